@@ -157,7 +157,8 @@ func (nothing) Check(context.Context, string, string) error { return nil }
 func (nothing) Merge(_ context.Context, _, theirs, _ string) (string, []string, error) {
 	return "merge of " + theirs, nil, nil
 }
-func (nothing) Remove(context.Context, string) error { return nil }
+func (nothing) Diff(context.Context, string, string) (string, error) { return "", nil }
+func (nothing) Remove(context.Context, string) error                 { return nil }
 
 // overhead measures the coordinator's own cost.
 func overhead() error {

@@ -388,7 +388,7 @@ type Charged struct {
 }
 
 // SideRequest records that a request beside the conversation is sent: for a
-// summary, or to classify a prompt. The Charged event with the same By closes it,
+// summary, to classify a prompt, or by a worker of a swarm. The Charged event with the same By closes it,
 // even if it cost nothing; in old logs the Compacted that it was for closes it. If
 // it is open when a session is resumed, it was sent and its cost is not known.
 type SideRequest struct {

@@ -9,6 +9,7 @@ package side
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -89,31 +90,30 @@ func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) 
 	return reply, err
 }
 
-// Fold holds the request in flight. The zero value is ready.
-type Fold struct{ open *event.SideRequest }
+// Fold holds the requests in flight. The zero value is ready.
+type Fold struct{ open []event.SideRequest }
 
 // Apply implements event.Fold.
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.SideRequest:
-		f.open = &b
+		f.open = append(f.open, b)
 	case event.Charged:
-		if f.open != nil && f.open.By == b.By {
-			f.open = nil
-		}
+		f.open = slices.DeleteFunc(f.open, func(r event.SideRequest) bool { return r.By == b.By })
 	case event.Compacted:
 		f.open = nil
 	}
 }
 
-// Lost returns the cost of a request that was in flight when the process died: at most
-// its reservation.
+// Lost returns the costs of the requests that were in flight when the process died: at
+// most their reservations.
 func (f *Fold) Lost() []event.Draft {
-	if f.open == nil {
-		return nil
+	var ds []event.Draft
+	for _, r := range f.open {
+		ds = append(ds, event.Draft{Body: event.Charged{
+			By: r.By, Model: r.Model, Usage: llm.Usage{Known: true, Input: r.Input}, USD: r.Reserved,
+			Guess: true, Unknown: true, Requests: 1,
+		}})
 	}
-	return []event.Draft{{Body: event.Charged{
-		By: f.open.By, Model: f.open.Model, Usage: llm.Usage{Known: true, Input: f.open.Input}, USD: f.open.Reserved,
-		Guess: true, Unknown: true, Requests: 1,
-	}}}
+	return ds
 }

@@ -91,7 +91,15 @@ func TestARequestLostInADeath(t *testing.T) {
 	if len(f.Lost()) != 1 {
 		t.Error("charged by another")
 	}
-	f.Apply(event.Event{Body: lost[0].Body})
+	f.Apply(event.Event{Body: event.SideRequest{By: "grant 1", Input: 7}})
+	f.Apply(event.Event{Body: event.SideRequest{By: "grant 2", Input: 8}})
+	f.Apply(event.Event{Body: event.Charged{By: "grant 1"}})
+	if lost := f.Lost(); len(lost) != 2 || lost[1].Body.(event.Charged).Usage.Input != 8 {
+		t.Errorf("of several in flight: %+v", lost)
+	}
+	for _, l := range f.Lost() {
+		f.Apply(event.Event{Body: l.Body})
+	}
 	if len(f.Lost()) != 0 {
 		t.Error("charged twice")
 	}

@@ -43,6 +43,8 @@ type App struct {
 	// Self is the file of this program, which commands in the sandbox may start
 	// again; "": not known.
 	Self string
+	// NATSLease is how long a worker on another machine may be silent; 0: 30 s.
+	NATSLease time.Duration
 }
 
 // exitError carries an exit code up to Main. Its message, if any, was not printed yet.

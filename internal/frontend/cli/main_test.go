@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"flag"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -69,12 +72,50 @@ func asMain() {
 		self = exe
 	}
 	os.Exit(Main(context.Background(), &App{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Dir: dir, Now: time.Now, Args: os.Args[1:],
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Dir: dir, Now: testClock(), Args: os.Args[1:],
 		Terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())),
 		Signals:  testSignals,
 		Program:  testProgram,
 		Self:     self,
+
+		NATSLease: testLease(),
 	}))
+}
+
+// Variables of this test binary as pawl: the lease of workers on other machines, and
+// the seed of a clock that jumps.
+const (
+	withLease = "PAWL_TEST_LEASE"
+	withClock = "PAWL_TEST_CLOCK"
+)
+
+func testLease() time.Duration {
+	d, err := time.ParseDuration(cmp.Or(os.Getenv(withLease), "0s"))
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// testClock is the time of day, or one that is set anew by up to two days at each
+// 20th look on average.
+func testClock() func() time.Time {
+	seed, err := strconv.ParseUint(os.Getenv(withClock), 10, 64)
+	if err != nil {
+		return time.Now
+	}
+	var mu sync.Mutex
+	random := rand.New(rand.NewPCG(seed, 3))
+	jump := func() time.Duration { return time.Duration(random.Int64N(int64(96*time.Hour))) - 48*time.Hour }
+	off := jump()
+	return func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		if random.IntN(20) == 0 {
+			off = jump()
+		}
+		return time.Now().Add(off)
+	}
 }
 
 // testProgram finds language servers in PAWL_TEST_SERVERS alone: what happens to

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -116,7 +117,7 @@ func (r *swarmRun) workers(ctx context.Context) (_ team.Workers, closeBoard func
 		return nil, nil, err
 	}
 	board, err := leases.Open(ctx, nc, leases.Config{
-		Swarm: r.id(), Version: Version, Labels: f.nats.labels, Lease: natsLease, Bank: r.bank(), Say: r.say,
+		Swarm: r.id(), Version: Version, Labels: f.nats.labels, Lease: cmp.Or(r.NATSLease, natsLease), Bank: r.bank(), Say: r.say,
 	})
 	if err != nil {
 		nc.Close()
@@ -154,5 +155,5 @@ func (r *swarmRun) bank() spending.Parent {
 	if r.away != nil {
 		return r.away
 	}
-	return r.o.Coordination().Account()
+	return team.Bank{Account: r.o.Coordination().Account(), Log: r}
 }

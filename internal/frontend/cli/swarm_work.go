@@ -49,7 +49,7 @@ func (r *swarmRun) work(ctx context.Context, j team.Job) (done team.Done, err er
 		kind.apply(c)
 	}})
 	if err != nil {
-		return done, err
+		return done, fmt.Errorf("%w: %w", team.ErrUnable, err)
 	}
 	defer o.close()
 	done.Session, done.Model = o.ID(), o.View().Info().Ref()

@@ -99,7 +99,7 @@ func (a *App) worker(ctx context.Context, f *workerFlags) (err error) {
 	}
 	secret := a.heldHere()
 	hand := &machines.Hand{
-		Home: home, Git: git,
+		Home: filepath.Join(home, "swarms"), Git: git,
 		Work: func(ctx context.Context, j team.Job, h *leases.Held) (team.Done, error) {
 			say(fmt.Sprintf("swarm %s: working on %s", h.Swarm(), j.Task.ID))
 			return a.workerRun(f, h).work(ctx, j)
@@ -173,5 +173,11 @@ func (a *App) confinedWorker(f *workerFlags, home string, o *opened) (*workspace
 	if !by.has.Workspace {
 		git.Confine = process.Free
 	}
-	return git, nil
+	// All swarms' files at once: what confines git holds on to the folder, and that of a
+	// swarm is removed and made again when its coordinator dies and comes back.
+	stores := filepath.Join(home, "swarms")
+	if err := os.Mkdir(stores, 0o700); err != nil {
+		return nil, err
+	}
+	return git.Writing(stores), nil
 }

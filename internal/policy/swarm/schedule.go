@@ -345,9 +345,9 @@ func (s *Schedule) Over() bool {
 	return s.Ended != nil || s.count[Ready]+s.count[Taken]+s.count[Returned] == 0
 }
 
-// Resolve returns the task that merges a task's result by hand: its id is new,
+// Resolve returns the task that merges a task's result, a diff, by hand: its id is new,
 // and it waits for nothing, since its work begins from the merged tree.
-func (s *Schedule) Resolve(of Progress, files []string) event.Task {
+func (s *Schedule) Resolve(of Progress, files []string, diff string) event.Task {
 	id := ""
 	for n := 1; ; n++ {
 		id = fmt.Sprintf("merge-%d-%.48s", n, of.ID)
@@ -357,7 +357,7 @@ func (s *Schedule) Resolve(of Progress, files []string) event.Task {
 	}
 	return event.Task{
 		ID: id, Title: "merge the result of " + of.ID, Resolves: of.ID, Accept: of.Accept, Agent: of.Agent, Model: of.Model,
-		Goal: conflictGoal(of, files),
+		Goal: conflictGoal(of, files, diff),
 	}
 }
 

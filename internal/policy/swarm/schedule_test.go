@@ -125,7 +125,7 @@ func TestConflictIsATask(t *testing.T) {
 	r.give(a, event.TaskDone)
 	conflict := func(id string) string {
 		p, _ := r.s.Task(id)
-		by := r.s.Resolve(p, []string{"x.go"})
+		by := r.s.Resolve(p, []string{"x.go"}, "+line\n")
 		r.record(event.SwarmPlanned{Tasks: []event.Task{by}})
 		r.record(event.TaskConflicted{Task: id, Files: []string{"x.go"}, By: by.ID})
 		return by.ID
@@ -210,7 +210,7 @@ func TestAnyLife(t *testing.T) {
 				}
 			case 5:
 				if p, ok := r.s.Merge(); ok && len(r.log) < 100 {
-					by := r.s.Resolve(p, nil)
+					by := r.s.Resolve(p, nil, "")
 					r.record(event.SwarmPlanned{Tasks: []event.Task{by}})
 					r.record(event.TaskConflicted{Task: p.ID, By: by.ID})
 				}

@@ -142,14 +142,25 @@ func related(l *Lessons, t event.Task) []Reference {
 	return out
 }
 
-// conflictGoal is the goal of a task that merges a result by hand.
-func conflictGoal(of Progress, files []string) string {
+// maxDiff is how much of a change the task that merges it is shown, in bytes.
+const maxDiff = 48 << 10
+
+// conflictGoal is the goal of a task that merges a result by hand. It holds the change
+// itself: a worker on another machine has no other way to it.
+func conflictGoal(of Progress, files []string, diff string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The result of task %s (commit %s) conflicts with what was merged since it began (commit %s).\n", of.ID, of.Result.Commit, of.Lease.Base)
-	b.WriteString("Your tree is the merged one. Bring the change of that commit into it, so that both intentions hold.\n")
+	fmt.Fprintf(&b, "The result of task %s conflicts with what was merged since it began.\n", of.ID)
+	b.WriteString("Your tree is the merged one. Bring the change below into it, so that both intentions hold.\n")
 	if len(files) > 0 {
 		fmt.Fprintf(&b, "Files in conflict: %s\n", strings.Join(files, ", "))
 	}
-	fmt.Fprintf(&b, "\nWhat that task was to do:\n%s", strings.TrimSpace(of.Goal))
+	fmt.Fprintf(&b, "\nWhat that task was to do:\n%s\n", strings.TrimSpace(of.Goal))
+	cut := ""
+	if len(diff) > maxDiff {
+		diff = strings.ToValidUTF8(diff[:maxDiff], "")
+		diff = diff[:strings.LastIndexByte(diff, '\n')+1]
+		cut = "The rest of the change is too long for this message: do it anew from what the task was to do.\n"
+	}
+	fmt.Fprintf(&b, "\nIts change:\n%s%s", diff, cut)
 	return b.String()
 }

@@ -39,9 +39,10 @@ type Away struct {
 	once     sync.Once
 	checking chan struct{}
 
-	mu   sync.Mutex
-	root *sent
-	sent map[string]*sent // by commit
+	mu     sync.Mutex
+	root   *sent
+	sent   map[string]*sent // by commit
+	unable map[string]int   // machines that could not begin a task
 }
 
 // sent is a commit that workers can fetch.
@@ -76,13 +77,33 @@ func (a *Away) Do(ctx context.Context, j swarm.Job) (swarm.Done, error) {
 		return done, err
 	}
 	if r.Error != "" {
-		return done, fmt.Errorf("on %s: %s", r.Machine, clip(r.Error, maxWords))
+		err := fmt.Errorf("on %s: %s", r.Machine, clip(r.Error, maxWords))
+		if r.Unable && done.Tokens == 0 && a.another(j.Task.ID) {
+			err = fmt.Errorf("%w: %w", swarm.ErrElsewhere, err)
+		}
+		return done, err
 	}
 	if done.Commit, err = a.take(ctx, j, base.commit, r); err != nil {
 		return done, fmt.Errorf("the result of %s: %w", r.Machine, err)
 	}
 	done.Checks, err = a.check(ctx, j, done)
 	return done, err
+}
+
+// mostUnable is how many machines may be unable to begin a task, before that counts as
+// a try: it may be the task.
+const mostUnable = 3
+
+// another reports whether a task that a machine could not begin is given to another
+// one for free.
+func (a *Away) another(task string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.unable == nil {
+		a.unable = map[string]int{}
+	}
+	a.unable[task]++
+	return a.unable[task] <= mostUnable
 }
 
 // said returns the valid parts of what a worker reports about its work.

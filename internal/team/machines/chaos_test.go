@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -73,15 +72,15 @@ func chaos(t *testing.T, seed uint64, cluster bool) {
 	defer trouble.Wait()
 	defer stop()
 
-	double(t, over, r.dialed(all), &trouble, random.Uint64())
-	link := func() *proxy { return newProxy(t, servers[0].Addr().String()) }
+	natstest.Double(t, over, r.dialed(all), "pawl.s", &trouble, random.Uint64())
+	link := func() *natstest.Proxy { return natstest.NewProxy(t, servers[0].Addr().String()) }
 	var ends []func()
-	start := func(name string) *proxy {
+	start := func(name string) *natstest.Proxy {
 		p := link()
-		ends = append(ends, r.worker(dial(t, "nats://"+p.addr()), name, r.hand(r.spends(random.Uint64())).Do))
+		ends = append(ends, r.worker(dial(t, "nats://"+p.Addr()), name, r.hand(r.spends(random.Uint64())).Do))
 		return p
 	}
-	links := []*proxy{start("w0"), start("w1"), start("w2")}
+	links := []*natstest.Proxy{start("w0"), start("w1"), start("w2")}
 
 	// What goes wrong, and when, the seed says.
 	at := time.NewTicker(time.Duration(40+random.IntN(60)) * time.Millisecond)
@@ -114,12 +113,12 @@ func chaos(t *testing.T, seed uint64, cluster bool) {
 		case <-at.C:
 			switch k := random.IntN(10); {
 			case k < 3:
-				links[random.IntN(len(links))].cut()
+				links[random.IntN(len(links))].Cut()
 			case k < 5:
-				links[random.IntN(len(links))].slow(time.Duration(random.IntN(300)) * time.Millisecond)
+				links[random.IntN(len(links))].Slow(time.Duration(random.IntN(300)) * time.Millisecond)
 			case k == 5 && killed < 2: // kill -9: nothing is said any more
 				i := random.IntN(len(links))
-				links[i].kill()
+				links[i].Kill()
 				killed++
 				links[i] = start(fmt.Sprint("new", killed))
 			case k == 6 && died < 1:
@@ -211,131 +210,4 @@ func (r *rig) settled() {
 			t.Errorf("an honest worker was refused: %s", line)
 		}
 	}
-}
-
-// double sends again what was sent: offers, and what workers say.
-func double(t *testing.T, ctx context.Context, nc *nats.Conn, all *sync.WaitGroup, seed uint64) {
-	seen := make(chan *nats.Msg, 1000)
-	for _, subject := range []string{"pawl.s.ask", "pawl.s.task.*"} {
-		if _, err := nc.ChanSubscribe(subject, seen); err != nil {
-			t.Fatal(err)
-		}
-	}
-	all.Go(func() {
-		random := rand.New(rand.NewPCG(seed, 2))
-		var old []*nats.Msg
-		for {
-			select {
-			case m := <-seen:
-				if len(old) < 200 {
-					old = append(old, m)
-				} else {
-					old[random.IntN(len(old))] = m
-				}
-				if random.IntN(3) == 0 { // what is sent here comes back: less than one each
-					again := old[random.IntN(len(old))]
-					_ = nc.Publish(again.Subject, again.Data)
-				}
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
-}
-
-// proxy is a connection that can go wrong.
-type proxy struct {
-	l  net.Listener
-	to string
-
-	mu    sync.Mutex
-	conns []net.Conn
-	dead  bool
-	delay time.Duration
-}
-
-func newProxy(t *testing.T, to string) *proxy {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &proxy{l: l, to: to}
-	go p.serve()
-	t.Cleanup(func() { _ = l.Close(); p.kill() })
-	return p
-}
-
-func (p *proxy) addr() string { return p.l.Addr().String() }
-
-func (p *proxy) serve() {
-	for {
-		in, err := p.l.Accept()
-		if err != nil {
-			return
-		}
-		out, err := net.Dial("tcp", p.to)
-		p.mu.Lock()
-		if err != nil || p.dead {
-			p.mu.Unlock()
-			_ = in.Close()
-			if out != nil {
-				_ = out.Close()
-			}
-			continue
-		}
-		p.conns = append(p.conns, in, out)
-		p.mu.Unlock()
-		go p.copy(out, in)
-		go p.copy(in, out)
-	}
-}
-
-func (p *proxy) copy(to, from net.Conn) {
-	buf := make([]byte, 4096)
-	for {
-		n, err := from.Read(buf)
-		p.mu.Lock()
-		wait := p.delay
-		p.delay = 0
-		p.mu.Unlock()
-		if wait > 0 {
-			time.Sleep(wait) // it is the slow connection
-		}
-		if n > 0 {
-			if _, err := to.Write(buf[:n]); err != nil {
-				break
-			}
-		}
-		if err != nil {
-			break
-		}
-	}
-	_ = to.Close()
-	_ = from.Close()
-}
-
-// cut breaks the connections; others can be made.
-func (p *proxy) cut() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range p.conns {
-		_ = c.Close()
-	}
-	p.conns = nil
-}
-
-// slow holds up what comes next.
-func (p *proxy) slow(d time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.delay = d
-}
-
-// kill is a machine without power.
-func (p *proxy) kill() {
-	p.mu.Lock()
-	p.dead = true
-	p.mu.Unlock()
-	p.cut()
 }

@@ -57,6 +57,7 @@ func (h *Hand) Do(ctx context.Context, held *leases.Held) (r leases.Result) {
 
 func (h *Hand) do(ctx context.Context, held *leases.Held, r *leases.Result) (err error) {
 	job := held.Job
+	r.Unable = true // until the work begins, it is of this machine
 	s, err := h.store(ctx, held.Swarm())
 	if err != nil {
 		return err
@@ -69,6 +70,7 @@ func (h *Hand) do(ctx context.Context, held *leases.Held, r *leases.Result) (err
 	if err != nil {
 		return err
 	}
+	r.Unable = false
 	defer func() { err = errors.Join(err, s.Remove(context.WithoutCancel(ctx), tree)) }()
 	done, err := h.Work(ctx, swarm.Job{
 		Worker: job.Worker, Fence: held.Fence, Base: job.Base, Task: job.Task, Dir: dir, Prompt: job.Prompt,
@@ -76,10 +78,12 @@ func (h *Hand) do(ctx context.Context, held *leases.Held, r *leases.Result) (err
 	}, held)
 	r.Reply, r.Session, r.Model, r.USD, r.Tokens, r.Refers = done.Reply, done.Session, done.Model, done.USD, done.Tokens, done.Refers
 	if err != nil {
+		r.Unable = errors.Is(err, swarm.ErrUnable)
 		return err
 	}
 	commit, err := s.Commit(ctx, tree, job.Base, job.Task.ID)
 	if err != nil {
+		r.Unable = true
 		return err
 	}
 	if err := h.clean(ctx, s, job.Base, commit); err != nil {

@@ -410,3 +410,46 @@ func TestSendAfterFailure(t *testing.T) {
 		t.Errorf("%+v %+v, %v", root, base, err)
 	}
 }
+
+// SPEC 14.6: a machine that cannot begin tasks (no key, a full disk) fails none of them:
+// they go to others for free. One that nobody can begin fails after some.
+func TestUnableMachines(t *testing.T) {
+	r := newRig(t, natstest.Server(t).ClientURL(), 5*time.Second)
+	defer func() { _ = r.board.Close(context.Background()) }()
+	r.plan(makes("a"), makes("b"), makes("c"))
+	r.worker(dial(t, r.url), "broken", r.hand(func(context.Context, swarm.Job, *leases.Held) (swarm.Done, error) {
+		return swarm.Done{}, fmt.Errorf("%w: no key", swarm.ErrUnable)
+	}).Do)
+	var once sync.Once
+	if err := swarm.Run(t.Context(), swarm.Config{
+		Log: r.log, Schedule: r.schedule, Trees: r.trees, Slots: 3, Workers: workersAfter{r.away, func() {
+			once.Do(func() { r.worker(dial(t, r.url), "sound", r.hand(appends).Do) })
+		}}, Check: exists, Now: time.Now, Lease: r.lease,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.schedule.Tasks() {
+		if p.State != judge.Merged || p.Tries != 0 {
+			t.Errorf("%s is %s after %d tries: %+v", p.ID, p.State, p.Tries, p.Failed)
+		}
+	}
+	for range mostUnable {
+		if !r.away.another("x") {
+			t.Error("it counts too early")
+		}
+	}
+	if r.away.another("x") {
+		t.Error("what no machine can begin is never a failure")
+	}
+}
+
+// workersAfter calls a function after the first result.
+type workersAfter struct {
+	swarm.Workers
+	after func()
+}
+
+func (w workersAfter) Do(ctx context.Context, j swarm.Job) (swarm.Done, error) {
+	defer w.after()
+	return w.Workers.Do(ctx, j)
+}

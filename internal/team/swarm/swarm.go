@@ -38,6 +38,8 @@ type Trees interface {
 	Check(ctx context.Context, base, commit string) error
 	// Merge merges theirs into ours, or returns the files in conflict.
 	Merge(ctx context.Context, ours, theirs, message string) (commit string, conflicts []string, err error)
+	// Diff returns a commit's changes as text.
+	Diff(ctx context.Context, from, to string) (string, error)
 	Remove(ctx context.Context, name string) error
 }
 
@@ -144,14 +146,18 @@ func (c *coordinator) abort(ctx context.Context, cancel context.CancelCauseFunc,
 	return why
 }
 
-// takeBack ends the leases of workers that died with an earlier coordinator. This
-// counts as a try, since the task itself may have killed the process.
+// takeBack ends the leases that an earlier coordinator died with. Where its workers were
+// in its process this counts as a try, since the task itself may have killed that.
 func (c *coordinator) takeBack(ctx context.Context) error {
+	end, why := event.TaskExpired, "the worker died"
+	if c.cfg.Workers != nil {
+		end, why = event.TaskReleased, "the coordinator died"
+	}
 	var ds []event.Draft
 	c.cfg.Log.View(func() {
 		for _, t := range c.cfg.Schedule.Taken() {
 			ds = append(ds, event.Draft{Body: event.TaskReturned{
-				Task: t.ID, Worker: t.Lease.Worker, Fence: t.Lease.Fence, Outcome: event.TaskExpired, Error: "the worker died",
+				Task: t.ID, Worker: t.Lease.Worker, Fence: t.Lease.Fence, Outcome: end, Error: why,
 			}})
 		}
 	})
@@ -213,6 +219,8 @@ func (c *coordinator) work(ctx context.Context, l lease) event.TaskReturned {
 		r.Outcome, r.Error = event.TaskStopped, cause.Error()
 	case errors.Is(err, ErrLost):
 		r.Outcome, r.Error = event.TaskExpired, err.Error()
+	case errors.Is(err, ErrElsewhere):
+		r.Outcome, r.Error = event.TaskReleased, err.Error()
 	case err != nil:
 		r.Error = err.Error()
 	}
@@ -289,8 +297,12 @@ func (c *coordinator) merge(ctx context.Context) error {
 		}
 		ds := []event.Draft{{Body: event.TaskMerged{Task: t.ID, Commit: commit}}}
 		if commit == "" {
+			diff, err := c.cfg.Trees.Diff(ctx, t.Lease.Base, t.Result.Commit)
+			if err != nil {
+				return fmt.Errorf("show the result of task %s: %w", t.ID, err)
+			}
 			var by event.Task
-			c.cfg.Log.View(func() { by = c.cfg.Schedule.Resolve(t, conflicts) })
+			c.cfg.Log.View(func() { by = c.cfg.Schedule.Resolve(t, conflicts, diff) })
 			ds = []event.Draft{
 				{Body: event.SwarmPlanned{Tasks: []event.Task{by}}},
 				{Body: event.TaskConflicted{Task: t.ID, Files: conflicts, By: by.ID}},

@@ -12,6 +12,14 @@ import (
 // as tried, since the task itself may have killed it.
 var ErrLost = errors.New("the worker was lost")
 
+// ErrUnable is matched by the error for a worker whose machine could not begin a task:
+// no key for its model, no space on its disk. Another one may be able to.
+var ErrUnable = errors.New("the worker's machine could not begin the task")
+
+// ErrElsewhere is matched by the error for a task that another worker should begin, and
+// that does not count as a try.
+var ErrElsewhere = errors.New("another worker takes it")
+
 // Workers runs tasks: on this machine, or on others.
 type Workers interface {
 	// Do runs a task. If there is no error, Done.Commit is a commit in Trees that Check

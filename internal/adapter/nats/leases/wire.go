@@ -185,6 +185,7 @@ type Job struct {
 // Result is a worker's report about its work.
 type Result struct {
 	Error   string            `json:"error,omitempty"`  // why the task is not done
+	Unable  bool              `json:"unable,omitempty"` // Error is of the worker's machine and not of the task
 	Commit  string            `json:"commit,omitempty"` // empty where nothing changed
 	Bundle  string            `json:"bundle,omitempty"` // the object that holds it
 	Reply   string            `json:"reply,omitempty"`

@@ -59,6 +59,8 @@ type server struct {
 
 	mu    sync.Mutex
 	known map[string]bool // by epoch: joined or refused
+	rests time.Duration   // the newest rest
+	until time.Time       // no task is taken before
 	here  sync.WaitGroup
 }
 
@@ -163,6 +165,7 @@ func (w *server) swarm(ctx context.Context, name string) (again bool, err error)
 		case <-ctx.Done():
 			return false, nil
 		}
+		w.rested(ctx)
 		pull, cancel := context.WithTimeout(ctx, pullFor)
 		m, err := offers.Next(jetstream.FetchContext(pull))
 		cancel()
@@ -261,12 +264,43 @@ func (j *joined) work(ctx context.Context, h *Held, began time.Time) {
 	defer end(errEnded)
 	r := j.cfg.Do(ctx, h)
 	if ctx.Err() == nil {
+		j.rest(h, r)
 		if _, err := h.ask(ctx, kindDone, encode(r)); err == nil {
 			j.cfg.Say(fmt.Sprintf("swarm %s: sent the result of %s", j.swarm, h.Job.Task.ID))
 			return
 		}
 	}
 	j.cfg.Say(fmt.Sprintf("swarm %s: the result of %s is not wanted: %v", j.swarm, h.Job.Task.ID, context.Cause(ctx)))
+}
+
+// Rests of a worker whose machine is unable to work: each twice as long as the last.
+const (
+	restLeast = time.Second
+	restMost  = 15 * time.Second
+)
+
+// rest has the worker take no further task for a while if its machine was unable to
+// work on this one: it would fail all that others could do.
+func (w *server) rest(h *Held, r Result) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !r.Unable {
+		w.rests = 0
+		return
+	}
+	w.rests = min(max(2*w.rests, restLeast), restMost)
+	w.until = time.Now().Add(w.rests)
+	w.cfg.Say(fmt.Sprintf("swarm %s: this machine could not do %s, and takes nothing for %s: %s", h.swarm, h.Job.Task.ID, w.rests, r.Error))
+}
+
+// rested waits until the worker may take a task.
+func (w *server) rested(ctx context.Context) {
+	w.mu.Lock()
+	left := time.Until(w.until)
+	w.mu.Unlock()
+	if left > 0 {
+		pause(ctx, left)
+	}
 }
 
 // beat sends signs of life. It ends the work when the Board was not reached for the

@@ -285,6 +285,12 @@ func (s *Store) Merge(ctx context.Context, ours, theirs, message string) (commit
 	return commit, nil, err
 }
 
+// Diff returns what differs between two commits, for a reader.
+func (s *Store) Diff(ctx context.Context, from, to string) (string, error) {
+	out, err := s.git(ctx, nil, "diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", from, to)
+	return out, err
+}
+
 // Change is a file that differs between two commits.
 type Change struct {
 	Path    string

@@ -1,0 +1,537 @@
+//go:build chaos && linux
+
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/pawl-agent/pawl/internal/adapter/nats/natstest"
+	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/engine/side"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
+)
+
+// What a run of chaos is made of.
+const (
+	chaosLease = 1500 * time.Millisecond
+	chaosTasks = 8
+	chaosEnd   = 3 * time.Minute // a run that takes longer is stuck
+	tokensEach = 30              // of a reply of llmtest.Server
+)
+
+// SPEC 14.2, 14.6, 8.1: real processes of workers and of the coordinator are killed,
+// cut off, slowed, run out of disk and have their clocks set, and NATS servers stop.
+// Each task's effect comes to the person's files once or, where a task was lost three
+// times, nothing does; what reached a provider is accounted for; no process is left.
+// PAWL_CHAOS says how many runs, PAWL_SEED with which seed they begin.
+func TestChaosOfProcesses(t *testing.T) {
+	runs, seed := 2, uint64(1)
+	if n, err := strconv.Atoi(os.Getenv("PAWL_CHAOS")); err == nil {
+		runs = n
+	}
+	if n, err := strconv.ParseUint(os.Getenv("PAWL_SEED"), 10, 64); err == nil {
+		seed = n
+	}
+	incomplete := 0
+	for range runs {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			c := newChaos(t, seed)
+			defer c.stop()
+			if !c.run() {
+				incomplete++
+			}
+		})
+		seed++
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d runs; in %d of them a task was lost three times", runs, incomplete)
+}
+
+// chaos is one run.
+type chaos struct {
+	t       *testing.T
+	seed    uint64
+	random  *rand.Rand
+	dir     string // the person's folder
+	base    string // of all homes
+	servers []*server.Server
+	web     *httptest.Server
+	served  atomic.Int64 // requests that reached the provider
+
+	coordinator  *person
+	coordLink    *natstest.Proxy
+	workers      []*person
+	links        []*natstest.Proxy
+	started      int
+	trouble      sync.WaitGroup
+	over         context.CancelFunc
+	did          []string
+	killed, died int
+	stopped      bool
+}
+
+// person is a pawl that runs, with what it said.
+type person struct {
+	cmd  *exec.Cmd
+	out  *bytes.Buffer
+	end  chan struct{}
+	err  error
+	home string
+}
+
+func newChaos(t *testing.T, seed uint64) *chaos {
+	c := &chaos{t: t, seed: seed, random: rand.New(rand.NewPCG(seed, 41))}
+	var err error
+	if c.base, err = os.MkdirTemp("", "pawl-chaos-"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if !t.Failed() {
+			_ = os.RemoveAll(c.base)
+		}
+	})
+	c.dir = filepath.Join(c.base, "project")
+	if err := os.MkdirAll(c.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, "kept.txt"), []byte("kept\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if c.random.IntN(2) == 0 {
+		c.git("init", "-q")
+		c.git("add", "-A")
+		c.git("-c", "user.name=p", "-c", "user.email=p@p", "commit", "-qm", "begin")
+	}
+	c.plan()
+	if c.random.IntN(3) == 0 {
+		c.servers = natstest.Cluster(t, 3)
+	} else {
+		c.servers = []*server.Server{natstest.Server(t)}
+	}
+	delays := rand.New(rand.NewPCG(seed, 42))
+	var mu sync.Mutex
+	c.web = httptest.NewServer(&llmtest.Server{Reply: func(_ int, body []byte) llmtest.Turn {
+		c.served.Add(1)
+		mu.Lock()
+		wait := time.Duration(delays.IntN(200)) * time.Millisecond
+		mu.Unlock()
+		time.Sleep(wait)
+		return reply(body)
+	}})
+	t.Cleanup(c.web.Close)
+	return c
+}
+
+func (c *chaos) git(args ...string) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = c.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		c.t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// shares reports whether a task changes the file that others change as well.
+func shares(id string) bool { return id < "t03" }
+
+func (c *chaos) plan() {
+	var b strings.Builder
+	b.WriteString("goal: append\ntasks:\n")
+	for i := range chaosTasks {
+		id := fmt.Sprintf("t%02d", i)
+		fmt.Fprintf(&b, "- {id: %s, goal: append to %s.txt, accept: [grep -q once %s.txt]", id, id, id)
+		if !shares(id) && c.random.IntN(2) == 0 {
+			fmt.Fprintf(&b, ", after: [t%02d]", c.random.IntN(i))
+		}
+		b.WriteString("}\n")
+	}
+	if err := os.WriteFile(filepath.Join(c.base, "graph.yaml"), []byte(b.String()), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+var resolved = regexp.MustCompile(`The result of task (?:merge-\d+-)*(t\d+) conflicts`)
+
+// reply is the model of all workers: what it does twice shows.
+func reply(body []byte) llmtest.Turn {
+	if bytes.Contains(body, []byte(`"tool_result"`)) {
+		return llmtest.Say("done")
+	}
+	id := taskOf(body)
+	if m := resolved.FindSubmatch(body); m != nil {
+		id = string(m[1])
+	}
+	line := fmt.Sprintf("printf 'once\\n' >>%s.txt", id)
+	if shares(id) {
+		line += fmt.Sprintf("; printf '%s\\n' >>shared.txt", id)
+	}
+	return llmtest.Use("bash", fmt.Sprintf(`{"command":%q}`, line))
+}
+
+// pawl starts one, with a home of its own and its own way to a server.
+func (c *chaos) pawl(home string, disk int, args ...string) *person {
+	c.t.Helper()
+	p := &person{out: &bytes.Buffer{}, end: make(chan struct{}), home: filepath.Join(c.base, home)}
+	if err := os.MkdirAll(filepath.Join(p.home, "tmp"), 0o700); err != nil {
+		c.t.Fatal(err)
+	}
+	env := []string{
+		"ANTHROPIC_API_KEY=test-key-000000", "ANTHROPIC_BASE_URL=" + c.web.URL, "TMPDIR=" + filepath.Join(p.home, "tmp"),
+		withLease + "=" + chaosLease.String(),
+	}
+	if c.random.IntN(2) == 0 {
+		env = append(env, fmt.Sprintf("%s=%d", withClock, c.random.Uint64()))
+	}
+	p.cmd = pawl(c.t, c.dir, p.home, env, args...)
+	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
+	if disk > 0 { // a disk of its own, which will be full
+		script := fmt.Sprintf(`mount -t tmpfs -o size=%dk,mode=700 tmpfs "$HOME" && mkdir "$HOME/tmp" && exec "$0" "$@"`, disk)
+		p.cmd.Args = append([]string{"sh", "-c", script, p.cmd.Path}, args...)
+		p.cmd.Path = "/bin/sh"
+		p.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+		if os.Getuid() != 0 {
+			p.cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+			p.cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
+			p.cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
+		}
+	}
+	if err := p.cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.end)
+	}()
+	return p
+}
+
+// kill is kill -9, and waits for its end.
+func (p *person) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.end
+}
+
+func (p *person) ended() bool {
+	select {
+	case <-p.end:
+		return true
+	default:
+		return false
+	}
+}
+
+func (p *person) code() int {
+	if exit := (*exec.ExitError)(nil); errors.As(p.err, &exit) {
+		return exit.ExitCode()
+	}
+	return 0
+}
+
+func (c *chaos) link() *natstest.Proxy { return natstest.NewProxy(c.t, c.servers[0].Addr().String()) }
+
+// worker starts one in place i.
+func (c *chaos) worker(i int) {
+	l := c.link()
+	disk := 0
+	if c.random.IntN(4) == 0 {
+		disk = 200 + c.random.IntN(1500)
+	}
+	c.started++
+	home := fmt.Sprint("worker", c.started)
+	c.workers[i], c.links[i] = c.pawl(home, disk, "worker", "--nats", "nats://"+l.Addr(), "--slots", "2", "--name", home, "-m", "anthropic/claude-script"), l
+}
+
+// begin starts the coordinator, or another one that goes on.
+func (c *chaos) begin() {
+	if c.coordLink != nil {
+		c.coordLink.Kill()
+	}
+	c.coordLink = c.link()
+	args := []string{"--nats", "nats://" + c.coordLink.Addr(), "--workers", "6", "-m", "offline", "--max-tokens-total", "5000000"}
+	if _, ok := c.swarm(); ok {
+		args = append([]string{"swarm", "resume"}, args...)
+	} else { // it died before it had a plan
+		args = append([]string{"swarm", "run", filepath.Join(c.base, "graph.yaml")}, args...)
+	}
+	c.coordinator = c.pawl("coordinator", 0, args...)
+}
+
+func (c *chaos) note(format string, args ...any) { c.did = append(c.did, fmt.Sprintf(format, args...)) }
+
+// run runs until the swarm has ended, and reports whether all tasks are merged.
+func (c *chaos) run() bool {
+	var over context.Context
+	over, c.over = context.WithCancel(context.Background())
+	nc, err := nats.Connect(c.servers[0].ClientURL(), nats.MaxReconnects(-1), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(nc.Close)
+	natstest.Double(c.t, over, nc, "pawl.*", &c.trouble, c.random.Uint64())
+	c.workers, c.links = make([]*person, 3), make([]*natstest.Proxy, 3)
+	c.begin()
+	for i := range c.workers {
+		c.worker(i)
+	}
+	at := time.NewTicker(time.Duration(60+c.random.IntN(200)) * time.Millisecond)
+	defer at.Stop()
+	for until := time.After(chaosEnd); ; {
+		select {
+		case <-c.coordinator.end:
+			switch code := c.coordinator.code(); {
+			case code == 0 || code == 9:
+				return c.settled(code == 0)
+			case code == 3 && c.died < 6: // no server answered, or it has no leader yet
+				c.died++
+				c.note("coordinator gave up: %s", lastOf(c.coordinator.out))
+				c.begin()
+			default:
+				c.fail("the coordinator ended with %d: %s", code, c.coordinator.out)
+			}
+		case <-at.C:
+			c.act()
+		case <-until:
+			c.fail("it does not end: %s", c.coordinator.out)
+		}
+	}
+}
+
+func lastOf(b *bytes.Buffer) string {
+	s := b.String()
+	return s[max(0, len(s)-300):]
+}
+
+// act does one of what can go wrong, as the seed says.
+func (c *chaos) act() {
+	for i, w := range c.workers { // one that could not even start, or ended by itself
+		if w.ended() && c.killed < 12 {
+			c.killed++
+			c.note("worker %d ended with %d: %s", i, w.code(), lastOf(w.out))
+			c.worker(i)
+		}
+	}
+	i := c.random.IntN(len(c.workers))
+	switch k := c.random.IntN(30); {
+	case k < 4:
+		c.note("cut worker %d", i)
+		c.links[i].Cut()
+	case k < 8:
+		c.links[i].Slow(time.Duration(c.random.IntN(300)) * time.Millisecond)
+	case k == 8: // past the lease: of acknowledgements too
+		c.note("slow worker %d", i)
+		c.links[i].Slow(2 * chaosLease)
+	case k == 9:
+		c.note("cut coordinator")
+		c.coordLink.Cut()
+	case k == 10:
+		c.coordLink.Slow(time.Duration(c.random.IntN(500)) * time.Millisecond)
+	case k < 13 && c.killed < 3:
+		c.killed++
+		c.note("kill worker %d", i)
+		c.workers[i].kill()
+		c.links[i].Kill()
+		c.worker(i)
+	case k < 15 && c.died < 3:
+		c.died++
+		c.note("kill coordinator")
+		c.coordinator.kill()
+		c.begin()
+	case k == 15 && len(c.servers) == 3 && !c.stopped: // the one with the proxies stays
+		c.stopped = true
+		c.note("stop a server")
+		c.servers[1+c.random.IntN(2)].Shutdown()
+	}
+}
+
+func (c *chaos) fail(format string, args ...any) {
+	c.t.Helper()
+	for _, w := range c.workers {
+		c.note("worker %s says: %s", w.home, lastOf(w.out))
+	}
+	c.t.Fatalf("seed %d: %s\n%s\n%s", c.seed, fmt.Sprintf(format, args...), strings.Join(c.did, "\n"), c.base)
+}
+
+// swarm reads the coordinator's log.
+func (c *chaos) swarm() (s swarmState, ok bool) {
+	path := filepath.Join(c.base, "coordinator", ".local", "state", "pawl", "pawl.db")
+	if _, err := os.Stat(path); err != nil {
+		return s, false
+	}
+	st, err := sqlite.Open(c.t.Context(), path, sqlite.Options{})
+	if err != nil {
+		c.fail("%v", err)
+	}
+	defer st.Close()
+	rows, err := st.Sessions(c.t.Context(), "")
+	if err != nil {
+		c.fail("%v", err)
+	}
+	for _, r := range rows {
+		s = swarmState{merged: map[string]int{}}
+		for e, err := range st.Read(c.t.Context(), r.ID, 0) {
+			if err != nil {
+				c.fail("%v", err)
+			}
+			s.apply(e)
+		}
+		if s.Len() > 0 {
+			return s, true
+		}
+	}
+	return s, false
+}
+
+// swarmState is what the log of a swarm says.
+type swarmState struct {
+	swarm.Schedule
+	meter  budget.Meter
+	beside side.Fold
+	merged map[string]int
+}
+
+func (s *swarmState) apply(e event.Event) {
+	s.Schedule.Apply(e)
+	s.meter.Apply(e)
+	s.beside.Apply(e)
+	if b, ok := e.Body.(event.TaskMerged); ok {
+		s.merged[b.Task]++
+	}
+}
+
+// settled looks at what is left when all is over, and reports whether all tasks are
+// merged.
+func (c *chaos) settled(verified bool) bool {
+	s, ok := c.swarm()
+	if !ok || s.Ended == nil || (s.Ended.Outcome == event.SwarmVerified) != verified {
+		c.fail("it ended as %+v", s.Ended)
+	}
+	shared := []string{}
+	for _, p := range s.Tasks() {
+		for _, f := range p.Failed {
+			c.t.Logf("%s (%s): %s by %s: %s %v", p.ID, p.State, f.Outcome, f.Worker, f.Error, f.Checks)
+		}
+		switch {
+		case p.Resolves != "":
+		case p.State == swarm.Merged:
+			if s.merged[p.ID] > 1 {
+				c.fail("%s was merged %d times", p.ID, s.merged[p.ID])
+			}
+			if shares(p.ID) {
+				shared = append(shared, p.ID)
+			}
+			c.holds(p.ID+".txt", "once\n", verified)
+		case p.State == swarm.Failed || p.State == swarm.Skipped:
+			if verified || s.merged[p.ID] > 0 {
+				c.fail("%s is %s, and was merged %d times", p.ID, p.State, s.merged[p.ID])
+			}
+			c.holds(p.ID+".txt", "", false)
+		default:
+			c.fail("%s is still %s", p.ID, p.State)
+		}
+	}
+	c.holds("kept.txt", "kept\n", true)
+	if verified {
+		text, _ := os.ReadFile(filepath.Join(c.dir, "shared.txt"))
+		if lines := strings.Fields(string(text)); !slices.Equal(slices.Sorted(slices.Values(lines)), shared) {
+			c.fail("shared.txt holds %q, not %q", lines, shared)
+		}
+	}
+	if left := s.beside.Lost(); len(left) > 0 {
+		c.fail("%d reservations are open: %+v", len(left), left[0].Body)
+	}
+	if spent, served := s.meter.Session().Tokens(), c.served.Load(); spent < served*tokensEach {
+		c.fail("%d requests reached the provider, and %d tokens are accounted for", served, spent)
+	}
+	c.stop()
+	if !verified {
+		c.t.Log(strings.Join(c.did, "\n"))
+	}
+	c.gone()
+	if verified {
+		undo := c.pawl("coordinator", 0, "undo")
+		<-undo.end
+		if undo.code() != 0 {
+			c.fail("undo: %s", undo.out)
+		}
+		for _, p := range s.Tasks() {
+			c.holds(p.ID+".txt", "", false)
+		}
+		c.holds("shared.txt", "", false)
+		c.holds("kept.txt", "kept\n", true)
+	}
+	return verified
+}
+
+// holds looks whether a file of the person is there with a text, or is not there.
+func (c *chaos) holds(name, text string, there bool) {
+	got, err := os.ReadFile(filepath.Join(c.dir, name))
+	if there && (err != nil || string(got) != text) || !there && !errors.Is(err, fs.ErrNotExist) {
+		c.fail("%s holds %q, %v", name, got, err)
+	}
+}
+
+// stop ends what runs: politely first, as a person does.
+func (c *chaos) stop() {
+	if c.over == nil {
+		return
+	}
+	c.over()
+	c.over = nil
+	c.trouble.Wait()
+	for _, w := range c.workers {
+		_ = w.cmd.Process.Signal(os.Interrupt)
+	}
+	late := time.After(30 * time.Second)
+	for _, w := range append(slices.Clone(c.workers), c.coordinator) {
+		select {
+		case <-w.end:
+		case <-late:
+			w.kill()
+			c.t.Errorf("seed %d: %s did not end when it was told to: %s", c.seed, w.home, lastOf(w.out))
+		}
+	}
+}
+
+// gone looks whether a process works in one of our folders still.
+func (c *chaos) gone() {
+	var left []string
+	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		left = left[:0]
+		all, _ := filepath.Glob("/proc/[0-9]*")
+		for _, p := range all {
+			if dir, err := os.Readlink(filepath.Join(p, "cwd")); err == nil && strings.HasPrefix(dir, c.base) {
+				line, _ := os.ReadFile(filepath.Join(p, "cmdline"))
+				left = append(left, strings.ReplaceAll(string(line), "\x00", " "))
+			}
+		}
+		if len(left) == 0 {
+			return
+		}
+	}
+	c.fail("processes are left: %q", left)
+}

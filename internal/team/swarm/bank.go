@@ -1,0 +1,44 @@
+package swarm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/spending"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+)
+
+// Bank is the swarm's account as its workers use it. What a worker reserves is in the
+// swarm's log before its request is sent, so if the coordinator dies, the next one
+// charges what may have been spent (side.Fold) and no limit is passed. Its methods are
+// safe for concurrent use.
+type Bank struct {
+	Account spending.Parent
+	Log     Log
+}
+
+// sent names the request of a reservation, as SideRequest.By. Reservations of an
+// earlier process with the same number are closed when the log is opened again.
+func sent(grant int) string { return fmt.Sprintf("worker request %d", grant) }
+
+// Reserve implements spending.Parent.
+func (b Bank) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error) {
+	g, err := b.Account.Reserve(ctx, a)
+	if err != nil {
+		return g, err
+	}
+	if err := b.Log.Append(ctx, event.Draft{Body: event.SideRequest{By: sent(g.ID), Input: g.Tokens, Reserved: g.USD}}); err != nil {
+		return budget.Grant{}, errors.Join(err, b.Account.Settle(context.WithoutCancel(ctx), g.ID))
+	}
+	return g, nil
+}
+
+// Settle implements spending.Parent: what the request cost and that it is settled are
+// recorded as one.
+func (b Bank) Settle(ctx context.Context, grant int, cs ...event.Charged) error {
+	closes := event.Charged{By: sent(grant), Usage: llm.Usage{Known: true}, USD: new(float64)}
+	return b.Account.Settle(ctx, grant, append(cs[:len(cs):len(cs)], closes)...)
+}
