@@ -13,11 +13,28 @@ import (
 // it. An unreadable file has an empty hash.
 type Definition map[string]string
 
-// Changed lists the files whose definition changed, or that were added or removed.
+// EveryFile is the name in a definition for all files of the folder that could
+// be run, where what a check runs cannot be listed.
+const EveryFile = "every file"
+
+// Unread lists the files that cannot be read.
+func (d Definition) Unread() []string {
+	var out []string
+	for name, hash := range d {
+		if hash == "" && name != EveryFile {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Changed lists the files whose definition changed, or that were added or
+// removed. What cannot be read may have changed.
 func (d Definition) Changed(now Definition) []string {
 	var out []string
 	for name, hash := range d {
-		if is, ok := now[name]; !ok || is != hash {
+		if is, ok := now[name]; !ok || is != hash || hash == "" {
 			out = append(out, name)
 		}
 	}
@@ -31,7 +48,8 @@ func (d Definition) Changed(now Definition) []string {
 }
 
 // Goal returns a person's goal, a command line that must pass, as one of their
-// own checks, with its present definition.
+// own checks, with its present definition. Where not all that it runs can be
+// listed, the definition has EveryFile.
 func (f *Finder) Goal(line string) (c Check, definition Definition, err error) {
 	err = f.inTree(func(t *tree) {
 		c = f.ownCheck(t, Configured{Name: "goal", Command: line})
@@ -46,6 +64,9 @@ func (f *Finder) Goal(line string) (c Check, definition Definition, err error) {
 	definition = Definition{}
 	for _, s := range f.sources(c, c.Defined) {
 		definition[s.Name] = trust.Define(trust.Check, s.Name, nil, []trust.Source{s}).Hash
+	}
+	if err == nil && c.Unlisted != "" {
+		definition[EveryFile] = trust.Define(trust.Check, EveryFile, nil, []trust.Source{f.everyFile(c, c.Unlisted)}).Hash
 	}
 	return c, definition, err
 }

@@ -72,7 +72,7 @@ func TestPartsReach(t *testing.T) {
 	} {
 		t.Run(c.main+" "+c.what, func(t *testing.T) {
 			dir := t.TempDir()
-			put(t, dir, "one.mk", "include mk/a.mk\n", "a.sh", "cd d\n./r\n", "d/Cargo.toml", "[package]\nname = \"d\"\n", c.other, "# x\n", "z/source.c", "", c.main, c.text)
+			put(t, dir, "one.mk", "include mk/a.mk\n", "a.sh", "cd d\n./r\n", "d/Cargo.toml", "[package]\nname = \"d\"\n", c.other, "# x\n", "z/source", "", c.main, c.text)
 			f := &Finder{Root: dir, LookPath: none}
 			hash := func() string {
 				cs, err := f.Here()
@@ -94,7 +94,7 @@ func TestPartsReach(t *testing.T) {
 			if was == now {
 				t.Errorf("a change of %s is none", c.other)
 			}
-			put(t, dir, "z/source.c", "changed")
+			put(t, dir, "z/source", "changed")
 			if (hash() != now) != c.every {
 				t.Errorf("a change of source: %v, want %v", !c.every, c.every)
 			}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/pawl-agent/pawl/internal/policy/reach"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -144,6 +145,26 @@ func (f *Finder) Parts(cs []Check) []trust.Part {
 		out = append(out, trust.Define(trust.Check, name, runs, sources))
 	}
 	return out
+}
+
+// everyFile is the source for a check that runs files which cannot be listed.
+func (f *Finder) everyFile(c Check, unlisted string) trust.Source {
+	at := f.Root
+	if filepath.IsAbs(c.Dir) {
+		at = c.Dir
+	}
+	root, err := os.OpenRoot(at)
+	if err != nil {
+		return trust.Source{Name: at, Unread: true}
+	}
+	defer root.Close()
+	return reach.EveryFile(root.FS(), unlisted, false)
+}
+
+// reach follows what a check's definitions and command lines run.
+func (t *tree) reach(dir string, names, lines []string) (files []string, unlisted string) {
+	found := reach.Of(t.root.FS(), reach.Ask{Dir: dir, Definitions: names, Lines: lines, Root: t.root.Name()})
+	return found.Files, found.Unlisted
 }
 
 // sources reads the files that define a check, in the project's folder, in those

@@ -16,7 +16,9 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
+	"github.com/pawl-agent/pawl/internal/policy/reach"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -36,7 +38,7 @@ func Look(dir string) ([]trust.Part, error) {
 	var out []trust.Part
 	for _, name := range trust.Files() {
 		if s, there := read(root, name); there {
-			for _, p := range trust.Parts(s) {
+			for _, p := range partsOf(root, s) {
 				if p.Kind != trust.Hook {
 					out = append(out, p)
 				}
@@ -64,6 +66,42 @@ func Servers(dir string) (s trust.Source, there bool) {
 	}
 	defer root.Close()
 	return read(root, trust.ServersFile)
+}
+
+// ServerParts returns the parts of the servers of that file, with the files of
+// the folder that they run as these are now.
+func ServerParts(dir string, s trust.Source) ([]trust.Part, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return partsOf(root, s), nil
+}
+
+// partsOf returns the parts of a file. Those of the servers that pawl starts
+// have the files that these run.
+func partsOf(root *os.Root, s trust.Source) []trust.Part {
+	if s.Name != trust.ServersFile || s.Unread {
+		return trust.Parts(s)
+	}
+	entries, ok := trust.ServerEntries(s, "mcpServers")
+	if !ok {
+		return trust.Parts(s)
+	}
+	var out []trust.Part
+	for _, e := range entries {
+		var reached []trust.Source
+		if e.Line != "" {
+			line := e.Line
+			if e.Dir != "" {
+				line = "cd " + shellsyntax.Quote(e.Dir) + "; " + line
+			}
+			reached = runs(root, reach.Ask{Lines: []string{line}})
+		}
+		out = append(out, e.Part(reached))
+	}
+	return out
 }
 
 // Hooks finds the hooks that the folder configures for pawl, each with its
@@ -104,20 +142,35 @@ func hookRules(root *os.Root) []hook.Rule {
 }
 
 func hookPart(root *os.Root, r hook.Rule) trust.Part {
-	var named []trust.Source
+	sources := runs(root, reach.Ask{Lines: []string{r.Command}})
 	surely, maybe := trust.Named(r.Command)
 	for i, n := range append(surely, maybe...) {
 		st, err := root.Stat(n)
-		if err == nil && st.IsDir() || i >= len(surely) && slices.Contains(surely, n) {
+		if err == nil && st.IsDir() || slices.ContainsFunc(sources, func(s trust.Source) bool { return s.Name == n }) {
 			continue
 		}
 		s, there := read(root, n)
 		if !there || i >= len(surely) && !trust.Script(n, s.Text, err != nil || st.Mode()&0o111 != 0) {
 			continue
 		}
-		named = append(named, s)
+		sources = append(sources, s)
 	}
-	return trust.HookPart(r, named)
+	return trust.HookPart(r, sources)
+}
+
+// runs reads the files that command lines of a folder's configuration run. All
+// that these load is what they do, so it is followed, too.
+func runs(root *os.Root, ask reach.Ask) []trust.Source {
+	ask.Root, ask.Deep = root.Name(), true
+	ask.Vars = []string{"CLAUDE_PROJECT_DIR", "PAWL_PROJECT_DIR"}
+	found := reach.Of(root.FS(), ask)
+	var out []trust.Source
+	for _, n := range found.Files {
+		if s, there := read(root, n); there {
+			out = append(out, s)
+		}
+	}
+	return append(out, found.Sources(root.FS(), true)...)
 }
 
 // hooks lists the files of a folder that git would run.

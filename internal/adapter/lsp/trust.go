@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/policy/reach"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -26,9 +28,31 @@ func Parts(root string, table []Server, find func(string) (string, error)) []tru
 				sources = append(sources, src)
 			}
 		}
+		sources = append(sources, s.ownProgram(argv[0])...)
 		out = append(out, trust.Define(trust.LSP, srv.Name, []string{strings.Join(argv, " ")}, sources))
 	}
 	return out
+}
+
+// ownProgram returns the files of a program that lies in the workspace, with
+// what it loads there: a change of them asks again.
+func (s *Servers) ownProgram(program string) []trust.Source {
+	if !s.ofProject(program) {
+		return nil
+	}
+	root, err := os.OpenRoot(s.opt.Root)
+	if err != nil {
+		return []trust.Source{{Name: program, Unread: true}}
+	}
+	defer root.Close()
+	found := reach.Of(root.FS(), reach.Ask{Lines: []string{shellsyntax.Quote(program)}, Root: s.opt.Root, Deep: true})
+	var out []trust.Source
+	for _, name := range found.Files {
+		if src, there := source(s.opt.Root, name); there {
+			out = append(out, src)
+		}
+	}
+	return append(out, found.Sources(root.FS(), true)...)
 }
 
 // configLimit is the largest file that is read to judge what a server runs.

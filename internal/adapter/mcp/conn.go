@@ -139,6 +139,11 @@ func (s *Servers) transport(srv Server, c *conn) (sdk.Transport, error) {
 	if srv.Transport != "stdio" {
 		return s.remote(srv)
 	}
+	if s.opt.Changed != nil {
+		if why := s.opt.Changed(srv); why != "" {
+			return nil, fmt.Errorf("%w: %s", errStart, why)
+		}
+	}
 	env := make([]string, 0, len(srv.Env))
 	for k, v := range srv.Env {
 		env = append(env, k+"="+v)

@@ -35,6 +35,9 @@ type Options struct {
 	Start   process.Starter
 	// Confine returns what a server's process may touch.
 	Confine func(Server) process.Confine
+	// Changed, if set, says what changed in what a server runs since a person
+	// trusted it, "" for nothing. Such a server is not started.
+	Changed func(Server) string
 	Pins    Pins
 	Version string
 	// HTTP, if set, is what requests go out by; for tests.

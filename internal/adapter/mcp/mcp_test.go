@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -37,6 +38,23 @@ func greeter() *sdk.Server {
 		return &sdk.CallToolResult{StructuredContent: map[string]any{"sides": 3}}, nil
 	})
 	return s
+}
+
+// SPEC 16.1: a server whose files changed since the folder was trusted is not
+// started, in the middle of a session either.
+func TestChangedServerIsNotStarted(t *testing.T) {
+	w := newWorld(t, map[string]func(*fakeProcess){"g": serve(greeter)})
+	_ = w.Close()
+	w.Servers = New(Options{
+		Root: t.TempDir(), Servers: w.conf, Start: w.start, Pins: NewPins(t.TempDir()), Version: "test", Wait: time.Minute,
+		Changed: func(s Server) string { return s.Name + ".js changed" },
+		Confine: func(Server) process.Confine { return process.Free }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
+	t.Cleanup(func() { _ = w.Close() })
+	set, notes := w.offer(t)
+	if len(set) != 0 || w.start.starts() != 0 || !strings.Contains(strings.Join(notes, " "), "g.js changed") {
+		t.Errorf("%v, %d starts, %q", set.Names(), w.start.starts(), notes)
+	}
 }
 
 // SPEC 17.1: a server's tools are called, by every transport.

@@ -29,19 +29,19 @@ func userHooks(c choices) []hook.Rule {
 }
 
 // trustedHooks are the folder's hooks that a person trusted, as they were then.
-func (t *folderTrust) trustedHooks() (rules []hook.Rule, hashes map[string]string) {
+func (t *folderTrust) trustedHooks() (rules []hook.Rule, were map[string]trust.Part) {
 	v, err := t.compare(t.hookParts)
 	if err != nil {
 		return nil, nil // it was reported, and nothing is trusted
 	}
-	hashes = map[string]string{}
+	were = map[string]trust.Part{}
 	for i, j := range v.Parts {
 		if j.Trusted {
 			rules = append(rules, t.hooks[i])
-			hashes[t.hooks[i].From+t.hooks[i].Name] = j.Hash
+			were[t.hooks[i].From+t.hooks[i].Name] = j.Part
 		}
 	}
-	return rules, hashes
+	return rules, were
 }
 
 // hooks returns the runner of a session's hooks; nil if there are none.
@@ -55,7 +55,7 @@ func (a *App) hooks(c choices, starter *shell.Starter, o *opened) hooks.Runner {
 			o.warnings = append(o.warnings, fmt.Sprintf("the hook %s of your config.json is not run: %s", r.Name, r.Idle))
 		}
 	}
-	theirs, hashes := c.trust.trustedHooks()
+	theirs, were := c.trust.trustedHooks()
 	if rules = append(slices.Clip(rules), theirs...); len(rules) == 0 {
 		return nil
 	}
@@ -67,13 +67,13 @@ func (a *App) hooks(c choices, starter *shell.Starter, o *opened) hooks.Runner {
 				return process.Free
 			}
 			confine := c.by.server()
-			if _, project := hashes[r.From+r.Name]; !project && confine.Level != process.Unconfined {
+			if _, project := were[r.From+r.Name]; !project && confine.Level != process.Unconfined {
 				confine.Reads = append(slices.Clone(confine.Reads), ownFiles(r.Command, home)...)
 			}
 			return confine
 		},
 		Changed: func(r hook.Rule) string {
-			hash, project := hashes[r.From+r.Name]
+			was, project := were[r.From+r.Name]
 			if !project {
 				return ""
 			}
@@ -81,8 +81,8 @@ func (a *App) hooks(c choices, starter *shell.Starter, o *opened) hooks.Runner {
 			switch {
 			case err != nil:
 				return err.Error()
-			case now.Hash != hash:
-				return "what it runs changed since this folder was trusted (see pawl trust)"
+			case now.Hash != was.Hash:
+				return changedSince(was, now)
 			}
 			return ""
 		},

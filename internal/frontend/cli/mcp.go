@@ -15,14 +15,43 @@ import (
 
 // readServers reads the MCP servers that the folder names, once: the judged
 // configuration is the one that is started.
-func (t *folderTrust) readServers() []trust.Part {
+func (t *folderTrust) readServers() ([]trust.Part, error) {
 	s, there := folder.Servers(t.dir)
 	if !there {
-		return nil
+		return nil, nil
 	}
 	t.mcp = &s
-	return trust.Parts(s)
+	return folder.ServerParts(t.dir, s)
 }
+
+// changedServer says what changed in what a server of the folder runs since it
+// was trusted, "" for nothing. A server that ended is started again, and then
+// runs what its files are by then.
+func (t *folderTrust) changedServer(s mcp.Server) string {
+	if !s.Project {
+		return ""
+	}
+	now, err := folder.ServerParts(t.dir, *t.mcp)
+	if err != nil {
+		return err.Error()
+	}
+	is := slices.IndexFunc(now, func(p trust.Part) bool { return p.Name == serverPart(s.Name) })
+	was := slices.IndexFunc(t.verdict.Parts, func(j trust.Judged) bool { return j.Kind == trust.MCP && j.Name == serverPart(s.Name) })
+	switch {
+	case is < 0 || was < 0:
+		return "it is not among what was trusted"
+	case now[is].Hash != t.verdict.Parts[was].Hash:
+		return changedSince(t.verdict.Parts[was].Part, now[is])
+	}
+	return ""
+}
+
+// changedSince says which files of what a part runs differ from what was trusted.
+func changedSince(was, is trust.Part) string {
+	return "what it runs changed since this folder was trusted: " + strings.Join(trust.Differ(was, is), ", ") + " (see pawl trust)"
+}
+
+func serverPart(name string) string { return name + " (" + trust.ServersFile + ")" }
 
 // outside returns the MCP servers of a session, and the values in their
 // configuration that must never be shown. There are none for a session that is
@@ -86,8 +115,7 @@ func (a *App) notPawls(name string) string {
 // trustsServer reports whether a server of the folder's file may be started, as
 // the file was read.
 func (t *folderTrust) trustsServer(name string) bool {
-	part := name + " (" + trust.ServersFile + ")"
-	return slices.ContainsFunc(t.verdict.Parts, func(j trust.Judged) bool { return j.Kind == trust.MCP && j.Name == part && j.Trusted })
+	return slices.ContainsFunc(t.verdict.Parts, func(j trust.Judged) bool { return j.Kind == trust.MCP && j.Name == serverPart(name) && j.Trusted })
 }
 
 // startServers returns the MCP servers for a session, nil for none. Nothing is started.
@@ -98,7 +126,7 @@ func (a *App) startServers(list []mcp.Server, c choices, keep bool, start proces
 	}
 	pins := mcp.NewPins(c.paths.Pins())
 	pins.ReadOnly = !keep
-	s := mcp.New(mcp.Options{Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Pins: pins, Version: Version, Now: a.Now})
+	s := mcp.New(mcp.Options{Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Changed: c.trust.changedServer, Pins: pins, Version: Version, Now: a.Now})
 	o.closers = append(o.closers, s.Close)
 	return s
 }

@@ -211,7 +211,11 @@ func (a *App) serversOf(dir string) (list []mcp.Server, t *folderTrust, paths se
 	if t, err = a.trustStore(dir); err != nil {
 		return nil, nil, paths, err
 	}
-	if err = t.judge(t.readServers()); err != nil {
+	parts, err := t.readServers()
+	if err == nil {
+		err = t.judge(parts)
+	}
+	if err != nil {
 		return nil, nil, paths, err
 	}
 	list, warnings := a.mcpServers(paths, t)

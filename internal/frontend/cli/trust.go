@@ -88,8 +88,11 @@ func (a *App) trustOf(f *flags, c choices, fr front, o *opened) (*folderTrust, e
 		parts = t.finder.Parts(found)
 	}
 	parts = append(parts, lsp.Parts(t.dir, t.servers, t.find)...)
-	parts = append(parts, t.readServers()...)
-	var err error
+	servers, err := t.readServers()
+	if err != nil {
+		return nil, err
+	}
+	parts = append(parts, servers...)
 	if t.hooks, t.hookParts, err = folder.Hooks(t.dir); err != nil {
 		return nil, err
 	}

@@ -102,32 +102,97 @@ type server struct {
 	Environment map[string]string `json:"environment"`
 	URL         string            `json:"url"`
 	HTTPURL     string            `json:"httpUrl"`
+	Cwd         string            `json:"cwd"`
 }
 
-// run returns the command line that starts a server.
-func (s server) run() string {
-	var line []string
+// argv returns the program and its arguments.
+func (s server) argv() []string {
+	var argv []string
 	var one string
 	if json.Unmarshal(s.Command, &one) == nil && one != "" {
-		line = append(line, one)
+		argv = append(argv, one)
 	} else {
-		_ = json.Unmarshal(s.Command, &line) // any other form has no command
+		_ = json.Unmarshal(s.Command, &argv) // any other form has no command
 	}
-	return cmp.Or(strings.Join(append(line, s.Args...), " "), s.URL, s.HTTPURL, "no command")
+	return append(argv, s.Args...)
+}
+
+// line returns the command line that starts a server, for a shell's parser.
+func (s server) line() string {
+	argv := s.argv()
+	if len(argv) == 0 {
+		return ""
+	}
+	var words []string
+	for _, env := range []map[string]string{s.Env, s.Environment} {
+		for _, k := range slices.Sorted(maps.Keys(env)) {
+			words = append(words, k+"="+quoted(env[k]))
+		}
+	}
+	for _, a := range argv {
+		words = append(words, quoted(a))
+	}
+	return strings.Join(words, " ")
+}
+
+// quoted returns a text as one word of a shell in which only ${…} is filled in.
+func quoted(s string) string {
+	s = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "`", "\\`", "$", `\$`).Replace(s)
+	return `"` + strings.ReplaceAll(s, `\${`, "${") + `"`
+}
+
+// run returns the command line that starts a server, for people.
+func (s server) run() string {
+	return cmp.Or(strings.Join(s.argv(), " "), s.URL, s.HTTPURL, "no command")
+}
+
+// ServerEntry is an MCP server as a file names it.
+type ServerEntry struct {
+	// Line is the command line that starts it, as a shell would read it, with
+	// ${…} left to be filled in; "" if nothing of the folder is started.
+	Line string
+	Dir  string // where it runs; "" for the folder
+	file string
+	name string
+	runs string
+	raw  json.RawMessage
+}
+
+// Part returns the part for a server. reached are the files that it runs.
+func (e ServerEntry) Part(reached []Source) Part {
+	return Define(MCP, e.name+" ("+e.file+")", []string{e.runs}, append([]Source{{Name: e.file, Text: string(e.raw)}}, reached...))
+}
+
+// ServerEntries returns the servers under a key of a file; ok is false for a
+// file of another form.
+func ServerEntries(s Source, key string) (out []ServerEntry, ok bool) {
+	all, ok := object(s)
+	var byName map[string]json.RawMessage
+	if !ok || all[key] != nil && json.Unmarshal(all[key], &byName) != nil {
+		return nil, false
+	}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		e := ServerEntry{file: s.Name, name: name, raw: byName[name], runs: "of a form that is not known"}
+		var sv server
+		if json.Unmarshal(e.raw, &sv) == nil {
+			e.runs, e.Line, e.Dir = sv.run(), sv.line(), sv.Cwd
+		}
+		out = append(out, e)
+	}
+	return out, true
 }
 
 // servers reads the MCP servers under a key. A server's part contains its whole
 // configuration.
 func servers(key string) func(Source) []Part {
 	return func(s Source) []Part {
-		all, ok := object(s)
-		var byName map[string]json.RawMessage
-		if !ok || all[key] != nil && json.Unmarshal(all[key], &byName) != nil {
+		entries, ok := ServerEntries(s, key)
+		if !ok {
 			return whole(MCP)(s)
 		}
 		var out []Part
-		for _, name := range slices.Sorted(maps.Keys(byName)) {
-			out = append(out, serverPart(s.Name, name, byName[name]))
+		for _, e := range entries {
+			out = append(out, e.Part(nil))
 		}
 		return out
 	}
@@ -144,15 +209,6 @@ func theirs(parts func(Source) []Part) func(Source) []Part {
 		}
 		return out
 	}
-}
-
-func serverPart(file, name string, raw json.RawMessage) Part {
-	var sv server
-	run := "of a form that is not known"
-	if json.Unmarshal(raw, &sv) == nil {
-		run = sv.run()
-	}
-	return Define(MCP, name+" ("+file+")", []string{run}, []Source{{Name: file, Text: string(raw)}})
 }
 
 // opencode reads servers, language servers and formatters of opencode. The last

@@ -53,6 +53,7 @@ type Part struct {
 	Lines []string
 	// Hash covers everything that decides what runs; "" if a file could not be read.
 	Hash string
+	sums map[string]string // by file, of its lines
 }
 
 // Key identifies a part within a folder.
@@ -216,6 +217,19 @@ func (j Judged) Difference() []string {
 	return out
 }
 
+// Differ lists the files of a part that are not the same in another state of it.
+func Differ(was, is Part) []string {
+	var out []string
+	for _, name := range slices.Concat(was.From, is.From) {
+		a, there := was.sums[name]
+		b, then := is.sums[name]
+		if (a != b || there != then) && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // Source is a file that defines something, as it was read.
 type Source struct {
 	Name string // relative to the folder, with /
@@ -232,7 +246,7 @@ const (
 
 // Define makes a part from the files that define it.
 func Define(kind Kind, name string, runs []string, sources []Source) Part {
-	p := Part{Kind: kind, Name: name, Runs: runs}
+	p := Part{Kind: kind, Name: name, Runs: runs, sums: map[string]string{}}
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q\n", kind, name)
 	whole := true
@@ -244,6 +258,8 @@ func Define(kind Kind, name string, runs []string, sources []Source) Part {
 			continue
 		}
 		lines := executable(s)
+		sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+		p.sums[s.Name] += hex.EncodeToString(sum[:8])
 		fmt.Fprintf(h, "%q %d\n", s.Name, len(lines))
 		for _, l := range lines {
 			fmt.Fprintf(h, "%q\n", l)

@@ -5,6 +5,8 @@
 // It promises that the goal stays the one that the person named. The content of
 // what defines it is compared with that at the start, and tests that the run
 // changed prove nothing (SPEC 16.4): then the model is asked to restore them.
+// If what the goal runs cannot be listed, and the run changed a file that could
+// be of it, the goal is not reached by its exit code alone, and that is said.
 // It gives up after a number of rounds, and sooner if the model changes nothing
 // any more. Money, time, and loops end it like any turn.
 package until
@@ -12,6 +14,7 @@ package until
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,6 +90,9 @@ func New(c Config) (*Goal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look at what defines %q: %w", c.Command, err)
 	}
+	if unread := was.Unread(); len(unread) > 0 {
+		return nil, fault.NewConfiguration("give a goal that is defined by files of this folder, each at most 4 MB", "the goal %q can not be used: what defines it can not be read: %s", c.Command, quoted(unread))
+	}
 	return &Goal{Config: c, was: was, result: Result{Command: c.Command, Why: "it was not tried: the run ended before"}}, nil
 }
 
@@ -104,7 +110,9 @@ func (g *Goal) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
 	}
 	asks, failed := "", ""
 	g.result.Exit = nil
-	if changed := g.was.Changed(now); len(changed) > 0 {
+	changed := g.was.Changed(now)
+	unsure := slices.Contains(changed, checks.EveryFile) // one of the changed files may define it
+	if changed = slices.DeleteFunc(changed, func(n string) bool { return n == checks.EveryFile }); len(changed) > 0 {
 		g.result.Why = "the run changed what defines it: " + strings.Join(changed, ", ")
 		asks = fmt.Sprintf("It was not run: what it does is said in files that you have changed, and the goal is the command as it was. Put back as they were: %s.\n", quoted(changed))
 		failed = strings.Join(changed, "\n")
@@ -120,7 +128,13 @@ func (g *Goal) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
 		}
 		g.result.Exit = done.Exit
 		if g.result.Met, g.result.Why = t.Evidence().Goal(c.Command, g.Tests); g.result.Met {
-			return "", nil
+			if !unsure {
+				return "", nil
+			}
+			// Nothing that the model could do would prove it.
+			g.result.Met = false
+			g.result.Why = "it passed, but the run changed files that may define it: what it runs can not be listed, since " + c.Unlisted + "; name the files in the goal, or look at the changes and run it yourself"
+			return "", t.Warn(ctx, "goal", g.unmet())
 		}
 		asks, failed = g.failing(done, t.Evidence()), normalize.Digest(normalize.Result(done.Output+done.Why))
 		if done.Exit == nil && !done.Stopped { // it may not run, and the model cannot change that

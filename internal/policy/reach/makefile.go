@@ -1,4 +1,4 @@
-package checks
+package reach
 
 import (
 	"io/fs"
@@ -20,6 +20,12 @@ const (
 	targetVar   = "PAWL_TARGET"
 )
 
+// The names that make and just look for.
+var (
+	makefiles = []string{"GNUmakefile", "makefile", "Makefile"}
+	justfiles = []string{"justfile", "Justfile", ".justfile"}
+)
+
 var (
 	assignment = lazyregexp.New(`^\s*(?:(?:export|override|private)\s+)*(?:[^:=#\s][^:=#]*:\s*)?(?:(?:export|override|private)\s+)*([A-Za-z0-9_.-]+)\s*(:::=|::=|:=|\?=|\+=|!=|=)\s*(.*)$`)
 	makeOption = lazyregexp.New(`^(-C|-f|-I|--directory=?|--file=?|--makefile=?|--include-dir=?|--eval=?|-E)(.*)$`)
@@ -29,7 +35,7 @@ var (
 var predefined = map[string]string{"MAKE": "make", "CC": "cc", "CXX": "g++", "AR": "ar", "RM": "rm -f", "LD": "ld", "AS": "as", "CPP": "cc -E", "FC": "f77", "YACC": "yacc", "LEX": "lex", "INSTALL": "install"}
 
 // makefile follows a makefile, or a file that one includes.
-func (r *reached) makefile(text string) {
+func (r *walk) makefile(text string) {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " ")
 	defining := false
 	for l := range strings.Lines(text) {
@@ -58,7 +64,10 @@ func (r *reached) makefile(text string) {
 		l, rest = beforeComment(l), beforeComment(rest)
 		switch first {
 		case "include", "-include", "sinclude":
-			r.includes(r.expand(rest, 0))
+			r.including = true
+			names := r.expand(rest, 0)
+			r.including = false
+			r.includes(names)
 			continue
 		case "load", "-load":
 			r.not("load, which runs a library")
@@ -87,6 +96,11 @@ func (r *reached) makefile(text string) {
 			r.not("an assignment to a variable whose name is known only when it runs")
 		}
 		head := r.expand(l, 0)
+		if made, _, ok := strings.Cut(head, ":"); ok {
+			for _, t := range strings.Fields(made) {
+				r.targets[inside(r.at.dir, t)] = true
+			}
+		}
 		if _, recipe, ok := strings.Cut(l, ";"); ok && strings.Contains(head, ":") {
 			r.recipe(recipe)
 		} else if strings.Contains(l, "$") && !strings.Contains(l, ":") && strings.Trim(strings.ReplaceAll(head, "${"+unlistedVar+"}", ""), " ") == "" && strings.Contains(l, "$(call") {
@@ -121,13 +135,13 @@ func outsideBrackets(l string) string {
 }
 
 // assign notes a value of a variable.
-func (r *reached) assign(name, value string) {
+func (r *walk) assign(name, value string) {
 	if value = strings.TrimSpace(strings.Trim(strings.TrimSpace(value), "@")); !slices.Contains(r.vars[name], value) {
 		r.vars[name] = append(r.vars[name], value)
 	}
 }
 
-func (r *reached) recipe(l string) {
+func (r *walk) recipe(l string) {
 	l = strings.TrimLeft(r.expand(strings.TrimLeft(l, "\t @+-"), 0), "\t @+-")
 	if l != "" && !strings.HasPrefix(l, "#") {
 		r.line(r.at.dir, l)
@@ -136,7 +150,7 @@ func (r *reached) recipe(l string) {
 
 // includes follows the files of an include line. make searches them in the
 // folder that it runs in.
-func (r *reached) includes(names string) {
+func (r *walk) includes(names string) {
 	for _, w := range strings.Fields(names) {
 		if strings.Contains(w, "$") {
 			r.not("an include of a name that is known only when it runs")
@@ -145,11 +159,14 @@ func (r *reached) includes(names string) {
 		if w = inside(r.at.dir, w); !fs.ValidPath(w) {
 			continue // outside
 		}
-		found, err := fs.Glob(r.t.root.FS(), w)
+		found, err := fs.Glob(r.fsys, w)
 		if err != nil || strings.Contains(w, "**") {
 			r.not("an include of a pattern that pawl cannot list")
 		}
 		for _, n := range found {
+			if st, err := fs.Stat(r.fsys, n); err == nil && st.Size() <= maxFile && dependenciesOnly(r.text(n)) {
+				continue // as compilers write them
+			}
 			r.define(r.at.dir, n)
 		}
 	}
@@ -157,7 +174,7 @@ func (r *reached) includes(names string) {
 
 // expand fills in the variables of a makefile's text, as far as they are known.
 // What is not becomes a variable of the shell.
-func (r *reached) expand(s string, depth int) string {
+func (r *walk) expand(s string, depth int) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] != '$' || i+1 == len(s) {
@@ -205,7 +222,7 @@ func closing(s string, i int) int {
 }
 
 // value is what stands for $(name) or $(function arguments).
-func (r *reached) value(name string, depth int) string {
+func (r *walk) value(name string, depth int) string {
 	unlisted := "${" + unlistedVar + "}"
 	if depth > 20 {
 		r.not("variables that name each other without an end")
@@ -225,6 +242,18 @@ func (r *reached) value(name string, depth int) string {
 	case isCall && function == "shell":
 		r.line(r.at.dir, r.expand(rest, depth))
 		return unlisted
+	case isCall && listFunctions[function] != nil:
+		return r.listed(function, rest, depth)
+	case !isCall && strings.Contains(name, ":") && strings.Contains(name, "="): // $(A:.c=.o)
+		name, change, _ := strings.Cut(name, ":")
+		from, to, _ := strings.Cut(change, "=")
+		if !strings.Contains(from, "%") {
+			from, to = "%"+from, "%"+to
+		}
+		if strings.ContainsAny(from+to, "$") {
+			from, to = r.expand(from, depth), r.expand(to, depth)
+		}
+		return onWords(r.value(strings.TrimSpace(name), depth+1), func(w string) (string, bool) { return patsubst(from, to, w) })
 	case isCall && (function == "wildcard" || function == "strip" || function == "sort" || function == "abspath"):
 		text := r.expand(rest, depth)
 		if function == "abspath" && !strings.ContainsAny(text, " $/") {
@@ -249,7 +278,7 @@ func (r *reached) value(name string, depth int) string {
 }
 
 // make follows a call of make: the makefiles of its folder, or those that it names.
-func (r *reached) make(c shellsyntax.Command, args []shellsyntax.Word) {
+func (r *walk) make(c shellsyntax.Command, args []shellsyntax.Word) {
 	folders := r.folders(c)
 	var files []string
 	for i := 0; i < len(args); i++ {
@@ -286,7 +315,7 @@ func (r *reached) make(c shellsyntax.Command, args []shellsyntax.Word) {
 		}
 	}
 	if files == nil {
-		files = targetFiles(kindMake)
+		files = makefiles
 	}
 	for _, d := range folders {
 		for _, f := range files {

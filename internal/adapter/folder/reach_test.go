@@ -1,0 +1,216 @@
+package folder
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func write(t *testing.T, dir string, files ...string) {
+	t.Helper()
+	for i := 0; i < len(files); i += 2 {
+		name := filepath.Join(dir, files[i])
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(files[i+1]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// reaching are command lines with a file that they run. Others are there too:
+// text has the files that lead there, by name and content.
+var reaching = []struct {
+	line, file string
+	every      bool // not all can be listed, so that every file counts
+	text       []string
+}{
+	{line: "./check.sh", file: "check.sh"},
+	{line: "sh d/r", file: "d/r"},
+	{line: "sh $X", file: "d/r", every: true},
+	{line: "cd d && ./r", file: "d/r"},
+	{line: "cd d; exec ./r --now", file: "d/r"},
+	{line: "(cd d && sh r)", file: "d/r"},
+	{line: "bash -c './d/r'", file: "d/r"},
+	{line: "bash -c 'cd d && ./r'", file: "d/r"},
+	{line: `bash -c "$(cat d/r)"`, file: "d/r", every: true},
+	{line: "bash -lc 'source d/r'", file: "d/r"},
+	{line: "cat d/r | sh", file: "d/r", every: true},
+	{line: "sh < d/r", file: "d/r", every: true},
+	{line: "eval \"$(cat d/r)\"", file: "d/r", every: true},
+	{line: "python tool.py", file: "tool.py"},
+	{line: "python3 -u d/tool", file: "d/tool"},
+	{line: "python3 -m d.tool", file: "d/tool.py"},
+	{line: "python3 -m d", file: "d/__main__.py"},
+	{line: "python tool.py", file: "helper.py", text: []string{"tool.py", "import helper\n"}},
+	{line: "python tool.py", file: "lib/deep.py", text: []string{"tool.py", "from lib.deep import x\n"}},
+	{line: "python d/tool.py", file: "d/helper.py", text: []string{"d/tool.py", "from . import helper\n"}},
+	{line: "python tool.py", file: "lib/__init__.py", text: []string{"tool.py", "import lib\n"}},
+	{line: "python tool.py", file: "d/r.sh", text: []string{"tool.py", "subprocess.run(['sh', 'd/r.sh'])\n"}},
+	{line: "python tool.py", file: "any", every: true, text: []string{"tool.py", "importlib.import_module(name)\n"}},
+	{line: "python -c 'import helper'", file: "helper.py", every: true},
+	{line: "node x.js", file: "x.js"},
+	{line: "node ./x", file: "x.js"},
+	{line: "node x.js", file: "lib/y.js", text: []string{"x.js", "const y = require('./lib/y')\n"}},
+	{line: "node x.mjs", file: "lib/y.mjs", text: []string{"x.mjs", "import y from './lib/y.mjs'\n"}},
+	{line: "node x.js", file: "rules.json", text: []string{"x.js", "const r = require('./rules.json')\n"}},
+	{line: "node x.js", file: "node_modules/p/lib/z.js", text: []string{"x.js", "require('p')\n", "node_modules/p/package.json", "{}"}},
+	{line: "node x.js", file: "node_modules/q/z.js", text: []string{"x.js", "require('p')\n", "node_modules/p/package.json", `{"dependencies": {"q": "1"}}`}},
+	{line: "node x.js", file: "any", every: true, text: []string{"x.js", "require(process.argv[2])\n"}},
+	{line: "node --require ./pre.js x.js", file: "pre.js", every: true},
+	{line: "npx p", file: "node_modules/p/cli.js"},
+	{line: "npx tsx x.ts", file: "x.ts"},
+	{line: "uv run tool.py", file: "tool.py"},
+	{line: "ruby x.rb", file: "lib/y.rb", text: []string{"x.rb", "require_relative 'lib/y'\n"}},
+	{line: "perl x.pl", file: "y.pl", text: []string{"x.pl", "do './y.pl';\n"}},
+	{line: "make hook", file: "Makefile"},
+	{line: "make hook", file: "mk/a.mk", text: []string{"Makefile", "include mk/a.mk\nhook:\n\tx\n"}},
+	{line: "make hook", file: "d/r", text: []string{"Makefile", "hook:\n\tcd d && ./r\n"}},
+	{line: "make -C d hook", file: "d/Makefile"},
+	{line: "cd d && make", file: "d/Makefile"},
+	{line: "just hook", file: "d/r", text: []string{"justfile", "hook:\n  ./d/r\n"}},
+	{line: "npm run hook", file: "d/h.js", text: []string{"package.json", `{"scripts": {"hook": "node d/h.js"}}`}},
+	{line: "./a.sh", file: "b.sh", text: []string{"a.sh", ". ./b.sh\n"}},
+	{line: "./a", file: "b.sh", text: []string{"a", "#!/usr/bin/env bash\nsource b.sh\n"}},
+	{line: "./d/a", file: "d/b", text: []string{"d/a", "#!/bin/sh\n. \"$(dirname \"$0\")/b\"\n"}},
+	{line: "d/a.sh", file: "d/b", text: []string{"d/a.sh", "HERE=\"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\"\n\"$HERE/b\"\n"}},
+	{line: "d/a.sh", file: "d/b", text: []string{"d/a.sh", "cd \"${0%/*}\"\n./b\n"}},
+	{line: "sh d/a", file: "d/c", text: []string{"d/a", "sh d/b\n", "d/b", "sh d/c\n"}},
+	{line: "./a.sh", file: "t.py", text: []string{"a.sh", "exec python3 t.py\n"}},
+	{line: "./a.sh", file: "any", every: true, text: []string{"a.sh", "\"$@\"\n"}},
+	{line: `"$CLAUDE_PROJECT_DIR"/hooks/a`, file: "hooks/a"},
+	{line: `cd "$CLAUDE_PROJECT_DIR" && hooks/a`, file: "hooks/a"},
+	{line: `bash "$CLAUDE_PROJECT_DIR/hooks/a"`, file: "hooks/lib", text: []string{"hooks/a", ". \"$CLAUDE_PROJECT_DIR/hooks/lib\"\n"}},
+	{line: `python3 "${PAWL_PROJECT_DIR}/hooks/a.py"`, file: "hooks/a.py"},
+	{line: "ROOT/hooks/a", file: "hooks/a"},
+	{line: "$(git rev-parse --show-toplevel)/hooks/a", file: "hooks/a"},
+	{line: "env X=1 timeout 5 ./d/r", file: "d/r"},
+	{line: "PATH=./bin:$PATH x", file: "bin/x", every: true},
+	{line: "NODE_OPTIONS='--require ./p.js' node x.js", file: "p.js", every: true},
+	{line: "BASH_ENV=d/r bash -c true", file: "d/r", every: true},
+	{line: "if true; then ./d/r; fi", file: "d/r"},
+	{line: "find d -name '*.sh' -exec sh {} ';'", file: "d/a.sh", every: true},
+	{line: "ls d | xargs -n1 sh", file: "d/r", every: true},
+	{line: "go run ./d", file: "d/main.go", every: true},
+	{line: "tox -e hook", file: "tox.ini", every: true},
+	{line: "awk -f d/r.awk", file: "d/r.awk"},
+	{line: "f() { ./d/r; }; f", file: "d/r"},
+	{line: "./d/*.sh", file: "d/a.sh"},
+	{line: "sh 'not closed", file: "any", every: true},
+}
+
+// SPEC 16.1: a change of a file that a hook runs, wherever and however it is
+// named, ends trust in the hook and names the file; one that it does not run
+// is none.
+func TestHooksReach(t *testing.T) {
+	for _, c := range reaching {
+		t.Run(c.line+" "+c.file, func(t *testing.T) {
+			dir := t.TempDir()
+			line := strings.ReplaceAll(c.line, "ROOT", dir)
+			command, _ := json.Marshal(line)
+			write(t, dir, ".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": `+string(command)+`}]}]}}`, "z/source.c", "")
+			if !slices.Contains(c.text, c.file) {
+				write(t, dir, c.file, "x\n")
+			}
+			write(t, dir, c.text...)
+			part := func() (hash string, from []string) {
+				_, parts, err := Hooks(dir)
+				if err != nil || len(parts) != 1 || parts[0].Hash == "" {
+					t.Fatalf("%+v %v", parts, err)
+				}
+				return parts[0].Hash, parts[0].From
+			}
+			was, from := part()
+			if got := slices.Contains(from, "every file"); got != c.every {
+				t.Errorf("every file: %v, want %v: %q", got, c.every, from)
+			}
+			if !c.every && !slices.ContainsFunc(from, func(n string) bool { return n == c.file || strings.HasSuffix(n, "/") && strings.HasPrefix(c.file, n) }) {
+				t.Errorf("%s is not named: %q", c.file, from)
+			}
+			write(t, dir, c.file, "# evil\n")
+			now, _ := part()
+			if was == now {
+				t.Errorf("a change of %s is none", c.file)
+			}
+			write(t, dir, "z/source.c", "changed")
+			if then, _ := part(); (then != now) != c.every {
+				t.Errorf("a change of a file that is not run: %v, want %v", then != now, c.every)
+			}
+		})
+	}
+}
+
+// SPEC 16.1: a change of a file that a folder's MCP server runs ends trust in
+// the server.
+func TestServersReach(t *testing.T) {
+	for _, c := range []struct {
+		server, file string
+		every        bool
+		text         []string
+	}{
+		{server: `{"command": "./serve"}`, file: "serve"},
+		{server: `{"command": ["node", "d/s.js"]}`, file: "d/s.js"},
+		{server: `{"command": "node", "args": ["d/s.js"], "cwd": "."}`, file: "d/s.js"},
+		{server: `{"command": "node", "args": ["s.js"], "cwd": "d"}`, file: "d/s.js"},
+		{server: `{"command": "node", "args": ["s.js"]}`, file: "tools/t.js", text: []string{"s.js", "import './tools/t.js'\n"}},
+		{server: `{"command": "python3", "args": ["-m", "srv"]}`, file: "srv/__main__.py"},
+		{server: `{"command": "sh", "args": ["-c", "cd d && exec ./r"]}`, file: "d/r"},
+		{server: `{"command": "sh", "args": ["${X:-d/r}"]}`, file: "d/r", every: true},
+		{server: `{"command": "${CLAUDE_PROJECT_DIR}/d/r"}`, file: "d/r"},
+		{server: `{"command": "make", "args": ["-C", "d", "serve"]}`, file: "d/Makefile"},
+		{server: `{"command": "npx", "args": ["-y", "srv"]}`, file: "node_modules/srv/i.js"},
+		{server: `{"command": "uv", "args": ["run", "--directory", "d", "s.py"]}`, file: "d/s.py"},
+		{server: `{"command": "uvx", "args": ["--from", "./d", "srv"]}`, file: "d/srv.py"},
+		{server: `{"command": "node", "args": ["s.js"], "env": {"NODE_OPTIONS": "--require ./d/r.js"}}`, file: "d/r.js", every: true},
+		{server: `{"command": "srv", "env": {"PATH": "./bin"}}`, file: "bin/srv", every: true},
+		{server: `{"command": "docker", "args": ["run", "-v", ".:/w", "x", "/w/d/r"]}`, file: "d/r", every: true},
+		{server: `{"command": "go", "args": ["run", "./cmd/srv"]}`, file: "cmd/srv/main.go", every: true},
+	} {
+		t.Run(c.server, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, ".mcp.json", `{"mcpServers": {"s": `+c.server+`}}`, "z/source.c", "", "d/x", "")
+			if !slices.Contains(c.text, c.file) {
+				write(t, dir, c.file, "x\n")
+			}
+			write(t, dir, c.text...)
+			hash := func() string {
+				s, there := Servers(dir)
+				parts, err := ServerParts(dir, s)
+				if !there || err != nil || len(parts) != 1 || parts[0].Hash == "" || slices.Contains(parts[0].From, "every file") != c.every {
+					t.Fatalf("%+v %v", parts, err)
+				}
+				return parts[0].Hash
+			}
+			was := hash()
+			write(t, dir, c.file, "# evil\n")
+			now := hash()
+			if was == now {
+				t.Errorf("a change of %s is none", c.file)
+			}
+			write(t, dir, "z/source.c", "changed")
+			if (hash() != now) != c.every {
+				t.Errorf("a change of a file that is not run: %v, want %v", !c.every, c.every)
+			}
+		})
+	}
+}
+
+// A person configures a server outside the folder: what runs is not of it.
+func TestServersElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, ".mcp.json", `{"mcpServers": {"s": {"command": "/usr/bin/srv", "args": ["--x"]}, "r": {"url": "https://x"}, "n": {"command": "npx", "args": ["-y", "@scope/srv@1.2"]}}}`)
+	s, _ := Servers(dir)
+	parts, err := ServerParts(dir, s)
+	if err != nil || len(parts) != 3 {
+		t.Fatal(parts, err)
+	}
+	for _, p := range parts {
+		if !slices.Equal(p.From, []string{".mcp.json"}) || p.Hash == "" {
+			t.Errorf("%+v", p)
+		}
+	}
+}
