@@ -20,6 +20,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/policy/reach"
 )
 
 // Configured is a check in a person's own configuration. For its changed files
@@ -48,6 +49,8 @@ type Check struct {
 	// then covers every file of the folder.
 	Unlisted string
 	Env      []string // NAME=value
+
+	built []string // see reach.Found
 }
 
 // Found is the checks to run after a change.
@@ -180,8 +183,9 @@ func (f *Finder) own(t *tree, name string) []Check {
 }
 
 func (f *Finder) ownCheck(t *tree, c Configured) Check {
-	more, unlisted := t.reach(".", nil, []string{c.Command})
-	return Check{Name: c.Name, Command: c.Command, Kind: kindOwn, Unit: c.Command, Own: true, Defined: appendNames(t.named(c.Command), more), Unlisted: unlisted}
+	found := t.runs(reach.Ask{Lines: []string{c.Command}})
+	named := slices.DeleteFunc(t.named(c.Command), func(n string) bool { return slices.Contains(found.Built, n) })
+	return Check{Name: c.Name, Command: c.Command, Kind: kindOwn, Unit: c.Command, Own: true, Defined: appendNames(named, found.Files), Unlisted: found.Unlisted, built: found.Built}
 }
 
 func within(dir, parent string) bool {

@@ -59,7 +59,7 @@ func (f *Finder) Goal(line string) (c Check, definition Definition, err error) {
 				c.Defined = appendNames(c.Defined, t.project(c.Dir, kind)[0].Defined)
 			}
 		}
-		c.Defined = appendNames(c.Defined, t.called(c.Dir, c.Defined...))
+		c.Defined = slices.DeleteFunc(appendNames(c.Defined, t.called(c.Dir, c.Defined...)), func(n string) bool { return slices.Contains(c.built, n) })
 	})
 	definition = Definition{}
 	for _, s := range f.sources(c, c.Defined) {

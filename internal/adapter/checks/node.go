@@ -58,10 +58,8 @@ func (t *tree) runner(dir string) string {
 // manager. jest and vitest can select the tests that belong to the changed
 // files.
 func (t *tree) nodeChecks(u unit) (narrow, wide []Check) {
-	run, defined := t.runner(u.dir), []string{path.Join(u.dir, "package.json")}
-	more, unlisted := t.reach(u.dir, defined, nil)
-	defined = appendNames(defined, more)
-	defined = appendNames(defined, t.called(u.dir, "package.json"))
+	run := t.runner(u.dir)
+	defined, unlisted := t.defined(u.dir, []string{path.Join(u.dir, "package.json")}, "package.json")
 	for _, s := range t.scripts(u.dir) {
 		words := run + " run " + s
 		if s == "test" && run != "bun" {

@@ -123,9 +123,7 @@ func (t *tree) targetChecks(u unit) []Check {
 			defined = append(defined, name)
 		}
 	}
-	more, unlisted := t.reach(u.dir, defined, nil)
-	defined = appendNames(defined, more)
-	defined = appendNames(defined, t.called(u.dir, targetFiles(u.kind)...))
+	defined, unlisted := t.defined(u.dir, defined, targetFiles(u.kind)...)
 	return []Check{{Name: words, Command: in(u.dir, words), Kind: u.kind, Defined: defined, Unlisted: unlisted}}
 }
 

@@ -161,10 +161,18 @@ func (f *Finder) everyFile(c Check, unlisted string) trust.Source {
 	return reach.EveryFile(root.FS(), unlisted, false)
 }
 
-// reach follows what a check's definitions and command lines run.
-func (t *tree) reach(dir string, names, lines []string) (files []string, unlisted string) {
-	found := reach.Of(t.root.FS(), reach.Ask{Dir: dir, Definitions: names, Lines: lines, Root: t.root.Name()})
-	return found.Files, found.Unlisted
+// runs follows what a check runs.
+func (t *tree) runs(a reach.Ask) reach.Found {
+	a.Root = t.root.Name()
+	return reach.Of(t.root.FS(), a)
+}
+
+// defined returns the files that define a check of a project, from those that
+// are known to, with the scripts that texts call in words of their own.
+func (t *tree) defined(dir string, definitions []string, texts ...string) (files []string, unlisted string) {
+	found := t.runs(reach.Ask{Dir: dir, Definitions: definitions})
+	called := slices.DeleteFunc(t.called(dir, texts...), func(n string) bool { return slices.Contains(found.Built, n) })
+	return appendNames(appendNames(definitions, found.Files), called), found.Unlisted
 }
 
 // sources reads the files that define a check, in the project's folder, in those

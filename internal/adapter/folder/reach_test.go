@@ -52,7 +52,9 @@ var reaching = []struct {
 	{line: "python tool.py", file: "lib/__init__.py", text: []string{"tool.py", "import lib\n"}},
 	{line: "python tool.py", file: "d/r.sh", text: []string{"tool.py", "subprocess.run(['sh', 'd/r.sh'])\n"}},
 	{line: "python tool.py", file: "any", every: true, text: []string{"tool.py", "importlib.import_module(name)\n"}},
-	{line: "python -c 'import helper'", file: "helper.py", every: true},
+	{line: "python -c 'import helper'", file: "helper.py"},
+	{line: "python -c 'exec(open(\"d/r\").read())'", file: "d/r", every: true},
+	{line: "node -e 'require(\"./d/r.js\")'", file: "d/r.js"},
 	{line: "node x.js", file: "x.js"},
 	{line: "node ./x", file: "x.js"},
 	{line: "node x.js", file: "lib/y.js", text: []string{"x.js", "const y = require('./lib/y')\n"}},
@@ -211,6 +213,32 @@ func TestServersElsewhere(t *testing.T) {
 	for _, p := range parts {
 		if !slices.Equal(p.From, []string{".mcp.json"}) || p.Hash == "" {
 			t.Errorf("%+v", p)
+		}
+	}
+}
+
+// Hooks as people write them are listed, so that an edit of another file does
+// not end them.
+func TestUsualHooksAreListed(t *testing.T) {
+	for _, line := range []string{
+		"cat >> commands.log",
+		"if grep -q '\"file_path\":\"[^\"]*/go.sum\"'; then echo 'go.sum is written by go mod tidy' >&2; exit 2; fi",
+		`f=$(sed -n 's/.*"file_path":"\([^"]*\)".*/\1/p'); tr -d '\r' <"$f" >"$f.new" && mv "$f.new" "$f"`,
+		"cat NOTES",
+		`jq -r '"\(.tool_input.command) - \(.tool_input.description // "No description")"' >> ~/.claude/bash-command-log.txt`,
+		`jq -r '.tool_input.file_path' | { read file_path; if echo "$file_path" | grep -q '\.ts$'; then npx prettier --write "$file_path"; fi; }`,
+		`python3 -c "import json, sys; data=json.load(sys.stdin); path=data.get('tool_input',{}).get('file_path',''); sys.exit(2 if any(p in path for p in ['.env', 'package-lock.json', '.git/']) else 0)"`,
+		"notify-send 'Claude Code' 'Awaiting your input'",
+		"gofmt -w $(jq -r .tool_input.file_path)",
+		"cargo fmt", "black .", "ruff check --fix .", "prettier --write .", "eslint --fix src/",
+		"echo done", "git add -A && git commit -qm wip", "git status --short",
+	} {
+		dir := t.TempDir()
+		command, _ := json.Marshal(line)
+		write(t, dir, ".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": `+string(command)+`}]}]}}`, "src/a.ts", "", "main.py", "")
+		_, parts, err := Hooks(dir)
+		if err != nil || len(parts) != 1 || !slices.Equal(parts[0].From, []string{".claude/settings.json"}) {
+			t.Errorf("%s: %+v %v", line, parts, err)
 		}
 	}
 }

@@ -218,9 +218,7 @@ func (r *walk) interpret(c shellsyntax.Command, name string, args []shellsyntax.
 			r.module(c, module)
 			return
 		case w.Text == "-c", w.Text == "-e", w.Text == "-p", w.Text == "--eval", w.Text == "--print", w.Text == "-pe":
-			if i+1 >= len(args) || !args[i+1].Known || slices.ContainsFunc([]string{"import", "require", "exec", "eval", "open", "load", "system", "spawn", "`", "do "}, func(s string) bool { return strings.Contains(args[i+1].Text, s) }) {
-				r.not("code for " + name + " in a command line")
-			}
+			r.code(c, name, args[i+1:])
 			return
 		case w.Text == "--test" && name == "node": // tests are source
 			if r.ask.Deep {
@@ -254,6 +252,32 @@ func (r *walk) interpret(c shellsyntax.Command, name string, args []shellsyntax.
 	}
 	if !script && c.Piped {
 		r.not("code for " + name + " that is known only when it runs")
+	}
+}
+
+// code follows the code for an interpreter that a command line has.
+func (r *walk) code(c shellsyntax.Command, name string, args []shellsyntax.Word) {
+	loads := []string{"import", "require", "exec", "eval", "open", "load", "system", "spawn", "`", "do "}
+	if r.ask.Deep { // what it loads by name is followed
+		loads = []string{"exec", "eval", "compile", "runpy", "vm."}
+	}
+	if len(args) == 0 || !args[0].Known || slices.ContainsFunc(loads, func(s string) bool { return strings.Contains(args[0].Text, s) }) {
+		r.not("code for " + name + " in a command line")
+		return
+	}
+	if !r.ask.Deep {
+		return
+	}
+	was := r.at
+	for _, dir := range r.folders(c) {
+		r.at = definition{dir: dir, name: path.Join(dir, name)}
+		r.loaded(args[0].Text)
+	}
+	r.at = was
+	for _, w := range args[1:] {
+		if w.Known || w.Glob {
+			r.file(c, w)
+		}
 	}
 }
 

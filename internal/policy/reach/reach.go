@@ -57,6 +57,8 @@ type Ask struct {
 type Found struct {
 	Files   []string // relative to the folder
 	Folders []string // whose every file may run: packages that are loaded
+	// Built are compiled programs that a makefile makes, which are not among Files.
+	Built []string
 	// Unlisted is why not all is found, "" if it is.
 	Unlisted string
 }
@@ -125,9 +127,16 @@ func Of(fsys fs.FS, a Ask) Found {
 // withoutBuilt leaves out the compiled programs that a makefile makes: they are
 // source, compiled, and change with it (ADR 022).
 func (r *walk) withoutBuilt() Found {
-	if !r.ask.Deep {
-		r.found.Files = slices.DeleteFunc(r.found.Files, func(n string) bool { return r.targets[n] && r.isMachineCode(n) })
+	if r.ask.Deep {
+		return r.found
 	}
+	for name := range r.targets {
+		if fs.ValidPath(name) && r.isMachineCode(name) {
+			r.found.Built = append(r.found.Built, name)
+		}
+	}
+	slices.Sort(r.found.Built)
+	r.found.Files = slices.DeleteFunc(r.found.Files, func(n string) bool { return slices.Contains(r.found.Built, n) })
 	return r.found
 }
 

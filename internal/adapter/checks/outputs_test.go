@@ -1,0 +1,88 @@
+package checks
+
+import (
+	"slices"
+	"testing"
+)
+
+// ADR 022: what a build makes of source, and source that is only compiled, are
+// no definitions: an edit and a run of the check leave trust as it was. What
+// could be run instead is one.
+func TestEditsAndBuildsKeepTrust(t *testing.T) {
+	const elf = "\x7fELF\x02\x01\x01"
+	deps := "build/a.o: src/a.c \\\n src/a.h /usr/include/c++/13/vector\nsrc/a.h:\n"
+	usual := "SRC := $(wildcard src/*.c)\nOBJ := $(patsubst src/%.c,build/%.o,$(SRC))\nDEP = $(OBJ:.o=.d)\nCFLAGS += -MMD -MP\n-include $(DEP)\nbuild/%.o: src/%.c\n\t$(CC) $(CFLAGS) -c -o $@ $<\nbuild/tests: $(OBJ)\n\t$(CC) -o $@ $^\ncheck: build/tests\n\t./build/tests\n"
+	for _, c := range []struct{ what, makefile string }{
+		{"usual", usual},
+		{"include of objects", "OBJ = build/a.o\n-include $(OBJ:.o=.d)\ncheck: build/tests\n\t./build/tests\nbuild/tests: $(OBJ)\n\t$(CC) -o $@ $^\n"},
+		{"include by patsubst", "OBJ = build/a.o\ninclude $(wildcard $(patsubst %.o,%.d,$(OBJ)))\ncheck:\n\ttrue\n"},
+		{"include of all", "-include build/*.d\ncheck:\n\ttrue\n"},
+		{"include of what a command lists", "SRC := $(shell find src -name '*.c')\n-include $(SRC:src/%.c=build/%.d)\ncheck:\n\ttrue\n"},
+		{"programs in a loop", "T = $(wildcard build/test*)\ncheck: $(T)\n\tfor t in $(T); do ./$$t || exit 1; done\n"},
+		{"program of a target", "check: build/tests\n\t./$<\nbuild/tests: src/a.c\n\tcc -o $@ $<\n"},
+		{"program of a variable", "BIN ?= build/tests\ncheck: $(BIN)\n\tvalgrind $(BIN)\n$(BIN): src/a.c\n\tcc -o $@ $<\n"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			dir := t.TempDir()
+			goal := &Finder{Root: dir, LookPath: none}
+			put(t, dir, "Makefile", c.makefile, "src/a.c", "int a;\n", "build/.keep", "")
+			f := &Finder{Root: dir, LookPath: none}
+			hash := func() (string, []string) {
+				cs, err := f.Here()
+				if err != nil || len(cs) != 1 {
+					t.Fatal(cs, err)
+				}
+				p := f.Parts(cs)[0]
+				if p.Hash == "" {
+					t.Fatalf("%+v", p)
+				}
+				return p.Hash, p.From
+			}
+			was, from := hash()
+			_, defined, err := goal.Goal("make check")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range [][]string{
+				{"build/a.o", elf + "1", "build/a.d", deps, "build/tests", elf + "tests"},
+				{"src/a.c", "int a = 1;\n", "src/new.h", "int b;\n"},
+				{"build/a.o", elf + "2", "build/tests", elf + "tests 2", "build/lib.a", "!<arch>\n1", "build/a.d", deps + "build/a.o: src/new.h\n"},
+			} {
+				put(t, dir, step...)
+				if now, is := hash(); now != was {
+					t.Fatalf("%q ended it: %q, %q", step, from, is)
+				}
+				if _, now, err := goal.Goal("make check"); err != nil || len(defined.Changed(now)) > 0 {
+					t.Fatalf("%q changed the goal: %q, %v", step, defined.Changed(now), err)
+				}
+			}
+			if slices.Contains(from, "every file") || c.what == "usual" || c.what == "include of objects" || c.what == "include of all" {
+				put(t, dir, "build/a.d", deps+"check: evil\n")
+				if now, _ := hash(); now == was {
+					t.Error("a dependency of something else is none")
+				}
+				put(t, dir, "build/a.d", deps)
+			}
+			if now, _ := hash(); now != was {
+				t.Error("it does not come back")
+			}
+		})
+	}
+}
+
+// What is no plain list of dependencies is a definition, whatever its name.
+func TestDependencyFilesThatDefine(t *testing.T) {
+	for _, evil := range []string{
+		"a.o: a.c\n\tevil\n", "a.o: a.c ; evil\n", "X := $(shell evil)\n", "a.o: $(shell evil)\n", "check: a.o\n", "a.o: run.sh\n", "include evil.mk\n", "-include evil.d\n", "a.o: a.c | evil\n",
+		"SHELL = ./evil\n", "a.o: SHELL = ./evil\n", "%.o: a.c\n", "a.o:: a.c\n", "a.o: a.c # x\n", "define X\nendef\n", "export PATH=.\n", "load x.so\n", ".RECIPEPREFIX = x\n", "a.o: a.c \\\n\tevil\nb\n", "a.h: a.c\n", ".SECONDEXPANSION:\n", "a.o: /tmp/x\n", "a.o: /usr/../tmp/x\n", "vpath %.c evil\n", "a.o: a`evil`.c\n", "evil\n",
+	} {
+		dir := t.TempDir()
+		put(t, dir, "Makefile", "-include $(OBJ:.o=.d) a.d\ncheck:\n\ttrue\n", "a.d", "a.o: a.c\n")
+		f := &Finder{Root: dir, LookPath: none}
+		was, _ := parts(t, f)
+		put(t, dir, "a.d", evil)
+		if now, _ := parts(t, f); now["make in ."].Hash == was["make in ."].Hash {
+			t.Errorf("%q is no change", evil)
+		}
+	}
+}
