@@ -150,14 +150,14 @@ func tellRepair(rep repair.Report) string {
 	if e.Func != "" {
 		where = "`" + e.Func + "` (" + where + ")"
 	}
-	fmt.Fprintf(&b, "The likely cause is in %s: %s.\n", where, orWords(e.Operator, "one expression was wrong"))
+	fmt.Fprintf(&b, "The likely cause is in %s: %s.\n\n```diff\n", where, orWords(e.Operator, "one expression was wrong"))
 	for l := range strings.SplitSeq(strings.TrimRight(e.Old, "\n"), "\n") {
 		fmt.Fprintf(&b, "- %s\n", l)
 	}
 	for l := range strings.SplitSeq(strings.TrimRight(e.New, "\n"), "\n") {
 		fmt.Fprintf(&b, "+ %s\n", l)
 	}
-	fmt.Fprintf(&b, "Now %s: `%s` ended with exit code %d.\n", testWords(rep.Tests), rep.Command, rep.Exit)
+	fmt.Fprintf(&b, "```\n\nNow %s: `%s` ended with exit code %d. ", testWords(rep.Tests), rep.Command, rep.Exit)
 	others := 0
 	for _, p := range rep.Plausible {
 		if p != e {
@@ -169,6 +169,7 @@ func tellRepair(rep repair.Report) string {
 		fmt.Fprintf(&b, "Of %s tried it is the only one that passes.", count(rep.Tried, "candidate"))
 	default:
 		fmt.Fprintf(&b, "Of %s tried, %s pass%s as well.", count(rep.Tried, "candidate"), count(others, "other"), map[bool]string{true: "es"}[others == 1])
+		b.WriteString("\n\n```")
 		shown := 0
 		for _, p := range rep.Plausible {
 			if p == e || shown == 3 {
@@ -180,23 +181,25 @@ func tellRepair(rep repair.Report) string {
 		if others > shown {
 			fmt.Fprintf(&b, "\n  and %d more", others-shown)
 		}
+		b.WriteString("\n```")
 	}
 	tellDifferences(&b, rep)
 	if rep.Outcome == repair.Uncertain && rep.Why != "" {
-		b.WriteString("\nI am not sure that it is the right one: " + sentence(rep.Why))
+		b.WriteString("\n\nI am not sure that it is the right one: " + sentence(rep.Why))
 	}
-	b.WriteString("\nGreen tests make a change plausible, not correct: please read it.")
+	b.WriteString("\n\nGreen tests make a change plausible, not correct: please read it.")
 	return b.String()
 }
 
 func tellDifferences(b *strings.Builder, rep repair.Report) {
 	if len(rep.Differ) == 0 {
 		if len(rep.Plausible) > 1 {
-			b.WriteString("\nI found no input on which they differ.")
+			b.WriteString("\n\nI found no input on which they differ.")
 		}
 		return
 	}
-	b.WriteString("\nThey differ on inputs that no test has:")
+	b.WriteString("\n\nThey differ on inputs that no test has:\n\n```")
+	defer b.WriteString("\n```")
 	for i, d := range rep.Differ {
 		if i == 3 {
 			fmt.Fprintf(b, "\n  and %d more", len(rep.Differ)-i)

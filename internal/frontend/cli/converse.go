@@ -22,7 +22,7 @@ import (
 // converse runs a conversation in the terminal.
 func (a *App) converse(ctx context.Context, f *flags, first string) error {
 	if t := a.screenOn(f); t != nil {
-		return a.onScreen(ctx, f, first, t)
+		return a.onScreen(ctx, f, front{name: "screen"}, first, t)
 	}
 	conf, paths, err := a.settings()
 	if err != nil {
@@ -38,7 +38,7 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 	}
 	defer term.Close()
 	exit, err := line.Run(ctx, line.Config{
-		Config: a.chat(f, "line", conf, paths),
+		Config: a.chat(f, front{name: "line"}, conf, paths),
 		In:     term, Out: a.Out, Signals: a.Signals(), First: first,
 		Theme: plain.ThemeOf(a.Terminal, a.Env), Columns: func() int { return columns(a.Out) },
 	}, slash.Want{})
@@ -76,7 +76,7 @@ func exitBy(signal string) error {
 }
 
 // chat returns the configuration of conversations for a frontend for people.
-func (a *App) chat(f *flags, name string, conf settings.Loaded, paths settings.Paths) chat.Config {
+func (a *App) chat(f *flags, fr front, conf settings.Loaded, paths settings.Paths) chat.Config {
 	var cur *opened
 	open := func(ctx context.Context, w slash.Want, person chat.Person) (*chat.Opened, error) {
 		g := *f
@@ -90,12 +90,11 @@ func (a *App) chat(f *flags, name string, conf settings.Loaded, paths settings.P
 				g.mode = string(cur.View().Mode())
 			}
 		}
-		o, err := a.open(ctx, &g, front{
-			name: name, person: true,
-			choose:  func(ctx context.Context) (string, error) { return a.chooseLocal(ctx, person) },
-			confirm: func(question string) (bool, error) { return confirmed(ctx, person, question) },
-			out:     person.Out(),
-		})
+		fr := fr
+		fr.person, fr.out = true, person.Out()
+		fr.choose = func(ctx context.Context) (string, error) { return a.chooseLocal(ctx, person) }
+		fr.confirm = func(question string) (bool, error) { return confirmed(ctx, person, question) }
+		o, err := a.open(ctx, &g, fr)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -17,22 +18,25 @@ import (
 
 const demoPrompt = "The tests of this project fail. Find the bug and fix it."
 
-// demoCommand runs the real agent on a small broken project.
+// demoCommand runs the real agent on a small broken project, on the same screen
+// as everything else.
 func (a *App) demoCommand() *cobra.Command {
-	bug := 0
+	bug, f := 0, &flags{model: "offline", format: "text", mode: "accept-edits"}
 	c := &cobra.Command{
 		Use: "demo", Short: "Watch the agent find and fix a bug, with no key and no network",
 		Long: `Copy a small broken Go project to a temporary folder and run the real agent on
 it with the built-in model, which has no weights. Nothing of it is a recording:
---bug plants another bug, and it finds that one.`,
+--bug plants another bug, and it finds that one. On a terminal it opens the
+screen, where you can go on: /diff, /undo turn, /why.`,
 		Args: exactly(0),
-		RunE: func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), bug) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), f, bug) },
 	}
 	c.Flags().IntVar(&bug, "bug", 0, fmt.Sprintf("which bug to plant, 0 to %d", len(demo.Bugs())-1))
+	c.Flags().BoolVar(&f.plain, "plain", false, "line by line, also on a terminal")
 	return c
 }
 
-func (a *App) demo(ctx context.Context, bug int) error {
+func (a *App) demo(ctx context.Context, f *flags, bug int) error {
 	if bug < 0 || bug >= len(demo.Bugs()) {
 		return usageError("there is no bug %d: 0 to %d can be planted", bug, len(demo.Bugs())-1)
 	}
@@ -47,8 +51,22 @@ func (a *App) demo(ctx context.Context, bug int) error {
 	if err := demo.Write(dir, bug); err != nil {
 		return err
 	}
+	f.dir = dir
+	next := fmt.Sprintf(`
+Next:
+  1. put it back:          pawl undo -C %s
+  2. plant another bug:    pawl demo --bug %d
+  3. your own project:     export ANTHROPIC_API_KEY=… (or another; see pawl models), then pawl in its folder
+`, dir, (bug+1)%len(demo.Bugs()))
+	if t := a.screenOn(f); t != nil {
+		fmt.Fprintf(wrapped(a.Out, false), "a small broken project is in %s; leave with Ctrl+D when you have seen enough\n\n", dir)
+		if err := a.onScreen(ctx, f, front{name: "demo", made: true}, demoPrompt, t); err != nil {
+			return err
+		}
+		_, err := io.WriteString(wrapped(a.Out, true), next)
+		return err
+	}
 	fmt.Fprintf(wrapped(a.Out, false), "a small broken project is in %s\n\n$ pawl run -C %s -m offline %q\n", dir, dir, demoPrompt)
-	f := &flags{dir: dir, model: "offline", format: "text"}
 	s, err := a.open(ctx, f, front{name: "demo", made: true})
 	if err != nil {
 		return err
@@ -74,12 +92,9 @@ func (a *App) demo(ctx context.Context, bug int) error {
 	}
 	_, spent := s.View().Spent()
 	fmt.Fprintf(a.Out, "The cost: %s.\n", brief.Spending(spent))
-	fmt.Fprintf(wrapped(a.Out, true), `
-Next:
-  1. put it back:          pawl undo -C %s
-  2. plant another bug:    pawl demo --bug %d
-  3. your own project:     export ANTHROPIC_API_KEY=… (or another; see pawl models), then pawl in its folder
-`, dir, (bug+1)%len(demo.Bugs()))
+	if _, err := io.WriteString(wrapped(a.Out, true), next); err != nil {
+		return err
+	}
 	if r.ExitCode != 0 {
 		return &exitError{code: r.ExitCode}
 	}

@@ -43,7 +43,7 @@ func (a *App) screenOn(f *flags) *tty.Terminal {
 func capable(term string) bool { return term != "" && term != "dumb" && term != "emacs" }
 
 // onScreen runs a conversation on the screen.
-func (a *App) onScreen(ctx context.Context, f *flags, first string, t *tty.Terminal) error {
+func (a *App) onScreen(ctx context.Context, f *flags, fr front, first string, t *tty.Terminal) error {
 	defer t.Close()
 	conf, paths, err := a.settings()
 	if err != nil {
@@ -71,7 +71,7 @@ func (a *App) onScreen(ctx context.Context, f *flags, first string, t *tty.Termi
 	if err != nil {
 		return err
 	}
-	talk := chat.Begin(ctx, a.chat(f, "screen", conf, paths), slash.Want{})
+	talk := chat.Begin(ctx, a.chat(f, fr, conf, paths), slash.Want{})
 	exit, err := tui.Run(ctx, tui.Config{
 		Conversation: talk, Out: a.Out, Events: events, Width: width, Height: height, Ask: true,
 		Theme: a.theme(), Rxvt: a.Env("VTE_VERSION") != "" || strings.HasPrefix(a.Env("TERM"), "rxvt") || strings.HasPrefix(a.Env("TERM"), "foot"),

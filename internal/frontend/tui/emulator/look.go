@@ -129,3 +129,30 @@ func (t *Terminal) Styled() string {
 	}
 	return b.String()
 }
+
+// Run is text of one style in a row, and the column where it begins.
+type Run struct {
+	Column, Width int
+	Text, Style   string
+}
+
+// Runs is the screen, row by row; blanks that look like nothing are left out.
+func (t *Terminal) Runs() [][]Run {
+	var out [][]Run
+	for _, l := range t.lines[t.top:] {
+		var row []Run
+		for i, c := range l.cells {
+			if n := len(row); n > 0 && row[n-1].Style == c.style {
+				row[n-1].Text += c.text
+				row[n-1].Width = i + 1 - row[n-1].Column
+				continue
+			}
+			row = append(row, Run{Column: i, Width: 1, Text: c.text, Style: c.style})
+		}
+		for n := len(row); n > 0 && row[n-1].Style == "" && strings.TrimSpace(row[n-1].Text) == ""; n = len(row) {
+			row = row[:n-1]
+		}
+		out = append(out, row)
+	}
+	return out
+}
