@@ -158,6 +158,7 @@ type Question struct {
 // Consent is one call in a question.
 type Consent struct {
 	Call    string // to answer with
+	Block   string // the call's block, "" for a call of an agent
 	Tool    string
 	Title   string
 	Preview string

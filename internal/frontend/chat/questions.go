@@ -60,8 +60,11 @@ func (t *Timeline) consent(q event.Question, own bool) Consent {
 		_, text, _ = strings.Cut(text, "\n")
 	}
 	c.Diff = strings.HasPrefix(text, "--- ")
-	if p := t.called(q.Call); own && p != nil && p.Body.(Call).Kind == tool.Exec {
-		c.Diff = false
+	if p := t.called(q.Call); own && p != nil {
+		c.Block = p.ID
+		if p.Body.(Call).Kind == tool.Exec {
+			c.Diff = false
+		}
 	}
 	return c
 }

@@ -46,6 +46,7 @@ const parallelCalls = 8
 type front struct {
 	name     string
 	person   bool // somebody is there to answer questions
+	away     bool // they are asked only in an open session, and nothing before that
 	readOnly bool // only to read a session, or to undo: no model is needed
 	// choose, if set, asks a person which model to use if nothing else names one.
 	choose func(context.Context) (string, error)
@@ -246,7 +247,7 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 	if m, ok := w.model.(io.Closer); ok {
 		o.closers = append(o.closers, m.Close)
 	}
-	outside, held := a.outside(c, o)
+	outside, held := a.outside(f, c, o)
 	w.mask = secrets.New(slices.Concat(held, a.heldSecrets(), <-keys)...)
 	starter := o.starter(c.by)
 	o.by, o.git = c.by, &workspace.Git{Starter: starter, Confine: c.by.git()}

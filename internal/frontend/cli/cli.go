@@ -154,7 +154,9 @@ type flags struct {
 
 	systemPrompt, appendPrompt string
 	addDirs                    []string
-	sessionID                  string // of the new session
+	mcpConfig                  []string        // files, or JSON
+	servers                    json.RawMessage // of an editor, in the same format
+	sessionID                  string          // of the new session
 }
 
 func (a *App) root() *cobra.Command {
@@ -198,7 +200,7 @@ without asking anything, as "pawl run" does.`,
 		a.runCommand(), a.demoCommand(), a.repairCommand(), a.sessionsCommand(), a.modelsCommand(),
 		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.redoCommand(), a.diffCommand(), a.statesCommand(), exitCodesTopic(),
 		a.whyCommand(), a.statsCommand(), a.rulesCommand(), a.memoryCommand(), a.versionCommand(),
-		a.sandboxCommand(), a.trustCommand(), a.lspCommand(), a.mcpCommand(), a.hooksCommand(), a.swarmCommand(), a.workerCommand(),
+		a.sandboxCommand(), a.trustCommand(), a.lspCommand(), a.mcpCommand(), a.hooksCommand(), a.swarmCommand(), a.workerCommand(), a.acpCommand(),
 		a.configCommand(), a.manCommand(), flagsTopic(),
 	)
 	shellScripts(root)
@@ -226,6 +228,7 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.StringVar(&f.systemPrompt, "system-prompt", "", "put this in the place of pawl's own instructions to the model")
 	fs.StringVar(&f.appendPrompt, "append-system-prompt", "", "add this to the instructions to the model")
 	fs.StringSliceVar(&f.addDirs, "add-dir", nil, "a folder beside this one that may be read, too; what is written there is asked about (repeatable)")
+	fs.StringArrayVar(&f.mcpConfig, "mcp-config", nil, "MCP servers of this run: a file like .mcp.json, or its JSON (repeatable)")
 	fs.StringVar(&f.sessionID, "session-id", "", "the id of the new session: 8 to 64 letters, digits and hyphens")
 	fs.Var(word{&f.sandbox, sameWords["sandbox"]}, "sandbox", "how commands are confined: workspace, read-only or off (see doc/sandbox.md)")
 	fs.StringVar(&f.route, "route", "", "what prompts are taken for: auto, off, read, edit, run or profile (see doc/routes.md)")

@@ -91,9 +91,12 @@ func (a *App) chat(f *flags, fr front, conf settings.Loaded, paths settings.Path
 			}
 		}
 		fr := fr
-		fr.person, fr.out = true, person.Out()
-		fr.choose = func(ctx context.Context) (string, error) { return a.chooseLocal(ctx, person) }
-		fr.confirm = func(question string) (bool, error) { return confirmed(ctx, person, question) }
+		fr.person = true
+		if !fr.away {
+			fr.out = person.Out()
+			fr.choose = func(ctx context.Context) (string, error) { return a.chooseLocal(ctx, person) }
+			fr.confirm = func(question string) (bool, error) { return confirmed(ctx, person, question) }
+		}
 		o, err := a.open(ctx, &g, fr)
 		if err != nil {
 			return nil, err

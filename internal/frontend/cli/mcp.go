@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"slices"
 	"strings"
 
@@ -56,16 +57,53 @@ func serverPart(name string) string { return name + " (" + trust.ServersFile + "
 // outside returns the MCP servers of a session, and the values in their
 // configuration that must never be shown. There are none for a session that is
 // only read.
-func (a *App) outside(c choices, o *opened) (list []mcp.Server, held []string) {
+func (a *App) outside(f *flags, c choices, o *opened) (list []mcp.Server, held []string) {
 	if c.trust == nil {
 		return nil, nil
 	}
 	list, warnings := a.mcpServers(c.paths, c.trust)
-	o.warnings = append(o.warnings, warnings...)
+	given, bad := a.givenServers(f)
+	list = append(slices.DeleteFunc(list, func(s mcp.Server) bool {
+		return slices.ContainsFunc(given, func(g mcp.Server) bool { return strings.EqualFold(g.Name, s.Name) })
+	}), given...)
+	o.warnings = slices.Concat(o.warnings, warnings, bad)
 	for _, s := range list {
 		held = append(held, s.Secrets()...)
 	}
 	return list, held
+}
+
+// givenServers lists the MCP servers that the person names for this run, by --mcp-config
+// or in their editor. They count as the person's own.
+func (a *App) givenServers(f *flags) (out []mcp.Server, warnings []string) {
+	add := func(from string, raw []byte, env func(string) string) {
+		list, err := mcp.Parse(from, raw, false, env)
+		if err != nil {
+			warnings = append(warnings, err.Error())
+		}
+		for _, s := range list {
+			if s.Problem != "" {
+				warnings = append(warnings, "the MCP server "+s.Name+" of "+from+" can not be used: "+s.Problem)
+			}
+			out = append(out, s)
+		}
+	}
+	for _, config := range f.mcpConfig {
+		from, raw, err := "--mcp-config", []byte(config), error(nil)
+		if !strings.HasPrefix(strings.TrimSpace(config), "{") {
+			from = config
+			raw, err = os.ReadFile(config)
+		}
+		if err != nil {
+			warnings = append(warnings, "--mcp-config: "+err.Error())
+			continue
+		}
+		add(from, raw, a.Env)
+	}
+	if f.servers != nil {
+		add("the editor", f.servers, func(name string) string { return "${" + name + "}" }) // the editor has replaced its variables
+	}
+	return out, warnings
 }
 
 // mcpServers lists the MCP servers of a session: the person's own, and those of

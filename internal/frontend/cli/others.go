@@ -74,9 +74,9 @@ const (
 // otherFlags are flags of other agents, with pawl's replacement.
 var otherFlags = map[string]string{
 	// Claude Code
-	"--mcp-config": "pawl mcp add NAME, or pawl mcp import FILE", "--strict-mcp-config": "pawl mcp remove NAME takes a server away",
-	"--json-schema": "say in the prompt how the answer shall look; --output-format json is about pawl's own result",
-	"--worktree":    "git worktree add ../other, then pawl -C ../other", "--tmux": "start pawl in tmux yourself",
+	"--strict-mcp-config": "pawl mcp remove NAME takes a server away",
+	"--json-schema":       "say in the prompt how the answer shall look; --output-format json is about pawl's own result",
+	"--worktree":          "git worktree add ../other, then pawl -C ../other", "--tmux": "start pawl in tmux yourself",
 	"--debug": "--output-format stream-json shows every event, pawl why explains the last trouble", "--debug-file": "pawl sessions export --format jsonl has every event",
 	"--tools": "--deny 'TOOL' takes one away", "--settings": "the file is the one that pawl config path names; PAWL_HOME moves it",
 	"--agents": "write AGENTS.md", "--agent": "write AGENTS.md", "--plugin-dir": "pawl has no plugins", "--ide": "start pawl in the terminal of the editor",
@@ -92,7 +92,7 @@ var otherFlags = map[string]string{
 	// Gemini CLI
 	"--prompt-interactive": "pawl \"PROMPT\" begins a conversation with it", "--all-files": "pawl reads what it needs; name files with @FILE", "--checkpointing": "it is always on: pawl undo, /rewind",
 	"--extensions": "pawl has no extensions", "--list-extensions": "pawl has no extensions", "--list-sessions": "pawl sessions list", "--delete-session": "pawl sessions delete ID",
-	"--show-memory-usage": "pawl stats", "--telemetry": "--metrics-addr 127.0.0.1:9464; nothing is sent anywhere", "--experimental-acp": "pawl has no ACP", "--acp": "pawl has no ACP", "--allowed-mcp-server-names": "--deny 'mcp__SERVER' takes one away",
+	"--show-memory-usage": "pawl stats", "--telemetry": "--metrics-addr 127.0.0.1:9464; nothing is sent anywhere", "--experimental-acp": "pawl acp", "--acp": "pawl acp", "--allowed-mcp-server-names": "--deny 'mcp__SERVER' takes one away",
 	// aider
 	"--message-file": "pawl run < FILE", "--yes": "--permission-mode auto, or --yolo", "--yes-always": "--permission-mode auto, or --yolo",
 	"--file": putFile, "--read": putFile, "--test-cmd": ownCheck, "--auto-test": ownCheck, "--lint-cmd": ownCheck, "--auto-lint": ownCheck, "--test": ownCheck, "--lint": ownCheck,

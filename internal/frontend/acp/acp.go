@@ -1,0 +1,329 @@
+// Package acp lets an editor drive pawl over the Agent Client Protocol: JSON-RPC, a
+// message on each line, on standard input and output (ADR 023, doc/acp.md). It speaks
+// version 1 and the published preview of version 2; the editor's first request decides
+// which.
+//
+// It draws the blocks of package chat, so a session looks in an editor as it does on the
+// screen, and a session that is loaded looks as it did while it ran. A session's id is
+// pawl's own: the editor and the terminal continue the same sessions.
+//
+// It promises that every request is answered, that messages of the editor are handled in
+// the order in which they came, and that a call which needs permission runs only after an
+// answer that was among those offered. It refuses to read, write or run anything through
+// the editor: what pawl does is sandboxed, journaled and undone only where pawl does it
+// itself.
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
+)
+
+// Place is what an editor sets for a session.
+type Place struct {
+	Dir  string   // absolute
+	Dirs []string // further folders, absolute
+	// Servers is the editor's MCP servers in the format of .mcp.json, nil for none.
+	Servers json.RawMessage
+}
+
+// Listed is a stored session.
+type Listed struct {
+	ID, Dir, Title string
+	Updated        time.Time
+}
+
+// Options of Run.
+type Options struct {
+	In  io.Reader
+	Out io.Writer
+	Err io.Writer // what a person should know; never part of the protocol
+
+	// Chat returns the configuration of a conversation at a place.
+	Chat func(context.Context, Place) (chat.Config, error)
+	// Sessions lists the stored sessions of a folder, of all folders for "", newest first.
+	Sessions func(ctx context.Context, dir string) ([]Listed, error)
+	Delete   func(ctx context.Context, id string) error
+	// Models lists the models that can be used, each as provider/name.
+	Models func(context.Context) []string
+
+	Version string
+	Signals <-chan string // each one ends the conversation
+}
+
+// The error codes of JSON-RPC that are used.
+const (
+	notFound = -32002 // a session
+	failed   = jsonrpc2.CodeInternalError
+	invalid  = jsonrpc2.CodeInvalidParams
+)
+
+// agent is the agent's side of a connection.
+type agent struct {
+	Options
+	ctx  context.Context
+	conn *jsonrpc2.Conn
+	dialect
+
+	mu    sync.Mutex
+	talks map[string]*talk // open sessions
+	calls uint64           // requests to the editor so far
+}
+
+// Run serves one editor until it closes its side or a signal comes, then closes all
+// sessions. The name of the signal is returned, "" for none.
+func Run(ctx context.Context, o Options) (signal string, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	a := &agent{Options: o, ctx: ctx, talks: map[string]*talk{}}
+	ready := make(chan struct{})
+	a.conn = jsonrpc2.NewConn(ctx, newLines(o.In, o.Out, o.Err), handler{a, ready}, jsonrpc2.SetLogger(silent{}))
+	close(ready)
+	select {
+	case <-a.conn.DisconnectNotify():
+	case signal = <-o.Signals:
+	case <-ctx.Done():
+		signal = "SIGTERM"
+	}
+	a.mu.Lock()
+	open := make([]*talk, 0, len(a.talks))
+	for _, t := range a.talks {
+		open = append(open, t)
+	}
+	a.mu.Unlock()
+	for _, t := range open {
+		t.close()
+	}
+	_ = a.conn.Close()
+	return signal, nil
+}
+
+// silent drops the connection's log, which would show what was said.
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+// handler passes the editor's messages on, one after the other.
+type handler struct {
+	a     *agent
+	ready <-chan struct{} // closed once a.conn is set
+}
+
+// Handle is part of jsonrpc2.Handler.
+func (h handler) Handle(ctx context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
+	<-h.ready
+	a := h.a
+	var raw json.RawMessage
+	if r.Params != nil {
+		raw = *r.Params
+	}
+	reply := func(result any, err error) {
+		if r.Notif {
+			return
+		}
+		if err != nil {
+			_ = a.conn.ReplyWithError(a.ctx, r.ID, wire(err))
+			return
+		}
+		_ = a.conn.Reply(a.ctx, r.ID, result)
+	}
+	a.handle(r.Method, raw, reply)
+}
+
+// wire returns an error as the protocol has it.
+func wire(err error) *jsonrpc2.Error {
+	var e *jsonrpc2.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	text := err.Error()
+	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Hint != "" {
+		text += " (" + f.Hint + ")"
+	}
+	return &jsonrpc2.Error{Code: failed, Message: text}
+}
+
+func refuse(code int64, format string, args ...any) error {
+	return &jsonrpc2.Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// answer answers a request, once: at once or later.
+type answer func(result any, err error)
+
+// handle handles a message. It does not block: what takes time answers later.
+func (a *agent) handle(method string, raw json.RawMessage, reply answer) {
+	switch method {
+	case "initialize":
+		with(raw, reply, a.initialize)
+	case "session/new":
+		with(raw, reply, func(p openParams, reply answer) { a.open(p, slash.Want{}, false, reply) })
+	case "session/load": // version 1
+		with(raw, reply, func(p openParams, reply answer) { a.open(p, slash.Want{Resume: p.SessionID}, true, reply) })
+	case "session/resume":
+		with(raw, reply, func(p openParams, reply answer) {
+			a.open(p, slash.Want{Resume: p.SessionID}, p.ReplayFrom != nil, reply)
+		})
+	case "session/list":
+		with(raw, reply, func(p listParams, reply answer) { go func() { reply(a.list(p)) }() })
+	case "session/delete":
+		with(raw, reply, func(p sessionParams, reply answer) { go func() { reply(struct{}{}, a.remove(p.SessionID)) }() })
+	case "session/close":
+		a.talk(raw, reply, func(t *talk, reply answer) {
+			go func() {
+				t.close()
+				reply(struct{}{}, nil)
+			}()
+		})
+	case "session/prompt":
+		var p promptParams
+		a.of(raw, &p, &p.SessionID, reply, func(t *talk) { t.prompt(p.Prompt, reply) })
+	case "session/cancel":
+		a.talk(raw, reply, func(t *talk, _ answer) { t.chat.Interrupt("person") })
+	case "session/set_mode": // version 1
+		var p modeParams
+		a.of(raw, &p, &p.SessionID, reply, func(t *talk) { reply(struct{}{}, t.setMode(p.ModeID)) })
+	case "session/set_config_option":
+		var p optionParams
+		a.of(raw, &p, &p.SessionID, reply, func(t *talk) { go func() { reply(t.setOption(p.ConfigID, p.Value)) }() })
+	default:
+		reply(nil, refuse(jsonrpc2.CodeMethodNotFound, "pawl does not know %s", method))
+	}
+}
+
+// with reads the parameters of a request.
+func with[P any](raw json.RawMessage, reply answer, do func(P, answer)) {
+	var p P
+	if err := json.Unmarshal(raw, &p); err != nil {
+		reply(nil, refuse(invalid, "the parameters cannot be read: %v", err))
+		return
+	}
+	do(p, reply)
+}
+
+// of reads the parameters of a request about an open session.
+func (a *agent) of(raw json.RawMessage, p any, id *string, reply answer, do func(*talk)) {
+	if err := json.Unmarshal(raw, p); err != nil {
+		reply(nil, refuse(invalid, "the parameters cannot be read: %v", err))
+		return
+	}
+	a.mu.Lock()
+	t := a.talks[*id]
+	a.mu.Unlock()
+	if t == nil {
+		reply(nil, refuse(notFound, "no session %q is open on this connection", *id))
+		return
+	}
+	do(t)
+}
+
+func (a *agent) talk(raw json.RawMessage, reply answer, do func(*talk, answer)) {
+	var p sessionParams
+	a.of(raw, &p, &p.SessionID, reply, func(t *talk) { do(t, reply) })
+}
+
+// initialize agrees on a version: the newest that both speak.
+func (a *agent) initialize(p initializeParams, reply answer) {
+	a.version = max(1, min(p.Version, 2))
+	a.terminals = a.version == 2 || p.Client.Meta.Terminal
+	reply(a.hello(a.Version), nil)
+}
+
+// open opens a session. It answers once that is done, after the replay if there is one.
+func (a *agent) open(p openParams, want slash.Want, replay bool, reply answer) {
+	place := Place{Dir: p.Dir, Dirs: p.Dirs, Servers: servers(p.Servers)}
+	for _, dir := range slices.Concat([]string{p.Dir}, p.Dirs) {
+		if !filepath.IsAbs(dir) {
+			reply(nil, refuse(invalid, "%q is not an absolute path", dir))
+			return
+		}
+	}
+	if want.Resume != "" {
+		a.mu.Lock()
+		open := a.talks[want.Resume]
+		a.mu.Unlock()
+		if open != nil {
+			reply(nil, refuse(jsonrpc2.CodeInvalidRequest, "session %s is open on this connection", want.Resume))
+			return
+		}
+	}
+	go func() {
+		cfg, err := a.Chat(a.ctx, place)
+		if err != nil {
+			reply(nil, err)
+			return
+		}
+		t := &talk{a: a, dir: p.Dir, chat: chat.Begin(a.ctx, cfg, want), replay: replay, ready: reply, done: make(chan struct{})}
+		t.ctx, t.stop = context.WithCancel(a.ctx)
+		defer t.stop()
+		t.run()
+	}()
+}
+
+// listed is the largest number of sessions in one answer.
+const listed = 200
+
+// list lists the stored sessions, from the one that the cursor counts to.
+func (a *agent) list(p listParams) (any, error) {
+	from := 0
+	if p.Cursor != "" {
+		var err error
+		if from, err = strconv.Atoi(p.Cursor); err != nil || from < 0 {
+			return nil, refuse(invalid, "%q is not a cursor of pawl", p.Cursor)
+		}
+	}
+	all, err := a.Sessions(a.ctx, p.Dir)
+	if err != nil {
+		return nil, err
+	}
+	all = all[min(from, len(all)):]
+	out := object{}
+	if len(all) > listed {
+		all = all[:listed]
+		out["nextCursor"] = strconv.Itoa(from + listed)
+	}
+	rows := []object{}
+	for _, l := range all {
+		rows = append(rows, object{"sessionId": l.ID, "cwd": l.Dir, "title": l.Title, "updatedAt": l.Updated.UTC().Format(time.RFC3339)})
+	}
+	out["sessions"] = rows
+	return out, nil
+}
+
+// remove deletes a stored session that is not open.
+func (a *agent) remove(id string) error {
+	a.mu.Lock()
+	open := a.talks[id]
+	a.mu.Unlock()
+	if open != nil {
+		return refuse(jsonrpc2.CodeInvalidRequest, "session %s is open: close it first", id)
+	}
+	return a.Delete(a.ctx, id)
+}
+
+// request sends a request to the editor and waits for the answer. The end of ctx
+// withdraws it.
+func (a *agent) request(ctx context.Context, method string, params, result any) error {
+	a.mu.Lock()
+	a.calls++
+	id := jsonrpc2.ID{Num: a.calls}
+	a.mu.Unlock()
+	err := a.conn.Call(ctx, method, params, result, jsonrpc2.PickID(id))
+	if ctx.Err() != nil {
+		_ = a.conn.Notify(a.ctx, "$/cancel_request", object{"requestId": id})
+	}
+	return err
+}

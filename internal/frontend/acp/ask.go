@@ -1,0 +1,152 @@
+package acp
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+)
+
+// question shows a question, and withdraws it when it is no longer open. The editor is
+// asked beside everything else: the person may take a day.
+func (t *talk) question(ch chat.Change, q chat.Question) {
+	if ch.Past {
+		return
+	}
+	if ch.What == chat.Finished {
+		if stop := t.questions[q.ID]; stop != nil {
+			stop()
+			delete(t.questions, q.ID)
+		}
+		if t.a.v2() && t.busy && len(t.questions) == 0 {
+			t.send(t.a.state("running", nil))
+		}
+		return
+	}
+	if ch.What != chat.Added {
+		return
+	}
+	form := t.chat.Ask(q)
+	if len(form.Choices()) == 0 { // it expects words, which no request of the protocol asks for
+		t.send(t.a.chunk(model, ch.Block.ID, "\n\n"+q.Text+"\n\n"))
+		t.chat.Answer(q.ID, chat.Answered{Text: nothingTyped(q)})
+		return
+	}
+	if t.a.v2() && t.busy {
+		t.send(t.a.state("requires_action", nil))
+	}
+	ctx, stop := context.WithCancel(t.a.ctx)
+	t.questions[q.ID] = stop
+	calls := map[string]called{}
+	for id, c := range t.calls {
+		calls[id] = c
+	}
+	go t.asks(ctx, ch.Block.ID, form, calls)
+}
+
+// nothingTyped answers a question that expects words: the model hears why there are none,
+// a slash command takes an empty answer for "leave it".
+func nothingTyped(q chat.Question) string {
+	if q.Why != "" {
+		return ""
+	}
+	return "(The person sees the question, but this editor cannot ask for words in the middle of a turn. Offer options, or end the turn with the question.)"
+}
+
+// asks asks the person until the question is answered, about one call after the other.
+func (t *talk) asks(ctx context.Context, block string, form *chat.Form, calls map[string]called) {
+	q := form.Question()
+	heard := chat.AsksNext
+	if len(q.Calls) > 1 {
+		heard = form.Choose(chat.OneByOne, "")
+	}
+	for {
+		switch heard {
+		case chat.ModeNow, chat.ModeAndAll:
+			if t.setMode(form.Mode()) != nil { // the mode is pawl's own
+				return
+			}
+		}
+		if heard == chat.Complete || heard == chat.ModeAndAll {
+			t.chat.Answer(q.ID, form.Answer())
+			return
+		}
+		asked := t.asked(block, form, calls)
+		var o outcome
+		err := t.a.request(ctx, "session/request_permission", t.a.permission(t.id, asked), &o)
+		if ctx.Err() != nil {
+			return // it is no longer open
+		}
+		if err != nil || o.Outcome.Outcome != "selected" {
+			o.Outcome.Option = chat.NoAndPerhaps
+		}
+		heard = form.Choose(o.Outcome.Option, "")
+		if heard == chat.NotHeard || heard == chat.ShowsWhole { // not one that was offered
+			heard = form.Choose(chat.NoAndPerhaps, "")
+		}
+		if heard == chat.NotHeard { // a question with options, and none was chosen
+			t.chat.Answer(q.ID, chat.Answered{Text: none(q)})
+			return
+		}
+	}
+}
+
+// none answers a question of which no option was chosen.
+func none(q chat.Question) string {
+	if q.Why != "" {
+		return ""
+	}
+	return "(none of these)"
+}
+
+// asked is what the form asks at the moment.
+func (t *talk) asked(block string, form *chat.Form, calls map[string]called) question {
+	q := form.Question()
+	out := question{title: q.Text, call: called{id: block, kind: "other", status: "pending"}}
+	if list := form.Calls(); len(list) == 1 {
+		c := list[0]
+		out.title, out.more = cmp.Or(c.Title, c.Tool), c.Reason
+		if known, ok := calls[c.Block]; ok {
+			out.call = known
+			out.call.status, out.call.content, out.call.tail = "pending", nil, ""
+		}
+		switch {
+		case c.Diff:
+			out.call.content = t.a.diffs(t.dir, c.Preview)
+		case c.Preview != "":
+			out.call.content = []object{plainContent(c.Preview)}
+		}
+	}
+	if q.From != "" {
+		out.title = q.From + ": " + out.title
+	}
+	for _, c := range form.Choices() {
+		if o := optionOf(c); o != nil {
+			out.options = append(out.options, o)
+		}
+	}
+	if len(form.Calls()) == 0 {
+		out.options = append(out.options, object{"optionId": chat.NoAndPerhaps, "name": "None of these", "kind": "reject_once"})
+	}
+	return out
+}
+
+// optionOf is a choice as the editor offers it; nil for what only shows more.
+func optionOf(c chat.Choice) object {
+	name, kind := c.Text, "allow_once"
+	switch c.Key {
+	case chat.Yes:
+		name = "Allow once"
+	case chat.AllEdits:
+		name, kind = "Allow all edits from now on", "allow_always"
+	case chat.ForSession:
+		name, kind = "Allow "+c.Rule+" for this session", "allow_always"
+	case chat.ForAlways:
+		name, kind = "Always allow "+c.Rule, "allow_always"
+	case chat.NoAndPerhaps:
+		name, kind = "No", "reject_once"
+	case chat.WholeDiff, chat.OneByOne:
+		return nil
+	}
+	return object{"optionId": c.Key, "name": name, "kind": kind}
+}

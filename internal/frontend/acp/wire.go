@@ -1,0 +1,176 @@
+package acp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// object is a JSON object that is sent.
+type object = map[string]any
+
+// The following types are what the editor sends, in both versions; pawl reads no more of it.
+
+type initializeParams struct {
+	Version int `json:"protocolVersion"`
+	Client  struct {
+		Meta struct {
+			// Terminal: it shows the output of pawl's commands in a terminal. This is
+			// what editors agreed on before version 2 had it.
+			Terminal bool `json:"terminal_output"`
+		} `json:"_meta"`
+	} `json:"clientCapabilities"`
+}
+
+type sessionParams struct {
+	SessionID string `json:"sessionId"`
+}
+
+type openParams struct {
+	SessionID  string   `json:"sessionId"`
+	Dir        string   `json:"cwd"`
+	Dirs       []string `json:"additionalDirectories"`
+	Servers    []server `json:"mcpServers"`
+	ReplayFrom *struct {
+		Type string `json:"type"`
+	} `json:"replayFrom"`
+}
+
+// server is an MCP server. Version 1 gives no type to one that is started.
+type server struct {
+	Type    string     `json:"type"`
+	Name    string     `json:"name"`
+	Command string     `json:"command"`
+	Args    []string   `json:"args"`
+	Env     []variable `json:"env"`
+	URL     string     `json:"url"`
+	Headers []variable `json:"headers"`
+}
+
+type variable struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+type listParams struct {
+	Dir    string `json:"cwd"`
+	Cursor string `json:"cursor"`
+}
+
+type promptParams struct {
+	SessionID string  `json:"sessionId"`
+	Prompt    []block `json:"prompt"`
+}
+
+type modeParams struct {
+	SessionID string `json:"sessionId"`
+	ModeID    string `json:"modeId"`
+}
+
+type optionParams struct {
+	SessionID string          `json:"sessionId"`
+	ConfigID  string          `json:"configId"`
+	Value     json.RawMessage `json:"value"`
+}
+
+// outcome is the answer to a question about a permission.
+type outcome struct {
+	Outcome struct {
+		Outcome string `json:"outcome"` // selected, cancelled
+		Option  string `json:"optionId"`
+	} `json:"outcome"`
+}
+
+// servers returns MCP servers in the format of .mcp.json. A value is used as it is: the
+// editor has replaced its variables already.
+func servers(list []server) json.RawMessage {
+	if len(list) == 0 {
+		return nil
+	}
+	all := map[string]object{}
+	for _, s := range list {
+		o := object{}
+		if s.URL != "" {
+			o["type"], o["url"], o["headers"] = s.Type, s.URL, pairs(s.Headers)
+		} else {
+			o["type"], o["command"], o["args"], o["env"] = "stdio", s.Command, s.Args, pairs(s.Env)
+		}
+		all[s.Name] = o
+	}
+	b, err := json.Marshal(object{"mcpServers": all})
+	if err != nil {
+		panic(err) // all of it can be encoded
+	}
+	return b
+}
+
+func pairs(list []variable) map[string]string {
+	out := map[string]string{}
+	for _, v := range list {
+		out[v.Name] = v.Value
+	}
+	return out
+}
+
+// lineLimit is the longest message: a prompt with images.
+const lineLimit = 64 << 20
+
+// lines is a message of JSON on each line, a jsonrpc2.ObjectStream.
+type lines struct {
+	in  *bufio.Scanner
+	err io.Writer
+
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func newLines(in io.Reader, out, err io.Writer) *lines {
+	s := bufio.NewScanner(in)
+	s.Buffer(make([]byte, 0, 64<<10), lineLimit)
+	return &lines{in: s, out: out, err: err}
+}
+
+// ReadObject is part of jsonrpc2.ObjectStream. A line that is not a message is skipped
+// and reported, since nothing in it says what it would have asked for.
+func (l *lines) ReadObject(v any) error {
+	for l.in.Scan() {
+		text := bytes.TrimSpace(l.in.Bytes())
+		if len(text) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(text, v); err != nil {
+			fmt.Fprintf(l.err, "pawl: a line of the editor is not a message: %v\n", err)
+			continue
+		}
+		return nil
+	}
+	if err := l.in.Err(); err != nil {
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = fmt.Errorf("a message of the editor is longer than %d MB", lineLimit>>20)
+		}
+		fmt.Fprintf(l.err, "pawl: %v\n", err)
+		return err
+	}
+	return io.EOF
+}
+
+// WriteObject is part of jsonrpc2.ObjectStream.
+func (l *lines) WriteObject(v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, err := l.out.Write(b.Bytes())
+	return err
+}
+
+// Close is part of jsonrpc2.ObjectStream. The pipes belong to the process.
+func (l *lines) Close() error { return nil }

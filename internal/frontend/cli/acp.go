@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/frontend/acp"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
+)
+
+// This file is pawl as an editor drives it (ADR 023, doc/acp.md).
+
+func (a *App) acpCommand() *cobra.Command {
+	f := &flags{}
+	c := &cobra.Command{
+		Use:   "acp",
+		Short: "Serve an editor over the Agent Client Protocol, on standard input and output",
+		Long: `Serve an editor over the Agent Client Protocol, on standard input and output.
+The editor starts it; see doc/acp.md for what to write into its settings.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.serveEditor(c.Context(), f) },
+	}
+	f.addSession(c)
+	return c
+}
+
+// serveEditor serves one editor until it leaves.
+func (a *App) serveEditor(ctx context.Context, f *flags) error {
+	surviveClosedOutput()
+	signal, err := acp.Run(ctx, acp.Options{
+		In: a.In, Out: a.Out, Err: wrapped(a.Err, false), Version: Version, Signals: a.Signals(),
+		Chat:     func(_ context.Context, p acp.Place) (chat.Config, error) { return a.editorChat(f, p) },
+		Sessions: a.storedSessions,
+		Delete:   a.deleteStored,
+		Models: func(ctx context.Context) (out []string) {
+			for _, m := range a.knownModels(ctx) {
+				if ref, _, _ := strings.Cut(m, "\t"); ref == "offline" || strings.Contains(ref, "/") { // no short names
+					out = append(out, ref)
+				}
+			}
+			return out
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return exitBy(signal)
+}
+
+// editorChat returns the configuration of one session of an editor. What must be decided
+// before a session is open is decided as without a person, and told.
+func (a *App) editorChat(f *flags, p acp.Place) (chat.Config, error) {
+	conf, paths, err := a.settings()
+	if err != nil {
+		return chat.Config{}, err
+	}
+	g := *f
+	g.dir, g.servers = p.Dir, p.Servers
+	g.addDirs = slices.Concat(f.addDirs, p.Dirs)
+	cfg := a.chat(&g, front{name: "acp", away: true}, conf, paths)
+	opened, open := false, cfg.Open
+	cfg.Open = func(ctx context.Context, w slash.Want, person chat.Person) (*chat.Opened, error) {
+		if opened {
+			return nil, errors.New("the editor opens sessions: begin or choose one there")
+		}
+		o, err := open(ctx, w, person)
+		opened = err == nil
+		return o, err
+	}
+	return cfg, nil
+}
+
+// storedSessions lists the sessions of a folder, of all for "", without those of agents.
+func (a *App) storedSessions(ctx context.Context, dir string) ([]acp.Listed, error) {
+	st, _, err := a.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	if dir != "" {
+		if dir, err = realPath(dir); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := ownSessions(ctx, st, dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []acp.Listed
+	for _, r := range rows {
+		out = append(out, acp.Listed{ID: r.ID, Dir: r.Dir, Title: r.Title, Updated: r.Updated})
+	}
+	return out, nil
+}
+
+func (a *App) deleteStored(ctx context.Context, id string) error {
+	st, paths, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	row, err := st.Session(ctx, id)
+	if err != nil {
+		return noSession(err, id)
+	}
+	return a.remove(ctx, st, paths, row)
+}
