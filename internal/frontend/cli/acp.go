@@ -19,10 +19,10 @@ func (a *App) acpCommand() *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
 		Use:   "acp",
-		Short: "Serve an editor over the Agent Client Protocol, on standard input and output",
+		Short: "Serve an editor (Agent Client Protocol)",
 		Long: `Serve an editor over the Agent Client Protocol, on standard input and output.
 The editor starts it; see doc/acp.md for what to write into its settings.`,
-		Args: cobra.NoArgs,
+		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error { return a.serveEditor(c.Context(), f) },
 	}
 	f.addSession(c)

@@ -247,7 +247,10 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 	if m, ok := w.model.(io.Closer); ok {
 		o.closers = append(o.closers, m.Close)
 	}
-	outside, held := a.outside(f, c, o)
+	outside, held, err := a.outside(f, c, o)
+	if err != nil {
+		return w, err
+	}
 	w.mask = secrets.New(slices.Concat(held, a.heldSecrets(), <-keys)...)
 	starter := o.starter(c.by)
 	o.by, o.git = c.by, &workspace.Git{Starter: starter, Confine: c.by.git()}

@@ -28,14 +28,14 @@ var helpCommands = []struct {
 	title    string
 	commands string
 }{
-	{"Work", "run swarm worker demo"},
+	{"Work", "run swarm worker acp demo"},
 	{"What was done", "diff undo sessions why stats"},
 	{"This folder", "rules memory trust sandbox"},
 	{"Set up", "doctor models config completion"},
 }
 
-// helpFlags are the flags that are used most; -c stands among the first lines.
-const helpFlags = "model permission-mode yolo sandbox print resume dir until max-budget-usd output-format"
+// helpFlags are the flags that are used most; -c and -p stand among the first lines.
+const helpFlags = "model permission-mode yolo sandbox resume dir until max-budget-usd output-format"
 
 // rootHelp writes the help of pawl itself.
 func rootHelp(w io.Writer, root *cobra.Command) {

@@ -57,53 +57,55 @@ func serverPart(name string) string { return name + " (" + trust.ServersFile + "
 // outside returns the MCP servers of a session, and the values in their
 // configuration that must never be shown. There are none for a session that is
 // only read.
-func (a *App) outside(f *flags, c choices, o *opened) (list []mcp.Server, held []string) {
+func (a *App) outside(f *flags, c choices, o *opened) (list []mcp.Server, held []string, err error) {
 	if c.trust == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	list, warnings := a.mcpServers(c.paths, c.trust)
-	given, bad := a.givenServers(f)
-	list = append(slices.DeleteFunc(list, func(s mcp.Server) bool {
-		return slices.ContainsFunc(given, func(g mcp.Server) bool { return strings.EqualFold(g.Name, s.Name) })
-	}), given...)
-	o.warnings = slices.Concat(o.warnings, warnings, bad)
+	o.warnings = append(o.warnings, warnings...)
+	given, err := a.givenServers(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, g := range given {
+		if g.Problem != "" {
+			o.warnings = append(o.warnings, "the MCP server "+g.Name+" can not be used: "+g.Problem)
+		}
+		list = slices.DeleteFunc(list, func(s mcp.Server) bool { return strings.EqualFold(g.Name, s.Name) })
+	}
+	list = append(list, given...)
 	for _, s := range list {
 		held = append(held, s.Secrets()...)
 	}
-	return list, held
+	return list, held, nil
 }
 
 // givenServers lists the MCP servers that the person names for this run, by --mcp-config
 // or in their editor. They count as the person's own.
-func (a *App) givenServers(f *flags) (out []mcp.Server, warnings []string) {
-	add := func(from string, raw []byte, env func(string) string) {
-		list, err := mcp.Parse(from, raw, false, env)
-		if err != nil {
-			warnings = append(warnings, err.Error())
-		}
-		for _, s := range list {
-			if s.Problem != "" {
-				warnings = append(warnings, "the MCP server "+s.Name+" of "+from+" can not be used: "+s.Problem)
-			}
-			out = append(out, s)
-		}
-	}
+func (a *App) givenServers(f *flags) (out []mcp.Server, err error) {
 	for _, config := range f.mcpConfig {
-		from, raw, err := "--mcp-config", []byte(config), error(nil)
+		from, raw := "--mcp-config", []byte(config)
 		if !strings.HasPrefix(strings.TrimSpace(config), "{") {
 			from = config
-			raw, err = os.ReadFile(config)
+			if raw, err = os.ReadFile(config); err != nil {
+				return nil, usageError("--mcp-config names a file that can not be read: %w", err)
+			}
 		}
+		list, err := mcp.Parse(from, raw, false, a.Env)
 		if err != nil {
-			warnings = append(warnings, "--mcp-config: "+err.Error())
-			continue
+			return nil, usageError("--mcp-config: %w", err)
 		}
-		add(from, raw, a.Env)
+		out = append(out, list...)
 	}
 	if f.servers != nil {
-		add("the editor", f.servers, func(name string) string { return "${" + name + "}" }) // the editor has replaced its variables
+		asIs := func(name string) string { return "${" + name + "}" } // the editor has replaced its variables
+		list, err := mcp.Parse("the editor", f.servers, false, asIs)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, list...)
 	}
-	return out, warnings
+	return out, nil
 }
 
 // mcpServers lists the MCP servers of a session: the person's own, and those of
