@@ -83,8 +83,9 @@ func New(cfg Config) (*Client, error) {
 	return &Client{cfg: cfg, http: &hc}, nil
 }
 
-// transport is net/http's own with a longer limit for idle connections: a tool
-// may run for minutes between two requests.
+// transport is net/http's own with a longer limit for idle connections, since a tool
+// may run for minutes between two requests, and a buffer that most requests fit in:
+// what does not is copied through a new one each time.
 func transport() http.RoundTripper {
 	def, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -92,6 +93,7 @@ func transport() http.RoundTripper {
 	}
 	t := def.Clone()
 	t.IdleConnTimeout = 10 * time.Minute
+	t.WriteBufferSize = 64 << 10
 	return t
 }
 

@@ -28,8 +28,8 @@ var (
 func (f *frames) read(r io.Reader) error {
 	var feed func([]byte) error
 	var last func() error
-	var lead []byte // bytes before the format is known: blanks, a BOM
-	buf := make([]byte, 32<<10)
+	var lead []byte            // bytes before the format is known: blanks, a BOM
+	buf := make([]byte, 4<<10) // an event is mostly a few hundred bytes
 	for {
 		n, err := r.Read(buf)
 		chunk := buf[:n]

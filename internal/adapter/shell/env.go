@@ -3,6 +3,7 @@ package shell
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
@@ -44,14 +45,27 @@ func fixed() []string {
 	}
 }
 
+// environment returns what a process sees of pawl's environment. The same variables are
+// filtered once, not for each process.
+func (s *Starter) environment() []string {
+	env := s.opt.Env()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.passed == nil || !slices.Equal(env, s.env) {
+		s.env, s.passed = slices.Clone(env), environ(env, s.opt.Allow)
+	}
+	return slices.Clone(s.passed)
+}
+
+var known = sync.OnceValue(func() *secrets.Masker { return secrets.New() })
+
 // environ filters env by the lists above. extra holds names that pass too,
 // unless they look secret.
 func environ(env, extra []string) []string {
 	out := make([]string, 0, len(env)+12)
-	known := secrets.New()
 	for _, kv := range env {
 		name, value, ok := strings.Cut(kv, "=")
-		if !ok || name == "" || !allowed(name, extra) || looksSecret(name, value, known) {
+		if !ok || name == "" || !allowed(name, extra) || looksSecret(name, value) {
 			continue
 		}
 		out = append(out, kv)
@@ -62,10 +76,9 @@ func environ(env, extra []string) []string {
 // WithoutSecrets returns the variables of an environment that do not look like a
 // key, by their name or by their value.
 func WithoutSecrets(env []string) []string {
-	known := secrets.New()
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, value, _ := strings.Cut(kv, "=")
-		return looksSecret(name, value, known)
+		return looksSecret(name, value)
 	})
 }
 
@@ -87,7 +100,7 @@ func allowed(name string, extra []string) bool {
 	return anyField(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-func looksSecret(name, value string, known *secrets.Masker) bool {
+func looksSecret(name, value string) bool {
 	secret := false
 	for part := range strings.FieldsFuncSeq(strings.ToUpper(name), func(r rune) bool {
 		return (r < 'A' || r > 'Z') && (r < '0' || r > '9')
@@ -100,7 +113,7 @@ func looksSecret(name, value string, known *secrets.Masker) bool {
 	if secret || anyField(secretValues, func(p string) bool { return strings.HasPrefix(value, p) }) {
 		return true
 	}
-	return (hasPassword(value) || known.String(value) != value) && !strings.Contains(proxies, " "+strings.ToUpper(name)+" ")
+	return (hasPassword(value) || known().String(value) != value) && !strings.Contains(proxies, " "+strings.ToUpper(name)+" ")
 }
 
 // hasPassword reports whether an address in s carries a password or a token.

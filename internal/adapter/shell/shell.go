@@ -352,7 +352,7 @@ func (s *Shell) start(c tool.Run, background bool) (*job, error) {
 	}
 	cmd := &exec.Cmd{
 		Path: sh.path, Args: append([]string{filepath.Base(sh.path)}, append(sh.args, "-c", c.Command)...), Dir: dir,
-		Env: append(append(environ(s.starter.opt.Env(), s.starter.opt.Allow), "PWD="+dir), c.Env...),
+		Env: append(append(s.starter.environment(), "PWD="+dir), c.Env...),
 	}
 	if err := j.spawn(cmd, s.starter, c.Confine); err != nil {
 		return nil, startError(err, sh.path, dir, len(c.Command))

@@ -38,7 +38,9 @@ type Starter struct {
 	mu     sync.Mutex
 	closed bool
 	seq    int
-	ghosts bool // something ran that can leave unconfined processes behind
+	env    []string // pawl's environment when passed was made
+	passed []string // what of it processes see
+	ghosts bool     // something ran that can leave unconfined processes behind
 	live   map[*proc]struct{}
 }
 
@@ -192,7 +194,7 @@ func (r *running) command(p process.Program) (*exec.Cmd, error) {
 		Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr, WaitDelay: copyGrace,
 	}
 	if !p.Exact {
-		cmd.Env = environ(r.s.opt.Env(), r.s.opt.Allow)
+		cmd.Env = r.s.environment()
 		if p.Dir != "" {
 			cmd.Env = append(cmd.Env, "PWD="+p.Dir)
 		}

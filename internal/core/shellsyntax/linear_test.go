@@ -108,7 +108,7 @@ func TestBoundedWork(t *testing.T) {
 		"braces":               "echo " + strings.Repeat("a", 90_000) + strings.Repeat(" {1..500}"+strings.Repeat("b", 50), 8),
 	} {
 		work, bytes := cost(line)
-		if _, err := Parse(line, "/w"); err != nil && !errors.Is(err, ErrTooLarge) {
+		if _, err := (Options{Dir: "/w"}).parse(line); err != nil && !errors.Is(err, ErrTooLarge) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if work > maxWork+maxBytes || bytes > 200<<20 {
@@ -134,6 +134,6 @@ func BenchmarkShapes(b *testing.B) {
 
 func took(line string) time.Duration {
 	start := time.Now()
-	_, _ = Parse(line, "/w")
+	_, _ = Options{Dir: "/w"}.parse(line)
 	return time.Since(start)
 }

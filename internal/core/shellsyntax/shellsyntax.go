@@ -178,8 +178,22 @@ type Options struct {
 func Parse(line, dir string) ([]Command, error) { return Options{Dir: dir}.Parse(line) }
 
 // Parse lists the simple commands of a line. Errors wrap ErrSyntax, ErrTooLarge or
-// ErrForkBomb; after an error, nothing may be assumed about the line.
+// ErrForkBomb; after an error, nothing may be assumed about the line. The returned slice
+// is the caller's; what is below it is shared with others and is not to be changed.
 func (o Options) Parse(line string) ([]Command, error) {
+	if len(line) > memoLength {
+		return o.parse(line)
+	}
+	k := memoKey{o, line}
+	v, ok := remembered(k)
+	if !ok {
+		v.cmds, v.err = o.parse(line)
+		remember(k, v)
+	}
+	return slices.Clone(v.cmds), v.err
+}
+
+func (o Options) parse(line string) ([]Command, error) {
 	if strings.Contains(line, "\x00") {
 		return nil, fmt.Errorf("%w: it holds a NUL", ErrSyntax)
 	}

@@ -1,0 +1,104 @@
+package shellsyntax
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// SPEC 19: a line is parsed once, however many ask about it, and whoever changes
+// what was returned does not change what others get.
+func TestParseRemembers(t *testing.T) {
+	line := "cd /x && FOO=1 sudo -u me cat a b >out | sort"
+	o := Options{Dir: "/w", Home: "/h"}
+	want, err := o.parse(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := o.Parse(line)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("first: %v, %v", got, err)
+	}
+	if _, ok := remembered(memoKey{o, line}); !ok {
+		t.Fatal("it was not remembered")
+	}
+	for i := range got { // as its owner may
+		c := &got[i]
+		_ = append(c.Words, Word{Text: "evil"})
+		_ = append(c.Via, Word{Text: "evil"})
+		_ = append(c.Assigns, "EVIL=1")
+		_ = append(c.Redirects, Redirect{Op: ">", Target: Word{Text: "evil"}})
+		*c = Command{}
+	}
+	for range 2 {
+		if got, err = o.Parse(line); err != nil || !reflect.DeepEqual(got, want) {
+			t.Fatalf("after the change: %v, %v", got, err)
+		}
+	}
+	for _, other := range []Options{{Dir: "/v", Home: "/h"}, {Dir: "/w", Home: "/i"}, {Dir: "/w", Home: "/h", POSIX: true}} {
+		want, wanted := other.parse("cat ~/a")
+		for range 2 {
+			if got, err := other.Parse("cat ~/a"); fmt.Sprint(err) != fmt.Sprint(wanted) || !reflect.DeepEqual(got, want) {
+				t.Errorf("%+v: %v, %v, want %v", other, got, err, want)
+			}
+		}
+	}
+}
+
+func TestParseRemembersErrors(t *testing.T) {
+	for range 2 {
+		if got, err := Parse("echo 'open", "/w"); err == nil || got != nil {
+			t.Errorf("got %v, %v", got, err)
+		}
+	}
+}
+
+// What is remembered is bounded: in number, in length, in commands.
+func TestRememberedIsBounded(t *testing.T) {
+	for i := range 3 * memoLines {
+		if _, err := Parse(fmt.Sprint("echo ", i), "/w"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long, many := "echo "+strings.Repeat("a", memoLength), strings.Repeat("a;", memoResult+1)
+	for _, line := range []string{long, many} {
+		if _, err := Parse(line, "/w"); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := remembered(memoKey{Options{Dir: "/w"}, line}); ok {
+			t.Errorf("%.20s… was remembered", line)
+		}
+	}
+	memo.Lock()
+	defer memo.Unlock()
+	if n := len(memo.values); n > memoLines {
+		t.Errorf("%d lines are remembered", n)
+	}
+}
+
+func TestParseBesideEachOther(t *testing.T) {
+	lines := []string{"ls -l", "cat a | sort -u", "cd x && make", "for i in 1 2; do echo $i; done"}
+	var want [][]Command
+	for _, l := range lines {
+		cmds, err := Options{Dir: "/w"}.parse(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, cmds)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i, l := range slices.Concat(lines, lines, lines) {
+				if got, err := Parse(l, "/w"); err != nil || !reflect.DeepEqual(got, want[i%len(lines)]) {
+					t.Errorf("%s: %v, %v", l, got, err)
+				}
+				_, _ = Parse(fmt.Sprint("echo ", i), "/w") // so that some are forgotten
+			}
+		})
+	}
+	wg.Wait()
+}
