@@ -83,20 +83,6 @@ func New(cfg Config) (*Client, error) {
 	return &Client{cfg: cfg, http: &hc}, nil
 }
 
-// transport is net/http's own with a longer limit for idle connections, since a tool
-// may run for minutes between two requests, and a buffer that most requests fit in:
-// what does not is copied through a new one each time.
-func transport() http.RoundTripper {
-	def, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return http.DefaultTransport
-	}
-	t := def.Clone()
-	t.IdleConnTimeout = 10 * time.Minute
-	t.WriteBufferSize = 64 << 10
-	return t
-}
-
 // stayHome follows a redirect only if the request stays the same and goes to
 // the same host, not less securely: any header may carry the key.
 func stayHome(req *http.Request, via []*http.Request) error {

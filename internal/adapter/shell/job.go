@@ -74,11 +74,19 @@ func (j *job) spawn(cmd *exec.Cmd, s *Starter, c process.Confine) error {
 	return nil
 }
 
+// buffers are for output. On the stack of each job's goroutine, one would have it copied
+// five times while it grows.
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+const bufferSize = 32 << 10
+
 // read takes the output until nobody holds the pipe open any more. After the
 // command's end and leftGrace, a foreground command's is only thrown away:
 // closing the pipe would kill what it left behind at its next word.
 func (j *job) read() {
-	buf := make([]byte, 32<<10)
+	hold := buffers.Get().(*[bufferSize]byte)
+	defer buffers.Put(hold)
+	buf := hold[:]
 	drained := false
 	for {
 		n, err := j.pipe.Read(buf)
