@@ -28,8 +28,10 @@ var (
 func (f *frames) read(r io.Reader) error {
 	var feed func([]byte) error
 	var last func() error
-	var lead []byte            // bytes before the format is known: blanks, a BOM
-	buf := make([]byte, 4<<10) // an event is mostly a few hundred bytes
+	var lead []byte // bytes before the format is known: blanks, a BOM
+	hold := bodyBuffers.Get().(*[bodyBuffer]byte)
+	defer bodyBuffers.Put(hold)
+	buf := hold[:]
 	for {
 		n, err := r.Read(buf)
 		chunk := buf[:n]

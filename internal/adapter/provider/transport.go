@@ -35,11 +35,14 @@ func transport() http.RoundTripper {
 // net.TCPConn would make one for each request.
 type conn struct{ net.Conn }
 
-var sendBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+const bodyBuffer = 32 << 10
+
+// bodyBuffers are what bodies are sent and read through.
+var bodyBuffers = sync.Pool{New: func() any { return new([bodyBuffer]byte) }}
 
 // ReadFrom implements io.ReaderFrom.
 func (c conn) ReadFrom(r io.Reader) (int64, error) {
-	buf := sendBuffers.Get().(*[32 << 10]byte)
-	defer sendBuffers.Put(buf)
+	buf := bodyBuffers.Get().(*[bodyBuffer]byte)
+	defer bodyBuffers.Put(buf)
 	return io.CopyBuffer(struct{ io.Writer }{c.Conn}, r, buf[:])
 }

@@ -332,7 +332,7 @@ func (f *Fold) put(c Check) {
 }
 
 func readOnly(line string) bool {
-	cmds, err := shellsyntax.Parse(line, "")
+	cmds, err := shellsyntax.Parse(line, "/")
 	return err == nil && command.ReadOnly(cmds)
 }
 

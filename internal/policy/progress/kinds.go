@@ -66,7 +66,7 @@ func CommandKind(line string) Kind {
 	if command.IsCheck(line) {
 		return Test
 	}
-	cmds, err := shellsyntax.Parse(line, "")
+	cmds, err := shellsyntax.Parse(line, "/") // as IsCheck, so that it is parsed once
 	if err != nil || len(cmds) == 0 {
 		return Exec
 	}
