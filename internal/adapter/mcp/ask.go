@@ -52,6 +52,50 @@ func (s *Servers) Try(ctx context.Context, name string) (Report, error) {
 	return r, nil
 }
 
+// SignIn has the person sign in to a server, whatever it granted before.
+func (s *Servers) SignIn(ctx context.Context, name string) error {
+	p := s.find(name)
+	switch {
+	case p == nil:
+		return fmt.Errorf("there is no MCP server %s", name)
+	case p.srv.Problem != "":
+		return errors.New(p.srv.Problem)
+	case p.srv.Transport == "stdio":
+		return fmt.Errorf("%s runs on this machine: it signs in by itself, if it has to", name)
+	case !p.srv.SignsIn():
+		return fmt.Errorf("an Authorization header is configured for %s, which is sent as it is", name)
+	case s.opt.SignIn == nil:
+		return errors.New("nobody is there to sign in")
+	}
+	u, err := address(p.srv.URL)
+	if err != nil {
+		return err
+	}
+	a := s.signin(p.srv, u)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, _ = a.grant() // what can not be read is replaced
+	req, resp, err := a.refusal(ctx)
+	if err != nil {
+		return err
+	}
+	return a.signIn(ctx, req, resp)
+}
+
+// SignOut removes what a server granted. It reports whether there was anything.
+func (s *Servers) SignOut(ctx context.Context, name string) (bool, error) {
+	p := s.find(name)
+	if p == nil {
+		return false, fmt.Errorf("there is no MCP server %s", name)
+	}
+	key, had := p.key(), false
+	err := s.opt.Grants.Update(ctx, key, func(g *Grant) (*Grant, error) {
+		had = g != nil
+		return nil, nil
+	})
+	return had, err
+}
+
 // Accept accepts the server's present descriptions.
 func (s *Servers) Accept(ctx context.Context, name string) (Report, error) {
 	r, err := s.Try(ctx, name)

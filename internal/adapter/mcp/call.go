@@ -69,12 +69,17 @@ func (p *post) call(ctx context.Context, env tool.Env, i trustItem, in json.RawM
 	}
 	switch {
 	case a.err == nil:
-		return result(a.r), nil
+		r := result(a.r)
+		r.Text = p.s.hide(r.Text)
+		return r, nil
 	case ctx.Err() != nil:
 		return tool.Result{}, context.Cause(ctx)
 	}
+	if e := (*SignInError)(nil); errors.As(a.err, &e) {
+		return tool.Errorf("The MCP server %s did nothing: %v. Tell the person.", p.srv.Name, e), nil
+	}
 	if wire := (*jsonrpc.Error)(nil); errors.As(a.err, &wire) {
-		return tool.Errorf("The MCP server %s answered with an error: %s", p.srv.Name, cut(a.err.Error(), 4000)), nil
+		return tool.Errorf("The MCP server %s answered with an error: %s", p.srv.Name, cut(p.s.hide(a.err.Error()), 4000)), nil
 	}
 	if c.proc != nil { // none of its answers can be trusted now
 		c.kill(0)

@@ -29,6 +29,7 @@ type Server struct {
 	Dir       string
 	URL       string
 	Headers   map[string]string
+	OAuth     OAuth
 	// Timeout is the longest a call may take, 0: CallTime.
 	Timeout time.Duration
 	// Sandbox is how its process is confined: "off", "workspace", "read-only",
@@ -61,6 +62,42 @@ type Entry struct {
 	Disabled bool              `json:"disabled,omitempty"`
 	Sandbox  string            `json:"sandbox,omitempty"`
 	Hosts    []string          `json:"hosts,omitempty"`
+	OAuth    *OAuth            `json:"oauth,omitempty"`
+}
+
+// OAuth is how a person signs in to a server; the zero value is right for most.
+type OAuth struct {
+	ClientID     string   `json:"clientId,omitempty"` // that is registered already
+	ClientSecret string   `json:"clientSecret,omitempty"`
+	CallbackPort int      `json:"callbackPort,omitempty"`
+	Scopes       []string `json:"scopes,omitempty"` // to ask for besides those that the server names
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Other agents write false, too, and
+// scopes as a text.
+func (o *OAuth) UnmarshalJSON(b []byte) error {
+	if string(b) == "false" || string(b) == "true" {
+		*o = OAuth{}
+		return nil
+	}
+	type plain OAuth
+	var with struct {
+		plain
+		Scope  string          `json:"scope"`
+		Scopes json.RawMessage `json:"scopes"`
+	}
+	if err := json.Unmarshal(b, &with); err != nil {
+		return err
+	}
+	*o = OAuth(with.plain)
+	var text string
+	if len(with.Scopes) > 0 && json.Unmarshal(with.Scopes, &o.Scopes) != nil {
+		if err := json.Unmarshal(with.Scopes, &text); err != nil {
+			return err
+		}
+	}
+	o.Scopes = union(o.Scopes, strings.Fields(text+" "+with.Scope))
+	return nil
 }
 
 // Command is a program, or a list with its arguments.
@@ -144,6 +181,10 @@ func parse(file, name string, raw json.RawMessage, project bool, env func(string
 	}
 	s.Env, s.Headers, s.Dir = expandAll(e.Env, ex), expandAll(e.Headers, ex), ex(e.Cwd)
 	s.URL = ex(cmp.Or(e.URL, e.HTTPURL))
+	if e.OAuth != nil {
+		s.OAuth = *e.OAuth
+		s.OAuth.ClientID, s.OAuth.ClientSecret = ex(s.OAuth.ClientID), ex(s.OAuth.ClientSecret)
+	}
 	s.Transport = transport(e)
 	s.Problem = problem(&s, missing)
 	return s
@@ -267,6 +308,20 @@ func (s Server) Here() bool {
 	return err == nil && (a.Unmap().IsLoopback() || a.IsUnspecified())
 }
 
+// SignsIn reports whether a person may have to sign in to the server: it is
+// behind HTTP, and no token is configured.
+func (s Server) SignsIn() bool {
+	if s.Transport == "stdio" {
+		return false
+	}
+	for k := range s.Headers {
+		if strings.EqualFold(k, "Authorization") {
+			return false
+		}
+	}
+	return true
+}
+
 // Runs returns its command line or address, in one line without secrets.
 func (s Server) Runs() string {
 	if s.Transport == "stdio" {
@@ -297,6 +352,9 @@ func (s Server) Secrets() []string {
 		if scheme, rest, ok := strings.Cut(v, " "); ok && len(scheme) < 12 {
 			out = append(out, rest)
 		}
+	}
+	if s.OAuth.ClientSecret != "" {
+		out = append(out, s.OAuth.ClientSecret)
 	}
 	if u, err := address(s.URL); err == nil {
 		for _, vs := range u.Query() {

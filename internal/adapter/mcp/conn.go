@@ -72,6 +72,9 @@ func (s *Servers) dial(ctx context.Context, srv Server, log *tail) (c *conn, err
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
+	if e := (*SignInError)(nil); errors.As(err, &e) {
+		return nil, e
+	}
 	if srv.Transport == "stdio" && s.opt.Confine(srv).Level != process.Unconfined {
 		err = fmt.Errorf("%w (it runs in the sandbox; a server that needs more stands in your own configuration: pawl mcp add %s -- …)", err, srv.Name)
 	}

@@ -39,7 +39,13 @@ type Options struct {
 	// trusted it, "" for nothing. Such a server is not started.
 	Changed func(Server) string
 	Pins    Pins
-	Version string
+	// Grants are what servers granted; SignIn, if set, is how a person signs in.
+	Grants Grants
+	SignIn *SignIn
+	// ClientDocument, if set, is the address that describes pawl to authorization
+	// servers.
+	ClientDocument string
+	Version        string
 	// HTTP, if set, is what requests go out by; for tests.
 	HTTP http.RoundTripper
 	Now  func() time.Time
@@ -59,6 +65,7 @@ type Servers struct {
 
 	mu    sync.Mutex
 	notes []string // for the person
+	held  []string // tokens that are in use, which nobody is shown
 	told  map[string]bool
 }
 
@@ -122,6 +129,25 @@ func (s *Servers) note(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.notes = append(s.notes, text)
+}
+
+// holds has a token left out of everything that is shown.
+func (s *Servers) holds(token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(token) >= 8 && !slices.Contains(s.held, token) {
+		s.held = append(s.held, token)
+	}
+}
+
+// hide returns a text without tokens.
+func (s *Servers) hide(text string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.held {
+		text = strings.ReplaceAll(text, t, "[token]")
+	}
+	return text
 }
 
 // Close ends all servers. Calls that run fail.

@@ -34,8 +34,9 @@ func (s *Servers) remote(srv Server) (sdk.Transport, error) {
 		t.ResponseHeaderTimeout = 2 * time.Minute
 		next = t
 	}
+	to := &bound{to: u, headers: srv.Headers, next: next}
 	client := &http.Client{
-		Transport: &bound{to: u, headers: srv.Headers, next: next},
+		Transport: to,
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if !sameOrigin(u, r.URL) {
 				return fmt.Errorf("%w: to %s", errElsewhere, r.URL.Host)
@@ -46,10 +47,19 @@ func (s *Servers) remote(srv Server) (sdk.Transport, error) {
 			return nil
 		},
 	}
+	var in *signin
+	if srv.SignsIn() {
+		in = s.signin(srv, u)
+	}
 	if srv.Transport == "sse" {
+		to.in = in
 		return &sdk.SSEClientTransport{Endpoint: srv.URL, HTTPClient: client, MaxEventSize: maxMessage}, nil
 	}
-	return &sdk.StreamableClientTransport{Endpoint: srv.URL, HTTPClient: client, MaxEventSize: maxMessage, MaxRetries: 2}, nil
+	t := &sdk.StreamableClientTransport{Endpoint: srv.URL, HTTPClient: client, MaxEventSize: maxMessage, MaxRetries: 2}
+	if in != nil {
+		t.OAuthHandler = in
+	}
+	return t, nil
 }
 
 var errElsewhere = errors.New("the server points elsewhere, which is not followed")
@@ -59,6 +69,7 @@ type bound struct {
 	to      *url.URL
 	headers map[string]string
 	next    http.RoundTripper
+	in      *signin // of an old server, whose transport knows no sign-in; or nil
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -70,9 +81,24 @@ func (b *bound) RoundTrip(r *http.Request) (*http.Response, error) {
 	for k, v := range b.headers {
 		r.Header.Set(k, v)
 	}
+	if b.in != nil {
+		if src, err := b.in.TokenSource(r.Context()); err != nil {
+			return nil, err
+		} else if src != nil {
+			t, err := src.Token()
+			if err != nil {
+				return nil, err
+			}
+			r.Header.Set("Authorization", "Bearer "+t.AccessToken)
+		}
+	}
 	resp, err := b.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
+	}
+	if b.in != nil && resp.StatusCode == http.StatusUnauthorized {
+		_ = resp.Body.Close()
+		return nil, &SignInError{Server: b.in.srv.Name}
 	}
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 		resp.Body = &limited{resp.Body, maxBody}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/folder"
+	"github.com/pawl-agent/pawl/internal/adapter/keyring"
 	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
@@ -166,9 +167,21 @@ func (a *App) startServers(list []mcp.Server, c choices, keep bool, start proces
 	}
 	pins := mcp.NewPins(c.paths.Pins())
 	pins.ReadOnly = !keep
-	s := mcp.New(mcp.Options{Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Changed: c.trust.changedServer, Pins: pins, Version: Version, Now: a.Now})
+	s := mcp.New(mcp.Options{
+		Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Changed: c.trust.changedServer, Pins: pins, Grants: a.grants(c.paths),
+		Version: Version, Now: a.Now,
+	})
 	o.closers = append(o.closers, s.Close)
 	return s
+}
+
+// grants are what servers granted, in the system's keyring where there is one.
+func (a *App) grants(paths settings.Paths) mcp.Grants {
+	g := mcp.Grants{Dir: paths.Tokens()}
+	if ring, ok := keyring.Open(a.Env); ok {
+		g.Ring = ring
+	}
+	return g
 }
 
 // mcp returns how the process of an MCP server is confined. The person's own is

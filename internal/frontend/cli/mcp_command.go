@@ -53,6 +53,8 @@ func (a *App) mcpCommand() *cobra.Command {
 		one("get NAME", "Show how a server is configured", func(_ *cobra.Command, name string) error { return a.mcpGet(dir, name) }),
 		a.mcpAdd(&dir), remove, test,
 		one("accept NAME", "Accept what a server says of itself now", func(c *cobra.Command, name string) error { return a.mcpTest(c.Context(), dir, name, true) }),
+		one("login NAME", "Sign in to a server", func(c *cobra.Command, name string) error { return a.mcpLogin(c.Context(), dir, name) }),
+		one("logout NAME", "Forget what a server granted", func(c *cobra.Command, name string) error { return a.mcpLogout(c.Context(), dir, name) }),
 		a.mcpAddJSON(&dir), a.mcpImport(&dir),
 	)
 	return c
@@ -70,6 +72,8 @@ func (a *App) mcpAdd(dir *string) *cobra.Command {
 	var e mcp.Entry
 	var kind, scope string
 	var env, headers []string
+	var signs mcp.OAuth
+	var secret string
 	c := &cobra.Command{
 		Use: "add NAME [flags] -- COMMAND [ARGS...] | add NAME --transport http|sse URL", Short: "Configure a server",
 		Example: `  pawl mcp add files -- npx -y @modelcontextprotocol/server-filesystem /data
@@ -109,6 +113,12 @@ func (a *App) mcpAdd(dir *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if signs.ClientSecret = secret; signs.ClientID != "" || signs.CallbackPort != 0 || len(signs.Scopes) > 0 {
+				if e.URL == "" {
+					return usageError("--client-id, --callback-port and --scope-for-sign-in are for servers behind http")
+				}
+				e.OAuth = &signs
+			}
 			return a.mcpSet(*dir, scope, name, e)
 		},
 	}
@@ -117,6 +127,10 @@ func (a *App) mcpAdd(dir *string) *cobra.Command {
 	f.StringVarP(&scope, "scope", "s", "user", "user: for you everywhere; project: in this folder's .mcp.json")
 	f.StringArrayVarP(&env, "env", "e", nil, "NAME=VALUE for its process; ${VAR} is taken from your environment each time")
 	f.StringArrayVarP(&headers, "header", "H", nil, `"Name: value" that is sent with each request`)
+	f.StringVar(&signs.ClientID, "client-id", "", "of a client that is registered at the server's sign-in; without it pawl registers itself")
+	f.StringVar(&secret, "client-secret", "", "its secret, best as ${VAR}")
+	f.IntVar(&signs.CallbackPort, "callback-port", 0, "the port of its registered address http://localhost:PORT/callback")
+	f.StringSliceVar(&signs.Scopes, "scope-for-sign-in", nil, "a scope to ask for besides those that the server names")
 	f.StringVar(&e.Sandbox, "sandbox", "", "confine it: workspace or read-only")
 	f.StringSliceVar(&e.Hosts, "host", nil, "a host that it may reach in the sandbox")
 	return c
@@ -304,27 +318,12 @@ func (a *App) mcpTest(ctx context.Context, dir, name string, accept bool) error 
 			return err
 		}
 	}
-	list, t, paths, err := a.serversOf(dir)
-	if err != nil {
-		return err
-	}
-	conf, _, err := a.settings()
-	if err != nil {
-		return err
-	}
-	by, warning, err := a.tryConfining(&flags{}, conf, paths, t.dir, false)
-	if err != nil {
-		return err
-	}
-	if warning != "" {
-		fmt.Fprintln(a.Err, plain.Line("pawl: "+warning))
-	}
 	o := &opened{}
 	defer o.close()
-	starter := o.starter(by)
-	o.closers = append(o.closers, starter.Close)
-	all := mcp.New(mcp.Options{Root: t.dir, Servers: list, Start: starter, Confine: by.mcp, Pins: mcp.NewPins(paths.Pins()), Version: Version, Now: a.Now})
-	o.closers = append(o.closers, all.Close)
+	all, list, err := a.tried(dir, o)
+	if err != nil {
+		return err
+	}
 	out := wrapped(a.Out, true)
 	bad, any := false, false
 	for _, s := range list {
@@ -354,6 +353,33 @@ func (a *App) mcpTest(ctx context.Context, dir, name string, accept bool) error 
 		return &exitError{code: 1}
 	}
 	return nil
+}
+
+// tried returns the servers of a folder, to be tried; o closes them.
+func (a *App) tried(dir string, o *opened) (*mcp.Servers, []mcp.Server, error) {
+	list, t, paths, err := a.serversOf(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	conf, _, err := a.settings()
+	if err != nil {
+		return nil, nil, err
+	}
+	by, warning, err := a.tryConfining(&flags{}, conf, paths, t.dir, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	if warning != "" {
+		fmt.Fprintln(a.Err, plain.Line("pawl: "+warning))
+	}
+	starter := o.starter(by)
+	o.closers = append(o.closers, starter.Close)
+	all := mcp.New(mcp.Options{
+		Root: t.dir, Servers: list, Start: starter, Confine: by.mcp, Pins: mcp.NewPins(paths.Pins()), Version: Version, Now: a.Now,
+		Grants: a.grants(paths), SignIn: &mcp.SignIn{Show: a.showSignIn},
+	})
+	o.closers = append(o.closers, all.Close)
+	return all, list, nil
 }
 
 // showReport lists what a server offers and how it differs from what was

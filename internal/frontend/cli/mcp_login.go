@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// This file signs in to MCP servers. The address is only printed: a browser on
+// this machine comes back by itself, from another one a person copies the
+// address that it ended at.
+
+func (a *App) mcpLogin(ctx context.Context, dir, name string) error {
+	if err := a.byPerson("pawl mcp login"); err != nil {
+		return err
+	}
+	o := &opened{}
+	defer o.close()
+	all, _, err := a.tried(dir, o)
+	if err != nil {
+		return err
+	}
+	if err := all.SignIn(ctx, name); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	r, err := all.Try(ctx, name)
+	if err != nil {
+		return fmt.Errorf("you are signed in to %s, but it can not be used: %w", name, err)
+	}
+	fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("you are signed in to %s (%s, %d tools)", name, r.Name, len(r.Tools))))
+	return nil
+}
+
+func (a *App) mcpLogout(ctx context.Context, dir, name string) error {
+	if err := a.byPerson("pawl mcp logout"); err != nil {
+		return err
+	}
+	o := &opened{}
+	defer o.close()
+	all, _, err := a.tried(dir, o)
+	if err != nil {
+		return err
+	}
+	had, err := all.SignOut(ctx, name)
+	if err != nil {
+		return err
+	}
+	text := "nothing of " + name + " was kept"
+	if had {
+		text = "what " + name + " granted is forgotten here; to withdraw it for good, use the server's own site"
+	}
+	fmt.Fprintln(a.Out, plain.Line(text))
+	return nil
+}
+
+// showSignIn shows the address of a sign-in. On a terminal the person may type
+// where their browser ended.
+func (a *App) showSignIn(ctx context.Context, address string) (string, error) {
+	fmt.Fprintf(a.Err, "Open this address in a browser to sign in:\n\n%s\n\n", plain.Line(address))
+	if !a.keyboard() {
+		fmt.Fprintln(a.Err, "Waiting for the browser on this machine.")
+		<-ctx.Done()
+		return "", nil
+	}
+	fmt.Fprintln(a.Err, "If the browser runs on another machine, copy the address that it ends at to here:")
+	typed := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(a.In).ReadString('\n')
+		typed <- line
+	}()
+	select {
+	case line := <-typed:
+		return line, nil
+	case <-ctx.Done():
+		return "", nil
+	}
+}
