@@ -67,6 +67,11 @@ type Granted struct {
 	Scope Scope  `json:"scope"`
 }
 
+// Revoked takes a permission back that was granted in this session.
+type Revoked struct {
+	Rule string `json:"rule"`
+}
+
 // ByStuck is the Blocked.By of a call that stuck detection blocked.
 const ByStuck = "stuck"
 

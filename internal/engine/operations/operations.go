@@ -110,11 +110,16 @@ type Operations struct {
 	queued       chan struct{} // has a token where a prompt was queued
 
 	turns sync.WaitGroup
+	// open ends with Close.
+	open context.Context
+	shut context.CancelFunc
 }
 
 // New makes the operations of a session.
 func New(cfg Config) *Operations {
-	return &Operations{cfg: cfg, log: cfg.Log, queued: make(chan struct{}, 1)}
+	o := &Operations{cfg: cfg, log: cfg.Log, queued: make(chan struct{}, 1)}
+	o.open, o.shut = context.WithCancel(context.Background())
+	return o
 }
 
 // Queued returns a channel that gets a token when a prompt is queued.
@@ -150,6 +155,16 @@ func (o *Operations) Start(ctx context.Context, p Prompt, cannot string, run fun
 func (o *Operations) runWaiting(r *Run) {
 	for ; r != nil; r = o.next(r) {
 		o.cfg.Turn(r)
+	}
+}
+
+// Beside runs do in the background, beside what runs. Its context ends with Close,
+// which waits for it; an interrupt of what runs does not end it.
+func (o *Operations) Beside(do func(context.Context)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.closing {
+		o.turns.Go(func() { do(o.open) })
 	}
 }
 
@@ -387,6 +402,7 @@ func (o *Operations) Close() {
 	o.mu.Lock()
 	o.closing = true
 	o.mu.Unlock()
+	o.shut()
 	o.Interrupt("close")
 	o.turns.Wait()
 }

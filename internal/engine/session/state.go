@@ -53,6 +53,7 @@ type state struct {
 	memory   memory.Fold
 	routing  routing.Fold
 	outside  outside
+	planning planState
 
 	childFold  children.Fold
 	diagnoses  diagnosed.Fold
@@ -69,7 +70,7 @@ func newState(cfg Config) *state {
 // folds lists the session's folds. A fold that reads others comes after them.
 func (s *state) folds() []event.Fold {
 	fs := []event.Fold{
-		&s.doing, &s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, &s.routing, bodyFold(s.outside.apply), &s.diagnoses, &s.beside,
+		&s.doing, &s.course, &s.changeFold, bodyFold(s.guidance.apply), &s.memory, &s.routing, bodyFold(s.outside.apply), &s.diagnoses, &s.beside, &s.planning,
 		&s.conv, &s.seen, s.perm, &s.evidence, s.progress, &s.hints, &s.agent, &s.activity,
 		&s.childFold, machinesFold{s}, milestones{s},
 	}

@@ -52,6 +52,18 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 		return 0, nil
 	case Pause:
 		return 0, s.pause()
+	case Grant:
+		return s.log.Last(), s.grant(ctx, op)
+	case Revoke:
+		return s.revoke(ctx, op)
+	case SetLimit:
+		return s.setLimit(ctx, op)
+	case Aside:
+		return s.aside(ctx, op)
+	case WritePlan:
+		return s.writePlan(ctx, op)
+	case DecidePlan:
+		return s.decidePlan(ctx, op)
 	case RunCommand:
 		return s.personRuns(ctx, op.Command)
 	}
@@ -122,6 +134,9 @@ func (s *state) prompted(p Prompt) []event.Draft {
 		if len(a.Seen) > 0 {
 			behind = []event.Draft{{Body: event.FileSeen{Spans: a.Seen}}}
 		}
+	}
+	if p.Source == event.Person {
+		behind = append(behind, s.planNotes()...)
 	}
 	return append(append(append(out, event.Draft{Body: prompt}), behind...), p.hooks...)
 }

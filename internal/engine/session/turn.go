@@ -40,7 +40,7 @@ func (s *Session) answered(ctx context.Context, until verify.Verifier) (event.En
 	}
 	end, err := s.drive(ctx, until)
 	if end == event.EndDone && err == nil {
-		if err = s.answers.Keep(ctx); err != nil {
+		if err = errors.Join(s.answers.Keep(ctx), s.keepPlan(ctx)); err != nil {
 			end = event.EndFailed
 		}
 	}

@@ -57,6 +57,16 @@ func (v *View) Mode() permission.Mode { return v.s.mode() }
 // Rules lists the permission rules in force, a line each.
 func (v *View) Rules() []string { return eventlog.Query(v.s.log, v.s.perm.Explain) }
 
+// Grants lists the rules that were granted in this session or for always.
+func (v *View) Grants() []string { return eventlog.Query(v.s.log, v.s.perm.Grants) }
+
+// Sandbox is how the commands of this session can be confined.
+func (v *View) Sandbox() permission.Sandbox { return v.s.perm.Sandbox() }
+
+// Limits are the hard limits in force: those of the configuration, and what a person
+// changed since.
+func (v *View) Limits() budget.Limits { return v.spending.Limits() }
+
 // Spent is what the session and its running or last turn spent.
 func (v *View) Spent() (session, turn budget.Spent) { return v.spending.Spent() }
 

@@ -26,6 +26,9 @@ type Request struct {
 	Ask   llm.Request
 	Input int64         // its tokens, as pawl counts
 	Limit time.Duration // of the request after its cost is reserved; 0: none
+	// Cached: its beginning is that of the conversation's requests, which the provider
+	// may have in its cache.
+	Cached bool
 }
 
 // Requests sends them.
@@ -53,7 +56,7 @@ func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) 
 	if m, ok := model.(llm.Encoded); ok {
 		codec = m.Codec()
 	}
-	if err := window.Encode(codec, &q.Ask); err != nil {
+	if err := window.Encode(codec, &q.Ask, q.Cached); err != nil {
 		return nil, errors.Join(err, settle(done))
 	}
 	// This is recorded before the request is sent: a process that dies meanwhile has

@@ -79,6 +79,11 @@ func (acc *Account) Spent() (session, turn budget.Spent) {
 	return session, turn
 }
 
+// Limits returns the hard limits in force.
+func (acc *Account) Limits() budget.Limits {
+	return eventlog.Query(acc.log, func() budget.Limits { return acc.meter.Limits(acc.cfg.Limits) })
+}
+
 // Begin reserves the cost of the session's own next request. maxTokens is the
 // longest reply that is paid for, 0 if nothing limits it.
 func (acc *Account) Begin(ctx context.Context, info llm.Info, r *llm.Request) (maxTokens int, usd *float64, err error) {

@@ -28,6 +28,8 @@
 //     the possible answers at the moment, with the exact rule that each
 //     allows, and what a key or a typed answer means. Answer sends the whole
 //     answer, SetMode a change of the mode.
+//   - An Editing block that is Added opens a person's editor, and Edited takes the
+//     text. An Act is done as it comes.
 //   - Session is the source of a status line: model, mode, cost, window, phases.
 //
 // A frontend draws a Change like this. One that writes once draws a block when
@@ -55,6 +57,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
@@ -180,7 +183,31 @@ type Retry struct {
 	Waiting string
 }
 
-// Plan is the model's plan at that time.
+// Aside is a person's question beside the conversation. It is open until it is answered.
+type Aside struct {
+	Question, Answer string
+	Cost             *float64 // in USD; nil: not known
+	Error            string   // why there is no answer, "" for none
+}
+
+// Document is the plan of the task as a Markdown document.
+type Document struct {
+	Text   string
+	By     string // who wrote it: model (its reply has just shown it), person
+	Phases int
+}
+
+// Act is what only the frontend itself can do; it draws nothing for it.
+type Act struct {
+	What slash.Act
+	Text string
+}
+
+// Editing is a text that a person is to edit in their editor: Conversation.Edited takes
+// the result. It is finished then.
+type Editing struct{ ID, Text string }
+
+// Plan is the model's list of steps at that time.
 type Plan struct{ Items []tool.Item }
 
 // Phase is a phase of the task that was planned, begins or ends.
@@ -274,6 +301,7 @@ const (
 	OfInterrupt  NoteKind = "interrupt"
 	OfProgress   NoteKind = "progress" // the state of the run; ephemeral
 	OfFailure    NoteKind = "failure"  // something was not done
+	OfPlan       NoteKind = "plan"     // the plan was approved or rejected
 )
 
 // TurnEnd is how a turn ended.
@@ -298,6 +326,10 @@ func (Phase) body()    {}
 func (Note) body()     {}
 func (TurnEnd) body()  {}
 
+func (Aside) body()     {}
+func (Document) body()  {}
+func (Act) body()       {}
+func (Editing) body()   {}
 func (Start) body()     {}
 func (Output) body()    {}
 func (Patch) body()     {}

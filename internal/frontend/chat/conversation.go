@@ -41,15 +41,16 @@ type Person interface {
 type Config struct {
 	// Open opens a session.
 	Open func(context.Context, slash.Want, Person) (*Opened, error)
-	// The following fields serve the slash commands. Sessions, About, Models
-	// and Rules are those of the folder; each may be nil.
-	Sessions  func(context.Context) ([]event.Row, error)
-	About     func(context.Context, event.Row) string
-	Models    func(context.Context, io.Writer) error
-	Rules     func() []string
-	RuleFiles func(context.Context, io.Writer) error
-	Memory    func(ctx context.Context, out io.Writer, words string) error
-	Goal      func(command string) (*until.Goal, error)
+	// The following fields serve the slash commands; each may be nil. Sessions, About
+	// and Rules are those of the folder.
+	Sessions func(context.Context) ([]event.Row, error)
+	About    func(context.Context, event.Row) string
+	// Pawl runs a subcommand of pawl in the folder, without input. What it prints is
+	// masked.
+	Pawl   func(ctx context.Context, out io.Writer, args ...string) error
+	Rules  func() []string
+	Memory func(ctx context.Context, out io.Writer, words string) error
+	Goal   func(command string) (*until.Goal, error)
 
 	Now func() time.Time
 }
@@ -79,6 +80,8 @@ type Conversation struct {
 	cancel    context.CancelCauseFunc
 	questions []Question
 	asks      map[string]chan<- string // of slash commands
+	edits     map[string]chan<- edited
+	planned   bool // a plan was written in the running turn
 	ids       int
 	presses   lifecycle.InterruptPolicy
 	err       error // why there are no more changes
@@ -96,7 +99,7 @@ var ErrLeft = errors.New("the person left")
 // Begin begins a conversation and opens a session for it. If that fails, Next
 // returns the error. ctx is for values: Close ends the conversation.
 func Begin(ctx context.Context, cfg Config, want slash.Want) *Conversation {
-	c := &Conversation{cfg: cfg, wake: make(chan struct{}, 1), asks: map[string]chan<- string{}}
+	c := &Conversation{cfg: cfg, wake: make(chan struct{}, 1), asks: map[string]chan<- string{}, edits: map[string]chan<- edited{}}
 	c.ctx, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	c.enter(&entry{work: func(ctx context.Context) error {
 		h := c.host("")
@@ -178,6 +181,13 @@ func (c *Conversation) note(changes []Change) {
 			if ch.Past {
 				c.start.Answer = b.Text
 			}
+		case Document:
+			c.planned = b.By == "model" && !ch.Past
+		case TurnEnd:
+			if c.planned && !ch.Past && ch.What == Finished {
+				c.planned = false
+				c.decidePlan()
+			}
 		case Question:
 			switch ch.What {
 			case Added:
@@ -186,6 +196,14 @@ func (c *Conversation) note(changes []Change) {
 				c.questions = slices.DeleteFunc(c.questions, func(q Question) bool { return q.ID == b.ID })
 			}
 		}
+	}
+}
+
+// decidePlan has the person decide about the plan that a turn ended with. Callers hold
+// mu.
+func (c *Conversation) decidePlan() {
+	if cmd, err := slash.Find("plan"); err == nil {
+		c.queue(&entry{idle: true, work: func(ctx context.Context) error { return c.run(ctx, cmd, slash.Decide) }})
 	}
 }
 
@@ -321,6 +339,11 @@ func (c *Conversation) end(err error) {
 func (c *Conversation) id(kind string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.nextID(kind)
+}
+
+// nextID is id for callers that hold mu.
+func (c *Conversation) nextID(kind string) string {
 	c.ids++
 	return kind + "-" + strconv.Itoa(c.ids)
 }

@@ -59,7 +59,7 @@ func newDesk(t *testing.T, m *llmtest.Model, extra ...tool.Tool) *desk {
 			}
 			return &Opened{Session: s, Close: func() { _ = s.Close() }, Notes: []string{"hello"}, Again: "pawl --resume " + id}, nil
 		},
-		Models: func(_ context.Context, out io.Writer) error {
+		Pawl: func(_ context.Context, out io.Writer, args ...string) error {
 			_, err := fmt.Fprintln(out, "scripted/script")
 			return err
 		},
@@ -210,7 +210,7 @@ func TestCommands(t *testing.T) {
 		}
 	}
 	got := strings.Join(said, "|")
-	for _, want := range []string{"/mode: mode plan\n", "/model: scripted/script\n", "no command /nope", "no command: write one", `"nope"`} {
+	for _, want := range []string{"/mode: mode plan\n", "/model: in use: model scripted/script", "scripted/script\n", "no command /nope", "no command: write one", `"nope"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)
 		}

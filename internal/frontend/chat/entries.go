@@ -158,10 +158,15 @@ func (c *Conversation) Typed() {
 }
 
 func (c *Conversation) enter(e *entry) (id string) {
-	e.id, e.handed = c.id("entry"), make(chan struct{})
 	c.Typed()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.queue(e)
+}
+
+// queue appends an entry to those that wait. Callers hold mu.
+func (c *Conversation) queue(e *entry) (id string) {
+	e.id, e.handed = c.nextID("entry"), make(chan struct{})
 	c.waiting = append(c.waiting, e)
 	after := slices.ContainsFunc(c.waiting, func(o *entry) bool { return o.work != nil && o.text != "" })
 	if e.waits = c.busy(); e.waits && e.text != "" && after {

@@ -91,12 +91,12 @@ func (h *host) About(ctx context.Context, r event.Row) (age, about string) {
 	return brief.Age(h.c.cfg.Now().Sub(r.Updated)), about
 }
 
-// Models implements slash.Host.
-func (h *host) Models(ctx context.Context) error {
-	if h.c.cfg.Models == nil {
-		return nil
+// Pawl implements slash.Host.
+func (h *host) Pawl(ctx context.Context, args ...string) error {
+	if h.c.cfg.Pawl == nil {
+		return errors.New("that cannot be done here")
 	}
-	return h.c.cfg.Models(ctx, h.out)
+	return h.c.cfg.Pawl(ctx, h.out, args...)
 }
 
 // Custom implements slash.Host.
@@ -118,14 +118,6 @@ func (h *host) Rules() []string {
 		return nil
 	}
 	return h.c.cfg.Rules()
-}
-
-// RuleFiles implements slash.Host.
-func (h *host) RuleFiles(ctx context.Context) error {
-	if h.c.cfg.RuleFiles == nil {
-		return nil
-	}
-	return h.c.cfg.RuleFiles(ctx, h.out)
 }
 
 // Memory implements slash.Host.
@@ -160,6 +152,52 @@ func (h *host) Quit() { h.c.end(ErrLeft) }
 
 // Edit implements slash.Host.
 func (h *host) Edit(text string) { h.c.say(TakenBack{Texts: []string{plain.Text(text)}}) }
+
+// Do implements slash.Host.
+func (h *host) Do(a slash.Act, text string) { h.c.say(Act{What: a, Text: plain.Text(text)}) }
+
+// Editor implements slash.Host.
+func (h *host) Editor(ctx context.Context, text string) (string, error) {
+	c := h.c
+	h.out.end()
+	e := Editing{ID: c.id("edit"), Text: plain.Text(text)}
+	done := make(chan edited, 1)
+	block := Block{ID: e.ID, Open: true, Ephemeral: true, Body: e}
+	c.mu.Lock()
+	c.edits[e.ID] = done
+	c.mu.Unlock()
+	c.emit(Change{What: Added, Block: block})
+	var out edited
+	select {
+	case out = <-done:
+	case <-ctx.Done():
+		out.err = ErrCancelled
+	}
+	c.mu.Lock()
+	delete(c.edits, e.ID)
+	c.mu.Unlock()
+	block.Open = false
+	c.emit(Change{What: Finished, Block: block})
+	return out.text, out.err
+}
+
+// edited is what became of a text in a person's editor.
+type edited struct {
+	text string
+	err  error
+}
+
+// Edited takes the text of an Editing block as the person saved it, or why they could
+// not edit it.
+func (c *Conversation) Edited(id, text string, err error) {
+	c.mu.Lock()
+	done := c.edits[id]
+	delete(c.edits, id)
+	c.mu.Unlock()
+	if done != nil {
+		done <- edited{text, err}
+	}
+}
 
 // Ask implements slash.Host and Person.
 func (h *host) Ask(ctx context.Context, question string) (string, error) {

@@ -25,6 +25,16 @@ func (t *Timeline) remark(e event.Event) {
 		t.note(e, Note{Kind: OfMode, Text: plain.Line("mode " + b.Mode)})
 	case event.Granted:
 		t.note(e, Note{Kind: OfGrant, Text: plain.Line(fmt.Sprintf("allowed for %s: %s", b.Scope, b.Rule))})
+	case event.Revoked:
+		t.note(e, Note{Kind: OfGrant, Text: plain.Line("not allowed any more: " + b.Rule)})
+	case event.LimitSet:
+		t.note(e, Note{Kind: OfGrant, Text: brief.Limit(b)})
+	case event.PlanDecided:
+		text := "the plan is rejected"
+		if b.Approved {
+			text = "the plan is approved"
+		}
+		t.note(e, Note{Kind: OfPlan, Text: text})
 	case event.Warned:
 		t.note(e, Note{Kind: OfWarning, Text: plain.Line(b.Text)})
 	case event.Stuck:
@@ -47,7 +57,7 @@ func (t *Timeline) remark(e event.Event) {
 	case event.Redone:
 		t.note(e, Note{Kind: OfUndo, Text: plain.Line("done again: " + strings.Join(b.Paths, ", "))})
 	case event.Noted:
-		if b.Why == "phase" || b.Why == "route" {
+		if b.Why == "phase" || b.Why == "route" || b.Why == "plan" {
 			return // the person sees it as a separate block
 		}
 		text := b.Text

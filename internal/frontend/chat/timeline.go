@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/phase"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
 // Timeline folds events into blocks. The zero value is ready. It needs the
@@ -37,6 +38,7 @@ type Timeline struct {
 	proof  evidence.Fold
 	meter  budget.Meter
 	phases phase.Fold
+	swarm  swarm.Schedule
 }
 
 // place is where and when something began.
@@ -107,6 +109,19 @@ func (t *Timeline) Apply(e event.Event) []Change {
 		t.asked(e, b)
 	case event.Answered:
 		t.answered(e, b)
+	case event.AgentStarted, event.AgentCalled, event.AgentEnded:
+		t.agent(e)
+	case event.SwarmPlanned, event.TaskTaken, event.TaskReturned, event.TaskMerged, event.TaskConflicted, event.SwarmEnded:
+		t.swarmed(e)
+	case event.AsideAsked:
+		t.add(&part{call: b.ID, Block: Block{ID: id("aside", e.Seq), Began: e.Time, Body: Aside{Question: plain.Text(b.Text)}}})
+	case event.AsideAnswered:
+		t.asideAnswered(e, b)
+	case event.Resumed: // nobody answers what was open
+		t.end(e, isAside)
+	case event.PlanWritten:
+		steps, _ := phase.Proposal{Text: b.Text}.Steps()
+		t.whole(e, Document{Text: plain.Text(b.Text), By: b.By, Phases: len(steps)})
 	case event.Planned:
 		items := make([]tool.Item, len(b.Items))
 		for i, it := range b.Items {
@@ -190,6 +205,7 @@ var (
 	isCheck    = is[Check]
 	isRetry    = is[Retry]
 	isQuestion = is[Question]
+	isAside    = is[Aside]
 )
 
 // end finishes all open blocks of a kind as they are.
@@ -369,6 +385,20 @@ func (t *Timeline) personRan(e event.Event, b event.PersonRan) {
 	more, missed := p.stream.finish(b.Output)
 	p.Body = Command{Line: plain.Text(b.Command), Output: plain.Text(b.Output), Exit: b.Exit}
 	t.finish(e, p, more, missed && !p.stream.endsLike(b.Output))
+}
+
+func (t *Timeline) asideAnswered(e event.Event, b event.AsideAnswered) {
+	p := t.find(func(p *part) bool { return isAside(p) && p.call == b.ID })
+	if p == nil { // the log begins after it
+		p = &part{Block: Block{ID: id("aside", e.Seq), Began: e.Time, Body: Aside{}}}
+	}
+	a := p.Body.(Aside)
+	a.Answer, a.Cost = plain.Text(b.Text), b.Cost
+	if b.Error != nil {
+		a.Error = plain.Line(b.Error.Message)
+	}
+	p.Body = a
+	t.finish(e, p, "", false)
 }
 
 // checked ends one of pawl's checks. One without a command is why none ran; the

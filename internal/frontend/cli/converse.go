@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/line"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
@@ -118,20 +120,64 @@ func (a *App) chat(f *flags, fr front, conf settings.Loaded, paths settings.Path
 			return ownSessions(ctx, cur.store, dir)
 		},
 		About:  func(ctx context.Context, r event.Row) string { return a.about(ctx, cur.store, r) },
-		Models: func(ctx context.Context, out io.Writer) error { return a.models(ctx, out, conf) },
+		Pawl:   func(ctx context.Context, out io.Writer, args ...string) error { return a.inside(ctx, f, out, args) },
 		Rules:  func() []string { return cur.View().Rules() },
 		Memory: func(_ context.Context, out io.Writer, words string) error { return a.remember(f, out, words, false) },
 		Goal: func(command string) (*until.Goal, error) {
 			return a.goal(f, goal{command: command, rounds: until.Rounds})
 		},
-		RuleFiles: func(ctx context.Context, out io.Writer) error {
-			dir, err := a.realDir(f)
-			if err != nil {
-				return err
-			}
-			return a.rulebook(dir, paths, strings.Clone).list(ctx, out, out, false, nil)
-		},
 	}
+}
+
+// inside runs a subcommand within a conversation: without input, in its folder, with
+// what is secret masked in its output.
+func (a *App) inside(ctx context.Context, f *flags, out io.Writer, args []string) error {
+	dir, err := a.realDir(f)
+	if err != nil {
+		return err
+	}
+	masked := &maskedLines{out: out, mask: secrets.New(a.heldSecrets()...).String}
+	in := *a
+	in.Dir, in.In, in.Out, in.Err, in.Terminal = dir, strings.NewReader(""), masked, masked, false
+	root := in.root()
+	root.SetIn(in.In)
+	root.SetOut(masked)
+	root.SetErr(masked)
+	root.SetArgs(args)
+	err = root.ExecuteContext(ctx)
+	if merr := masked.end(); err == nil {
+		err = merr
+	}
+	if e := (*exitError)(nil); errors.As(err, &e) && e.err == nil {
+		return nil // what it found is printed
+	}
+	return err
+}
+
+// maskedLines masks whole lines: a secret may come in pieces.
+type maskedLines struct {
+	out  io.Writer
+	mask func(string) string
+	rest string
+}
+
+func (m *maskedLines) Write(p []byte) (int, error) {
+	text := m.rest + string(p)
+	at := strings.LastIndexByte(text, '\n') + 1
+	m.rest = text[at:]
+	if at == 0 {
+		return len(p), nil
+	}
+	if _, err := io.WriteString(m.out, m.mask(text[:at])); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (m *maskedLines) end() error {
+	_, err := io.WriteString(m.out, m.mask(m.rest))
+	m.rest = ""
+	return err
 }
 
 // chooseLocal asks which model to use if none is configured: the recognised

@@ -180,6 +180,9 @@ func (c *conversation) until(done func() bool) error {
 			if back, ok := ch.Block.Body.(chat.TakenBack); ok {
 				c.edit(strings.Join(back.Texts, "\n"))
 			}
+			if e, ok := ch.Block.Body.(chat.Editing); ok && ch.What == chat.Added {
+				c.talk.Edited(e.ID, "", errNoEditor)
+			}
 			c.view.draw(ch)
 		}
 		if q, ok := c.talk.Question(); ok && c.asking != q.ID && len(changes) > 0 {

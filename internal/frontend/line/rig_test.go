@@ -263,7 +263,7 @@ func (r *rig) config() Config {
 		Config: chat.Config{
 			Open: r.open, Now: r.clock,
 			Sessions: func(ctx context.Context) ([]event.Row, error) { return r.store.Sessions(ctx, r.dir) },
-			Models: func(_ context.Context, out io.Writer) error {
+			Pawl: func(_ context.Context, out io.Writer, args ...string) error {
 				_, err := fmt.Fprintln(out, "scripted/script")
 				return err
 			},

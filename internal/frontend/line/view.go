@@ -100,6 +100,14 @@ func (v *view) draw(c chat.Change) {
 		v.output(c)
 	case chat.Patch:
 		v.raw(strings.TrimSuffix(plain.Diff(b.Text, v.theme), "\n"))
+	case chat.Aside:
+		v.besides(c, b)
+	case chat.Document:
+		if b.By == "person" {
+			v.line("the plan as you edited it:\n" + indent(b.Text))
+		}
+	case chat.Act:
+		v.act(b)
 	case chat.Queued:
 		v.aside("  (waits: " + plain.Cut(plain.Line(b.Text), 100) + ")")
 	case chat.TurnEnd:
@@ -115,6 +123,8 @@ func (v *view) note(b chat.Note) {
 		v.line("pawl: " + b.Text)
 	case chat.OfStuck:
 		v.line("pawl: " + b.Text + " (evidence: /why)")
+	case chat.OfPlan:
+		v.line("pawl: " + b.Text)
 	case chat.OfCompaction:
 		v.line("pawl: " + b.Text + "; /context shows it")
 		for _, l := range b.More {

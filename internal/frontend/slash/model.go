@@ -7,12 +7,14 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
 func model() Command {
 	return Command{Name: "model", Anytime: true, Args: "[PROVIDER/MODEL]", Doc: "show the models, or change to one", Run: func(ctx context.Context, h Host, args string) error {
 		if args == "" {
-			return h.Models(ctx)
+			fmt.Fprintln(h.Out(), "in use: "+plain.Line(brief.Model(h.Session().View().Info())))
+			return h.Pawl(ctx, "models")
 		}
 		started, err := h.Session().Submit(ctx, session.SetModel{Ref: args})
 		if err != nil {

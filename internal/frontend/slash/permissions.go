@@ -2,17 +2,56 @@ package slash
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
 func permissions() Command {
-	return Command{Name: "permissions", Anytime: true, Doc: "list the rules in force", Run: func(_ context.Context, h Host, _ string) error {
-		fmt.Fprintf(h.Out(), "mode %s\n", h.Session().View().Mode())
-		for _, r := range h.Rules() {
-			fmt.Fprintln(h.Out(), "  "+plain.Line(r))
-		}
-		return nil
-	}}
+	return Command{
+		Name: "permissions", Anytime: true, Args: "[allow RULE | always RULE | revoke RULE]", Doc: "list the rules in force; allow something for this session or for always, or take that back",
+		Run: func(ctx context.Context, h Host, args string) error {
+			verb, rule, _ := strings.Cut(args, " ")
+			rule = strings.TrimSpace(rule)
+			switch {
+			case args == "" || args == "list":
+				fmt.Fprintf(h.Out(), "mode %s\n", h.Session().View().Mode())
+				for _, r := range h.Rules() {
+					fmt.Fprintln(h.Out(), "  "+plain.Line(r))
+				}
+				return nil
+			case !slices.Contains([]string{"allow", "always", "revoke"}, verb):
+				return errors.New("/permissions takes nothing, allow RULE, always RULE or revoke RULE")
+			case rule == "":
+				return fmt.Errorf("say which rule, such as /permissions %s bash(go test *)", verb)
+			case verb == "revoke":
+				return revoke(ctx, h, rule)
+			}
+			scope := map[string]event.Scope{"allow": event.Session, "always": event.Always}[verb]
+			if _, err := h.Session().Submit(ctx, session.Grant{Rule: rule, Scope: scope}); err != nil {
+				return err
+			}
+			how := map[event.Scope]string{event.Session: "for this session", event.Always: "for always in this folder"}[scope]
+			fmt.Fprintln(h.Out(), plain.Line("allowed "+how+": "+rule+"; what is always asked or refused still is"))
+			return nil
+		},
+	}
+}
+
+// revoke takes a rule back in this session, and where it was kept for always, there.
+func revoke(ctx context.Context, h Host, rule string) error {
+	_, here := h.Session().Submit(ctx, session.Revoke{Rule: rule})
+	kept := h.Pawl(ctx, "permissions", "revoke", rule)
+	if here != nil && kept != nil {
+		return here
+	}
+	if here == nil {
+		fmt.Fprintln(h.Out(), plain.Line("not allowed any more in this session: "+rule))
+	}
+	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 )
 
-func phase() Command {
+func phaseCommand() Command {
 	return Command{
 		Name: "phase", Args: "[[N] TEXT [--expect 20m] | next | done | failed]", Doc: "list the phases of the task, begin one, or end the open one",
 		Run: func(ctx context.Context, h Host, args string) error {

@@ -4,6 +4,6 @@ import "context"
 
 func rules() Command {
 	return Command{Name: "rules", Anytime: true, Doc: "list the rules files that the model was told (AGENTS.md and such)", Run: func(ctx context.Context, h Host, _ string) error {
-		return h.RuleFiles(ctx)
+		return h.Pawl(ctx, "rules")
 	}}
 }

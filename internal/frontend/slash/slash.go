@@ -33,14 +33,13 @@ type Host interface {
 	Sessions(ctx context.Context) ([]event.Row, error)
 	// About returns a session's age, and a description of its model, mode and cost.
 	About(ctx context.Context, r event.Row) (age, about string)
-	// Models writes which models are usable.
-	Models(ctx context.Context) error
+	// Pawl runs a subcommand of pawl in this folder, without input, and shows what it
+	// prints; secrets are masked.
+	Pawl(ctx context.Context, args ...string) error
 	// Custom lists the commands from files.
 	Custom() []Custom
 	// Rules lists the permission rules in force.
 	Rules() []string
-	// RuleFiles writes which rules files are loaded, and the problems with them.
-	RuleFiles(ctx context.Context) error
 	// Memory does what `pawl memory` does with those words.
 	Memory(ctx context.Context, words string) error
 	// Goal prepares a command that a turn has to make pass.
@@ -49,6 +48,10 @@ type Host interface {
 	Ask(ctx context.Context, question string) (string, error)
 	// Edit puts a text into the person's input.
 	Edit(text string)
+	// Editor opens a text in the person's editor, and returns it as it was saved.
+	Editor(ctx context.Context, text string) (string, error)
+	// Do has the frontend do what only it can.
+	Do(a Act, text string)
 	// Diff shows a diff, in colours where there are any.
 	Diff(text string)
 	// Out is shown to the person; its lines are broken where they do not fit.
@@ -56,6 +59,17 @@ type Host interface {
 	// Quit leaves once the command has ended.
 	Quit()
 }
+
+// Act is what only a frontend itself can do.
+type Act string
+
+// The acts, and what their text is.
+const (
+	SetTheme   Act = "theme"  // the theme's name
+	Copy       Act = "copy"   // what is put on the clipboard
+	ShowKeys   Act = "keys"   // nothing
+	ShowStates Act = "states" // nothing: a view of the state machines that stays up to date
+)
 
 // Custom is a command that a person or a project keeps in a file: a prompt.
 type Custom struct {
@@ -101,7 +115,10 @@ type Command struct {
 // All lists the commands, in the order of the help.
 func All() []Command {
 	return []Command{
-		help(), model(), mode(), permissions(), rules(), lspCommand(), mcpCommand(), hooksCommand(), status(), phase(), untilCommand(), pause(), why(), statistics(), cost(), contextCommand(), compact(), memory(), diff(), undoCommand(), redo(), rewind(), resume(), fork(), clearCommand(), quit(),
+		help(), model(), mode(), permissions(), rules(), trustCommand(), sandboxCommand(), lspCommand(), mcpCommand(), hooksCommand(),
+		status(), statesCommand(), plan(), todo(), phaseCommand(), untilCommand(), pause(), btw(), why(), statistics(), cost(), budgetCommand(),
+		contextCommand(), compact(), memory(), initCommand(), review(), diff(), undoCommand(), redo(), rewind(), resume(), fork(),
+		clearCommand(), export(), copyCommand(), theme(), keys(), configCommand(), doctor(), quit(),
 	}
 }
 
@@ -112,6 +129,12 @@ func Find(name string) (Command, error) {
 		name = "help"
 	case "exit":
 		name = "quit"
+	case "tasks", "todos":
+		name = "todo"
+	case "usage":
+		name = "stats"
+	case "settings":
+		name = "config"
 	}
 	var fits []Command
 	for _, c := range All() {
@@ -140,6 +163,14 @@ func Find(name string) (Command, error) {
 		names = append(names, "/"+c.Name)
 	}
 	return Command{}, fmt.Errorf("/%s could be %s", name, strings.Join(names, " or "))
+}
+
+// noArguments refuses arguments of a command that takes none.
+func noArguments(args string) error {
+	if args != "" {
+		return fmt.Errorf("it takes no arguments, and was given %q", args)
+	}
+	return nil
 }
 
 // Parse splits a line into a command's name and its arguments; ok is false for

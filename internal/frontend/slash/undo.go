@@ -21,13 +21,6 @@ func undoCommand() Command {
 	}}
 }
 
-func redo() Command {
-	return Command{Name: "redo", Doc: "do again what the last undo put back", Run: func(ctx context.Context, h Host, _ string) error {
-		_, err := putBack(ctx, h, undo.What{Kind: undo.ByRedo})
-		return err
-	}}
-}
-
 // unit parses which changes are meant.
 func unit(args string, otherwise undo.Kind) (undo.What, error) {
 	word, rest, _ := strings.Cut(args, " ")

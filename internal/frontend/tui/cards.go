@@ -50,6 +50,15 @@ func (p *paper) card(ch chat.Change) {
 		p.wrapped(styled.Warn, "! "+b.Text)
 	case chat.Plan:
 		p.planned(b)
+	case chat.Aside:
+		p.aside(b)
+	case chat.Crew:
+		if b.Goal != "" || b.Background {
+			p.begin(aCall)
+			p.put(p.crew(b, ch.Block.Began, ch.Block.Ended, 0)...)
+		}
+	case chat.Document:
+		p.document(b)
 	case chat.Phase:
 		if text := b.String(); text != "" && b.By != "model" { // its plan ticks
 			p.begin(aNote)
@@ -240,14 +249,7 @@ func (p *paper) planned(b chat.Plan) {
 			p.begin(aCall)
 			begun = true
 		}
-		sign, role := "☐ ", styled.Text
-		switch it.Status {
-		case "completed", "done":
-			sign, role = "☑ ", styled.Good
-		case "in_progress", "active":
-			sign, role = "▸ ", styled.Accent
-		}
-		p.put(styled.Of(role, sign+it.Text).Wrap(p.width, inset)...)
+		p.put(step(it).Wrap(p.width, inset)...)
 	}
 }
 
@@ -271,6 +273,8 @@ func (p *paper) note(b chat.Note) {
 		if role, text = styled.Warn, "interrupted"; b.By == "permission" {
 			text = "you did not allow it, so the turn ends here; say what to do instead"
 		}
+	case chat.OfPlan:
+		role = styled.Accent
 	case chat.OfMode, chat.OfGrant, chat.OfTold, chat.OfUndo:
 	default:
 		return

@@ -92,7 +92,44 @@ func told() []any {
 		event.Interrupted{By: "person"},
 		event.Ended{End: event.EndInterrupted},
 		event.PersonRan{Command: "git status", Output: "clean\n", Exit: &one},
+		event.AsideAsked{ID: "b1", Text: "what does `Add` return for two numbers that are rather large?"}, look,
+		event.AsideAnswered{ID: "b1", Text: "Their **sum**, which may overflow where both are large enough:\n\n- it wraps", Cost: &cost},
+		event.AsideAsked{ID: "b2", Text: "and now?"}, event.AsideAnswered{ID: "b2", Error: &event.Fault{Message: "overloaded"}},
+		event.PlanWritten{Text: plan, By: "model"}, event.PlanWritten{Text: plan, By: "person"}, event.PlanDecided{}, event.PlanDecided{Approved: true},
+		event.LimitSet{What: "budget.usd", To: 7.5}, event.LimitSet{What: "budget.tokens"}, event.Revoked{Rule: "edit(new.txt)"},
 	)
+}
+
+const plan = "# Plan: a flag\n\nIt is wanted.\n\n## Phase 1: parse it\n\nIn `main.go`.\n\n## Phase 2: test it\n"
+
+// crewed is a session with agents, and the log of a swarm.
+func crewed() []any {
+	usd := 0.031
+	done := func(id, command string, exit int) event.CallDone {
+		return event.CallDone{ID: id, Tool: "bash", Command: command, Exit: &exit, Outcome: event.OK, Note: fmt.Sprintf("exit code %d", exit)}
+	}
+	task := func(id, title string, after ...string) event.Task {
+		return event.Task{ID: id, Title: title, Goal: "do it", After: after, Accept: []string{"true"}}
+	}
+	var many []event.Task
+	for i := range 6 {
+		many = append(many, task(fmt.Sprintf("later-%d", i), "what is done at the end", "parser"))
+	}
+	return []any{
+		event.Prompted{Text: "look everywhere"},
+		event.AgentStarted{Call: "c1", Child: "a1", Agent: "explore", Title: "find where the widths are counted"}, look,
+		event.AgentStarted{Call: "c2", Child: "a2", Agent: "general", Title: "run the tests", Background: true},
+		event.AgentCalled{Call: "c1", Child: event.ChildEvent{Session: "a1"}, Done: done("x", "grep -rn width .", 0)},
+		event.AgentCalled{Call: "c2", Child: event.ChildEvent{Session: "a2"}, Done: done("y", "go test ./...", 1)}, look,
+		event.AgentEnded{Call: "c1", Child: "a1", End: event.EndDone, Calls: 3},
+		event.AgentEnded{Call: "c2", Child: "a2", End: event.EndProvider, Calls: 1, Error: &event.Fault{Message: "overloaded"}}, look,
+		event.SwarmPlanned{Goal: "mend all six packages", Tasks: append([]event.Task{task("parser", "the parser and its errors"), task("printer", ""), task("docs", "the page about it", "parser")}, many...)},
+		event.TaskTaken{Task: "parser", Worker: "w1", Fence: 1}, event.TaskTaken{Task: "printer", Worker: "w2", Fence: 2}, look,
+		event.TaskReturned{Task: "printer", Worker: "w2", Fence: 2, Outcome: event.TaskFailed, Error: "its checks fail", USD: &usd},
+		event.TaskReturned{Task: "parser", Worker: "w1", Fence: 1, Outcome: event.TaskDone, Commit: "c", USD: &usd}, look,
+		event.TaskMerged{Task: "parser", Commit: "m"}, event.TaskTaken{Task: "docs", Worker: "w1", Fence: 3}, look,
+		event.SwarmEnded{Outcome: event.SwarmIncomplete, Error: "tasks failed"},
+	}
 }
 
 // SPEC 18.1, 18.2, 18.5
@@ -101,7 +138,12 @@ func TestEveryBlock(t *testing.T) {
 		name  string
 		width int
 		theme styled.Theme
-	}{{"blocks-40", 40, styled.Plain}, {"blocks-80", 80, styled.Plain}, {"blocks-200", 200, styled.Plain}, {"dark-80", 80, styled.Dark}, {"light-80", 80, styled.Light}, {"contrast-80", 80, styled.Contrast}} {
+		told  func() []any
+	}{
+		{"blocks-40", 40, styled.Plain, told}, {"blocks-80", 80, styled.Plain, told}, {"blocks-200", 200, styled.Plain, told},
+		{"dark-80", 80, styled.Dark, told}, {"light-80", 80, styled.Light, told}, {"contrast-80", 80, styled.Contrast, told},
+		{"crew-40", 40, styled.Plain, crewed}, {"crew-80", 80, styled.Plain, crewed}, {"crew-200", 200, styled.Plain, crewed},
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			var tl chat.Timeline
 			p := &paper{width: c.width}
@@ -115,7 +157,7 @@ func TestEveryBlock(t *testing.T) {
 				}
 			}
 			now := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
-			for i, body := range told() {
+			for i, body := range c.told() {
 				if body == look {
 					show("", p.done())
 					show("  live| ", p.rows(now.Add(12*time.Second)))

@@ -31,6 +31,9 @@ func (s *screen) press(ctx context.Context, k keys.Press) {
 	case "ctrl+o":
 		s.unfold(ctx)
 		return
+	case "ctrl+t":
+		s.pager = &pager{title: "the states", fresh: s.states}
+		return
 	case "ctrl+c":
 		s.interrupt()
 		return

@@ -18,6 +18,8 @@ import (
 type pager struct {
 	title string
 	lines []styled.Line // as wide as they are
+	// fresh, if set, returns the lines as they are now: the pager stays up to date.
+	fresh func() []styled.Line
 	rows  []styled.Line // broken for the window
 	width int
 	top   int
@@ -67,6 +69,9 @@ func (s *screen) later(ctx context.Context, do func()) {
 func (s *screen) show() {
 	p := s.pager
 	height := max(1, s.Height-1)
+	if p.fresh != nil {
+		p.lines, p.width = p.fresh(), 0
+	}
 	if p.width != s.Width {
 		p.rows, p.width = nil, s.Width
 		for _, l := range p.lines {
@@ -180,6 +185,7 @@ func keysHelp() []styled.Line {
 		{"Tab", "complete a /command or an @file; go to a question and back"},
 		{"Shift+Tab", "the next permission mode"},
 		{"Ctrl+O", "the whole session, nothing folded"},
+		{"Ctrl+T", "the states, the path of this turn, its phases and steps; it stays up to date"},
 		{"Ctrl+G", "your editor"},
 		{"Ctrl+_", "undo typing"},
 		{"Ctrl+K U W Y", "erase to the end, to the beginning, a word; bring back"},

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/markdown"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 )
 
@@ -289,6 +290,9 @@ func (p *paper) start(s chat.Start) {
 // rows returns the rows of the open blocks, for the live area.
 func (p *paper) rows(now time.Time) []styled.Line {
 	out := p.pending()
+	if len(p.open) > 0 && p.flow == nil {
+		out = append(out, p.ticking()...)
+	}
 	for _, l := range p.open {
 		switch b := l.Body.(type) {
 		case chat.Thinking:
@@ -302,6 +306,10 @@ func (p *paper) rows(now time.Time) []styled.Line {
 			}
 		case chat.Check:
 			out = append(out, p.running(l, b.Title, now)...)
+		case chat.Crew:
+			out = append(out, p.crew(b, l.Began, now, crewRows)...)
+		case chat.Aside:
+			out = append(out, styled.Of(styled.Accent, "◇ ").Add(styled.Text, "btw: "+plain.Line(b.Question)).Cut(p.width-8).Add(styled.Dim, since(l.Began, now)))
 		case chat.Retry:
 			text := b.Text
 			if b.Waiting != "" {

@@ -261,8 +261,17 @@ func (s *screen) change(ch chat.Change) {
 		s.takeBack(back.Texts)
 		return
 	}
-	if q, ok := ch.Block.Body.(chat.Queued); ok {
-		s.waits[q.ID] = true
+	switch b := ch.Block.Body.(type) {
+	case chat.Queued:
+		s.waits[b.ID] = true
+	case chat.Act:
+		s.act(b)
+		return
+	case chat.Editing:
+		if ch.What == chat.Added {
+			s.editing(b)
+		}
+		return
 	}
 	s.paper.take(ch)
 	if ch.Past || ch.What != chat.Finished {

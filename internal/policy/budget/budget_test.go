@@ -2,6 +2,7 @@ package budget
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -244,6 +245,36 @@ func TestWarnsOnce(t *testing.T) {
 	apply(&m, m.Warnings(l)[0], event.Resumed{})
 	if ws := m.Warnings(l); len(ws) != 1 {
 		t.Errorf("after a resume: %v", ws)
+	}
+}
+
+// Issue 14, point 5 (/budget): a person sets a limit also where there was none, takes
+// one away, and lowers one.
+func TestLimitSet(t *testing.T) {
+	var m Meter
+	none, some := Limits{}, Limits{USD: 5, Calls: 10}
+	apply(&m, event.LimitSet{What: "budget.usd", To: 3}, event.LimitSet{What: "budget.calls"}, event.LimitSet{What: "budget.nonsense", To: 1})
+	if m.Limit(none, USD) != 3 || m.Limit(some, USD) != 3 || m.Limit(some, Calls) != 0 || m.Limits(none).USD != 3 || m.Limits(some).Calls != 0 {
+		t.Errorf("%+v %+v", m.Limits(none), m.Limits(some))
+	}
+	apply(&m, event.Replied{Cost: ptr(3.5)})
+	if l := m.Left(none); l.USD > 1e-8 {
+		t.Errorf("%+v is left", l)
+	}
+	apply(&m, event.Resumed{})
+	if m.Limit(none, USD) != 0 || m.Limit(some, USD) != 5 {
+		t.Error("it outlives its process")
+	}
+	for _, bad := range []struct {
+		k  Kind
+		to float64
+	}{{"budget.nonsense", 1}, {USD, -1}, {USD, math.NaN()}, {USD, math.Inf(1)}, {Calls, 1.5}} {
+		if CheckLimit(bad.k, bad.to) == nil {
+			t.Errorf("%s %v can be set", bad.k, bad.to)
+		}
+	}
+	if err := CheckLimit(Wall, 0.5); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -75,6 +75,19 @@ const (
 	Agents   Kind = "budget.agents"
 )
 
+// CheckLimit returns an error for a limit that cannot be set. 0 is none.
+func CheckLimit(k Kind, to float64) error {
+	switch {
+	case !known(k):
+		return fmt.Errorf("there is no limit %q", k)
+	case math.IsNaN(to) || math.IsInf(to, 0) || to < 0:
+		return fmt.Errorf("a limit of %v makes no sense", to)
+	case (k == Requests || k == Calls || k == Agents || k == Tokens) && to != math.Trunc(to):
+		return fmt.Errorf("a limit of %v makes no sense: it is a count", to)
+	}
+	return nil
+}
+
 func kinds() []Kind { return []Kind{USD, Tokens, Wall, Requests, Calls, Agents} }
 
 func (l Limits) of(k Kind) float64 {

@@ -20,6 +20,7 @@ type Meter struct {
 	open *event.Requested // the request in flight
 
 	extended map[Kind]float64 // the limits that a person raised; 0: none
+	set      map[Kind]bool    // those that a person set, also where there was no limit
 	old      map[Kind]bool    // extensions by an earlier process
 	warned   map[Kind]bool
 
@@ -74,15 +75,29 @@ func (m *Meter) Apply(e event.Event) {
 			m.warned[k] = true
 		}
 	case event.Extended:
-		if k := Kind(b.What); known(k) {
-			if m.extended == nil {
-				m.extended = map[Kind]float64{}
+		m.extend(Kind(b.What), b.To)
+	case event.LimitSet:
+		if k := Kind(b.What); m.extend(k, b.To) {
+			if m.set == nil {
+				m.set = map[Kind]bool{}
 			}
-			m.extended[k] = b.To
-			delete(m.warned, k)
-			delete(m.old, k)
+			m.set[k] = true
 		}
 	}
+}
+
+// extend changes a limit from here on, and reports whether there is such a limit.
+func (m *Meter) extend(k Kind, to float64) bool {
+	if !known(k) {
+		return false
+	}
+	if m.extended == nil {
+		m.extended = map[Kind]float64{}
+	}
+	m.extended[k] = to
+	delete(m.warned, k)
+	delete(m.old, k)
+	return true
 }
 
 // over counts the request in flight as a request; until it is over, it is only
@@ -168,10 +183,19 @@ func (m *Meter) Input(bytes int64) int64 { return m.size.input(bytes) }
 func (m *Meter) Limit(l Limits, k Kind) float64 {
 	v := l.of(k)
 	to, ok := m.extended[k]
-	if v <= 0 || !ok || m.old[k] && !(k == USD && l.Assumed) {
+	if !ok || v <= 0 && !m.set[k] || m.old[k] && !(k == USD && l.Assumed) {
 		return v
 	}
 	return to
+}
+
+// Limits returns the hard limits in force.
+func (m *Meter) Limits(l Limits) Limits {
+	v := func(k Kind) float64 { return max(0, m.Limit(l, k)) }
+	return Limits{
+		USD: v(USD), Assumed: l.Assumed && v(USD) == l.USD, Tokens: int64(v(Tokens)), Wall: time.Duration(v(Wall) * float64(time.Second)),
+		Requests: int(v(Requests)), Calls: int(v(Calls)), Agents: int(v(Agents)), Steps: l.Steps,
+	}
 }
 
 // Left returns what remains of each limit. A child session gets at most that. A

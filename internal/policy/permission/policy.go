@@ -166,6 +166,9 @@ func clean(p string) string {
 // Mode is the mode in force.
 func (p *Policy) Mode() Mode { return p.mode }
 
+// Sandbox is which confinement the kernel offers.
+func (p *Policy) Sandbox() Sandbox { return p.cfg.Sandbox }
+
 // Wide reports whether a folder is not a project's folder: the whole machine,
 // all homes or a home. There accept-edits and auto ask where they would not ask
 // in a project.
@@ -236,6 +239,12 @@ func (p *Policy) Apply(e event.Event) {
 					p.rules = append(p.rules, r)
 				}
 			}
+		}
+	case event.Revoked:
+		if rs, err := ParseRules(Allows, Granted, b.Rule); err == nil {
+			p.rules = slices.DeleteFunc(p.rules, func(o Rule) bool {
+				return o.From == Granted && slices.ContainsFunc(rs, func(r Rule) bool { return r.Text == o.Text })
+			})
 		}
 	case event.Prompted, event.Routed:
 		p.turn.apply(b)

@@ -1,0 +1,143 @@
+package session
+
+import (
+	"context"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/phase"
+)
+
+// This file is plan mode where a person is there: the model is told what is expected,
+// its plan is kept as a document, and a person edits, approves or rejects it.
+
+// WritePlan replaces the plan by the person's own text.
+type WritePlan struct{ Text string }
+
+// DecidePlan approves the plan, or rejects it. Approved, it becomes the phases of the
+// task in the given permission mode, and a turn begins that carries it out. Rejected
+// with a reason, that is a prompt.
+type DecidePlan struct {
+	Approve bool
+	Mode    string
+	Why     string
+}
+
+func (WritePlan) op()  {}
+func (DecidePlan) op() {}
+
+// whyPlan is Noted.Why of what the model is told of plan mode.
+const whyPlan = "plan"
+
+const (
+	planNote = "[Plan mode: you can read and explore, and nothing can be changed. Where a change is wanted, explore until you know what it takes, ask what only the person can decide, and end with the plan: the heading \"# Plan: TITLE\", a few sentences on what and why, and a heading \"## Phase N: TITLE\" for each phase in order, with the files that it touches, what is done there, and how it is verified. The person approves, edits or rejects it; do not ask for that yourself. A mere question is answered without a plan.]"
+	planOver = "[Plan mode is over: changes are possible again.]"
+)
+
+// planState folds what plan mode needs to know.
+type planState struct {
+	proposal phase.Proposal
+	told     bool // the model was told of plan mode, and not of its end
+}
+
+// Apply implements event.Fold.
+func (p *planState) Apply(e event.Event) {
+	p.proposal.Apply(e)
+	switch b := e.Body.(type) {
+	case event.Noted:
+		if b.Why == whyPlan {
+			p.told = b.Text == planNote
+		}
+	case event.Compacted:
+		p.told = false
+	}
+}
+
+// Proposal is the plan as a document.
+func (v *View) Proposal() phase.Proposal {
+	return eventlog.Query(v.s.log, func() phase.Proposal { return v.s.planning.proposal })
+}
+
+// planNotes returns what the model must be told of plan mode with a person's prompt.
+func (s *state) planNotes() []event.Draft {
+	if !s.cfg.Person || s.cfg.child.agent != nil {
+		return nil
+	}
+	told := eventlog.Query(s.log, func() bool { return s.planning.told })
+	text := ""
+	switch in := s.mode() == permission.Plan; {
+	case in && !told:
+		text = planNote
+	case !in && told:
+		text = planOver
+	default:
+		return nil
+	}
+	return []event.Draft{{Body: event.Noted{Why: whyPlan, Text: text}}}
+}
+
+// keepPlan records the plan that a turn in plan mode ended with.
+func (s *Session) keepPlan(ctx context.Context) error {
+	if !s.cfg.Person || s.cfg.child.agent != nil || s.mode() != permission.Plan {
+		return nil
+	}
+	text, ok := phase.Proposed(eventlog.Query(s.log, func() string { return s.said }))
+	if !ok || text == s.View().Proposal().Text {
+		return nil
+	}
+	return s.record(ctx, event.Draft{Body: event.PlanWritten{Text: text, By: "model"}})
+}
+
+func (s *Session) writePlan(ctx context.Context, op WritePlan) (int64, error) {
+	text := strings.TrimSpace(strings.ToValidUTF8(op.Text, "\uFFFD"))
+	if text == "" {
+		return 0, fault.NewConfiguration("/plan reject rejects it", "an empty text is no plan")
+	}
+	if _, err := (phase.Proposal{Text: text}).Steps(); err != nil {
+		return 0, fault.NewConfiguration("write a heading \"## Phase 1: …\" for each phase, or a numbered list", "the plan cannot be used: %v", err)
+	}
+	return s.ops.Meanwhile(ctx, event.Draft{Body: event.PlanWritten{Text: text + "\n", By: "person"}})
+}
+
+func (s *Session) decidePlan(ctx context.Context, op DecidePlan) (int64, error) {
+	p := s.View().Proposal()
+	if p.Text == "" {
+		return 0, fault.NewConfiguration("/plan TASK has the model write one", "there is no plan")
+	}
+	if !op.Approve {
+		n, err := s.ops.Meanwhile(ctx, event.Draft{Body: event.PlanDecided{Why: op.Why}})
+		if err != nil || op.Why == "" {
+			return n, err
+		}
+		return s.prompt(ctx, Prompt{Text: op.Why})
+	}
+	mode, err := permission.ParseMode(op.Mode)
+	if err != nil {
+		return 0, err
+	}
+	if mode == permission.Plan {
+		return 0, fault.NewConfiguration("", "in the mode plan nothing can be carried out")
+	}
+	steps, err := p.Steps()
+	if err != nil {
+		return 0, fault.NewConfiguration("", "the plan cannot be used: %v", err)
+	}
+	ds := []event.Draft{{Body: event.PlanDecided{Approved: true, Why: op.Why}}, {Body: event.ModeSet{Mode: string(mode)}}}
+	if _, err := s.ops.Meanwhile(ctx, ds...); err != nil {
+		return 0, err
+	}
+	if _, err := s.tasks.phase(ctx, Phase{Plan: steps}); err != nil {
+		return 0, err
+	}
+	text := "Implement the plan, phase by phase. It is approved."
+	if p.By == "person" {
+		text = "Implement the plan, phase by phase. It is approved as I edited it:\n\n" + strings.TrimSpace(p.Text)
+	}
+	if op.Why != "" {
+		text += "\n\n" + op.Why
+	}
+	return s.prompt(ctx, Prompt{Text: text})
+}

@@ -1,0 +1,149 @@
+package chat
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
+)
+
+// Crew is those who work on parts of the task: the tasks of a swarm with their workers,
+// or an agent of the session. It is open while anybody works.
+type Crew struct {
+	Goal    string // of a swarm, "" for an agent
+	Members []Member
+	// Outcome is how a swarm ended, "" while it runs.
+	Outcome string
+	USD     float64 // what its results cost
+	Known   bool    // all of it is known
+	// Background: no call waits for the agent, so no other block shows its end.
+	Background bool
+}
+
+// Member is one who works on a part, or the part that nobody works on yet.
+type Member struct {
+	ID, Title string
+	Who       string // the worker, or the kind of agent; "" for nobody
+	State     string // waiting, ready, taken, returned, conflicted, merged, failed, skipped; of an agent: works, done, …
+	Line      string // what it did last, "" if that is not known
+	Calls     int
+	After     []string // the ids of those that it builds on
+	Began     time.Time
+	USD       *float64 // nil: not known, or nothing yet
+	Over, Bad bool
+}
+
+func (Crew) body() {}
+
+// Count returns how many members are over, and how many there are.
+func (c Crew) Count() (over, all int) {
+	for _, m := range c.Members {
+		if m.Over {
+			over++
+		}
+	}
+	return over, len(c.Members)
+}
+
+var isCrew = is[Crew]
+
+// swarmed handles the events of a swarm's log: one block, which changes.
+func (t *Timeline) swarmed(e event.Event) {
+	t.swarm.Apply(e)
+	p := t.find(func(p *part) bool { return isCrew(p) && p.call == "" })
+	if p == nil {
+		p = &part{Block: Block{ID: id("swarm", e.Seq), Began: e.Time, Body: Crew{}}}
+		t.add(p)
+	}
+	c := Crew{Goal: plain.Text(t.swarm.Goal)}
+	c.USD, _, c.Known = t.swarm.Spent()
+	for _, s := range t.swarm.Tasks() {
+		c.Members = append(c.Members, worker(s))
+	}
+	if t.swarm.Ended != nil {
+		c.Outcome = string(t.swarm.Ended.Outcome)
+		if t.swarm.Ended.Error != "" {
+			c.Outcome += ": " + plain.Line(t.swarm.Ended.Error)
+		}
+	}
+	p.Body = c
+	if c.Outcome != "" {
+		t.finish(e, p, "", false)
+		return
+	}
+	t.change(Changed, p, "")
+}
+
+func worker(s swarm.Progress) Member {
+	m := Member{
+		ID: plain.Line(s.ID), Title: plain.Line(s.Title), State: string(s.State), After: s.After, USD: s.Result.USD,
+		Over: s.State.Over(), Bad: s.State == swarm.Failed || s.State == swarm.Skipped,
+	}
+	switch s.State {
+	case swarm.Taken:
+		m.Who, m.USD = plain.Line(s.Lease.Worker), nil
+	case swarm.Conflicted:
+		m.Line = plain.Line("merged by hand: " + s.By)
+	case swarm.Merged, swarm.Returned:
+		m.Who = plain.Line(s.Result.Worker)
+	}
+	if s.Tries > 0 && !s.State.Over() {
+		m.Line = fmt.Sprintf("try %d of %d", s.Tries+1, swarm.Tries)
+	}
+	if s.State == swarm.Failed && s.Result.Error != "" {
+		m.Line = plain.Line(plain.Cut(s.Result.Error, 160))
+	}
+	return m
+}
+
+// agent handles what an agent of this session does: a block for each.
+func (t *Timeline) agent(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.AgentStarted:
+		t.add(&part{call: "agent " + b.Child, Block: Block{ID: id("agent", e.Seq), Began: e.Time, Body: Crew{Background: b.Background, Members: []Member{{
+			ID: plain.Line(b.Child), Title: plain.Line(b.Title), Who: plain.Line(b.Agent), State: "works", Began: e.Time,
+		}}}}})
+	case event.AgentCalled:
+		t.member(b.Child.Session, func(m *Member) {
+			m.Calls++
+			if m.Line = plain.Line(b.Done.Tool); b.Done.Command != "" {
+				m.Line += " " + plain.Line(plain.Cut(b.Done.Command, 160))
+			}
+			if said := outcomeWords(b.Done); said != "" {
+				m.Line += "  " + said
+			}
+		})
+		if p := t.crewOf(b.Child.Session); p != nil {
+			t.change(Changed, p, "")
+		}
+	case event.AgentEnded:
+		t.member(b.Child, func(m *Member) {
+			m.State, m.Over, m.Bad, m.Calls = string(b.End), true, b.End != event.EndDone, max(m.Calls, b.Calls)
+			if b.Error != nil {
+				m.Line = plain.Line(plain.Cut(b.Error.Message, 160))
+			}
+		})
+		if p := t.crewOf(b.Child); p != nil {
+			t.finish(e, p, "", false)
+		}
+	}
+}
+
+// member changes what is known of an agent. Blocks that were passed on stay as they were.
+func (t *Timeline) member(child string, do func(*Member)) {
+	p := t.crewOf(child)
+	if p == nil {
+		return
+	}
+	c := p.Body.(Crew)
+	m := c.Members[0]
+	do(&m)
+	c.Members = []Member{m}
+	p.Body = c
+}
+
+func (t *Timeline) crewOf(child string) *part {
+	return t.find(func(p *part) bool { return isCrew(p) && p.call == "agent "+child })
+}

@@ -1,0 +1,66 @@
+package line
+
+import (
+	"encoding/base64"
+	"errors"
+
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
+)
+
+// This file does what slash commands ask of the frontend itself.
+
+// errNoEditor is why a text is not edited in an editor: the keys of the terminal are
+// read while a command runs.
+var errNoEditor = errors.New("line by line there is no editor: say what to change in words")
+
+// keyLines are the keys of the plain conversation.
+var keyLines = []string{
+	"  Enter        send; while it works, deliver before its next request",
+	"  \\ Enter      a new line",
+	"  Up, Down     what you entered before; Ctrl+R searches it",
+	"  Ctrl+C       interrupt what runs; clear the line; twice at an empty line: leave",
+	"  Ctrl+D       leave, at an empty line",
+	"  !command     run a command yourself",
+	"  @file        attach a file, a folder or a picture",
+	"  /help        the commands",
+}
+
+func (v *view) act(a chat.Act) {
+	switch a.What {
+	case slash.SetTheme:
+		t, ok := map[string]plain.Theme{"dark": plain.Dark, "light": plain.Light, "plain": plain.None}[a.Text]
+		if !ok {
+			v.line("pawl: line by line there are the themes dark, light and plain")
+			return
+		}
+		v.theme = t
+		v.line("theme " + a.Text)
+	case slash.Copy:
+		if v.width() > 0 { // a terminal
+			v.write("\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(a.Text)) + "\a")
+		} else {
+			v.line("pawl: there is no terminal to copy through")
+		}
+	case slash.ShowKeys:
+		for _, l := range keyLines {
+			v.line(l)
+		}
+	case slash.ShowStates:
+		v.line("pawl: line by line there is no view that stays; /status shows the states and the path of this turn")
+	}
+}
+
+// besides shows a question beside the conversation, once it is answered.
+func (v *view) besides(c chat.Change, b chat.Aside) {
+	switch {
+	case c.What != chat.Finished:
+	case b.Error != "":
+		v.aside("btw: " + b.Question + "\n  no answer: " + b.Error)
+	case b.Answer == "":
+		v.aside("btw: " + b.Question + "\n  it was not answered")
+	default:
+		v.aside("btw: " + b.Question + "\n" + indent(b.Answer))
+	}
+}

@@ -1,0 +1,136 @@
+package slash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/phase"
+)
+
+// Decide is the argument with which a conversation has a plan decided that a turn ended
+// with.
+const Decide = "decide"
+
+func plan() Command {
+	return Command{
+		Name: "plan", Args: "[TASK | edit | approve [MODE] | reject [WHY]]", Doc: "show the plan, decide about it, or have the model explore and write one for TASK, changing nothing",
+		Run: func(ctx context.Context, h Host, args string) error {
+			p := h.Session().View().Proposal()
+			verb, rest, _ := strings.Cut(args, " ")
+			rest = strings.TrimSpace(rest)
+			switch {
+			case args == "" || args == "show":
+				showPlan(h, p)
+				return nil
+			case args == "edit":
+				return editPlan(ctx, h, p)
+			case args == Decide:
+				return decide(ctx, h)
+			case verb == "approve" && modeOrNothing(rest):
+				return approve(ctx, h, rest)
+			case verb == "reject" && p.Text != "":
+				return reject(ctx, h, rest)
+			}
+			if h.Session().View().Mode() != permission.Plan {
+				if _, err := h.Session().Submit(ctx, session.SetMode{Mode: string(permission.Plan)}); err != nil {
+					return err
+				}
+			}
+			_, err := h.Session().Submit(ctx, session.Prompt{Text: args})
+			return err
+		},
+	}
+}
+
+func modeOrNothing(s string) bool {
+	_, err := permission.ParseMode(s)
+	return s == "" || err == nil
+}
+
+func showPlan(h Host, p phase.Proposal) {
+	if p.Text == "" {
+		fmt.Fprintln(h.Out(), "there is no plan yet; /plan TASK has the model explore and write one, and changes nothing")
+		return
+	}
+	by := map[string]string{"model": "written by the model", "person": "as you edited it"}[p.By]
+	state := "it waits for you: /plan approve, /plan edit, /plan reject WHY"
+	if !p.Waits {
+		state = "it was decided about; /todo shows how far the phases are"
+	}
+	fmt.Fprintf(h.Out(), "%s\n\n(%s; %s)\n", plain.Text(strings.TrimSpace(p.Text)), by, state)
+}
+
+func editPlan(ctx context.Context, h Host, p phase.Proposal) error {
+	if p.Text == "" {
+		return errors.New("there is no plan to edit; /plan TASK has the model write one")
+	}
+	text, err := h.Editor(ctx, p.Text)
+	switch {
+	case err != nil:
+		return err
+	case strings.TrimSpace(text) == strings.TrimSpace(p.Text):
+		fmt.Fprintln(h.Out(), "the plan is as it was")
+		return nil
+	}
+	_, err = h.Session().Submit(ctx, session.WritePlan{Text: text})
+	return err
+}
+
+func approve(ctx context.Context, h Host, mode string) error {
+	if mode == "" {
+		mode = string(permission.AcceptEdits)
+	}
+	_, err := h.Session().Submit(ctx, session.DecidePlan{Approve: true, Mode: mode})
+	return err
+}
+
+// reject rejects the plan. With a reason the model writes another one.
+func reject(ctx context.Context, h Host, why string) error {
+	_, err := h.Session().Submit(ctx, session.DecidePlan{Why: why})
+	if err == nil && why == "" {
+		fmt.Fprintln(h.Out(), "the plan is rejected; the mode is still plan: say what you want instead, or change the mode")
+	}
+	return err
+}
+
+// decide asks about the plan until it is decided about. What is none of the answers is
+// what the model is to change.
+func decide(ctx context.Context, h Host) error {
+	for {
+		p := h.Session().View().Proposal()
+		if !p.Waits {
+			return nil
+		}
+		steps, err := p.Steps()
+		if err != nil {
+			return err
+		}
+		answer, err := h.Ask(ctx, fmt.Sprintf("the plan has %s: [y]es, and edits are allowed; yes, but [a]sk about each; [e]dit it; [n]o; or say what to change; nothing decides later: ", brief.Plural(len(steps), "phase", "phases")))
+		if err != nil {
+			return err
+		}
+		switch strings.ToLower(strings.TrimSpace(answer)) {
+		case "":
+			fmt.Fprintln(h.Out(), "the plan waits: /plan approve, /plan edit, /plan reject WHY")
+			return nil
+		case "y", "yes":
+			return approve(ctx, h, string(permission.AcceptEdits))
+		case "a", "ask":
+			return approve(ctx, h, string(permission.Ask4All))
+		case "e", "edit":
+			if err := editPlan(ctx, h, p); err != nil {
+				fmt.Fprintln(h.Out(), plain.Line(err.Error()))
+			}
+		case "n", "no":
+			return reject(ctx, h, "")
+		default:
+			return reject(ctx, h, strings.TrimSpace(answer))
+		}
+	}
+}

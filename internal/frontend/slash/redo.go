@@ -1,0 +1,14 @@
+package slash
+
+import (
+	"context"
+
+	"github.com/pawl-agent/pawl/internal/policy/undo"
+)
+
+func redo() Command {
+	return Command{Name: "redo", Doc: "do again what the last undo put back", Run: func(ctx context.Context, h Host, _ string) error {
+		_, err := putBack(ctx, h, undo.What{Kind: undo.ByRedo})
+		return err
+	}}
+}

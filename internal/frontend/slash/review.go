@@ -1,0 +1,21 @@
+package slash
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+)
+
+//go:embed review.md
+var reviewPrompt string
+
+func review() Command {
+	return Command{Name: "review", Args: "[BRANCH | COMMIT | FILE …]", Doc: "have the model review changes, and change nothing: those not committed yet, or the named ones", Run: func(ctx context.Context, h Host, args string) error {
+		what := "what is not committed yet (git status, git diff, git diff --staged, and new files)"
+		if args != "" {
+			what = args + " (a branch: against where it left the main branch; a commit: against its parent; a file: its uncommitted changes)"
+		}
+		return prompt(ctx, h, fmt.Sprintf(strings.TrimSpace(reviewPrompt), what), "")
+	}}
+}

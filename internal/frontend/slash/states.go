@@ -1,0 +1,13 @@
+package slash
+
+import "context"
+
+func statesCommand() Command {
+	return Command{Name: "states", Anytime: true, Doc: "watch the state machines, the path of this turn and its phases", Run: func(_ context.Context, h Host, args string) error {
+		if err := noArguments(args); err != nil {
+			return err
+		}
+		h.Do(ShowStates, "")
+		return nil
+	}}
+}

@@ -1,0 +1,130 @@
+package tui
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/styled"
+)
+
+// This file draws those who work on parts of the task: agents, and a swarm's tree.
+
+// crewRows is how many members are seen while they work.
+const crewRows = 6
+
+// crew shows a swarm's tasks as a tree, each with its worker, state and cost, or an
+// agent in a line. Of many, those that work come first; most 0 shows all.
+func (p *paper) crew(b chat.Crew, began, now time.Time, most int) (out []styled.Line) {
+	if b.Goal == "" && len(b.Members) == 1 {
+		return p.agentLine(b.Members[0], now)
+	}
+	over, all := b.Count()
+	head := styled.Of(styled.Accent, "⁂ ").Add(styled.Text, "swarm: "+b.Goal).Cut(max(10, p.width-28))
+	text := fmt.Sprintf("  %d of %d tasks", over, all)
+	if b.USD > 0 || b.Known && over > 0 {
+		text += ", " + brief.Cost(&b.USD)
+		if !b.Known {
+			text += " or more"
+		}
+	}
+	if b.Outcome == "" {
+		text += since(began, now)
+	}
+	out = append(out, head.Add(styled.Dim, text).Cut(p.width))
+	members, left := b.Members, 0
+	if most > 0 && len(members) > most {
+		members, left = present(members, most), len(members)-most
+	}
+	for i, m := range members {
+		branch := "├ "
+		if i == len(members)-1 && left == 0 {
+			branch = "└ "
+		}
+		out = append(out, p.member(branch, m).Cut(p.width))
+	}
+	if left > 0 {
+		out = append(out, styled.Of(styled.Dim, fmt.Sprintf("└ and %d more; Ctrl+T shows all", left)))
+	}
+	if b.Outcome != "" {
+		role := styled.Bad
+		if b.Outcome == "verified" {
+			role = styled.Good
+		}
+		out = append(out, styled.Of(role, "  "+b.Outcome).Wrap(p.width, inset)...)
+	}
+	return out
+}
+
+// present returns those that matter now: who works, then who failed, then who waits,
+// then who is done; within these in the order of the plan.
+func present(all []chat.Member, most int) (out []chat.Member) {
+	for _, is := range []func(chat.Member) bool{
+		func(m chat.Member) bool { return !m.Over && m.Who != "" },
+		func(m chat.Member) bool { return m.Bad },
+		func(m chat.Member) bool { return !m.Over && m.Who == "" && !m.Bad },
+		func(m chat.Member) bool { return m.Over && !m.Bad },
+	} {
+		for _, m := range all {
+			if len(out) < most && is(m) {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+// member is a task of a swarm in a line.
+func (p *paper) member(branch string, m chat.Member) styled.Line {
+	sign, role := "☐ ", styled.Text
+	switch {
+	case m.Bad:
+		sign, role = "✗ ", styled.Bad
+	case m.Over:
+		sign, role = "☑ ", styled.Good
+	case m.Who != "":
+		sign, role = "▸ ", styled.Accent
+	}
+	l := styled.Of(styled.Dim, branch).Add(role, sign+m.ID)
+	if m.Title != "" && m.Title != m.ID {
+		l = l.Add(styled.Text, " "+m.Title)
+	}
+	text := "  " + m.State
+	if m.Who != "" {
+		text += " by " + m.Who
+	}
+	if m.USD != nil {
+		text += ", " + brief.Cost(m.USD)
+	}
+	if m.Line != "" {
+		text += ": " + m.Line
+	}
+	return l.Add(styled.Dim, text)
+}
+
+// agentLine shows an agent, and what it did last.
+func (p *paper) agentLine(m chat.Member, now time.Time) []styled.Line {
+	sign, role := "● ", styled.Accent
+	switch {
+	case m.Bad:
+		role = styled.Bad
+	case m.Over:
+		role = styled.Good
+	}
+	text := "  " + brief.Plural(m.Calls, "call", "calls")
+	if m.Over {
+		text += ", " + m.State
+	} else {
+		text += since(m.Began, now)
+	}
+	title := "agent " + m.Who
+	if m.Title != "" {
+		title += ": " + m.Title
+	}
+	out := []styled.Line{styled.Of(role, sign).Add(styled.Text, title).Cut(max(10, p.width-styled.Width(text))).Add(styled.Dim, text)}
+	if m.Line != "" && (!m.Over || m.Bad) {
+		out = append(out, styled.Of(styled.Dim, "  "+m.Line).Cut(p.width))
+	}
+	return out
+}
