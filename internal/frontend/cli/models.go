@@ -45,7 +45,8 @@ func (a *App) models(ctx context.Context, out io.Writer, conf settings.Loaded) e
 	} else {
 		fmt.Fprintf(out, "in use: none; %s\n\n", plain.Line(err.Error()))
 	}
-	for _, l := range catalog.Usable(a.Env, a.catalogConfig(conf)) {
+	all := catalog.Usable(a.Env, a.catalogConfig(conf))
+	row := func(l catalog.Line) {
 		state := "usable: " + l.Model + ", " + brief.Price(l.Price)
 		if l.Model == "" {
 			state = "usable: name a model of it, as " + l.Provider + "/MODEL"
@@ -54,6 +55,11 @@ func (a *App) models(ctx context.Context, out io.Writer, conf settings.Loaded) e
 			state = "not usable: " + l.Why
 		}
 		fmt.Fprintf(w, "%s\t%s\n", plain.Line(l.Provider), plain.Line(state))
+	}
+	for _, l := range all { // what is usable comes first
+		if l.Usable {
+			row(l)
+		}
 	}
 	for _, l := range a.probe(ctx) {
 		for _, m := range l.Models {
@@ -64,6 +70,11 @@ func (a *App) models(ctx context.Context, out io.Writer, conf settings.Loaded) e
 		}
 	}
 	fmt.Fprintf(w, "offline\tusable: the built-in planner without weights, free\n")
+	for _, l := range all {
+		if !l.Usable {
+			row(l)
+		}
+	}
 	return w.Flush()
 }
 
