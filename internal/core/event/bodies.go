@@ -370,13 +370,6 @@ type Extended struct {
 	To   float64 `json:"to"`
 }
 
-// LimitSet records that a person set a hard limit by themselves, also where there was
-// none. To is in the limit's own unit; 0 is none.
-type LimitSet struct {
-	What string  `json:"what"` // as in Warned
-	To   float64 `json:"to"`
-}
-
 // Charged is spending beside the session's own replies that counts against its
 // budget: a child session's request, a summary, a reply that broke off.
 // Guess is true if pawl counted it and no provider reported it; Unknown then marks
@@ -403,34 +396,6 @@ type SideRequest struct {
 	Model    string   `json:"model"`
 	Input    int64    `json:"input"`              // tokens, by pawl's count
 	Reserved *float64 `json:"reserved,omitempty"` // in USD, where prices are known
-}
-
-// AsideAsked records a person's question beside the conversation: it is answered
-// with the conversation in view, and neither it nor its answer becomes a part of it.
-type AsideAsked struct {
-	ID   string `json:"id"`
-	Text string `json:"text"`
-}
-
-// AsideAnswered is the answer to the AsideAsked with that id, or why there is none.
-type AsideAnswered struct {
-	ID    string   `json:"id"`
-	Text  string   `json:"text,omitempty"`
-	Cost  *float64 `json:"cost,omitempty"` // in USD; nil: not known
-	Error *Fault   `json:"error,omitempty"`
-}
-
-// PlanWritten is the plan of the task as a Markdown document, as the model wrote it in
-// plan mode or as a person edited it. The newest one holds.
-type PlanWritten struct {
-	Text string `json:"text"`
-	By   string `json:"by"` // model, person
-}
-
-// PlanDecided is what a person said of the plan: approved, or rejected.
-type PlanDecided struct {
-	Approved bool   `json:"approved"`
-	Why      string `json:"why,omitempty"`
 }
 
 // Compacted shortens the conversation (SPEC 9.6): from here on requests begin
