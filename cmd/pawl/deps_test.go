@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/frontend/cli"
 )
 
 // pawl joins NATS servers and does not hold one, nor anything else that is for
@@ -22,5 +24,20 @@ func TestWhatIsLinked(t *testing.T) {
 		if d == "testing" || strings.HasPrefix(d, "github.com/nats-io/nats-server") || strings.HasSuffix(d, "test") && strings.Contains(d, "pawl-agent") {
 			t.Errorf("%s is linked", d)
 		}
+	}
+}
+
+// The version is one that people can report: what is built from a working tree
+// says so.
+func TestVersion(t *testing.T) {
+	was := cli.Version
+	defer func() { cli.Version = was }()
+	cli.Version = "1.2.3" // as the linker sets it
+	if v, ok := released(); ok {
+		t.Errorf("the linker's version is replaced by %q", v)
+	}
+	cli.Version = "0.1.0-dev"
+	if v, ok := released(); ok && !strings.HasPrefix(v, "0.1.0-dev+") {
+		t.Errorf("%q", v)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -24,6 +25,9 @@ func main() {
 	}
 	if os.Getenv("GOGC") == "" {
 		collectSooner()
+	}
+	if v, ok := released(); ok {
+		cli.Version = v
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -49,6 +53,26 @@ func main() {
 // percentage would lower these, too, and have it collect five times in ten milliseconds.
 func collectSooner() {
 	runtime.AddCleanup(new([64]byte), func(percent int) { debug.SetGCPercent(percent) }, 50)
+}
+
+// released is the version that `go install` built, or the one in the source with
+// the commit; not ok where nothing is known, or where the linker has set it.
+func released() (version string, ok bool) {
+	if !strings.HasSuffix(cli.Version, "-dev") {
+		return "", false
+	}
+	b, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "", false
+	}
+	v, changed := strings.CutSuffix(b.Main.Version, "+dirty")
+	if pseudo := strings.Split(v, "-"); len(pseudo) == 3 && pseudo[0] == "v0.0.0" {
+		v = "v" + cli.Version + "+" + pseudo[2]
+		if changed {
+			v += ".changed"
+		}
+	}
+	return strings.CutPrefix(v, "v")
 }
 
 // signals yields the names of signals that end or interrupt pawl.

@@ -21,8 +21,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// Version is pawl's version.
-const Version = "0.1.0-dev"
+// Version is pawl's version. The linker sets it in what `make dist` builds, and
+// main in what `go install` built from a release.
+var Version = "0.1.0-dev"
 
 // App is the environment of the command line.
 type App struct {
