@@ -242,7 +242,9 @@ type Start struct {
 	Model string // which one, from where, at what price
 	Mode  string
 	Notes []string // messages about it
-	Fork  bool     // a copy to continue with: the conversation is shown above
+	// Welcome is for somebody who starts pawl for the first time.
+	Welcome []string
+	Fork    bool // a copy to continue with: the conversation is shown above
 	// The last prompt before it was opened and its answer, once the block is finished.
 	Prompt, Answer string
 }

@@ -23,6 +23,7 @@ type Opened struct {
 	Session *session.Session
 	Close   func()
 	Notes   []string // messages at its opening
+	Welcome []string // for somebody who starts pawl for the first time
 	// Custom are the commands from files.
 	Custom []slash.Custom
 	// Again is the command line that continues the session later, "" if it is not stored.

@@ -52,6 +52,9 @@ func (h *host) Switch(ctx context.Context, w slash.Want) error {
 	for _, n := range o.Notes {
 		start.Notes = append(start.Notes, plain.Line(n))
 	}
+	for _, w := range o.Welcome {
+		start.Welcome = append(start.Welcome, plain.Line(w))
+	}
 	h.out.end()
 	added := Change{What: Added, Block: Block{ID: "start-" + start.ID, Open: true, Ephemeral: true, Body: start}}
 	c.mu.Lock()

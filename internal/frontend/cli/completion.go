@@ -3,14 +3,31 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
+
+// modes says what each permission mode does, after "it".
+var modes = map[permission.Mode]string{
+	permission.Ask4All: "asks before changes and commands", permission.Plan: "only reads", permission.AcceptEdits: "edits without asking, and asks before commands",
+	permission.Auto: "edits and runs commands without asking, where they are confined", permission.Yolo: "asks nothing",
+}
+
+func permissionModes() []string {
+	var out []string
+	for mode, text := range modes {
+		out = append(out, string(mode)+"\t"+text)
+	}
+	slices.Sort(out)
+	return out
+}
 
 // mostCompleted is how many sessions the Tab key offers.
 const mostCompleted = 50
@@ -22,7 +39,7 @@ var aSession = lazyregexp.New(`\b(SESSION|ID)\b`)
 // sessions. It uses no network.
 func (a *App) complete(root *cobra.Command) {
 	words := map[string][]string{
-		"permission-mode": {"ask\tasks before changes and commands", "plan\tonly reads", "accept-edits\tedits without asking", "auto\tcommands too, where they are confined", "yolo\tasks nothing"},
+		"permission-mode": permissionModes(),
 		"sandbox":         {"workspace\tcommands write in the folder", "read-only\tcommands write nothing", "off\tcommands are not confined"},
 		"effort":          {"low", "medium", "high"},
 		"output-format":   {"text", "json", "stream-json"},

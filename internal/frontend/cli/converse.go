@@ -99,16 +99,21 @@ func (a *App) chat(f *flags, fr front, conf settings.Loaded, paths settings.Path
 			fr.choose = func(ctx context.Context) (string, error) { return a.chooseLocal(ctx, person) }
 			fr.confirm = func(question string) (bool, error) { return confirmed(ctx, person, question) }
 		}
+		first := isFirst(paths) && !fr.made && !fr.away
 		o, err := a.open(ctx, &g, fr)
 		if err != nil {
 			return nil, err
 		}
 		cur = o
+		var greeting []string
+		if first {
+			greeting = a.welcome(ctx, o.trust.dir, conf, o.View().Mode())
+		}
 		again := "pawl --resume " + o.ID()
 		if f.noSession {
 			again = ""
 		}
-		return &chat.Opened{Session: o.Session, Close: o.close, Notes: o.warnings, Custom: o.custom, Again: again}, nil
+		return &chat.Opened{Session: o.Session, Close: o.close, Notes: o.warnings, Welcome: greeting, Custom: o.custom, Again: again}, nil
 	}
 	return chat.Config{
 		Open: open, Now: a.Now,

@@ -30,6 +30,22 @@ type finding struct {
 	do   string
 }
 
+// String is the finding in a line.
+func (f finding) String() string {
+	mark := "ok  "
+	switch {
+	case !f.ok && f.must:
+		mark = "BAD "
+	case !f.ok:
+		mark = "note"
+	}
+	line := fmt.Sprintf("%s  %-13s %s", mark, f.what, f.is)
+	if !f.ok && f.do != "" {
+		line += "; " + f.do
+	}
+	return plain.Line(line)
+}
+
 func (a *App) doctorCommand() *cobra.Command {
 	var offline bool
 	c := &cobra.Command{
@@ -42,18 +58,8 @@ tried by asking the provider to list its models, which is free of charge; with
 			out := wrapped(a.Out, true)
 			fmt.Fprintf(out, "pawl %s, %s/%s, %s\n\n", Version, runtime.GOOS, runtime.GOARCH, runtime.Version())
 			for _, f := range a.examine(c.Context(), offline) {
-				mark := "ok  "
-				if !f.ok {
-					mark = "note"
-					if f.must {
-						mark, broken = "BAD ", true
-					}
-				}
-				line := fmt.Sprintf("%s  %-13s %s", mark, f.what, f.is)
-				if !f.ok && f.do != "" {
-					line += "; " + f.do
-				}
-				fmt.Fprintln(out, plain.Line(line))
+				broken = broken || !f.ok && f.must
+				fmt.Fprintln(out, f)
 			}
 			if broken {
 				return &exitError{code: 3}
@@ -126,7 +132,9 @@ func (a *App) examine(ctx context.Context, offline bool) []finding {
 	if !isRepository(a.Dir) {
 		where.is = a.Dir + ", not a git repository"
 	}
-	return append(append(out, where, a.examineTrust(), examineSandbox(), a.examineConfining(conf, paths)), a.toolchains()...)
+	out = append(out, where, a.examineTrust(), examineSandbox(), a.examineConfining(conf, paths))
+	out = append(append(out, a.toolchains()...), a.examineOthers()...)
+	return append(out, lessOn(runtime.GOOS)...)
 }
 
 func (a *App) program(name, do string, must bool) finding {

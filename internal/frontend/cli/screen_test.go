@@ -30,3 +30,23 @@ func TestScreenOnATerminal(t *testing.T) {
 		t.Error("the screen was cleared or replaced")
 	}
 }
+
+// The first start says what was found and what to try; a later one does not.
+func TestFirstStart(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	for _, arg := range []string{"--plain", ""} {
+		var args []string
+		if arg != "" {
+			args = append(args, arg)
+		}
+		x := onTerminalIn(t, dir, home, "xterm-256color", func(int, []byte) llmtest.Turn { return llmtest.Say("an answer") }, args...)
+		x.expect("mode ask")
+		x.send("hello\r")
+		x.expect("1 model reply")
+		x.send("\x04")
+		x.ended(0)
+		if first := arg != ""; strings.Contains(x.text(), "this is the first start here; models of anthropic") != first {
+			t.Errorf("first %v:\n%s", first, x.text())
+		}
+	}
+}

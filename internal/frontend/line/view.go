@@ -156,6 +156,9 @@ func (v *view) start(c chat.Change, b chat.Start) {
 			v.line("pawl: " + n)
 		}
 		v.line(v.head(b))
+		for _, w := range b.Welcome {
+			v.line(w)
+		}
 	}
 	if c.What == chat.Finished && b.Prompt != "" && !b.Fork { // of a fork, what was said stands above
 		prompt := "> " + strings.ReplaceAll(strings.TrimSpace(b.Prompt), "\n", "\n> ")

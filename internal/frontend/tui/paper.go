@@ -285,6 +285,9 @@ func (p *paper) start(s chat.Start) {
 	line := styled.Line{{Text: "pawl", Style: styled.Style{Role: styled.Accent, Attr: styled.Bold}}}
 	line = line.Add(styled.Dim, "  "+s.Model+"; mode "+s.Mode+"; session "+s.ID)
 	p.put(line.Wrap(p.width, styled.Of(styled.Text, "      "))...)
+	for _, w := range s.Welcome {
+		p.put(styled.Of(styled.Accent, "· ").Add(styled.Text, w).Wrap(p.width, styled.Of(styled.Text, "  "))...)
+	}
 }
 
 // rows returns the rows of the open blocks, for the live area.

@@ -1,0 +1,101 @@
+package folder
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Setting is a setting of another agent that is there.
+type Setting struct {
+	Path string // as people write it: .mcp.json, ~/.codex/config.toml
+	Use  Use
+	How  string // what to do to have it used, "" for nothing
+}
+
+// Use is what pawl does with a setting of another agent.
+type Use string
+
+// The uses.
+const (
+	Read    Use = "read"    // as it is
+	Trusted Use = "trusted" // where the folder is trusted
+	Ignored Use = "ignored"
+)
+
+const (
+	asRules = "write it into AGENTS.md, or link AGENTS.md to it"
+	servers = "its MCP servers: pawl mcp import "
+)
+
+// others are the settings that other agents keep, in a workspace or, with a ~,
+// at home. Instructions that every agent reads (AGENTS.md) are nobody's.
+var others = []Setting{
+	{"CLAUDE.md", Read, ""},
+	{".claude/commands", Read, ""},
+	{".claude/skills", Read, ""},
+	{".claude/agents", Read, ""},
+	{".agents/skills", Read, ""},
+	{".agents/commands", Read, ""},
+	{".mcp.json", Trusted, ""},
+	{".claude/settings.json", Trusted, "of it only the hooks; pawl config has the rest"},
+	{".claude/settings.local.json", Trusted, "of it only the hooks; pawl config has the rest"},
+	{"GEMINI.md", Ignored, asRules},
+	{".gemini/settings.json", Ignored, servers + "gemini"},
+	{".cursorrules", Ignored, asRules},
+	{".cursor/rules", Ignored, asRules},
+	{".cursor/mcp.json", Ignored, servers + "cursor"},
+	{".windsurfrules", Ignored, asRules},
+	{".clinerules", Ignored, asRules},
+	{".github/copilot-instructions.md", Ignored, asRules},
+	{".aider.conf.yml", Ignored, "pawl config"},
+	{"opencode.json", Ignored, servers + "opencode"},
+	{".opencode", Ignored, ""},
+	{"crush.json", Ignored, "pawl config"},
+	{".crush.json", Ignored, "pawl config"},
+	{".codex/config.toml", Ignored, "pawl config"},
+	{".pi", Ignored, ""},
+
+	{"~/.claude/commands", Read, ""},
+	{"~/.claude/skills", Read, ""},
+	{"~/.claude/agents", Read, ""},
+	{"~/.agents/skills", Read, ""},
+	{"~/.agents/commands", Read, ""},
+	{"~/.claude/CLAUDE.md", Ignored, "pawl reads rules.md beside its configuration (pawl config path)"},
+	{"~/.claude/settings.json", Ignored, "pawl config"},
+	{"~/.claude.json", Ignored, servers + "claude"},
+	{"~/.codex/config.toml", Ignored, servers + "codex"},
+	{"~/.codex/AGENTS.md", Ignored, "pawl reads rules.md beside its configuration (pawl config path)"},
+	{"~/.gemini/settings.json", Ignored, servers + "gemini"},
+	{"~/.gemini/GEMINI.md", Ignored, "pawl reads rules.md beside its configuration (pawl config path)"},
+	{"~/.cursor/mcp.json", Ignored, servers + "cursor"},
+	{"~/.config/opencode/opencode.json", Ignored, servers + "opencode"},
+	{"~/.config/crush/crush.json", Ignored, "pawl config"},
+	{"~/.aider.conf.yml", Ignored, "pawl config"},
+	{"~/.pi/agent", Ignored, ""},
+}
+
+// Others returns the settings of other agents in a workspace and at home, and
+// what pawl does with each. It looks only whether they are there.
+func Others(dir, home string) []Setting {
+	var out []Setting
+	for _, s := range others {
+		at, name := dir, s.Path
+		if below, ok := strings.CutPrefix(name, "~/"); ok {
+			at, name = home, below
+		}
+		if at == "" {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(at, filepath.FromSlash(name))); err != nil {
+			continue
+		}
+		if s.Path == "CLAUDE.md" {
+			if _, err := os.Lstat(filepath.Join(dir, "AGENTS.md")); err == nil {
+				s.Use, s.How = Ignored, "AGENTS.md is beside it; @CLAUDE.md in that reads both"
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/adapter/folder"
+	"github.com/pawl-agent/pawl/internal/core/golden"
+)
+
+// The doctor says on every system what is less there.
+//
+// SPEC 19.2
+func TestLessOnOtherSystems(t *testing.T) {
+	if less := lessOn("linux"); len(less) > 0 {
+		t.Errorf("Linux: %v", less)
+	}
+	var b strings.Builder
+	for _, system := range []string{"darwin", "windows", "freebsd"} {
+		fmt.Fprintf(&b, "== %s\n", system)
+		for _, f := range lessOn(system) {
+			if f.ok || f.must {
+				t.Errorf("%s: %+v", system, f)
+			}
+			fmt.Fprintln(&b, f)
+		}
+	}
+	golden.File(t, filepath.Join("testdata", "doctor-systems.golden"), b.String())
+}
+
+// Of the settings of other agents each is told once, with its use.
+func TestOthersAreTold(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	for _, name := range []string{"CLAUDE.md", ".mcp.json", ".cursorrules", ".claude/settings.json", ".claude/skills/x/SKILL.md"} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(home, ".codex"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/dev/zero", filepath.Join(home, ".codex", "config.toml")); err != nil { // it is not opened
+		t.Fatal(err)
+	}
+	got := strings.Join(fromOthers(folder.Others(dir, home)), "\n")
+	want := "settings of other agents, read as they are: CLAUDE.md, .claude/skills\n" +
+		"settings of other agents, used where you trust the folder (pawl trust): .mcp.json, .claude/settings.json\n" +
+		"settings of other agents, not used: .cursorrules, ~/.codex/config.toml; pawl doctor says what to do"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "AGENTS.md"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := fromOthers(folder.Others(dir, home)); !strings.Contains(got[len(got)-1], "not used: CLAUDE.md, ") {
+		t.Errorf("AGENTS.md is read in place of CLAUDE.md: %s", got)
+	}
+	if got := fromOthers(folder.Others(t.TempDir(), "")); got != nil {
+		t.Errorf("nothing is there: %q", got)
+	}
+}

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/folder"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// This file is what a person is told who starts pawl for the first time: what
+// was found, what it may do, what to try. Nothing is asked, and later starts
+// look at one file to know that they are later.
+
+// isFirst reports whether no pawl ever kept a session here.
+func isFirst(paths settings.Paths) bool {
+	_, err := os.Stat(paths.Database())
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// welcome returns what to tell at the first start.
+func (a *App) welcome(ctx context.Context, dir string, conf settings.Loaded, mode permission.Mode) []string {
+	var found []string
+	for _, l := range catalog.Usable(a.Env, a.catalogConfig(conf)) {
+		if l.Usable {
+			found = append(found, l.Provider)
+		}
+	}
+	for _, l := range a.probe(ctx) {
+		found = append(found, fmt.Sprintf("%s at %s (%s)", l.Provider, l.URL, models(len(l.Models))))
+	}
+	out := []string{"this is the first start here; models of " + orNobody(found) + " can be used, and offline, the built-in planner"}
+	if text := modes[mode]; text != "" {
+		out = append(out, "mode "+string(mode)+": it "+text+"; Shift+Tab or /mode changes that, and /undo puts changes back")
+	}
+	out = append(out, fromOthers(folder.Others(dir, a.Env("HOME")))...)
+	return append(out, `try: “what is this project, and how is it tested?” or “the tests fail: find the cause and fix it”; /help lists the commands, ? the keys`)
+}
+
+func models(n int) string {
+	if n == 1 {
+		return "1 model"
+	}
+	return fmt.Sprintf("%d models", n)
+}
+
+func orNobody(found []string) string {
+	if len(found) == 0 {
+		return "no provider (pawl models says what to set)"
+	}
+	return strings.Join(found, ", ")
+}
+
+// fromOthers tells what of other agents' settings is used, a line for each use.
+func fromOthers(found []folder.Setting) []string {
+	var out []string
+	for _, use := range []struct {
+		is   folder.Use
+		text string
+	}{{folder.Read, "read as they are: "}, {folder.Trusted, "used where you trust the folder (pawl trust): "}, {folder.Ignored, "not used: "}} {
+		var names []string
+		for _, s := range found {
+			if s.Use == use.is {
+				names = append(names, s.Path)
+			}
+		}
+		if len(names) > 0 {
+			out = append(out, "settings of other agents, "+use.text+strings.Join(names, ", "))
+		}
+	}
+	if slices.ContainsFunc(found, func(s folder.Setting) bool { return s.Use == folder.Ignored }) {
+		out[len(out)-1] += "; pawl doctor says what to do"
+	}
+	return out
+}
+
+// examineOthers is the doctor's view of the same, with what to do.
+func (a *App) examineOthers() []finding {
+	var out []finding
+	for _, s := range folder.Others(a.Dir, a.Env("HOME")) {
+		is := map[folder.Use]string{folder.Read: "read", folder.Trusted: "used where the folder is trusted", folder.Ignored: "not used"}[s.Use]
+		out = append(out, finding{ok: s.Use != folder.Ignored || s.How == "", what: "other agents", is: s.Path + " is " + is, do: s.How})
+	}
+	return out
+}

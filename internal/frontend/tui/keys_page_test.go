@@ -1,0 +1,123 @@
+package tui
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// taken returns the names of keys that this package's code compares with, and
+// where: the cases of switches over a key's name, comparisons with it, and the
+// table of editing keys.
+func taken(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	isName := func(e ast.Expr) bool {
+		s, ok := e.(*ast.SelectorExpr)
+		if !ok || s.Sel.Name != "Name" {
+			return false
+		}
+		of, ok := s.X.(*ast.Ident)
+		return ok && of.Name == "k"
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		add := func(e ast.Expr) {
+			if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				name, err := strconv.Unquote(lit.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				out[name] = set.Position(lit.Pos()).String()
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SwitchStmt:
+				if n.Tag != nil && isName(n.Tag) {
+					for _, c := range n.Body.List {
+						for _, e := range c.(*ast.CaseClause).List {
+							add(e)
+						}
+					}
+				}
+			case *ast.BinaryExpr:
+				if n.Op == token.EQL && isName(n.X) {
+					add(n.Y)
+				}
+			case *ast.IndexExpr:
+				if table, ok := n.X.(*ast.CompositeLit); ok && isName(n.Index) {
+					for _, e := range table.Elts {
+						add(e.(*ast.KeyValueExpr).Key)
+					}
+				}
+			}
+			return true
+		})
+	}
+	return out
+}
+
+var ofTicks = regexp.MustCompile("`[^`]*` and ")
+
+// written returns the keys in the first column of the page's tables.
+func written(t *testing.T) []string {
+	t.Helper()
+	page, err := os.ReadFile("../../../doc/keys.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for l := range strings.Lines(string(page)) {
+		cells := strings.Split(l, "|")
+		if len(cells) < 4 || strings.TrimSpace(cells[1]) == "key" || strings.HasPrefix(cells[1], "---") {
+			continue
+		}
+		first := ofTicks.ReplaceAllString(cells[1], "")
+		for name := range strings.FieldsFuncSeq(first, func(r rune) bool { return r == ',' || r == ';' }) {
+			name = strings.ToLower(strings.TrimSpace(name))
+			if name == "space" {
+				name = " "
+			}
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// SPEC 18.3: the page of keys has every key that the screen takes, and no other.
+func TestPageOfKeys(t *testing.T) {
+	keys, page := taken(t), written(t)
+	if len(keys) < 40 {
+		t.Fatalf("only %d keys were found in the code: this test sees too little", len(keys))
+	}
+	for _, k := range slices.Sorted(maps.Keys(keys)) {
+		if !slices.Contains(page, k) {
+			t.Errorf("%s: the key %q is not in doc/keys.md", keys[k], k)
+		}
+	}
+	for _, k := range page {
+		if keys[k] == "" {
+			t.Errorf("doc/keys.md: nothing takes the key %q", k)
+		}
+	}
+}
