@@ -16,6 +16,7 @@ const (
 	Person  Source = "person"
 	Autofix Source = "autofix"
 	Hook    Source = "hook"
+	Form    Source = "form"   // the answer does not have the form that a program wants
 	Parent  Source = "parent" // a parent session's call of the agent tool
 )
 

@@ -45,7 +45,7 @@ func (s *Session) compose(ctx context.Context) (err error) {
 	s.answers.Use(s.log)
 	s.ops = operations.New(operations.Config{
 		Session: cfg.ID, Log: s.log, Fold: &s.doing, Record: s.record, CatchUp: s.catchUp, Cause: &s.cause,
-		Turn: func(r *operations.Run) { s.turn(r, nil) },
+		Turn: func(r *operations.Run) { s.turn(r, Prompt{}) },
 	})
 	s.side = &side.Requests{Model: s.inUse, Spending: s.spending, Record: s.record}
 	s.router = routing.New(routing.Config{

@@ -11,8 +11,8 @@ import (
 )
 
 // drive runs the turn's loop until the model has ended it, its prompt's goal is
-// reached, and nothing is left to fix.
-func (s *Session) drive(ctx context.Context, until verify.Verifier) (event.End, error) {
+// reached, nothing is left to fix, and the answer has its form.
+func (s *Session) drive(ctx context.Context, of Prompt) (event.End, error) {
 	if err := s.join(ctx); err != nil {
 		return turn.EndOf(err)
 	}
@@ -21,9 +21,10 @@ func (s *Session) drive(ctx context.Context, until verify.Verifier) (event.End, 
 	if s.cfg.Autofix != nil {
 		fix = s.cfg.Autofix()
 	}
+	said := func() string { return eventlog.Query(s.log, func() string { return s.said }) }
 	t := verify.New(verify.Config{
 		Tools: s.cfg.Tools, Shell: s.cfg.Shell != nil, Files: s.cfg.Files, Env: s.env, Person: s.cfg.Person,
-		Evidence: s.proof, Record: s.record, Spill: s.spill, Now: s.cfg.Now, Standing: s.diagnosed.Standing,
+		Evidence: s.proof, Record: s.record, Spill: s.spill, Now: s.cfg.Now, Standing: s.diagnosed.Standing, Said: said,
 	}, loop)
 	defer s.children.Stop(operations.Interrupted("the turn's end"))
 	for round := 0; ; {
@@ -35,17 +36,21 @@ func (s *Session) drive(ctx context.Context, until verify.Verifier) (event.End, 
 			return end, err
 		}
 		prompt, source := "", event.Autofix
-		if until != nil {
-			prompt, err = until.Next(ctx, t)
+		if of.Until != nil {
+			prompt, err = of.Until.Next(ctx, t)
 		}
 		if prompt == "" && err == nil && fix != nil && len(s.proof().Changed()) > 0 {
 			prompt, err = fix.Next(ctx, t)
 		}
 		if prompt == "" && err == nil {
 			source = event.Hook
-			if prompt, err = s.hooks.Stop(ctx, eventlog.Query(s.log, func() string { return s.said }), round); prompt != "" {
+			if prompt, err = s.hooks.Stop(ctx, said(), round); prompt != "" {
 				round++
 			}
+		}
+		if prompt == "" && err == nil && of.Answer != nil {
+			source = event.Form
+			prompt, err = of.Answer.Next(ctx, t)
 		}
 		switch {
 		case ctx.Err() != nil:

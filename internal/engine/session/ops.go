@@ -26,6 +26,8 @@ type Prompt struct {
 	// itself, even if nothing was changed, and before the session's Autofix.
 	// Such a prompt joins no running turn.
 	Until verify.Verifier
+	// Answer, if set, is called last, when nothing else wants the turn to go on.
+	Answer verify.Verifier
 
 	attached *mention.Attached // what the mentions in Text brought
 	hooks    []event.Draft     // what hooks add

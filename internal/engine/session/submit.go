@@ -95,7 +95,7 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*operatio
 			return nil, err
 		}
 	}
-	return s.ops.Start(ctx, operations.Prompt{ID: p.ID, Drafts: s.prompted(p)}, cannot, func(r *operations.Run) { s.turn(r, p.Until) })
+	return s.ops.Start(ctx, operations.Prompt{ID: p.ID, Drafts: s.prompted(p)}, cannot, func(r *operations.Run) { s.turn(r, p) })
 }
 
 // attach reads what a person's prompt mentions. Piped input is data: its

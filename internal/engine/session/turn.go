@@ -12,24 +12,23 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
-	"github.com/pawl-agent/pawl/internal/engine/verify"
 )
 
 // turn runs a turn to its recorded end.
-func (s *Session) turn(r *operations.Run, until verify.Verifier) {
+func (s *Session) turn(r *operations.Run, of Prompt) {
 	stop := s.spending.LimitTime(r.Context(), r.Cancel)
-	end, err := s.answered(r.Context(), until)
+	end, err := s.answered(r.Context(), of)
 	stop()
 	s.finish(context.WithoutCancel(r.Context()), end, err)
 }
 
 // answered runs the turn to its end, without a model if none is needed.
-func (s *Session) answered(ctx context.Context, until verify.Verifier) (event.End, error) {
+func (s *Session) answered(ctx context.Context, of Prompt) (event.End, error) {
 	if err := s.router.Next(); err != nil {
 		return turn.EndOf(err)
 	}
 	for _, known := range []func(context.Context) (bool, error){s.answers.PreferOnly, s.answers.Recall} {
-		if until != nil { // only what was done reaches a goal
+		if of.Until != nil || of.Answer != nil { // only what was done reaches a goal, and a known answer has another form
 			break
 		}
 		if ok, err := known(ctx); err != nil {
@@ -38,7 +37,7 @@ func (s *Session) answered(ctx context.Context, until verify.Verifier) (event.En
 			return event.EndDone, nil
 		}
 	}
-	end, err := s.drive(ctx, until)
+	end, err := s.drive(ctx, of)
 	if end == event.EndDone && err == nil {
 		if err = errors.Join(s.answers.Keep(ctx), s.keepPlan(ctx)); err != nil {
 			end = event.EndFailed

@@ -66,6 +66,8 @@ type Config struct {
 	// Standing, if set, returns the present errors by language servers that the
 	// session's changes caused. They prove nothing.
 	Standing func(context.Context) ([]tool.Diagnostic, error)
+	// Said returns the model's last reply.
+	Said func() string
 }
 
 // TurnEnd is a turn that is about to end.

@@ -23,18 +23,22 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
+	"github.com/pawl-agent/pawl/internal/team/structured"
 )
 
 // Setup is the program's settings for the session before it is opened.
 type Setup struct {
 	System string // replaces pawl's own instructions; "" keeps them
 	Append string // is added after the instructions
+	// Answer is the form of the answers, nil for any. Open tells the model about it.
+	Answer *structured.Answer
 }
 
 // Options of a conversation.
 type Options struct {
 	// Prompt, if set, is the only one: In is not read.
 	Prompt, Piped string
+	Answer        *structured.Answer // as in Setup, if the program sets none
 
 	In  io.Reader
 	Out io.Writer
@@ -71,11 +75,13 @@ type talk struct {
 	sending  bool
 	prompts  []session.Prompt // that wait for the one before to be submitted
 
-	submitted int             // prompts whose Prompted was not seen yet
-	running   bool            // a turn
-	calls     map[string]call // open ones, by id
-	last      string          // the call that was started last
-	open      map[string]ask  // questions to the program, by request
+	submitted int                  // prompts whose Prompted was not seen yet
+	forms     []*structured.Answer // of them, if answers have a form
+	form      *structured.Answer   // of the running turn, or of the last one
+	running   bool                 // a turn
+	calls     map[string]call      // open ones, by id
+	last      string               // the call that was started last
+	open      map[string]ask       // questions to the program, by request
 	answers   map[string]*sheet
 	changes   map[int64]string // requests that wait for the end of an operation
 	requests  int
@@ -107,6 +113,7 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 		Options: o, ctx: own, events: make(chan eventOrError), accepted: make(chan error, 1),
 		calls: map[string]call{}, open: map[string]ask{}, answers: map[string]*sheet{}, changes: map[int64]string{},
 	}
+	t.setup.Answer = o.Answer
 	t.w = newWriter(o.Out, o.Version, o.Partial)
 	lines := make(chan line)
 	if o.Prompt != "" {
@@ -221,6 +228,11 @@ func (t *talk) prompt(p session.Prompt) {
 	}
 	t.sending = true
 	t.submitted++
+	if t.setup.Answer != nil {
+		form := t.setup.Answer.Fresh()
+		t.forms = append(t.forms, form)
+		p.Answer = form
+	}
 	go func() {
 		_, err := s.Submit(t.ctx, p)
 		t.accepted <- err
@@ -232,6 +244,9 @@ func (t *talk) took(err error) {
 	t.sending = false
 	if err != nil {
 		t.submitted--
+		if len(t.forms) > 0 {
+			t.forms = t.forms[:len(t.forms)-1]
+		}
 		t.refused(err)
 	}
 	if len(t.prompts) > 0 {
@@ -265,6 +280,7 @@ func (t *talk) see(e event.Event) {
 	case event.Prompted:
 		if b.Source == event.Person {
 			t.submitted = max(t.submitted-1, 0)
+			t.takeForm()
 		}
 		if !t.running {
 			t.running = true
@@ -287,12 +303,30 @@ func (t *talk) see(e event.Event) {
 		t.withdraw()
 		if t.end == "" {
 			t.code = headless.CodeOf(b.End, "")
+			if t.code == 0 && t.form != nil {
+				if _, why := t.form.Value(); why != "" {
+					t.code = headless.Misfit
+				}
+			}
 		}
 	}
 	t.w.event(e)
 	if b, ok := e.Body.(event.Ended); ok {
-		t.w.result(b, t.Now())
+		t.w.result(b, t.form, t.Now())
+		t.form = nil
 	}
+}
+
+// takeForm takes the form of a prompt that begins a turn. One that joins a turn has the
+// turn's.
+func (t *talk) takeForm() {
+	if len(t.forms) == 0 {
+		return
+	}
+	if !t.running {
+		t.form = t.forms[0]
+	}
+	t.forms = t.forms[1:]
 }
 
 // say prints a message for a person, which is not part of the stream.

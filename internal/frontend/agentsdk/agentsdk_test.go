@@ -207,7 +207,7 @@ func TestTwoTurns(t *testing.T) {
 	if m := p.next("system/init"); m["session_id"] != "s1" || m["cwd"] != p.dir || m["permissionMode"] != "default" || m["claude_code_version"] != "1.2.3" || fmt.Sprint(m["tools"]) != "[Read Edit Write Bash AskUserQuestion]" {
 		t.Errorf("%v", m)
 	}
-	if p.setup != (Setup{"be brief\n\nand kind", "x"}) {
+	if p.setup != (Setup{System: "be brief\n\nand kind", Append: "x"}) {
 		t.Errorf("%+v", p.setup)
 	}
 	if m := p.next("assistant"); !strings.Contains(string(encode(m)), `"name":"Write"`) || !strings.Contains(string(encode(m)), `"file_path":"a.txt"`) {
@@ -358,7 +358,7 @@ func TestRequests(t *testing.T) {
 		{object{"subtype": "interrupt"}, ""}, // nothing runs
 		{object{"subtype": "initialize", "hooks": object{"PreToolUse": []any{object{"matcher": "Bash", "hookCallbackIds": []string{"h"}}}}}, "hooks"},
 		{object{"subtype": "initialize", "sdkMcpServers": []string{"mine"}}, "MCP"},
-		{object{"subtype": "initialize", "jsonSchema": object{"type": "object"}}, "schema"},
+		{object{"subtype": "initialize", "jsonSchema": object{"type": 12}}, "schema"},
 		{object{"subtype": "set_permission_mode", "mode": "acceptEdits"}, ""},
 		{object{"subtype": "set_permission_mode", "mode": "whatever"}, "whatever"},
 		{object{"subtype": "set_model", "model": "other"}, ""},
@@ -645,5 +645,23 @@ func TestNotOpened(t *testing.T) {
 	}
 	if code := p.end(); code != 1 {
 		t.Error(code)
+	}
+}
+
+// SPEC 17.6: the answers of a program with a schema fit it, or are errors.
+func TestSchema(t *testing.T) {
+	p := converse(t, llmtest.New(llmtest.Say("three"), llmtest.Say(`{"n":3}`), llmtest.Say("a"), llmtest.Say("b"), llmtest.Say("c")), nil)
+	p.ask("1", object{"subtype": "initialize", "jsonSchema": object{"type": "object", "required": []string{"n"}}})
+	p.replied("1")
+	p.say("count")
+	if m := p.next("result/success"); fmt.Sprint(m["structured_output"]) != "map[n:3]" {
+		t.Errorf("%v", m)
+	}
+	p.say("again")
+	if m := p.next("result/error_max_structured_output_retries"); !strings.Contains(fmt.Sprint(m["errors"]), "not JSON") || m["is_error"] != true {
+		t.Errorf("%v", m)
+	}
+	if code := p.end(); code != 11 {
+		t.Errorf("exit code %d", code)
 	}
 }

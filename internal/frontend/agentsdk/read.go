@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/team/structured"
 )
 
 // lineLimit is the longest line: a prompt with images.
@@ -221,10 +222,15 @@ func (t *talk) initialize(r request) (any, error) {
 		return nil, errors.New("pawl does not call back hooks of a program; write them into the configuration (see doc/hooks.md)")
 	case len(r.Servers) > 0:
 		return nil, errors.New("pawl does not reach MCP servers inside a program; start them by a command or a URL (pawl mcp add)")
-	case len(r.Schema) > 0 && string(r.Schema) != "null":
-		return nil, errors.New("pawl does not hold an answer to a schema; say in the prompt how it shall look")
 	}
-	t.setup = Setup{System: string(r.SystemPrompt), Append: r.Append}
+	t.setup = Setup{System: string(r.SystemPrompt), Append: r.Append, Answer: t.Answer}
+	if len(r.Schema) > 0 && string(r.Schema) != "null" {
+		form, err := structured.New(r.Schema)
+		if err != nil {
+			return nil, err
+		}
+		t.setup.Answer = form
+	}
 	none := []struct{}{}
 	return map[string]any{
 		"commands": none, "agents": none, "models": none, "account": struct{}{},

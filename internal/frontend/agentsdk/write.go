@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
+	"github.com/pawl-agent/pawl/internal/team/structured"
 )
 
 // writer writes events in the program's format.
@@ -282,17 +283,30 @@ func (w *writer) done(b event.CallDone) {
 }
 
 // result ends a turn.
-func (w *writer) result(b event.Ended, now time.Time) {
+func (w *writer) result(b event.Ended, form *structured.Answer, now time.Time) {
 	w.init()
 	subtype := map[event.End]string{event.EndDone: "success", event.EndTurns: "error_max_turns", event.EndBudget: "error_max_budget_usd"}[b.End]
 	t := &w.turn
 	if subtype == "" {
 		subtype = "error_during_execution"
 	}
+	var value json.RawMessage
+	misfit := ""
+	if form != nil && subtype == "success" {
+		if value, misfit = form.Value(); misfit != "" {
+			subtype = "error_max_structured_output_retries"
+		}
+	}
 	o := w.ended(subtype, now.Sub(t.began))
-	if subtype == "success" {
+	switch {
+	case misfit != "":
+		o["errors"] = []string{"the answer does not fit the schema: " + misfit}
+	case subtype == "success":
 		o["result"] = t.text
-	} else {
+		if value != nil {
+			o["structured_output"] = value
+		}
+	default:
 		text := string(b.End)
 		if b.Error != nil {
 			text = b.Error.Message

@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/team/structured"
 )
 
 // Version is pawl's version. The linker sets it in what `make dist` builds, and
@@ -155,9 +156,11 @@ type flags struct {
 
 	systemPrompt, appendPrompt string
 	addDirs                    []string
-	mcpConfig                  []string        // files, or JSON
-	servers                    json.RawMessage // of an editor, in the same format
-	sessionID                  string          // of the new session
+	mcpConfig                  []string           // files, or JSON
+	schema                     string             // a file, or JSON
+	shape                      *structured.Answer // of the schema
+	servers                    json.RawMessage    // of an editor, in the same format
+	sessionID                  string             // of the new session
 }
 
 func (a *App) root() *cobra.Command {
@@ -263,6 +266,7 @@ func (f *flags) addRun(c *cobra.Command) {
 	_ = fs.MarkHidden("json")
 	fs.BoolVar(&f.trust, "trust", false, "for this run, trust what the folder has pawl run by itself, its checks (see pawl trust)")
 	f.goal.add(c)
+	fs.StringVar(&f.schema, "json-schema", "", "the answer is JSON that fits this schema, a file or JSON; it is asked for again at most twice")
 	fs.BoolVar(&f.verify, "verify", false, "exit 9 when files changed and no check that ran a test passed after the last change")
 	for name := range needlessFlags {
 		fs.Bool(name, false, "")

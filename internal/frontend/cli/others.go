@@ -75,7 +75,6 @@ const (
 var otherFlags = map[string]string{
 	// Claude Code
 	"--strict-mcp-config": "pawl mcp remove NAME takes a server away",
-	"--json-schema":       "say in the prompt how the answer shall look; --output-format json is about pawl's own result",
 	"--worktree":          "git worktree add ../other, then pawl -C ../other", "--tmux": "start pawl in tmux yourself",
 	"--debug": "--output-format stream-json shows every event, pawl why explains the last trouble", "--debug-file": "pawl sessions export --format jsonl has every event",
 	"--tools": "--deny 'TOOL' takes one away", "--settings": "the file is the one that pawl config path names; PAWL_HOME moves it",
@@ -86,7 +85,7 @@ var otherFlags = map[string]string{
 	// Codex
 	"--ask-for-approval": "--permission-mode ask, accept-edits or auto; pawl run asks nobody", "--profile": "PAWL_HOME names another folder of settings",
 	"--config": "pawl config set KEY VALUE", "--image": putFile, "--oss": "-m ollama/MODEL", "--local-provider": "-m ollama/MODEL or -m lmstudio/MODEL",
-	"--output-last-message": "standard output has only the answer: > FILE", "--output-schema": "say in the prompt how the answer shall look",
+	"--output-last-message": "standard output has only the answer: > FILE", "--output-schema": "--json-schema FILE",
 	"--last": "--continue", "--search": "web_fetch reads pages that the prompt names", "--color": "NO_COLOR=1 takes colours away", "--enable": "pawl config set KEY VALUE", "--disable": "pawl config set KEY VALUE",
 	"--quiet": "pawl run has only the answer on standard output",
 	// Gemini CLI

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/team/structured"
 )
 
 // maxPrompt is the size limit of a prompt, in bytes: no model accepts more.
@@ -36,6 +37,9 @@ See "pawl help exit-codes".`,
 }
 
 func (a *App) run(ctx context.Context, f *flags, args []string) error {
+	if err := f.shaped(); err != nil {
+		return err
+	}
 	if f.driven() {
 		return a.driven(ctx, f, args)
 	}
@@ -61,6 +65,9 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if f.shape != nil {
+		f.appendPrompt = strings.TrimSpace(f.appendPrompt + "\n\n" + f.shape.Instruction())
+	}
 	s, err := a.open(ctx, f, front{name: "headless"})
 	if err != nil {
 		return err
@@ -77,7 +84,7 @@ func (a *App) headless(ctx context.Context, s *opened, prompt, piped string, f *
 	}
 	surviveClosedOutput()
 	r, err := headless.Run(ctx, s.Session, prompt, headless.Options{
-		Trust: s.trust.event(), Piped: piped, Format: format, Verify: f.verify, Until: f.goal.made, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.timeout, Out: a.Out, Err: said, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
+		Trust: s.trust.event(), Piped: piped, Format: format, Verify: f.verify, Until: f.goal.made, Answer: f.shape, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.timeout, Out: a.Out, Err: said, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
 	if err != nil && format != headless.Text && r.Type != "" { // the result has the error
 		return &exitError{code: r.ExitCode, err: err, result: true}
@@ -87,6 +94,23 @@ func (a *App) headless(ctx context.Context, s *opened, prompt, piped string, f *
 	}
 	if r.ExitCode != 0 {
 		return &exitError{code: r.ExitCode}
+	}
+	return nil
+}
+
+// shaped reads the schema of the answer.
+func (f *flags) shaped() (err error) {
+	if f.schema == "" {
+		return nil
+	}
+	raw := []byte(f.schema)
+	if !strings.HasPrefix(strings.TrimSpace(f.schema), "{") {
+		if raw, err = os.ReadFile(f.schema); err != nil {
+			return usageError("--json-schema names a file that can not be read: %w", err)
+		}
+	}
+	if f.shape, err = structured.New(raw); err != nil {
+		return usageError("--json-schema: %w", err)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -50,7 +51,7 @@ func (f *flags) driven() bool {
 func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 	o := agentsdk.Options{
 		In: a.In, Out: a.Out, Err: wrapped(a.Err, false), Ask: f.sdk.asks == "stdio", Partial: f.sdk.partial,
-		Version: Version, Timeout: f.timeout, Now: a.Now, Signals: a.Signals(),
+		Answer: f.shape, Version: Version, Timeout: f.timeout, Now: a.Now, Signals: a.Signals(),
 	}
 	if err := f.asDriven(args); err != nil {
 		return err
@@ -69,6 +70,9 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 		}
 		if set.Append != "" {
 			g.appendPrompt = set.Append
+		}
+		if set.Answer != nil {
+			g.appendPrompt = strings.TrimSpace(g.appendPrompt + "\n\n" + set.Answer.Instruction())
 		}
 		var err error
 		if s, err = a.open(ctx, &g, front{name: "sdk", person: o.Ask}); err != nil {

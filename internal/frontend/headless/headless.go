@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/team/structured"
 	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
@@ -44,14 +45,15 @@ type Options struct {
 	Format  Format
 	Trust   *event.FolderTrust // which programs of the folder do not run; nil: not known
 	Verify  bool
-	Until   *until.Goal   // nil: the run ends when the model does
-	Timeout time.Duration // 0: none
-	Undo    string        // the command that puts changes back, "" for none
-	Why     string        // the command that has the evidence, "" for none
-	Piped   string        // data that belongs to the prompt
-	Out     io.Writer     // the answer, or JSON
-	Err     io.Writer     // progress
-	Columns int           // width of the terminal that Out is; 0: lines are not broken
+	Until   *until.Goal        // nil: the run ends when the model does
+	Answer  *structured.Answer // nil: the answer has any form
+	Timeout time.Duration      // 0: none
+	Undo    string             // the command that puts changes back, "" for none
+	Why     string             // the command that has the evidence, "" for none
+	Piped   string             // data that belongs to the prompt
+	Out     io.Writer          // the answer, or JSON
+	Err     io.Writer          // progress
+	Columns int                // width of the terminal that Out is; 0: lines are not broken
 	Now     func() time.Time
 	// Signals yields the names of signals; each interrupts.
 	Signals <-chan string
@@ -82,6 +84,9 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	if o.Until != nil {
 		p.Until = o.Until
 	}
+	if o.Answer != nil {
+		p.Answer = o.Answer
+	}
 	run, err := s.RunPrompt(ctx, p, session.Observer{After: from, See: func(e event.Event) error {
 		if err := v.show(e); err != nil {
 			return unwritten{err}
@@ -108,6 +113,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	}
 	_, spent := s.View().Spent()
 	r := res.result(s.ID(), s.View().Info(), spent, s.View().Evidence(), o.Now().Sub(start), o.Verify, o.reached())
+	r.hold(o.Answer)
 	r.Phases = phasesOf(s.View().Phases())
 	r.NotRestorable = lost.String()
 	r.Trust = o.Trust
@@ -337,7 +343,16 @@ func (v *view) last(s *session.Session, r Result) error {
 		}
 		return err
 	}
-	if r.Text != "" {
+	switch {
+	case r.Structured != nil:
+		text := string(r.Structured)
+		if v.columns > 0 {
+			text = plain.Text(text)
+		}
+		fmt.Fprintln(v.out, text)
+	case r.Misfit != "": // a program reads it
+		fmt.Fprintln(v.err, plain.Line("pawl: the answer does not fit the schema: "+r.Misfit))
+	case r.Text != "":
 		fmt.Fprintln(v.out, plain.Wrap(plain.Text(r.Text), v.columns, false))
 	}
 	if err := v.out.Flush(); err != nil {

@@ -4,28 +4,33 @@
 package headless
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/team/structured"
 	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
 // Result is the result of a run: the object of --output-format json, and the
 // last line of stream-json.
 type Result struct {
-	Type    string    `json:"type"` // result
-	Outcome string    `json:"outcome"`
-	Text    string    `json:"text"`
-	Session string    `json:"session"`
-	Model   string    `json:"model"`
-	Route   *Route    `json:"route"` // null where prompts are not routed
-	Turns   int       `json:"turns"` // model replies
-	Calls   int       `json:"calls"`
-	Usage   llm.Usage `json:"usage"`
-	CostUSD *float64  `json:"cost_usd"` // null where unknown
+	Type    string `json:"type"` // result
+	Outcome string `json:"outcome"`
+	Text    string `json:"text"`
+	// Structured is the answer that fits the JSON schema of the run; Misfit is why there is none.
+	Structured json.RawMessage `json:"structured_output,omitempty"`
+	Misfit     string          `json:"misfit,omitempty"`
+	Session    string          `json:"session"`
+	Model      string          `json:"model"`
+	Route      *Route          `json:"route"` // null where prompts are not routed
+	Turns      int             `json:"turns"` // model replies
+	Calls      int             `json:"calls"`
+	Usage      llm.Usage       `json:"usage"`
+	CostUSD    *float64        `json:"cost_usd"` // null where unknown
 	// CostUpTo is the most that it cost, if a part is not known: an interrupted
 	// reply is paid for. Null if there is no bound.
 	CostUpTo   *float64        `json:"cost_usd_up_to"`
@@ -97,10 +102,25 @@ func Codes() []Code {
 		{8, "permission", "the run ended on something that needs a permission nobody was there to give"},
 		{9, "unverified", "files changed, --verify was given, and no check that ran a test passed after the last change; also where they build and the project has no tests"},
 		{10, "unmet", "the command of --until did not pass: --max-rounds was reached, the model changed nothing any more, or the command may not run"},
+		{Misfit, "misfit", "the answer does not fit --json-schema, also after two more tries"},
 		{124, "timeout", "--timeout was reached"},
 		{129, "interrupted", "ended by SIGHUP"},
 		{130, "interrupted", "ended by SIGINT (Ctrl+C)"},
 		{143, "interrupted", "ended by SIGTERM"},
+	}
+}
+
+// Misfit is the exit code of an answer that does not fit its schema.
+const Misfit = 11
+
+// hold adds the answer that fits the form of the run, if it has one.
+func (r *Result) hold(form *structured.Answer) {
+	if form == nil {
+		return
+	}
+	r.Structured, r.Misfit = form.Value()
+	if r.Misfit != "" && r.ExitCode == 0 {
+		r.Outcome, r.ExitCode = "misfit", Misfit
 	}
 }
 
