@@ -351,6 +351,7 @@ type Change struct {
 	// Past: it happened before the session was opened. Told: the output of a
 	// slash command reports it already. Only of a Conversation.
 	Past, Told bool
+	after      int64 // the event that comes before it
 }
 
 // What happened to a block.

@@ -119,8 +119,8 @@ func Begin(ctx context.Context, cfg Config, want slash.Want) *Conversation {
 // cannot be read or written.
 func (c *Conversation) Next(ctx context.Context) ([]Change, error) {
 	c.mu.Lock()
-	f, local, err := c.follower, c.local, c.err
-	c.local = nil
+	f, err := c.follower, c.err
+	local := c.ready()
 	if len(local) > 0 {
 		c.note(local)
 	}
@@ -144,6 +144,20 @@ func (c *Conversation) Next(ctx context.Context) ([]Change, error) {
 	}
 }
 
+// ready takes the changes that no log keeps, up to one that comes after events that Next
+// has not returned yet. Callers hold mu.
+func (c *Conversation) ready() []Change {
+	n := slices.IndexFunc(c.local, func(ch Change) bool { return c.follower != nil && c.err == nil && ch.after > c.follower.seen })
+	if n < 0 {
+		n = len(c.local)
+	}
+	out := c.local[:n:n]
+	if c.local = c.local[n:]; len(c.local) == 0 {
+		c.local = nil
+	}
+	return out
+}
+
 // take folds an event of a session.
 func (c *Conversation) take(f *Follower, e arrived, ok bool) ([]Change, error) {
 	changes, err := f.fold(e, ok)
@@ -160,13 +174,25 @@ func (c *Conversation) take(f *Follower, e arrived, ok bool) ([]Change, error) {
 	})
 	c.reported = slices.DeleteFunc(c.reported, func(t reported) bool { return !t.running && t.to <= f.seen })
 	for i := range changes {
-		changes[i].Past, changes[i].Told = e.Seq != 0 && e.Seq <= c.before, tells
+		changes[i].Past, changes[i].Told = e.Seq != 0 && e.Seq <= c.before, tells && reports(changes[i].Block.Body)
 	}
 	c.note(changes)
 	if c.start.ID != "" && f.seen >= c.before {
 		changes = append(changes, c.started())
 	}
 	return changes, nil
+}
+
+// reports reports whether a slash command's output may stand for a block: what it sets
+// and does, not the turn that it begins.
+func reports(b Body) bool {
+	switch b := b.(type) {
+	case Note:
+		return b.Kind != OfPlan && b.Kind != OfInterrupt
+	case Phase:
+		return true
+	}
+	return false
 }
 
 // note updates what waits and what is asked. Callers hold mu.

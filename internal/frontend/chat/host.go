@@ -212,7 +212,11 @@ func (h *host) Ask(ctx context.Context, question string) (string, error) {
 	c.mu.Lock()
 	c.asks[q.ID] = answer
 	c.mu.Unlock()
-	c.emit(Change{What: Added, Block: block})
+	ask := Change{What: Added, Block: block}
+	if s := c.Session(); s != nil {
+		ask.after = s.View().Last() // what led to the question stands above it
+	}
+	c.emit(ask)
 	err := error(nil)
 	select {
 	case q.Answer = <-answer:

@@ -98,6 +98,11 @@ func TestPromptsOfCommands(t *testing.T) {
 		d.Enter(in)
 		d.until(d.Resting)
 	}
+	for _, c := range d.seen {
+		if _, ok := c.Block.Body.(Prompt); ok && c.Told {
+			t.Error("a prompt is taken for a part of a command's output")
+		}
+	}
 	ps := finished[Prompt](d)
 	if len(ps) != 3 || !strings.Contains(ps[0].Text, "AGENTS.md") || !strings.HasSuffix(ps[0].Text, "In addition: be short") ||
 		!strings.Contains(ps[1].Text, "not committed yet") || !strings.Contains(ps[1].Text, "Do not change anything") || !strings.Contains(ps[2].Text, "Review these changes: main") {

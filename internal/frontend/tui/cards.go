@@ -157,6 +157,9 @@ func (p *paper) call(b chat.Call) {
 	if b.Asks && b.Outcome == event.OK || b.Kind == tool.Note && b.Outcome == event.OK && b.Said == "" {
 		return // question and answer, or the plan, stand there
 	}
+	if b.Kind == tool.Note && b.Outcome == event.OK && p.ticks && p.since == 0 && !p.whole {
+		return // the list of steps stands right above
+	}
 	p.begin(aCall)
 	refused := b.Outcome == event.Denied || b.Outcome == event.Invalid || b.Outcome == event.Cancelled
 	failed := b.Outcome != event.OK || b.Exit != nil && *b.Exit != 0
@@ -239,7 +242,8 @@ func (p *paper) planned(b chat.Plan) {
 		same = same && p.plan[i].Text == b.Items[i].Text
 	}
 	before := p.plan
-	p.plan = b.Items
+	p.plan, p.ticks = b.Items, true
+	defer func() { p.since = 0 }()
 	begun := false
 	for i, it := range b.Items {
 		if same && before[i].Status == it.Status {
@@ -292,7 +296,7 @@ func (p *paper) note(b chat.Note) {
 }
 
 func (p *paper) turnEnd(b chat.TurnEnd) {
-	p.previews = nil
+	p.previews, p.ticks = nil, false
 	p.begin(aTurnEnd)
 	if b.Error != "" && b.End != event.EndPermission {
 		text := fmt.Sprintf("! %s: %s", b.End, b.Error)

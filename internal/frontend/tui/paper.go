@@ -30,6 +30,8 @@ type paper struct {
 	queue  []chat.Change // what is finished behind it
 	open   []*live       // in the order they appeared
 	plan   []tool.Item
+	ticks  bool // the list of steps was changed in this turn
+	since  int  // lines that were written after it
 	lost   brief.Lost
 	shells []string // a person's own commands that have not begun
 	// previews are the titles of this turn's calls whose change a question showed.
@@ -252,6 +254,7 @@ func (p *paper) begin(s cardKind) {
 
 func (p *paper) put(ls ...styled.Line) {
 	p.out = append(p.out, ls...)
+	p.since += len(ls)
 	p.begun = p.begun || len(ls) > 0
 }
 

@@ -55,7 +55,7 @@ const planRows = 5
 // what is in hand, what comes next.
 func (p *paper) ticking() (out []styled.Line) {
 	items := p.plan
-	if len(items) == 0 {
+	if !p.ticks || p.since < planRows || p.whole { // it still stands right above
 		return nil
 	}
 	done, at := 0, 0

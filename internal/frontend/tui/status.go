@@ -37,19 +37,52 @@ func (s *screen) status() styled.Line {
 	parts = append(parts, styled.Of(role, mode), styled.Of(styled.Dim, plain.Line(open.Info().Model)))
 	if urgency, percent := open.Urgency(); percent >= 0.5 {
 		role := styled.Dim
-		text := fmt.Sprintf("context %.0f %%", percent)
-		if urgency == "high" || urgency == "critical" {
+		text := fmt.Sprintf("context %s %.0f %%", gauge(percent), percent)
+		switch urgency {
+		case "none":
+		case "high", "critical":
 			role, text = styled.Warn, text+" ("+urgency+", /compact)"
+		default:
+			text += " (" + urgency + ")"
 		}
 		parts = append(parts, styled.Of(role, text))
 	}
 	if spent, _ := open.Spent(); spent.Requests > 0 {
-		parts = append(parts, styled.Of(styled.Dim, cost(spent)))
+		text, role := money(spent, open.Limits())
+		parts = append(parts, styled.Of(role, text))
+	}
+	if p := open.Phases(); p.Open != nil {
+		text := fmt.Sprintf("phase %d", p.Open.Number)
+		if p.Totals.TotalPhases > 1 {
+			text += fmt.Sprintf(" of %d", p.Totals.TotalPhases)
+		}
+		parts = append(parts, styled.Of(styled.Dim, text))
+	}
+	if n := len(s.talk.Queue()); n > 0 {
+		parts = append(parts, styled.Of(styled.Accent, fmt.Sprintf("%d waiting", n)))
 	}
 	if s.branch != "" {
 		parts = append(parts, styled.Of(styled.Dim, plain.Line(s.branch)))
 	}
 	return joined(parts, s.Width)
+}
+
+// gauge is how full something is, in one character.
+func gauge(percent float64) string {
+	levels := []rune("▁▂▃▄▅▆▇█")
+	return string(levels[max(0, min(len(levels)-1, int(percent*float64(len(levels))/100)))])
+}
+
+// money returns the cost and its limit. Near the limit it stands out.
+func money(s budget.Spent, l budget.Limits) (string, styled.Role) {
+	text, role := cost(s), styled.Dim
+	if known := s.Most(); l.USD > 0 && known != nil && *known > 0 {
+		text += " of " + brief.Cost(&l.USD)
+		if *known >= 0.8*l.USD {
+			role = styled.Warn
+		}
+	}
+	return text, role
 }
 
 // cost returns the cost in a short form.

@@ -1,0 +1,80 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+)
+
+const planned = "I looked.\n\n# Plan: a flag\n\n## Phase 1: parse it\n\nIn main.go.\n\n## Phase 2: test it\n"
+
+// Issue 14, points 2, 5 and 6, on the screen: a plan is edited in an editor and approved,
+// a question is asked beside the conversation, the states are one key away, a reply is
+// copied, a theme chosen; and each prompt of a command is seen.
+func TestCommandsOnTheScreen(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Say(planned), llmtest.Say("All *done*."), llmtest.Say("It is **42**."), llmtest.Say("reviewed")))
+	r.start("")
+	r.say("/plan add a flag")
+	r.press("enter")
+	r.see("› add a flag")
+	r.see("the plan has 2 phases")
+	r.say("e")
+	r.press("enter")
+	r.see("the plan as you edited it") // the editor added a word
+	r.until("asked again", func(s string) bool { return strings.Count(s, "the plan has 2 phases") == 2 })
+	text := r.text()
+	if strings.LastIndex(text, "the plan has 2 phases") < strings.Index(text, "as you edited it") {
+		t.Errorf("asked before the plan is shown:\n%s", text)
+	}
+	r.say("y")
+	r.press("enter")
+	r.see("the plan is approved")
+	r.see("› Implement the plan")
+	r.see("▸ phase 1 of 2: parse it")
+	r.rest(2)
+	if !strings.Contains(r.screen(), "accept-edits · script · context ▁") || !strings.Contains(r.screen(), "phase 1 of 2") {
+		t.Errorf("the status:\n%s", r.screen())
+	}
+	before := r.text()
+	r.press("ctrl+t")
+	for _, want := range []string{"machines, and where each may go", "the path of this turn", "streaming_response", "phases", "parse it"} {
+		r.see(want)
+	}
+	r.press("q")
+	r.until("back", func(s string) bool { return !strings.Contains(r.screen(), "machines, and") })
+	if got := r.text(); got != before {
+		t.Errorf("the view left a trace:\n%s\nbefore:\n%s", got, before)
+	}
+	r.say("/btw what is it?")
+	r.press("enter")
+	r.see("◇ btw: what is it?")
+	r.see("│ It is 42.")
+	r.see("not a part of the conversation")
+	r.say("/copy reply 2")
+	r.press("enter")
+	r.see("copied: reply, 1 line")
+	r.mu.Lock()
+	copied := slices.Clone(r.term.Copied)
+	r.mu.Unlock()
+	if len(copied) != 1 || !strings.Contains(copied[0], "QWxsICpkb25lKi4K") && !strings.Contains(copied[0], "All *done*.\n") {
+		t.Errorf("copied %q", copied)
+	}
+	r.say("/keys")
+	r.press("enter")
+	r.see("Ctrl+T")
+	r.press("q")
+	r.say("/theme gold")
+	r.press("enter")
+	r.see("there is no theme gold")
+	r.say("/theme contrast")
+	r.press("enter")
+	r.see("theme contrast")
+	r.say("/review main")
+	r.press("enter")
+	r.see("› Review these changes: main")
+	r.rest(3)
+	r.press("ctrl+d")
+	r.left()
+}
