@@ -14,10 +14,11 @@ type Report struct {
 	Name     string // its own name, with its version
 	Protocol string
 	Tools    []trust.Item
+	Prompts  []trust.Item
 	// Pinning is how it differs from what was accepted.
 	Pinning trust.Pinning
 
-	instructions string
+	listed listed
 }
 
 // Try starts a server and asks what it offers. It accepts nothing.
@@ -35,8 +36,15 @@ func (s *Servers) Try(ctx context.Context, name string) (Report, error) {
 		return r, p.withLog(err)
 	}
 	defer c.kill(stopTime)
-	if r.instructions, r.Tools, err = c.list(ctx); err != nil {
+	if r.listed, err = c.list(ctx); err != nil {
 		return r, p.withLog(err)
+	}
+	for _, i := range r.listed.items {
+		if i.Kind == "tool" {
+			r.Tools = append(r.Tools, i)
+		} else {
+			r.Prompts = append(r.Prompts, i)
+		}
 	}
 	if init := c.ss.InitializeResult(); init != nil {
 		r.Protocol = init.ProtocolVersion
@@ -48,7 +56,7 @@ func (s *Servers) Try(ctx context.Context, name string) (Report, error) {
 	if a := p.known(); a != nil {
 		pin = &a.Pin
 	}
-	r.Pinning = pin.Pinned(p.srv.identity(r.instructions, r.Tools))
+	r.Pinning = pin.Pinned(p.srv.identity(r.listed.instructions, r.listed.items))
 	return r, nil
 }
 
@@ -103,7 +111,7 @@ func (s *Servers) Accept(ctx context.Context, name string) (Report, error) {
 		return r, err
 	}
 	p := s.find(name)
-	a, err := s.opt.Pins.Keep(p.srv, r.instructions, r.Tools)
+	a, err := s.opt.Pins.Keep(p.srv, r.listed)
 	if err != nil {
 		return r, err
 	}
@@ -111,7 +119,7 @@ func (s *Servers) Accept(ctx context.Context, name string) (Report, error) {
 	defer p.mu.Unlock()
 	p.accepted, p.looked = a, true
 	if p.judged {
-		p.now = a.Pin.Pinned(p.srv.identity(r.instructions, r.Tools))
+		p.now = a.Pin.Pinned(p.srv.identity(r.listed.instructions, r.listed.items))
 	}
 	return r, nil
 }

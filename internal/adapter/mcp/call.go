@@ -44,7 +44,8 @@ func (p *post) call(ctx context.Context, env tool.Env, i trustItem, in json.RawM
 		params.SetProgressToken(token)
 		defer c.watch(token, env.Out)()
 	}
-	defer c.asks(env.Ask)()
+	unasked := c.asks(env.Ask)
+	defer unasked()
 	type answer struct {
 		r   *sdk.CallToolResult
 		err error
@@ -70,7 +71,7 @@ func (p *post) call(ctx context.Context, env tool.Env, i trustItem, in json.RawM
 	switch {
 	case a.err == nil:
 		r := result(a.r)
-		r.Text = p.s.hide(r.Text)
+		r.Text = strings.Join(append([]string{p.s.hide(r.Text)}, unasked()...), "\n")
 		return r, nil
 	case ctx.Err() != nil:
 		return tool.Result{}, context.Cause(ctx)

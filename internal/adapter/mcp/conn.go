@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-agent/pawl/internal/core/process"
@@ -55,6 +56,7 @@ type conn struct {
 	progress map[string]func(string) // by token
 	changed  bool                    // it reported that its list changed
 	callers  []tool.Asker            // of the running calls; nil: an ended one
+	declined []string                // questions that nobody answered
 }
 
 // dial starts a server, or connects to it.
@@ -101,8 +103,10 @@ func (s *Servers) try(ctx context.Context, srv Server, version string, log *tail
 	//lint:ignore SA1019 servers of today ask for roots, and newer ones do not
 	capabilities := &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}}
 	client := sdk.NewClient(&sdk.Implementation{Name: "pawl", Title: "pawl", Version: s.opt.Version}, &sdk.ClientOptions{
-		Capabilities:           capabilities,
-		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { c.listChanged() },
+		Capabilities:               capabilities,
+		ToolListChangedHandler:     func(context.Context, *sdk.ToolListChangedRequest) { c.listChanged() },
+		PromptListChangedHandler:   func(context.Context, *sdk.PromptListChangedRequest) { c.listChanged() },
+		ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) { c.listChanged() },
 		ElicitationHandler: func(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 			return c.elicit(ctx, r.Params)
 		},
@@ -228,35 +232,111 @@ func (c *conn) progressed(p *sdk.ProgressNotificationParams) {
 	show(text + "\n")
 }
 
-// list asks a server for its tools.
-func (c *conn) list(ctx context.Context) (instructions string, items []trust.Item, err error) {
+// listed is what a server offers.
+type listed struct {
+	instructions string
+	items        []trust.Item // tools and prompts
+	resources    []string     // by their URI; what they say of themselves is not read
+}
+
+// list asks a server what it offers. One that fails to list prompts or
+// resources has its tools all the same.
+func (c *conn) list(ctx context.Context) (l listed, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, listTime, fmt.Errorf("it did not list its tools within %s", listTime))
 	defer cancel()
 	init := c.ss.InitializeResult()
-	if init == nil || init.Capabilities == nil || init.Capabilities.Tools == nil {
-		return "", nil, nil
+	if init == nil || init.Capabilities == nil {
+		return l, nil
 	}
+	l.instructions = init.Instructions
+	if init.Capabilities.Tools != nil {
+		err = pages(ctx, func(cursor string) (string, int, error) {
+			page, err := c.ss.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
+			if err != nil {
+				return "", 0, err
+			}
+			for _, t := range page.Tools {
+				if err := l.add("tool", t.Name, Said{Title: t.Title, Description: t.Description, Schema: t.InputSchema, Annotations: t.Annotations}); err != nil {
+					return "", 0, err
+				}
+			}
+			return page.NextCursor, len(l.items), nil
+		})
+	}
+	if err == nil && init.Capabilities.Prompts != nil {
+		err = optional(pages(ctx, func(cursor string) (string, int, error) {
+			page, err := c.ss.ListPrompts(ctx, &sdk.ListPromptsParams{Cursor: cursor})
+			if err != nil {
+				return "", 0, err
+			}
+			for _, p := range page.Prompts {
+				if err := l.add("prompt", p.Name, saidPrompt{p.Title, p.Description, p.Arguments}); err != nil {
+					return "", 0, err
+				}
+			}
+			return page.NextCursor, len(l.items), nil
+		}))
+	}
+	if err == nil && init.Capabilities.Resources != nil {
+		err = optional(pages(ctx, func(cursor string) (string, int, error) {
+			page, err := c.ss.ListResources(ctx, &sdk.ListResourcesParams{Cursor: cursor})
+			if err != nil {
+				return "", 0, err
+			}
+			for _, r := range page.Resources {
+				if uri := visible(r.URI); uri == r.URI && len(uri) <= 300 && len(l.resources) < maxResources && !strings.ContainsAny(uri, " \t\n\"") {
+					l.resources = append(l.resources, uri)
+				}
+			}
+			return page.NextCursor, len(l.resources), nil
+		}))
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return l, err
+}
+
+// add adds an item.
+func (l *listed) add(kind, name string, said any) error {
+	raw, err := json.Marshal(said)
+	if err == nil {
+		l.items = append(l.items, trust.Item{Kind: kind, Name: name, Said: raw})
+	}
+	return err
+}
+
+// pages reads the pages of a list, until there are more items than are read.
+func pages(ctx context.Context, next func(cursor string) (string, int, error)) error {
 	cursor := ""
 	for range maxPages {
-		page, err := c.ss.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
+		more, n, err := next(cursor)
 		if err != nil {
-			if ctx.Err() != nil {
-				err = context.Cause(ctx)
-			}
-			return "", nil, err
+			return err
 		}
-		for _, t := range page.Tools {
-			said, err := json.Marshal(Said{Title: t.Title, Description: t.Description, Schema: t.InputSchema, Annotations: t.Annotations})
-			if err != nil {
-				return "", nil, err
-			}
-			items = append(items, trust.Item{Kind: "tool", Name: t.Name, Said: said})
-		}
-		if cursor = page.NextCursor; cursor == "" || len(items) > maxItems {
+		if cursor = more; cursor == "" || n > maxItems {
 			break
 		}
 	}
-	return init.Instructions, items, nil
+	return ctx.Err()
+}
+
+// optional drops a server's own error.
+func optional(err error) error {
+	if wire := (*jsonrpc.Error)(nil); errors.As(err, &wire) {
+		return nil
+	}
+	return err
+}
+
+// maxResources is how many resources of a server are known for completion.
+const maxResources = 1000
+
+// saidPrompt is a server's description of a prompt.
+type saidPrompt struct {
+	Title       string                `json:"title,omitempty"`
+	Description string                `json:"description,omitempty"`
+	Args        []*sdk.PromptArgument `json:"arguments,omitempty"`
 }
 
 // Said is a server's description of a tool.

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,29 +24,92 @@ const (
 
 // field is one thing that a server asks for.
 type field struct {
-	Type        string   `json:"type"`
-	Title       string   `json:"title"`
-	Description string   `json:"description"`
-	Enum        []string `json:"enum"`
+	Type        string          `json:"type"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	Default     json.RawMessage `json:"default"`
+	choices
+	Items choices `json:"items"` // of several
+}
+
+// choices are the values that a field may have.
+type choices struct {
+	Enum      []string `json:"enum"`
+	EnumNames []string `json:"enumNames"`
+	OneOf     []choice `json:"oneOf"`
+	AnyOf     []choice `json:"anyOf"`
+}
+
+// choice is a value with the words for it.
+type choice struct {
+	Const string `json:"const"`
+	Title string `json:"title"`
+}
+
+func (c choices) list() []choice {
+	out := slices.Concat(c.OneOf, c.AnyOf)
+	for i, v := range c.Enum {
+		one := choice{Const: v}
+		if i < len(c.EnumNames) {
+			one.Title = c.EnumNames[i]
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// shown is the choice in the words for a person.
+func (c choice) shown() string {
+	if c.Title != "" && c.Title != c.Const {
+		return cut(visible(c.Title+" ("+c.Const+")"), 100)
+	}
+	return cut(visible(c.Const), 100)
+}
+
+// pick returns the value that an answer names.
+func pick(all []choice, answer string) (string, bool) {
+	answer = strings.TrimSpace(answer)
+	for _, c := range all {
+		if answer == c.shown() || answer == c.Const || strings.EqualFold(answer, c.Title) && c.Title != "" {
+			return c.Const, true
+		}
+	}
+	return "", false
 }
 
 // asks lets the server ask the person of the running call, until end is called.
-func (c *conn) asks(a tool.Asker) (end func()) {
+// end returns what was declined because nobody is there.
+func (c *conn) asks(a tool.Asker) (end func() []string) {
 	if a == nil {
-		return func() {}
+		a = nobody{}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.callers = append(c.callers, a)
-	i := len(c.callers) - 1
-	return func() {
+	i, over := len(c.callers)-1, false
+	return func() []string {
 		c.mu.Lock()
 		defer c.mu.Unlock()
+		if over {
+			return nil
+		}
+		over = true
 		c.callers[i] = nil
 		if !slices.ContainsFunc(c.callers, func(a tool.Asker) bool { return a != nil }) {
 			c.callers = nil
 		}
+		said := c.declined
+		c.declined = nil
+		return said
 	}
+}
+
+// nobody answers where no person is.
+type nobody struct{}
+
+// Question implements tool.Asker.
+func (nobody) Question(context.Context, string, []string) (string, error) {
+	return "", tool.ErrNobody
 }
 
 // person returns who is asked: the person of the one running call. If several
@@ -65,13 +129,30 @@ func (c *conn) person() tool.Asker {
 	return one
 }
 
+// maxDeclined is how many questions of a call are told that nobody answered.
+const maxDeclined = 3
+
+// decline answers a question without a person, and keeps it for the result of
+// the call.
+func (c *conn) decline(p *sdk.ElicitParams, action, why string) *sdk.ElicitResult {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.declined) < maxDeclined {
+		c.declined = append(c.declined, fmt.Sprintf("[the server asked %q, and got no answer: %s]", cut(visible(p.Message), 300), why))
+	}
+	return &sdk.ElicitResult{Action: action}
+}
+
 // elicit asks the person a server's question. The question names the server,
 // and an empty answer sends the server nothing. A request to open an address is
 // declined.
 func (c *conn) elicit(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 	who := c.person()
-	if p.Mode == "url" || who == nil {
-		return &sdk.ElicitResult{Action: "decline"}, nil
+	if p.Mode == "url" {
+		return c.decline(p, "decline", "it wants an address opened, which pawl does not do: "+cut(visible(p.URL), 300)), nil
+	}
+	if who == nil {
+		return c.decline(p, "decline", "it can not be told whose call it is for"), nil
 	}
 	var schema struct {
 		Properties map[string]field `json:"properties"`
@@ -82,36 +163,36 @@ func (c *conn) elicit(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResu
 		err = json.Unmarshal(raw, &schema)
 	}
 	if err != nil || len(schema.Properties) > maxFields {
-		return &sdk.ElicitResult{Action: "decline"}, nil // what it asks for can not be asked
+		return c.decline(p, "decline", "pawl can not ask for this"), nil
 	}
 	head := fmt.Sprintf("The MCP server %s asks, and gets what you answer: %s", c.name, cut(visible(p.Message), maxQuestion))
 	if len(schema.Properties) == 0 {
 		answer, err := who.Question(ctx, head, []string{"accept", "decline"})
-		if err != nil || answer != "accept" {
-			return &sdk.ElicitResult{Action: "decline"}, nil // nobody is there, or the call ended
+		switch {
+		case err != nil:
+			return c.decline(p, "decline", err.Error()), nil
+		case answer != "accept":
+			return &sdk.ElicitResult{Action: "decline"}, nil
 		}
 		return &sdk.ElicitResult{Action: "accept", Content: map[string]any{}}, nil
 	}
 	content := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
 		f := schema.Properties[name]
-		text := head + "\n" + cut(visible(strings.TrimSpace(name+" "+f.Title+" "+f.Description)), 500)
-		options := f.Enum
-		if f.Type == "boolean" {
-			options = []string{"yes", "no"}
-		}
-		if len(options) > maxOptions {
-			options = nil
-		}
-		for i := range options {
-			options[i] = visible(options[i])
-		}
+		text, options := f.question(head, name)
 		answer, err := who.Question(ctx, text, options)
-		if err != nil {
-			return &sdk.ElicitResult{Action: "cancel"}, nil // nobody is there, or the call ended
+		if errors.Is(err, tool.ErrNobody) {
+			return c.decline(p, "decline", err.Error()), nil
+		}
+		if err != nil { // the call ended
+			return &sdk.ElicitResult{Action: "cancel"}, nil
 		}
 		if answer = strings.TrimSpace(answer); answer == "" {
-			if slices.Contains(schema.Required, name) {
+			var v any
+			switch {
+			case len(f.Default) > 0 && json.Unmarshal(f.Default, &v) == nil:
+				content[name] = v
+			case slices.Contains(schema.Required, name):
 				return &sdk.ElicitResult{Action: "cancel"}, nil
 			}
 			continue
@@ -125,9 +206,45 @@ func (c *conn) elicit(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResu
 	return &sdk.ElicitResult{Action: "accept", Content: content}, nil
 }
 
+// question is the text and the options for a field.
+func (f field) question(head, name string) (text string, options []string) {
+	text = head + "\n" + cut(visible(strings.TrimSpace(name+" "+f.Title+" "+f.Description)), 500)
+	for _, c := range slices.Concat(f.list(), f.Items.list()) {
+		options = append(options, c.shown())
+	}
+	if f.Type == "boolean" {
+		options = []string{"yes", "no"}
+	}
+	switch {
+	case f.Type == "array": // several: they are typed
+		text += "\nseveral, with commas between them: " + cut(strings.Join(options, ", "), 500)
+		options = nil
+	case len(options) > maxOptions:
+		text += "\none of: " + cut(strings.Join(options, ", "), 500)
+		options = nil
+	}
+	if len(f.Default) > 0 {
+		text += "\nwithout an answer: " + cut(visible(string(f.Default)), 100)
+	}
+	return text, options
+}
+
 // value parses an answer by the field's type.
 func (f field) value(answer string) (any, bool) {
+	if all := f.list(); len(all) > 0 {
+		return pick(all, answer)
+	}
 	switch f.Type {
+	case "array":
+		out := []string{}
+		for one := range strings.SplitSeq(answer, ",") {
+			v, ok := pick(f.Items.list(), one)
+			if !ok {
+				return nil, false
+			}
+			out = append(out, v)
+		}
+		return out, true
 	case "boolean":
 		switch strings.ToLower(answer) {
 		case "yes", "y", "true":

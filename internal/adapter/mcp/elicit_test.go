@@ -28,6 +28,9 @@ func (a *answers) Question(_ context.Context, text string, options []string) (st
 	return out, nil
 }
 
+// unanswered is what a call's result says where nobody is there.
+const unanswered = `[the server asked "details", and got no answer: nobody is there to answer]`
+
 // SPEC 17.1: what a server asks is a question to the person, who is told who
 // asks; without an answer it gets none.
 func TestElicit(t *testing.T) {
@@ -41,7 +44,13 @@ func TestElicit(t *testing.T) {
 		"not all":      {form, "details", []string{"5", "", "ann"}, `accept {"n":5,"who":"ann"}`},
 		"no number":    {form, "details", []string{"five"}, `cancel null`},
 		"what it must": {form, "details", []string{""}, `cancel null`},
-		"nobody":       {form, "details", nil, `cancel null`},
+		"nobody":       {form, "details", nil, "decline null\n" + unanswered},
+		"by its words": {`{"type":"object","properties":{"who":{"type":"string","oneOf":[{"const":"a","title":"Ann"},{"const":"b","title":"Bob"}]}}}`, "details", []string{"Bob (b)"}, `accept {"who":"b"}`},
+		"old words":    {`{"type":"object","properties":{"who":{"type":"string","enum":["a","b"],"enumNames":["Ann","Bob"]}}}`, "details", []string{"bob"}, `accept {"who":"b"}`},
+		"no choice":    {`{"type":"object","properties":{"who":{"type":"string","enum":["a","b"]}}}`, "details", []string{"c"}, `cancel null`},
+		"several":      {`{"type":"object","properties":{"who":{"type":"array","items":{"anyOf":[{"const":"a","title":"Ann"},{"const":"b","title":"Bob"}]}}}}`, "details", []string{"ann, b"}, `accept {"who":["a","b"]}`},
+		"one is none":  {`{"type":"object","properties":{"who":{"type":"array","items":{"type":"string","enum":["a","b"]}}}}`, "details", []string{"a, c"}, `cancel null`},
+		"by default":   {`{"type":"object","properties":{"n":{"type":"integer","default":7}},"required":["n"]}`, "details", []string{""}, `accept {"n":7}`},
 		"yes":          {`{"type":"object","properties":{}}`, "go on?", []string{"accept"}, `accept null`},
 		"no":           {`{"type":"object","properties":{}}`, "go on?", []string{"maybe"}, `decline null`},
 	} {
@@ -71,7 +80,7 @@ func TestElicit(t *testing.T) {
 					t.Errorf("%q", h)
 				}
 			}
-			if r, err := of.Run(t.Context(), tool.Env{}, json.RawMessage(`{}`)); err != nil || r.Text != "decline null" {
+			if r, err := of.Run(t.Context(), tool.Env{}, json.RawMessage(`{}`)); err != nil || r.Text != "decline null\n"+strings.Replace(unanswered, "details", c.message, 1) {
 				t.Errorf("without a person: %q %v", r.Text, err)
 			}
 		})

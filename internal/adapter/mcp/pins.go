@@ -38,6 +38,21 @@ type Accepted struct {
 	Pin          trust.Pin    `json:"pin"`
 	Instructions string       `json:"instructions,omitempty"`
 	Items        []trust.Item `json:"items"`
+	// Prompts: its prompts are among them; older pawls asked for none.
+	Prompts bool `json:"prompts,omitempty"`
+	// Resources are the URIs that it had then, for completion. They are not
+	// pinned: what they say of themselves is not shown to a model.
+	Resources []string `json:"resources,omitempty"`
+}
+
+// Tools is how many tools were accepted.
+func (a *Accepted) Tools() (n int) {
+	for _, i := range a.Items {
+		if i.Kind == "tool" {
+			n++
+		}
+	}
+	return n
 }
 
 // maxPin is the longest file of what was accepted, in bytes.
@@ -82,13 +97,13 @@ func (p Pins) Of(srv Server) (*Accepted, error) {
 }
 
 // Keep stores a server's present state as accepted.
-func (p Pins) Keep(srv Server, instructions string, items []trust.Item) (*Accepted, error) {
-	pin, bad, err := trust.PinOf(srv.identity(instructions, items))
+func (p Pins) Keep(srv Server, l listed) (*Accepted, error) {
+	pin, bad, err := trust.PinOf(srv.identity(l.instructions, l.items))
 	if err != nil {
 		return nil, err
 	}
-	a := &Accepted{Pin: pin, Instructions: instructions}
-	for _, i := range items {
+	a := &Accepted{Pin: pin, Instructions: l.instructions, Prompts: true, Resources: l.resources}
+	for _, i := range l.items {
 		if bad[i.Key()] == "" {
 			a.Items = append(a.Items, i)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -35,6 +36,8 @@ type post struct {
 	begun    bool
 	learned  chan struct{} // closed when learn is finished
 	told     string
+
+	resources []string // of the running server, or nil
 }
 
 func newPost(s *Servers, srv Server) *post {
@@ -174,14 +177,24 @@ func (p *post) withLog(err error) error {
 // ones are accepted as they are: the person configured the server, or trusted
 // the folder that does.
 func (p *post) judge(ctx context.Context, c *conn) error {
-	instructions, items, err := c.list(ctx)
+	l, err := c.list(ctx)
 	if err != nil {
 		return fmt.Errorf("list its tools: %w", err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.accepted == nil {
-		a, err := p.s.opt.Pins.Keep(p.srv, instructions, items)
+	p.resources = l.resources
+	keep := l
+	if a := p.accepted; a != nil && !a.Prompts { // accepted before pawl knew of prompts: these are the first
+		keep.instructions, keep.items = a.Instructions, slices.Clone(a.Items)
+		for _, i := range l.items {
+			if i.Kind == "prompt" {
+				keep.items = append(keep.items, i)
+			}
+		}
+	}
+	if p.accepted == nil || !p.accepted.Prompts {
+		a, err := p.s.opt.Pins.Keep(p.srv, keep)
 		if a == nil {
 			return err
 		}
@@ -190,7 +203,7 @@ func (p *post) judge(ctx context.Context, c *conn) error {
 		}
 		p.accepted = a
 	}
-	p.judged, p.now = true, p.accepted.Pin.Pinned(p.srv.identity(instructions, items))
+	p.judged, p.now = true, p.accepted.Pin.Pinned(p.srv.identity(l.instructions, l.items))
 	if text := changes(p.srv.Name, p.now); text != "" && text != p.told {
 		p.told = text
 		p.s.note(text)
@@ -291,10 +304,15 @@ func (p *post) status() Status {
 		st.State, st.Why = "failed", p.broken.Error()
 	}
 	if a != nil {
-		st.Tools = len(a.Items)
+		st.Tools = a.Tools()
 	}
 	if p.judged {
-		st.Tools = len(p.now.Offered)
+		st.Tools = 0
+		for key, ok := range p.now.Offered {
+			if ok && strings.HasPrefix(key, "tool:") {
+				st.Tools++
+			}
+		}
 		for _, c := range p.now.Changes {
 			st.Held = append(st.Held, cut(visible(c.What), 80)+": "+c.How)
 		}

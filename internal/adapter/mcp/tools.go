@@ -19,18 +19,8 @@ import (
 // The person's own servers come first, so that a folder's can take no name from
 // them.
 func (s *Servers) Tools() (set tool.Set, left []string) {
-	posts := slices.Clone(s.posts)
-	slices.SortStableFunc(posts, func(a, b *post) int {
-		switch {
-		case a.srv.Project == b.srv.Project:
-			return 0
-		case a.srv.Project:
-			return 1
-		}
-		return -1
-	})
 	taken := map[string]string{}
-	for _, p := range posts {
+	for _, p := range s.ownFirst() {
 		a := p.known()
 		if a == nil {
 			continue
@@ -54,6 +44,21 @@ func (s *Servers) Tools() (set tool.Set, left []string) {
 		}
 	}
 	return set, left
+}
+
+// ownFirst lists the servers, the person's own before a folder's.
+func (s *Servers) ownFirst() []*post {
+	posts := slices.Clone(s.posts)
+	slices.SortStableFunc(posts, func(a, b *post) int {
+		switch {
+		case a.srv.Project == b.srv.Project:
+			return 0
+		case a.srv.Project:
+			return 1
+		}
+		return -1
+	})
+	return posts
 }
 
 // made is a tool of a server, or why it is none.

@@ -1,5 +1,6 @@
 // Package mention reads what a person's prompt names with @: the lines of a
-// file, the listing of a folder, an image (SPEC 10.1).
+// file, the listing of a folder, an image (SPEC 10.1), a resource of an MCP
+// server (SPEC 17.1).
 //
 // It promises to read only what a call of the model could read without asking,
 // and with the model's own tools, so that it counts as read by the model. It
@@ -46,6 +47,14 @@ type Reader struct {
 	Decide func(*turn.Pending) permission.Decision
 	// Masked returns a result without its secrets.
 	Masked func(tool.Result) tool.Result
+	Other  Resources // nil: there are none
+}
+
+// Resources has what mentions name that is no file.
+type Resources interface {
+	// Resource reads what a mention names. known is false where it names none of
+	// them; why says why it was not read.
+	Resource(ctx context.Context, ref string) (r tool.Result, why string, known bool)
 }
 
 // Attach reads what a prompt mentions; nil where it mentions nothing.
@@ -77,6 +86,14 @@ func (r Reader) Attach(ctx context.Context, prompt string) *Attached {
 // mentioned reads what one mention names. If it names nothing here, such as a
 // person or a package, it returns neither a text nor a reason.
 func (rd Reader) mentioned(ctx context.Context, m string, limit int) (r tool.Result, why string) {
+	if rd.Other != nil {
+		if r, why, known := rd.Other.Resource(ctx, m); known {
+			if len(r.Text) > limit {
+				r.Text = strings.ToValidUTF8(r.Text[:limit], "") + "\n[the rest is left out]"
+			}
+			return rd.Masked(r), why
+		}
+	}
 	name, from, to := m, 0, 0
 	hash, dir, err := rd.Files.Stat(name)
 	if err == nil && hash == "" && !dir {

@@ -102,7 +102,9 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*operatio
 // mentions are ignored.
 func (s *Session) attach(ctx context.Context, p Prompt) Prompt {
 	if p.Source == event.Person {
+		other, _ := s.cfg.Outside.(mention.Resources)
 		p.attached = mention.Reader{
+			Other: other,
 			Files: s.cfg.Files, Tools: s.cfg.Tools, Env: s.env, Decide: s.consent.Policy, Masked: s.results().Masked,
 		}.Attach(ctx, p.Text)
 	}

@@ -267,7 +267,17 @@ func (c *Conversation) shell(ctx context.Context, line string) error {
 // command handles a slash command.
 func (c *Conversation) command(text string, in Input) (id string) {
 	if custom, ok := slash.FindCustom(c.Custom(), in.Command); ok {
-		return c.Say(custom.Prompt(in.Text))
+		if custom.Fetch == nil {
+			return c.Say(custom.Prompt(in.Text))
+		}
+		c.aside(func(ctx context.Context) error {
+			text, images, err := custom.Fetch(ctx, in.Text)
+			if err == nil {
+				c.Say(text, images...)
+			}
+			return err
+		})
+		return ""
 	}
 	cmd, err := slash.Find(in.Command)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -105,14 +106,17 @@ func (h *host) Pawl(ctx context.Context, args ...string) error {
 // Custom implements slash.Host.
 func (h *host) Custom() []slash.Custom { return h.c.Custom() }
 
-// Custom lists the commands that are kept in files.
+// Custom lists the commands that are kept in files, and the prompts of MCP servers.
 func (c *Conversation) Custom() []slash.Custom {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open == nil {
 		return nil
 	}
-	return c.open.Custom
+	if c.open.Session == nil {
+		return c.open.Custom
+	}
+	return slices.Concat(c.open.Custom, slash.Prompts(c.open.Session))
 }
 
 // Rules implements slash.Host.

@@ -266,7 +266,7 @@ func (a *App) mcpList(dir string) error {
 	for _, s := range list {
 		is := "not started yet"
 		if got, err := pins.Of(s); err == nil && got != nil {
-			is = fmt.Sprintf("%d tools accepted", len(got.Items))
+			is = fmt.Sprintf("%d tools accepted", got.Tools())
 		}
 		switch {
 		case s.Disabled:
@@ -389,12 +389,16 @@ func showReport(say func(string, ...any), r mcp.Report, accepted bool) {
 	for _, c := range r.Pinning.Changes {
 		changes[c.What] = c
 	}
-	for _, i := range r.Tools {
+	for _, i := range slices.Concat(r.Tools, r.Prompts) {
 		how := ""
 		if c, ok := changes[i.Key()]; ok && !r.Pinning.New {
 			how = " (" + c.How + ")"
 		}
-		say("      %s%s", i.Name, how)
+		name := i.Name
+		if i.Kind == "prompt" {
+			name = "/" + mcp.Prompt{Server: r.Server.Name, Name: i.Name}.Command()
+		}
+		say("      %s%s", name, how)
 	}
 	if r.Pinning.New || len(r.Pinning.Changes) == 0 && r.Pinning.Refused == "" {
 		return

@@ -41,6 +41,7 @@ func TestRealServers(t *testing.T) {
 		c("mcp__files__read_text_file", `{"path":"/etc/hostname"}`, "denied"),
 		c("mcp__memory__create_entities", `{"entities":[{"name":"pawl","entityType":"agent","observations":["it is in Go"]}]}`, "pawl"),
 		c("mcp__memory__read_graph", `{}`, "it is in Go"),
+		c("mcp__thinking__sequentialthinking", `{"thought":"one","nextThoughtNeeded":false,"thoughtNumber":1,"totalThoughts":1}`, "thoughtNumber"),
 	}
 	var script []map[string]any
 	for _, c := range calls {
@@ -70,16 +71,18 @@ func TestRealServers(t *testing.T) {
 	run("mcp", "add", "everything", "--", filepath.Join(bin, "mcp-server-everything"), "stdio")
 	run("mcp", "add", "files", "--", filepath.Join(bin, "mcp-server-filesystem"), dir)
 	run("mcp", "add", "memory", "--env", "MEMORY_FILE_PATH="+filepath.Join(root, "memory.jsonl"), "--", filepath.Join(bin, "mcp-server-memory"))
+	run("mcp", "add", "thinking", "--", filepath.Join(bin, "mcp-server-sequential-thinking"))
 	run("mcp", "test")
 	var done []struct{ text, outcome string }
-	changed := false
-	for line := range bytes.Lines(run("run", "--output-format", "stream-json", "--allow", "mcp__everything__*", "--allow", "mcp__files", "--allow", "mcp__memory__*", "go")) {
+	changed, attached := false, false
+	for line := range bytes.Lines(run("run", "--output-format", "stream-json", "--allow", "mcp__everything__*", "--allow", "mcp__files", "--allow", "mcp__memory__*", "--allow", "mcp__thinking", "look at @everything:demo://resource/static/document/features.md and go")) {
 		var e struct {
 			Type string `json:"type"`
 			Body struct {
-				Outcome string `json:"outcome"`
-				Path    any    `json:"path"`
-				Result  struct {
+				Outcome  string `json:"outcome"`
+				Attached string `json:"attached"`
+				Path     any    `json:"path"`
+				Result   struct {
 					Text string `json:"text"`
 				} `json:"result"`
 			} `json:"body"`
@@ -88,6 +91,8 @@ func TestRealServers(t *testing.T) {
 			t.Fatal(err)
 		}
 		switch e.Type {
+		case "prompted":
+			attached = strings.Contains(e.Body.Attached, "[resource of the MCP server everything]")
 		case "call_done":
 			done = append(done, struct{ text, outcome string }{e.Body.Result.Text, e.Body.Outcome})
 		case "file_changed":
@@ -101,6 +106,9 @@ func TestRealServers(t *testing.T) {
 		if !strings.Contains(done[i].text, c.want) {
 			t.Errorf("%s: %s %.300q, want %q", c.Name, done[i].outcome, done[i].text, c.want)
 		}
+	}
+	if !attached {
+		t.Error("a resource is not attached")
 	}
 	if !changed {
 		t.Error("what a server wrote is not recorded")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/mcp"
+	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
@@ -16,6 +17,26 @@ type mcpServers interface {
 	Status() []mcp.Status
 	Restart(name string) int
 	Accept(ctx context.Context, name string) (mcp.Report, error)
+}
+
+// mcpPrompts is what commands need of a session's MCP servers.
+type mcpPrompts interface {
+	Prompts() []mcp.Prompt
+	Say(ctx context.Context, p mcp.Prompt, args string) (string, []llm.Media, error)
+}
+
+// Prompts lists the prompts of a session's MCP servers as commands.
+func Prompts(s *session.Session) (out []Custom) {
+	from, ok := s.View().Outside().(mcpPrompts)
+	if !ok {
+		return nil
+	}
+	for _, p := range from.Prompts() {
+		out = append(out, Custom{Name: p.Command(), Args: p.Usage(), Doc: p.Doc, Fetch: func(ctx context.Context, args string) (string, []llm.Media, error) {
+			return from.Say(ctx, p, args)
+		}})
+	}
+	return out
 }
 
 func mcpCommand() Command {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/team/until"
 )
@@ -77,6 +78,8 @@ type Custom struct {
 	Args   string
 	Doc    string
 	Prompt func(args string) string
+	// Fetch, if set, is used in place of Prompt: somebody else has it.
+	Fetch func(ctx context.Context, args string) (string, []llm.Media, error)
 }
 
 // FindCustom returns the custom command of exactly that name, unless pawl has a

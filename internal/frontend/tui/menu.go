@@ -41,7 +41,7 @@ func (s *screen) complete() {
 	}
 	if word, ok := s.edit.Before('@'); ok && s.Files != nil {
 		var items []choice
-		for _, f := range s.Files(word) {
+		for _, f := range append(s.Files(word), s.resources(word)...) {
 			if strings.ContainsAny(f, " \t") {
 				f = `"` + f + `"`
 			}
@@ -49,6 +49,19 @@ func (s *screen) complete() {
 		}
 		s.offer("@"+word, closed, items)
 	}
+}
+
+// resources are those of MCP servers that a mention may become.
+func (s *screen) resources(word string) []string {
+	open := s.talk.Session()
+	if open == nil {
+		return nil
+	}
+	known, ok := open.View().Outside().(interface{ Complete(string) []string })
+	if !ok {
+		return nil
+	}
+	return known.Complete(word)
 }
 
 func (s *screen) offer(word, closed string, items []choice) {

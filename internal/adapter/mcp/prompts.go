@@ -1,0 +1,317 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// This file has what a person asks a server for: prompts, which are commands of
+// a conversation, and resources, which a prompt mentions. Both are read when the
+// person names them, and never because a model or a server wants it.
+
+// askTime is how long a server may take for a prompt or a resource.
+const askTime = 30 * time.Second
+
+// maxAsked is the size limit of the text of one prompt or resource, in bytes.
+const maxAsked = 128 << 10
+
+// Prompt is a prompt of a server.
+type Prompt struct {
+	Server, Name string
+	Doc          string
+	Args         []PromptArg
+}
+
+// PromptArg is an argument of a prompt.
+type PromptArg struct {
+	Name     string `json:"name"`
+	Required bool   `json:"required"`
+}
+
+// Command is the name of its command.
+func (p Prompt) Command() string { return toolName(p.Server, p.Name) }
+
+// Usage lists its arguments.
+func (p Prompt) Usage() string {
+	var out []string
+	for _, a := range p.Args {
+		name := strings.ToUpper(cut(visible(a.Name), 30))
+		if !a.Required {
+			name = "[" + name + "]"
+		}
+		out = append(out, name)
+	}
+	return strings.Join(out, " ")
+}
+
+// promptName matches the names that can be typed as a command.
+var promptName = lazyregexp.New(`^[A-Za-z0-9_.-]{1,64}$`)
+
+// Prompts lists the prompts that were accepted. It starts nothing.
+func (s *Servers) Prompts() []Prompt {
+	var out []Prompt
+	taken := map[string]bool{}
+	for _, p := range s.ownFirst() {
+		a := p.known()
+		if a == nil {
+			continue
+		}
+		for _, i := range a.Items {
+			if i.Kind != "prompt" || !promptName().MatchString(i.Name) || p.held(i.Key()) != "" {
+				continue
+			}
+			var said struct {
+				Title       string      `json:"title"`
+				Description string      `json:"description"`
+				Args        []PromptArg `json:"arguments"`
+			}
+			if json.Unmarshal(i.Said, &said) != nil {
+				continue
+			}
+			one := Prompt{Server: p.srv.Name, Name: i.Name, Doc: cut(visible(firstOf(said.Description, said.Title)), 200), Args: said.Args}
+			if name := folded(one.Command()); !taken[name] {
+				taken[name] = true
+				out = append(out, one)
+			}
+		}
+	}
+	return out
+}
+
+func firstOf(a, b string) string {
+	if strings.TrimSpace(a) != "" {
+		return a
+	}
+	return b
+}
+
+// Say asks a server for a prompt, with a person's arguments: in the order of its
+// own, the last one taking the rest; or NAME=VALUE.
+func (s *Servers) Say(ctx context.Context, prompt Prompt, words string) (text string, images []llm.Media, err error) {
+	args, err := prompt.args(words)
+	if err != nil {
+		return "", nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, askTime, fmt.Errorf("the MCP server %s did not answer within %s", prompt.Server, askTime))
+	defer cancel()
+	p := s.find(prompt.Server)
+	if p == nil {
+		return "", nil, fmt.Errorf("there is no MCP server %s", prompt.Server)
+	}
+	c, err := p.get(ctx)
+	if err == nil {
+		if why := p.held("prompt:" + prompt.Name); why != "" {
+			return "", nil, fmt.Errorf("/%s is not used: %s", prompt.Command(), why)
+		}
+		var r *sdk.GetPromptResult
+		if r, err = within(ctx, c, func() (*sdk.GetPromptResult, error) {
+			return c.ss.GetPrompt(ctx, &sdk.GetPromptParams{Name: prompt.Name, Arguments: args})
+		}); err == nil {
+			text, images = said(r)
+			return s.hide(text), images, nil
+		}
+	}
+	return "", nil, fmt.Errorf("the MCP server %s gives no prompt: %s", prompt.Server, cut(s.hide(err.Error()), 1000))
+}
+
+// within asks a server, which may ignore that nobody waits any more.
+func within[T any](ctx context.Context, c *conn, ask func() (T, error)) (T, error) {
+	type answer struct {
+		r   T
+		err error
+	}
+	got := make(chan answer, 1)
+	go func() {
+		r, err := ask()
+		got <- answer{r, err}
+	}()
+	select {
+	case a := <-got:
+		if a.err != nil && ctx.Err() != nil {
+			a.err = context.Cause(ctx)
+		}
+		return a.r, a.err
+	case <-ctx.Done():
+		t := time.NewTimer(cancelTime)
+		defer t.Stop()
+		select {
+		case <-got:
+		case <-t.C:
+			c.kill(0)
+		}
+		var none T
+		return none, context.Cause(ctx)
+	}
+}
+
+// args are a prompt's arguments by name.
+func (p Prompt) args(words string) (map[string]string, error) {
+	out := map[string]string{}
+	var free []string
+	for _, w := range split(words) {
+		name, value, ok := strings.Cut(w, "=")
+		if ok && slices.ContainsFunc(p.Args, func(a PromptArg) bool { return a.Name == name }) {
+			out[name] = value
+		} else {
+			free = append(free, w)
+		}
+	}
+	var open []string
+	for _, a := range p.Args {
+		if _, given := out[a.Name]; !given {
+			open = append(open, a.Name)
+		}
+	}
+	for i, name := range open {
+		switch {
+		case i >= len(free):
+		case i == len(open)-1:
+			out[name] = strings.Join(free[i:], " ")
+		default:
+			out[name] = free[i]
+		}
+	}
+	if len(free) > 0 && len(open) == 0 {
+		return nil, fmt.Errorf("/%s takes no such argument: %s", p.Command(), strings.Join(free, " "))
+	}
+	for _, a := range p.Args {
+		if _, given := out[a.Name]; a.Required && !given {
+			return nil, fmt.Errorf("/%s needs %s: /%s %s", p.Command(), visible(a.Name), p.Command(), p.Usage())
+		}
+	}
+	return out, nil
+}
+
+// split splits words at blanks; quotes keep blanks together.
+func split(s string) []string {
+	var out []string
+	var b strings.Builder
+	quote, in := rune(0), false
+	for _, r := range s {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote, in = r, true
+		case quote == 0 && (r == ' ' || r == '\t'):
+			if in {
+				out = append(out, b.String())
+				b.Reset()
+				in = false
+			}
+		default:
+			b.WriteRune(r)
+			in = true
+		}
+	}
+	if in {
+		out = append(out, b.String())
+	}
+	return out
+}
+
+// said is the text of a prompt's messages. Those of an assistant are marked.
+func said(r *sdk.GetPromptResult) (string, []llm.Media) {
+	var texts []string
+	var images []llm.Media
+	for _, m := range r.Messages {
+		if m == nil || m.Content == nil {
+			continue
+		}
+		one := result(&sdk.CallToolResult{Content: []sdk.Content{m.Content}})
+		if len(images) < maxImages {
+			images = append(images, one.Images...)
+		}
+		text := visible(one.Text)
+		if text == "" || len(one.Images) > 0 {
+			continue
+		}
+		if m.Role != "user" {
+			text = "[an answer that the prompt brings along:]\n" + text
+		}
+		texts = append(texts, text)
+	}
+	return cut(strings.Join(texts, "\n\n"), maxAsked), images
+}
+
+// resourceRef is SERVER:URI.
+var resourceRef = lazyregexp.New(`^([A-Za-z0-9_-]{1,40}):([A-Za-z][A-Za-z0-9+.-]*:.+)$`)
+
+// Resource reads the resource that a person mentions as SERVER:URI. known is
+// false where that names none of the servers. why says why it was not read.
+func (s *Servers) Resource(ctx context.Context, ref string) (r tool.Result, why string, known bool) {
+	m := resourceRef().FindStringSubmatch(ref)
+	if m == nil {
+		return r, "", false
+	}
+	p := s.find(m[1])
+	if p == nil {
+		return r, "", false
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, askTime, fmt.Errorf("it did not answer within %s", askTime))
+	defer cancel()
+	c, err := p.get(ctx)
+	if err == nil && !offersResources(c) {
+		err = errors.New("it has no resources")
+	}
+	var got *sdk.ReadResourceResult
+	if err == nil {
+		got, err = within(ctx, c, func() (*sdk.ReadResourceResult, error) {
+			return c.ss.ReadResource(ctx, &sdk.ReadResourceParams{URI: m[2]})
+		})
+	}
+	if err != nil {
+		return r, fmt.Sprintf("the MCP server %s: %s", p.srv.Name, cut(s.hide(err.Error()), 500)), true
+	}
+	var texts []string
+	for _, one := range got.Contents {
+		if one != nil && leftOut(one.MIMEType, len(one.Blob), len(r.Images)) == "" && len(one.Blob) > 0 {
+			r.Images = append(r.Images, llm.Media{Type: one.MIMEType, Data: one.Blob})
+			continue
+		}
+		texts = append(texts, embedded(one))
+	}
+	r.Text = fmt.Sprintf("[resource of the MCP server %s]\n%s", p.srv.Name, cut(s.hide(strings.ToValidUTF8(strings.Join(texts, "\n"), "\uFFFD")), maxAsked))
+	return r, "", true
+}
+
+func offersResources(c *conn) bool {
+	init := c.ss.InitializeResult()
+	return init != nil && init.Capabilities != nil && init.Capabilities.Resources != nil
+}
+
+// Complete lists what a mention that begins so may become: the resources that
+// are known, of servers that are. It starts nothing.
+func (s *Servers) Complete(begin string) []string {
+	const most = 50
+	var out []string
+	for _, p := range s.posts {
+		a := p.known()
+		if a == nil {
+			continue
+		}
+		p.mu.Lock()
+		list := a.Resources
+		if p.resources != nil {
+			list = p.resources
+		}
+		p.mu.Unlock()
+		for _, uri := range list {
+			if ref := p.srv.Name + ":" + uri; strings.HasPrefix(ref, begin) && len(out) < most {
+				out = append(out, ref)
+			}
+		}
+	}
+	return out
+}
