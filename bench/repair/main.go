@@ -9,7 +9,7 @@
 // instead, to see that the cases are sound.
 //
 // -swarm PAWL has the pawl program repair all cases together, as packages of one
-// project and tasks of one swarm.
+// project and tasks of one swarm, with 4 worker processes that a NATS server joins.
 //
 // The operators and their weights were developed with quixbugs and planted. Somebody
 // else wrote fresh before it was first run, so its figure is unbiased. But the weight
@@ -39,7 +39,7 @@ func main() {
 	only := flag.String("run", "", "run the cases whose name contains one of these texts")
 	verbose := flag.Bool("v", false, "print what is tried, and what passes")
 	check := flag.Bool("check", false, "check the cases instead of repairing them")
-	program := flag.String("swarm", "", "have this pawl program repair all cases as one swarm with 4 workers, and fail where one is not")
+	program := flag.String("swarm", "", "have this pawl program repair all cases as one swarm on 4 worker processes over NATS, and fail where one is not")
 	flag.Parse()
 	if err := run(*set, *n, *only, *verbose, *check, *program); err != nil {
 		fmt.Fprintln(os.Stderr, "repair:", err)

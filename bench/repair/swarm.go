@@ -9,12 +9,18 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/nats/natstest"
 )
 
+// processes is how many worker processes repair a swarm's cases.
+const processes = 4
+
 // swarm repairs all cases as one swarm: each is a package of one project, the
-// built-in model makes the graph, and 4 workers do its tasks with the pawl
-// program. It is an error where a case is not repaired, a hidden test fails, or
-// one undo does not take everything back.
+// built-in model makes the graph, and 4 processes of pawl worker do its tasks,
+// joined by a NATS server in this process. It is an error where a case is not
+// repaired, a worker did nothing, a hidden test fails, or one undo does not take
+// everything back.
 func swarm(pawl string, cases []*bugCase) error {
 	pawl, err := filepath.Abs(pawl)
 	if err != nil {
@@ -40,10 +46,15 @@ func swarm(pawl string, cases []*bugCase) error {
 			return err
 		}
 	}
-	run := func(args ...string) (string, error) {
+	program := func(machine string, args ...string) *exec.Cmd {
 		cmd := exec.Command(pawl, args...)
 		cmd.Dir = project
-		cmd.Env = append(os.Environ(), "PAWL_HOME=", "XDG_DATA_HOME="+filepath.Join(home, "data"), "XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"))
+		at := func(name string) string { return filepath.Join(home, machine, name) }
+		cmd.Env = append(os.Environ(), "PAWL_HOME=", "XDG_DATA_HOME="+at("data"), "XDG_STATE_HOME="+at("state"), "XDG_CONFIG_HOME="+at("config"))
+		return cmd
+	}
+	run := func(args ...string) (string, error) {
+		cmd := program("swarm", args...)
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		if err := cmd.Run(); err != nil {
@@ -55,14 +66,43 @@ func swarm(pawl string, cases []*bugCase) error {
 	if _, err := run("swarm", "plan", "-m", "offline", "-o", graph, "fix the failing tests"); err != nil {
 		return err
 	}
+	server, err := natstest.New(filepath.Join(home, "nats"))
+	if err != nil {
+		return err
+	}
+	defer server.Shutdown()
+	if !server.ReadyForConnections(10 * time.Second) {
+		return errors.New("the NATS server does not start")
+	}
+	url := server.ClientURL()
+	for i := range processes {
+		name := fmt.Sprint("machine", i+1)
+		worker := program(name, "worker", "--nats", url, "--name", name, "-m", "offline")
+		worker.Stderr = os.Stderr
+		if err := worker.Start(); err != nil {
+			return err
+		}
+		defer func() {
+			_ = worker.Process.Signal(os.Interrupt)
+			_ = worker.Wait()
+		}()
+	}
 	begin := time.Now()
-	report, err := run("swarm", "run", graph, "-m", "offline", "--workers", "4")
+	report, err := run("swarm", "run", graph, "-m", "offline", "--workers", fmt.Sprint(processes), "--nats", url)
 	if err != nil {
 		return err
 	}
 	fmt.Print(report)
 	took := time.Since(begin)
 	var wrong []error
+	if report, err = run("swarm", "report", "--json"); err != nil {
+		return err
+	}
+	for i := range processes {
+		if name := fmt.Sprintf("@machine%d-", i+1); len(cases) >= 2*processes && !strings.Contains(report, name) {
+			wrong = append(wrong, fmt.Errorf("%s did nothing", name))
+		}
+	}
 	for _, c := range cases {
 		for name, text := range c.hidden {
 			if err := write(project, c.name+"/"+name, text); err != nil {
@@ -89,6 +129,6 @@ func swarm(pawl string, cases []*bugCase) error {
 	if len(wrong) > 0 {
 		return errors.Join(wrong...)
 	}
-	fmt.Printf("\n%d broken packages repaired by one swarm with 4 workers in %.0f s; the hidden tests pass; one undo took everything back\n", len(cases), took.Seconds())
+	fmt.Printf("\n%d broken packages repaired by one swarm on %d worker processes over NATS in %.0f s; the hidden tests pass; one undo took everything back\n", len(cases), processes, took.Seconds())
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/nats/dial"
 	"github.com/pawl-agent/pawl/internal/adapter/nats/leases"
+	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/spending"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/team/machines"
@@ -121,6 +122,9 @@ func (r *swarmRun) workers(ctx context.Context) (_ team.Workers, closeBoard func
 	})
 	if err != nil {
 		nc.Close()
+		if ctx.Err() == nil { // not by a person
+			err = fault.NewConfiguration("does it run with JetStream (-js), and with most servers of its cluster? then: pawl swarm resume", "%v", err)
+		}
 		return nil, nil, err
 	}
 	away := &machines.Away{Board: board, Trees: r.trees, Base: r.log.Base, Model: f.model, Check: r.check}

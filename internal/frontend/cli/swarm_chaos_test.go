@@ -39,8 +39,8 @@ import (
 const (
 	chaosLease = 1500 * time.Millisecond
 	chaosTasks = 8
-	chaosEnd   = 3 * time.Minute // a run that takes longer is stuck
-	tokensEach = 30              // of a reply of llmtest.Server
+	chaosEnd   = 90 * time.Second // a run that takes longer is stuck
+	tokensEach = 30               // of a reply of llmtest.Server
 )
 
 // SPEC 14.2, 14.6, 8.1: real processes of workers and of the coordinator are killed,
@@ -368,10 +368,17 @@ func (c *chaos) act() {
 	}
 }
 
+// fail ends the run. What each process said, and where it is, is beside its home.
 func (c *chaos) fail(format string, args ...any) {
 	c.t.Helper()
-	for _, w := range c.workers {
-		c.note("worker %s says: %s", w.home, lastOf(w.out))
+	for _, w := range append(slices.Clone(c.workers), c.coordinator) {
+		_ = w.cmd.Process.Signal(syscall.SIGQUIT) // its goroutines
+		select {
+		case <-w.end:
+		case <-time.After(5 * time.Second):
+			w.kill()
+		}
+		_ = os.WriteFile(w.home+".log", w.out.Bytes(), 0o600)
 	}
 	c.t.Fatalf("seed %d: %s\n%s\n%s", c.seed, fmt.Sprintf(format, args...), strings.Join(c.did, "\n"), c.base)
 }
@@ -503,7 +510,7 @@ func (c *chaos) stop() {
 	c.over()
 	c.over = nil
 	c.trouble.Wait()
-	for _, w := range c.workers {
+	for _, w := range append(slices.Clone(c.workers), c.coordinator) {
 		_ = w.cmd.Process.Signal(os.Interrupt)
 	}
 	late := time.After(30 * time.Second)

@@ -43,10 +43,20 @@ func (r *swarmRun) work(ctx context.Context, j team.Job) (done team.Done, err er
 	if kind.ReadOnly {
 		f.mode = string(permission.Plan)
 	}
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	o, err := r.open(ctx, &f, front{name: "swarm-worker", tree: true, set: func(c *session.Config) {
 		c.Of = &event.ParentCall{Session: r.id(), Call: j.Worker, Agent: "swarm"}
 		c.Parent, c.Limits, c.Agents = r.bank(), swarm.WorkerLimits(), 0
 		kind.apply(c)
+		if short := c.Pressure; short != nil && r.away != nil { // another machine has room
+			c.Pressure = func() (what, why string) {
+				if what, why = short(); what != "" {
+					giveUp(fmt.Errorf("%w: %s", team.ErrUnable, why))
+				}
+				return what, why
+			}
+		}
 	}})
 	if err != nil {
 		return done, fmt.Errorf("%w: %w", team.ErrUnable, err)
@@ -60,13 +70,18 @@ func (r *swarmRun) work(ctx context.Context, j team.Job) (done team.Done, err er
 	if spent.Unknown == 0 && o.View().Info().Price != nil {
 		done.USD = &spent.USD
 	}
+	if unable := context.Cause(ctx); errors.Is(unable, team.ErrUnable) {
+		return done, unable
+	}
 	if err != nil {
 		return done, err
 	}
 	switch out.Ended.End {
 	case event.EndFailed, event.EndConfig, event.EndInterrupted, event.EndRefused:
-		if out.Ended.Error != nil {
-			return done, errors.New(out.Ended.Error.Message)
+		if why := out.Ended.Error; why != nil && out.Ended.End == event.EndConfig && done.Tokens == 0 { // no space left, no key
+			return done, fmt.Errorf("%w: %s", team.ErrUnable, why.Message)
+		} else if why != nil {
+			return done, errors.New(why.Message)
 		}
 		return done, fmt.Errorf("the worker's turn ended as %s", out.Ended.End)
 	}

@@ -32,7 +32,7 @@ type Hand struct {
 	Secret func([]byte) bool
 
 	mu     sync.Mutex
-	stores map[string]*store // by swarm
+	stores map[string]*store // by Held.Run
 }
 
 // store holds the trees of one swarm.
@@ -58,7 +58,7 @@ func (h *Hand) Do(ctx context.Context, held *leases.Held) (r leases.Result) {
 func (h *Hand) do(ctx context.Context, held *leases.Held, r *leases.Result) (err error) {
 	job := held.Job
 	r.Unable = true // until the work begins, it is of this machine
-	s, err := h.store(ctx, held.Swarm())
+	s, err := h.store(ctx, held.Run())
 	if err != nil {
 		return err
 	}
@@ -181,10 +181,10 @@ func (s *store) get(ctx context.Context, held *leases.Held, bundle, want, on str
 	return nil
 }
 
-// Left removes the files of a swarm that has ended.
-func (h *Hand) Left(name string) {
+// Left removes the files of a run of a swarm that has ended.
+func (h *Hand) Left(run string) {
 	h.mu.Lock()
-	delete(h.stores, name)
+	delete(h.stores, run)
 	h.mu.Unlock()
-	_ = os.RemoveAll(filepath.Join(h.Home, name)) // the rest is removed with Home
+	_ = os.RemoveAll(filepath.Join(h.Home, run)) // the rest is removed with Home
 }

@@ -43,6 +43,7 @@ const (
 	announceEvery = 2 * time.Second
 	patience      = 2 * time.Second  // how long a question waits for its answer
 	serverTime    = 10 * time.Second // how long a server may take
+	setUpTime     = 30 * time.Second // each step of setting up: a cluster may not be ready
 	offerAgain    = 5 * time.Second  // an offer that nobody took
 )
 
@@ -153,26 +154,38 @@ func (b *Board) makeStreams(ctx context.Context) error {
 			replicas = 3
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, 3*serverTime)
-	defer cancel()
-	if err := b.removeStreams(ctx); err != nil {
-		return err
+	// Each step is asked for again: its answer may be lost, and a cluster may be choosing
+	// a leader. All of them may be done twice.
+	for _, step := range []func(context.Context) error{
+		b.removeStreams,
+		func(ctx context.Context) error {
+			_, err := b.js.CreateStream(ctx, jetstream.StreamConfig{
+				Name: stream(b.cfg.Swarm), Description: "tasks of a swarm of pawl", Subjects: []string{taskSubject(b.cfg.Swarm) + ">"},
+				Retention: jetstream.WorkQueuePolicy, MaxMsgsPerSubject: 1, Replicas: replicas,
+			})
+			return err
+		},
+		func(ctx context.Context) error {
+			_, err := b.js.CreateConsumer(ctx, stream(b.cfg.Swarm), jetstream.ConsumerConfig{
+				Durable: consumer(b.epoch), AckPolicy: jetstream.AckExplicitPolicy, AckWait: max(b.cfg.Lease, time.Second), MaxAckPending: -1,
+			})
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			b.objects, err = b.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: stream(b.cfg.Swarm), Description: "bundles of a swarm of pawl", Replicas: replicas})
+			return err
+		},
+	} {
+		_, err := again(ctx, setUpTime, func() (struct{}, error) {
+			one, cancel := context.WithTimeout(ctx, serverTime/2)
+			defer cancel()
+			return struct{}{}, step(one)
+		})
+		if err != nil {
+			return err
+		}
 	}
-	_, err := b.js.CreateStream(ctx, jetstream.StreamConfig{
-		Name: stream(b.cfg.Swarm), Description: "tasks of a swarm of pawl", Subjects: []string{taskSubject(b.cfg.Swarm) + ">"},
-		Retention: jetstream.WorkQueuePolicy, MaxMsgsPerSubject: 1, Replicas: replicas,
-	})
-	if err != nil {
-		return err
-	}
-	_, err = b.js.CreateConsumer(ctx, stream(b.cfg.Swarm), jetstream.ConsumerConfig{
-		Durable: consumer, AckPolicy: jetstream.AckExplicitPolicy, AckWait: max(b.cfg.Lease, time.Second), MaxAckPending: -1,
-	})
-	if err != nil {
-		return err
-	}
-	b.objects, err = b.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: stream(b.cfg.Swarm), Description: "bundles of a swarm of pawl", Replicas: replicas})
-	return err
+	return nil
 }
 
 func (b *Board) removeStreams(ctx context.Context) error {
@@ -207,12 +220,12 @@ func (b *Board) Close(ctx context.Context) error {
 
 // Put stores a file for the workers, and returns its name.
 func (b *Board) Put(ctx context.Context, path string) (string, error) {
-	return put(ctx, b.objects, path)
+	return again(ctx, b.cfg.Lease, func() (string, error) { return put(ctx, b.objects, path) })
 }
 
 // Get returns what a worker stored, up to a size.
 func (b *Board) Get(ctx context.Context, name string, max int64) (io.ReadCloser, error) {
-	return get(ctx, b.objects, name, max)
+	return again(ctx, b.cfg.Lease, func() (io.ReadCloser, error) { return get(ctx, b.objects, name, max) })
 }
 
 // say reports a message to the person, a few times for each kind.
@@ -411,9 +424,9 @@ func (b *Board) wait(ctx context.Context, l *lease) (Result, error) {
 // offer puts the lease's number into the queue. If the server cannot be reached, it is
 // offered again later.
 func (b *Board) offer(ctx context.Context, l *lease) {
-	ctx, cancel := context.WithTimeout(ctx, offerAgain)
+	one, cancel := context.WithTimeout(ctx, offerAgain)
 	defer cancel()
-	if _, err := b.js.Publish(ctx, fmt.Sprintf("%s%d", taskSubject(b.cfg.Swarm), l.Fence), nil); err != nil && ctx.Err() == nil {
+	if _, err := b.js.Publish(one, fmt.Sprintf("%s%d", taskSubject(b.cfg.Swarm), l.Fence), nil); err != nil && ctx.Err() == nil {
 		b.say("offer", "the NATS server does not take a task: %v; it is tried again", err)
 	}
 }

@@ -21,6 +21,10 @@ type Held struct {
 // Swarm returns the name of the swarm.
 func (h *Held) Swarm() string { return h.swarm }
 
+// Run returns the name of this run of the swarm: it is another one when the coordinator
+// was started again.
+func (h *Held) Run() string { return h.run() }
+
 // tellWithin limits how long a call waits until it is reported: the answer is only
 // advice.
 const tellWithin = 2 * time.Second
@@ -68,10 +72,10 @@ func (h *Held) Settle(ctx context.Context, grant int, cs ...event.Charged) error
 
 // Put stores a file for the Board, and returns its name.
 func (h *Held) Put(ctx context.Context, path string) (string, error) {
-	return put(ctx, h.objects, path)
+	return again(ctx, h.lease, func() (string, error) { return put(ctx, h.objects, path) })
 }
 
 // Get returns what the Board stored, up to a size.
 func (h *Held) Get(ctx context.Context, name string, max int64) (io.ReadCloser, error) {
-	return get(ctx, h.objects, name, max)
+	return again(ctx, h.lease, func() (io.ReadCloser, error) { return get(ctx, h.objects, name, max) })
 }

@@ -9,9 +9,28 @@ import (
 	"hash"
 	"io"
 	"os"
+	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
+
+// again tries something at the server until it succeeds, for as long as a worker may be
+// silent: servers of a cluster need a while to choose another leader. What is refused or
+// not there is not tried again.
+func again[T any](ctx context.Context, most time.Duration, try func() (T, error)) (T, error) {
+	for until := time.Now().Add(most); ; {
+		v, err := try()
+		switch {
+		case err == nil, ctx.Err() != nil, time.Now().After(until):
+			return v, err
+		case errors.Is(err, nats.ErrNoResponders), errors.Is(err, nats.ErrTimeout), errors.Is(err, nats.ErrDisconnected), errors.Is(err, context.DeadlineExceeded), errors.Is(err, jetstream.ErrNoStreamResponse):
+			pause(ctx, askAgain)
+		default:
+			return v, err
+		}
+	}
+}
 
 // put stores a file under the hash of its content, unless it is there.
 func put(ctx context.Context, objects jetstream.ObjectStore, path string) (name string, err error) {

@@ -27,9 +27,9 @@ type WorkerConfig struct {
 	Do func(ctx context.Context, h *Held) Result
 	// Mask masks secrets of this machine in what is sent; nil masks nothing.
 	Mask func([]byte) []byte
-	// Left, if set, is called after a swarm has ended and none of its tasks is worked
-	// on any more.
-	Left func(swarm string)
+	// Left, if set, is called with Held.Run after a run of a swarm has ended and none of
+	// its tasks is worked on any more.
+	Left func(run string)
 	// Say is called with messages for a person.
 	Say func(string)
 }
@@ -47,6 +47,8 @@ const (
 var (
 	errSilence = fmt.Errorf("%w: the swarm was not reached for as long as it lasts", ErrOver)
 	errEnded   = errors.New("the worker ended")
+
+	errSwarmEnded = fmt.Errorf("%w: the swarm has ended, or its coordinator was started again", ErrOver)
 )
 
 // server is a worker for the swarms of a NATS server.
@@ -58,16 +60,17 @@ type server struct {
 	n     atomic.Uint64 // numbers all questions
 
 	mu    sync.Mutex
-	known map[string]bool // by epoch: joined or refused
-	rests time.Duration   // the newest rest
-	until time.Time       // no task is taken before
+	known map[string]bool    // by epoch: joined or refused
+	live  map[string]*joined // by swarm: the newest run
+	rests time.Duration      // the newest rest
+	until time.Time          // no task is taken before
 	here  sync.WaitGroup
 }
 
 // Serve works on the tasks of all swarms that announce themselves on the server,
 // until ctx ends. It returns when no task is worked on any more.
 func Serve(ctx context.Context, nc *nats.Conn, cfg WorkerConfig) error {
-	w := &server{cfg: cfg, nc: nc, slots: make(chan struct{}, max(1, cfg.Slots)), known: map[string]bool{}}
+	w := &server{cfg: cfg, nc: nc, slots: make(chan struct{}, max(1, cfg.Slots)), known: map[string]bool{}, live: map[string]*joined{}}
 	if w.cfg.Mask == nil {
 		w.cfg.Mask = func(b []byte) []byte { return b }
 	}
@@ -135,9 +138,13 @@ type joined struct {
 	lease   time.Duration
 	objects jetstream.ObjectStore
 	jobs    sync.WaitGroup
+	end     context.CancelCauseFunc
 }
 
-// swarm works for one swarm until that ends. again: the swarm may be joined again after
+// run names this run of the swarm.
+func (j *joined) run() string { return j.swarm + "-" + j.epoch }
+
+// swarm works for one run of a swarm until that ends. again: the swarm may be joined again after
 // a later announcement.
 func (w *server) swarm(ctx context.Context, name string) (again bool, err error) {
 	j, err := w.join(ctx, name)
@@ -148,15 +155,23 @@ func (w *server) swarm(ctx context.Context, name string) (again bool, err error)
 	if err != nil {
 		return true, err
 	}
-	offers, err := w.js.Consumer(ctx, stream(name), consumer)
+	offers, err := w.js.Consumer(ctx, stream(name), consumer(j.epoch))
 	if err != nil {
 		return true, err
 	}
 	w.cfg.Say(fmt.Sprintf("swarm %s: joined as %s", name, j.id))
+	ctx, j.end = context.WithCancelCause(ctx)
+	w.replace(j)
 	defer func() {
+		j.end(errSwarmEnded)
 		j.jobs.Wait()
+		w.mu.Lock()
+		if w.live[name] == j {
+			delete(w.live, name)
+		}
+		w.mu.Unlock()
 		if w.cfg.Left != nil {
-			w.cfg.Left(name)
+			w.cfg.Left(j.run())
 		}
 	}()
 	for {
@@ -181,7 +196,8 @@ func (w *server) swarm(ctx context.Context, name string) (again bool, err error)
 			<-w.slots
 			return false, err
 		default:
-			if _, gone := w.js.Stream(ctx, stream(name)); errors.Is(gone, jetstream.ErrStreamNotFound) {
+			_, gone := w.js.Consumer(ctx, stream(name), consumer(j.epoch))
+			if errors.Is(gone, jetstream.ErrStreamNotFound) || errors.Is(gone, jetstream.ErrConsumerNotFound) {
 				<-w.slots
 				w.cfg.Say(fmt.Sprintf("swarm %s: it has ended", name))
 				return true, nil
@@ -190,6 +206,17 @@ func (w *server) swarm(ctx context.Context, name string) (again bool, err error)
 		}
 		<-w.slots
 	}
+}
+
+// replace ends what the worker does for an earlier run of the same swarm: nobody wants
+// it, and it holds slots.
+func (w *server) replace(j *joined) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if old := w.live[j.swarm]; old != nil && old.epoch != j.epoch {
+		old.end(errSwarmEnded)
+	}
+	w.live[j.swarm] = j
 }
 
 func pause(ctx context.Context, d time.Duration) {
@@ -222,7 +249,7 @@ func (w *server) join(ctx context.Context, name string) (*joined, error) {
 		return nil, fmt.Errorf("this worker was %w: %s", ErrRefused, a.Refused)
 	}
 	key, err := agree(own, a.Public, a.Worker)
-	if err != nil || a.Lease <= 0 {
+	if err != nil || a.Lease <= 0 || !isName(a.Epoch) {
 		return nil, errors.Join(errors.New("join: the answer makes no sense"), err)
 	}
 	return &joined{server: w, swarm: name, epoch: a.Epoch, id: a.Worker, key: key, lease: a.Lease}, nil
