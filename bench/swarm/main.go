@@ -91,6 +91,7 @@ func layers(n int) []event.Task {
 // outcome is the result of one swarm.
 type outcome struct {
 	took  time.Duration
+	cpu   time.Duration
 	files map[string]string
 }
 
@@ -126,11 +127,11 @@ func work(ctx context.Context, ts *trees.Store, base string, tasks []event.Task,
 			return event.TaskCheck{Command: line, Exit: &exit}
 		}
 	}
-	begin := time.Now()
+	begin, used := time.Now(), cpu()
 	if err := team.Run(ctx, cfg); err != nil {
 		return o, err
 	}
-	o.took = time.Since(begin)
+	o.took, o.cpu = time.Since(begin), cpu()-used
 	if s.Ended == nil || s.Ended.Outcome != event.SwarmVerified {
 		return o, fmt.Errorf("it ended as %+v", s.Ended)
 	}
@@ -208,8 +209,8 @@ func speed(dir string, check bool, n int, think time.Duration) error {
 			one = o
 		}
 		up := float64(one.took) / float64(o.took)
-		fmt.Printf("%2d workers: %6.2f s for %d tasks of %v; speed-up %5.2f, %.2f of linear (aim ≥ 0.90); %.1f ms a task beside the thinking, git's trees included\n",
-			slots, o.took.Seconds(), n, think, up, up/float64(slots), ms(o.took)*float64(slots)/float64(n)-ms(think))
+		fmt.Printf("%2d workers: %6.2f s for %d tasks of %v; speed-up %5.2f, %.2f of linear (aim ≥ 0.90); a task has %.1f ms beside the thinking, and %.1f ms of one of %d processors\n",
+			slots, o.took.Seconds(), n, think, up, up/float64(slots), ms(o.took)*float64(slots)/float64(n)-ms(think), ms(o.cpu)/float64(n), runtime.NumCPU())
 		if len(o.files) != n || !same(o.files, one.files) {
 			err := fmt.Errorf("%d workers give another tree than one: %d files, not %d", slots, len(o.files), len(one.files))
 			if check {

@@ -106,36 +106,42 @@ func (l *swarmLog) Apply(e event.Event) {
 // said returns the name under which the log records the writing of the result.
 func (l *swarmLog) said() string { return "write the verified result of the swarm: " + l.Goal }
 
-// swarmOf finds a swarm's log by a prefix of its id, or the newest one of a folder.
+// swarmOf finds a swarm's log by a prefix of its id, or the newest one of a folder. One
+// that died before it had a plan is none.
 func swarmOf(ctx context.Context, st event.Store, dir, id string) (string, *swarmLog, error) {
-	if id == "" {
-		rows, err := ownSessions(ctx, st, dir)
+	if id != "" {
+		row, err := st.Session(ctx, id)
 		if err != nil {
-			return "", nil, err
+			return "", nil, noSession(err, id)
 		}
-		for _, r := range rows {
-			if ofSwarm(ctx, st, r.ID) {
-				id = r.ID
-				break
-			}
+		l, err := readSwarm(ctx, st, row.ID)
+		if err == nil && (l.front != swarmFront || l.Len() == 0) {
+			err = usageError("session %s is not a swarm's; see: pawl swarm status", row.ID)
 		}
-		if id == "" {
-			return "", nil, usageError("there is no swarm of %s; begin one: pawl swarm run FILE", dir)
-		}
+		return row.ID, l, err
 	}
-	row, err := st.Session(ctx, id)
+	rows, err := ownSessions(ctx, st, dir)
 	if err != nil {
-		return "", nil, noSession(err, id)
+		return "", nil, err
 	}
+	for _, r := range rows {
+		if !ofSwarm(ctx, st, r.ID) {
+			continue
+		}
+		if l, err := readSwarm(ctx, st, r.ID); err != nil || l.Len() > 0 {
+			return r.ID, l, err
+		}
+	}
+	return "", nil, usageError("there is no swarm of %s; begin one: pawl swarm run FILE", dir)
+}
+
+func readSwarm(ctx context.Context, st event.Store, id string) (*swarmLog, error) {
 	l := &swarmLog{}
-	for e, err := range st.Read(ctx, row.ID, 0) {
+	for e, err := range st.Read(ctx, id, 0) {
 		if err != nil {
-			return "", nil, err
+			return nil, err
 		}
 		l.Apply(e)
 	}
-	if l.front != swarmFront || l.Len() == 0 {
-		return "", nil, usageError("session %s is not a swarm's; see: pawl swarm status", row.ID)
-	}
-	return row.ID, l, nil
+	return l, nil
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // MaxBundle is the largest bundle with a result that is taken, in bytes.
@@ -23,12 +24,11 @@ func (s *Store) Portable(ctx context.Context, commit, on string) (string, error)
 			return on, err
 		}
 	}
-	args := []string{"commit-tree", "-m", "files of a swarm"}
-	if on != "" {
-		args = append(args, "-p", on)
+	tree, err := s.treeOf(ctx, commit)
+	if err != nil {
+		return "", err
 	}
-	const then = "@0 +0000"
-	return s.git(ctx, append(author(), "GIT_AUTHOR_DATE="+then, "GIT_COMMITTER_DATE="+then), append(args, commit+"^{tree}")...)
+	return s.commitTree(tree, "files of a swarm", time.Unix(0, 0), on)
 }
 
 // bundleRef is how the commit of a bundle is called in it.
@@ -44,8 +44,8 @@ func (s *Store) Bundle(ctx context.Context, commit, without string) (path string
 	if err := f.Close(); err != nil {
 		return "", err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.snapshots.Lock()
+	defer s.snapshots.Unlock()
 	if _, err := s.git(ctx, nil, "update-ref", bundleRef, commit); err != nil {
 		return "", errors.Join(err, os.Remove(f.Name()))
 	}
@@ -132,5 +132,9 @@ func bundleHead(r *bufio.Reader, on string) (commit string, err error) {
 
 // CommitOn makes a commit with the files of one commit on top of another.
 func (s *Store) CommitOn(ctx context.Context, files, on, message string) (string, error) {
-	return s.commitTree(ctx, files+"^{tree}", message, on)
+	tree, err := s.treeOf(ctx, files)
+	if err != nil {
+		return "", err
+	}
+	return s.commitTree(tree, message, time.Now(), on)
 }

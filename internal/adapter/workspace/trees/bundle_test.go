@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // two returns a store with a project of one file and one of another machine,
@@ -154,7 +155,7 @@ func TestHostileBundles(t *testing.T) {
 		"a tree that is a file": there.tree(t, "40000", "x", text),
 	} {
 		t.Run(what, func(t *testing.T) {
-			commit, err := there.commitTree(ctx, tree, "m", base)
+			commit, err := there.commitTree(tree, "m", time.Now(), base)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -190,7 +191,11 @@ func packed(ctx context.Context, s *Store, file, commit, base string) error {
 func TestHostileHeads(t *testing.T) {
 	here, there, base := two(t)
 	ctx := t.Context()
-	other, err := there.commitTree(ctx, base+"^{tree}", "not on the base")
+	baseTree, err := there.treeOf(ctx, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := there.commitTree(baseTree, "not on the base", time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

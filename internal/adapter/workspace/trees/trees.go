@@ -26,6 +26,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
@@ -42,11 +43,15 @@ var ErrRefused = errors.New("the result is refused")
 
 // Store keeps the trees of one swarm.
 type Store struct {
-	dir  string     // of the bare repository; trees are beside it
-	root string     // of the project
-	mu   sync.Mutex // git's own locks on the list of trees do not wait
-
+	dir           string // of the bare repository; trees are beside it
+	root          string // of the project
 	reads, writes *workspace.Git
+
+	snapshots sync.Mutex // they share an index; and bundles a reference
+
+	mu      sync.Mutex        // guards what follows
+	treeIDs map[string]string // of commits
+	from    map[string]string // the commit that a tree was made from, by its name
 }
 
 // Open opens or creates the store in a folder. Both the folder and root, the
@@ -61,7 +66,7 @@ func Open(ctx context.Context, git *workspace.Git, dir, root string) (*Store, er
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if _, err := s.writes.Run(ctx, dir, nil, nil, "init", "--quiet", "--bare", "--template=", s.dir); err != nil {
+	if _, err := s.writes.Run(ctx, dir, nil, nil, "init", "--quiet", "--bare", "--object-format=sha1", "--template=", s.dir); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Join(s.dir, "info"), 0o700); err != nil {
@@ -101,14 +106,6 @@ func (s *Store) git(ctx context.Context, env []string, args ...string) (string, 
 	return strings.TrimRight(string(out), "\n"), err
 }
 
-// author is the author of all commits. They belong to nobody: merged results
-// come to the project as changes of files.
-func author() []string {
-	return []string{
-		"GIT_AUTHOR_NAME=pawl", "GIT_AUTHOR_EMAIL=pawl@localhost", "GIT_COMMITTER_NAME=pawl", "GIT_COMMITTER_EMAIL=pawl@localhost",
-	}
-}
-
 // Snapshot makes a commit of the project's present files, including uncommitted
 // and new files, without ignored ones. Its parent is the project's own commit,
 // so that workers see its history.
@@ -120,8 +117,8 @@ func (s *Store) Snapshot(ctx context.Context) (string, error) {
 	if out, err := s.reads.Run(ctx, s.root, nil, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
 		head = strings.TrimSpace(string(out))
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.snapshots.Lock()
+	defer s.snapshots.Unlock()
 	// The project's index knows which files are unchanged, so they are not read
 	// again. If it cannot be used, the commit is read instead.
 	if !s.copyIndex(ctx, index, env) && head != "" {
@@ -129,7 +126,11 @@ func (s *Store) Snapshot(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	return s.commit(ctx, env, head, "the project when the work began")
+	tree, err := s.addAll(ctx, env)
+	if err != nil {
+		return "", err
+	}
+	return s.commitTree(tree, "the project when the work began", time.Now(), head)
 }
 
 // SnapshotOn is Snapshot with another parent, so that a merge sees the changes
@@ -139,7 +140,11 @@ func (s *Store) SnapshotOn(ctx context.Context, parent string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.commitTree(ctx, now+"^{tree}", "the project as it is now", parent)
+	tree, err := s.treeOf(ctx, now)
+	if err != nil {
+		return "", err
+	}
+	return s.commitTree(tree, "the project as it is now", time.Now(), parent)
 }
 
 func (s *Store) copyIndex(ctx context.Context, to string, env []string) bool {
@@ -162,26 +167,12 @@ func (s *Store) copyIndex(ctx context.Context, to string, env []string) bool {
 	return true
 }
 
-// commit makes a commit of a work tree's files.
-func (s *Store) commit(ctx context.Context, env []string, parent, message string) (string, error) {
+// addAll returns the tree of a work tree's files.
+func (s *Store) addAll(ctx context.Context, env []string) (string, error) {
 	if _, err := s.git(ctx, env, "add", "--all", "."); err != nil {
 		return "", err
 	}
-	tree, err := s.git(ctx, env, "write-tree")
-	if err != nil {
-		return "", err
-	}
-	return s.commitTree(ctx, tree, message, parent)
-}
-
-func (s *Store) commitTree(ctx context.Context, tree, message string, parents ...string) (string, error) {
-	args := []string{"commit-tree", "-m", message}
-	for _, p := range parents {
-		if p != "" {
-			args = append(args, "-p", p)
-		}
-	}
-	return s.git(ctx, author(), append(args, tree)...)
+	return s.git(ctx, env, "write-tree")
 }
 
 // named matches valid names of trees, which are names of folders.
@@ -201,20 +192,67 @@ func (s *Store) Checkout(ctx context.Context, name, commit string) (string, erro
 	if err := s.Remove(ctx, name); err != nil {
 		return "", err
 	}
+	if !isObjectID(commit) {
+		return "", fmt.Errorf("%q is no commit", commit)
+	}
+	// This is what git worktree add makes, with one process and not five.
+	dir, admin := s.Path(name), s.gitDir(name)
+	for path, text := range map[string]string{
+		filepath.Join(dir, ".git"):        "gitdir: " + admin + "\n",
+		filepath.Join(admin, "HEAD"):      commit + "\n",
+		filepath.Join(admin, "commondir"): "../..\n",
+		filepath.Join(admin, "gitdir"):    filepath.Join(dir, ".git") + "\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return "", err
+		}
+	}
+	index := s.index(name)
+	if _, err := s.git(ctx, []string{"GIT_DIR=" + admin, "GIT_WORK_TREE=" + dir, "GIT_INDEX_FILE=" + index}, "read-tree", "--reset", "-u", commit); err != nil {
+		return "", err
+	}
+	if err := copyIndex(index, filepath.Join(admin, "index")); err != nil {
+		return "", err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := s.git(ctx, nil, "worktree", "add", "--quiet", "--detach", s.Path(name), commit)
-	return s.Path(name), err
+	if s.from == nil {
+		s.from = map[string]string{}
+	}
+	s.from[name] = commit
+	return dir, nil
+}
+
+// index is our own index of a tree, which its worker cannot change. It knows which files
+// are as they were made, so they are not read again.
+func (s *Store) index(name string) string { return s.gitDir(name) + ".index" }
+
+// copyIndex copies an index with its time, by which git tells whether a file may have
+// been changed in the same instant as the index.
+func copyIndex(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	about, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(to, text, 0o600), os.Chtimes(to, about.ModTime(), about.ModTime()))
 }
 
 // Remove removes a tree. A missing one is not an error.
 func (s *Store) Remove(ctx context.Context, name string) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	delete(s.from, name)
+	s.mu.Unlock()
 	if err := removeAll(s.Path(name)); err != nil {
 		return err
 	}
-	return os.RemoveAll(s.gitDir(name))
+	return errors.Join(os.RemoveAll(s.index(name)), os.RemoveAll(s.gitDir(name)))
 }
 
 // removeAll removes a folder even if a worker removed its own rights for
@@ -236,29 +274,35 @@ func removeAll(dir string) error {
 // Commit makes a commit of a tree's files, on top of the worker's base commit.
 // It returns the base if nothing changed.
 func (s *Store) Commit(ctx context.Context, name, base, message string) (string, error) {
-	// Use a separate index made from the base, so that the worker's changes of
-	// git's own files in its tree have no effect.
-	index := s.gitDir(name) + ".index"
-	defer os.Remove(index)
-	env := []string{"GIT_INDEX_FILE=" + index, "GIT_WORK_TREE=" + s.Path(name)}
-	if _, err := s.git(ctx, env, "read-tree", base); err != nil {
-		return "", err
+	env := []string{"GIT_INDEX_FILE=" + s.index(name), "GIT_WORK_TREE=" + s.Path(name)}
+	s.mu.Lock()
+	made := s.from[name] == base
+	delete(s.from, name) // what is added changes the index
+	s.mu.Unlock()
+	if !made {
+		if _, err := s.git(ctx, env, "read-tree", base); err != nil {
+			return "", err
+		}
 	}
-	commit, err := s.commit(ctx, env, base, message)
+	tree, err := s.addAll(ctx, env)
 	if err != nil {
 		return "", err
 	}
-	same, err := s.Same(ctx, base, commit)
-	if same {
+	was, err := s.treeOf(ctx, base)
+	if err != nil || tree == was {
 		return base, err
 	}
-	return commit, err
+	return s.commitTree(tree, message, time.Now(), base)
 }
 
 // Same reports whether two commits have the same files.
 func (s *Store) Same(ctx context.Context, a, b string) (bool, error) {
-	_, err := s.git(ctx, nil, "diff-tree", "--quiet", a, b)
-	return err == nil, exitOne(err)
+	one, err := s.treeOf(ctx, a)
+	if err != nil {
+		return false, err
+	}
+	other, err := s.treeOf(ctx, b)
+	return one == other, err
 }
 
 // exitOne returns nil for the exit code 1, which is a valid answer.
@@ -272,7 +316,7 @@ func exitOne(err error) error {
 // Merge merges a result into the merged tree and returns the new commit, or the
 // files in conflict and no commit.
 func (s *Store) Merge(ctx context.Context, ours, theirs, message string) (commit string, conflicts []string, err error) {
-	out, err := s.writes.Run(ctx, s.dir, append([]string{"GIT_DIR=" + s.dir}, author()...), nil,
+	out, err := s.writes.Run(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, nil,
 		"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs)
 	fields := strings.Split(strings.TrimRight(string(out), "\x00\n"), "\x00")
 	if exitOne(err) != nil || err != nil && len(fields) < 2 {
@@ -281,7 +325,7 @@ func (s *Store) Merge(ctx context.Context, ours, theirs, message string) (commit
 	if err != nil {
 		return "", fields[1:], nil
 	}
-	commit, err = s.commitTree(ctx, fields[0], message, ours, theirs)
+	commit, err = s.commitTree(fields[0], message, time.Now(), ours, theirs)
 	return commit, nil, err
 }
 
@@ -312,7 +356,6 @@ func (s *Store) Changes(ctx context.Context, from, to string) ([]Change, error) 
 		return nil, err
 	}
 	var changes []Change
-	var blobs bytes.Buffer
 	fields := strings.Split(strings.TrimRight(out, "\x00"), "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {
 		meta, file := strings.Fields(strings.TrimPrefix(fields[i], ":")), fields[i+1]
@@ -328,12 +371,9 @@ func (s *Store) Changes(ctx context.Context, from, to string) ([]Change, error) 
 		case c.Deleted && meta[0] != modeFile && meta[0] != modeExec:
 			return nil, fmt.Errorf("%w: %s was a %s, and only files can be removed", ErrRefused, file, kind(meta[0]))
 		}
-		if !c.Deleted {
-			fmt.Fprintln(&blobs, c.blob)
-		}
 		changes = append(changes, c)
 	}
-	return changes, s.small(ctx, changes, &blobs)
+	return changes, s.small(ctx, changes)
 }
 
 // Check refuses a commit that contains what no result may contain.
@@ -353,19 +393,35 @@ func kind(mode string) string {
 }
 
 // small refuses files that are too large for a result.
-func (s *Store) small(ctx context.Context, changes []Change, blobs *bytes.Buffer) error {
-	out, err := s.writes.Run(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, blobs, "cat-file", "--batch-check=%(objectname) %(objectsize)")
-	if err != nil {
-		return err
-	}
+func (s *Store) small(ctx context.Context, changes []Change) error {
 	large := map[string]bool{}
-	for line := range strings.Lines(string(out)) {
-		var oid string
-		var size int64
-		if _, err := fmt.Sscan(line, &oid, &size); err != nil {
-			return fmt.Errorf("git cat-file answered %q: %w", line, err)
+	var others bytes.Buffer
+	for _, c := range changes {
+		if c.Deleted {
+			continue
 		}
-		large[oid] = size > maxFile
+		size, ok, err := s.looseSize(c.blob)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			fmt.Fprintln(&others, c.blob)
+		}
+		large[c.blob] = size > maxFile
+	}
+	if others.Len() > 0 {
+		out, err := s.writes.Run(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, &others, "cat-file", "--batch-check=%(objectname) %(objectsize)")
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(string(out)) {
+			var oid string
+			var size int64
+			if _, err := fmt.Sscan(line, &oid, &size); err != nil {
+				return fmt.Errorf("git cat-file answered %q: %w", line, err)
+			}
+			large[oid] = size > maxFile
+		}
 	}
 	for _, c := range changes {
 		if large[c.blob] {
