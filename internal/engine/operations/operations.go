@@ -414,6 +414,13 @@ func (o *Operations) Context() context.Context {
 	return o.running.ctx
 }
 
+// Interrupted reports whether the running operation was told to end.
+func (o *Operations) Interrupted() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.running != nil && o.running.ctx.Err() != nil
+}
+
 // Take returns the waiting prompts and empties the queue.
 func (o *Operations) Take() []Prompt {
 	o.mu.Lock()

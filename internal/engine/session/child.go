@@ -22,6 +22,13 @@ type parentage struct {
 	agent     *children.Child // what it is made of
 	rights    *rights.Rights
 	questions *questions.Questions
+	// interrupted reports whether the turn that it works for has ended; nil: there is none.
+	interrupted func() bool
+}
+
+// interrupted reports whether the running turn, or one that it works for, was told to end.
+func (s *Session) interrupted() bool {
+	return s.ops.Interrupted() || s.cfg.child.interrupted != nil && s.cfg.child.interrupted()
 }
 
 // kind is what kind of agent it is.
@@ -56,7 +63,7 @@ func (s *Session) openAllowed(ref string) (llm.Model, error) {
 func (s *Session) openChild(ctx context.Context, a children.Child) (children.Session, error) {
 	c := s.cfg
 	c.ID, c.Front, c.Of, c.Own = a.ID, "agent", &a.Of, Own{}
-	c.child = parentage{agent: &a, rights: s.rights, questions: s.questions}
+	c.child = parentage{agent: &a, rights: s.rights, questions: s.questions, interrupted: s.interrupted}
 	c.Model, c.System, c.Tools, c.Shell = a.Model, a.System, a.Tools, a.Shell
 	c.Agents, c.Limits, c.Parent, c.Permission = a.Agents, a.Limits, s.spending, s.rights.Child(a.ReadOnly)
 	if about, rules := a.About, s.cfg.Rules; about != "" && rules != nil {

@@ -69,5 +69,7 @@ func (s *Session) loop() *turn.Loop {
 		Log:     turn.Log{Record: s.recordAndCount, Live: s.log.Publish},
 		Results: s.results(),
 		Clock:   turn.Clock{Now: s.cfg.Now, Sleep: s.cfg.Sleep},
+
+		Interrupted: s.cfg.child.interrupted,
 	}
 }

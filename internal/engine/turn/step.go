@@ -198,7 +198,7 @@ func (l *Loop) invoke(ctx context.Context, p *Pending) (done, *Refusal) {
 	if no := l.Stages.start(ctx, p); no != nil {
 		return done{}, no
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || l.Interrupted != nil && l.Interrupted() {
 		return done{}, &Refusal{Outcome: event.Cancelled, Text: cancelledText}
 	}
 	begun := event.CallStarted{ID: p.Call.ID}

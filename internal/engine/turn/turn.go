@@ -44,6 +44,10 @@ type Loop struct {
 	Env   func(*Pending) tool.Env
 	Locks *Locks
 	Clock Clock
+	// Interrupted, if set, reports whether the turn that this one works for has ended. It
+	// knows before any of that turn's agents is told, so none begins a call when another
+	// one's, which it waited for, was cut short.
+	Interrupted func() bool
 }
 
 // Requests is how requests to the model are made and paid.
