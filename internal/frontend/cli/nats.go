@@ -108,11 +108,6 @@ func (r *swarmRun) workers(ctx context.Context) (_ team.Workers, closeBoard func
 	if f.nats.URL == "" {
 		return nil, func() {}, nil
 	}
-	for _, t := range r.log.Tasks() {
-		if t.Agent != "" {
-			return nil, nil, usageError("task %s names an agent, %s: agents are files of this machine, and are not sent to others; leave --nats or \"agent\" out", t.ID, t.Agent)
-		}
-	}
 	nc, err := r.connect(&f.nats, r.say)
 	if err != nil {
 		return nil, nil, err
@@ -127,7 +122,7 @@ func (r *swarmRun) workers(ctx context.Context) (_ team.Workers, closeBoard func
 		}
 		return nil, nil, err
 	}
-	away := &machines.Away{Board: board, Trees: r.trees, Base: r.log.Base, Model: f.model, Check: r.check}
+	away := &machines.Away{Board: board, Trees: r.trees, Base: r.log.Base, Model: f.model, Agent: r.agent, Check: r.check}
 	if f.unchecked {
 		away.Check = nil
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
+	"github.com/pawl-agent/pawl/internal/adapter/nats/leases"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/taskgraph"
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
@@ -92,6 +93,36 @@ func noKind(name string, all []agents.Kind) string {
 	return why + ": there are " + strings.Join(names, ", ")
 }
 
+// agent returns a kind as it travels to a worker on another machine, whose own models,
+// tools and rights bound it there.
+func (r *swarmRun) agent(name string) (*leases.Agent, error) {
+	k, err := r.kind(event.Task{Agent: name})
+	if err != nil {
+		return nil, err
+	}
+	return &leases.Agent{Name: k.Name, Prompt: k.Prompt, Tools: k.Tools, Model: k.Model, USD: k.USD, ReadOnly: k.ReadOnly}, nil
+}
+
+// takeKind takes the kind that came with a task from another machine.
+func (r *swarmRun) takeKind(dir string) error {
+	a := r.away.Job.Agent
+	if a == nil {
+		return nil
+	}
+	paths, err := settings.PathsFrom(r.Env)
+	if err != nil {
+		return err
+	}
+	conf, err := settings.Load(paths, dir)
+	if err != nil {
+		return err
+	}
+	r.kinds = map[string]workerKind{r.away.Job.Task.Agent: r.workerKind(agents.Kind{
+		Name: a.Name, Prompt: a.Prompt, Tools: a.Tools, Model: a.Model, USD: max(0, a.USD), ReadOnly: a.ReadOnly,
+	}, conf)}
+	return nil
+}
+
 func (r *swarmRun) workerKind(k agents.Kind, conf settings.Loaded) workerKind {
 	told := map[string]bool{}
 	w := workerKind{k, func(text string) {
@@ -102,7 +133,8 @@ func (r *swarmRun) workerKind(k agents.Kind, conf settings.Loaded) workerKind {
 			r.say("pawl: " + text)
 		}
 	}}
-	if k.Model != "" {
+	elsewhere := r.away == nil && r.f.nats.URL != "" // the worker's machine has its own models
+	if k.Model != "" && !elsewhere {
 		if _, err := r.resolve(k.Model, conf); err != nil {
 			w.said(fmt.Sprintf("the model %s of the agent %s can not be used (%v): it runs on that of the swarm", k.Model, k.Name, err))
 			w.Model = ""

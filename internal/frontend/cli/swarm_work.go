@@ -35,6 +35,11 @@ var errSwarmRepeats = errors.New("the worker made the same call over and over wi
 func (r *swarmRun) work(ctx context.Context, j team.Job) (done team.Done, err error) {
 	f := r.f.flags
 	f.dir, f.resume, f.maxUSD, f.maxTokens, f.budget = j.Dir, "", 0, 0, ""
+	if r.away != nil {
+		if err := r.takeKind(j.Dir); err != nil {
+			return done, err
+		}
+	}
 	kind, err := r.kind(j.Task)
 	if err != nil {
 		return done, err

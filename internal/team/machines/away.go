@@ -32,6 +32,8 @@ type Away struct {
 	Trees *trees.Store
 	Base  string // the commit that the swarm began from
 	Model string // if neither task nor worker names one
+	// Agent returns a kind of agent that a task names.
+	Agent func(name string) (*leases.Agent, error)
 	// Check runs an acceptance check in a tree. nil: the workers' own results are
 	// trusted until the merged tree is verified.
 	Check func(ctx context.Context, dir, line string) event.TaskCheck
@@ -65,6 +67,11 @@ func (a *Away) Do(ctx context.Context, j swarm.Job) (swarm.Done, error) {
 		return swarm.Done{}, fmt.Errorf("send the files to the workers: %w", err)
 	}
 	job := leases.Job{Worker: j.Worker, Task: j.Task, Prompt: j.Prompt, Model: a.Model, Root: root.commit, RootBundle: root.bundle, Base: base.commit}
+	if j.Task.Agent != "" {
+		if job.Agent, err = a.Agent(j.Task.Agent); err != nil {
+			return swarm.Done{}, err
+		}
+	}
 	if base.commit != root.commit {
 		job.BaseBundle = base.bundle
 	}

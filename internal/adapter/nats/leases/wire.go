@@ -176,12 +176,24 @@ type Job struct {
 	Task   event.Task `json:"task"`
 	Prompt string     `json:"prompt"`
 	Model  string     `json:"model,omitempty"` // where neither task nor worker names one
+	Agent  *Agent     `json:"agent,omitempty"` // the kind of agent that works on it; nil: an ordinary worker
 	// Root is the commit below all trees of the swarm. Base is the commit that the work
 	// begins from. RootBundle and BaseBundle hold them.
 	Root       string `json:"root"`
 	RootBundle string `json:"root_bundle"`
 	Base       string `json:"base"`
 	BaseBundle string `json:"base_bundle,omitempty"` // empty where Base is Root
+}
+
+// Agent is a kind of agent, as the swarm's machine defines it. It can only narrow what
+// the worker's machine lets a worker do.
+type Agent struct {
+	Name     string   `json:"name"`
+	Prompt   string   `json:"prompt,omitempty"`
+	Tools    []string `json:"tools,omitempty"` // nil: all
+	Model    string   `json:"model,omitempty"` // if the worker's machine has it
+	USD      float64  `json:"usd,omitempty"`   // the limit of one try; 0: none
+	ReadOnly bool     `json:"read_only,omitempty"`
 }
 
 // Result is a worker's report about its work.
