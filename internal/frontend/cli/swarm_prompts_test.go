@@ -185,3 +185,23 @@ func TestWorkerOfAKind(t *testing.T) {
 		t.Errorf("a worker of no kind: %s with %s", plain.Model, all)
 	}
 }
+
+// SPEC 14.3: what a worker changed and said of it reaches later workers whose tasks name
+// the file, and nobody else.
+func TestReferencesReachLaterWorkers(t *testing.T) {
+	graph := makesFiles("one") + "- {id: two, goal: use one.txt, accept: [test -f two.txt], after: [one]}\n" +
+		"- {id: three, goal: something else, accept: [test -f three.txt], after: [one]}\n"
+	first, _ := swarmSaw(t, map[string]string{}, graph, func(task string, n int, body []byte) llmtest.Turn {
+		if task == "one" && n > 0 {
+			return llmtest.Say("The first line holds the version.\nMore words.")
+		}
+		return writes(task, n, body)
+	}, "--workers", "1")
+	const told = `- one.txt: changed by the worker of task one, which says: The first line holds the version.`
+	if !bytes.Contains(first["two"], []byte(told)) || bytes.Contains(first["two"], []byte("More words")) {
+		t.Errorf("two is not told: %s", first["two"][max(0, len(first["two"])-2500):])
+	}
+	if bytes.Contains(first["three"], []byte("What other workers found")) {
+		t.Error("three is told of what it does not need")
+	}
+}

@@ -6,7 +6,10 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/folder"
@@ -68,7 +71,7 @@ func (r *swarmRun) work(ctx context.Context, j team.Job) (done team.Done, err er
 	}
 	defer o.close()
 	done.Session, done.Model = o.ID(), o.View().Info().Ref()
-	w := &swarmWatch{o: o, job: j, args: map[string]string{}, seen: map[string]bool{}}
+	w := &swarmWatch{o: o, job: j, args: map[string]string{}, seen: map[string]bool{}, files: map[string]bool{}}
 	out, err := o.RunPrompt(ctx, session.Prompt{Source: event.Parent, Text: j.Prompt}, session.Observer{After: o.View().Last(), See: w.see})
 	spent, _ := o.View().Spent()
 	done.Reply, done.Tokens = out.Reply, spent.Usage.Input+spent.Usage.Output
@@ -90,7 +93,28 @@ func (r *swarmRun) work(ctx context.Context, j team.Job) (done team.Done, err er
 		}
 		return done, fmt.Errorf("the worker's turn ended as %s", out.Ended.End)
 	}
+	done.Refers = w.refers(done.Reply)
 	return done, nil // the checks decide whether the task is done
+}
+
+// mostRefers is how many files of a worker others are told of.
+const mostRefers = 50
+
+// refers returns what later workers may need to know of this one's work: the files that
+// it changed, with its task and the first line of what it said.
+func (w *swarmWatch) refers(reply string) []swarm.Reference {
+	said, _, _ := strings.Cut(strings.TrimSpace(reply), "\n")
+	note := "changed by the worker of task " + w.job.Task.ID
+	if said != "" {
+		note += ", which says: " + clipped(said, 200)
+	}
+	var refs []swarm.Reference
+	for _, path := range slices.Sorted(maps.Keys(w.files)) {
+		if len(refs) < mostRefers {
+			refs = append(refs, swarm.Reference{Value: path, Note: note})
+		}
+	}
+	return refs
 }
 
 // swarmWatch reports a worker's calls to the swarm.
@@ -100,6 +124,7 @@ type swarmWatch struct {
 	args    map[string]string // of open calls
 	seen    map[string]bool   // results
 	changed bool              // a file, since the last call
+	files   map[string]bool   // that it changed
 	repeats swarm.Repeats
 }
 
@@ -108,7 +133,7 @@ func (w *swarmWatch) see(e event.Event) error {
 	case event.CallAsked:
 		w.args[b.ID] = string(b.Args)
 	case event.FileChanged:
-		w.changed = true
+		w.changed, w.files[b.Path] = true, true
 	case event.CallDone:
 		return w.call(b)
 	}
