@@ -29,7 +29,7 @@ func folder(t *testing.T) string {
 func open(t *testing.T, l confine.Level, root string) *Box {
 	t.Helper()
 	f, _, err := Place(func(k string) string {
-		return map[string]string{"HOME": os.Getenv("HOME"), "XDG_CACHE_HOME": filepath.Join(filepath.Dir(root), "cache")}[k]
+		return map[string]string{"HOME": os.Getenv("HOME"), "PATH": os.Getenv("PATH"), "XDG_CACHE_HOME": filepath.Join(filepath.Dir(root), "cache")}[k]
 	}, "", root, filepath.Join(filepath.Dir(root), "state"))
 	if err != nil {
 		t.Fatal(err)

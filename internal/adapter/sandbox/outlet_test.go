@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"os/exec"
 	"strings"
 	"testing"
@@ -37,7 +38,9 @@ func granted(t *testing.T, root string, hosts ...string) *Box {
 		fmt.Fprintf(w, "%s %s%s %s\n", r.Method, r.Host, r.URL.Path, b)
 	}))
 	t.Cleanup(up.Close)
-	box, err := Open(confine.New(confine.Hosts, confine.Facts{Root: root, Home: real(os.Getenv("HOME")), Hosts: hosts}))
+	facts := confine.Facts{Root: root, Home: real(os.Getenv("HOME")), Hosts: hosts}
+	facts.Reads = installed(facts, filepath.SplitList(os.Getenv("PATH"))) // python3
+	box, err := Open(confine.New(confine.Hosts, facts))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,11 +110,7 @@ func locate(env func(string) string, root string, state ...string) (f confine.Fa
 			f.Reads = append(f.Reads, real(v))
 		}
 	}
-	for _, p := range filepath.SplitList(env("PATH")) {
-		if filepath.IsAbs(p) && holdsNoKeys(f, real(p)) {
-			f.Reads = append(f.Reads, real(p))
-		}
-	}
+	f.Reads = append(f.Reads, installed(f, filepath.SplitList(env("PATH")))...)
 	for p := range strings.SplitSeq(env("GOPATH"), ":") {
 		if filepath.IsAbs(p) {
 			f.Reads = append(f.Reads, real(filepath.Join(p, "pkg/mod")))

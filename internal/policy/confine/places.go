@@ -1,5 +1,7 @@
 package confine
 
+import "path"
+
 // system is what a command can read besides its workspace: the system, and the
 // toolchains in a home folder. Of /etc only named files: it contains keys as
 // well.
@@ -38,3 +40,22 @@ var closed = [...]string{"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ss
 // devices are the device files that every command gets. Not /dev/pts: other
 // terminals of the same person are there, to write to and to read keys from.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
+
+// KeysOfAHome reports whether a path may hold keys of a home, whichever folder
+// is one: a folder above it, or a folder in it where such keys exist.
+func KeysOfAHome(file string, exists func(string) bool) bool {
+	for _, k := range keys {
+		if exists(path.Join(file, k)) {
+			return true
+		}
+		for home := path.Dir(file); ; home = path.Dir(home) {
+			if k := path.Join(home, k); Within(k, file) || Within(file, k) {
+				return true
+			}
+			if home == "/" {
+				break
+			}
+		}
+	}
+	return false
+}
