@@ -259,6 +259,9 @@ func (j *job) ran(t *tape) tool.Ran {
 	r.Signal = signal
 	if signal == "" && !r.TimedOut {
 		r.Exit = &code
+		if code != 0 && j.confine.Level == process.Workspace && len(j.confine.Hosts) == 0 && j.confined != nil {
+			r.Refused = append(r.Refused, hostsMissed(r.Output)...)
+		}
 	}
 	if exit := (*exec.ExitError)(nil); j.confined != nil && j.err != nil && !errors.As(j.err, &exit) {
 		r.Stopped = j.err.Error()

@@ -84,14 +84,10 @@ func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
 		out = append(out, "[the sandbox stopped it: "+ran.Stopped+"]")
 	}
 	failed := ran.Exit == nil || *ran.Exit != 0
-	rs := ran.Refused
-	if !failed {
-		rs = slices.DeleteFunc(slices.Clone(rs), incidental)
-	}
-	if len(rs) > 0 {
+	if rs, n := Told(ran.Refused, failed); len(rs) > 0 {
 		more := ""
-		if n := len(rs) - refusedShown; n > 0 {
-			rs, more = rs[:refusedShown], fmt.Sprintf(", and %d more", n)
+		if n > 0 {
+			more = fmt.Sprintf(", and %d more", n)
 		}
 		var said []string
 		for _, r := range rs {
@@ -107,6 +103,15 @@ func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
 		out = append(out, "[it ran read-only: no file can be changed, and there is no network]")
 	}
 	return strings.Join(out, "\n")
+}
+
+// Told returns which refusals of a command are told, and how many more there are.
+func Told(refused []process.Refusal, failed bool) (told []process.Refusal, more int) {
+	if !failed {
+		refused = slices.DeleteFunc(slices.Clone(refused), incidental)
+	}
+	n := min(len(refused), refusedShown)
+	return refused[:n], len(refused) - n
 }
 
 // Blamed returns the refusals that may be why a command failed. A program's own

@@ -12,15 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
-	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
-	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
 func (a *App) sandboxCommand() *cobra.Command {
 	var level, dir string
-	var writes []string
+	var g openings
 	c := &cobra.Command{
 		Use: "sandbox [flags] -- COMMAND [ARGUMENT...]", Short: "Run a command that the kernel confines",
 		Long: `Run a command that can read the system and the workspace, and at the level
@@ -30,32 +29,38 @@ other process and none of pawl's own files. Variables that look like a key are
 left out of its environment. See doc/sandbox.md.
 
 The exit code is the command's; 125 where it could not be confined, 126 and 127
-where it could not be started.`,
+where it could not be started. At the end each thing that was refused is one line
+on standard error, with the flag that allows it.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			l, err := confine.ParseLevel(level)
 			if err != nil {
 				return usageError("%w", err)
 			}
-			return a.sandboxed(c.Context(), l, dir, writes, args)
+			if l < confine.Workspace && len(g.writes)+len(g.hosts) > 0 {
+				return usageError("--allow-write and --allow-host need --level workspace")
+			}
+			return a.sandboxed(c.Context(), l, dir, g, args)
 		},
 	}
 	c.Flags().SetInterspersed(false)
 	c.Flags().StringVar(&level, "level", "workspace", "read-only or workspace")
 	c.Flags().StringVarP(&dir, "dir", "C", "", "the workspace instead of the current folder")
-	c.Flags().StringArrayVar(&writes, "allow-write", nil, "a folder outside that may be changed as well (repeatable)")
+	c.Flags().StringArrayVar(&g.writes, "allow-write", nil, "a file or a folder that may be changed as well (repeatable)")
+	c.Flags().StringArrayVar(&g.reads, "allow-read", nil, "a file or a folder that may be read as well (repeatable)")
+	c.Flags().StringArrayVar(&g.hosts, "allow-host", nil, "a host that may be reached, such as example.org, *.example.org or example.org:8443 (repeatable)")
 	return c
 }
 
 // unconfined is the exit code of a command that could not be confined.
 const unconfined = 125
 
-func (a *App) sandboxed(ctx context.Context, l confine.Level, dir string, writes, args []string) error {
+func (a *App) sandboxed(ctx context.Context, l confine.Level, dir string, g openings, args []string) error {
 	root, err := a.realDir(&flags{dir: dir})
 	if err != nil {
 		return err
 	}
-	policy, env, err := a.confinement(l, root, writes)
+	policy, env, err := a.confinement(l, root, g)
 	if err != nil {
 		return &exitError{code: unconfined, err: err}
 	}
@@ -81,6 +86,9 @@ func (a *App) sandboxed(ctx context.Context, l confine.Level, dir string, writes
 		go forward(a.Signals(), cmd.Process)
 	}
 	err = child.Wait()
+	for _, line := range refusedLines(policy, child.Refusals(), err != nil) {
+		fmt.Fprintln(a.Err, plain.Line("pawl: "+line))
+	}
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
@@ -100,39 +108,6 @@ func forward(in <-chan string, to *os.Process) {
 	for s := range in {
 		_ = to.Signal(of[s])
 	}
-}
-
-// confinement is the policy of a level in a workspace, and the settings that
-// its commands need.
-func (a *App) confinement(l confine.Level, root string, writes []string) (confine.Policy, []string, error) {
-	paths, err := settings.PathsFrom(a.Env)
-	if err != nil {
-		return confine.Policy{}, nil, err
-	}
-	facts, env, err := sandbox.Place(a.Env, a.Self, root, paths.State, paths.Config)
-	if err != nil {
-		return confine.Policy{}, nil, err
-	}
-	policy := confine.New(l, facts)
-	for _, w := range writes {
-		r, err := realPath(w)
-		if err != nil {
-			return confine.Policy{}, nil, fault.NewConfiguration("make the folder first", "cannot allow writing %s: %v", w, err)
-		}
-		st, err := os.Stat(r)
-		if err != nil {
-			return confine.Policy{}, nil, err
-		}
-		if err := sandbox.MayGrant(policy, r, st.IsDir()); err != nil {
-			return confine.Policy{}, nil, err
-		}
-		if st.IsDir() {
-			policy = policy.Grant(nil, []string{r}, nil)
-		} else {
-			policy = policy.Grant(nil, nil, []string{r})
-		}
-	}
-	return policy, env, nil
 }
 
 // examineSandbox proves the sandbox by trying.

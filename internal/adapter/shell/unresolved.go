@@ -1,0 +1,48 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/policy/host"
+)
+
+// A confined command without a granted host has no way to ask for a name, so
+// the kernel refuses that without naming it. The command's own message does: by
+// it a person can be asked about the host (SPEC 16.12).
+
+// unresolved are the messages of programs that could not look up a host.
+var unresolved = lazyregexp.New(`(?i)(?:` + strings.Join([]string{
+	`could not resolve (?:host(?:name)?|proxy):? +`,                           // curl, git, cargo, ssh
+	`unable to resolve host(?: address)? +`,                                   // wget
+	`getaddrinfo (?:for |failed for )?(?:(?:ENOTFOUND|EAI_AGAIN|EAI_FAIL) )?`, // node, php
+	`dial tcp: lookup +`,                         // go
+	`temporary failure resolving +`,              // apt
+	`UnknownHostException: +`,                    // java
+	`ConnectionPool\(host=`,                      // python
+	`failed to lookup address information for +`, // rust
+	`(?:failed|unable|could not|cannot) (?:to )?(?:fetch|connect to|download|open|reach)[: ]+["'<(\x60]*https?://`, // with a URL
+	`for url \(https?://`,
+	`request to https?://`,
+}, "|") + `)["'‘<\x60(]*([a-z0-9-]+(?:\.[a-z0-9-]+)+)`)
+
+// maxUnresolved is how many hosts are taken from one output.
+const maxUnresolved = 3
+
+// hostsMissed returns the hosts of the internet that a command's output says it
+// could not look up.
+func hostsMissed(output string) []process.Refusal {
+	var out []process.Refusal
+	for _, m := range unresolved().FindAllStringSubmatch(output, 20*maxUnresolved) {
+		name := strings.ToLower(m[1])
+		if _, err := host.ParseGrant(name); err != nil || !strings.ContainsAny(name, "abcdefghijklmnopqrstuvwxyz") {
+			continue
+		}
+		if r := (process.Refusal{Act: process.ActHost, What: name}); !slices.Contains(out, r) && len(out) < maxUnresolved {
+			out = append(out, r)
+		}
+	}
+	return out
+}
