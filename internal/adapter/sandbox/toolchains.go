@@ -38,7 +38,7 @@ type toolchains struct {
 	facts  confine.Facts
 	policy confine.Policy
 	seen   map[string]bool
-	reads []string
+	reads  []string
 }
 
 // installed returns the folders that the programs of PATH are installed in, as
