@@ -14,13 +14,13 @@ import (
 // This is the table of toolchains' caches. A command writes to own ones, since
 // what the sandbox wrote a person's own builds must not trust. How the person's
 // are of use all the same: go commands read theirs by a program (goCache), npm,
-// cargo and gradle's wrapper find in the own one what lock files name (package
-// warm), and a few are read in place. The others begin empty.
+// yarn 1, bun, cargo and gradle's wrapper find in the own one what lock files
+// name (package warm), and a few are read in place. The others begin empty.
 
 // caches are the settings that point to the sandbox's own caches.
 var caches = []string{
 	"GOCACHE=go-build", "XDG_CACHE_HOME=xdg", "CCACHE_DIR=ccache", "SCCACHE_DIR=sccache",
-	"npm_config_cache=" + warm.NPM, "YARN_CACHE_FOLDER=yarn", "YARN_GLOBAL_FOLDER=yarn-global", "PNPM_HOME=pnpm", "BUN_INSTALL_CACHE_DIR=bun", "DENO_DIR=deno",
+	"npm_config_cache=" + warm.NPM, "YARN_CACHE_FOLDER=" + warm.Yarn, "YARN_GLOBAL_FOLDER=yarn-global", "PNPM_HOME=pnpm", "BUN_INSTALL_CACHE_DIR=" + warm.Bun, "DENO_DIR=deno",
 	"PIP_CACHE_DIR=pip", "UV_CACHE_DIR=uv",
 	"CARGO_HOME=" + warm.Cargo, "GRADLE_USER_HOME=" + warm.Gradle,
 	"COMPOSER_CACHE_DIR=composer", "BUNDLE_USER_CACHE=bundle",
@@ -51,10 +51,7 @@ func persons(env func(string) string, f *confine.Facts) warm.Persons {
 		default:
 			return ""
 		}
-		if st, err := os.Stat(dir); err != nil || !st.IsDir() {
-			return ""
-		}
-		return real(dir)
+		return folderAt(dir)
 	}
 	read := func(dir string) {
 		if dir = real(dir); holdsNoKeys(*f, dir) {
@@ -67,6 +64,10 @@ func persons(env func(string) string, f *confine.Facts) warm.Persons {
 		}
 	}
 	p := warm.Persons{NPM: there("npm_config_cache", ".npm", ""), Cargo: there("CARGO_HOME", ".cargo", ""), Gradle: there("GRADLE_USER_HOME", ".gradle", "")}
+	if p.Yarn = there("YARN_CACHE_FOLDER", "", "yarn"); p.Yarn == "" && os.Getuid() == 0 {
+		p.Yarn = folderAt("/usr/local/share/.cache/yarn") // root's
+	}
+	p.Bun = there("BUN_INSTALL_CACHE_DIR", ".bun/install/cache", "")
 	for _, part := range []string{"bin", "env", "git", "registry"} { // beside them is a file with keys
 		if p.Cargo != "" {
 			read(filepath.Join(p.Cargo, part))
@@ -75,10 +76,24 @@ func persons(env func(string) string, f *confine.Facts) warm.Persons {
 	if p.NPM != "" {
 		read(filepath.Join(p.NPM, "_cacache", "content-v2"))
 	}
+	if p.Yarn != "" {
+		read(filepath.Join(p.Yarn, "v6"))
+	}
+	if p.Bun != "" {
+		read(p.Bun)
+	}
 	if p.Gradle != "" {
 		read(filepath.Join(p.Gradle, "wrapper"))
 	}
 	return p
+}
+
+// folderAt returns a folder's real path, "" if there is none.
+func folderAt(dir string) string {
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return ""
+	}
+	return real(dir)
 }
 
 // ownCaches makes the folder of the sandbox's own caches, lets it be changed,

@@ -242,14 +242,15 @@ func readlinkAt(dir int, name string) (string, error) {
 	return string(buf[:max(n, 0)]), err
 }
 
-// change judges a change as the policy does, and looks for repositories in what a
-// person granted: those that are not named .git are found only by what they hold.
+// change judges a change as the policy does, and looks for repositories in the
+// workspace and in what a person granted: those that are not named .git are found
+// only by what they hold.
 func (s *supervisor) change(file string, act confine.Act) confine.Verdict {
 	v := s.policy.Change(file, act)
 	if v != confine.Made {
 		return v
 	}
-	for _, g := range slices.Concat(s.policy.Granted, s.policy.Opened) {
+	for _, g := range slices.Concat(s.policy.Granted, s.policy.Opened, s.policy.Guards) {
 		for dir := filepath.Dir(file); confine.Within(g, dir); dir = filepath.Dir(dir) {
 			if confine.GitChange(dir, file, act) && isRepository(dir) {
 				return confine.Refused

@@ -1,5 +1,5 @@
 // Package warm lets the sandbox's own caches begin with what the person's have,
-// of what a project's lock files name: packages of npm, crates of cargo, the
+// of what a project's lock files name: packages of npm, yarn 1 and bun, crates of cargo, the
 // distributions of gradle's wrapper. So `npm ci` and `cargo build` work inside
 // without a network, where they would outside.
 //
@@ -30,6 +30,8 @@ type Persons struct {
 	NPM    string // what holds _cacache
 	Cargo  string // CARGO_HOME
 	Gradle string // GRADLE_USER_HOME
+	Yarn   string // what holds v6, of yarn 1
+	Bun    string // BUN_INSTALL_CACHE_DIR
 }
 
 // The own folders, below that of all own caches.
@@ -37,6 +39,8 @@ const (
 	NPM    = "npm"
 	Cargo  = "cargo"
 	Gradle = "gradle"
+	Yarn   = "yarn"
+	Bun    = "bun"
 )
 
 // Filler fills the own caches of a workspace. It is safe for concurrent use.
@@ -123,6 +127,8 @@ var locks = []struct {
 	{"package-lock.json", npm},
 	{"npm-shrinkwrap.json", npm},
 	{"Cargo.lock", cargo},
+	{"yarn.lock", yarn},
+	{"bun.lock", bun},
 }
 
 func stamp(name string) (mark, bool) {
@@ -166,6 +172,40 @@ func npm(p Persons, to *os.Root, text []byte) {
 		x := hex.EncodeToString(sum)
 		name := filepath.Join("_cacache", "content-v2", string(m[1]), x[:2], x[2:4], x[4:])
 		link(to, filepath.Join(p.NPM, name), filepath.Join(NPM, name))
+	}
+}
+
+var yarned = lazyregexp.New(`(?m)^"?((?:@[\w.-]+/)?[\w-][\w.-]*)@[^\n]*:\r?\n  version "([\w.+-]+)"\r?\n  resolved "[^"#\n]*#([0-9a-f]{40})"`)
+
+// yarn links the packages that a lock file of yarn 1 names, as it names their
+// folders in its cache.
+func yarn(p Persons, to *os.Root, text []byte) {
+	if p.Yarn == "" {
+		return
+	}
+	for _, m := range yarned().FindAllSubmatch(text, -1) {
+		name := "npm-" + strings.ReplaceAll(string(m[1]), "/", "-") + "-" + string(m[2]) + "-" + string(m[3])
+		for _, n := range []string{name, name + "-integrity"} {
+			link(to, filepath.Join(p.Yarn, "v6", n), filepath.Join(Yarn, "v6", n))
+		}
+	}
+}
+
+var bunned = lazyregexp.New(`\["((?:@[\w-][\w.-]*/)?[\w-][\w.-]*)@([0-9][\w.+-]*)"`)
+
+// bun links the packages that its lock file names. After a version its cache
+// has its own number, and the registry's name where that is another.
+func bun(p Persons, to *os.Root, text []byte) {
+	if p.Bun == "" {
+		return
+	}
+	for _, m := range bunned().FindAllSubmatch(text, -1) {
+		found, _ := filepath.Glob(filepath.Join(p.Bun, string(m[1])+"@"+string(m[2])+"@@*"))
+		for _, at := range found {
+			if rel, err := filepath.Rel(p.Bun, at); err == nil {
+				link(to, at, filepath.Join(Bun, rel))
+			}
+		}
 	}
 }
 

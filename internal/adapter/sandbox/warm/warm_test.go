@@ -128,6 +128,23 @@ func TestFill(t *testing.T) {
 	}
 }
 
+// SPEC 16.12: packages of yarn 1 and bun are linked as their lock files name them.
+func TestFillYarnAndBun(t *testing.T) {
+	home, root, own := t.TempDir(), t.TempDir(), t.TempDir()
+	p := Persons{Yarn: filepath.Join(home, "yarn"), Bun: filepath.Join(home, "bun")}
+	const sum = "574c8138ce1d2b5861f0b44579dbadd60c6615b2"
+	for _, name := range []string{"yarn/v6/npm-ms-2.1.3-" + sum + "-integrity", "yarn/v6/npm-@a-b-1.0.0-" + sum, "yarn/v6/npm-other-1.0.0-" + sum, "bun/ms@2.1.3@@@1", "bun/@a/b@1.0.0@@npm.example.org@@@1", "bun/other@1.0.0@@@1", "secret"} {
+		put(t, filepath.Join(home, name, "package.json"), "{}")
+	}
+	put(t, filepath.Join(root, "yarn.lock"), "# yarn lockfile v1\n\n\"@a/b@^1.0.0\":\n  version \"1.0.0\"\n  resolved \"https://r/b.tgz#"+sum+"\"\n\nms@2, ms@2.1.3:\n  version \"2.1.3\"\n  resolved \"https://r/ms.tgz#"+sum+"\"\n  integrity sha512-x\n\n../../x@1:\n  version \"1.0.0\"\n  resolved \"https://r/x.tgz#"+sum+"\"\n")
+	put(t, filepath.Join(root, "bun.lock"), `{"packages": {"ms": ["ms@2.1.3", "", {}, "sha512-x"], "@a/b": ["@a/b@1.0.0", "", {}, ""], "x": ["../../secret@1", ""], "y": ["*@1.0.0"], "z": ["@../secret@1.0.0"]}}`)
+	New(p, root).Fill(own, root)
+	want := []string{"bun/@a/b@1.0.0@@npm.example.org@@@1", "bun/ms@2.1.3@@@1", "yarn/v6/npm-@a-b-1.0.0-" + sum, "yarn/v6/npm-ms-2.1.3-" + sum + "-integrity"}
+	if got := links(t, own); !slices.Equal(got, want) {
+		t.Errorf("linked:\n%q\nwant\n%q", got, want)
+	}
+}
+
 // What a command in the sandbox did to the own caches leads nothing outside them,
 // and what is there stays. Lock files that are no files are not read.
 func TestFillStaysInside(t *testing.T) {
