@@ -329,7 +329,7 @@ func (p *paper) command(ch chat.Change, b chat.Command) {
 		p.put(styled.Of(styled.Accent, "! ").Add(styled.Person, plain.Line(line)))
 		p.last = anOutput
 	}
-	p.flows(ch, anOutput, false)
+	p.flows(ch, anOutput, asIs)
 	if ch.What != chat.Finished || ch.Block.Ephemeral {
 		return
 	}

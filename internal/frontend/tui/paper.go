@@ -55,6 +55,7 @@ const (
 type flow struct {
 	id   string
 	md   *markdown.Stream // nil: as it is
+	wrap bool             // lines are broken between words
 	rest string           // of a line that is not whole
 }
 
@@ -137,7 +138,7 @@ func (p *paper) write(ch chat.Change) {
 		if ch.More != "" {
 			p.thought()
 		}
-		p.flows(ch, aReply, true)
+		p.flows(ch, aReply, asMarkdown)
 		if ch.What == chat.Finished {
 			p.replied(ch, b)
 		}
@@ -149,7 +150,7 @@ func (p *paper) write(ch chat.Change) {
 			p.put(styled.Of(styled.Accent, "› ").Add(styled.Person, b.Command))
 			p.last = anOutput
 		}
-		p.flows(ch, anOutput, false)
+		p.flows(ch, anOutput, asSentences)
 	case chat.Question:
 		p.question(ch, b)
 	default:
@@ -192,13 +193,22 @@ func (p *paper) next(ch chat.Change) {
 	}
 }
 
+// textKind is how a text is laid out.
+type textKind byte
+
+const (
+	asIs        textKind = iota // by a command: as it is, so that it can be copied
+	asSentences                 // by pawl: broken between words
+	asMarkdown                  // Markdown
+)
+
 // flows writes text as it comes.
-func (p *paper) flows(ch chat.Change, s cardKind, md bool) {
+func (p *paper) flows(ch chat.Change, s cardKind, how textKind) {
 	if ch.More != "" {
 		if p.flow == nil {
 			p.begin(s)
-			p.flow = &flow{id: ch.Block.ID}
-			if md {
+			p.flow = &flow{id: ch.Block.ID, wrap: how == asSentences}
+			if how == asMarkdown {
 				p.flow.md = markdown.New(markdown.Options{Width: p.width, Links: p.links})
 			}
 		}
@@ -219,15 +229,29 @@ func (f *flow) add(p *paper, more string) {
 	at := strings.LastIndexByte(text, '\n') + 1
 	f.rest = text[at:]
 	for l := range strings.Lines(text[:at]) {
-		p.put(styled.Of(styled.Text, strings.TrimSuffix(l, "\n")))
+		f.line(p, strings.TrimSuffix(l, "\n"))
 	}
+}
+
+// line writes a line that is whole. What goes on below it is indented like it.
+func (f *flow) line(p *paper, text string) {
+	l := styled.Of(styled.Text, text)
+	if !f.wrap {
+		p.put(l)
+		return
+	}
+	in := len(text) - len(strings.TrimLeft(text, " "))
+	if in += 2; in > p.width/3 {
+		in = 2
+	}
+	p.put(l.Wrap(p.width, styled.Of(styled.Text, strings.Repeat(" ", in)))...)
 }
 
 func (f *flow) end(p *paper) {
 	if f.md != nil {
 		p.put(f.md.Close()...)
 	} else if f.rest != "" {
-		p.put(styled.Of(styled.Text, f.rest))
+		f.line(p, f.rest)
 	}
 }
 
