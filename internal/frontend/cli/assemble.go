@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/offline"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
+	"github.com/pawl-agent/pawl/internal/adapter/replay"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
@@ -374,7 +375,33 @@ func (a *App) chooseModel(ctx context.Context, f *flags, conf settings.Loaded, f
 }
 
 // resolve finds the model of a reference; "" means the one of environment and settings.
+// Its replies are recorded if PAWL_RECORD names a file.
 func (a *App) resolve(ref string, conf settings.Loaded) (modelChoice, error) {
+	if file, ok := strings.CutPrefix(ref, "replay:"); ok {
+		m, err := replay.Open(file)
+		if err != nil {
+			return modelChoice{}, err
+		}
+		return modelChoice{info: m.Info(), why: "the command line", open: func() (llm.Model, error) { return m, nil }}, nil
+	}
+	c, err := a.resolveModel(ref, conf)
+	path := a.Env("PAWL_RECORD")
+	if err != nil || path == "" {
+		return c, err
+	}
+	a.recording.Do(func() { a.recorder = replay.NewRecorder(path, secrets.New(a.heldSecrets()...).MaskBytes) })
+	open := c.open
+	c.open = func() (llm.Model, error) {
+		m, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return a.recorder.Wrap(m), nil
+	}
+	return c, nil
+}
+
+func (a *App) resolveModel(ref string, conf settings.Loaded) (modelChoice, error) {
 	c, err := catalog.Resolve(catalog.Want{Flag: ref, Env: a.Env, Config: a.catalogConfig(conf)})
 	if err != nil {
 		return modelChoice{}, err

@@ -11,10 +11,12 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/adapter/replay"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
@@ -47,6 +49,9 @@ type App struct {
 	Self string
 	// NATSLease is how long a worker on another machine may be silent; 0: 30 s.
 	NATSLease time.Duration
+
+	recording sync.Once
+	recorder  *replay.Recorder // nil: nothing is recorded
 }
 
 // exitError carries an exit code up to Main. Its message, if any, was not printed yet.
