@@ -385,11 +385,9 @@ func (a *App) resolve(ref string, conf settings.Loaded) (modelChoice, error) {
 		return modelChoice{info: m.Info(), why: "the command line", open: func() (llm.Model, error) { return m, nil }}, nil
 	}
 	c, err := a.resolveModel(ref, conf)
-	path := a.Env("PAWL_RECORD")
-	if err != nil || path == "" {
+	if err != nil || a.recorder == nil {
 		return c, err
 	}
-	a.recording.Do(func() { a.recorder = replay.NewRecorder(path, secrets.New(a.heldSecrets()...).MaskBytes) })
 	open := c.open
 	c.open = func() (llm.Model, error) {
 		m, err := open()

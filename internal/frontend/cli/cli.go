@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +20,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/team/structured"
 )
 
@@ -50,8 +50,7 @@ type App struct {
 	// NATSLease is how long a worker on another machine may be silent; 0: 30 s.
 	NATSLease time.Duration
 
-	recording sync.Once
-	recorder  *replay.Recorder // nil: nothing is recorded
+	recorder *replay.Recorder // nil: nothing is recorded
 }
 
 // exitError carries an exit code up to Main. Its message, if any, was not printed yet.
@@ -169,6 +168,9 @@ type flags struct {
 }
 
 func (a *App) root() *cobra.Command {
+	if path := a.Env("PAWL_RECORD"); path != "" {
+		a.recorder = replay.NewRecorder(path, secrets.New(a.heldSecrets()...).MaskBytes)
+	}
 	f := &flags{}
 	root := &cobra.Command{
 		Use:   "pawl [flags] [PROMPT | command]",
