@@ -148,6 +148,20 @@ func (l *Log) take(es ...event.Event) {
 	}
 }
 
+// Mirror folds and shows an event that another process stored, or showed. An
+// event that was read from the store already is skipped.
+func (l *Log) Mirror(e event.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e.Seq != 0 {
+		if e.Seq <= l.last {
+			return
+		}
+		l.apply(e)
+	}
+	l.show(e)
+}
+
 func (l *Log) show(e event.Event) {
 	for sub := range l.subs {
 		sub.put(e, l.last)

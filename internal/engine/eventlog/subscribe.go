@@ -110,7 +110,11 @@ func (l *Log) Events(ctx context.Context, after int64) iter.Seq2[event.Event, er
 		last := after
 		for {
 			if lag {
+				folded := l.Last() // another process may have stored more
 				for e, err := range l.cfg.Store.Read(ctx, l.cfg.Session, last) {
+					if err == nil && e.Seq > folded {
+						break
+					}
 					if !yield(e, err) || err != nil {
 						return
 					}

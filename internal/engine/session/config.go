@@ -33,6 +33,9 @@ type Config struct {
 	// ReadOnly opens a session only for reading and undo: nothing is recorded
 	// at opening, and no model is asked.
 	ReadOnly bool
+	// Owner, if set, is the same session in another process, which holds it: this
+	// one shows what happens there, and is otherwise as with ReadOnly.
+	Owner Owner
 	// Of, if set, is the call that a new session works for.
 	Of *event.ParentCall
 

@@ -119,7 +119,13 @@ func (s *Session) Await(ctx context.Context, started int64) (event.OpDone, error
 // the end. When ctx ends first, it interrupts.
 func (s *Session) follow(ctx context.Context, cause int64, last func(event.Event) (bool, error)) error {
 	events := s.Events(context.WithoutCancel(ctx), cause)
-	defer context.AfterFunc(ctx, func() { s.ops.InterruptRun(cause, by(ctx)) })()
+	defer context.AfterFunc(ctx, func() {
+		if s.mirrors() {
+			_, _ = s.Submit(context.WithoutCancel(ctx), Interrupt{By: by(ctx)}) // if the owner is gone, nothing runs
+			return
+		}
+		s.ops.InterruptRun(cause, by(ctx))
+	})()
 	for e, err := range events {
 		if err != nil {
 			return err
@@ -147,4 +153,9 @@ func by(ctx context.Context) string {
 
 // Busy reports whether something has the session to itself. An operation that
 // has recorded its end does not count.
-func (s *Session) Busy() bool { return s.ops.Busy() }
+func (s *Session) Busy() bool {
+	if s.mirrors() {
+		return s.runs()
+	}
+	return s.ops.Busy()
+}

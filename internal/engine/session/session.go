@@ -62,6 +62,7 @@ type Session struct {
 // Open opens the session of cfg.ID: a new one if the log has no event of it,
 // else the existing one.
 func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
+	cfg.ReadOnly = cfg.ReadOnly || cfg.Owner != nil
 	s := &Session{state: newState(cfg)}
 	if s.letGo, err = hold(cfg); err != nil {
 		return nil, err
@@ -73,6 +74,10 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	}()
 	if err := s.compose(ctx); err != nil {
 		return nil, err
+	}
+	if s.mirrors() {
+		s.mirror()
+		return s, nil
 	}
 	if cfg.ReadOnly {
 		if s.changesFiles() {

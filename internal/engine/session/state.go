@@ -109,7 +109,12 @@ func (s *state) inUse() llm.Model {
 	return eventlog.Query(s.log, func() llm.Model { return s.model })
 }
 
-func (s *state) info() llm.Info { return s.inUse().Info() }
+func (s *state) info() llm.Info {
+	if s.mirrors() {
+		return eventlog.Query(s.log, s.conv.Info)
+	}
+	return s.inUse().Info()
+}
 
 func (s *state) mode() permission.Mode { return eventlog.Query(s.log, s.perm.Mode) }
 

@@ -23,6 +23,9 @@ import (
 // the OpDone that ends a SetModel, Compact, Undo or RunCommand. An error means
 // that nothing was done.
 func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
+	if s.mirrors() {
+		return s.atOwner(ctx, op)
+	}
 	switch op := op.(type) {
 	case Prompt:
 		return s.prompt(ctx, op)

@@ -26,8 +26,18 @@ type Opened struct {
 	Welcome []string // for somebody who starts pawl for the first time
 	// Custom are the commands from files.
 	Custom []slash.Custom
+	// Attached, if set, means that another process has the session open.
+	Attached *Attached
 	// Again is the command line that continues the session later, "" if it is not stored.
 	Again string
+}
+
+// Attached is a session that another process has open.
+type Attached struct {
+	Steers bool // what is entered and answered here goes there; otherwise this terminal only watches
+	// Over describes how it ended, after its last event, and returns the command
+	// line that continues it, "" if there is none.
+	Over func() (why, again string)
 }
 
 // Person answers questions of Open.
@@ -54,6 +64,9 @@ type Config struct {
 	Goal   func(command string) (*until.Goal, error)
 
 	Now func() time.Time
+	// IDs begins the ids of entries: those of several terminals of one session
+	// must differ.
+	IDs string
 }
 
 // Conversation is the basis of a frontend for people: it opens sessions,
@@ -165,6 +178,12 @@ func (c *Conversation) take(f *Follower, e arrived, ok bool) ([]Change, error) {
 	defer c.mu.Unlock()
 	if f != c.follower {
 		return nil, nil // of the session that was open before
+	}
+	if a := c.open.Attached; a != nil && err != nil {
+		why, again := a.Over()
+		c.local = append(c.local, Change{What: Finished, Block: Block{ID: "over", Ephemeral: true, Body: Note{Kind: OfFailure, Text: why}}})
+		c.open.Again, c.err, c.follower = again, ErrLeft, nil
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the session ended: its log could not be read or written: %w", err)
@@ -278,10 +297,29 @@ func (c *Conversation) Again() string {
 func (c *Conversation) Question() (Question, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.questions) == 0 {
-		return Question{}, false
+	for _, q := range c.questions {
+		if _, own := c.asks[q.ID]; own || !c.watches() { // who watches is not asked
+			return q, true
+		}
 	}
-	return c.questions[0], true
+	return Question{}, false
+}
+
+// watches reports whether the session is another process's, and this terminal may
+// not steer it. Callers hold mu.
+func (c *Conversation) watches() bool {
+	return c.open != nil && c.open.Attached != nil && !c.open.Attached.Steers
+}
+
+// Attached returns how the open session belongs to another process, nil if it is
+// this one's.
+func (c *Conversation) Attached() *Attached {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open == nil {
+		return nil
+	}
+	return c.open.Attached
 }
 
 // Busy reports whether something runs that an interrupt would cancel.
@@ -322,8 +360,10 @@ func (c *Conversation) Close() {
 	open, f := c.open, c.follower
 	c.stop() // under the lock: a session that is being opened is closed by its opener
 	c.mu.Unlock()
-	if open != nil {
+	if f != nil { // otherwise it is over already
 		f.Stop()
+	}
+	if open != nil {
 		open.Close()
 	}
 }
@@ -372,5 +412,5 @@ func (c *Conversation) id(kind string) string {
 // nextID is id for callers that hold mu.
 func (c *Conversation) nextID(kind string) string {
 	c.ids++
-	return kind + "-" + strconv.Itoa(c.ids)
+	return c.cfg.IDs + kind + "-" + strconv.Itoa(c.ids)
 }

@@ -46,6 +46,7 @@ func (c *Conversation) Enter(text string) (id string) {
 		}})
 	case in.Shell && in.Text == "":
 		c.failed(errors.New("no command: write one after the !, such as !git status"))
+	case in.Shell && c.refused(text):
 	case in.Shell:
 		return c.enter(&entry{text: text, idle: true, work: func(ctx context.Context) error { return c.shell(ctx, in.Text) }})
 	case in.Command != "":
@@ -58,8 +59,25 @@ func (c *Conversation) Enter(text string) (id string) {
 
 // Say enters a prompt, whatever its text looks like.
 func (c *Conversation) Say(text string, images ...llm.Media) (id string) {
+	if c.refused(text) {
+		return ""
+	}
 	return c.enter(&entry{text: text, images: images})
 }
+
+// refused returns an entry to the input if this terminal only watches.
+func (c *Conversation) refused(text string) bool {
+	c.mu.Lock()
+	watches := c.watches()
+	c.mu.Unlock()
+	if watches {
+		c.say(TakenBack{Texts: []string{text}})
+		c.failed(errOnlyWatches)
+	}
+	return watches
+}
+
+var errOnlyWatches = errors.New("this terminal only watches: Ctrl+C leaves it; with --steer what you enter goes to the session")
 
 // Queue returns the entries that have not reached the model yet.
 func (c *Conversation) Queue() []Queued {
@@ -117,6 +135,10 @@ func (c *Conversation) withdrawn(e *entry) bool {
 // does nothing.
 func (c *Conversation) Interrupt(by string) {
 	c.mu.Lock()
+	if c.watches() && c.cancel == nil {
+		c.mu.Unlock()
+		return // what runs is not this terminal's
+	}
 	var texts []string
 	for _, e := range slices.Clone(c.waiting) {
 		if c.withdrawn(e) {
@@ -141,7 +163,7 @@ func (c *Conversation) Interrupt(by string) {
 func (c *Conversation) Press(input bool) lifecycle.Action {
 	now := c.cfg.Now()
 	c.mu.Lock()
-	action := c.presses.Press(now, lifecycle.Situation{Running: c.busy(), Input: input})
+	action := c.presses.Press(now, lifecycle.Situation{Running: c.busy() && !c.watches(), Input: input})
 	c.mu.Unlock()
 	if action == lifecycle.Cancel {
 		c.Interrupt("person")

@@ -122,6 +122,7 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	if err != nil {
 		return nil, err
 	}
+	a.served(o, f, fr, c.paths.State)
 	return o, a.attachObservers(o, f, fr, t.nodes)
 }
 

@@ -157,6 +157,7 @@ type flags struct {
 	forkAt       int64     // the last event of the copy; 0 is all
 	plan         string
 	plain        bool
+	attached     *attached // the session is another process's
 
 	systemPrompt, appendPrompt string
 	addDirs                    []string
@@ -208,7 +209,7 @@ without asking anything, as "pawl run" does.`,
 	root.Flags().BoolVar(&f.plain, "plain", false, "hold the conversation line by line, without a screen: for screen readers and logs")
 	root.AddCommand(
 		a.progressCommand(),
-		a.runCommand(), a.demoCommand(), a.repairCommand(), a.sessionsCommand(), a.modelsCommand(),
+		a.runCommand(), a.attachCommand(), a.demoCommand(), a.repairCommand(), a.sessionsCommand(), a.modelsCommand(),
 		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.redoCommand(), a.diffCommand(), a.statesCommand(), exitCodesTopic(),
 		a.whyCommand(), a.statsCommand(), a.rulesCommand(), a.memoryCommand(), a.versionCommand(),
 		a.sandboxCommand(), a.trustCommand(), a.lspCommand(), a.mcpCommand(), a.hooksCommand(), a.swarmCommand(), a.workerCommand(), a.acpCommand(),

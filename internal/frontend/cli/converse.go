@@ -81,6 +81,14 @@ func exitBy(signal string) error {
 func (a *App) chat(f *flags, fr front, conf settings.Loaded, paths settings.Paths) chat.Config {
 	var cur *opened
 	open := func(ctx context.Context, w slash.Want, person chat.Person) (*chat.Opened, error) {
+		if f.attached != nil {
+			o, err := a.follow(ctx, f, person)
+			if err != nil {
+				return nil, err
+			}
+			cur = o
+			return &chat.Opened{Session: o.Session, Close: o.close, Notes: o.warnings, Attached: &f.attached.Attached, Again: "pawl attach " + o.ID()}, nil
+		}
 		g := *f
 		if w.Resume != "" || cur != nil {
 			g.resume, g.fork, g.forkAt, g.continueLast, g.plan = w.Resume, w.Fork, w.At, false, ""
@@ -116,7 +124,7 @@ func (a *App) chat(f *flags, fr front, conf settings.Loaded, paths settings.Path
 		return &chat.Opened{Session: o.Session, Close: o.close, Notes: o.warnings, Welcome: greeting, Custom: o.custom, Again: again}, nil
 	}
 	return chat.Config{
-		Open: open, Now: a.Now,
+		Open: open, Now: a.Now, IDs: f.terminalID(),
 		Sessions: func(ctx context.Context) ([]event.Row, error) {
 			dir, err := a.realDir(f)
 			if err != nil {

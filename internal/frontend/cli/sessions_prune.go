@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/frontend/attach"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
@@ -121,6 +122,7 @@ func (a *App) remove(ctx context.Context, st event.Store, paths settings.Paths, 
 	if err := st.Delete(ctx, r.ID); err != nil {
 		return err
 	}
+	attach.Forget(paths.State, r.ID)
 	if !plainID().MatchString(r.ID) {
 		return nil // no folder is named so
 	}

@@ -193,7 +193,9 @@ func (s *screen) interrupt() {
 // escape interrupts what runs and keeps the typed text. Pressed twice at rest, it goes
 // back to an earlier prompt.
 func (s *screen) escape() {
-	switch {
+	switch a := s.talk.Attached(); {
+	case s.talk.Busy() && a != nil && !a.Steers:
+		s.hint = "this terminal only watches; Ctrl+C leaves it"
 	case s.talk.Busy():
 		s.talk.Interrupt("person")
 	case !s.edit.Empty():

@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/frontend/attach"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
@@ -36,9 +37,12 @@ type rig struct {
 	model   *llmtest.Model
 	store   event.Store
 	first   string
+	live    string        // the folder in which others attach, "" for none
+	owner   *attach.Owner // the session is another screen's
 	theme   styled.Theme
 	width   int
 	opened  int
+	steers  bool
 	opening sync.Mutex // held while a session is opened
 	over    bool
 
@@ -120,6 +124,9 @@ func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Open
 	if r.over {
 		return nil, context.Canceled
 	}
+	if r.owner != nil {
+		return r.follow(ctx)
+	}
 	r.opened++
 	id := fmt.Sprint("s", r.opened)
 	if w.Resume != "" {
@@ -147,11 +154,45 @@ func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Open
 	if err != nil {
 		return nil, err
 	}
+	stop := func() {}
+	if r.live != "" {
+		if stop, err = attach.Serve(r.live, "test", s); err != nil {
+			return nil, err
+		}
+	}
 	return &chat.Opened{Session: s, Again: "pawl --resume " + id, Close: func() {
 		_ = s.Close()
+		stop()
 		_ = sh.Close()
 		_ = ws.Close()
 	}}, nil
+}
+
+// beside is a screen that is attached to the session of this one.
+func (r *rig) beside(steer bool) *rig {
+	r.t.Helper()
+	w := newRig(r.t, llmtest.New())
+	w.dir, w.store, w.width, w.steers = r.dir, r.store, r.width, steer
+	var err error
+	if w.owner, err = attach.Dial(r.t.Context(), r.live, "s1", steer); err != nil {
+		r.t.Fatal(err)
+	}
+	w.start("")
+	return w
+}
+
+// follow opens the session of another screen.
+func (r *rig) follow(ctx context.Context) (*chat.Opened, error) {
+	s, err := session.Open(ctx, session.Config{
+		Store: r.store, ID: "s1", Dir: r.dir, Owner: r.owner, Model: r.model, Person: true, Locks: turn.NewLocks(8),
+		Permission: permission.New(permission.Config{Root: r.dir, Home: "/home/nobody"}), Mask: secrets.New(),
+		Now: r.still, Sleep: session.SleepFor, Jitter: func() float64 { return 0 }, NewID: func() string { return "w" },
+	})
+	if err != nil {
+		return nil, err
+	}
+	a := &chat.Attached{Steers: r.steers, Over: func() (string, string) { return "it is over", "pawl --resume s1" }}
+	return &chat.Opened{Session: s, Attached: a, Again: "pawl attach s1", Close: func() { _ = s.Close() }}, nil
 }
 
 // start opens the screen, on a session of before where one is named.
@@ -161,7 +202,11 @@ func (r *rig) start(resume string) {
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
 	done := make(chan struct{})
-	talk := chat.Begin(ctx, chat.Config{Open: r.open, Now: r.clock.Now, Rules: func() []string { return nil }}, slash.Want{Resume: resume})
+	ids := ""
+	if r.owner != nil {
+		ids = "w-"
+	}
+	talk := chat.Begin(ctx, chat.Config{IDs: ids, Open: r.open, Now: r.clock.Now, Rules: func() []string { return nil }}, slash.Want{Resume: resume})
 	go func() {
 		defer close(done)
 		exit, err := Run(ctx, Config{

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
 )
 
 // After replies, resizes, questions and interrupts, each line that was said is in
@@ -72,13 +74,23 @@ func scrollback(t *testing.T, rnd *rand.Rand, replies int) {
 		return llmtest.Turn{Text: b.String(), Piece: 1 + says.IntN(40)}
 	}
 	r := newRig(t, m)
+	r.live = socketFolder(t)
 	r.start("")
 	turns, height := 0, 24
-	for range replies {
+	var watcher *rig
+	gone := map[int]bool{}
+	for i := range replies {
+		if i == replies/3 { // in the middle, with all that was before
+			watcher = r.beside(rnd.IntN(2) == 0)
+			watcher.until("what was before", func(s string) bool { return len(ended.FindAllString(s, -1)) >= turns })
+		}
+		if watcher != nil && rnd.IntN(4) == 0 {
+			watcher.resize(40+rnd.IntN(120), height)
+		}
 		if rnd.IntN(5) == 0 {
 			r.resize(40+rnd.IntN(120), height)
 		}
-		switch kind := []string{"say", "say", "say", "ask", "hang", "fail"}[rnd.IntN(6)]; kind {
+		switch kind := []string{"say", "say", "paste", "ask", "hang", "fail"}[rnd.IntN(6)]; kind {
 		case "ask":
 			r.say("ask " + mark())
 			r.press("enter")
@@ -87,10 +99,20 @@ func scrollback(t *testing.T, rnd *rand.Rand, replies int) {
 				r.resize(40+rnd.IntN(120), height)
 			}
 			r.press("y")
+		case "paste":
+			pasted := "say " + mark()
+			for range rnd.IntN(30) {
+				pasted += "\nof which a long one is folded"
+			}
+			r.send(keys.Paste{Text: pasted})
+			r.press("enter")
 		case "hang":
 			r.say("hang " + mark())
 			r.press("enter")
 			r.until("half", func(s string) bool { return strings.HasSuffix(strings.TrimSpace(before(s, "\n› ")), "half a") })
+			if watcher == nil { // the model waits
+				gone[marks-1], gone[marks] = true, true
+			}
 			r.resize(40+rnd.IntN(120), height)
 			r.press("esc")
 		default:
@@ -105,6 +127,22 @@ func scrollback(t *testing.T, rnd *rand.Rand, replies int) {
 			return len(ended.FindAllString(s, -1)) >= turns && strings.Contains(r.screen(), "\n›\nask")
 		})
 	}
+	once(t, r, marks, nil)
+	watcher.until("all of it", func(s string) bool { return len(ended.FindAllString(s, -1)) >= turns })
+	once(t, watcher, marks, gone)
+	if t.Failed() {
+		t.Logf("%s\n=====WATCHER\n%s", r.text(), watcher.text())
+	}
+	r.press("ctrl+d")
+	r.left()
+	watcher.see("it is over")
+	watcher.left()
+}
+
+// once checks that each line is on the terminal once, except those of replies
+// that were broken off before it came: no log keeps them.
+func once(t *testing.T, r *rig, marks int, gone map[int]bool) {
+	t.Helper()
 	var got []int
 	for _, f := range marked.FindAllStringSubmatch(strings.ReplaceAll(r.text(), "\n", " "), -1) {
 		n, _ := strconv.Atoi(f[1])
@@ -115,20 +153,26 @@ func scrollback(t *testing.T, rnd *rand.Rand, replies int) {
 		seen[n]++
 	}
 	for n := 1; n <= marks; n++ {
-		if seen[n] != 1 && !(seen[n] == 2 && strings.Contains(r.text(), "echo m"+fmt.Sprintf("%04d", n))) && !(seen[n] == 3 && strings.Contains(r.text(), "echo m"+fmt.Sprintf("%04d", n))) {
+		if seen[n] != 1 && !(gone[n] && seen[n] == 0) && !(seen[n] == 2 && strings.Contains(r.text(), "echo m"+fmt.Sprintf("%04d", n))) && !(seen[n] == 3 && strings.Contains(r.text(), "echo m"+fmt.Sprintf("%04d", n))) {
 			t.Errorf("line %d is seen %d times", n, seen[n])
 		}
 	}
-	if t.Failed() {
-		t.Logf("%s", r.text())
+}
+
+// socketFolder is a folder whose path is short enough for a socket.
+func socketFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pawl-live-")
+	if err != nil {
+		t.Fatal(err)
 	}
-	r.press("ctrl+d")
-	r.left()
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
 var (
 	marked = regexp.MustCompile(`m(\d{4})m`)
-	ended  = regexp.MustCompile(`\d model repl(y|ies)`)
+	ended  = regexp.MustCompile(`\d\s+model\s+repl(y|ies)`)
 )
 
 func before(s, sep string) string {

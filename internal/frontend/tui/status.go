@@ -25,7 +25,17 @@ func (s *screen) status() styled.Line {
 	var parts []styled.Line
 	if s.busy {
 		text := "● " + s.activity(open.Activity()) + since(s.begun, s.Now())
-		parts = append(parts, styled.Of(styled.Accent, text), styled.Of(styled.Dim, "esc interrupts"))
+		parts = append(parts, styled.Of(styled.Accent, text))
+		if a := s.talk.Attached(); a == nil || a.Steers {
+			parts = append(parts, styled.Of(styled.Dim, "esc interrupts"))
+		}
+	}
+	if a := s.talk.Attached(); a != nil {
+		text := "watching"
+		if a.Steers {
+			text = "taking part"
+		}
+		parts = append(parts, styled.Of(styled.Accent, text))
 	}
 	mode := string(open.Mode())
 	role := styled.Dim

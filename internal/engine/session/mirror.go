@@ -1,0 +1,63 @@
+package session
+
+import (
+	"context"
+	"iter"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+)
+
+// Owner is a session in the process that holds it. A session that is opened with
+// Config.Owner mirrors it: its log is that of the owner, and what is submitted
+// goes there.
+type Owner interface {
+	// Events is Session.Events of the owner. It ends when the owner does.
+	Events(ctx context.Context, after int64) iter.Seq2[event.Event, error]
+	// Submit is Session.Submit of the owner.
+	Submit(ctx context.Context, op Op) (int64, error)
+}
+
+// mirrors reports whether another process owns the session.
+func (s *state) mirrors() bool { return s.cfg.Owner != nil }
+
+// mirror takes over what happens at the owner until that ends, which ends all
+// readers.
+func (s *Session) mirror() {
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	s.letGo = func() {
+		stop()
+		<-done
+	}
+	events := s.cfg.Owner.Events(ctx, s.log.Last()) // before anything is submitted
+	go func() {
+		defer close(done)
+		for e, err := range events {
+			if err != nil {
+				break // the owner is gone, which is told by the end
+			}
+			s.log.Mirror(e)
+		}
+		s.log.EndReaders(true)
+	}()
+}
+
+// atOwner submits an operation. It returns after its first event is here too, so
+// that Busy knows of it.
+func (s *Session) atOwner(ctx context.Context, op Op) (int64, error) {
+	cause, err := s.cfg.Owner.Submit(ctx, op)
+	if cause > s.log.Last() {
+		for range s.log.Events(ctx, s.log.Last()) {
+			if s.log.Last() >= cause {
+				break
+			}
+		}
+	}
+	return cause, err
+}
+
+// runs reports whether the log has something open that has the session to itself.
+func (s *state) runs() bool {
+	return eventlog.Query(s.log, func() bool { return s.doing.Turn() || s.doing.Op() != "" })
+}

@@ -1,0 +1,338 @@
+package attach
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// state is a folder whose path is short enough for a socket.
+func state(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pawl-attach-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// served opens a session that others may attach to.
+func served(t *testing.T, dir string, m llm.Model) (session.Config, *session.Session, func()) {
+	t.Helper()
+	cfg := sessiontest.Config(t, t.TempDir(), m, nil)
+	cfg.Person = true
+	s := sessiontest.Open(t, cfg)
+	stop, err := Serve(dir, "test", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := func() {
+		_ = s.Close()
+		stop()
+	}
+	t.Cleanup(end)
+	return cfg, s, end
+}
+
+// attached opens the session of another process, which is this one in a test.
+func attached(t *testing.T, dir string, cfg session.Config, steer bool) (*session.Session, *Owner) {
+	t.Helper()
+	o, err := Dial(t.Context(), dir, cfg.ID, steer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Owner, cfg.Model, cfg.Permission = o, llmtest.New(), permission.New(permission.Config{Root: cfg.Dir, Home: "/home/nobody"})
+	return sessiontest.Open(t, cfg), o
+}
+
+// kinds collects what a session shows until it ends or a kind has come n times.
+func until(t *testing.T, events func(func(event.Event, error) bool), is func(event.Event) bool) (out []event.Event) {
+	t.Helper()
+	for e, err := range events {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out = append(out, e); is(e) {
+			return out
+		}
+	}
+	return out
+}
+
+func ended(e event.Event) bool {
+	_, ok := e.Body.(event.Ended)
+	return ok
+}
+
+// A watcher sees what the owner shows: each stored event once and in order, and
+// the pieces between. One who comes in the middle of a reply gets it whole.
+//
+// SPEC 18.1
+func TestWatch(t *testing.T) {
+	dir, hold := state(t), make(chan struct{})
+	m := llmtest.New(llmtest.Turn{Text: "one two three four", Piece: 4, Wait: hold}, llmtest.Turn{Text: "five 漢字 six", Piece: 1})
+	cfg, s, end := served(t, dir, m)
+	own, first := s.Events(t.Context(), 0), s.Events(t.Context(), 0)
+	if _, err := s.Submit(t.Context(), session.Prompt{Text: "say it"}); err != nil {
+		t.Fatal(err)
+	}
+	// The owner has shown half a reply by now.
+	until(t, first, func(e event.Event) bool { _, ok := e.Body.(event.TextDelta); return ok })
+	w, o := attached(t, dir, cfg, false)
+	turns, oneTurn := 0, make(chan struct{})
+	theirs, whole := []event.Event(nil), make(chan struct{})
+	seen := w.Events(t.Context(), 0)
+	go func() {
+		defer close(whole)
+		for e := range seen {
+			if theirs = append(theirs, e); !ended(e) {
+				continue
+			}
+			if turns++; turns == 1 {
+				close(oneTurn)
+			} else {
+				return
+			}
+		}
+	}()
+	close(hold)
+	pieces := func(es []event.Event) (text string, stored []int64) {
+		for _, e := range es {
+			if d, ok := e.Body.(event.TextDelta); ok {
+				text += d.Text
+			}
+			if e.Seq != 0 {
+				stored = append(stored, e.Seq)
+			}
+		}
+		return text, stored
+	}
+	<-oneTurn
+	if _, err := s.Submit(t.Context(), session.Prompt{Text: "again"}); err != nil {
+		t.Fatal(err)
+	}
+	<-whole
+	left := 2
+	mine := until(t, own, func(e event.Event) bool {
+		if ended(e) {
+			left--
+		}
+		return left == 0
+	})
+	text, stored := pieces(theirs)
+	if _, want := pieces(mine); !slices.Equal(stored, want) {
+		t.Errorf("the watcher saw %v, the owner %v", stored, want)
+	}
+	if text != "five 漢字 six" {
+		t.Errorf("pieces %q: those of a reply that had begun are not to come, all of the next are", text)
+	}
+	if got, want := w.View().Info().Ref(), s.View().Info().Ref(); got != want {
+		t.Errorf("its model is %s, want %s", got, want)
+	}
+	if got, want := w.View().Mode(), s.View().Mode(); got != want {
+		t.Errorf("its mode is %s, want %s", got, want)
+	}
+	end()
+	until(t, w.Events(t.Context(), 0), func(event.Event) bool { return false })
+	if !o.Ended() {
+		t.Error("that the owner ended by itself is not known")
+	}
+	if _, err := os.Stat(Path(dir, cfg.ID)); !os.IsNotExist(err) {
+		t.Errorf("the socket is left behind: %v", err)
+	}
+}
+
+// Who only watches changes nothing, also where its own side does not refuse.
+//
+// SPEC 18.1
+func TestOnlyWatches(t *testing.T) {
+	dir := state(t)
+	cfg, s, _ := served(t, dir, llmtest.New())
+	w, o := attached(t, dir, cfg, false)
+	for _, forged := range []bool{false, true} {
+		o.mu.Lock()
+		o.steer = forged
+		o.mu.Unlock()
+		for _, op := range []session.Op{session.Prompt{Text: "x"}, session.Interrupt{}, session.SetMode{Mode: "yolo"}, session.RunCommand{Command: "true"}, session.Answer{ID: "q1"}} {
+			before := s.View().Last()
+			if _, err := w.Submit(t.Context(), op); err == nil || !strings.Contains(err.Error(), "only watches") {
+				t.Errorf("%T: %v", op, err)
+			}
+			if s.View().Last() != before || s.View().Mode() == permission.Yolo {
+				t.Errorf("%T was done", op)
+			}
+		}
+	}
+}
+
+// One who takes part: a prompt, an answer, an interrupt, a mode; two at once.
+//
+// SPEC 18.1
+func TestSteer(t *testing.T) {
+	dir, hold := state(t), make(chan struct{})
+	defer close(hold)
+	m := llmtest.New(llmtest.Use("write", `{"path":"/etc/pawl-never","content":"x"}`), llmtest.Say("so be it"), llmtest.Turn{Text: "half", Wait: hold})
+	cfg, s, _ := served(t, dir, m)
+	w, _ := attached(t, dir, cfg, true)
+	other, _ := attached(t, dir, cfg, true)
+	events := s.Events(t.Context(), 0)
+	if _, err := w.Submit(t.Context(), session.Prompt{ID: "w-1", Source: event.Autofix, Text: "write it"}); err != nil {
+		t.Fatal(err)
+	}
+	asked := event.Asked{}
+	got := until(t, events, func(e event.Event) bool { b, ok := e.Body.(event.Asked); asked = b; return ok })
+	if i := slices.IndexFunc(got, func(e event.Event) bool {
+		b, ok := e.Body.(event.Prompted)
+		return ok && b.Source == event.Person && b.ID == "w-1"
+	}); i < 0 {
+		t.Error("the prompt is not a person's")
+	}
+	until(t, other.Events(t.Context(), 0), func(e event.Event) bool { _, ok := e.Body.(event.Asked); return ok })
+	if !other.Busy() {
+		t.Error("a turn runs, and the other terminal does not know")
+	}
+	if _, err := other.Submit(t.Context(), session.Answer{ID: asked.ID, Verdicts: []event.Verdict{{Call: asked.Questions[0].Call, Scope: event.No, Why: "not there"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Submit(t.Context(), session.Answer{ID: asked.ID}); err == nil {
+		t.Error("a question is answered twice")
+	}
+	until(t, s.Events(t.Context(), 0), ended)
+	if _, err := w.Submit(t.Context(), session.SetMode{Mode: "plan"}); err != nil || s.View().Mode() != permission.Plan {
+		t.Errorf("the mode is %s: %v", s.View().Mode(), err)
+	}
+	if _, err := w.Submit(t.Context(), session.Undo{}); err == nil {
+		t.Error("an undo from elsewhere")
+	}
+	if _, err := w.Submit(t.Context(), session.Withdraw{ID: "somebody else's"}); err == nil || !strings.Contains(err.Error(), "another terminal's") {
+		t.Errorf("withdrawing another one's prompt: %v", err)
+	}
+	began := s.View().Last()
+	shown := s.Events(t.Context(), began)
+	if _, err := w.Submit(t.Context(), session.Prompt{Text: "hang"}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, shown, func(e event.Event) bool { _, ok := e.Body.(event.TextDelta); return ok })
+	if _, err := w.Submit(t.Context(), session.Interrupt{By: "person"}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, s.Events(t.Context(), began), ended)
+}
+
+// No owner, one that was killed, another version, and somebody who says nothing
+// or anything.
+//
+// SPEC 18.1
+func TestOwners(t *testing.T) {
+	dir := state(t)
+	if _, err := Dial(t.Context(), dir, "s1", false); !errors.Is(err, ErrNoOwner) {
+		t.Errorf("nobody: %v", err)
+	}
+	cfg, s, _ := served(t, dir, llmtest.New(llmtest.Say("still here")))
+	for _, line := range []string{"", "\n", "{}\n", "null\n", `{"follow":{"protocol":99}}` + "\n", `{"n":1,"op":"prompt","args":{"Text":"x"}}` + "\n", "\x00\xff", strings.Repeat("[", 1<<16) + "\n"} {
+		o, err := Dial(t.Context(), dir, cfg.ID, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = o.conn.Write([]byte(line))
+		_ = o.conn.Close()
+	}
+	w, o := attached(t, dir, cfg, true)
+	for _, m := range []fromWatcher{{N: 9, Op: "format the disk"}, {N: 8, Op: "prompt", Args: json.RawMessage(`[]`)}, {N: 7, Op: "answer", Args: json.RawMessage(`null`)}} {
+		if err := writeLine(o.conn, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Submit(t.Context(), session.Prompt{Text: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, w.Events(t.Context(), 0), ended)
+	_ = o.conn.Close() // as where the owner is killed
+	until(t, w.Events(t.Context(), 0), func(event.Event) bool { return false })
+	if o.Ended() {
+		t.Error("a killed owner is taken for one that ended")
+	}
+	if _, err := w.Submit(t.Context(), session.Prompt{Text: "x"}); err == nil || !strings.Contains(err.Error(), "is gone") {
+		t.Errorf("to an owner that is gone: %v", err)
+	}
+	if _, err := s.Submit(t.Context(), session.SetMode{Mode: "plan"}); err != nil {
+		t.Errorf("the owner: %v", err)
+	}
+	if _, err := Serve(strings.Repeat("x", 200), "test", s); err == nil {
+		t.Error("a socket with a path that is too long")
+	}
+}
+
+// A watcher that reads nothing holds up nobody, and the end waits for it only
+// for a short time.
+//
+// SPEC 18.1
+func TestStoppedWatcher(t *testing.T) {
+	dir := state(t)
+	big := strings.Repeat("x", 1<<20)
+	m := llmtest.New()
+	m.Next = func(n int, _ *llm.Request) llmtest.Turn {
+		return llmtest.Turn{Text: fmt.Sprint(n, big), Piece: 64 << 10}
+	}
+	cfg, s, end := served(t, dir, m)
+	o, err := Dial(t.Context(), dir, cfg.ID, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.conn.Close()
+	_ = o.Events(t.Context(), 0) // asked for and never read
+	for range 3 {
+		after := s.View().Last()
+		if _, err := s.Submit(t.Context(), session.Prompt{Text: "more"}); err != nil {
+			t.Fatal(err)
+		}
+		until(t, s.Events(t.Context(), after), ended)
+	}
+	began := time.Now()
+	end()
+	if took := time.Since(began); took > 10*grace {
+		t.Errorf("the end took %s", took)
+	}
+}
+
+// Every operation that has a name comes out as it went in, and every name is
+// that of an operation.
+func TestOperations(t *testing.T) {
+	for _, op := range []session.Op{
+		session.Prompt{ID: "i", Text: "t", Images: []llm.Media{{Type: "image/png", Data: []byte{1, 2}}}}, session.Interrupt{By: "person"},
+		session.Withdraw{ID: "i"}, session.Answer{ID: "q", Text: "t", Verdicts: []event.Verdict{{Call: "c", Scope: event.No, Why: "w"}}},
+		session.SetMode{Mode: "plan"}, session.SetModel{Ref: "a/b"}, session.RunCommand{Command: "ls"}, session.Compact{Focus: "f"}, session.Phase{}, session.Pause{},
+	} {
+		raw, err := json.Marshal(op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := operations[nameOf(op)]
+		if read == nil {
+			t.Errorf("%T has no name", op)
+			continue
+		}
+		if got, err := read(raw); err != nil || !reflect.DeepEqual(got, op) {
+			t.Errorf("%T: %#v, want %#v (%v)", op, got, op, err)
+		}
+	}
+	if nameOf(session.Undo{}) != "" {
+		t.Error("an undo is sent")
+	}
+}
+
+var _ session.Owner = (*Owner)(nil)

@@ -1,0 +1,221 @@
+package attach
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+)
+
+// grace is how long a watcher has, once the session is closed, to take the rest.
+const grace = 500 * time.Millisecond
+
+// Serve lets others attach to a session that this process holds. stop, which is
+// for after the session was closed, waits until they have the end, for a
+// limited time.
+func Serve(state, version string, s *session.Session) (stop func(), err error) {
+	path := Path(state, s.ID())
+	if len(path) > longest {
+		return nil, tooLong(path)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	_ = os.Remove(path) // of one that was killed: this process holds the session now
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("others cannot attach: %w", err)
+	}
+	_ = os.Chmod(path, 0o600) // its folder is closed to others already
+	o := &owner{session: s, version: version, conns: map[net.Conn]struct{}{}}
+	go o.accept(l)
+	return func() { o.stop(l) }, nil
+}
+
+// owner serves one session.
+type owner struct {
+	session *session.Session
+	version string
+
+	mu     sync.Mutex
+	conns  map[net.Conn]struct{}
+	closed bool
+	served sync.WaitGroup
+}
+
+func (o *owner) accept(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		o.mu.Lock()
+		if o.closed {
+			o.mu.Unlock()
+			_ = c.Close()
+			return
+		}
+		o.conns[c] = struct{}{}
+		o.served.Add(1)
+		o.mu.Unlock()
+		go func() {
+			defer o.served.Done()
+			o.serve(c)
+			_ = c.Close()
+			o.mu.Lock()
+			delete(o.conns, c)
+			o.mu.Unlock()
+		}()
+	}
+}
+
+func (o *owner) stop(l net.Listener) {
+	_ = l.Close() // which removes the socket
+	o.mu.Lock()
+	o.closed = true
+	for c := range o.conns {
+		_ = c.SetDeadline(time.Now().Add(grace)) // it need not read
+	}
+	o.mu.Unlock()
+	o.served.Wait()
+}
+
+// watcher is one who is attached.
+type watcher struct {
+	*owner
+	conn net.Conn
+
+	writing sync.Mutex
+	steers  bool
+	prompts map[string]bool // the ids of those that it sent
+}
+
+// serve answers one watcher until it leaves or the session ends.
+func (o *owner) serve(c net.Conn) {
+	w := &watcher{owner: o, conn: c, prompts: map[string]bool{}}
+	lines := bufio.NewReader(c)
+	if w.write(fromOwner{Hello: &hello{Protocol: protocol, Session: o.session.ID(), PID: os.Getpid(), Pawl: o.version}}) != nil {
+		return
+	}
+	first, err := readLine[fromWatcher](lines)
+	if err != nil || first.Follow == nil || first.Follow.Protocol != protocol {
+		return
+	}
+	w.steers = first.Follow.Steer
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	events := o.session.Events(ctx, first.Follow.After)
+	go func() {
+		defer stop() // it left
+		for {
+			m, err := readLine[fromWatcher](lines)
+			if err != nil {
+				return
+			}
+			op, err := w.operation(m)
+			go func() { // an interrupt does not wait for a hook that judges a prompt
+				_ = w.write(fromOwner{Done: w.do(ctx, m.N, op, err)}) // if it left, the reading ends too
+			}()
+		}
+	}()
+	if w.follow(events, o.session.View().Last()) && ctx.Err() == nil {
+		_ = w.write(fromOwner{Bye: &struct{}{}})
+	}
+}
+
+// follow sends events, and reports whether the session has ended. What comes of
+// a request that was made before the watcher came is sent when it is whole: its
+// beginning is not there.
+func (w *watcher) follow(events func(func(event.Event, error) bool), came int64) (ended bool) {
+	part, cut := true, pieces{}
+	for e, err := range events {
+		if err != nil {
+			return false
+		}
+		if e.Seq != 0 {
+			cut.over(e.Body)
+		}
+		e.Body = cut.whole(e.Body)
+		switch e.Body.(type) {
+		case event.Requested:
+			part = part && e.Seq <= came
+		case event.TextDelta, event.ReasoningDelta, event.CallDelta:
+			if part {
+				continue
+			}
+		}
+		s, err := send(e)
+		if err != nil || w.write(fromOwner{Event: s}) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// do does an operation.
+func (w *watcher) do(ctx context.Context, n int64, op session.Op, err error) *done {
+	d := &done{N: n}
+	if err == nil {
+		d.Cause, err = w.session.Submit(context.WithoutCancel(ctx), op)
+	}
+	d.Error = described(err)
+	return d
+}
+
+// operation is what a watcher asks for, if it may.
+func (w *watcher) operation(m fromWatcher) (session.Op, error) {
+	if !w.steers {
+		return nil, onlyWatches()
+	}
+	read, ok := operations[m.Op]
+	if !ok {
+		return nil, fault.NewConfiguration("", "this is not done from another terminal: %q", m.Op)
+	}
+	op, err := read(m.Args)
+	switch p := op.(type) {
+	case session.Prompt:
+		p.Source = event.Person // whatever it says
+		w.prompts[p.ID] = true
+		return p, err
+	case session.Withdraw:
+		if err == nil && !w.prompts[p.ID] {
+			return nil, fault.NewConfiguration("", "the prompt is another terminal's")
+		}
+	}
+	return op, err
+}
+
+func onlyWatches() error {
+	return fault.NewConfiguration("leave it and come again with --steer to take part", "this terminal only watches")
+}
+
+func (w *watcher) write(m fromOwner) error {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	return writeLine(w.conn, m)
+}
+
+func writeLine(c net.Conn, m any) error {
+	line, err := json.Marshal(m)
+	if err == nil {
+		_, err = c.Write(append(line, '\n'))
+	}
+	return err
+}
+
+func readLine[T any](r *bufio.Reader) (m T, err error) {
+	line, err := r.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &m)
+	}
+	return m, err
+}

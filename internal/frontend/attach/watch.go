@@ -1,0 +1,172 @@
+package attach
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+)
+
+// ErrNoOwner means that no pawl has the session open, or none that can be reached.
+var ErrNoOwner = errors.New("no pawl has it open")
+
+// Owner is a session in another process. It is a session.Owner.
+type Owner struct {
+	conn  net.Conn
+	lines *bufio.Reader
+	hello hello
+	steer bool
+
+	mu      sync.Mutex
+	n       int64
+	waiting map[int64]chan *done
+	ended   bool // the owner said so, and was not killed
+	gone    chan struct{}
+}
+
+// Dial reaches the owner of a session. With steer it takes operations as well.
+// The error is ErrNoOwner where there is none.
+func Dial(ctx context.Context, state, id string, steer bool) (*Owner, error) {
+	path := Path(state, id)
+	if len(path) > longest {
+		return nil, tooLong(path)
+	}
+	c, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return nil, ErrNoOwner
+	case err != nil:
+		return nil, err
+	}
+	o := &Owner{conn: c, lines: bufio.NewReader(c), steer: steer, waiting: map[int64]chan *done{}, gone: make(chan struct{})}
+	m, err := readLine[fromOwner](o.lines)
+	switch {
+	case err != nil || m.Hello == nil:
+		err = ErrNoOwner // it was about to end
+	case m.Hello.Session != id:
+		err = fmt.Errorf("its socket is that of session %s", m.Hello.Session)
+	case m.Hello.Protocol != protocol:
+		err = fault.NewConfiguration("use the same version of pawl in both terminals", "session %s is open in pawl %s, which this one cannot follow", id, m.Hello.Pawl)
+	default:
+		o.hello = *m.Hello
+		return o, nil
+	}
+	_ = c.Close()
+	return nil, err
+}
+
+// patience is how long an owner may take for what it does at once: it may be
+// suspended.
+const patience = 3 * time.Second
+
+// PID is the process that has the session.
+func (o *Owner) PID() int { return o.hello.PID }
+
+// Events implements session.Owner; it is called once.
+func (o *Owner) Events(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
+	err := writeLine(o.conn, fromWatcher{Follow: &follow{Protocol: protocol, After: after, Steer: o.steer}})
+	return func(yield func(event.Event, error) bool) {
+		defer o.leave()
+		defer context.AfterFunc(ctx, func() { _ = o.conn.Close() })()
+		for err == nil {
+			var m fromOwner
+			if m, err = readLine[fromOwner](o.lines); err != nil {
+				break
+			}
+			switch {
+			case m.Bye != nil:
+				o.mu.Lock()
+				o.ended = true
+				o.mu.Unlock()
+				return
+			case m.Done != nil:
+				o.answer(m.Done)
+			case m.Event != nil:
+				var e event.Event
+				if e, err = m.Event.event(o.hello.Session); err == nil && !yield(e, nil) {
+					return
+				}
+			}
+		}
+		if ctx.Err() == nil {
+			yield(event.Event{}, err)
+		}
+	}
+}
+
+// leave ends what still waits for a result.
+func (o *Owner) leave() {
+	_ = o.conn.Close()
+	close(o.gone)
+}
+
+func (o *Owner) answer(d *done) {
+	o.mu.Lock()
+	ch := o.waiting[d.N]
+	delete(o.waiting, d.N)
+	o.mu.Unlock()
+	if ch != nil {
+		ch <- d
+	}
+}
+
+// Ended reports whether the owner closed the session by itself; otherwise it was
+// killed. It is known after the last event.
+func (o *Owner) Ended() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.ended
+}
+
+// Submit implements session.Owner.
+func (o *Owner) Submit(ctx context.Context, op session.Op) (int64, error) {
+	if !o.steer {
+		return 0, onlyWatches()
+	}
+	name := nameOf(op)
+	if name == "" {
+		return 0, fault.NewConfiguration("do it in the terminal that has the session open", "this is not done from another terminal")
+	}
+	args, err := json.Marshal(op)
+	if err != nil {
+		return 0, err
+	}
+	if _, slow := op.(session.Prompt); !slow { // a person's hooks judge one
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, patience, fault.NewConfiguration("", "the pawl that has the session open does not answer"))
+		defer stop()
+	}
+	result := make(chan *done, 1)
+	o.mu.Lock()
+	o.n++
+	n := o.n
+	o.waiting[n] = result
+	err = writeLine(o.conn, fromWatcher{N: n, Op: name, Args: args})
+	o.mu.Unlock()
+	if err != nil {
+		return 0, o.lost()
+	}
+	select {
+	case d := <-result:
+		return d.Cause, refused(d.Error)
+	case <-o.gone:
+		return 0, o.lost()
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+}
+
+func (o *Owner) lost() error {
+	return fault.NewConfiguration("", "the pawl that had session %s open is gone", o.hello.Session)
+}

@@ -1,0 +1,220 @@
+// Package attach lets other terminals take part in a session: the process that
+// holds it serves its events on a local socket, and takes operations there.
+//
+// It promises that a watcher is given every stored event once and in order and
+// what is shown meanwhile, that one who only watches changes nothing, that a
+// watcher that is slow, stopped or gone holds up nobody, and that nothing runs
+// while nobody is attached. It refuses a socket that others than the person
+// could reach: it lies in pawl's own folder, which only they may enter, and
+// which confined commands do not see.
+package attach
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+)
+
+// What is said is one JSON object a line. protocol is its version: both sides
+// must have the same.
+const protocol = 1
+
+// fromOwner is a line of the owner: who it is first, then events, and results of
+// what was asked for. Bye is its last line, unless it was killed.
+type fromOwner struct {
+	Hello *hello    `json:"hello,omitempty"`
+	Event *sent     `json:"event,omitempty"`
+	Done  *done     `json:"done,omitempty"`
+	Bye   *struct{} `json:"bye,omitempty"`
+}
+
+type hello struct {
+	Protocol int    `json:"protocol"`
+	Session  string `json:"session"`
+	PID      int    `json:"pid"`
+	Pawl     string `json:"pawl"`
+}
+
+// sent is an event.
+type sent struct {
+	Seq   int64           `json:"seq,omitempty"`
+	Cause int64           `json:"cause,omitempty"`
+	Time  time.Time       `json:"time"`
+	Kind  string          `json:"kind"`
+	V     int             `json:"v"`
+	Body  json.RawMessage `json:"body"`
+}
+
+func send(e event.Event) (*sent, error) {
+	body, err := event.Encode(e.Body)
+	return &sent{Seq: e.Seq, Cause: e.Cause, Time: e.Time, Kind: e.Body.Kind(), V: event.VersionOf(e.Body), Body: body}, err
+}
+
+func (s *sent) event(id string) (event.Event, error) {
+	body, err := event.Decode(s.Kind, s.V, s.Body)
+	return event.Event{Session: id, Seq: s.Seq, Cause: s.Cause, Time: s.Time, Body: body}, err
+}
+
+// pieces holds back the beginning of a character that a piece of text ends in:
+// JSON has no place for it. The key is what the piece belongs to.
+type pieces map[string]string
+
+func (p pieces) whole(b event.Body) event.Body {
+	switch d := b.(type) {
+	case event.TextDelta:
+		d.Text = p.next("text", d.Text)
+		return d
+	case event.ReasoningDelta:
+		d.Text = p.next("reasoning", d.Text)
+		return d
+	case event.CallDelta:
+		d.Text = p.next(fmt.Sprint("arguments ", d.Index), d.Text)
+		return d
+	case event.OutputDelta:
+		d.Text = p.next("output "+d.Call, d.Text)
+		return d
+	}
+	return b
+}
+
+// over forgets what the stored event b has whole.
+func (p pieces) over(b event.Body) {
+	if d, ok := b.(event.CallDone); ok {
+		delete(p, "output "+d.ID)
+	}
+	maps.DeleteFunc(p, func(of, _ string) bool { return !strings.HasPrefix(of, "output ") })
+}
+
+func (p pieces) next(of, text string) string {
+	text = p[of] + text
+	end := len(text)
+	for i := 1; i <= min(utf8.UTFMax-1, len(text)); i++ {
+		if c := text[len(text)-i]; utf8.RuneStart(c) {
+			if !utf8.FullRuneInString(text[len(text)-i:]) {
+				end = len(text) - i
+			}
+			break
+		}
+	}
+	p[of] = text[end:]
+	return text[:end]
+}
+
+// done is the result of an operation.
+type done struct {
+	N     int64        `json:"n"`
+	Cause int64        `json:"cause,omitempty"`
+	Error *event.Fault `json:"error,omitempty"`
+}
+
+// fromWatcher is a line of a watcher: which events it lacks, first, and then
+// operations.
+type fromWatcher struct {
+	Follow *follow         `json:"follow,omitempty"`
+	N      int64           `json:"n,omitempty"` // of an operation
+	Op     string          `json:"op,omitempty"`
+	Args   json.RawMessage `json:"args,omitempty"`
+}
+
+// follow asks for the events after one. Steer asks to take part.
+type follow struct {
+	Protocol int   `json:"protocol"`
+	After    int64 `json:"after"`
+	Steer    bool  `json:"steer,omitempty"`
+}
+
+// operations are those that may come from another terminal. An undo is not one:
+// what it would do is decided where the files are looked at.
+var operations = map[string]func(json.RawMessage) (session.Op, error){
+	"prompt":    read[session.Prompt],
+	"interrupt": read[session.Interrupt],
+	"withdraw":  read[session.Withdraw],
+	"answer":    read[session.Answer],
+	"mode":      read[session.SetMode],
+	"model":     read[session.SetModel],
+	"command":   read[session.RunCommand],
+	"compact":   read[session.Compact],
+	"phase":     read[session.Phase],
+	"pause":     read[session.Pause],
+}
+
+func read[T session.Op](raw json.RawMessage) (session.Op, error) {
+	var op T
+	err := json.Unmarshal(raw, &op)
+	return op, err
+}
+
+func nameOf(op session.Op) string {
+	switch op := op.(type) {
+	case session.Prompt:
+		if op.Until != nil {
+			return ""
+		}
+		return "prompt"
+	case session.Interrupt:
+		return "interrupt"
+	case session.Withdraw:
+		return "withdraw"
+	case session.Answer:
+		return "answer"
+	case session.SetMode:
+		return "mode"
+	case session.SetModel:
+		return "model"
+	case session.RunCommand:
+		return "command"
+	case session.Compact:
+		return "compact"
+	case session.Phase:
+		return "phase"
+	case session.Pause:
+		return "pause"
+	}
+	return ""
+}
+
+// described is an error as it is sent.
+func described(err error) *event.Fault {
+	if err == nil {
+		return nil
+	}
+	f := turn.Describe(err)
+	return &f
+}
+
+// refused is an error as it came.
+func refused(f *event.Fault) error {
+	if f == nil {
+		return nil
+	}
+	return &fault.Error{Category: fault.Category(f.Category), Message: f.Message, Retryable: f.Retryable}
+}
+
+// Path is the socket of a session, in pawl's own folder for state.
+func Path(state, id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return filepath.Join(state, "live", hex.EncodeToString(sum[:8]))
+}
+
+// Forget removes what a session that was killed left behind. Its caller holds
+// the session, or has deleted it.
+func Forget(state, id string) { _ = os.Remove(Path(state, id)) }
+
+// longest is how long the path of a socket may be: 104 bytes where it is least.
+const longest = 100
+
+func tooLong(path string) error {
+	return fmt.Errorf("the path of its socket is longer than %d bytes: %s", longest, path)
+}

@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/attach"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/transcript"
+)
+
+func (a *App) attachCommand() *cobra.Command {
+	f := &flags{}
+	steer := false
+	c := &cobra.Command{
+		Use: "attach [ID]", Short: "Watch a session that runs in another terminal, or take part in it", Args: atMostOne,
+		Long: `Watch a session that another pawl has open, as it happens: the one with this ID,
+or the newest of this folder that is open. What you see is what is seen there.
+With --steer what you enter goes to that session: prompts, answers to its
+questions, interrupts. Ctrl+C leaves it and ends nothing.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				f.resume = args[0]
+			}
+			return a.attach(c.Context(), f, steer)
+		},
+	}
+	c.Flags().StringVarP(&f.dir, "dir", "C", "", "of this folder instead of the current one")
+	c.Flags().BoolVar(&steer, "steer", false, "take part: prompts, answers and interrupts go to the session")
+	c.Flags().BoolVar(&f.plain, "plain", false, "print it as it happens, without a screen: for screen readers, logs and pipes")
+	return c
+}
+
+func (a *App) attach(ctx context.Context, f *flags, steer bool) error {
+	_, paths, err := a.settings()
+	if err != nil {
+		return err
+	}
+	row, owner, err := a.ownerOf(ctx, f, paths.State, steer)
+	if err != nil {
+		return err
+	}
+	f.dir, f.resume = row.Dir, row.ID
+	f.attached = &attached{owner: owner, Attached: chat.Attached{Steers: steer, Over: func() (string, string) {
+		again := "pawl --resume " + row.ID
+		if owner.Ended() {
+			return fmt.Sprintf("the pawl that had it open has ended (process %d)", owner.PID()), again
+		}
+		if !a.stored(row.ID) {
+			return "the session was deleted", ""
+		}
+		return fmt.Sprintf("the pawl that had it open was killed (process %d); all that was shown as done is kept", owner.PID()), again
+	}}}
+	if t := a.screenOn(f); t != nil {
+		return a.onScreen(ctx, f, "", t)
+	}
+	if steer {
+		return usageError("--steer needs the screen: a terminal that can move its cursor, and no --plain")
+	}
+	return a.printing(ctx, f)
+}
+
+// printing prints a session of another process as it happens.
+func (a *App) printing(ctx context.Context, f *flags) error {
+	ctx, stop := a.untilSignal(ctx)
+	defer stop()
+	st, _, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	last, write := int64(0), transcript.Text(a.Out)
+	for e, err := range st.Read(ctx, f.resume, 0) {
+		if err == nil {
+			err = write(e)
+		}
+		if err != nil {
+			return err
+		}
+		last = e.Seq
+	}
+	for e, err := range f.attached.owner.Events(ctx, last) {
+		if err != nil {
+			break // it was killed
+		}
+		if err := write(e); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() == nil {
+		why, again := f.attached.Over()
+		fmt.Fprintln(a.Out, plain.Line(why))
+		if again != "" {
+			fmt.Fprintln(a.Out, "to go on with this session: "+again)
+		}
+	}
+	return nil
+}
+
+// attached is how a session of another process is opened.
+type attached struct {
+	chat.Attached
+	owner  *attach.Owner
+	opened bool
+}
+
+// ownerOf reaches the session that is meant where it runs.
+func (a *App) ownerOf(ctx context.Context, f *flags, state string, steer bool) (row event.Row, owner *attach.Owner, err error) {
+	st, _, err := a.store(ctx)
+	if err != nil {
+		return row, nil, err
+	}
+	defer st.Close()
+	if f.resume != "" {
+		if row, err = st.Session(ctx, f.resume); err != nil {
+			return row, nil, noSession(err, f.resume)
+		}
+		owner, err = attach.Dial(ctx, state, row.ID, steer)
+		if errors.Is(err, attach.ErrNoOwner) {
+			return row, nil, notOpen(st, state, row.ID)
+		}
+		return row, owner, err
+	}
+	dir, err := a.realDir(f)
+	if err != nil {
+		return row, nil, err
+	}
+	rows, err := ownSessions(ctx, st, dir)
+	if err != nil {
+		return row, nil, err
+	}
+	for _, row = range rows {
+		if owner, err = attach.Dial(ctx, state, row.ID, steer); err == nil {
+			return row, owner, nil
+		}
+		_ = cleared(st, state, row.ID)
+	}
+	return row, nil, usageError("no session of %s is open in another terminal; see: pawl sessions list", dir)
+}
+
+// notOpen says why a session cannot be followed.
+func notOpen(st event.Store, state, id string) error {
+	if held := (*event.HeldError)(nil); errors.As(cleared(st, state, id), &held) {
+		return fault.NewConfiguration("watch it from a pawl of the same version; a very long path of pawl's folder makes it impossible", "%v, which cannot be watched", held)
+	}
+	return usageError("session %s is not open in another terminal; pawl --resume %s goes on with it", id, id)
+}
+
+// cleared clears up behind a session that was killed. The error is a HeldError
+// if a process has it.
+func cleared(st event.Store, state, id string) error {
+	h, ok := st.(event.Holder)
+	if !ok {
+		return nil
+	}
+	release, err := h.Hold(id)
+	if err == nil {
+		attach.Forget(state, id)
+		release()
+	}
+	return err
+}
+
+// stored reports whether a session is still there.
+func (a *App) stored(id string) bool {
+	st, _, err := a.store(context.Background())
+	if err != nil {
+		return false
+	}
+	defer st.Close()
+	_, err = st.Session(context.Background(), id)
+	return !errors.Is(err, event.ErrNoSession)
+}
+
+// follow opens a session of another process.
+func (a *App) follow(ctx context.Context, f *flags, person chat.Person) (*opened, error) {
+	if f.attached.opened {
+		return nil, fault.NewConfiguration("start another pawl for that", "this terminal is attached to session %s", f.resume)
+	}
+	f.attached.opened = true
+	return a.open(ctx, f, front{name: "attach", readOnly: true, out: person.Out(), set: func(c *session.Config) { c.Owner = f.attached.owner }})
+}
+
+// served lets other terminals attach to the session.
+func (a *App) served(o *opened, f *flags, fr front, state string) {
+	if fr.readOnly || fr.tree || f.noSession {
+		return
+	}
+	stop, err := attach.Serve(state, Version, o.Session)
+	if err != nil {
+		return // pawl attach says that it cannot be watched
+	}
+	o.closers = append(o.closers, func() error {
+		stop()
+		return nil
+	})
+}
+
+// terminalID tells this terminal's entries from those of others.
+func (f *flags) terminalID() string {
+	if f.attached == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d-", os.Getpid())
+}

@@ -1,0 +1,91 @@
+//go:build linux
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+)
+
+// sessionOf is the id that a screen shows first.
+func sessionOf(x *terminal) string {
+	_, rest, _ := strings.Cut(x.text(), "session ")
+	return rest[:20]
+}
+
+// A second terminal watches, a third takes part; the session ends, or its pawl is
+// killed; nobody is there.
+//
+// SPEC 18.1
+func TestAttach(t *testing.T) {
+	home, err := os.MkdirTemp("", "pawl-home-") // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	dir := t.TempDir()
+	const term = "xterm-256color"
+	say := func(int, []byte) llmtest.Turn { return llmtest.Say("a friendly answer") }
+	open := func(args ...string) *terminal { return onTerminalIn(t, dir, home, term, say, args...) }
+
+	x := open("attach")
+	x.expect("there are no sessions yet")
+	x.ended(2)
+
+	owner := open()
+	owner.expect("what is to be done?")
+	owner.send("hello\r")
+	owner.expect("1 model reply")
+
+	watcher := open("attach")
+	watcher.expect("a friendly answer") // as the owner shows it
+	watcher.expect("watching")
+	printing := open("attach", "--plain")
+	printing.expect("a friendly answer")
+	helper := open("attach", "--steer")
+	helper.expect("taking part")
+	helper.send("and again\r")
+	owner.expect("and again")
+	owner.expect("1 model reply")
+	watcher.expect("and again")
+	watcher.expect("1 model reply")
+
+	watcher.send("/clear\r")
+	watcher.expect("is attached to session")
+	watcher.send("not mine\r")
+	watcher.expect("only watches")
+	if strings.Contains(owner.text(), "not mine") {
+		t.Error("who only watches reached the session")
+	}
+	x = open("sessions", "delete", sessionOf(owner))
+	x.expect("was not deleted")
+
+	owner.send("\x04")
+	owner.ended(0)
+	watcher.expect("has ended")
+	watcher.expect("pawl --resume ")
+	watcher.ended(0)
+	printing.expect("a friendly answer")
+	printing.expect("has ended")
+	printing.ended(0)
+	helper.expect("has ended")
+	helper.ended(0)
+
+	owner = open("--continue")
+	owner.expect("ask")
+	watcher = open("attach")
+	watcher.expect("watching")
+	_ = owner.cmd.Process.Kill()
+	watcher.expect("was killed")
+	watcher.ended(0)
+	x = open("attach")
+	x.expect("is open in another terminal")
+	x.ended(2)
+	if left, _ := filepath.Glob(filepath.Join(home, ".local/state/pawl/live/*")); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
