@@ -60,7 +60,7 @@ func (a *App) attach(ctx context.Context, f *flags, steer bool) error {
 		return fmt.Sprintf("the pawl that had it open was killed (process %d); all that was shown as done is kept", owner.PID()), again
 	}}}
 	if t := a.screenOn(f); t != nil {
-		return a.onScreen(ctx, f, "", t)
+		return a.onScreen(ctx, f, front{name: "attach"}, "", t)
 	}
 	if steer {
 		return usageError("--steer needs the screen: a terminal that can move its cursor, and no --plain")
