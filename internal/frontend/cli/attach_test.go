@@ -61,7 +61,7 @@ func TestAttach(t *testing.T) {
 	if strings.Contains(owner.text(), "not mine") {
 		t.Error("who only watches reached the session")
 	}
-	x = open("sessions", "delete", sessionOf(owner))
+	x = open("sessions", "delete", sessionOf(owner), "--yes")
 	x.expect("was not deleted")
 
 	owner.send("\x04")

@@ -28,7 +28,7 @@ var helpCommands = []struct {
 	title    string
 	commands string
 }{
-	{"Work", "run swarm worker acp demo"},
+	{"Work", "run attach swarm worker acp demo"},
 	{"What was done", "diff undo sessions why stats"},
 	{"This folder", "rules memory trust sandbox"},
 	{"Set up", "doctor models config completion"},
