@@ -35,7 +35,7 @@ var helpCommands = []struct {
 }
 
 // helpFlags are the flags that are used most; -c and -p stand among the first lines.
-const helpFlags = "model permission-mode yolo sandbox resume dir until max-budget-usd output-format"
+const helpFlags = "model permission-mode yolo sandbox resume dir max-budget-usd output-format"
 
 // rootHelp writes the help of pawl itself.
 func rootHelp(w io.Writer, root *cobra.Command) {
