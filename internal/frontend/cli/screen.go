@@ -74,7 +74,7 @@ func (a *App) onScreen(ctx context.Context, f *flags, fr front, first string, t 
 	talk := chat.Begin(ctx, a.chat(f, fr, conf, paths), slash.Want{})
 	exit, err := tui.Run(ctx, tui.Config{
 		Conversation: talk, Out: a.Out, Events: events, Width: width, Height: height, Ask: true,
-		Theme: a.theme(), Rxvt: a.Env("VTE_VERSION") != "" || strings.HasPrefix(a.Env("TERM"), "rxvt") || strings.HasPrefix(a.Env("TERM"), "foot"),
+		Theme: a.theme(), Chosen: a.Env("PAWL_THEME") != "", Rxvt: a.Env("VTE_VERSION") != "" || strings.HasPrefix(a.Env("TERM"), "rxvt") || strings.HasPrefix(a.Env("TERM"), "foot"),
 		Cuts: cuts(a.Env), Calm: a.Env("PAWL_CALM") != "",
 		History: past, Past: entries, First: first,
 		Folder: filepath.Base(dir), Branch: func() string { return branch(dir) }, Files: func(begin string) []string { return filesFrom(dir, begin) },

@@ -21,7 +21,7 @@ func (s *screen) act(a chat.Act) {
 		for _, t := range styled.Themes() {
 			if t.Name == a.Text {
 				t.Links = s.Theme.Links
-				s.Theme = t
+				s.Theme, s.Chosen = t, true
 				s.hint = "theme " + t.Name + ": from here on"
 			}
 		}

@@ -63,6 +63,12 @@ func (s *screen) press(ctx context.Context, k keys.Press) {
 // prompt handles a key for the typed text.
 func (s *screen) prompt(k keys.Press) {
 	e := s.edit
+	if s.chord {
+		if s.chord = false; k.Name == "ctrl+e" {
+			s.elsewhere()
+			return
+		}
+	}
 	switch k.Name {
 	case "enter":
 		s.enter()
@@ -91,6 +97,8 @@ func (s *screen) prompt(k keys.Press) {
 		}
 	case "ctrl+r":
 		e.Search()
+	case "ctrl+x": // ctrl+e follows, as in shells
+		s.chord = true
 	case "ctrl+g":
 		s.elsewhere()
 	case "?":
@@ -116,7 +124,7 @@ func edits(e *editor.Editor, k keys.Press) bool {
 		"home": e.Home, "ctrl+a": e.Home, "end": e.End, "ctrl+e": e.End,
 		"backspace": e.Backspace, "ctrl+h": e.Backspace, "shift+backspace": e.Backspace, "delete": e.Delete, "ctrl+d": e.Delete,
 		"ctrl+w": e.KillBack, "alt+backspace": e.KillWordBack, "ctrl+backspace": e.KillWordBack, "alt+d": e.KillWord,
-		"ctrl+k": e.KillLine, "ctrl+u": e.KillStart, "ctrl+y": e.Yank, "ctrl+_": e.Undo, "ctrl+/": e.Undo, "ctrl+7": e.Undo,
+		"ctrl+k": e.KillLine, "ctrl+u": e.KillStart, "ctrl+y": e.Yank, "alt+y": e.YankPop, "alt+_": e.Redo, "alt+shift+_": e.Redo, "ctrl+_": e.Undo, "ctrl+/": e.Undo, "ctrl+7": e.Undo,
 		"ctrl+j": func() { e.Type("\n") }, "shift+enter": func() { e.Type("\n") }, "alt+enter": func() { e.Type("\n") },
 	}[k.Name]
 	switch {
@@ -139,7 +147,11 @@ func (s *screen) paste(text string) {
 	}
 	e.Found(true)
 	e.Paste(text, func(n int, text string) string {
-		return fmt.Sprintf("pasted text %d: %s", n, brief.Plural(strings.Count(strings.TrimRight(text, "\n"), "\n")+1, "line", "lines"))
+		name := fmt.Sprintf("pasted text %d: %s", n, brief.Plural(strings.Count(strings.TrimRight(text, "\n"), "\n")+1, "line", "lines"))
+		if mb := float64(len(text)) / 1e6; mb >= 0.1 {
+			name += fmt.Sprintf(", %.1f MB", mb)
+		}
+		return name
 	})
 }
 

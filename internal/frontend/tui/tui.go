@@ -48,6 +48,8 @@ type Config struct {
 	Width, Height int
 
 	Theme styled.Theme
+	// Chosen: a person named the theme, so the terminal's background decides nothing.
+	Chosen bool
 	// Ask asks the terminal what it can do; where nothing would answer, it is not
 	// asked.
 	Ask bool
@@ -105,6 +107,7 @@ type screen struct {
 	hold    <-chan time.Time
 	hint    string // said until the next key
 	escaped time.Time
+	chord   bool      // Ctrl+X was pressed
 	typed   time.Time // the last key
 	sat     bool      // nobody looks at the terminal
 	begun   time.Time // of what runs
@@ -311,7 +314,7 @@ func (s *screen) event(ctx context.Context, e any) bool {
 			s.paint.Sync = true
 		}
 	case keys.Background:
-		if !e.Dark && s.Theme.Name == styled.Dark.Name {
+		if !e.Dark && !s.Chosen && s.Theme.Name == styled.Dark.Name {
 			links := s.Theme.Links
 			s.Theme = styled.Light
 			s.Theme.Links = links

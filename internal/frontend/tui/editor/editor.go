@@ -24,10 +24,10 @@ type Editor struct {
 	// What was pasted and is long stands in text as a rune of its own.
 	pasted []Pasted
 
-	undo   []state
-	typing bool // the last change was a letter: the next one joins it
-	killed string
-	goal   int // the column that up and down keep to; -1: the caret's own
+	undo, redo []state
+	typing     bool // the last change was a letter: the next one joins it
+	kills      kills
+	goal       int // the column that up and down keep to; -1: the caret's own
 
 	past  []string // entries of before, oldest first
 	at    int      // of past; len(past): the text is new
@@ -73,7 +73,11 @@ func (e *Editor) Text() string {
 // Take gives the text and begins another one.
 func (e *Editor) Take() string {
 	text := e.Text()
-	*e = Editor{past: e.past, at: len(e.past), killed: e.killed, goal: -1}
+	taken := Editor{past: e.past, at: len(e.past), kills: e.kills.kept(), goal: -1}
+	if e.kills.pasted() {
+		taken.pasted = e.pasted
+	}
+	*e = taken
 	return text
 }
 
@@ -96,7 +100,13 @@ func own(text string) string {
 
 // change is called before each change.
 func (e *Editor) change() {
-	e.typing, e.goal = false, -1
+	e.moved()
+	e.redo = nil
+	e.saved()
+}
+
+// saved keeps the present state for Undo.
+func (e *Editor) saved() {
 	if n := len(e.undo); n > 0 && e.undo[n-1].text == e.text {
 		e.undo[n-1].caret = e.caret
 		return
@@ -147,11 +157,22 @@ func (e *Editor) Undo() {
 		s := e.undo[n-1]
 		e.undo = e.undo[:n-1]
 		if s.text != e.text {
+			e.redo = append(e.redo, state{e.text, e.caret})
 			e.text, e.caret = s.text, s.caret
 			break
 		}
 	}
-	e.typing, e.goal = false, -1
+	e.moved()
+}
+
+// Redo makes the change again that Undo took back last.
+func (e *Editor) Redo() {
+	if n := len(e.redo); n > 0 {
+		e.saved()
+		e.text, e.caret = e.redo[n-1].text, e.redo[n-1].caret
+		e.redo = e.redo[:n-1]
+	}
+	e.moved()
 }
 
 // The caret.
@@ -193,7 +214,10 @@ func (e *Editor) Right() {
 	e.caret += next(e.text[e.caret:])
 }
 
-func (e *Editor) moved() { e.typing, e.goal = false, -1 }
+func (e *Editor) moved() {
+	e.typing, e.goal = false, -1
+	e.kills.rests()
+}
 
 func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 
@@ -291,21 +315,14 @@ func (e *Editor) KillLine() {
 // KillStart erases to the beginning of the line.
 func (e *Editor) KillStart() { e.cut(e.lineStart(), e.caret, true) }
 
-// Yank inserts what was erased last.
-func (e *Editor) Yank() {
-	if e.killed != "" {
-		e.change()
-		e.insert(e.killed)
-	}
-}
-
 func (e *Editor) cut(from, to int, keep bool) {
 	if from >= to {
 		return
 	}
+	joins := e.kills.joins
 	e.change()
 	if keep {
-		e.killed = e.text[from:to]
+		e.kills.add(e.text[from:to], joins, to == e.caret)
 	}
 	e.text = e.text[:from] + e.text[to:]
 	e.caret = from

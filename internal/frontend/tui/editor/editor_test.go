@@ -20,7 +20,7 @@ func press(e *Editor, script string) {
 	keys := map[string]func(){
 		"Left": e.Left, "Right": e.Right, "WordLeft": e.WordLeft, "WordRight": e.WordRight, "Home": e.Home, "End": e.End,
 		"Backspace": e.Backspace, "Delete": e.Delete, "KillWord": e.KillWord, "KillBack": e.KillBack, "KillWordBack": e.KillWordBack,
-		"KillLine": e.KillLine, "KillStart": e.KillStart, "Yank": e.Yank, "Undo": e.Undo, "NL": func() { e.Type("\n") },
+		"KillLine": e.KillLine, "KillStart": e.KillStart, "Yank": e.Yank, "YankPop": e.YankPop, "Undo": e.Undo, "Redo": e.Redo, "NL": func() { e.Type("\n") },
 		"Up": func() { e.Up(10) }, "Down": func() { e.Down(10) }, "Older": func() { e.Older() }, "Newer": func() { e.Newer() },
 		"Search": e.Search, "Found": func() { e.Found(true) }, "Stop": func() { e.Found(false) },
 		"Long":  func() { e.Paste(strings.Repeat("line\r\n", 20), name) },
@@ -51,36 +51,46 @@ func press(e *Editor, script string) {
 // SPEC 10.1, 18.3
 func TestKeys(t *testing.T) {
 	for script, want := range map[string]string{
-		"abc<Left>x":                             "abx^c",
-		"one two<WordLeft>x":                     "one x^two",
-		"one two<Home><WordRight>x":              "onex^ two",
-		"a<NL>b<Home>x<Home><Home>y":             "y^a xb",
-		"a<NL>bc<Up>x":                           "ax^ bc",
-		"one two three<Up>^":                     "one t^^wo three", // broken behind "two "
-		"one two three<Up><Down>x":               "one two threex^",
-		"漢字x<Left><Left><Backspace>":             "^字x",
-		"e\u0301x<Left><Backspace>":              "^x",
-		"one two<KillBack>x":                     "one x^",
-		"a/b c/d<KillWordBack>":                  "a/b c/^",
-		"one two<Home><KillWord><End><Yank>":     " twoone^",
-		"one two<KillStart><Yank><Yank>":         "one twoone two^",
-		"a<NL>b<Home><Home><KillLine><KillLine>": "^b",
-		"one two<Undo>":                          "one ^",
-		"one two<Undo><Undo>":                    "one^",
-		"one<Backspace><Backspace><Undo>":        "on^",
-		"x<Long>y<Left><Left>z":                  "xz^[pasted 1: 20 lines]y",
-		"x<Long><Backspace>":                     "x^",
-		"x<Long><Backspace><Undo>":               "x[pasted 1: 20 lines]^",
-		"x<Long><WordLeft>y":                     "xy^[pasted 1: 20 lines]",
-		"<Short>":                                "a b^",
-		"new<Older>":                             "last one^",
-		"new<Older><Older><Older>":               "first^",
-		"new<Older><Newer>":                      "new^",
-		"new<Search>fi":                          "first^",
-		"new<Search>zz<Stop>":                    "new^",
-		"new<Search>on<Found>x":                  "last onex^",
-		"new<Search>i<Search><Found><Undo>":      "new^",
-		"a\U000F2000b":                           "a\uFFFDb^",
+		"abc<Left>x":                                                   "abx^c",
+		"one two<WordLeft>x":                                           "one x^two",
+		"one two<Home><WordRight>x":                                    "onex^ two",
+		"a<NL>b<Home>x<Home><Home>y":                                   "y^a xb",
+		"a<NL>bc<Up>x":                                                 "ax^ bc",
+		"one two three<Up>^":                                           "one t^^wo three", // broken behind "two "
+		"one two three<Up><Down>x":                                     "one two threex^",
+		"漢字x<Left><Left><Backspace>":                                   "^字x",
+		"e\u0301x<Left><Backspace>":                                    "^x",
+		"one two<KillBack>x":                                           "one x^",
+		"a/b c/d<KillWordBack>":                                        "a/b c/^",
+		"one two<Home><KillWord><End><Yank>":                           " twoone^",
+		"one two<KillStart><Yank><Yank>":                               "one twoone two^",
+		"a<NL>b<Home><Home><KillLine><KillLine>":                       "^b",
+		"one two<KillWordBack><KillWordBack><Yank>":                    "one two^",
+		"one two<KillWordBack>x<KillWordBack><Yank>":                   "one x^",
+		"one two<KillWordBack>x<KillWordBack><Yank><YankPop>":          "one two^",
+		"one two<KillWordBack>x<KillWordBack><Yank><YankPop><YankPop>": "one x^",
+		"one two<KillWordBack>x<KillWordBack><Yank><Left><YankPop>":    "one ^x",
+		"ab<Left><KillStart><KillLine><Yank>":                          "ab^",
+		"one two<Undo><Redo>":                                          "one two^",
+		"one two<Undo><Undo><Undo><Redo><Redo><Redo><Redo>":            "one two^",
+		"one two<Undo>x<Redo>":                                         "one x^",
+		"<YankPop><Redo>x":                                             "x^",
+		"one two<Undo>":                                                "one ^",
+		"one two<Undo><Undo>":                                          "one^",
+		"one<Backspace><Backspace><Undo>":                              "on^",
+		"x<Long>y<Left><Left>z":                                        "xz^[pasted 1: 20 lines]y",
+		"x<Long><Backspace>":                                           "x^",
+		"x<Long><Backspace><Undo>":                                     "x[pasted 1: 20 lines]^",
+		"x<Long><WordLeft>y":                                           "xy^[pasted 1: 20 lines]",
+		"<Short>":                                                      "a b^",
+		"new<Older>":                                                   "last one^",
+		"new<Older><Older><Older>":                                     "first^",
+		"new<Older><Newer>":                                            "new^",
+		"new<Search>fi":                                                "first^",
+		"new<Search>zz<Stop>":                                          "new^",
+		"new<Search>on<Found>x":                                        "last onex^",
+		"new<Search>i<Search><Found><Undo>":                            "new^",
+		"a\U000F2000b":                                                 "a\uFFFDb^",
 	} {
 		e := New()
 		e.Remember([]string{"first", "last one"})
@@ -113,7 +123,7 @@ func TestPastedComesOutAsItWentIn(t *testing.T) {
 //
 // SPEC 18.3, 18.5
 func TestCaretIsShown(t *testing.T) {
-	keys := []string{"a", "word ", "漢", "👩‍👧", "e\u0301", "<NL>", "<Left>", "<Right>", "<WordLeft>", "<WordRight>", "<Home>", "<End>", "<Backspace>", "<Delete>", "<KillBack>", "<KillLine>", "<Yank>", "<Undo>", "<Up>", "<Down>", "<Long>", "<Older>", "<Newer>"}
+	keys := []string{"a", "word ", "漢", "👩‍👧", "e\u0301", "<NL>", "<Left>", "<Right>", "<WordLeft>", "<WordRight>", "<Home>", "<End>", "<Backspace>", "<Delete>", "<KillBack>", "<KillLine>", "<KillWordBack>", "<Yank>", "<YankPop>", "<Undo>", "<Redo>", "<Up>", "<Down>", "<Long>", "<Older>", "<Newer>"}
 	rapid.Check(t, func(t *rapid.T) {
 		e := New()
 		e.Remember([]string{"old 漢字\nentry"})

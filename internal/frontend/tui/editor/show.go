@@ -142,7 +142,7 @@ func (e *Editor) vertical(columns, by int) bool {
 	if to == r.to && at+by < len(rows)-1 && to == rows[at+by+1].from && to > r.from { // it would be in the next row
 		to = e.before(to)
 	}
-	e.typing = false
+	e.moved()
 	e.caret, e.goal = to, goal
 	return true
 }

@@ -1,0 +1,60 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/frontend/styled"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
+)
+
+// Ctrl+X Ctrl+E is an editor as in shells; what was erased comes back, and what
+// was erased before it; what was undone is done again.
+//
+// SPEC 18.3
+func TestShellKeys(t *testing.T) {
+	r := newRig(t, llmtest.New())
+	r.start("")
+	r.say("text")
+	r.press("ctrl+x", "ctrl+e")
+	r.see("› text edited")
+	r.press("ctrl+w", "x", "ctrl+u", "ctrl+y", "alt+y")
+	r.see("› edited")
+	r.press("ctrl+_", "alt+_")
+	r.see("› edited")
+	r.press("ctrl+x", "a") // it is no prefix of other keys
+	r.see("› editeda")
+}
+
+// A paste is shown by its lines and its size, and is sent whole.
+//
+// SPEC 18.3
+func TestLargePaste(t *testing.T) {
+	m := llmtest.New(llmtest.Say("all read"))
+	r := newRig(t, m)
+	r.start("")
+	r.send(keys.Paste{Text: strings.Repeat("0123456789\n", 120_000)})
+	r.see("[pasted text 1: 120000 lines, 1.3 MB]")
+	r.press("ctrl+u", "ctrl+y") // erased and brought back
+	r.see("[pasted text 1: 120000 lines, 1.3 MB]")
+	r.press("ctrl+u", "ctrl+c")
+	r.say("short")
+	r.press("enter")
+	r.see("all read")
+	r.press("ctrl+y") // what was erased outlives the prompt
+	r.see("[pasted text 1: 120000 lines, 1.3 MB]")
+}
+
+// The terminal's background decides the theme unless a person has.
+//
+// SPEC 18.5
+func TestTheme(t *testing.T) {
+	for name, chosen := range map[string]bool{"by the background": false, "by a person": true} {
+		s := &screen{Config: Config{Theme: styled.Dark, Chosen: chosen}}
+		s.event(t.Context(), keys.Background{Dark: false})
+		if got := s.Theme.Name; (got == styled.Dark.Name) != chosen {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
