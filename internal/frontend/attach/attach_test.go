@@ -20,7 +20,7 @@ import (
 )
 
 // state is a folder whose path is short enough for a socket.
-func state(t *testing.T) string {
+func state(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pawl-attach-")
 	if err != nil {

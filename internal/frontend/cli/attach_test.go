@@ -43,7 +43,7 @@ func TestAttach(t *testing.T) {
 
 	watcher := open("attach")
 	watcher.expect("a friendly answer") // as the owner shows it
-	watcher.expect("watching")
+	watcher.expect("you are watching")
 	printing := open("attach", "--plain")
 	printing.expect("a friendly answer")
 	helper := open("attach", "--steer")

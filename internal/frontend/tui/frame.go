@@ -91,7 +91,11 @@ func (s *screen) typing(most int) (out []styled.Line, row, col int) {
 		}
 	}
 	if e == s.edit && e.Empty() && !s.spoken {
-		out[0] = out[0].Add(styled.Dim, invitation).Cut(s.Width)
+		text := invitation
+		if a := s.talk.Attached(); a != nil && !a.Steers {
+			text = "you are watching   ? keys   Ctrl+O all of it   Ctrl+C leaves"
+		}
+		out[0] = out[0].Add(styled.Dim, text).Cut(s.Width)
 	}
 	return out, row, col + n
 }

@@ -1,0 +1,21 @@
+package attach
+
+import (
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
+)
+
+// BenchmarkServe is what it adds to the start and the end of every session.
+func BenchmarkServe(b *testing.B) {
+	s := sessiontest.Open(b, sessiontest.Config(b, b.TempDir(), llmtest.New(), nil))
+	dir := state(b)
+	for b.Loop() {
+		stop, err := Serve(dir, "test", s)
+		if err != nil {
+			b.Fatal(err)
+		}
+		stop()
+	}
+}
