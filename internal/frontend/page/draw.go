@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -104,6 +105,14 @@ func (p *writer) draw(b chat.Block) {
 		p.note("warn", b.Text)
 	case chat.Plan:
 		p.plan(b)
+	case chat.Aside:
+		p.put("fold", fold{p.clean.line("/btw " + b.Question), p.folded(p.clean.text(cmp.Or(b.Answer, "no answer: "+b.Error)))})
+	case chat.Document:
+		if b.By == "person" {
+			p.put("fold", fold{"The plan as the person edited it", p.folded(p.clean.text(b.Text))})
+		}
+	case chat.Crew:
+		p.crew(b)
 	case chat.Phase:
 		if text := b.String(); text != "" && !b.ByNext {
 			p.note("phase", text)
@@ -113,6 +122,19 @@ func (p *writer) draw(b chat.Block) {
 	case chat.TurnEnd:
 		p.turnEnd(b)
 	}
+}
+
+// crew lists the tasks of a swarm. An agent has a session of its own, and its call is
+// drawn.
+func (p *writer) crew(c chat.Crew) {
+	if c.Goal == "" {
+		return
+	}
+	var lines []string
+	for _, m := range c.Members {
+		lines = append(lines, strings.TrimSpace(m.ID+" "+m.Title)+": "+m.State)
+	}
+	p.note("phase", "swarm: "+c.Goal+": "+c.Outcome, lines...)
 }
 
 func (p *writer) prompt(b chat.Prompt, at moment) {

@@ -90,6 +90,18 @@ func (t *writer) draw(b chat.Block) string {
 		if b.Answer != "" {
 			return t.note(plain.Line("answered: " + b.Answer))
 		}
+	case chat.Aside:
+		s := t.person("/btw " + b.Question)
+		if b.Error != "" {
+			return s + t.note("no answer: "+b.Error)
+		}
+		return s + t.agent(strings.TrimSpace(b.Answer)) + t.note("not a part of the conversation")
+	case chat.Document:
+		if b.By == "person" {
+			return t.note("the plan as the person edited it:") + t.agent(strings.TrimSpace(b.Text))
+		}
+	case chat.Crew:
+		return t.crew(b)
 	case chat.Phase:
 		return t.phase(b)
 	case chat.Note:
@@ -110,13 +122,26 @@ func (t *writer) draw(b chat.Block) string {
 // remark draws notes that stay true; notes about the course of a run are left out.
 func (t *writer) remark(n chat.Note) string {
 	switch n.Kind {
-	case chat.OfSession, chat.OfModel, chat.OfGrant, chat.OfRoute, chat.OfUndo, chat.OfInterrupt:
+	case chat.OfSession, chat.OfModel, chat.OfGrant, chat.OfRoute, chat.OfUndo, chat.OfInterrupt, chat.OfPlan:
 	default:
 		return ""
 	}
 	s := t.note(n.Text)
 	for _, l := range n.More {
 		s += t.note(l)
+	}
+	return s
+}
+
+// crew draws the tasks of a swarm. An agent has a session of its own, and its call is
+// drawn.
+func (t *writer) crew(c chat.Crew) string {
+	if c.Goal == "" {
+		return ""
+	}
+	s := t.note("swarm: " + plain.Line(c.Goal) + ": " + c.Outcome)
+	for _, m := range c.Members {
+		s += t.call(strings.TrimSpace(m.ID+" "+m.Title), m.State)
 	}
 	return s
 }
