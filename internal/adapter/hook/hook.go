@@ -87,7 +87,7 @@ func (h *Hooks) run(ctx context.Context, r hook.Rule, input []byte) hook.Ran {
 	begun := time.Now()
 	p, err := h.opt.Start.Start(ctx, process.Program{
 		Path: sh, Args: []string{flag, r.Command}, Dir: h.opt.Dir,
-		Env:   []string{"CLAUDE_PROJECT_DIR=" + h.opt.Dir, "PAWL_PROJECT_DIR=" + h.opt.Dir},
+		Env:   append([]string{"CLAUDE_PROJECT_DIR=" + h.opt.Dir, "PAWL_PROJECT_DIR=" + h.opt.Dir}, process.NoByteCode),
 		Stdin: bytes.NewReader(input), Stdout: stdout, Stderr: stderr, Confine: confine,
 	})
 	if err != nil {

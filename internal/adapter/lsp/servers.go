@@ -331,7 +331,7 @@ func (s *Servers) launch(ctx context.Context, srv *Server, root string) (*client
 	said := &tail{}
 	// Its life is the post's: it goes on when the one call that began it ends.
 	proc, err := s.opt.Start.Start(context.WithoutCancel(ctx), process.Program{
-		Path: argv[0], Args: argv[1:], Dir: root, Env: slices.Concat(closedGit, srv.Env), Pipes: true, Stderr: said, Confine: readable(s.opt.Confine, argv[0]),
+		Path: argv[0], Args: argv[1:], Dir: root, Env: slices.Concat(closedGit, []string{process.NoByteCode}, srv.Env), Pipes: true, Stderr: said, Confine: readable(s.opt.Confine, argv[0]),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the language server %s: %w", srv.Name, err)

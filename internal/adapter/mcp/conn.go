@@ -156,6 +156,9 @@ func (s *Servers) transport(srv Server, c *conn) (sdk.Transport, error) {
 		env = append(env, k+"="+v)
 	}
 	slices.Sort(env)
+	if srv.Project {
+		env = append([]string{process.NoByteCode}, env...)
+	}
 	// The process outlives the call that started it.
 	p, err := s.opt.Start.Start(s.life, process.Program{
 		Path: srv.Command[0], Args: srv.Command[1:], Dir: s.dir(srv), Env: env, Pipes: true, Stderr: c.log, Confine: s.opt.Confine(srv),

@@ -146,6 +146,11 @@ const (
 	ActHost    = "host"    // a host that a proxy was asked for
 )
 
+// NoByteCode is a setting for a program that a person trusted by its files:
+// python then reads no compiled modules from the folder, which anything may have
+// put there and which take the place of the files.
+const NoByteCode = "PYTHONPYCACHEPREFIX=/dev/null"
+
 // Refusal is what a sandbox refused a process.
 type Refusal struct {
 	Act  string `json:"act"`

@@ -233,9 +233,11 @@ func (r *walk) interpret(c shellsyntax.Command, name string, args []shellsyntax.
 		case !python && len(w.Text) > 2 && (strings.HasPrefix(w.Text, "-r") || strings.HasPrefix(w.Text, "-I") || strings.HasPrefix(w.Text, "-M")):
 			r.not("a library of " + name + " that its call names")
 		case w.Known && slices.Contains([]string{"-r", "-I", "-M", "--require", "--import", "--loader", "--experimental-loader", "-W", "-X"}, w.Text) && i+1 < len(args):
-			if i++; w.Text != "-W" && w.Text != "-X" {
+			if i++; w.Text != "-W" && (w.Text != "-X" || !args[i].Known || strings.HasPrefix(args[i].Text, "pycache")) {
 				r.not("a library of " + name + " that its call names")
 			}
+		case python && strings.HasPrefix(w.Text, "-Xpycache"):
+			r.not("a library of " + name + " that its call names")
 		case w.Known && strings.HasPrefix(w.Text, "-"):
 			if _, value, ok := strings.Cut(w.Text, "="); ok {
 				r.file(c, shellsyntax.Word{Text: value, Known: true})

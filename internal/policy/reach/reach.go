@@ -336,7 +336,7 @@ func loads(name, value string) bool {
 		})
 	case "NODE_OPTIONS":
 		return slices.ContainsFunc([]string{"require", "import", "loader", "-r", "$"}, func(s string) bool { return strings.Contains(value, s) })
-	case "BASH_ENV", "ENV", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "RUBYOPT", "RUBYLIB", "PERL5OPT", "PERL5LIB", "MAKEFILES", "MAKEFLAGS", "PYTHONPATH", "PYTHONSTARTUP", ".SHELLFLAGS", ".RECIPEPREFIX":
+	case "BASH_ENV", "ENV", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "RUBYOPT", "RUBYLIB", "PERL5OPT", "PERL5LIB", "MAKEFILES", "MAKEFLAGS", "PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX", "NODE_PATH", "PYTHONSTARTUP", ".SHELLFLAGS", ".RECIPEPREFIX":
 		return value != ""
 	}
 	return false

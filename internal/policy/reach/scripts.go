@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"encoding/json"
 	"io/fs"
 	"path"
 	"slices"
@@ -59,9 +60,19 @@ var (
 	computed = lazyregexp.New(`\b(?:import_module|__import__|runpy\.run_\w+|spec_from_file_location|SourceFileLoader|execfile)\s*\(\s*[^"'\s)]|\b(?:require|import)\s*\(\s*[^"'\s)\x60]|\b(?:exec|eval)\s*\(\s*(?:open|Path|compile|fs\.|readFile|File\.)|\brunInThisContext\b|\binstance_eval\s+File`)
 )
 
+// searched are lines that say where modules are searched for.
+var searched = lazyregexp.New(`sys\.path|\buse lib\b|LOAD_PATH|\$:\s*(?:<<|\.)|package\.c?path|module\.paths|addsitedir|set_include_path|createRequire`)
+
+// folderName is a name, in quotes, that can be a folder's.
+var folderName = lazyregexp.New(`["']([A-Za-z0-9_@./+~-]+)["']`)
+
 // loaded follows the files that a script's text names.
 func (r *walk) loaded(text string) {
 	dirs := slices.Compact([]string{path.Dir(r.at.name), r.at.dir, "."})
+	r.searched(text, dirs)
+	if slices.Contains(javaScript, path.Ext(r.at.name)) || strings.Contains(text[:min(len(text), 60)], "node") {
+		r.scope(path.Dir(r.at.name))
+	}
 	if computed().MatchString(text) {
 		r.not("code that it loads by a name that is known only when it runs")
 	}
@@ -83,6 +94,56 @@ func (r *walk) loaded(text string) {
 				seen["bare "+n] = true
 				r.imported(n)
 			}
+		}
+	}
+}
+
+// searched adds the folders in which a script has modules searched for.
+func (r *walk) searched(text string, dirs []string) {
+	for l := range strings.Lines(text) {
+		if !searched().MatchString(l) {
+			continue
+		}
+		found := false
+		for _, m := range folderName().FindAllStringSubmatch(l, -1) {
+			for _, d := range dirs {
+				for ; ; d = path.Dir(d) { // relative to a folder above, by dirname or parent
+					at := path.Join(d, strings.TrimLeft(m[1], "/"))
+					if st, err := fs.Stat(r.fsys, at); fs.ValidPath(at) && at != "." && err == nil && st.IsDir() {
+						r.folder(at)
+						found = true
+					}
+					if d == "." {
+						break
+					}
+				}
+			}
+		}
+		if !found {
+			r.not("a line that says where modules are searched for: " + strings.TrimSpace(l)[:min(len(strings.TrimSpace(l)), 60)])
+		}
+	}
+}
+
+// scope adds the package.json that says how the scripts of a folder are loaded,
+// and what its names for them stand for.
+func (r *walk) scope(dir string) {
+	for ; ; dir = path.Dir(dir) {
+		name := path.Join(dir, "package.json")
+		if r.isFile(name) {
+			r.add(name)
+			var p struct {
+				Imports json.RawMessage `json:"imports"`
+			}
+			if json.Unmarshal([]byte(r.text(name)), &p) == nil {
+				for _, n := range named().FindAllString(string(p.Imports), -1) {
+					r.mentioned(path.Join(dir, n), true)
+				}
+			}
+			return
+		}
+		if dir == "." {
+			return
 		}
 	}
 }
@@ -133,6 +194,14 @@ func (r *walk) imported(name string) {
 		r.mentioned(at, true)
 		for _, ext := range more {
 			r.mentioned(at+ext, true)
+		}
+		if !strings.ContainsAny(at, `*?[\`) { // libraries of machine code and compiled modules, which come first or instead
+			compiled, _ := fs.Glob(r.fsys, at+".*")
+			for _, n := range compiled {
+				if ext := path.Ext(n); ext == ".so" || ext == ".pyd" || ext == ".pyc" || ext == ".node" || ext == ".dylib" {
+					r.add(n)
+				}
+			}
 		}
 	}
 	// Relative imports of a package, and of a folder that PYTHONPATH or node finds above.
