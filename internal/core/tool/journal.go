@@ -1,6 +1,9 @@
 package tool
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Journal detects changes of the workspace's files that no recorded write made:
 // those of commands (SPEC 11.1). It compares the workspace with the last
@@ -17,6 +20,10 @@ type Journal interface {
 	// to write: in a workspace that is too large to be watched whole, they and
 	// their folders are watched.
 	Snapshot(ctx context.Context, touched []string) (Snapshot, error)
+	// Verify is Snapshot for when there is time: it looks at every file, whatever
+	// the system told of changes. What it finds of which nothing was told is
+	// marked as Untold.
+	Verify(ctx context.Context) (Snapshot, error)
 	// Checkpoint is called after all effects of the snapshots were recorded. It
 	// stores the state of the workspace at the last snapshot: if this process
 	// dies, the first snapshot of the next one compares with that state. tag
@@ -41,8 +48,13 @@ type Snapshot struct {
 	// Bounds is a message for the person about what is not watched; "" where all
 	// of the workspace except ignored files is.
 	Bounds string
-	Files  int    // watched
-	Tag    string // the last tag of Checkpoint
+	// Notice is a message for the person about where looking takes longer than it
+	// need; "" where it does not.
+	Notice string
+	Files  int // watched
+	// Followed: only what the system told of was looked at.
+	Followed bool
+	Tag      string // the last tag of Checkpoint
 }
 
 // Effect is a file that changed since the last snapshot.
@@ -53,4 +65,8 @@ type Effect struct {
 	Kept             bool   // the content before can be restored
 	Held             bool   // the content after can be read
 	Added, Removed   int    // lines, of text
+	// Untold: an earlier snapshot should have found it. It changed at At, as the
+	// system says.
+	Untold bool
+	At     time.Time
 }

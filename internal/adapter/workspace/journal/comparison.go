@@ -31,6 +31,17 @@ type comparison struct {
 	quiet     bool
 	until     time.Time // of a first look
 	oldForced map[string]bool
+
+	w        *follower       // nil: everything is compared, and nothing is watched
+	news     map[*dir]bool   // what was told
+	blind    map[*dir]error  // what nothing can be told of, before a walk
+	seen     map[*dir]bool   // folders that were listed or found changed; true: not all of it could be compared
+	verify   bool            // everything is to be compared
+	walk     bool            // everything was
+	followed bool            // it was not
+	compared map[*dir]bool   // what was, if not everything
+	missed   map[string]bool // folders in which something changed that nothing told of
+	links    []uint64        // inodes of new files that have several names
 }
 
 // gone is a file that no longer exists.
@@ -52,7 +63,7 @@ func (l *comparison) run(touched []string) (tool.Snapshot, error) {
 	j.noSpace = 0
 	if fresh {
 		l.first()
-	} else if err := l.again(); err != nil {
+	} else if err := l.again(touched); err != nil {
 		return tool.Snapshot{}, err
 	}
 	if j.partial {
@@ -65,7 +76,8 @@ func (l *comparison) run(touched []string) (tool.Snapshot, error) {
 	if err != nil {
 		return tool.Snapshot{}, err
 	}
-	return tool.Snapshot{Effects: effects, Bounds: j.bounds(), Files: j.x.files}, nil
+	l.markMissed(effects)
+	return tool.Snapshot{Effects: effects, Bounds: j.bounds(), Notice: j.notice(), Files: j.x.files, Followed: l.followed}, nil
 }
 
 func (j *Journal) bounds() string {
@@ -98,43 +110,58 @@ func (l *comparison) first() {
 }
 
 // again finds what changed.
-func (l *comparison) again() error {
+func (l *comparison) again(touched []string) error {
 	j := l.j
 	all := l.sources()
-	founds, err := j.x.sweep(l.ctx, l.root, l.now, j.opt.Workers)
+	founds, err := l.look(touched)
 	if err != nil {
 		return err
 	}
+	l.queue(founds)
+	root := j.x.dirs[""]
+	if all && root != nil {
+		l.relist(root, j.outer, true)
+	}
+	all = l.relistFound(founds) || all
+	more := l.otherNames(founds)
+	l.queue(more)
+	all = l.relistFound(more) || all
+	// Tracked files are watched under the new rules too.
+	if all && root != nil && l.force(true) {
+		l.relist(root, j.outer, true)
+	}
+	return nil
+}
+
+// queue queues the files that were found changed.
+func (l *comparison) queue(founds []found) {
 	slices.SortFunc(founds, func(a, b found) int { return strings.Compare(a.d.path, b.d.path) })
 	for _, f := range founds {
-		if f.gone {
+		if l.saw(f.d, f.unsure); f.gone {
 			continue
 		}
 		for _, i := range f.changed {
 			l.work = append(l.work, &job{d: f.d, name: f.d.files[i].name, was: f.d.files[i], had: true, silent: f.d.files[i].state == unread})
 		}
 	}
-	root := j.x.dirs[""]
-	if all && root != nil {
-		l.relist(root, j.outer, true)
-	}
+}
+
+// relistFound updates the folders in which names came or went. It reports
+// whether rules changed.
+func (l *comparison) relistFound(founds []found) (rules bool) {
 	for _, f := range founds {
 		switch {
-		case j.x.dirs[f.d.path] != f.d: // a folder above it was removed
+		case l.j.x.dirs[f.d.path] != f.d: // a folder above it was removed
 		case f.gone:
 			l.leave(f.d.path, false)
 		case f.rules:
 			l.relist(f.d, l.above(f.d.path), true)
-			all = true
+			rules = true
 		case f.relist:
 			l.relist(f.d, l.above(f.d.path), false)
 		}
 	}
-	// Tracked files are watched under the new rules too.
-	if all && root != nil && l.force(true) {
-		l.relist(root, j.outer, true)
-	}
-	return nil
+	return rules
 }
 
 // above returns the rules in force around a folder.
@@ -188,6 +215,9 @@ func (l *comparison) enter(dirPath string, above workspace.Ignore, closed, flat,
 	}
 	d.flat = flat
 	if !l.list(d, above, closed, silent, false) {
+		if l.w != nil && j.x.dirs[dirPath] != d {
+			l.w.left(d)
+		}
 		return false
 	}
 	j.x.add(d)
@@ -213,10 +243,14 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 	if err != nil {
 		return false
 	}
-	st, err := f.self()
+	n, st, err := f.node()
 	if err != nil {
 		return false
 	}
+	if l.w != nil && l.w.ensure(d, f, n) && l.j.x.dirs[d.path] == d {
+		l.saw(d, true) // what was compared before is compared again
+	}
+	l.saw(d, false)
 	names, err := f.names()
 	if err != nil {
 		return false
@@ -271,6 +305,9 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 			continue
 		}
 		d.files = append(d.files, file{name: name, stamp: st})
+		if st.links > 1 && l.followed {
+			l.links = append(l.links, st.ino)
+		}
 		if hidden {
 			l.unread = append(l.unread, ref{d, name})
 			continue
@@ -351,6 +388,9 @@ func (l *comparison) leave(dirPath string, there bool) {
 			l.forget(e)
 		}
 		x.remove(d)
+		if l.w != nil {
+			l.w.left(d)
+		}
 		if l.j.disk != nil {
 			l.j.disk.removed = append(l.j.disk.removed, d.path)
 		}

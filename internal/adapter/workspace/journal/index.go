@@ -74,6 +74,8 @@ type dir struct {
 	rules  workspace.Ignore
 	ignore stamp // of its .gitignore, zero if there is none
 	dirty  bool  // in index.dirty
+	watch  int32 // of the follower, 0 for none
+	node   node  // what is watched
 }
 
 func (d *dir) find(name string) (*file, bool) {

@@ -46,9 +46,12 @@ type Options struct {
 	// MaxHash is the size limit of files that are read: 0 is 64 MB. A change of
 	// a larger one is detected by its stamp.
 	MaxHash int64
-	Workers int              // 0 is 2
-	Git     *workspace.Git   // nil: git is not used
-	Now     func() time.Time // nil: time.Now
+	// FollowFrom is the number of files from which the system is asked to tell of
+	// changes, instead of looking at every file: 0 is 1,000, less is never.
+	FollowFrom int
+	Workers    int              // 0 is 2
+	Git        *workspace.Git   // nil: git is not used
+	Now        func() time.Time // nil: time.Now
 }
 
 // Journal implements tool.Journal.
@@ -57,6 +60,8 @@ type Journal struct {
 	opt  Options
 	// gitMin is the number of unread files from which git is asked about them.
 	gitMin int
+	// notify starts a notifier for a workspace, and returns how many folders it may watch.
+	notify func(root string) (notifier, int, error)
 
 	turn chan struct{} // holds one token: its holder may take a snapshot
 
@@ -84,6 +89,9 @@ type Journal struct {
 	noSpace     int             // files that were not copied for lack of space
 	tag         string
 	snapshots   int64
+	follower    *follower // nil: everything is looked at each time
+	// unfollowed is why it is, for the person; "" where it need not be.
+	unfollowed string
 }
 
 // wrote is what recorded writes did to a file since the last snapshot.
@@ -118,6 +126,9 @@ func New(root string, opt Options) *Journal {
 	if opt.FirstSnapshot <= 0 {
 		opt.FirstSnapshot = 2 * time.Second
 	}
+	if opt.FollowFrom == 0 {
+		opt.FollowFrom = followFrom
+	}
 	if opt.Workers <= 0 {
 		opt.Workers = 2
 	}
@@ -125,7 +136,7 @@ func New(root string, opt Options) *Journal {
 		opt.Now = time.Now
 	}
 	j := &Journal{
-		root: root, opt: opt, gitMin: gitMin, turn: make(chan struct{}, 1),
+		root: root, opt: opt, gitMin: gitMin, notify: newNotifier, turn: make(chan struct{}, 1),
 		wrote: map[string]*wrote{}, fromGit: map[id]blob{}, skip: map[string]bool{},
 	}
 	for _, s := range append(opt.Skip, opt.Dir) {
@@ -156,6 +167,15 @@ func (j *Journal) take(ctx context.Context) error {
 
 // Snapshot implements tool.Journal.
 func (j *Journal) Snapshot(ctx context.Context, touched []string) (tool.Snapshot, error) {
+	return j.snapshot(ctx, touched, false)
+}
+
+// Verify implements tool.Journal.
+func (j *Journal) Verify(ctx context.Context) (tool.Snapshot, error) {
+	return j.snapshot(ctx, nil, true)
+}
+
+func (j *Journal) snapshot(ctx context.Context, touched []string, verify bool) (tool.Snapshot, error) {
 	if err := j.take(ctx); err != nil {
 		return tool.Snapshot{}, err
 	}
@@ -165,9 +185,10 @@ func (j *Journal) Snapshot(ctx context.Context, touched []string) (tool.Snapshot
 		return tool.Snapshot{}, fmt.Errorf("look at the workspace: %w", err)
 	}
 	defer root.close()
-	l := &comparison{j: j, ctx: ctx, root: root, p: pather{root: root}, now: j.now()}
+	l := &comparison{j: j, ctx: ctx, root: root, p: pather{root: root}, now: j.now(), verify: verify}
 	defer l.p.close()
 	out, err := l.run(touched)
+	l.finish(err)
 	if err != nil {
 		return tool.Snapshot{}, fmt.Errorf("look at the workspace: %w", err)
 	}
@@ -184,6 +205,13 @@ func (j *Journal) Checkpoint(tag string) error {
 	}
 	defer func() { <-j.turn }()
 	j.tag = tag
+	if w := j.follower; w != nil {
+		if tag != "" {
+			w.listen()
+		} else {
+			w.rest()
+		}
+	}
 	return j.save()
 }
 
@@ -291,6 +319,7 @@ func (j *Journal) Close() error {
 		return nil
 	}
 	j.closed = true
+	j.stopFollowing("")
 	if !j.begun {
 		return nil
 	}

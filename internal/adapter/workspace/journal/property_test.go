@@ -18,9 +18,9 @@ import (
 )
 
 // tree is a workspace as a simple model sees it: every file read whole.
-type tree map[string]node
+type tree map[string]leaf
 
-type node struct {
+type leaf struct {
 	data string
 	mode uint32
 }
@@ -46,11 +46,11 @@ func readTree(t *testing.T, root string) tree {
 		switch {
 		case info.Mode()&fs.ModeSymlink != 0:
 			target, err := os.Readlink(p)
-			out[rel] = node{target, uint32(fs.ModeSymlink) | 0o777}
+			out[rel] = leaf{target, uint32(fs.ModeSymlink) | 0o777}
 			return err
 		case info.Mode().IsRegular():
 			data, err := os.ReadFile(p)
-			out[rel] = node{string(data), uint32(info.Mode().Perm())}
+			out[rel] = leaf{string(data), uint32(info.Mode().Perm())}
 			return err
 		}
 		return nil
@@ -84,7 +84,7 @@ func compare(t *testing.T, j *Journal, before, after tree, es []tool.Effect, cop
 		delete(want, e.Path)
 		b, was := before[e.Path]
 		a, is := after[e.Path]
-		check := func(what string, exists bool, n node, h tool.Hash, mode uint32, can bool) {
+		check := func(what string, exists bool, n leaf, h tool.Hash, mode uint32, can bool) {
 			if !exists {
 				if h != "" || mode != 0 {
 					t.Fatalf("%q %s: hash %q mode %o of a file that was not there", e.Path, what, h, mode)
@@ -121,6 +121,8 @@ type world struct {
 	in   *os.Root
 	r    *rand.Rand
 	git  bool
+	// links made since it was set to 0
+	links int
 }
 
 var names = []string{"a", "b", "c.go", "-rf", " sp ace", "new\nline", "ünïcode", "bad\xff", "a-b", "x.log", "ignored", "deep"}
@@ -140,7 +142,7 @@ func (w *world) content() []byte { return fmt.Appendf(nil, "content %02d\n", w.r
 func (w *world) act() {
 	p := w.path()
 	_ = w.in.MkdirAll(filepath.Dir(p), 0o755)
-	switch w.r.IntN(15) {
+	switch w.r.IntN(18) {
 	case 0, 1, 2, 3:
 		_ = w.in.WriteFile(p, w.content(), 0o644)
 	case 4:
@@ -188,6 +190,19 @@ func (w *world) act() {
 		}
 	case 14:
 		_ = w.in.Link(p, w.path())
+		w.links++
+	case 15: // two change places
+		q := w.path()
+		if w.in.Rename(p, "swap~") == nil {
+			_ = w.in.Rename(q, p)
+			_ = w.in.Rename("swap~", q)
+		}
+	case 16: // a folder moves away, and another one takes its place
+		if w.in.Rename(p, w.path()) == nil {
+			_ = w.in.Rename(w.path(), p)
+		}
+	case 17:
+		mapped(w.in, p, w.content())
 	}
 }
 
@@ -197,61 +212,222 @@ func (w *world) run(args ...string) {
 	_ = cmd.Run() // that it fails is one of the things that happen
 }
 
-// SPEC 11.1: whatever happens between two looks, the second says it, with both
-// contents.
+// ways are the ways in which a journal finds out where to look.
+var ways = []struct {
+	name   string
+	follow bool
+	young  bool // files were changed a moment ago, so they are looked at in any case
+	tune   func(j *Journal, r *rand.Rand)
+}{
+	{name: "walking"},
+	{name: "walking, young", young: true},
+	{name: "following", follow: true},
+	{name: "following, young", follow: true, young: true},
+	{name: "few watches", follow: true, tune: func(j *Journal, _ *rand.Rand) { limited(j, 4, nil) }},
+	{name: "none left", follow: true, tune: func(j *Journal, r *rand.Rand) {
+		limited(j, 1<<20, func(node) error {
+			if r.IntN(2) == 0 {
+				return errNoWatch
+			}
+			return nil
+		})
+	}},
+	{name: "strange folders", follow: true, tune: func(j *Journal, _ *rand.Rand) {
+		limited(j, 1<<20, func(n node) error {
+			if n.ino%2 == 0 {
+				return errForeign
+			}
+			return nil
+		})
+	}},
+	{name: "full queue", follow: true, tune: func(j *Journal, r *rand.Rand) {
+		inner := j.notify
+		j.notify = func(root string) (notifier, int, error) {
+			n, most, err := inner(root)
+			return &forgetful{n, r}, most, err
+		}
+	}},
+}
+
+// limited bounds how many watches there are, and which.
+func limited(j *Journal, most int, may func(node) error) {
+	inner := j.notify
+	j.notify = func(root string) (notifier, int, error) {
+		n, _, err := inner(root)
+		return &choosy{n, may}, most, err
+	}
+}
+
+// choosy refuses some watches.
+type choosy struct {
+	notifier
+	may func(node) error
+}
+
+func (c *choosy) watch(f folder, n node) (int32, error) {
+	if c.may != nil {
+		if err := c.may(n); err != nil {
+			return 0, err
+		}
+	}
+	return c.notifier.watch(f, n)
+}
+
+// forgetful loses events at times, as a full queue does, and says so.
+type forgetful struct {
+	notifier
+	r *rand.Rand
+}
+
+func (f *forgetful) drain(take func(told)) error {
+	lose := f.r.IntN(3) == 0
+	err := f.notifier.drain(func(t told) {
+		if !lose || f.r.IntN(2) == 0 {
+			take(t)
+		}
+	})
+	if lose {
+		return errLost
+	}
+	return err
+}
+
+// worlds is how many random worlds the normal run tries of each kind, and from
+// which seed; PAWL_WORLDS=N+FIRST sets others.
+func worlds(t *testing.T) (n, first uint64) {
+	n = 1
+	if s := os.Getenv("PAWL_WORLDS"); s != "" {
+		if _, err := fmt.Sscanf(s+"+0", "%d+%d", &n, &first); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n, first
+}
+
+// SPEC 11.1, 19.1: whatever happens between two looks, the second says it, with
+// both contents, also where only what the system tells of is looked at.
 func TestLooksAgainstAModel(t *testing.T) {
-	for _, git := range []bool{false, true} {
-		for seed := range uint64(4) {
-			t.Run(fmt.Sprintf("git=%v/%d", git, seed), func(t *testing.T) {
-				t.Parallel()
-				root := realTemp(t)
-				in, err := os.OpenRoot(root)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer in.Close()
-				w := &world{t: t, root: root, in: in, r: rand.New(rand.NewPCG(seed, 7)), git: git}
-				rules := ".gitignore"
-				if git {
-					w.run("init", "-q")
-					rules = ".git/info/exclude" // no stash takes it away
-				}
-				put(t, root, rules, "ignored\n*.log\n")
-				for range 60 {
-					w.act()
-				}
-				state := t.TempDir()
-				open := func() *Journal {
-					j := New(root, Options{Dir: state, Git: plainGit})
-					j.gitMin = 1 // also few files are taken from git
-					return j
-				}
-				j := open()
-				defer func() { _ = j.Close() }()
-				if l := see(t, j, ""); len(l.Effects) != 0 {
-					t.Fatalf("a first look has effects: %+v", l.Effects)
-				}
-				before := readTree(t, root)
-				for step := range 150 {
-					for range w.r.IntN(6) {
+	n, first := worlds(t)
+	for _, way := range ways {
+		for _, git := range []bool{false, true} {
+			for seed := first; seed < first+n; seed++ {
+				t.Run(fmt.Sprintf("%s, git=%v/%d", way.name, git, seed), func(t *testing.T) {
+					t.Parallel()
+					root := realTemp(t)
+					in, err := os.OpenRoot(root)
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer in.Close()
+					w := &world{t: t, root: root, in: in, r: rand.New(rand.NewPCG(seed, 7)), git: git}
+					rules := ".gitignore"
+					if git {
+						w.run("init", "-q")
+						rules = ".git/info/exclude" // no stash takes it away
+					}
+					put(t, root, rules, "ignored\n*.log\n")
+					for range 60 {
 						w.act()
 					}
-					if step%40 == 39 {
-						if err := j.Close(); err != nil {
-							t.Fatal(err)
+					state, clock := t.TempDir(), newClock(t)
+					open := func() *Journal {
+						opt := Options{Dir: state, Git: plainGit, FollowFrom: -1}
+						if way.follow {
+							opt.FollowFrom = 1
 						}
-						j = open()
+						if !way.young {
+							past(&opt)
+						}
+						j := New(root, opt)
+						j.gitMin = 1 // also few files are taken from git
+						if way.tune != nil {
+							way.tune(j, w.r)
+						}
+						return j
 					}
-					after := readTree(t, root)
-					l := see(t, j, fmt.Sprint(step))
-					compare(t, j, before, after, l.Effects, true)
-					if l.Files != len(after) {
-						t.Fatalf("%d files are watched, there are %d", l.Files, len(after))
+					j := open()
+					defer func() { _ = j.Close() }()
+					if l := see(t, j, ""); len(l.Effects) != 0 {
+						t.Fatalf("a first look has effects: %+v", l.Effects)
 					}
-					before = after
-				}
-			})
+					before, followed := readTree(t, root), 0
+					for step := range 150 {
+						clock.ticks()
+						w.links = 0
+						for range w.r.IntN(6) {
+							w.act()
+						}
+						if step%40 == 39 {
+							if err := j.Close(); err != nil {
+								t.Fatal(err)
+							}
+							j = open()
+						}
+						after := readTree(t, root)
+						var l tool.Snapshot
+						// A link that is made, written through and removed tells of nothing: that
+						// is what Verify is for.
+						if verify := w.links > 0 || w.r.IntN(10) == 0; way.follow && verify {
+							if l, err = j.Verify(t.Context()); err == nil {
+								err = j.Checkpoint(fmt.Sprint(step))
+							}
+							if err != nil {
+								t.Fatal(err)
+							}
+						} else {
+							l = see(t, j, fmt.Sprint(step))
+						}
+						if l.Followed {
+							followed++
+						}
+						compare(t, j, before, after, l.Effects, true)
+						if l.Files != len(after) {
+							t.Fatalf("%d files are watched, there are %d", l.Files, len(after))
+						}
+						if j.unfollowed != "" {
+							if w.links == 0 {
+								t.Fatalf("step %d: %s", step, j.unfollowed)
+							}
+							if err := j.Close(); err != nil {
+								t.Fatal(err)
+							}
+							j = open()
+						}
+						before = after
+					}
+					if want := way.follow && watching; (followed > 10) != want {
+						t.Errorf("%d of 150 looks followed", followed)
+					}
+				})
+			}
 		}
+	}
+}
+
+// clock tells when the file system's clock has moved: a change in the same
+// moment as a look may leave a file's stamp alone, which a journal whose clock
+// is ahead does not expect.
+type clock struct {
+	t    *testing.T
+	path string
+	last int64
+}
+
+func newClock(t *testing.T) *clock {
+	return &clock{t: t, path: filepath.Join(t.TempDir(), "clock")}
+}
+
+func (c *clock) ticks() {
+	for first := true; ; first = false {
+		if err := os.WriteFile(c.path, nil, 0o600); err != nil {
+			c.t.Fatal(err)
+		}
+		now := pathStamp(c.path).ctime
+		if !first && now != c.last {
+			c.last = now
+			return
+		}
+		c.last = now
 	}
 }
 

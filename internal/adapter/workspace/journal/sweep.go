@@ -15,22 +15,31 @@ type found struct {
 	gone    bool
 	relist  bool // names were added or removed, or may have been
 	rules   bool // its .gitignore changed
+	other   bool // it is another folder than the index knows by this path
+	unsure  bool // some of it could not be compared
 	changed []int
+	linked  []uint64 // inodes of files that have got more names
 }
 
-func (f *found) news() bool { return f.gone || f.relist || f.rules || len(f.changed) > 0 }
+func (f *found) news() bool {
+	return f.gone || f.relist || f.rules || f.other || f.unsure || len(f.changed) > 0
+}
 
-// sweep compares the stamps of everything that is watched with the system's,
-// and returns the differences. It changes nothing. A large tree pays this part
-// of a snapshot each time: one system call for each file and three for each
-// folder, on several threads.
-func (x *index) sweep(ctx context.Context, root folder, now int64, workers int) ([]found, error) {
+// aim is a folder to be compared.
+type aim struct {
+	d      *dir
+	linked bool // only the files that have several names
+}
+
+// sweep compares the stamps of folders and their files with the system's, and
+// returns the differences. It changes nothing but w's watches, if w is not nil:
+// one system call for each file and three for each folder, on several threads.
+func sweep(ctx context.Context, order []aim, root folder, now int64, workers int, w *follower) ([]found, error) {
 	const chunk = 32 // folders
-	order := x.sorted()
 	parts := make([][]found, workers)
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for w := range workers {
+	for i := range min(workers, (len(order)+chunk-1)/chunk) {
 		wg.Go(func() {
 			p := pather{root: root}
 			defer p.close()
@@ -39,9 +48,15 @@ func (x *index) sweep(ctx context.Context, root folder, now int64, workers int) 
 				if lo >= len(order) {
 					return
 				}
-				for _, d := range order[lo:min(lo+chunk, len(order))] {
-					if f := p.compare(d, now); f.news() {
-						parts[w] = append(parts[w], f)
+				for _, a := range order[lo:min(lo+chunk, len(order))] {
+					var f found
+					if a.linked {
+						f = p.compareLinked(a.d)
+					} else {
+						f = p.compare(a.d, now, w)
+					}
+					if f.news() {
+						parts[i] = append(parts[i], f)
 					}
 				}
 			}
@@ -114,31 +129,35 @@ func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || notFolder(err)
 }
 
-// compare compares one folder with the system.
-func (p *pather) compare(d *dir, now int64) found {
+// compare compares one folder with the system. A watch is set before its files
+// are looked at.
+func (p *pather) compare(d *dir, now int64, w *follower) found {
 	out := found{d: d}
 	f, err := p.open(d.path)
 	if err != nil {
 		out.gone = absent(err)
+		out.unsure = !out.gone
+	}
+	var n node
+	var st stamp
+	if err == nil {
+		if n, st, err = f.node(); err != nil {
+			out.unsure = true
+		}
+	}
+	if err != nil {
+		if w != nil && out.unsure {
+			w.unseen(d)
+		}
 		return out
 	}
-	st, err := f.self()
-	if err != nil {
-		return out
+	if w != nil {
+		w.ensure(d, f, n)
 	}
 	out.relist = d.racy || st != d.stamp
+	out.other = st.ino != d.stamp.ino
 	for i := range d.files {
-		e := &d.files[i]
-		st, err := f.stat(e.name)
-		switch {
-		case err != nil:
-			if absent(err) {
-				out.relist = true
-			}
-		case e.racy || e.state == unread || st != e.stamp:
-			out.changed = append(out.changed, i)
-			out.rules = out.rules || e.name == ignoreName
-		}
+		out.compareFile(f, i)
 	}
 	if !out.rules && (d.ignore != stamp{}) {
 		// Check this even if the ignore file itself is ignored.
@@ -148,6 +167,44 @@ func (p *pather) compare(d *dir, now int64) found {
 		}
 	}
 	return out
+}
+
+// compareLinked compares the files that have several names: of a change through
+// another one nothing is told.
+func (p *pather) compareLinked(d *dir) found {
+	out := found{d: d}
+	f, err := p.open(d.path)
+	if err != nil {
+		out.gone = absent(err)
+		out.unsure = !out.gone
+		return out
+	}
+	for i := range d.files {
+		if d.files[i].stamp.links > 1 {
+			out.compareFile(f, i)
+		}
+	}
+	return out
+}
+
+// compareFile compares one file of an open folder.
+func (out *found) compareFile(f folder, i int) {
+	e := &out.d.files[i]
+	st, err := f.stat(e.name)
+	switch {
+	case err != nil:
+		if absent(err) {
+			out.relist = true
+		} else {
+			out.unsure = true
+		}
+	case e.racy || e.state == unread || st != e.stamp:
+		out.changed = append(out.changed, i)
+		out.rules = out.rules || e.name == ignoreName
+		if st.links > 1 && e.stamp.links < 2 {
+			out.linked = append(out.linked, st.ino)
+		}
+	}
 }
 
 const ignoreName = ".gitignore"

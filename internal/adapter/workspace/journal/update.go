@@ -63,6 +63,7 @@ func mode(s stamp) uint32 { return s.mode }
 func (l *comparison) updateFile(w *job) (change, bool) {
 	e, ok := w.d.find(w.name)
 	if !ok && !w.leaving || w.unsaid {
+		l.saw(w.d, true)
 		return change{}, false
 	}
 	c := change{Effect: tool.Effect{Path: w.d.join(w.name)}, before: w.was, had: w.had && w.was.state != unread, from: w.was.size}

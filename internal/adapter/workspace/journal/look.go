@@ -1,0 +1,272 @@
+package journal
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// This file decides which folders a look compares: all of them, or those that
+// changes were told of.
+
+// look compares what has to be compared.
+func (l *comparison) look(touched []string) ([]found, error) {
+	w := l.follow()
+	l.w = w
+	if w == nil {
+		return sweep(l.ctx, all(l.j.x.sorted()), l.root, l.now, l.j.opt.Workers, nil)
+	}
+	w.drain()
+	if errors.Is(w.failed, errForeign) {
+		l.j.stopFollowing(foreignText)
+		return l.look(touched)
+	}
+	var lost bool
+	l.news, lost = w.take()
+	if l.walk = lost || l.verify; l.walk {
+		l.blind = w.unwatched()
+		founds, err := sweep(l.ctx, all(l.j.x.sorted()), l.root, l.now, l.j.opt.Workers, w)
+		if err == nil && l.verify && !lost {
+			l.untold(founds)
+		}
+		return founds, err
+	}
+	l.followed = true
+	return l.compareSome(touched)
+}
+
+// all are folders that are compared whole.
+func all(ds []*dir) []aim {
+	out := make([]aim, len(ds))
+	for i, d := range ds {
+		out[i] = aim{d: d}
+	}
+	return out
+}
+
+// compareSome compares the folders of which something was told, or nothing can be.
+func (l *comparison) compareSome(touched []string) ([]found, error) {
+	x, w := l.j.x, l.w
+	set := map[*dir]bool{}
+	l.compared = set
+	var aims []aim
+	add := func(d *dir) {
+		if d != nil && x.dirs[d.path] == d && !set[d] {
+			set[d] = true
+			aims = append(aims, aim{d: d})
+		}
+	}
+	below := func(d *dir) {
+		if x.dirs[d.path] == d {
+			for _, s := range x.below(d.path) {
+				add(s)
+			}
+		}
+	}
+	add(x.dirs[""]) // the path of the workspace may lead elsewhere
+	for d, moved := range l.news {
+		add(d)
+		if moved {
+			below(d)
+		}
+	}
+	for d := range w.due {
+		add(d)
+	}
+	for d := range w.unwatched() {
+		add(d)
+	}
+	// What pawl wrote and what a command's words name is looked at in any case: a
+	// link that is made now and written through elsewhere tells of nothing.
+	for _, p := range l.named(touched) {
+		in, _ := split(p)
+		add(x.dirs[in])
+		add(x.dirs[p])
+	}
+	for d := range w.linked {
+		if !set[d] {
+			aims = append(aims, aim{d, true})
+		}
+	}
+	var out []found
+	for len(aims) > 0 {
+		slices.SortFunc(aims, func(a, b aim) int { return strings.Compare(a.d.path, b.d.path) })
+		founds, err := sweep(l.ctx, aims, l.root, l.now, l.j.opt.Workers, w)
+		if err != nil {
+			return nil, err
+		}
+		aims = nil
+		for _, f := range founds {
+			if f.other { // of what is below the index knows only the names
+				below(f.d)
+			}
+		}
+		out = append(out, founds...)
+	}
+	return out, nil
+}
+
+// otherNames compares the files that are another name of one that was found to
+// have several: of a change something is told only where it was made.
+func (l *comparison) otherNames(founds []found) []found {
+	inodes := l.links
+	for _, f := range founds {
+		inodes = append(inodes, f.linked...)
+	}
+	if !l.followed || len(inodes) == 0 {
+		return nil
+	}
+	slices.Sort(inodes)
+	var out []found
+	for _, d := range l.j.x.dirs {
+		if l.compared[d] {
+			continue
+		}
+		more := found{d: d}
+		for i := range d.files {
+			e := &d.files[i]
+			if _, ok := slices.BinarySearch(inodes, e.stamp.ino); !ok || e.stamp.links > 1 || e.state == unread {
+				continue
+			}
+			if f, err := l.p.open(d.path); err == nil {
+				more.compareFile(f, i)
+			} else {
+				more.unsure = true
+			}
+		}
+		if more.news() {
+			out = append(out, more)
+		}
+	}
+	return out
+}
+
+// named are the paths that pawl wrote or a command names.
+func (l *comparison) named(touched []string) []string {
+	var out []string
+	l.j.mu.Lock()
+	for p := range l.j.wrote {
+		out = append(out, p)
+	}
+	l.j.mu.Unlock()
+	for _, p := range touched {
+		if p = path.Clean(p); p == "." {
+			p = ""
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// untold remembers in which of the folders of a verifying walk something changed
+// that nothing told of.
+func (l *comparison) untold(founds []found) {
+	l.w.drain() // of what happened since the walk began
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	if l.w.lost {
+		return
+	}
+	for _, f := range founds {
+		if f.unsure || l.wasTold(&f) {
+			continue
+		}
+		if l.missed == nil {
+			l.missed = map[string]bool{}
+		}
+		l.missed[f.d.path] = true
+	}
+}
+
+// wasTold reports whether a look that follows would have compared what a walk
+// found. The caller holds the follower's mu.
+func (l *comparison) wasTold(f *found) bool {
+	_, now := l.news[f.d]
+	_, late := l.w.news[f.d]
+	_, blind := l.blind[f.d] // by now it may be watched
+	if now || late || blind || l.w.due[f.d] {
+		return true
+	}
+	for p := f.d.path; p != ""; {
+		p, _ = split(p)
+		if d := l.j.x.dirs[p]; d != nil && (l.news[d] || l.w.news[d]) {
+			return true // a folder above it was moved
+		}
+	}
+	if !l.w.linked[f.d] || f.gone || f.relist || f.rules {
+		return false
+	}
+	return !slices.ContainsFunc(f.changed, func(i int) bool { return f.d.files[i].stamp.links < 2 })
+}
+
+// finish keeps what the next look needs. err: the look was cut short.
+func (l *comparison) finish(err error) {
+	w := l.w
+	if w == nil || l.j.follower != w {
+		return
+	}
+	if err != nil {
+		w.giveBack(l.news, l.walk)
+	}
+	for d, unsure := range l.seen {
+		if l.j.x.dirs[d.path] == d {
+			w.note(d, unsure || err != nil)
+		}
+	}
+}
+
+// saw notes that a folder was listed or found changed.
+func (l *comparison) saw(d *dir, unsure bool) {
+	if l.w == nil {
+		return
+	}
+	if l.seen == nil {
+		l.seen = map[*dir]bool{}
+	}
+	l.seen[d] = l.seen[d] || unsure
+}
+
+// markMissed marks the effects that nothing told of, and stops believing the
+// system.
+func (l *comparison) markMissed(es []tool.Effect) {
+	if len(l.missed) == 0 {
+		return
+	}
+	first := ""
+	for i := range es {
+		for in, _ := split(es[i].Path); ; in, _ = split(in) {
+			if l.missed[in] {
+				es[i].Untold, es[i].At = true, l.changed(es[i].Path)
+				if first == "" {
+					first = es[i].Path
+				}
+				break
+			}
+			if in == "" {
+				break
+			}
+		}
+	}
+	if first != "" {
+		l.j.stopFollowing("the system did not tell that " + first + " changed: from now on " + eachText)
+	}
+}
+
+// changed is when a file was last changed, as the system says: if it is gone,
+// when its folder was.
+func (l *comparison) changed(p string) time.Time {
+	if f, _ := l.j.x.at(p); f != nil {
+		return time.Unix(0, f.stamp.ctime)
+	}
+	for p != "" {
+		p, _ = split(p)
+		if d := l.j.x.dirs[p]; d != nil {
+			return time.Unix(0, d.stamp.ctime)
+		}
+	}
+	return time.Time{}
+}
