@@ -52,6 +52,9 @@ func (r *Recorder) After(ctx context.Context, ran *turn.Ran) error {
 	r.mu.Lock()
 	delete(r.comparisons, ran.Pending)
 	r.mu.Unlock()
+	if !ran.Started {
+		r.tracker.dropped(r, ran.Call.ID)
+	}
 	if !ran.Started || l.background {
 		r.tracker.abandon()
 		return nil

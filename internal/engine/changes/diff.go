@@ -27,7 +27,7 @@ func (h *History) Diff(ctx context.Context, w undo.What) (string, error) {
 	case err == nil:
 		defer release()
 		ctx = own
-		h.r.Gather(ctx)
+		h.r.Verify(ctx)
 	case !errors.Is(err, fault.ErrBusy):
 		return "", err
 	}

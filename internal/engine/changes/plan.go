@@ -43,7 +43,7 @@ func (h *History) Plan(ctx context.Context, w undo.What) (undo.Plan, error) {
 	if err != nil {
 		return undo.Plan{}, err
 	}
-	h.r.Gather(ctx)
+	h.r.Verify(ctx)
 	u, err := h.unit(w)
 	if err != nil {
 		return undo.Plan{Note: note}, fmt.Errorf("%w in session %s", err, h.r.cfg.Session)

@@ -86,10 +86,12 @@ func (sh *recordedShell) Start(ctx context.Context, c tool.Run) (string, error) 
 		defer t.abandon()
 	}
 	id, err := sh.Shell.Start(ctx, c)
-	if err == nil {
-		t.started(&job{r: r, call: sh.p.Call.ID, id: id, words: named})
+	if err != nil {
+		t.dropped(r, sh.p.Call.ID)
+		return id, err
 	}
-	return id, err
+	t.started(&job{r: r, call: sh.p.Call.ID, id: id, words: named})
+	return id, nil
 }
 
 // Output implements tool.Shell.

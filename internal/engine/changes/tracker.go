@@ -38,6 +38,18 @@ type tracker struct {
 	began bool           // there was a snapshot
 	blind bool           // the last one failed
 	left  *tool.Snapshot // after a crash: findings for a session that was not open then
+
+	// trusted: since the last look at everything, only what the system told of
+	// was looked at. ran are the commands since then.
+	trusted bool
+	ran     []*window
+}
+
+// window is the time in which a command ran.
+type window struct {
+	r        *Recorder
+	call     string
+	from, to time.Time // to is zero while it runs
 }
 
 // job is a background command.
@@ -76,6 +88,7 @@ func (t *tracker) begin(ctx context.Context, r *Recorder, call string, named und
 	if err := t.recordOthers(ctx, r, named.Paths()); err != nil {
 		return err
 	}
+	t.opened(r, call)
 	return t.checkpoint(r, r.tag(call))
 }
 
@@ -94,7 +107,7 @@ func (t *tracker) recordOthers(ctx context.Context, r *Recorder, touched []strin
 	if err != nil {
 		return err
 	}
-	defer func() { t.jobs = alive }()
+	defer t.keep(alive)
 	ctx, cancel := snapshotContext(ctx)
 	defer cancel()
 	if n := len(t.jobs); n > 0 {
@@ -117,10 +130,21 @@ func (t *tracker) snapshot(ctx context.Context, r *Recorder, touched []string) (
 		return l, r.warnOfLimit("what commands change is not recorded and can not be undone: " + err.Error())
 	}
 	t.began = true
-	if l.Bounds != "" {
-		err = r.warnOfLimit(l.Bounds)
+	t.trusted = t.trusted || l.Followed
+	return l, r.warnOf(l)
+}
+
+// warnOf tells the person what a snapshot says of itself, each once in a session.
+func (r *Recorder) warnOf(l tool.Snapshot) error {
+	for _, text := range []string{l.Bounds, l.Notice} {
+		if text == "" {
+			continue
+		}
+		if err := r.warnOfLimit(text); err != nil {
+			return err
+		}
 	}
-	return l, err
+	return nil
 }
 
 // started adds a background command.
@@ -211,12 +235,13 @@ func (t *tracker) end(ctx context.Context, r *Recorder, call string, named undo.
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.front--
+	t.closed(r, call)
 	alive, unsure := t.alive(nil), t.blind
 	l, err := t.snapshot(ctx, r, named.Paths())
 	if err != nil || t.blind {
 		return nil, true, err
 	}
-	defer func() { t.jobs = alive }()
+	defer t.keep(alive)
 	ctx, cancel := snapshotContext(ctx)
 	defer cancel()
 	if unsure { // the changes may be older
@@ -270,7 +295,7 @@ func (t *tracker) gather(ctx context.Context, r *Recorder, alive []*job) ([]even
 	ctx, cancel := snapshotContext(ctx)
 	defer cancel()
 	out, err := t.toJobs(ctx, l.Effects)
-	t.jobs = alive
+	t.keep(alive)
 	if err == nil {
 		err = t.checkpoint(r, jobTag(alive))
 	}
@@ -286,6 +311,11 @@ func (t *tracker) catchUp(ctx context.Context, r *Recorder) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.gatherOf(ctx, r)
+}
+
+// gatherOf does it for a caller that holds mu.
+func (t *tracker) gatherOf(ctx context.Context, r *Recorder) {
 	if slices.ContainsFunc(t.jobs, func(j *job) bool { return j.r == r }) {
 		_, _ = t.gather(ctx, r, t.alive(nil)) // a broken log fails at the turn's end
 	}
@@ -303,6 +333,7 @@ func (t *tracker) leave(r *Recorder) {
 		_, _ = t.gather(context.Background(), r, t.alive(r))
 	}
 	t.jobs = slices.DeleteFunc(t.jobs, func(j *job) bool { return j.r == r })
+	t.ran = slices.DeleteFunc(t.ran, func(w *window) bool { return w.r == r })
 }
 
 // ensure makes sure that there is a snapshot.

@@ -68,6 +68,8 @@ type life struct {
 	states int
 	others map[string][]int64 // files that somebody else than the agent changed, and when
 
+	follow bool // the journal follows what the system tells
+
 	// of the process
 	state string
 	j     *journal.Journal
@@ -83,9 +85,9 @@ type life struct {
 	commands, loose, middles, jobs, saves int
 }
 
-func newLife(t *testing.T, seed uint64, base string) *life {
+func newLife(t *testing.T, seed uint64, base string, follow bool) *life {
 	l := &life{
-		randomSession: newRandomSession(t, seed, 2, memory.New(time.Now)), base: base, dir: filepath.Join(base, "work"), others: map[string][]int64{},
+		randomSession: newRandomSession(t, seed, 2, memory.New(time.Now)), base: base, follow: follow, dir: filepath.Join(base, "work"), others: map[string][]int64{},
 	}
 	l.folder = l
 	must(os.Mkdir(l.dir, 0o755))
@@ -118,7 +120,11 @@ func (l *life) newState() string {
 
 func (l *life) open() {
 	l.crash = &crash{steps: -1}
-	l.j = journal.New(l.dir, journal.Options{Dir: l.state, Git: &workspace.Git{Starter: &processtest.Plain{}, Confine: proc.Free}})
+	opt := journal.Options{Dir: l.state, Git: &workspace.Git{Starter: &processtest.Plain{}, Confine: proc.Free}, FollowFrom: -1}
+	if l.follow {
+		opt.FollowFrom = 1
+	}
+	l.j = journal.New(l.dir, opt)
 	l.sh = shell.New(shell.Options{Root: l.dir, SpillDir: filepath.Join(l.base, "spill")})
 	var err error
 	l.ws, err = workspace.Open(l.dir, workspace.Options{})
@@ -329,7 +335,7 @@ func (l *life) turn() {
 			return
 		}
 	}
-	l.s.changes.Gather(context.Background())
+	l.s.changes.Verify(context.Background())
 	_ = l.record(event.Ended{End: event.EndDone})
 }
 
@@ -731,13 +737,14 @@ func (l *life) live(steps int) {
 	l.end()
 }
 
-// lives is how many the normal run tries; PAWL_LIVES sets another number, which
+// lives is how many the normal run tries in each way; PAWL_LIVES sets another number, which
 // .ci/run does.
-const lives = 60
+const lives = 40
 
-// SPEC 4.8, 6.2, 10.2, 11.1, 11.2: with the real workspace, journal and shell,
-// what commands do is recorded as it was, and no line of a person's is lost by
-// what pawl does.
+// SPEC 4.8, 6.2, 10.2, 11.1, 11.2, 19.1: with the real workspace, journal and
+// shell, what commands do is recorded as it was, and no line of a person's is
+// lost by what pawl does. Each life is lived with a journal that walks and with
+// one that follows.
 func TestLives(t *testing.T) {
 	n, first := lives, 0
 	if s := os.Getenv("PAWL_LIVES"); s != "" {
@@ -748,19 +755,20 @@ func TestLives(t *testing.T) {
 		}
 		first, _ = strconv.Atoi(b)
 	}
-	sums := make([]*life, n)
+	sums := make([]*life, 2*n)
 	t.Run("all", func(t *testing.T) {
 		for w := range 4 {
 			t.Run(strconv.Itoa(w), func(t *testing.T) {
 				t.Parallel()
-				for seed := w; seed < n; seed += 4 {
+				for i := w; i < len(sums); i += 4 {
+					seed, follow := i%n, i >= n
 					base, err := filepath.EvalSymlinks(t.TempDir())
 					must(err)
-					base = filepath.Join(base, strconv.Itoa(seed))
+					base = filepath.Join(base, strconv.Itoa(i))
 					must(os.Mkdir(base, 0o700))
-					l := newLife(t, uint64(first+seed), base)
+					l := newLife(t, uint64(first+seed), base, follow)
 					l.live(12)
-					sums[seed] = l
+					sums[i] = l
 					must(os.RemoveAll(base))
 				}
 			})
@@ -774,6 +782,7 @@ func TestLives(t *testing.T) {
 		s.commands, s.loose, s.plans, s.redos = s.commands+l.commands, s.loose+l.loose, s.plans+l.plans, s.redos+l.redos
 		s.deaths, s.middles, s.jobs, s.saves = s.deaths+l.deaths, s.middles+l.middles, s.jobs+l.jobs, s.saves+l.saves
 	}
+	n *= 2
 	t.Logf("%d lives: %d commands, %d loose changes, %d undos and redos, %d done again, %d deaths, %d in a command, %d background commands, %d files saved while a command ran",
 		n, s.commands, s.loose, s.plans, s.redos, s.deaths, s.middles, s.jobs, s.saves)
 	if s.commands < n || s.loose < n || s.plans < n || s.deaths < n/2 || s.middles < n/20 || s.saves < n/4 {

@@ -53,7 +53,7 @@ func (s *Session) finish(ctx context.Context, end event.End, err error) {
 	if why := (*operations.Interruption)(nil); errors.As(err, &why) {
 		ds = append(ds, event.Draft{Body: event.Interrupted{By: why.By}})
 	}
-	s.changes.Gather(ctx)
+	s.changes.Verify(ctx)
 	_, _ = s.spending.Warn(ctx), s.tasks.recordPendingNotes(ctx) // a log that can not be written fails below as well
 	ended := event.Ended{End: end}
 	if err != nil {

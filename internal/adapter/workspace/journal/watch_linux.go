@@ -215,16 +215,20 @@ func (m *mounts) read() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return relevant(string(text), m.root)
+}
+
+func relevant(text, root string) (string, error) {
 	var out strings.Builder
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		f := strings.Fields(line)
 		if len(f) < 5 {
 			return "", fmt.Errorf("a line of mountinfo is not understood: %q", line)
 		}
-		if layered(f, m.root) {
+		if layered(f, root) {
 			return "", errForeign
 		}
-		if at := unescape(f[4]); within(at, m.root) || within(m.root, at) {
+		if at := unescape(f[4]); within(at, root) || within(root, at) {
 			out.WriteString(line)
 		}
 	}
