@@ -158,11 +158,9 @@ func (l *comparison) force(again bool) bool {
 		return false // ignored files stay ignored until git can be asked
 	}
 	j.gitSeen, j.gitEnd = was, end
-	if maps.Equal(forced, j.forced) {
-		return false
-	}
-	j.forced, j.forcedSaved = forced, false
-	return true
+	changed := !maps.Equal(forced, j.forced)
+	j.forced, j.forcedSaved = forced, j.forcedSaved && !changed
+	return changed
 }
 
 // gitChanged reports whether git's index may have been written since it was

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 )
 
 // asked returns git's own listing of an index, and read what the file says.
@@ -134,6 +135,37 @@ func TestGitIndex(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// SPEC 19.1: an index that did not change is not read again, and one that did is
+// read once.
+func TestGitIndexIsReadOnce(t *testing.T) {
+	t.Parallel()
+	root := realTemp(t)
+	git(t, root, "init", "-q")
+	put(t, root, "a", "1")
+	git(t, root, "add", "-A")
+	j := open(t, root, Options{})
+	past(&j.opt)
+	see(t, j, "")
+	read := func() bool {
+		changed := j.forced == nil || j.gitChanged(j.now())
+		see(t, j, "")
+		return changed
+	}
+	if read() || read() {
+		t.Error("it is read though nothing changed")
+	}
+	put(t, root, "b", "1")
+	git(t, root, "add", "-A")
+	if !read() || read() {
+		t.Error("it is not read once after it changed")
+	}
+	// In the moment in which it was written, the hash at its end tells.
+	j.opt.Now = func() time.Time { return time.Now().Add(-time.Hour) }
+	if read() {
+		t.Error("one with the same hash is read")
 	}
 }
 

@@ -171,8 +171,11 @@ func (l *comparison) untold(founds []found) {
 	if l.w.lost {
 		return
 	}
+	slices.SortFunc(founds, func(a, b found) int { return strings.Compare(a.d.path, b.d.path) })
+	others := map[string]bool{} // gone, or another folder than before, and that would have been seen: all below as well
 	for _, f := range founds {
-		if f.unsure || l.wasTold(&f) {
+		if f.unsure || l.wasTold(&f, others) {
+			others[f.d.path] = f.other || f.gone
 			continue
 		}
 		if l.missed == nil {
@@ -184,7 +187,7 @@ func (l *comparison) untold(founds []found) {
 
 // wasTold reports whether a look that follows would have compared what a walk
 // found. The caller holds the follower's mu.
-func (l *comparison) wasTold(f *found) bool {
+func (l *comparison) wasTold(f *found, others map[string]bool) bool {
 	_, now := l.news[f.d]
 	_, late := l.w.news[f.d]
 	_, blind := l.blind[f.d] // by now it may be watched
@@ -193,7 +196,7 @@ func (l *comparison) wasTold(f *found) bool {
 	}
 	for p := f.d.path; p != ""; {
 		p, _ = split(p)
-		if d := l.j.x.dirs[p]; d != nil && (l.news[d] || l.w.news[d]) {
+		if d := l.j.x.dirs[p]; others[p] || d != nil && (l.news[d] || l.w.news[d]) {
 			return true // a folder above it was moved
 		}
 	}
