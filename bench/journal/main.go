@@ -1,42 +1,100 @@
-// Command journal measures what a snapshot of a large workspace costs:
+// Command journal measures what a snapshot of a workspace costs, by its size:
 //
-//	go run ./bench/journal [-files 50000] [-n 30]
+//	go run ./bench/journal [-sizes 50,50000,500000] [-n 30] [-plain]
 //
-// It makes a tree (ten files in a folder), with and without a git repository. It prints
-// the time of the first snapshot, the memory of the index, and the time of a snapshot
-// when nothing changed. A filepath.WalkDir with Lstat of the same tree runs in turns
-// with the last one, and their ratio is printed. It asserts nothing.
+// It makes trees (ten files in a folder) in git repositories, or with -plain in
+// plain folders. For each it opens two journals, one that walks and one that
+// follows what the system tells, and takes snapshots with them in turns: when
+// nothing changed, when ten files did, and when git's index did. It prints one
+// table: medians of the time, and of the processor's time, since the machine may
+// be busy; what the first snapshot takes; and the memory of the index. Run it
+// with -way walk or -way follow under strace -fc to count system calls. It
+// asserts nothing.
 package main
 
 import (
 	"context"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/bench/filetree"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 func main() {
-	files := flag.Int("files", 50_000, "how many files")
-	n := flag.Int("n", 30, "how many looks")
+	sizes := flag.String("sizes", "50,50000", "how many files the workspaces have")
+	n := flag.Int("n", 30, "how many snapshots of each kind")
+	plain := flag.Bool("plain", false, "without git")
+	only := flag.String("way", "", "only walk, or only follow")
 	flag.Parse()
-	if err := run(*files, *n); err != nil {
+	if err := run(*sizes, *n, *plain, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "journal:", err)
 		os.Exit(1)
 	}
 }
 
-func run(files, n int) error {
+func run(sizes string, n int, plain bool, only string) error {
+	fmt.Println("   files  way      first ms   MB | nothing changed  | 10 files changed | git add of one   | Verify")
+	fmt.Println("                                 |   wall      CPU  |   wall      CPU  |   wall      CPU  |   wall      CPU   ms")
+	for s := range strings.SplitSeq(sizes, ",") {
+		files, err := strconv.Atoi(s)
+		if err != nil {
+			return err
+		}
+		if err := size(files, n, plain, only); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cost is the time of something, on the wall and on the processors.
+type cost struct{ wall, cpu time.Duration }
+
+func timed(do func() error) (cost, error) {
+	start, used := time.Now(), cpu()
+	err := do()
+	return cost{time.Since(start), cpu() - used}, err
+}
+
+// way is one journal and what it cost.
+type way struct {
+	name                         string
+	j                            *journal.Journal
+	first                        cost
+	heap                         int64
+	nothing, ten, added, verifed []cost
+}
+
+func (w *way) look(into *[]cost, want int) error {
+	var l tool.Snapshot
+	c, err := timed(func() (err error) {
+		if l, err = w.j.Snapshot(context.Background(), nil); err == nil {
+			err = w.j.Checkpoint("")
+		}
+		return err
+	})
+	if err == nil && len(l.Effects) != want {
+		err = fmt.Errorf("%s: %d changes, want %d", w.name, len(l.Effects), want)
+	}
+	if into != nil {
+		*into = append(*into, c)
+	}
+	return err
+}
+
+func size(files, n int, plain bool, only string) error {
 	dir, err := os.MkdirTemp("", "pawl-bench-journal-*")
 	if err != nil {
 		return err
@@ -46,77 +104,88 @@ func run(files, n int) error {
 		return err
 	}
 	root := filepath.Join(dir, "work")
-	for i := range files {
-		p := filepath.Join(root, fmt.Sprintf("m%02d", i/10%50), fmt.Sprintf("package%05d", i/10))
-		if i%10 == 0 {
-			if err := os.MkdirAll(p, 0o755); err != nil {
+	if err := filetree.Make(root, files, plain); err != nil {
+		return err
+	}
+	var ways []*way
+	for _, w := range []*way{{name: "walk"}, {name: "follow"}} {
+		if only != "" && w.name != only {
+			continue
+		}
+		from := -1
+		if w.name == "follow" {
+			from = 1
+		}
+		before := heap()
+		w.j = journal.New(root, journal.Options{
+			Dir: filepath.Join(dir, w.name), FirstSnapshot: 5 * time.Minute, MaxFiles: 2 * files, FollowFrom: from,
+			Git: &workspace.Git{Starter: &processtest.Plain{}, Confine: process.Free},
+		})
+		defer w.j.Close()
+		if w.first, err = timed(func() error { return w.look(nil, 0) }); err != nil {
+			return err
+		}
+		if err := w.look(nil, 0); err != nil { // this one sets the watches
+			return err
+		}
+		w.heap = heap() - before
+		ways = append(ways, w)
+	}
+	changed := 0
+	change := func(k int) error {
+		changed++
+		for i := range k {
+			if err := os.WriteFile(filetree.File(root, i*(files/k)), fmt.Appendf(nil, "package p // change %d\n", changed), 0o644); err != nil {
 				return err
 			}
 		}
-		if err := os.WriteFile(filepath.Join(p, fmt.Sprintf("file_%d.go", i%10)), fmt.Appendf(nil, "package p // %d\n", i), 0o644); err != nil {
-			return err
-		}
+		return nil
 	}
-	// Files that were just written are read again at the next snapshot.
-	time.Sleep(200 * time.Millisecond)
-	if err := measure("plain folder", root, filepath.Join(dir, "plain"), n); err != nil {
-		return err
-	}
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=x", "-c", "user.email=x@x", "-c", "gc.auto=0", "commit", "-qm", "x"}} {
-		cmd := exec.Command("git", args...)
-		cmd.Dir = root
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("git %v: %w\n%s", args, err, out)
-		}
-	}
-	time.Sleep(200 * time.Millisecond)
-	return measure("git repository", root, filepath.Join(dir, "git"), n)
-}
-
-func measure(name, root, state string, n int) error {
-	before := heap()
-	j := journal.New(root, journal.Options{Dir: state, FirstSnapshot: time.Minute, Git: &workspace.Git{Starter: &processtest.Plain{}, Confine: process.Free}})
-	defer j.Close()
-	ctx := context.Background()
-	start := time.Now()
-	l, err := j.Snapshot(ctx, nil)
-	if err != nil {
-		return err
-	}
-	first := time.Since(start)
-	if err := j.Checkpoint("bench"); err != nil { // written to disk once
-		return err
-	}
-	memory := heap() - before
-	var looks, walks []time.Duration
+	// Each round takes one snapshot of each kind in each way.
 	for range n {
-		start := time.Now()
-		if l, err = j.Snapshot(ctx, nil); err != nil {
+		for _, w := range ways {
+			if err := w.look(&w.nothing, 0); err != nil {
+				return err
+			}
+		}
+		if err := change(10); err != nil {
 			return err
 		}
-		looks = append(looks, time.Since(start))
-		start = time.Now()
-		if err := walk(root); err != nil {
-			return err
+		for _, w := range ways {
+			if err := w.look(&w.ten, 10); err != nil {
+				return err
+			}
 		}
-		walks = append(walks, time.Since(start))
+		if !plain {
+			if err := change(1); err != nil {
+				return err
+			}
+			if err := filetree.Git(root, "add", "-u"); err != nil {
+				return err
+			}
+			for _, w := range ways {
+				if err := w.look(&w.added, 1); err != nil {
+					return err
+				}
+			}
+		}
+		time.Sleep(100 * time.Millisecond) // what was changed a moment ago is read again
+		for _, w := range ways {
+			if err := w.look(nil, 0); err != nil {
+				return err
+			}
+			c, err := timed(func() error { _, err := w.j.Verify(context.Background()); return err })
+			if err != nil {
+				return err
+			}
+			w.verifed = append(w.verifed, c)
+		}
 	}
-	fmt.Printf("%s, %d files\n", name, l.Files)
-	fmt.Printf("  first look              %8.1f ms\n", ms(first))
-	fmt.Printf("  index in memory         %8.1f MB\n", float64(memory)/1e6)
-	fmt.Printf("  look, nothing changed   %8.1f ms   (best %.1f)\n", ms(median(looks)), ms(slices.Min(looks)))
-	fmt.Printf("  WalkDir and Lstat       %8.1f ms   (best %.1f)\n", ms(median(walks)), ms(slices.Min(walks)))
-	fmt.Printf("  ratio                   %8.2f\n", float64(median(looks))/float64(median(walks)))
+	for _, w := range ways {
+		fmt.Printf("%8d  %-6s %10.1f %5.1f | %s | %s | %s | %s\n", files, w.name, ms(w.first.wall), float64(w.heap)/1e6,
+			median(w.nothing), median(w.ten), median(w.added), median(w.verifed))
+	}
 	return nil
-}
-
-func walk(root string) error {
-	return filepath.WalkDir(root, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil {
-			_, err = d.Info()
-		}
-		return err
-	})
 }
 
 func heap() int64 {
@@ -126,9 +195,18 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-func median(ds []time.Duration) time.Duration {
-	ds = slices.Sorted(slices.Values(ds))
-	return ds[len(ds)/2]
+// median returns the medians as two columns.
+func median(cs []cost) string {
+	if len(cs) == 0 {
+		return fmt.Sprintf("%7s %8s ", "-", "-")
+	}
+	var wall, cpu []time.Duration
+	for _, c := range cs {
+		wall, cpu = append(wall, c.wall), append(cpu, c.cpu)
+	}
+	slices.Sort(wall)
+	slices.Sort(cpu)
+	return fmt.Sprintf("%7.2f %8.2f ", ms(wall[len(wall)/2]), ms(cpu[len(cpu)/2]))
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

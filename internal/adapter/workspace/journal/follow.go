@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// This file follows changes instead of walking (SPEC 19.1, ADR 022). The system
+// This file follows changes instead of walking (SPEC 19.1, ADR 025). The system
 // tells in which folders something happened, and only they are compared. What
 // happened there is found by the comparison that a walk makes too, so an event
 // more is harmless; what no event tells of is found as follows.
