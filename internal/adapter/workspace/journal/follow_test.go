@@ -237,6 +237,23 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// A message names a hostile file so that a terminal does nothing of what it says.
+func TestNoticeOfAHostileName(t *testing.T) {
+	t.Parallel()
+	root, out := realTemp(t), realTemp(t)
+	const name = "d/\x1b[31m\xff\nx"
+	put(t, root, name, "1")
+	j := following(t, root, nil)
+	newClock(t).ticks()
+	if err := os.Link(filepath.Join(root, name), filepath.Join(out, "l")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, out, "l", "2")
+	if l := verified(t, j); len(l.Effects) != 1 || !strings.Contains(l.Notice, `"d/\x1b[31m\xff\nx"`) {
+		t.Errorf("%+v", l)
+	}
+}
+
 // SPEC 19.1: ten thousand changes by one command, with a reader and with a queue
 // that overflows.
 func TestBursts(t *testing.T) {

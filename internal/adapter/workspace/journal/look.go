@@ -4,8 +4,10 @@ import (
 	"errors"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -255,6 +257,9 @@ func (l *comparison) markMissed(es []tool.Effect) {
 		}
 	}
 	if first != "" {
+		if strings.ContainsFunc(first, func(r rune) bool { return !strconv.IsPrint(r) }) || !utf8.ValidString(first) {
+			first = strconv.Quote(first)
+		}
 		l.j.stopFollowing("the system did not tell that " + first + " changed: from now on " + eachText)
 	}
 }
