@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
 
 // parsed reads a command line as far as its flags and words, and runs nothing.
@@ -38,16 +39,31 @@ func runnable(c *cobra.Command) {
 
 var inTicks = regexp.MustCompile("`(pawl[^`]*)`")
 
+var slashes = regexp.MustCompile("`/[a-z]+`")
+
+func notHere(line string) bool {
+	return strings.Contains(line, "not here") || strings.Contains(line, "not read")
+}
+
 // SPEC 17.6: the page says of no word that it works which does not.
 func TestComingFrom(t *testing.T) {
 	page, err := os.ReadFile("../../../doc/coming-from.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := 0
+	rows, commands := 0, 0
 	for line := range strings.Lines(string(page)) {
+		for _, c := range slashes.FindAllString(line, -1) {
+			name := strings.Trim(c, "`/")
+			if strings.Count(line, "|") == 3 && strings.Contains(strings.Split(line, "|")[2], c) && !notHere(line) {
+				if _, err := slash.Find(name); err != nil {
+					t.Errorf("%s: %v", c, err)
+				}
+				commands++
+			}
+		}
 		cells := strings.Split(strings.ReplaceAll(line, `\|`, "¦"), "|")
-		if len(cells) != 4 || strings.Contains(cells[2], "not here") {
+		if len(cells) != 4 || notHere(cells[2]) {
 			continue
 		}
 		for _, m := range inTicks.FindAllStringSubmatch(cells[2], -1) {
@@ -65,8 +81,11 @@ func TestComingFrom(t *testing.T) {
 			}
 		}
 	}
-	if rows < 50 {
+	if rows < 90 {
 		t.Errorf("only %d command lines were found on the page", rows)
+	}
+	if commands < 8 {
+		t.Errorf("only %d slash commands were found on the page", commands)
 	}
 }
 
@@ -74,6 +93,7 @@ func TestComingFrom(t *testing.T) {
 func TestNotHere(t *testing.T) {
 	for _, args := range []string{
 		"-p --worktree x", "run --json-schema {} x", "update", "login", "-a never", "-i shot.png", "--yes-always x", "--test-cmd x y", "exec --image a.png x",
+		"--share x", "run --format json x", "--data-dir x", "logs", "update-providers", "--mode rpc", "--list-models", "--provider anthropic x", "--export x", "--no-tools x", "--title x", "web", "export",
 		"--prompt-interactive x", "--checkpointing", "-p --agents {} x", "--architect", "plugin install x", "auth login", "--list-sessions", "resume --last", "--oss",
 	} {
 		err := parsed(t, strings.Fields(args))

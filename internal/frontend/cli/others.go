@@ -18,7 +18,8 @@ var sameFlags = map[string]string{
 	"disallowedTools": "deny", "disallowed-tools": "deny", "deny-tool": "deny",
 	"dangerously-skip-permissions": "yolo", "dangerously-bypass-approvals-and-sandbox": "yolo", "allow-all-tools": "yolo",
 	"approval-mode": "permission-mode", "include-directories": "add-dir",
-	"cd": "dir", "cwd": "dir", "reasoning-effort": "effort",
+	"cd": "dir", "cwd": "dir", "reasoning-effort": "effort", "thinking": "effort", // pi
+	"session":                "resume", // opencode, Crush, pi
 	"no-session-persistence": "no-session", "ephemeral": "no-session",
 	"prompt": "print", "message": "print", "msg": "print",
 }
@@ -35,7 +36,7 @@ var sameWords = map[string]map[string]string{
 	"sandbox":         {"workspace-write": "workspace", "danger-full-access": "off", "readonly": "read-only"},
 	"permission-mode": {"suggest": "ask", "full-auto": "auto", "on-request": "ask", "untrusted": "ask"},
 	"output-format":   {"plain": "text", "jsonl": "stream-json", "streaming-json": "stream-json"},
-	"effort":          {"minimal": "low", "xhigh": "high", "max": "high"},
+	"effort":          {"off": "low", "minimal": "low", "xhigh": "high", "max": "high"},
 }
 
 // word is a flag's value with other names in other agents.
@@ -78,7 +79,7 @@ var otherFlags = map[string]string{
 	"--worktree":          "git worktree add ../other, then pawl -C ../other", "--tmux": "start pawl in tmux yourself",
 	"--debug": "--output-format stream-json shows every event, pawl why explains the last trouble", "--debug-file": "pawl sessions export --format jsonl has every event",
 	"--tools": "--deny 'TOOL' takes one away", "--settings": "the file is the one that pawl config path names; PAWL_HOME moves it",
-	"--agents": "write AGENTS.md", "--agent": "write AGENTS.md", "--plugin-dir": "pawl has no plugins", "--ide": "start pawl in the terminal of the editor",
+	"--agents": "write them into .claude/agents or .pawl/agents", "--agent": "--permission-mode plan only reads; kinds of agents are files in .claude/agents", "--plugin-dir": "pawl has no plugins", "--ide": "start pawl in the terminal of the editor",
 	"--max-thinking-tokens": "--effort low, medium or high", "--from-pr": "give the request's text on standard input: gh pr diff | pawl run \"…\"",
 	"--append-system-prompt-file": "--append-system-prompt \"$(cat FILE)\"", "--system-prompt-file": "--system-prompt \"$(cat FILE)\"",
 	"--disable-slash-commands": "slash commands are a person's, in a conversation", "--teleport": "sessions are on this machine: pawl sessions list", "--remote": "sessions are on this machine: pawl sessions list",
@@ -92,6 +93,12 @@ var otherFlags = map[string]string{
 	"--prompt-interactive": "pawl \"PROMPT\" begins a conversation with it", "--all-files": "pawl reads what it needs; name files with @FILE", "--checkpointing": "it is always on: pawl undo, /rewind",
 	"--extensions": "pawl has no extensions", "--list-extensions": "pawl has no extensions", "--list-sessions": "pawl sessions list", "--delete-session": "pawl sessions delete ID",
 	"--show-memory-usage": "pawl stats", "--telemetry": "--metrics-addr 127.0.0.1:9464; nothing is sent anywhere", "--experimental-acp": "pawl acp", "--acp": "pawl acp", "--allowed-mcp-server-names": "--deny 'mcp__SERVER' takes one away",
+	// opencode, Crush, pi
+	"--format": "--output-format json or stream-json", "--share": "pawl sessions export --html writes a page to give away", "--title": "pawl sessions lists them by their first words",
+	"--data-dir": "PAWL_HOME names another folder of settings and sessions", "--attach": "pawl sessions list; a session is on this machine", "--port": "pawl acp is for editors, pawl run --output-format stream-json for programs", "--hostname": "pawl acp is for editors, pawl run --output-format stream-json for programs",
+	"--mode": "--output-format stream-json for programs; --permission-mode for what it may do", "--provider": "-m PROVIDER/MODEL", "--models": "/model in a conversation; --fallback-model goes on with another", "--list-models": "pawl models",
+	"--no-tools": "--permission-mode plan only reads", "--export": "pawl sessions export --html", "--extension": "pawl has no extensions; MCP servers, hooks and skills are files", "--skill": "pawl reads .agents/skills, .claude/skills and .pawl/skills",
+	"--session-dir": "PAWL_HOME names another folder of settings and sessions", "--variant": "--effort low, medium or high", "--command": "/COMMAND in the prompt",
 	// aider
 	"--message-file": "pawl run < FILE", "--yes": "--permission-mode auto, or --yolo", "--yes-always": "--permission-mode auto, or --yolo",
 	"--file": putFile, "--read": putFile, "--test-cmd": ownCheck, "--auto-test": ownCheck, "--lint-cmd": ownCheck, "--auto-lint": ownCheck, "--test": ownCheck, "--lint": ownCheck,
@@ -115,7 +122,8 @@ var otherCommands = map[string]string{
 	"login": putKey, "logout": "take the provider's key out of the environment", "auth": putKey, "setup-token": putKey,
 	"resume": "pawl --continue, or pawl --resume ID", "continue": "pawl --continue", "fork": "pawl --continue --fork-session", "chat": "pawl alone opens a conversation",
 	"init": "write AGENTS.md; pawl rules shows what is read", "apply": "changes are made at once; pawl diff shows them and pawl undo puts them back", "review": "pawl \"review my changes\"",
-	"agents": "write AGENTS.md", "plugin": "pawl has no plugins", "plugins": "pawl has no plugins", "extensions": "pawl has no extensions", "skills": "write AGENTS.md",
+	"agents": "kinds of agents are files in .claude/agents or .pawl/agents", "agent": "kinds of agents are files in .claude/agents or .pawl/agents", "plugin": "pawl has no plugins", "plugins": "pawl has no plugins", "extensions": "pawl has no extensions", "skills": "skills are files in .agents/skills, .claude/skills or .pawl/skills",
+	"export": "pawl sessions export, --html for a page", "import": "pawl sessions import FILE", "share": "pawl sessions export --html writes a page to give away", "web": "pawl is in the terminal; pawl acp is for editors", "logs": "pawl why, pawl sessions show", "update-providers": "the list of models comes with pawl; your own are set with pawl config", "uninstall": "remove the binary; pawl config path and pawl doctor name the folders",
 	"commit": commits, "serve": "pawl run --output-format stream-json is for programs", "session": "pawl sessions", "cost": "pawl stats", "model": "pawl models", "settings": "pawl config", "completions": "pawl completion bash, zsh or fish",
 }
 

@@ -12,8 +12,6 @@ import (
 )
 
 // The doctor says on every system what is less there.
-//
-// SPEC 19.2
 func TestLessOnOtherSystems(t *testing.T) {
 	if less := lessOn("linux"); len(less) > 0 {
 		t.Errorf("Linux: %v", less)

@@ -100,7 +100,13 @@ func (s *screen) answer(k keys.Press) {
 	case k.Text == chat.NoAndPerhaps:
 		a.reason = true
 	case k.Text != "" || k.Name == "enter":
-		s.heard(a.form.Choose(k.Text, ""))
+		h := a.form.Choose(k.Text, "")
+		if h == chat.NotHeard && k.Text != "" { // no answer begins so: it is a prompt, and what follows belongs to it
+			a.focus, a.left = false, true
+			s.edit.Type(k.Text)
+			return
+		}
+		s.heard(h)
 	}
 }
 

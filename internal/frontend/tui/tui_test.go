@@ -81,7 +81,6 @@ func TestQuestion(t *testing.T) {
 		{"no", []string{"n", "enter"}, []string{"you did not allow it"}, []string{"all done"}, ""},
 		{"no and why", []string{"n", "b", "a", "d", "enter"}, []string{"→ not allowed: bad", "all done"}, nil, ""},
 		{"no, taken back", []string{"n", "x", "esc", "y"}, []string{"→ allowed once"}, nil, "one\ntwo\n"},
-		{"Enter is no answer", []string{"enter", "z", "y"}, []string{"please answer", "→ allowed once"}, nil, "one\ntwo\n"},
 		{"escape", []string{"esc"}, []string{"interrupted"}, []string{"all done"}, ""},
 		{"a mode by command", []string{"/", "m", "o", "d", "e", " ", "a", "u", "t", "o", "enter"}, []string{"mode auto", "all done"}, nil, "one\ntwo\n"},
 	} {
@@ -123,6 +122,34 @@ func TestQuestion(t *testing.T) {
 			r.press("ctrl+d")
 			r.left()
 		})
+	}
+}
+
+// Enter alone answers nothing, and neither does a word that begins with no
+// answer, whatever letters follow: it goes to the prompt.
+//
+// SPEC 4.7, 18.3
+func TestAWordIsNoAnswer(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+	r.start("")
+	r.say("go")
+	r.press("enter")
+	r.see("press a key")
+	r.press("enter")
+	r.see("please answer")
+	r.say("use essays") // s and y and e and a among it
+	r.see("› use essays")
+	r.see("Tab answers")
+	if _, err := os.Stat(filepath.Join(r.dir, "new.txt")); err == nil {
+		t.Fatal("typing allowed the call")
+	}
+	r.press("tab")
+	r.see("press a key")
+	r.press("y")
+	r.see("→ allowed once")
+	r.rest(1)
+	if text := r.text(); strings.Contains(text, "allowed for session") || !strings.Contains(text, "› use essays") {
+		t.Error(text)
 	}
 }
 
