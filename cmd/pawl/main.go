@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -24,7 +23,7 @@ func main() {
 		os.Exit(gocache.Serve(a[2], a[3], os.Stdin, os.Stdout))
 	}
 	if os.Getenv("GOGC") == "" {
-		collectSooner()
+		tuneCollector()
 	}
 	if v, ok := released(); ok {
 		cli.Version = v
@@ -45,14 +44,6 @@ func main() {
 		Self:     self,
 	})
 	os.Exit(code)
-}
-
-// collectSooner lets the heap grow by half between collections, not by its whole size:
-// a session's is a few megabytes and fast to collect. But not before the first
-// collection: pawl starts in less than the 4 MB at which that comes, and a smaller
-// percentage would lower these, too, and have it collect five times in ten milliseconds.
-func collectSooner() {
-	runtime.AddCleanup(new([64]byte), func(percent int) { debug.SetGCPercent(percent) }, 50)
 }
 
 // released is the version that `go install` built, or the one in the source with
