@@ -2,7 +2,6 @@ package checks
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 )
 
@@ -16,27 +15,18 @@ const maxAbove = 16
 // above finds the project that contains the workspace: the nearest folder above
 // it with checks, in the same repository. Callers close it.
 func (f *Finder) above() (at *tree, dir string) {
-	if _, err := os.Lstat(filepath.Join(f.Root, ".git")); err == nil {
-		return nil, ""
-	}
-	for up, n := filepath.Dir(f.Root), 0; n < maxAbove && up != filepath.Dir(up); up, n = filepath.Dir(up), n+1 {
+	// The repository is found first: most workspaces are the top of theirs or in none,
+	// and then no folder above, such as /tmp with its thousands of names, is looked into.
+	for _, up := range foldersAbove(f.Root) {
 		root, err := os.OpenRoot(up)
 		if err != nil {
-			break
+			return nil, ""
 		}
 		t := &tree{root: root, look: f.LookPath}
-		_, err = root.Lstat(".git")
-		if at == nil && len(t.kindsIn(".")) > 0 {
-			at, dir = t, up
-		} else {
-			root.Close()
+		if len(t.kindsIn(".")) > 0 {
+			return t, up
 		}
-		if err == nil {
-			return at, dir
-		}
-	}
-	if at != nil { // not in a repository: its owner is not known
-		at.root.Close()
+		root.Close()
 	}
 	return nil, ""
 }
