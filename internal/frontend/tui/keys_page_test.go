@@ -94,7 +94,7 @@ func written(t *testing.T) []string {
 		}
 		first := ofTicks.ReplaceAllString(cells[1], "")
 		for name := range strings.FieldsFuncSeq(first, func(r rune) bool { return r == ',' || r == ';' }) {
-			name = strings.ToLower(strings.TrimSpace(name))
+			name = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "then ")
 			if name == "space" {
 				name = " "
 			}
