@@ -1,6 +1,6 @@
 // Command cost measures pawl's own cost, without the model and the tools:
 //
-//	go run ./bench/cost [-n 1000] [-sandbox off] [-line 'echo %d | tee f']
+//	go run ./bench/cost [-n 1000] [-sandbox off] [-line 'echo %d | tee f'] [-files 50000]
 //
 // It builds pawl, runs it against a scripted model server on this machine that
 // asks for n `echo` calls, one a reply, and prints: start to the first request,
@@ -9,7 +9,8 @@
 // the share of each request that the next begins with, peak memory,
 // connections, bytes sent, and bytes written to disk. It asserts nothing.
 // -sandbox is given to pawl, for pairs of runs with and without; -line is the
-// command instead of echo.
+// command instead of echo; -files is how many files the workspace has, in git;
+// -pawl is a program that was built before, for pairs of runs.
 package main
 
 import (
@@ -31,6 +32,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawl-agent/pawl/bench/filetree"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 )
 
@@ -38,8 +40,10 @@ func main() {
 	n := flag.Int("n", 1000, "how many calls")
 	box := flag.String("sandbox", "", "what --sandbox gives pawl: off, workspace or read-only")
 	line := flag.String("line", "", "the command line, with %d for a number, instead of echo")
+	files := flag.Int("files", 0, "how many files the workspace has")
+	built := flag.String("pawl", "", "a pawl that was built before")
 	flag.Parse()
-	if err := run(*n, *box, *line); err != nil {
+	if err := run(*n, *files, *box, *line, *built); err != nil {
 		fmt.Fprintln(os.Stderr, "cost:", err)
 		os.Exit(1)
 	}
@@ -111,14 +115,16 @@ func peak(pid int) int {
 	return 0
 }
 
-func run(n int, box, line string) error {
+func run(n, files int, box, line, built string) error {
 	dir, err := os.MkdirTemp("", "pawl-cost-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	bin := filepath.Join(dir, "pawl")
-	if out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", bin, "./cmd/pawl").CombinedOutput(); err != nil {
+	if built != "" {
+		bin = built
+	} else if out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", bin, "./cmd/pawl").CombinedOutput(); err != nil {
 		return fmt.Errorf("build: %w\n%s", err, out)
 	}
 	if st, err := os.Stat(bin); err == nil {
@@ -161,6 +167,11 @@ func run(n int, box, line string) error {
 	home := filepath.Join(dir, "home")
 	for _, d := range []string{work, home} {
 		if err := os.Mkdir(d, 0o700); err != nil {
+			return err
+		}
+	}
+	if files > 0 {
+		if err := filetree.Make(work, files, false); err != nil {
 			return err
 		}
 	}
@@ -219,7 +230,7 @@ func run(n int, box, line string) error {
 	if u, ok := written(cmd); ok {
 		fmt.Printf("written to disk (blocks)       %8.1f MB\n", float64(u)/1e6)
 	}
-	fmt.Printf("the whole run                  %8.1f s\n", whole.Seconds())
+	fmt.Printf("the whole run                  %8.1f s    (CPU: %.1f s, with its commands)\n", whole.Seconds(), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds())
 	return nil
 }
 
