@@ -76,7 +76,7 @@ func TestCall(t *testing.T) {
 			if got := strings.Join(set.Names(), " "); got != "mcp__g__greet mcp__g__shape" || len(notes) != 0 {
 				t.Fatalf("%s, %q", got, notes)
 			}
-			if set[0].ReadOnly || set[0].Spec.Doc != "greets" {
+			if set[0].ReadOnly || set[0].Spec.Doc != "The MCP server g says: greets" {
 				t.Errorf("a server's word is believed: %+v", set[0].Spec)
 			}
 			r, err := call(t, t.Context(), set, "mcp__g__greet", `{"name":"Ann"}`)

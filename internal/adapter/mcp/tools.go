@@ -119,7 +119,10 @@ func (p *post) tool(i trustItem) (tool.Tool, error) {
 	if err != nil {
 		return tool.Tool{}, err
 	}
-	doc := cut(strings.TrimSpace(visible(said.Description)), maxDoc)
+	doc := strings.TrimSpace(visible(said.Description))
+	if doc != "" { // somebody else's words are marked as such
+		doc = cut("The MCP server "+p.srv.Name+" says: "+doc, maxDoc)
+	}
 	spec := llm.ToolSpec{Name: toolName(p.srv.Name, i.Name), Doc: doc, Schema: schema}
 	// What a server on this machine writes is found by comparing the workspace,
 	// and so it is alone there. One elsewhere changes no file of it.

@@ -55,7 +55,7 @@ func (a *App) mcpCommand() *cobra.Command {
 		one("accept NAME", "Accept what a server says of itself now", func(c *cobra.Command, name string) error { return a.mcpTest(c.Context(), dir, name, true) }),
 		one("login NAME", "Sign in to a server", func(c *cobra.Command, name string) error { return a.mcpLogin(c.Context(), dir, name) }),
 		one("logout NAME", "Forget what a server granted", func(c *cobra.Command, name string) error { return a.mcpLogout(c.Context(), dir, name) }),
-		a.mcpAddJSON(&dir), a.mcpImport(&dir),
+		a.mcpAddJSON(&dir), a.mcpImport(&dir), a.mcpServe(&dir),
 	)
 	return c
 }

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/mcpserve"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// mcpServe offers a session as tools to another program (doc/mcp.md).
+func (a *App) mcpServe(dir *string) *cobra.Command {
+	f := &flags{}
+	c := &cobra.Command{
+		Use: "serve", Short: "Offer pawl to other programs, as an MCP server on standard input and output", Args: exactly(0),
+		Long: `Offer a session of pawl as tools to another program: prompt, status, diff and
+undo. The program starts it; its rights, budget and folder are those of these
+flags and your settings, and no tool changes them.`,
+		Example: `  claude mcp add pawl -- pawl mcp serve -C /path/to/project --max-budget-usd 2`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.dir == "" {
+				f.dir = *dir
+			}
+			return a.serveTools(c.Context(), f)
+		},
+	}
+	f.addSession(c)
+	return c
+}
+
+func (a *App) serveTools(ctx context.Context, f *flags) error {
+	dir, err := a.realDir(f)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var by string
+	signals := a.Signals()
+	go func() {
+		select {
+		case sig := <-signals:
+			by = sig
+			stop(session.Interrupt{By: sig})
+		case <-ctx.Done():
+		}
+	}()
+	surviveClosedOutput()
+	var o *opened
+	said := wrapped(a.Err, false)
+	err = mcpserve.New(ctx, mcpserve.Options{
+		In: io.NopCloser(a.In), Out: a.Out, Version: Version, Dir: dir,
+		Open: func(ctx context.Context, ask bool) (*session.Session, error) {
+			g := *f
+			var err error
+			if o, err = a.open(ctx, &g, front{name: "mcp", person: ask, away: true}); err != nil {
+				return nil, err
+			}
+			for _, w := range o.warnings {
+				fmt.Fprintln(said, "pawl: "+plain.Line(w))
+			}
+			return o.Session, nil
+		},
+	}).Run(ctx)
+	if o != nil {
+		o.close()
+	}
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return exitBy(by)
+	}
+	return nil
+}

@@ -1,0 +1,259 @@
+// Package mcpserve offers a session of pawl as tools to other programs, over
+// the Model Context Protocol on standard input and output (doc/mcp.md).
+//
+// It promises: a program can do nothing here that the command line that started
+// the server does not allow. Rights, budget and folder are those of the flags
+// and settings, no tool changes them, and what needs a permission is asked of
+// the program's person, if the program has said that it asks them (elicitation),
+// and else denied. One prompt runs at a time. A call that is cancelled, or whose
+// program leaves, interrupts its turn.
+//
+// It refuses protocol 2026-07-28, in which a server can not ask in the middle of
+// a call: programs that speak it speak an older one, too.
+package mcpserve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/putback"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
+)
+
+// Options of a server.
+type Options struct {
+	In      io.ReadCloser
+	Out     io.Writer
+	Version string
+	Dir     string // the folder of the session
+	// Open opens the session, at the first call that needs it. ask: the program
+	// asks its person.
+	Open func(ctx context.Context, ask bool) (*session.Session, error)
+}
+
+// versions are the protocol versions that are spoken, the newest first.
+var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+
+const instructions = `pawl is a coding agent that works in one folder, with its own model, permissions and budget. The tool "prompt" has it do a task; everything it changes can be looked at with "diff" and put back with "undo".`
+
+// Server is a server of one program.
+type Server struct {
+	opt Options
+	own context.Context // of the session; the end of a call only interrupts its turn
+	sdk *sdk.Server
+
+	mu sync.Mutex
+	s  *session.Session
+}
+
+// New makes a server. It opens no session.
+func New(ctx context.Context, o Options) *Server {
+	s := &Server{opt: o, own: context.WithoutCancel(ctx)}
+	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "pawl", Title: "pawl", Version: o.Version}, &sdk.ServerOptions{
+		Instructions: instructions, SupportedProtocolVersions: versions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+	})
+	yes, no := true, false
+	sdk.AddTool(s.sdk, &sdk.Tool{
+		Name: "prompt", Title: "Have pawl do something",
+		Description: "Give pawl a task or a question in its folder and wait for its answer. It keeps the conversation: later prompts may refer to earlier ones. It may read, edit and run things as far as its permissions go. Progress is reported while it works; cancelling the call interrupts it.",
+		Annotations: &sdk.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &yes},
+	}, s.prompt)
+	sdk.AddTool(s.sdk, &sdk.Tool{
+		Name: "status", Title: "What pawl is doing", Description: "The state of pawl's session: folder, model, permission mode, whether a turn runs, what it cost, which files the last turn changed and whether a check proves them.",
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no},
+	}, s.status)
+	sdk.AddTool(s.sdk, &sdk.Tool{
+		Name: "diff", Title: "What pawl changed", Description: "The changes of pawl's last turn, or of its whole session, as a unified diff.",
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no},
+	}, s.diff)
+	sdk.AddTool(s.sdk, &sdk.Tool{
+		Name: "undo", Title: "Put back what pawl changed", Description: "Put back the files that pawl's last turn changed. Files that somebody else changed since, or may have changed, are left as they are and named.",
+		Annotations: &sdk.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &no},
+	}, s.undo)
+	return s
+}
+
+// Run serves the program until it leaves or ctx ends.
+func (s *Server) Run(ctx context.Context) error {
+	err := s.sdk.Run(ctx, &sdk.IOTransport{Reader: s.opt.In, Writer: open{s.opt.Out}, MaxLineLength: 16 << 20})
+	if ctx.Err() != nil || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return errors.Join(err, s.Close())
+}
+
+// open is a writer that is closed with its process.
+type open struct{ io.Writer }
+
+func (open) Close() error { return nil }
+
+// SDK is the server of the protocol.
+func (s *Server) SDK() *sdk.Server { return s.sdk }
+
+// Close ends the session. A turn that runs is interrupted.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.s == nil {
+		return nil
+	}
+	err := s.s.Close()
+	s.s = nil
+	return err
+}
+
+// session returns the session, and opens it the first time.
+func (s *Server) session(by *sdk.ServerSession) (*session.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.s == nil {
+		opened, err := s.opt.Open(s.own, asks(by))
+		if err != nil {
+			text := err.Error()
+			if f := (*fault.Error)(nil); errors.As(err, &f) && f.Hint != "" {
+				text += " (" + f.Hint + ")"
+			}
+			return nil, errors.New(text)
+		}
+		s.s = opened
+	}
+	return s.s, nil
+}
+
+type promptIn struct {
+	Prompt string `json:"prompt" jsonschema:"the task or question, complete in itself"`
+}
+
+// Result is what a prompt came to.
+type Result struct {
+	Session string   `json:"session" jsonschema:"for pawl --resume"`
+	End     string   `json:"end" jsonschema:"done, or why it ended before"`
+	Reply   string   `json:"reply"`
+	Files   []string `json:"files" jsonschema:"that differ from the turn's start"`
+	USD     float64  `json:"usd" jsonschema:"what the turn cost"`
+}
+
+func (s *Server) prompt(ctx context.Context, req *sdk.CallToolRequest, in promptIn) (*sdk.CallToolResult, *Result, error) {
+	if strings.TrimSpace(in.Prompt) == "" {
+		return nil, nil, errors.New("the prompt is empty")
+	}
+	sess, err := s.session(req.Session)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &watch{ctx: ctx, req: req, s: sess, calls: map[string]string{}}
+	out, err := sess.RunPrompt(ctx, session.Prompt{Text: strings.ToValidUTF8(in.Prompt, "\uFFFD")}, session.Observer{After: sess.View().Last(), See: w.see})
+	w.work.Wait()
+	if err != nil {
+		return nil, nil, err
+	}
+	v := sess.View()
+	_, turn := v.Spent()
+	r := &Result{Session: sess.ID(), End: string(out.Ended.End), Reply: out.Reply, Files: []string{}, USD: turn.USD}
+	for _, f := range v.Evidence().Files {
+		r.Files = append(r.Files, f.Path)
+	}
+	text := out.Reply
+	if out.Ended.End != event.EndDone {
+		why := string(out.Ended.End)
+		if f := out.Ended.Error; f != nil {
+			why += ": " + f.Message
+		}
+		text = strings.TrimSpace(text + "\n[pawl ended before it was done: " + why + "]")
+	}
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: out.Ended.End != event.EndDone}, r, nil
+}
+
+type nothing struct{}
+
+// Status is the state of the session.
+type Status struct {
+	Session  string   `json:"session"`
+	Folder   string   `json:"folder"`
+	Model    string   `json:"model"`
+	Mode     string   `json:"mode" jsonschema:"of permissions"`
+	Asks     bool     `json:"asks" jsonschema:"what needs a permission is asked of your person; else it is denied"`
+	Busy     bool     `json:"busy"`
+	USD      float64  `json:"usd" jsonschema:"what the session cost"`
+	MaxUSD   float64  `json:"max_usd" jsonschema:"what it may cost; 0: no limit"`
+	Files    []string `json:"files" jsonschema:"that the last turn changed"`
+	Verified bool     `json:"verified" jsonschema:"a check that ran tests passed after the last change"`
+	Why      string   `json:"why,omitempty" jsonschema:"why it is not verified"`
+}
+
+func (s *Server) status(_ context.Context, req *sdk.CallToolRequest, _ nothing) (*sdk.CallToolResult, *Status, error) {
+	sess, err := s.session(req.Session)
+	if err != nil {
+		return nil, nil, err
+	}
+	v := sess.View()
+	all, _ := v.Spent()
+	proof := v.Evidence()
+	st := &Status{
+		Session: sess.ID(), Folder: s.opt.Dir, Model: v.Info().Ref(), Mode: string(v.Mode()), Asks: asks(req.Session), Busy: sess.Busy(),
+		USD: all.USD, MaxUSD: v.Limits().USD, Files: []string{}, Verified: proof.Verified != nil && proof.Verified.OK, Why: proof.Unverified,
+	}
+	for _, f := range proof.Files {
+		st.Files = append(st.Files, f.Path)
+	}
+	return nil, st, nil
+}
+
+type diffIn struct {
+	Session bool `json:"session,omitempty" jsonschema:"of the whole session instead of its last turn"`
+}
+
+func (s *Server) diff(ctx context.Context, req *sdk.CallToolRequest, in diffIn) (*sdk.CallToolResult, any, error) {
+	sess, err := s.session(req.Session)
+	if err != nil {
+		return nil, nil, err
+	}
+	what := undo.What{Kind: undo.ByTurn}
+	if in.Session {
+		what.Kind = undo.ByAll
+	}
+	text, err := sess.View().Changes().Diff(ctx, what)
+	if err != nil {
+		return nil, nil, err
+	}
+	if text == "" {
+		text = "nothing is changed"
+	}
+	return said(text), nil, nil
+}
+
+func (s *Server) undo(ctx context.Context, req *sdk.CallToolRequest, _ nothing) (*sdk.CallToolResult, any, error) {
+	sess, err := s.session(req.Session)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := sess.View().Changes().Plan(ctx, undo.What{Kind: undo.ByTurn})
+	if errors.Is(err, undo.ErrNothing) {
+		return said("there is nothing to put back"), nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	done, err := putback.Do(ctx, sess, p, putback.Settled(p, nil))
+	if err != nil {
+		return nil, nil, err
+	}
+	var b bytes.Buffer
+	putback.Done(&b, putback.Verb(undo.ByTurn), done)
+	r := said(strings.TrimSpace(b.String()))
+	r.IsError = len(done.Left) > 0
+	return r, nil, nil
+}
+
+func said(text string) *sdk.CallToolResult {
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+}
