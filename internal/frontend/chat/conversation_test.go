@@ -36,6 +36,11 @@ type desk struct {
 func still() time.Time { return time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC) }
 
 func newDesk(t *testing.T, m *llmtest.Model, extra ...tool.Tool) *desk {
+	return newDeskWith(t, m, nil, extra...)
+}
+
+// newDeskWith has the tools of servers.
+func newDeskWith(t *testing.T, m *llmtest.Model, outside session.Outside, extra ...tool.Tool) *desk {
 	d := &desk{t: t, store: memory.New(still)}
 	now := still()
 	d.Conversation = Begin(t.Context(), Config{
@@ -51,6 +56,7 @@ func newDesk(t *testing.T, m *llmtest.Model, extra ...tool.Tool) *desk {
 				Store: d.store, ID: id, Dir: t.TempDir(), Front: "test", Model: m, Person: true, Locks: turn.NewLocks(8),
 				Tools:      append(tool.Set{tools.AskUser()}, extra...),
 				Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: "/w", Home: "/h"}),
+				Own:        session.Own{Outside: outside},
 				Now:        still, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
 				NewID: func() string { ids++; return fmt.Sprint("q", ids) },
 			})

@@ -292,14 +292,17 @@ func (c *Conversation) command(text string, in Input) (id string) {
 		if custom.Fetch == nil {
 			return c.Say(custom.Prompt(in.Text))
 		}
-		c.aside(func(ctx context.Context) error {
-			text, images, err := custom.Fetch(ctx, in.Text)
-			if err == nil {
-				c.Say(text, images...)
-			}
-			return err
-		})
+		c.aside(func(ctx context.Context) error { return c.fetch(ctx, custom, in.Text) })
 		return ""
+	}
+	if slash.OfServer(in.Command) { // of one that nothing is known of yet, or before the session is open
+		return c.enter(&entry{text: text, idle: true, work: func(ctx context.Context) error {
+			slash.Learn(ctx, c.Session())
+			if custom, ok := slash.FindCustom(c.Custom(), in.Command); ok {
+				return c.fetch(ctx, custom, in.Text)
+			}
+			return fmt.Errorf("no MCP server has a prompt /%s; /help lists what there is", in.Command)
+		}})
 	}
 	cmd, err := slash.Find(in.Command)
 	if err != nil {
@@ -323,6 +326,15 @@ func (c *Conversation) command(text string, in Input) (id string) {
 		c.tell(s, false)
 		return err
 	}})
+}
+
+// fetch enters the prompt that a server has.
+func (c *Conversation) fetch(ctx context.Context, custom slash.Custom, args string) error {
+	text, images, err := custom.Fetch(ctx, args)
+	if err == nil {
+		c.Say(text, images...)
+	}
+	return err
 }
 
 // besides runs a command beside a turn, and reports whether that is possible.

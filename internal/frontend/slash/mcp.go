@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -37,6 +38,28 @@ func Prompts(s *session.Session) (out []Custom) {
 		}})
 	}
 	return out
+}
+
+// OfServer reports whether a command can only be a prompt of an MCP server.
+func OfServer(name string) bool { return strings.HasPrefix(name, "mcp__") }
+
+// learnTime is how long a server may take that nothing is known of yet.
+const learnTime = 15 * time.Second
+
+// Learn starts the MCP servers of a session that nothing is known of yet, so that
+// their prompts are known. It waits for them.
+func Learn(ctx context.Context, s *session.Session) {
+	if s == nil {
+		return
+	}
+	from, ok := s.View().Outside().(interface {
+		Begin()
+		Settle(ctx context.Context, most time.Duration) []string
+	})
+	if ok {
+		from.Begin()
+		from.Settle(ctx, learnTime)
+	}
 }
 
 func mcpCommand() Command {
