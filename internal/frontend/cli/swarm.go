@@ -60,7 +60,10 @@ func (f *swarmFlags) add(c *cobra.Command) {
 // Most workers at once: here each is a session, elsewhere a lease.
 const mostWorkers, mostAway = 64, 10_000
 
-func (f *swarmFlags) check() error {
+func (f *swarmFlags) check(c *cobra.Command) error {
+	if c.Flags().Changed("nats") && f.nats.URL == "" { // as a variable that is not set: the tasks must not run here instead
+		return usageError("--nats is empty: say which NATS server, such as --nats tls://host:4222")
+	}
 	most := mostWorkers
 	if f.nats.URL != "" {
 		most = mostAway

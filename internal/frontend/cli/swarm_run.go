@@ -38,7 +38,7 @@ name the file, confined to the worker's tree where commands can be confined.
 Workers ask nobody: what would need a permission is denied.
 The report goes to stdout, progress to stderr. See doc/swarm.md.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
+			if err := f.check(c); err != nil {
 				return err
 			}
 			g, err := a.graph(args[0])
@@ -57,7 +57,7 @@ func (a *App) swarmResumeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "resume [flags] [ID]", Short: "Go on with a swarm that was interrupted, or whose result was not written; the newest of this folder", Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
+			if err := f.check(c); err != nil {
 				return err
 			}
 			id, l, err := a.lookAtSwarm(c.Context(), &f.flags, args)
