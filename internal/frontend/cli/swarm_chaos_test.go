@@ -399,7 +399,7 @@ func (c *chaos) swarm() (s swarmState, ok bool) {
 		c.fail("%v", err)
 	}
 	for _, r := range rows {
-		s = swarmState{merged: map[string]int{}}
+		s = swarmState{merged: map[string]int{}, id: r.ID}
 		for e, err := range st.Read(c.t.Context(), r.ID, 0) {
 			if err != nil {
 				c.fail("%v", err)
@@ -419,6 +419,7 @@ type swarmState struct {
 	meter  budget.Meter
 	beside side.Fold
 	merged map[string]int
+	id     string
 }
 
 func (s *swarmState) apply(e event.Event) {
@@ -480,7 +481,7 @@ func (c *chaos) settled(verified bool) bool {
 	}
 	c.gone()
 	if verified {
-		undo := c.pawl("coordinator", 0, "undo")
+		undo := c.pawl("coordinator", 0, "undo", "-s", s.id) // by its name: clocks say what is newest
 		<-undo.end
 		if undo.code() != 0 {
 			c.fail("undo: %s", undo.out)
