@@ -95,6 +95,9 @@ func (a *App) swarm(ctx context.Context, f *swarmFlags, g *taskgraph.File) error
 	r := &swarmRun{App: a, f: f}
 	var err error
 	if r.o, err = a.open(ctx, &f.flags, front{name: swarmFront, set: func(c *session.Config) { c.Fold = &r.log }}); err != nil {
+		if held := (*event.HeldError)(nil); errors.As(err, &held) {
+			return fault.NewConfiguration("look at it: pawl swarm attach; end it: pawl swarm cancel", "another pawl runs this swarm: %v", held)
+		}
 		return err
 	}
 	defer r.o.close()
