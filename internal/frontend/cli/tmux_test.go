@@ -61,6 +61,31 @@ const ready = "shell>"
 
 func (x *inTmux) send(keys ...string) { x.run(append([]string{"send-keys"}, keys...)...) }
 
+// onTmux starts pawl on a scripted server in a window of tmux. script is the shell's
+// command line that starts it.
+func onTmux(t *testing.T, srv *httptest.Server, more ...string) (x *inTmux, script string) {
+	t.Helper()
+	t.Cleanup(srv.Close)
+	dir, home := t.TempDir(), t.TempDir()
+	x = &inTmux{t: t, socket: filepath.Join(t.TempDir(), "s")}
+	env := append([]string{"TERM=tmux-256color", "PAWL_MODEL=anthropic/claude-script", "ANTHROPIC_API_KEY=sk-ant-test-0000000000000000", "ANTHROPIC_BASE_URL=" + srv.URL}, more...)
+	c := pawl(t, dir, home, env)
+	line := "env"
+	for _, e := range c.Env {
+		line += " '" + e + "'"
+	}
+	script = filepath.Join(t.TempDir(), "start")
+	if err := os.WriteFile(script, []byte("cd '"+dir+"' && exec "+line+" '"+c.Path+"' \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	x.run("new-session", "-d", "-x", "100", "-y", "30", "env", "PS1="+ready+" ", "sh")
+	t.Cleanup(func() { x.run("kill-server") })
+	x.run("set", "-g", "history-limit", "50000")
+	x.shell()
+	x.send("sh "+script, "Enter")
+	return x, script
+}
+
 // The screen in a real terminal: replies while the window changes its size, a
 // question, an interrupt, a death and the session again. Each line that was said
 // is in the scrollback once and in order.
@@ -81,24 +106,7 @@ func TestScreenInTmux(t *testing.T) {
 		}
 		return llmtest.Turn{Text: b.String(), Piece: 9}
 	}})
-	t.Cleanup(srv.Close)
-	dir, home := t.TempDir(), t.TempDir()
-	x := &inTmux{t: t, socket: filepath.Join(t.TempDir(), "s")}
-	env := []string{"TERM=tmux-256color", "PAWL_MODEL=anthropic/claude-script", "ANTHROPIC_API_KEY=sk-ant-test-0000000000000000", "ANTHROPIC_BASE_URL=" + srv.URL}
-	c := pawl(t, dir, home, env)
-	line := "env"
-	for _, e := range c.Env {
-		line += " '" + e + "'"
-	}
-	script := filepath.Join(t.TempDir(), "start")
-	if err := os.WriteFile(script, []byte("cd '"+dir+"' && exec "+line+" '"+c.Path+"' \"$@\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	x.run("new-session", "-d", "-x", "100", "-y", "30", "env", "PS1="+ready+" ", "sh")
-	t.Cleanup(func() { x.run("kill-server") })
-	x.run("set", "-g", "history-limit", "50000")
-	x.shell()
-	x.send("sh "+script, "Enter")
+	x, script := onTmux(t, srv)
 	x.see("what is to be done?")
 	x.send("first", "Enter")
 	for _, width := range []string{"70", "50", "90", "120", "60", "100", "80", "110"} {
@@ -141,4 +149,44 @@ func TestScreenInTmux(t *testing.T) {
 	x.see(fmt.Sprintf("reply2line%03d", lines-1))
 	x.see("what is to be done?")
 	x.send("C-d")
+}
+
+// A plan in a real terminal: it is edited in an editor, approved, and carried out as
+// phases; meanwhile something is asked beside it, and the states are looked at.
+//
+// Issue 14, points 2, 5 and 6
+func TestPlanInTmux(t *testing.T) {
+	editor := filepath.Join(t.TempDir(), "editor")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\necho '## Phase 3: tell of it' >> \"$1\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(&llmtest.Server{Reply: func(_ int, body []byte) llmtest.Turn {
+		switch text := string(body); {
+		case strings.Contains(text, "question beside the conversation"):
+			return llmtest.Say("forty-two")
+		case strings.Contains(text, "exit code 0"):
+			return llmtest.Say("all done")
+		case strings.Contains(text, "Implement the plan"):
+			return llmtest.Use("bash", `{"command":"sleep 5"}`)
+		}
+		return llmtest.Say("# Plan: a flag\n\n## Phase 1: parse it\n\n## Phase 2: test it\n")
+	}})
+	x, _ := onTmux(t, srv, "EDITOR="+editor)
+	x.see("what is to be done?")
+	x.send("/plan add a flag", "Enter")
+	x.see("the plan has 2 phases")
+	x.send("e", "Enter")
+	x.see("the plan has 3 phases")
+	x.send("y", "Enter")
+	x.see("phase 1 of 3: parse it")
+	x.see("● bash sleep 5")
+	x.send("/btw what is it?", "Enter")
+	x.see("│ forty-two")
+	x.send("C-t")
+	x.see("executing_tool")
+	x.send("q")
+	x.see("all done")
+	x.see("2 model replies")
+	x.send("C-d")
+	x.see("to go on with this session")
 }
