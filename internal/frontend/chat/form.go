@@ -156,6 +156,11 @@ func (f *Form) Choices() []Choice {
 	return append(out, Choice{Key: NoAndPerhaps, Text: "no, or no and why", Why: true})
 }
 
+// Accepts reports whether a key is one of the choices.
+func (f *Form) Accepts(key string) bool {
+	return slices.ContainsFunc(f.Choices(), func(c Choice) bool { return c.Key == key })
+}
+
 // Prompt returns the choices in one line.
 func (f *Form) Prompt() string {
 	switch {
@@ -233,7 +238,7 @@ func (f *Form) pass() Heard {
 
 // Choose handles a pressed choice; why is the text after a no.
 func (f *Form) Choose(key, why string) Heard {
-	if !slices.ContainsFunc(f.Choices(), func(c Choice) bool { return c.Key == key }) {
+	if !f.Accepts(key) {
 		return NotHeard
 	}
 	if len(f.q.Calls) == 0 {

@@ -19,15 +19,22 @@ import (
 // quiet is how long no key was pressed before a question takes them.
 const quiet = 500 * time.Millisecond
 
+// alone is how long no letter follows one that is an answer: a word that begins like one
+// is a prompt. Whoever went to the question with Tab does not wait.
+const alone = 250 * time.Millisecond
+
 // asking is a question that waits for its answer.
 type asking struct {
-	form   *chat.Form
-	drawn  time.Time
-	focus  bool // it has the keys
-	left   bool // the person went on typing: only Tab comes back
-	reason bool // a no, and why is typed
-	answer *editor.Editor
-	please string
+	form    *chat.Form
+	drawn   time.Time
+	focus   bool      // it has the keys
+	left    bool      // the person went on typing: only Tab comes back
+	chosen  bool      // by Tab, or because it is about what was just entered
+	key     string    // a letter that answers unless another one follows; "" for none
+	pressed time.Time // when it was
+	reason  bool      // a no, and why is typed
+	answer  *editor.Editor
+	please  string
 }
 
 // words reports whether the answer is typed.
@@ -44,7 +51,7 @@ func (a *asking) sign() string {
 }
 
 func (a *asking) enter(now time.Time) {
-	a.focus, a.left, a.drawn = true, false, now.Add(-quiet)
+	a.focus, a.chosen, a.left, a.drawn = true, true, false, now.Add(-quiet)
 }
 
 // asks opens the current question.
@@ -69,6 +76,32 @@ func (s *screen) asks() {
 	if s.ask != nil && s.armed() {
 		s.ask.focus = true
 	}
+	if a := s.ask; a != nil && a.key != "" && s.Now().Sub(a.pressed) >= alone {
+		key := a.key
+		a.key = ""
+		s.choose(key)
+	}
+}
+
+// choose answers with a letter.
+func (s *screen) choose(key string) {
+	a := s.ask
+	if key == chat.NoAndPerhaps {
+		a.reason = true
+		return
+	}
+	h := a.form.Choose(key, "")
+	if h == chat.NotHeard && key != "" { // no answer begins so
+		s.goesOn(key)
+		return
+	}
+	s.heard(h)
+}
+
+// goesOn puts what was typed into the prompt, and what follows belongs to it.
+func (s *screen) goesOn(text string) {
+	s.ask.focus, s.ask.left, s.ask.key = false, true, ""
+	s.edit.Type(text)
 }
 
 // armed reports whether keys answer the question.
@@ -81,7 +114,14 @@ func (s *screen) armed() bool {
 func (s *screen) answer(k keys.Press) {
 	a := s.ask
 	a.please = ""
+	key := a.key
+	a.key = ""
 	switch {
+	case key != "" && k.Text != "":
+		s.goesOn(key + k.Text)
+	case key != "" && k.Name == "enter":
+		s.choose(key)
+	case key != "" && k.Name == "backspace": // it was a slip
 	case k.Name == "tab":
 		a.focus, a.left = false, true
 	case k.Name == "esc" && a.reason:
@@ -95,18 +135,14 @@ func (s *screen) answer(k keys.Press) {
 	case a.words():
 		edits(a.answer, k)
 	case k.Text == "/":
-		a.focus, a.left = false, true
-		s.edit.Type(k.Text)
-	case k.Text == chat.NoAndPerhaps:
-		a.reason = true
+		s.goesOn(k.Text)
+	case k.Text == chat.NoAndPerhaps: // it allows nothing, and words may follow
+		s.choose(k.Text)
+	case k.Text != "" && !a.chosen && a.form.Accepts(k.Text):
+		a.key, a.pressed = k.Text, s.Now()
+		s.letter = s.After(alone)
 	case k.Text != "" || k.Name == "enter":
-		h := a.form.Choose(k.Text, "")
-		if h == chat.NotHeard && k.Text != "" { // no answer begins so: it is a prompt, and what follows belongs to it
-			a.focus, a.left = false, true
-			s.edit.Type(k.Text)
-			return
-		}
-		s.heard(h)
+		s.choose(k.Text)
 	}
 }
 

@@ -105,7 +105,8 @@ type screen struct {
 	tick    <-chan time.Time
 	ready   bool // the terminal has answered, or will not
 	hold    <-chan time.Time
-	hint    string // said until the next key
+	letter  <-chan time.Time // a letter answers the question
+	hint    string           // said until the next key
 	escaped time.Time
 	chord   bool      // Ctrl+X was pressed
 	typed   time.Time // the last key
@@ -209,6 +210,8 @@ func (s *screen) step(ctx context.Context) {
 		s.due, pressed = nil, true
 	case <-s.tick:
 		s.tick = nil
+	case <-s.letter: // asks answers with it
+		s.letter, pressed = nil, true
 	case <-s.hold:
 		s.ready, s.hold = true, nil
 	case err := <-s.failed:

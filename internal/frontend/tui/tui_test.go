@@ -187,6 +187,43 @@ func TestQuestionTakesNoTyping(t *testing.T) {
 	r.see("› but yesy")
 }
 
+// A word that begins like an answer is a prompt; the letter alone answers.
+//
+// SPEC 18.4
+func TestQuestionTakesNoWord(t *testing.T) {
+	for _, word := range []string{"yes it may", "sure", "all of them", "also this", "e2e tests", "y?", "ok then"} {
+		t.Run(word, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+			r.clock.stands = true
+			r.start("")
+			r.say("go")
+			r.press("enter")
+			r.see("yes once")
+			r.pass(time.Second)
+			r.send(keys.Focus{In: true})
+			r.see("press a key")
+			for _, c := range word {
+				r.pass(alone / 2)
+				r.say(string(c))
+			}
+			r.see("› " + word)
+			r.pass(time.Minute)
+			r.send(keys.Focus{In: true})
+			r.see("Tab answers")
+			if _, err := os.Stat(filepath.Join(r.dir, "new.txt")); err == nil {
+				t.Fatal("a word allowed the call")
+			}
+			r.press("tab")
+			r.press("y")
+			r.rest(1)
+			if _, err := os.Stat(filepath.Join(r.dir, "new.txt")); err != nil {
+				t.Fatal("the letter alone did not")
+			}
+		})
+	}
+}
+
 // Keys that were pressed as a question was drawn do not answer it.
 //
 // SPEC 18.4
@@ -204,6 +241,8 @@ func TestQuestionWaits(t *testing.T) {
 	r.send(keys.Focus{In: true}) // anything: time has passed
 	r.see("press a key")
 	r.press("y")
+	r.pass(time.Second)
+	r.send(keys.Focus{In: true})
 	r.see("all done")
 }
 
