@@ -245,9 +245,12 @@ func (c *Conversation) note(changes []Change) {
 	}
 }
 
-// decidePlan has the person decide about the plan that a turn ended with. Callers hold
-// mu.
+// decidePlan has the person decide about the plan that a turn ended with. Of another
+// process's session only that one asks. Callers hold mu.
 func (c *Conversation) decidePlan() {
+	if c.open.Attached != nil {
+		return
+	}
 	if cmd, err := slash.Find("plan"); err == nil {
 		c.queue(&entry{idle: true, work: func(ctx context.Context) error { return c.run(ctx, cmd, slash.Decide) }})
 	}

@@ -232,6 +232,28 @@ func TestPlanMode(t *testing.T) {
 	}
 }
 
+// Only the terminal that a session belongs to asks about its plan, also where another
+// one steers it.
+func TestPlanElsewhere(t *testing.T) {
+	for _, steers := range []bool{true, false} {
+		d := newDesk(t, llmtest.New(llmtest.Say(planReply)))
+		d.until(d.Resting)
+		d.Enter("/mode plan")
+		d.until(d.Resting)
+		d.mu.Lock()
+		d.open.Attached = &Attached{Steers: steers}
+		d.mu.Unlock()
+		if _, err := d.Session().Submit(t.Context(), session.Prompt{Text: "add a flag"}); err != nil {
+			t.Fatal(err)
+		}
+		d.until(func() bool { return len(finished[TurnEnd](d)) > 0 })
+		d.until(d.Resting)
+		if d.asked() || !d.Session().View().Proposal().Waits {
+			t.Errorf("steers %v: asked %v, %+v", steers, d.asked(), d.Session().View().Proposal())
+		}
+	}
+}
+
 // What is wrong with a plan or a decision is told, and nothing changes.
 func TestPlanRefusals(t *testing.T) {
 	d := newDesk(t, llmtest.New(llmtest.Say(planReply), llmtest.Say("well")))
