@@ -17,8 +17,6 @@ import (
 // in it.
 type Aside struct{ Text string }
 
-func (Aside) op() {}
-
 // byAside is Charged.By of a question beside the conversation.
 const byAside = "btw"
 
@@ -30,8 +28,8 @@ const (
 
 const asideNote = "[A question beside the conversation. Answer it now, in text only and without calling a tool, from what you know by now. Neither the question nor the answer will be part of the conversation.]\n\n"
 
-// aside asks in the background. The log shows the question and, later, the answer.
-func (s *Session) aside(ctx context.Context, op Aside) (int64, error) {
+// submit asks in the background. The log shows the question and, later, the answer.
+func (op Aside) submit(ctx context.Context, s *Session) (int64, error) {
 	text := strings.TrimSpace(strings.ToValidUTF8(op.Text, "\uFFFD"))
 	switch {
 	case text == "":

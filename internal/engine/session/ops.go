@@ -1,16 +1,22 @@
 package session
 
 import (
+	"context"
+
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/mention"
 	"github.com/pawl-agent/pawl/internal/engine/verify"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
 // Op is an operation that a frontend submits to a session.
-type Op interface{ op() }
+type Op interface {
+	// submit does it, or starts it: see Session.Submit.
+	submit(ctx context.Context, s *Session) (cause int64, err error)
+}
 
 // Prompt starts a turn, or joins the running one at its next request.
 type Prompt struct {
@@ -83,11 +89,19 @@ const (
 	opRedo    = "redo"
 )
 
-func (Compact) op()    {}
-func (Undo) op()       {}
-func (Prompt) op()     {}
-func (Interrupt) op()  {}
-func (Answer) op()     {}
-func (SetMode) op()    {}
-func (SetModel) op()   {}
-func (RunCommand) op() {}
+func (op Interrupt) submit(_ context.Context, s *Session) (int64, error) {
+	s.ops.Interrupt(op.By)
+	return 0, nil
+}
+
+func (op Answer) submit(_ context.Context, s *Session) (int64, error) {
+	return 0, s.questions.Answer(event.Answered(op))
+}
+
+func (op SetMode) submit(ctx context.Context, s *Session) (int64, error) {
+	mode, err := permission.ParseMode(op.Mode)
+	if err != nil {
+		return 0, err
+	}
+	return s.ops.Meanwhile(ctx, event.Draft{Body: event.ModeSet{Mode: string(mode)}})
+}

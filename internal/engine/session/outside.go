@@ -73,7 +73,10 @@ func (s *state) offered(ctx context.Context, wait bool) []event.Draft {
 // first request is then not cached.
 type Rejoin struct{}
 
-func (Rejoin) op() {}
+func (Rejoin) submit(_ context.Context, s *Session) (int64, error) {
+	s.outside.kept.Store(false)
+	return 0, nil
+}
 
 // join adds tools from outside before a turn's first request if that loses no prefix.
 func (s *Session) join(ctx context.Context) error {

@@ -14,17 +14,15 @@ import (
 // refused.
 type Pause struct{}
 
-func (Pause) op() {}
-
-func (s *Session) pause() error {
+func (Pause) submit(_ context.Context, s *Session) (int64, error) {
 	if !s.cfg.Person {
-		return fault.NewConfiguration("", "nobody is there who could let a paused turn go on")
+		return 0, fault.NewConfiguration("", "nobody is there who could let a paused turn go on")
 	}
 	if !s.Busy() || !s.ops.SetPause(true) {
-		return fault.NewConfiguration("", "no turn is running: there is nothing to pause")
+		return 0, fault.NewConfiguration("", "no turn is running: there is nothing to pause")
 	}
 	s.log.Publish(event.Warned{What: "pause", Text: "the turn pauses before the next request"})
-	return nil
+	return 0, nil
 }
 
 // paused waits if a person asked for it. The error is why the turn must not continue.

@@ -14,7 +14,7 @@ import (
 // refused, and nothing changes.
 type Phase phase.Wish
 
-func (Phase) op() {}
+func (op Phase) submit(ctx context.Context, s *Session) (int64, error) { return s.tasks.phase(ctx, op) }
 
 // taskPhases handles a person's phases, and tells the model.
 type taskPhases struct {

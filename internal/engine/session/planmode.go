@@ -26,9 +26,6 @@ type DecidePlan struct {
 	Why     string
 }
 
-func (WritePlan) op()  {}
-func (DecidePlan) op() {}
-
 // whyPlan is Noted.Why of what the model is told of plan mode.
 const whyPlan = "plan"
 
@@ -91,7 +88,7 @@ func (s *Session) keepPlan(ctx context.Context) error {
 	return s.record(ctx, event.Draft{Body: event.PlanWritten{Text: text, By: "model"}})
 }
 
-func (s *Session) writePlan(ctx context.Context, op WritePlan) (int64, error) {
+func (op WritePlan) submit(ctx context.Context, s *Session) (int64, error) {
 	text := strings.TrimSpace(strings.ToValidUTF8(op.Text, "\uFFFD"))
 	if text == "" {
 		return 0, fault.NewConfiguration("/plan reject rejects it", "an empty text is no plan")
@@ -102,7 +99,7 @@ func (s *Session) writePlan(ctx context.Context, op WritePlan) (int64, error) {
 	return s.ops.Meanwhile(ctx, event.Draft{Body: event.PlanWritten{Text: text + "\n", By: "person"}})
 }
 
-func (s *Session) decidePlan(ctx context.Context, op DecidePlan) (int64, error) {
+func (op DecidePlan) submit(ctx context.Context, s *Session) (int64, error) {
 	p := s.View().Proposal()
 	if p.Text == "" {
 		return 0, fault.NewConfiguration("/plan TASK has the model write one", "there is no plan")
@@ -112,7 +109,7 @@ func (s *Session) decidePlan(ctx context.Context, op DecidePlan) (int64, error) 
 		if err != nil || op.Why == "" {
 			return n, err
 		}
-		return s.prompt(ctx, Prompt{Text: op.Why})
+		return Prompt{Text: op.Why}.submit(ctx, s)
 	}
 	mode, err := permission.ParseMode(op.Mode)
 	if err != nil {
@@ -129,7 +126,7 @@ func (s *Session) decidePlan(ctx context.Context, op DecidePlan) (int64, error) 
 	if _, err := s.ops.Meanwhile(ctx, ds...); err != nil {
 		return 0, err
 	}
-	if _, err := s.tasks.phase(ctx, Phase{Plan: steps}); err != nil {
+	if _, err := (Phase{Plan: steps}).submit(ctx, s); err != nil {
 		return 0, err
 	}
 	text := "Implement the plan, phase by phase. It is approved."
@@ -139,5 +136,5 @@ func (s *Session) decidePlan(ctx context.Context, op DecidePlan) (int64, error) 
 	if op.Why != "" {
 		text += "\n\n" + op.Why
 	}
-	return s.prompt(ctx, Prompt{Text: text})
+	return Prompt{Text: text}.submit(ctx, s)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/mention"
 	"github.com/pawl-agent/pawl/internal/engine/operations"
-	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -26,55 +25,11 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 	if s.mirrors() {
 		return s.atOwner(ctx, op)
 	}
-	switch op := op.(type) {
-	case Prompt:
-		return s.prompt(ctx, op)
-	case Interrupt:
-		s.ops.Interrupt(op.By)
-		return 0, nil
-	case Withdraw:
-		return 0, s.ops.Withdraw(op.ID)
-	case Answer:
-		return 0, s.questions.Answer(event.Answered(op))
-	case SetMode:
-		mode, err := permission.ParseMode(op.Mode)
-		if err != nil {
-			return 0, err
-		}
-		return s.ops.Meanwhile(ctx, event.Draft{Body: event.ModeSet{Mode: string(mode)}})
-	case SetModel:
-		return s.setModel(ctx, op.Ref)
-	case Compact:
-		return s.compact(ctx, op.Focus)
-	case Undo:
-		return s.undo(ctx, op)
-	case Phase:
-		return s.tasks.phase(ctx, op)
-	case Rejoin:
-		s.outside.kept.Store(false)
-		return 0, nil
-	case Pause:
-		return 0, s.pause()
-	case Grant:
-		return s.log.Last(), s.grant(ctx, op)
-	case Revoke:
-		return s.revoke(ctx, op)
-	case SetLimit:
-		return s.setLimit(ctx, op)
-	case Aside:
-		return s.aside(ctx, op)
-	case WritePlan:
-		return s.writePlan(ctx, op)
-	case DecidePlan:
-		return s.decidePlan(ctx, op)
-	case RunCommand:
-		return s.personRuns(ctx, op.Command)
-	}
-	return 0, fault.NewInternal(nil, "unknown operation %T", op)
+	return op.submit(ctx, s)
 }
 
-// prompt starts a turn, or lets the prompt join the running one.
-func (s *Session) prompt(ctx context.Context, p Prompt) (int64, error) {
+// submit starts a turn, or lets the prompt join the running one.
+func (p Prompt) submit(ctx context.Context, s *Session) (int64, error) {
 	cannot := ""
 	if p.Until != nil { // it is the whole turn's
 		cannot = "a goal can not be given"
@@ -146,10 +101,10 @@ func (s *state) prompted(p Prompt) []event.Draft {
 	return append(append(append(out, event.Draft{Body: prompt}), behind...), p.hooks...)
 }
 
-func (s *Session) setModel(ctx context.Context, ref string) (int64, error) {
-	op := event.OpStarted{Op: opModel, Text: ref}
-	return s.ops.Operate(ctx, op, "the model can not be changed", "the model is changed", func(ctx context.Context) error {
-		m, err := s.cfg.OpenModel(ref)
+func (op SetModel) submit(ctx context.Context, s *Session) (int64, error) {
+	started := event.OpStarted{Op: opModel, Text: op.Ref}
+	return s.ops.Operate(ctx, started, "the model can not be changed", "the model is changed", func(ctx context.Context) error {
+		m, err := s.cfg.OpenModel(op.Ref)
 		if err != nil {
 			return err
 		}
@@ -176,7 +131,7 @@ func (s *Session) use(ctx context.Context, m llm.Model, why string, first ...eve
 	return nil
 }
 
-func (s *Session) undo(ctx context.Context, op Undo) (int64, error) {
+func (op Undo) submit(ctx context.Context, s *Session) (int64, error) {
 	if _, _, err := changes.Chosen(op.Plan, op.Consent); err != nil {
 		return 0, err
 	}
@@ -197,14 +152,14 @@ func (s *Session) undo(ctx context.Context, op Undo) (int64, error) {
 // it.
 const personTimeout = 10 * time.Minute
 
-// personRuns runs a person's command. An interrupted one is recorded with its
-// output and no exit code.
-func (s *Session) personRuns(ctx context.Context, command string) (int64, error) {
+// submit runs a person's command. An interrupted one is recorded with its output and
+// no exit code.
+func (op RunCommand) submit(ctx context.Context, s *Session) (int64, error) {
 	if s.cfg.Shell == nil {
 		return 0, fault.NewConfiguration("", "this session has no shell")
 	}
-	op := event.OpStarted{Op: opCommand, Text: command}
-	return s.ops.Operate(ctx, op, "a command can not be run", "a command runs", func(ctx context.Context) error {
+	started := event.OpStarted{Op: opCommand, Text: op.Command}
+	return s.ops.Operate(ctx, started, "a command can not be run", "a command runs", func(ctx context.Context) error {
 		if s.cfg.Locks != nil { // no other session of the workspace writes meanwhile
 			ticket := s.cfg.Locks.Reserve(tool.Footprint{Unknown: true})
 			defer ticket.Release()
@@ -213,11 +168,11 @@ func (s *Session) personRuns(ctx context.Context, command string) (int64, error)
 			}
 		}
 		run := tool.Run{
-			Command: command, Timeout: personTimeout,
+			Command: op.Command, Timeout: personTimeout,
 			Out: func(out string) { s.log.Publish(event.OutputDelta{Text: out}) },
 		}
 		err := s.changes.Person(ctx, run, func(ran tool.Ran) event.Body {
-			return event.PersonRan{Command: command, Output: s.shorten(ctx, ran), Exit: ran.Exit}
+			return event.PersonRan{Command: op.Command, Output: s.shorten(ctx, ran), Exit: ran.Exit}
 		})
 		if err == nil && ctx.Err() != nil {
 			err = context.Cause(ctx)

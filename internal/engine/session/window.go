@@ -195,11 +195,11 @@ func (r contextCleaner) Clean(ctx context.Context, handles []string, summary, re
 	}})
 }
 
-// compact compacts the conversation for a person. Prompts that come meanwhile wait.
-func (s *Session) compact(ctx context.Context, focus string) (int64, error) {
-	op := event.OpStarted{Op: opCompact, Text: focus}
-	return s.ops.Operate(ctx, op, "the conversation can not be compacted", "the conversation is compacted", func(ctx context.Context) error {
-		_, err := s.loop().Compact(ctx, window.WhyPerson, focus)
+// submit compacts the conversation for a person. Prompts that come meanwhile wait.
+func (op Compact) submit(ctx context.Context, s *Session) (int64, error) {
+	started := event.OpStarted{Op: opCompact, Text: op.Focus}
+	return s.ops.Operate(ctx, started, "the conversation can not be compacted", "the conversation is compacted", func(ctx context.Context) error {
+		_, err := s.loop().Compact(ctx, window.WhyPerson, op.Focus)
 		return err
 	})
 }

@@ -28,21 +28,18 @@ type SetLimit struct {
 	To   float64
 }
 
-func (Grant) op()    {}
-func (Revoke) op()   {}
-func (SetLimit) op() {}
-
-func (s *Session) grant(ctx context.Context, op Grant) error {
+func (op Grant) submit(ctx context.Context, s *Session) (int64, error) {
 	if op.Scope != event.Session && op.Scope != event.Always {
-		return fault.NewInternal(nil, "a rule cannot be granted %s", op.Scope)
+		return 0, fault.NewInternal(nil, "a rule cannot be granted %s", op.Scope)
 	}
 	if _, err := permission.ParseRules(permission.Allows, permission.Granted, op.Rule); err != nil {
-		return err
+		return 0, err
 	}
-	return s.rights.Grant(ctx, op.Rule, op.Scope)
+	last := s.log.Last()
+	return last, s.rights.Grant(ctx, op.Rule, op.Scope)
 }
 
-func (s *Session) revoke(ctx context.Context, op Revoke) (int64, error) {
+func (op Revoke) submit(ctx context.Context, s *Session) (int64, error) {
 	found := false
 	for _, g := range s.View().Grants() {
 		found = found || g == op.Rule
@@ -53,7 +50,7 @@ func (s *Session) revoke(ctx context.Context, op Revoke) (int64, error) {
 	return s.ops.Meanwhile(ctx, event.Draft{Body: event.Revoked{Rule: op.Rule}})
 }
 
-func (s *Session) setLimit(ctx context.Context, op SetLimit) (int64, error) {
+func (op SetLimit) submit(ctx context.Context, s *Session) (int64, error) {
 	if err := budget.CheckLimit(op.Kind, op.To); err != nil {
 		return 0, fault.NewConfiguration("", "%v", err)
 	}
