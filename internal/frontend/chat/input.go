@@ -25,6 +25,9 @@ func ReadInput(text string) Input {
 	if command, ok := strings.CutPrefix(text, "!"); ok {
 		return Input{Shell: true, Text: strings.TrimSpace(command)}
 	}
+	if words, ok := strings.CutPrefix(text, "# "); ok && !strings.Contains(text, "\n") { // more lines are a text with a heading
+		return Input{Command: "memory", Text: "add " + strings.TrimSpace(words)}
+	}
 	if name, args, ok := slash.Parse(text); ok {
 		if name == "" {
 			name = "help"

@@ -32,7 +32,9 @@ func TestReadInput(t *testing.T) {
 	for in, want := range map[string]Input{
 		"": {}, " \n ": {}, "exit": {Leave: true}, " quit ": {Leave: true}, "exit now": {Text: "exit now"},
 		"!ls -l": {Shell: true, Text: "ls -l"}, " ! ": {Shell: true}, "/mode  auto": {Command: "mode", Text: "auto"}, "/": {Command: "help"},
-		"/etc/hosts is wrong": {Text: "/etc/hosts is wrong"}, "/a\nb": {Text: "/a\nb"}, " fix it ": {Text: "fix it"},
+		"/etc/hosts is wrong": {Text: "/etc/hosts is wrong"}, "/a\nb": {Text: "/a\nb"},
+		"# use tabs ": {Command: "memory", Text: "add use tabs"}, "#12 is not fixed": {Text: "#12 is not fixed"}, "#": {Text: "#"}, " # ": {Text: "#"},
+		"# Plan\n\n1. a": {Text: "# Plan\n\n1. a"}, "## part": {Text: "## part"}, "#!/bin/sh": {Text: "#!/bin/sh"}, " fix it ": {Text: "fix it"},
 	} {
 		if got := ReadInput(in); got != want {
 			t.Errorf("%q: %+v, want %+v", in, got, want)

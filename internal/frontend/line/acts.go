@@ -23,6 +23,7 @@ var keyLines = []string{
 	"  Ctrl+C       interrupt what runs; clear the line; twice at an empty line: leave",
 	"  Ctrl+D       leave, at an empty line",
 	"  !command     run a command yourself",
+	"  # text       keep a preference for this folder",
 	"  @file        attach a file, a folder or a picture",
 	"  /help        the commands",
 }

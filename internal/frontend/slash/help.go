@@ -18,6 +18,7 @@ func help() Command {
 				fmt.Fprintf(h.Out(), "  %-26s %s\n", plain.Line(strings.TrimSpace("/"+c.Name+" "+c.Args)), plain.Line(c.Doc))
 			}
 		}
+		fmt.Fprintf(h.Out(), "  %-26s %s\n", "# text", "keep a preference for this folder, as /memory add does")
 		fmt.Fprintf(h.Out(), "  %-26s %s\n", "!command", "run a shell command yourself; the model sees it and its output")
 		fmt.Fprintf(h.Out(), "  %-26s %s\n", "while a turn runs", "a prompt reaches the model before its next request; /pause has it wait, /phase tells what comes next, Ctrl+C cuts it short")
 		fmt.Fprintf(h.Out(), "  %-26s %s\n", "a line that ends in \\", "goes on in the next line")

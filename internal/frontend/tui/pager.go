@@ -194,6 +194,7 @@ func keysHelp() []styled.Line {
 		{"", ""},
 		{"/", "commands; /help lists them"},
 		{"!command", "run a command yourself"},
+		{"# text", "keep a preference for this folder"},
 		{"@file", "attach a file, a folder or a picture"},
 	} {
 		out = append(out, styled.Of(styled.Accent, "  "+k[0]).Pad(30).Add(styled.Text, k[1]))
