@@ -22,6 +22,7 @@ var starts = map[string]string{
 	"adapter/shell/":                    "the Starter",
 	"adapter/sandbox/":                  "the Confiner",
 	"frontend/cli/sandbox.go":           "pawl sandbox -- COMMAND: what a person typed, in a box that is opened for it",
+	"frontend/cli/pictures.go":          "the program that prints the person's clipboard, at their key",
 	"frontend/cli/screen.go":            "the person's own editor, on their terminal",
 }
 

@@ -32,12 +32,16 @@ type entry struct {
 }
 
 // Enter takes an entry (ReadInput classifies it) and returns its id in Queue
-// and in the Prompt block. A prompt starts a turn; while one runs it is
+// and in the Prompt block. Images belong to a prompt. A prompt starts a turn; while one runs it is
 // delivered into it, before its next request. A command that may run meanwhile
 // is run at once. Any other command, and what is entered after it, waits for
 // the end of what runs.
-func (c *Conversation) Enter(text string) (id string) {
+func (c *Conversation) Enter(text string, images ...llm.Media) (id string) {
 	in := ReadInput(text)
+	if len(images) > 0 && in.Text == "" || in.Command != "" && len(images) > 0 {
+		c.failed(errors.New("an image goes with a prompt, and not with a command"))
+		return ""
+	}
 	switch {
 	case in.Leave:
 		return c.enter(&entry{text: text, idle: true, work: func(context.Context) error {
@@ -52,7 +56,7 @@ func (c *Conversation) Enter(text string) (id string) {
 	case in.Command != "":
 		return c.command(text, in)
 	case in.Text != "":
-		return c.Say(in.Text)
+		return c.Say(in.Text, images...)
 	}
 	return ""
 }

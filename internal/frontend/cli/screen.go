@@ -78,8 +78,10 @@ func (a *App) onScreen(ctx context.Context, f *flags, fr front, first string, t 
 		Cuts: cuts(a.Env), Calm: a.Env("PAWL_CALM") != "",
 		History: past, Past: entries, First: first,
 		Folder: filepath.Base(dir), Branch: func() string { return branch(dir) }, Files: func(begin string) []string { return filesFrom(dir, begin) },
-		Leave: func(do func() error) error { return in.leave(ctx, do) }, Edit: a.editElsewhere, Suspend: t.Suspend,
-		Now: a.Now, After: time.After,
+		Leave: func(do func() error) error { return in.leave(ctx, do) }, Edit: a.editElsewhere,
+		Dropped: func(pasted string) (*tui.Picture, error) { return a.dropped(dir, pasted) }, Clipboard: a.clipboard,
+		Suspend: t.Suspend,
+		Now:     a.Now, After: time.After,
 	})
 	closing(talk, exit.By)
 	if err != nil {

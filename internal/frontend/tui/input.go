@@ -37,6 +37,9 @@ func (s *screen) press(ctx context.Context, k keys.Press) {
 	case "ctrl+c":
 		s.interrupt()
 		return
+	case "ctrl+v":
+		s.pastePicture(ctx)
+		return
 	case "ctrl+z":
 		if s.Suspend != nil {
 			s.suspend()
@@ -146,6 +149,11 @@ func (s *screen) paste(text string) {
 		s.ask.focus = false // it is no answer
 	}
 	e.Found(true)
+	if s.Dropped != nil && e == s.edit {
+		if s.attach(s.Dropped(text)) {
+			return
+		}
+	}
 	e.Paste(text, func(n int, text string) string {
 		name := fmt.Sprintf("pasted text %d: %s", n, brief.Plural(strings.Count(strings.TrimRight(text, "\n"), "\n")+1, "line", "lines"))
 		if mb := float64(len(text)) / 1e6; mb >= 0.1 {
@@ -153,6 +161,34 @@ func (s *screen) paste(text string) {
 		}
 		return name
 	})
+}
+
+// pastePicture puts the image of the clipboard into the prompt. Who owns the clipboard
+// may take its time.
+func (s *screen) pastePicture(ctx context.Context) {
+	if s.Clipboard == nil {
+		return
+	}
+	go func() {
+		p, err := s.Clipboard(ctx)
+		s.later(ctx, func() { s.attach(p, err) })
+	}()
+}
+
+// attach puts an image into the prompt, and reports whether there was one.
+func (s *screen) attach(p *Picture, err error) bool {
+	switch {
+	case err != nil:
+		s.hint = err.Error()
+		return true
+	case p == nil:
+		return false
+	}
+	s.edit.Attach(p.Name, p.Media)
+	if se := s.talk.Session(); se != nil && !se.View().Info().Images {
+		s.hint = "it is not known that " + se.View().Info().Ref() + " takes images"
+	}
+	return true
 }
 
 // enter submits the typed text.
@@ -169,13 +205,14 @@ func (s *screen) enter() {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
+	images := s.edit.Images()
 	s.edit.Take()
 	s.spoken = true
 	s.keep(text)
 	if in := chat.ReadInput(text); in.Shell && in.Text != "" {
 		s.paper.shells = append(s.paper.shells, in.Text)
 	}
-	s.talk.Enter(text)
+	s.talk.Enter(text, images...)
 }
 
 // keep puts a text into the history.

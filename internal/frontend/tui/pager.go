@@ -190,6 +190,7 @@ func keysHelp() []styled.Line {
 		{"Ctrl+_, Alt+_", "undo typing; do it again"},
 		{"Ctrl+K U W Y", "erase to the end, to the beginning, a word; bring back"},
 		{"Alt+Y", "after Ctrl+Y: what was erased before that"},
+		{"Ctrl+V", "the image of the clipboard; or drop an image's file here"},
 		{"Ctrl+Z", "stop; fg goes on"},
 		{"", ""},
 		{"/", "commands; /help lists them"},

@@ -31,6 +31,9 @@ import (
 // rig is a screen on a terminal in memory over real sessions, real files and a
 // scripted model.
 type rig struct {
+	dropped   func(string) (*Picture, error)
+	clipboard func(context.Context) (*Picture, error)
+
 	t       testing.TB
 	dir     string
 	mode    string
@@ -212,6 +215,7 @@ func (r *rig) start(resume string) {
 		exit, err := Run(ctx, Config{
 			Conversation: talk, Out: r, Events: r.events, Width: r.width, Height: 24, Theme: r.theme, Calm: true,
 			First: r.first, Now: r.clock.Now, After: r.clock.After, Folder: "project",
+			Dropped: r.dropped, Clipboard: r.clipboard,
 			Leave: func(do func() error) error { return do() },
 			Edit: func(text string) (string, error) {
 				fmt.Fprint(r, "an editor\r\n")

@@ -25,6 +25,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/history"
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
@@ -74,11 +75,21 @@ type Config struct {
 	Leave func(do func() error) error
 	// Edit opens a text in the person's editor.
 	Edit func(text string) (string, error)
+	// Dropped returns the image whose path was pasted, nil for any other text. Clipboard
+	// returns the image in the clipboard. Nil: there are none.
+	Dropped   func(pasted string) (*Picture, error)
+	Clipboard func(context.Context) (*Picture, error)
 	// Suspend stops the process as Ctrl+Z does.
 	Suspend func()
 
 	Now   func() time.Time
 	After func(time.Duration) <-chan time.Time
+}
+
+// Picture is an image for a prompt.
+type Picture struct {
+	Name  string
+	Media llm.Media
 }
 
 // Exit is how a screen ended: By is the signal's name, "" where the person left.

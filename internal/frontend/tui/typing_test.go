@@ -1,9 +1,12 @@
 package tui
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
@@ -57,4 +60,63 @@ func TestTheme(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
+}
+
+// The path of an image that is dropped, and Ctrl+V, put an image into the prompt; what
+// was erased is not sent, and a path of anything else is text.
+//
+// SPEC 10.1
+func TestPictures(t *testing.T) {
+	m := llmtest.New(llmtest.Say("a cat"), llmtest.Say("a dog"))
+	m.InfoValue.Images = true
+	r := newRig(t, m)
+	image := func(name string) *Picture {
+		return &Picture{Name: name, Media: llm.Media{Type: "image/png", Data: []byte(name)}}
+	}
+	r.dropped = func(text string) (*Picture, error) {
+		switch text {
+		case "/x/cat.png":
+			return image("cat.png"), nil
+		case "/x/huge.png":
+			return nil, errors.New("huge.png is larger than 10 MB, which no model takes")
+		}
+		return nil, nil
+	}
+	r.clipboard = func(context.Context) (*Picture, error) { return image("clipboard"), nil }
+	r.start("")
+	r.send(keys.Paste{Text: "/x/huge.png"})
+	r.see("larger than 10 MB")
+	r.send(keys.Paste{Text: "/x/cat.png"})
+	r.see("[image 1: cat.png]")
+	r.send(keys.Paste{Text: " and /x/cat.png?"})
+	r.see("[image 1: cat.png] and /x/cat.png?")
+	r.press("enter")
+	r.see("a cat")
+	r.press("ctrl+v")
+	r.see("[image 1: clipboard]")
+	r.press("backspace")
+	r.press("ctrl+v")
+	r.see("[image 2: clipboard]")
+	r.say(" who?")
+	r.press("enter")
+	r.see("a dog")
+	var sent []string
+	for _, q := range m.Requests() {
+		names := ""
+		for _, p := range q.Messages[len(q.Messages)-1].Parts {
+			if p.Kind == llm.Image {
+				names += string(p.Data) + " "
+			}
+		}
+		sent = append(sent, names)
+	}
+	if strings.Join(sent, "|") != "cat.png |clipboard " {
+		t.Errorf("sent %q", sent)
+	}
+	r.press("ctrl+v")
+	r.see("[image 1: clipboard]")
+	r.press("home")
+	r.say("/status ")
+	r.press("enter")
+	r.see("an image goes with a prompt")
 }

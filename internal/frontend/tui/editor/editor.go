@@ -7,11 +7,13 @@
 package editor
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
 // New makes an empty one.
@@ -41,8 +43,11 @@ type state struct {
 	caret int
 }
 
-// Pasted is a long text that stands as one character.
-type Pasted struct{ Name, Text string }
+// Pasted is a long text, or an image, that stands as one character.
+type Pasted struct {
+	Name, Text string
+	Image      *llm.Media // nil for a text
+}
 
 const (
 	firstPasted = '\U000F2000' // of a private plane: nobody types it
@@ -68,6 +73,19 @@ func (e *Editor) Text() string {
 		}
 	}
 	return b.String()
+}
+
+// Images are the images in the text, in their order.
+func (e *Editor) Images() []llm.Media {
+	var out []llm.Media
+	for _, r := range e.text {
+		if isPasted(r) && int(r-firstPasted) < len(e.pasted) {
+			if m := e.pasted[r-firstPasted].Image; m != nil {
+				out = append(out, *m)
+			}
+		}
+	}
+	return out
 }
 
 // Take gives the text and begins another one.
@@ -148,6 +166,17 @@ func (e *Editor) Paste(text string, name func(n int, text string) string) {
 		return
 	}
 	e.pasted = append(e.pasted, Pasted{Name: name(len(e.pasted)+1, text), Text: text})
+	e.insert(string(firstPasted + rune(len(e.pasted)-1)))
+}
+
+// Attach inserts an image. Its name stands in the text.
+func (e *Editor) Attach(name string, m llm.Media) {
+	if len(e.pasted) >= 0x1000 {
+		return
+	}
+	e.change()
+	name = fmt.Sprintf("image %d: %s", len(e.pasted)+1, own(name))
+	e.pasted = append(e.pasted, Pasted{Name: name, Text: "[" + name + "]", Image: &m})
 	e.insert(string(firstPasted + rune(len(e.pasted)-1)))
 }
 
