@@ -211,6 +211,15 @@ func kindOf(m object) string {
 	return s
 }
 
+// mode waits until the editor knows of a mode. That may come before the answer to what
+// changed it.
+func (e *editor) mode(name string) {
+	e.t.Helper()
+	e.find("the mode "+name, func(m object) bool {
+		return kindOf(m) == "current_mode_update" && m["params"].(object)["update"].(object)["currentModeId"] == name
+	})
+}
+
 // asked reads until a question, and returns its id.
 func (e *editor) asked() (id any, params object) {
 	e.t.Helper()
@@ -377,13 +386,9 @@ func TestOptions(t *testing.T) {
 		t.Errorf("%v", set)
 	}
 	e.result(e.request("session/set_mode", object{"sessionId": e.id, "modeId": "acceptEdits"}))
-	if got := e.update("current_mode_update")["currentModeId"]; got != "accept-edits" {
-		t.Errorf("mode %v", got)
-	}
+	e.mode("accept-edits")
 	e.say("/mode plan")
-	if got := e.update("current_mode_update")["currentModeId"]; got != "plan" {
-		t.Errorf("mode %v", got)
-	}
+	e.mode("plan")
 }
 
 // A slash command and an unknown one end like a turn; the person sees what they print.
