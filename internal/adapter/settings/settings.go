@@ -61,9 +61,17 @@ type Settings struct {
 	Checks     []Check `json:"checks,omitempty"`
 	LSP        LSP     `json:"lsp,omitzero"`
 	Agents     Agents  `json:"agents,omitzero"`
+	Screen     Screen  `json:"screen,omitzero"`
 	// Hooks are programs that run at events of a session, in the form of Claude
 	// Code's settings. A project's hooks run only in a trusted folder.
 	Hooks json.RawMessage `json:"hooks,omitempty"`
+}
+
+// Screen is how conversations look.
+type Screen struct {
+	Theme string `json:"theme,omitempty"` // dark, light, contrast or plain; "": as the terminal reports its background
+	Calm  bool   `json:"calm,omitempty"`  // nothing moves by itself
+	Plain bool   `json:"plain,omitempty"` // line by line, as with --plain
 }
 
 // Agents configures how a session may start agents.
@@ -188,12 +196,21 @@ func (s *Settings) check(at string) error {
 		{"", "correct it; doc/hooks.md says what may stand there", hookable(at, s.Hooks)},
 		{"", "correct it; doc/window.md says what the keys mean", s.Window.Check()},
 		{": retry_for", "correct it", retryable(s.RetryFor)},
+		{"", "correct it", s.Screen.check()},
 	} {
 		if part.err != nil {
 			return &fault.Error{Category: fault.Configuration, Message: at + part.key, Err: part.err, Hint: part.hint}
 		}
 	}
 	return nil
+}
+
+func (s Screen) check() error {
+	switch s.Theme {
+	case "", "dark", "light", "contrast", "plain":
+		return nil
+	}
+	return fmt.Errorf("screen.theme is %q: it must be dark, light, contrast or plain", s.Theme)
 }
 
 func hookable(at string, raw json.RawMessage) error {

@@ -125,6 +125,23 @@ func TestChecks(t *testing.T) {
 	}
 }
 
+// SPEC 18.5: a theme that does not exist is refused, and a project cannot set one.
+func TestScreenSettings(t *testing.T) {
+	p, dir := Paths{Config: t.TempDir()}, t.TempDir()
+	write(t, filepath.Join(p.Config, "config.json"), `{"screen": {"theme": "contrast", "calm": true}}`)
+	write(t, filepath.Join(dir, ".pawl", "config.json"), `{"screen": {"plain": true}}`)
+	l, err := Load(p, dir)
+	if err != nil || l.User.Screen != (Screen{Theme: "contrast", Calm: true}) || len(l.Warnings) != 1 {
+		t.Errorf("%+v, %v, %v", l.User.Screen, l.Warnings, err)
+	}
+	for _, bad := range []string{"solarized", "Dark", " dark", "none"} {
+		write(t, filepath.Join(p.Config, "config.json"), `{"screen": {"theme": "`+bad+`"}}`)
+		if _, err := Load(p, dir); err == nil || !strings.Contains(err.Error(), "screen.theme") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
 // SPEC 17.5, 18.2: an error in the configuration names file, line and what was
 // probably meant.
 func TestErrorsNameTheLine(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/history"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -23,6 +24,9 @@ import (
 // screenOn opens the terminal for a screen; nil if the conversation is line by
 // line: a person asked for that, or the terminal is too simple.
 func (a *App) screenOn(f *flags) *tty.Terminal {
+	if conf, _, err := a.settings(); err == nil && conf.User.Screen.Plain { // who opens it reports the error
+		return nil
+	}
 	in, isIn := a.In.(*os.File)
 	out, isOut := a.Out.(*os.File)
 	if f.plain || !a.Terminal || !isIn || !isOut || !capable(a.Env("TERM")) {
@@ -74,8 +78,8 @@ func (a *App) onScreen(ctx context.Context, f *flags, fr front, first string, t 
 	talk := chat.Begin(ctx, a.chat(f, fr, conf, paths), slash.Want{})
 	exit, err := tui.Run(ctx, tui.Config{
 		Conversation: talk, Out: a.Out, Events: events, Width: width, Height: height, Ask: true,
-		Theme: a.theme(), Chosen: a.Env("PAWL_THEME") != "", Rxvt: a.Env("VTE_VERSION") != "" || strings.HasPrefix(a.Env("TERM"), "rxvt") || strings.HasPrefix(a.Env("TERM"), "foot"),
-		Cuts: cuts(a.Env), Calm: a.Env("PAWL_CALM") != "",
+		Theme: a.theme(conf.User.Screen), Chosen: a.chosenTheme(conf.User.Screen) != "", Rxvt: a.Env("VTE_VERSION") != "" || strings.HasPrefix(a.Env("TERM"), "rxvt") || strings.HasPrefix(a.Env("TERM"), "foot"),
+		Cuts: cuts(a.Env), Calm: conf.User.Screen.Calm || a.Env("PAWL_CALM") != "",
 		History: past, Past: entries, First: first,
 		Folder: filepath.Base(dir), Branch: func() string { return branch(dir) }, Files: func(begin string) []string { return filesFrom(dir, begin) },
 		Leave: func(do func() error) error { return in.leave(ctx, do) }, Edit: a.editElsewhere,
@@ -185,7 +189,7 @@ func (a *App) windowAndSignals(ctx context.Context, t *tty.Terminal, events chan
 }
 
 // theme returns the theme before the terminal reports its background.
-func (a *App) theme() styled.Theme {
+func (a *App) theme(s settings.Screen) styled.Theme {
 	t := styled.Dark
 	switch plain.ThemeOf(a.Terminal, a.Env) {
 	case plain.None:
@@ -194,12 +198,21 @@ func (a *App) theme() styled.Theme {
 		t = styled.Light
 	}
 	for _, named := range styled.Themes() {
-		if named.Name == a.Env("PAWL_THEME") {
+		if named.Name == a.chosenTheme(s) {
 			t = named
 		}
 	}
 	t.Links = linked(a.Env)
 	return t
+}
+
+// chosenTheme returns the name of the theme that the person chose, "" for none. NO_COLOR
+// is stronger than a setting, since it holds for this terminal.
+func (a *App) chosenTheme(s settings.Screen) string {
+	if a.Env("NO_COLOR") != "" {
+		return a.Env("PAWL_THEME")
+	}
+	return cmp.Or(a.Env("PAWL_THEME"), s.Theme)
 }
 
 // linked reports whether the terminal is known to support links. Others that do

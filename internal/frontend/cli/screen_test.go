@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 )
 
@@ -47,6 +48,32 @@ func TestFirstStart(t *testing.T) {
 		x.ended(0)
 		if first := arg != ""; strings.Contains(x.text(), "this is the first start here; models of anthropic") != first {
 			t.Errorf("first %v:\n%s", first, x.text())
+		}
+	}
+}
+
+// SPEC 18.5: the environment's word on the theme comes before the setting's, and NO_COLOR
+// before a setting.
+func TestChosenTheme(t *testing.T) {
+	for _, c := range []struct {
+		env        map[string]string
+		set, theme string
+	}{
+		{nil, "", "dark"}, {nil, "light", "light"}, {nil, "plain", "plain"},
+		{map[string]string{"PAWL_THEME": "contrast"}, "light", "contrast"},
+		{map[string]string{"NO_COLOR": "1"}, "light", "plain"},
+		{map[string]string{"NO_COLOR": "1", "PAWL_THEME": "dark"}, "light", "dark"},
+		{map[string]string{"PAWL_THEME": "solarized"}, "", "dark"},
+		{map[string]string{"COLORFGBG": "0;15"}, "", "light"}, {map[string]string{"COLORFGBG": "0;15"}, "dark", "dark"},
+	} {
+		a := &App{Terminal: true, Env: func(name string) string {
+			if name == "TERM" {
+				return "xterm"
+			}
+			return c.env[name]
+		}}
+		if got := a.theme(settings.Screen{Theme: c.set}); got.Name != c.theme {
+			t.Errorf("%v and %q: %s, want %s", c.env, c.set, got.Name, c.theme)
 		}
 	}
 }

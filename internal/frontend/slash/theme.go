@@ -19,7 +19,7 @@ func theme() Command {
 		all := strings.Join(names, ", ")
 		switch {
 		case args == "":
-			fmt.Fprintf(h.Out(), "themes: %s; PAWL_THEME=NAME sets the one to begin with\n", all)
+			fmt.Fprintf(h.Out(), "themes: %s; pawl config set screen.theme NAME keeps one\n", all)
 		case !slices.Contains(names, args):
 			return fmt.Errorf("there is no theme %s; there are %s", plain.Line(args), all)
 		default:
