@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
@@ -66,7 +67,9 @@ func Open(ctx context.Context, git *workspace.Git, dir, root string) (*Store, er
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if _, err := s.writes.Run(ctx, dir, nil, nil, "init", "--quiet", "--bare", "--object-format=sha1", "--template=", s.dir); err != nil {
+	if _, err := s.writes.Run(ctx, dir, nil, nil, "init", "--quiet", "--bare", "--object-format=sha1", "--template=", s.dir); errors.Is(err, exec.ErrNotFound) {
+		return nil, fault.NewConfiguration("install git; the folder itself need not be a repository", "git is not installed, which keeps the trees of a swarm's workers apart")
+	} else if err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Join(s.dir, "info"), 0o700); err != nil {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
@@ -362,5 +363,14 @@ func TestManyTreesAtOnce(t *testing.T) {
 	}
 	if _, err := again.Checkout(t.Context(), "w1", base); err != nil {
 		t.Error(err)
+	}
+}
+
+// A machine without git is told what to do.
+func TestNoGit(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := Open(t.Context(), plainGit, t.TempDir(), "")
+	if fault.CategoryOf(err) != fault.Configuration || !strings.Contains(err.Error(), "install git") {
+		t.Errorf("%v", err)
 	}
 }
