@@ -41,9 +41,9 @@ func (a *App) settings() (settings.Loaded, settings.Paths, error) {
 func (a *App) models(ctx context.Context, out io.Writer, conf settings.Loaded) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if c, err := a.resolve("", conf); err == nil {
-		fmt.Fprintf(out, "in use: %s (%s)\n\n", plain.Line(c.info.Ref()), plain.Line(c.why))
+		fmt.Fprintf(out, "a new session uses: %s (%s)\n\n", plain.Line(c.info.Ref()), plain.Line(c.why))
 	} else {
-		fmt.Fprintf(out, "in use: none; %s\n\n", plain.Line(err.Error()))
+		fmt.Fprintf(out, "a new session has none: %s\n\n", plain.Line(err.Error()))
 	}
 	all := catalog.Usable(a.Env, a.catalogConfig(conf))
 	row := func(l catalog.Line) {
