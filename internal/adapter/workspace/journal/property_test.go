@@ -341,7 +341,7 @@ func TestLooksAgainstAModel(t *testing.T) {
 						j := New(root, opt)
 						j.gitMin = 1 // also few files are taken from git
 						if way.tune != nil {
-							way.tune(j, w.r)
+							way.tune(j, rand.New(rand.NewPCG(w.r.Uint64(), 7))) // its own: it is used beside the world's
 						}
 						return j
 					}
