@@ -16,6 +16,8 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -716,7 +718,7 @@ func kernels() []attempt {
 		}),
 		all("calls of 32 bits", func(at spot) error {
 			p := filepath.Join(at.in, "i386")
-			if err := os.WriteFile(p, exits42(), 0o755); err != nil {
+			if err := processtest.Write(p, exits42(), 0o755); err != nil {
 				return err
 			}
 			var exit *exec.ExitError

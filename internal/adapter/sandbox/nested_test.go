@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -109,7 +110,7 @@ func TestNested(t *testing.T) {
 		t.Run(fmt.Sprint(c.outer, c.lists, c.mode, c.args), func(t *testing.T) {
 			root := folder(t)
 			for name, content := range map[string][]byte{"helper": text, "file": []byte("text\n"), "old": nil, "gone": nil} {
-				if err := os.WriteFile(filepath.Join(root, name), content, 0o755); err != nil {
+				if err := processtest.Write(filepath.Join(root, name), content, 0o755); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
 // SPEC 16.7: another process of the same user can not read the keys out of
@@ -28,7 +29,7 @@ func TestOwnProcessIsNotReadable(t *testing.T) {
 	}
 	top := t.TempDir()
 	bin, home, dir := filepath.Join(top, "pawl"), filepath.Join(top, "home"), filepath.Join(top, "dir")
-	if err := os.WriteFile(bin, raw, 0o755); err != nil {
+	if err := processtest.Write(bin, raw, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	var as *syscall.SysProcAttr

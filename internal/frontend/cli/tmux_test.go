@@ -5,7 +5,6 @@ package cli
 import (
 	"fmt"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
 // inTmux is pawl in a window of a real terminal.
@@ -75,7 +75,7 @@ func onTmux(t *testing.T, srv *httptest.Server, more ...string) (x *inTmux, scri
 		line += " '" + e + "'"
 	}
 	script = filepath.Join(t.TempDir(), "start")
-	if err := os.WriteFile(script, []byte("cd '"+dir+"' && exec "+line+" '"+c.Path+"' \"$@\"\n"), 0o700); err != nil {
+	if err := processtest.Write(script, []byte("cd '"+dir+"' && exec "+line+" '"+c.Path+"' \"$@\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	x.run("new-session", "-d", "-x", "100", "-y", "30", "env", "PS1="+ready+" ", "sh")
@@ -157,7 +157,7 @@ func TestScreenInTmux(t *testing.T) {
 // Issue 14, points 2, 5 and 6
 func TestPlanInTmux(t *testing.T) {
 	editor := filepath.Join(t.TempDir(), "editor")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\necho '## Phase 3: tell of it' >> \"$1\"\n"), 0o700); err != nil {
+	if err := processtest.Write(editor, []byte("#!/bin/sh\necho '## Phase 3: tell of it' >> \"$1\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	srv := httptest.NewServer(&llmtest.Server{Reply: func(_ int, body []byte) llmtest.Turn {

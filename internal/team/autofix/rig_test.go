@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
@@ -74,7 +75,7 @@ func (r *rig) open() {
 // program puts a shell script on the PATH of commands.
 func (r *rig) program(name, script string) {
 	r.t.Helper()
-	if err := os.WriteFile(filepath.Join(r.bin, name), []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+	if err := processtest.Write(filepath.Join(r.bin, name), []byte("#!/bin/sh\n"+script), 0o700); err != nil {
 		r.t.Fatal(err)
 	}
 	look := r.finder.LookPath

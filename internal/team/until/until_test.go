@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
@@ -116,7 +117,7 @@ func TestGoal(t *testing.T) {
 			}
 			put := func(name, text string) {
 				path := filepath.Join(dir, name)
-				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o700)); err != nil {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), processtest.Write(path, []byte(text), 0o700)); err != nil {
 					t.Fatal(err)
 				}
 			}
