@@ -52,7 +52,7 @@ func record(t *testing.T, m llm.Model, requests ...*llm.Request) string {
 	return path
 }
 
-// SPEC 17.7: what is played is what was recorded: replies, calls, usage and errors.
+// Issue 15, point 9: what is played is what was recorded: replies, calls, usage and errors.
 func TestRoundTrip(t *testing.T) {
 	limited := &fault.Error{Category: fault.Provider, Message: "too many requests", Hint: "wait", Status: 429, Retryable: true}
 	long := &fault.Error{Category: fault.Provider, Kind: fault.ErrContextLength, Message: "too long"}
