@@ -21,12 +21,13 @@ type Boxes struct {
 	Temporary bool
 	// Self is pawl's own program, which go commands start to read the person's
 	// build cache (package gocache). "": they have the sandbox's own alone.
-	Self  string
-	env   func(string) string
-	looks sync.Once // after the caches
-	spill string    // of pawl's own state, what it kept for the model
-	place func() (confine.Facts, string)
-	warm  *warm.Filler // of place: set with the first call of it
+	Self   string
+	env    func(string) string
+	looks  sync.Once                      // after the caches
+	spill  string                         // of pawl's own state, what it kept for the model
+	around func() (confine.Facts, string) // what a command needs but the toolchains of PATH
+	place  func() (confine.Facts, string) // with these, which take a while to find
+	warm   *warm.Filler                   // of around: set with the first call of it
 
 	mu     sync.Mutex
 	closed bool
@@ -40,10 +41,14 @@ var _ process.Confiner = (*Boxes)(nil)
 // spill can be granted although they are part of the state. Nothing is opened.
 func NewBoxes(env func(string) string, root, spill string, state ...string) *Boxes {
 	b := &Boxes{env: env, spill: real(spill), open: map[string]*Box{}}
-	b.place = sync.OnceValues(func() (confine.Facts, string) {
+	b.around = sync.OnceValues(func() (confine.Facts, string) {
 		facts, own, persons := locate(env, root, state...)
 		b.warm = warm.New(persons, facts.Root)
 		return facts, own
+	})
+	b.place = sync.OnceValues(func() (confine.Facts, string) {
+		facts, own := b.around()
+		return withToolchains(facts, env), own
 	})
 	return b
 }
@@ -51,7 +56,7 @@ func NewBoxes(env func(string) string, root, spill string, state ...string) *Box
 // Try reports whether commands can be confined at the levels read-only and workspace.
 // It confines a thread as the start of a command does.
 func (b *Boxes) Try() (readOnly, workspace error) {
-	facts, _ := b.place()
+	facts, _ := b.around()
 	err := confine.New(confine.ReadOnly, facts).Validate()
 	if err == nil {
 		err = tryKernel(false)

@@ -18,6 +18,7 @@ import (
 // are made below the user's cache folder. self is as of Boxes.Self.
 func Place(env func(string) string, self, root string, state ...string) (confine.Facts, []string, error) {
 	f, own, persons := locate(env, root, state...)
+	f = withToolchains(f, env)
 	if own == "" {
 		return f, nil, nil
 	}
@@ -110,7 +111,6 @@ func locate(env func(string) string, root string, state ...string) (f confine.Fa
 			f.Reads = append(f.Reads, real(v))
 		}
 	}
-	f.Reads = append(f.Reads, installed(f, filepath.SplitList(env("PATH")))...)
 	for p := range strings.SplitSeq(env("GOPATH"), ":") {
 		if filepath.IsAbs(p) {
 			f.Reads = append(f.Reads, real(filepath.Join(p, "pkg/mod")))
@@ -124,6 +124,12 @@ func locate(env func(string) string, root string, state ...string) (f confine.Fa
 	f.Reads = append(f.Reads, real(filepath.Join(user, "go-build")))
 	sum := sha256.Sum256([]byte(root))
 	return f, filepath.Join(user, "pawl", "sandbox", hex.EncodeToString(sum[:8])), caches
+}
+
+// withToolchains adds what is installed where PATH leads. It looks at many files.
+func withToolchains(f confine.Facts, env func(string) string) confine.Facts {
+	f.Reads = append(slices.Clone(f.Reads), installed(f, filepath.SplitList(env("PATH")))...)
+	return f
 }
 
 // holdsNoKeys reports whether a folder that the environment names can be read.

@@ -68,6 +68,7 @@ func TestToolchainsOfPath(t *testing.T) {
 				return map[string]string{"HOME": at("home"), "PATH": "rel:" + at(c.path) + ":/usr/bin"}[k]
 			}
 			f, _, _ := locate(env, at("w"), at("state"))
+			f = withToolchains(f, env)
 			p := confine.New(confine.Workspace, f)
 			if err := p.Validate(); err != nil {
 				t.Fatal(err)
@@ -90,6 +91,7 @@ func TestToolchainsOfPath(t *testing.T) {
 func BenchmarkToolchains(b *testing.B) {
 	root := real(b.TempDir())
 	for b.Loop() {
-		locate(os.Getenv, root)
+		f, _, _ := locate(os.Getenv, root)
+		withToolchains(f, os.Getenv)
 	}
 }
