@@ -40,6 +40,9 @@ questions, interrupts. Ctrl+C leaves it and ends nothing.`,
 }
 
 func (a *App) attach(ctx context.Context, f *flags, steer bool) error {
+	if steer && a.inPawl() {
+		return usageError("--steer is for a person, and this was started by pawl itself")
+	}
 	_, paths, err := a.settings()
 	if err != nil {
 		return err

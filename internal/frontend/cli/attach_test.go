@@ -89,3 +89,14 @@ func TestAttach(t *testing.T) {
 		t.Errorf("left behind: %q", left)
 	}
 }
+
+// A command of pawl's own agent can watch, and not answer its own questions.
+func TestAttachFromACommand(t *testing.T) {
+	var said strings.Builder
+	a := &App{Out: &said, Err: &said, Dir: t.TempDir(), Env: func(name string) string {
+		return map[string]string{"PAWL_JOB": "1", "HOME": t.TempDir()}[name]
+	}, Args: []string{"attach", "--steer"}}
+	if err := a.attach(t.Context(), &flags{}, true); err == nil || !strings.Contains(err.Error(), "started by pawl itself") {
+		t.Errorf("%v", err)
+	}
+}
