@@ -78,6 +78,9 @@ func (a *App) editorChat(f *flags, p acp.Place) (chat.Config, error) {
 // storedSessions lists the sessions of a folder, of all for "", without those of agents.
 func (a *App) storedSessions(ctx context.Context, dir string) ([]acp.Listed, error) {
 	st, _, err := a.store(ctx)
+	if errors.Is(err, errNoSessions) { // before the first one
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -72,6 +72,9 @@ func exactly(n int) cobra.PositionalArgs {
 	}
 }
 
+// errNoSessions is why there is no store: nothing was kept yet.
+var errNoSessions = errors.New("there are no sessions yet")
+
 // store opens the log for reading. It does not create one.
 func (a *App) store(ctx context.Context) (event.Store, settings.Paths, error) {
 	paths, err := settings.PathsFrom(a.Env)
@@ -79,7 +82,7 @@ func (a *App) store(ctx context.Context) (event.Store, settings.Paths, error) {
 		return nil, paths, err
 	}
 	if _, err := os.Stat(paths.Database()); errors.Is(err, fs.ErrNotExist) {
-		return nil, paths, usageError("there are no sessions yet (%s does not exist)", paths.Database())
+		return nil, paths, usageError("%w (%s does not exist)", errNoSessions, paths.Database())
 	}
 	st, err := sqlite.Open(ctx, paths.Database(), sqlite.Options{Now: a.Now})
 	return st, paths, err
