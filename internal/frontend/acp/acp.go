@@ -79,10 +79,16 @@ type agent struct {
 	conn *jsonrpc2.Conn
 	dialect
 
+	due sync.WaitGroup // requests that are not answered yet
+
 	mu    sync.Mutex
 	talks map[string]*talk // open sessions
 	calls uint64           // requests to the editor so far
 }
+
+// patience is how long the answers to what was asked may take after the editor has
+// closed its side.
+const patience = 10 * time.Second
 
 // Run serves one editor until it closes its side or a signal comes, then closes all
 // sessions. The name of the signal is returned, "" for none.
@@ -91,7 +97,9 @@ func Run(ctx context.Context, o Options) (signal string, err error) {
 	defer stop()
 	a := &agent{Options: o, ctx: ctx, talks: map[string]*talk{}}
 	ready := make(chan struct{})
-	a.conn = jsonrpc2.NewConn(ctx, newLines(o.In, o.Out, o.Err), handler{a, ready}, jsonrpc2.SetLogger(silent{}))
+	in := newLines(o.In, o.Out, o.Err)
+	in.ended = a.finish // the connection can send until then
+	a.conn = jsonrpc2.NewConn(ctx, in, handler{a, ready}, jsonrpc2.SetLogger(silent{}))
 	close(ready)
 	select {
 	case <-a.conn.DisconnectNotify():
@@ -99,6 +107,13 @@ func Run(ctx context.Context, o Options) (signal string, err error) {
 	case <-ctx.Done():
 		signal = "SIGTERM"
 	}
+	a.closeAll()
+	_ = a.conn.Close()
+	return signal, nil
+}
+
+// closeAll closes all sessions.
+func (a *agent) closeAll() {
 	a.mu.Lock()
 	open := make([]*talk, 0, len(a.talks))
 	for _, t := range a.talks {
@@ -108,8 +123,21 @@ func Run(ctx context.Context, o Options) (signal string, err error) {
 	for _, t := range open {
 		t.close()
 	}
-	_ = a.conn.Close()
-	return signal, nil
+}
+
+// finish answers what is due once the editor has closed its side.
+func (a *agent) finish() {
+	a.closeAll()
+	done := make(chan struct{})
+	go func() {
+		a.due.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(patience):
+	case <-a.ctx.Done():
+	}
 }
 
 // silent drops the connection's log, which would show what was said.
@@ -131,10 +159,14 @@ func (h handler) Handle(ctx context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Reque
 	if r.Params != nil {
 		raw = *r.Params
 	}
+	if !r.Notif {
+		a.due.Add(1)
+	}
 	reply := func(result any, err error) {
 		if r.Notif {
 			return
 		}
+		defer a.due.Done()
 		if err != nil {
 			_ = a.conn.ReplyWithError(a.ctx, r.ID, wire(err))
 			return

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -56,6 +57,7 @@ func edit(t *testing.T, version int, turns ...llmtest.Turn) *editor {
 		}
 		return llmtest.New(), nil
 	}}
+	var opened atomic.Int32
 	inR, in := io.Pipe()
 	outR, out := io.Pipe()
 	e := &editor{t: t, dir: dir, in: in, out: bufio.NewScanner(outR), ended: make(chan struct{})}
@@ -66,8 +68,8 @@ func edit(t *testing.T, version int, turns ...llmtest.Turn) *editor {
 			e.place = p
 			return chat.Config{Now: time.Now, Open: func(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Opened, error) {
 				c := cfg
-				if w.Resume != "" {
-					c.ID = w.Resume
+				if c.ID = w.Resume; c.ID == "" {
+					c.ID = fmt.Sprint("s", opened.Add(1))
 				}
 				s, err := session.Open(ctx, c)
 				if err != nil {
@@ -497,6 +499,28 @@ func TestGone(t *testing.T) {
 	if e.has("new.txt") {
 		t.Error("it was written")
 	}
+}
+
+// What was asked before the editor closed its side is answered.
+func TestLastAnswers(t *testing.T) {
+	e := edit(t, 1, llmtest.Use("write", writes))
+	sent := e.say("write")
+	e.asked()
+	var ids []int
+	for range 20 {
+		ids = append(ids, e.request("session/list", object{}))
+	}
+	ids = append(ids, e.request("session/new", object{"cwd": e.dir, "mcpServers": []object{}}))
+	_ = e.in.Close()
+	if got := e.result(sent)["stopReason"]; got != "cancelled" {
+		t.Errorf("%v", got)
+	}
+	for _, id := range ids {
+		e.answer(id)
+	}
+	for e.out.Scan() { // its last words
+	}
+	<-e.ended
 }
 
 // The newest version that both speak is agreed on.

@@ -121,8 +121,9 @@ const lineLimit = 64 << 20
 
 // lines is a message of JSON on each line, a jsonrpc2.ObjectStream.
 type lines struct {
-	in  *bufio.Scanner
-	err io.Writer
+	in    *bufio.Scanner
+	err   io.Writer
+	ended func() // is called at the end of the input, before it is reported
 
 	mu  sync.Mutex
 	out io.Writer
@@ -135,8 +136,17 @@ func newLines(in io.Reader, out, err io.Writer) *lines {
 }
 
 // ReadObject is part of jsonrpc2.ObjectStream. A line that is not a message is skipped
-// and reported, since nothing in it says what it would have asked for.
+// and reported, since nothing in it says what it would have asked for. After an error it
+// is not called again.
 func (l *lines) ReadObject(v any) error {
+	err := l.next(v)
+	if err != nil && l.ended != nil {
+		l.ended()
+	}
+	return err
+}
+
+func (l *lines) next(v any) error {
 	for l.in.Scan() {
 		text := bytes.TrimSpace(l.in.Bytes())
 		if len(text) == 0 {
