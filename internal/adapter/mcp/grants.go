@@ -71,17 +71,8 @@ func (s Grants) Get(key string) (*Grant, error) {
 		return nil, nil
 	}
 	name := s.file(key)
-	st, err := os.Lstat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case !st.Mode().IsRegular() || st.Size() > maxGrant:
-		return nil, fmt.Errorf("%s is no regular file, or too long: remove it", name)
-	}
-	raw, err := os.ReadFile(name)
-	if err != nil {
+	raw, err := readOwn(name, maxGrant)
+	if raw == nil || err != nil {
 		return nil, err
 	}
 	if strings.TrimSpace(string(raw)) == inRing {

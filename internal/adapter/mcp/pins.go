@@ -66,6 +66,20 @@ func (p Pins) key(srv Server) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
+// readOwn reads a file of pawl's own, nil for one that is not there.
+func readOwn(name string, most int64) ([]byte, error) {
+	st, err := os.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !st.Mode().IsRegular() || st.Size() > most:
+		return nil, fmt.Errorf("%s is no regular file, or too long: remove it", name)
+	}
+	return os.ReadFile(name) // empty is not nil
+}
+
 // Of returns what was accepted of a server, nil for nothing.
 func (p Pins) Of(srv Server) (*Accepted, error) {
 	key := p.key(srv)
@@ -75,17 +89,8 @@ func (p Pins) Of(srv Server) (*Accepted, error) {
 		return a, nil
 	}
 	name := filepath.Join(p.Dir, key+".json")
-	st, err := os.Lstat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case !st.Mode().IsRegular() || st.Size() > maxPin:
-		return nil, fmt.Errorf("%s is no regular file, or too long: remove it", name)
-	}
-	raw, err := os.ReadFile(name)
-	if err != nil {
+	raw, err := readOwn(name, maxPin)
+	if raw == nil || err != nil {
 		return nil, err
 	}
 	a := new(Accepted)

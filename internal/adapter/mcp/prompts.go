@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -159,7 +160,7 @@ func within[T any](ctx context.Context, c *conn, ask func() (T, error)) (T, erro
 func (p Prompt) args(words string) (map[string]string, error) {
 	out := map[string]string{}
 	var free []string
-	for _, w := range split(words) {
+	for _, w := range shellsyntax.Fields(words, " \t") {
 		name, value, ok := strings.Cut(w, "=")
 		if ok && slices.ContainsFunc(p.Args, func(a PromptArg) bool { return a.Name == name }) {
 			out[name] = value
@@ -191,34 +192,6 @@ func (p Prompt) args(words string) (map[string]string, error) {
 		}
 	}
 	return out, nil
-}
-
-// split splits words at blanks; quotes keep blanks together.
-func split(s string) []string {
-	var out []string
-	var b strings.Builder
-	quote, in := rune(0), false
-	for _, r := range s {
-		switch {
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote == 0 && (r == '"' || r == '\''):
-			quote, in = r, true
-		case quote == 0 && (r == ' ' || r == '\t'):
-			if in {
-				out = append(out, b.String())
-				b.Reset()
-				in = false
-			}
-		default:
-			b.WriteRune(r)
-			in = true
-		}
-	}
-	if in {
-		out = append(out, b.String())
-	}
-	return out
 }
 
 // said is the text of a prompt's messages. Those of an assistant are marked.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
 // Command is a stored prompt that a person sends by its name.
@@ -63,7 +64,7 @@ func (c Command) Prompt(args string) string {
 		runs = append(runs, cmd)
 		return "(the output of `" + cmd + "`)"
 	})
-	given, words := false, fields(args)
+	given, words := false, shellsyntax.Fields(args, " \t\n")
 	fill := func(s string) string {
 		n := 0
 		if s != "$ARGUMENTS" && len(s) > 2 && s[1] != 'A' {
@@ -98,32 +99,4 @@ func (c Command) Prompt(args string) string {
 		text = "First run these commands, each by a call, and use what they print where it is spoken of below:\n- `" + strings.Join(runs, "`\n- `") + "`\n\n" + text
 	}
 	return text
-}
-
-// fields splits arguments into words; quotes keep blanks together.
-func fields(s string) []string {
-	var out []string
-	var b strings.Builder
-	quote, in := rune(0), false
-	for _, r := range s {
-		switch {
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote == 0 && (r == '"' || r == '\''):
-			quote, in = r, true
-		case quote == 0 && (r == ' ' || r == '\t' || r == '\n'):
-			if in {
-				out = append(out, b.String())
-				b.Reset()
-				in = false
-			}
-		default:
-			b.WriteRune(r)
-			in = true
-		}
-	}
-	if in {
-		out = append(out, b.String())
-	}
-	return out
 }

@@ -6,9 +6,9 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/event/eventtest"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
@@ -16,40 +16,9 @@ import (
 
 const held = "correct-horse-7-battery"
 
-// fill sets every string that a body can hold, however deep, to text.
+// fill sets every string that a body can hold to text, also names and values of JSON.
 func fill(v reflect.Value, text string) {
-	switch v.Type() {
-	case reflect.TypeFor[json.RawMessage]():
-		v.SetBytes([]byte(`{"a":["` + text + `"],"` + text + `":1}`))
-		return
-	case reflect.TypeFor[time.Time]():
-		return
-	case reflect.TypeFor[tool.Hash]():
-		return
-	}
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString(text)
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		fill(v.Elem(), text)
-	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
-		for i := range v.Len() {
-			fill(v.Index(i), text)
-		}
-	case reflect.Map:
-		v.Set(reflect.MakeMap(v.Type()))
-		e := reflect.New(v.Type().Elem()).Elem()
-		fill(e, text)
-		v.SetMapIndex(reflect.ValueOf("k").Convert(v.Type().Key()), e)
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				fill(v.Field(i), text)
-			}
-		}
-	}
+	eventtest.Fill(v, text, []byte(`{"a":["`+text+`"],"`+text+`":1}`), reflect.TypeFor[tool.Hash]())
 }
 
 // SPEC 16.7: whatever kind of event it is and wherever in it a key stands, the

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/event/eventtest"
 	"github.com/pawl-agent/pawl/internal/core/fsm"
 	"github.com/pawl-agent/pawl/internal/core/golden"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -144,7 +145,11 @@ func TestHostileContent(t *testing.T) {
 				if b.Kind() == reflect.Pointer {
 					b = reflect.New(reflect.TypeOf(event.New(kind)).Elem()).Elem()
 				}
-				fill(b, text)
+				raw, err := json.Marshal(map[string]string{"path": text, "command": text})
+				if err != nil {
+					t.Fatal(err)
+				}
+				eventtest.Fill(b, text, raw)
 				bodies = append(bodies, b.Interface().(event.Body))
 			}
 			page := written(t, slices.Concat(bodies, toldOf(text), bodies))
@@ -227,36 +232,6 @@ func harmless(t *testing.T, page string) {
 	}
 	if styles != 1 || policies != 1 {
 		t.Errorf("%d styles, %d policies", styles, policies)
-	}
-}
-
-// fill sets every string that a body can hold, however deep, to text.
-func fill(v reflect.Value, text string) {
-	switch v.Type() {
-	case reflect.TypeFor[json.RawMessage]():
-		raw, _ := json.Marshal(map[string]string{"path": text, "command": text})
-		v.SetBytes(raw)
-		return
-	case reflect.TypeFor[time.Time]():
-		return
-	}
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString(text)
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		fill(v.Elem(), text)
-	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
-		for i := range v.Len() {
-			fill(v.Index(i), text)
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				fill(v.Field(i), text)
-			}
-		}
 	}
 }
 

@@ -1,0 +1,33 @@
+package shellsyntax
+
+import "strings"
+
+// Fields splits the arguments that a person typed after a command of pawl at any of the
+// given blanks; quotes keep blanks together. It is no shell: it knows no escapes and
+// expands nothing.
+func Fields(s, blanks string) []string {
+	var out []string
+	var b strings.Builder
+	quote, in := rune(0), false
+	for _, r := range s {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote, in = r, true
+		case quote == 0 && strings.ContainsRune(blanks, r):
+			if in {
+				out = append(out, b.String())
+				b.Reset()
+				in = false
+			}
+		default:
+			b.WriteRune(r)
+			in = true
+		}
+	}
+	if in {
+		out = append(out, b.String())
+	}
+	return out
+}
