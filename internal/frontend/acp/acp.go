@@ -236,20 +236,26 @@ func (a *agent) handle(method string, raw json.RawMessage, reply answer) {
 	}
 }
 
+// read reads the parameters of a request, and answers it if that is not possible.
+func read(raw json.RawMessage, p any, reply answer) bool {
+	err := json.Unmarshal(raw, p)
+	if err != nil {
+		reply(nil, refuse(invalid, "the parameters cannot be read: %v", err))
+	}
+	return err == nil
+}
+
 // with reads the parameters of a request.
 func with[P any](raw json.RawMessage, reply answer, do func(P, answer)) {
 	var p P
-	if err := json.Unmarshal(raw, &p); err != nil {
-		reply(nil, refuse(invalid, "the parameters cannot be read: %v", err))
-		return
+	if read(raw, &p, reply) {
+		do(p, reply)
 	}
-	do(p, reply)
 }
 
 // of reads the parameters of a request about an open session.
 func (a *agent) of(raw json.RawMessage, p any, id *string, reply answer, do func(*talk)) {
-	if err := json.Unmarshal(raw, p); err != nil {
-		reply(nil, refuse(invalid, "the parameters cannot be read: %v", err))
+	if !read(raw, p, reply) {
 		return
 	}
 	a.mu.Lock()

@@ -43,7 +43,7 @@ func (a *App) attach(ctx context.Context, f *flags, steer bool) error {
 	if steer && a.inPawl() {
 		return usageError("--steer is for a person, and this was started by pawl itself")
 	}
-	_, paths, err := a.settings()
+	conf, paths, err := a.settings()
 	if err != nil {
 		return err
 	}
@@ -62,8 +62,8 @@ func (a *App) attach(ctx context.Context, f *flags, steer bool) error {
 		}
 		return fmt.Sprintf("the pawl that had it open was killed (process %d); all that was shown as done is kept", owner.PID()), again
 	}}}
-	if t := a.screenOn(f); t != nil {
-		return a.onScreen(ctx, f, front{name: "attach"}, "", t)
+	if t := a.screenOn(f, conf.User.Screen); t != nil {
+		return a.onScreen(ctx, f, front{name: "attach"}, "", t, conf, paths)
 	}
 	if steer {
 		return usageError("--steer needs the screen: a terminal that can move its cursor, and no --plain")

@@ -23,12 +23,12 @@ import (
 
 // converse runs a conversation in the terminal.
 func (a *App) converse(ctx context.Context, f *flags, first string) error {
-	if t := a.screenOn(f); t != nil {
-		return a.onScreen(ctx, f, front{name: "screen"}, first, t)
-	}
 	conf, paths, err := a.settings()
 	if err != nil {
 		return err
+	}
+	if t := a.screenOn(f, conf.User.Screen); t != nil {
+		return a.onScreen(ctx, f, front{name: "screen"}, first, t, conf, paths)
 	}
 	history := filepath.Join(paths.State, "history")
 	if f.noSession {

@@ -58,9 +58,13 @@ Next:
   2. plant another bug:    pawl demo --bug %d
   3. your own project:     export ANTHROPIC_API_KEY=… (or another; see pawl models), then pawl in its folder
 `, dir, (bug+1)%len(demo.Bugs()))
-	if t := a.screenOn(f); t != nil {
+	conf, paths, err := a.settings()
+	if err != nil {
+		return err
+	}
+	if t := a.screenOn(f, conf.User.Screen); t != nil {
 		fmt.Fprintf(wrapped(a.Out, false), "a small broken project is in %s; leave with Ctrl+D when you have seen enough\n\n", dir)
-		if err := a.onScreen(ctx, f, front{name: "demo", made: true}, demoPrompt, t); err != nil {
+		if err := a.onScreen(ctx, f, front{name: "demo", made: true}, demoPrompt, t, conf, paths); err != nil {
 			return err
 		}
 		_, err := io.WriteString(wrapped(a.Out, true), next)

@@ -23,13 +23,10 @@ import (
 
 // screenOn opens the terminal for a screen; nil if the conversation is line by
 // line: a person asked for that, or the terminal is too simple.
-func (a *App) screenOn(f *flags) *tty.Terminal {
-	if conf, _, err := a.settings(); err == nil && conf.User.Screen.Plain { // who opens it reports the error
-		return nil
-	}
+func (a *App) screenOn(f *flags, s settings.Screen) *tty.Terminal {
 	in, isIn := a.In.(*os.File)
 	out, isOut := a.Out.(*os.File)
-	if f.plain || !a.Terminal || !isIn || !isOut || !capable(a.Env("TERM")) {
+	if f.plain || s.Plain || !a.Terminal || !isIn || !isOut || !capable(a.Env("TERM")) {
 		return nil
 	}
 	t, err := tty.Open(in, out)
@@ -47,12 +44,8 @@ func (a *App) screenOn(f *flags) *tty.Terminal {
 func capable(term string) bool { return term != "" && term != "dumb" && term != "emacs" }
 
 // onScreen runs a conversation on the screen.
-func (a *App) onScreen(ctx context.Context, f *flags, fr front, first string, t *tty.Terminal) error {
+func (a *App) onScreen(ctx context.Context, f *flags, fr front, first string, t *tty.Terminal, conf settings.Loaded, paths settings.Paths) error {
 	defer t.Close()
-	conf, paths, err := a.settings()
-	if err != nil {
-		return err
-	}
 	dir, err := a.realDir(f)
 	if err != nil {
 		return err
