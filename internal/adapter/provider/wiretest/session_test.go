@@ -35,10 +35,18 @@ func TestSessions(t *testing.T) {
 		})
 	}
 	// What was recorded is driven, and not passed over: a table that is read
-	// wrongly would leave nothing to fail.
+	// wrongly would leave nothing to fail. The project's own recordings hold one
+	// session of each kind; the others lie beside a checkout, not in it.
+	recorded, err := Dir()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for api, least := range map[string]int{
 		"anthropic-messages": 11, "google-generate-content": 13, "ollama-native": 1, "openai-chat-completions": 34, "openai-responses": 10,
 	} {
+		if recorded == "" {
+			least = 1
+		}
 		if driven[api] < least {
 			t.Errorf("%d sessions of %s are driven, %d were recorded", driven[api], api, least)
 		}
