@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // SPEC 19: a line is parsed once, however many ask about it, and whoever changes
@@ -101,4 +103,38 @@ func TestParseBesideEachOther(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// A parser that failed in the middle of a line parses the next one as a new one would.
+func TestParserIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	const good = "a <<X && b \"$(c `d`)\" | e; for f in 1 2; do g $f; done # h\nbody $(i)\nX\nj &"
+	for _, posix := range []bool{false, true} {
+		fresh, err := syntax.NewParser(syntax.Variant(variant(posix))).Parse(strings.NewReader(good), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lang := variant(posix)
+		for _, bad := range []string{"", "a <<X", "a <<X <<Y\nb", "\"$(", "`a", "if a; then", "((1", "a | ", "case x in", "f() {", "a $(b <<X", "[[ a", "# only", "a=(b"} {
+			for range 3 {
+				_, _ = read(lang, bad)
+				_, _ = read(variant(!posix), bad)
+			}
+			again, err := read(lang, good)
+			if err != nil {
+				t.Fatalf("after %q: %v", bad, err)
+			}
+			var a, b strings.Builder
+			if syntax.DebugPrint(&a, fresh) != nil || syntax.DebugPrint(&b, again) != nil || a.String() != b.String() {
+				t.Errorf("after %q:\n%s\nfresh:\n%s", bad, b.String(), a.String())
+			}
+		}
+	}
+}
+
+func variant(posix bool) syntax.LangVariant {
+	if posix {
+		return syntax.LangPOSIX
+	}
+	return syntax.LangBash
 }

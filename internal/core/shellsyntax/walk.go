@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -67,7 +68,7 @@ func (w *walker) source(st *state, src string) {
 	if w.opts.POSIX {
 		lang = syntax.LangPOSIX
 	}
-	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(src), "")
+	file, err := read(lang, src)
 	if err != nil {
 		w.fail(fmt.Errorf("%w: %w", ErrSyntax, err))
 		return
@@ -84,6 +85,19 @@ func (w *walker) source(st *state, src string) {
 	w.lookAhead(st, file)
 	w.lines(st, file.Stmts)
 	w.src = old
+}
+
+// parsers keeps parsers for the next line: a new one allocates five kilobytes.
+var parsers sync.Pool
+
+func read(lang syntax.LangVariant, src string) (*syntax.File, error) {
+	p, ok := parsers.Get().(*syntax.Parser)
+	if !ok {
+		p = syntax.NewParser()
+	}
+	defer parsers.Put(p)
+	syntax.Variant(lang)(p)
+	return p.Parse(strings.NewReader(src), "")
 }
 
 // lines walks the commands of a text line by line. When an expansion fails, bash skips

@@ -23,16 +23,23 @@ var argAliases = map[string]string{
 // renamed ones as "theirs → ours" (SPEC 4.4, 4.5). Arguments that are not an
 // object are returned unchanged.
 func (t Tool) Accept(raw json.RawMessage) (args json.RawMessage, renamed []string) {
+	var given map[string]json.RawMessage
+	if json.Unmarshal(raw, &given) != nil {
+		return raw, nil
+	}
 	var known struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
-	var given map[string]json.RawMessage
-	if json.Unmarshal(t.Spec.Schema, &known) != nil || json.Unmarshal(raw, &given) != nil {
-		return raw, nil
-	}
 	for _, k := range slices.Sorted(maps.Keys(given)) {
 		to := argAliases[k]
-		if _, ours := known.Properties[k]; ours || to == "" {
+		if to == "" {
+			continue
+		}
+		// Most calls have no such name, so the schema is seldom read.
+		if known.Properties == nil && json.Unmarshal(t.Spec.Schema, &known) != nil {
+			return raw, nil
+		}
+		if _, ours := known.Properties[k]; ours {
 			continue
 		}
 		_, has := known.Properties[to]

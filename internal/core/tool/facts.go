@@ -107,7 +107,7 @@ func AboutCall(name string, args json.RawMessage) About {
 	text := func(keys ...string) string {
 		for _, k := range keys {
 			var s string
-			if json.Unmarshal(a[k], &s) == nil && s != "" {
+			if raw, given := a[k]; given && json.Unmarshal(raw, &s) == nil && s != "" {
 				return s
 			}
 		}
@@ -119,7 +119,7 @@ func AboutCall(name string, args json.RawMessage) About {
 		var files []struct {
 			Path string `json:"path"`
 		}
-		if json.Unmarshal(a[k], &files) != nil || len(files) == 0 {
+		if raw, given := a[k]; !given || json.Unmarshal(raw, &files) != nil || len(files) == 0 {
 			continue
 		}
 		var paths []string

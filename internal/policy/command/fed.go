@@ -19,6 +19,9 @@ type Unbroken func(from shellsyntax.Command, patterns []shellsyntax.Word) bool
 // it is; unbroken nil: nothing is known of the names on the disk. The commands
 // that are given are not changed, and keep their places.
 func Resolve(cmds []shellsyntax.Command, unbroken Unbroken) []shellsyntax.Command {
+	if !slices.ContainsFunc(cmds, func(c shellsyntax.Command) bool { return len(c.Wrappers) > 0 }) {
+		return cmds
+	}
 	out := slices.Clone(cmds)
 	for i, c := range out {
 		if len(c.Wrappers) == 0 {
