@@ -72,6 +72,7 @@ type Screen struct {
 	Theme string `json:"theme,omitempty"` // dark, light, contrast or plain; "": as the terminal reports its background
 	Calm  bool   `json:"calm,omitempty"`  // nothing moves by itself
 	Plain bool   `json:"plain,omitempty"` // line by line, as with --plain
+	Vim   bool   `json:"vim,omitempty"`   // the prompt takes the keys of vi
 }
 
 // Agents configures how a session may start agents.

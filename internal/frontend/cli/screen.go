@@ -72,7 +72,7 @@ func (a *App) onScreen(ctx context.Context, f *flags, fr front, first string, t 
 	exit, err := tui.Run(ctx, tui.Config{
 		Conversation: talk, Out: a.Out, Events: events, Width: width, Height: height, Ask: true,
 		Theme: a.theme(conf.User.Screen), Chosen: a.chosenTheme(conf.User.Screen) != "", Rxvt: a.Env("VTE_VERSION") != "" || strings.HasPrefix(a.Env("TERM"), "rxvt") || strings.HasPrefix(a.Env("TERM"), "foot"),
-		Cuts: cuts(a.Env), Calm: conf.User.Screen.Calm || a.Env("PAWL_CALM") != "",
+		Cuts: cuts(a.Env), Calm: conf.User.Screen.Calm || a.Env("PAWL_CALM") != "", Vi: conf.User.Screen.Vim,
 		History: past, Past: entries, First: first,
 		Folder: filepath.Base(dir), Branch: func() string { return branch(dir) }, Files: func(begin string) []string { return filesFrom(dir, begin) },
 		Leave: func(do func() error) error { return in.leave(ctx, do) }, Edit: a.editElsewhere,

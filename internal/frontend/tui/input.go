@@ -58,7 +58,12 @@ func (s *screen) press(ctx context.Context, k keys.Press) {
 			return // the menu stays
 		}
 	default:
-		s.prompt(k)
+		if !s.vi(k) {
+			s.prompt(k)
+		}
+		if s.modal != nil {
+			s.modal.Rests()
+		}
 	}
 	s.complete()
 }
@@ -111,14 +116,15 @@ func (s *screen) prompt(k keys.Press) {
 		}
 		e.Type(k.Text)
 	default:
-		edits(e, k)
+		s.edits(func(e *editor.Editor) { edits(e, k) })
 	}
 }
 
 // columns returns the width of the typed text on the screen.
 func (s *screen) columns() int { return max(2, s.Width-len([]rune(sign))-1) }
 
-// edits handles the keys that change a text, and reports whether the key was one.
+// edits handles the keys that change a text or move in it, and reports whether the
+// key was one.
 func edits(e *editor.Editor, k keys.Press) bool {
 	do := map[string]func(){
 		"left": e.Left, "ctrl+b": e.Left, "right": e.Right, "ctrl+f": e.Right,
@@ -154,13 +160,18 @@ func (s *screen) paste(text string) {
 			return
 		}
 	}
-	e.Paste(text, func(n int, text string) string {
+	name := func(n int, text string) string {
 		name := fmt.Sprintf("pasted text %d: %s", n, brief.Plural(strings.Count(strings.TrimRight(text, "\n"), "\n")+1, "line", "lines"))
 		if mb := float64(len(text)) / 1e6; mb >= 0.1 {
 			name += fmt.Sprintf(", %.1f MB", mb)
 		}
 		return name
-	})
+	}
+	if e == s.edit {
+		s.edits(func(e *editor.Editor) { e.Paste(text, name) })
+		return
+	}
+	e.Paste(text, name)
 }
 
 // pastePicture puts the image of the clipboard into the prompt. Who owns the clipboard
@@ -207,6 +218,7 @@ func (s *screen) enter() {
 	}
 	images := s.edit.Images()
 	s.edit.Take()
+	s.types()
 	s.spoken = true
 	s.keep(text)
 	if in := chat.ReadInput(text); in.Shell && in.Text != "" {
@@ -229,6 +241,7 @@ func (s *screen) interrupt() {
 	switch s.talk.Press(!s.edit.Empty()) {
 	case lifecycle.Clear:
 		s.keep(s.edit.Take())
+		s.types()
 		s.hint = "cleared; Up brings it back"
 	case lifecycle.Confirm:
 		s.hint = "press Ctrl+C again to leave"
@@ -265,6 +278,7 @@ func (s *screen) takeBack(texts []string) {
 		texts = append(texts, rest)
 	}
 	s.edit.Set(strings.Join(texts, "\n"))
+	s.types()
 }
 
 // takeLast takes back the last entered text that still waits.
@@ -273,6 +287,7 @@ func (s *screen) takeLast() bool {
 	for i := len(queue) - 1; i >= 0; i-- {
 		if text, ok := s.talk.TakeBack(queue[i].ID); ok {
 			s.edit.Set(text)
+			s.types()
 			return true
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/frontend/tui/editor"
 )
 
 // taken returns the names of keys that this package's code compares with, and
@@ -86,8 +88,10 @@ func written(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	before, rest, _ := strings.Cut(string(page), viSection)
+	_, after, _ := strings.Cut(rest, "\n## ")
 	var out []string
-	for l := range strings.Lines(string(page)) {
+	for l := range strings.Lines(before + after) {
 		cells := strings.Split(l, "|")
 		if len(cells) < 4 || strings.TrimSpace(cells[1]) == "key" || strings.HasPrefix(cells[1], "---") {
 			continue
@@ -118,6 +122,36 @@ func TestPageOfKeys(t *testing.T) {
 	for _, k := range page {
 		if keys[k] == "" {
 			t.Errorf("doc/keys.md: nothing takes the key %q", k)
+		}
+	}
+}
+
+const viSection = "## The prompt with the keys of vi"
+
+// SPEC 18.3: the page has every key of vi's that the prompt takes, and no other.
+func TestPageOfViKeys(t *testing.T) {
+	page, err := os.ReadFile("../../../doc/keys.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), viSection)
+	section, _, _ = strings.Cut(section, "\n## ")
+	listed := map[string]bool{}
+	for l := range strings.Lines(section) {
+		if cells := strings.Split(l, "|"); len(cells) >= 4 {
+			for _, f := range regexp.MustCompile("`(.)`").FindAllStringSubmatch(cells[1], -1) {
+				listed[f[1]] = true
+			}
+		}
+	}
+	for c := byte('!'); c <= '~'; c++ {
+		e := editor.New()
+		e.Type("one two\nthree")
+		m := editor.NewModal(e)
+		m.Escape()
+		key := string(c)
+		if takes := m.Command(key, 80); takes != listed[key] && (c < '2' || c > '8') {
+			t.Errorf("%q: the prompt takes it: %t; the page has it: %t", key, takes, listed[key])
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (s *screen) complete() {
 		closed = s.menu.closed
 	}
 	s.menu = nil
-	if s.ask != nil && s.ask.focus {
+	if s.ask != nil && s.ask.focus || s.modal != nil && s.modal.Normal() {
 		return
 	}
 	if _, _, on := s.edit.Searching(); on {

@@ -192,6 +192,7 @@ func keysHelp() []styled.Line {
 		{"Alt+Y", "after Ctrl+Y: what was erased before that"},
 		{"Ctrl+V", "the image of the clipboard; or drop an image's file here"},
 		{"Ctrl+Z", "stop; fg goes on"},
+		{"Esc, then h j k l …", "with the setting screen.vim: normal mode, see doc/keys.md"},
 		{"", ""},
 		{"/", "commands; /help lists them"},
 		{"!command", "run a command yourself"},

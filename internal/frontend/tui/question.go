@@ -101,6 +101,7 @@ func (s *screen) choose(key string) {
 // goesOn puts what was typed into the prompt, and what follows belongs to it.
 func (s *screen) goesOn(text string) {
 	s.ask.focus, s.ask.left, s.ask.key = false, true, ""
+	s.types()
 	s.edit.Type(text)
 }
 

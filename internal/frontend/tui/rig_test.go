@@ -46,6 +46,7 @@ type rig struct {
 	width   int
 	opened  int
 	steers  bool
+	vi      bool
 	opening sync.Mutex // held while a session is opened
 	over    bool
 
@@ -213,7 +214,7 @@ func (r *rig) start(resume string) {
 	go func() {
 		defer close(done)
 		exit, err := Run(ctx, Config{
-			Conversation: talk, Out: r, Events: r.events, Width: r.width, Height: 24, Theme: r.theme, Calm: true,
+			Conversation: talk, Out: r, Events: r.events, Width: r.width, Height: 24, Theme: r.theme, Calm: true, Vi: r.vi,
 			First: r.first, Now: r.clock.Now, After: r.clock.After, Folder: "project",
 			Dropped: r.dropped, Clipboard: r.clipboard,
 			Leave: func(do func() error) error { return do() },

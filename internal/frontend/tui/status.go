@@ -15,6 +15,9 @@ import (
 // status is the line at the bottom: what it does, then what it is.
 func (s *screen) status() styled.Line {
 	if s.hint != "" {
+		if mode := s.mode(); mode != nil {
+			return append(mode.Add(styled.Dim, " · "), styled.Of(styled.Warn, s.hint)...)
+		}
 		return styled.Of(styled.Warn, s.hint)
 	}
 	session := s.talk.Session()
@@ -23,6 +26,9 @@ func (s *screen) status() styled.Line {
 	}
 	open := session.View()
 	var parts []styled.Line
+	if mode := s.mode(); mode != nil {
+		parts = append(parts, mode)
+	}
 	if s.busy {
 		text := "● " + s.activity(open.Activity()) + since(s.begun, s.Now())
 		parts = append(parts, styled.Of(styled.Accent, text))

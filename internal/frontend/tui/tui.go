@@ -59,6 +59,8 @@ type Config struct {
 	Cuts bool
 	// Calm: nothing moves by itself but what is new.
 	Calm bool
+	// Vi: the prompt takes the keys of vi.
+	Vi bool
 
 	History *history.File
 	Past    []string // entries of before, oldest first
@@ -102,6 +104,7 @@ type screen struct {
 	paint *paint.Painter
 	paper paper
 	edit  *editor.Editor
+	modal *editor.Modal // nil: the keys are those of shells
 	ask   *asking
 	done  string // the id of the question that was answered last
 
@@ -150,6 +153,9 @@ func Run(ctx context.Context, cfg Config) (Exit, error) {
 	s.paper.resize(cfg.Width)
 	s.paper.links = cfg.Theme.Links
 	s.edit.Remember(cfg.Past)
+	if cfg.Vi {
+		s.modal = editor.NewModal(s.edit)
+	}
 	if cfg.Branch != nil {
 		s.branch = cfg.Branch()
 	}

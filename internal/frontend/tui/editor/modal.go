@@ -1,0 +1,623 @@
+package editor
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Modal has the keys of vi change an Editor's text. It begins in insert mode,
+// where keys type; in normal mode they are commands.
+//
+// It promises that Escape does one thing at a time: it reports whether it had
+// something to do, so that who has nothing to leave may use the key for
+// something else. What was typed is never lost by it.
+type Modal struct {
+	e      *Editor
+	normal bool
+
+	// The command that is being typed.
+	count   int    // before the operator, 0 for none
+	op      string // d, c, y or r; "" for none
+	counted int    // behind the operator
+	keys    string // all of it, to be shown
+
+	last   change // for .
+	now    change // that is being typed
+	typing bool   // keys of insert mode belong to now
+	before string // the text that undo goes back to
+}
+
+// change is a command that changed the text, with what was typed behind it.
+type change struct {
+	command func(count int)
+	count   int
+	typed   []func(*Editor)
+	inserts bool
+	repeats bool // what was typed is repeated by the count
+	opens   bool // and so is the command
+}
+
+// A slip of the finger does not fill the memory: these limit a count, and the
+// size of a text that is still repeated.
+const (
+	maxRepeat = 1000
+	maxGrown  = 1 << 20
+)
+
+// NewModal has the keys of vi change a text.
+func NewModal(e *Editor) *Modal { return &Modal{e: e} }
+
+// Normal reports whether keys are commands.
+func (m *Modal) Normal() bool { return m.normal }
+
+// Pending is the part of a command that was typed, such as 2d.
+func (m *Modal) Pending() string { return m.keys }
+
+// Begin goes back to insert mode, for another text.
+func (m *Modal) Begin() { m.drop(); m.normal, m.typing = false, false }
+
+// drop forgets what was typed of a command.
+func (m *Modal) drop() { m.count, m.op, m.counted, m.keys = 0, "", 0, "" }
+
+// Escape drops a command that is not whole, else goes to normal mode, and
+// reports whether it did either.
+func (m *Modal) Escape() bool {
+	switch {
+	case m.keys != "":
+		m.drop()
+		return true
+	case m.normal:
+		return false
+	}
+	e := m.e
+	if m.typing {
+		m.now.more(e)
+		m.last, m.typing = m.now, false
+		m.joined()
+	}
+	e.moved()
+	m.normal = true
+	if e.caret > e.lineStart() {
+		e.caret = e.before(e.caret)
+	}
+	return true
+}
+
+// types does what was typed.
+func (c change) types(e *Editor) {
+	for _, do := range c.typed {
+		do(e)
+	}
+}
+
+// more repeats what was typed as often as the count says.
+func (c change) more(e *Editor) {
+	if !c.repeats || len(c.typed) == 0 {
+		return
+	}
+	for range c.count - 1 {
+		if len(e.text) > maxGrown {
+			return
+		}
+		if c.opens {
+			c.command(1)
+		}
+		c.types(e)
+	}
+}
+
+// Insert does what a key or a paste does to the text in insert mode.
+func (m *Modal) Insert(do func(*Editor)) {
+	do(m.e)
+	if m.typing {
+		m.now.typed = append(m.now.typed, do)
+	}
+}
+
+// joined makes one step of undo of all that was done since begins.
+func (m *Modal) joined() {
+	e := m.e
+	for i := len(e.undo) - 1; i >= 0; i-- {
+		if e.undo[i].text == m.before {
+			e.undo = e.undo[:i+1]
+			return
+		}
+	}
+}
+
+// begins notes where undo goes back to.
+func (m *Modal) begins() {
+	m.e.moved()
+	m.e.saved()
+	m.before = m.e.text
+}
+
+// Command does what a key means in normal mode, in a window of that many
+// columns, and reports whether it means anything.
+func (m *Modal) Command(key string, columns int) bool {
+	e := m.e
+	m.keys += key
+	if m.op == "r" {
+		m.replace(key)
+		return true
+	}
+	if m.digit(key) {
+		return true
+	}
+	if m.op != "" {
+		known := m.operate(key)
+		m.drop()
+		m.Rests()
+		return known
+	}
+	if strings.Contains("dcyr", key) {
+		m.op = key
+		return true
+	}
+	count := max(1, m.count)
+	given := m.count
+	m.drop()
+	e.kills.rests()
+	known := m.moves(key, count, columns)
+	if !known {
+		if cmd, inserts := m.commands(key); cmd != nil {
+			known = true
+			m.does(change{command: cmd, count: count, inserts: inserts, repeats: strings.Contains("iaAIoO", key), opens: strings.Contains("oO", key)})
+		}
+	}
+	switch {
+	case known:
+	case key == "u":
+		for range count {
+			e.Undo()
+		}
+		known = true
+	case key == ".":
+		m.again(given)
+		known = true
+	}
+	m.Rests()
+	return known
+}
+
+// Redo does again what u took back.
+func (m *Modal) Redo() { m.drop(); m.e.Redo(); m.Rests() }
+
+// digit takes a digit of a count. A 0 that begins none is a movement.
+func (m *Modal) digit(key string) bool {
+	if len(key) != 1 || key[0] < '0' || key[0] > '9' {
+		return false
+	}
+	of := &m.count
+	if m.op != "" {
+		of = &m.counted
+	}
+	if key == "0" && *of == 0 {
+		return false
+	}
+	*of = min(*of*10+int(key[0]-'0'), maxRepeat)
+	return true
+}
+
+// Rests puts the caret on a character, as it stands in normal mode: behind the
+// last one of a line there is none.
+func (m *Modal) Rests() {
+	e := m.e
+	if m.normal && e.caret > e.lineStart() && e.caret == e.lineEnd() {
+		e.caret = e.before(e.caret)
+	}
+}
+
+// moves moves the caret, and reports whether the key is a movement.
+func (m *Modal) moves(key string, count, columns int) bool {
+	e := m.e
+	if key == "j" || key == "k" {
+		for range count {
+			switch {
+			case key == "k" && !e.Up(columns):
+				e.Older()
+				return true
+			case key == "j" && !e.Down(columns):
+				e.Newer()
+				return true
+			}
+		}
+		return true
+	}
+	to, ok := m.target(key, count)
+	if ok {
+		e.moved()
+		e.caret = to
+	}
+	return ok
+}
+
+// target is where a movement within the text leads.
+func (m *Modal) target(key string, count int) (to int, ok bool) {
+	e := m.e
+	to = e.caret
+	switch key {
+	case "0":
+		return e.lineStart(), true
+	case "^":
+		return e.textStart(e.lineStart()), true
+	case "$":
+		for range count - 1 {
+			if n := strings.IndexByte(e.text[to:], '\n'); n >= 0 {
+				to += n + 1
+			}
+		}
+		return e.endOf(to), true
+	case "G":
+		return e.textStart(strings.LastIndexByte(e.text, '\n') + 1), true
+	}
+	step := map[string]func(int) int{
+		"h": func(at int) int {
+			if at > e.startOf(at) {
+				return e.before(at)
+			}
+			return at
+		},
+		"l": func(at int) int {
+			if at < e.endOf(at) {
+				return at + next(e.text[at:])
+			}
+			return at
+		},
+		"w": e.nextWord, "b": e.lastWord, "e": e.wordEnd,
+	}[key]
+	if step == nil {
+		return to, false
+	}
+	for range count {
+		to = step(to)
+	}
+	return to, true
+}
+
+// operate does d, c or y over what a movement passes.
+func (m *Modal) operate(key string) bool {
+	op := m.op
+	count := min(max(1, m.count)*max(1, m.counted), maxRepeat)
+	var command func(int)
+	switch {
+	case key == op || key == "j" || key == "k":
+		command = func(n int) { m.lines(op, key, n) }
+	default:
+		if _, ok := m.target(key, 1); !ok {
+			return false
+		}
+		command = func(n int) { m.span(op, key, n) }
+	}
+	if op == "y" {
+		command(count)
+		return true
+	}
+	m.does(change{command: command, count: count, inserts: op == "c"})
+	return true
+}
+
+// does carries out a command that changes the text.
+func (m *Modal) does(c change) {
+	m.begins()
+	c.command(c.times())
+	if c.inserts {
+		m.now, m.typing, m.normal = c, true, false
+		return
+	}
+	m.joined()
+	m.last = c
+}
+
+// times is what a command itself does with its count: what is typed behind it is
+// repeated by Escape.
+func (c change) times() int {
+	if c.repeats {
+		return 1
+	}
+	return c.count
+}
+
+// again repeats the last change, with another count if one is given.
+func (m *Modal) again(count int) {
+	c := m.last
+	if c.command == nil {
+		return
+	}
+	if count > 0 {
+		c.count = count
+	}
+	m.begins()
+	c.command(c.times())
+	c.types(m.e)
+	c.more(m.e)
+	if e := m.e; c.inserts && e.caret > e.lineStart() {
+		e.caret = e.before(e.caret)
+	}
+	m.joined()
+	m.last = c
+}
+
+// commands are those of one key that change the text; inserts reports whether
+// text follows.
+func (m *Modal) commands(key string) (cmd func(count int), inserts bool) {
+	e := m.e
+	switch key {
+	case "i":
+		return func(int) {}, true
+	case "a":
+		return func(int) {
+			if e.caret < e.lineEnd() {
+				e.caret += next(e.text[e.caret:])
+			}
+		}, true
+	case "A":
+		return func(int) { e.caret = e.lineEnd() }, true
+	case "I":
+		return func(int) { e.caret = e.textStart(e.lineStart()) }, true
+	case "o":
+		return func(int) { e.caret = e.lineEnd(); e.change(); e.insert("\n") }, true
+	case "O":
+		return func(int) {
+			e.caret = e.lineStart()
+			e.change()
+			e.insert("\n")
+			e.caret--
+		}, true
+	case "x":
+		return func(n int) { m.span("d", "l", n) }, false
+	case "X":
+		return func(n int) { m.span("d", "h", n) }, false
+	case "D":
+		return func(n int) { m.span("d", "$", n) }, false
+	case "C":
+		return func(n int) { m.span("c", "$", n) }, true
+	case "p":
+		return func(n int) { m.puts(n, true) }, false
+	case "P":
+		return func(n int) { m.puts(n, false) }, false
+	}
+	return nil, false
+}
+
+// replace puts a character in place of as many as the count says.
+func (m *Modal) replace(key string) {
+	count := max(1, m.count)
+	m.drop()
+	m.does(change{count: count, command: func(n int) {
+		e := m.e
+		to := e.caret
+		for range n {
+			if to >= e.lineEnd() {
+				return // vi replaces all or none
+			}
+			to += next(e.text[to:])
+		}
+		e.change()
+		from := e.caret
+		e.text = e.text[:from] + strings.Repeat(own(key), n) + e.text[to:]
+		e.caret = from + len(own(key))*(n-1)
+	}})
+	m.Rests()
+}
+
+// span does an operator over what a movement passes.
+func (m *Modal) span(op, key string, count int) {
+	e := m.e
+	from, to := e.caret, e.caret
+	switch {
+	case key == "w" && op == "c" && class(e.text[from:]) > 0: // to the end of the word: the blank behind it stays
+		to = e.wordEndFrom(from)
+		for range count - 1 {
+			to = e.wordEnd(to)
+		}
+		to += next(e.text[to:])
+	case key == "e":
+		to, _ = m.target(key, count)
+		to += next(e.text[to:])
+	default:
+		to, _ = m.target(key, count)
+		if key == "w" { // the last line's end stays
+			if line := strings.LastIndexByte(e.text[from:to], '\n'); line > 0 && strings.Trim(e.text[from+line:to], " \t\n") == "" {
+				to = from + line
+			}
+		}
+	}
+	if from > to {
+		from, to = to, from
+	}
+	if from == to {
+		return
+	}
+	if op == "y" {
+		e.kills.add(e.text[from:to], false, false)
+		e.moved()
+		e.caret = from
+		return
+	}
+	e.moved()
+	e.cut(from, to, true)
+}
+
+// lines does an operator over whole lines.
+func (m *Modal) lines(op, key string, count int) {
+	e := m.e
+	from, to := e.lineStart(), e.lineEnd()
+	switch key {
+	case "j":
+		if strings.Count(e.text[to:], "\n") < count {
+			return // there is no such line
+		}
+		count++
+	case "k":
+		if strings.Count(e.text[:from], "\n") < count {
+			return
+		}
+		for range count {
+			from = e.startOf(from - 1)
+		}
+		count = 1
+	case op:
+		if count > 1 && to == len(e.text) {
+			return
+		}
+	}
+	for range count - 1 {
+		if to < len(e.text) {
+			to = e.endOf(to + 1)
+		}
+	}
+	text := e.text[from:to]
+	e.moved()
+	e.kills.add(text+"\n", false, false)
+	if op == "y" {
+		e.moved()
+		if key == "k" {
+			e.caret = from
+		}
+		return
+	}
+	defer e.moved()
+	e.change()
+	switch {
+	case op == "c":
+	case to < len(e.text):
+		to++
+	case from > 0:
+		from--
+	}
+	e.text = e.text[:from] + e.text[to:]
+	e.caret = min(from, len(e.text))
+	if op == "d" {
+		e.caret = e.textStart(e.lineStart())
+	}
+}
+
+// puts inserts what was erased or copied last: lines above or below this one,
+// other text before or behind the caret.
+func (m *Modal) puts(count int, behind bool) {
+	e := m.e
+	n := len(e.kills.texts)
+	if n == 0 {
+		return
+	}
+	text := e.kills.texts[n-1]
+	if len(text) > 0 && count > max(1, (1<<20)/len(text)) {
+		count = max(1, (1<<20)/len(text))
+	}
+	e.change()
+	if !strings.HasSuffix(text, "\n") {
+		if behind && e.caret < e.lineEnd() {
+			e.caret += next(e.text[e.caret:])
+		}
+		e.insert(strings.Repeat(text, count))
+		e.caret = e.before(e.caret)
+		return
+	}
+	text = strings.Repeat(text, count)
+	at := e.lineStart()
+	if behind {
+		if at = e.lineEnd(); at < len(e.text) {
+			at++
+		} else {
+			text = "\n" + strings.TrimSuffix(text, "\n")
+		}
+	}
+	e.text = e.text[:at] + text + e.text[at:]
+	e.caret = e.textStart(at + len(text) - len(strings.TrimPrefix(text, "\n")))
+}
+
+// The parts of a text that movements know. Characters are those that a person
+// sees: a letter with its accents is one.
+
+// class is the kind of the first character: 0 a blank, 1 of a word, 2 another.
+func class(text string) int {
+	r, _ := utf8.DecodeRuneInString(text)
+	switch {
+	case text == "" || unicode.IsSpace(r):
+		return 0
+	case wordly(r):
+		return 1
+	case isPasted(r):
+		return 3
+	}
+	return 2
+}
+
+func (e *Editor) startOf(at int) int { return strings.LastIndexByte(e.text[:at], '\n') + 1 }
+
+func (e *Editor) endOf(at int) int {
+	if n := strings.IndexByte(e.text[at:], '\n'); n >= 0 {
+		return at + n
+	}
+	return len(e.text)
+}
+
+// textStart is the first character of the line at start that is no blank.
+func (e *Editor) textStart(start int) int {
+	end := e.endOf(start)
+	return start + len(e.text[start:end]) - len(strings.TrimLeft(e.text[start:end], " \t"))
+}
+
+// nextWord is where the next word begins. An empty line is a word.
+func (e *Editor) nextWord(at int) int {
+	for c := class(e.text[at:]); c > 0 && class(e.text[at:]) == c && at < len(e.text); {
+		at += next(e.text[at:])
+		if c == 3 {
+			break
+		}
+	}
+	for at < len(e.text) && class(e.text[at:]) == 0 {
+		blank := at
+		at += next(e.text[at:])
+		if e.text[blank] == '\n' && at < len(e.text) && e.text[at] == '\n' {
+			break
+		}
+	}
+	return at
+}
+
+// wordEnd is the last character of this word or, there, of the next one.
+func (e *Editor) wordEnd(at int) int {
+	to := at + next(e.text[at:])
+	for to < len(e.text) && class(e.text[to:]) == 0 {
+		to += next(e.text[to:])
+	}
+	if to >= len(e.text) {
+		return at
+	}
+	return e.wordEndFrom(to)
+}
+
+// wordEndFrom is the last character of the word that a character is of.
+func (e *Editor) wordEndFrom(at int) int {
+	for c := class(e.text[at:]); c != 3; {
+		after := at + next(e.text[at:])
+		if after >= len(e.text) || class(e.text[after:]) != c {
+			return at
+		}
+		at = after
+	}
+	return at
+}
+
+// lastWord is where this word or, there, the one before it begins.
+func (e *Editor) lastWord(at int) int {
+	for at > 0 && class(e.text[e.before(at):]) == 0 {
+		at = e.before(at)
+		if at > 0 && e.text[at] == '\n' && e.text[at-1] == '\n' {
+			return at
+		}
+	}
+	if at == 0 {
+		return 0
+	}
+	c := class(e.text[e.before(at):])
+	for at > 0 && class(e.text[e.before(at):]) == c {
+		if at = e.before(at); c == 3 {
+			break
+		}
+	}
+	return at
+}

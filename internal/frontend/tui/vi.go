@@ -1,0 +1,87 @@
+package tui
+
+import (
+	"github.com/pawl-agent/pawl/internal/frontend/styled"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/editor"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
+)
+
+// This file handles the keys of vi, where a setting asks for them. Esc comes
+// first to the text: it drops a command that is not whole, then leaves insert
+// mode. What is left of it interrupts and rewinds as always, so an empty prompt
+// never stands between a person and what runs.
+
+// vi handles a key of the prompt as vi does, and reports whether it is done with.
+func (s *screen) vi(k keys.Press) bool {
+	m := s.modal
+	switch {
+	case m == nil:
+		return false
+	case k.Name == "esc" && s.edit.Empty():
+		if !s.talk.Busy() {
+			m.Escape()
+		} else if m.Normal() {
+			m.Begin() // what is typed next is text
+		}
+		return false
+	case k.Name == "esc":
+		if !m.Escape() {
+			return false
+		}
+		if s.hint = ""; s.talk.Busy() {
+			s.hint = "Esc again interrupts"
+		}
+		return true
+	case !m.Normal():
+		return false
+	}
+	switch k.Name {
+	case "backspace":
+		k.Text = "h"
+	case "delete":
+		k.Text = "x"
+	case "ctrl+r":
+		m.Redo()
+		return true
+	case "?":
+		if s.edit.Empty() {
+			return false
+		}
+	}
+	if k.Text == "" {
+		return false
+	}
+	if !m.Command(k.Text, s.columns()) {
+		s.hint = "normal mode: i types, ? at an empty prompt shows the keys"
+	}
+	return true
+}
+
+// edits changes the typed text.
+func (s *screen) edits(do func(*editor.Editor)) {
+	if s.modal != nil {
+		s.modal.Insert(do)
+		return
+	}
+	do(s.edit)
+}
+
+// types has the next keys be text.
+func (s *screen) types() {
+	if s.modal != nil {
+		s.modal.Begin()
+	}
+}
+
+// mode is the mode of the keys, for the status line.
+func (s *screen) mode() styled.Line {
+	switch m := s.modal; {
+	case m == nil:
+		return nil
+	case !m.Normal():
+		return styled.Of(styled.Dim, "INSERT")
+	case m.Pending() != "":
+		return styled.Of(styled.Accent, "NORMAL "+m.Pending())
+	}
+	return styled.Of(styled.Accent, "NORMAL")
+}
