@@ -27,6 +27,13 @@ type Code interface {
 	Act(ctx context.Context, at CodeAt, to int, title string) ([]Write, error)
 }
 
+// Symbols finds what the workspace's code declares, by its name.
+type Symbols interface {
+	// Find lists at most limit declarations whose name begins so: Name, Type.Method,
+	// package.Name. Each has all of its lines.
+	Find(ctx context.Context, begin string, limit int) []Spot
+}
+
 // CodeWatch is told which files changed, and reports which problems that caused.
 type CodeWatch interface {
 	// Changed reports changes of files. It returns the diagnostics that these

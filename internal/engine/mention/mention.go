@@ -1,6 +1,6 @@
 // Package mention reads what a person's prompt names with @: the lines of a
-// file, the listing of a folder, an image (SPEC 10.1), a resource of an MCP
-// server (SPEC 17.1).
+// file, of a declaration, the listing of a folder, an image (SPEC 10.1), a
+// resource of an MCP server (SPEC 17.1).
 //
 // It promises to read only what a call of the model could read without asking,
 // and with the model's own tools, so that it counts as read by the model. It
@@ -48,6 +48,8 @@ type Reader struct {
 	// Masked returns a result without its secrets.
 	Masked func(tool.Result) tool.Result
 	Other  Resources // nil: there are none
+	// Symbols finds declarations by their name; nil: none are found.
+	Symbols tool.Symbols
 }
 
 // Resources has what mentions name that is no file.
@@ -106,6 +108,9 @@ func (rd Reader) mentioned(ctx context.Context, m string, limit int) (r tool.Res
 	case rerr == nil && !inside && (dir || hash != "" || namesFile(name)):
 		return r, "it is outside the workspace"
 	case err != nil || rerr != nil || hash == "" && !dir:
+		if r, why, known := rd.symbol(ctx, m, limit); known {
+			return r, why
+		}
 		if namesFile(m) {
 			return r, "there is no such file"
 		}
@@ -138,6 +143,37 @@ func (rd Reader) mentioned(ctx context.Context, m string, limit int) (r tool.Res
 		r.Text = "== " + clean + "/ ==\n" + r.Text
 	}
 	return rd.Masked(r), ""
+}
+
+// symbolNames are the names of declarations, such as Type.Method.
+var symbolNames = lazyregexp.New(`^[\pL_][\pL\pN_]*(?:\.[\pL_][\pL\pN_]*){0,2}$`)
+
+// mostPlaces is how many declarations of a name are listed.
+const mostPlaces = 5
+
+// symbol reads the declaration that a mention names; known is false if it names
+// none. A name that several have is not guessed.
+func (rd Reader) symbol(ctx context.Context, m string, limit int) (r tool.Result, why string, known bool) {
+	if rd.Symbols == nil || !symbolNames().MatchString(m) {
+		return r, "", false
+	}
+	last := m[strings.LastIndexByte(m, '.')+1:]
+	var at []string
+	for _, sp := range rd.Symbols.Find(ctx, m, 1000) {
+		if sp.Name == last {
+			at = append(at, fmt.Sprintf("%s:%d-%d", sp.Path, sp.Line, sp.EndLine))
+		}
+	}
+	switch n := len(at); {
+	case n == 0:
+		return r, "", false
+	case n > mostPlaces:
+		at = append(at[:mostPlaces], fmt.Sprintf("%d more", n-mostPlaces))
+	case n == 1:
+		r, why = rd.mentioned(ctx, at[0], limit)
+		return r, why, true
+	}
+	return r, "several declarations have the name; name one of them by its lines: @" + strings.Join(at, ", @"), true
 }
 
 // The end of a mention with lines: a.go:10, a.go:10-20, a.go#L10-L20.

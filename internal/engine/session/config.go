@@ -126,6 +126,8 @@ type Around struct {
 	// changes and reports what they broke.
 	Code      tool.Code
 	CodeWatch tool.CodeWatch
+	// Symbols, if set, finds what a person mentions by its name.
+	Symbols tool.Symbols
 	// Hooks, if set, runs a person's hooks.
 	Hooks hooks.Runner
 	// Stages run after the session's own of their kind, but before the journal:

@@ -62,8 +62,9 @@ func (s *Session) attach(ctx context.Context, p Prompt) Prompt {
 	if p.Source == event.Person {
 		other, _ := s.cfg.Outside.(mention.Resources)
 		p.attached = mention.Reader{
-			Other: other,
-			Files: s.cfg.Files, Tools: s.cfg.Tools, Env: s.env, Decide: s.consent.Policy, Masked: s.results().Masked,
+			Other:   other,
+			Symbols: s.cfg.Symbols,
+			Files:   s.cfg.Files, Tools: s.cfg.Tools, Env: s.env, Decide: s.consent.Policy, Masked: s.results().Masked,
 		}.Attach(ctx, p.Text)
 	}
 	if p.Piped != "" {

@@ -42,6 +42,9 @@ func (v *View) Hooks() []hook.Rule { return v.hooks.Rules() }
 // Code returns the access to language servers, nil if there are none.
 func (v *View) Code() tool.Code { return v.s.cfg.Code }
 
+// Symbols finds what the workspace's code declares, nil if nothing does.
+func (v *View) Symbols() tool.Symbols { return v.s.cfg.Symbols }
+
 // Outside returns the provider of tools from outside, nil if there is none.
 func (v *View) Outside() Outside { return v.s.cfg.Outside }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/adapter/symbols"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -251,6 +252,7 @@ func (by confinedBy) server() process.Confine {
 // languageServers adds language servers and their tools, if there are any.
 func (s *assembly) languageServers(conf *session.Config) {
 	conf.Joining = codeTools(s.w.servers)
+	conf.Symbols = symbols.New(s.w.files, s.w.servers)
 	if s.w.servers != nil {
 		conf.Code, conf.CodeWatch = s.w.servers, s.w.servers
 	}

@@ -65,7 +65,7 @@ func (s *screen) press(ctx context.Context, k keys.Press) {
 			s.modal.Rests()
 		}
 	}
-	s.complete()
+	s.complete(ctx)
 }
 
 // prompt handles a key for the typed text.

@@ -1,7 +1,11 @@
 package tui
 
 import (
+	"cmp"
+	"context"
+	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -18,12 +22,13 @@ type menu struct {
 	closed string // the word for which it was closed
 }
 
-type choice struct{ text, about string }
+// choice is an entry. Where insert is set, it stands for text in the prompt.
+type choice struct{ text, about, insert string }
 
 const menuRows = 6
 
 // complete opens the menu if something can be completed.
-func (s *screen) complete() {
+func (s *screen) complete(ctx context.Context) {
 	closed := ""
 	if s.menu != nil {
 		closed = s.menu.closed
@@ -42,13 +47,75 @@ func (s *screen) complete() {
 	if word, ok := s.edit.Before('@'); ok && s.Files != nil {
 		var items []choice
 		for _, f := range append(s.Files(word), s.resources(word)...) {
-			if strings.ContainsAny(f, " \t") {
-				f = `"` + f + `"`
-			}
-			items = append(items, choice{text: "@" + f})
+			items = append(items, choice{text: quoted(f)})
 		}
-		s.offer("@"+word, closed, items)
+		s.offer("@"+word, closed, append(items, s.symbols(ctx, word)...))
 	}
+}
+
+// named is what the workspace's code declares whose name begins with a word.
+type named struct {
+	word  string
+	items []choice
+	stop  context.CancelFunc
+}
+
+// mostSymbols is how many declarations are offered. A word of one letter is the
+// beginning of too many.
+const (
+	mostSymbols   = 20
+	symbolLetters = 2
+)
+
+// symbols returns the declarations that a mention may become, as far as they are
+// known: they are looked for beside the screen, which is drawn again when they
+// are. What stands for one in the prompt is its lines, which every frontend
+// attaches.
+func (s *screen) symbols(ctx context.Context, word string) []choice {
+	if s.named != nil && s.named.word == word {
+		return s.named.items
+	}
+	if s.named != nil {
+		s.named.stop()
+		s.named = nil
+	}
+	open := s.talk.Session()
+	if open == nil || open.View().Symbols() == nil || utf8.RuneCountInString(word) < symbolLetters || strings.ContainsAny(word, `/\:"`) {
+		return nil
+	}
+	finding, stop := context.WithCancel(ctx)
+	n := &named{word: word, stop: stop}
+	s.named = n
+	go func() {
+		found := open.View().Symbols().Find(finding, word, mostSymbols)
+		if finding.Err() != nil {
+			return
+		}
+		s.later(finding, func() {
+			for _, sp := range found {
+				name := sp.Name
+				if sp.In != "" {
+					name = sp.In + "." + name
+				} else if strings.Contains(word, ".") && sp.Detail != "" {
+					name = sp.Detail + "." + name
+				}
+				at := fmt.Sprintf("%s:%d-%d", sp.Path, sp.Line, sp.EndLine)
+				n.items = append(n.items, choice{text: "@" + name, about: sp.Kind + "  " + at, insert: quoted(at)})
+			}
+			if s.menu == nil || s.menu.at < 0 {
+				s.complete(ctx)
+			}
+		})
+	}()
+	return nil
+}
+
+// quoted is what mentions a path.
+func quoted(path string) string {
+	if strings.ContainsAny(path, " \t") {
+		return `@"` + path + `"`
+	}
+	return "@" + path
 }
 
 // resources are those of MCP servers that a mention may become.
@@ -69,7 +136,7 @@ func (s *screen) offer(word, closed string, items []choice) {
 		s.menu = &menu{closed: closed}
 		return
 	}
-	if len(items) == 0 || len(items) == 1 && items[0].text == word {
+	if len(items) == 0 || len(items) == 1 && items[0].text == word && items[0].insert == "" {
 		return
 	}
 	s.menu = &menu{items: items, at: -1, typed: len(word)}
@@ -103,11 +170,8 @@ func (m *menu) takes(s *screen, k keys.Press) bool {
 	switch k.Name {
 	case "tab":
 		if m.at < 0 {
-			if all := common(m.items); len(all) > m.typed {
+			if all := common(m.items); len(m.items) > 1 && len(all) > m.typed {
 				s.edit.Complete(m.typed, all)
-				if len(m.items) == 1 {
-					s.edit.Type(" ")
-				}
 				return true
 			}
 			m.at = 0
@@ -134,7 +198,7 @@ func (m *menu) takes(s *screen, k keys.Press) bool {
 }
 
 func (m *menu) choose(s *screen) {
-	text := m.items[m.at].text
+	text := cmp.Or(m.items[m.at].insert, m.items[m.at].text)
 	if !strings.HasSuffix(text, "/") {
 		text += " "
 	}

@@ -47,6 +47,7 @@ type rig struct {
 	opened  int
 	steers  bool
 	vi      bool
+	symbols tool.Symbols
 	opening sync.Mutex // held while a session is opened
 	over    bool
 
@@ -153,7 +154,7 @@ func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Open
 		Permission: permission.New(permission.Config{Mode: mode, Root: r.dir, Home: "/home/nobody"}),
 		Mask:       secrets.New(), SpillDir: r.t.TempDir(),
 		Now: r.still, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
-		NewID: func() string { ids++; return fmt.Sprint("q", ids) },
+		NewID: func() string { ids++; return fmt.Sprint("q", ids) }, Around: session.Around{Symbols: r.symbols},
 	})
 	if err != nil {
 		return nil, err

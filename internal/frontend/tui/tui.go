@@ -129,6 +129,7 @@ type screen struct {
 	busy    bool
 	title   string
 	menu    *menu
+	named   *named // the declarations that were looked for last
 	pager   *pager
 	kitty   bool // its keys were asked for
 	branch  string

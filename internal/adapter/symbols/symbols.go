@@ -1,0 +1,189 @@
+// Package symbols finds what code declares, for a person who names it: the
+// functions, types and values of Go files by Go's own parser, those of other
+// languages by the language servers that run.
+//
+// It promises that each result is a declaration with all of its lines, and that
+// no server is started for it. It keeps no index: a name that is declared stands
+// in the file, so a search of the workspace leads to the files that are parsed.
+// It refuses to guess: for a language whose server does not run it finds nothing.
+package symbols
+
+import (
+	"cmp"
+	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Servers are the language servers that run.
+type Servers interface {
+	// Known lists the declarations whose name matches, each with its lines.
+	Known(ctx context.Context, name string) []tool.Spot
+}
+
+// Finder finds declarations.
+type Finder struct {
+	files   tool.Files
+	servers Servers // nil: there are none
+}
+
+// New makes a Finder for a workspace.
+func New(files tool.Files, servers Servers) *Finder { return &Finder{files, servers} }
+
+const (
+	mostFiles = 2000    // that are parsed for one answer
+	mostBytes = 2 << 20 // of one file
+)
+
+// Find implements tool.Symbols.
+func (f *Finder) Find(ctx context.Context, begin string, limit int) []tool.Spot {
+	w := wantedBy(begin)
+	out := f.parsed(ctx, w)
+	if f.servers != nil && w.name != "" {
+		for _, sp := range f.servers.Known(ctx, w.name) {
+			known := slices.ContainsFunc(out, func(o tool.Spot) bool { return o.Path == sp.Path && o.Name == sp.Name && o.EndLine == sp.EndLine })
+			if !known && w.fits(sp.Name, sp.In, sp.Detail) {
+				out = append(out, sp)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b tool.Spot) int {
+		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name), strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	})
+	return out[:min(len(out), max(0, limit))]
+}
+
+// wanted is the beginning of a name, and what it belongs to.
+type wanted struct {
+	of, name string
+	fold     bool // letters of another case fit
+}
+
+func wantedBy(begin string) wanted {
+	w := wanted{name: begin, fold: begin == strings.ToLower(begin)}
+	if i := strings.LastIndexByte(begin, '.'); i >= 0 {
+		w.of, w.name = begin[:i], begin[i+1:]
+	}
+	return w
+}
+
+// fits reports whether a declaration is meant: in is the type of a method or what
+// contains it, pkg its package.
+func (w wanted) fits(name, in, pkg string) bool {
+	same := func(a, b string) bool { return a == b || w.fold && strings.EqualFold(a, b) }
+	if w.of != "" && !same(w.of, in) && !same(w.of, pkg) && !same(w.of, pkg+"."+in) {
+		return false
+	}
+	return len(name) >= len(w.name) && same(w.name, name[:len(w.name)])
+}
+
+// word is what must stand in a file that declares what is meant.
+func (w wanted) word() string {
+	if w.name != "" {
+		return w.name
+	}
+	return w.of[strings.LastIndexByte(w.of, '.')+1:]
+}
+
+// parsed finds declarations in Go files.
+func (f *Finder) parsed(ctx context.Context, w wanted) (out []tool.Spot) {
+	word := w.word()
+	if word == "" || strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
+		return nil
+	}
+	found, err := f.files.Grep(ctx, tool.Query{Dir: ".", Pattern: word, Literal: true, IgnoreCase: w.fold, Glob: "**/*.go", FilesOnly: true, Limit: mostFiles})
+	if err != nil {
+		return nil // who completes a name is not told of folders that cannot be read
+	}
+	for _, m := range found.Lines {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if file, err := f.files.Read(ctx, m.Path, mostBytes); err == nil {
+			out = append(out, declared(m.Path, file.Data, w)...)
+		}
+	}
+	return out
+}
+
+// declared lists what a Go file declares. Of one that is not whole, what the
+// parser understood.
+func declared(path string, src []byte, w wanted) (out []tool.Spot) {
+	set := token.NewFileSet()
+	file, _ := parser.ParseFile(set, path, src, parser.ParseComments|parser.SkipObjectResolution) // nil only where nothing was read
+	if file == nil || file.Name == nil {
+		return nil
+	}
+	add := func(name *ast.Ident, in, kind string, doc *ast.CommentGroup, n ast.Node) {
+		if name.Name == "_" || !w.fits(name.Name, in, file.Name.Name) {
+			return
+		}
+		first := n.Pos()
+		if doc != nil {
+			first = doc.Pos()
+		}
+		at, end := set.PositionFor(name.Pos(), false), set.PositionFor(n.End(), false)
+		if end.Line < at.Line {
+			return // it is not whole
+		}
+		out = append(out, tool.Spot{
+			Path: path, Line: set.PositionFor(first, false).Line, Column: at.Column, EndLine: end.Line,
+			Name: name.Name, In: in, Kind: kind, Detail: file.Name.Name,
+		})
+	}
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv != nil && len(d.Recv.List) == 1 {
+				add(d.Name, receiver(d.Recv.List[0].Type), "method", d.Doc, d)
+			} else {
+				add(d.Name, "", "function", d.Doc, d)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				n, doc := ast.Node(d), d.Doc
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					if d.Lparen.IsValid() {
+						n, doc = spec, spec.Doc
+					}
+					add(spec.Name, "", "type", doc, n)
+				case *ast.ValueSpec:
+					if d.Lparen.IsValid() {
+						n, doc = spec, spec.Doc
+					}
+					for _, name := range spec.Names {
+						add(name, "", map[token.Token]string{token.CONST: "constant", token.VAR: "variable"}[d.Tok], doc, n)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// receiver is the name of a method's type.
+func receiver(e ast.Expr) string {
+	for {
+		switch t := e.(type) {
+		case *ast.StarExpr:
+			e = t.X
+		case *ast.ParenExpr:
+			e = t.X
+		case *ast.IndexExpr:
+			e = t.X
+		case *ast.IndexListExpr:
+			e = t.X
+		case *ast.Ident:
+			return t.Name
+		default:
+			return ""
+		}
+	}
+}
