@@ -2,15 +2,15 @@ package symbols
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -19,25 +19,36 @@ type running []tool.Spot
 
 func (r running) Known(_ context.Context, name string) []tool.Spot { return r }
 
-func finder(t *testing.T, s Servers, files map[string]string) *Finder {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w, err := workspace.Open(dir, workspace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.Close() })
-	return New(w, s)
+// files are those of a workspace, by their paths.
+type files struct {
+	tool.Files
+	text map[string]string
 }
+
+func (f files) Grep(ctx context.Context, q tool.Query) (m tool.Matches, err error) {
+	if q.Glob != "**/*.go" || !q.Literal || !q.FilesOnly {
+		return m, fmt.Errorf("an odd search: %+v", q)
+	}
+	for _, path := range slices.Sorted(maps.Keys(f.text)) {
+		text, word := f.text[path], q.Pattern
+		if q.IgnoreCase {
+			text, word = strings.ToLower(text), strings.ToLower(word)
+		}
+		if strings.HasSuffix(path, ".go") && strings.Contains(text, word) {
+			m.Lines = append(m.Lines, tool.Match{Path: path})
+		}
+	}
+	return m, ctx.Err()
+}
+
+func (f files) Read(_ context.Context, path string, most int64) (tool.File, error) {
+	if int64(len(f.text[path])) > most {
+		return tool.File{}, errors.New("too large")
+	}
+	return tool.File{Data: []byte(f.text[path])}, nil
+}
+
+func finder(s Servers, text map[string]string) *Finder { return New(files{text: text}, s) }
 
 func found(spots []tool.Spot) string {
 	var out []string
@@ -84,10 +95,10 @@ var Additive, _ = 1, 2
 //
 // SPEC 10.1
 func TestFind(t *testing.T) {
-	f := finder(t, nil, map[string]string{
+	f := finder(nil, map[string]string{
 		"calc.go": calc, "sub/calc_test.go": "package calc_test\nfunc TestAdd() {}\nfunc closeAll() {}\n",
 		"half.go": "package half\n\nfunc Whole() {}\n\nfunc Addled( {\n", "notes.md": "func Add() {}\n", "x.py": "def Add(): pass\n",
-		".gitignore": "gen\n", "line.go": "package line\n\n//line other.y:700\nfunc Moved() {}\n", "empty.go": "", "huge.go": "package huge\nfunc Hugest() {}\n" + strings.Repeat("// x\n", 500_000),
+		"line.go": "package line\n\n//line other.y:700\nfunc Moved() {}\n", "empty.go": "", "huge.go": "package huge\nfunc Hugest() {}\n" + strings.Repeat("// x\n", 500_000),
 	})
 	for _, c := range [][2]string{
 		{"Add", "Add calc.go:4-7\nAdds calc.go:23-23\nAdder calc.go:24-25\nAdditive calc.go:28-28"},
@@ -124,7 +135,7 @@ func TestFind(t *testing.T) {
 //
 // SPEC 10.1
 func TestFindAsksServers(t *testing.T) {
-	f := finder(t, running{
+	f := finder(running{
 		{Path: "calc.go", Line: 4, EndLine: 7, Name: "Add", In: "example.com/calc"},
 		{Path: "x.py", Line: 3, EndLine: 9, Name: "Adding", In: "Sum"},
 		{Path: "x.py", Line: 1, EndLine: 2, Name: "loadAdd"},

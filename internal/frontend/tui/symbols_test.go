@@ -60,7 +60,9 @@ func TestSymbols(t *testing.T) {
 	r.see("@calAdd        function  calc.go:2-3")
 	r.see("@Box.calSub")
 	r.press("backspace", "l", "A") // one that was found is not looked for again until the word is another
-	r.until("one", func(s string) bool { return strings.Contains(s, "@calAdd        function  calc.go:2-3") && !strings.Contains(s, "Box") })
+	r.until("one", func(s string) bool {
+		return strings.Contains(s, "@calAdd        function  calc.go:2-3") && !strings.Contains(s, "Box")
+	})
 	r.press("tab")
 	r.see("› @calc.go:2-3")
 	r.say("why?")
