@@ -197,7 +197,16 @@ func (s *Search) grep(args []shellsyntax.Word) (recursive bool) {
 // rg reads ripgrep's arguments: it searches folders by itself and passes over
 // hidden and ignored files.
 func (s *Search) rg(args []shellsyntax.Word) bool {
-	pattern := patternFirst(args, "efgtTABCmdrEMj")
+	if rgReadTwoWays(args) {
+		*s = Search{Hidden: true, Ignored: true, Follow: true, Dirs: []shellsyntax.Word{{Text: ".", Known: true}}}
+		for _, w := range args {
+			if !option(w) {
+				s.Dirs = append(s.Dirs, w)
+			}
+		}
+		return true
+	}
+	pattern := patternFirst(args, rgValued)
 	var types []string
 	for i := 0; i < len(args); i++ {
 		t := args[i].Text
@@ -244,7 +253,7 @@ func (s *Search) rg(args []shellsyntax.Word) bool {
 			s.Hidden = s.Hidden || strings.ContainsAny(t, "u.")
 			s.Ignored = s.Ignored || strings.Contains(t, "u")
 			s.Follow = s.Follow || strings.Contains(t, "L")
-			if j := strings.IndexAny(t, "efgtTABCmdrEMj"); j == len(t)-1 {
+			if j := strings.IndexAny(t, rgValued); j == len(t)-1 {
 				i++ // its value
 			}
 		}
@@ -253,6 +262,37 @@ func (s *Search) rg(args []shellsyntax.Word) bool {
 		s.only = append(s.only, ofType(t))
 	}
 	return true
+}
+
+// rgValued are the letters of ripgrep's options that take a value.
+const rgValued = "efgtTABCmdrEMj"
+
+// rgReadTwoWays reports whether an option that takes a value is followed by a word with
+// a dash. Some releases take it as the value, others as an option, and then what follows
+// is read otherwise too. A pattern after -e may have a dash in all releases.
+func rgReadTwoWays(args []shellsyntax.Word) bool {
+	for i := 1; i < len(args); i++ {
+		before := args[i-1].Text
+		if !option(args[i-1]) || !option(args[i]) && !strings.HasPrefix(args[i].Prefix, "-") {
+			continue
+		}
+		switch {
+		case before == "--":
+			return false
+		case before == "-e", before == "--regexp":
+			i++ // the pattern
+		case strings.HasPrefix(before, "--"):
+			// A long option without = may take a value.
+			if listedOption(before) || before == "--glob" || before == "--iglob" || before == "--type" || before == "--file" {
+				return true
+			}
+		default:
+			if j := strings.IndexAny(before[1:], rgValued); j == len(before)-2 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func listedOption(name string) bool {

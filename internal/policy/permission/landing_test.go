@@ -144,6 +144,9 @@ func TestWideFolder(t *testing.T) {
 func TestSearchOfDenied(t *testing.T) {
 	for line, want := range map[string]Verdict{
 		"grep -r x .": Ask, "grep -rn x": Ask, "rg x": Ask, "git grep x": Ask, "grep -r x a": Ask, "diff -r a b": Ask, "grep -r x a/secret": Deny,
+		// A release takes the word after an option as its value, another as an option.
+		"rg -n -C -uA 3 x": Ask, "rg -A -C 3 x src": Ask, "rg --context -g x src": Ask, "rg -m -j 1 x src": Ask, "rg -C -- x src": Ask, "rg -nr -v x src": Ask,
+		"rg -C 3 x src": Allow, "rg -e -x src": Allow, "rg --context=3 -n x src": Allow,
 		"grep -r x src": Allow, "rg x src": Allow, "grep x f": Allow, "ls": Allow,
 	} {
 		for _, m := range []Mode{AcceptEdits, Auto, Yolo} {
