@@ -80,15 +80,14 @@ func (s *Store) Unbundle(ctx context.Context, in io.Reader, max int64, on string
 	case err != nil:
 		return "", fmt.Errorf("%w: its objects are not taken: %w", ErrRefused, err)
 	}
-	kind, err := s.git(ctx, nil, "cat-file", "-t", commit)
-	if err != nil || kind != "commit" {
+	l, err := s.commit(ctx, commit)
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if err != nil {
 		return "", fmt.Errorf("%w: the bundle does not hold the commit that it names", ErrRefused)
 	}
-	parents, err := s.git(ctx, nil, "rev-parse", commit+"^@")
-	if err != nil {
-		return "", err
-	}
-	if parents != on {
+	if parents := strings.Join(l.parents, " "); parents != on {
 		return "", fmt.Errorf("%w: the commit stands on %.60q and not on the base of the task", ErrRefused, parents)
 	}
 	return commit, nil

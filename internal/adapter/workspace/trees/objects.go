@@ -14,11 +14,33 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
 // Objects of git that this package writes and reads itself. A process of git for each
 // would be most of what a small task costs.
+
+// errUnusual is the reason why something is left to git, whose answer counts then.
+var errUnusual = errors.New("git has to do this")
+
+// Limits of what is held in memory, in bytes; what is larger is left to git.
+const (
+	maxHeld   = 16 << 20 // of one object, and of all that came from packs
+	maxCommit = 10_000   // commits whose tree and parents are known
+)
+
+// object is an object that was read.
+type object struct {
+	kind string
+	body []byte
+}
+
+// said is what a commit says: its tree and its parents.
+type said struct {
+	tree    string
+	parents []string
+}
 
 // commitTree makes a commit of a tree, on top of parents ("" is none), at a time.
 func (s *Store) commitTree(tree, message string, at time.Time, parents ...string) (string, error) {
@@ -27,54 +49,90 @@ func (s *Store) commitTree(tree, message string, at time.Time, parents ...string
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "tree %s\n", tree)
+	l := said{tree: tree}
 	for _, p := range parents {
 		if p != "" {
 			fmt.Fprintf(&b, "parent %s\n", p)
+			l.parents = append(l.parents, p)
 		}
 	}
 	const who = "pawl <pawl@localhost>"
 	fmt.Fprintf(&b, "author %s %d +0000\ncommitter %s %d +0000\n\n%s\n", who, at.Unix(), who, at.Unix(), strings.TrimRight(message, "\n"))
 	commit, err := s.write("commit", []byte(b.String()))
 	if err == nil {
-		s.know(commit, tree)
+		s.know(commit, l)
 	}
 	return commit, err
 }
 
-func (s *Store) know(commit, tree string) {
+func (s *Store) know(commit string, l said) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.treeIDs == nil || len(s.treeIDs) > 10_000 {
-		s.treeIDs = map[string]string{}
+	if s.commits == nil || len(s.commits) > maxCommit {
+		s.commits = map[string]said{}
 	}
-	s.treeIDs[commit] = tree
+	s.commits[commit] = l
+}
+
+// commit returns what a commit says.
+func (s *Store) commit(ctx context.Context, id string) (said, error) {
+	s.mu.Lock()
+	l, ok := s.commits[id]
+	s.mu.Unlock()
+	if ok {
+		return l, nil
+	}
+	if !isObjectID(id) {
+		return l, fmt.Errorf("%q is no commit", id)
+	}
+	body, err := s.read(id, "commit")
+	if errors.Is(err, errUnusual) {
+		body, err = s.writes.Run(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, nil, "cat-file", "commit", id)
+	}
+	if err != nil {
+		return l, err
+	}
+head:
+	for line := range strings.Lines(string(body)) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch key {
+		case "tree":
+			l.tree = value
+		case "parent":
+			l.parents = append(l.parents, value)
+		default:
+			break head
+		}
+	}
+	if !isObjectID(l.tree) {
+		return l, fmt.Errorf("the commit %s has no tree", id)
+	}
+	s.know(id, l)
+	return l, nil
 }
 
 // treeOf returns the tree of a commit.
 func (s *Store) treeOf(ctx context.Context, commit string) (string, error) {
-	s.mu.Lock()
-	tree := s.treeIDs[commit]
-	s.mu.Unlock()
-	if tree != "" {
-		return tree, nil
-	}
-	tree, err := s.git(ctx, nil, "rev-parse", "--verify", commit+"^{tree}")
-	if err == nil {
-		s.know(commit, tree)
-	}
-	return tree, err
+	l, err := s.commit(ctx, commit)
+	return l.tree, err
 }
 
-func (s *Store) objectPath(id string) string { return filepath.Join(s.dir, "objects", id[:2], id[2:]) }
+func objectPath(objects, id string) string { return filepath.Join(objects, id[:2], id[2:]) }
+
+// deflaters and inflaters hold what packs and unpacks objects: each is large.
+var (
+	deflaters = sync.Pool{New: func() any {
+		z, _ := zlib.NewWriterLevel(nil, zlib.BestSpeed) // a level that exists
+		return z
+	}}
+	inflaters sync.Pool // of zlib.Resetter
+)
 
 // write stores an object and returns its name.
 func (s *Store) write(kind string, body []byte) (id string, err error) {
 	head := fmt.Appendf(nil, "%s %d\x00", kind, len(body))
-	sum := sha1.New()
-	sum.Write(head)
-	sum.Write(body)
-	id = hex.EncodeToString(sum.Sum(nil))
-	path := s.objectPath(id)
+	id = nameOf(head, body)
+	path := objectPath(s.objects[0], id)
 	if _, err := os.Lstat(path); err == nil {
 		return id, nil
 	}
@@ -82,7 +140,9 @@ func (s *Store) write(kind string, body []byte) (id string, err error) {
 		return "", err
 	}
 	var packed bytes.Buffer
-	z := zlib.NewWriter(&packed)
+	z := deflaters.Get().(*zlib.Writer)
+	defer deflaters.Put(z)
+	z.Reset(&packed)
 	z.Write(head) // into memory: cannot fail
 	z.Write(body)
 	z.Close()
@@ -101,27 +161,131 @@ func (s *Store) write(kind string, body []byte) (id string, err error) {
 	return id, nil
 }
 
-// looseSize returns the size of an object that is a file of its own; ok is false for one
-// that is in a pack, or in the project.
-func (s *Store) looseSize(id string) (size int64, ok bool, err error) {
-	f, err := os.Open(s.objectPath(id))
+func nameOf(head, body []byte) string {
+	sum := sha1.New()
+	sum.Write(head)
+	sum.Write(body)
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// open opens an object that is a file of its own, here or in the project. The error is
+// errUnusual for one that is not.
+func (s *Store) open(id string) (kind string, size int64, body io.Reader, closer func(), err error) {
+	var f *os.File
+	for _, objects := range s.objects {
+		if f, err = os.Open(objectPath(objects, id)); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
 	if errors.Is(err, fs.ErrNotExist) {
+		return "", 0, nil, nil, errUnusual
+	}
+	if err != nil {
+		return "", 0, nil, nil, err
+	}
+	damaged := func(err error) error {
+		return errors.Join(fmt.Errorf("the object %s is damaged: %w", id, err), f.Close())
+	}
+	z, held := inflaters.Get().(io.ReadCloser)
+	if held {
+		err = z.(zlib.Resetter).Reset(f, nil)
+	} else {
+		z, err = zlib.NewReader(f)
+	}
+	if err != nil {
+		return "", 0, nil, nil, damaged(err)
+	}
+	r := bufio.NewReaderSize(z, 512)
+	head, err := r.ReadSlice(0)
+	if err == nil {
+		_, err = fmt.Sscanf(string(head[:len(head)-1]), "%s %d", &kind, &size)
+	}
+	if err != nil {
+		return "", 0, nil, nil, damaged(err)
+	}
+	return kind, size, r, func() { inflaters.Put(z); f.Close() }, nil
+}
+
+// read reads an object that is a file of its own, or came from a pack before.
+func (s *Store) read(id, kind string) ([]byte, error) {
+	s.mu.Lock()
+	o, ok := s.packed[id]
+	s.mu.Unlock()
+	if !ok {
+		k, size, r, done, err := s.open(id)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		if size > maxHeld {
+			return nil, errUnusual
+		}
+		o = object{kind: k, body: make([]byte, size)}
+		if _, err := io.ReadFull(r, o.body); err != nil {
+			return nil, fmt.Errorf("the object %s is damaged: %w", id, err)
+		}
+	}
+	if o.kind != kind {
+		return nil, fmt.Errorf("the object %s is a %s and not a %s", id, o.kind, kind)
+	}
+	return o.body, nil
+}
+
+// has reports whether read finds an object.
+func (s *Store) has(id string) bool {
+	s.mu.Lock()
+	_, ok := s.packed[id]
+	s.mu.Unlock()
+	for _, objects := range s.objects {
+		if !ok {
+			_, err := os.Lstat(objectPath(objects, id))
+			ok = err == nil
+		}
+	}
+	return ok
+}
+
+// looseSize returns the size of an object that is a file of its own; ok is false for one
+// that is in a pack.
+func (s *Store) looseSize(id string) (size int64, ok bool, err error) {
+	_, size, _, done, err := s.open(id)
+	if errors.Is(err, errUnusual) {
 		return 0, false, nil
 	}
 	if err != nil {
 		return 0, false, err
 	}
-	defer f.Close()
-	z, err := zlib.NewReader(f)
-	if err != nil {
-		return 0, false, fmt.Errorf("the object %s is damaged: %w", id, err)
-	}
-	head, err := bufio.NewReader(io.LimitReader(z, 64)).ReadString(0)
-	if err == nil {
-		_, err = fmt.Sscanf(strings.TrimRight(head, "\x00"), "blob %d", &size)
-	}
-	if err != nil {
-		return 0, false, fmt.Errorf("the object %s is damaged: %w", id, err)
-	}
+	done()
 	return size, true, nil
+}
+
+// unpack reads objects of packs, so that read finds them.
+func (s *Store) unpack(ctx context.Context, ids []string) error {
+	out, err := s.writes.Run(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, strings.NewReader(strings.Join(ids, "\n")+"\n"), "cat-file", "--batch")
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.packed == nil || s.unpacked > maxHeld {
+		s.packed, s.unpacked = map[string]object{}, 0
+	}
+	r := bufio.NewReader(bytes.NewReader(out))
+	for range ids {
+		var id, kind string
+		var size int
+		if _, err := fmt.Fscanf(r, "%s %s %d\n", &id, &kind, &size); err != nil || size > len(out) {
+			return fmt.Errorf("git cat-file answered %.60q", out)
+		}
+		o := object{kind: kind, body: make([]byte, size)}
+		if _, err := io.ReadFull(r, o.body); err != nil {
+			return err
+		}
+		if _, err := r.Discard(1); err != nil {
+			return err
+		}
+		s.packed[id] = o
+		s.unpacked += size
+	}
+	return nil
 }

@@ -6,6 +6,10 @@
 // without one. It never writes to the project: no branch, index, configuration
 // or hook of a person is touched.
 //
+// What is plain is done in this process (fillPlainly, addPlainly, differ, mergePlainly):
+// a process of git costs more than most tasks. Where anything is unusual, git does it,
+// and both give the same (ADR 029).
+//
 // Promised: files keep their bytes and whether they can be executed, whatever
 // attributes, line endings and filters the project configures; nothing that a
 // repository configures is run; a merge with a conflict changes nothing and
@@ -17,20 +21,19 @@
 package trees
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/fault"
-	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // maxFile is the size limit of a file in a result.
@@ -48,11 +51,24 @@ type Store struct {
 	root          string // of the project
 	reads, writes *workspace.Git
 
-	snapshots sync.Mutex // they share an index; and bundles a reference
+	objects []string // folders of objects: our own, and the project's
+	plain   bool     // names and rights of files mean what they do to git here
 
-	mu      sync.Mutex        // guards what follows
-	treeIDs map[string]string // of commits
-	from    map[string]string // the commit that a tree was made from, by its name
+	snapshots sync.Mutex  // they share an index; and bundles a reference
+	priming   sync.Mutex  // one reads the packs, the others wait for it
+	large     atomic.Bool // the project is: git makes its trees
+
+	rules    sync.Once
+	ignore   workspace.Ignore
+	rulesErr error
+
+	mu       sync.Mutex         // guards what follows
+	commits  map[string]said    // what they say
+	folders  map[string][]entry // of commits
+	entries  int                // of all folders
+	packed   map[string]object  // that came from packs
+	unpacked int                // their size
+	from     map[string]string  // the commit that a tree was made from, by its name
 }
 
 // Open opens or creates the store in a folder. Both the folder and root, the
@@ -62,7 +78,7 @@ type Store struct {
 func Open(ctx context.Context, git *workspace.Git, dir, root string) (*Store, error) {
 	s := &Store{dir: filepath.Join(dir, "store.git"), root: root, reads: git, writes: git.Writing(dir)}
 	if _, err := os.Stat(filepath.Join(s.dir, "HEAD")); err == nil {
-		return s, nil
+		return s, s.learn()
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -78,7 +94,28 @@ func Open(ctx context.Context, git *workspace.Git, dir, root string) (*Store, er
 	if err := os.WriteFile(filepath.Join(s.dir, "info", "attributes"), []byte(attributes), 0o600); err != nil {
 		return nil, err
 	}
-	return s, s.borrow(ctx)
+	if err := s.borrow(ctx); err != nil {
+		return nil, err
+	}
+	return s, s.learn()
+}
+
+// learn reads what git found out when it made the store.
+func (s *Store) learn() error {
+	text, err := os.ReadFile(filepath.Join(s.dir, "config"))
+	if err != nil {
+		return err
+	}
+	has := func(setting string) bool { return strings.Contains(string(text), setting+" = true\n") }
+	s.plain = has("filemode") && !has("ignorecase") && !has("precomposeunicode")
+	own := filepath.Join(s.dir, "objects")
+	s.objects = []string{own}
+	text, err = os.ReadFile(filepath.Join(own, "info", "alternates"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	s.objects = append(s.objects, strings.TrimSuffix(string(text), "\n"))
+	return err
 }
 
 // borrow lets the store read the project's objects, and ignore what the project ignores.
@@ -178,126 +215,6 @@ func (s *Store) addAll(ctx context.Context, env []string) (string, error) {
 	return s.git(ctx, env, "write-tree")
 }
 
-// named matches valid names of trees, which are names of folders.
-var named = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
-
-// Path returns the folder of a tree.
-func (s *Store) Path(name string) string { return filepath.Join(filepath.Dir(s.dir), "trees", name) }
-
-func (s *Store) gitDir(name string) string { return filepath.Join(s.dir, "worktrees", name) }
-
-// Checkout makes a tree with the files of a commit, and returns its folder. An
-// existing tree of that name is removed first: its worker died.
-func (s *Store) Checkout(ctx context.Context, name, commit string) (string, error) {
-	if !named().MatchString(name) {
-		return "", fmt.Errorf("a tree cannot be named %q", name)
-	}
-	if err := s.Remove(ctx, name); err != nil {
-		return "", err
-	}
-	if !isObjectID(commit) {
-		return "", fmt.Errorf("%q is no commit", commit)
-	}
-	// This is what git worktree add makes, with one process and not five.
-	dir, admin := s.Path(name), s.gitDir(name)
-	for path, text := range map[string]string{
-		filepath.Join(dir, ".git"):        "gitdir: " + admin + "\n",
-		filepath.Join(admin, "HEAD"):      commit + "\n",
-		filepath.Join(admin, "commondir"): "../..\n",
-		filepath.Join(admin, "gitdir"):    filepath.Join(dir, ".git") + "\n",
-	} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			return "", err
-		}
-	}
-	index := s.index(name)
-	if _, err := s.git(ctx, []string{"GIT_DIR=" + admin, "GIT_WORK_TREE=" + dir, "GIT_INDEX_FILE=" + index}, "read-tree", "--reset", "-u", commit); err != nil {
-		return "", err
-	}
-	if err := copyIndex(index, filepath.Join(admin, "index")); err != nil {
-		return "", err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.from == nil {
-		s.from = map[string]string{}
-	}
-	s.from[name] = commit
-	return dir, nil
-}
-
-// index is our own index of a tree, which its worker cannot change. It knows which files
-// are as they were made, so they are not read again.
-func (s *Store) index(name string) string { return s.gitDir(name) + ".index" }
-
-// copyIndex copies an index with its time, by which git tells whether a file may have
-// been changed in the same instant as the index.
-func copyIndex(from, to string) error {
-	text, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	about, err := os.Stat(from)
-	if err != nil {
-		return err
-	}
-	return errors.Join(os.WriteFile(to, text, 0o600), os.Chtimes(to, about.ModTime(), about.ModTime()))
-}
-
-// Remove removes a tree. A missing one is not an error.
-func (s *Store) Remove(ctx context.Context, name string) error {
-	s.mu.Lock()
-	delete(s.from, name)
-	s.mu.Unlock()
-	if err := removeAll(s.Path(name)); err != nil {
-		return err
-	}
-	return errors.Join(os.RemoveAll(s.index(name)), os.RemoveAll(s.gitDir(name)))
-}
-
-// removeAll removes a folder even if a worker removed its own rights for
-// subfolders, as Go's module cache does.
-func removeAll(dir string) error {
-	err := os.RemoveAll(dir)
-	if err == nil {
-		return nil
-	}
-	_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, _ error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(p, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
-}
-
-// Commit makes a commit of a tree's files, on top of the worker's base commit.
-// It returns the base if nothing changed.
-func (s *Store) Commit(ctx context.Context, name, base, message string) (string, error) {
-	env := []string{"GIT_INDEX_FILE=" + s.index(name), "GIT_WORK_TREE=" + s.Path(name)}
-	s.mu.Lock()
-	made := s.from[name] == base
-	delete(s.from, name) // what is added changes the index
-	s.mu.Unlock()
-	if !made {
-		if _, err := s.git(ctx, env, "read-tree", base); err != nil {
-			return "", err
-		}
-	}
-	tree, err := s.addAll(ctx, env)
-	if err != nil {
-		return "", err
-	}
-	was, err := s.treeOf(ctx, base)
-	if err != nil || tree == was {
-		return base, err
-	}
-	return s.commitTree(tree, message, time.Now(), base)
-}
-
 // Same reports whether two commits have the same files.
 func (s *Store) Same(ctx context.Context, a, b string) (bool, error) {
 	one, err := s.treeOf(ctx, a)
@@ -308,75 +225,10 @@ func (s *Store) Same(ctx context.Context, a, b string) (bool, error) {
 	return one == other, err
 }
 
-// exitOne returns nil for the exit code 1, which is a valid answer.
-func exitOne(err error) error {
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
-		return nil
-	}
-	return err
-}
-
-// Merge merges a result into the merged tree and returns the new commit, or the
-// files in conflict and no commit.
-func (s *Store) Merge(ctx context.Context, ours, theirs, message string) (commit string, conflicts []string, err error) {
-	out, err := s.writes.Run(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, nil,
-		"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs)
-	fields := strings.Split(strings.TrimRight(string(out), "\x00\n"), "\x00")
-	if exitOne(err) != nil || err != nil && len(fields) < 2 {
-		return "", nil, err
-	}
-	if err != nil {
-		return "", fields[1:], nil
-	}
-	commit, err = s.commitTree(fields[0], message, time.Now(), ours, theirs)
-	return commit, nil, err
-}
-
 // Diff returns what differs between two commits, for a reader.
 func (s *Store) Diff(ctx context.Context, from, to string) (string, error) {
 	out, err := s.git(ctx, nil, "diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", from, to)
 	return out, err
-}
-
-// Change is a file that differs between two commits.
-type Change struct {
-	Path    string
-	Deleted bool
-	Exec    bool
-	blob    string
-}
-
-const (
-	modeFile, modeExec = "100644", "100755"
-	modeGone           = "000000"
-)
-
-// Changes returns the differences between two commits, and refuses what no
-// result may contain (ErrRefused, with the file).
-func (s *Store) Changes(ctx context.Context, from, to string) ([]Change, error) {
-	out, err := s.git(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to)
-	if err != nil {
-		return nil, err
-	}
-	var changes []Change
-	fields := strings.Split(strings.TrimRight(out, "\x00"), "\x00")
-	for i := 0; i+1 < len(fields); i += 2 {
-		meta, file := strings.Fields(strings.TrimPrefix(fields[i], ":")), fields[i+1]
-		if len(meta) != 5 {
-			return nil, fmt.Errorf("git diff-tree answered %q", fields[i])
-		}
-		c := Change{Path: file, Deleted: meta[1] == modeGone, Exec: meta[1] == modeExec, blob: meta[3]}
-		switch {
-		case !filepath.IsLocal(file):
-			return nil, fmt.Errorf("%w: %q is not a path in the project", ErrRefused, file)
-		case !c.Deleted && meta[1] != modeFile && meta[1] != modeExec:
-			return nil, fmt.Errorf("%w: %s is a %s, and only files can be taken", ErrRefused, file, kind(meta[1]))
-		case c.Deleted && meta[0] != modeFile && meta[0] != modeExec:
-			return nil, fmt.Errorf("%w: %s was a %s, and only files can be removed", ErrRefused, file, kind(meta[0]))
-		}
-		changes = append(changes, c)
-	}
-	return changes, s.small(ctx, changes)
 }
 
 // Check refuses a commit that contains what no result may contain.
@@ -395,46 +247,10 @@ func kind(mode string) string {
 	return "thing of mode " + mode
 }
 
-// small refuses files that are too large for a result.
-func (s *Store) small(ctx context.Context, changes []Change) error {
-	large := map[string]bool{}
-	var others bytes.Buffer
-	for _, c := range changes {
-		if c.Deleted {
-			continue
-		}
-		size, ok, err := s.looseSize(c.blob)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			fmt.Fprintln(&others, c.blob)
-		}
-		large[c.blob] = size > maxFile
-	}
-	if others.Len() > 0 {
-		out, err := s.writes.Run(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, &others, "cat-file", "--batch-check=%(objectname) %(objectsize)")
-		if err != nil {
-			return err
-		}
-		for line := range strings.Lines(string(out)) {
-			var oid string
-			var size int64
-			if _, err := fmt.Sscan(line, &oid, &size); err != nil {
-				return fmt.Errorf("git cat-file answered %q: %w", line, err)
-			}
-			large[oid] = size > maxFile
-		}
-	}
-	for _, c := range changes {
-		if large[c.blob] {
-			return fmt.Errorf("%w: %s is over %d MB", ErrRefused, c.Path, maxFile>>20)
-		}
-	}
-	return nil
-}
-
 // Read returns the new content of a file that was not deleted.
 func (s *Store) Read(ctx context.Context, c Change) ([]byte, error) {
+	if body, err := s.read(c.blob, "blob"); !errors.Is(err, errUnusual) {
+		return body, err
+	}
 	return s.writes.Run(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, nil, "cat-file", "blob", c.blob)
 }
