@@ -25,6 +25,7 @@ type Config struct {
 	Key     string // empty if the server needs none
 	KeyName string // the environment variable (or setting) to name when the key is wrong
 	URLName string // the same for the base URL
+	Auth    Auth   // nil: the key is enough
 	Info    llm.Info
 	Header  http.Header // sent with each request, after the API's own
 
@@ -144,13 +145,9 @@ func (c *Client) exchange(parent context.Context, r *llm.Request, out func([]llm
 	defer cancel(nil)
 	w := newStallTimer(c.cfg.AfterFunc, c.cfg.FirstByte, c.cfg.Between, c.cfg.Linger, func() { cancel(fault.ErrStalled) })
 	defer w.stop()
-	req, err := c.request(ctx, r, parts)
+	resp, err := c.authorized(ctx, func() (*http.Request, error) { return c.request(ctx, r, parts) }, parts)
 	if err != nil {
-		return err
-	}
-	resp, err := c.send(req)
-	if err != nil {
-		return c.stalled(ctx, w, c.unreachable(err))
+		return c.stalled(ctx, w, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {

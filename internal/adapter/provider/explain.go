@@ -152,16 +152,16 @@ func setTo(name, what string) string {
 // mask removes the key, and everything like it, from all texts of an error.
 func (c *Client) mask(f *fault.Error) *fault.Error {
 	g := *f
-	g.Message, g.Hint = maskKey(g.Message, c.cfg.Key), maskKey(g.Hint, c.cfg.Key)
+	g.Message, g.Hint = c.masked(g.Message), c.masked(g.Hint)
 	if g.Err != nil {
-		if was := g.Err.Error(); maskKey(was, c.cfg.Key) != was {
-			g.Err = errors.New(maskKey(was, c.cfg.Key))
+		if was := g.Err.Error(); c.masked(was) != was {
+			g.Err = errors.New(c.masked(was))
 		}
 	}
 	if g.Details != nil {
 		g.Details = make(map[string]string, len(f.Details))
 		for k, v := range f.Details {
-			g.Details[k] = maskKey(v, c.cfg.Key)
+			g.Details[k] = c.masked(v)
 		}
 	}
 	return &g

@@ -89,6 +89,9 @@ func (f *frames) choose(first byte) (feed func([]byte) error, last func() error)
 	switch {
 	case first == '<':
 		return nil, nil
+	case f.framing == EventStream && first == 0: // a length below 16 MB
+		var binary messages
+		return func(chunk []byte) error { return binary.feed(chunk, f.event) }, binary.close
 	case first != '{' && first != '[':
 		return func(chunk []byte) error { return events.feed(chunk, f.event) }, func() error {
 			if err := events.close(f.event); err != nil {

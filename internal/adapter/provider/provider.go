@@ -1,7 +1,8 @@
 // Package provider talks to model servers over HTTP. It knows how a request is
-// sent, how a stream is framed (server-sent events, NDJSON, one JSON text), how
-// long to wait, and which failures are worth a retry. Each wire API is a folder
-// below that knows only its own format, as an API.
+// sent, how a stream is framed (server-sent events, NDJSON, one JSON text, Amazon's
+// event stream), how long to wait, and which failures are worth a retry. Each wire
+// API is a folder below that knows only its own format, as an API; bedrock and
+// vertex are clouds that serve other APIs' models, with an Auth of their own.
 //
 // One attempt is one HTTP exchange: the turn loop retries, since it knows what
 // was already shown. Keys go into headers and nowhere else.
@@ -22,6 +23,7 @@ type Framing int
 const (
 	SSE Framing = iota
 	NDJSON
+	EventStream // Amazon's binary messages; an exception's name has ExceptionPrefix
 )
 
 // API is one wire API: pure encoding and decoding, no I/O.

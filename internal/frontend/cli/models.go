@@ -97,7 +97,7 @@ func (a *App) catalogConfig(conf settings.Loaded) catalog.Config {
 // heldSecrets returns the values that must never be shown: pawl's own keys.
 func (a *App) heldSecrets() []string {
 	var out []string
-	for _, name := range catalog.KeyNames() {
+	for _, name := range catalog.SecretNames() {
 		if v := a.Env(name); v != "" {
 			out = append(out, v)
 		}

@@ -29,12 +29,26 @@ const fallbackTokens = 32000
 // cacheMark ends a prefix that the provider should cache.
 const cacheMark = `,"cache_control":{"type":"ephemeral"}`
 
-type api struct{}
+// api is the Messages API. In a cloud, the address names the model and version is
+// the version of the API there.
+type api struct {
+	version  string
+	noStream bool // the address says that the reply is streamed
+}
 
 var _ provider.Ender = api{}
 
 // New returns the API.
 func New() provider.API { return api{} }
+
+// OnBedrock returns the API with the request bodies of Amazon Bedrock.
+func OnBedrock() Hosted { return Hosted{api{version: "bedrock-2023-05-31", noStream: true}} }
+
+// OnVertex returns the API with the request bodies of Google Vertex AI.
+func OnVertex() Hosted { return Hosted{api{version: "vertex-2023-10-16"}} }
+
+// Hosted is the API as a cloud serves it. Addresses and keys are the cloud's.
+type Hosted struct{ api }
 
 func (api) Name() string { return Name }
 
@@ -64,8 +78,11 @@ func (api) Error(name string, status int, h http.Header, body []byte) *fault.Err
 
 // Head writes the request up to the first message. Tools and system each end
 // in a cache marker.
-func (api) Head(h llm.Head) ([]byte, error) {
+func (a api) Head(h llm.Head) ([]byte, error) {
 	b := append([]byte(`{"model":`), quote(h.Model)...)
+	if a.version != "" {
+		b = append([]byte(`{"anthropic_version":`), quote(a.version)...)
+	}
 	if h.System != "" {
 		b = append(b, `,"system":[{"type":"text","text":`...)
 		b = lax.AppendString(b, h.System)
@@ -94,7 +111,10 @@ func (api) Head(h llm.Head) ([]byte, error) {
 	if len(h.Tools) > 0 {
 		b = append(b, ']')
 	}
-	return append(b, `,"stream":true,"messages":[`...), nil
+	if !a.noStream {
+		b = append(b, `,"stream":true`...)
+	}
+	return append(b, `,"messages":[`...), nil
 }
 
 // Tail ends a request without thinking; see End.

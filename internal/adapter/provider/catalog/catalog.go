@@ -64,8 +64,10 @@ type Choice struct {
 	URLName string // the variable that has the base URL, or would have it
 	Why     string // one phrase: who chose it
 
-	row row
-	key secret
+	row     row
+	key     secret
+	cloud   opener // nil: not a cloud's
+	version string // of Azure's API
 }
 
 // secret is a key that no verb of fmt and no encoder can print.
@@ -100,6 +102,12 @@ func (c Choice) Open(transport http.RoundTripper) (llm.Model, error) {
 	if cfg.API, err = c.api(); err != nil {
 		return nil, err
 	}
+	if c.cloud != nil {
+		cfg.API, cfg.Auth = c.cloud(transport)
+	}
+	if c.KeyName == azureToken {
+		cfg.Header = http.Header{"Authorization": {"Bearer " + cfg.Key}, "Api-Key": nil}
+	}
 	if c.KeyName == authToken { // a token is sent another way than a key
 		cfg.Header = http.Header{"Authorization": {"Bearer " + cfg.Key}, "X-Api-Key": nil}
 	}
@@ -112,19 +120,31 @@ func (c Choice) Open(transport http.RoundTripper) (llm.Model, error) {
 
 func (c Choice) api() (provider.API, error) {
 	name := c.row.dialectName()
+	if c.cloud != nil {
+		api, _ := c.cloud(nil)
+		return api, nil
+	}
 	switch c.Info.API {
 	case anthropic.Name:
 		return anthropic.New(), nil
 	case gemini.Name:
 		return gemini.New(), nil
 	case responses.Name:
-		return responses.New(responses.DialectFor(name), nil), nil
+		return c.openAI(responses.New(responses.DialectFor(name), nil)), nil
 	case openaichat.Name:
-		return openaichat.New(openaichat.DialectFor(name, c.Info.Model), nil), nil
+		return c.openAI(openaichat.New(openaichat.DialectFor(name, c.Info.Model), nil)), nil
 	case ollama.Name:
 		return ollama.New(c.Info.Window, nil), nil
 	}
 	return nil, fault.NewInternal(nil, "%s is not a provider to connect to", c.Info.Provider)
+}
+
+// openAI returns an API at the choice's addresses.
+func (c Choice) openAI(api encoder) provider.API {
+	if c.version != "" {
+		return dated{api, c.version}
+	}
+	return api
 }
 
 // choose completes a choice of a provider and a model.
@@ -135,7 +155,15 @@ func choose(r row, name, why string, w Want) (Choice, error) {
 		c.Info.From, c.Info.Price = "this process", &llm.Price{}
 		return c, nil
 	}
+	if r.kind == cloud {
+		c.Info.Model = nameAt(r, name, w.Env)
+		return chooseCloud(c, r, w)
+	}
 	c.BaseURL, c.URLName = address(r, w.Env)
+	if r.dialectName() == "azure" {
+		c.version = azureVersion(w.Env)
+		c.BaseURL, c.Info.API = azureBase(c.BaseURL, c.version), azureAPI(r, c.version)
+	}
 	if c.BaseURL == "" {
 		return c, fault.NewConfiguration("set "+strings.Join(r.urls, " or ")+" to its address", "where %s is, is not known", r.name)
 	}
@@ -163,6 +191,10 @@ func charged(r row, m model, base string) bool {
 	switch {
 	case r.dialectName() == m.home, r.dialectName() == "azure" && m.home == "openai":
 		return true
+	case r.name == bedrockName, r.name == foundryName:
+		return m.home == "anthropic"
+	case r.name == vertexName:
+		return m.home == "anthropic" || m.home == "gemini"
 	case r.kind == anywhere:
 		return !isHere(base) || m.home == "anthropic" || m.home == "openai" || m.home == "gemini" || m.home == "xai"
 	}
@@ -254,7 +286,9 @@ func address(r row, env func(string) string) (base, name string) {
 		case ollamaHost:
 			v = ollamaAddress(v)
 		case azureEndpoint:
-			v = strings.TrimSuffix(v, "/openai") + "/openai"
+			v = strings.TrimSuffix(strings.TrimSuffix(v, "/v1"), "/openai") + "/openai"
+		case foundryResource:
+			v = "https://" + strings.ToLower(v) + ".services.ai.azure.com/anthropic"
 		}
 		return v, u
 	}

@@ -158,10 +158,16 @@ func sameModel(suffix string) bool {
 	return true
 }
 
-// bare removes the maker's name that routers add, and their spelling of
-// Anthropic's version numbers.
+// bare removes what routers and clouds add to a model's name, and their spelling
+// of Anthropic's version numbers.
 func bare(name string) string {
 	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
+	if _, model, ok := strings.Cut(name, "anthropic."); ok { // us.anthropic.claude-sonnet-4-5-20250929-v1:0
+		name, _, _ = strings.Cut(model, ":")
+		if i := strings.LastIndex(name, "-v"); i > 0 && strings.Trim(name[i+2:], "0123456789") == "" {
+			name = name[:i]
+		}
+	}
 	if strings.HasPrefix(name, "claude-") {
 		name = strings.ReplaceAll(name, ".", "-")
 	}

@@ -16,7 +16,9 @@ type row struct {
 	keys  []string // variables that may hold the key, in this order
 	urls  []string // variables that may hold another base URL
 	model string   // the model when only the provider is named
-	kind  kind
+	// models are variables that name another one.
+	models []string
+	kind   kind
 }
 
 type kind int
@@ -26,6 +28,7 @@ const (
 	byName        // used only if it is named: its key belongs to another row
 	anywhere      // its address is in a variable, and a key is optional
 	local         // runs on this machine unless a variable says otherwise
+	cloud         // requests are authorized by the cloud's credentials
 	builtin
 )
 
@@ -36,6 +39,7 @@ var providers = []row{
 	{
 		name: "anthropic", api: anthropic.Name, base: "https://api.anthropic.com",
 		keys: []string{"ANTHROPIC_API_KEY", authToken}, urls: []string{"ANTHROPIC_BASE_URL"}, model: "claude-sonnet-5-5",
+		models: claudeModels,
 	},
 	{
 		name: "openai", api: responses.Name, base: "https://api.openai.com/v1",
@@ -110,12 +114,25 @@ var providers = []row{
 		keys: []string{"HF_TOKEN"}, urls: []string{"HF_BASE_URL"}, kind: byName, // set for downloads on many machines
 	},
 	{
-		name: "azure", api: responses.Name,
-		keys: []string{"AZURE_OPENAI_API_KEY"}, urls: []string{"AZURE_OPENAI_BASE_URL", azureEndpoint},
+		name: bedrockName, api: anthropic.Name, kind: cloud,
+		keys: []string{"AWS_BEARER_TOKEN_BEDROCK"}, urls: []string{"ANTHROPIC_BEDROCK_BASE_URL", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME"},
+		model: "claude-sonnet-5-5", models: claudeModels,
 	},
 	{
-		name: "azure-chat", api: openaichat.Name, kind: byName,
-		keys: []string{"AZURE_OPENAI_API_KEY"}, urls: []string{"AZURE_OPENAI_BASE_URL", azureEndpoint},
+		name: vertexName, api: anthropic.Name, kind: cloud, urls: []string{"ANTHROPIC_VERTEX_BASE_URL"},
+		model: "claude-sonnet-5-5", models: claudeModels,
+	},
+	{
+		name: foundryName, api: anthropic.Name, keys: []string{"ANTHROPIC_FOUNDRY_API_KEY"},
+		urls: []string{"ANTHROPIC_FOUNDRY_BASE_URL", foundryResource}, model: "claude-sonnet-5-5", models: claudeModels,
+	},
+	{
+		name: "azure", api: responses.Name, models: azureModels,
+		keys: []string{"AZURE_OPENAI_API_KEY", azureToken}, urls: []string{"AZURE_OPENAI_BASE_URL", azureEndpoint},
+	},
+	{
+		name: "azure-chat", api: openaichat.Name, kind: byName, models: azureModels,
+		keys: []string{"AZURE_OPENAI_API_KEY", azureToken}, urls: []string{"AZURE_OPENAI_BASE_URL", azureEndpoint},
 	},
 	{
 		name: "openai-chat", api: openaichat.Name, base: "https://api.openai.com/v1", kind: byName,
@@ -156,6 +173,14 @@ const (
 	authToken     = "ANTHROPIC_AUTH_TOKEN"
 	azureEndpoint = "AZURE_OPENAI_ENDPOINT"
 	ollamaHost    = "OLLAMA_HOST"
+
+	foundryResource = "ANTHROPIC_FOUNDRY_RESOURCE"
+)
+
+// The variables that name the model for other agents, too.
+var (
+	claudeModels = []string{"ANTHROPIC_MODEL"}
+	azureModels  = []string{"AZURE_OPENAI_DEPLOYMENT", "AZURE_OPENAI_DEPLOYMENT_NAME"}
 )
 
 // aliases are other names that people use.
@@ -177,6 +202,14 @@ func alias(name string) string {
 		return "llamacpp"
 	case "hf":
 		return "huggingface"
+	case "aws", "amazon-bedrock", "aws-bedrock":
+		return bedrockName
+	case "vertexai", "vertex-ai", "google-vertex", "google-vertex-anthropic":
+		return vertexName
+	case "azure-openai":
+		return "azure"
+	case "azure-foundry", "microsoft-foundry":
+		return foundryName
 	case "openai-compat", "compatible":
 		return compatible
 	}
@@ -220,4 +253,10 @@ func KeyNames() []string {
 		}
 	}
 	return out
+}
+
+// SecretNames lists every variable whose value must never be shown: KeyNames, and
+// the credentials of clouds, which other programs need too.
+func SecretNames() []string {
+	return append(KeyNames(), "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN")
 }

@@ -26,6 +26,9 @@ func Resolve(w Want) (Choice, error) {
 		return Choice{}, fault.NewConfiguration("set PAWL_MODEL to its name, or give -m "+compatible+"/MODEL",
 			"PAWL_BASE_URL is set, and which model to ask for there is not")
 	}
+	if r, _, name, ok := switched(w.Env); ok {
+		return whole(r, name+" is set", w)
+	}
 	var silent *row
 	for i, r := range providers {
 		if r.kind != hosted {
@@ -35,13 +38,14 @@ func Resolve(w Want) (Choice, error) {
 		if key == "" {
 			continue
 		}
-		if r.model == "" {
+		model := defaultModel(r, w.Env)
+		if model == "" {
 			if silent == nil {
 				silent = &providers[i]
 			}
 			continue
 		}
-		return choose(r, r.model, name+" is set", w)
+		return choose(r, model, name+" is set", w)
 	}
 	if silent != nil {
 		_, name := keyOf(*silent, w.Env)
@@ -68,8 +72,8 @@ func named(name, why string, w Want) (Choice, error) {
 			if r.kind == builtin {
 				return Choice{}, fault.NewConfiguration("use -m offline", "the offline model has no variants")
 			}
-			if s, ok := shortOf(after); ok && s.home == r.name {
-				after = s.model
+			if s, ok := shortOf(after); ok && (s.home == r.name || homeOf(s.home, w.Env).name == r.name || r.kind == cloud) {
+				after = s.at(r, w.Env)
 			}
 			return choose(r, after, why, w)
 		}
@@ -82,8 +86,7 @@ func named(name, why string, w Want) (Choice, error) {
 		return s.choose(why, w)
 	}
 	if m, _ := lookup(name); m.home != "" && !strings.Contains(name, "/") {
-		r, _ := find(m.home)
-		return choose(r, name, why, w)
+		return choose(homeOf(m.home, w.Env), name, why, w)
 	}
 	if strings.Contains(name, "/") { // MAKER/MODEL is how routers name models
 		r, _ := find("openrouter")
@@ -97,11 +100,12 @@ func named(name, why string, w Want) (Choice, error) {
 
 // whole returns a provider's default model.
 func whole(r row, why string, w Want) (Choice, error) {
-	if r.model == "" {
+	model := defaultModel(r, w.Env)
+	if model == "" {
 		return Choice{}, fault.NewConfiguration("name one: -m "+r.name+"/MODEL; `pawl models` lists what a local server has",
 			"which of %s's models to use is not said", r.name)
 	}
-	return choose(r, r.model, why, w)
+	return choose(r, model, why, w)
 }
 
 // Line is a provider as `pawl models` lists it.
@@ -119,13 +123,16 @@ func Usable(env func(string) string, cfg Config) []Line {
 	var out []Line
 	w := Want{Env: env, Config: cfg}
 	for _, r := range providers {
-		if r.kind != hosted && r.kind != anywhere {
+		if r.kind != hosted && r.kind != anywhere && r.kind != cloud {
 			continue
 		}
-		l := Line{Provider: r.name, Model: r.model}
+		l := Line{Provider: r.name, Model: defaultModel(r, env)}
 		base, _ := address(r, env)
 		key, name := keyOf(r, env)
 		switch {
+		case r.kind == cloud:
+			l.Usable, l.Why = cloudState(r, env)
+			l.Model = nameAt(r, l.Model, env)
 		case r.kind == anywhere && base == "":
 			l.Why = "set PAWL_BASE_URL to the server's address, and PAWL_API_KEY if it wants a key"
 		case r.kind == anywhere:
@@ -137,8 +144,8 @@ func Usable(env func(string) string, cfg Config) []Line {
 		default:
 			l.Usable, l.Why = true, name+" is set"
 		}
-		if r.model != "" {
-			c := Choice{row: r, BaseURL: base, Info: llm.Info{Provider: r.name, Model: r.model, API: r.api}}
+		if l.Model != "" {
+			c := Choice{row: r, BaseURL: base, Info: llm.Info{Provider: r.name, Model: l.Model, API: r.api}}
 			describe(&c, r, w)
 			l.Price = c.Info.Price
 		}

@@ -42,14 +42,26 @@ func shortOf(name string) (short, bool) {
 // choose takes the family's model from its maker, or from a router if only the
 // router's key is set.
 func (s short) choose(why string, w Want) (Choice, error) {
-	home, _ := find(s.home)
-	if key, _ := keyOf(home, w.Env); key == "" {
+	home := homeOf(s.home, w.Env)
+	if key, _ := keyOf(home, w.Env); key == "" && home.kind != cloud {
 		router, _ := find("openrouter")
 		if key, _ := keyOf(router, w.Env); key != "" {
 			return choose(router, s.routed, why, w)
 		}
 	}
-	return choose(home, s.model, why, w)
+	return choose(home, s.at(home, w.Env), why, w)
+}
+
+// at returns the family's model at a provider. Claude Code's variables name it where they
+// are set, since a company may allow only one version.
+func (s short) at(r row, env func(string) string) string {
+	if s.home == "anthropic" {
+		name, _, _ := strings.Cut(s.names, " ")
+		if v := get(env, "ANTHROPIC_DEFAULT_"+strings.ToUpper(name)+"_MODEL"); v != "" {
+			return v
+		}
+	}
+	return nameAt(r, s.model, env)
 }
 
 // Short is a family's short name and the model that it means now.
@@ -60,10 +72,10 @@ type Short struct{ Name, Model string }
 func Shorts(env func(string) string) []Short {
 	var out []Short
 	for _, s := range shorts {
-		home, _ := find(s.home)
-		if key, _ := keyOf(home, env); key != "" {
+		home := homeOf(s.home, env)
+		if key, _ := keyOf(home, env); key != "" || home.kind == cloud {
 			name, _, _ := strings.Cut(s.names, " ")
-			out = append(out, Short{name, s.home + "/" + s.model})
+			out = append(out, Short{name, home.name + "/" + s.at(home, env)})
 		}
 	}
 	return out

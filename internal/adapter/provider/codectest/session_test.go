@@ -12,11 +12,13 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/anthropic"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/bedrock"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/codectest"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/gemini"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/ollama"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/openaichat"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/responses"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/vertex"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -28,6 +30,7 @@ func apis() map[string]provider.API {
 	ids := func() string { return "made" }
 	out := map[string]provider.API{
 		"anthropic": anthropic.New(), "gemini": gemini.NewWithIDs(ids), "ollama": ollama.New(0, ids),
+		"bedrock": bedrock.New("anthropic.claude-opus-4-6-v1"), "vertex": vertex.New("claude-opus-4-6", vertex.Place{Project: "p", Region: "r"}),
 		"responses":      responses.New(responses.DialectFor("openai"), ids),
 		"responses host": responses.New(responses.DialectFor("lmstudio"), ids),
 	}

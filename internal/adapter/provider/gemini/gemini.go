@@ -25,14 +25,18 @@ const Name = "google-generate-content"
 
 type api struct{ ids func() string }
 
-var _ provider.Ender = api{}
+// API is the wire API.
+type API interface {
+	provider.API
+	provider.Ender
+}
 
 // New returns the API. Calls without an id get one made from the reply's id, or
 // from a random one.
-func New() provider.API { return NewWithIDs(rand.Text) }
+func New() API { return NewWithIDs(rand.Text) }
 
 // NewWithIDs is New with another source of ids for replies that have none.
-func NewWithIDs(ids func() string) provider.API { return api{ids} }
+func NewWithIDs(ids func() string) API { return api{ids} }
 
 func (api) Name() string { return Name }
 

@@ -1,0 +1,167 @@
+// Package bedrock reaches models on Amazon Bedrock: Anthropic's by
+// InvokeModelWithResponseStream, and others by Bedrock's endpoint in the form of
+// OpenAI's Chat Completions. It knows the addresses, the envelope of the stream,
+// the signature of requests (Signature Version 4) and where credentials are.
+//
+// It promises that neither a key nor a session token is part of an error, that
+// no credentials are read before the first request, and that expired ones are read
+// anew. It refuses what would start a program (credential_process), and names what to
+// run instead.
+package bedrock
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/provider"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/anthropic"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/openaichat"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// Anthropic reports whether a model is one of Anthropic's, by its name, the name of an
+// inference profile, or an ARN. An application profile's ARN names no model: it
+// counts as one, since only Anthropic's models are invoked by ARN here.
+func Anthropic(model string) bool {
+	return strings.Contains(model, "anthropic.") || strings.HasPrefix(model, "claude") || strings.HasPrefix(model, "arn:")
+}
+
+// New returns the API for a model.
+func New(model string) provider.API {
+	if Anthropic(model) {
+		return invoke{anthropic.OnBedrock()}
+	}
+	return chat{openaichat.New(openaichat.DialectFor("bedrock", model), nil)}
+}
+
+// APIName is the name of the API that serves a model.
+func APIName(model string) string {
+	if Anthropic(model) {
+		return anthropic.Name
+	}
+	return openaichat.Name
+}
+
+// chat is Chat Completions at Bedrock's address.
+type chat struct{ *openaichat.API }
+
+func (chat) Path(string) string { return "/openai/v1/chat/completions" }
+
+func (c chat) Error(name string, status int, h http.Header, body []byte) *fault.Error {
+	return explained(name, status, h, body)
+}
+
+// invoke is the Messages API within InvokeModelWithResponseStream.
+type invoke struct{ anthropic.Hosted }
+
+var (
+	_ provider.Ender    = invoke{}
+	_ provider.Ender    = chat{}
+	_ provider.Finisher = (*decoder)(nil)
+)
+
+// Path escapes the whole name: ARNs contain slashes, versions colons.
+func (invoke) Path(model string) string {
+	return "/model/" + escape(model) + "/invoke-with-response-stream"
+}
+
+// escape encodes everything but the characters that a signature leaves as they are.
+func escape(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), "%7E", "~")
+}
+
+func (invoke) Framing() provider.Framing { return provider.EventStream }
+
+// Header sends a Bedrock API key as a bearer; Credentials sign otherwise.
+func (invoke) Header(h http.Header, key string) {
+	h.Set("Accept", "application/vnd.amazon.eventstream")
+	lax.SetKey(h, "", key)
+}
+
+func (i invoke) Decoder() provider.Decoder { return &decoder{inner: i.Hosted.Decoder()} }
+
+func (invoke) Error(name string, status int, h http.Header, body []byte) *fault.Error {
+	return explained(name, status, h, body)
+}
+
+// decoder takes the events of the Messages API out of their envelopes.
+type decoder struct{ inner provider.Decoder }
+
+// Event takes a message of the stream. Gateways that send the events themselves
+// are read too.
+func (d *decoder) Event(name string, data []byte) ([]llm.Delta, error) {
+	if kind, ok := strings.CutPrefix(name, provider.ExceptionPrefix); ok {
+		return nil, exception(kind, data)
+	}
+	if name != "chunk" && name != "" {
+		return d.inner.Event(name, data)
+	}
+	var chunk struct {
+		Bytes []byte `json:"bytes"`
+	}
+	if err := json.Unmarshal(data, &chunk); err != nil {
+		return nil, err
+	}
+	if chunk.Bytes == nil {
+		return d.inner.Event("", data)
+	}
+	return d.inner.Event("", chunk.Bytes)
+}
+
+func (d *decoder) Whole(body []byte) ([]llm.Delta, error) { return d.inner.Whole(body) }
+
+func (d *decoder) End() (llm.Reply, error) { return d.inner.End() }
+
+// Finished reports whether the last event was seen.
+func (d *decoder) Finished() bool {
+	f, ok := d.inner.(provider.Finisher)
+	return ok && f.Finished()
+}
+
+// statuses are the exceptions of a stream by what they would be as an answer.
+var statuses = map[string]int{
+	"throttlingexception": 429, "serviceunavailableexception": 503, "internalserverexception": 500,
+	"modeltimeoutexception": 408, "modelstreamerrorexception": 503, "modelerrorexception": 503, "modelnotreadyexception": 429,
+	"validationexception": 400, "accessdeniedexception": 403, "resourcenotfoundexception": 404,
+	"servicequotaexceededexception": 429, "expiredtokenexception": 403, "unrecognizedclientexception": 403,
+}
+
+// exception is an error inside a stream.
+func exception(kind string, data []byte) error {
+	said, _ := lax.Said(data)
+	said.Type = kind
+	if status, ok := statuses[strings.ToLower(kind)]; ok {
+		said.Code = strconv.Itoa(status)
+	}
+	return provider.Fail("", http.StatusOK, nil, data, said)
+}
+
+// explained reads an answer that is not 2xx: {"message":…}, and the exception's
+// name in a header.
+func explained(name string, status int, h http.Header, body []byte) *fault.Error {
+	said, _ := lax.Said(body)
+	if kind, _, _ := strings.Cut(h.Get("x-amzn-errortype"), ":"); kind != "" {
+		said.Type = kind
+	}
+	f := provider.Fail(name, status, h, body, said)
+	low := strings.ToLower(said.Message)
+	switch {
+	case status == http.StatusFailedDependency: // ModelErrorException: the model failed
+		f.Retryable = true
+	case f.Hint != "":
+	case said.Type == "ExpiredTokenException" || strings.Contains(low, "security token") && strings.Contains(low, "expired"):
+		f.Hint = "renew the credentials, for example with aws sso login"
+	case strings.Contains(low, "on-demand throughput") || strings.Contains(low, "inference profile"):
+		f.Hint = "name an inference profile, such as us.anthropic.…; aws bedrock list-inference-profiles lists them"
+	case strings.Contains(low, "model identifier is invalid") || said.Type == "ResourceNotFoundException":
+		f.Hint = "name a model of this region; aws bedrock list-inference-profiles lists them"
+	case status == http.StatusForbidden:
+		f.Hint = "the credentials need bedrock:InvokeModelWithResponseStream, and the account access to the model in this region"
+	}
+	return f
+}

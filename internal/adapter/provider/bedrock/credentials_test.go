@@ -1,0 +1,194 @@
+package bedrock
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+)
+
+// answers is a network: what a host and path answer, and what was asked.
+type answers struct {
+	t     *testing.T
+	of    map[string]string // by METHOD host/path; "" is refused with 403
+	asked []*http.Request
+}
+
+func (a *answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.asked = append(a.asked, r)
+	body, ok := a.of[r.Method+" "+r.URL.Host+r.URL.Path]
+	if !ok {
+		return nil, errors.New("no route to host")
+	}
+	status := http.StatusOK
+	if body == "" {
+		status = http.StatusForbidden
+	}
+	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(body)), Header: http.Header{}, Request: r}, nil
+}
+
+var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// home writes files below a new home.
+func home(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func cache(name string) string {
+	sum := sha1.Sum([]byte(name))
+	return ".aws/sso/cache/" + hex.EncodeToString(sum[:]) + ".json"
+}
+
+const roleAnswer = `{"roleCredentials":{"accessKeyId":"ASIASSO","secretAccessKey":"ssosecretvalue1","sessionToken":"ssotokenvalue1","expiration":1795352400000}}`
+
+// SPEC 17.7: credentials are found where AWS's tools find them, in their order.
+func TestCredentials(t *testing.T) {
+	signedIn := `{"accessToken":"sso-access-token-1","expiresAt":"2026-11-22T13:00:00Z"}`
+	for _, c := range []struct {
+		name   string
+		env    map[string]string
+		files  map[string]string
+		net    map[string]string
+		id     string // of the key, or
+		err    string // a part of the error
+		asked  string // what was asked last
+		header string // with this header
+	}{
+		{name: "environment", env: map[string]string{"AWS_ACCESS_KEY_ID": "AKIAENV", "AWS_SECRET_ACCESS_KEY": "s", "AWS_PROFILE": "other"}, id: "AKIAENV"},
+		{name: "half of it", env: map[string]string{"AWS_ACCESS_KEY_ID": "AKIAENV"}, files: map[string]string{".aws/credentials": "[default]\naws_access_key_id = AKIAFILE\naws_secret_access_key = s\n"}, id: "AKIAFILE"},
+		{name: "a profile", env: map[string]string{"AWS_PROFILE": "work"}, files: map[string]string{".aws/credentials": "# keys\n[default]\naws_access_key_id=AKIAD\naws_secret_access_key=s\n[work]\r\naws_access_key_id = AKIAWORK # mine\r\naws_secret_access_key = s\r\n"}, id: "AKIAWORK"},
+		{name: "in the file config", env: map[string]string{"AWS_PROFILE": "work"}, files: map[string]string{".aws/config": "[profile work]\naws_access_key_id=AKIAC\naws_secret_access_key=s\ns3 =\n  aws_access_key_id=AKIANESTED\n"}, id: "AKIAC"},
+		{name: "a section of another service", env: map[string]string{"AWS_PROFILE": "work"}, files: map[string]string{".aws/config": "[services work]\naws_access_key_id=AKIAC\naws_secret_access_key=s\n"}, err: `no profile "work"`},
+		{name: "other files", env: map[string]string{"AWS_SHARED_CREDENTIALS_FILE": "HOME/c"}, files: map[string]string{"c": "[default]\naws_access_key_id=AKIAO\naws_secret_access_key=s"}, id: "AKIAO"},
+		{name: "no such profile", env: map[string]string{"AWS_PROFILE": "gone"}, err: `no profile "gone"`},
+		{name: "sso", env: map[string]string{"AWS_PROFILE": "sso"}, files: map[string]string{
+			".aws/config": "[profile sso]\nsso_session = corp\nsso_account_id = 123\nsso_role_name = Dev\n[sso-session corp]\nsso_start_url = https://corp.awsapps.com/start\nsso_region = eu-west-1\n",
+			cache("corp"): signedIn,
+		}, net: map[string]string{"GET portal.sso.eu-west-1.amazonaws.com/federation/credentials": roleAnswer}, id: "ASIASSO", header: "X-Amz-Sso_bearer_token: sso-access-token-1"},
+		{name: "sso of old", env: map[string]string{"AWS_PROFILE": "sso"}, files: map[string]string{
+			".aws/config":                          "[profile sso]\nsso_start_url = https://old.awsapps.com/start\nsso_region = us-east-1\nsso_account_id = 123\nsso_role_name = Dev\n",
+			cache("https://old.awsapps.com/start"): strings.Replace(signedIn, "Z", "UTC", 1),
+		}, net: map[string]string{"GET portal.sso.us-east-1.amazonaws.com/federation/credentials": roleAnswer}, id: "ASIASSO"},
+		{name: "sso that ended", env: map[string]string{"AWS_PROFILE": "sso"}, files: map[string]string{
+			".aws/config": "[profile sso]\nsso_session = corp\nsso_account_id = 123\nsso_role_name = Dev\n[sso-session corp]\nsso_start_url = https://corp.awsapps.com/start\nsso_region = eu-west-1\n",
+			cache("corp"): strings.Replace(signedIn, "13:00", "11:00", 1),
+		}, err: "expired"},
+		{name: "nobody signed in", env: map[string]string{"AWS_PROFILE": "sso"}, files: map[string]string{
+			".aws/config": "[profile sso]\nsso_session = corp\nsso_account_id = 123\nsso_role_name = Dev\n[sso-session corp]\nsso_start_url = https://x\nsso_region = eu-west-1\n",
+		}, err: "aws sso login --profile sso"},
+		{name: "a region that is none", env: map[string]string{"AWS_PROFILE": "sso"}, files: map[string]string{
+			".aws/config": "[profile sso]\nsso_start_url = https://x\nsso_region = evil.example/\nsso_account_id = 123\nsso_role_name = Dev\n", cache("https://x"): signedIn,
+		}, err: "does not say where"},
+		{name: "sso refuses", env: map[string]string{"AWS_PROFILE": "sso"}, files: map[string]string{
+			".aws/config": "[profile sso]\nsso_start_url = https://x\nsso_region = us-east-1\nsso_account_id = 123\nsso_role_name = Dev\n", cache("https://x"): signedIn,
+		}, net: map[string]string{"GET portal.sso.us-east-1.amazonaws.com/federation/credentials": ""}, err: "HTTP 403"},
+		{name: "a role", env: map[string]string{"AWS_PROFILE": "r"}, files: map[string]string{".aws/config": "[profile r]\nrole_arn=arn:x\nsource_profile=default\n"}, err: "export-credentials"},
+		{name: "a program", env: map[string]string{"AWS_PROFILE": "r"}, files: map[string]string{".aws/config": "[profile r]\ncredential_process=/bin/give\n"}, err: "does not start"},
+		{name: "web identity", env: map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": "HOME/t", "AWS_ROLE_ARN": "arn:aws:iam::1:role/r"}, files: map[string]string{"t": "web.identity.token\n"},
+			net: map[string]string{"POST sts.us-west-2.amazonaws.com/": `{"AssumeRoleWithWebIdentityResponse":{"AssumeRoleWithWebIdentityResult":{"Credentials":{"AccessKeyId":"ASIAWEB","SecretAccessKey":"s","SessionToken":"t","Expiration":1795352400}}}}`}, id: "ASIAWEB"},
+		{name: "web identity out of reach", env: map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": "HOME/t", "AWS_ROLE_ARN": "arn:r"}, files: map[string]string{"t": "web.identity.token\n"}, err: "no answer"},
+		{name: "container", env: map[string]string{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/v2/x"}, net: map[string]string{"GET 169.254.170.2/v2/x": `{"AccessKeyId":"ASIAC","SecretAccessKey":"s","Token":"t","Expiration":"2026-11-22T13:00:00Z"}`}, id: "ASIAC"},
+		{name: "container with a token", env: map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://169.254.170.23/v1/credentials", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "HOME/t"}, files: map[string]string{"t": "pod-token\n"},
+			net: map[string]string{"GET 169.254.170.23/v1/credentials": `{"AccessKeyId":"ASIAP","SecretAccessKey":"s","Token":"t","Expiration":"2026-11-22T13:00:00Z"}`}, id: "ASIAP", header: "Authorization: pod-token"},
+		{name: "a container's service elsewhere", env: map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://evil.example/x"}, err: "neither https nor"},
+		{name: "instance", net: map[string]string{
+			"PUT 169.254.169.254/latest/api/token":                               "imds-token",
+			"GET 169.254.169.254/latest/meta-data/iam/security-credentials/":     "role\n",
+			"GET 169.254.169.254/latest/meta-data/iam/security-credentials/role": `{"AccessKeyId":"ASIAI","SecretAccessKey":"s","Token":"t","Expiration":"2026-11-22T13:00:00Z"}`,
+		}, id: "ASIAI", header: "X-Aws-Ec2-Metadata-Token: imds-token"},
+		{name: "an instance's service that is switched off", env: map[string]string{"AWS_EC2_METADATA_DISABLED": "true"}, net: map[string]string{"PUT 169.254.169.254/latest/api/token": "x"}, err: "no credentials of AWS"},
+		{name: "a token that would break a header", net: map[string]string{"PUT 169.254.169.254/latest/api/token": "a\r\nHost: evil"}, err: "no credentials of AWS"},
+		{name: "nothing", err: "AWS_BEARER_TOKEN_BEDROCK"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := home(t, c.files)
+			net := &answers{t: t, of: c.net}
+			cred := NewCredentials(Source{
+				Env: func(k string) string {
+					if k == "HOME" {
+						return dir
+					}
+					return strings.Replace(c.env[k], "HOME", dir, 1)
+				},
+				Region: "us-west-2", HTTP: net, Now: func() time.Time { return noon },
+			})
+			req, _ := http.NewRequest(http.MethodPost, "https://bedrock-runtime.us-west-2.amazonaws.com/model/m/invoke-with-response-stream", nil)
+			err := cred.Authorize(t.Context(), req, [][]byte{[]byte("{}")})
+			if c.err != "" {
+				var f *fault.Error
+				if !errors.As(err, &f) || !strings.Contains(f.Error()+" "+f.Hint, c.err) || f.Hint == "" {
+					t.Fatalf("%v", err)
+				}
+				for _, secret := range []string{"sso-access-token-1", "web.identity.token"} {
+					if strings.Contains(fmt.Sprintf("%v %+v %s", err, err, f.Hint), secret) {
+						t.Errorf("a secret is in %v", err)
+					}
+				}
+				return
+			}
+			if err != nil || !strings.Contains(req.Header.Get("Authorization"), "Credential="+c.id+"/20261122/us-west-2/bedrock/aws4_request") {
+				t.Fatalf("%v %v", err, req.Header)
+			}
+			if name, value, ok := strings.Cut(c.header, ": "); ok && net.asked[len(net.asked)-1].Header[name][0] != value {
+				t.Errorf("asked with %v", net.asked[len(net.asked)-1].Header)
+			}
+		})
+	}
+}
+
+// SPEC 17.7: credentials are kept as long as they last, and read anew after a refusal.
+func TestCredentialsAreRenewed(t *testing.T) {
+	now := noon
+	net := &answers{t: t, of: map[string]string{"GET 169.254.170.2/x": `{"AccessKeyId":"ASIA1","SecretAccessKey":"secret-of-one","Token":"token-of-one","Expiration":"2026-11-22T13:00:00Z"}`}}
+	cred := NewCredentials(Source{
+		Env: func(k string) string {
+			return map[string]string{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/x", "HOME": t.TempDir()}[k]
+		},
+		Region: "us-east-1", HTTP: net, Now: func() time.Time { return now },
+	})
+	use := func(want int) {
+		t.Helper()
+		req, _ := http.NewRequest(http.MethodPost, "https://h/", nil)
+		if err := cred.Authorize(t.Context(), req, nil); err != nil {
+			t.Fatal(err)
+		}
+		if len(net.asked) != want {
+			t.Errorf("asked %d times, want %d", len(net.asked), want)
+		}
+	}
+	use(1)
+	if cred.Renew() {
+		t.Error("new credentials that are refused stay wrong")
+	}
+	use(2)
+	use(2)
+	if !cred.Renew() {
+		t.Error("kept ones may have ended")
+	}
+	use(3)
+	now = now.Add(59 * time.Minute)
+	use(4)
+	if got := strings.Join(cred.Secrets(), " "); !strings.Contains(got, "secret-of-one") || !strings.Contains(got, "token-of-one") {
+		t.Errorf("secrets: %q", got)
+	}
+}

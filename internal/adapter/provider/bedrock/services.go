@@ -1,0 +1,251 @@
+package bedrock
+
+import (
+	"context"
+	"crypto/sha1" // names a file of AWS's tools, and protects nothing
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+)
+
+// This file asks the services that give credentials.
+
+const (
+	serviceTime  = 10 * time.Second
+	instanceTime = time.Second // where there is none, nobody answers
+)
+
+// ask sends a request and returns the answer's body, at most 64 KB. It follows no
+// redirect. Services of the machine are asked without a proxy.
+func (s Source) ask(ctx context.Context, method, address string, h http.Header, most time.Duration) ([]byte, int, error) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, address, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	req.Header = h
+	transport := s.HTTP
+	if transport == nil {
+		transport = http.DefaultTransport
+		if def, ok := transport.(*http.Transport); ok && isLink(req.URL.Hostname()) {
+			direct := def.Clone()
+			direct.Proxy = nil
+			defer direct.CloseIdleConnections()
+			transport = direct
+		}
+	}
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	return body, resp.StatusCode, err
+}
+
+// isLink reports whether an address is of this machine or its link.
+func isLink(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && (ip.IsLoopback() || ip.IsLinkLocalUnicast() || host == "fd00:ec2::254" || host == "fd00:ec2::23")
+}
+
+// given is how the services of containers and instances answer.
+type given struct {
+	AccessKeyID     string `json:"AccessKeyId"`
+	SecretAccessKey string
+	Token           string
+	Expiration      time.Time
+}
+
+func (g given) keys() keys {
+	return keys{id: g.AccessKeyID, secret: g.SecretAccessKey, token: g.Token, expires: g.Expiration}
+}
+
+// unreadable is an answer that gives no credentials. Its text is not repeated: it may
+// hold some.
+func unreadable(who string, status int, err error, hint string) error {
+	if err != nil {
+		f := fault.NewProvider("bedrock", 0, "no credentials from "+who, err)
+		f.Hint = hint
+		return f
+	}
+	return fault.NewConfiguration(hint, "%s gave no credentials (HTTP %d)", who, status)
+}
+
+// sso gets the credentials of a role with the token that aws sso login stored.
+func (s Source) sso(ctx context.Context, name string, p section, all map[string]section) (keys, error) {
+	login := "aws sso login --profile " + name
+	start, region, file := p["sso_start_url"], p["sso_region"], p["sso_start_url"]
+	if session := p["sso_session"]; session != "" {
+		of := all["sso-session "+session]
+		start, region, file = of["sso_start_url"], of["sso_region"], session
+	}
+	if start == "" || !plain(region) {
+		return keys{}, fault.NewConfiguration("run aws configure sso --profile "+name, "AWS's profile %q does not say where to sign in", name)
+	}
+	sum := sha1.Sum([]byte(file))
+	raw, err := readSmall(filepath.Join(s.home(), ".aws", "sso", "cache", hex.EncodeToString(sum[:])+".json"))
+	if err != nil {
+		return keys{}, fault.NewConfiguration("run "+login, "nobody is signed in to AWS's profile %q", name)
+	}
+	var cached struct {
+		AccessToken string `json:"accessToken"`
+		ExpiresAt   string `json:"expiresAt"`
+	}
+	if json.Unmarshal(raw, &cached) != nil || cached.AccessToken == "" {
+		return keys{}, fault.NewConfiguration("run "+login, "nobody is signed in to AWS's profile %q", name)
+	}
+	if at, err := time.Parse(time.RFC3339, strings.Replace(cached.ExpiresAt, "UTC", "Z", 1)); err != nil || !s.Now().Before(at) {
+		return keys{}, fault.NewConfiguration("run "+login, "the sign-in to AWS's profile %q has expired", name)
+	}
+	q := url.Values{"role_name": {p["sso_role_name"]}, "account_id": {p["sso_account_id"]}}
+	body, status, err := s.ask(ctx, http.MethodGet, "https://portal.sso."+region+"."+domain(region)+"/federation/credentials?"+q.Encode(),
+		http.Header{"X-Amz-Sso_bearer_token": {cached.AccessToken}}, serviceTime)
+	var got struct {
+		Role struct {
+			AccessKeyID     string `json:"accessKeyId"`
+			SecretAccessKey string `json:"secretAccessKey"`
+			SessionToken    string `json:"sessionToken"`
+			Expiration      int64  `json:"expiration"`
+		} `json:"roleCredentials"`
+	}
+	if err != nil || status != http.StatusOK || json.Unmarshal(body, &got) != nil || got.Role.AccessKeyID == "" {
+		return keys{}, unreadable("AWS's sign-in service", status, err, "run "+login)
+	}
+	return keys{id: got.Role.AccessKeyID, secret: got.Role.SecretAccessKey, token: got.Role.SessionToken, expires: time.UnixMilli(got.Role.Expiration)}, nil
+}
+
+// plain reports whether a region can be part of a host's name.
+func plain(region string) bool {
+	return region != "" && len(region) < 40 && strings.Trim(region, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+// domain is what the hosts of a region end in.
+func domain(region string) string {
+	if strings.HasPrefix(region, "cn-") {
+		return "amazonaws.com.cn"
+	}
+	return "amazonaws.com"
+}
+
+// Address returns the address of Bedrock in a region; ok is false for what is no
+// region.
+func Address(region string) (address string, ok bool) {
+	return "https://bedrock-runtime." + region + "." + domain(region), plain(region)
+}
+
+// webIdentity exchanges a token in a file for credentials of a role, as in
+// Kubernetes.
+func (s Source) webIdentity(ctx context.Context, file, role string) (keys, error) {
+	hint := "correct AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN"
+	token, err := readSmall(file)
+	if err != nil {
+		return keys{}, &fault.Error{Category: fault.Configuration, Message: "cannot read the web identity token", Err: err, Hint: hint}
+	}
+	session := s.get("AWS_ROLE_SESSION_NAME")
+	if session == "" {
+		session = "pawl"
+	}
+	q := url.Values{
+		"Action": {"AssumeRoleWithWebIdentity"}, "Version": {"2011-06-15"}, "RoleArn": {role},
+		"RoleSessionName": {session}, "WebIdentityToken": {strings.TrimSpace(string(token))},
+	}
+	body, status, err := s.ask(ctx, http.MethodPost, "https://sts."+s.Region+"."+domain(s.Region)+"/?"+q.Encode(),
+		http.Header{"Accept": {"application/json"}}, serviceTime)
+	if err != nil {
+		err = fmt.Errorf("sts.%s: no answer", s.Region) // the address holds the token
+	}
+	var got struct {
+		Response struct {
+			Result struct {
+				Credentials struct {
+					AccessKeyID     string `json:"AccessKeyId"`
+					SecretAccessKey string
+					SessionToken    string
+					Expiration      float64
+				}
+			} `json:"AssumeRoleWithWebIdentityResult"`
+		} `json:"AssumeRoleWithWebIdentityResponse"`
+	}
+	if err != nil || status != http.StatusOK || json.Unmarshal(body, &got) != nil {
+		return keys{}, unreadable("AWS's token service", status, err, hint)
+	}
+	k := got.Response.Result.Credentials
+	if k.AccessKeyID == "" {
+		return keys{}, unreadable("AWS's token service", status, nil, hint)
+	}
+	return keys{id: k.AccessKeyID, secret: k.SecretAccessKey, token: k.SessionToken, expires: time.Unix(int64(k.Expiration), 0)}, nil
+}
+
+// container asks the service of a container (ECS, EKS, Cloud Shell); found is false
+// where none is announced.
+func (s Source) container(ctx context.Context) (k keys, found bool, err error) {
+	address := s.get("AWS_CONTAINER_CREDENTIALS_FULL_URI")
+	if path := s.get("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"); path != "" {
+		address = "http://169.254.170.2" + path
+	}
+	if address == "" {
+		return k, false, nil
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && isLink(u.Hostname())) {
+		return k, true, fault.NewConfiguration("correct AWS_CONTAINER_CREDENTIALS_FULL_URI", "the address of the container's credentials is neither https nor on this machine")
+	}
+	h := http.Header{}
+	token := s.get("AWS_CONTAINER_AUTHORIZATION_TOKEN")
+	if file := s.get("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"); file != "" {
+		raw, err := readSmall(file)
+		if err != nil {
+			return k, true, &fault.Error{Category: fault.Configuration, Message: "cannot read the container's token", Err: err, Hint: "correct AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"}
+		}
+		token = strings.TrimSpace(string(raw))
+	}
+	if token != "" {
+		h.Set("Authorization", token)
+	}
+	body, status, err := s.ask(ctx, http.MethodGet, address, h, serviceTime)
+	var got given
+	if err != nil || status != http.StatusOK || json.Unmarshal(body, &got) != nil || got.AccessKeyID == "" {
+		return k, true, unreadable("the container's service", status, err, "check the container's role")
+	}
+	return got.keys(), true, nil
+}
+
+// instance asks the service of an instance (IMDSv2); ok is false where nobody
+// answers as it does.
+func (s Source) instance(ctx context.Context) (k keys, ok bool) {
+	if strings.EqualFold(s.get("AWS_EC2_METADATA_DISABLED"), "true") {
+		return k, false
+	}
+	base := s.Metadata
+	if base == "" {
+		base = "http://169.254.169.254"
+	}
+	base += "/latest/"
+	token, status, err := s.ask(ctx, http.MethodPut, base+"api/token", http.Header{"X-Aws-Ec2-Metadata-Token-Ttl-Seconds": {"21600"}}, instanceTime)
+	if err != nil || status != http.StatusOK || len(token) == 0 || strings.ContainsAny(string(token), "\r\n") {
+		return k, false
+	}
+	h := http.Header{"X-Aws-Ec2-Metadata-Token": {string(token)}}
+	role, status, err := s.ask(ctx, http.MethodGet, base+"meta-data/iam/security-credentials/", h, instanceTime)
+	name, _, _ := strings.Cut(strings.TrimSpace(string(role)), "\n")
+	if err != nil || status != http.StatusOK || name == "" {
+		return k, false
+	}
+	body, status, err := s.ask(ctx, http.MethodGet, base+"meta-data/iam/security-credentials/"+url.PathEscape(name), h, instanceTime)
+	var got given
+	if err != nil || status != http.StatusOK || json.Unmarshal(body, &got) != nil || got.AccessKeyID == "" {
+		return k, false
+	}
+	return got.keys(), true
+}

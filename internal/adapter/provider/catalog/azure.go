@@ -1,0 +1,67 @@
+package catalog
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/provider"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/openaichat"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/responses"
+)
+
+// This file is Azure OpenAI's addresses. Without a dated api-version it is the v1 API,
+// whose requests name the deployment as the model; with one, the address names it.
+
+// azureToken holds a token of Entra ID, sent as a bearer in place of a key.
+const azureToken = "AZURE_OPENAI_AD_TOKEN"
+
+// azureVersion returns the dated version of the API that is asked for, "" for v1.
+func azureVersion(env func(string) string) string {
+	for _, name := range []string{"AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION"} {
+		switch v := get(env, name); v {
+		case "", "v1", "preview", "latest":
+		default:
+			return v
+		}
+	}
+	return ""
+}
+
+// firstWithResponses is the first dated version that has the Responses API.
+const firstWithResponses = "2025-03-01-preview"
+
+// azureAPI returns the name of the API that a version of Azure's has.
+func azureAPI(r row, version string) string {
+	if version != "" && version < firstWithResponses {
+		return openaichat.Name
+	}
+	return r.api
+}
+
+// encoder is an API of OpenAI's.
+type encoder interface {
+	provider.API
+	provider.Ender
+}
+
+// dated is an API at the addresses of Azure's dated versions.
+type dated struct {
+	encoder
+	version string
+}
+
+func (d dated) Path(model string) string {
+	q := "?api-version=" + url.QueryEscape(d.version)
+	if d.Name() == responses.Name {
+		return "/responses" + q
+	}
+	return "/deployments/" + url.PathEscape(model) + "/chat/completions" + q
+}
+
+// azureBase gives an address of Azure's the path of its API.
+func azureBase(base, version string) string {
+	if version == "" {
+		return base
+	}
+	return strings.TrimSuffix(base, "/v1")
+}

@@ -1,0 +1,312 @@
+package vertex
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/jwt"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+)
+
+// Source is where credentials are looked for, in the order of Google's own tools: the
+// file of GOOGLE_APPLICATION_CREDENTIALS, the one of gcloud, the service of the machine.
+type Source struct {
+	Env  func(string) string
+	HTTP http.RoundTripper // nil: http.DefaultTransport, without a proxy for the machine's service
+	Now  func() time.Time  // nil: time.Now
+}
+
+// Credentials authorize requests with a token from what a Source has. It implements
+// provider.Auth and is safe for concurrent use.
+type Credentials struct {
+	src Source
+
+	mu   sync.Mutex
+	kept token
+	old  bool   // kept was used before the last Authorize
+	last string // the token that was used; an answer may repeat it
+}
+
+// NewCredentials reads nothing yet.
+func NewCredentials(s Source) *Credentials {
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	return &Credentials{src: s}
+}
+
+// token is the right to use an account for a while.
+type token struct {
+	access  string
+	account string // that pays for the quota, "" the project
+	expires time.Time
+}
+
+const (
+	scope       = "https://www.googleapis.com/auth/cloud-platform"
+	early       = 2 * time.Minute // how long before its end a token is renewed
+	tokenTime   = 15 * time.Second
+	machineTime = time.Second // where there is no such service, nobody answers
+)
+
+// Authorize sets the token.
+func (c *Credentials) Authorize(ctx context.Context, req *http.Request, _ [][]byte) error {
+	t, err := c.get(ctx)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+t.access)
+	if t.account != "" {
+		req.Header.Set("X-Goog-User-Project", t.account)
+	}
+	return nil
+}
+
+func (c *Credentials) get(ctx context.Context) (token, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kept.access != "" && c.src.Now().Add(early).Before(c.kept.expires) {
+		c.old = true
+		return c.kept, nil
+	}
+	t, err := c.src.find(ctx)
+	if err != nil {
+		return token{}, err
+	}
+	c.kept, c.old, c.last = t, false, t.access
+	return t, nil
+}
+
+// Renew forgets a token that was refused, unless it is new.
+func (c *Credentials) Renew() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	was := c.old
+	c.kept, c.old = token{}, false
+	return was
+}
+
+// Secrets returns the token that was used last.
+func (c *Credentials) Secrets() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return []string{c.last}
+}
+
+func (s Source) get(name string) string { return strings.TrimSpace(s.Env(name)) }
+
+// file is a file of Google's credentials, of any kind.
+type file struct {
+	Type      string `json:"type"`
+	Project   string `json:"project_id"`
+	Quota     string `json:"quota_project_id"`
+	Email     string `json:"client_email"`
+	Key       string `json:"private_key"`
+	KeyID     string `json:"private_key_id"`
+	TokenURI  string `json:"token_uri"`
+	ClientID  string `json:"client_id"`
+	ClientKey string `json:"client_secret"`
+	Refresh   string `json:"refresh_token"`
+}
+
+// login is what signs a person in.
+const login = "gcloud auth application-default login"
+
+// read returns the file of credentials and its name; nil where there is none.
+func (s Source) read() (*file, string, error) {
+	path, named := s.get("GOOGLE_APPLICATION_CREDENTIALS"), true
+	if path == "" {
+		path, named = s.usual(), false
+	}
+	if path == "" {
+		return nil, "", nil
+	}
+	bad := func(err error) error {
+		return &fault.Error{
+			Category: fault.Configuration, Message: "cannot read Google's credentials", Err: err,
+			Hint: "set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account, or run " + login,
+		}
+	}
+	st, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) && !named {
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, path, bad(err)
+	}
+	if !st.Mode().IsRegular() || st.Size() > 1<<20 {
+		return nil, path, bad(&os.PathError{Op: "read", Path: path, Err: os.ErrInvalid})
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, path, bad(err)
+	}
+	f := new(file)
+	if json.Unmarshal(raw, f) != nil {
+		return nil, path, bad(&os.PathError{Op: "read", Path: path, Err: errors.New("not JSON")}) // its text may hold a key
+	}
+	return f, path, nil
+}
+
+// usual is where gcloud keeps what application-default login got.
+func (s Source) usual() string {
+	const name = "application_default_credentials.json"
+	if dir := s.get("CLOUDSDK_CONFIG"); dir != "" {
+		return filepath.Join(dir, name)
+	}
+	if runtime.GOOS == "windows" {
+		if dir := s.get("APPDATA"); dir != "" {
+			return filepath.Join(dir, "gcloud", name)
+		}
+		return ""
+	}
+	if home := s.get("HOME"); home != "" {
+		return filepath.Join(home, ".config", "gcloud", name)
+	}
+	return ""
+}
+
+// ProjectOf returns the project that is set: by the environment, else by the file of
+// credentials.
+func ProjectOf(env func(string) string) string {
+	s := Source{Env: env}
+	for _, name := range []string{"ANTHROPIC_VERTEX_PROJECT_ID", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT", "GOOGLE_VERTEX_PROJECT"} {
+		if v := s.get(name); v != "" {
+			return v
+		}
+	}
+	f, _, err := s.read()
+	switch {
+	case err != nil || f == nil:
+		return ""
+	case f.Project != "":
+		return f.Project
+	}
+	return f.Quota
+}
+
+// RegionOf returns the region that is set, or Global.
+func RegionOf(env func(string) string) string {
+	for _, name := range []string{"CLOUD_ML_REGION", "GOOGLE_CLOUD_LOCATION", "GOOGLE_CLOUD_REGION", "GOOGLE_VERTEX_LOCATION"} {
+		if v := strings.TrimSpace(env(name)); v != "" {
+			return strings.ToLower(v)
+		}
+	}
+	return Global
+}
+
+// find gets a token.
+func (s Source) find(ctx context.Context) (token, error) {
+	f, path, err := s.read()
+	if err != nil {
+		return token{}, err
+	}
+	if f == nil {
+		return s.machine(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, tokenTime)
+	defer cancel()
+	client := &http.Client{Transport: s.HTTP, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, client)
+	uri := f.TokenURI
+	if uri == "" {
+		uri = "https://oauth2.googleapis.com/token"
+	}
+	if u, err := url.Parse(uri); err != nil || u.Scheme != "https" || u.Host == "" {
+		return token{}, fault.NewConfiguration("get a new file, or run "+login, "%s sends its key to an address that is not https", path)
+	}
+	var from oauth2.TokenSource
+	account := ""
+	switch f.Type {
+	case "service_account":
+		from = (&jwt.Config{Email: f.Email, PrivateKey: []byte(f.Key), PrivateKeyID: f.KeyID, Scopes: []string{scope}, TokenURL: uri}).TokenSource(ctx)
+	case "authorized_user":
+		conf := oauth2.Config{ClientID: f.ClientID, ClientSecret: f.ClientKey, Endpoint: oauth2.Endpoint{TokenURL: uri, AuthStyle: oauth2.AuthStyleInParams}}
+		from, account = conf.TokenSource(ctx, &oauth2.Token{RefreshToken: f.Refresh}), f.Quota
+	default:
+		return token{}, fault.NewConfiguration("use the file of a service account, or run "+login,
+			"pawl does not sign in with credentials of type %q", f.Type)
+	}
+	t, err := from.Token()
+	if err != nil {
+		return token{}, refused(f, err)
+	}
+	return token{access: t.AccessToken, account: account, expires: t.Expiry}, nil
+}
+
+// refused explains why no token was given, without what was sent.
+func refused(f *file, err error) error {
+	hint := "run " + login
+	if f.Type == "service_account" {
+		hint = "check the service account and its key"
+	}
+	if said := (*oauth2.RetrieveError)(nil); errors.As(err, &said) && said.Response != nil {
+		what := said.ErrorCode
+		if said.Response.StatusCode >= 500 {
+			p := fault.NewProvider("vertex", said.Response.StatusCode, "Google gave no token", nil)
+			p.Hint = hint
+			return p
+		}
+		if what == "" || len(what) > 60 || strings.Trim(what, "abcdefghijklmnopqrstuvwxyz_") != "" {
+			what = "HTTP " + said.Response.Status
+		}
+		return fault.NewConfiguration(hint, "Google gave no token for %s: %s", f.Type, what)
+	}
+	var u *url.Error
+	if errors.As(err, &u) {
+		p := fault.NewProvider("vertex", 0, "no answer from Google's token service", u.Err)
+		p.Hint = "check the network"
+		return p
+	}
+	return fault.NewConfiguration(hint, "the credentials of type %s cannot be used", f.Type) // the cause may quote the key
+}
+
+// machine asks the service of a machine at Google.
+func (s Source) machine(ctx context.Context) (token, error) {
+	none := fault.NewConfiguration("run "+login+", or set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account",
+		"there are no credentials of Google Cloud")
+	host := s.get("GCE_METADATA_HOST")
+	if host == "" {
+		host = "169.254.169.254"
+	}
+	ctx, cancel := context.WithTimeout(ctx, machineTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+host+"/computeMetadata/v1/instance/service-accounts/default/token", nil)
+	if err != nil {
+		return token{}, none
+	}
+	req.Header.Set("Metadata-Flavor", "Google")
+	transport := s.HTTP
+	if def, ok := http.DefaultTransport.(*http.Transport); ok && transport == nil {
+		direct := def.Clone()
+		direct.Proxy = nil
+		defer direct.CloseIdleConnections()
+		transport = direct
+	}
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		return token{}, none
+	}
+	defer resp.Body.Close()
+	var got struct {
+		Access  string `json:"access_token"`
+		Seconds int64  `json:"expires_in"`
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	if err != nil || resp.StatusCode != http.StatusOK || resp.Header.Get("Metadata-Flavor") != "Google" || json.Unmarshal(body, &got) != nil || got.Access == "" {
+		return token{}, none
+	}
+	return token{access: got.Access, expires: s.Now().Add(time.Duration(got.Seconds) * time.Second)}, nil
+}

@@ -1,0 +1,99 @@
+// Package vertex reaches models on Google Vertex AI: Gemini, Anthropic's by
+// streamRawPredict, and others by Vertex's endpoint in the form of OpenAI's Chat
+// Completions. It knows the addresses and how a token is got from what Google's tools
+// keep: a service account, the sign-in of gcloud, or the service of a machine at Google.
+//
+// It promises that neither a token nor a private key is part of an error, and that
+// no credentials are read before the first request. It refuses workload identity
+// federation and impersonation, and names what to do instead.
+package vertex
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/provider"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/anthropic"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/gemini"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/openaichat"
+)
+
+// Place is the project that pays and the region that serves.
+type Place struct{ Project, Region string }
+
+// Global is the region of no place.
+const Global = "global"
+
+// Address returns the address of a region; ok is false for what is no region.
+func Address(region string) (address string, ok bool) {
+	ok = region != "" && len(region) < 40 && strings.Trim(region, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+	switch region {
+	case Global:
+		return "https://aiplatform.googleapis.com", true
+	case "us", "eu": // more than one place
+		return "https://aiplatform." + region + ".rep.googleapis.com", true
+	}
+	return "https://" + region + "-aiplatform.googleapis.com", ok
+}
+
+// path is where the models of a publisher are.
+func (p Place) path(rest string) string {
+	return "/v1/projects/" + url.PathEscape(p.Project) + "/locations/" + url.PathEscape(p.Region) + rest
+}
+
+// New returns the API for a model: publishers' models but Google's and Anthropic's have
+// a name with a slash.
+func New(model string, at Place) provider.API {
+	switch APIName(model) {
+	case anthropic.Name:
+		return claude{anthropic.OnVertex(), at}
+	case gemini.Name:
+		return google{gemini.New(), at}
+	}
+	return chat{openaichat.New(openaichat.DialectFor("vertex", model), nil), at}
+}
+
+// APIName is the name of the API that serves a model.
+func APIName(model string) string {
+	switch {
+	case strings.HasPrefix(strings.TrimPrefix(model, "anthropic/"), "claude"):
+		return anthropic.Name
+	case strings.Contains(strings.TrimPrefix(model, "google/"), "/"):
+		return openaichat.Name
+	}
+	return gemini.Name
+}
+
+type claude struct {
+	anthropic.Hosted
+	at Place
+}
+
+func (c claude) Path(model string) string {
+	return c.at.path("/publishers/anthropic/models/" + escape(strings.TrimPrefix(model, "anthropic/")) + ":streamRawPredict")
+}
+
+func (claude) Header(h http.Header, key string) { lax.SetKey(h, "", key) }
+
+type google struct {
+	gemini.API
+	at Place
+}
+
+func (g google) Path(model string) string {
+	return g.at.path("/publishers/google/models/" + escape(strings.TrimPrefix(model, "google/")) + ":streamGenerateContent?alt=sse")
+}
+
+func (google) Header(h http.Header, key string) { lax.SetKey(h, "", key) }
+
+type chat struct {
+	*openaichat.API
+	at Place
+}
+
+func (c chat) Path(string) string { return c.at.path("/endpoints/openapi/chat/completions") }
+
+// escape encodes a model's name but for the @ before its version.
+func escape(model string) string { return strings.ReplaceAll(url.PathEscape(model), "%40", "@") }
