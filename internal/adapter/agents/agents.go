@@ -58,9 +58,17 @@ func Builtin() []Kind {
 	}
 }
 
+// Folder is where to look.
+type Folder struct {
+	Path string
+	// Prefix is that of the names of a plugin (NAME:), whose folder is Root; "" for
+	// others. In a plugin's texts ${CLAUDE_PLUGIN_ROOT} is Root.
+	Prefix, Root string
+}
+
 // Load reads the kinds of some folders, in the order of precedence, and adds
 // the built-in ones. Warnings name the file and the problem.
-func Load(folders ...string) (kinds []Kind, warnings []string) {
+func Load(folders ...Folder) (kinds []Kind, warnings []string) {
 	known := map[string]bool{}
 	add := func(k Kind) {
 		if lower := strings.ToLower(k.Name); !known[lower] {
@@ -68,10 +76,10 @@ func Load(folders ...string) (kinds []Kind, warnings []string) {
 			kinds = append(kinds, k)
 		}
 	}
-	for _, dir := range folders {
-		files, err := list(dir)
+	for _, f := range folders {
+		files, err := list(f.Path)
 		if err != nil {
-			warnings = append(warnings, fmt.Sprintf("the agents in %s were not read: %v", dir, err))
+			warnings = append(warnings, fmt.Sprintf("the agents in %s were not read: %v", f.Path, err))
 		}
 		for _, file := range files {
 			k, notes, err := read(file)
@@ -81,6 +89,9 @@ func Load(folders ...string) (kinds []Kind, warnings []string) {
 			}
 			for _, n := range notes {
 				warnings = append(warnings, fmt.Sprintf("the agent in %s: %s", file, n))
+			}
+			if f.Prefix != "" {
+				k.Name, k.Prompt = f.Prefix+k.Name, strings.ReplaceAll(k.Prompt, "${CLAUDE_PLUGIN_ROOT}", f.Root)
 			}
 			add(k)
 		}

@@ -44,7 +44,7 @@ func TestLoad(t *testing.T) {
 		"reviewer.md": "---\nname: Reviewer\ndescription: mine\n---\nx\n",
 		"explore.md":  "---\nname: explore\ndescription: my own explorer\npermissionMode: plan\ntools: '*'\n---\nx\n",
 	})
-	kinds, warnings := Load(project, filepath.Join(project, "missing"), user)
+	kinds, warnings := Load(Folder{Path: project}, Folder{Path: filepath.Join(project, "missing")}, Folder{Path: user})
 	if warnings != nil {
 		t.Error(warnings)
 	}
@@ -80,14 +80,14 @@ func TestWhatIsLeftOut(t *testing.T) {
 		"large":          {"---\nname: a\ndescription: d\n---\n" + strings.Repeat("x", maxFile), "longer than"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kinds, warnings := Load(folder(t, map[string]string{"a.md": c.text}))
+			kinds, warnings := Load(Folder{Path: folder(t, map[string]string{"a.md": c.text})})
 			if len(kinds) != len(Builtin()) || len(warnings) != 1 || !strings.Contains(warnings[0], c.want) || !strings.Contains(warnings[0], "a.md") {
 				t.Errorf("%d kinds, %q", len(kinds), warnings)
 			}
 		})
 	}
 	t.Run("wider rights", func(t *testing.T) {
-		kinds, warnings := Load(folder(t, map[string]string{"a.md": "---\nname: a\ndescription: d\npermissionMode: bypassPermissions\n---\nx"}))
+		kinds, warnings := Load(Folder{Path: folder(t, map[string]string{"a.md": "---\nname: a\ndescription: d\npermissionMode: bypassPermissions\n---\nx"})})
 		if find(kinds, "a").Name == "" || len(warnings) != 1 || !strings.Contains(warnings[0], "ignored") {
 			t.Errorf("%+v %q", kinds, warnings)
 		}
@@ -97,7 +97,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 		if err := os.Symlink("/etc/passwd", filepath.Join(dir, "a.md")); err != nil {
 			t.Fatal(err)
 		}
-		if kinds, _ := Load(dir); len(kinds) != len(Builtin()) {
+		if kinds, _ := Load(Folder{Path: dir}); len(kinds) != len(Builtin()) {
 			t.Errorf("%+v", kinds)
 		}
 	})
@@ -106,7 +106,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 		for i := range maxFiles + 10 {
 			files[fmt.Sprintf("a%d.md", i)] = fmt.Sprintf("---\ndescription: d\n---\nx %d", i)
 		}
-		kinds, warnings := Load(folder(t, files))
+		kinds, warnings := Load(Folder{Path: folder(t, files)})
 		if len(kinds) != maxFiles+len(Builtin()) || len(warnings) != 1 {
 			t.Errorf("%d kinds, %q", len(kinds), warnings)
 		}

@@ -84,11 +84,14 @@ func (h *Hooks) run(ctx context.Context, r hook.Rule, input []byte) hook.Ran {
 	if h.opt.Confine != nil {
 		confine = h.opt.Confine(r)
 	}
+	env := []string{"CLAUDE_PROJECT_DIR=" + h.opt.Dir, "PAWL_PROJECT_DIR=" + h.opt.Dir, process.NoByteCode}
+	if r.Root != "" {
+		env = append(env, "CLAUDE_PLUGIN_ROOT="+r.Root, "PAWL_PLUGIN_ROOT="+r.Root)
+	}
 	begun := time.Now()
 	p, err := h.opt.Start.Start(ctx, process.Program{
 		Path: sh, Args: []string{flag, r.Command}, Dir: h.opt.Dir,
-		Env:   append([]string{"CLAUDE_PROJECT_DIR=" + h.opt.Dir, "PAWL_PROJECT_DIR=" + h.opt.Dir}, process.NoByteCode),
-		Stdin: bytes.NewReader(input), Stdout: stdout, Stderr: stderr, Confine: confine,
+		Env: env, Stdin: bytes.NewReader(input), Stdout: stdout, Stderr: stderr, Confine: confine,
 	})
 	if err != nil {
 		ran.Failed = "it was not started: " + err.Error()

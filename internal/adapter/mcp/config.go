@@ -22,7 +22,10 @@ type Server struct {
 	Name string
 	File string // the file that configures it
 	// Project: the folder's file names it, not the person's own.
-	Project   bool
+	Project bool
+	// Root is the folder of the plugin that brings it, "" for none. A plugin's
+	// server is treated like a folder's.
+	Root      string
 	Transport string // stdio, http, sse
 	Command   []string
 	Env       map[string]string

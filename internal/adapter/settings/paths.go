@@ -12,24 +12,26 @@ import (
 type Paths struct {
 	Config string // the user's configuration
 	State  string // sessions, grants, spilled results
+	Data   string // plugins, which commands may read
 	// Results, if set, is the folder of results too long for a model, in place
 	// of the one in State: for a session that stores nothing.
 	Results string
 }
 
-// PathsFrom returns the folders: below PAWL_HOME; else below XDG_CONFIG_HOME
-// and XDG_STATE_HOME; else ~/.config/pawl and ~/.local/state/pawl.
+// PathsFrom returns the folders: below PAWL_HOME; else below XDG_CONFIG_HOME,
+// XDG_STATE_HOME and XDG_DATA_HOME; else ~/.config/pawl, ~/.local/state/pawl and
+// ~/.local/share/pawl.
 func PathsFrom(env func(string) string) (Paths, error) {
 	if home := env("PAWL_HOME"); home != "" {
 		abs, err := filepath.Abs(home)
 		if err != nil {
 			return Paths{}, err
 		}
-		return Paths{Config: abs, State: abs}, nil
+		return Paths{Config: abs, State: abs, Data: abs}, nil
 	}
-	config, state := env("XDG_CONFIG_HOME"), env("XDG_STATE_HOME")
+	config, state, data := env("XDG_CONFIG_HOME"), env("XDG_STATE_HOME"), env("XDG_DATA_HOME")
 	home := env("HOME")
-	if home == "" && (config == "" || state == "") {
+	if home == "" && (config == "" || state == "" || data == "") {
 		h, err := os.UserHomeDir()
 		if err != nil {
 			return Paths{}, fault.NewConfiguration("set HOME, or PAWL_HOME to a folder for pawl's own files", "no home folder is known")
@@ -42,8 +44,14 @@ func PathsFrom(env func(string) string) (Paths, error) {
 	if state == "" || !filepath.IsAbs(state) {
 		state = filepath.Join(home, ".local", "state")
 	}
-	return Paths{Config: filepath.Join(config, "pawl"), State: filepath.Join(state, "pawl")}, nil
+	if data == "" || !filepath.IsAbs(data) {
+		data = filepath.Join(home, ".local", "share")
+	}
+	return Paths{Config: filepath.Join(config, "pawl"), State: filepath.Join(state, "pawl"), Data: filepath.Join(data, "pawl")}, nil
 }
+
+// Plugins is the folder of installed plugins.
+func (p Paths) Plugins() string { return filepath.Join(p.Data, "plugins") }
 
 // Database is the file of the session log.
 func (p Paths) Database() string { return filepath.Join(p.State, "pawl.db") }

@@ -28,7 +28,7 @@ func LoadCommands(folders ...Folder) (out []Command, warnings []string) {
 			return stem(p), strings.EqualFold(path.Ext(p), ".md") && !strings.EqualFold(path.Base(p), "README.md")
 		}
 		warnings = append(warnings, f.each(want, func(s file) {
-			c := Command{Name: s.base, Description: line(s.fields.Text("description"), maxDescription), Hint: line(s.fields.Text("argument-hint"), 60), Text: s.text, File: s.path}
+			c := Command{Name: f.Prefix + s.base, Description: line(s.fields.Text("description"), maxDescription), Hint: line(s.fields.Text("argument-hint"), 60), Text: s.text, File: s.path}
 			if names, set := s.fields.List("allowed-tools"); set {
 				c.Tools = names
 			}

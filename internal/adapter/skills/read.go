@@ -23,7 +23,12 @@ import (
 )
 
 // Folder is where to look: Path below Root; no link may lead out of Root.
-type Folder struct{ Root, Path string }
+type Folder struct {
+	Root, Path string
+	// Prefix is that of a plugin's names (NAME:), "" for others. In a plugin's texts
+	// ${CLAUDE_PLUGIN_ROOT} is Root.
+	Prefix string
+}
 
 // Limits: the bytes of a file, the files of a folder, and the depth.
 const (
@@ -78,6 +83,9 @@ func (f Folder) each(want func(p string) (base string, ok bool), do func(file)) 
 		if err != nil {
 			warn(p, err)
 			return nil
+		}
+		if f.Prefix != "" {
+			text = strings.ReplaceAll(text, "${CLAUDE_PLUGIN_ROOT}", f.Root)
 		}
 		fields, body, err := frontmatter.Parse(text)
 		if err == nil && !name().MatchString(base) {

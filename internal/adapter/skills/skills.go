@@ -34,6 +34,9 @@ func Load(folders ...Folder) (out []Skill, warnings []string) {
 	for _, f := range folders {
 		want := func(p string) (string, bool) {
 			in := path.Dir(below(f.Path, p))
+			if in == "." && f.Prefix != "" { // a plugin may name the folder of one skill
+				in = path.Base(f.Path)
+			}
 			return path.Base(in), path.Base(p) == "SKILL.md" && in != "."
 		}
 		warnings = append(warnings, f.each(want, func(s file) {
@@ -41,6 +44,7 @@ func Load(folders ...Folder) (out []Skill, warnings []string) {
 			if n := s.fields.Text("name"); name().MatchString(n) {
 				k.Name = n
 			}
+			k.Name = f.Prefix + k.Name
 			if names, set := s.fields.List("allowed-tools"); set {
 				k.Tools = names
 			}

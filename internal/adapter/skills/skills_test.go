@@ -46,7 +46,7 @@ func TestSkills(t *testing.T) {
 	}
 	put(t, filepath.Join(out, "skills/pdf/SKILL.md"), "---\nname: PDF-forms\ndescription: the person's own\n---\nlater")
 	put(t, filepath.Join(out, "skills/own/SKILL.md"), "---\ndescription: mine\n---\nown text")
-	all, warnings := Load(Folder{dir, ".claude/skills"}, Folder{dir, ".agents/skills"}, Folder{out, "skills"}, Folder{filepath.Join(dir, "none"), "skills"})
+	all, warnings := Load(Folder{Root: dir, Path: ".claude/skills"}, Folder{Root: dir, Path: ".agents/skills"}, Folder{Root: out, Path: "skills"}, Folder{Root: filepath.Join(dir, "none"), Path: "skills"})
 	if got := strings.Join(names(all), " "); got != "own pdf-forms" {
 		t.Fatalf("%s; %q", got, warnings)
 	}
@@ -96,11 +96,11 @@ func TestCommands(t *testing.T) {
 	put(t, filepath.Join(dir, ".claude/commands/git/commit.md"), "---\nallowed-tools: Bash(git add:*), Bash(git commit:*)\nargument-hint: [message]\ndescription: Create a git commit\n---\nCommit it.")
 	put(t, filepath.Join(dir, ".pawl/commands/commit.md"), "# Ours\ntext")
 	put(t, filepath.Join(dir, ".claude/commands/README.md"), "no command")
-	all, warnings := LoadCommands(Folder{dir, ".pawl/commands"}, Folder{dir, ".claude/commands"})
+	all, warnings := LoadCommands(Folder{Root: dir, Path: ".pawl/commands"}, Folder{Root: dir, Path: ".claude/commands"})
 	if len(all) != 1 || all[0].Text != "# Ours\ntext" || all[0].Description != "Ours" || len(warnings) != 0 {
 		t.Errorf("%+v %q", all, warnings)
 	}
-	all, _ = LoadCommands(Folder{dir, ".claude/commands"})
+	all, _ = LoadCommands(Folder{Root: dir, Path: ".claude/commands"})
 	if len(all) != 1 || all[0].Description != "Create a git commit" || len(all[0].Tools) != 2 || !strings.Contains(all[0].Prompt(""), "Use no tools for this but Bash(git add:*), Bash(git commit:*)") {
 		t.Errorf("%+v", all)
 	}

@@ -138,6 +138,7 @@ type choices struct {
 	perm     *permission.Policy
 	routes   route.Config
 	trust    *folderTrust
+	plugins  []usedPlugin
 	by       confinedBy
 	readOnly bool // as front.readOnly
 }
@@ -205,6 +206,7 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 	if c.trust, err = a.trustOf(f, c, fr, o); err != nil {
 		return c, err
 	}
+	c.plugins = a.usePlugins(c.paths, c.dir, o)
 	if !c.by.has.Workspace { // otherwise the sandbox confines its checks
 		trusted, err := c.trust.checks(finderOf(c.conf.User, c.dir, a.Env))
 		if err != nil {
@@ -299,7 +301,7 @@ func (a *App) instructions(ctx context.Context, f *flags, fr front, c choices, w
 	}
 	keep.told = text
 	if !fr.readOnly && c.conf.User.Agents.Levels() > 0 {
-		t.kinds, warnings = a.kinds(c.dir, c.paths, w.mask.String)
+		t.kinds, warnings = a.kinds(c.dir, c.paths, c.plugins, w.mask.String)
 		o.warnings = append(o.warnings, warnings...)
 	}
 	dir := c.dir
@@ -309,10 +311,10 @@ func (a *App) instructions(ctx context.Context, f *flags, fr front, c choices, w
 	t.system = f.systemPrompt
 	if t.system == "" {
 		if !fr.readOnly {
-			t.skills, warnings = skills.Load(a.textFolders(c.dir, c.paths, "skills")...)
+			t.skills, warnings = skills.Load(a.textFolders(c.dir, c.paths, "skills", c.plugins)...)
 			o.warnings = append(o.warnings, warnings...)
 			if fr.person {
-				o.readCommands(a.textFolders(c.dir, c.paths, "commands"))
+				o.readCommands(a.textFolders(c.dir, c.paths, "commands", c.plugins))
 			}
 		}
 		t.system = prompt.System(prompt.Facts{

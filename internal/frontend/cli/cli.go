@@ -212,7 +212,7 @@ without asking anything, as "pawl run" does.`,
 		a.runCommand(), a.attachCommand(), a.demoCommand(), a.repairCommand(), a.sessionsCommand(), a.modelsCommand(),
 		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.redoCommand(), a.diffCommand(), a.statesCommand(), exitCodesTopic(),
 		a.whyCommand(), a.statsCommand(), a.rulesCommand(), a.memoryCommand(), a.versionCommand(),
-		a.sandboxCommand(), a.trustCommand(), a.lspCommand(), a.mcpCommand(), a.hooksCommand(), a.swarmCommand(), a.workerCommand(), a.acpCommand(),
+		a.sandboxCommand(), a.trustCommand(), a.lspCommand(), a.mcpCommand(), a.hooksCommand(), a.pluginCommand(), a.swarmCommand(), a.workerCommand(), a.acpCommand(),
 		a.configCommand(), a.manCommand(), flagsTopic(),
 	)
 	shellScripts(root)

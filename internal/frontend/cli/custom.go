@@ -13,12 +13,21 @@ import (
 // textFolders returns the folders of skills or commands, in the order of
 // precedence. They are only text, like rules, so they are read in untrusted
 // folders too.
-func (a *App) textFolders(dir string, p settings.Paths, what string) []skills.Folder {
+func (a *App) textFolders(dir string, p settings.Paths, what string, plugins []usedPlugin) []skills.Folder {
 	var out []skills.Folder
 	for _, at := range []string{".pawl", ".agents", ".claude"} {
 		out = append(out, skills.Folder{Root: dir, Path: path.Join(at, what)})
 	}
 	out = append(out, skills.Folder{Root: p.Config, Path: what})
+	for _, p := range plugins {
+		paths := p.Skills
+		if what == "commands" {
+			paths = p.Commands
+		}
+		for _, at := range paths {
+			out = append(out, skills.Folder{Root: p.Root, Path: at, Prefix: p.Name + ":"})
+		}
+	}
 	home := a.Env("HOME")
 	if home == "" || filepath.Clean(home) == dir { // then they are the folder's own
 		return out

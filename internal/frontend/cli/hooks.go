@@ -56,7 +56,7 @@ func (a *App) hooks(c choices, starter *shell.Starter, o *opened) hooks.Runner {
 		}
 	}
 	theirs, were := c.trust.trustedHooks()
-	if rules = append(slices.Clip(rules), theirs...); len(rules) == 0 {
+	if rules = slices.Concat(rules, pluginHooks(c.plugins), theirs); len(rules) == 0 {
 		return nil
 	}
 	home := a.Env("HOME")
@@ -66,13 +66,16 @@ func (a *App) hooks(c choices, starter *shell.Starter, o *opened) hooks.Runner {
 			if r.Free {
 				return process.Free
 			}
-			confine := c.by.server()
-			if _, project := were[r.From+r.Name]; !project && confine.Level != process.Unconfined {
+			confine := withReads(c.by.server(), r.Root)
+			if _, project := were[r.From+r.Name]; !project && r.Root == "" && confine.Level != process.Unconfined {
 				confine.Reads = append(slices.Clone(confine.Reads), ownFiles(r.Command, home)...)
 			}
 			return confine
 		},
 		Changed: func(r hook.Rule) string {
+			if r.Root != "" {
+				return changedHook(c.plugins, r)
+			}
 			was, project := were[r.From+r.Name]
 			if !project {
 				return ""
@@ -179,7 +182,7 @@ func (h listedHook) String() string {
 }
 
 func (a *App) listHooks(dir string) ([]listedHook, error) {
-	conf, _, err := a.settings()
+	conf, paths, err := a.settings()
 	if err != nil {
 		return nil, err
 	}
@@ -193,6 +196,12 @@ func (a *App) listHooks(dir string) ([]listedHook, error) {
 	}
 	for _, r := range userHooks(choices{conf: conf}) {
 		add(r, "")
+	}
+	plugins, _ := a.plugins(paths, t.dir) // what can not be read is told by pawl plugin
+	for _, p := range plugins {
+		for i, r := range p.set.Hooks {
+			add(r, p.whyNot(p.set.HookParts[i]))
+		}
 	}
 	rules, parts, err := folder.Hooks(t.dir)
 	if err != nil {

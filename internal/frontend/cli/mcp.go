@@ -62,7 +62,7 @@ func (a *App) outside(f *flags, c choices, o *opened) (list []mcp.Server, held [
 	if c.trust == nil {
 		return nil, nil, nil
 	}
-	list, warnings := a.mcpServers(c.paths, c.trust)
+	list, warnings := a.mcpServers(c.paths, c.trust, c.plugins)
 	o.warnings = append(o.warnings, warnings...)
 	given, err := a.givenServers(f)
 	if err != nil {
@@ -111,7 +111,7 @@ func (a *App) givenServers(f *flags) (out []mcp.Server, err error) {
 
 // mcpServers lists the MCP servers of a session: the person's own, and those of
 // the folder that are trusted. A file that can not be read is a warning.
-func (a *App) mcpServers(paths settings.Paths, t *folderTrust) (out []mcp.Server, warnings []string) {
+func (a *App) mcpServers(paths settings.Paths, t *folderTrust, plugins []usedPlugin) (out []mcp.Server, warnings []string) {
 	raw, err := settings.ReadServers(paths.MCP())
 	if err == nil && raw != nil {
 		out, err = mcp.Parse(paths.MCP(), raw, false, a.Env)
@@ -124,6 +124,8 @@ func (a *App) mcpServers(paths settings.Paths, t *folderTrust) (out []mcp.Server
 			warnings = append(warnings, "the MCP server "+out[i].Name+" can not be used: "+out[i].Problem)
 		}
 	}
+	brought, problems := a.pluginServers(plugins)
+	out, warnings = append(out, brought...), append(warnings, problems...)
 	if t == nil || t.mcp == nil || t.mcp.Unread {
 		return out, warnings
 	}
@@ -168,7 +170,7 @@ func (a *App) startServers(list []mcp.Server, c choices, keep bool, start proces
 	pins := mcp.NewPins(c.paths.Pins())
 	pins.ReadOnly = !keep
 	s := mcp.New(mcp.Options{
-		Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Changed: c.trust.changedServer, Pins: pins, Grants: a.grants(c.paths),
+		Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Changed: c.changedServer, Pins: pins, Grants: a.grants(c.paths),
 		Version: Version, Now: a.Now,
 	})
 	o.closers = append(o.closers, s.Close)
@@ -196,7 +198,7 @@ func (by confinedBy) mcp(s mcp.Server) process.Confine {
 	case !s.Project:
 		return process.Confine{Level: process.Workspace, Hosts: s.Hosts}
 	}
-	return by.server()
+	return withReads(by.server(), s.Root)
 }
 
 // mcp adds the tools of MCP servers.

@@ -232,7 +232,8 @@ func (a *App) serversOf(dir string) (list []mcp.Server, t *folderTrust, paths se
 	if err != nil {
 		return nil, nil, paths, err
 	}
-	list, warnings := a.mcpServers(paths, t)
+	plugins, _ := a.plugins(paths, t.dir) // what can not be read is told by pawl plugin
+	list, warnings := a.mcpServers(paths, t, plugins)
 	for _, w := range warnings {
 		if !slices.ContainsFunc(list, func(s mcp.Server) bool { return s.Problem != "" && strings.Contains(w, s.Problem) }) {
 			fmt.Fprintln(a.Err, plain.Line("pawl: "+w))

@@ -44,7 +44,8 @@ func (r *swarmRun) chooseKinds(g *taskgraph.File) error {
 	if err != nil {
 		return err
 	}
-	all, warnings := r.App.kinds(dir, paths, secrets.New(r.heldSecrets()...).String)
+	plugins, _ := r.App.plugins(paths, dir) // a session tells what can not be read
+	all, warnings := r.App.kinds(dir, paths, plugins, secrets.New(r.heldSecrets()...).String)
 	for _, w := range warnings {
 		r.say("pawl: " + w)
 	}

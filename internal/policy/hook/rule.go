@@ -20,6 +20,8 @@ type Rule struct {
 	Timeout time.Duration
 	// Free: it has "sandbox": "off". Only a person's own hook may.
 	Free bool
+	// Root is the folder of the plugin that brings it, "" for none.
+	Root string
 	// Name distinguishes it from the others of its file: its event and its
 	// position there.
 	Name string
@@ -133,7 +135,7 @@ func Select(rules []Rule, e Event, names ...string) []Rule {
 		if r.Event != e || r.Idle != "" || len(names) > 0 && !Matches(e, r.Matcher, names...) {
 			continue
 		}
-		if !slices.ContainsFunc(out, func(o Rule) bool { return o.Command == r.Command && o.Free == r.Free }) {
+		if !slices.ContainsFunc(out, func(o Rule) bool { return o.Command == r.Command && o.Free == r.Free && o.Root == r.Root }) {
 			out = append(out, r)
 		}
 	}

@@ -1,0 +1,196 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/process"
+)
+
+// Git fetches repositories.
+type Git struct {
+	Start process.Starter
+	Env   func(string) string
+}
+
+// Limits of a repository.
+const (
+	maxFetch   = 256 << 20 // bytes of what git stores of it
+	maxTime    = 5 * time.Minute
+	maxEntries = 50_000 // files of its commit
+	lookAgain  = 100 * time.Millisecond
+)
+
+// passed is what git gets of the person's environment: what it needs to find
+// its way and their credentials. GIT_* of a caller could lead it elsewhere.
+var passed = []string{
+	"PATH", "HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYSTEMROOT", "TMPDIR", "SSH_AUTH_SOCK",
+	"HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
+}
+
+// repository is a fetched commit: objects without any file.
+type repository struct {
+	git    Git
+	dir    string
+	commit string
+	tree   []entry
+}
+
+// entry is a file of a commit.
+type entry struct {
+	mode, kind, id string
+	size           int64
+	path           string
+}
+
+// run runs git in the repository. Nothing that a repository or its server says
+// makes git run a program: there is no work tree, no hook and no further protocol.
+func (r *repository) run(ctx context.Context, protocols string, in []byte, args ...string) ([]byte, error) {
+	env := []string{
+		"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_PAGER=cat", "GIT_EDITOR=:", "GIT_NO_LAZY_FETCH=1", "GIT_LFS_SKIP_SMUDGE=1",
+		"GIT_DIR=" + r.dir, "GIT_ALLOW_PROTOCOL=" + protocols,
+	}
+	for _, k := range passed {
+		if v := r.git.Env(k); v != "" {
+			env = append(env, k+"="+v)
+		}
+	}
+	safe := []string{
+		"--no-pager", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "core.askPass=", "-c", "core.bare=true",
+		"-c", "fetch.recurseSubmodules=false", "-c", "transfer.fsckObjects=true", "-c", "transfer.bundleURI=false", "-c", "fetch.writeCommitGraph=false",
+		"-c", "http.followRedirects=initial", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.quotePath=false",
+	}
+	return process.Output(ctx, r.git.Start, process.Program{
+		Path: "git", Args: append(safe, args...), Dir: r.dir, Env: env, Exact: true, Stdin: bytes.NewReader(in), Confine: process.Free,
+	})
+}
+
+// open fetches one commit of a source into an empty folder.
+func (g Git) open(ctx context.Context, s Source, dir string) (*repository, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, fmt.Errorf("it took longer than %s", maxTime))
+	defer cancel()
+	r := &repository{git: g, dir: dir}
+	if _, err := r.run(ctx, "none", nil, "init", "--quiet", "--bare", "--template=", dir); errors.Is(err, exec.ErrNotFound) {
+		return nil, fault.NewConfiguration("install git", "git is not installed, which fetches plugins")
+	} else if err != nil {
+		return nil, err
+	}
+	protocols, ref := "https:ssh", s.Ref
+	if s.local() {
+		protocols = "file"
+	}
+	if ref == "" {
+		ref = "HEAD"
+	}
+	if err := r.fetch(ctx, protocols, s.From, ref); err != nil {
+		return nil, fmt.Errorf("%s was not fetched: %w", s, err)
+	}
+	out, err := r.run(ctx, "none", nil, "rev-parse", "--verify", "--end-of-options", "FETCH_HEAD^{commit}")
+	if err != nil {
+		return nil, err
+	}
+	if r.commit = strings.TrimSpace(string(out)); !commitID().MatchString(r.commit) {
+		return nil, fmt.Errorf("git names the commit of %s as %.80q", s, r.commit)
+	}
+	out, err = r.run(ctx, "none", nil, "ls-tree", "-r", "-z", "-l", "--full-tree", r.commit)
+	if err != nil {
+		return nil, err
+	}
+	r.tree, err = parseTree(out)
+	return r, err
+}
+
+// fetch is the only step that talks to somebody. It ends when what is stored
+// grows too large: a server says beforehand neither how much it sends nor when
+// it will be done.
+func (r *repository) fetch(ctx context.Context, protocols, from, ref string) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(lookAgain)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				if sizeOf(r.dir) > maxFetch {
+					cancel(fmt.Errorf("the repository is larger than %d MB", maxFetch>>20))
+				}
+			}
+		}
+	}()
+	defer close(done)
+	_, err := r.run(ctx, protocols, nil, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--end-of-options", from, ref)
+	return err
+}
+
+func sizeOf(dir string) (n int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { // files come and go meanwhile
+		if err == nil && d.Type().IsRegular() {
+			if st, err := d.Info(); err == nil {
+				n += st.Size()
+			}
+		}
+		return nil
+	})
+	return n
+}
+
+func parseTree(out []byte) ([]entry, error) {
+	var tree []entry
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if line == "" {
+			continue
+		}
+		head, name, ok := strings.Cut(line, "\t")
+		f := strings.Fields(head)
+		if !ok || len(f) != 4 {
+			return nil, fmt.Errorf("git lists a file as %.80q", line)
+		}
+		e := entry{mode: f[0], kind: f[1], id: f[2], path: name}
+		if f[3] != "-" {
+			size, err := strconv.ParseInt(f[3], 10, 64)
+			if err != nil {
+				return nil, err
+			}
+			e.size = size
+		}
+		if tree = append(tree, e); len(tree) > maxEntries {
+			return nil, fmt.Errorf("the repository has more than %d files", maxEntries)
+		}
+	}
+	return tree, nil
+}
+
+// contents reads files of the commit, in their order.
+func (r *repository) contents(ctx context.Context, of []entry) ([][]byte, error) {
+	var ids bytes.Buffer
+	for _, e := range of {
+		ids.WriteString(e.id + "\n")
+	}
+	out, err := r.run(ctx, "none", ids.Bytes(), "cat-file", "--batch")
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]byte, 0, len(of))
+	for _, e := range of {
+		head, rest, ok := bytes.Cut(out, []byte("\n"))
+		if !ok || string(head) != fmt.Sprintf("%s blob %d", e.id, e.size) || int64(len(rest)) <= e.size {
+			return nil, fmt.Errorf("git gives %.80q for %s", head, e.path)
+		}
+		all, out = append(all, rest[:e.size]), rest[e.size+1:]
+	}
+	return all, nil
+}

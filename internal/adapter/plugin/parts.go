@@ -1,0 +1,178 @@
+package plugin
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// RootVars are the names under which hooks and servers know the plugin's folder.
+var RootVars = []string{"CLAUDE_PLUGIN_ROOT", "PAWL_PLUGIN_ROOT"}
+
+// Set is what of a plugin runs, each with its part.
+type Set struct {
+	Hooks     []hook.Rule
+	HookParts []trust.Part // of Hooks
+	Servers   []byte       // {"mcpServers": {…}}, with the names that they have in pawl
+	Parts     []trust.Part // of the servers
+}
+
+// All returns the parts of hooks and servers.
+func (s Set) All() []trust.Part { return slices.Concat(s.HookParts, s.Parts) }
+
+// Set reads what of an installed plugin runs, with its files as they are now.
+func (p Plugin) Set() (Set, error) {
+	root, err := os.OpenRoot(p.Root)
+	if err != nil {
+		return Set{}, err
+	}
+	defer root.Close()
+	if len(p.Manifest.Hooks) == 0 && len(p.Manifest.Servers) == 0 {
+		return Set{}, nil
+	}
+	var files []file
+	total := int64(0)
+	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		st, err := d.Info()
+		if err != nil || !st.Mode().IsRegular() {
+			return fmt.Errorf("%s is no regular file: %w", name, err)
+		}
+		if total += st.Size(); total > maxBytes || len(files) == maxFiles {
+			return fmt.Errorf("there is more than was installed")
+		}
+		text, err := root.ReadFile(name)
+		files = append(files, file{name, text, st.Mode()&0o111 != 0})
+		return err
+	})
+	if err != nil {
+		return Set{}, fmt.Errorf("the plugin %s is not as it was installed: %w", p.Name, err)
+	}
+	return set(p.Name, p.Root, p.Manifest, files)
+}
+
+// Set reads what of a plugin would run.
+func (f *Fetched) Set() (Set, error) { return set(f.Name, "", f.Manifest, f.files) }
+
+func set(name, root string, m Manifest, files []file) (out Set, err error) {
+	every := everyFile(files)
+	for _, d := range m.Hooks {
+		rules, err := hook.Rules("plugin "+name+": "+d.File, d.Raw)
+		if err != nil {
+			return out, fmt.Errorf("%s: %w", d.File, err)
+		}
+		for _, r := range rules {
+			r.Free, r.Root = false, root
+			out.Hooks = append(out.Hooks, r)
+			out.HookParts = append(out.HookParts, trust.HookPart(r, append(named(files, r.Command), every)))
+		}
+	}
+	all := map[string]json.RawMessage{}
+	for _, d := range m.Servers {
+		var servers map[string]json.RawMessage
+		if err := json.Unmarshal(d.Raw, &servers); err != nil {
+			return out, fmt.Errorf("%s: %w", d.File, err)
+		}
+		for _, n := range slices.Sorted(maps.Keys(servers)) {
+			if _, twice := all[ServerName(name, n)]; !twice {
+				all[ServerName(name, n)] = servers[n]
+			}
+		}
+	}
+	if len(all) == 0 {
+		return out, nil
+	}
+	if out.Servers, err = json.Marshal(map[string]any{"mcpServers": all}); err != nil {
+		return out, err
+	}
+	entries, ok := trust.ServerEntries(trust.Source{Name: "plugin " + name, Text: string(out.Servers)}, "mcpServers")
+	if !ok {
+		return out, fmt.Errorf("the servers of the plugin %s can not be read", name)
+	}
+	for _, e := range entries {
+		out.Parts = append(out.Parts, e.Part(append(named(files, e.Line), every)))
+	}
+	return out, nil
+}
+
+// everyFile is the one source that covers every byte of the plugin.
+func everyFile(files []file) trust.Source {
+	files = slices.Clone(files)
+	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
+	var text strings.Builder
+	for _, f := range files {
+		mark := ""
+		if f.exec {
+			mark = " executable"
+		}
+		fmt.Fprintf(&text, "%s %x%s\n", f.path, sha256.Sum256(f.text), mark)
+	}
+	return trust.Source{Name: "its files", Text: text.String()}
+}
+
+// named are the files that a command line names, for a person to read.
+func named(files []file, line string) (out []trust.Source) {
+	for _, f := range files {
+		if strings.Contains(line, f.path) && len(f.text) < 64<<10 && !bytes.ContainsRune(f.text, 0) {
+			out = append(out, trust.Source{Name: f.path, Text: string(f.text)})
+		}
+	}
+	return out
+}
+
+var odd = lazyregexp.New(`[^A-Za-z0-9-]+`)
+
+// ServerName is the name in pawl of a plugin's server: that which its tools have
+// in Claude Code (mcp__plugin_NAME_SERVER__tool), cut where it is too long.
+func ServerName(plugin, server string) string {
+	tidy := func(s string) string { return strings.Trim(odd().ReplaceAllString(s, "_"), "_") }
+	name := "plugin_" + tidy(plugin) + "_" + tidy(server)
+	if len(name) > 40 {
+		name = strings.TrimRight(name[:31], "_-") + fmt.Sprintf("-%x", sha256.Sum256([]byte(name)))[:9]
+	}
+	return name
+}
+
+// Changes lists the files that differ between an installed plugin and a fetched
+// one: + for new ones, - for those that are gone, ~ for others.
+func (p Plugin) Changes(f *Fetched) []string {
+	var out []string
+	root, err := os.OpenRoot(p.Root)
+	if err != nil {
+		return []string{"~ all files: " + err.Error()}
+	}
+	defer root.Close()
+	have := map[string]bool{}
+	for _, x := range f.files {
+		have[x.path] = true
+		was, err := root.ReadFile(x.path)
+		st, serr := root.Stat(x.path)
+		switch {
+		case err != nil || serr != nil:
+			out = append(out, "+ "+x.path)
+		case !bytes.Equal(was, x.text) || x.exec != (st.Mode()&0o100 != 0):
+			out = append(out, "~ "+x.path)
+		}
+	}
+	_ = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error { // what can not be read is among the others
+		if err == nil && !d.IsDir() && !have[name] {
+			out = append(out, "- "+name)
+		}
+		return nil
+	})
+	slices.SortFunc(out, func(a, b string) int { return strings.Compare(path.Clean(a[2:]), path.Clean(b[2:])) })
+	return out
+}

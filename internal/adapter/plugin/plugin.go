@@ -1,0 +1,195 @@
+// Package plugin keeps plugins: folders of git repositories with skills,
+// commands, agents, hooks and MCP servers, in the form of Claude Code
+// (.claude-plugin/plugin.json), and lists of such folders (marketplace.json).
+//
+// It promises that adding a plugin runs nothing of it: git fetches objects into
+// an empty repository and checks nothing out, so there are no hooks, filters,
+// submodules or LFS; the files of one commit are then written one by one, within
+// one folder. Links, submodules, names that lead elsewhere and repositories that
+// are too large are refused as a whole. What is installed is pinned by its
+// commit and changes only by an update.
+//
+// A plugin's texts are used like other texts. Its hooks and servers are parts of
+// policy/trust, and each part covers every file of the plugin, so an update that
+// changes any file asks again (ADR 032).
+package plugin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/atomicfile"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+)
+
+// Record is what is known of an installed plugin.
+type Record struct {
+	Name   string    `json:"name"`
+	From   string    `json:"from"`             // address or path of the repository
+	Ref    string    `json:"ref,omitempty"`    // branch, tag or commit that was asked for; "": its HEAD
+	Folder string    `json:"folder,omitempty"` // of the repository; "": its root
+	Commit string    `json:"commit"`
+	Time   time.Time `json:"time"` // of the last update
+	// Market is the list that names it, where one did.
+	Market *Source `json:"market,omitempty"`
+	// Entry is what the list says of it.
+	Entry json.RawMessage `json:"entry,omitempty"`
+}
+
+// Plugin is one that is installed.
+type Plugin struct {
+	Record
+	Manifest
+	Root string // its files
+}
+
+// Store is where plugins are kept: for each a record NAME.json, and a folder
+// NAME@COMMIT.
+type Store struct{ Dir string }
+
+var validName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$`)
+
+// CheckName returns why a name is not valid for a plugin.
+func CheckName(name string) error {
+	if !validName().MatchString(name) || strings.HasSuffix(strings.ToLower(name), ".json") {
+		return fmt.Errorf("%.60q can not be a plugin's name: letters, digits, -, _ and dots, at most 40", name)
+	}
+	return nil
+}
+
+// All returns the installed plugins by name. One that cannot be read is a warning.
+func (s Store) All() (out []Plugin, warnings []string) {
+	entries, err := os.ReadDir(s.Dir)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			warnings = append(warnings, "the plugins were not read: "+err.Error())
+		}
+		return nil, warnings
+	}
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok || !e.Type().IsRegular() {
+			continue
+		}
+		p, err := s.read(name)
+		if err != nil {
+			warnings = append(warnings, fmt.Sprintf("the plugin %s is not used: %v", name, err))
+			continue
+		}
+		out = append(out, p)
+	}
+	return out, warnings
+}
+
+// Of returns an installed plugin, nil if there is none of that name.
+func (s Store) Of(name string) (*Plugin, error) {
+	entries, err := os.ReadDir(s.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if strings.EqualFold(e.Name(), name+".json") {
+			p, err := s.read(strings.TrimSuffix(e.Name(), ".json"))
+			return &p, err
+		}
+	}
+	return nil, nil
+}
+
+func (s Store) file(name string) string { return filepath.Join(s.Dir, name+".json") }
+
+func (s Store) root(r Record) string { return filepath.Join(s.Dir, r.Name+"@"+r.Commit[:12]) }
+
+// Key is the path by which trust knows a plugin, over all its updates.
+func (s Store) Key(r Record) string { return filepath.Join(s.Dir, r.Name) }
+
+// Identity distinguishes a plugin from another one of the same name.
+func (r Record) Identity() string { return r.From + "#" + r.Folder }
+
+func (s Store) read(name string) (p Plugin, err error) {
+	if err := CheckName(name); err != nil {
+		return p, err
+	}
+	raw, err := os.ReadFile(s.file(name))
+	if err == nil {
+		err = json.Unmarshal(raw, &p.Record)
+	}
+	switch {
+	case err != nil:
+		return p, err
+	case p.Name != name || !commitID().MatchString(p.Commit):
+		return p, errors.New("its record is damaged; pawl plugin remove " + name)
+	}
+	p.Root = s.root(p.Record)
+	root, err := os.OpenRoot(p.Root)
+	if err != nil {
+		return p, err
+	}
+	defer root.Close()
+	p.Manifest, err = readManifest(readIn(root.FS()), p.Entry)
+	return p, err
+}
+
+// Remove removes a plugin: its record first, so that no half of it is used.
+func (s Store) Remove(name string) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	if err := os.Remove(s.file(name)); err != nil {
+		return err
+	}
+	return s.sweep(name)
+}
+
+// sweep removes the folders of a plugin but those named.
+func (s Store) sweep(name string, but ...string) error {
+	entries, err := os.ReadDir(s.Dir)
+	for _, e := range entries {
+		at := filepath.Join(s.Dir, e.Name())
+		if strings.HasPrefix(e.Name(), name+"@") && !slices.Contains(but, at) {
+			err = errors.Join(err, os.RemoveAll(at))
+		}
+	}
+	return err
+}
+
+// Install writes what was fetched, and then the record. The version before is
+// left until the next update, since a session may run it.
+func (s Store) Install(f *Fetched, now time.Time) (Plugin, error) {
+	f.Time = now.UTC().Truncate(time.Second)
+	p := Plugin{Record: f.Record, Manifest: f.Manifest, Root: s.root(f.Record)}
+	was, _ := s.Of(f.Name) // a damaged record is replaced
+	temp, err := os.MkdirTemp(s.Dir, ".new-")
+	if err != nil {
+		return p, err
+	}
+	defer os.RemoveAll(temp)
+	if err := f.write(temp); err != nil {
+		return p, err
+	}
+	if err := os.RemoveAll(p.Root); err != nil { // of an attempt that broke off, or the same again
+		return p, err
+	}
+	if err := os.Rename(temp, p.Root); err != nil {
+		return p, err
+	}
+	raw, err := json.MarshalIndent(p.Record, "", "  ")
+	if err != nil {
+		return p, err
+	}
+	if err := atomicfile.Write(s.file(p.Name), append(raw, '\n'), 0o600); err != nil {
+		return p, err
+	}
+	keep := []string{p.Root}
+	if was != nil {
+		keep = append(keep, was.Root)
+	}
+	return p, s.sweep(p.Name, keep...)
+}

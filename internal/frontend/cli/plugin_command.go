@@ -1,0 +1,444 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-agent/pawl/internal/adapter/plugin"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/adapter/skills"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// pluginCommand installs, lists, updates and removes plugins.
+func (a *App) pluginCommand() *cobra.Command {
+	var asJSON, yes bool
+	c := &cobra.Command{
+		Use: "plugin", Short: "Plugins: skills, commands, agents, hooks and MCP servers from git", Args: exactly(0),
+		Long: `Plugins are folders of git repositories with skills, commands, agents, hooks and MCP
+servers, in the form of Claude Code. Adding one runs nothing of it: its files are
+written, pinned by their commit, and you are asked whether its hooks and servers may
+run. See doc/plugins.md.`,
+	}
+	list := &cobra.Command{
+		Use: "list", Short: "List the installed plugins", Args: exactly(0),
+		RunE: func(*cobra.Command, []string) error { return a.pluginList(asJSON) },
+	}
+	c.RunE = list.RunE
+	for _, x := range []*cobra.Command{c, list} {
+		x.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	}
+	add := &cobra.Command{
+		Use: "add URL|FOLDER[@REF] [NAME]", Short: "Install a plugin; of a list of plugins the one of that name", Aliases: []string{"install"},
+		Example: "  pawl plugin add https://git.example.com/tools/reviewer.git@v1.2\n  pawl plugin add owner/marketplace formatter",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return usageError("usage: %s", c.UseLine())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.changePlugins("pawl plugin add", func(p plugins) error { return p.add(c.Context(), args[0], strings.Join(args[1:], ""), yes) })
+		},
+	}
+	one := func(use, short string, run func(p plugins, ctx context.Context, name string) error) *cobra.Command {
+		return &cobra.Command{Use: use + " NAME", Short: short, Args: exactly(1), RunE: func(c *cobra.Command, args []string) error {
+			return a.changePlugins("pawl plugin "+use, func(p plugins) error { return run(p, c.Context(), args[0]) })
+		}}
+	}
+	update := &cobra.Command{
+		Use: "update [NAME]", Short: "Fetch what a plugin, or each, is by now; what changed is shown and asked about", Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.changePlugins("pawl plugin update", func(p plugins) error { return p.update(c.Context(), args, yes) })
+		},
+	}
+	trusts := one("trust", "Show what of a plugin would run, and say whether it may", func(p plugins, _ context.Context, name string) error {
+		u, err := p.named(name)
+		if err != nil {
+			return err
+		}
+		return p.ask(u, yes)
+	})
+	remove := one("remove", "Remove a plugin", func(p plugins, _ context.Context, name string) error { return p.remove(name) })
+	remove.Aliases = []string{"rm", "uninstall"}
+	for _, x := range []*cobra.Command{add, update, trusts} {
+		x.Flags().BoolVarP(&yes, "yes", "y", false, "let its hooks and servers run without asking")
+	}
+	c.AddCommand(list, add, update, trusts, remove)
+	return c
+}
+
+// plugins is what the subcommands work with.
+type plugins struct {
+	a     *App
+	paths settings.Paths
+	store plugin.Store
+	git   plugin.Git
+}
+
+func (a *App) changePlugins(what string, do func(plugins) error) error {
+	if err := a.byPerson(what); err != nil {
+		return err
+	}
+	paths, err := settings.PathsFrom(a.Env)
+	if err != nil {
+		return err
+	}
+	starter := shell.NewStarter(shell.StarterOptions{}) // git reaches the network with the person's own credentials
+	err = do(plugins{a, paths, plugin.Store{Dir: paths.Plugins()}, plugin.Git{Start: starter, Env: a.Env}})
+	return errors.Join(err, starter.Close())
+}
+
+func (p plugins) say(format string, args ...any) {
+	fmt.Fprintln(wrapped(p.a.Out, true), plain.Line(fmt.Sprintf(format, args...)))
+}
+
+func (p plugins) named(name string) (usedPlugin, error) {
+	found, err := p.store.Of(name)
+	if err == nil && found == nil {
+		err = usageError("there is no plugin %s; pawl plugin list shows them", name)
+	}
+	if err != nil {
+		return usedPlugin{}, err
+	}
+	return judgePlugin(p.store, p.paths, *found), nil
+}
+
+func (p plugins) add(ctx context.Context, text, name string, yes bool) error {
+	isFolder := func(at string) bool { st, err := os.Stat(at); return err == nil && st.IsDir() }
+	from, err := plugin.ParseSource(text, p.a.Dir, isFolder)
+	if err != nil {
+		return usageError("%w", err)
+	}
+	f, err := p.store.Fetch(ctx, p.git, from, name)
+	if err != nil {
+		return p.choice(text, err)
+	}
+	if was, _ := p.store.Of(f.Name); was != nil { // a damaged one is named by list
+		return usageError("the plugin %s is installed from %s; pawl plugin update %s, or remove it first", was.Name, was.From, was.Name)
+	}
+	installed, err := p.install(f)
+	if err != nil {
+		return err
+	}
+	return p.ask(installed, yes)
+}
+
+// choice tells the plugins of a list, if one must be chosen.
+func (p plugins) choice(text string, err error) error {
+	var c *plugin.Choice
+	if !errors.As(err, &c) {
+		return err
+	}
+	for _, l := range c.Listed {
+		p.say("  %s: %s", l.Name, l.Description)
+	}
+	return usageError("%w; for example: pawl plugin add %s %s", err, text, append(c.Listed, plugin.Listed{Name: "NAME"})[0].Name)
+}
+
+// install writes a plugin and shows what it brings. Its texts are used from now on.
+func (p plugins) install(f *plugin.Fetched) (usedPlugin, error) {
+	is, err := p.store.Install(f, p.a.Now())
+	if err != nil {
+		return usedPlugin{}, err
+	}
+	u := judgePlugin(p.store, p.paths, is)
+	p.say("%s", u.line())
+	for _, l := range u.contents() {
+		p.say("  %s", l)
+	}
+	if len(f.Pointers) > 0 {
+		p.say("  not fetched, since git LFS has it: %s", strings.Join(f.Pointers, ", "))
+	}
+	return u, u.err
+}
+
+// ask shows what of a plugin would run and keeps the person's answer.
+func (p plugins) ask(u usedPlugin, yes bool) error {
+	if u.err != nil {
+		return u.err
+	}
+	asks := u.verdict.Asks()
+	if len(asks) == 0 {
+		return nil
+	}
+	p.show(asks)
+	said, err := p.answer("may these run, confined like a folder's? [y]es, [n]o: ", yes)
+	if err != nil {
+		return fmt.Errorf("its hooks and servers do not run: %w; later: pawl plugin trust %s", err, u.Name)
+	}
+	if err := p.keep(u, said); err != nil {
+		return err
+	}
+	if !said {
+		return &exitError{code: 8, err: fmt.Errorf("the hooks and servers of %s do not run; its texts are used", u.Name)}
+	}
+	return nil
+}
+
+func (p plugins) keep(u usedPlugin, yes bool) error {
+	return p.paths.Trust().Keep(trust.Accept(p.store.Key(u.Record), u.Identity(), p.a.Now(), yes, u.set.All()))
+}
+
+// show shows parts with what they run, or what changed of them.
+func (p plugins) show(asks []trust.Judged) {
+	p.say("it would have pawl run by itself, in every folder:")
+	for i, j := range asks {
+		if i == shownParts {
+			p.say("  … and %d more", len(asks)-i)
+			break
+		}
+		p.say("  %s %s: %s", map[trust.Kind]string{trust.Hook: "hook", trust.MCP: "MCP server"}[j.Kind], j.Name, strings.Join(j.Runs, ", "))
+		lines := j.Lines
+		if j.Was != nil {
+			lines = j.Difference()
+		}
+		lines = slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return j.Was == nil && strings.HasPrefix(l, "its files: ") })
+		for n, l := range lines {
+			if n == 2*shownLines {
+				p.say("      … and %d lines more", len(lines)-n)
+				break
+			}
+			p.say("      %s", l)
+		}
+	}
+}
+
+// answer reads a yes or a no; without one the error has the exit code of a
+// missing permission.
+func (p plugins) answer(question string, yes bool) (bool, error) {
+	if yes {
+		return true, nil
+	}
+	fmt.Fprint(p.a.Out, question)
+	line, err := bufio.NewReader(io.LimitReader(p.a.In, 1<<10)).ReadString('\n')
+	if err != nil && (line == "" || !errors.Is(err, io.EOF)) {
+		fmt.Fprintln(p.a.Out)
+		return false, &exitError{code: 8, err: errors.New("nobody answered; --yes answers")}
+	}
+	return answeredYes(line), nil
+}
+
+func (p plugins) update(ctx context.Context, names []string, yes bool) error {
+	all, warnings := p.store.All()
+	for _, w := range warnings {
+		fmt.Fprintln(p.a.Err, plain.Line("pawl: "+w))
+	}
+	var failed []error
+	found := false
+	for _, is := range all {
+		if len(names) > 0 && !strings.EqualFold(names[0], is.Name) {
+			continue
+		}
+		found = true
+		if err := p.renew(ctx, judgePlugin(p.store, p.paths, is), yes); err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", is.Name, err))
+		}
+	}
+	if len(names) > 0 && !found {
+		return usageError("there is no plugin %s; pawl plugin list shows them", names[0])
+	}
+	return errors.Join(failed...)
+}
+
+// renew updates one plugin. Where what runs of it changed, the person is asked
+// first, and a no leaves all as it is.
+func (p plugins) renew(ctx context.Context, u usedPlugin, yes bool) error {
+	f, err := p.store.Update(ctx, p.git, u.Plugin)
+	if err != nil {
+		return err
+	}
+	changes := u.Changes(f)
+	if f.Commit == u.Commit && len(changes) == 0 {
+		p.say("%s is at %s, the newest", u.Name, u.Commit[:12])
+		return nil
+	}
+	p.say("%s: %s → %s", u.Name, u.Commit[:12], f.Commit[:12])
+	for i, c := range changes {
+		if i == 4*shownParts {
+			p.say("  … and %d more files", len(changes)-i)
+			break
+		}
+		p.say("  %s", c)
+	}
+	set, err := f.Set()
+	if err != nil {
+		return err
+	}
+	e, err := p.paths.Trust().Of(p.store.Key(u.Record), u.Identity())
+	if err != nil {
+		return err
+	}
+	next := trust.Judge(e, f.Identity(), set.All())
+	asks := next.Asks()
+	trusted := e != nil && !e.No
+	if trusted && len(asks) > 0 {
+		p.show(asks)
+		said, err := p.answer("take this version, and let these run? [y]es, [n]o (keeps the one that is installed): ", yes)
+		if err == nil && !said {
+			err = &exitError{code: 8, err: errors.New("not updated")}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if trusted {
+		if err := p.keep(usedPlugin{Plugin: plugin.Plugin{Record: f.Record}, set: set}, true); err != nil {
+			return err
+		}
+	}
+	is, err := p.install(f)
+	if err == nil && !trusted {
+		err = p.ask(is, yes)
+	}
+	return err
+}
+
+func (p plugins) remove(name string) error {
+	u, err := p.store.Of(name)
+	switch {
+	case u == nil && err == nil:
+		return usageError("there is no plugin %s; pawl plugin list shows them", name)
+	case err == nil:
+		name = u.Name
+	}
+	_, rerr := p.paths.Trust().Revoke(p.store.Key(plugin.Record{Name: name}))
+	if err := errors.Join(rerr, p.store.Remove(name)); err != nil {
+		return err
+	}
+	p.say("%s is removed", name)
+	return nil
+}
+
+// line is a plugin in one line.
+func (u usedPlugin) line() string {
+	s := u.Name
+	if u.Version != "" {
+		s += " " + u.Version
+	}
+	s += " from " + u.From
+	if u.Ref != "" {
+		s += "@" + u.Ref
+	}
+	if u.Folder != "" {
+		s += " (" + u.Folder + ")"
+	}
+	s += ", commit " + u.Commit[:12]
+	if u.Description != "" {
+		s += ": " + u.Description
+	}
+	return s
+}
+
+// contents lists what a plugin brings.
+func (u usedPlugin) contents() (out []string) {
+	add := func(what string, names []string) {
+		if len(names) > 0 {
+			out = append(out, what+": "+strings.Join(names, ", "))
+		}
+	}
+	var folders []skills.Folder
+	for _, at := range u.Skills {
+		folders = append(folders, skills.Folder{Root: u.Root, Path: at, Prefix: u.Name + ":"})
+	}
+	var names []string
+	all, warnings := skills.Load(folders...)
+	for _, s := range all {
+		names = append(names, s.Name)
+	}
+	add("skills", names)
+	folders, names = nil, nil
+	for _, at := range u.Commands {
+		folders = append(folders, skills.Folder{Root: u.Root, Path: at, Prefix: u.Name + ":"})
+	}
+	commands, more := skills.LoadCommands(folders...)
+	for _, c := range commands {
+		names = append(names, "/"+c.Name)
+	}
+	add("commands", names)
+	kinds, notes := loadAgents([]usedPlugin{u})
+	names = nil
+	for _, k := range kinds {
+		if k.File != "" {
+			names = append(names, k.Name)
+		}
+	}
+	add("agents", names)
+	names = nil
+	for i, h := range u.set.Hooks {
+		name := string(h.Event)
+		if h.Idle != "" {
+			name += " (not run: " + h.Idle + ")"
+		} else if u.whyNot(u.set.HookParts[i]) != "" {
+			name += " (not trusted)"
+		}
+		names = append(names, name)
+	}
+	add("hooks", names)
+	names = nil
+	for _, s := range u.set.Parts {
+		name, _, _ := strings.Cut(s.Name, " ")
+		if u.whyNot(s) != "" {
+			name += " (not trusted)"
+		}
+		names = append(names, name)
+	}
+	add("MCP servers", names)
+	add("not used by pawl", u.Unused)
+	for _, w := range slices.Concat(warnings, more, notes) {
+		out = append(out, "note: "+strings.ReplaceAll(w, u.Root, path.Base(u.Root)))
+	}
+	return out
+}
+
+func (a *App) pluginList(asJSON bool) error {
+	paths, err := settings.PathsFrom(a.Env)
+	if err != nil {
+		return err
+	}
+	store := plugin.Store{Dir: paths.Plugins()}
+	all, warnings := store.All()
+	for _, w := range warnings {
+		fmt.Fprintln(a.Err, plain.Line("pawl: "+w))
+	}
+	if asJSON {
+		type listed struct {
+			plugin.Record
+			plugin.Manifest
+			Root    string      `json:"root"`
+			Trusted trust.State `json:"trust"`
+		}
+		out := []listed{}
+		for _, p := range all {
+			u := judgePlugin(store, paths, p)
+			out = append(out, listed{p.Record, p.Manifest, p.Root, u.verdict.State})
+		}
+		return a.json(out)
+	}
+	say := plugins{a: a}.say
+	if len(all) == 0 {
+		say("there are no plugins; pawl plugin add installs one")
+	}
+	for _, p := range all {
+		u := judgePlugin(store, paths, p)
+		say("%s", u.line())
+		for _, l := range u.contents() {
+			say("  %s", l)
+		}
+		if u.err != nil {
+			say("  %v", u.err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/mcp"
+	"github.com/pawl-agent/pawl/internal/adapter/plugin"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// usedPlugin is an installed plugin with the judgement of what of it runs.
+type usedPlugin struct {
+	plugin.Plugin
+	set     plugin.Set
+	verdict trust.Verdict
+	err     error // why nothing of it runs
+}
+
+// plugins returns the installed plugins. None is read out of a workspace, where
+// a repository could contain a forged one.
+func (a *App) plugins(paths settings.Paths, dir string) (out []usedPlugin, warnings []string) {
+	store := plugin.Store{Dir: paths.Plugins()}
+	all, warnings := store.All()
+	if len(all) == 0 {
+		return nil, warnings
+	}
+	if (settings.Trust{Dir: store.Dir}).Within(dir, a.Env("HOME")) {
+		return nil, append(warnings, "plugins are not used: "+store.Dir+" is within this folder; set PAWL_HOME to a folder elsewhere")
+	}
+	for _, p := range all {
+		out = append(out, judgePlugin(store, paths, p))
+	}
+	return out, warnings
+}
+
+func judgePlugin(store plugin.Store, paths settings.Paths, p plugin.Plugin) usedPlugin {
+	u := usedPlugin{Plugin: p}
+	if u.set, u.err = p.Set(); u.err != nil {
+		return u
+	}
+	e, err := paths.Trust().Of(store.Key(p.Record), p.Identity())
+	u.verdict, u.err = trust.Judge(e, p.Identity(), u.set.All()), err
+	return u
+}
+
+// usePlugins returns the plugins of a session, and tells what of them does not run.
+func (a *App) usePlugins(paths settings.Paths, dir string, o *opened) []usedPlugin {
+	all, warnings := a.plugins(paths, dir)
+	o.warnings = append(o.warnings, warnings...)
+	for _, p := range all {
+		switch asks := p.verdict.Asks(); {
+		case p.err != nil:
+			o.warnings = append(o.warnings, fmt.Sprintf("no hooks and servers of the plugin %s run: %v", p.Name, p.err))
+		case len(asks) > 0 && !p.verdict.Declined:
+			why := "nobody said that they may"
+			if p.verdict.State == trust.Changed {
+				why = "they changed since you said that they may"
+			}
+			o.warnings = append(o.warnings, fmt.Sprintf("%d hooks and servers of the plugin %s do not run: %s; pawl plugin trust %s shows and asks", len(asks), p.Name, why, p.Name))
+		}
+	}
+	return all
+}
+
+// whyNot returns why a part of the plugin does not run, "" if it does.
+func (u usedPlugin) whyNot(p trust.Part) string {
+	if u.err != nil {
+		return u.err.Error()
+	}
+	for _, j := range u.verdict.Parts {
+		if j.Key() == p.Key() && j.Trusted {
+			return ""
+		}
+	}
+	return "the plugin is not trusted: pawl plugin trust " + u.Name
+}
+
+// pluginHooks are the trusted hooks of plugins.
+func pluginHooks(all []usedPlugin) (out []hook.Rule) {
+	for _, p := range all {
+		for i, r := range p.set.Hooks {
+			if p.whyNot(p.set.HookParts[i]) == "" {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// changedHook says what changed of a plugin since a hook of it was judged, "" for nothing.
+func changedHook(all []usedPlugin, r hook.Rule) string {
+	return changedPlugin(all, r.Root, func(s plugin.Set) (trust.Part, bool) {
+		i := slices.IndexFunc(s.Hooks, func(x hook.Rule) bool { return x.From == r.From && x.Name == r.Name })
+		if i < 0 {
+			return trust.Part{}, false
+		}
+		return s.HookParts[i], true
+	})
+}
+
+// changedServer says what changed in what a server runs since it was trusted.
+func (c choices) changedServer(s mcp.Server) string {
+	if s.Root == "" {
+		return c.trust.changedServer(s)
+	}
+	return changedPlugin(c.plugins, s.Root, func(set plugin.Set) (trust.Part, bool) {
+		i := slices.IndexFunc(set.Parts, func(p trust.Part) bool { return strings.HasPrefix(p.Name, s.Name+" (") })
+		if i < 0 {
+			return trust.Part{}, false
+		}
+		return set.Parts[i], true
+	})
+}
+
+func changedPlugin(all []usedPlugin, root string, part func(plugin.Set) (trust.Part, bool)) string {
+	i := slices.IndexFunc(all, func(p usedPlugin) bool { return p.Root == root })
+	if i < 0 {
+		return "its plugin is not installed"
+	}
+	now, err := all[i].Plugin.Set()
+	if err != nil {
+		return err.Error()
+	}
+	was, ok := part(all[i].set)
+	is, still := part(now)
+	if !ok || !still || was.Hash == "" || is.Hash != was.Hash {
+		return fmt.Sprintf("files of the plugin %s changed since this session began: %s (see pawl plugin update)", all[i].Name, strings.Join(trust.Differ(was, is), ", "))
+	}
+	return ""
+}
+
+// pluginServers are the trusted servers of plugins. They are treated like a
+// folder's: confined, and without pawl's keys.
+func (a *App) pluginServers(all []usedPlugin) (out []mcp.Server, warnings []string) {
+	for _, p := range all {
+		if p.set.Servers == nil {
+			continue
+		}
+		env := func(name string) string {
+			if slices.Contains(plugin.RootVars, name) {
+				return p.Root
+			}
+			return a.notPawls(name)
+		}
+		list, err := mcp.Parse("plugin "+p.Name, p.set.Servers, true, env)
+		if err != nil {
+			warnings = append(warnings, err.Error())
+		}
+		for _, s := range list {
+			part := slices.IndexFunc(p.set.Parts, func(x trust.Part) bool { return strings.HasPrefix(x.Name, s.Name+" (") })
+			if part < 0 || p.whyNot(p.set.Parts[part]) != "" {
+				continue // it was told with the plugin
+			}
+			if s.Problem != "" {
+				warnings = append(warnings, "the MCP server "+s.Name+" can not be used: "+s.Problem)
+			}
+			s.Root = p.Root
+			for _, v := range plugin.RootVars {
+				s.Env[v] = p.Root
+			}
+			out = append(out, s)
+		}
+	}
+	return out, warnings
+}
+
+// withReads is a confinement that may read a plugin's folder, too.
+func withReads(c process.Confine, root string) process.Confine {
+	if root != "" && c.Level != process.Unconfined {
+		c.Reads = append(slices.Clone(c.Reads), root)
+	}
+	return c
+}
