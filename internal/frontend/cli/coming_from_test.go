@@ -94,7 +94,7 @@ func TestNotHere(t *testing.T) {
 	for _, args := range []string{
 		"-p --worktree x", "update", "login", "-a never", "-i shot.png", "--yes-always x", "--test-cmd x y", "exec --image a.png x",
 		"--share x", "run --format json x", "--data-dir x", "logs", "update-providers", "--mode rpc", "--list-models", "--provider anthropic x", "--export x", "--no-tools x", "--title x", "web", "export",
-		"--prompt-interactive x", "--checkpointing", "-p --agents {} x", "--architect", "plugin install x", "auth login", "--list-sessions", "resume --last", "--oss",
+		"--prompt-interactive x", "--checkpointing", "-p --agents {} x", "--architect", "extensions install x", "auth login", "--list-sessions", "resume --last", "--oss",
 	} {
 		err := parsed(t, strings.Fields(args))
 		if err == nil {

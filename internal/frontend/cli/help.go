@@ -31,7 +31,7 @@ var helpCommands = []struct {
 	{"Work", "run attach swarm worker acp demo"},
 	{"What was done", "diff undo sessions why stats"},
 	{"This folder", "rules memory trust sandbox"},
-	{"Set up", "doctor models config completion"},
+	{"Set up", "doctor models config plugin completion"},
 }
 
 // helpFlags are the flags that are used most; -c and -p stand among the first lines.

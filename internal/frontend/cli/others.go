@@ -79,7 +79,7 @@ var otherFlags = map[string]string{
 	"--worktree":          "git worktree add ../other, then pawl -C ../other", "--tmux": "start pawl in tmux yourself",
 	"--debug": "--output-format stream-json shows every event, pawl why explains the last trouble", "--debug-file": "pawl sessions export --format jsonl has every event",
 	"--tools": "--deny 'TOOL' takes one away", "--settings": "the file is the one that pawl config path names; PAWL_HOME moves it",
-	"--agents": "write them into .claude/agents or .pawl/agents", "--agent": "--permission-mode plan only reads; kinds of agents are files in .claude/agents", "--plugin-dir": "pawl has no plugins", "--ide": "start pawl in the terminal of the editor",
+	"--agents": "write them into .claude/agents or .pawl/agents", "--agent": "--permission-mode plan only reads; kinds of agents are files in .claude/agents", "--plugin-dir": "pawl plugin add FOLDER installs one for good", "--ide": "start pawl in the terminal of the editor",
 	"--max-thinking-tokens": "--effort low, medium or high", "--from-pr": "give the request's text on standard input: gh pr diff | pawl run \"…\"",
 	"--append-system-prompt-file": "--append-system-prompt \"$(cat FILE)\"", "--system-prompt-file": "--system-prompt \"$(cat FILE)\"",
 	"--disable-slash-commands": "slash commands are a person's, in a conversation", "--teleport": "sessions are on this machine: pawl sessions list", "--remote": "sessions are on this machine: pawl sessions list",
@@ -122,7 +122,7 @@ var otherCommands = map[string]string{
 	"login": putKey, "logout": "take the provider's key out of the environment", "auth": putKey, "setup-token": putKey,
 	"resume": "pawl --continue, or pawl --resume ID", "continue": "pawl --continue", "fork": "pawl --continue --fork-session", "chat": "pawl alone opens a conversation",
 	"init": "write AGENTS.md; pawl rules shows what is read", "apply": "changes are made at once; pawl diff shows them and pawl undo puts them back", "review": "pawl \"review my changes\"",
-	"agents": "kinds of agents are files in .claude/agents or .pawl/agents", "agent": "kinds of agents are files in .claude/agents or .pawl/agents", "plugin": "pawl has no plugins", "plugins": "pawl has no plugins", "extensions": "pawl has no extensions", "skills": "skills are files in .agents/skills, .claude/skills or .pawl/skills",
+	"agents": "kinds of agents are files in .claude/agents or .pawl/agents", "agent": "kinds of agents are files in .claude/agents or .pawl/agents", "plugins": "pawl plugin", "extensions": "pawl plugin", "skills": "skills are files in .agents/skills, .claude/skills or .pawl/skills",
 	"export": "pawl sessions export, --html for a page", "import": "pawl sessions import FILE", "share": "pawl sessions export --html writes a page to give away", "web": "pawl is in the terminal; pawl acp is for editors", "logs": "pawl why, pawl sessions show", "update-providers": "the list of models comes with pawl; your own are set with pawl config", "uninstall": "remove the binary; pawl config path and pawl doctor name the folders",
 	"commit": commits, "serve": "pawl run --output-format stream-json is for programs", "session": "pawl sessions", "cost": "pawl stats", "model": "pawl models", "settings": "pawl config", "completions": "pawl completion bash, zsh or fish",
 }

@@ -25,7 +25,7 @@ import (
 func (a *App) pluginCommand() *cobra.Command {
 	var asJSON, yes bool
 	c := &cobra.Command{
-		Use: "plugin", Short: "Plugins: skills, commands, agents, hooks and MCP servers from git", Args: exactly(0),
+		Use: "plugin", Short: "Plugins: skills, commands, agents, hooks and servers from git", Args: exactly(0),
 		Long: `Plugins are folders of git repositories with skills, commands, agents, hooks and MCP
 servers, in the form of Claude Code. Adding one runs nothing of it: its files are
 written, pinned by their commit, and you are asked whether its hooks and servers may
