@@ -28,10 +28,10 @@ var helpCommands = []struct {
 	title    string
 	commands string
 }{
-	{"Work", "run attach swarm worker acp demo"},
+	{"Work", "run attach swarm acp demo"},
 	{"What was done", "diff undo sessions why stats"},
 	{"This folder", "rules memory trust sandbox"},
-	{"Set up", "doctor models config plugin completion"},
+	{"Set up", "doctor models config plugin"},
 }
 
 // helpFlags are the flags that are used most; -c and -p stand among the first lines.
@@ -57,7 +57,8 @@ func rootHelp(w io.Writer, root *cobra.Command) {
 			rest = append(rest, c.Name())
 		}
 	}
-	fmt.Fprintf(w, "  and %s\n\nFlags:\n", strings.Join(rest, ", "))
+	half := (len(rest) + 1) / 2
+	fmt.Fprintf(w, "  and %s,\n  %s\n\nFlags:\n", strings.Join(rest[:half], ", "), strings.Join(rest[half:], ", "))
 	for _, name := range strings.Fields(helpFlags) {
 		f := root.Flags().Lookup(name)
 		if f == nil {
