@@ -93,6 +93,22 @@ type Holder interface {
 	Hold(session string) (release func(), err error)
 }
 
+// Snapshots is a log that also keeps what was folded from a session's events, so
+// that they need not all be folded again. It is a cache: it may lose them at any
+// time.
+type Snapshots interface {
+	// SaveSnapshot keeps data, what was folded from the session's events up to and
+	// including the one with the sequence number at, in place of an earlier one.
+	SaveSnapshot(ctx context.Context, session string, at int64, data []byte) error
+	// Snapshot returns what was saved last. It returns ErrNoSnapshot if there is
+	// none, if it is damaged, or if the event at is not the one that it was saved
+	// after.
+	Snapshot(ctx context.Context, session string) (at int64, data []byte, err error)
+}
+
+// ErrNoSnapshot means that no snapshot is kept that could be used.
+var ErrNoSnapshot = errors.New("no snapshot")
+
 // HeldError reports which process has a session open. PID is 0 if that is not known.
 type HeldError struct {
 	Session string

@@ -30,12 +30,13 @@ type step struct{ from, to uint16 }
 type Machine struct {
 	table *Table
 
-	mu        sync.Mutex
-	state     State
-	history   []step // at most 2*maxHistory, the newest last
-	listeners []*listener
-	untold    []change
-	telling   bool
+	mu      sync.Mutex
+	state   State
+	history []step // at most 2*maxHistory, the newest last
+	// Who listens is no state: it ends with the process.
+	listeners []*listener `freeze:"-"`
+	untold    []change    `freeze:"-"`
+	telling   bool        `freeze:"-"`
 }
 
 type listener struct {

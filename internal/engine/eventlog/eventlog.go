@@ -30,6 +30,8 @@ type Config struct {
 	// Lost, if set, is called when the log cannot be written any more. It is
 	// called while the folds are locked, like a fold's Apply.
 	Lost func()
+	// Snapshots, if set, is how snapshots of the folds are kept.
+	Snapshots *Snapshots
 }
 
 // Log is an open log. Its methods are safe for concurrent use.
@@ -49,6 +51,8 @@ type Log struct {
 	closed bool
 	broken error // why the log can not be written any more
 	live   live
+
+	snapshots *snapshots // nil: none are kept
 }
 
 // Commenter is a fold that has something to show to readers after an event. It
@@ -57,11 +61,14 @@ type Commenter interface {
 	Comment(event.Event) (event.Body, bool)
 }
 
-// Open reads a log from its beginning into the folds. A new session has an empty log.
+// Open reads a log into the folds: from its beginning, or from where a snapshot
+// of them ends. A new session has an empty log.
 func Open(ctx context.Context, cfg Config, folds ...event.Fold) (*Log, error) {
 	l := &Log{cfg: cfg, folds: folds, subs: map[*subscriber]struct{}{}}
 	l.live.mask = cfg.Mask
-	for e, err := range cfg.Store.Read(ctx, cfg.Session, 0) {
+	l.snapshots = newSnapshots(cfg)
+	l.last = l.snapshots.restore(ctx, folds)
+	for e, err := range cfg.Store.Read(ctx, cfg.Session, l.last) {
 		if errors.Is(err, event.ErrNoSession) {
 			break
 		}
@@ -71,6 +78,7 @@ func Open(ctx context.Context, cfg Config, folds ...event.Fold) (*Log, error) {
 		l.apply(e)
 	}
 	l.began = l.last
+	l.snapshots.opened(l.last, folds)
 	return l, nil
 }
 
@@ -137,6 +145,7 @@ func (l *Log) take(es ...event.Event) {
 			l.show(event.Event{Session: l.cfg.Session, Time: e.Time, Body: b})
 		}
 		l.apply(e)
+		l.snapshots.saw(e)
 		l.show(e)
 		for _, f := range l.folds {
 			if c, ok := f.(Commenter); ok {
@@ -229,6 +238,9 @@ func (l *Log) Broken() error {
 	_, err := l.end()
 	return err
 }
+
+// Close ends what runs in the background. It does not end readers.
+func (l *Log) Close() { l.snapshots.close() }
 
 // EndReaders ends all readers after they have everything that is stored; later
 // readers too if closed is set or the log cannot be written any more, so that

@@ -37,8 +37,8 @@ func (s *Session) compose(ctx context.Context) (err error) {
 		Model: func() string { return s.info().Ref() }, Limit: func() int { return window.Bytes(s.window.resultCap()) },
 	})
 	if s.log, err = eventlog.Open(ctx, eventlog.Config{
-		Store: cfg.Store, Session: cfg.ID, Mask: cfg.Mask, Now: cfg.Now, Lost: s.machines.storage.Lost,
-	}, append(s.folds(), s.spending.Fold(), s.answers.Fold())...); err != nil {
+		Store: cfg.Store, Session: cfg.ID, Mask: cfg.Mask, Now: cfg.Now, Lost: s.machines.storage.Lost, Snapshots: snapshots(cfg),
+	}, allFolds(s.state, s.spending, s.answers)...); err != nil {
 		return err
 	}
 	s.spending.Use(s.log)

@@ -29,7 +29,12 @@ type Config struct {
 	Dir     string // the workspace's real path
 	Front   string // which frontend, for the log
 	Version string // pawl's version
-	Person  bool   // somebody is there to answer questions
+	// Program names this very program. Snapshots of the folds are kept for it
+	// alone; "": none are.
+	Program string
+	// SnapshotEvery is eventlog.Snapshots.Every.
+	SnapshotEvery int64
+	Person        bool // somebody is there to answer questions
 	// ReadOnly opens a session only for reading and undo: nothing is recorded
 	// at opening, and no model is asked.
 	ReadOnly bool

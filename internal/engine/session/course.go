@@ -28,9 +28,3 @@ func (c *course) Apply(e event.Event) {
 		c.plan = b.Items
 	}
 }
-
-// bodyFold is a fold that needs no more of an event than its body.
-type bodyFold func(event.Body)
-
-// Apply implements event.Fold.
-func (f bodyFold) Apply(e event.Event) { f(e.Body) }

@@ -27,13 +27,16 @@ type outside struct {
 	kept atomic.Bool // requests have a prefix to keep
 }
 
-// apply is part of a fold: a compacted conversation has a new prefix, so new
+// Apply implements event.Fold: a compacted conversation has a new prefix, so new
 // tools can join.
-func (o *outside) apply(b event.Body) {
-	if _, ok := b.(event.Compacted); ok {
+func (o *outside) Apply(e event.Event) {
+	if _, ok := e.Body.(event.Compacted); ok {
 		o.kept.Store(false)
 	}
 }
+
+// Root implements eventlog.Rooted: what has joined is the process's.
+func (o *outside) Root() any { return nil }
 
 // joinable reports whether there may be tools that join.
 func (s *state) joinable() bool { return s.cfg.Outside != nil || s.cfg.Joining != nil }

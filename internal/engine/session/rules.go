@@ -32,8 +32,9 @@ type guidance struct {
 // those met last.
 const manyFolders = 20
 
-func (g *guidance) apply(b event.Body) {
-	switch b := b.(type) {
+// Apply implements event.Fold.
+func (g *guidance) Apply(e event.Event) {
+	switch b := e.Body.(type) {
 	case event.Noted:
 		if b.Why == whyRules {
 			g.notes = append(g.notes, b.Text)

@@ -248,6 +248,7 @@ func (s *Session) Close() error {
 	s.changes.Close()
 	s.log.View(func() { _ = s.agent.Dispose(nil) }) // legal from every state
 	s.log.EndReaders(true)
+	s.log.Close()
 	s.letGo()
 	return s.log.Broken()
 }

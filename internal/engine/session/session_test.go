@@ -67,8 +67,30 @@ func newRig(t *testing.T, mode string, m *llmtest.Model, change ...func(*session
 	for _, c := range change {
 		c(&r.cfg)
 	}
+	// What it did is then taken up from snapshots too (SPEC 19.3).
+	snap := r.cfg
+	snap.Program, snap.Permission = "test", r.cfg.Permission.Copy()
+	t.Cleanup(func() {
+		if t.Failed() || snap.Fold != nil {
+			return
+		}
+		if log := readLog(snap.Store, snap.ID); len(log) > 0 {
+			checkSnapshots(t, snap, log, len(log)/2, len(log))
+		}
+	})
 	r.open()
 	return r
+}
+
+// readLog is what a store still has of a session.
+func readLog(st event.Store, id string) (log []event.Event) {
+	for e, err := range st.Read(context.Background(), id, 0) {
+		if err != nil {
+			return nil // closed, or made to fail
+		}
+		log = append(log, e)
+	}
+	return log
 }
 
 func policy(t *testing.T, mode, dir string) *permission.Policy {

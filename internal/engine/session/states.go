@@ -25,6 +25,9 @@ type machinesFold struct{ s *state }
 // Apply implements event.Fold.
 func (f machinesFold) Apply(e event.Event) { f.s.machines.apply(e, &f.s.conv, f.s.progress) }
 
+// Root implements eventlog.Rooted.
+func (f machinesFold) Root() any { return &f.s.machines }
+
 func (m *machines) apply(e event.Event, conv *window.Conversation, p *progress.Fold) {
 	m.calls.Apply(e)
 	m.app.Apply(e)
@@ -83,6 +86,9 @@ type milestones struct{ s *state }
 
 // Apply implements event.Fold: the other folds have counted.
 func (milestones) Apply(event.Event) {}
+
+// Root implements eventlog.Rooted.
+func (milestones) Root() any { return nil }
 
 // Comment implements eventlog.Commenter.
 func (m milestones) Comment(e event.Event) (event.Body, bool) {

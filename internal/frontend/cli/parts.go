@@ -52,6 +52,7 @@ func (s *assembly) config() session.Config {
 func (s *assembly) whose(conf *session.Config) {
 	conf.Store, conf.ID, conf.Dir = s.o.store, s.w.id, s.c.dir
 	conf.Front, conf.Version = s.fr.name, Version
+	conf.Program = program()
 	conf.Person, conf.ReadOnly = s.fr.person, s.fr.readOnly
 	conf.Now, conf.Sleep, conf.Jitter, conf.NewID = s.a.Now, session.SleepFor, mathrand.Float64, newID
 }

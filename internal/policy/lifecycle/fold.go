@@ -26,9 +26,14 @@ type live struct {
 	violations []Violation
 }
 
-// of returns the machine, made at the first call.
+// of returns the machine, made at the first call. One that was read from a
+// snapshot is there already.
 func (l *live) of(t *fsm.Table) *fsm.Machine {
-	l.once.Do(func() { l.m = fsm.NewMachine(t) })
+	l.once.Do(func() {
+		if l.m == nil {
+			l.m = fsm.NewMachine(t)
+		}
+	})
 	return l.m
 }
 

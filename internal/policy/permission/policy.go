@@ -3,6 +3,7 @@ package permission
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -150,6 +151,13 @@ func New(cfg Config) *Policy {
 		}
 	}
 	return p
+}
+
+// Copy returns a policy with the same rules, into which other events can be folded.
+func (p *Policy) Copy() *Policy {
+	q := *p
+	q.rules, q.changed = slices.Clone(p.rules), maps.Clone(p.changed)
+	return &q
 }
 
 // Trust says that a person trusts what the folder's checks and git's own

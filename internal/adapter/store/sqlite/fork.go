@@ -112,6 +112,7 @@ func (s *Store) facts(ctx context.Context, c *conn, sp span, kind, order string,
 // reused. A content that was put and not named since is kept: somebody is about
 // to name it.
 func (s *Store) Delete(ctx context.Context, id string) error {
+	var gone []string
 	err := s.writer(ctx, func(ctx context.Context, c *conn) error {
 		row, err := c.one(ctx, "SELECT num FROM sessions WHERE id = ? AND state = 0", id)
 		if err != nil {
@@ -124,7 +125,13 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
+		gone = gone[:0]
 		for _, num := range slices.Backward(nums) {
+			named, err := c.one(ctx, "SELECT id FROM sessions WHERE num = ?", num)
+			if err != nil {
+				return err
+			}
+			gone = append(gone, text(named[0]))
 			if err := s.drop(ctx, c, num); err != nil {
 				return err
 			}
@@ -132,6 +139,9 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		return nil
 	})
 	if err == nil {
+		for _, session := range gone {
+			s.forgetSnapshot(session)
+		}
 		s.tidy(ctx)
 	}
 	return s.explain("delete a session from", err)

@@ -1,0 +1,237 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql/driver"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/store"
+	"github.com/pawl-agent/pawl/internal/core/atomicfile"
+	"github.com/pawl-agent/pawl/internal/core/event"
+)
+
+var _ event.Snapshots = (*Store)(nil)
+
+// Snapshots are files beside the log, one for each session, and none of them is
+// part of it: each may be deleted at any time. A file has
+//
+//	the mark, the SHA-256 of all that follows,
+//	the length of the session's id and the id,
+//	the sequence number of the last event and the digest of that event's row,
+//	the data.
+const snapshotMark = "pawl folds 1\n"
+
+// What is kept of snapshots: the newest ones.
+const (
+	maxSnapshots     = 64
+	maxSnapshotBytes = 256 << 20
+)
+
+func (s *Store) snapshotFolder() string { return s.path + ".folds" }
+
+func (s *Store) snapshotFile(session string) string {
+	sum := sha256.Sum256([]byte(session)) // an imported id may not be a valid file name
+	return filepath.Join(s.snapshotFolder(), hex.EncodeToString(sum[:16]))
+}
+
+// Snapshot implements event.Snapshots.
+func (s *Store) Snapshot(ctx context.Context, session string) (at int64, data []byte, err error) {
+	b, err := os.ReadFile(s.snapshotFile(session))
+	if err != nil {
+		return 0, nil, event.ErrNoSnapshot
+	}
+	id, at, digest, data, ok := openSnapshot(b)
+	if !ok || id != session {
+		return 0, nil, event.ErrNoSnapshot
+	}
+	now, err := s.digest(ctx, session, at)
+	if err != nil || now != digest {
+		return 0, nil, event.ErrNoSnapshot
+	}
+	return at, data, nil
+}
+
+// openSnapshot takes a file apart; ok is false for one that is damaged.
+func openSnapshot(b []byte) (id string, at int64, digest [sha256.Size]byte, data []byte, ok bool) {
+	b, ok = bytes.CutPrefix(b, []byte(snapshotMark))
+	if !ok || len(b) < sha256.Size {
+		return "", 0, digest, nil, false
+	}
+	sum := sha256.Sum256(b[sha256.Size:])
+	if !bytes.Equal(sum[:], b[:sha256.Size]) {
+		return "", 0, digest, nil, false
+	}
+	b = b[sha256.Size:]
+	n, size := binary.Uvarint(b)
+	if size <= 0 || n > uint64(len(b)-size) || uint64(len(b)-size)-n < 8+sha256.Size {
+		return "", 0, digest, nil, false
+	}
+	b = b[size:]
+	id, b = string(b[:n]), b[n:]
+	at, b = int64(binary.LittleEndian.Uint64(b)), b[8:]
+	return id, at, [sha256.Size]byte(b), b[sha256.Size:], true
+}
+
+// SaveSnapshot implements event.Snapshots. The file is not synced: one that a
+// power loss tears is damaged, and then there is none.
+func (s *Store) SaveSnapshot(ctx context.Context, session string, at int64, data []byte) error {
+	digest, err := s.digest(ctx, session, at)
+	if err != nil {
+		return s.explain("save a snapshot of", err)
+	}
+	head := binary.AppendUvarint(nil, uint64(len(session)))
+	head = append(head, session...)
+	head = binary.LittleEndian.AppendUint64(head, uint64(at))
+	head = append(head, digest[:]...)
+	h := sha256.New()
+	h.Write(head)
+	h.Write(data)
+	mark := h.Sum([]byte(snapshotMark))
+
+	dir := s.snapshotFolder()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return s.explain("save a snapshot of", err)
+	}
+	f, err := os.CreateTemp(dir, ".new-*") // 0600
+	if err != nil {
+		return s.explain("save a snapshot of", err)
+	}
+	defer os.Remove(f.Name())
+	for _, part := range [][]byte{mark, head, data} {
+		if _, werr := f.Write(part); werr != nil {
+			err = errors.Join(err, werr)
+		}
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), s.snapshotFile(session))
+	}
+	if err != nil {
+		return s.explain("save a snapshot of", err)
+	}
+	s.pruneSnapshots(ctx)
+	return nil
+}
+
+// digest returns that of an event's row.
+func (s *Store) digest(ctx context.Context, session string, at int64) (sum [sha256.Size]byte, err error) {
+	h := sha256.New()
+	err = s.reader(ctx, func(c *conn) error {
+		spans, err := lineage(ctx, c, session)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(spans, func(sp span) bool { return sp.from < at && at <= sp.to })
+		if i < 0 {
+			return fmt.Errorf("%w: session %s has no event %d", store.ErrCorrupt, session, at)
+		}
+		row, err := c.one(ctx, "SELECT cause, time, kind, version, packed, body FROM events WHERE id = ?", spans[i].num<<seqBits|at)
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			return fmt.Errorf("%w: session %s has no event %d", store.ErrCorrupt, session, at)
+		}
+		h.Reset()
+		fmt.Fprintf(h, "%q %d %d %d %q %d %d ", session, at, integer(row[0]), integer(row[1]), text(row[2]), integer(row[3]), integer(row[4]))
+		return writeValue(h, row[5])
+	})
+	h.Sum(sum[:0])
+	return sum, err
+}
+
+func writeValue(h hash.Hash, v driver.Value) error {
+	_, err := h.Write(blob(v))
+	return err
+}
+
+// forgetSnapshot removes a session's, which has what the session's events have.
+func (s *Store) forgetSnapshot(session string) { _ = os.Remove(s.snapshotFile(session)) }
+
+// pruneSnapshots removes those of sessions that are gone, what was not finished,
+// and the oldest ones of too many.
+func (s *Store) pruneSnapshots(ctx context.Context) {
+	dir := s.snapshotFolder()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	type file struct {
+		name string
+		size int64
+		time time.Time
+	}
+	var files []file
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			continue // another process removed it
+		}
+		f := file{filepath.Join(dir, e.Name()), info.Size(), info.ModTime()}
+		if atomicfile.Unfinished(e.Name()) || e.Name()[0] == '.' {
+			if time.Since(f.time) > time.Hour {
+				_ = os.Remove(f.name)
+			}
+			continue
+		}
+		if id, ok := snapshotOf(f.name); !ok || !s.has(ctx, id) {
+			_ = os.Remove(f.name)
+			continue
+		}
+		files = append(files, f)
+	}
+	slices.SortFunc(files, func(a, b file) int { return b.time.Compare(a.time) })
+	total := int64(0)
+	for i, f := range files {
+		if total += f.size; i > 0 && (i >= maxSnapshots || total > maxSnapshotBytes) {
+			_ = os.Remove(f.name)
+		}
+	}
+}
+
+// snapshotOf returns the session of a file, by its beginning.
+func snapshotOf(name string) (id string, ok bool) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	b := make([]byte, len(snapshotMark)+sha256.Size+binary.MaxVarintLen64+4*128)
+	n, err := io.ReadFull(f, b)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) || n < len(snapshotMark)+sha256.Size {
+		return "", false
+	}
+	b, ok = bytes.CutPrefix(b[:n], []byte(snapshotMark))
+	if !ok {
+		return "", false
+	}
+	b = b[sha256.Size:]
+	length, size := binary.Uvarint(b)
+	if size <= 0 || length > uint64(len(b)-size) {
+		return "", false
+	}
+	return string(b[size : size+int(length)]), true
+}
+
+// has reports whether there is a session; it is not known where the log cannot be read.
+func (s *Store) has(ctx context.Context, session string) bool {
+	found := true
+	_ = s.reader(ctx, func(c *conn) error {
+		row, err := c.one(ctx, "SELECT 1 FROM sessions WHERE id = ? AND state = 0", session)
+		if err == nil {
+			found = row != nil
+		}
+		return err
+	})
+	return found
+}

@@ -1,0 +1,223 @@
+package eventlog
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"sync"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/freeze"
+)
+
+// Snapshots is how snapshots of the folds are kept, in a store that is an
+// event.Snapshots. A snapshot is only ever taken of folds into which nothing but
+// stored events was folded, never of those that are in use. It is read only by
+// the program that wrote it, into folds that are configured as those were.
+type Snapshots struct {
+	// Program names the program to the last bit.
+	Program string
+	// Fresh returns folds as those of Open were before their first event.
+	Fresh func() []event.Fold
+	// Known are the program's tables, which folds point to, and types that they
+	// have behind interfaces: see freeze.New.
+	Known []any
+	// ReadOnly: snapshots are read and not taken.
+	ReadOnly bool
+	// Every is the number of events after which one is taken, 0 for the default.
+	// At the end of a turn a quarter of it is enough.
+	Every int64
+}
+
+// snapshotEvery events are folded in about 40 ms.
+const snapshotEvery = 3000
+
+// Rooted is a fold that is not itself its state.
+type Rooted interface {
+	// Root returns a pointer to its state, nil if it has none.
+	Root() any
+}
+
+// roots lists the state of folds.
+func roots(folds []event.Fold) []any {
+	out := make([]any, 0, len(folds))
+	for _, f := range folds {
+		r, ok := f.(Rooted)
+		switch {
+		case !ok:
+			out = append(out, f)
+		case r.Root() != nil:
+			out = append(out, r.Root())
+		}
+	}
+	return out
+}
+
+// snapshots takes and reads those of one log. A nil one does nothing.
+type snapshots struct {
+	Snapshots
+	session string
+	log     event.Log
+	store   event.Snapshots
+
+	ctx  context.Context
+	stop context.CancelFunc
+	done sync.WaitGroup
+
+	mu    sync.Mutex
+	at    int64 // of the newest one
+	busy  bool
+	spent bool // nothing is taken any more
+}
+
+func newSnapshots(cfg Config) *snapshots {
+	store, ok := cfg.Store.(event.Snapshots)
+	if !ok || cfg.Snapshots == nil {
+		return nil
+	}
+	s := &snapshots{Snapshots: *cfg.Snapshots, session: cfg.Session, log: cfg.Store, store: store}
+	if s.Every == 0 {
+		s.Every = snapshotEvery
+	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	return s
+}
+
+// codec returns that of folds into which nothing was folded, and what a snapshot
+// for them begins with.
+func (s *snapshots) codec(fresh []event.Fold) (*freeze.Codec, []byte, error) {
+	c, err := freeze.New(roots(fresh), s.Known...)
+	if err != nil {
+		return nil, nil, err
+	}
+	shape := c.Shape()
+	key := sha256.Sum256(append([]byte(s.Program+"\x00"), shape[:]...))
+	return c, key[:len(key):len(key)], nil
+}
+
+// restore reads the newest snapshot into folds into which nothing was folded. It
+// returns the sequence number of its last event, 0 if there is none that fits.
+func (s *snapshots) restore(ctx context.Context, folds []event.Fold) int64 {
+	if s == nil {
+		return 0
+	}
+	at, data, err := s.store.Snapshot(ctx, s.session)
+	if err != nil {
+		return 0
+	}
+	c, key, err := s.codec(folds)
+	if err != nil {
+		return 0
+	}
+	return s.read(c, key, at, data, folds)
+}
+
+func (s *snapshots) read(c *freeze.Codec, key []byte, at int64, data []byte, folds []event.Fold) int64 {
+	state, ok := bytes.CutPrefix(data, key)
+	if !ok || c.Read(state, roots(folds)) != nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at = at
+	return at
+}
+
+// opened takes a snapshot of folds that a long log was read into.
+func (s *snapshots) opened(last int64, folds []event.Fold) {
+	if s == nil || s.ReadOnly || last-s.at < s.Every {
+		return
+	}
+	c, key, err := s.codec(s.Fresh())
+	if err != nil {
+		s.spent = true
+		return
+	}
+	data, err := c.Append(key, roots(folds)) // now: from here on they are in use
+	if err != nil {
+		s.spent = true
+		return
+	}
+	s.busy = true
+	s.done.Go(func() { s.took(s.save(last, data)) })
+}
+
+// saw is called after each event of the log, under its lock.
+func (s *snapshots) saw(e event.Event) {
+	if s == nil || s.ReadOnly {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	enough := s.Every
+	if _, ended := e.Body.(event.Ended); ended {
+		enough /= 4
+	}
+	if s.busy || s.spent || e.Seq-s.at < enough {
+		return
+	}
+	s.busy = true
+	s.done.Go(func() { s.took(s.take(e.Seq)) })
+}
+
+// take folds the log up to an event once more, from the newest snapshot on, and
+// saves what comes of it. It never blocks the log.
+func (s *snapshots) take(last int64) (int64, error) {
+	folds := s.Fresh()
+	c, key, err := s.codec(folds)
+	if err != nil {
+		return 0, err
+	}
+	at := int64(0)
+	if was, data, err := s.store.Snapshot(s.ctx, s.session); err == nil && was <= last {
+		at = s.read(c, key, was, data, folds)
+	}
+	for e, err := range s.log.Read(s.ctx, s.session, at) {
+		if err != nil {
+			return 0, err
+		}
+		for _, f := range folds {
+			f.Apply(e)
+		}
+		if at = e.Seq; at >= last {
+			break
+		}
+	}
+	data, err := c.Append(key, roots(folds))
+	if err != nil {
+		return 0, err
+	}
+	return s.save(at, data)
+}
+
+func (s *snapshots) save(at int64, data []byte) (int64, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return at, s.store.SaveSnapshot(s.ctx, s.session, at, data)
+}
+
+// took notes how it went. After an error no other one is taken: the session is
+// then folded as a whole when it is opened.
+func (s *snapshots) took(at int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy = false
+	if err != nil {
+		s.spent = true
+		return
+	}
+	s.at = at
+}
+
+// close ends what is being taken.
+func (s *snapshots) close() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	s.spent = true
+	s.mu.Unlock()
+	s.stop()
+	s.done.Wait()
+}

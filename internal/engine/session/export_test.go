@@ -1,0 +1,69 @@
+package session
+
+import (
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/freeze"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+)
+
+// Folded is the folds of a session, for tests of their snapshots.
+type Folded struct {
+	Folds []event.Fold
+	Roots []any // their state
+
+	s     *state
+	codec *freeze.Codec
+}
+
+// Fresh returns those of a session as they are before its first event.
+func Fresh(cfg Config) (*Folded, error) {
+	snap := snapshots(cfg)
+	f := &Folded{Folds: snap.Fresh()}
+	for _, x := range f.Folds {
+		r, ok := x.(eventlog.Rooted)
+		switch {
+		case !ok:
+			f.Roots = append(f.Roots, x)
+		case r.Root() != nil:
+			f.Roots = append(f.Roots, r.Root())
+		}
+		if m, ok := x.(machinesFold); ok {
+			f.s = m.s
+		}
+	}
+	var err error
+	f.codec, err = freeze.New(f.Roots, snap.Known...)
+	return f, err
+}
+
+// Apply folds events.
+func (f *Folded) Apply(es ...event.Event) {
+	for _, e := range es {
+		for _, x := range f.Folds {
+			x.Apply(e)
+		}
+	}
+}
+
+// Bytes is a snapshot of the state.
+func (f *Folded) Bytes() ([]byte, error) {
+	f.touch()
+	return f.codec.Append(nil, f.Roots)
+}
+
+// Set reads a snapshot.
+func (f *Folded) Set(data []byte) error {
+	err := f.codec.Read(data, f.Roots)
+	f.touch()
+	return err
+}
+
+// touch makes the machines that are made when somebody first asks.
+func (f *Folded) touch() {
+	f.s.agent.State()
+	f.s.activity.State()
+	m := &f.s.machines
+	m.app.State()
+	m.window.State()
+	m.storage.State()
+}
