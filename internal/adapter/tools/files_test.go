@@ -193,6 +193,16 @@ func (m *memFiles) List(_ context.Context, dir string) ([]tool.Entry, error) {
 	return slices.SortedFunc(maps.Values(set), func(a, b tool.Entry) int { return cmp.Compare(a.Name, b.Name) }), nil
 }
 
+func (m *memFiles) Entry(ctx context.Context, name string) (tool.Entry, error) {
+	es, err := m.List(ctx, path.Dir(name))
+	for _, e := range es {
+		if e.Name == path.Base(name) {
+			return e, nil
+		}
+	}
+	return tool.Entry{}, cmp.Or(err, fs.ErrNotExist)
+}
+
 func (m *memFiles) Glob(_ context.Context, dir, pattern string, limit int) (out []string, more bool, err error) {
 	for _, k := range slices.Sorted(maps.Keys(m.files)) {
 		name := k

@@ -14,7 +14,7 @@ import (
 )
 
 // tree makes 50,000 files of source-like text, about 150 MB.
-func tree(b *testing.B, git bool) *Workspace {
+func bigTree(b *testing.B, git bool) *Workspace {
 	b.Helper()
 	w, root := open(b, nil)
 	words := strings.Fields("func return error context package import value string config handler request response buffer index struct map range nil if for")
@@ -50,7 +50,7 @@ func tree(b *testing.B, git bool) *Workspace {
 
 func BenchmarkSearch(b *testing.B) {
 	for _, git := range []bool{false, true} {
-		w := tree(b, git)
+		w := bigTree(b, git)
 		name := map[bool]string{false: "walk", true: "git"}[git]
 		for _, q := range []tool.Query{
 			{Pattern: "needleInHaystack"},

@@ -5,9 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"os"
-	"path"
-	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,9 +15,9 @@ import (
 )
 
 const (
-	grepDefault = 1000 // matches, where the query sets no limit
-	lineMax     = 500  // bytes shown of a line
-	batchFiles  = 256  // files a worker takes at once, at most
+	grepDefault = 1000   // matches, where the query sets no limit
+	lineMax     = 500    // bytes shown of a line
+	heldMax     = 20_000 // lines that wait for files before theirs
 )
 
 // Grep searches the files below q.Dir, or q.Dir itself if it is a file. Lines
@@ -41,136 +39,133 @@ func (w *Workspace) Grep(ctx context.Context, q tool.Query) (tool.Matches, error
 	if err != nil {
 		return tool.Matches{}, err
 	}
-	names := []string{p.base()}
-	var withheld []string
-	base := w.parent(p)
-	if info.IsDir() {
-		base = p
-		if names, err = w.files(ctx, p); err != nil {
-			return tool.Matches{}, err
-		}
-		names, withheld = withhold(names, q.Withhold, keep)
-	} else if what := special(info.Mode()); what != "" {
-		return tool.Matches{}, &SpecialError{Path: p.clean, What: what}
-	}
 	if q.Limit <= 0 {
 		q.Limit = grepDefault
 	}
-	root, err := w.folder(base)
+	s := &search{ctx: ctx, q: q, m: m, keep: keep, base: p, buffers: make([]contents, workers())}
+	for i := range s.buffers {
+		s.buffers[i].max = grepLimit
+	}
+	if info.IsDir() {
+		t, err := w.treeOf(ctx, p)
+		if err != nil {
+			return tool.Matches{}, err
+		}
+		defer t.close()
+		t.visit, t.passed, t.full = s.visit, s.passed, s.full
+		if err := t.all(); err != nil {
+			return tool.Matches{}, err
+		}
+		return s.all, nil
+	}
+	if what := special(info.Mode()); what != "" {
+		return tool.Matches{}, &SpecialError{Path: p.clean, What: what}
+	}
+	s.buffers[0].max = grepFileLimit // the call names this file
+	if info.Size() > grepFileLimit {
+		return tool.Matches{}, &sentence{fmt.Sprintf("%s is too large to search (%s, the limit is %s): read it by ranges, or use grep in a shell",
+			p.clean, size(info.Size()), size(grepFileLimit)), nil}
+	}
+	up := w.parent(p)
+	root, err := w.folder(up)
 	if err != nil {
 		return tool.Matches{}, wrapError("search", p.clean, err)
 	}
 	defer root.Close()
-	s := &search{ctx: ctx, q: q, m: m, root: root, base: base, batches: batches(names, keep), max: grepLimit}
-	if !info.IsDir() {
-		s.max = grepFileLimit // the call names this file
-		if info.Size() > s.max {
-			return tool.Matches{}, &sentence{fmt.Sprintf("%s is too large to search (%s, the limit is %s): read it by ranges, or use grep in a shell",
-				p.clean, size(info.Size()), size(s.max)), nil}
-		}
+	in, err := openFolder(root)
+	if err != nil {
+		return tool.Matches{}, wrapError("search", p.clean, err)
 	}
-	s.run()
-	if err := ctx.Err(); err != nil {
-		return tool.Matches{}, err
-	}
-	out := s.result()
-	for _, name := range withheld {
-		out.Withheld = append(out.Withheld, p.join(name))
-	}
-	return out, nil
+	defer in.close()
+	s.base, s.q.Withhold = up, nil
+	s.visit(0, in, "", []string{p.base()})
+	s.passed("")
+	return s.all, ctx.Err()
 }
 
-// withhold removes from a list what must not be searched.
-func withhold(names []string, no func(string) bool, keep func(string) bool) (rest, withheld []string) {
-	if no == nil {
-		return names, nil
-	}
-	for _, n := range names {
-		if !no(n) {
-			rest = append(rest, n)
-		} else if keep(n) {
-			withheld = append(withheld, n)
-		}
-	}
-	return rest, withheld
-}
-
-// fileBatch is files of one folder, which a worker opens once.
-type fileBatch struct {
-	dir   string // relative to the search's folder, "" for itself
-	names []string
-}
-
-func batches(paths []string, keep func(string) bool) []fileBatch {
-	var out []fileBatch
-	for _, p := range paths {
-		if !keep(p) {
-			continue
-		}
-		i := strings.LastIndexByte(p, '/') + 1
-		last := len(out) - 1
-		if last < 0 || out[last].dir != p[:i] || len(out[last].names) >= batchFiles {
-			out = append(out, fileBatch{dir: p[:i]})
-			last++
-		}
-		out[last].names = append(out[last].names, p[i:])
-	}
-	return out
-}
-
-// search is one run of Grep over its batches.
+// search is one run of Grep.
 type search struct {
 	ctx     context.Context
 	q       tool.Query
 	m       *lineMatcher
-	root    *os.Root
+	keep    func(string) bool
 	base    place
-	batches []fileBatch
-	max     int64 // as contents.max
-
-	next atomic.Int64
-	stop atomic.Bool
+	buffers []contents // one for each thread
+	stop    atomic.Bool
+	held    atomic.Int64 // lines of waiting
 
 	mu      sync.Mutex
-	results []*tool.Matches // by batch
-	prefix  int             // batches that are done without a gap
-	hits    int             // hits in those
+	waiting map[string]*tool.Matches // by the path of the first file
+	all     tool.Matches             // of everything before those
 }
 
-func (s *search) run() {
-	s.results = make([]*tool.Matches, len(s.batches))
-	workers := min(max(runtime.GOMAXPROCS(0), 2), 4, len(s.batches))
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(s.work)
-	}
-	wg.Wait()
-}
-
-func (s *search) work() {
-	c := contents{max: s.max}
-	for !s.stop.Load() && s.ctx.Err() == nil {
-		i := int(s.next.Add(1)) - 1
-		if i >= len(s.batches) {
+// visit searches some files of a folder.
+func (s *search) visit(worker int, in *folder, at string, names []string) {
+	r := &tool.Matches{}
+	for _, name := range names {
+		if s.stop.Load() || s.ctx.Err() != nil {
 			return
 		}
-		s.done(i, s.batch(s.batches[i], &c))
+		switch p := at + name; {
+		case !s.keep(p):
+		case s.q.Withhold != nil && s.q.Withhold(p):
+			r.Withheld = append(r.Withheld, s.base.join(p))
+		default:
+			s.file(in, &s.buffers[worker], s.base.join(p), name, r)
+		}
 	}
-}
-
-// done records a batch, and ends the search when the batches before the first
-// gap have enough: the result does not depend on the workers' speed.
-func (s *search) done(i int, r *tool.Matches) {
+	s.held.Add(int64(len(r.Lines)))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.results[i] = r
-	for s.prefix < len(s.results) && s.results[s.prefix] != nil {
-		s.hits += s.counted(s.results[s.prefix])
-		s.prefix++
+	if s.waiting == nil {
+		s.waiting = map[string]*tool.Matches{}
 	}
-	if s.hits > s.q.Limit {
+	s.waiting[at+names[0]] = r
+}
+
+func (s *search) full() bool { return s.held.Load() > heldMax }
+
+// passed adds up what was found before a path, and ends the search when that is
+// enough: the result does not depend on the threads' speed.
+func (s *search) passed(before string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ready []string
+	for k := range s.waiting {
+		if before == "" || k < before {
+			ready = append(ready, k)
+		}
+	}
+	slices.Sort(ready)
+	for _, k := range ready {
+		r := s.waiting[k]
+		delete(s.waiting, k)
+		s.held.Add(-int64(len(r.Lines)))
+		if !s.all.More {
+			s.add(r)
+		}
+	}
+	if s.all.More {
 		s.stop.Store(true)
 	}
+	return !s.all.More
+}
+
+// add adds what comes next, up to the limit.
+func (s *search) add(r *tool.Matches) {
+	all := &s.all
+	all.Searched += r.Searched
+	all.Skipped += r.Skipped
+	all.Withheld = append(all.Withheld, r.Withheld...)
+	left := s.q.Limit - s.counted(all)
+	if s.counted(r) <= left {
+		all.Files += r.Files
+		all.Hits += r.Hits
+		all.Lines = append(all.Lines, r.Lines...)
+		return
+	}
+	all.More = true
+	s.cut(all, r, left)
 }
 
 // counted returns what the limit counts.
@@ -179,30 +174,6 @@ func (s *search) counted(r *tool.Matches) int {
 		return r.Files
 	}
 	return r.Hits
-}
-
-func (s *search) batch(b fileBatch, c *contents) *tool.Matches {
-	r := &tool.Matches{}
-	dir := s.root
-	if b.dir != "" {
-		var err error
-		if dir, err = s.root.OpenRoot(path.Clean(b.dir)); err != nil {
-			return r
-		}
-		defer dir.Close()
-	}
-	in, err := openFolder(dir)
-	if err != nil {
-		return r
-	}
-	defer in.close()
-	for _, name := range b.names {
-		if s.stop.Load() || s.ctx.Err() != nil {
-			return r
-		}
-		s.file(in, c, s.base.join(b.dir+name), name, r)
-	}
-	return r
 }
 
 func (s *search) file(in *folder, c *contents, shown, name string, r *tool.Matches) {
@@ -244,30 +215,6 @@ func (s *search) file(in *folder, c *contents, shown, name string, r *tool.Match
 		f, ok = scan.line(f.end + next + 1)
 	}
 	out.after()
-}
-
-// result joins the batches up to the limit.
-func (s *search) result() tool.Matches {
-	var all tool.Matches
-	for _, r := range s.results {
-		if r == nil {
-			all.More = true
-			break
-		}
-		all.Searched += r.Searched
-		all.Skipped += r.Skipped
-		left := s.q.Limit - s.counted(&all)
-		if s.counted(r) <= left {
-			all.Files += r.Files
-			all.Hits += r.Hits
-			all.Lines = append(all.Lines, r.Lines...)
-			continue
-		}
-		all.More = true
-		s.cut(&all, r, left)
-		break
-	}
-	return all
 }
 
 // cut adds the first of r's matches, with the context before each.

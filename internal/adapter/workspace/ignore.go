@@ -1,6 +1,9 @@
 package workspace
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // rules are the patterns of one ignore file, with git's meaning. base is the
 // file's folder relative to the walk's root; for a file above the root, down is
@@ -12,10 +15,13 @@ type rules struct {
 	base     string
 	down     string
 	patterns []ignorePattern
+	odd      bool // a set has a slash in it, which is split here and not by git
 }
 
 type ignorePattern struct {
-	segments []string
+	whole    string
+	segments []string // of whole
+	suffix   string   // whole is * and this
 	negate   bool
 	dirOnly  bool
 	name     bool // no slash in it: matches a name at any depth
@@ -28,6 +34,7 @@ func parseIgnore(base, text string) rules {
 	for line := range strings.SplitSeq(text, "\n") {
 		if p, ok := parseIgnoreLine(strings.TrimSuffix(line, "\r")); ok {
 			r.patterns = append(r.patterns, p)
+			r.odd = r.odd || slices.ContainsFunc(p.segments[:len(p.segments)-1], openSet)
 		}
 	}
 	return r
@@ -51,54 +58,110 @@ func parseIgnoreLine(line string) (p ignorePattern, ok bool) {
 	if line == "" {
 		return p, false
 	}
-	p.segments = strings.Split(line, "/")
+	p.whole, p.segments = line, strings.Split(line, "/")
 	p.plain = !strings.ContainsAny(line, `*?[\`)
+	if rest, ok := strings.CutPrefix(line, "*"); ok && !strings.ContainsAny(rest, `*?[\`) {
+		p.suffix = rest
+	}
 	return p, true
 }
 
-// ignored reports whether a path (relative to the walk's root) is ignored by
-// the ignore files above it, the nearest last. Folders above it are not
-// ignored: the walk does not enter ignored folders.
-func ignored(chain []rules, rel string, dir bool) bool {
-	for i := len(chain) - 1; i >= 0; i-- {
-		inner, ok := strings.CutPrefix(rel, chain[i].base)
+// openSet reports whether a part of a pattern has a set that does not end in it.
+func openSet(part string) bool {
+	for i := 0; i < len(part); i++ {
+		switch part[i] {
+		case '\\':
+			i++
+		case '[':
+			n, closed := setEnd(part[i:])
+			if !closed {
+				return true
+			}
+			i += n - 1
+		}
+	}
+	return false
+}
+
+// Ignore is the ignore rules in force in a folder. The zero value ignores nothing.
+type Ignore struct{ chain []rules }
+
+// IgnoreMax is the size limit of an ignore file, in bytes.
+const IgnoreMax = 1 << 20
+
+// With adds the text of an ignore file. base is the file's folder relative to
+// the walk's root; for a file above the root, down is the root relative to the
+// file's folder. Each is "" or ends in a slash.
+func (i Ignore) With(base, down, text string) Ignore {
+	r := parseIgnore(base, text)
+	if len(r.patterns) == 0 {
+		return i
+	}
+	r.down = down
+	return Ignore{append(slices.Clip(i.chain), r)}
+}
+
+// Match reports whether a path, relative to the walk's root, is ignored by the
+// ignore files above it, the nearest last. The folders above it are not ignored:
+// a walk does not enter ignored folders.
+func (i Ignore) Match(rel string, dir bool) bool {
+	for k := len(i.chain) - 1; k >= 0; k-- {
+		r := &i.chain[k]
+		inner, ok := strings.CutPrefix(rel, r.base)
 		if !ok {
 			continue
 		}
-		ps := chain[i].patterns
-		for j := len(ps) - 1; j >= 0; j-- {
-			if ps[j].match(chain[i].down+inner, dir) {
-				return !ps[j].negate
+		if r.down != "" {
+			inner = r.down + inner
+		}
+		for n := len(r.patterns) - 1; n >= 0; n-- {
+			if r.patterns[n].match(inner, dir) {
+				return !r.patterns[n].negate
 			}
 		}
 	}
 	return false
 }
 
+// odd reports whether a rule means something else to git than here.
+func (i Ignore) odd() bool {
+	return slices.ContainsFunc(i.chain, func(r rules) bool { return r.odd })
+}
+
 func (p *ignorePattern) match(rel string, dir bool) bool {
 	if p.dirOnly && !dir {
 		return false
 	}
-	if p.name {
-		name := rel[strings.LastIndexByte(rel, '/')+1:]
+	if !p.name {
 		if p.plain {
-			return name == p.segments[0]
+			return rel == p.whole
 		}
-		return matchSegment(p.segments[0], name)
+		return matchSegments(p.segments, rel)
 	}
-	if p.plain {
-		return rel == strings.Join(p.segments, "/")
+	name := rel[strings.LastIndexByte(rel, '/')+1:]
+	switch {
+	case p.plain:
+		return name == p.whole
+	case p.suffix != "":
+		return strings.HasSuffix(name, p.suffix)
 	}
-	return matchSegments(p.segments, strings.Split(rel, "/"))
+	return matchSegment(p.whole, name)
 }
 
 // matchSegments matches a path part by part. ** matches any number of parts, at
 // the end at least one. Backtracking only to the last ** keeps it quadratic at
 // worst.
-func matchSegments(pat, path []string) bool {
-	i, j := 0, 0
+func matchSegments(pat []string, path string) bool {
+	i, j := 0, 0 // j: where the next part of path begins, beyond its end after the last
 	star, mark := -1, 0
-	for j < len(path) {
+	after := func(j int) (part string, next int) {
+		if k := strings.IndexByte(path[j:], '/'); k >= 0 {
+			return path[j : j+k], j + k + 1
+		}
+		return path[j:], len(path) + 1
+	}
+	for j <= len(path) {
+		part, next := after(j)
 		switch {
 		case i < len(pat) && pat[i] == "**":
 			if i == len(pat)-1 {
@@ -106,11 +169,11 @@ func matchSegments(pat, path []string) bool {
 			}
 			star, mark = i, j
 			i++
-		case i < len(pat) && matchSegment(pat[i], path[j]):
+		case i < len(pat) && matchSegment(pat[i], part):
 			i++
-			j++
+			j = next
 		case star >= 0:
-			mark++
+			_, mark = after(mark)
 			i, j = star+1, mark
 		default:
 			return false
@@ -190,6 +253,28 @@ func matchSet(pat string, c byte) (int, bool) {
 		hit = hit || lo <= c && c <= hi
 	}
 	return 0, false // no closing bracket: matches nothing
+}
+
+// setEnd returns the length of a set as matchSet reads it.
+func setEnd(pat string) (int, bool) {
+	i := 1
+	if i < len(pat) && (pat[i] == '!' || pat[i] == '^') {
+		i++
+	}
+	for first := true; i < len(pat); first = false {
+		if pat[i] == ']' && !first {
+			return i + 1, true
+		}
+		if strings.HasPrefix(pat[i:], "[:") {
+			if end := strings.Index(pat[i:], ":]"); end > 0 {
+				i += end + 2
+				continue
+			}
+		}
+		_, n := setByte(pat[i:])
+		i += n
+	}
+	return len(pat), false
 }
 
 func setByte(s string) (byte, int) {

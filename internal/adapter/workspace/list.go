@@ -3,51 +3,20 @@ package workspace
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
-
-// ignoreMax is the size limit of an ignore file, in bytes.
-const ignoreMax = 1 << 20
-
-// files lists the files below a folder that are not ignored, relative to it and
-// sorted. In a repository git decides. A folder that git ignores as a whole was
-// named explicitly, so it is walked.
-func (w *Workspace) files(ctx context.Context, p place) ([]string, error) {
-	if git, repo := w.gitOf(p); git != nil {
-		names, err := git.files(ctx, p.abs, repo)
-		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case err == nil && len(names) > 0:
-			return w.nested(ctx, p, names)
-		}
-		// git is missing, refuses the repository, or ignores the folder.
-	}
-	k := walk{ctx: ctx}
-	dir, err := w.folder(p)
-	if err != nil {
-		return nil, wrapError("list", p.clean, err)
-	}
-	defer dir.Close()
-	k.root = dir
-	if err := k.into("", nil); err != nil {
-		return nil, err
-	}
-	slices.Sort(k.out)
-	return k.out, nil
-}
 
 // gitOf returns the git that knows a folder, and the folder's repository; nil
 // if there is none.
@@ -56,6 +25,13 @@ func (w *Workspace) gitOf(p place) (*Git, string) {
 		return nil, ""
 	}
 	repo := repository(p.abs)
+	for repo != "" && !isRepository(repo) { // as git does, which looks further up
+		if up := filepath.Dir(repo); up != repo {
+			repo = repository(up)
+		} else {
+			repo = ""
+		}
+	}
 	switch {
 	case repo == "":
 		return nil, ""
@@ -65,75 +41,6 @@ func (w *Workspace) gitOf(p place) (*Git, string) {
 	return w.git.Reading(repo), repo
 }
 
-// nested replaces the folders of nested repositories by their files.
-func (w *Workspace) nested(ctx context.Context, p place, names []string) ([]string, error) {
-	out := make([]string, 0, len(names))
-	for _, n := range names {
-		dir, ok := strings.CutSuffix(n, "/")
-		switch {
-		case isTemp(path.Base(n)):
-		case !ok:
-			out = append(out, n)
-		default:
-			q, err := w.resolve(path.Join(p.clean, dir))
-			if err != nil || w.allowed(q) != nil || repository(q.abs) != q.abs {
-				continue // an empty submodule, or one that is gone
-			}
-			inner, err := w.files(ctx, q)
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if err != nil {
-				continue
-			}
-			for _, f := range inner {
-				out = append(out, n+f)
-			}
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out), nil
-}
-
-// walk lists files without git. It lists symlinks and does not follow them, so it ends.
-type walk struct {
-	ctx  context.Context
-	root *os.Root
-	out  []string
-}
-
-func (k *walk) into(rel string, chain []rules) error {
-	if err := k.ctx.Err(); err != nil {
-		return err
-	}
-	entries, err := readDir(k.root, rel)
-	if err != nil {
-		if rel == "" {
-			return wrapError("list", k.root.Name(), err)
-		}
-		return nil // unreadable or gone: the rest still counts
-	}
-	for _, e := range entries {
-		if e.Name() == ".gitignore" && e.Type().IsRegular() {
-			if text, err := readSmall(k.root, rel+e.Name()); err == nil {
-				chain = append(slices.Clip(chain), parseIgnore(rel, text))
-			}
-		}
-	}
-	for _, e := range entries {
-		name := rel + e.Name()
-		if e.Name() == ".git" || ignored(chain, name, e.IsDir()) || isTemp(e.Name()) {
-			continue
-		}
-		if !e.IsDir() {
-			k.out = append(k.out, name)
-		} else if err := k.into(name+"/", chain); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func readDir(root *os.Root, rel string) ([]fs.DirEntry, error) {
 	d, err := root.Open(path.Clean("./" + rel))
 	if err != nil {
@@ -141,16 +48,6 @@ func readDir(root *os.Root, rel string) ([]fs.DirEntry, error) {
 	}
 	defer d.Close()
 	return d.ReadDir(-1)
-}
-
-func readSmall(root *os.Root, rel string) (string, error) {
-	f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, ignoreMax))
-	return string(b), err
 }
 
 // base resolves the folder of a search.
@@ -192,42 +89,77 @@ func (w *Workspace) Glob(ctx context.Context, dir, pattern string, limit int) ([
 	if !info.IsDir() {
 		return nil, false, &sentence{p.clean + " is a file, not a folder", fs.ErrInvalid}
 	}
-	names, err := w.files(ctx, p)
+	g := &globbing{match: match, limit: limit, parts: make([]part, workers())}
+	t, err := w.treeOf(ctx, p)
 	if err != nil {
 		return nil, false, err
 	}
-	type hit struct {
-		name string
-		time time.Time
+	defer t.close()
+	t.visit = g.visit
+	if err := t.all(); err != nil {
+		return nil, false, err
 	}
-	var hits []hit
-	root, err := w.folder(p)
-	if err != nil {
-		return nil, false, wrapError("list", p.clean, err)
-	}
-	defer root.Close()
-	for i, n := range names {
-		if i%256 == 0 && ctx.Err() != nil {
-			return nil, false, ctx.Err()
-		}
-		if !match(n) {
-			continue
-		}
-		// git also lists deleted files; those are left out.
-		if info, err := root.Lstat(n); err == nil && !info.IsDir() {
-			hits = append(hits, hit{n, info.ModTime()})
-		}
-	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return b.time.Compare(a.time) })
-	more := limit > 0 && len(hits) > limit
-	if more {
-		hits = hits[:limit]
-	}
-	out := make([]string, len(hits))
-	for i, h := range hits {
-		out[i] = p.join(h.name)
+	out, more := g.newest()
+	for i := range out {
+		out[i] = p.join(out[i])
 	}
 	return out, more, nil
+}
+
+// globbing gathers the newest of the files that match. Each thread has a part.
+type globbing struct {
+	match func(string) bool
+	limit int // 0: none
+	parts []part
+}
+
+type part struct {
+	hits []hit
+	n    int
+}
+
+type hit struct {
+	name string
+	time time.Time
+}
+
+func (g *globbing) visit(worker int, in *folder, at string, names []string) {
+	p := &g.parts[worker]
+	for _, n := range names {
+		if !g.match(at + n) {
+			continue
+		}
+		if when, ok := in.changed(n); ok {
+			p.hits = append(p.hits, hit{at + n, when})
+			p.n++
+		}
+	}
+	if g.limit > 0 && len(p.hits) > 4*g.limit+1000 {
+		p.hits = first(p.hits, g.limit)
+	}
+}
+
+// newest returns the names, newest first, by name if times are equal.
+func (g *globbing) newest() (out []string, more bool) {
+	var all part
+	for _, p := range g.parts {
+		all.hits, all.n = append(all.hits, p.hits...), all.n+p.n
+	}
+	limit := g.limit
+	if limit <= 0 {
+		limit = all.n
+	}
+	for _, h := range first(all.hits, limit) {
+		out = append(out, h.name)
+	}
+	return out, all.n > limit
+}
+
+func first(hits []hit, n int) []hit {
+	slices.SortFunc(hits, func(a, b hit) int {
+		return cmp.Or(b.time.Compare(a.time), strings.Compare(a.name, b.name))
+	})
+	return hits[:min(n, len(hits))]
 }
 
 // globber compiles a glob for paths relative to the searched folder. An empty
@@ -273,7 +205,7 @@ func (w *Workspace) List(ctx context.Context, dir string) ([]tool.Entry, error) 
 		return nil, wrapError("list", p.clean, err)
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	skip, err := w.ignoredIn(ctx, p, root, entries)
+	skip, err := w.ignoredIn(ctx, p, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -292,13 +224,24 @@ func (w *Workspace) List(ctx context.Context, dir string) ([]tool.Entry, error) 
 }
 
 // ignoredIn returns which entries of a folder are ignored.
-func (w *Workspace) ignoredIn(ctx context.Context, p place, root *os.Root, entries []fs.DirEntry) (func(fs.DirEntry) bool, error) {
-	if git, _ := w.gitOf(p); git != nil {
-		names := make([]string, len(entries))
-		for i, e := range entries {
-			names[i] = e.Name()
+func (w *Workspace) ignoredIn(ctx context.Context, p place, entries []fs.DirEntry) (func(fs.DirEntry) bool, error) {
+	git, top := w.gitOf(p)
+	if git != nil {
+		j, err := w.judgeOf(ctx, git, top, p.abs)
+		set := map[string]bool{".git": true}
+		for _, e := range entries {
+			if err != nil {
+				break
+			}
+			set[e.Name()], err = j.ignores(e.Name(), e.IsDir())
 		}
-		set, err := git.ignored(ctx, p.abs, names)
+		if errors.Is(err, errAskGit) {
+			names := make([]string, len(entries))
+			for i, e := range entries {
+				names[i] = e.Name()
+			}
+			set, err = git.ignored(ctx, p.abs, names)
+		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -306,23 +249,71 @@ func (w *Workspace) ignoredIn(ctx context.Context, p place, root *os.Root, entri
 			return func(e fs.DirEntry) bool { return set[e.Name()] || e.Name() == ".git" }, nil
 		}
 	}
-	var chain []rules
-	for up, rel := p, ""; up.inside; up = w.parent(up) {
-		dir, err := w.folder(up)
-		if err != nil {
+	var ups []place
+	for up := p; up.inside; up = w.parent(up) {
+		if ups = append(ups, up); up.abs == w.root {
 			break
 		}
-		if text, err := readSmall(dir, ".gitignore"); err == nil {
-			r := parseIgnore("", text)
-			r.down = rel
-			chain = append(chain, r)
-		}
-		dir.Close()
-		if up.abs == w.root {
-			break
-		}
-		rel = up.base() + "/" + rel
 	}
-	slices.Reverse(chain)
-	return func(e fs.DirEntry) bool { return e.Name() == ".git" || ignored(chain, e.Name(), e.IsDir()) }, nil
+	j := &judge{}
+	for i, up := range slices.Backward(ups) {
+		if text, err := ruleFile(filepath.Join(up.abs, ignoreName)); err == nil {
+			j.rules = j.rules.With(j.prefix, "", text)
+		}
+		if i > 0 {
+			j = j.into(ups[i-1].base(), false)
+		}
+	}
+	return func(e fs.DirEntry) bool {
+		ignored, _ := j.ignores(e.Name(), e.IsDir()) // nothing is tracked, so nothing can fail
+		return ignored
+	}, nil
+}
+
+// Entry returns what List shows of a path, which is not followed if it is a link.
+// What is in an ignored folder is ignored, unless git tracks it.
+func (w *Workspace) Entry(ctx context.Context, name string) (tool.Entry, error) {
+	p, err := w.resolveTo(name, true)
+	if err != nil {
+		return tool.Entry{}, err
+	}
+	if err := w.lists(p); err != nil {
+		return tool.Entry{}, err
+	}
+	info, err := os.Lstat(p.abs)
+	if err != nil {
+		return tool.Entry{}, wrapError("look at", p.clean, err)
+	}
+	e := tool.Entry{Name: p.base(), Dir: info.IsDir()}
+	if info.Mode().IsRegular() {
+		e.Size = info.Size()
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		e.Link, _ = os.Readlink(p.abs)
+	}
+	entry := fs.FileInfoToDirEntry(info)
+	for p.abs != w.root && !e.Ignored {
+		up := w.parent(p)
+		if up.abs == p.abs {
+			break
+		}
+		ignored, err := w.ignoredIn(ctx, up, []fs.DirEntry{entry})
+		if err != nil {
+			return tool.Entry{}, err
+		}
+		e.Ignored = ignored(entry)
+		// What is in an ignored folder is ignored, too. Where git knows the folder
+		// that is said already, but for a repository in an ignored folder.
+		if git, top := w.gitOf(up); git != nil {
+			if top == w.root || !strings.HasPrefix(top, w.root+string(filepath.Separator)) {
+				break
+			}
+			up = w.placeOf(top)
+		}
+		if info, err = os.Lstat(up.abs); err != nil {
+			break
+		}
+		p, entry = up, fs.FileInfoToDirEntry(info)
+	}
+	return e, nil
 }

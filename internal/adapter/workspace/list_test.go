@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -79,9 +80,12 @@ func TestIgnoreIsGits(t *testing.T) {
 			t.Fatal(err)
 		}
 		slices.Sort(want)
-		got, err := plainW.files(context.Background(), p)
+		got, err := filesBelow(plainW, p)
 		if err != nil || !slices.Equal(got, want) {
 			t.Fatalf("%v\ngit  %q\nours %q", err, want, got)
+		}
+		if got, err := filesBelow(w, p); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("in the process: %v\ngit  %q\nours %q", err, want, got)
 		}
 		// The marks of List are git's too.
 		for _, d := range []string{".", "a", "doc/foo"} {
@@ -95,6 +99,27 @@ func TestIgnoreIsGits(t *testing.T) {
 			}
 		}
 	})
+}
+
+// filesBelow returns all files that a search goes through.
+func filesBelow(w *Workspace, p place) ([]string, error) {
+	t, err := w.treeOf(context.Background(), p)
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
+	var mu sync.Mutex
+	var out []string
+	t.visit = func(_ int, _ *folder, at string, names []string) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, n := range names {
+			out = append(out, at+n)
+		}
+	}
+	err = t.all()
+	slices.Sort(out)
+	return out, err
 }
 
 // ignoredAbove: what is in an ignored folder is ignored whatever its names.

@@ -60,8 +60,9 @@ type shared struct {
 	git   *Git // nil: git is not used
 
 	mu     sync.Mutex
-	parted map[string]bool // hard-linked files for which the error was returned
-	swept  map[string]bool // folders that leftovers were removed from
+	parted map[string]bool  // hard-linked files for which the error was returned
+	swept  map[string]bool  // folders that leftovers were removed from
+	repos  map[string]*repo // by their top folders
 
 	now func() time.Time
 	// hook, in tests, is called before each system call of a write that changes

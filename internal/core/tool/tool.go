@@ -198,6 +198,9 @@ type Files interface {
 	WriteAll(ctx context.Context, ws []Write) ([]Change, error)
 	// List lists a folder, sorted, ignored entries marked.
 	List(ctx context.Context, path string) ([]Entry, error)
+	// Entry returns what List shows of one path, without following it, for a path
+	// in the form of Span.Path. What is in an ignored folder is ignored.
+	Entry(ctx context.Context, path string) (Entry, error)
 	// Glob lists files below dir that match pattern (doublestar), newest first,
 	// without ignored files; more reports whether limit cut the list.
 	Glob(ctx context.Context, dir, pattern string, limit int) (paths []string, more bool, err error)

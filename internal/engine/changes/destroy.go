@@ -8,7 +8,6 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
-	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
@@ -87,32 +86,14 @@ func (r *Recorder) matches(ctx context.Context, d undo.Destroyed) []string {
 	return out
 }
 
-// isIgnored reports whether a path exists and it, or a folder above it, is ignored.
+// isIgnored reports whether a path exists and it, or a folder above it, is
+// ignored.
 func (r *Recorder) isIgnored(ctx context.Context, name string, folders bool) bool {
 	if name == "." {
 		return false
 	}
-	parts, dir, ignored := strings.Split(name, "/"), ".", false
-	for i, part := range parts {
-		es, err := r.cfg.Files.List(ctx, dir)
-		at := -1
-		if err == nil {
-			for j, e := range es {
-				if e.Name == part {
-					at = j
-				}
-			}
-		}
-		if at < 0 {
-			return false
-		}
-		ignored = ignored || es[at].Ignored
-		if last := i == len(parts)-1; last {
-			return ignored && (folders || !es[at].Dir)
-		}
-		dir = path.Join(dir, part)
-	}
-	return false
+	e, err := r.cfg.Files.Entry(ctx, name)
+	return err == nil && e.Ignored && (folders || !e.Dir)
 }
 
 // maxFolders is how many folders are searched for ignored files. If there are
@@ -154,8 +135,8 @@ func (r *Recorder) isFolder(ctx context.Context, name string) bool {
 	if name == "." {
 		return true
 	}
-	es, err := r.cfg.Files.List(ctx, path.Dir(name))
-	return err == nil && slices.ContainsFunc(es, func(e tool.Entry) bool { return e.Name == path.Base(name) && e.Dir && e.Link == "" })
+	e, err := r.cfg.Files.Entry(ctx, name)
+	return err == nil && e.Dir
 }
 
 // destroyed describes, for the person and the model, what happened to ignored

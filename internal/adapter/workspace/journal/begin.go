@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
 )
 
 // gitMin is the number of unread files from which git is asked about them:
@@ -131,13 +132,13 @@ func (l *comparison) force(again bool) bool {
 	missing := "" // the last folder that is not there
 	was, end, err := j.repo.entries(l.ctx, func() {
 		forced, c, missing = map[string]bool{}, cursor{x: j.x}, "\x00"
-	}, func(t *tracked) {
-		in, name := c.seek(t.path)
+	}, func(t *gitindex.Entry) {
+		in, name := c.seek(t.Path)
 		if d := c.d; d != nil && !d.closed {
-			if _, ok := c.find(name); ok && !j.forced[string(t.path)] {
+			if _, ok := c.find(name); ok && !j.forced[string(t.Path)] {
 				return // it is there by the rules alone
 			}
-			if !d.rules.Match(string(t.path), false) {
+			if !d.rules.Match(string(t.Path), false) {
 				return
 			}
 		}
@@ -150,7 +151,7 @@ func (l *comparison) force(again bool) bool {
 		} else if _, err := f.stat(string(name)); err != nil {
 			return
 		}
-		for p := string(t.path); p != "" && !forced[p]; p, _ = split(p) {
+		for p := string(t.Path); p != "" && !forced[p]; p, _ = split(p) {
 			forced[p] = true
 		}
 	})
@@ -175,7 +176,7 @@ func (j *Journal) gitChanged(now int64) bool {
 		return false
 	}
 	is, end := lastHash(j.repo.index, j.repo.idLen)
-	return is != j.gitSeen || end != j.gitEnd || end == indexEnd{}
+	return is != j.gitSeen || end != j.gitEnd || end == gitindex.End{}
 }
 
 // clean returns the files in a state of which git has the content: their stamps
@@ -188,15 +189,15 @@ func (l *comparison) clean(in state) []clean {
 	var all []clean
 	var c cursor
 	written := pathStamp(j.repo.index).mtime
-	was, _, err := j.repo.entries(l.ctx, func() { all, c = nil, cursor{x: j.x} }, func(t *tracked) {
-		_, name := c.seek(t.path)
+	was, _, err := j.repo.entries(l.ctx, func() { all, c = nil, cursor{x: j.x} }, func(t *gitindex.Entry) {
+		_, name := c.seek(t.Path)
 		i, ok := c.find(name)
 		if !ok {
 			return
 		}
 		f := &c.d.files[i]
-		if f.state == in && !f.racy && !f.link() && !f.stamp.racy(l.now) && t.same(f.stamp, written) {
-			all = append(all, clean{c.d, i, t.id})
+		if f.state == in && !f.racy && !f.link() && !f.stamp.racy(l.now) && same(t, f.stamp, written) {
+			all = append(all, clean{c.d, i, t.ID})
 		}
 	})
 	if err != nil || was.mtime != written {

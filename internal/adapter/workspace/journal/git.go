@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
 )
 
 // repo is what the journal knows of the git repository around the workspace. It
@@ -110,7 +112,7 @@ func (r *repo) rules() workspace.Ignore {
 // entries passes on the entries of git's index below the workspace. fresh is
 // called before the first one, again if git has to be asked after all. It
 // returns the stamp of the index and its last hash.
-func (r *repo) entries(ctx context.Context, fresh func(), take func(*tracked)) (stamp, indexEnd, error) {
+func (r *repo) entries(ctx context.Context, fresh func(), take func(*gitindex.Entry)) (stamp, gitindex.End, error) {
 	fresh()
 	was, end, err := readIndex(r.index, r.prefix, r.idLen, take)
 	if err == nil {
@@ -125,24 +127,55 @@ func (r *repo) entries(ctx context.Context, fresh func(), take func(*tracked)) (
 	if pathStamp(r.index) != before {
 		return stamp{}, end, errors.New("git's index was written meanwhile")
 	}
-	return before, indexEnd{}, parseListing(out, take)
+	return before, gitindex.End{}, gitindex.ParseListing(out, take)
 }
 
-var errListing = errors.New("git lists its index in a form that is not known")
+// readIndex passes on the entries of an index file below prefix.
+func readIndex(path, prefix string, idLen int, take func(*gitindex.Entry)) (was stamp, end gitindex.End, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return was, end, nil // nothing was ever added
+	}
+	if err != nil {
+		return was, end, err
+	}
+	defer f.Close()
+	if was, err = fileStamp(f); err != nil {
+		return was, end, err
+	}
+	end, err = gitindex.Read(f, was.size, prefix, idLen, take)
+	return was, end, err
+}
+
+// lastHash returns the stamp of an index file and the hash at its end.
+func lastHash(path string, idLen int) (was stamp, end gitindex.End) {
+	f, err := os.Open(path)
+	if err != nil {
+		return stamp{}, end
+	}
+	defer f.Close()
+	if was, err = fileStamp(f); err == nil {
+		end, err = gitindex.EndOf(f, was.size, idLen)
+	}
+	if err != nil {
+		return stamp{}, gitindex.End{}
+	}
+	return was, end
+}
 
 // same reports whether a file matches git's index, which was written at that time.
-func (t *tracked) same(s stamp, written int64) bool {
+func same(t *gitindex.Entry, s stamp, written int64) bool {
 	eq := func(git, ours int64) bool {
 		return git == ours || git%int64(time.Second) == 0 && git == ours-ours%int64(time.Second)
 	}
-	if !t.plain || t.size != uint32(s.size) || t.ino != uint32(s.ino) || !eq(t.mtime, s.mtime) || !eq(t.ctime, s.ctime) {
+	if !t.Plain || t.Size != uint32(s.size) || t.Ino != uint32(s.ino) || !eq(t.Mtime, s.mtime) || !eq(t.Ctime, s.ctime) {
 		return false
 	}
 	margin := tick
-	if t.mtime%int64(time.Second) == 0 {
+	if t.Mtime%int64(time.Second) == 0 {
 		margin = coarseTick
 	}
-	return t.mtime+margin < written && t.ctime+margin < written
+	return t.Mtime+margin < written && t.Ctime+margin < written
 }
 
 // clean is a file that matches git's index.
@@ -238,7 +271,7 @@ func (r *repo) sizes(ctx context.Context, cs []clean) ([]int64, error) {
 	}
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	if len(lines) != len(cs) {
-		return nil, errListing
+		return nil, gitindex.ErrListing
 	}
 	sizes := make([]int64, len(cs))
 	for i, l := range lines {
@@ -285,18 +318,18 @@ func (r *repo) blobs(ctx context.Context, ids []id, take func(id, []byte) error)
 		line, rest, ok := bytes.Cut(out, []byte("\n"))
 		f := strings.Fields(string(line))
 		if !ok {
-			return errListing
+			return gitindex.ErrListing
 		}
 		out = rest
 		if len(f) != 3 || f[1] != "blob" {
 			if len(f) == 2 {
 				continue // missing
 			}
-			return errListing
+			return gitindex.ErrListing
 		}
 		n, err := strconv.Atoi(f[2])
 		if err != nil || n+1 > len(out) {
-			return errListing
+			return gitindex.ErrListing
 		}
 		data := out[:n]
 		out = out[n+1:]

@@ -1,36 +1,36 @@
 package journal
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
 )
 
 // asked returns git's own listing of an index, and read what the file says.
 func asked(t *testing.T, root, top, prefix string, idLen int) (listed, read []string, err error) {
 	t.Helper()
-	line := func(x *tracked) string {
+	line := func(x *gitindex.Entry) string {
 		// Of an entry that git does not compare the facts have no meaning, and one
 		// that is only meant to be added has none.
-		if !x.plain || x.mtime == 0 {
-			return fmt.Sprintf("%q", x.path)
+		if !x.Plain || x.Mtime == 0 {
+			return fmt.Sprintf("%q", x.Path)
 		}
-		return fmt.Sprintf("%q %x %d %d %d %d", x.path, x.id, x.size, x.ino, x.mtime, x.ctime)
+		return fmt.Sprintf("%q %x %d %d %d %d", x.Path, x.ID, x.Size, x.Ino, x.Mtime, x.Ctime)
 	}
 	out, gitErr := plainGit.Run(t.Context(), root, nil, nil, "ls-files", "-s", "-v", "--debug", "-z")
 	if gitErr != nil {
 		t.Fatal(gitErr)
 	}
-	if err := parseListing(out, func(x *tracked) { listed = append(listed, line(x)) }); err != nil {
+	if err := gitindex.ParseListing(out, func(x *gitindex.Entry) { listed = append(listed, line(x)) }); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = readIndex(filepath.Join(top, ".git/index"), prefix, idLen, func(x *tracked) { read = append(read, line(x)) })
+	_, _, err = readIndex(filepath.Join(top, ".git/index"), prefix, idLen, func(x *gitindex.Entry) { read = append(read, line(x)) })
 	return listed, read, err
 }
 
@@ -114,12 +114,12 @@ func TestGitIndex(t *testing.T) {
 				}
 				listed, read, err := asked(t, root, top, prefix, idLen)
 				if c.asks {
-					if !errors.Is(err, errForm) {
+					if !errors.Is(err, gitindex.ErrForm) {
 						t.Errorf("%q: %v: it is read all the same", prefix, err)
 					}
 					r := &repo{git: plainGit, root: root, prefix: prefix, index: filepath.Join(top, ".git/index"), idLen: idLen}
 					n := 0
-					if _, _, err := r.entries(t.Context(), func() { n = 0 }, func(*tracked) { n++ }); err != nil || n != len(listed) {
+					if _, _, err := r.entries(t.Context(), func() { n = 0 }, func(*gitindex.Entry) { n++ }); err != nil || n != len(listed) {
 						t.Errorf("%q: %d entries, git lists %d: %v", prefix, n, len(listed), err)
 					}
 					continue
@@ -169,38 +169,4 @@ func TestGitIndexIsReadOnce(t *testing.T) {
 	if read() {
 		t.Error("one with the same hash is read")
 	}
-}
-
-// An index that ends early or is damaged is an error or other entries, never a
-// panic or an endless reading.
-func FuzzGitIndex(f *testing.F) {
-	top := realTemp(f)
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"update-index", "--index-version", "4"}} {
-		put(f, top, "a/b", "x")
-		if _, err := plainGit.Run(f.Context(), top, nil, nil, args...); err != nil {
-			f.Fatal(err)
-		}
-		if data, err := os.ReadFile(filepath.Join(top, ".git/index")); err == nil {
-			f.Add(data)
-			f.Add(data[:len(data)-30])
-		}
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := newIndexReader(bytes.NewReader(data), int64(len(data)), 20)
-		if err != nil {
-			return
-		}
-		var x tracked
-		for n := 0; ; n++ {
-			if err := r.next(&x); err != nil {
-				if err == io.EOF && r.left != 0 {
-					t.Error("it ends before its last entry")
-				}
-				return
-			}
-			if len(x.path) == 0 || n > len(data) {
-				t.Fatalf("%d entries in %d bytes, a path of %d", n, len(data), len(x.path))
-			}
-		}
-	})
 }

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -79,7 +80,7 @@ type Journal struct {
 	outer   workspace.Ignore
 	sources []stamp // of repo.sources
 	gitSeen stamp   // of git's index
-	gitEnd  indexEnd
+	gitEnd  gitindex.End
 	forced  map[string]bool
 	// forcedSaved: forced is on disk.
 	forcedSaved bool

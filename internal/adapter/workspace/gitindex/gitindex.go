@@ -1,4 +1,8 @@
-package journal
+// Package gitindex reads git's index: the file itself, in versions 2 to 4, and
+// what `git ls-files` prints of it. Entries are passed on one at a time, so that
+// an index of any size is read in little memory. A form that is not known is
+// refused (ErrForm), never guessed at.
+package gitindex
 
 import (
 	"bufio"
@@ -7,32 +11,27 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"io/fs"
-	"os"
 	"time"
 )
 
-// This file reads git's index: the file itself, in versions 2 to 4, else what
-// `git ls-files` prints of it. Entries are passed on one at a time, so that an
-// index of any size is read in little memory.
-
-// tracked is an entry of git's index.
-type tracked struct {
-	path         []byte // relative to the workspace; valid until the next entry
-	id           id
-	plain        bool // a regular file without conflict that git compares
-	size         uint32
-	ino          uint32
-	mtime, ctime int64
+// Entry is an entry of git's index.
+type Entry struct {
+	Path         []byte // relative to the folder that was asked for; valid until the next entry
+	ID           [32]byte
+	Plain        bool // a regular file without conflict that git compares
+	Module       bool // a submodule
+	Size         uint32
+	Ino          uint32
+	Mtime, Ctime int64 // nanoseconds
 }
 
-// errForm means that an index has a form that is not known here: a part of it
+// ErrForm means that an index has a form that is not known here: a part of it
 // is in another file, folders stand for their files, or it is of a newer git.
-var errForm = errors.New("git's index has a form that is not known")
+var ErrForm = errors.New("git's index has a form that is not known")
 
-// indexEnd is the hash at the end of git's index, by which two of them are told
+// End is the hash at the end of git's index, by which two of them are told
 // apart; zero if git was told not to write it.
-type indexEnd id
+type End [32]byte
 
 // indexReader reads the file. Git replaces an index by renaming, so an open one
 // does not change.
@@ -43,7 +42,7 @@ type indexReader struct {
 	path    []byte // of the entry before
 	left    uint32 // entries
 	size    int64
-	end     indexEnd
+	end     End
 }
 
 const (
@@ -60,7 +59,7 @@ const (
 
 func newIndexReader(f io.ReaderAt, size int64, idLen int) (*indexReader, error) {
 	if size < int64(12+idLen) {
-		return nil, errForm
+		return nil, ErrForm
 	}
 	r := &indexReader{b: bufio.NewReaderSize(io.NewSectionReader(f, 0, size-int64(idLen)), 64<<10), idLen: idLen, size: size}
 	if _, err := f.ReadAt(r.end[:idLen], size-int64(idLen)); err != nil {
@@ -72,13 +71,13 @@ func newIndexReader(f io.ReaderAt, size int64, idLen int) (*indexReader, error) 
 	}
 	r.version, r.left = binary.BigEndian.Uint32(head[4:]), binary.BigEndian.Uint32(head[8:])
 	if string(head[:4]) != indexMagic || r.version < 2 || r.version > 4 {
-		return nil, errForm
+		return nil, ErrForm
 	}
 	return r, nil
 }
 
 // next reads an entry. After the last one it checks what follows, and returns io.EOF.
-func (r *indexReader) next(t *tracked) error {
+func (r *indexReader) next(t *Entry) error {
 	if r.left == 0 {
 		return r.extensions()
 	}
@@ -86,32 +85,33 @@ func (r *indexReader) next(t *tracked) error {
 	var raw [indexStat + 32 + 2]byte
 	head := raw[:indexStat+r.idLen+2]
 	if _, err := io.ReadFull(r.b, head); err != nil {
-		return errForm
+		return ErrForm
 	}
 	num := func(i int) uint32 { return binary.BigEndian.Uint32(head[4*i:]) }
-	t.ctime = int64(num(0))*int64(time.Second) + int64(num(1))
-	t.mtime = int64(num(2))*int64(time.Second) + int64(num(3))
-	t.ino, t.size = num(5), num(9)
+	t.Ctime = int64(num(0))*int64(time.Second) + int64(num(1))
+	t.Mtime = int64(num(2))*int64(time.Second) + int64(num(3))
+	t.Ino, t.Size = num(5), num(9)
 	mode := num(6)
-	t.id = id{}
-	copy(t.id[:], head[indexStat:indexStat+r.idLen])
+	t.ID = [32]byte{}
+	copy(t.ID[:], head[indexStat:indexStat+r.idLen])
 	flags, more, n := binary.BigEndian.Uint16(head[indexStat+r.idLen:]), uint16(0), len(head)
 	if flags&flagExtended != 0 {
 		var x [2]byte
 		if _, err := io.ReadFull(r.b, x[:]); err != nil || r.version < 3 {
-			return errForm
+			return ErrForm
 		}
 		more, n = binary.BigEndian.Uint16(x[:]), n+2
 	}
-	const kind, regular, folder = 0o170000, 0o100000, 0o040000
+	const kind, regular, folder, module = 0o170000, 0o100000, 0o040000, 0o160000
 	if mode&kind == folder {
-		return errForm // a folder that stands for its files
+		return ErrForm // a folder that stands for its files
 	}
-	t.plain = mode&kind == regular && flags&(flagAssumeValid|flagStage) == 0 && more&(flagSkipWorktree|flagIntentToAdd) == 0
+	t.Module = mode&kind == module
+	t.Plain = mode&kind == regular && flags&(flagAssumeValid|flagStage) == 0 && more&(flagSkipWorktree|flagIntentToAdd) == 0
 	if r.version == 4 {
 		cut, err := r.varint()
 		if err != nil || cut > len(r.path) {
-			return errForm
+			return ErrForm
 		}
 		r.path = r.path[:len(r.path)-cut]
 	} else {
@@ -126,19 +126,19 @@ func (r *indexReader) next(t *tracked) error {
 			break
 		}
 		if err != bufio.ErrBufferFull || len(r.path) > maxIndexPath {
-			return errForm
+			return ErrForm
 		}
 	}
 	if r.version < 4 { // entries are filled up with one to eight NULs
 		n += len(r.path) - was
 		if _, err := r.b.Discard((n/8+1)*8 - n - 1); err != nil {
-			return errForm
+			return ErrForm
 		}
 	}
 	if len(r.path) == 0 {
-		return errForm
+		return ErrForm
 	}
-	t.path = r.path
+	t.Path = r.path
 	return nil
 }
 
@@ -148,7 +148,7 @@ func (r *indexReader) varint() (int, error) {
 	for i := 0; ; i++ {
 		c, err := r.b.ReadByte()
 		if err != nil || i > 4 {
-			return 0, errForm
+			return 0, ErrForm
 		}
 		if n = n<<7 | int(c&0x7f); c < 0x80 {
 			return n, nil
@@ -165,97 +165,84 @@ func (r *indexReader) extensions() error {
 		if _, err := io.ReadFull(r.b, head[:]); err == io.EOF {
 			return io.EOF
 		} else if err != nil || head[0] < 'A' || head[0] > 'Z' {
-			return errForm
+			return ErrForm
 		}
 		if n := binary.BigEndian.Uint32(head[4:]); int64(n) > r.size {
-			return errForm
+			return ErrForm
 		} else if _, err := r.b.Discard(int(n)); err != nil {
-			return errForm
+			return ErrForm
 		}
 	}
 }
 
-// readIndex passes on the entries of an index file below prefix.
-func readIndex(path, prefix string, idLen int, take func(*tracked)) (was stamp, end indexEnd, err error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return was, end, nil // nothing was ever added
-	}
+// Read passes on the entries of an open index below prefix, which is "" or ends
+// in a slash. idLen is the length of an object id in bytes.
+func Read(f io.ReaderAt, size int64, prefix string, idLen int, take func(*Entry)) (End, error) {
+	r, err := newIndexReader(f, size, idLen)
 	if err != nil {
-		return was, end, err
+		return End{}, err
 	}
-	defer f.Close()
-	if was, err = fileStamp(f); err != nil {
-		return was, end, err
-	}
-	r, err := newIndexReader(f, was.size, idLen)
-	if err != nil {
-		return was, end, err
-	}
-	var t tracked
+	var t Entry
 	for {
 		if err := r.next(&t); err == io.EOF {
-			return was, r.end, nil
+			return r.end, nil
 		} else if err != nil {
-			return was, end, err
+			return End{}, err
 		}
-		if rest, ok := bytes.CutPrefix(t.path, []byte(prefix)); ok {
-			t.path = rest
+		if rest, ok := bytes.CutPrefix(t.Path, []byte(prefix)); ok {
+			t.Path = rest
 			take(&t)
 		}
 	}
 }
 
-// lastHash returns the stamp of an index file and the hash at its end.
-func lastHash(path string, idLen int) (was stamp, end indexEnd) {
-	f, err := os.Open(path)
-	if err != nil {
-		return stamp{}, end
+// EndOf returns the hash at the end of an open index.
+func EndOf(f io.ReaderAt, size int64, idLen int) (end End, err error) {
+	if size < int64(idLen) {
+		return end, ErrForm
 	}
-	defer f.Close()
-	if was, err = fileStamp(f); err != nil || was.size < int64(idLen) {
-		return stamp{}, end
-	}
-	if _, err := f.ReadAt(end[:idLen], was.size-int64(idLen)); err != nil {
-		return stamp{}, indexEnd{}
-	}
-	return was, end
+	_, err = f.ReadAt(end[:idLen], size-int64(idLen))
+	return end, err
 }
 
-// parseListing passes on the entries that `ls-files -s -v --debug -z` printed: a
+// ErrListing means that git printed something else than was expected.
+var ErrListing = errors.New("git lists its index in a form that is not known")
+
+// ParseListing passes on the entries that `ls-files -s -v --debug -z` printed: a
 // line that ends in NUL, and five lines of recorded facts.
-func parseListing(out []byte, take func(*tracked)) error {
-	var t tracked
+func ParseListing(out []byte, take func(*Entry)) error {
+	var t Entry
 	for len(out) > 0 {
 		head, rest, ok := bytes.Cut(out, []byte{0})
 		about, path, ok2 := bytes.Cut(head, []byte{'\t'})
 		f := bytes.Fields(about)
-		if !ok || !ok2 || len(f) != 4 || len(f[2]) > 2*len(t.id) {
-			return errListing
+		if !ok || !ok2 || len(f) != 4 || len(f[2]) > 2*len(t.ID) {
+			return ErrListing
 		}
-		t.id = id{}
-		if _, err := hex.Decode(t.id[:], f[2]); err != nil {
-			return errListing
+		t.ID = [32]byte{}
+		if _, err := hex.Decode(t.ID[:], f[2]); err != nil {
+			return ErrListing
 		}
-		t.path = path
+		t.Path = path
 		// A lower-case letter: git is told to assume that it is unchanged; S: not
 		// checked out.
-		t.plain = string(f[0]) == "H" && bytes.HasPrefix(f[1], []byte("100")) && string(f[3]) == "0"
+		t.Module = bytes.HasPrefix(f[1], []byte("160"))
+		t.Plain = string(f[0]) == "H" && bytes.HasPrefix(f[1], []byte("100")) && string(f[3]) == "0"
 		var nums [9]uint64
 		n := 0
 		for range 5 {
 			var line []byte
 			if line, rest, ok = bytes.Cut(rest, []byte{'\n'}); !ok {
-				return errListing
+				return ErrListing
 			}
 			n = numbers(line, &nums, n)
 		}
 		if n < len(nums) {
-			return errListing
+			return ErrListing
 		}
 		sec := uint64(time.Second)
-		t.ctime, t.mtime = int64(nums[0]*sec+nums[1]), int64(nums[2]*sec+nums[3])
-		t.ino, t.size = uint32(nums[5]), uint32(nums[8])
+		t.Ctime, t.Mtime = int64(nums[0]*sec+nums[1]), int64(nums[2]*sec+nums[3])
+		t.Ino, t.Size = uint32(nums[5]), uint32(nums[8])
 		take(&t)
 		out = rest
 	}
