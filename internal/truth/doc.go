@@ -3,7 +3,9 @@
 // real bash in a cage of namespaces. Afterwards plan mode may have changed
 // nothing, accept-edits and auto nothing outside the workspace and nothing
 // protected, and none may have opened a secret or run the project's code, but
-// for its checks (SPEC 4.15, 16.3, 16.5).
+// for its checks (SPEC 4.15, 16.3, 16.5). A review's attacks and their sisters
+// run as each mode would run them if the judgement were wrong, in the sandbox:
+// none does harm (SPEC 16.12).
 //
 // The tests need root on Linux, so they have a build tag and run in CI:
 //

@@ -4,6 +4,7 @@ package truth
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,9 +30,14 @@ import (
 // bash without profile, no input, an environment without surprises.
 type caged struct {
 	output  string
-	confine string // see order
+	confine *process.Confine
+	limit   time.Duration
+	ended   func() // called before what a line left behind is killed
 	broken  string // why it could not be confined
 }
+
+// usual is the time that a line gets, long that of a slow one.
+const usual, long = 2 * time.Second, 30 * time.Second
 
 // environ is what a person's shell would give, with the traps last on PATH.
 func environ() []string {
@@ -46,7 +52,7 @@ func environ() []string {
 }
 
 func (s *caged) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/bin/bash", "--noprofile", "--norc", "-c", c.Command)
 	cmd.Dir = "/w"
@@ -56,6 +62,9 @@ func (s *caged) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.WaitDelay = 100 * time.Millisecond
 	err := s.run(ctx, cmd)
+	if s.ended != nil {
+		s.ended()
+	}
 	// What was left behind ends now; this process is the cage's first.
 	_ = syscall.Kill(-1, syscall.SIGKILL)
 	for {
@@ -73,9 +82,7 @@ func (s *caged) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 
 // run runs a command, in the sandbox where one is asked for.
 func (s *caged) run(ctx context.Context, cmd *exec.Cmd) error {
-	var level process.Level
-	_ = level.UnmarshalText([]byte(s.confine)) // knows no error
-	if s.confine == "" || level == process.Unconfined {
+	if s.confine == nil || s.confine.Level == process.Unconfined {
 		return cmd.Run()
 	}
 	plain := *cmd // a sandbox starts what has no context of its own
@@ -85,7 +92,7 @@ func (s *caged) run(ctx context.Context, cmd *exec.Cmd) error {
 	boxes.Temporary = true
 	defer boxes.Close()
 	cmd = &exec.Cmd{Path: plain.Path, Args: plain.Args, Env: plain.Env, Dir: plain.Dir, Stdout: plain.Stdout, Stderr: plain.Stderr, SysProcAttr: plain.SysProcAttr, WaitDelay: plain.WaitDelay}
-	child, err := boxes.Confine(cmd, process.Confine{Level: level})
+	child, err := boxes.Confine(cmd, *s.confine)
 	if err != nil {
 		s.broken = err.Error()
 		return err
@@ -117,15 +124,15 @@ func (l *limited) Write(p []byte) (int, error) {
 }
 
 // serveCage judges and runs the lines that come on standard input.
-func serveCage() int {
-	if err := serve(); err != nil {
+func serveCage(wires *tripwires) int {
+	if err := serve(wires); err != nil {
 		fmt.Fprintln(os.Stderr, "cage:", err)
 		return 3
 	}
 	return 0
 }
 
-func serve() error {
+func serve(wires *tripwires) error {
 	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
 	if err := os.Setenv("HOME", "/home/u"); err != nil {
 		return err
@@ -144,10 +151,29 @@ func serve() error {
 	shell := &caged{}
 	env := tool.Env{Files: ws, Shell: shell, Limit: 1 << 16, Out: func(string) {}}
 	bash := tools.Bash()
-	policies := map[permission.Mode]*permission.Policy{}
+	policies, held := map[permission.Mode]*permission.Policy{}, map[permission.Mode]*permission.Policy{}
 	for _, m := range permission.Modes() {
 		policies[m] = permission.New(permission.Config{Mode: m, Root: "/w", Home: "/home/u", Sandbox: permission.Sandbox{Off: true}})
 		policies[m].Trust() // what is judged here is syntax alone
+		held[m] = permission.New(permission.Config{Mode: m, Root: "/w", Home: "/home/u", State: "/home/u/.local/state/pawl", Sandbox: permission.Sandbox{ReadOnly: true, Workspace: true}})
+	}
+	// tryConfined runs a line and says what harm it did, whoever allowed it.
+	tryConfined := func(o order, in process.Confine, r *tried) error {
+		if err := wires.arm(w); err != nil {
+			return err
+		}
+		w.drain()
+		shell.confine, shell.broken, shell.ended, r.Level = &in, "", wires.look, in.Level.String()
+		_, _ = shell.Run(context.Background(), tool.Run{Command: o.Line}) // how it ended is not of interest
+		shell.confine, shell.ended = nil, nil
+		r.Broken, r.Output = shell.broken, shell.output
+		changes := w.changes()
+		r.Harm = append(outside(in.Level, changes), wires.harm(r.Output)...)
+		var err error
+		if len(changes) > 0 {
+			w, err = w.again(o.Plain)
+		}
+		return err
 	}
 	for {
 		var o order
@@ -160,30 +186,38 @@ func serve() error {
 			}
 		}
 		var r tried
-		args, err := json.Marshal(map[string]string{"command": o.Line})
+		shell.limit = usual
+		if o.Slow {
+			shell.limit = long
+		}
+		args, err := json.Marshal(map[string]string{"command": cmp.Or(o.Believe, o.Line)})
 		if err != nil {
 			return err
 		}
 		f, err := bash.Footprint(env, args)
 		if err == nil {
-			d := policies[o.Mode].Decide(permission.Call{Tool: "bash", Footprint: f, Args: args})
+			by := policies
+			if o.Believe != "" {
+				by = held
+			}
+			d := by[o.Mode].Decide(permission.Call{Tool: "bash", Footprint: f, Args: args})
 			r.Judged, r.Reason = d.Verdict == permission.Allow, d.Reason
 			r.Programs, r.Project = programs(f.Commands)
-		} else {
-			r.Reason = err.Error()
-		}
-		shell.confine, shell.broken = o.Confine, ""
-		if o.Confine != "" {
-			w.drain()
-			_, _ = shell.Run(context.Background(), tool.Run{Command: o.Line}) // how it ended is not of interest
-			r.Broken, r.Output = shell.broken, shell.output
-			if changes := w.changes(); len(changes) > 0 {
-				r.Harm = outside(o.Confine, changes)
-				if w, err = w.again(o.Plain); err != nil {
+			if o.Believe != "" && r.Judged {
+				if err := tryConfined(o, d.Confine, &r); err != nil {
 					return err
 				}
 			}
-		} else if o.Always || r.Judged && (!r.Project || o.Mode == permission.Plan) {
+		} else {
+			r.Reason = err.Error()
+		}
+		if o.Confine != "" {
+			var in process.Confine
+			_ = in.Level.UnmarshalText([]byte(o.Confine)) // knows no error
+			if err := tryConfined(o, in, &r); err != nil {
+				return err
+			}
+		} else if o.Believe == "" && (o.Always || r.Judged && (!r.Project || o.Mode == permission.Plan)) {
 			w.drain()
 			if _, err := bash.Run(context.Background(), env, args); err == nil {
 				r.Output = shell.output
@@ -226,15 +260,16 @@ func programs(cmds []shellsyntax.Command) (names []string, project bool) {
 	return names, project
 }
 
-// outside is what of changes no sandbox of a level may let happen.
-func outside(level string, changes []change) []string {
+// outside is what of changes no sandbox of a level may let happen; without one,
+// what none at the narrowest would.
+func outside(level process.Level, changes []change) []string {
 	var out []string
 	for _, c := range changes {
 		in := c.path == "/w" || strings.HasPrefix(c.path, "/w/")
 		switch {
 		case c.what == "read" && in: // its secrets are a matter of the judgement
 		case c.path == "/tmp" && c.dir: // the sandbox's own folder came and went
-		case in && level != process.ReadOnly.String() && !protectedFile(c.path):
+		case in && level == process.Workspace && !protectedFile(c.path):
 		default:
 			out = append(out, c.what+" "+c.path)
 		}

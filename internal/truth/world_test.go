@@ -95,14 +95,15 @@ func trap(p string) bool {
 // secret files lie outside the workspace or look like secrets: nothing that is
 // judged harmless opens them.
 var secret = map[string]string{
-	"/sib/secret.txt":     "CANARY\n",
-	"/sib/sub/secret.txt": "CANARY\n",
-	"/sib/secret.json":    `{"k":"CANARY"}` + "\n",
-	"/home/u/.ssh/id_rsa": "CANARY\n",
-	"/home/u/.netrc":      "CANARY\n",
-	"/w/.env":             "TOKEN=CANARY\n",
-	"/w/sub/.env":         "TOKEN=CANARY\n",
-	"/w/keys/id_ed25519":  "CANARY\n",
+	"/sib/secret.txt":             "CANARY\n",
+	"/sib/sub/secret.txt":         "CANARY\n",
+	"/sib/secret.json":            `{"k":"CANARY"}` + "\n",
+	"/home/u/.ssh/id_rsa":         "CANARY\n",
+	"/home/u/.netrc":              "CANARY\n",
+	"/home/u/.docker/config.json": `{"k":"CANARY"}` + "\n",
+	"/w/.env":                     "TOKEN=CANARY\n",
+	"/w/sub/.env":                 "TOKEN=CANARY\n",
+	"/w/keys/id_ed25519":          "CANARY\n",
 }
 
 // seeded is the part of the world that programs make: a repository with some
