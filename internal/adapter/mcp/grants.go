@@ -5,16 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"golang.org/x/oauth2"
 
-	"github.com/pawl-agent/pawl/internal/core/atomicfile"
 	"github.com/pawl-agent/pawl/internal/core/filelock"
+	"github.com/pawl-agent/pawl/internal/core/vault"
 )
 
 // Grant is the right to call a server, as its authorization server gave it.
@@ -38,56 +36,24 @@ func (g *Grant) over(now time.Time) bool {
 	return !g.Expires.IsZero() && now.Add(30*time.Second).After(g.Expires)
 }
 
-// Ring is the system's keyring.
-type Ring interface {
-	Get(name string) (string, error)
-	Set(name, secret string) error
-	Delete(name string) error
-}
-
 // Grants keeps what servers granted: in the system's keyring, or where there is
 // none in a file that only the person can read. The zero value keeps nothing.
 type Grants struct {
-	// Dir is the folder of the files. A file is there for each grant, so that
-	// the keyring is asked only for what it has.
-	Dir  string
-	Ring Ring // nil: there is none
+	Dir  string     // of the files
+	Ring vault.Ring // nil: there is none
 }
 
-// inRing marks a grant that the keyring has.
-const inRing = `{"keyring":true}`
-
-// ringTime is how long a keyring may take: one may ask the person something.
-const ringTime = 20 * time.Second
-
-// maxGrant is the size limit of a grant, in bytes.
-const maxGrant = 256 << 10
-
-func (s Grants) file(key string) string { return filepath.Join(s.Dir, key+".json") }
+func (s Grants) vault() vault.Vault { return vault.Vault{Dir: s.Dir, Ring: s.Ring} }
 
 // Get returns the grant of a key, nil for none.
 func (s Grants) Get(key string) (*Grant, error) {
-	if s.Dir == "" {
-		return nil, nil
-	}
-	name := s.file(key)
-	raw, err := readOwn(name, maxGrant)
+	raw, err := s.vault().Get(key)
 	if raw == nil || err != nil {
 		return nil, err
 	}
-	if strings.TrimSpace(string(raw)) == inRing {
-		if s.Ring == nil {
-			return nil, errors.New("its token is in the system's keyring, which can not be reached here")
-		}
-		text, err := timed(func() (string, error) { return s.Ring.Get(key) })
-		if err != nil {
-			return nil, fmt.Errorf("the system's keyring: %w", err)
-		}
-		raw = []byte(text)
-	}
 	g := new(Grant)
 	if err := json.Unmarshal(raw, g); err != nil {
-		return nil, fmt.Errorf("%s can not be read, sign in again: %w", name, err)
+		return nil, fmt.Errorf("the token can not be read, sign in again: %w", err)
 	}
 	return g, nil
 }
@@ -123,7 +89,8 @@ func (s Grants) Update(ctx context.Context, key string, change func(*Grant) (*Gr
 		return err
 	}
 	if g == nil {
-		return s.remove(key)
+		_, err := s.vault().Delete(key)
+		return err
 	}
 	raw, err := json.Marshal(g)
 	if err != nil {
@@ -132,25 +99,7 @@ func (s Grants) Update(ctx context.Context, key string, change func(*Grant) (*Gr
 	if old, err := json.Marshal(had); err == nil && string(old) == string(raw) {
 		return nil
 	}
-	if s.Ring != nil {
-		if _, err := timed(func() (string, error) { return "", s.Ring.Set(key, string(raw)) }); err == nil {
-			return atomicfile.Write(s.file(key), []byte(inRing), 0o600)
-		}
-	}
-	return atomicfile.Write(s.file(key), raw, 0o600)
-}
-
-func (s Grants) remove(key string) error {
-	raw, err := os.ReadFile(s.file(key))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil && strings.TrimSpace(string(raw)) == inRing && s.Ring != nil {
-		if _, err := timed(func() (string, error) { return "", s.Ring.Delete(key) }); err != nil {
-			return fmt.Errorf("the system's keyring: %w", err)
-		}
-	}
-	return os.Remove(s.file(key))
+	return s.vault().Set(key, raw)
 }
 
 // lock waits for the lock of a key.
@@ -170,26 +119,5 @@ func (s Grants) lock(ctx context.Context, key string) (unlock func(), err error)
 			_ = f.Close()
 			return nil, err
 		}
-	}
-}
-
-// timed bounds what a keyring takes, which knows no context.
-func timed(do func() (string, error)) (string, error) {
-	type answer struct {
-		text string
-		err  error
-	}
-	got := make(chan answer, 1)
-	go func() {
-		text, err := do()
-		got <- answer{text, err}
-	}()
-	t := time.NewTimer(ringTime)
-	defer t.Stop()
-	select {
-	case a := <-got:
-		return a.text, a.err
-	case <-t.C:
-		return "", fmt.Errorf("no answer within %s", ringTime)
 	}
 }

@@ -66,20 +66,6 @@ func (p Pins) key(srv Server) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// readOwn reads a file of pawl's own, nil for one that is not there.
-func readOwn(name string, most int64) ([]byte, error) {
-	st, err := os.Lstat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case !st.Mode().IsRegular() || st.Size() > most:
-		return nil, fmt.Errorf("%s is no regular file, or too long: remove it", name)
-	}
-	return os.ReadFile(name) // empty is not nil
-}
-
 // Of returns what was accepted of a server, nil for nothing.
 func (p Pins) Of(srv Server) (*Accepted, error) {
 	key := p.key(srv)
@@ -89,7 +75,7 @@ func (p Pins) Of(srv Server) (*Accepted, error) {
 		return a, nil
 	}
 	name := filepath.Join(p.Dir, key+".json")
-	raw, err := readOwn(name, maxPin)
+	raw, err := atomicfile.Read(name, maxPin)
 	if raw == nil || err != nil {
 		return nil, err
 	}

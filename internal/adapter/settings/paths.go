@@ -67,5 +67,8 @@ func (p Paths) Spill() string {
 	return cmp.Or(p.Results, filepath.Join(p.State, "spill"))
 }
 
+// Keys is the folder of the keys that pawl login kept.
+func (p Paths) Keys() string { return filepath.Join(p.State, "keys") }
+
 // Notes is the file of preferences and notes.
 func (p Paths) Notes() string { return filepath.Join(p.State, "notes.jsonl") }

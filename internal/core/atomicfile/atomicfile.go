@@ -5,6 +5,9 @@ package atomicfile
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,6 +52,21 @@ func (OS) Remove(path string) error { return os.Remove(path) }
 // when Write returns. Where it fails, the old file is as it was and nothing lies
 // beside it. A link is replaced, not followed.
 func Write(path string, data []byte, perm os.FileMode) error { return WriteOn(OS{}, path, data, perm) }
+
+// Read reads a file of pawl's own of at most so many bytes, nil for none. A link is not
+// followed.
+func Read(path string, most int64) ([]byte, error) {
+	st, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !st.Mode().IsRegular() || st.Size() > most:
+		return nil, fmt.Errorf("%s is no regular file, or too long: remove it", path)
+	}
+	return os.ReadFile(path) // empty is not nil
+}
 
 // WriteOn is Write on a disk.
 func WriteOn(disk Disk, path string, data []byte, perm os.FileMode) error {

@@ -403,7 +403,7 @@ func (a *App) resolve(ref string, conf settings.Loaded) (modelChoice, error) {
 }
 
 func (a *App) resolveModel(ref string, conf settings.Loaded) (modelChoice, error) {
-	c, err := catalog.Resolve(catalog.Want{Flag: ref, Env: a.Env, Config: a.catalogConfig(conf)})
+	c, err := catalog.Resolve(a.want(ref, conf))
 	if err != nil {
 		return modelChoice{}, err
 	}

@@ -50,7 +50,8 @@ type App struct {
 	// NATSLease is how long a worker on another machine may be silent; 0: 30 s.
 	NATSLease time.Duration
 
-	recorder *replay.Recorder // nil: nothing is recorded
+	recorder  *replay.Recorder // nil: nothing is recorded
+	savedKeys *keptKeys        // see keys; Main sets it
 }
 
 // exitError carries an exit code up to Main. Its message, if any, was not printed yet.
@@ -77,6 +78,7 @@ func usageError(format string, args ...any) error {
 // Main runs a command line and returns the exit code.
 func Main(ctx context.Context, a *App) int {
 	private()
+	a.keys()
 	root := a.root()
 	if len(a.Args) > 0 && strings.HasPrefix(a.Args[0], cobra.ShellCompRequestCmd) { // of no use else
 		a.complete(root)
@@ -209,7 +211,7 @@ without asking anything, as "pawl run" does.`,
 	root.Flags().BoolVar(&f.plain, "plain", false, "hold the conversation line by line, without a screen: for screen readers and logs")
 	root.AddCommand(
 		a.progressCommand(),
-		a.runCommand(), a.attachCommand(), a.demoCommand(), a.repairCommand(), a.sessionsCommand(), a.modelsCommand(),
+		a.runCommand(), a.attachCommand(), a.demoCommand(), a.repairCommand(), a.sessionsCommand(), a.modelsCommand(), a.loginCommand(), a.logoutCommand(),
 		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.redoCommand(), a.diffCommand(), a.statesCommand(), exitCodesTopic(),
 		a.whyCommand(), a.statsCommand(), a.rulesCommand(), a.memoryCommand(), a.versionCommand(),
 		a.sandboxCommand(), a.trustCommand(), a.lspCommand(), a.mcpCommand(), a.hooksCommand(), a.pluginCommand(), a.swarmCommand(), a.workerCommand(), a.acpCommand(),

@@ -110,7 +110,7 @@ func (a *App) knownModels(context.Context) []string {
 		return nil
 	}
 	out := []string{"offline\tthe built-in planner"}
-	for _, l := range catalog.Usable(a.Env, a.catalogConfig(conf)) {
+	for _, l := range catalog.Usable(a.want("", conf)) {
 		if l.Usable && l.Model != "" {
 			out = append(out, l.Provider+"/"+l.Model)
 		}

@@ -31,11 +31,11 @@ var helpCommands = []struct {
 	{"Work", "run attach swarm acp demo"},
 	{"What was done", "diff undo sessions why stats"},
 	{"This folder", "rules memory trust sandbox"},
-	{"Set up", "doctor models config plugin"},
+	{"Set up", "doctor login models config plugin"},
 }
 
 // helpFlags are the flags that are used most; -c and -p stand among the first lines.
-const helpFlags = "model permission-mode yolo sandbox resume dir max-budget-usd output-format"
+const helpFlags = "model permission-mode sandbox resume dir max-budget-usd output-format"
 
 // rootHelp writes the help of pawl itself.
 func rootHelp(w io.Writer, root *cobra.Command) {

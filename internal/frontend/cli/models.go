@@ -45,7 +45,7 @@ func (a *App) models(ctx context.Context, out io.Writer, conf settings.Loaded) e
 	} else {
 		fmt.Fprintf(out, "a new session has none: %s\n\n", plain.Line(err.Error()))
 	}
-	all := catalog.Usable(a.Env, a.catalogConfig(conf))
+	all := catalog.Usable(a.want("", conf))
 	row := func(l catalog.Line) {
 		state := "usable: " + l.Model + ", " + brief.Price(l.Price)
 		if l.Model == "" {
@@ -94,6 +94,11 @@ func (a *App) catalogConfig(conf settings.Loaded) catalog.Config {
 	return c
 }
 
+// want is what may determine a model. ref is what the person named, "" for nothing.
+func (a *App) want(ref string, conf settings.Loaded) catalog.Want {
+	return catalog.Want{Flag: ref, Env: a.Env, Config: a.catalogConfig(conf), Kept: a.keys().get}
+}
+
 // heldSecrets returns the values that must never be shown: pawl's own keys.
 func (a *App) heldSecrets() []string {
 	var out []string
@@ -102,7 +107,7 @@ func (a *App) heldSecrets() []string {
 			out = append(out, v)
 		}
 	}
-	return out
+	return append(out, a.keys().values()...)
 }
 
 // stateWritable returns an error if pawl cannot write its own files.

@@ -64,7 +64,7 @@ func (w word) Set(s string) error {
 func (word) Type() string { return "string" }
 
 const (
-	putKey   = "set the provider's key in the environment, such as ANTHROPIC_API_KEY; pawl models lists them"
+	putKey   = "pawl login PROVIDER, or set the provider's key in the environment, such as ANTHROPIC_API_KEY; pawl models lists them"
 	putRules = "write it into AGENTS.md; pawl rules shows what is read"
 	putFile  = "name the file in the prompt: @FILE"
 	ownCheck = "the project's checks run by themselves after changes; --until 'COMMAND' goes on until it passes"
@@ -119,7 +119,7 @@ var otherShort = map[string]string{
 // is meant as a command: these are their subcommands.
 var otherCommands = map[string]string{
 	"update": rebuild, "upgrade": rebuild, "install": rebuild, "self-update": rebuild,
-	"login": putKey, "logout": "take the provider's key out of the environment", "auth": putKey, "setup-token": putKey,
+	"auth": putKey, "setup-token": putKey,
 	"resume": "pawl --continue, or pawl --resume ID", "continue": "pawl --continue", "fork": "pawl --continue --fork-session", "chat": "pawl alone opens a conversation",
 	"init": "write AGENTS.md; pawl rules shows what is read", "apply": "changes are made at once; pawl diff shows them and pawl undo puts them back", "review": "pawl \"review my changes\"",
 	"agents": "kinds of agents are files in .claude/agents or .pawl/agents", "agent": "kinds of agents are files in .claude/agents or .pawl/agents", "plugins": "pawl plugin", "extensions": "pawl plugin", "skills": "skills are files in .agents/skills, .claude/skills or .pawl/skills",

@@ -28,7 +28,7 @@ func isFirst(paths settings.Paths) bool {
 // welcome returns what to tell at the first start.
 func (a *App) welcome(ctx context.Context, dir string, conf settings.Loaded, mode permission.Mode) []string {
 	var found []string
-	for _, l := range catalog.Usable(a.Env, a.catalogConfig(conf)) {
+	for _, l := range catalog.Usable(a.want("", conf)) {
 		if l.Usable {
 			found = append(found, l.Provider)
 		}

@@ -54,6 +54,36 @@ type Want struct {
 	Flag   string // after -m
 	Env    func(string) string
 	Config Config
+	// Kept returns the key that the person keeps for a variable that is not set; nil or "":
+	// none.
+	Kept func(name string) string
+}
+
+// withKept returns w with an environment in which kept keys are set, and a function
+// that says why a key is there.
+func (w Want) withKept() (Want, func(name string) string) {
+	env, kept := w.Env, w.Kept
+	why := func(name string) string {
+		if kept != nil && get(env, name) == "" {
+			return "pawl login kept its key"
+		}
+		return name + " is set"
+	}
+	if kept == nil {
+		return w, why
+	}
+	names := map[string]bool{}
+	for _, name := range KeyNames() {
+		names[name] = true
+	}
+	w.Env = func(name string) string {
+		if v := get(env, name); v != "" || !names[name] {
+			return v
+		}
+		return kept(name)
+	}
+	w.Kept = nil
+	return w, why
 }
 
 // Choice is the chosen model.

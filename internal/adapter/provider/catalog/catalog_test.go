@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -332,7 +333,7 @@ func TestOllamaHost(t *testing.T) {
 // not, what to set.
 func TestUsable(t *testing.T) {
 	lines := map[string]Line{}
-	for _, l := range Usable(env("ANTHROPIC_API_KEY=k", "TOGETHER_API_KEY=k", "AZURE_OPENAI_API_KEY=k"), Config{}) {
+	for _, l := range Usable(Want{Env: env("ANTHROPIC_API_KEY=k", "TOGETHER_API_KEY=k", "AZURE_OPENAI_API_KEY=k")}) {
 		lines[l.Provider] = l
 	}
 	for name, want := range map[string]Line{
@@ -380,6 +381,41 @@ func TestShortNames(t *testing.T) {
 				t.Errorf("%s means something else too", n)
 			}
 			seen[n] = true
+		}
+	}
+}
+
+// SPEC 17.7: a key that pawl login kept is as good as a variable, and a variable counts
+// before it.
+func TestKeptKeys(t *testing.T) {
+	asked := map[string]int{}
+	kept := func(name string) string {
+		asked[name]++
+		return map[string]string{"OPENROUTER_API_KEY": "kept-key-0123456789", "HOME": "/evil"}[name]
+	}
+	for _, c := range []struct {
+		name, flag string
+		env        []string
+		ref, why   string
+	}{
+		{"alone", "", nil, "openrouter/anthropic/claude-sonnet-5.5", "pawl login kept its key"},
+		{"by name", "openrouter/openai/gpt-6-sol", nil, "openrouter/openai/gpt-6-sol", "flag"},
+		{"a router's short name", "sonnet", nil, "openrouter/anthropic/claude-sonnet-5.5", "flag"},
+		{"a variable of another", "", []string{"GROQ_API_KEY=k"}, "openrouter/anthropic/claude-sonnet-5.5", "pawl login kept its key"},
+		{"a variable of a better one", "", []string{"ANTHROPIC_API_KEY=k"}, "anthropic/claude-sonnet-5-5", "ANTHROPIC_API_KEY is set"},
+		{"its own variable", "", []string{"OPENROUTER_API_KEY=k"}, "openrouter/anthropic/claude-sonnet-5.5", "OPENROUTER_API_KEY is set"},
+	} {
+		got, err := Resolve(Want{Flag: c.flag, Env: env(c.env...), Kept: kept})
+		if err != nil || got.Info.Ref() != c.ref || got.Why != c.why {
+			t.Errorf("%s: %s %v", c.name, got, err)
+		}
+		if strings.Contains(fmt.Sprintf("%v %+v %#v", got, got, got), "kept-key") {
+			t.Errorf("%s: the key is shown", c.name)
+		}
+	}
+	for name := range asked {
+		if !slices.Contains(KeyNames(), name) {
+			t.Errorf("%s was asked of the kept keys", name)
 		}
 	}
 }

@@ -239,6 +239,16 @@ func (r row) dialectName() string {
 	return r.name
 }
 
+// Provider finds a provider by any of its names: its name, and the variables that may
+// hold its key.
+func Provider(name string) (_ string, keys []string, ok bool) {
+	r, ok := find(name)
+	if !ok || r.kind == builtin {
+		return name, nil, false
+	}
+	return r.name, r.keys, true
+}
+
 // KeyNames lists every variable that may hold a key: their values must never be
 // shown or passed on.
 func KeyNames() []string {

@@ -13,6 +13,7 @@ import (
 // or a provider alone (its default model). Errors are configuration errors that
 // name what to set; if nothing is configured at all, the kind is ErrNone.
 func Resolve(w Want) (Choice, error) {
+	w, why := w.withKept()
 	for _, said := range []struct{ name, why string }{
 		{w.Flag, "flag"},
 		{get(w.Env, "PAWL_MODEL"), "PAWL_MODEL"},
@@ -45,15 +46,15 @@ func Resolve(w Want) (Choice, error) {
 			}
 			continue
 		}
-		return choose(r, model, name+" is set", w)
+		return choose(r, model, why(name), w)
 	}
 	if silent != nil {
 		_, name := keyOf(*silent, w.Env)
 		return Choice{}, fault.NewConfiguration("set PAWL_MODEL="+silent.name+"/MODEL, or give it with -m",
-			"%s is set, and which of %s's models to use is not", name, silent.name)
+			"%s, and which of %s's models to use is not said", why(name), silent.name)
 	}
 	none := fault.NewConfiguration(
-		"set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY; or name a local model, -m ollama/MODEL; or use the built-in planner, -m offline; `pawl models` lists all",
+		"set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY; or sign in with pawl login openrouter; or name a local model, -m ollama/MODEL; or use the built-in planner, -m offline; `pawl models` lists all",
 		"no model is configured")
 	none.Kind = ErrNone
 	return Choice{}, none
@@ -119,9 +120,10 @@ type Line struct {
 
 // Usable lists the providers that are reached over the network, usable or not.
 // Local servers are not among them: Probe finds those.
-func Usable(env func(string) string, cfg Config) []Line {
+func Usable(w Want) []Line {
 	var out []Line
-	w := Want{Env: env, Config: cfg}
+	w, why := w.withKept()
+	env := w.Env
 	for _, r := range providers {
 		if r.kind != hosted && r.kind != anywhere && r.kind != cloud {
 			continue
@@ -142,7 +144,7 @@ func Usable(env func(string) string, cfg Config) []Line {
 		case base == "":
 			l.Why = "set " + strings.Join(r.urls, " or ")
 		default:
-			l.Usable, l.Why = true, name+" is set"
+			l.Usable, l.Why = true, why(name)
 		}
 		if l.Model != "" {
 			c := Choice{row: r, BaseURL: base, Info: llm.Info{Provider: r.name, Model: l.Model, API: r.api}}
