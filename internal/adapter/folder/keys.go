@@ -37,13 +37,22 @@ func Keys(dir string) []string {
 			return nil
 		}
 		defer d.Close()
-		entries, _ := d.ReadDir(maxKeyEntries) // what it could read counts
-		for _, e := range entries {
-			name := path.Join(dir, e.Name())
+		names, _ := d.Readdirnames(maxKeyEntries) // what it could read counts
+		for _, n := range names {
+			name := path.Join(dir, n)
+			secret := secrets.LooksSecret(name) && files < maxKeyFiles
+			inner := dir == "." && n[0] != '.' && n != "node_modules" && n != "vendor"
+			if !secret && !inner {
+				continue // the system is not asked about it: there may be many
+			}
+			st, err := root.Lstat(name)
 			switch {
-			case e.IsDir() && e.Name()[0] != '.' && e.Name() != "node_modules" && e.Name() != "vendor":
-				below = append(below, name)
-			case !e.IsDir() && secrets.LooksSecret(name) && files < maxKeyFiles:
+			case err != nil:
+			case st.IsDir():
+				if inner {
+					below = append(below, name)
+				}
+			case secret:
 				files++
 				for _, v := range secrets.Values(keyFile(root, name)) {
 					if !slices.Contains(out, v) {

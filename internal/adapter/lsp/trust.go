@@ -86,6 +86,9 @@ func (s *Servers) atTop(wanted func(*Server) bool) []*Server {
 	n := 0
 	var look func(dir string, depth int)
 	look = func(dir string, depth int) {
+		if n > topEntries {
+			return
+		}
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			return

@@ -18,6 +18,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitobjects"
 )
 
 // repo is what the journal knows of the git repository around the workspace. It
@@ -33,6 +34,7 @@ type repo struct {
 	attrs   []string // attribute files outside the tree
 	config  map[string]string
 	idLen   int // of an object id, bytes
+	objects string
 }
 
 const attributesName = ".gitattributes"
@@ -43,9 +45,9 @@ func findRepo(ctx context.Context, git *workspace.Git, root string) *repo {
 	if top == "" {
 		return nil
 	}
-	out, err := git.Run(ctx, root, nil, nil, "rev-parse", "--show-object-format", "--git-path", "index", "--git-path", "info/exclude", "--git-path", "info/attributes")
+	out, err := git.Run(ctx, root, nil, nil, "rev-parse", "--show-object-format", "--git-path", "index", "--git-path", "info/exclude", "--git-path", "info/attributes", "--git-path", "objects")
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if err != nil || len(lines) != 4 {
+	if err != nil || len(lines) != 5 {
 		return nil
 	}
 	abs := func(p string) string {
@@ -54,7 +56,7 @@ func findRepo(ctx context.Context, git *workspace.Git, root string) *repo {
 		}
 		return filepath.Join(root, p)
 	}
-	r := &repo{git: git, root: root, index: abs(lines[1]), idLen: sha1.Size, config: map[string]string{}}
+	r := &repo{git: git, root: root, index: abs(lines[1]), objects: abs(lines[4]), idLen: sha1.Size, config: map[string]string{}}
 	if lines[0] == "sha256" {
 		r.idLen = sha256.Size
 	}
@@ -300,8 +302,27 @@ func (r *repo) idOf(data []byte) (out id) {
 }
 
 // blobs fetches blobs and passes on those that match their ids. Missing ones
-// are left out.
+// are left out. They are read here; git is asked for what is not found so.
 func (r *repo) blobs(ctx context.Context, ids []id, take func(id, []byte) error) error {
+	o := gitobjects.New(r.objects, r.idLen)
+	defer o.Close()
+	var left []id
+	for _, i := range ids {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		data, err := o.Blob(i[:r.idLen])
+		if err != nil {
+			left = append(left, i)
+		} else if err := take(i, data); err != nil {
+			return err
+		}
+	}
+	return r.ask(ctx, left, take)
+}
+
+// ask fetches blobs from git.
+func (r *repo) ask(ctx context.Context, ids []id, take func(id, []byte) error) error {
 	var in bytes.Buffer
 	for _, i := range ids {
 		in.WriteString(hex.EncodeToString(i[:r.idLen]))

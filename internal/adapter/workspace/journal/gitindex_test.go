@@ -9,7 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
 // asked returns git's own listing of an index, and read what the file says.
@@ -135,6 +138,44 @@ func TestGitIndex(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// SPEC 19.1: what a command overwrites is known and kept without a process of
+// git, whether the content is a file of its own or in a pack.
+func TestOldContentsWithoutGit(t *testing.T) {
+	t.Parallel()
+	root := realTemp(t)
+	git(t, root, "init", "-q")
+	for i := range 20 {
+		put(t, root, fmt.Sprintf("f%02d", i), fmt.Sprintf("content %d\n", i))
+	}
+	git(t, root, "add", "-A")
+	git(t, root, "commit", "-qm", "x")
+	opt := Options{Dir: t.TempDir()}
+	past(&opt)
+	j := open(t, root, opt)
+	starter := &processtest.Plain{}
+	j.opt.Git = &workspace.Git{Starter: starter, Confine: process.Free}
+	see(t, j, "")
+	before := len(starter.Started)
+	for i, pack := range []bool{false, true} {
+		if pack {
+			git(t, root, "repack", "-qad")
+		}
+		name := fmt.Sprintf("f%02d", i)
+		put(t, root, name, "new\n")
+		l, err := j.Snapshot(t.Context(), nil)
+		if err != nil || len(l.Effects) != 1 || !l.Effects[0].Kept {
+			t.Fatalf("packed %v: %+v, %v", pack, l.Effects, err)
+		}
+		data, err := j.Content(t.Context(), l.Effects[0].Before)
+		if err != nil || string(data) != fmt.Sprintf("content %d\n", i) {
+			t.Errorf("packed %v: %q, %v", pack, data, err)
+		}
+	}
+	if n := len(starter.Started); n != before {
+		t.Errorf("git was started %d times: %q", n-before, starter.Started[before].Args)
 	}
 }
 
