@@ -71,33 +71,67 @@ type Store struct {
 	from     map[string]string  // the commit that a tree was made from, by its name
 }
 
-// Open opens or creates the store in a folder. Both the folder and root, the
-// project, are real paths; root is "" where there is none, and all comes by
-// Unbundle. Git reads the project as it is confined; it can
+// Open opens or creates the store in a folder, which nobody else has open. Both the
+// folder and root, the project, are real paths; root is "" where there is none, and all
+// comes by Unbundle. Git reads the project as it is confined; it can
 // change only the folder.
 func Open(ctx context.Context, git *workspace.Git, dir, root string) (*Store, error) {
 	s := &Store{dir: filepath.Join(dir, "store.git"), root: root, reads: git, writes: git.Writing(dir)}
-	if _, err := os.Stat(filepath.Join(s.dir, "HEAD")); err == nil {
-		return s, s.learn()
+	_, err := os.Stat(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = s.create(ctx)
+	} else if err == nil {
+		err = s.unlock()
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	if _, err := s.writes.Run(ctx, dir, nil, nil, "init", "--quiet", "--bare", "--object-format=sha1", "--template=", s.dir); errors.Is(err, exec.ErrNotFound) {
-		return nil, fault.NewConfiguration("install git; the folder itself need not be a repository", "git is not installed, which keeps the trees of a swarm's workers apart")
-	} else if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Join(s.dir, "info"), 0o700); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(s.dir, "info", "attributes"), []byte(attributes), 0o600); err != nil {
-		return nil, err
-	}
-	if err := s.borrow(ctx); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return s, s.learn()
+}
+
+// create makes the repository under another name first: whoever is killed meanwhile
+// leaves none that lacks something.
+func (s *Store) create(ctx context.Context) error {
+	dir := s.dir
+	s.dir += ".new"
+	if err := errors.Join(os.RemoveAll(s.dir), os.MkdirAll(filepath.Dir(dir), 0o700)); err != nil {
+		return err
+	}
+	if _, err := s.writes.Run(ctx, filepath.Dir(dir), nil, nil, "init", "--quiet", "--bare", "--object-format=sha1", "--template=", s.dir); errors.Is(err, exec.ErrNotFound) {
+		return fault.NewConfiguration("install git; the folder itself need not be a repository", "git is not installed, which keeps the trees of a swarm's workers apart")
+	} else if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(s.dir, "info"), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, "info", "attributes"), []byte(attributes), 0o600); err != nil {
+		return err
+	}
+	if err := s.borrow(ctx); err != nil {
+		return err
+	}
+	if err := os.Rename(s.dir, dir); err != nil {
+		return err
+	}
+	s.dir = dir
+	return nil
+}
+
+// unlock removes the lock files of git processes that were killed with the one that had
+// the store open before.
+func (s *Store) unlock() error {
+	return filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path == filepath.Join(s.dir, "objects"):
+			return fs.SkipDir // only what is written to a new name lies there
+		case d.Type().IsRegular() && strings.HasSuffix(path, ".lock"):
+			return os.Remove(path)
+		}
+		return nil
+	})
 }
 
 // learn reads what git found out when it made the store.

@@ -374,3 +374,38 @@ func TestNoGit(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// SPEC 14.2: whatever was killed in the middle, the next one goes on: locks of git that
+// nobody holds any more, and a repository that was half made.
+func TestAfterAKill(t *testing.T) {
+	root := project(t, true, map[string]string{"a.txt": "a\n", ".gitattributes": "* text eol=crlf\n"})
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"store.git.new/HEAD": "ref: refs/heads/main\n", "store.git.new/config": "[core]\n"})
+	s := must[*Store](t)(Open(t.Context(), plainGit, dir, root))
+	base := must[string](t)(s.Snapshot(t.Context()))
+	must[string](t)(s.Checkout(t.Context(), "verify", base))
+	for _, lock := range []string{
+		"snapshot.index.lock", "worktrees/verify.index.lock", "worktrees/verify/index.lock", "worktrees/verify/HEAD.lock",
+		"config.lock", "packed-refs.lock", "HEAD.lock", "refs/pawl/bundle.lock",
+	} {
+		write(t, s.dir, map[string]string{lock: "half"})
+	}
+	s = must[*Store](t)(Open(t.Context(), plainGit, dir, root))
+	for _, plain := range []bool{true, false} {
+		s.plain = plain
+		if again := must[string](t)(s.Snapshot(t.Context())); !must[bool](t)(s.Same(t.Context(), base, again)) {
+			t.Error("another snapshot")
+		}
+		tree := must[string](t)(s.Checkout(t.Context(), "verify", base))
+		if text, err := os.ReadFile(filepath.Join(tree, "a.txt")); string(text) != "a\n" {
+			t.Errorf("%q %v", text, err)
+		}
+		run(t, tree, "status") // takes the lock of the tree's own index
+		write(t, tree, map[string]string{"b.txt": "b\n"})
+		run(t, tree, "add", "b.txt")
+		commit := must[string](t)(s.Commit(t.Context(), "verify", base, "b"))
+		if err := os.Remove(must[string](t)(s.Bundle(t.Context(), commit, ""))); err != nil {
+			t.Error(err)
+		}
+	}
+}
