@@ -24,7 +24,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// Limits of what one prompt attaches.
+// Limits of what one prompt attaches; a small window sets Reader.Most.
 const (
 	mostMentions = 20
 	mostAttached = 128 << 10 // bytes of text
@@ -50,6 +50,7 @@ type Reader struct {
 	Other  Resources // nil: there are none
 	// Symbols finds declarations by their name; nil: none are found.
 	Symbols tool.Symbols
+	Most    int // bytes of text that the window has room for; 0: not known
 }
 
 // Resources has what mentions name that is no file.
@@ -66,10 +67,14 @@ func (r Reader) Attach(ctx context.Context, prompt string) *Attached {
 		return nil
 	}
 	a := &Attached{}
-	left := mostAttached
+	most := mostAttached
+	if r.Most > 0 {
+		most = min(most, r.Most)
+	}
+	left := most
 	for i, m := range found {
 		if i == mostMentions || left <= 0 {
-			a.Notes = append(a.Notes, fmt.Sprintf("@%s and what is mentioned after it is not attached: a prompt brings at most %d files and %d KB along", m, mostMentions, mostAttached>>10))
+			a.Notes = append(a.Notes, fmt.Sprintf("@%s and what is mentioned after it is not attached: a prompt brings at most %d files and %d KB along", m, mostMentions, most>>10))
 			break
 		}
 		got, why := r.mentioned(ctx, m, left)

@@ -26,8 +26,11 @@ type Prompt struct {
 	Source event.Source // "": a person
 	Text   string
 	Images []llm.Media
-	// Piped is added below Text and is data: its mentions are not attached.
-	Piped string
+	// Piped is added below Text. Pasted are parts of Text. Both are data: their
+	// mentions are not attached, and where the window has no room for them the model
+	// gets their beginning and end, and a file with the whole.
+	Piped  string
+	Pasted []string
 	// Until, if set, is called each time the model has ended the turn by
 	// itself, even if nothing was changed, and before the session's Autofix.
 	// Such a prompt joins no running turn.
@@ -36,6 +39,7 @@ type Prompt struct {
 	Answer verify.Verifier
 
 	attached *mention.Attached // what the mentions in Text brought
+	masked   bool              // a secret was taken out of it
 	hooks    []event.Draft     // what hooks add
 }
 

@@ -11,9 +11,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/mention"
 	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
+	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
 // Submit does an operation, or starts it, without waiting for it. cause is the
@@ -47,28 +49,35 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*operatio
 		p.Source = event.Person
 	}
 	p = s.attach(ctx, p)
+	var err error
 	if p.Source == event.Person {
-		var err error
 		if p.hooks, err = s.hooks.Prompt(ctx, p.Text); err != nil {
 			return nil, err
 		}
 	}
+	if p, err = s.fitted(ctx, p); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil { // interrupted before it began
+		return nil, context.Cause(ctx)
+	}
 	return s.ops.Start(ctx, operations.Prompt{ID: p.ID, Drafts: s.prompted(p)}, cannot, func(r *operations.Run) { s.turn(r, p) })
 }
 
-// attach reads what a person's prompt mentions. Piped input is data: its
-// mentions are ignored.
+// attach reads what a person's prompt mentions. What was piped or pasted is data:
+// its mentions are ignored.
 func (s *Session) attach(ctx context.Context, p Prompt) Prompt {
 	if p.Source == event.Person {
 		other, _ := s.cfg.Outside.(mention.Resources)
 		p.attached = mention.Reader{
 			Other:   other,
-			Symbols: s.cfg.Symbols,
-			Files:   s.cfg.Files, Tools: s.cfg.Tools, Env: s.env, Decide: s.consent.Policy, Masked: s.results().Masked,
-		}.Attach(ctx, p.Text)
+			Symbols: s.cfg.Symbols, Most: window.Bytes(eventlog.Query(s.log, s.conv.PromptCap)),
+			Files: s.cfg.Files, Tools: s.cfg.Tools, Env: s.env, Decide: s.consent.Policy, Masked: s.results().Masked,
+		}.Attach(ctx, words(p))
 	}
 	if p.Piped != "" {
 		p.Text = strings.TrimRight(p.Text, "\n") + "\n\n" + p.Piped
+		p.Pasted = append(slices.Clone(p.Pasted), p.Piped)
 	}
 	return p
 }
@@ -80,7 +89,7 @@ func (s *state) prompted(p Prompt) []event.Draft {
 	text := strings.ToValidUTF8(p.Text, "\uFFFD")
 	prompt := event.Prompted{ID: p.ID, Source: p.Source, Text: text, Images: p.Images}
 	var out, behind []event.Draft
-	if s.log.Masked(prompt).(event.Prompted).Text != text {
+	if s.log.Masked(prompt).(event.Prompted).Text != text || p.masked {
 		out = append(out, event.Draft{Body: event.Warned{What: "secret", Text: "something in the prompt looks like a key: it is masked, and the model does not see it"}})
 	}
 	if a := p.attached; a != nil {

@@ -21,7 +21,7 @@ import (
 // entry is a waiting entry.
 type entry struct {
 	id, text string
-	images   []llm.Media
+	with     With
 	work     func(context.Context) error // nil: a prompt
 	idle     bool                        // work waits for the end of what runs
 	waits    bool                        // something ran when it was entered
@@ -31,13 +31,29 @@ type entry struct {
 	told     bool                        // its waiting was reported
 }
 
+// With is what a prompt brings along: images, and the long texts within it that
+// were pasted.
+type With struct {
+	Images []llm.Media
+	Pasted []string
+}
+
+// joined is all that a prompt brings along.
+func joined(with []With) (all With) {
+	for _, w := range with {
+		all.Images, all.Pasted = append(all.Images, w.Images...), append(all.Pasted, w.Pasted...)
+	}
+	return all
+}
+
 // Enter takes an entry (ReadInput classifies it) and returns its id in Queue
 // and in the Prompt block. Images belong to a prompt. A prompt starts a turn; while one runs it is
 // delivered into it, before its next request. A command that may run meanwhile
 // is run at once. Any other command, and what is entered after it, waits for
 // the end of what runs.
-func (c *Conversation) Enter(text string, images ...llm.Media) (id string) {
+func (c *Conversation) Enter(text string, with ...With) (id string) {
 	in := ReadInput(text)
+	images := joined(with).Images
 	if len(images) > 0 && in.Text == "" || in.Command != "" && len(images) > 0 {
 		c.failed(errors.New("an image goes with a prompt, and not with a command"))
 		return ""
@@ -56,17 +72,17 @@ func (c *Conversation) Enter(text string, images ...llm.Media) (id string) {
 	case in.Command != "":
 		return c.command(text, in)
 	case in.Text != "":
-		return c.Say(in.Text, images...)
+		return c.Say(in.Text, with...)
 	}
 	return ""
 }
 
 // Say enters a prompt, whatever its text looks like.
-func (c *Conversation) Say(text string, images ...llm.Media) (id string) {
+func (c *Conversation) Say(text string, with ...With) (id string) {
 	if c.refused(text) {
 		return ""
 	}
-	return c.enter(&entry{text: text, images: images})
+	return c.enter(&entry{text: text, with: joined(with)})
 }
 
 // refused returns an entry to the input if this terminal only watches.
@@ -247,7 +263,11 @@ func (c *Conversation) do(ctx context.Context, e *entry) error {
 		return e.work(ctx)
 	}
 	defer close(e.handed)
-	seq, err := c.Session().Submit(ctx, session.Prompt{ID: e.id, Text: e.text, Images: e.images})
+	seq, err := c.Session().Submit(ctx, session.Prompt{ID: e.id, Text: e.text, Images: e.with.Images, Pasted: e.with.Pasted})
+	if interrupted := (session.Interrupt{}); errors.As(err, &interrupted) { // on its way
+		c.say(TakenBack{Texts: []string{e.text}})
+		err = nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e.sent = err == nil && seq == 0
@@ -336,7 +356,7 @@ func (c *Conversation) command(text string, in Input) (id string) {
 func (c *Conversation) fetch(ctx context.Context, custom slash.Custom, args string) error {
 	text, images, err := custom.Fetch(ctx, args)
 	if err == nil {
-		c.Say(text, images...)
+		c.Say(text, With{Images: images})
 	}
 	return err
 }

@@ -61,8 +61,11 @@ func Open(path string) (*File, []string, error) {
 
 // Add stores an entry. A failure to write the history is not reported.
 func (f *File) Add(entry string) {
+	if f.path == "" || len(entry) > long {
+		return
+	}
 	entry = strings.ReplaceAll(f.mask.String(strings.TrimSpace(entry)), "\n", newline)
-	if f.path == "" || entry == "" || len(entry) > long {
+	if entry == "" {
 		return
 	}
 	file, err := os.OpenFile(f.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)

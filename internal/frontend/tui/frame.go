@@ -117,8 +117,17 @@ func (s *screen) queued() (out []styled.Line) {
 		case q.After:
 			when = "  waits for the end of the turn; Up takes it back"
 		}
-		l := styled.Of(styled.Accent, "◦ ").Add(styled.Text, plain.Line(q.Text)).Cut(max(10, s.Width-styled.Width(when)))
+		l := styled.Of(styled.Accent, "◦ ").Add(styled.Text, plain.Line(begin(q.Text, 4*s.Width))).Cut(max(10, s.Width-styled.Width(when)))
 		out = append(out, l.Add(styled.Dim, when))
 	}
 	return out
+}
+
+// begin is the beginning of a text, of which a row is shown: what was pasted may be
+// as long as it likes.
+func begin(text string, bytes int) string {
+	if len(text) <= bytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:bytes], "")
 }

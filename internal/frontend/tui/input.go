@@ -216,7 +216,7 @@ func (s *screen) enter() {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	images := s.edit.Images()
+	with := chat.With{Images: s.edit.Images(), Pasted: s.edit.Pasted()}
 	s.edit.Take()
 	s.types()
 	s.spoken = true
@@ -224,7 +224,7 @@ func (s *screen) enter() {
 	if in := chat.ReadInput(text); in.Shell && in.Text != "" {
 		s.paper.shells = append(s.paper.shells, in.Text)
 	}
-	s.talk.Enter(text, images...)
+	s.talk.Enter(text, with)
 }
 
 // keep puts a text into the history.

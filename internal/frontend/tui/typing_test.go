@@ -49,6 +49,45 @@ func TestLargePaste(t *testing.T) {
 	r.see("[pasted text 1: 120000 lines, 1.3 MB]")
 }
 
+// A paste of 10 MB reaches the model as its ends and a file with the whole. It
+// comes back as it stood: by Up, by Undo, and when an interrupt takes it back
+// while it waits.
+//
+// SPEC 10.1, 18.3
+func TestHugePaste(t *testing.T) {
+	hold := make(chan struct{})
+	m := llmtest.New(llmtest.Say("all read"), llmtest.Turn{Text: "half a\n\nword", Piece: 4, Wait: hold})
+	r := newRig(t, m)
+	r.start("")
+	paste := strings.Repeat("0123456789\n", 910_000)
+	const stands = "[pasted text 1: 910000 lines, 10.0 MB]"
+	r.say("why ")
+	r.send(keys.Paste{Text: paste})
+	r.say(" so?")
+	r.see("› why " + stands + " so?")
+	r.press("ctrl+u", "ctrl+_")
+	r.see("› why " + stands + " so?")
+	r.press("enter")
+	r.rest(1)
+	got := m.Requests()[0].Messages
+	text := got[len(got)-1].Text()
+	if len(text) > 200_000 || !strings.Contains(text, "why 0123456789\n") || !strings.Contains(text, "the whole, 910000 lines and 10.0 MB, is in ") || !strings.HasSuffix(strings.TrimSpace(text), " so?") {
+		t.Errorf("the model got %d bytes: %.200q", len(text), text)
+	}
+	r.press("up")
+	r.see("› why " + stands + " so?")
+	r.press("ctrl+u")
+	r.say("hang")
+	r.press("enter")
+	r.see("half a")
+	r.press("up", "up") // the prompt of before
+	r.see("› why " + stands + " so?")
+	r.press("enter")
+	r.see("◦ why 0123456789")
+	r.press("esc")
+	r.see("› why " + stands + " so?")
+}
+
 // The terminal's background decides the theme unless a person has.
 //
 // SPEC 18.5

@@ -127,6 +127,20 @@ func (c *Conversation) ResultCapOf(text string) int {
 	return max(minCap, n*estimate/max(estimate, c.counter.Count(sample)))
 }
 
+// PromptCap returns how many tokens of a prompt the model is shown: a quarter of the
+// window that is left, and no less than of a result. What a person wrote is cut
+// later than what a tool printed.
+func (c *Conversation) PromptCap() int {
+	n := promptCap
+	if limit := c.Limit(); limit > 0 {
+		n = c.calib.to((limit - c.Tokens()) / 4)
+	}
+	return max(c.ResultCap(), n)
+}
+
+// promptCap is PromptCap in a window of unknown size.
+const promptCap = 8000
+
 // capSample is how many bytes of a text are counted for that.
 const capSample = 8 << 10
 

@@ -25,6 +25,7 @@ type Editor struct {
 	caret int // in bytes
 	// What was pasted and is long stands in text as a rune of its own.
 	pasted []Pasted
+	known  []Pasted // of texts that were taken, newest last
 
 	undo, redo []state
 	typing     bool // the last change was a letter: the next one joins it
@@ -88,10 +89,22 @@ func (e *Editor) Images() []llm.Media {
 	return out
 }
 
+// Pasted are the long texts that were pasted into the text, in their order.
+func (e *Editor) Pasted() []string {
+	var out []string
+	for _, r := range e.text {
+		if isPasted(r) && int(r-firstPasted) < len(e.pasted) && e.pasted[r-firstPasted].Image == nil {
+			out = append(out, e.pasted[r-firstPasted].Text)
+		}
+	}
+	return out
+}
+
 // Take gives the text and begins another one.
 func (e *Editor) Take() string {
 	text := e.Text()
-	taken := Editor{past: e.past, at: len(e.past), kills: e.kills.kept(), goal: -1}
+	e.knows()
+	taken := Editor{past: e.past, at: len(e.past), known: e.known, kills: e.kills.kept(), goal: -1}
 	if e.kills.pasted() {
 		taken.pasted = e.pasted
 	}
@@ -99,10 +112,11 @@ func (e *Editor) Take() string {
 	return text
 }
 
-// Set puts a text in place of what is there, which can be undone.
+// Set puts a text in place of what is there, which can be undone. A long text
+// that was pasted before stands in it as it did.
 func (e *Editor) Set(text string) {
 	e.change()
-	e.text, e.caret = own(text), 0
+	e.text = e.folded(text)
 	e.caret = len(e.text)
 }
 
@@ -165,8 +179,7 @@ func (e *Editor) Paste(text string, name func(n int, text string) string) {
 		e.insert(text)
 		return
 	}
-	e.pasted = append(e.pasted, Pasted{Name: name(len(e.pasted)+1, text), Text: text})
-	e.insert(string(firstPasted + rune(len(e.pasted)-1)))
+	e.insert(e.stands(Pasted{Name: name(len(e.pasted)+1, text), Text: text}))
 }
 
 // Attach inserts an image. Its name stands in the text.
@@ -176,8 +189,7 @@ func (e *Editor) Attach(name string, m llm.Media) {
 	}
 	e.change()
 	name = fmt.Sprintf("image %d: %s", len(e.pasted)+1, own(name))
-	e.pasted = append(e.pasted, Pasted{Name: name, Text: "[" + name + "]", Image: &m})
-	e.insert(string(firstPasted + rune(len(e.pasted)-1)))
+	e.insert(e.stands(Pasted{Name: name, Text: "[" + name + "]", Image: &m}))
 }
 
 // Undo takes the last change back.

@@ -47,7 +47,7 @@ func (e *Editor) Newer() bool {
 
 func (e *Editor) show(text string) {
 	e.change()
-	e.text = own(text)
+	e.text = e.folded(text)
 	e.caret = len(e.text)
 }
 
@@ -101,7 +101,7 @@ func (e *Editor) find(from int) {
 	for i := min(from, len(e.past)-1); i >= 0; i-- {
 		if strings.Contains(strings.ToLower(e.past[i]), words) && e.past[i] != e.text {
 			s.at, s.found = i, true
-			e.text = own(e.past[i])
+			e.text = e.folded(e.past[i])
 			e.caret = len(e.text)
 			return
 		}
