@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,7 +71,7 @@ func (a *App) onScreen(ctx context.Context, f *flags, fr front, first string, t 
 	}
 	talk := chat.Begin(ctx, a.chat(f, fr, conf, paths), slash.Want{})
 	exit, err := tui.Run(ctx, tui.Config{
-		Conversation: talk, Out: a.Out, Events: events, Width: width, Height: height, Ask: true,
+		Conversation: talk, Out: sized{a.Out, t}, Events: events, Width: width, Height: height, Ask: true,
 		Theme: a.theme(conf.User.Screen), Chosen: a.chosenTheme(conf.User.Screen) != "", Rxvt: a.Env("VTE_VERSION") != "" || strings.HasPrefix(a.Env("TERM"), "rxvt") || strings.HasPrefix(a.Env("TERM"), "foot"),
 		Cuts: cuts(a.Env), Calm: conf.User.Screen.Calm || a.Env("PAWL_CALM") != "", Vi: conf.User.Screen.Vim,
 		History: past, Past: entries, First: first,
@@ -85,6 +86,23 @@ func (a *App) onScreen(ctx context.Context, f *flags, fr front, first string, t 
 		return err
 	}
 	return exitBy(exit.By)
+}
+
+// sized is the terminal that the screen writes to.
+type sized struct {
+	io.Writer
+	t *tty.Terminal
+}
+
+// WriteFor implements paint.Sized. What the terminal does between the question and
+// the write is not seen: no terminal tells.
+func (w sized) WriteFor(width int, p []byte) (now int, err error) {
+	now, _, err = w.t.Size()
+	if err != nil || now <= 0 || now == width { // one without a size takes anything
+		_, err = w.Write(p)
+		return width, err
+	}
+	return now, nil
 }
 
 // closing closes the conversation; if a signal ended it, it waits only for a

@@ -24,8 +24,10 @@ func (s *screen) frame() {
 	s.drawn, s.due = s.Now(), nil
 	s.titles()
 	var done []string
-	for _, l := range s.paper.done() {
-		done = append(done, s.Theme.Render(l))
+	if s.ready {
+		for _, l := range s.paper.done() {
+			done = append(done, s.Theme.Render(l))
+		}
 	}
 	if s.pager != nil {
 		s.show()

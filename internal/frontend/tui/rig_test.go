@@ -47,6 +47,9 @@ type rig struct {
 	opened  int
 	steers  bool
 	vi      bool
+	asks    bool       // the terminal what it can do
+	sudden  func() int // another width just before a frame is written, 0 for none
+	ended   chan struct{}
 	symbols tool.Symbols
 	opening sync.Mutex // held while a session is opened
 	over    bool
@@ -66,6 +69,7 @@ type clock struct {
 	mu     sync.Mutex
 	now    time.Time
 	stands bool
+	waits  []chan time.Time
 }
 
 func (c *clock) Now() time.Time {
@@ -83,8 +87,20 @@ func (c *clock) After(d time.Duration) <-chan time.Time {
 			c.now = c.now.Add(d)
 		}
 		out <- c.now
+	} else {
+		c.waits = append(c.waits, out)
 	}
 	return out
+}
+
+// release lets all that is waited for come.
+func (c *clock) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, w := range c.waits {
+		w <- c.now
+	}
+	c.waits = nil
 }
 
 func (c *clock) pass(d time.Duration) {
@@ -121,6 +137,27 @@ func (r *rig) Write(p []byte) (int, error) {
 	default:
 	}
 	return n, err
+}
+
+// WriteFor is a terminal whose window may change at any moment.
+func (r *rig) WriteFor(width int, p []byte) (int, error) {
+	r.mu.Lock()
+	if r.sudden != nil { // the event comes later
+		if w := r.sudden(); w > 0 {
+			r.term.Resize(w, r.term.Height())
+			go r.resized(w, r.term.Height())
+		}
+	}
+	now := r.term.Width()
+	if now == width {
+		_, _ = r.term.Write(p)
+	}
+	r.mu.Unlock()
+	select {
+	case r.wrote <- struct{}{}:
+	default:
+	}
+	return now, nil
 }
 
 func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Opened, error) {
@@ -174,10 +211,10 @@ func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Open
 }
 
 // beside is a screen that is attached to the session of this one.
-func (r *rig) beside(steer bool) *rig {
+func (r *rig) beside(steer bool, sudden func() int) *rig {
 	r.t.Helper()
 	w := newRig(r.t, llmtest.New())
-	w.dir, w.store, w.width, w.steers = r.dir, r.store, r.width, steer
+	w.dir, w.store, w.width, w.steers, w.sudden = r.dir, r.store, r.width, steer, sudden
 	var err error
 	if w.owner, err = attach.Dial(r.t.Context(), r.live, "s1", steer); err != nil {
 		r.t.Fatal(err)
@@ -207,6 +244,7 @@ func (r *rig) start(resume string) {
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
 	done := make(chan struct{})
+	r.ended = done
 	ids := ""
 	if r.owner != nil {
 		ids = "w-"
@@ -215,7 +253,7 @@ func (r *rig) start(resume string) {
 	go func() {
 		defer close(done)
 		exit, err := Run(ctx, Config{
-			Conversation: talk, Out: r, Events: r.events, Width: r.width, Height: 24, Theme: r.theme, Calm: true, Vi: r.vi,
+			Conversation: talk, Out: r, Events: r.events, Width: r.width, Height: 24, Theme: r.theme, Calm: true, Vi: r.vi, Ask: r.asks,
 			First: r.first, Now: r.clock.Now, After: r.clock.After, Folder: "project",
 			Dropped: r.dropped, Clipboard: r.clipboard,
 			Leave: func(do func() error) error { return do() },
@@ -330,6 +368,14 @@ func (r *rig) resize(width, height int) {
 	r.term.Resize(width, height)
 	r.mu.Unlock()
 	r.send(Resize{width, height})
+}
+
+// resized tells the screen of another size, if it still runs.
+func (r *rig) resized(width, height int) {
+	select {
+	case r.events <- Resize{width, height}:
+	case <-r.ended:
+	}
 }
 
 // left waits for the screen's end.

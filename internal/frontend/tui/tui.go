@@ -140,7 +140,8 @@ type screen struct {
 const (
 	frameTime = 33 * time.Millisecond // between two frames that no key asked for
 	tickTime  = time.Second
-	// answerTime is how long the first frame waits for the terminal's answers.
+	// answerTime is how long what is finished waits for the terminal's answers: it
+	// is not drawn again in other colours. The live area does not wait.
 	answerTime = 40 * time.Millisecond
 )
 
@@ -242,7 +243,7 @@ func (s *screen) step(ctx context.Context) {
 	}
 	s.settle()
 	switch {
-	case !s.ready || s.over != nil:
+	case s.over != nil:
 	case pressed || s.Now().Sub(s.drawn) >= frameTime:
 		s.frame()
 	case s.due == nil:

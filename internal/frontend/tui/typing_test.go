@@ -101,6 +101,42 @@ func TestTheme(t *testing.T) {
 	}
 }
 
+// The prompt is there before the terminal has answered what it was asked, however
+// long that takes, and keys are taken; what is finished waits, and has the colours of
+// the answer.
+//
+// SPEC 18.4, 18.5
+func TestFirstFrameWaitsForNothing(t *testing.T) {
+	for name, answers := range map[string]bool{"a terminal that answers": true, "one that does not": false} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, llmtest.New(llmtest.Say("all read")))
+			r.clock.stands, r.asks, r.theme = true, true, styled.Dark
+			r.start("")
+			r.see("› " + invitation)
+			r.say("hello")
+			r.see("› hello")
+			if strings.Contains(r.text(), "session s1") {
+				t.Fatalf("it did not wait:\n%s", r.text())
+			}
+			if answers {
+				r.send(keys.Background{Dark: false})
+				r.send(keys.Answered{})
+			} else {
+				r.clock.release()
+			}
+			r.see("session s1")
+			r.mu.Lock()
+			look := r.term.Styled()
+			r.mu.Unlock()
+			if want := map[bool]string{true: "{34;1}pawl", false: "{96;1}pawl"}[answers]; !strings.Contains(look, want) {
+				t.Errorf("no %s in\n%s", want, look)
+			}
+			r.press("enter")
+			r.see("all read")
+		})
+	}
+}
+
 // The path of an image that is dropped, and Ctrl+V, put an image into the prompt; what
 // was erased is not sent, and a path of anything else is text.
 //

@@ -66,6 +66,12 @@ func (t *Terminal) Mode(n string) bool { return t.modes[n] }
 // Cursor is where the cursor is on the screen.
 func (t *Terminal) Cursor() (row, col int, hidden bool) { return t.row - t.top, t.col, t.hidden }
 
+// Width is how many columns the window has.
+func (t *Terminal) Width() int { return t.width }
+
+// Height is how many rows it has.
+func (t *Terminal) Height() int { return t.height }
+
 // Alternate reports whether the alternate screen is shown.
 func (t *Terminal) Alternate() bool { return t.main != nil }
 

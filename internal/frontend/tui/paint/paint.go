@@ -7,7 +7,8 @@
 // never clears the screen or its scrollback. A finished line is not broken: one
 // that is longer than the terminal is wide is wrapped by the terminal, so that
 // what is copied is whole. It assumes that what it wrote is still there and asks
-// the terminal nothing.
+// the terminal nothing. A frame is made for a width: where the writer is Sized, one
+// that the window has outrun is not written, but made again.
 //
 // Text comes rendered: colours and links are the only sequences in it.
 package paint
@@ -25,6 +26,13 @@ import (
 type Caret struct {
 	Row, Column int
 	Hidden      bool
+}
+
+// Sized is a writer to a terminal whose width may change at any moment.
+type Sized interface {
+	// WriteFor writes what was made for a terminal of that width, and returns the
+	// width that the terminal has. If it is another one, nothing is written.
+	WriteFor(width int, p []byte) (now int, err error)
 }
 
 // Painter writes frames.
@@ -99,18 +107,52 @@ func (p *Painter) Frame(done, live []string, caret Caret) {
 		done = append(p.late, done...)
 		p.late = nil
 	}
+	for range retries {
+		if p.frame(done, live, caret, false) {
+			return
+		}
+	}
+	p.frame(done, live, caret, true)
+}
+
+// retries is how often a frame is made for a window whose width is changing.
+const retries = 5
+
+// frame makes a frame and writes it, unless the window has another width; anyway
+// writes it in any case.
+func (p *Painter) frame(done, live []string, caret Caret, anyway bool) bool {
 	p.b.Reset()
 	p.y = p.caret.Row
-	old := p.rows
+	old, live := p.rows, p.cut(live)
 	if p.moved {
 		p.up(p.above)
 		p.b.WriteString("\r\x1b[J")
-		old, p.y, p.moved = nil, 0, false
+		old, p.y = nil, 0
 	}
 	p.draw(old, done, live)
 	p.place(len(done), caret)
+	if now := p.flush(caret, anyway); now != p.width {
+		p.Resize(now)
+		return false
+	}
+	p.moved = false
 	p.rows = append(p.rows[:0:0], live...)
-	p.flush(caret)
+	return true
+}
+
+// cut returns rows that fit: those of a frame that was made for a wider window
+// are cut until the next one.
+func (p *Painter) cut(rows []string) []string {
+	out := rows
+	for i, r := range rows {
+		if p.uncertain(r) && ansi.StringWidth(r) > p.width {
+			if &out[0] == &rows[0] { // they are the caller's
+				out = append([]string(nil), rows...)
+			}
+			out[i] = ansi.Truncate(r, p.width, "")
+		}
+	}
+	return out
 }
 
 // draw writes all rows that are not there yet.
@@ -231,29 +273,43 @@ func (p *Painter) place(row int, c Caret) {
 	}
 }
 
-// flush writes the frame.
-func (p *Painter) flush(c Caret) {
+// flush writes the frame, and returns the terminal's width: if it is not that of
+// the frame, nothing was written.
+func (p *Painter) flush(c Caret, anyway bool) (now int) {
 	was := p.caret.Hidden
-	p.caret = c
-	if p.b.Len() == 0 && c.Hidden == was {
-		return
-	}
 	before, after := "", ""
-	switch {
-	case p.Sync:
-		before, after = "\x1b[?2026h", "\x1b[?2026l"
-	case !was:
-		before = "\x1b[?25l" // it is not seen to run about
-		was = true
+	if p.b.Len() > 0 || c.Hidden != was {
+		switch {
+		case p.Sync:
+			before, after = "\x1b[?2026h", "\x1b[?2026l"
+		case !was:
+			before = "\x1b[?25l" // it is not seen to run about
+			was = true
+		}
+		if c.Hidden != was {
+			after = map[bool]string{true: "\x1b[?25l", false: "\x1b[?25h"}[c.Hidden] + after
+		}
+		text := before + p.b.String() + after
+		if sized, ok := p.w.(Sized); ok && !anyway {
+			now, err := sized.WriteFor(p.width, []byte(text))
+			if p.failed(err); err == nil && max(1, now) != p.width {
+				return max(1, now)
+			}
+		} else {
+			p.write(text)
+		}
 	}
-	if c.Hidden != was {
-		after = map[bool]string{true: "\x1b[?25l", false: "\x1b[?25h"}[c.Hidden] + after
-	}
-	p.write(before + p.b.String() + after)
+	p.caret = c
+	return p.width
 }
 
 func (p *Painter) write(text string) {
-	if _, err := io.WriteString(p.w, text); err != nil && p.err == nil {
+	_, err := io.WriteString(p.w, text)
+	p.failed(err)
+}
+
+func (p *Painter) failed(err error) {
+	if p.err == nil {
 		p.err = err
 	}
 }

@@ -27,6 +27,23 @@ func words(t *rapid.T, name string, most int) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
+// sudden is a terminal whose window may change before a frame reaches it.
+type sudden struct {
+	*emulator.Terminal
+	change []int // widths, one before each write
+}
+
+func (s *sudden) WriteFor(width int, p []byte) (int, error) {
+	if len(s.change) > 0 {
+		s.Resize(s.change[0], s.Height())
+		s.change = s.change[1:]
+	}
+	if s.Width() == width {
+		_, _ = s.Write(p)
+	}
+	return s.Width(), nil
+}
+
 func bare(s string) string {
 	for _, code := range []string{"\x1b[1;92m", "\x1b[m", "\x1b]8;;http://a.b/c\x1b\\", "\x1b]8;;\x1b\\"} {
 		s = strings.ReplaceAll(s, code, "")
@@ -51,7 +68,8 @@ func TestScrollbackIsTheTranscript(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width, height := rapid.IntRange(20, 60).Draw(t, "width"), rapid.IntRange(8, 24).Draw(t, "height")
 		term := emulator.New(width, height)
-		p := New(term, width)
+		window := &sudden{Terminal: term}
+		p := New(window, width)
 		p.Sync = rapid.Bool().Draw(t, "sync")
 		if rapid.Bool().Draw(t, "cuts") {
 			term.Cuts, p.Reflows = true, false
@@ -107,7 +125,21 @@ func TestScrollbackIsTheTranscript(t *testing.T) {
 			row := rapid.IntRange(0, len(live)-1).Draw(t, "row")
 			caret = Caret{Row: row, Column: min(visible(live[row]), width-1)}
 			all = append(all, done...)
+			if !term.Cuts && rapid.IntRange(0, 3).Draw(t, "sudden") == 0 { // after it was made
+				window.change = rapid.SliceOfN(rapid.IntRange(20, 60), 1, 4).Draw(t, "widths")
+			}
 			p.Frame(done, live, caret)
+			if width != term.Width() { // the event comes, and a frame for it
+				width, window.change = term.Width(), nil
+				p.Resize(width)
+				for i := range live {
+					for visible(live[i]) > width {
+						live[i] = ""
+					}
+				}
+				caret.Column = min(visible(live[caret.Row]), width-1)
+				p.Frame(nil, live, caret)
+			}
 			if err := term.Err(); err != nil {
 				t.Fatal(err)
 			}
