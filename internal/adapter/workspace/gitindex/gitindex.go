@@ -40,6 +40,7 @@ type indexReader struct {
 	version uint32
 	idLen   int
 	path    []byte // of the entry before
+	raw     [indexStat + 32 + 2]byte
 	left    uint32 // entries
 	size    int64
 	end     End
@@ -82,8 +83,7 @@ func (r *indexReader) next(t *Entry) error {
 		return r.extensions()
 	}
 	r.left--
-	var raw [indexStat + 32 + 2]byte
-	head := raw[:indexStat+r.idLen+2]
+	head := r.raw[:indexStat+r.idLen+2]
 	if _, err := io.ReadFull(r.b, head); err != nil {
 		return ErrForm
 	}

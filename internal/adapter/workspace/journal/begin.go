@@ -180,16 +180,18 @@ func (j *Journal) gitChanged(now int64) bool {
 }
 
 // clean returns the files in a state of which git has the content: their stamps
-// match git's index, and nothing converts them.
-func (l *comparison) clean(in state) []clean {
+// match git's index, and nothing converts them. There are about n of them.
+func (l *comparison) clean(in state, n int) *clean {
 	j := l.j
 	if j.repo == nil {
-		return nil
+		return &clean{}
 	}
-	var all []clean
+	var all clean
 	var c cursor
 	written := pathStamp(j.repo.index).mtime
-	was, _, err := j.repo.entries(l.ctx, func() { all, c = nil, cursor{x: j.x} }, func(t *gitindex.Entry) {
+	was, _, err := j.repo.entries(l.ctx, func() {
+		all, c = clean{make([]spot, 0, n), make([]byte, 0, n*j.repo.idLen)}, cursor{x: j.x}
+	}, func(t *gitindex.Entry) {
 		_, name := c.seek(t.Path)
 		i, ok := c.find(name)
 		if !ok {
@@ -197,19 +199,16 @@ func (l *comparison) clean(in state) []clean {
 		}
 		f := &c.d.files[i]
 		if f.state == in && !f.racy && !f.link() && !f.stamp.racy(l.now) && same(t, f.stamp, written) {
-			all = append(all, clean{c.d, i, t.ID})
+			all.add(c.d, i, t.ID[:j.repo.idLen])
 		}
 	})
+	if err == nil && was.mtime == written {
+		err = j.repo.unconverted(l.ctx, &all, j.x.has(attributesName))
+	}
 	if err != nil || was.mtime != written {
-		return nil
+		return &clean{}
 	}
-	if any, _ := j.repo.converts(true); any {
-		all, err = j.repo.unconverted(l.ctx, all, j.x.has(attributesName))
-	}
-	if err != nil {
-		return nil
-	}
-	return all
+	return &all
 }
 
 // markTracked marks unread files that match git as read, if they are many.
@@ -217,23 +216,24 @@ func (l *comparison) markTracked(n int) {
 	if n < l.j.gitMin {
 		return
 	}
-	for _, c := range l.clean(unread) {
-		f := c.file()
-		f.state, f.id = inGit, c.id
-		l.j.x.touched(c.d)
+	all := l.clean(unread, n)
+	for k := range all.len() {
+		f := all.file(k)
+		f.state, f.id = inGit, all.id(k)
+		l.j.x.touched(all.at[k].d)
 	}
 }
 
 // release drops copies of contents that git has.
 func (l *comparison) release() bool {
-	all := l.clean(kept)
-	for _, c := range all {
-		f := c.file()
+	all := l.clean(kept, 0)
+	for k := range all.len() {
+		f := all.file(k)
 		l.j.pack.drop(f.id)
-		f.state, f.id = inGit, c.id
-		l.j.x.touched(c.d)
+		f.state, f.id = inGit, all.id(k)
+		l.j.x.touched(all.at[k].d)
 	}
-	return len(all) > 0
+	return all.len() > 0
 }
 
 // cursor finds entries of the index by path. Paths that follow each other are

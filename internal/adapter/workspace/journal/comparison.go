@@ -21,9 +21,9 @@ type comparison struct {
 	p    pather
 	now  int64
 	work []*job
-	// unread are files that are read without being reported. They may be all
-	// files of a large tree, so there is no job for each.
-	unread   []ref
+	// unread are folders with files that are read without being reported (quiet).
+	// They may be all files of a large tree, so there is no job for each.
+	unread   []*dir
 	gone     []gone
 	released bool // copies of what git has were dropped
 	// quiet: new names are added and not reported, since it is not known
@@ -269,6 +269,7 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 	}
 	var enter []fresh
 	var present map[string]bool // existing ignored names
+	quiet := false
 	for _, name := range names {
 		rel := d.join(name)
 		if name == ".git" || workspace.Temporary(name) || j.skip[rel] {
@@ -309,10 +310,13 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 			l.links = append(l.links, st.ino)
 		}
 		if hidden {
-			l.unread = append(l.unread, ref{d, name})
+			d.files[len(d.files)-1].quiet, quiet = true, true
 			continue
 		}
 		l.work = append(l.work, &job{d: d, name: name})
+	}
+	if quiet {
+		l.unread = append(l.unread, d)
 	}
 	if len(d.files)*2 < cap(d.files) {
 		d.files = slices.Clip(slices.Clone(d.files))

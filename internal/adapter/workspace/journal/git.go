@@ -180,14 +180,48 @@ func same(t *gitindex.Entry, s stamp, written int64) bool {
 	return t.Mtime+margin < written && t.Ctime+margin < written
 }
 
-// clean is a file that matches git's index.
+// clean are files that match git's index. They may be all files of a large tree,
+// so they take little memory.
 type clean struct {
-	d  *dir
-	i  int // of its entry
-	id id
+	at  []spot
+	ids []byte // idLen each
 }
 
-func (c clean) file() *file { return &c.d.files[c.i] }
+// spot is where a file is in the index.
+type spot struct {
+	d *dir
+	i int32
+}
+
+func (c *clean) add(d *dir, i int, id []byte) {
+	c.at, c.ids = append(c.at, spot{d, int32(i)}), append(c.ids, id...)
+}
+
+func (c *clean) len() int          { return len(c.at) }
+func (c *clean) file(k int) *file  { return &c.at[k].d.files[c.at[k].i] }
+func (c *clean) path(k int) string { return c.at[k].d.join(c.file(k).name) }
+
+func (c *clean) id(k int) (out id) {
+	n := len(c.ids) / len(c.at)
+	copy(out[:], c.ids[k*n:(k+1)*n])
+	return out
+}
+
+// keep leaves out the files of which keep reports false.
+func (c *clean) keep(keep func(k int) bool) {
+	n, out := 0, 0
+	if len(c.at) > 0 {
+		n = len(c.ids) / len(c.at)
+	}
+	for k := range c.at {
+		if keep(k) {
+			c.at[out] = c.at[k]
+			copy(c.ids[out*n:], c.ids[k*n:(k+1)*n])
+			out++
+		}
+	}
+	c.at, c.ids = c.at[:out], c.ids[:out*n]
+}
 
 // converts reports whether files in the workspace may differ from their blobs:
 // filters, line endings, encodings. inTree: there are attribute files in it.
@@ -200,71 +234,81 @@ func (r *repo) converts(inTree bool) (any, ends bool) {
 	return ends || inTree, ends
 }
 
-// unconverted returns the files whose content is certainly that of their blob.
-func (r *repo) unconverted(ctx context.Context, cs []clean, inTree bool) ([]clean, error) {
+// askedAtOnce is how many files git is asked about at once: its answer has six
+// lines for each.
+const askedAtOnce = 4000
+
+// unconverted leaves out the files whose content may differ from their blob.
+func (r *repo) unconverted(ctx context.Context, c *clean, inTree bool) error {
 	any, ends := r.converts(inTree)
-	if !any || len(cs) == 0 {
-		return cs, nil
+	if !any {
+		return nil
 	}
+	same := make([]bool, c.len())
+	for lo := 0; lo < c.len(); lo += askedAtOnce {
+		if err := r.compareWithBlobs(ctx, c, lo, min(lo+askedAtOnce, c.len()), ends, same); err != nil {
+			return err
+		}
+	}
+	c.keep(func(k int) bool { return same[k] })
+	return nil
+}
+
+// compareWithBlobs finds which of some files are certainly the same as their blobs.
+func (r *repo) compareWithBlobs(ctx context.Context, c *clean, lo, hi int, ends bool, same []bool) error {
 	var names bytes.Buffer
-	for _, c := range cs {
-		names.WriteString(c.d.join(c.file().name))
+	for k := lo; k < hi; k++ {
+		names.WriteString(c.path(k))
 		names.WriteByte(0)
 	}
 	out, err := r.git.Run(ctx, r.root, nil, &names, "check-attr", "-z", "--stdin", "filter", "ident", "working-tree-encoding", "text", "eol", "crlf")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	never, sized := map[string]bool{}, map[string]bool{}
-	next := func() string {
+	next := func() []byte {
 		field, rest, _ := bytes.Cut(out, []byte{0})
 		out = rest
-		return string(field)
+		return field
 	}
 	for len(out) > 0 {
 		path, attr, value := next(), next(), next()
-		if value == "unspecified" || value == "unset" {
-			continue
-		}
-		switch attr {
-		case "filter", "ident", "working-tree-encoding":
-			never[path] = true
+		switch {
+		case string(value) == "unspecified" || string(value) == "unset":
+		case string(attr) == "filter" || string(attr) == "ident" || string(attr) == "working-tree-encoding":
+			never[string(path)] = true
 		default:
-			sized[path] = true
+			sized[string(path)] = true
 		}
 	}
-	var same, ask []clean
-	for _, c := range cs {
-		switch path := c.d.join(c.file().name); {
+	var ask []int
+	for k := lo; k < hi; k++ {
+		switch path := c.path(k); {
 		case never[path]:
 		case ends || sized[path]:
-			ask = append(ask, c)
+			ask = append(ask, k)
 		default:
-			same = append(same, c)
+			same[k] = true
 		}
 	}
 	// Line endings are converted in one direction at a time: a blob of the same
 	// size is the same.
-	sizes, err := r.sizes(ctx, ask)
-	if err != nil {
-		return nil, err
+	sizes, err := r.sizes(ctx, c, ask)
+	for i, k := range ask {
+		same[k] = err == nil && sizes[i] == c.file(k).stamp.size
 	}
-	for i, c := range ask {
-		if sizes[i] == c.file().stamp.size {
-			same = append(same, c)
-		}
-	}
-	return same, nil
+	return err
 }
 
 // sizes returns the sizes of blobs; -1 for a missing one.
-func (r *repo) sizes(ctx context.Context, cs []clean) ([]int64, error) {
-	if len(cs) == 0 {
+func (r *repo) sizes(ctx context.Context, c *clean, ask []int) ([]int64, error) {
+	if len(ask) == 0 {
 		return nil, nil
 	}
 	var in bytes.Buffer
-	for _, c := range cs {
-		in.WriteString(hex.EncodeToString(c.id[:r.idLen]))
+	for _, k := range ask {
+		id := c.id(k)
+		in.WriteString(hex.EncodeToString(id[:r.idLen]))
 		in.WriteByte('\n')
 	}
 	out, err := r.git.Run(ctx, r.root, nil, &in, "cat-file", "--batch-check=%(objectsize)")
@@ -272,10 +316,10 @@ func (r *repo) sizes(ctx context.Context, cs []clean) ([]int64, error) {
 		return nil, err
 	}
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(lines) != len(cs) {
+	if len(lines) != len(ask) {
 		return nil, gitindex.ErrListing
 	}
-	sizes := make([]int64, len(cs))
+	sizes := make([]int64, len(ask))
 	for i, l := range lines {
 		if sizes[i], err = strconv.ParseInt(l, 10, 64); err != nil {
 			sizes[i] = -1

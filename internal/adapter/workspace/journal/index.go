@@ -57,6 +57,7 @@ type file struct {
 	stamp
 	state state
 	racy  bool // it may have changed since it was read, with the same stamp
+	quiet bool // unread, and what it is is not reported
 	id    id
 }
 

@@ -10,12 +10,6 @@ import (
 
 // This file reads the files that a comparison found.
 
-// ref names a file of the index.
-type ref struct {
-	d    *dir
-	name string
-}
-
 // job is a file to be read.
 type job struct {
 	d       *dir
@@ -38,18 +32,26 @@ func (l *comparison) readAll() error {
 		_, ok := d.find(name)
 		return !ok || l.j.x.dirs[d.path] != d
 	}
-	silent := len(l.unread)
+	silent := 0
+	l.unread = slices.DeleteFunc(l.unread, func(d *dir) bool { return l.j.x.dirs[d.path] != d })
+	for _, d := range l.unread {
+		for i := range d.files {
+			if d.files[i].quiet {
+				silent++
+			}
+		}
+	}
 	l.work = slices.DeleteFunc(l.work, func(w *job) bool {
 		if w.silent {
 			silent++
 		}
 		return !w.leaving && gone(w.d, w.name)
 	})
-	l.unread = slices.DeleteFunc(l.unread, func(r ref) bool { return gone(r.d, r.name) })
 	l.markTracked(silent)
 	if err := l.readUnread(); err != nil {
 		return err
 	}
+	l.unread = nil
 	var todo []*job
 	for _, w := range l.work {
 		if e, ok := w.d.find(w.name); w.silent && ok && e.state == inGit {
@@ -64,23 +66,32 @@ func (l *comparison) readAll() error {
 // readUnread reads the files that are not reported, a part at a time.
 func (l *comparison) readUnread() error {
 	const part = 1024
-	for rest := l.unread; len(rest) > 0; {
-		n := min(part, len(rest))
-		var jobs []*job
-		for _, r := range rest[:n] {
-			if e, ok := r.d.find(r.name); ok && e.state == unread {
-				jobs = append(jobs, &job{d: r.d, name: r.name, silent: true})
+	var jobs []*job
+	read := func() error {
+		err := l.readJobs(jobs)
+		for _, w := range jobs {
+			if err == nil {
+				l.updateFile(w)
 			}
 		}
-		rest = rest[n:]
-		if err := l.readJobs(jobs); err != nil {
-			return err
+		jobs = nil
+		return err
+	}
+	for _, d := range l.unread {
+		for i := range d.files {
+			if f := &d.files[i]; f.quiet {
+				if f.quiet = false; f.state == unread {
+					jobs = append(jobs, &job{d: d, name: f.name, silent: true})
+				}
+			}
 		}
-		for _, w := range jobs {
-			l.updateFile(w)
+		if len(jobs) >= part {
+			if err := read(); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
+	return read()
 }
 
 // readJobs reads files, in the order of their folders.
