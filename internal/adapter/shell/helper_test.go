@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -146,19 +147,22 @@ func watching(t *testing.T) *watched {
 	return w
 }
 
-// wait returns when n processes have said that they are there.
-func (w *watched) wait(n int) {
+// wait returns when n processes have said that they are there, with their pids.
+func (w *watched) wait(n int) (pids []int) {
 	w.t.Helper()
 	for range n {
 		select {
-		case _, ok := <-w.in:
+		case line, ok := <-w.in:
 			if !ok {
 				w.t.Fatal("the processes ended before they were all there")
 			}
+			pid, _ := strconv.Atoi(line)
+			pids = append(pids, pid)
 		case <-time.After(30 * time.Second):
 			w.t.Fatal("the processes did not start")
 		}
 	}
+	return pids
 }
 
 // gone returns when none of them is alive.

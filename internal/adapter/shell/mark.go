@@ -16,7 +16,9 @@ import (
 // process may run without a pause. It passes through fork, exec, setsid and a
 // cleared environment, any program may set it, everybody may read it in /proc,
 // and at these values it limits nothing: the least is over 30,000 years. Who
-// becomes a daemon has no reason to touch it.
+// becomes a daemon has no reason to touch it. The hard limit becomes the same
+// number for all, which only root can raise again: by it a process cannot hide
+// that a pawl started it.
 //
 // With a child subreaper instead, pawl would have to wait for children that it
 // did not start beside those that os/exec waits for; and after kill -9 of pawl
@@ -29,6 +31,9 @@ type mark struct {
 const (
 	limitName   = "Max realtime timeout" // as /proc names it
 	limitPlaces = 6                      // for the commands of a shell
+	marksDigits = 13 + limitPlaces
+	ceiling     = 1<<63 - 1 // the hard limit, above all marks
+	envName     = "PAWL_JOB="
 )
 
 // newMark makes the mark of a shell, from which those of its commands are made.
@@ -38,7 +43,7 @@ func newMark() mark {
 	// 13 digits and limitPlaces: below 1<<63, as the kernel wants.
 	n, _ := rand.Int(rand.Reader, big.NewInt(8e12)) // nor does this
 	return mark{
-		env:   "PAWL_JOB=" + hex.EncodeToString(id[:]) + ".",
+		env:   envName + hex.EncodeToString(id[:]) + ".",
 		limit: n.Add(n, big.NewInt(1e12)).String(),
 	}
 }

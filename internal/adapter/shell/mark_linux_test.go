@@ -3,7 +3,9 @@ package shell
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -97,7 +99,7 @@ func TestGhostsOfOthers(t *testing.T) {
 	theirs.gone()
 }
 
-// The limit is a command's, as soft limit only, and never pawl's own: what pawl
+// The limit is a command's, the hard one the same for all, and never pawl's own: what pawl
 // starts itself meanwhile, such as git, is nobody's command.
 func TestMarkIsTheCommands(t *testing.T) {
 	t.Parallel()
@@ -125,7 +127,7 @@ func TestMarkIsTheCommands(t *testing.T) {
 	for range 50 {
 		r := run(t, s, "sleep 0; grep realtime.timeout /proc/self/limits")
 		f := strings.Fields(strings.TrimPrefix(r.Output, limitName))
-		if len(f) != 3 || !s.starter.mark.hasLimit(f[0]) || f[1] != "unlimited" {
+		if len(f) != 3 || !s.starter.mark.hasLimit(f[0]) || f[1] != strconv.FormatUint(ceiling, 10) {
 			t.Fatalf("the command's: %q", r.Output)
 		}
 	}
@@ -154,5 +156,58 @@ func TestMarks(t *testing.T) {
 		if c.got != c.want {
 			t.Errorf("%s: %v", c.what, c.got)
 		}
+	}
+}
+
+// A process cannot hide that a pawl started it: not without environment, not in
+// a session of its own, not when all its parents are gone, and no unprivileged
+// one by setting the limit anew.
+func TestStarted(t *testing.T) {
+	t.Parallel()
+	if yes, err := Started(os.Getppid()); yes || err != nil {
+		t.Errorf("the parent of this pawl: %v, %v", yes, err)
+	}
+	if yes, _ := Started(os.Getpid()); !yes {
+		t.Error("this pawl connects for its commands")
+	}
+	if yes, err := Started(1 << 30); yes || err == nil {
+		t.Errorf("nobody: %v, %v", yes, err)
+	}
+	child := exec.Command("cat")
+	if _, err := child.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if yes, _ := Started(child.Process.Pid); !yes {
+		t.Error("a child of this pawl, whatever started it")
+	}
+	_ = child.Process.Kill()
+	_ = child.Wait()
+	for name, line := range map[string]string{
+		"as it is":                         "HOLD > /dev/null 2>&1 &",
+		"without environment":              "env -i HOLD > /dev/null 2>&1 &",
+		"in a session of its own":          "env -i setsid -f HOLD > /dev/null 2>&1",
+		"without parents":                  "(env -i setsid HOLD > /dev/null 2>&1 &) &",
+		"with the soft limit set anew":     "ulimit -S -R unlimited; ulimit -S -R 1000000; env -i setsid -f HOLD > /dev/null 2>&1",
+		"with the limit set anew, no root": "UNPRIVILEGED 'ulimit -R unlimited; ulimit -S -R unlimited; env -i setsid -f HOLD > /dev/null 2>&1'",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, w := newShell(t, Options{}), watching(t)
+			hold := os.Args[0] + " hold " + w.path
+			as := "bash -c"
+			if os.Getuid() == 0 { // root may set it anew
+				as = "setpriv --bounding-set=-all --inh-caps=-all -- bash -c"
+			}
+			run(t, s, strings.NewReplacer("HOLD", hold, "UNPRIVILEGED", as).Replace(line))
+			for _, pid := range w.wait(1) {
+				if yes, err := Started(pid); !yes || err != nil {
+					limits, _ := os.ReadFile(fmt.Sprintf("/proc/%d/limits", pid))
+					t.Errorf("%v, %v:\n%s", yes, err, limits)
+				}
+			}
+		})
 	}
 }

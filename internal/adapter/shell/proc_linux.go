@@ -154,10 +154,14 @@ func branded(cmd *exec.Cmd, m mark) error {
 	cmd.SysProcAttr.Ptrace = true
 	err := cmd.Start()
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSYS) {
-		// Tracing is forbidden here: the mark in the environment must do.
+		// Tracing is forbidden here: what it starts before it is marked has
+		// only the mark in the environment.
 		*cmd = plain
 		cmd.SysProcAttr = &attr
-		return cmd.Start()
+		if err = cmd.Start(); err == nil {
+			brand(cmd.Process.Pid, m)
+		}
+		return err
 	}
 	if err != nil {
 		return err
@@ -171,15 +175,16 @@ func branded(cmd *exec.Cmd, m mark) error {
 	return nil
 }
 
-// brand gives a process the mark as a limit.
+// brand gives a process the mark as a limit. Within a pawl's command the hard
+// limit is there already, and the soft one becomes the inner pawl's.
 func brand(pid int, m mark) {
 	n, err := strconv.ParseUint(m.limit, 10, 64)
 	if err != nil {
 		return
 	}
 	var was unix.Rlimit
-	if unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &was) == nil && was.Max == unix.RLIM_INFINITY {
-		_ = unix.Prlimit(pid, unix.RLIMIT_RTTIME, &unix.Rlimit{Cur: n, Max: was.Max}, nil)
+	if unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &was) == nil && was.Max >= ceiling {
+		_ = unix.Prlimit(pid, unix.RLIMIT_RTTIME, &unix.Rlimit{Cur: n, Max: ceiling}, nil)
 	}
 }
 

@@ -33,10 +33,16 @@ func state(t testing.TB) string {
 // served opens a session that others may attach to.
 func served(t *testing.T, dir string, m llm.Model) (session.Config, *session.Session, func()) {
 	t.Helper()
+	return servedTo(t, dir, m, func(int) (bool, error) { return false, nil })
+}
+
+// servedTo takes it from started who is one of pawl's own processes.
+func servedTo(t *testing.T, dir string, m llm.Model, started func(int) (bool, error)) (session.Config, *session.Session, func()) {
+	t.Helper()
 	cfg := sessiontest.Config(t, t.TempDir(), m, nil)
 	cfg.Person = true
 	s := sessiontest.Open(t, cfg)
-	stop, err := Serve(dir, "test", s)
+	stop, err := Serve(dir, "test", s, started)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +278,7 @@ func TestOwners(t *testing.T) {
 	if _, err := s.Submit(t.Context(), session.SetMode{Mode: "plan"}); err != nil {
 		t.Errorf("the owner: %v", err)
 	}
-	if _, err := Serve(strings.Repeat("x", 200), "test", s); err == nil {
+	if _, err := Serve(strings.Repeat("x", 200), "test", s, nil); err == nil {
 		t.Error("a socket with a path that is too long")
 	}
 }

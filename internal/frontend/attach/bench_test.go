@@ -12,7 +12,7 @@ func BenchmarkServe(b *testing.B) {
 	s := sessiontest.Open(b, sessiontest.Config(b, b.TempDir(), llmtest.New(), nil))
 	dir := state(b)
 	for b.Loop() {
-		stop, err := Serve(dir, "test", s)
+		stop, err := Serve(dir, "test", s, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

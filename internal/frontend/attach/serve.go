@@ -19,10 +19,11 @@ import (
 // grace is how long a watcher has, once the session is closed, to take the rest.
 const grace = 500 * time.Millisecond
 
-// Serve lets others attach to a session that this process holds. stop, which is
+// Serve lets others attach to a session that this process holds. started reports
+// whether a pawl started a process: such a one may only watch. stop, which is
 // for after the session was closed, waits until they have the end, for a
 // limited time.
-func Serve(state, version string, s *session.Session) (stop func(), err error) {
+func Serve(state, version string, s *session.Session, started func(pid int) (bool, error)) (stop func(), err error) {
 	path := Path(state, s.ID())
 	if len(path) > longest {
 		return nil, tooLong(path)
@@ -36,7 +37,7 @@ func Serve(state, version string, s *session.Session) (stop func(), err error) {
 		return nil, fmt.Errorf("others cannot attach: %w", err)
 	}
 	_ = os.Chmod(path, 0o600) // its folder is closed to others already
-	o := &owner{session: s, version: version, conns: map[net.Conn]struct{}{}}
+	o := &owner{session: s, version: version, started: started, conns: map[net.Conn]struct{}{}}
 	go o.accept(l)
 	return func() { o.stop(l) }, nil
 }
@@ -45,6 +46,7 @@ func Serve(state, version string, s *session.Session) (stop func(), err error) {
 type owner struct {
 	session *session.Session
 	version string
+	started func(pid int) (bool, error)
 
 	mu     sync.Mutex
 	conns  map[net.Conn]struct{}
@@ -103,14 +105,15 @@ type watcher struct {
 func (o *owner) serve(c net.Conn) {
 	w := &watcher{owner: o, conn: c, prompts: map[string]bool{}}
 	lines := bufio.NewReader(c)
-	if w.write(fromOwner{Hello: &hello{Protocol: protocol, Session: o.session.ID(), PID: os.Getpid(), Pawl: o.version}}) != nil {
+	refused := o.refusal(c)
+	if w.write(fromOwner{Hello: &hello{Protocol: protocol, Session: o.session.ID(), PID: os.Getpid(), Pawl: o.version, NoSteer: refused}}) != nil {
 		return
 	}
 	first, err := readLine[fromWatcher](lines)
 	if err != nil || first.Follow == nil || first.Follow.Protocol != protocol {
 		return
 	}
-	w.steers = first.Follow.Steer
+	w.steers = first.Follow.Steer && refused == nil
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	events := o.session.Events(ctx, first.Follow.After)

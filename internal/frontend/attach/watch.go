@@ -58,6 +58,8 @@ func Dial(ctx context.Context, state, id string, steer bool) (*Owner, error) {
 		err = fmt.Errorf("its socket is that of session %s", m.Hello.Session)
 	case m.Hello.Protocol != protocol:
 		err = fault.NewConfiguration("use the same version of pawl in both terminals", "session %s is open in pawl %s, which this one cannot follow", id, m.Hello.Pawl)
+	case steer && m.Hello.NoSteer != nil:
+		err = refused(m.Hello.NoSteer)
 	default:
 		o.hello = *m.Hello
 		return o, nil

@@ -6,7 +6,8 @@
 // watcher that is slow, stopped or gone holds up nobody, and that nothing runs
 // while nobody is attached. It refuses a socket that others than the person
 // could reach: it lies in pawl's own folder, which only they may enter, and
-// which confined commands do not see.
+// which confined commands do not see. It refuses operations of a process that
+// pawl itself started, by what the kernel says of it, whatever it says.
 package attach
 
 import (
@@ -45,6 +46,8 @@ type hello struct {
 	Session  string `json:"session"`
 	PID      int    `json:"pid"`
 	Pawl     string `json:"pawl"`
+	// NoSteer is why who connected may only watch; none: they may take part.
+	NoSteer *event.Fault `json:"no_steer,omitempty"`
 }
 
 // sent is an event.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/session"
@@ -197,7 +198,7 @@ func (a *App) served(o *opened, f *flags, fr front, state string) {
 	if fr.readOnly || fr.tree || f.noSession {
 		return
 	}
-	stop, err := attach.Serve(state, Version, o.Session)
+	stop, err := attach.Serve(state, Version, o.Session, shell.Started)
 	if err != nil {
 		return // pawl attach says that it cannot be watched
 	}

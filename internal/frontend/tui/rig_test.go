@@ -198,7 +198,7 @@ func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Open
 	}
 	stop := func() {}
 	if r.live != "" {
-		if stop, err = attach.Serve(r.live, "test", s); err != nil {
+		if stop, err = attach.Serve(r.live, "test", s, func(int) (bool, error) { return false, nil }); err != nil {
 			return nil, err
 		}
 	}

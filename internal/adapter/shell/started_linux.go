@@ -1,0 +1,55 @@
+package shell
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+)
+
+// Started reports whether a process is, or descends from, one that a pawl
+// started, or from this pawl, which also connects for confined commands. The
+// error is why that cannot be told.
+func Started(pid int) (bool, error) {
+	self := os.Getpid()
+	for p := pid; p > 1; {
+		if p == self {
+			return true, nil
+		}
+		e, ok := stat(p)
+		if !ok || e.zombie {
+			return false, fmt.Errorf("process %d is gone", p)
+		}
+		yes, err := ofAPawl(p)
+		if yes || err != nil {
+			return yes, err
+		}
+		p = e.parent
+	}
+	return false, nil
+}
+
+// ofAPawl reports whether a process carries the mark of any pawl's command. The
+// limit can be read of every process and tells of each that this pawl or a newer
+// one started. The environment, which cannot, tells of those for which no limit
+// could be set.
+func ofAPawl(pid int) (bool, error) {
+	folder := "/proc/" + strconv.Itoa(pid)
+	limits, err := os.ReadFile(folder + "/limits")
+	if err != nil {
+		return false, err
+	}
+	_, rest, ok := bytes.Cut(limits, []byte("\n"+limitName))
+	soft := bytes.Fields(rest)
+	if !ok || len(soft) < 2 {
+		return false, fmt.Errorf("process %d has no limit named %q", pid, limitName)
+	}
+	if string(soft[1]) == strconv.FormatUint(ceiling, 10) || len(soft[0]) == marksDigits {
+		return true, nil
+	}
+	env, err := os.ReadFile(folder + "/environ")
+	if err != nil {
+		return false, nil
+	}
+	return bytes.HasPrefix(env, []byte(envName)) || bytes.Contains(env, []byte("\x00"+envName)), nil
+}

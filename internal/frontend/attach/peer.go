@@ -1,0 +1,26 @@
+package attach
+
+import (
+	"errors"
+	"net"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+)
+
+// refusal is why the process at the other end may not take part, nil if it may:
+// one that pawl itself started would answer pawl's own questions, so who it is
+// must be known. To watch changes nothing and needs no such fact.
+func (o *owner) refusal(c net.Conn) *event.Fault {
+	err := judged(c, func(pid int) error {
+		started, err := o.started(pid)
+		if started {
+			return fault.NewConfiguration("take part from a terminal of your own", "--steer is for a person, and process %d was started by pawl itself", pid)
+		}
+		return err
+	})
+	if known := (*fault.Error)(nil); err != nil && !errors.As(err, &known) {
+		err = fault.NewConfiguration("watch it without --steer, and answer where the session is open", "it cannot be told who wants to take part: %v", err)
+	}
+	return described(err)
+}

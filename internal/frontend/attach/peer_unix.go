@@ -1,0 +1,25 @@
+//go:build linux || darwin
+
+package attach
+
+import (
+	"errors"
+	"net"
+	"syscall"
+)
+
+func onSocket(c net.Conn, do func(fd int) error) error {
+	s, ok := c.(syscall.Conn)
+	if !ok {
+		return errors.New("it is no socket")
+	}
+	raw, err := s.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var of error
+	if err := raw.Control(func(fd uintptr) { of = do(int(fd)) }); err != nil {
+		return err
+	}
+	return of
+}
