@@ -118,7 +118,7 @@ func item(d event.Draft) (Item, error) {
 // Ephemeral reports whether bodies of a kind are shown and never stored.
 func Ephemeral(kind string) bool {
 	switch kind {
-	case "text_delta", "reasoning_delta", "call_delta", "output_delta", "progressed", "waiting":
+	case "text_delta", "reasoning_delta", "call_delta", "output_delta", "progressed", "waiting", "task_called":
 		return true
 	}
 	return false

@@ -466,4 +466,9 @@ type (
 		Call string `json:"call"`
 		Text string `json:"text"`
 	}
+	// TaskCalled is what a worker of a swarm did last, for those who look.
+	TaskCalled struct {
+		Worker string `json:"worker"`
+		What   string `json:"what"`
+	}
 )

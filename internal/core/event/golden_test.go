@@ -188,6 +188,7 @@ func full() []event.Body {
 		event.CallDelta{Index: 1, Name: "bash", Text: `{"comm`},
 		event.Waiting{Attempt: 2, Left: 12},
 		event.OutputDelta{Call: "call_1", Text: "ok  pkg\n"},
+		event.TaskCalled{Worker: "w1", What: "bash go test ./..."},
 	}
 }
 

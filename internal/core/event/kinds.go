@@ -75,6 +75,7 @@ func (ReasoningDelta) Kind() string { return "reasoning_delta" }
 func (CallDelta) Kind() string      { return "call_delta" }
 func (Waiting) Kind() string        { return "waiting" }
 func (OutputDelta) Kind() string    { return "output_delta" }
+func (TaskCalled) Kind() string     { return "task_called" }
 
 // bodies lists one value of every body, from which Decode learns its type.
 var bodies = []Body{
@@ -85,5 +86,5 @@ var bodies = []Body{
 	Cleaned{}, Recalled{}, Forgotten{}, Progressed{}, FolderTrust{}, HookRan{}, OpStarted{}, OpDone{}, AgentStarted{}, AgentCalled{}, AgentEnded{}, Diagnosed{},
 	LimitSet{}, Revoked{}, AsideAsked{}, AsideAnswered{}, PlanWritten{}, PlanDecided{},
 	SwarmPlanned{}, TaskTaken{}, TaskReturned{}, TaskMerged{}, TaskConflicted{}, SwarmEnded{}, TextDelta{}, ReasoningDelta{}, CallDelta{}, Waiting{},
-	OutputDelta{},
+	OutputDelta{}, TaskCalled{},
 }

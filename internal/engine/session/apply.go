@@ -23,6 +23,9 @@ func (c Coordination) Append(ctx context.Context, ds ...event.Draft) error {
 	return c.s.record(ctx, ds...)
 }
 
+// Show shows an event that is not stored.
+func (c Coordination) Show(b event.Body) { c.s.log.Publish(b) }
+
 // View runs look while no event is folded.
 func (c Coordination) View(look func()) { c.s.log.View(look) }
 

@@ -38,6 +38,10 @@ type Attached struct {
 	// Over describes how it ended, after its last event, and returns the command
 	// line that continues it, "" if there is none.
 	Over func() (why, again string)
+	// Interrupt, if set, means that the session is this process's own, and that what runs
+	// in it is no turn but a swarm: an interrupt goes here, and nothing can be entered.
+	// Conversation.Leave ends it.
+	Interrupt func(by string)
 }
 
 // Person answers questions of Open.
@@ -98,6 +102,7 @@ type Conversation struct {
 	planned   bool // a plan was written in the running turn
 	ids       int
 	presses   lifecycle.InterruptPolicy
+	leaves    bool  // it ends once Next has returned everything
 	err       error // why there are no more changes
 }
 
@@ -136,6 +141,9 @@ func (c *Conversation) Next(ctx context.Context) ([]Change, error) {
 	local := c.ready()
 	if len(local) > 0 {
 		c.note(local)
+	}
+	if c.leaves && err == nil && len(c.local) == 0 && (f == nil || f.seen >= c.open.Session.View().Last()) {
+		err = ErrLeft
 	}
 	c.mu.Unlock()
 	var events <-chan arrived
@@ -334,7 +342,27 @@ func (c *Conversation) Busy() bool {
 
 // busy is Busy for callers that hold mu.
 func (c *Conversation) busy() bool {
-	return c.working || c.open != nil && c.open.Session.Busy()
+	return c.working || c.open != nil && c.open.Session.Busy() || c.runsSwarm()
+}
+
+// runsSwarm reports whether a swarm runs in the session. Callers hold mu.
+func (c *Conversation) runsSwarm() bool {
+	return c.open != nil && c.open.Attached != nil && c.open.Attached.Interrupt != nil && !c.leaves
+}
+
+// Tell shows a message of the program.
+func (c *Conversation) Tell(text string) {
+	c.say(Note{Kind: OfTold, Text: plain.Text(text)})
+}
+
+// Leave ends the conversation after Next has returned everything; again is as in Opened.
+func (c *Conversation) Leave(again string) {
+	c.mu.Lock()
+	if c.leaves = true; c.open != nil {
+		c.open.Again = again
+	}
+	c.mu.Unlock()
+	c.wakeNext()
 }
 
 // Resting reports whether nothing is running or waiting, and Next has returned

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -60,7 +61,7 @@ func (t *Timeline) swarmed(e event.Event) {
 	c := Crew{Goal: plain.Text(t.swarm.Goal)}
 	c.USD, _, c.Known = t.swarm.Spent()
 	for _, s := range t.swarm.Tasks() {
-		c.Members = append(c.Members, worker(s))
+		c.Members = append(c.Members, t.doing(worker(s)))
 	}
 	if t.swarm.Ended != nil {
 		c.Outcome = string(t.swarm.Ended.Outcome)
@@ -74,6 +75,39 @@ func (t *Timeline) swarmed(e event.Event) {
 		return
 	}
 	t.change(Changed, p, "")
+}
+
+// workerCalled handles what a worker of a swarm did last.
+func (t *Timeline) workerCalled(b event.TaskCalled) {
+	p := t.find(func(p *part) bool { return isCrew(p) && p.call == "" })
+	if p == nil {
+		return // it is over
+	}
+	if t.workers == nil {
+		t.workers = map[string]workerCalls{}
+	}
+	t.workers[plain.Line(b.Worker)] = workerCalls{t.workers[plain.Line(b.Worker)].n + 1, plain.Line(plain.Cut(b.What, 160))}
+	c := p.Body.(Crew)
+	c.Members = slices.Clone(c.Members)
+	for i, m := range c.Members {
+		c.Members[i] = t.doing(m)
+	}
+	p.Body = c
+	t.change(Changed, p, "")
+}
+
+// workerCalls is how many calls a worker made since it was seen first, and the last one.
+type workerCalls struct {
+	n    int
+	last string
+}
+
+// doing adds to a member what it did last.
+func (t *Timeline) doing(m Member) Member {
+	if w, ok := t.workers[m.Who]; ok && m.State == string(swarm.Taken) {
+		m.Calls, m.Line = w.n, w.last
+	}
+	return m
 }
 
 func worker(s swarm.Progress) Member {

@@ -89,13 +89,19 @@ func (c *Conversation) Say(text string, with ...With) (id string) {
 func (c *Conversation) refused(text string) bool {
 	c.mu.Lock()
 	watches := c.watches()
+	why := errOnlyWatches
+	if c.runsSwarm() {
+		why = errSwarm
+	}
 	c.mu.Unlock()
 	if watches {
 		c.say(TakenBack{Texts: []string{text}})
-		c.failed(errOnlyWatches)
+		c.failed(why)
 	}
 	return watches
 }
+
+var errSwarm = errors.New("a swarm runs here, and its tasks are what it does; Ctrl+C interrupts it, and pawl swarm resume goes on")
 
 var errOnlyWatches = errors.New("this terminal only watches: Ctrl+C leaves it; with --steer what you enter goes to the session")
 
@@ -155,6 +161,12 @@ func (c *Conversation) withdrawn(e *entry) bool {
 // does nothing.
 func (c *Conversation) Interrupt(by string) {
 	c.mu.Lock()
+	if c.runsSwarm() {
+		interrupt := c.open.Attached.Interrupt
+		c.mu.Unlock()
+		interrupt(by)
+		return
+	}
 	if c.watches() && c.cancel == nil {
 		c.mu.Unlock()
 		return // what runs is not this terminal's
@@ -183,7 +195,7 @@ func (c *Conversation) Interrupt(by string) {
 func (c *Conversation) Press(input bool) lifecycle.Action {
 	now := c.cfg.Now()
 	c.mu.Lock()
-	action := c.presses.Press(now, lifecycle.Situation{Running: c.busy() && !c.watches(), Input: input})
+	action := c.presses.Press(now, lifecycle.Situation{Running: c.busy() && (!c.watches() || c.runsSwarm()), Input: input})
 	c.mu.Unlock()
 	if action == lifecycle.Cancel {
 		c.Interrupt("person")
@@ -331,6 +343,13 @@ func (c *Conversation) command(text string, in Input) (id string) {
 	cmd, err := slash.Find(in.Command)
 	if err != nil {
 		c.failed(err)
+		return ""
+	}
+	c.mu.Lock()
+	swarm := c.runsSwarm()
+	c.mu.Unlock()
+	if swarm && !cmd.Anytime && cmd.Name != "quit" { // it would wait for the end, which ends all
+		c.refused(text)
 		return ""
 	}
 	if s := c.Session(); s != nil && s.Busy() {

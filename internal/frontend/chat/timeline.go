@@ -39,6 +39,8 @@ type Timeline struct {
 	meter  budget.Meter
 	phases phase.Fold
 	swarm  swarm.Schedule
+	// What the workers of a swarm do.
+	workers map[string]workerCalls
 }
 
 // place is where and when something began.
@@ -113,6 +115,8 @@ func (t *Timeline) Apply(e event.Event) []Change {
 		t.agent(e)
 	case event.SwarmPlanned, event.TaskTaken, event.TaskReturned, event.TaskMerged, event.TaskConflicted, event.SwarmEnded:
 		t.swarmed(e)
+	case event.TaskCalled:
+		t.workerCalled(b)
 	case event.AsideAsked:
 		t.add(&part{call: b.ID, Block: Block{ID: id("aside", e.Seq), Began: e.Time, Body: Aside{Question: plain.Text(b.Text)}}})
 	case event.AsideAnswered:

@@ -46,10 +46,20 @@ func capable(term string) bool { return term != "" && term != "dumb" && term != 
 
 // onScreen runs a conversation on the screen.
 func (a *App) onScreen(ctx context.Context, f *flags, fr front, first string, t *tty.Terminal, conf settings.Loaded, paths settings.Paths) error {
+	by, err := a.screenOf(ctx, f, a.chat(f, fr, conf, paths), first, t, conf, paths, func(*chat.Conversation) {})
+	if err != nil {
+		return err
+	}
+	return exitBy(by)
+}
+
+// screenOf shows a conversation until it ends, and returns the name of the signal that
+// ended it. begun is called once it has begun.
+func (a *App) screenOf(ctx context.Context, f *flags, of chat.Config, first string, t *tty.Terminal, conf settings.Loaded, paths settings.Paths, begun func(*chat.Conversation)) (by string, err error) {
 	defer t.Close()
 	dir, err := a.realDir(f)
 	if err != nil {
-		return err
+		return "", err
 	}
 	path := filepath.Join(paths.State, "history")
 	if f.noSession {
@@ -57,7 +67,7 @@ func (a *App) onScreen(ctx context.Context, f *flags, fr front, first string, t 
 	}
 	past, entries, err := history.Open(path)
 	if err != nil {
-		return err
+		return "", err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -67,9 +77,10 @@ func (a *App) onScreen(ctx context.Context, f *flags, fr front, first string, t 
 	go a.windowAndSignals(ctx, t, events)
 	width, height, err := t.Size()
 	if err != nil {
-		return err
+		return "", err
 	}
-	talk := chat.Begin(ctx, a.chat(f, fr, conf, paths), slash.Want{})
+	talk := chat.Begin(ctx, of, slash.Want{})
+	begun(talk)
 	exit, err := tui.Run(ctx, tui.Config{
 		Conversation: talk, Out: sized{a.Out, t}, Events: events, Width: width, Height: height, Ask: true,
 		Theme: a.theme(conf.User.Screen), Chosen: a.chosenTheme(conf.User.Screen) != "", Rxvt: a.Env("VTE_VERSION") != "" || strings.HasPrefix(a.Env("TERM"), "rxvt") || strings.HasPrefix(a.Env("TERM"), "foot"),
@@ -82,10 +93,7 @@ func (a *App) onScreen(ctx context.Context, f *flags, fr front, first string, t 
 		Now:     a.Now, After: time.After,
 	})
 	closing(talk, exit.By)
-	if err != nil {
-		return err
-	}
-	return exitBy(exit.By)
+	return exit.By, err
 }
 
 // sized is the terminal that the screen writes to.

@@ -39,7 +39,8 @@ func (f *swarmFlags) add(c *cobra.Command) {
 	fs := c.Flags()
 	f.met = &firstMet{}
 	fs.IntVarP(&f.workers, "workers", "w", 4, "how many workers work at once, 1 to 64; with --nats the most on all machines, up to 10000")
-	fs.BoolVar(&f.json, "json", false, "print the report as JSON")
+	fs.BoolVar(&f.json, "json", false, "print the report as JSON, and no screen")
+	fs.BoolVar(&f.plain, "plain", false, "print what happens line by line, without a screen: for screen readers, logs and pipes")
 	fs.StringVarP(&f.dir, "dir", "C", "", "work in this folder instead of the current one")
 	fs.StringVarP(&f.model, "model", "m", "", "the model of tasks that name none")
 	fs.StringVar(&f.effort, "effort", "", "reasoning effort: low, medium or high")

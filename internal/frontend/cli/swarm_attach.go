@@ -26,20 +26,25 @@ func (a *App) swarmAttachCommand() *cobra.Command {
 		Use: "attach [ID]", Short: "Follow a swarm that runs, the newest of this folder, from its beginning", Args: cobra.MaximumNArgs(1),
 		Long: `Follow a swarm that another terminal runs, the newest of this folder: what
 happened until now, and then what happens, with the calls of its workers. It
-only looks; Ctrl+C ends the looking and not the swarm.`,
+only looks; Ctrl+C ends the looking and not the swarm. On a terminal it is the
+screen, with the swarm's tasks as a tree.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.attachToSwarm(c.Context(), f, args) },
 	}
 	c.Flags().StringVarP(&f.dir, "dir", "C", "", "of this folder instead of the current one")
+	c.Flags().BoolVar(&f.plain, "plain", false, "print it line by line, without a screen: for screen readers, logs and pipes")
 	return c
 }
 
 func (a *App) attachToSwarm(ctx context.Context, f *flags, args []string) error {
-	ctx, stop := a.untilSignal(ctx)
-	defer stop()
 	id, _, err := a.lookAtSwarm(ctx, f, args)
 	if err != nil {
 		return err
 	}
+	if shown, err := a.watchSwarm(ctx, f, id); shown || err != nil {
+		return err
+	}
+	ctx, stop := a.untilSignal(ctx)
+	defer stop()
 	st, _, err := a.store(ctx)
 	if err != nil {
 		return err

@@ -19,8 +19,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/kv"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	team "github.com/pawl-agent/pawl/internal/team/swarm"
 )
@@ -86,6 +88,8 @@ type swarmRun struct {
 	kinds map[string]workerKind
 	mu    sync.Mutex   // guards messages that are printed once
 	away  *leases.Held // if the swarm runs on another machine: the lease of this one
+	// talk is the screen that shows the swarm, nil where there is none.
+	talk *chat.Conversation
 }
 
 // swarm runs a new graph, or goes on with the swarm of f.resume.
@@ -131,23 +135,15 @@ func (a *App) swarm(ctx context.Context, f *swarmFlags, g *taskgraph.File) error
 	_ = os.Remove(filepath.Join(r.home, cancelFile)) // of an earlier run
 	ctx, heeded := r.heed(ctx)
 	defer heeded()
-	workers, closeBoard, err := r.workers(ctx)
-	if err != nil {
-		return err
-	}
-	defer closeBoard()
-	r.say(fmt.Sprintf("swarm %s: %d tasks, %d workers", r.o.ID(), r.log.Len(), f.workers))
-	err = team.Run(ctx, team.Config{
-		Log: r, Schedule: &r.log.Schedule, Trees: r.trees, Slots: f.workers,
-		Work: r.work, Check: r.check, Now: a.Now, Lease: swarmLease, Notes: notes, ID: r.o.ID(), Workers: workers,
-	})
-	if err == nil {
-		err = r.land(ctx)
+	if t, conf := r.screen(); t != nil {
+		err = r.onScreen(ctx, t, conf, paths, func(ctx context.Context) error { return r.drive(ctx, notes) })
+	} else {
+		err = r.drive(ctx, notes)
 	}
 	if errors.Is(context.Cause(ctx), errCancelled) && r.log.Ended == nil {
 		return r.cancelled(ctx)
 	}
-	if i := (session.Interrupt{}); errors.As(context.Cause(ctx), &i) {
+	if i := (session.Interrupt{}); errors.As(err, &i) || errors.As(context.Cause(ctx), &i) {
 		r.say("interrupted; go on with: pawl swarm resume " + r.o.ID())
 		return &exitError{code: signalCode(i.By)}
 	}
@@ -163,6 +159,23 @@ func (a *App) swarm(ctx context.Context, f *swarmFlags, g *taskgraph.File) error
 		return &exitError{code: 9}
 	}
 	return os.RemoveAll(r.home)
+}
+
+// drive runs the swarm and writes its result.
+func (r *swarmRun) drive(ctx context.Context, notes kv.Store) error {
+	workers, closeBoard, err := r.workers(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeBoard()
+	r.say(fmt.Sprintf("swarm %s: %d tasks, %d workers", r.o.ID(), r.log.Len(), r.f.workers))
+	if err := team.Run(ctx, team.Config{
+		Log: r, Schedule: &r.log.Schedule, Trees: r.trees, Slots: r.f.workers, Saw: r.saw,
+		Work: r.work, Check: r.check, Now: r.Now, Lease: swarmLease, Notes: notes, ID: r.o.ID(), Workers: workers,
+	}); err != nil {
+		return err
+	}
+	return r.land(ctx)
 }
 
 func signalCode(name string) int {
@@ -240,7 +253,13 @@ func (a *App) dataHome() (string, error) {
 	return data, nil
 }
 
-func (r *swarmRun) say(line string) { fmt.Fprintln(r.Err, plain.Line(line)) }
+func (r *swarmRun) say(line string) {
+	if r.talk != nil {
+		r.talk.Tell(line)
+		return
+	}
+	fmt.Fprintln(r.Err, plain.Line(line))
+}
 
 // Append implements team.Log. It also prints what is stored.
 func (r *swarmRun) Append(ctx context.Context, ds ...event.Draft) error {
@@ -248,7 +267,7 @@ func (r *swarmRun) Append(ctx context.Context, ds ...event.Draft) error {
 		return err
 	}
 	for _, d := range ds {
-		if line := r.line(d.Body); line != "" {
+		if line := r.line(d.Body); line != "" && r.talk == nil { // a screen shows the tree
 			r.say(line)
 		}
 	}

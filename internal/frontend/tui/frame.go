@@ -96,6 +96,9 @@ func (s *screen) typing(most int) (out []styled.Line, row, col int) {
 		text := invitation
 		if a := s.talk.Attached(); a != nil && !a.Steers {
 			text = "you are watching   ? keys   Ctrl+O all of it   Ctrl+C leaves"
+			if a.Interrupt != nil {
+				text = "a swarm works   ? keys   Ctrl+O all of it   Ctrl+C interrupts it"
+			}
 		}
 		out[0] = out[0].Add(styled.Dim, text).Cut(s.Width)
 	}

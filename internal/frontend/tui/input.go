@@ -256,7 +256,7 @@ func (s *screen) interrupt() {
 // back to an earlier prompt.
 func (s *screen) escape() {
 	switch a := s.talk.Attached(); {
-	case s.talk.Busy() && a != nil && !a.Steers:
+	case s.talk.Busy() && a != nil && !a.Steers && a.Interrupt == nil:
 		s.hint = "this terminal only watches; Ctrl+C leaves it"
 	case s.talk.Busy():
 		s.talk.Interrupt("person")

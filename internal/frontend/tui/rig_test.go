@@ -53,6 +53,9 @@ type rig struct {
 	symbols tool.Symbols
 	opening sync.Mutex // held while a session is opened
 	over    bool
+	swarm   func(by string) // an interrupt of the swarm that runs in the session, nil for none
+	talk    *chat.Conversation
+	session *session.Session
 
 	mu     sync.Mutex
 	term   *emulator.Terminal
@@ -202,7 +205,12 @@ func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Open
 			return nil, err
 		}
 	}
-	return &chat.Opened{Session: s, Again: "pawl --resume " + id, Close: func() {
+	r.session = s
+	var own *chat.Attached
+	if r.swarm != nil {
+		own = &chat.Attached{Interrupt: r.swarm, Over: func() (string, string) { return "it is over", "" }}
+	}
+	return &chat.Opened{Session: s, Attached: own, Again: "pawl --resume " + id, Close: func() {
 		_ = s.Close()
 		stop()
 		_ = sh.Close()
@@ -250,6 +258,7 @@ func (r *rig) start(resume string) {
 		ids = "w-"
 	}
 	talk := chat.Begin(ctx, chat.Config{IDs: ids, Open: r.open, Now: r.clock.Now, Rules: func() []string { return nil }}, slash.Want{Resume: resume})
+	r.talk = talk
 	go func() {
 		defer close(done)
 		exit, err := Run(ctx, Config{

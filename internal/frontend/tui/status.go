@@ -32,11 +32,11 @@ func (s *screen) status() styled.Line {
 	if s.busy {
 		text := "● " + s.activity(open.Activity()) + since(s.begun, s.Now())
 		parts = append(parts, styled.Of(styled.Accent, text))
-		if a := s.talk.Attached(); a == nil || a.Steers {
+		if a := s.talk.Attached(); a == nil || a.Steers || a.Interrupt != nil {
 			parts = append(parts, styled.Of(styled.Dim, "esc interrupts"))
 		}
 	}
-	if a := s.talk.Attached(); a != nil {
+	if a := s.talk.Attached(); a != nil && a.Interrupt == nil {
 		text := "watching"
 		if a.Steers {
 			text = "taking part"

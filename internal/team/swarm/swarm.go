@@ -56,6 +56,8 @@ type Config struct {
 	// Check runs a command line in a tree and returns its result.
 	Check func(ctx context.Context, dir, line string) event.TaskCheck
 	Now   func() time.Time
+	// Saw, if set, is shown each call of a worker.
+	Saw func(swarm.Call)
 	// Lease is how long a worker may be silent.
 	Lease time.Duration
 	// Notes, if set, stores what workers learn from each other for a later Run, under
@@ -317,6 +319,9 @@ func (c *coordinator) merge(ctx context.Context) error {
 // saw receives a worker's call, and returns a message to the worker. Workers that
 // repeat the same call are warned once, and stopped if they go on.
 func (c *coordinator) saw(call swarm.Call, f *swarm.Failure) (tell string) {
+	if c.cfg.Saw != nil {
+		c.cfg.Saw(call)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f != nil {

@@ -265,6 +265,7 @@ func refused(t *testing.T, s event.Store) {
 		event.ReasoningDelta{},
 		event.CallDelta{},
 		event.OutputDelta{},
+		event.TaskCalled{},
 		event.Waiting{},
 		event.Unknown{Name: "text_delta", V: 9, Raw: json.RawMessage(`{}`)},
 		event.Unknown{Name: "", V: 1, Raw: json.RawMessage(`{}`)},
