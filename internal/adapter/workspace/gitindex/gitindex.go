@@ -41,6 +41,7 @@ type indexReader struct {
 	idLen   int
 	path    []byte // of the entry before
 	raw     [indexStat + 32 + 2]byte
+	length  int64  // of the entry, bytes, but in version 4
 	left    uint32 // entries
 	size    int64
 	end     End
@@ -75,6 +76,11 @@ func newIndexReader(f io.ReaderAt, size int64, idLen int) (*indexReader, error) 
 		return nil, ErrForm
 	}
 	return r, nil
+}
+
+// newEntryReader reads entries that begin somewhere in an index, before version 4.
+func newEntryReader(f io.Reader, version, left uint32, idLen int) *indexReader {
+	return &indexReader{b: bufio.NewReaderSize(f, 64<<10), version: version, left: left, idLen: idLen}
 }
 
 // next reads an entry. After the last one it checks what follows, and returns io.EOF.
@@ -134,6 +140,7 @@ func (r *indexReader) next(t *Entry) error {
 		if _, err := r.b.Discard((n/8+1)*8 - n - 1); err != nil {
 			return ErrForm
 		}
+		r.length = int64(n/8+1) * 8
 	}
 	if len(r.path) == 0 {
 		return ErrForm

@@ -2,7 +2,9 @@ package gitindex
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -103,4 +105,105 @@ func TestSetIsSmall(t *testing.T) {
 	if n := len(b.data) + 4*len(b.starts); n > 16*10_000 {
 		t.Errorf("%d bytes for 10,000 paths", n)
 	}
+}
+
+// made is an index of version 2.
+func made(paths []string, version map[string]byte) []byte {
+	out := append([]byte(indexMagic), 0, 0, 0, 2)
+	out = binary.BigEndian.AppendUint32(out, uint32(len(paths)))
+	for _, p := range paths {
+		e := make([]byte, indexStat)
+		binary.BigEndian.PutUint32(e[24:], 0o100644)
+		e = append(e, bytes.Repeat([]byte{version[p]}, 20)...)
+		e = binary.BigEndian.AppendUint16(e, uint16(min(len(p), 0xfff)))
+		e = append(e, p...)
+		e = append(e, make([]byte, (len(e)/8+1)*8-len(e))...)
+		out = append(out, e...)
+	}
+	out = append(out, "TREE\x00\x00\x00\x03abc"...)
+	return append(out, make([]byte, 20)...)
+}
+
+// What is read of an index that changed is what changed in it. SPEC 19.1
+func TestKnown(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(5) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		version := map[string]byte{}
+		for i := range 3000 + r.IntN(2000) {
+			version[fmt.Sprintf("m%02d/package%05d/file_%d.go", i/10%50, i/10, i%10)] = 1
+		}
+		var k Known
+		was := map[string]byte{}
+		for round := range 15 {
+			edits, named := 0, false
+			if round > 0 {
+				all := slices.Sorted(maps.Keys(version))
+				for range r.IntN(4) {
+					edits++
+					switch p := all[r.IntN(len(all))]; r.IntN(4) {
+					case 0:
+						delete(version, p)
+						named = true
+					case 1:
+						version[p+"x"] = 1
+						named = true
+					default:
+						version[p]++
+					}
+				}
+				if r.IntN(10) == 0 { // a folder goes
+					for p := range version {
+						if strings.HasPrefix(p, "m07/") {
+							delete(version, p)
+							named = true
+						}
+					}
+				}
+			}
+			paths := slices.Sorted(maps.Keys(version))
+			data := made(paths, version)
+			now := map[string]byte{}
+			_, changed, err := k.Changed(bytes.NewReader(data), int64(len(data)), 20, func(e *Entry) { now[string(e.Path)] = e.ID[0] })
+			if err != nil {
+				t.Fatal(err)
+			}
+			for p, v := range version {
+				if got, ok := now[p]; ok && got != v || !ok && was[p] != v {
+					t.Fatalf("seed %d, round %d: %s is %d, known %d, read %d", seed, round, p, v, was[p], got)
+				}
+			}
+			if round > 0 && (named && !changed || !named && changed) {
+				t.Fatalf("seed %d, round %d: other paths %v, said %v", seed, round, named, changed)
+			}
+			if most := (edits + 2) * 2 * runSize / 80; round > 0 && len(now) > most {
+				t.Errorf("seed %d, round %d: %d entries read after %d edits, at most %d", seed, round, len(now), edits, most)
+			}
+			was = maps.Clone(version)
+		}
+	}
+}
+
+// Whatever an index turns into, what is known of it is what Read says. SPEC 19.2
+func FuzzKnown(f *testing.F) {
+	f.Add([]byte("a"), uint16(3))
+	f.Fuzz(func(t *testing.T, with []byte, at uint16) {
+		version := map[string]byte{}
+		for i := range 50 {
+			version[fmt.Sprintf("d/%d", i)] = byte(i)
+		}
+		data := made(slices.Sorted(maps.Keys(version)), version)
+		var k Known
+		all := map[string]bool{}
+		if _, _, err := k.Changed(bytes.NewReader(data), int64(len(data)), 20, func(e *Entry) { all[string(e.Path)] = true }); err != nil || len(all) != 50 {
+			t.Fatal(err, len(all))
+		}
+		copy(data[int(at)%len(data):], with)
+		want, got := 0, 0
+		_, err := Read(bytes.NewReader(data), int64(len(data)), "", 20, func(*Entry) { want++ })
+		_, _, err2 := k.Changed(bytes.NewReader(data), int64(len(data)), 20, func(*Entry) { got++ })
+		if (err == nil) != (err2 == nil) || err == nil && got > want {
+			t.Fatalf("%v and %v, %d of %d", err, err2, got, want)
+		}
+	})
 }

@@ -124,31 +124,27 @@ func (l *comparison) force(again bool) bool {
 	if j.repo == nil || j.partial {
 		return false
 	}
-	if !again && j.forced != nil && !j.gitChanged(l.now) {
+	if !again && j.forced != nil && (!j.gitChanged(l.now) || l.noneForced()) {
 		return false
 	}
 	var forced map[string]bool
 	var c cursor
 	missing := "" // the last folder that is not there
-	was, end, err := j.repo.entries(l.ctx, func() {
-		forced, c, missing = map[string]bool{}, cursor{x: j.x}, "\x00"
+	was, end, err := j.repo.entries(l.ctx, &j.gitKnown, func() {
+		forced, c, missing, j.forcedGone = map[string]bool{}, cursor{x: j.x}, "\x00", false
 	}, func(t *gitindex.Entry) {
-		in, name := c.seek(t.Path)
-		if d := c.d; d != nil && !d.closed {
-			if _, ok := c.find(name); ok && !j.forced[string(t.Path)] {
-				return // it is there by the rules alone
-			}
-			if !d.rules.Match(string(t.Path), false) {
-				return
-			}
-		}
-		if string(in) == missing {
+		if l.byRules(&c, t) {
 			return
 		}
-		if f, err := l.p.open(string(in)); err != nil {
-			missing = string(in)
+		in, name := split(string(t.Path))
+		if in == missing {
 			return
-		} else if _, err := f.stat(string(name)); err != nil {
+		}
+		if f, err := l.p.open(in); err != nil {
+			missing, j.forcedGone = in, true
+			return
+		} else if _, err := f.stat(name); err != nil {
+			j.forcedGone = true
 			return
 		}
 		for p := string(t.Path); p != "" && !forced[p]; p, _ = split(p) {
@@ -162,6 +158,38 @@ func (l *comparison) force(again bool) bool {
 	changed := !maps.Equal(forced, j.forced)
 	j.forced, j.forcedSaved = forced, j.forcedSaved && !changed
 	return changed
+}
+
+// byRules reports whether a tracked file is watched, or would be, by the ignore
+// rules alone.
+func (l *comparison) byRules(c *cursor, t *gitindex.Entry) bool {
+	_, name := c.seek(t.Path)
+	d := c.d
+	if d == nil || d.closed {
+		return false
+	}
+	if _, ok := c.find(name); ok && (len(l.j.forced) == 0 || !l.j.forced[string(t.Path)]) {
+		return true
+	}
+	return !d.rules.Match(string(t.Path), false)
+}
+
+// noneForced reports whether, as before, no tracked file is ignored. Then only
+// what changed in git's index has to be read.
+func (l *comparison) noneForced() bool {
+	j := l.j
+	if len(j.forced) > 0 || j.forcedGone || !j.gitKnown.Some() {
+		return false
+	}
+	c, none := cursor{x: j.x}, true
+	was, end, err := readIndex(j.repo.index, j.repo.prefix, j.repo.idLen, &j.gitKnown, func(t *gitindex.Entry) {
+		none = none && l.byRules(&c, t)
+	})
+	if err != nil || !none {
+		return false
+	}
+	j.gitSeen, j.gitEnd = was, end
+	return true
 }
 
 // gitChanged reports whether git's index may have been written since it was
@@ -189,7 +217,7 @@ func (l *comparison) clean(in state, n int) *clean {
 	var all clean
 	var c cursor
 	written := pathStamp(j.repo.index).mtime
-	was, _, err := j.repo.entries(l.ctx, func() {
+	was, _, err := j.repo.entries(l.ctx, nil, func() {
 		all, c = clean{make([]spot, 0, n), make([]byte, 0, n*j.repo.idLen)}, cursor{x: j.x}
 	}, func(t *gitindex.Entry) {
 		_, name := c.seek(t.Path)

@@ -113,10 +113,14 @@ func (r *repo) rules() workspace.Ignore {
 
 // entries passes on the entries of git's index below the workspace. fresh is
 // called before the first one, again if git has to be asked after all. It
-// returns the stamp of the index and its last hash.
-func (r *repo) entries(ctx context.Context, fresh func(), take func(*gitindex.Entry)) (stamp, gitindex.End, error) {
+// returns the stamp of the index and its last hash. k, if not nil, is what it
+// will be known by.
+func (r *repo) entries(ctx context.Context, k *gitindex.Known, fresh func(), take func(*gitindex.Entry)) (stamp, gitindex.End, error) {
 	fresh()
-	was, end, err := readIndex(r.index, r.prefix, r.idLen, take)
+	if k != nil {
+		*k = gitindex.Known{}
+	}
+	was, end, err := readIndex(r.index, r.prefix, r.idLen, k, take)
 	if err == nil {
 		return was, end, nil
 	}
@@ -132,8 +136,9 @@ func (r *repo) entries(ctx context.Context, fresh func(), take func(*gitindex.En
 	return before, gitindex.End{}, gitindex.ParseListing(out, take)
 }
 
-// readIndex passes on the entries of an index file below prefix.
-func readIndex(path, prefix string, idLen int, take func(*gitindex.Entry)) (was stamp, end gitindex.End, err error) {
+// readIndex passes on the entries of an index file below prefix; with k those
+// that are not known, which may be others.
+func readIndex(path, prefix string, idLen int, k *gitindex.Known, take func(*gitindex.Entry)) (was stamp, end gitindex.End, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return was, end, nil // nothing was ever added
@@ -145,7 +150,16 @@ func readIndex(path, prefix string, idLen int, take func(*gitindex.Entry)) (was 
 	if was, err = fileStamp(f); err != nil {
 		return was, end, err
 	}
-	end, err = gitindex.Read(f, was.size, prefix, idLen, take)
+	if k == nil {
+		end, err = gitindex.Read(f, was.size, prefix, idLen, take)
+		return was, end, err
+	}
+	end, _, err = k.Changed(f, was.size, idLen, func(t *gitindex.Entry) {
+		if rest, ok := bytes.CutPrefix(t.Path, []byte(prefix)); ok {
+			t.Path = rest
+			take(t)
+		}
+	})
 	return was, end, err
 }
 

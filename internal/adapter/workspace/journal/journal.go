@@ -81,7 +81,11 @@ type Journal struct {
 	sources []stamp // of repo.sources
 	gitSeen stamp   // of git's index
 	gitEnd  gitindex.End
-	forced  map[string]bool
+	// gitKnown is git's index as force read it; forcedGone: it had files that
+	// are ignored and not there.
+	gitKnown   gitindex.Known
+	forcedGone bool
+	forced     map[string]bool
 	// forcedSaved: forced is on disk.
 	forcedSaved bool
 	skip        map[string]bool // relative to the root
