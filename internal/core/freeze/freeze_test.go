@@ -69,6 +69,9 @@ func full() (*everything, *other) {
 	ring := &leaf{name: "ring"}
 	ring.up = ring
 	e := fresh()
+	e.mu.Lock() // a lock that was used and is free
+	defer e.mu.Unlock()
+	e.none, e.nothing, e.never = nil, nil, time.Time{}
 	e.b, e.i, e.small, e.u, e.big, e.f = true, -1<<40, -8, 1<<31, 1<<63, 0.1
 	e.s, e.same = long, long
 	e.raw, e.empty = []byte("raw"), []byte{}
@@ -184,7 +187,7 @@ func TestShape(t *testing.T) {
 		}
 		return c.Shape()
 	}
-	if shape(&one{}) != shape(&one{}) {
+	if a, b := shape(&one{}), shape(&one{}); a != b {
 		t.Error("equal ones differ")
 	}
 	if shape(&one{}) == shape(&two{}) || shape(&one{}) == shape(&one{A: 1}) || shape(&one{}) == shape(&one{}, &one{}) {

@@ -28,7 +28,7 @@ func (m *Modal) replace(key string) {
 // span does an operator over what a movement passes.
 func (m *Modal) span(op, key string, count int) {
 	e := m.e
-	from, to := e.caret, e.caret
+	from, to := e.caret, 0
 	switch {
 	case key == "w" && op == "c" && class(e.text[from:]) > 0: // to the end of the word: the blank behind it stays
 		to = e.wordEndFrom(from)
