@@ -277,6 +277,8 @@ func problem(s *Server, missing []string) string {
 				return "the header " + fmt.Sprintf("%q", k) + " holds a line end"
 			}
 		}
+	case inside:
+		return "it is a part of a program, which has to drive pawl itself (see doc/sdk.md)"
 	default:
 		return fmt.Sprintf("its type %q is not known: stdio, http or sse", s.Transport)
 	}
@@ -296,7 +298,7 @@ func address(s string) (*url.URL, error) {
 // Here reports whether the server runs on this machine, where it may change the
 // workspace.
 func (s Server) Here() bool {
-	if s.Transport == "stdio" {
+	if s.Transport == "stdio" || s.InProgram() {
 		return true
 	}
 	u, err := address(s.URL)
@@ -314,7 +316,7 @@ func (s Server) Here() bool {
 // SignsIn reports whether a person may have to sign in to the server: it is
 // behind HTTP, and no token is configured.
 func (s Server) SignsIn() bool {
-	if s.Transport == "stdio" {
+	if s.Transport == "stdio" || s.InProgram() {
 		return false
 	}
 	for k := range s.Headers {
@@ -327,8 +329,11 @@ func (s Server) SignsIn() bool {
 
 // Runs returns its command line or address, in one line without secrets.
 func (s Server) Runs() string {
-	if s.Transport == "stdio" {
+	switch {
+	case s.Transport == "stdio":
 		return strings.Join(s.Command, " ")
+	case s.InProgram():
+		return "inside the program"
 	}
 	if u, err := address(s.URL); err == nil {
 		u.RawQuery, u.Fragment = "", ""

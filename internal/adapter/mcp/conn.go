@@ -86,7 +86,7 @@ func (s *Servers) dial(ctx context.Context, srv Server, log *tail) (c *conn, err
 // versions lists the protocol versions to try, "" for the newest with the
 // protocol's own fallback.
 func versions(srv Server) []string {
-	if srv.Transport == "stdio" {
+	if srv.Transport == "stdio" || srv.InProgram() {
 		return []string{classic, ""}
 	}
 	return []string{""}
@@ -143,7 +143,11 @@ func (s *Servers) try(ctx context.Context, srv Server, version string, log *tail
 }
 
 func (s *Servers) transport(srv Server, c *conn) (sdk.Transport, error) {
-	if srv.Transport != "stdio" {
+	switch srv.Transport {
+	case "stdio":
+	case inside:
+		return program{s.opt.Inside, srv.Name, s.life}, nil
+	default:
 		return s.remote(srv)
 	}
 	if s.opt.Changed != nil {

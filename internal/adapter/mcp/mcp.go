@@ -42,6 +42,8 @@ type Options struct {
 	// Grants are what servers granted; SignIn, if set, is how a person signs in.
 	Grants Grants
 	SignIn *SignIn
+	// Inside, if set, reaches the servers inside the program that drives pawl.
+	Inside Inside
 	// ClientDocument, if set, is the address that describes pawl to authorization
 	// servers.
 	ClientDocument string

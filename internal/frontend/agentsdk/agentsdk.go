@@ -32,6 +32,9 @@ type Setup struct {
 	Append string // is added after the instructions
 	// Answer is the form of the answers, nil for any. Open tells the model about it.
 	Answer *structured.Answer
+	// Hooks and Servers are those inside the program, nil for none.
+	Hooks   *Hooks
+	Servers *Servers
 }
 
 // Options of a conversation.
@@ -85,6 +88,8 @@ type talk struct {
 	answers   map[string]*sheet
 	changes   map[int64]string // requests that wait for the end of an operation
 	requests  int
+	back      *back
+	called    map[string]*called // requests to the program, besides questions
 
 	model string // that the session began with
 	end   string // the signal that ends the conversation
@@ -112,6 +117,7 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 	t := &talk{
 		Options: o, ctx: own, events: make(chan eventOrError), accepted: make(chan error, 1),
 		calls: map[string]call{}, open: map[string]ask{}, answers: map[string]*sheet{}, changes: map[int64]string{},
+		back: newBack(), called: map[string]*called{},
 	}
 	t.setup.Answer = o.Answer
 	t.w = newWriter(o.Out, o.Version, o.Partial)
@@ -123,6 +129,7 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 		go read(own, o.In, lines)
 	}
 	err = t.loop(lines, ctx.Done())
+	close(t.back.over)
 	if t.s != nil {
 		err = cmp.Or(t.s.Close(), err)
 	}
@@ -161,6 +168,10 @@ func (t *talk) loop(lines <-chan line, stopped <-chan struct{}) error {
 			t.see(e.e)
 		case err := <-t.accepted:
 			t.took(err)
+		case c := <-t.back.to:
+			t.passes(c, lines != nil)
+		case c := <-t.back.drop:
+			t.drops(c)
 		case sig := <-t.Signals:
 			t.stop(sig)
 		case <-limit:

@@ -356,8 +356,6 @@ func TestRequests(t *testing.T) {
 		fails   string
 	}{
 		{object{"subtype": "interrupt"}, ""}, // nothing runs
-		{object{"subtype": "initialize", "hooks": object{"PreToolUse": []any{object{"matcher": "Bash", "hookCallbackIds": []string{"h"}}}}}, "hooks"},
-		{object{"subtype": "initialize", "sdkMcpServers": []string{"mine"}}, "MCP"},
 		{object{"subtype": "initialize", "jsonSchema": object{"type": 12}}, "schema"},
 		{object{"subtype": "set_permission_mode", "mode": "acceptEdits"}, ""},
 		{object{"subtype": "set_permission_mode", "mode": "whatever"}, "whatever"},

@@ -121,6 +121,11 @@ func (t *talk) put(sh *sheet, k ask, r askRequest) {
 // answered handles the program's answer to a question. An answer to an unknown or
 // withdrawn question is ignored.
 func (t *talk) answered(r response) {
+	if c, ok := t.called[r.RequestID]; ok {
+		delete(t.called, r.RequestID)
+		c.answer <- r
+		return
+	}
 	k, ok := t.open[r.RequestID]
 	if !ok {
 		return
@@ -192,9 +197,13 @@ func (k ask) scope(ps []permissionUpdate) event.Scope {
 }
 
 // alone answers all open and later questions with no, since the program has closed its
-// side.
+// side. Hooks and servers inside it fail from now on.
 func (t *talk) alone() {
 	t.Ask = false
+	for id, c := range t.called {
+		c.answer <- response{Error: errAway.Error()}
+		delete(t.called, id)
+	}
 	for id, sh := range t.answers {
 		for _, k := range t.open {
 			if k.of == id && k.text == "" {

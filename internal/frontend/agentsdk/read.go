@@ -82,6 +82,9 @@ type request struct {
 	Hooks        map[string]json.RawMessage `json:"hooks"`
 	Servers      []string                   `json:"sdkMcpServers"`
 
+	Server  string          `json:"server_name"` // mcp_message
+	MCPSays json.RawMessage `json:"message"`
+
 	Mode  string  `json:"mode"`  // set_permission_mode
 	Model *string `json:"model"` // set_model
 }
@@ -206,24 +209,25 @@ func (t *talk) request(id string, r request) {
 		if err = t.use(id, r.Model); err == nil {
 			return // answered when it is done
 		}
+	case "mcp_message":
+		err = t.setup.Servers.sent(r.Server, r.MCPSays)
 	default:
 		err = fmt.Errorf("pawl has no request %q", r.Subtype)
 	}
 	t.w.responds(id, done, err)
 }
 
-// initialize handles the session's settings. A setting that needs callbacks which pawl
-// never makes is refused: a hook that never runs protects nothing.
+// initialize handles the session's settings. A hook that pawl would never call is
+// refused: it would protect nothing.
 func (t *talk) initialize(r request) (any, error) {
-	switch {
-	case t.s != nil:
+	if t.s != nil {
 		return nil, errors.New("the session has begun")
-	case len(r.Hooks) > 0:
-		return nil, errors.New("pawl does not call back hooks of a program; write them into the configuration (see doc/hooks.md)")
-	case len(r.Servers) > 0:
-		return nil, errors.New("pawl does not reach MCP servers inside a program; start them by a command or a URL (pawl mcp add)")
 	}
-	t.setup = Setup{System: string(r.SystemPrompt), Append: r.Append, Answer: t.Answer}
+	hooks, err := hooksOf(t.back, r.Hooks)
+	if err != nil {
+		return nil, err
+	}
+	t.setup = Setup{System: string(r.SystemPrompt), Append: r.Append, Answer: t.Answer, Hooks: hooks, Servers: serversOf(t.back, r.Servers)}
 	if len(r.Schema) > 0 && string(r.Schema) != "null" {
 		form, err := structured.New(r.Schema)
 		if err != nil {

@@ -360,7 +360,7 @@ func (w *writer) responds(id string, done any, err error) {
 }
 
 // asks writes a question to the program.
-func (w *writer) asks(id string, r askRequest) {
+func (w *writer) asks(id string, r any) {
 	w.line(object{"type": "control_request", "request_id": id, "request": r})
 }
 

@@ -264,12 +264,12 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 	w.shell = shell.New(shell.Options{Root: c.dir, Starter: starter, SpillDir: filepath.Join(c.paths.Spill(), w.id), Mask: w.mask.MaskBytes})
 	w.journal = a.journal(c.dir, c.paths, f.noSession, o.git)
 	o.closers = append(o.closers, w.files.Close, starter.Close, w.shell.Close, w.journal.Close)
-	w.hooks = a.hooks(c, starter, o)
+	w.hooks = joinHooks(a.hooks(c, starter, o), f.program.Hooks)
 	if c.conf.User.LSP.On() && c.trust != nil {
 		w.servers = a.languageServers(c.dir, c.paths, c.conf.User.LSP, c.trust, starter, c.by.server())
 		o.closers = append(o.closers, w.servers.Close)
 	}
-	w.outside = a.startServers(outside, c, !f.noSession, starter, o)
+	w.outside = a.startServers(outside, f, c, starter, o)
 	return w, nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/replay"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
@@ -167,6 +168,7 @@ type flags struct {
 	schema                     string             // a file, or JSON
 	shape                      *structured.Answer // of the schema
 	servers                    json.RawMessage    // of an editor, in the same format
+	program                    agentsdk.Setup     // what is inside the program that drives pawl
 	sessionID                  string             // of the new session
 }
 

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
@@ -220,3 +223,54 @@ func (a *App) listHooks(dir string) ([]listedHook, error) {
 
 // hooks adds the hooks of a person, and those of the folder that are trusted.
 func (s *assembly) hooks(conf *session.Config) { conf.Hooks = s.w.hooks }
+
+// joinedHooks are those of the configuration and of the program that drives pawl.
+type joinedHooks []hooks.Runner
+
+// joinHooks joins the hooks of a program, nil for none, to others.
+func joinHooks(ours hooks.Runner, program *agentsdk.Hooks) hooks.Runner {
+	switch {
+	case program == nil:
+		return ours
+	case ours == nil:
+		return program
+	}
+	return joinedHooks{ours, program}
+}
+
+// Rules implements hooks.Runner.
+func (j joinedHooks) Rules() (out []hook.Rule) {
+	for _, r := range j {
+		out = append(out, r.Rules()...)
+	}
+	return out
+}
+
+// Run implements hooks.Runner. All run in parallel.
+func (j joinedHooks) Run(ctx context.Context, rules []hook.Rule, input []byte) []hook.Ran {
+	out := make([]hook.Ran, len(rules))
+	for i, r := range rules {
+		out[i] = hook.Ran{Command: r.Command, Failed: "nobody runs it"} // which is no yes
+	}
+	var wg sync.WaitGroup
+	for _, runner := range j {
+		own := runner.Rules()
+		var mine []hook.Rule
+		var at []int
+		for i, r := range rules {
+			if slices.Contains(own, r) {
+				mine, at = append(mine, r), append(at, i)
+			}
+		}
+		if len(mine) == 0 {
+			continue
+		}
+		wg.Go(func() {
+			for i, ran := range runner.Run(ctx, mine, input) {
+				out[at[i]] = ran
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}

@@ -98,6 +98,12 @@ func (a *App) givenServers(f *flags) (out []mcp.Server, err error) {
 		}
 		out = append(out, list...)
 	}
+	if inside := f.program.Servers; inside != nil {
+		out = slices.DeleteFunc(out, func(s mcp.Server) bool { return s.InProgram() && slices.Contains(inside.Names, s.Name) })
+		for _, n := range inside.Names {
+			out = append(out, mcp.InsideServer(n))
+		}
+	}
 	if f.servers != nil {
 		asIs := func(name string) string { return "${" + name + "}" } // the editor has replaced its variables
 		list, err := mcp.Parse("the editor", f.servers, false, asIs)
@@ -162,17 +168,21 @@ func (t *folderTrust) trustsServer(name string) bool {
 }
 
 // startServers returns the MCP servers for a session, nil for none. Nothing is started.
-func (a *App) startServers(list []mcp.Server, c choices, keep bool, start process.Starter, o *opened) session.Outside {
+func (a *App) startServers(list []mcp.Server, f *flags, c choices, start process.Starter, o *opened) session.Outside {
 	list = slices.DeleteFunc(slices.Clone(list), func(s mcp.Server) bool { return s.Problem != "" || s.Disabled })
 	if len(list) == 0 {
 		return nil
 	}
 	pins := mcp.NewPins(c.paths.Pins())
-	pins.ReadOnly = !keep
-	s := mcp.New(mcp.Options{
+	pins.ReadOnly = f.noSession
+	with := mcp.Options{
 		Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Changed: c.changedServer, Pins: pins, Grants: a.grants(c.paths),
 		Version: Version, Now: a.Now,
-	})
+	}
+	if f.program.Servers != nil {
+		with.Inside = f.program.Servers
+	}
+	s := mcp.New(with)
 	o.closers = append(o.closers, s.Close)
 	return s
 }

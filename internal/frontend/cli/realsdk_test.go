@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 )
 
 // SPEC 17.6: the real Agent SDK drives pawl: two turns, a permission, a change of
@@ -49,5 +51,36 @@ func TestRealAgentSDK(t *testing.T) {
 	got := strings.Join(slices.DeleteFunc(slices.Clone(kinds), func(k string) bool { return k == "interrupted" }), ", ")
 	if want := "system init, assistant, asked Write, user, assistant, result success, system init, assistant, user, result error_during_execution, ended"; got != want || !slices.Contains(kinds, "interrupted") {
 		t.Errorf("got  %s\nwant %s\n%s%s", got, want, out, said)
+	}
+}
+
+// SPEC 17.6: the real Agent SDK has pawl call back its hooks, and its own tools.
+func TestRealAgentSDKInside(t *testing.T) {
+	sdk := filepath.Join(os.Getenv("PAWL_SDK"), "sdk.mjs")
+	zod := filepath.Join(os.Getenv("PAWL_SDK"), "../../zod/index.js")
+	out, said, dir := scriptOf(t, "testdata/sdk/inside.mjs", sdk, func(n int, _ []byte) llmtest.Turn {
+		switch n {
+		case 0:
+			return llmtest.Use("mcp__shop__price", `{"thing":"hat"}`)
+		case 1:
+			return llmtest.Use("write", `{"path":"secret.txt","content":"7\n"}`)
+		case 2:
+			return llmtest.Use("write", `{"path":"open.txt","content":"7\n"}`)
+		}
+		return llmtest.Say("7")
+	}, "ZOD="+zod)
+	text := string(out)
+	for _, want := range []string{`{"asked":"mcp__shop__price"}`, `{"tool":"hat"}`, `{"after":"mcp__shop__price"}`, "a hat costs 7", `{"hook":"Write"}`, "no secrets", `{"asked":"Write"}`, `{"after":"Write"}`, `{"ended":"success"}`} {
+		at := strings.Index(text, want)
+		if at < 0 {
+			t.Fatalf("there is no %s, in this order:\n%s%s", want, out, said)
+		}
+		text = text[at:]
+	}
+	if _, err := os.Stat(filepath.Join(dir, "secret.txt")); err == nil {
+		t.Error("a hook denied it, and it was written")
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "open.txt")); string(b) != "7\n" {
+		t.Errorf("%q %v", b, err)
 	}
 }

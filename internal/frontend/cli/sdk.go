@@ -65,6 +65,7 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 	var s *opened
 	o.Open = func(ctx context.Context, set agentsdk.Setup) (*session.Session, error) {
 		g := *f
+		g.program = set
 		if set.System != "" {
 			g.systemPrompt = set.System
 		}

@@ -1,0 +1,248 @@
+package agentsdk
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/policy/hook"
+)
+
+// This file is how pawl calls the program: its hooks, and the MCP servers inside
+// it. Sessions call from any goroutine; the loop of the conversation sends each
+// request and passes its answer on.
+
+// back carries requests to the program.
+type back struct {
+	to   chan *called
+	drop chan *called  // nobody waits for it any more
+	over chan struct{} // closed when the program answers no more
+}
+
+// called is a request of pawl.
+type called struct {
+	body   any
+	answer chan response // holds one
+}
+
+func newBack() *back {
+	return &back{to: make(chan *called), drop: make(chan *called), over: make(chan struct{})}
+}
+
+var errAway = errors.New("the program has closed its side")
+
+// call sends a request and returns the program's answer.
+func (b *back) call(ctx context.Context, body any) (json.RawMessage, error) {
+	c := &called{body, make(chan response, 1)}
+	select {
+	case b.to <- c:
+	case <-b.over:
+		return nil, errAway
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case r := <-c.answer:
+		if r.Subtype != "success" {
+			return nil, fmt.Errorf("the program answers with an error: %.500s", r.Error)
+		}
+		return r.Response, nil
+	case <-b.over:
+		return nil, errAway
+	case <-ctx.Done():
+		select {
+		case b.drop <- c:
+		case <-b.over:
+		}
+		return nil, context.Cause(ctx)
+	}
+}
+
+// passes sends a request of pawl to the program.
+func (t *talk) passes(c *called, listening bool) {
+	if !listening {
+		c.answer <- response{Error: errAway.Error()}
+		return
+	}
+	t.requests++
+	id := fmt.Sprintf("pawl-%d", t.requests)
+	t.called[id] = c
+	t.w.asks(id, c.body)
+}
+
+// drops tells the program that an answer is not waited for any more.
+func (t *talk) drops(c *called) {
+	for id, open := range t.called {
+		if open == c {
+			delete(t.called, id)
+			t.w.withdraws(id)
+		}
+	}
+}
+
+// Hooks are the hooks of the program. They are a hooks.Runner.
+type Hooks struct {
+	back  *back
+	rules []hook.Rule
+	ids   map[string]string // of a callback, by the command of its rule
+}
+
+// hookMatcher is a matcher of initialize.
+type hookMatcher struct {
+	Matcher *string  `json:"matcher"`
+	IDs     []string `json:"hookCallbackIds"`
+	Timeout float64  `json:"timeout,omitempty"` // seconds
+}
+
+// hooksOf reads the hooks of initialize. One for an event that pawl does not have is
+// refused: it would never run.
+func hooksOf(b *back, raw map[string]json.RawMessage) (*Hooks, error) {
+	h := &Hooks{back: b, ids: map[string]string{}}
+	for _, e := range slices.Sorted(maps.Keys(raw)) {
+		var matchers []hookMatcher
+		if err := json.Unmarshal(raw[e], &matchers); err != nil {
+			return nil, fmt.Errorf("the hooks of %s can not be read: %w", e, err)
+		}
+		for _, m := range matchers {
+			matcher := ""
+			if m.Matcher != nil {
+				matcher = *m.Matcher
+			}
+			var entries []any
+			for _, id := range m.IDs {
+				command := "callback " + id
+				h.ids[command] = id
+				entries = append(entries, map[string]any{"type": "command", "command": command, "timeout": m.Timeout})
+			}
+			rules, err := hook.Rules("the program", encode(map[string]any{e: []any{map[string]any{"matcher": matcher, "hooks": entries}}}))
+			if err != nil {
+				return nil, err
+			}
+			for i, r := range rules {
+				if r.Idle != "" {
+					return nil, fmt.Errorf("pawl can not run the program's hooks of %s: %s", e, r.Idle)
+				}
+				rules[i].Says = ""
+			}
+			h.rules = append(h.rules, rules...)
+		}
+	}
+	if len(h.rules) == 0 {
+		return nil, nil
+	}
+	return h, nil
+}
+
+// Rules implements hooks.Runner.
+func (h *Hooks) Rules() []hook.Rule { return h.rules }
+
+// callback is the request that calls a hook.
+type callback struct {
+	Subtype string          `json:"subtype"` // hook_callback
+	ID      string          `json:"callback_id"`
+	Input   json.RawMessage `json:"input"`
+	Call    string          `json:"tool_use_id,omitempty"`
+}
+
+// Run implements hooks.Runner. A hook that does not answer in time, answers with an
+// error, or with what is no answer has failed: before a tool that denies the call.
+func (h *Hooks) Run(ctx context.Context, rules []hook.Rule, input []byte) []hook.Ran {
+	var of struct {
+		Call string `json:"tool_use_id"`
+	}
+	_ = json.Unmarshal(input, &of) // an event without a call has none
+	out := make([]hook.Ran, len(rules))
+	done := make(chan struct{})
+	for i, r := range rules {
+		go func() {
+			out[i] = h.run(ctx, r, callback{"hook_callback", h.ids[r.Command], input, of.Call})
+			done <- struct{}{}
+		}()
+	}
+	for range rules {
+		<-done
+	}
+	return out
+}
+
+func (h *Hooks) run(ctx context.Context, r hook.Rule, c callback) hook.Ran {
+	ran := hook.Ran{Command: r.Command}
+	ctx, cancel := context.WithTimeoutCause(ctx, r.Timeout, fmt.Errorf("it did not answer within %s", r.Timeout))
+	defer cancel()
+	began := time.Now()
+	answer, err := h.back.call(ctx, c)
+	ran.Took = time.Since(began)
+	switch {
+	case err != nil:
+		ran.Failed = err.Error()
+	case !bytes.HasPrefix(bytes.TrimSpace(answer), []byte("{")):
+		ran.Failed = fmt.Sprintf("its answer is no object: %.100s", answer)
+	default:
+		ran.Out = answer
+	}
+	return ran
+}
+
+// Servers are the MCP servers inside the program. They are an mcp.Inside.
+type Servers struct {
+	Names []string
+	back  *back
+	own   map[string]chan []byte // messages that a server sends by itself
+}
+
+// maxOwn is how many messages of a server may wait.
+const maxOwn = 64
+
+func serversOf(b *back, names []string) *Servers {
+	if len(names) == 0 {
+		return nil
+	}
+	s := &Servers{Names: names, back: b, own: map[string]chan []byte{}}
+	for _, n := range names {
+		s.own[n] = make(chan []byte, maxOwn)
+	}
+	return s
+}
+
+// mcpMessage is the request that carries a message to a server, or from one.
+type mcpMessage struct {
+	Subtype string          `json:"subtype"` // mcp_message
+	Server  string          `json:"server_name"`
+	Message json.RawMessage `json:"message"`
+}
+
+// Exchange implements mcp.Inside.
+func (s *Servers) Exchange(ctx context.Context, server string, message []byte) ([]byte, error) {
+	raw, err := s.back.call(ctx, mcpMessage{"mcp_message", server, message})
+	if err != nil {
+		return nil, err
+	}
+	var r struct {
+		Message json.RawMessage `json:"mcp_response"`
+	}
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return nil, fmt.Errorf("the program's answer holds no message of the server %s: %w", server, err)
+	}
+	return r.Message, nil
+}
+
+// Incoming implements mcp.Inside.
+func (s *Servers) Incoming(server string) <-chan []byte { return s.own[server] }
+
+// sent takes a message that a server sends by itself.
+func (s *Servers) sent(server string, message json.RawMessage) error {
+	if s == nil || s.own[server] == nil {
+		return fmt.Errorf("initialize named no MCP server %q", server)
+	}
+	select {
+	case s.own[server] <- message:
+		return nil
+	default:
+		return fmt.Errorf("%d messages of the MCP server %s wait already", maxOwn, server)
+	}
+}

@@ -1,0 +1,254 @@
+package agentsdk
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+)
+
+// withHooks has the session take the program's hooks, as cli does.
+func withHooks(p **program) func(*Options, *session.Config) {
+	return func(o *Options, cfg *session.Config) {
+		open := o.Open
+		o.Open = func(ctx context.Context, s Setup) (*session.Session, error) {
+			if s.Hooks != nil {
+				(*p).cfg.Hooks = s.Hooks
+			}
+			return open(ctx, s)
+		}
+	}
+}
+
+func hooked(t *testing.T, hooks object, turns ...llmtest.Turn) *program {
+	t.Helper()
+	var p *program
+	p = converse(t, llmtest.New(turns...), withHooks(&p))
+	p.ask("init", object{"subtype": "initialize", "hooks": hooks})
+	if r := p.replied("init"); r["subtype"] != "success" {
+		t.Fatalf("%v", r)
+	}
+	return p
+}
+
+// calledBack reads the next call of a hook.
+func (p *program) calledBack() (id string, c callback) {
+	p.t.Helper()
+	m := p.next("control_request")
+	if err := json.Unmarshal(encode(m["request"]), &c); err != nil || c.Subtype != "hook_callback" {
+		p.t.Fatalf("%v: %v", err, m)
+	}
+	return m["request_id"].(string), c
+}
+
+func matcher(tool string, ids ...string) []any {
+	return []any{object{"matcher": tool, "hookCallbackIds": ids}}
+}
+
+// SPEC 17.3, 16.13: hooks of a program are called back, with the input of a hook,
+// and their answers count as those of others do: they narrow, and grant nothing.
+func TestHookCallbacks(t *testing.T) {
+	p := hooked(t, object{"PreToolUse": matcher("Write", "hook_0"), "PostToolUse": []any{object{"hookCallbackIds": []string{"hook_1"}}}, "Notification": []any{object{"matcher": nil, "hookCallbackIds": []string{}}}},
+		write("a.txt", "one\n"), write("b.txt", "two\n"), llmtest.Say("done"))
+	p.say("go")
+	id, c := p.calledBack()
+	var in struct {
+		Event string `json:"hook_event_name"`
+		Tool  string `json:"tool_name"`
+		Args  struct {
+			File string `json:"file_path"`
+		} `json:"tool_input"`
+	}
+	if err := json.Unmarshal(c.Input, &in); err != nil || c.ID != "hook_0" || c.Call == "" || in.Event != "PreToolUse" || in.Tool != "Write" || in.Args.File != p.dir+"/a.txt" {
+		t.Errorf("%v %+v %s", err, c, c.Input)
+	}
+	p.answer(id, object{"hookSpecificOutput": object{"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "not a.txt"}})
+	if got := string(encode(p.next("user"))); !strings.Contains(got, "not a.txt") || p.file("a.txt") != "" {
+		t.Errorf("%s %q", got, p.file("a.txt"))
+	}
+	id, _ = p.calledBack()
+	p.answer(id, object{"hookSpecificOutput": object{"hookEventName": "PreToolUse", "permissionDecision": "allow"}})
+	id, q := p.asked() // all the same
+	p.answer(id, object{"behavior": "allow", "updatedInput": q.Input})
+	id, c = p.calledBack()
+	if c.ID != "hook_1" || !strings.Contains(string(c.Input), `"tool_response"`) {
+		t.Errorf("%+v %s", c, c.Input)
+	}
+	p.answer(id, object{"hookSpecificOutput": object{"hookEventName": "PostToolUse", "additionalContext": "well done"}})
+	if got := string(encode(p.next("user"))); !strings.Contains(got, "well done") {
+		t.Error(got)
+	}
+	p.next("result/success")
+	if p.file("b.txt") != "two\n" {
+		t.Error("it was not written")
+	}
+}
+
+// SPEC 16.13: a program that answers anything but a decision has not allowed the
+// call, whatever is wrong with its answer.
+func TestHostileHookAnswers(t *testing.T) {
+	for name, c := range map[string]struct{ answer, want string }{
+		"an error":                {`{"subtype":"error","request_id":"ID","error":"boom"}`, "boom"},
+		"an error without words":  {`{"subtype":"error","request_id":"ID"}`, "answers with an error"},
+		"no kind":                 {`{"request_id":"ID","response":{}}`, "answers with an error"},
+		"nothing":                 {`{"subtype":"success","request_id":"ID"}`, "is no object"},
+		"null":                    {`{"subtype":"success","request_id":"ID","response":null}`, "is no object"},
+		"a text":                  {`{"subtype":"success","request_id":"ID","response":"allow"}`, "is no object"},
+		"a list":                  {`{"subtype":"success","request_id":"ID","response":[{"decision":"approve"}]}`, "is no object"},
+		"an unknown decision":     {`{"subtype":"success","request_id":"ID","response":{"decision":"perhaps"}}`, "is no decision"},
+		"two decisions":           {`{"subtype":"success","request_id":"ID","response":{"decision":"block","decision":"approve"}}`, "can not be read"},
+		"the answer of another":   {`{"subtype":"success","request_id":"ID","response":{"hookSpecificOutput":{"hookEventName":"Stop","permissionDecision":"allow"}}}`, "is for Stop"},
+		"a decision of two kinds": {`{"subtype":"success","request_id":"ID","response":{"hookSpecificOutput":{"permissionDecision":7}}}`, "can not be read"},
+		"more than is read":       {`{"subtype":"success","request_id":"ID","response":{"systemMessage":"` + strings.Repeat("x", 2<<20) + `"}}`, "too long"},
+		"the end":                 {`{"subtype":"success","request_id":"ID","response":{"continue":false,"stopReason":"enough"}}`, "enough"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := hooked(t, object{"PreToolUse": matcher("*", "h")}, write("a.txt", "one\n"), llmtest.Say("done"))
+			p.say("go")
+			id, _ := p.calledBack()
+			go func() { // while the stream is read
+				for _, l := range []string{
+					`{"subtype":"success","request_id":"pawl-99","response":{"decision":"approve"}}`, // of nobody
+					strings.ReplaceAll(c.answer, "ID", id),
+					`{"subtype":"success","request_id":"` + id + `","response":{"decision":"approve"}}`, // too late
+				} {
+					_, _ = io.WriteString(p.in, `{"type":"control_response","response":`+l+"}\n") // a test that ended reads no more
+				}
+			}()
+			if got := string(encode(p.next("user"))); !strings.Contains(got, c.want) || !strings.Contains(got, `"is_error":true`) || p.file("a.txt") != "" {
+				t.Errorf("%s %q", got, p.file("a.txt"))
+			}
+			p.next("result")
+		})
+	}
+}
+
+// A program that goes away, or lets a hook hang, has not allowed the call.
+func TestHooksOfNobody(t *testing.T) {
+	p := hooked(t, object{"PreToolUse": matcher("*", "h")}, write("a.txt", "one\n"), llmtest.Say("done"))
+	p.say("go")
+	p.calledBack()
+	p.end()
+	if all := string(encode(p.all)); !strings.Contains(all, "closed its side") || p.file("a.txt") != "" {
+		t.Error(all)
+	}
+	p = hooked(t, object{"PreToolUse": []any{object{"matcher": "*", "hookCallbackIds": []string{"h"}, "timeout": 0.05}}}, write("a.txt", "one\n"), llmtest.Say("done"))
+	p.say("go")
+	id, _ := p.calledBack()
+	if m := p.next("control_cancel_request"); m["request_id"] != id {
+		t.Errorf("%v", m)
+	}
+	if got := string(encode(p.next("user"))); !strings.Contains(got, "did not answer within 50ms") || p.file("a.txt") != "" {
+		t.Error(got)
+	}
+	p.next("result/success")
+	p = hooked(t, object{"PreToolUse": matcher("*", "h")}, write("a.txt", "one\n"))
+	p.say("go")
+	p.calledBack()
+	p.ask("x", object{"subtype": "interrupt"})
+	p.next("control_cancel_request")
+	p.next("result/error_during_execution")
+	if p.file("a.txt") != "" {
+		t.Error("it was written")
+	}
+}
+
+// A prompt that a hook of the program refuses is no turn; what it adds is told.
+func TestHookOfAPrompt(t *testing.T) {
+	p := hooked(t, object{"UserPromptSubmit": matcher("", "h")}, llmtest.Say("done"))
+	p.say("go")
+	id, c := p.calledBack()
+	if !strings.Contains(string(c.Input), `"prompt":"go"`) {
+		t.Errorf("%s", c.Input)
+	}
+	p.answer(id, object{"decision": "block", "reason": "not today"})
+	if got := string(encode(p.next("result"))); !strings.Contains(got, "not today") {
+		t.Error(got)
+	}
+	p.say("go again")
+	id, _ = p.calledBack()
+	p.answer(id, object{})
+	p.next("result/success")
+}
+
+// What pawl would never call is refused when it is named.
+func TestHooksRefused(t *testing.T) {
+	for _, c := range []struct {
+		hooks any
+		want  string
+	}{
+		{object{"Teatime": matcher("", "h")}, "no event of this name"},
+		{object{"PreToolUse": "all"}, "can not be read"},
+		{object{"PreToolUse": []any{object{"hookCallbackIds": "h"}}}, "can not be read"},
+		{object{"PreToolUse": []any{object{"matcher": 7, "hookCallbackIds": []string{"h"}}}}, "can not be read"},
+	} {
+		p := converse(t, llmtest.New(), nil)
+		p.ask("x", object{"subtype": "initialize", "hooks": c.hooks})
+		if r := p.replied("x"); r["subtype"] != "error" || !strings.Contains(fmt.Sprint(r["error"]), c.want) {
+			t.Errorf("%v: %v", c.hooks, r)
+		}
+	}
+}
+
+// SPEC 17.1: messages for servers inside the program reach it, and its answers come
+// back; a message of a server that nobody named is refused.
+func TestServersInside(t *testing.T) {
+	var p *program
+	p = converse(t, llmtest.New(llmtest.Say("done")), nil)
+	p.ask("init", object{"subtype": "initialize", "sdkMcpServers": []string{"mine"}})
+	p.replied("init")
+	p.say("go")
+	p.next("result/success")
+	type got struct {
+		raw []byte
+		err error
+	}
+	done := make(chan got)
+	exchange := func() {
+		raw, err := p.setup.Servers.Exchange(t.Context(), "mine", []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+		done <- got{raw, err}
+	}
+	go exchange()
+	m := p.next("control_request")
+	if r := m["request"].(map[string]any); r["subtype"] != "mcp_message" || r["server_name"] != "mine" || fmt.Sprint(r["message"].(map[string]any)["method"]) != "ping" {
+		t.Errorf("%v", m)
+	}
+	p.answer(m["request_id"].(string), object{"mcp_response": object{"jsonrpc": "2.0", "id": 1, "result": object{}}})
+	if g := <-done; g.err != nil || !strings.Contains(string(g.raw), `"result"`) {
+		t.Errorf("%s %v", g.raw, g.err)
+	}
+	p.ask("a", object{"subtype": "mcp_message", "server_name": "mine", "message": object{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}})
+	if r := p.replied("a"); r["subtype"] != "success" {
+		t.Errorf("%v", r)
+	}
+	if raw := <-p.setup.Servers.Incoming("mine"); !strings.Contains(string(raw), "list_changed") {
+		t.Errorf("%s", raw)
+	}
+	for i := range maxOwn + 1 {
+		p.ask("f", object{"subtype": "mcp_message", "server_name": "mine", "message": object{}})
+		if r := p.replied("f"); (r["subtype"] == "error") != (i == maxOwn) {
+			t.Errorf("%d: %v", i, r)
+		}
+	}
+	p.ask("b", object{"subtype": "mcp_message", "server_name": "other", "message": object{}})
+	if r := p.replied("b"); r["subtype"] != "error" {
+		t.Errorf("%v", r)
+	}
+	go exchange()
+	m = p.next("control_request")
+	p.send(`{"type":"control_response","response":{"subtype":"success","request_id":"` + fmt.Sprint(m["request_id"]) + `","response":7}}`)
+	if g := <-done; g.err == nil {
+		t.Errorf("%s", g.raw)
+	}
+	go exchange()
+	p.next("control_request")
+	p.end()
+	if g := <-done; g.err == nil {
+		t.Errorf("%s", g.raw)
+	}
+}
