@@ -198,8 +198,7 @@ func TestHooksRefused(t *testing.T) {
 // SPEC 17.1: messages for servers inside the program reach it, and its answers come
 // back; a message of a server that nobody named is refused.
 func TestServersInside(t *testing.T) {
-	var p *program
-	p = converse(t, llmtest.New(llmtest.Say("done")), nil)
+	p := converse(t, llmtest.New(llmtest.Say("done")), nil)
 	p.ask("init", object{"subtype": "initialize", "sdkMcpServers": []string{"mine"}})
 	p.replied("init")
 	p.say("go")
