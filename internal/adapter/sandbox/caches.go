@@ -14,13 +14,13 @@ import (
 // This is the table of toolchains' caches. A command writes to own ones, since
 // what the sandbox wrote a person's own builds must not trust. How the person's
 // are of use all the same: go commands read theirs by a program (goCache), npm,
-// yarn 1, bun, cargo and gradle's wrapper find in the own one what lock files
+// yarn, bun, cargo and gradle's wrapper find in the own one what lock files
 // name (package warm), and a few are read in place. The others begin empty.
 
 // caches are the settings that point to the sandbox's own caches.
 var caches = []string{
 	"GOCACHE=go-build", "XDG_CACHE_HOME=xdg", "CCACHE_DIR=ccache", "SCCACHE_DIR=sccache",
-	"npm_config_cache=" + warm.NPM, "YARN_CACHE_FOLDER=" + warm.Yarn, "YARN_GLOBAL_FOLDER=yarn-global", "PNPM_HOME=pnpm", "BUN_INSTALL_CACHE_DIR=" + warm.Bun, "DENO_DIR=deno",
+	"npm_config_cache=" + warm.NPM, "YARN_GLOBAL_FOLDER=" + warm.Berry, "PNPM_HOME=pnpm", "BUN_INSTALL_CACHE_DIR=" + warm.Bun, "DENO_DIR=deno",
 	"PIP_CACHE_DIR=pip", "UV_CACHE_DIR=uv",
 	"CARGO_HOME=" + warm.Cargo, "GRADLE_USER_HOME=" + warm.Gradle,
 	"COMPOSER_CACHE_DIR=composer", "BUNDLE_USER_CACHE=bundle",
@@ -67,6 +67,7 @@ func persons(env func(string) string, f *confine.Facts) warm.Persons {
 	if p.Yarn = there("YARN_CACHE_FOLDER", "", "yarn"); p.Yarn == "" && os.Getuid() == 0 {
 		p.Yarn = folderAt("/usr/local/share/.cache/yarn") // root's
 	}
+	p.Berry = there("YARN_GLOBAL_FOLDER", ".yarn/berry", "")
 	p.Bun = there("BUN_INSTALL_CACHE_DIR", ".bun/install/cache", "")
 	for _, part := range []string{"bin", "env", "git", "registry"} { // beside them is a file with keys
 		if p.Cargo != "" {
@@ -78,6 +79,9 @@ func persons(env func(string) string, f *confine.Facts) warm.Persons {
 	}
 	if p.Yarn != "" {
 		read(filepath.Join(p.Yarn, "v6"))
+	}
+	if p.Berry != "" {
+		read(filepath.Join(p.Berry, "cache"))
 	}
 	if p.Bun != "" {
 		read(p.Bun)
@@ -108,6 +112,9 @@ func ownCaches(f *confine.Facts, env func(string) string, own string) ([]string,
 	for _, c := range caches {
 		name, folder, _ := strings.Cut(c, "=")
 		set = append(set, name+"="+filepath.Join(own, folder))
+	}
+	if env("YARN_CACHE_FOLDER") != "" { // not otherwise: newer yarns would not look into the project's .yarn/cache
+		set = append(set, "YARN_CACHE_FOLDER="+filepath.Join(own, warm.Yarn))
 	}
 	cache := userCache(env, f.Home)
 	for _, c := range inPlace {

@@ -45,6 +45,39 @@ var ordinary = []struct {
 		"npm ci --no-audit --no-fund && npm test",
 	},
 	{
+		"yarn 1 from a warm cache",
+		map[string]string{
+			"package.json": `{"name": "a", "version": "1.0.0", "dependencies": {"is-number": "7.0.0"}}`,
+			"yarn.lock":    "",
+			"test.js":      "if (!require('is-number')(4)) process.exit(1)\n",
+		},
+		"npm install --silent --no-audit --no-fund --no-save --prefix tool yarn@1.22.22 && node tool/node_modules/yarn/bin/yarn.js install --silent && rm -rf node_modules",
+		// yarn 1 stops at an .npmrc of the person, which it may not read.
+		"HOME=$PWD node tool/node_modules/yarn/bin/yarn.js install --silent --frozen-lockfile && node test.js",
+	},
+	{
+		"yarn 4 from a warm cache",
+		map[string]string{
+			"package.json": `{"name": "a", "version": "1.0.0", "dependencies": {"is-number": "7.0.0"}}`,
+			"yarn.lock":    "",
+			".yarnrc.yml":  "nodeLinker: node-modules\nenableTelemetry: false\n",
+			"test.js":      "if (!require('is-number')(4)) process.exit(1)\n",
+		},
+		"npm install --silent --no-audit --no-fund --no-save --prefix tool @yarnpkg/cli-dist@4.18.1 && node tool/node_modules/@yarnpkg/cli-dist/bin/yarn.js install && rm -rf node_modules .yarn",
+		"node tool/node_modules/@yarnpkg/cli-dist/bin/yarn.js install --immutable && node test.js",
+	},
+	{
+		"yarn 3 with its cache in the project",
+		map[string]string{
+			"package.json": `{"name": "a", "version": "1.0.0", "dependencies": {"is-number": "7.0.0"}}`,
+			"yarn.lock":    "",
+			".yarnrc.yml":  "nodeLinker: node-modules\nenableTelemetry: false\n",
+			"test.js":      "if (!require('is-number')(4)) process.exit(1)\n",
+		},
+		"npm install --silent --no-audit --no-fund --no-save --prefix tool @yarnpkg/cli-dist@3.8.7 && YARN_GLOBAL_FOLDER=$PWD/../global node tool/node_modules/@yarnpkg/cli-dist/bin/yarn.js install && rm -rf node_modules ../global",
+		"node tool/node_modules/@yarnpkg/cli-dist/bin/yarn.js install --immutable && node test.js",
+	},
+	{
 		"pytest",
 		map[string]string{"test_a.py": "import tempfile\n\ndef test_a(tmp_path):\n    (tmp_path / 'x').write_text('x')\n    with tempfile.TemporaryFile() as f:\n        f.write(b'x')\n"},
 		"", `/usr/bin/python3 -m pytest -q | grep "1 passed"`,

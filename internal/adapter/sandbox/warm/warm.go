@@ -1,5 +1,5 @@
 // Package warm lets the sandbox's own caches begin with what the person's have,
-// of what a project's lock files name: packages of npm, yarn 1 and bun, crates of cargo, the
+// of what a project's lock files name: packages of npm, yarn and bun, crates of cargo, the
 // distributions of gradle's wrapper. So `npm ci` and `cargo build` work inside
 // without a network, where they would outside.
 //
@@ -31,6 +31,7 @@ type Persons struct {
 	Cargo  string // CARGO_HOME
 	Gradle string // GRADLE_USER_HOME
 	Yarn   string // what holds v6, of yarn 1
+	Berry  string // YARN_GLOBAL_FOLDER, of newer ones
 	Bun    string // BUN_INSTALL_CACHE_DIR
 }
 
@@ -39,7 +40,8 @@ const (
 	NPM    = "npm"
 	Cargo  = "cargo"
 	Gradle = "gradle"
-	Yarn   = "yarn"
+	Yarn   = "xdg/yarn" // where yarn 1 looks by itself
+	Berry  = "yarn-global"
 	Bun    = "bun"
 )
 
@@ -113,7 +115,9 @@ func (f *Filler) Fill(own, dir string) {
 			}
 			f.seen[name] = now
 			if text := read(name); text != nil && open() != nil {
-				lock.fill(f.persons, to, text)
+				for _, fill := range lock.fills {
+					fill(f.persons, to, text)
+				}
 			}
 		}
 	}
@@ -121,15 +125,17 @@ func (f *Filler) Fill(own, dir string) {
 
 // locks are the lock files that are known.
 var locks = []struct {
-	name string
-	fill func(p Persons, to *os.Root, text []byte)
+	name  string
+	fills fills
 }{
-	{"package-lock.json", npm},
-	{"npm-shrinkwrap.json", npm},
-	{"Cargo.lock", cargo},
-	{"yarn.lock", yarn},
-	{"bun.lock", bun},
+	{"package-lock.json", fills{npm}},
+	{"npm-shrinkwrap.json", fills{npm}},
+	{"Cargo.lock", fills{cargo}},
+	{"yarn.lock", fills{yarn, berry}},
+	{"bun.lock", fills{bun}},
 }
+
+type fills = []func(p Persons, to *os.Root, text []byte)
 
 func stamp(name string) (mark, bool) {
 	st, err := os.Lstat(name)
@@ -187,6 +193,23 @@ func yarn(p Persons, to *os.Root, text []byte) {
 		name := "npm-" + strings.ReplaceAll(string(m[1]), "/", "-") + "-" + string(m[2]) + "-" + string(m[3])
 		for _, n := range []string{name, name + "-integrity"} {
 			link(to, filepath.Join(p.Yarn, "v6", n), filepath.Join(Yarn, "v6", n))
+		}
+	}
+}
+
+var berried = lazyregexp.New(`(?m)^  resolution: "((?:@[\w-][\w.-]*/)?[\w-][\w.-]*)@npm:([0-9][0-9A-Za-z.-]*)(?:\+[^"]*)?"`)
+
+// berry links the archives that a lock file of a newer yarn names. After a
+// version they have a sum of the name and a number of the cache's own.
+func berry(p Persons, to *os.Root, text []byte) {
+	if p.Berry == "" {
+		return
+	}
+	for _, m := range berried().FindAllSubmatch(text, -1) {
+		slug := strings.ReplaceAll(string(m[1]), "/", "-") + "-npm-" + string(m[2])
+		found, _ := filepath.Glob(filepath.Join(p.Berry, "cache", slug+"-??????????-*.zip"))
+		for _, at := range found {
+			link(to, at, filepath.Join(Berry, "cache", filepath.Base(at)))
 		}
 	}
 }
