@@ -41,10 +41,11 @@ type Config struct {
 // Times of a Board.
 const (
 	announceEvery = 2 * time.Second
-	patience      = 2 * time.Second  // how long a question waits for its answer
-	serverTime    = 10 * time.Second // how long a server may take
-	setUpTime     = 30 * time.Second // each step of setting up: a cluster may not be ready
-	offerAgain    = 5 * time.Second  // an offer that nobody took
+	announceMost  = 100 * time.Millisecond // the least time between two
+	patience      = 2 * time.Second        // how long a question waits for its answer
+	serverTime    = 10 * time.Second       // how long a server may take
+	setUpTime     = 30 * time.Second       // each step of setting up: a cluster may not be ready
+	offerAgain    = 5 * time.Second        // an offer that nobody took
 )
 
 // saidMost is how often one kind of refusal is reported: a client that floods the Board
@@ -65,6 +66,8 @@ type Board struct {
 	subs    []*nats.Subscription
 	stop    context.CancelFunc
 	running sync.WaitGroup
+	// whoAsked has room for one: a worker asks who has tasks.
+	whoAsked chan struct{}
 
 	mu      sync.Mutex // guards what follows
 	members map[string]*member
@@ -106,7 +109,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (_ *Board, err error) 
 	if cfg.Say == nil {
 		cfg.Say = func(string) {}
 	}
-	b := &Board{cfg: cfg, nc: nc, members: map[string]*member{}, leases: map[int64]*lease{}, said: map[string]int{}}
+	b := &Board{whoAsked: make(chan struct{}, 1), cfg: cfg, nc: nc, members: map[string]*member{}, leases: map[int64]*lease{}, said: map[string]int{}}
 	key, err := newKey()
 	if err != nil {
 		return nil, err
@@ -120,7 +123,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (_ *Board, err error) 
 	}
 	ctx, b.stop = context.WithCancel(context.WithoutCancel(ctx))
 	for subject, f := range map[string]nats.MsgHandler{
-		joinSubject(cfg.Swarm): b.join, askSubject(cfg.Swarm): b.ask, whoSubject: func(*nats.Msg) { b.announce() },
+		joinSubject(cfg.Swarm): b.join, askSubject(cfg.Swarm): b.ask, whoSubject: func(*nats.Msg) { b.asked() },
 	} {
 		s, err := nc.Subscribe(subject, f)
 		if err != nil {
@@ -134,17 +137,39 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (_ *Board, err error) 
 		b.stop()
 		return nil, fmt.Errorf("set up the swarm on the NATS server: %w", err)
 	}
-	b.running.Go(func() {
-		for {
-			b.announce()
-			select {
-			case <-time.After(announceEvery):
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
+	b.running.Go(func() { b.announces(ctx) })
 	return b, nil
+}
+
+// announces announces the swarm from time to time, and to workers that ask. All workers
+// hear each announcement, so one answers all who asked meanwhile: otherwise the messages
+// would grow with the square of their number.
+func (b *Board) announces(ctx context.Context) {
+	after := func(d time.Duration, sooner <-chan struct{}) bool {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-sooner:
+		case <-ctx.Done():
+			return false
+		}
+		return true
+	}
+	for {
+		b.announce()
+		if !after(announceMost, nil) || !after(announceEvery, b.whoAsked) {
+			return
+		}
+	}
+}
+
+// asked has the swarm announced soon.
+func (b *Board) asked() {
+	select {
+	case b.whoAsked <- struct{}{}:
+	default: // that answers this one too
+	}
 }
 
 func (b *Board) makeStreams(ctx context.Context) error {

@@ -36,7 +36,6 @@ type WorkerConfig struct {
 
 // Times of a worker.
 const (
-	lookEvery  = 5 * time.Second // for swarms
 	pullFor    = 2 * time.Second // one wait for an offer
 	askFor     = 5 * time.Second // one wait for an answer
 	askAgain   = 50 * time.Millisecond
@@ -88,15 +87,11 @@ func Serve(ctx context.Context, nc *nats.Conn, cfg WorkerConfig) error {
 	}
 	defer func() { _ = sub.Unsubscribe() }()
 	defer w.here.Wait()
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	_ = nc.Publish(whoSubject, nil) // asked again below
+	_ = nc.Publish(whoSubject, nil) // where it is lost, swarms announce themselves soon
 	for {
 		select {
 		case m := <-open:
 			w.hear(ctx, m.Data)
-		case <-look.C:
-			_ = nc.Publish(whoSubject, nil)
 		case <-ctx.Done():
 			return nil
 		}
