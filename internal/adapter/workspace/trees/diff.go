@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -29,45 +30,29 @@ func (s *Store) Changes(ctx context.Context, from, to string) (changes []Change,
 	if err != nil {
 		return nil, err
 	}
-	var refused error
-	take := func(was, now file) {
+	err = s.differ(ctx, one, other, func(was, now file) error {
 		c := Change{Path: now.path, Deleted: now.mode == modeGone, Exec: now.mode == modeExec, blob: now.id}
-		switch {
-		case refused != nil:
-		case !filepath.IsLocal(c.Path):
-			refused = fmt.Errorf("%w: %q is not a path in the project", ErrRefused, c.Path)
-		case !c.Deleted && now.mode != modeFile && now.mode != modeExec:
-			refused = fmt.Errorf("%w: %s is a %s, and only files can be taken", ErrRefused, c.Path, kind(now.mode))
-		case c.Deleted && was.mode != modeFile && was.mode != modeExec:
-			refused = fmt.Errorf("%w: %s was a %s, and only files can be removed", ErrRefused, c.Path, kind(was.mode))
-		}
 		changes = append(changes, c)
+		switch {
+		case len(changes) > maxChanged:
+			return errMany
+		case !filepath.IsLocal(c.Path):
+			return fmt.Errorf("%w: %q is not a path in the project", ErrRefused, c.Path)
+		case !c.Deleted && now.mode != modeFile && now.mode != modeExec:
+			return fmt.Errorf("%w: %s is a %s, and only files can be taken", ErrRefused, c.Path, kind(now.mode))
+		case c.Deleted && was.mode != modeFile && was.mode != modeExec:
+			return fmt.Errorf("%w: %s was a %s, and only files can be removed", ErrRefused, c.Path, kind(was.mode))
+		}
+		return nil
+	})
+	if errors.Is(err, errUnusual) {
+		err = fmt.Errorf("%w: a folder of it is not as git makes them", ErrRefused)
 	}
-	if err = s.differ(one, other, "", take); errors.Is(err, errUnusual) {
-		changes, refused = nil, nil
-		err = s.diffTree(ctx, one, other, take)
-	}
-	if err = cmp.Or(err, refused); err != nil {
+	if err != nil {
 		return nil, err
 	}
+	slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
 	return changes, s.small(ctx, changes)
-}
-
-// diffTree is differ, by git.
-func (s *Store) diffTree(ctx context.Context, from, to string, take func(was, now file)) error {
-	out, err := s.git(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to)
-	if err != nil {
-		return err
-	}
-	fields := strings.Split(strings.TrimRight(out, "\x00"), "\x00")
-	for i := 0; i+1 < len(fields); i += 2 {
-		meta, path := strings.Fields(strings.TrimPrefix(fields[i], ":")), fields[i+1]
-		if len(meta) != 5 {
-			return fmt.Errorf("git diff-tree answered %q", fields[i])
-		}
-		take(file{path, meta[0], meta[2]}, file{path, meta[1], meta[3]})
-	}
-	return nil
 }
 
 // small refuses files that are too large for a result.

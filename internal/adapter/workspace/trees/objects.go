@@ -171,6 +171,9 @@ func nameOf(head, body []byte) string {
 // open opens an object that is a file of its own, here or in the project. The error is
 // errUnusual for one that is not.
 func (s *Store) open(id string) (kind string, size int64, body io.Reader, closer func(), err error) {
+	if !isObjectID(id) {
+		return "", 0, nil, nil, fmt.Errorf("%q is no object", id)
+	}
 	var f *os.File
 	for _, objects := range s.objects {
 		if f, err = os.Open(objectPath(objects, id)); !errors.Is(err, fs.ErrNotExist) {

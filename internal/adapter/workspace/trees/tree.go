@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -22,6 +24,12 @@ type entry struct{ name, mode, id string }
 
 // file is a file of a commit.
 type file struct{ path, mode, id string }
+
+// maxChanged is how many files may differ between two commits. A few folders, each in
+// the next ten times over, are more files than any machine can hold.
+const maxChanged = 100_000
+
+var errMany = fmt.Errorf("%w: it changes over %d files or folders", ErrRefused, maxChanged)
 
 // maxEntries is how many entries of trees are held in memory.
 const maxEntries = 100_000
@@ -132,40 +140,91 @@ func (s *Store) list(id, path string, take func(file) error) error {
 }
 
 // differ passes on the files that differ between two folders, with mode modeGone where
-// there is none.
-func (s *Store) differ(from, to, path string, take func(was, now file)) error {
-	if from == to {
-		return nil
-	}
-	old, err := s.folder(from)
-	if err != nil {
-		return err
-	}
-	present, err := s.folder(to)
-	if err != nil {
-		return err
-	}
-	for _, p := range pairs(old, present) {
-		was, now := p[0], p[1]
-		if was == now {
-			continue
+// there is none, until take returns an error. It looks at a level of folders at a time,
+// so that what is in packs is read together; a folder that is in many places is read once.
+func (s *Store) differ(ctx context.Context, from, to string, take func(was, now file) error) error {
+	type place struct{ path, from, to string }
+	for level := []place{{"", from, to}}; len(level) > 0; {
+		var ids []string
+		for _, p := range level {
+			ids = append(ids, p.from, p.to)
 		}
-		if was.mode == modeDir || now.mode == modeDir {
-			if err := s.differ(dirOf(was), dirOf(now), path+cmp.Or(was.name, now.name)+"/", take); err != nil {
+		if err := s.fetch(ctx, ids); err != nil {
+			return err
+		}
+		var below []place
+		for _, p := range level {
+			if p.from == p.to {
+				continue
+			}
+			old, err := s.fetched(ctx, p.from)
+			if err != nil {
 				return err
 			}
-		}
-		one := func(e entry) file {
-			if e.mode == "" || e.mode == modeDir {
-				return file{path + cmp.Or(was.name, now.name), modeGone, ""}
+			present, err := s.fetched(ctx, p.to)
+			if err != nil {
+				return err
 			}
-			return file{path + e.name, e.mode, e.id}
+			for _, pair := range pairs(old, present) {
+				was, now := pair[0], pair[1]
+				if was == now {
+					continue
+				}
+				path := p.path + cmp.Or(was.name, now.name)
+				if was.mode == modeDir || now.mode == modeDir {
+					if below = append(below, place{path + "/", dirOf(was), dirOf(now)}); len(below) > maxChanged {
+						return errMany
+					}
+				}
+				one := func(e entry) file {
+					if e.mode == "" || e.mode == modeDir {
+						return file{path, modeGone, ""}
+					}
+					return file{path, e.mode, e.id}
+				}
+				if a, b := one(was), one(now); a != b {
+					if err := take(a, b); err != nil {
+						return err
+					}
+				}
+			}
 		}
-		if a, b := one(was), one(now); a != b {
-			take(a, b)
-		}
+		level = below
 	}
 	return nil
+}
+
+// fetched is folder for one that fetch has read. What is held may have been dropped
+// meanwhile; then it is read again.
+func (s *Store) fetched(ctx context.Context, id string) ([]entry, error) {
+	es, err := s.folder(id)
+	for range 3 {
+		if !errors.Is(err, errUnusual) {
+			break
+		}
+		if err := s.fetch(ctx, []string{id}); err != nil {
+			return nil, err
+		}
+		es, err = s.folder(id)
+	}
+	return es, err
+}
+
+// fetch reads the folders that are in packs.
+func (s *Store) fetch(ctx context.Context, ids []string) error {
+	missing := map[string]bool{}
+	for _, id := range ids {
+		s.mu.Lock()
+		_, known := s.folders[id]
+		s.mu.Unlock()
+		if id != "" && !known && !s.has(id) {
+			missing[id] = true
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return s.unpack(ctx, slices.Sorted(maps.Keys(missing)))
 }
 
 // dirOf returns the folder that an entry is, "" for none.
