@@ -98,12 +98,13 @@ type Holder interface {
 // time.
 type Snapshots interface {
 	// SaveSnapshot keeps data, what was folded from the session's events up to and
-	// including the one with the sequence number at, in place of an earlier one.
-	SaveSnapshot(ctx context.Context, session string, at int64, data []byte) error
+	// including the one with the sequence number at, in place of an earlier one of
+	// that name: letters.
+	SaveSnapshot(ctx context.Context, session, name string, at int64, data []byte) error
 	// Snapshot returns what was saved last. It returns ErrNoSnapshot if there is
 	// none, if it is damaged, or if the event at is not the one that it was saved
 	// after.
-	Snapshot(ctx context.Context, session string) (at int64, data []byte, err error)
+	Snapshot(ctx context.Context, session, name string) (at int64, data []byte, err error)
 }
 
 // ErrNoSnapshot means that no snapshot is kept that could be used.
@@ -165,6 +166,14 @@ type Store interface {
 	Blobs
 	// Sessions lists sessions, newest first; dir "" lists all.
 	Sessions(ctx context.Context, dir string) ([]Row, error)
+	// Newest yields these rows one after the other, so that the newest cost no more
+	// where there are many: without those of agents whose session is one of them.
+	Newest(ctx context.Context, dir string) iter.Seq2[Row, error]
+	// Count returns how many rows Newest yields.
+	Count(ctx context.Context, dir string) (int, error)
+	// Agents lists the sessions of a session's agents, the one with the oldest
+	// last event first.
+	Agents(ctx context.Context, id string) ([]Row, error)
 	// Session returns one row, or ErrNoSession. A unique prefix of an ID is enough.
 	Session(ctx context.Context, id string) (Row, error)
 	// Fork makes a session that shares the events of another one up to and

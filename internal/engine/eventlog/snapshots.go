@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"sync"
@@ -15,6 +16,8 @@ import (
 // stored events was folded, never of those that are in use. It is read only by
 // the program that wrote it, into folds that are configured as those were.
 type Snapshots struct {
+	// Name is that of these folds, "" for those of a session.
+	Name string
 	// Program names the program to the last bit.
 	Program string
 	// Fresh returns folds as those of Open were before their first event.
@@ -28,6 +31,9 @@ type Snapshots struct {
 	// At the end of a turn a quarter of it is enough.
 	Every int64
 }
+
+// snapshotName is that of a session's folds.
+const snapshotName = "folds"
 
 // snapshotEvery events are folded in about 40 ms.
 const snapshotEvery = 3000
@@ -79,8 +85,37 @@ func newSnapshots(cfg Config) *snapshots {
 	if s.Every == 0 {
 		s.Every = snapshotEvery
 	}
+	s.Name = cmp.Or(s.Name, snapshotName)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
+}
+
+// Fold folds the events of a session, from where a snapshot of these folds ends,
+// and takes one if many came since. What can be read of a damaged log is folded
+// before the error.
+func Fold(ctx context.Context, log event.Log, session string, how Snapshots, folds ...event.Fold) error {
+	s := newSnapshots(Config{Store: log, Session: session, Snapshots: &how})
+	defer s.close()
+	last := s.restore(ctx, folds)
+	for e, err := range log.Read(ctx, session, last) {
+		if err != nil {
+			return err
+		}
+		for _, f := range folds {
+			f.Apply(e)
+		}
+		last = e.Seq
+	}
+	s.opened(last, folds)
+	s.wait()
+	return nil
+}
+
+// wait waits for what is being taken.
+func (s *snapshots) wait() {
+	if s != nil {
+		s.done.Wait()
+	}
 }
 
 // codec returns that of folds into which nothing was folded, and what a snapshot
@@ -101,7 +136,7 @@ func (s *snapshots) restore(ctx context.Context, folds []event.Fold) int64 {
 	if s == nil {
 		return 0
 	}
-	at, data, err := s.store.Snapshot(ctx, s.session)
+	at, data, err := s.store.Snapshot(ctx, s.session, s.Name)
 	if err != nil {
 		return 0
 	}
@@ -169,7 +204,7 @@ func (s *snapshots) take(last int64) (int64, error) {
 		return 0, err
 	}
 	at := int64(0)
-	if was, data, err := s.store.Snapshot(s.ctx, s.session); err == nil && was <= last {
+	if was, data, err := s.store.Snapshot(s.ctx, s.session, s.Name); err == nil && was <= last {
 		at = s.read(c, key, was, data, folds)
 	}
 	for e, err := range s.log.Read(s.ctx, s.session, at) {
@@ -194,7 +229,7 @@ func (s *snapshots) save(at int64, data []byte) (int64, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return at, s.store.SaveSnapshot(s.ctx, s.session, at, data)
+	return at, s.store.SaveSnapshot(s.ctx, s.session, s.Name, at, data)
 }
 
 // took notes how it went. After an error no other one is taken: the session is

@@ -27,7 +27,7 @@ type keeping struct {
 	fail error
 }
 
-func (k *keeping) SaveSnapshot(_ context.Context, _ string, at int64, data []byte) error {
+func (k *keeping) SaveSnapshot(_ context.Context, _, _ string, at int64, data []byte) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.fail == nil {
@@ -36,7 +36,7 @@ func (k *keeping) SaveSnapshot(_ context.Context, _ string, at int64, data []byt
 	return k.fail
 }
 
-func (k *keeping) Snapshot(context.Context, string) (int64, []byte, error) {
+func (k *keeping) Snapshot(context.Context, string, string) (int64, []byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.data == nil {

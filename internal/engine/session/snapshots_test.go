@@ -232,7 +232,7 @@ func TestTakenUpFromASnapshot(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	at, _, err := st.Snapshot(t.Context(), r.cfg.ID)
+	at, _, err := st.Snapshot(t.Context(), r.cfg.ID, "folds")
 	if err != nil || at < 40 {
 		t.Fatalf("the newest snapshot is of event %d: %v", at, err)
 	}
@@ -253,9 +253,9 @@ func TestTakenUpFromASnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 		if program == "test" { // of the same events
-			_, data, err := st.Snapshot(t.Context(), r.cfg.ID)
+			_, data, err := st.Snapshot(t.Context(), r.cfg.ID, "folds")
 			if err == nil {
-				err = st.SaveSnapshot(t.Context(), id, at, data)
+				err = st.SaveSnapshot(t.Context(), id, "folds", at, data)
 			}
 			if err != nil {
 				t.Fatal(err)

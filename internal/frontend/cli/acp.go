@@ -90,7 +90,7 @@ func (a *App) storedSessions(ctx context.Context, dir string) ([]acp.Listed, err
 			return nil, err
 		}
 	}
-	rows, err := ownSessions(ctx, st, dir)
+	rows, err := allOwn(ctx, st, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -137,11 +137,11 @@ func (a *App) ownerOf(ctx context.Context, f *flags, state string, steer bool) (
 	if err != nil {
 		return row, nil, err
 	}
-	rows, err := ownSessions(ctx, st, dir)
-	if err != nil {
-		return row, nil, err
-	}
-	for _, row = range rows {
+	for r, err := range ownSessions(ctx, st, dir) {
+		if err != nil {
+			return row, nil, err
+		}
+		row = r
 		if owner, err = attach.Dial(ctx, state, row.ID, steer); err == nil {
 			return row, owner, nil
 		}

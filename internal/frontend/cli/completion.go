@@ -92,12 +92,11 @@ func (a *App) knownSessions(ctx context.Context) []string {
 	if err != nil {
 		return nil
 	}
-	rows, err := st.Sessions(ctx, dir)
-	if err != nil {
-		return nil
-	}
 	var out []string
-	for _, r := range rows[:min(len(rows), mostCompleted)] {
+	for r, err := range st.Newest(ctx, dir) {
+		if err != nil || len(out) == mostCompleted {
+			break
+		}
 		out = append(out, fmt.Sprintf("%s\t%s", plain.Line(r.ID), plain.Line(plain.Cut(r.Title, 60))))
 	}
 	return out

@@ -130,7 +130,7 @@ func (a *App) chat(f *flags, fr front, conf settings.Loaded, paths settings.Path
 			if err != nil {
 				return nil, err
 			}
-			return ownSessions(ctx, cur.store, dir)
+			return allOwn(ctx, cur.store, dir)
 		},
 		About:  func(ctx context.Context, r event.Row) string { return a.about(ctx, cur.store, r) },
 		Pawl:   func(ctx context.Context, out io.Writer, args ...string) error { return a.inside(ctx, f, out, args) },

@@ -5,12 +5,13 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"sync"
 )
 
 // program names this very program, for what only the program that wrote it may
 // read: its version, its build and its file. "" if the file is not known, or was
 // replaced since.
-func program() string {
+var program = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err != nil {
 		return ""
@@ -24,4 +25,4 @@ func program() string {
 		build = b.String()
 	}
 	return fmt.Sprintf("%s %s %d %d %s", Version, runtime.Version(), file.Size(), file.ModTime().UnixNano(), build)
-}
+})

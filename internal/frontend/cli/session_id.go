@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
@@ -25,17 +24,18 @@ func (a *App) sessionID(ctx context.Context, st event.Store, f *flags, c choices
 		}
 		row = r
 	case f.continueLast, f.resume == "latest":
-		rows, err := ownSessions(ctx, st, dir)
-		if err != nil {
-			return "", err
+		for r, err := range ownSessions(ctx, st, dir) {
+			if err != nil {
+				return "", err
+			}
+			if c.readOnly || !ofSwarm(ctx, st, r.ID) { // what a swarm wrote is taken back as all else is, but nobody talks to it
+				row = r
+				break
+			}
 		}
-		if !c.readOnly { // what a swarm wrote is taken back as all else is, but nobody talks to it
-			rows = slices.DeleteFunc(rows, func(r event.Row) bool { return ofSwarm(ctx, st, r.ID) })
-		}
-		if len(rows) == 0 {
+		if row.ID == "" {
 			return "", usageError("there is no session of %s to continue", dir)
 		}
-		row = rows[0]
 	case f.fork:
 		return "", usageError("--fork-session needs --continue or --resume")
 	default:

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/transcript"
@@ -98,32 +99,52 @@ func (a *App) listSessions(ctx context.Context, dir string, limit int, asJSON bo
 		return err
 	}
 	defer st.Close()
-	rows, err := st.Sessions(ctx, dir)
-	if err != nil {
-		return err
-	}
-	own, agents := family(rows)
-	if len(own) == 0 && !asJSON {
-		fmt.Fprintln(a.Out, "no sessions of this folder; see: pawl sessions list --all")
-	}
-	more := 0
-	if limit > 0 && len(own) > limit {
-		more, own = len(own)-limit, own[:limit]
-	}
-	if asJSON {
-		listed := []event.Row{}
-		for _, r := range own {
-			tree(r, agents, 0, func(r event.Row, _ int) { listed = append(listed, r) })
+	listed, shown, more := []event.Row{}, 0, 0
+	for r, err := range st.Newest(ctx, dir) {
+		if err != nil {
+			return err
 		}
+		if limit > 0 && shown == limit {
+			all, err := st.Count(ctx, dir)
+			if err != nil {
+				return err
+			}
+			more = all - limit
+			break
+		}
+		shown++
+		if err := withAgents(ctx, st, r, dir, 0, func(r event.Row, depth int) {
+			if asJSON {
+				listed = append(listed, r)
+			} else {
+				a.listSession(ctx, st, r, depth, dir == "")
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	switch {
+	case asJSON:
 		return a.json(listed)
-	}
-	for _, r := range own {
-		tree(r, agents, 0, func(r event.Row, depth int) { a.listSession(ctx, st, r, depth, dir == "") })
-	}
-	if more > 0 {
+	case shown == 0:
+		fmt.Fprintln(a.Out, "no sessions of this folder; see: pawl sessions list --all")
+	case more > 0:
 		fmt.Fprintf(a.Out, "and %d older ones; --limit 0 lists all\n", more)
 	}
 	return nil
+}
+
+// withAgents shows a session and then the sessions of its agents, those in this
+// folder; "" is any.
+func withAgents(ctx context.Context, st event.Store, r event.Row, dir string, depth int, show func(event.Row, int)) error {
+	show(r, depth)
+	agents, err := st.Agents(ctx, r.ID)
+	for _, c := range agents {
+		if dir == "" || c.Dir == dir {
+			err = errors.Join(err, withAgents(ctx, st, c, dir, depth+1, show))
+		}
+	}
+	return err
 }
 
 func (a *App) listSession(ctx context.Context, st event.Store, r event.Row, depth int, withDir bool) {
@@ -166,35 +187,46 @@ func tree(r event.Row, agents map[string][]event.Row, depth int, show func(event
 	}
 }
 
-// ownSessions lists the sessions of a folder, newest first, without those of
+// ownSessions yields the sessions of a folder, newest first, without those of
 // agents: these are continued only by name.
-func ownSessions(ctx context.Context, st event.Store, dir string) ([]event.Row, error) {
-	rows, err := st.Sessions(ctx, dir)
-	return slices.DeleteFunc(rows, func(r event.Row) bool { return r.Parent != nil }), err
+func ownSessions(ctx context.Context, st event.Store, dir string) iter.Seq2[event.Row, error] {
+	return func(yield func(event.Row, error) bool) {
+		for r, err := range st.Newest(ctx, dir) {
+			if (err != nil || r.Parent == nil) && !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// allOwn is all that ownSessions yields.
+func allOwn(ctx context.Context, st event.Store, dir string) (rows []event.Row, err error) {
+	for r, err := range ownSessions(ctx, st, dir) {
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
 }
 
 // about describes a session: its model and mode, its length and its cost.
 func (a *App) about(ctx context.Context, st event.Store, r event.Row) string {
-	mode, front := "", ""
-	count := stats.Fold{}
-	broken := foldEvents(ctx, st, r.ID, func(e event.Event) {
-		switch b := e.Body.(type) {
-		case event.Opened:
-			mode, front = b.Mode, b.Front
-		case event.Resumed:
-			mode = b.Mode
-		case event.ModeSet:
-			mode = b.Mode
+	fresh := func() *gist {
+		if r.Origin != nil {
+			return &gist{shared: r.Origin.At}
 		}
-		if r.Origin == nil || e.Seq > r.Origin.At { // shared events of a fork were paid for once
-			count.Apply(e)
-		}
-	})
-	out := []string{r.Model, "mode " + mode, brief.Plural(int(r.Events), "event", "events")}
+		return &gist{}
+	}
+	f := fresh()
+	broken := eventlog.Fold(ctx, st, r.ID, eventlog.Snapshots{
+		Name: "gist", Program: program(), Every: 20, Fresh: func() []event.Fold { return []event.Fold{fresh()} },
+	}, f)
+	out := []string{r.Model, "mode " + f.mode, brief.Plural(int(r.Events), "event", "events")}
 	if r.Model == "" {
 		out = out[1:]
 	}
-	switch w := count.Report().All; {
+	switch w := f.count.Report().All; {
 	case broken != nil:
 		return strings.Join(append(out, "damaged: "+broken.Error()), ", ")
 	case w.Unknown > 0 && w.Unknown == w.Replies:
@@ -204,10 +236,32 @@ func (a *App) about(ctx context.Context, st event.Store, r event.Row) string {
 	default:
 		out = append(out, brief.Cost(&w.USD))
 	}
-	if front == "headless" || front == "import" {
-		out = append(out, front)
+	if f.front == "headless" || f.front == "import" {
+		out = append(out, f.front)
 	}
 	return strings.Join(out, ", ")
+}
+
+// gist folds what a list says of a session.
+type gist struct {
+	mode, front string
+	shared      int64 // the last event that a fork shares
+	count       stats.Fold
+}
+
+// Apply implements event.Fold.
+func (g *gist) Apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.Opened:
+		g.mode, g.front = b.Mode, b.Front
+	case event.Resumed:
+		g.mode = b.Mode
+	case event.ModeSet:
+		g.mode = b.Mode
+	}
+	if e.Seq > g.shared { // shared events of a fork were paid for once
+		g.count.Apply(e)
+	}
 }
 
 // eachEvent reads a session. What can be read of a damaged log is shown before the error.

@@ -124,11 +124,10 @@ func swarmOf(ctx context.Context, st event.Store, dir, id string) (string, *swar
 		}
 		return row.ID, l, err
 	}
-	rows, err := ownSessions(ctx, st, dir)
-	if err != nil {
-		return "", nil, err
-	}
-	for _, r := range rows {
+	for r, err := range ownSessions(ctx, st, dir) {
+		if err != nil {
+			return "", nil, err
+		}
 		if !ofSwarm(ctx, st, r.ID) {
 			continue
 		}

@@ -74,14 +74,10 @@ func (a *App) session(ctx context.Context, st event.Store, f *flags, args []stri
 	if err != nil {
 		return event.Row{}, err
 	}
-	rows, err := ownSessions(ctx, st, dir)
-	if err != nil {
-		return event.Row{}, err
+	for r, err := range ownSessions(ctx, st, dir) {
+		return r, err // the first
 	}
-	if len(rows) == 0 {
-		return event.Row{}, usageError("there is no session of %s; name one: pawl sessions list --all", dir)
-	}
-	return rows[0], nil
+	return event.Row{}, usageError("there is no session of %s; name one: pawl sessions list --all", dir)
 }
 
 // foldEvents folds the events of a session. What can be read of a damaged log is

@@ -248,6 +248,44 @@ func (s *Store) Sessions(ctx context.Context, dir string) ([]event.Row, error) {
 	return out, nil
 }
 
+// Newest yields what Sessions lists; see event.Store.
+func (s *Store) Newest(ctx context.Context, dir string) iter.Seq2[event.Row, error] {
+	return func(yield func(event.Row, error) bool) {
+		rows, err := s.Sessions(ctx, dir)
+		if err != nil {
+			yield(event.Row{}, err)
+			return
+		}
+		listed := map[string]bool{}
+		for _, r := range rows {
+			listed[r.ID] = true
+		}
+		for _, r := range rows {
+			if (r.Parent == nil || !listed[r.Parent.Session]) && !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Count returns how many rows Newest yields; see event.Store.
+func (s *Store) Count(ctx context.Context, dir string) (n int, err error) {
+	for _, err := range s.Newest(ctx, dir) {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// Agents lists the sessions of a session's agents; see event.Store.
+func (s *Store) Agents(ctx context.Context, id string) ([]event.Row, error) {
+	rows, err := s.Sessions(ctx, "")
+	slices.Reverse(rows)
+	return slices.DeleteFunc(rows, func(r event.Row) bool { return r.Parent == nil || r.Parent.Session != id }), err
+}
+
 // Session returns one row; see event.Store. If several match it returns
 // store.ErrAmbiguous.
 func (s *Store) Session(ctx context.Context, id string) (event.Row, error) {

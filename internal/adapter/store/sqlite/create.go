@@ -143,7 +143,7 @@ func newImage(ctx context.Context) ([]byte, error) {
 	for v := 1; v <= version; v++ {
 		sql += schema(v)
 	}
-	sql += "PRAGMA user_version=" + strconv.Itoa(version) + "; COMMIT;"
+	sql += sqlNewestIndex + "; PRAGMA user_version=" + strconv.Itoa(version) + "; COMMIT;"
 	if err := c.script(ctx, sql); err != nil {
 		return nil, err
 	}
@@ -160,22 +160,24 @@ func newImage(ctx context.Context) ([]byte, error) {
 	return image, nil
 }
 
-// marks reads the file's markers: its schema, its program, and whether it has no tables.
-func (s *Store) marks(ctx context.Context) (at, app int64, blank bool, err error) {
+// marks reads the file's markers: its schema, its program, whether it has no
+// tables, and whether it has the index of the newest sessions.
+func (s *Store) marks(ctx context.Context) (at, app int64, blank, indexed bool, err error) {
 	err = s.retry(ctx, func() error {
-		row, err := s.w.one(ctx, `SELECT user_version, application_id, NOT EXISTS (SELECT 1 FROM sqlite_schema)
+		row, err := s.w.one(ctx, `SELECT user_version, application_id, NOT EXISTS (SELECT 1 FROM sqlite_schema),
+  EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'sessions_newest')
 FROM pragma_user_version, pragma_application_id`)
 		if err == nil {
-			at, app, blank = integer(row[0]), integer(row[1]), integer(row[2]) == 1
+			at, app, blank, indexed = integer(row[0]), integer(row[1]), integer(row[2]) == 1, integer(row[3]) == 1
 		}
 		return err
 	})
-	return at, app, blank, err
+	return at, app, blank, indexed, err
 }
 
 // migrate brings the file up to this pawl's schema.
 func (s *Store) migrate(ctx context.Context) error {
-	at, app, blank, err := s.marks(ctx)
+	at, app, blank, indexed, err := s.marks(ctx)
 	if err != nil {
 		return err
 	}
@@ -189,7 +191,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	case app != appID:
 		return fault.NewConfiguration("move it aside, or set PAWL_HOME to another folder",
 			"%s is a SQLite file, but not a log of pawl", s.path)
-	case at == version:
+	case at == version && indexed:
 		return nil
 	case at > version:
 		return &fault.Error{
@@ -198,7 +200,7 @@ func (s *Store) migrate(ctx context.Context) error {
 			Hint:    "update pawl, or set PAWL_HOME to another folder",
 		}
 	}
-	return s.writer(ctx, func(ctx context.Context, c *conn) error {
+	err = s.writer(ctx, func(ctx context.Context, c *conn) error {
 		row, err := c.one(ctx, "PRAGMA user_version") // another process may have been first
 		if err != nil {
 			return err
@@ -207,9 +209,10 @@ func (s *Store) migrate(ctx context.Context) error {
 		for v := int(integer(row[0])) + 1; v <= version; v++ {
 			sql += schema(v) + fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", appID, v)
 		}
-		if sql == "" {
-			return nil
-		}
-		return c.script(ctx, sql)
+		return c.script(ctx, sql+sqlNewestIndex)
 	})
+	if at == version {
+		return nil // without the index it is only slower
+	}
+	return err
 }

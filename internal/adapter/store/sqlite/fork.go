@@ -140,7 +140,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	})
 	if err == nil {
 		for _, session := range gone {
-			s.forgetSnapshot(session)
+			s.forgetSnapshots(session)
 		}
 		s.tidy(ctx)
 	}

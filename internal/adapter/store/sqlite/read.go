@@ -21,6 +21,7 @@ const (
 // long log is never in memory and a slow reader blocks nobody.
 const (
 	pageRows  = 256
+	firstRows = 16 // of the first query: some want one event
 	pageBytes = 1 << 20
 )
 
@@ -39,10 +40,12 @@ func (s *Store) Read(ctx context.Context, session string, after int64) iter.Seq2
 			yield(event.Event{}, s.explain("read", err))
 			return
 		}
+		rows := firstRows
 		for _, sp := range spans {
 			sp.from = max(sp.from, after)
 			for sp.from < sp.to {
-				page, err := s.page(ctx, session, sp)
+				page, err := s.page(ctx, session, sp, rows)
+				rows = pageRows
 				if err != nil {
 					yield(event.Event{}, s.explain("read", err))
 					return
@@ -107,7 +110,7 @@ type record struct {
 
 // page reads the next events of a span. A gap means damage, or that the session
 // was deleted meanwhile.
-func (s *Store) page(ctx context.Context, session string, sp span) ([]record, error) {
+func (s *Store) page(ctx context.Context, session string, sp span, rows int) ([]record, error) {
 	var out []record
 	err := s.reader(ctx, func(c *conn) error {
 		out = out[:0]
@@ -127,7 +130,7 @@ func (s *Store) page(ctx context.Context, session string, sp span) ([]record, er
 				next++
 				size += len(r.body.data)
 				out = append(out, r)
-				return len(out) < pageRows && size < pageBytes, nil
+				return len(out) < rows && size < pageBytes, nil
 			})
 		if err != nil || len(out) > 0 {
 			return err // the events before a gap are returned first
@@ -158,7 +161,7 @@ func (s *Store) decode(session string, r record) (event.Event, error) {
 	return event.Event{Session: session, Seq: r.seq, Cause: r.cause, Time: instant(r.time), Body: b}, nil
 }
 
-const sqlRow = `SELECT s.id, s.dir, s.title, s.model, s.created, s.updated, s.last, p.id, s.at, s.owner, s.owner_call, s.agent
+const sqlRow = `SELECT s.id, s.dir, s.title, s.model, s.created, s.updated, s.last, p.id, s.at, s.owner, s.owner_call, s.agent, s.num
 FROM sessions s LEFT JOIN sessions p ON p.num = s.parent WHERE s.state = 0 `
 
 func rowOf(row []driver.Value) event.Row {
@@ -198,7 +201,7 @@ func (s *Store) Session(ctx context.Context, id string) (event.Row, error) {
 	var found []event.Row
 	err := s.reader(ctx, func(c *conn) error {
 		found = nil
-		return c.query(ctx, sqlRow+"AND substr(s.id, 1, length(?1)) = ?1 ORDER BY s.id", []driver.Value{id},
+		return c.query(ctx, sqlPrefix, []driver.Value{id, prefixEnd(id)},
 			func(row []driver.Value) (bool, error) {
 				found = append(found, rowOf(row))
 				return found[0].ID != id, nil // a whole id comes first of those it starts

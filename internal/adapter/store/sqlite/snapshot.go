@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/store"
@@ -23,36 +24,41 @@ import (
 
 var _ event.Snapshots = (*Store)(nil)
 
-// Snapshots are files beside the log, one for each session, and none of them is
-// part of it: each may be deleted at any time. A file has
+// Snapshots are files beside the log, one for each session and name, and none of
+// them is part of it: each may be deleted at any time. A file has
 //
 //	the mark, the SHA-256 of all that follows,
-//	the length of the session's id and the id,
+//	the length of its key and the key: the session's id, a zero byte, the name,
 //	the sequence number of the last event and the digest of that event's row,
 //	the data.
 const snapshotMark = "pawl folds 1\n"
 
-// What is kept of snapshots: the newest ones.
+// What is kept of snapshots: the newest ones. The folder is looked through when a
+// large one is saved.
 const (
-	maxSnapshots     = 64
+	maxSnapshots     = 256
 	maxSnapshotBytes = 256 << 20
+	largeSnapshot    = 64 << 10
 )
 
 func (s *Store) snapshotFolder() string { return s.path + ".folds" }
 
-func (s *Store) snapshotFile(session string) string {
+func (s *Store) snapshotFile(session, name string) string {
 	sum := sha256.Sum256([]byte(session)) // an imported id may not be a valid file name
-	return filepath.Join(s.snapshotFolder(), hex.EncodeToString(sum[:16]))
+	return filepath.Join(s.snapshotFolder(), hex.EncodeToString(sum[:16])+"."+name)
 }
 
+// snapshotKey is unambiguous, since no id has a zero byte.
+func snapshotKey(session, name string) string { return session + "\x00" + name }
+
 // Snapshot implements event.Snapshots.
-func (s *Store) Snapshot(ctx context.Context, session string) (at int64, data []byte, err error) {
-	b, err := os.ReadFile(s.snapshotFile(session))
+func (s *Store) Snapshot(ctx context.Context, session, name string) (at int64, data []byte, err error) {
+	b, err := os.ReadFile(s.snapshotFile(session, name))
 	if err != nil {
 		return 0, nil, event.ErrNoSnapshot
 	}
-	id, at, digest, data, ok := openSnapshot(b)
-	if !ok || id != session {
+	key, at, digest, data, ok := openSnapshot(b)
+	if !ok || key != snapshotKey(session, name) {
 		return 0, nil, event.ErrNoSnapshot
 	}
 	now, err := s.digest(ctx, session, at)
@@ -63,7 +69,7 @@ func (s *Store) Snapshot(ctx context.Context, session string) (at int64, data []
 }
 
 // openSnapshot takes a file apart; ok is false for one that is damaged.
-func openSnapshot(b []byte) (id string, at int64, digest [sha256.Size]byte, data []byte, ok bool) {
+func openSnapshot(b []byte) (key string, at int64, digest [sha256.Size]byte, data []byte, ok bool) {
 	b, ok = bytes.CutPrefix(b, []byte(snapshotMark))
 	if !ok || len(b) < sha256.Size {
 		return "", 0, digest, nil, false
@@ -78,20 +84,21 @@ func openSnapshot(b []byte) (id string, at int64, digest [sha256.Size]byte, data
 		return "", 0, digest, nil, false
 	}
 	b = b[size:]
-	id, b = string(b[:n]), b[n:]
+	key, b = string(b[:n]), b[n:]
 	at, b = int64(binary.LittleEndian.Uint64(b)), b[8:]
-	return id, at, [sha256.Size]byte(b), b[sha256.Size:], true
+	return key, at, [sha256.Size]byte(b), b[sha256.Size:], true
 }
 
 // SaveSnapshot implements event.Snapshots. The file is not synced: one that a
 // power loss tears is damaged, and then there is none.
-func (s *Store) SaveSnapshot(ctx context.Context, session string, at int64, data []byte) error {
+func (s *Store) SaveSnapshot(ctx context.Context, session, name string, at int64, data []byte) error {
 	digest, err := s.digest(ctx, session, at)
 	if err != nil {
 		return s.explain("save a snapshot of", err)
 	}
-	head := binary.AppendUvarint(nil, uint64(len(session)))
-	head = append(head, session...)
+	key := snapshotKey(session, name)
+	head := binary.AppendUvarint(nil, uint64(len(key)))
+	head = append(head, key...)
 	head = binary.LittleEndian.AppendUint64(head, uint64(at))
 	head = append(head, digest[:]...)
 	h := sha256.New()
@@ -114,12 +121,14 @@ func (s *Store) SaveSnapshot(ctx context.Context, session string, at int64, data
 		}
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), s.snapshotFile(session))
+		err = os.Rename(f.Name(), s.snapshotFile(session, name))
 	}
 	if err != nil {
 		return s.explain("save a snapshot of", err)
 	}
-	s.pruneSnapshots(ctx)
+	if len(data) >= largeSnapshot {
+		s.pruneSnapshots(ctx)
+	}
 	return nil
 }
 
@@ -155,8 +164,19 @@ func writeValue(h hash.Hash, v driver.Value) error {
 	return err
 }
 
-// forgetSnapshot removes a session's, which has what the session's events have.
-func (s *Store) forgetSnapshot(session string) { _ = os.Remove(s.snapshotFile(session)) }
+// forgetSnapshots removes a session's, which have what the session's events have.
+func (s *Store) forgetSnapshots(session string) {
+	entries, err := os.ReadDir(s.snapshotFolder())
+	if err != nil {
+		return // there are none
+	}
+	of := filepath.Base(s.snapshotFile(session, ""))
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), of) {
+			_ = os.Remove(filepath.Join(s.snapshotFolder(), e.Name()))
+		}
+	}
+}
 
 // pruneSnapshots removes those of sessions that are gone, what was not finished,
 // and the oldest ones of too many.
@@ -206,7 +226,7 @@ func snapshotOf(name string) (id string, ok bool) {
 		return "", false
 	}
 	defer f.Close()
-	b := make([]byte, len(snapshotMark)+sha256.Size+binary.MaxVarintLen64+4*128)
+	b := make([]byte, len(snapshotMark)+sha256.Size+binary.MaxVarintLen64+256)
 	n, err := io.ReadFull(f, b)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) || n < len(snapshotMark)+sha256.Size {
 		return "", false
@@ -220,7 +240,8 @@ func snapshotOf(name string) (id string, ok bool) {
 	if size <= 0 || length > uint64(len(b)-size) {
 		return "", false
 	}
-	return string(b[size : size+int(length)]), true
+	id, _, ok = strings.Cut(string(b[size:size+int(length)]), "\x00")
+	return id, ok
 }
 
 // has reports whether there is a session; it is not known where the log cannot be read.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,7 +37,7 @@ func fresh(t *testing.T) *Store {
 
 func save(t *testing.T, s *Store, id string, at int64, data string) {
 	t.Helper()
-	if err := s.SaveSnapshot(t.Context(), id, at, []byte(data)); err != nil {
+	if err := s.SaveSnapshot(t.Context(), id, "folds", at, []byte(data)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -44,7 +45,7 @@ func save(t *testing.T, s *Store, id string, at int64, data string) {
 // snapshot returns what is kept of a session, "" for nothing.
 func snapshot(t *testing.T, s *Store, id string) string {
 	t.Helper()
-	at, data, err := s.Snapshot(t.Context(), id)
+	at, data, err := s.Snapshot(t.Context(), id, "folds")
 	if err != nil {
 		if !errors.Is(err, event.ErrNoSnapshot) {
 			t.Fatal(err)
@@ -64,23 +65,26 @@ func TestSnapshot(t *testing.T) {
 		t.Fatalf("there is %q", got)
 	}
 	save(t, s, "s", 2, "first")
+	if err := s.SaveSnapshot(t.Context(), "s", "other", 1, []byte("another name")); err != nil {
+		t.Fatal(err)
+	}
 	save(t, s, "s", 3, "second")
 	told(t, s, "s", 3, "d")
 	if got := snapshot(t, s, "s"); got != "3 second" {
 		t.Errorf("there is %q", got)
 	}
-	if err := s.SaveSnapshot(t.Context(), "s", 9, nil); err == nil {
+	if err := s.SaveSnapshot(t.Context(), "s", "folds", 9, nil); err == nil {
 		t.Error("one was saved of events that are not there")
 	}
 	if got := snapshot(t, s, "s"); got != "3 second" {
 		t.Errorf("then there is %q", got)
 	}
 	// Somebody copies it to another session's place.
-	b, err := os.ReadFile(s.snapshotFile("s"))
+	b, err := os.ReadFile(s.snapshotFile("s", "folds"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(s.snapshotFile("other"), b, 0o600); err != nil {
+	if err := os.WriteFile(s.snapshotFile("other", "folds"), b, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := snapshot(t, s, "other"); got != "" {
@@ -89,12 +93,14 @@ func TestSnapshot(t *testing.T) {
 	if err := s.Delete(t.Context(), "s"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(s.snapshotFile("s")); err == nil {
-		t.Error("it outlives its session")
+	for _, name := range []string{"folds", "other"} {
+		if _, err := os.Stat(s.snapshotFile("s", name)); err == nil {
+			t.Errorf("%s outlives its session", name)
+		}
 	}
 	// A new session of that name, with other events of the same text.
 	told(t, s, "s", 0, "a", "b", "c")
-	if err := os.WriteFile(s.snapshotFile("s"), b, 0o600); err != nil {
+	if err := os.WriteFile(s.snapshotFile("s", "folds"), b, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := snapshot(t, s, "s"); got != "" {
@@ -128,13 +134,13 @@ func TestDamagedSnapshot(t *testing.T) {
 	s := fresh(t)
 	told(t, s, "s", 0, "a", "b")
 	save(t, s, "s", 2, "what was folded")
-	good, err := os.ReadFile(s.snapshotFile("s"))
+	good, err := os.ReadFile(s.snapshotFile("s", "folds"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	try := func(what string, b []byte) {
 		t.Helper()
-		if err := os.WriteFile(s.snapshotFile("s"), b, 0o600); err != nil {
+		if err := os.WriteFile(s.snapshotFile("s", "folds"), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if got := snapshot(t, s, "s"); got != "" {
@@ -148,7 +154,7 @@ func TestDamagedSnapshot(t *testing.T) {
 		try(fmt.Sprint("changed at ", i), bad)
 	}
 	try("longer", append(bytes.Clone(good), 0))
-	if err := os.WriteFile(s.snapshotFile("s"), good, 0o600); err != nil {
+	if err := os.WriteFile(s.snapshotFile("s", "folds"), good, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := snapshot(t, s, "s"); got == "" {
@@ -162,13 +168,13 @@ func TestSnapshotsAreFew(t *testing.T) {
 	for i := range maxSnapshots + 3 {
 		id := fmt.Sprint("s", i)
 		told(t, s, id, 0, "a")
-		save(t, s, id, 1, "x")
+		save(t, s, id, 1, strings.Repeat("x", largeSnapshot))
 		then := time.Unix(1_700_000_000+int64(i), 0)
-		if err := os.Chtimes(s.snapshotFile(id), then, then); err != nil {
+		if err := os.Chtimes(s.snapshotFile(id, "folds"), then, then); err != nil {
 			t.Fatal(err)
 		}
 	}
-	gone := s.snapshotFile("s10")
+	gone := s.snapshotFile("s10", "folds")
 	if _, err := s.w.exec(t.Context(), "UPDATE sessions SET state = 1 WHERE id = 's10'"); err != nil { // as an older pawl deletes one that was forked
 		t.Fatal(err)
 	}
@@ -183,7 +189,8 @@ func TestSnapshotsAreFew(t *testing.T) {
 	if err := os.Chtimes(old, then, then); err != nil {
 		t.Fatal(err)
 	}
-	save(t, s, "s5", 1, "newest")
+	newest := "newest" + strings.Repeat("x", largeSnapshot)
+	save(t, s, "s5", 1, newest)
 	entries, err := os.ReadDir(s.snapshotFolder())
 	if err != nil {
 		t.Fatal(err)
@@ -191,15 +198,15 @@ func TestSnapshotsAreFew(t *testing.T) {
 	if len(entries) > maxSnapshots {
 		t.Errorf("%d files", len(entries))
 	}
-	for _, name := range []string{gone, old, stray, s.snapshotFile("s0")} {
+	for _, name := range []string{gone, old, stray, s.snapshotFile("s0", "folds")} {
 		if _, err := os.Stat(name); err == nil {
 			t.Errorf("%s is still there", name)
 		}
 	}
-	if got := snapshot(t, s, "s5"); got != "1 newest" {
-		t.Errorf("the newest is %q", got)
+	if got := snapshot(t, s, "s5"); got != "1 "+newest {
+		t.Errorf("the newest is %.20q", got)
 	}
-	if st, err := os.Stat(s.snapshotFile("s5")); err != nil || st.Mode().Perm() != 0o600 {
+	if st, err := os.Stat(s.snapshotFile("s5", "folds")); err != nil || st.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", st, err)
 	}
 }

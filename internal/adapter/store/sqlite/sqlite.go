@@ -9,6 +9,9 @@
 // file at once. The cost of an append does not depend on how much is stored.
 // Damaged data is never deleted; whatever can still be read is read.
 //
+// The newest sessions are found in an index (list.go), and snapshots of what was
+// folded are files beside the log (snapshot.go).
+//
 // Refused: files of a newer version, files that are not pawl's, network file
 // systems (WAL needs shared memory between the processes; SQLite reports it).
 //

@@ -42,6 +42,47 @@ func row(t *testing.T, s event.Store) {
 	}
 }
 
+// newest lists what Newest yields, as many as Count says.
+func newest(t *testing.T, s event.Store, dir string) (ids []string) {
+	t.Helper()
+	for r, err := range s.Newest(context.Background(), dir) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, r.ID)
+	}
+	if n := must[int](t)(s.Count(context.Background(), dir)); n != len(ids) {
+		t.Errorf("%q has %d sessions, counted are %d", dir, len(ids), n)
+	}
+	return ids
+}
+
+// SPEC 19.3: the newest are found one page after the other, in the order of all.
+func manySessions(t *testing.T, s event.Store) {
+	const n = 150
+	for i := range n {
+		app(t, s, fmt.Sprintf("s%03d", i), 0, event.Draft{Body: event.Opened{Dir: fmt.Sprintf("/w%d", i%2)}})
+	}
+	for i := range 40 { // some go on, out of order
+		app(t, s, fmt.Sprintf("s%03d", i*37%n), 1+int64(i/n), note("x"))
+	}
+	for _, dir := range []string{"", "/w0", "/w1"} {
+		var want []string
+		for _, r := range must[[]event.Row](t)(s.Sessions(context.Background(), dir)) {
+			want = append(want, r.ID)
+		}
+		if got := newest(t, s, dir); !slices.Equal(got, want) {
+			t.Errorf("the newest of %q are\n%v\nlisted are\n%v", dir, got, want)
+		}
+	}
+	for r, err := range s.Newest(context.Background(), "/w0") {
+		if err != nil || r.Dir != "/w0" {
+			t.Error(r, err)
+		}
+		break // who needs one reads no more
+	}
+}
+
 func newestFirst(t *testing.T, s event.Store) {
 	ctx := context.Background()
 	list := func(dir string) string {
@@ -49,6 +90,9 @@ func newestFirst(t *testing.T, s event.Store) {
 		var ids []string
 		for _, r := range must[[]event.Row](t)(s.Sessions(ctx, dir)) {
 			ids = append(ids, r.ID)
+		}
+		if got := newest(t, s, dir); !slices.Equal(got, ids) {
+			t.Errorf("the newest of %q are %v, listed are %v", dir, got, ids)
 		}
 		return strings.Join(ids, " ")
 	}
@@ -267,9 +311,16 @@ func agents(t *testing.T, s event.Store) {
 		if (r.Parent == nil) != (want == nil) || want != nil && *r.Parent != *want {
 			t.Errorf("%s has parent %+v, want %+v", id, r.Parent, want)
 		}
-		if id == "b" && r.Title != "find it" {
+		if id == "b" && (r.Title != "find it" || len(must[[]event.Row](t)(s.Agents(ctx, "b"))) != 1) {
 			t.Errorf("title %q", r.Title)
 		}
+	}
+	// An agent's session whose parent is not there is listed as a person's.
+	if got := newest(t, s, ""); slices.Sorted(slices.Values(got))[0] != "a" || len(got) != 3 || slices.Contains(got, "b") || slices.Contains(got, "c") {
+		t.Errorf("the newest are %v", got)
+	}
+	if got := must[[]event.Row](t)(s.Agents(ctx, "a")); len(got) != 1 || got[0].ID != "b" {
+		t.Errorf("a has the agents %v", got)
 	}
 	must[struct{}](t)(struct{}{}, s.Delete(ctx, "a"))
 	var left []string

@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) event.Store) {
 		{"returned as read", returnedAsRead},
 		{"row", row},
 		{"sessions newest first", newestFirst},
+		{"many sessions", manySessions},
 		{"prefix", prefix},
 		{"forks of forks", forksOfForks},
 		{"fork of what is not there", forkRefused},
