@@ -23,6 +23,10 @@ var schemas embed.FS
 // version is the newest schema.
 const version = 2
 
+// indexes are what older versions of the same format do not have. They maintain
+// them without knowing them.
+const indexes = sqlNewestIndex + "; " + sqlGoingIndex
+
 func schema(v int) string {
 	b, err := schemas.ReadFile(fmt.Sprintf("schema/%03d.sql", v))
 	if err != nil {
@@ -139,11 +143,11 @@ func newImage(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer c.close()
-	sql := fmt.Sprintf("PRAGMA page_size=%d; PRAGMA application_id=%d; BEGIN;", pageSize, appID)
+	sql := fmt.Sprintf("PRAGMA page_size=%d; PRAGMA auto_vacuum=%d; PRAGMA application_id=%d; BEGIN;", pageSize, incremental, appID)
 	for v := 1; v <= version; v++ {
 		sql += schema(v)
 	}
-	sql += sqlNewestIndex + "; PRAGMA user_version=" + strconv.Itoa(version) + "; COMMIT;"
+	sql += indexes + "; PRAGMA user_version=" + strconv.Itoa(version) + "; COMMIT;"
 	if err := c.script(ctx, sql); err != nil {
 		return nil, err
 	}
@@ -161,11 +165,11 @@ func newImage(ctx context.Context) ([]byte, error) {
 }
 
 // marks reads the file's markers: its schema, its program, whether it has no
-// tables, and whether it has the index of the newest sessions.
+// tables, and whether it has the indexes.
 func (s *Store) marks(ctx context.Context) (at, app int64, blank, indexed bool, err error) {
 	err = s.retry(ctx, func() error {
 		row, err := s.w.one(ctx, `SELECT user_version, application_id, NOT EXISTS (SELECT 1 FROM sqlite_schema),
-  EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'sessions_newest')
+  (SELECT count(*) FROM sqlite_schema WHERE name IN ('sessions_newest', 'sessions_going')) = 2
 FROM pragma_user_version, pragma_application_id`)
 		if err == nil {
 			at, app, blank, indexed = integer(row[0]), integer(row[1]), integer(row[2]) == 1, integer(row[3]) == 1
@@ -184,7 +188,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	switch {
 	case at == 0 && app == 0 && blank:
 		if err := s.retry(ctx, func() error {
-			return s.w.script(ctx, fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=WAL", pageSize))
+			return s.w.script(ctx, fmt.Sprintf("PRAGMA page_size=%d; PRAGMA auto_vacuum=%d; PRAGMA journal_mode=WAL", pageSize, incremental))
 		}); err != nil {
 			return err
 		}
@@ -209,7 +213,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		for v := int(integer(row[0])) + 1; v <= version; v++ {
 			sql += schema(v) + fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", appID, v)
 		}
-		return c.script(ctx, sql+sqlNewestIndex)
+		return c.script(ctx, sql+indexes)
 	})
 	if at == version {
 		return nil // without the index it is only slower

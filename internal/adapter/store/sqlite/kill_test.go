@@ -27,6 +27,13 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if path := os.Getenv(appendEnv); path != "" {
+		if err := appendChild(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if path := os.Getenv(holdEnv); path != "" {
 		if err := holdChild(path); err != nil {
 			fmt.Fprintln(os.Stderr, err)

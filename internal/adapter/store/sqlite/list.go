@@ -9,8 +9,7 @@ import (
 )
 
 // The index by which the newest sessions of a folder are found, however many
-// there are. Older versions maintain it without knowing it, so it needs no new
-// format of the file.
+// there are.
 const sqlNewestIndex = "CREATE INDEX IF NOT EXISTS sessions_newest ON sessions (dir, updated DESC, num DESC, owner) WHERE state = 0"
 
 // newestPage is how many sessions one query of Newest reads.

@@ -45,6 +45,9 @@ const (
 	checkpointPages = 1000
 	// appID marks the file as pawl's: "pawl" in ASCII.
 	appID = 0x7061776c
+	// incremental is SQLite's auto_vacuum that gives free pages back when it is
+	// asked to, some at a time. It is set before the first table is made.
+	incremental = 2
 	// busyStep is how long SQLite itself waits for a lock before the context is
 	// checked again.
 	busyStep = 100 * time.Millisecond
@@ -78,6 +81,7 @@ type Store struct {
 	closed bool
 
 	settling sync.WaitGroup // work that only Close waits for
+	stepped  func()         // for tests: called between two steps of a deletion
 }
 
 // Open opens the log at path, and creates it with its folder if it does not

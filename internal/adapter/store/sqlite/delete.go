@@ -1,0 +1,230 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+)
+
+// How much one transaction of a deletion removes, so that others wait for no
+// more than that.
+const (
+	stepRows  = 500
+	stepBytes = 2 << 20
+	stepPages = 2048 // that are given back to the system
+)
+
+// keptFree is how many free pages stay in the file for what comes next.
+const keptFree = 512
+
+// wholeVacuum is the largest file, in pages, that is rewritten as a whole to give
+// its free pages back. It is for files of versions that could not do it in steps.
+const wholeVacuum = 64 << 20 / pageSize
+
+// The index of the sessions that are being deleted.
+const sqlGoingIndex = "CREATE INDEX IF NOT EXISTS sessions_going ON sessions (num) WHERE state = 2"
+
+// Delete removes a whole session; see event.Store. Its space is overwritten and
+// reused. A content that was put and not named since is kept: somebody is about
+// to name it.
+//
+// The session is gone at once, and what it had goes in many short transactions:
+// others append between them. If it is cut short, the next deletion does the rest.
+func (s *Store) Delete(ctx context.Context, id string) error {
+	var gone []string
+	err := s.writer(ctx, func(ctx context.Context, c *conn) error {
+		row, err := c.one(ctx, "SELECT num FROM sessions WHERE id = ? AND state = 0", id)
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			return fmt.Errorf("%w: %s", event.ErrNoSession, id)
+		}
+		nums, err := family(ctx, c, integer(row[0]))
+		if err != nil {
+			return err
+		}
+		gone = gone[:0]
+		for _, num := range nums {
+			named, err := c.one(ctx, `UPDATE sessions SET state = CASE WHEN EXISTS (SELECT 1 FROM sessions f WHERE f.parent = ?1) THEN 1 ELSE 2 END, title = ''
+WHERE num = ?1 RETURNING id`, num)
+			if err != nil {
+				return err
+			}
+			gone = append(gone, text(named[0]))
+		}
+		return nil
+	})
+	if err != nil {
+		return s.explain("delete a session from", err)
+	}
+	for _, session := range gone {
+		s.forgetSnapshots(session)
+	}
+	if err := s.inSteps(ctx, s.clear); err != nil {
+		return s.explain("delete a session from", err)
+	}
+	s.tidy(ctx)
+	return nil
+}
+
+// family lists a session, and then the sessions of its agents and of theirs.
+func family(ctx context.Context, c *conn, num int64) ([]int64, error) {
+	nums := []int64{num}
+	for i := 0; i < len(nums); i++ {
+		err := c.query(ctx, `SELECT o.num FROM sessions s JOIN sessions o ON o.owner = s.id AND o.owner <> ''
+WHERE s.num = ? AND o.state = 0`, []driver.Value{nums[i]},
+			func(row []driver.Value) (bool, error) {
+				if n := integer(row[0]); !slices.Contains(nums, n) {
+					nums = append(nums, n)
+				}
+				return true, nil
+			})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nums, nil
+}
+
+// inSteps runs a step in a transaction of its own, again and again until it
+// reports that nothing is left. Between two of them it leaves the file to others
+// for as long as the last one took.
+func (s *Store) inSteps(ctx context.Context, step func(context.Context, *conn) (more bool, err error)) error {
+	for more := true; more; {
+		began := time.Now()
+		err := s.writer(ctx, func(ctx context.Context, c *conn) (err error) {
+			more, err = step(ctx, c)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if s.stepped != nil {
+			s.stepped()
+		}
+		if more {
+			time.Sleep(min(max(time.Since(began), time.Millisecond), 50*time.Millisecond))
+		}
+	}
+	return nil
+}
+
+// clear removes a part of a session that is being deleted: its events, then the
+// contents that only it used, then its row.
+func (s *Store) clear(ctx context.Context, c *conn) (more bool, err error) {
+	row, err := c.one(ctx, "SELECT num FROM sessions WHERE state = 2 ORDER BY num DESC LIMIT 1")
+	if err != nil || row == nil {
+		return false, err
+	}
+	num := integer(row[0])
+	for _, part := range []func(context.Context, *conn, int64) (bool, error){s.clearEvents, s.clearBlobs} {
+		if some, err := part(ctx, c, num); err != nil || some {
+			return true, err
+		}
+	}
+	row, err = c.one(ctx, "DELETE FROM sessions WHERE num = ? RETURNING parent", num)
+	if err != nil {
+		return false, err
+	}
+	// An earlier deleted one that was kept for this fork goes too.
+	if row[0] != nil {
+		_, err = c.exec(ctx, "UPDATE sessions SET state = 2 WHERE num = ?1 AND state = 1 AND NOT EXISTS (SELECT 1 FROM sessions f WHERE f.parent = ?1)", integer(row[0]))
+	}
+	return true, err
+}
+
+// clearEvents removes the first events of a session; false if it has none.
+func (s *Store) clearEvents(ctx context.Context, c *conn, num int64) (some bool, err error) {
+	last, bytes := int64(0), int64(0)
+	err = c.query(ctx, "SELECT id, length(body) FROM events WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32 ORDER BY id LIMIT ?2", []driver.Value{num, int64(stepRows)},
+		func(row []driver.Value) (bool, error) {
+			last, bytes = integer(row[0]), bytes+integer(row[1])
+			return bytes < stepBytes, nil
+		})
+	if err != nil || last == 0 {
+		return false, err
+	}
+	_, err = c.exec(ctx, "DELETE FROM events WHERE id >= ?1 << 32 AND id <= ?2", num, last)
+	return true, err
+}
+
+// clearBlobs removes contents of a session that no other one uses; false if none
+// are left.
+func (s *Store) clearBlobs(ctx context.Context, c *conn, num int64) (some bool, err error) {
+	var used, alone []int64
+	bytes := int64(0)
+	err = c.query(ctx, `SELECT b.num, b.hash, length(b.data), EXISTS (SELECT 1 FROM uses o WHERE o.blob = u.blob AND o.session <> ?1)
+FROM uses u JOIN blobs b ON b.num = u.blob WHERE u.session = ?1 LIMIT ?2`, []driver.Value{num, int64(stepRows)},
+		func(row []driver.Value) (bool, error) {
+			used = append(used, integer(row[0]))
+			if _, fresh := s.puts.get(hex.EncodeToString(blob(row[1]))); !fresh && integer(row[3]) == 0 {
+				alone = append(alone, integer(row[0]))
+				bytes += integer(row[2])
+			}
+			return bytes < stepBytes, nil
+		})
+	if err != nil {
+		return false, err
+	}
+	for _, b := range used {
+		if _, err := c.exec(ctx, "DELETE FROM uses WHERE session = ? AND blob = ?", num, b); err != nil {
+			return false, err
+		}
+	}
+	for _, b := range alone {
+		if _, err := c.exec(ctx, "DELETE FROM blobs WHERE num = ?", b); err != nil {
+			return false, err
+		}
+	}
+	return len(used) > 0, nil
+}
+
+// tidy gives free space back after a deletion. What others keep it from, the
+// next deletion does.
+func (s *Store) tidy(ctx context.Context) {
+	if ctx.Err() != nil {
+		return
+	}
+	s.shrink(ctx)
+	s.write <- struct{}{}
+	defer func() { <-s.write }()
+	if !s.closed {
+		s.w.one(ctx, "PRAGMA wal_checkpoint(TRUNCATE)") // deleted text leaves the WAL too
+	}
+}
+
+// shrink gives free pages back, a few at a time.
+func (s *Store) shrink(ctx context.Context) {
+	steps := false
+	err := s.inSteps(ctx, func(ctx context.Context, c *conn) (more bool, err error) {
+		row, err := c.one(ctx, "SELECT freelist_count, page_count, auto_vacuum FROM pragma_freelist_count, pragma_page_count, pragma_auto_vacuum")
+		if err != nil {
+			return false, err
+		}
+		free, all := integer(row[0]), integer(row[1])
+		if integer(row[2]) != incremental {
+			steps = free <= all/2 || free <= keptFree || all > wholeVacuum
+			return false, nil
+		}
+		steps = true
+		if free <= keptFree {
+			return false, nil
+		}
+		n := min(free-keptFree, stepPages)
+		return n == stepPages, c.script(ctx, fmt.Sprintf("PRAGMA incremental_vacuum(%d)", n))
+	})
+	if err != nil || steps {
+		return
+	}
+	s.write <- struct{}{}
+	defer func() { <-s.write }()
+	if !s.closed {
+		s.w.script(ctx, fmt.Sprintf("PRAGMA auto_vacuum=%d; VACUUM", incremental))
+	}
+}
