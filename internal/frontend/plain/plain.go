@@ -3,7 +3,9 @@
 // It is the one sanitiser for all text from outside: replies, files, diffs,
 // names, errors (SPEC 16.11). It promises that its output is valid UTF-8 and
 // contains no control character except newline and tab, no escape sequence, no
-// character that changes the direction of text and no invisible one. Known
+// character that changes the direction of text and no invisible one, but a joiner
+// that shapes letters of a script that has such. Text stays in logical order: what
+// is written from right to left is turned by the terminal, if at all. Known
 // terminal sequences (a colour, a title, a link) are removed completely;
 // anything else that is hidden is shown as \x1b or \u{202E}. The caller adds
 // colours afterwards.
@@ -183,7 +185,7 @@ func (c *cleaner) plain(b *strings.Builder, r rune, n int) {
 		b.WriteByte("0123456789abcdef"[r&15])
 	case r == utf8.RuneError && n == 1:
 		b.WriteRune(utf8.RuneError)
-	case hidden(r) && !(r == 0x200d && picture(c.prev)):
+	case hidden(r) && !(r == 0x200d && picture(c.prev)) && !((r == 0x200c || r == 0x200d) && shaped(c.prev)):
 		writeEscape(b, r)
 	default:
 		b.WriteRune(r)
@@ -194,6 +196,14 @@ func (c *cleaner) plain(b *strings.Builder, r rune, n int) {
 // picture reports whether a rune may be joined with others into one symbol.
 func picture(r rune) bool {
 	return r >= 0x1f000 && r < 0x20000 || r >= 0x2600 && r < 0x27c0 || r == 0xfe0f
+}
+
+// shaped reports whether a joiner behind a rune is a part of the spelling: in Persian,
+// Hindi and others. One behind another joiner is none.
+func shaped(r rune) bool {
+	return r >= 0x600 && r < 0x1000 && unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Nko, unicode.Devanagari, unicode.Bengali,
+		unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala) &&
+		(unicode.IsLetter(r) || unicode.IsMark(r))
 }
 
 // hidden reports whether a rune changes the direction of text, joins it, hides

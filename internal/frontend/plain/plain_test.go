@@ -27,6 +27,11 @@ func TestText(t *testing.T) {
 		"bad\xff\xc3":                           "bad\ufffd\ufffd",
 		"é漢字👩\u200d💻":                           "é漢字👩\u200d💻",
 		"a\u200db":                              `a\u{200D}b`,
+		"می\u200cخواهم":                         "می\u200cخواهم", // a part of the spelling
+		"क्\u200dष":                             "क्\u200dष",
+		"می\u200c\u200cx":                       "می\u200c\\u{200C}x", // a second one is none
+		"\u200cم و\u200c 1\u200c":               "\\u{200C}م و\u200c 1\\u{200C}",
+		"שלום\u200f \u202eevil":                 "שלום\\u{200F} \\u{202E}evil",
 		"\x1b]0;open\nnext":                     "\nnext",
 		"x\x1b":                                 "x",
 		"\x1b\x1b[31mx":                         "x",
