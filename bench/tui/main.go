@@ -3,13 +3,15 @@
 // Command tui measures the screen: what it writes, what it costs, and how soon a
 // key is seen.
 //
-//	go run ./bench/tui [-pawl BINARY] [-replies 50] [-idle 10s] [-check]
+//	go run ./bench/tui [-pawl BINARY] [-replies 50] [-idle 10s] [-messages 10000] [-check]
 //
 // It builds pawl, runs it on a pseudo-terminal of 120x40 with an empty home
 // against a server on this machine that streams 1,000 words of Markdown in
 // pieces of 5 bytes, 200 a second, and reads what pawl writes. Bytes and CPU
 // hardly depend on the machine; start and latency do, so the load is printed
-// beside them. With -check it fails where a count that does not depend on the
+// beside them. With -messages it then holds a conversation of that many messages,
+// prompts and short replies, and compares its memory with that after 100. With
+// -check it fails where a count that does not depend on the
 // machine is over its budget.
 package main
 
@@ -28,15 +30,16 @@ func main() {
 	pawl := flag.String("pawl", "", "the program; built where it is not given")
 	replies := flag.Int("replies", 50, "how many replies before the second look at keys and memory")
 	idle := flag.Duration("idle", 10*time.Second, "how long to watch it rest")
+	messages := flag.Int("messages", 0, "of a long conversation, whose memory is watched; 0 for none")
 	check := flag.Bool("check", false, "fail where a budget is not kept")
 	flag.Parse()
-	if err := run(*pawl, *replies, *idle, *check); err != nil {
+	if err := run(*pawl, *replies, *messages, *idle, *check); err != nil {
 		fmt.Fprintln(os.Stderr, "tui:", err)
 		os.Exit(1)
 	}
 }
 
-func run(pawl string, replies int, idle time.Duration, check bool) error {
+func run(pawl string, replies, messages int, idle time.Duration, check bool) error {
 	dir, err := os.MkdirTemp("", "pawl-bench-tui-*")
 	if err != nil {
 		return err
@@ -123,9 +126,43 @@ func run(pawl string, replies int, idle time.Duration, check bool) error {
 	if strings.Contains(t.all(), "\x1b[2J") || strings.Contains(t.all(), "\x1b[3J") {
 		over = append(over, "the screen was cleared")
 	}
+	if messages > 0 {
+		if err := long(pawl, dir, srv.URL, messages, hold); err != nil {
+			return err
+		}
+	}
 	if check && len(over) > 0 {
 		return fmt.Errorf("over budget: %s", strings.Join(over, ", "))
 	}
+	return nil
+}
+
+// long holds a conversation of many messages, and compares its memory with that
+// after the first hundred.
+func long(pawl, dir, url string, messages int, hold func(what string, got, most float64, unit string)) error {
+	t, err := start(pawl, dir, url)
+	if err != nil {
+		return err
+	}
+	defer t.end()
+	if _, err := t.until("ask ·"); err != nil {
+		return err
+	}
+	first, began := 0.0, time.Now()
+	for n := 2; n <= messages; n += 2 { // a prompt and a reply
+		if err := t.reply(fmt.Sprint("note ", n)); err != nil {
+			return err
+		}
+		switch {
+		case n == 100:
+			first = t.memory()
+			fmt.Printf("memory at message %d: %.1f MB, %.1f MB of it its own\n", n, first, t.own())
+		case n%1000 == 0:
+			fmt.Printf("memory at message %d: %.1f MB, %.1f MB of it its own (%s)\n", n, t.memory(), t.own(), time.Since(began).Round(time.Second))
+		}
+	}
+	hold("memory at the end", t.memory(), 45, "MB")
+	hold(fmt.Sprintf("growth from message 100 (%.1f MB)", first), 100*(t.memory()/first-1), 10, "%")
 	return nil
 }
 

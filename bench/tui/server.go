@@ -17,19 +17,25 @@ const (
 	pieceEvery = 5 * time.Millisecond
 )
 
-// serve answers as OpenAI's API does: a prompt of "quick" at once, every other
-// one as fast as a model writes.
+// serve answers as OpenAI's API does: a prompt of "quick" at once, one of "note"
+// with a few words, every other one as fast as a model writes.
 func serve() *httptest.Server {
-	text := markdown()
+	whole := markdown()
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body) // one that broke off has no prompt
 		var req struct {
 			Messages []struct{ Content json.RawMessage }
 		}
 		_ = json.Unmarshal(body, &req) // as above
-		every := pieceEvery
-		if n := len(req.Messages); n > 0 && strings.Contains(string(req.Messages[n-1].Content), "quick") {
+		every, text, last := pieceEvery, whole, ""
+		if n := len(req.Messages); n > 0 {
+			last = string(req.Messages[n-1].Content)
+		}
+		switch {
+		case strings.Contains(last, "quick"):
 			every = 0
+		case strings.Contains(last, "note"):
+			every, text = 0, "It is **noted**, with `some` words.\n"
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		began := time.Now()

@@ -177,11 +177,16 @@ func (t *terminal) cpu() time.Duration {
 	return time.Duration(total)
 }
 
-// memory is what pawl holds, in MB.
-func (t *terminal) memory() float64 {
+// memory is what pawl holds, in MB; own is that without the pages of its program
+// file, which the system shares and takes back.
+func (t *terminal) memory() float64 { return t.status("VmRSS:") }
+
+func (t *terminal) own() float64 { return t.status("RssAnon:") }
+
+func (t *terminal) status(name string) float64 {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", t.cmd.Process.Pid))
 	for l := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(l, "VmRSS:"); ok {
+		if rest, ok := strings.CutPrefix(l, name); ok {
 			n, _ := strconv.Atoi(strings.Fields(rest)[0])
 			return float64(n) / 1024
 		}

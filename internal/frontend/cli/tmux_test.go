@@ -78,9 +78,8 @@ func onTmux(t *testing.T, srv *httptest.Server, more ...string) (x *inTmux, scri
 	if err := processtest.Write(script, []byte("cd '"+dir+"' && exec "+line+" '"+c.Path+"' \"$@\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	x.run("new-session", "-d", "-x", "100", "-y", "30", "env", "PS1="+ready+" ", "sh")
+	x.run("start-server", ";", "set", "-g", "history-limit", "50000", ";", "new-session", "-d", "-x", "100", "-y", "30", "env", "PS1="+ready+" ", "sh")
 	t.Cleanup(func() { x.run("kill-server") })
-	x.run("set", "-g", "history-limit", "50000")
 	x.shell()
 	x.send("sh "+script, "Enter")
 	return x, script

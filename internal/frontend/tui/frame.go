@@ -51,11 +51,13 @@ func (s *screen) live() (out []styled.Line, caret paint.Caret) {
 	foot := s.footer(max(0, most-len(typed)-1))
 	room := most - len(typed) - len(foot) - 1
 	var above []styled.Line
-	if s.ask != nil {
+	queued := s.queued()
+	if s.ask != nil { // what was entered meanwhile is seen as far as the question leaves room
 		above = s.asked(room)
+		above = append(above, queued[:min(len(queued), max(0, room-len(above)))]...)
 	} else {
 		above = append(above, s.paper.rows(s.Now())...)
-		above = append(above, s.queued()...)
+		above = append(above, queued...)
 	}
 	if len(above) > 0 && room > len(above) || s.paper.begun && room > len(above) {
 		above = append(above, nil)

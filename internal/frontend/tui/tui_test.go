@@ -143,6 +143,10 @@ func TestAWordIsNoAnswer(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(r.dir, "new.txt")); err == nil {
 		t.Fatal("typing allowed the call")
 	}
+	r.press("enter")
+	r.see("◦ use essays") // what waits is seen below the question
+	r.press("up")
+	r.see("› use essays")
 	r.press("tab")
 	r.see("press a key")
 	r.press("y")
