@@ -1,12 +1,12 @@
 package trees
 
 import (
-	"bytes"
 	"crypto/sha1"
 	"encoding/binary"
 	"encoding/hex"
 	"os"
-	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
 )
 
 // This file reads and writes git's index of a tree, in version 2: which files were as
@@ -25,11 +25,8 @@ type indexed struct {
 	dev, uid, gid uint32
 }
 
-const (
-	indexHead  = 12
-	indexFixed = 62 // of an entry, before its path
-	indexLong  = 0xFFF
-)
+// indexLong stands for all lengths of paths that have no room in an entry.
+const indexLong = 0xFFF
 
 // octal are the modes of an index by those of a tree.
 var octal = map[string]uint32{modeFile: 0o100644, modeExec: 0o100755, modeLink: 0o120000}
@@ -56,53 +53,32 @@ func writeIndex(path string, files []indexed) error {
 
 // readIndex reads an index that has nothing but files. Others are git's to read.
 func readIndex(path string) (files []indexed, err error) {
-	raw, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if len(raw) < indexHead+sha1.Size || string(raw[:8]) != "DIRC\x00\x00\x00\x02" {
-		return nil, errUnusual
+	defer f.Close()
+	about, err := f.Stat()
+	if err != nil {
+		return nil, err
 	}
-	n := int(binary.BigEndian.Uint32(raw[8:]))
-	b := raw[indexHead : len(raw)-sha1.Size]
-	if n > len(b)/indexFixed {
-		return nil, errUnusual
-	}
-	files = make([]indexed, 0, n)
-	text := string(b) // one copy, which all paths share
-	at := 0
-	for range n {
-		if len(b)-at < indexFixed {
-			return nil, errUnusual
-		}
-		num := func(i int) uint32 { return binary.BigEndian.Uint32(b[at+4*i:]) }
-		f := indexed{
-			file:  file{id: hex.EncodeToString(b[at+40 : at+60])},
-			stamp: stamp{ctime: [2]uint32{num(0), num(1)}, mtime: [2]uint32{num(2), num(3)}, ino: num(5), size: num(9)},
+	usual := true
+	_, err = gitindex.Read(f, about.Size(), "", sha1.Size, func(e *gitindex.Entry) {
+		at := func(t int64) [2]uint32 { return [2]uint32{uint32(t / 1e9), uint32(t % 1e9)} }
+		known := indexed{
+			file:  file{path: string(e.Path), id: hex.EncodeToString(e.ID[:sha1.Size])},
+			stamp: stamp{ctime: at(e.Ctime), mtime: at(e.Mtime), ino: e.Ino, size: e.Size},
 		}
 		for mode, o := range octal {
-			if num(6) == o {
-				f.mode = mode
+			if e.Mode == o {
+				known.mode = mode
 			}
 		}
-		// What is above the length says that git does not compare the file.
-		length, end := binary.BigEndian.Uint16(b[at+60:]), bytes.IndexByte(b[at+indexFixed:], 0)
-		if f.mode == "" || length > indexLong || end < 0 || int(length) != min(end, indexLong) {
-			return nil, errUnusual
-		}
-		f.path = text[at+indexFixed : at+indexFixed+end]
-		files = append(files, f)
-		if at += (indexFixed + end + 8) / 8 * 8; at > len(b) {
-			return nil, errUnusual
-		}
+		usual = usual && known.mode != "" && (e.Plain || known.mode == modeLink)
+		files = append(files, known)
+	})
+	if err == nil && !usual {
+		err = errUnusual
 	}
-	for at < len(b) { // extensions: those that must be understood have a small letter
-		if len(b)-at < 8 || strings.ToUpper(text[at:at+1]) != text[at:at+1] {
-			return nil, errUnusual
-		}
-		if at += 8 + int(binary.BigEndian.Uint32(b[at+4:])); at > len(b) {
-			return nil, errUnusual
-		}
-	}
-	return files, nil
+	return files, err
 }

@@ -157,16 +157,18 @@ func (s *Store) borrow(ctx context.Context) error {
 	if s.root == "" {
 		return nil
 	}
-	out, err := s.reads.Run(ctx, s.root, nil, nil, "rev-parse", "--path-format=absolute", "--git-path", "objects", "--git-path", "info/exclude")
+	out, err := s.reads.Run(ctx, s.root, nil, nil, "rev-parse", "--path-format=absolute", "--git-path", "objects", "--git-path", "info/exclude", "--show-object-format")
 	if err != nil {
 		return ctx.Err() // there is no repository
 	}
 	lines := strings.Split(strings.TrimRight(string(out), "\n"), "\n")
-	if len(lines) != 2 || strings.ContainsAny(lines[0], "\"\n") {
+	if len(lines) != 3 || strings.ContainsAny(lines[0], "\"\n") {
 		return nil
 	}
-	if err := os.WriteFile(filepath.Join(s.dir, "objects", "info", "alternates"), []byte(lines[0]+"\n"), 0o600); err != nil {
-		return err
+	if lines[2] == "sha1" { // objects with other names are of no use here
+		if err := os.WriteFile(filepath.Join(s.dir, "objects", "info", "alternates"), []byte(lines[0]+"\n"), 0o600); err != nil {
+			return err
+		}
 	}
 	if text, err := os.ReadFile(lines[1]); err == nil {
 		return os.WriteFile(filepath.Join(s.dir, "info", "exclude"), text, 0o600)
@@ -189,7 +191,9 @@ func (s *Store) Snapshot(ctx context.Context) (string, error) {
 	env := []string{"GIT_INDEX_FILE=" + index, "GIT_WORK_TREE=" + s.root}
 	head := ""
 	if out, err := s.reads.Run(ctx, s.root, nil, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
-		head = strings.TrimSpace(string(out))
+		if id := strings.TrimSpace(string(out)); isObjectID(id) { // not that of a repository of SHA-256
+			head = id
+		}
 	}
 	s.snapshots.Lock()
 	defer s.snapshots.Unlock()

@@ -293,7 +293,18 @@ func link(t *testing.T, to, dir, name string) {
 // States of a repository in which its index does not serve.
 func TestSnapshotOfAnyRepository(t *testing.T) {
 	for name, prepare := range map[string]func(t *testing.T, root string){
-		"no commit yet":   func(t *testing.T, root string) { run(t, root, "init", "-q") },
+		"no commit yet": func(t *testing.T, root string) { run(t, root, "init", "-q") },
+		"of SHA-256": func(t *testing.T, root string) {
+			run(t, root, "init", "-q", "--object-format=sha256")
+			run(t, root, "add", "-A")
+			run(t, root, "commit", "-q", "-m", "1")
+		},
+		"of SHA-256, packed, a folder of one": func(t *testing.T, root string) {
+			run(t, filepath.Dir(root), "init", "-q", "--object-format=sha256")
+			run(t, root, "add", "-A")
+			run(t, root, "commit", "-q", "-m", "1")
+			run(t, root, "gc", "-q")
+		},
 		"a folder of one": func(t *testing.T, root string) { run(t, filepath.Dir(root), "init", "-q") },
 		"a merge half done": func(t *testing.T, root string) {
 			run(t, root, "init", "-q", "-b", "main")
