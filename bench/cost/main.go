@@ -1,6 +1,8 @@
 // Command cost measures pawl's own cost, without the model and the tools:
 //
 //	go run ./bench/cost [-n 1000] [-sandbox off] [-line 'echo %d | tee f'] [-files 50000]
+//	go run ./bench/cost -sizes 50,50000,500000 [-n 60]
+//	go run ./bench/cost -n 1 -at-once 8 -line 'sleep 1; echo %d'
 //
 // It builds pawl, runs it against a scripted model server on this machine that
 // asks for n `echo` calls, one a reply, and prints: start to the first request,
@@ -10,7 +12,10 @@
 // connections, bytes sent, and bytes written to disk. It asserts nothing.
 // -sandbox is given to pawl, for pairs of runs with and without; -line is the
 // command instead of echo; -files is how many files the workspace has, in git;
-// -pawl is a program that was built before, for pairs of runs.
+// -pawl is a program that was built before, for pairs of runs. -sizes makes one
+// table: for each size, turns with a command that only reads, with one that
+// overwrites a file of the workspace, and with a script of which nothing is known;
+// pawl's own processor's time is without that of the commands.
 package main
 
 import (
@@ -42,12 +47,26 @@ func main() {
 	line := flag.String("line", "", "the command line, with %d for a number, instead of echo")
 	files := flag.Int("files", 0, "how many files the workspace has")
 	built := flag.String("pawl", "", "a pawl that was built before")
+	sizes := flag.String("sizes", "", "how many files the workspaces have, for one table")
+	flag.IntVar(&atOnce, "at-once", 1, "how many calls each reply asks for")
 	flag.Parse()
-	if err := run(*n, *files, *box, *line, *built); err != nil {
+	var err error
+	if *sizes != "" {
+		err = table(*sizes, *n, *box, *built)
+	} else {
+		var r result
+		if r, err = run(*n, *files, "", *box, *line, *built); err == nil {
+			r.print(*n)
+		}
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "cost:", err)
 		os.Exit(1)
 	}
 }
+
+// atOnce is how many calls a reply asks for.
+var atOnce int
 
 func first(a, b string) string {
 	if a != "" {
@@ -68,6 +87,7 @@ type meter struct {
 	conns    map[net.Conn]bool
 	peakKB   int
 	pid      int
+	used     []time.Duration // processor's time of pawl when request i arrived
 }
 
 // markers are what a cache marker looks like in an Anthropic request.
@@ -88,6 +108,24 @@ func (s *meter) took(i int, body []byte) {
 	}
 	s.last = plain
 	s.peakKB = max(s.peakKB, peak(s.pid))
+	s.used = append(s.used, used(s.pid))
+}
+
+// used returns the processor's time of a process without its children's, in
+// steps of 10 ms.
+func used(pid int) time.Duration {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	f := strings.Fields(rest)
+	if len(f) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(f[11]) // numbers, by the kernel's word
+	system, _ := strconv.Atoi(f[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
 // share returns the fraction of a that is a common prefix with b. The end of a request
@@ -115,24 +153,24 @@ func peak(pid int) int {
 	return 0
 }
 
-func run(n, files int, box, line, built string) error {
+// run runs pawl once, in a workspace that is there, or with "" in one that it makes.
+func run(n, files int, work, box, line, built string) (r result, err error) {
 	dir, err := os.MkdirTemp("", "pawl-cost-*")
 	if err != nil {
-		return err
+		return r, err
 	}
 	defer os.RemoveAll(dir)
 	bin := filepath.Join(dir, "pawl")
 	if built != "" {
 		bin = built
 	} else if out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", bin, "./cmd/pawl").CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w\n%s", err, out)
+		return r, fmt.Errorf("build: %w\n%s", err, out)
 	}
 	if st, err := os.Stat(bin); err == nil {
-		fmt.Printf("binary                         %8.1f MB\n", float64(st.Size())/1e6)
+		r.binary = float64(st.Size()) / 1e6
 	}
-	version := best(20, func() error { return exec.Command(bin, "--version").Run() })
-	nothing := best(20, func() error { return exec.Command("/bin/true").Run() })
-	fmt.Printf("pawl --version                 %8.1f ms   (an empty process: %.1f ms)\n", ms(version), ms(nothing))
+	r.version = best(20, func() error { return exec.Command(bin, "--version").Run() })
+	r.nothing = best(20, func() error { return exec.Command("/bin/true").Run() })
 
 	s := &meter{conns: map[net.Conn]bool{}, minShare: 1}
 	model := &llmtest.Server{
@@ -141,10 +179,12 @@ func run(n, files int, box, line, built string) error {
 			if i == n {
 				return llmtest.Say("done")
 			}
-			if line != "" {
-				return llmtest.Use("bash", fmt.Sprintf(`{"command":%q}`, strings.ReplaceAll(line, "%d", strconv.Itoa(i))))
+			var calls []string
+			for k := range atOnce {
+				line := strings.ReplaceAll(first(line, "echo %d"), "%d", strconv.Itoa(i*atOnce+k))
+				calls = append(calls, "bash", fmt.Sprintf(`{"command":%q}`, line))
 			}
-			return llmtest.Use("bash", fmt.Sprintf(`{"command":"echo %d"}`, i))
+			return llmtest.Use(calls...)
 		},
 		Done: func(int) {
 			s.mu.Lock()
@@ -163,21 +203,19 @@ func run(n, files int, box, line, built string) error {
 	web.Start()
 	defer web.Close()
 
-	work := filepath.Join(dir, "work")
 	home := filepath.Join(dir, "home")
-	for _, d := range []string{work, home} {
-		if err := os.Mkdir(d, 0o700); err != nil {
-			return err
-		}
+	if err := os.Mkdir(home, 0o700); err != nil {
+		return r, err
 	}
-	if files > 0 {
-		if err := filetree.Make(work, files, false); err != nil {
-			return err
+	if work == "" {
+		work = filepath.Join(dir, "work")
+		if err := workspace(work, files); err != nil {
+			return r, err
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, bin, "run", "-m", "anthropic/claude-bench", "--allow", "bash(echo *)", "--output-format", "json", "--sandbox", first(box, "workspace"), "echo a lot")
+	cmd := exec.CommandContext(ctx, bin, "run", "-m", "anthropic/claude-bench", "--allow", "bash(echo *)", "--allow", "bash(sh ./noop.sh *)", "--output-format", "json", "--sandbox", first(box, "workspace"), "echo a lot")
 	cmd.Dir = work
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "ANTHROPIC_API_KEY=bench-key", "ANTHROPIC_BASE_URL=" + web.URL}
 	var out, errs bytes.Buffer
@@ -186,19 +224,19 @@ func run(n, files int, box, line, built string) error {
 	s.mu.Lock()
 	if err := cmd.Start(); err != nil {
 		s.mu.Unlock()
-		return err
+		return r, err
 	}
 	s.pid = cmd.Process.Pid
 	s.mu.Unlock()
 	if err := cmd.Wait(); err != nil {
-		return fmt.Errorf("pawl: %w\n%s\n%s", err, errs.String(), out.String())
+		return r, fmt.Errorf("pawl: %w\n%s\n%s", err, errs.String(), out.String())
 	}
-	whole := time.Since(start)
+	r.whole = time.Since(start)
 	if got := len(s.arrived); got != n+1 {
-		return fmt.Errorf("%d requests, want %d\n%s", got, n+1, out.String())
+		return r, fmt.Errorf("%d requests, want %d\n%s", got, n+1, out.String())
 	}
 
-	tool := best(50, func() error {
+	r.tool = best(50, func() error {
 		c := exec.Command("bash", "--noprofile", "--norc", "-c", "echo 1")
 		c.Stdout = io.Discard
 		return c.Run()
@@ -207,31 +245,36 @@ func run(n, files int, box, line, built string) error {
 	for i := range n {
 		gaps = append(gaps, s.arrived[i+1].Sub(s.replied[i]))
 	}
-	early, late := median(gaps[min(5, n-1):min(25, n)]), median(gaps[max(0, n-20):])
-	fmt.Printf("start to first request         %8.1f ms\n", ms(s.arrived[0].Sub(start)))
-	fmt.Printf("a turn near 10                 %8.2f ms   (the tool's own process: %.2f ms)\n", ms(early), ms(tool))
-	fmt.Printf("a turn near %-6d             %8.2f ms   ratio %.2f\n", n, ms(late), float64(late)/float64(early))
-	fmt.Printf("least share of the prefix      %8.2f %%\n", 100*s.minShare)
-	fmt.Printf("first request                  %8.1f KB\n", float64(s.first)/1e3)
-	fmt.Printf("sent in all                    %8.1f MB\n", float64(s.sent)/1e6)
-	fmt.Printf("connections                    %8d\n", len(s.conns))
-	fmt.Printf("peak memory                    %8.1f MB\n", float64(s.peakKB)/1e3)
-	var log int64
+	r.early, r.late = median(gaps[min(5, n-1):min(25, n)]), median(gaps[max(0, n-20):])
+	r.start, r.share, r.first = s.arrived[0].Sub(start), s.minShare, s.first
+	r.sent, r.conns, r.peakKB = s.sent, len(s.conns), s.peakKB
+	from := min(5, n-1) // the first commands find all files
+	r.own = (s.used[n] - s.used[from]) / time.Duration(n-from)
 	err = filepath.Walk(home, func(_ string, st os.FileInfo, err error) error {
 		if err == nil && st.Mode().IsRegular() {
-			log += st.Size()
+			r.log += st.Size()
 		}
 		return err
 	})
 	if err != nil {
+		return r, err
+	}
+	if u, ok := written(cmd); ok {
+		r.written = u
+	}
+	r.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return r, nil
+}
+
+// workspace makes a workspace.
+func workspace(work string, files int) error {
+	if err := os.Mkdir(work, 0o700); err != nil {
 		return err
 	}
-	fmt.Printf("log on disk                    %8.1f MB\n", float64(log)/1e6)
-	if u, ok := written(cmd); ok {
-		fmt.Printf("written to disk (blocks)       %8.1f MB\n", float64(u)/1e6)
+	if err := os.WriteFile(filepath.Join(work, "noop.sh"), []byte("exit 0\n"), 0o644); err != nil || files == 0 {
+		return err
 	}
-	fmt.Printf("the whole run                  %8.1f s    (CPU: %.1f s, with its commands)\n", whole.Seconds(), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds())
-	return nil
+	return filetree.Make(work, files, false)
 }
 
 func best(n int, f func() error) time.Duration {

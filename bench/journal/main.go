@@ -37,6 +37,7 @@ func main() {
 	n := flag.Int("n", 30, "how many snapshots of each kind")
 	plain := flag.Bool("plain", false, "without git")
 	only := flag.String("way", "", "only walk, or only follow")
+	flag.BoolVar(&cells, "cells", false, "print the processor's time as cells of a table")
 	flag.Parse()
 	if err := run(*sizes, *n, *plain, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "journal:", err)
@@ -44,9 +45,12 @@ func main() {
 	}
 }
 
+var cells bool
+
 func run(sizes string, n int, plain bool, only string) error {
-	fmt.Println("   files  way      first ms   MB | nothing changed  | 10 files changed | git add of one   | Verify")
-	fmt.Println("                                 |   wall      CPU  |   wall      CPU  |   wall      CPU  |   wall      CPU   ms")
+	if !cells {
+		heads()
+	}
 	for s := range strings.SplitSeq(sizes, ",") {
 		files, err := strconv.Atoi(s)
 		if err != nil {
@@ -57,6 +61,11 @@ func run(sizes string, n int, plain bool, only string) error {
 		}
 	}
 	return nil
+}
+
+func heads() {
+	fmt.Println("   files  way      first ms   MB | nothing changed  | 10 files changed | git add of one   | Verify")
+	fmt.Println("                                 |   wall      CPU  |   wall      CPU  |   wall      CPU  |   wall      CPU   ms")
 }
 
 // cost is the time of something, on the wall and on the processors.
@@ -182,6 +191,10 @@ func size(files, n int, plain bool, only string) error {
 		}
 	}
 	for _, w := range ways {
+		if cells {
+			fmt.Printf("%.0f | %.2f | %.2f | %.2f | %.0f | %.1f\n", ms(w.first.wall), ms(middle(w.nothing)), ms(middle(w.ten)), ms(middle(w.added)), ms(middle(w.verifed)), float64(w.heap)/1e6)
+			continue
+		}
 		fmt.Printf("%8d  %-6s %10.1f %5.1f | %s | %s | %s | %s\n", files, w.name, ms(w.first.wall), float64(w.heap)/1e6,
 			median(w.nothing), median(w.ten), median(w.added), median(w.verifed))
 	}
@@ -207,6 +220,19 @@ func median(cs []cost) string {
 	slices.Sort(wall)
 	slices.Sort(cpu)
 	return fmt.Sprintf("%7.2f %8.2f ", ms(wall[len(wall)/2]), ms(cpu[len(cpu)/2]))
+}
+
+// middle returns the median of the processor's time.
+func middle(cs []cost) time.Duration {
+	if len(cs) == 0 {
+		return 0
+	}
+	var cpu []time.Duration
+	for _, c := range cs {
+		cpu = append(cpu, c.cpu)
+	}
+	slices.Sort(cpu)
+	return cpu[len(cpu)/2]
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -3,6 +3,7 @@ package lsp
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
@@ -89,10 +90,13 @@ func (s *Servers) atTop(wanted func(*Server) bool) []*Server {
 		if n > topEntries {
 			return
 		}
-		entries, err := os.ReadDir(dir)
+		f, err := os.Open(dir)
 		if err != nil {
 			return
 		}
+		entries, _ := f.ReadDir(topEntries - n + 1) // a folder may have very many
+		f.Close()
+		slices.SortFunc(entries, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 		var below []string
 		for _, e := range entries {
 			if n++; n > topEntries {
