@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -50,7 +52,18 @@ func TestPartsReach(t *testing.T) {
 		{"value of a computed name", "Makefile", "D = x\nN = D\n$(N) = mk\ninclude $(D)/a.mk\ncheck:\n\tx\n", "mk/a.mk", true},
 		{"folder of python", "Makefile", "check:\n\tpython3 d\n", "d/__main__.py", false},
 		{"folder of node", "Makefile", "check:\n\tnode ./d\n", "d/index.js", false},
-		{"library of ruby", "Makefile", "check:\n\truby -r./d/x a.rb\n", "d/x.rb", true},
+		{"library of ruby", "Makefile", "check:\n\truby -r./d/x a.rb\n", "d/x.rb", false},
+		{"library of ruby by a name", "Makefile", "check:\n\truby -rx a.rb\n", "x.rb", true},
+		{"folder of ruby's libraries", "Makefile", "check:\n\truby -Ilib -I test test/a.rb\n", "test/a.rb", false},
+		{"library in a folder of ruby's", "Makefile", "check:\n\truby -Ilib -rx test/a.rb\n", "lib/x.rb", true},
+		{"folder of perl's libraries", "Makefile", "check:\n\tperl -Ilib t/a.pl\n", "t/a.pl", false},
+		{"module of perl", "Makefile", "check:\n\tperl -Ilib -MX t/a.pl\n", "lib/X.pm", true},
+		{"python by itself", "Makefile", "check:\n\tpython3 -I t/a.py\n", "t/a.py", false},
+		{"library of node", "package.json", pkg("node --import ./d/setup.mjs --test"), "d/setup.mjs", false},
+		{"library of node that is not there", "package.json", pkg("node -r ./d/setup.cjs t/a.js"), "t/a.js", true},
+		{"library of node without extension", "package.json", pkg("node -r ./d/setup --test"), "d/setup.js", true},
+		{"library of node that is not installed", "package.json", pkg("node --import tsx --test"), "tsx.mjs", true},
+		{"library of node, known only then", "package.json", pkg("node --import $X --test"), "x.mjs", true},
 		{"program of go", "Makefile", "check:\n\tgo test -exec ./d/r ./...\n", "d/r", true},
 		{"env in a folder", "Makefile", "check:\n\tenv -C d ./r\n", "d/r", true},
 		{"dependency", "Makefile", "check: d/r\n\tsh $<\n", "d/r", true},
@@ -140,5 +153,32 @@ func TestEveryFileIsBounded(t *testing.T) {
 	ps := f.Parts(cs)
 	if len(ps) != 1 || ps[0].Hash != "" || !strings.Contains(strings.Join(ps[0].Lines, "\n"), "more than 2000 folders") {
 		t.Errorf("%+v", ps)
+	}
+}
+
+// SPEC 16.1: a library of node that is installed is the check's tool: an edit of
+// the project's source does not ask again. One that is a link is of the project.
+func TestPartsReachInstalled(t *testing.T) {
+	for link, every := range map[bool]bool{false: false, true: true} {
+		dir := t.TempDir()
+		put(t, dir, "package.json", `{"scripts": {"test": "node --import tsx --test"}}`, "packages/tsx/index.mjs", "x", "src/a.js", "x")
+		put(t, dir, "node_modules/other/index.js", "x")
+		if link {
+			if err := os.Symlink("../packages/tsx", filepath.Join(dir, "node_modules/tsx")); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			put(t, dir, "node_modules/tsx/package.json", "{}")
+		}
+		f := &Finder{Root: dir, LookPath: none}
+		cs, err := f.Here()
+		if err != nil || len(cs) == 0 {
+			t.Fatal(cs, err)
+		}
+		for _, p := range f.Parts(cs) {
+			if got := slices.Contains(p.From, "every file"); got != every || p.Hash == "" {
+				t.Errorf("a link: %v, every file: %v: %q", link, got, p.Lines)
+			}
+		}
 	}
 }

@@ -230,12 +230,14 @@ func (r *walk) interpret(c shellsyntax.Command, name string, args []shellsyntax.
 			return
 		case w.Text == "-":
 			r.not("code for " + name + " in a command line")
-		case !python && len(w.Text) > 2 && (strings.HasPrefix(w.Text, "-r") || strings.HasPrefix(w.Text, "-I") || strings.HasPrefix(w.Text, "-M")):
-			r.not("a library of " + name + " that its call names")
-		case w.Known && slices.Contains([]string{"-r", "-I", "-M", "--require", "--import", "--loader", "--experimental-loader", "-W", "-X"}, w.Text) && i+1 < len(args):
-			if i++; w.Text != "-W" && (w.Text != "-X" || !args[i].Known || strings.HasPrefix(args[i].Text, "pycache")) {
+		case python && (w.Text == "-W" || w.Text == "-X") && i+1 < len(args):
+			if i++; w.Text == "-X" && (!args[i].Known || strings.HasPrefix(args[i].Text, "pycache")) {
 				r.not("a library of " + name + " that its call names")
 			}
+		case !python && w.Known && preloading(name, args[i:]) > 0:
+			n := preloading(name, args[i:])
+			r.preload(c, name, args[i:i+n])
+			i += n - 1
 		case python && strings.HasPrefix(w.Text, "-Xpycache"):
 			r.not("a library of " + name + " that its call names")
 		case w.Known && strings.HasPrefix(w.Text, "-"):

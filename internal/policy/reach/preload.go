@@ -1,0 +1,108 @@
+package reach
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// This file follows the options by which an interpreter loads a library before
+// its script, or searches a folder for libraries.
+
+// searchOption is ruby's and perl's option for a folder to search.
+const searchOption = "-I"
+
+// preloadOptions are the options that load a library.
+func preloadOptions(name string) []string {
+	switch {
+	case strings.HasPrefix(name, "ruby"):
+		return []string{"-r"}
+	case strings.HasPrefix(name, "perl"):
+		return []string{"-M", "-m"}
+	case strings.HasPrefix(name, "node"), name == "tsx", name == "ts-node":
+		return []string{"-r", "--require", "--import", "--loader", "--experimental-loader"}
+	}
+	return []string{"-r", "-M", "--require", "--import", "--loader"}
+}
+
+// preloading returns how many words the option takes with which args begin, if it
+// is one of these; 0 if it is not.
+func preloading(name string, args []shellsyntax.Word) int {
+	for _, o := range append(preloadOptions(name), searchOption) {
+		value, ok := strings.CutPrefix(args[0].Text, o)
+		long := strings.HasPrefix(o, "--")
+		switch {
+		case !ok || long && value != "" && value[0] != '=':
+		case value != "":
+			return 1
+		case len(args) > 1:
+			return 2
+		}
+	}
+	return 0
+}
+
+// preload follows one such option. A folder that is searched decides, for a
+// check, only what the tested code imports, which is source. A library that is
+// named by its path is a script. One of node's without a path is an installed
+// package, as the check's own tool is.
+func (r *walk) preload(c shellsyntax.Command, name string, words []shellsyntax.Word) {
+	lib, known := words[len(words)-1].Text, words[len(words)-1].Known
+	if len(words) == 1 {
+		lib = strings.TrimLeft(lib, "-")
+		if _, value, ok := strings.Cut(lib, "="); ok && strings.HasPrefix(words[0].Text, "--") {
+			lib = value
+		} else {
+			lib = lib[1:]
+		}
+	}
+	switch {
+	case !r.ask.Deep && (strings.HasPrefix(words[0].Text, searchOption) || strings.HasPrefix(name, "perl") && strings.HasPrefix(lib, "lib=")):
+		return
+	case r.ask.Deep || !known:
+	case strings.HasPrefix(lib, "./") || strings.HasPrefix(lib, "../") || strings.HasPrefix(lib, "/"):
+		if strings.HasPrefix(name, "ruby") && path.Ext(lib) == "" {
+			lib += ".rb" // which ruby looks for first
+		}
+		if extensions[path.Ext(lib)] != nil { // without one, a file that is made later may come first
+			for _, dir := range r.folders(c) {
+				if !r.isFile(inside(dir, lib)) {
+					r.not("a library of " + name + " that its call names")
+				}
+			}
+			r.files(c, shellsyntax.Word{Text: lib, Known: true}, asScript)
+			return
+		}
+	case strings.HasPrefix(name, "node") || name == "tsx" || name == "ts-node":
+		for _, dir := range r.folders(c) {
+			if r.isInstalled(dir, lib) {
+				return
+			}
+		}
+	}
+	r.not("a library of " + name + " that its call names")
+}
+
+// isInstalled reports whether a name, perhaps with a path in it, is that of a
+// package of node which a folder finds.
+func (r *walk) isInstalled(dir, name string) bool {
+	parts := strings.Split(name, "/")
+	pkg := parts[0]
+	if strings.HasPrefix(pkg, "@") && len(parts) > 1 {
+		pkg += "/" + parts[1]
+	}
+	if pkg == "" || !fs.ValidPath(pkg) || pkg == "." {
+		return false
+	}
+	for {
+		if st, err := fs.Lstat(r.fsys, path.Join(dir, "node_modules", pkg)); err == nil {
+			return st.IsDir() // a link is a package of the same repository
+		}
+		if dir == "." || dir == "/" {
+			return false
+		}
+		dir = path.Dir(dir)
+	}
+}
