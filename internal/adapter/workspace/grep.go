@@ -42,7 +42,7 @@ func (w *Workspace) Grep(ctx context.Context, q tool.Query) (tool.Matches, error
 	if q.Limit <= 0 {
 		q.Limit = grepDefault
 	}
-	s := &search{ctx: ctx, q: q, m: m, keep: keep, base: p, buffers: make([]contents, workers())}
+	s := &search{ctx: ctx, q: q, m: m, keep: keep, base: p, buffers: make([]contents, maxWorkers)}
 	for i := range s.buffers {
 		s.buffers[i].max = grepLimit
 	}

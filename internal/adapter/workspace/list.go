@@ -89,7 +89,7 @@ func (w *Workspace) Glob(ctx context.Context, dir, pattern string, limit int) ([
 	if !info.IsDir() {
 		return nil, false, &sentence{p.clean + " is a file, not a folder", fs.ErrInvalid}
 	}
-	g := &globbing{match: match, limit: limit, parts: make([]part, workers())}
+	g := &globbing{match: match, limit: limit, parts: make([]part, maxWorkers)}
 	t, err := w.treeOf(ctx, p)
 	if err != nil {
 		return nil, false, err

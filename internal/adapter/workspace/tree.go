@@ -240,7 +240,7 @@ func (t *tree) all() error {
 
 func (t *tree) run() error {
 	var wg sync.WaitGroup
-	for i := range workers() {
+	for i := range min(max(runtime.GOMAXPROCS(0), 2), maxWorkers) {
 		wg.Go(func() { t.work(i) })
 	}
 	wg.Wait()
@@ -250,7 +250,9 @@ func (t *tree) run() error {
 	return t.failed
 }
 
-func workers() int { return min(max(runtime.GOMAXPROCS(0), 2), 4) }
+// maxWorkers is the largest number of threads of a walk. The number of processors
+// may change while it runs, so what each thread has is made for all.
+const maxWorkers = 4
 
 func (t *tree) work(worker int) {
 	for {
