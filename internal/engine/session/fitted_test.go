@@ -122,3 +122,19 @@ func TestPromptFitsTheWindow(t *testing.T) {
 		})
 	}
 }
+
+// elsewhere is a store whose sessions another process has.
+type elsewhere struct{ event.Store }
+
+func (elsewhere) Hold(id string) (func(), error) { return nil, &event.HeldError{Session: id, PID: 7} }
+
+// SPEC 10.4: who opens a session that another pawl has is told so once, and what to
+// do.
+func TestHeldSessionIsSaidOnce(t *testing.T) {
+	cfg := sessiontest.Config(t, t.TempDir(), llmtest.New(), nil)
+	cfg.Store = elsewhere{cfg.Store}
+	_, err := session.Open(t.Context(), cfg)
+	if err == nil || strings.Count(err.Error(), "another pawl") != 1 || !strings.Contains(err.Error(), "--fork-session") {
+		t.Errorf("%v", err)
+	}
+}

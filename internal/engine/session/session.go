@@ -136,7 +136,7 @@ func hold(cfg Config) (release func(), err error) {
 	release, err = h.Hold(cfg.ID)
 	if held := (*event.HeldError)(nil); errors.As(err, &held) {
 		err = &fault.Error{
-			Category: fault.Configuration, Err: err, Message: held.Error(),
+			Category: fault.Configuration, Err: err,
 			Hint: "close it there, go on in a copy with --fork-session, or begin a new session",
 		}
 	}
