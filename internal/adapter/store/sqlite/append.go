@@ -15,10 +15,12 @@ const (
 )
 
 // The statements of an append. The first one finds the session, checks that it
-// has no newer events, and updates its row, all in one.
+// has no newer events, and updates its row, all in one. Only those that name a
+// folder write it: it is indexed.
 const (
-	sqlAdvance = `UPDATE sessions SET last = last + ?3, updated = max(updated, ?4),
-  dir = CASE WHEN dir = '' THEN ?5 ELSE dir END,
+	sqlAdvance   = `UPDATE sessions SET last = last + ?3, updated = max(updated, ?4)` + sqlFacts
+	sqlAdvanceIn = `UPDATE sessions SET last = last + ?3, updated = max(updated, ?4), dir = CASE WHEN dir = '' THEN ?5 ELSE dir END` + sqlFacts
+	sqlFacts     = `,
   title = CASE WHEN title = '' THEN ?6 ELSE title END,
   model = CASE WHEN ?7 = '' THEN model ELSE ?7 END
 WHERE id = ?1 AND last = ?2 AND state = 0 RETURNING num, updated`
@@ -113,7 +115,11 @@ type body struct {
 // advance moves a session's row on by n events and returns its num and the time
 // of the new events.
 func advance(ctx context.Context, c *conn, session string, after, n, now int64, f store.Facts) (num, at int64, err error) {
-	row, err := c.one(ctx, sqlAdvance, session, after, n, now, f.Dir, f.Title, f.Model)
+	sql := sqlAdvance
+	if f.Dir != "" {
+		sql = sqlAdvanceIn
+	}
+	row, err := c.one(ctx, sql, session, after, n, now, f.Dir, f.Title, f.Model)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -23,9 +23,10 @@ var schemas embed.FS
 // version is the newest schema.
 const version = 2
 
-// indexes are what older versions of the same format do not have. They maintain
-// them without knowing them.
-const indexes = sqlNewestIndex + "; " + sqlGoingIndex
+// indexes is what older versions of the same format do not have.
+//
+//go:embed schema/indexes.sql
+var indexes string
 
 func schema(v int) string {
 	b, err := schemas.ReadFile(fmt.Sprintf("schema/%03d.sql", v))
@@ -147,7 +148,7 @@ func newImage(ctx context.Context) ([]byte, error) {
 	for v := 1; v <= version; v++ {
 		sql += schema(v)
 	}
-	sql += indexes + "; PRAGMA user_version=" + strconv.Itoa(version) + "; COMMIT;"
+	sql += indexes + "PRAGMA user_version=" + strconv.Itoa(version) + "; COMMIT;"
 	if err := c.script(ctx, sql); err != nil {
 		return nil, err
 	}
@@ -169,7 +170,7 @@ func newImage(ctx context.Context) ([]byte, error) {
 func (s *Store) marks(ctx context.Context) (at, app int64, blank, indexed bool, err error) {
 	err = s.retry(ctx, func() error {
 		row, err := s.w.one(ctx, `SELECT user_version, application_id, NOT EXISTS (SELECT 1 FROM sqlite_schema),
-  (SELECT count(*) FROM sqlite_schema WHERE name IN ('sessions_newest', 'sessions_going')) = 2
+  EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'sessions_going')
 FROM pragma_user_version, pragma_application_id`)
 		if err == nil {
 			at, app, blank, indexed = integer(row[0]), integer(row[1]), integer(row[2]) == 1, integer(row[3]) == 1
@@ -205,7 +206,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 	}
 	err = s.writer(ctx, func(ctx context.Context, c *conn) error {
-		row, err := c.one(ctx, "PRAGMA user_version") // another process may have been first
+		row, err := c.one(ctx, "SELECT user_version, EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'sessions_going') FROM pragma_user_version") // another process may have been first
 		if err != nil {
 			return err
 		}
@@ -213,7 +214,13 @@ func (s *Store) migrate(ctx context.Context) error {
 		for v := int(integer(row[0])) + 1; v <= version; v++ {
 			sql += schema(v) + fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", appID, v)
 		}
-		return c.script(ctx, sql+indexes)
+		if integer(row[1]) == 0 {
+			sql += indexes
+		}
+		if sql == "" {
+			return nil
+		}
+		return c.script(ctx, sql)
 	})
 	if at == version {
 		return nil // without the index it is only slower

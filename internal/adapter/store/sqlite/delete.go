@@ -26,9 +26,6 @@ const keptFree = 512
 // its free pages back. It is for files of versions that could not do it in steps.
 const wholeVacuum = 64 << 20 / pageSize
 
-// The index of the sessions that are being deleted.
-const sqlGoingIndex = "CREATE INDEX IF NOT EXISTS sessions_going ON sessions (num) WHERE state = 2"
-
 // Delete removes a whole session; see event.Store. Its space is overwritten and
 // reused. A content that was put and not named since is kept: somebody is about
 // to name it.

@@ -191,7 +191,7 @@ func TestDeletionCutShort(t *testing.T) {
 func TestSpaceOfOldLogs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
 	s := openAt(t, path, Options{})
-	if err := s.w.script(t.Context(), "PRAGMA auto_vacuum=0; VACUUM; DROP INDEX sessions_going"); err != nil {
+	if err := s.w.script(t.Context(), "PRAGMA auto_vacuum=0; VACUUM; "+older); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {

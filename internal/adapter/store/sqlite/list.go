@@ -4,29 +4,26 @@ import (
 	"context"
 	"database/sql/driver"
 	"iter"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
-// The index by which the newest sessions of a folder are found, however many
-// there are.
-const sqlNewestIndex = "CREATE INDEX IF NOT EXISTS sessions_newest ON sessions (dir, updated DESC, num DESC, owner) WHERE state = 0"
-
 // newestPage is how many sessions one query of Newest reads.
 const newestPage = 32
 
-// The newest sessions of a folder, and of all folders, after a place in that
-// order. Those of all folders are found in the index alone; only the page's rows
-// are read. Both are with ?1, the folder.
+// The newest sessions of a folder (?1), and of all folders, after a place in that
+// order: ?2 and ?3, of which ?4 is the minute. An index has them by the minute of
+// their last event, and those of one minute are sorted.
 const (
 	sqlOwn      = ` AND (s.owner = '' OR NOT EXISTS (SELECT 1 FROM sessions o WHERE o.id = s.owner AND o.state = 0 AND (?1 = '' OR o.dir = ?1))) `
-	sqlNewestOf = sqlRow + `AND s.dir = ?1 AND (s.updated, s.num) < (?2, ?3)` + sqlOwn + `ORDER BY s.updated DESC, s.num DESC LIMIT ?4`
-	sqlNewest   = sqlRow + `AND s.num IN (SELECT s.num FROM sessions s WHERE s.state = 0 AND (s.updated, s.num) < (?2, ?3)` + sqlOwn +
-		`ORDER BY s.updated DESC, s.num DESC LIMIT ?4) ORDER BY s.updated DESC, s.num DESC`
-	sqlCountOf = `SELECT count(*) FROM sessions s WHERE s.state = 0 AND s.dir = ?1` + sqlOwn
-	sqlCount   = `SELECT count(*) FROM sessions s WHERE s.state = 0` + sqlOwn
-	sqlAgents  = sqlRow + `AND s.owner = ?1 AND s.owner <> '' ORDER BY s.updated, s.num`
-	sqlPrefix  = sqlRow + `AND s.id >= ?1 AND s.id < ?2 ORDER BY s.id` // ?2 is prefixEnd
+	sqlAfter    = `AND s.minute <= ?4 AND (s.updated, s.num) < (?2, ?3)` + sqlOwn + `ORDER BY s.minute DESC, s.updated DESC, s.num DESC LIMIT ?5`
+	sqlNewestOf = sqlRow + `AND s.dir = ?1 ` + sqlAfter
+	sqlNewest   = sqlRow + sqlAfter
+	sqlCountOf  = `SELECT count(*) FROM sessions s WHERE s.state = 0 AND s.dir = ?1` + sqlOwn
+	sqlCount    = `SELECT count(*) FROM sessions s WHERE s.state = 0` + sqlOwn
+	sqlAgents   = sqlRow + `AND s.owner = ?1 AND s.owner <> '' ORDER BY s.updated, s.num`
+	sqlPrefix   = sqlRow + `AND s.id >= ?1 AND s.id < ?2 ORDER BY s.id` // ?2 is prefixEnd
 )
 
 // Newest yields sessions by their last event; see event.Store.
@@ -42,7 +39,7 @@ func (s *Store) Newest(ctx context.Context, dir string) iter.Seq2[event.Row, err
 			var page []event.Row
 			err := s.reader(ctx, func(c *conn) error {
 				page = page[:0]
-				return c.query(ctx, query, []driver.Value{dir, updated, num, int64(newestPage)}, func(row []driver.Value) (bool, error) {
+				return c.query(ctx, query, []driver.Value{dir, updated, num, updated / int64(time.Minute), int64(newestPage)}, func(row []driver.Value) (bool, error) {
 					page = append(page, rowOf(row))
 					updated, num = integer(row[5]), integer(row[12])
 					return true, nil
