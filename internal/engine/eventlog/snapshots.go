@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"sync"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/freeze"
@@ -28,15 +29,21 @@ type Snapshots struct {
 	// ReadOnly: snapshots are read and not taken.
 	ReadOnly bool
 	// Every is the number of events after which one is taken, 0 for the default.
-	// At the end of a turn a quarter of it is enough.
+	// At the end of a turn, and where as many were read to open the log, a quarter
+	// of it is enough.
 	Every int64
 }
 
 // snapshotName is that of a session's folds.
 const snapshotName = "folds"
 
-// snapshotEvery events are folded in about 40 ms.
-const snapshotEvery = 3000
+// snapshotEvery events are folded in about 130 ms. A smaller number would cost
+// memory within turns: folds that are made for a snapshot are a few MB.
+const snapshotEvery = 8000
+
+// turnsPause is how long after a turn's end the log must stay open for a
+// snapshot: what runs one prompt and ends takes none.
+const turnsPause = 500 * time.Millisecond
 
 // Rooted is a fold that is not itself its state.
 type Rooted interface {
@@ -160,7 +167,7 @@ func (s *snapshots) read(c *freeze.Codec, key []byte, at int64, data []byte, fol
 
 // opened takes a snapshot of folds that a long log was read into.
 func (s *snapshots) opened(last int64, folds []event.Fold) {
-	if s == nil || s.ReadOnly || last-s.at < s.Every {
+	if s == nil || s.ReadOnly || last-s.at < s.Every/4 {
 		return
 	}
 	c, key, err := s.codec(s.Fresh())
@@ -184,20 +191,29 @@ func (s *snapshots) saw(e event.Event) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	enough := s.Every
+	enough, pause := s.Every, time.Duration(0)
 	if _, ended := e.Body.(event.Ended); ended {
-		enough /= 4
+		enough, pause = s.Every/4, turnsPause
 	}
 	if s.busy || s.spent || e.Seq-s.at < enough {
 		return
 	}
 	s.busy = true
-	s.done.Go(func() { s.took(s.take(e.Seq)) })
+	s.done.Go(func() {
+		select {
+		case <-time.After(pause):
+		case <-s.ctx.Done():
+		}
+		s.took(s.take(e.Seq))
+	})
 }
 
 // take folds the log up to an event once more, from the newest snapshot on, and
 // saves what comes of it. It never blocks the log.
 func (s *snapshots) take(last int64) (int64, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
 	folds := s.Fresh()
 	c, key, err := s.codec(folds)
 	if err != nil {

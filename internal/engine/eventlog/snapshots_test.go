@@ -113,6 +113,7 @@ func TestSnapshotsAreTaken(t *testing.T) {
 		if err := l.Append(t.Context(), event.Draft{Body: event.Ended{End: event.EndDone}}); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(turnsPause)
 		synctest.Wait()
 		if k.at != 25 {
 			t.Fatalf("after a turn the newest is of event %d", k.at)

@@ -220,7 +220,7 @@ func (a *App) about(ctx context.Context, st event.Store, r event.Row) string {
 	}
 	f := fresh()
 	broken := eventlog.Fold(ctx, st, r.ID, eventlog.Snapshots{
-		Name: "gist", Program: program(), Every: 20, Fresh: func() []event.Fold { return []event.Fold{fresh()} },
+		Name: "gist", Program: program(), Every: 80, Fresh: func() []event.Fold { return []event.Fold{fresh()} },
 	}, f)
 	out := []string{r.Model, "mode " + f.mode, brief.Plural(int(r.Events), "event", "events")}
 	if r.Model == "" {
