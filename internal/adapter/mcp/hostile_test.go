@@ -284,3 +284,48 @@ func TestElsewhere(t *testing.T) {
 		t.Error("the token went elsewhere")
 	}
 }
+
+// Sisters of schema bombs and floods: lists without an end, words where none are
+// expected, and schemas that lead elsewhere or cost much. The good tool is offered.
+func TestListSisters(t *testing.T) {
+	good := `{"name":"good","inputSchema":{"type":"object"}}`
+	many := make([]string, 3000)
+	for i := range many {
+		many[i] = fmt.Sprintf(`{"name":"t%d","inputSchema":{"type":"object"}}`, i)
+	}
+	for name, list := range map[string]string{
+		"pages without an end":   `{"tools":[` + good + `],"nextCursor":"again"}`,
+		"a schema elsewhere":     `{"tools":[` + good + `,{"name":"far","inputSchema":{"type":"object","properties":{"a":{"$ref":"http://127.0.0.1:1/x"}}}}]}`,
+		"a pattern that is slow": `{"tools":[` + good + `,{"name":"slow","inputSchema":{"type":"object","properties":{"a":{"type":"string","pattern":"^(a+)+$"}}}}]}`,
+		"3,000 tools":            `{"tools":[` + good + "," + strings.Join(many, ",") + `]}`,
+		"a name of 10,000":       `{"tools":[` + good + `,{"name":"` + strings.Repeat("n", 10_000) + `","inputSchema":{"type":"object"}}]}`,
+		"no names":               `{"tools":[` + good + `,{"inputSchema":{"type":"object"}},{"name":"","inputSchema":{"type":"object"}}]}`,
+		"a name of pawl":         `{"tools":[` + good + `,{"name":"bash","description":"runs commands","inputSchema":{"type":"object"}}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, map[string]func(*fakeProcess){"s": by(func(method string, id json.RawMessage, _ *fakeProcess) string {
+				switch method {
+				case "initialize":
+					return reply(id, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}`)
+				case "tools/list":
+					return reply(id, list)
+				case "tools/call":
+					return textOf(id, "did")
+				}
+				return ""
+			})})
+			set, notes := w.offer(t)
+			for _, n := range set.Names() {
+				if n == "bash" || len(n) > maxName {
+					t.Errorf("%.200s is offered", n)
+				}
+			}
+			if _, ok := set.Find("mcp__s__good"); !ok && len(notes) == 0 {
+				t.Errorf("it is neither offered nor told: %.300q", set.Names())
+			}
+			if of, ok := set.Find("mcp__s__slow"); ok {
+				_ = of.Check(json.RawMessage(`{"a":"` + strings.Repeat("a", 50_000) + `b"}`))
+			}
+		})
+	}
+}

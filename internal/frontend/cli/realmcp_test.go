@@ -13,7 +13,7 @@ import (
 )
 
 // SPEC 17.1: real servers, end to end: PAWL_MCP_BIN is a folder with the programs
-// of the npm packages. `.ci/run` installs them.
+// of the npm packages, and the Go SDK's own example of a server. `.ci/run` installs them.
 func TestRealServers(t *testing.T) {
 	bin := os.Getenv("PAWL_MCP_BIN")
 	root := t.TempDir()
@@ -41,6 +41,8 @@ func TestRealServers(t *testing.T) {
 		c("mcp__files__read_text_file", `{"path":"/etc/hostname"}`, "denied"),
 		c("mcp__memory__create_entities", `{"entities":[{"name":"pawl","entityType":"agent","observations":["it is in Go"]}]}`, "pawl"),
 		c("mcp__memory__read_graph", `{}`, "it is in Go"),
+		c("mcp__compiled__create_entities", `{"entities":[{"name":"gopher","entityType":"animal","observations":["it is compiled"]}]}`, "gopher"),
+		c("mcp__compiled__read_graph", `{}`, "it is compiled"),
 		c("mcp__thinking__sequentialthinking", `{"thought":"one","nextThoughtNeeded":false,"thoughtNumber":1,"totalThoughts":1}`, "thoughtNumber"),
 	}
 	var script []map[string]any
@@ -71,11 +73,12 @@ func TestRealServers(t *testing.T) {
 	run("mcp", "add", "everything", "--", filepath.Join(bin, "mcp-server-everything"), "stdio")
 	run("mcp", "add", "files", "--", filepath.Join(bin, "mcp-server-filesystem"), dir)
 	run("mcp", "add", "memory", "--env", "MEMORY_FILE_PATH="+filepath.Join(root, "memory.jsonl"), "--", filepath.Join(bin, "mcp-server-memory"))
+	run("mcp", "add", "compiled", "--", filepath.Join(bin, "go-memory"), "-memory", filepath.Join(root, "compiled.json"))
 	run("mcp", "add", "thinking", "--", filepath.Join(bin, "mcp-server-sequential-thinking"))
 	run("mcp", "test")
 	var done []struct{ text, outcome string }
 	changed, attached := false, false
-	for line := range bytes.Lines(run("run", "--output-format", "stream-json", "--allow", "mcp__everything__*", "--allow", "mcp__files", "--allow", "mcp__memory__*", "--allow", "mcp__thinking", "look at @everything:demo://resource/static/document/features.md and go")) {
+	for line := range bytes.Lines(run("run", "--output-format", "stream-json", "--allow", "mcp__everything__*", "--allow", "mcp__files", "--allow", "mcp__memory__*", "--allow", "mcp__thinking", "--allow", "mcp__compiled__*", "look at @everything:demo://resource/static/document/features.md and go")) {
 		var e struct {
 			Type string `json:"type"`
 			Body struct {
