@@ -61,7 +61,8 @@ func (r *swarmRun) onScreen(ctx context.Context, t *tty.Terminal, conf settings.
 	}
 	var err error
 	begun := false
-	by, serr := r.screenOf(ctx, &r.f.flags, cfg, "", t, conf, paths, func(talk *chat.Conversation) {
+	// It ends when the swarm has, whatever ends that.
+	by, serr := r.screenOf(context.WithoutCancel(ctx), &r.f.flags, cfg, "", t, conf, paths, func(talk *chat.Conversation) {
 		r.talk, begun = talk, true
 		go func() {
 			defer close(over)
@@ -69,7 +70,7 @@ func (r *swarmRun) onScreen(ctx context.Context, t *tty.Terminal, conf settings.
 			case <-began:
 			case <-ctx.Done():
 			}
-			if err = drive(ctx); err == nil {
+			if err = drive(ctx); err == nil || errors.Is(context.Cause(ctx), errCancelled) {
 				again = "" // nothing is left to do
 			}
 			talk.Leave(again)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
@@ -84,5 +85,48 @@ func TestSwarmOnATerminal(t *testing.T) {
 		if strings.Contains(x.text(), "\x1b[?2004h") {
 			t.Errorf("%s %v: the screen was opened", term, args)
 		}
+	}
+}
+
+// Whatever ends a swarm on the screen: the terminal is given back, the exit code says
+// what it was, and what can go on is said with how, once only.
+func TestSwarmEndsOnATerminal(t *testing.T) {
+	for name, c := range map[string]struct {
+		end    func(t *testing.T, x *terminal)
+		code   int
+		says   string
+		resume bool
+	}{
+		"left by Ctrl+D": {func(_ *testing.T, x *terminal) { x.send("\x04") }, 130, "interrupted", true},
+		"left by /quit":  {func(_ *testing.T, x *terminal) { x.send("/quit\r") }, 130, "interrupted", true},
+		"terminated": {func(t *testing.T, x *terminal) {
+			if err := x.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Error(err)
+			}
+		}, 143, "interrupted", true},
+		"cancelled": {func(t *testing.T, x *terminal) {
+			onTerminalIn(t, x.dir, x.home, "dumb", nil, "swarm", "cancel").expect("is cancelled")
+		}, 9, "nothing was written to your files", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "graph.yaml"), []byte(makesFiles("one")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			goOn := make(chan struct{})
+			defer close(goOn) // the server waits for it
+			x := onTerminalIn(t, dir, t.TempDir(), "xterm-256color", func(int, []byte) llmtest.Turn {
+				<-goOn
+				return llmtest.Say("done")
+			}, "swarm", "run", "graph.yaml", "-m", "anthropic/claude-script", "--sandbox", "off")
+			x.expect("taken by w1")
+			c.end(t, x)
+			x.expect(c.says)
+			x.ended(c.code)
+			if got := strings.Contains(x.text(), "pawl swarm resume "); got != c.resume {
+				t.Errorf("how to go on is said: %v; seen: %q", got, x.text())
+			}
+		})
 	}
 }
