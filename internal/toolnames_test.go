@@ -28,7 +28,7 @@ func TestNothingDecidesByAToolsName(t *testing.T) {
 	names := map[string]bool{}
 	for _, tl := range []tool.Tool{
 		tools.Read(), tools.Ls(), tools.Glob(), tools.Grep(), tools.Write(), tools.Edit(), tools.MultiEdit(), tools.ApplyPatch(), tools.Bash(),
-		tools.BashOutput(), tools.BashKill(), tools.GitStatus(), tools.GitLog(), tools.GitDiff(), tools.WebFetch(), tools.Todo(),
+		tools.BashOutput(), tools.BashKill(), tools.GitStatus(), tools.GitLog(), tools.GitDiff(), tools.WebFetch(), tools.WebSearch(), tools.Todo(),
 		tools.Remember(), tools.AskUser(), tools.CleanupToolCall(), skills.Tool(nil, func(s string) string { return s }),
 	} {
 		names[tl.Spec.Name] = true

@@ -62,9 +62,16 @@ type Settings struct {
 	LSP        LSP     `json:"lsp,omitzero"`
 	Agents     Agents  `json:"agents,omitzero"`
 	Screen     Screen  `json:"screen,omitzero"`
+	Search     Search  `json:"search,omitzero"`
 	// Hooks are programs that run at events of a session, in the form of Claude
 	// Code's settings. A project's hooks run only in a trusted folder.
 	Hooks json.RawMessage `json:"hooks,omitempty"`
+}
+
+// Search is the service that searches the web; none: the model's provider, if it does.
+type Search struct {
+	API string `json:"api,omitempty"` // brave, tavily or searxng
+	URL string `json:"url,omitempty"` // its address, where it is not the service's own
 }
 
 // Screen is how conversations look.
@@ -111,6 +118,8 @@ type Model struct {
 	Price     *llm.Price `json:"price,omitempty"`
 	Window    int        `json:"window,omitempty"`
 	MaxOutput int        `json:"max_output,omitempty"`
+	// Images says whether it takes images.
+	Images *bool `json:"images,omitempty"`
 }
 
 // Store is how sessions are kept.

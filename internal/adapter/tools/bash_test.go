@@ -83,7 +83,7 @@ func procCode(n int) *int { return &n }
 func TestProcExamples(t *testing.T) {
 	t.Parallel()
 	for _, tl := range []tool.Tool{
-		Bash(), BashOutput(), BashKill(), GitStatus(), GitLog(), GitDiff(), WebFetch(), Todo(), AskUser(), Remember(),
+		Bash(), BashOutput(), BashKill(), GitStatus(), GitLog(), GitDiff(), WebFetch(), WebSearch(), Todo(), AskUser(), Remember(),
 	} {
 		if err := tl.Check(json.RawMessage(tl.Example)); err != nil || !json.Valid(tl.Spec.Schema) || tl.Spec.Doc == "" {
 			t.Errorf("%s: %v", tl.Spec.Name, err)

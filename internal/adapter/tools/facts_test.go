@@ -29,6 +29,7 @@ func TestHookNames(t *testing.T) {
 		{tools.Write(), []string{"Write", "write"}},
 		{tools.ApplyPatch(), []string{"Edit", "Write", "MultiEdit", "apply_patch"}},
 		{tools.WebFetch(), []string{"WebFetch", "web_fetch"}},
+		{tools.WebSearch(), []string{"WebSearch", "web_search"}},
 		{tools.Todo(), []string{"TodoWrite", "todo"}},
 		{tools.AskUser(), []string{"AskUserQuestion", "ask_user"}},
 		{tools.GitLog(), []string{"git_log"}},

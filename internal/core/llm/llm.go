@@ -87,12 +87,18 @@ type Media struct {
 	Data []byte `json:"data"`
 }
 
+// ServerSearch is the ToolSpec.Server of a search of the web.
+const ServerSearch = "web_search"
+
 // ToolSpec is a tool as a model sees it. Schema is a JSON Schema of type
 // object.
 type ToolSpec struct {
 	Name   string          `json:"name"`
 	Doc    string          `json:"doc"`
 	Schema json.RawMessage `json:"schema"`
+	// Server is a tool that the provider itself runs, ServerSearch; such a tool has no
+	// schema.
+	Server string `json:"server,omitempty"`
 }
 
 // Head is the frozen start of every request between two rebases (SPEC 9.4).
@@ -232,6 +238,7 @@ type Usage struct {
 	CacheWrite int64    `json:"cache_write"`
 	Output     int64    `json:"output"`
 	Reasoning  int64    `json:"reasoning"`
+	Searches   int64    `json:"searches,omitempty"` // of the web, by the provider
 	CostUSD    *float64 `json:"cost_usd,omitempty"` // only if the provider itself reported it
 }
 
@@ -241,6 +248,7 @@ func (u Usage) Add(v Usage) Usage {
 		Known: u.Known && v.Known,
 		Input: u.Input + v.Input, CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite,
 		Output: u.Output + v.Output, Reasoning: u.Reasoning + v.Reasoning,
+		Searches: u.Searches + v.Searches,
 	}
 	if u.CostUSD != nil && v.CostUSD != nil {
 		c := *u.CostUSD + *v.CostUSD
@@ -255,6 +263,7 @@ type Price struct {
 	Output     float64 `json:"output"`
 	CacheRead  float64 `json:"cache_read"`
 	CacheWrite float64 `json:"cache_write"`
+	Search     float64 `json:"search,omitempty"` // USD for each search that the provider runs
 }
 
 // Cost returns the price of a usage in USD. It is nil if it is not known: no price,
@@ -267,8 +276,8 @@ func Cost(p *Price, u Usage) *float64 {
 	if p == nil || !u.Known {
 		return nil
 	}
-	c := (float64(u.Input)*p.Input + float64(u.Output)*p.Output +
-		float64(u.CacheRead)*p.CacheRead + float64(u.CacheWrite)*p.CacheWrite) / 1e6
+	c := (float64(u.Input)*p.Input+float64(u.Output)*p.Output+
+		float64(u.CacheRead)*p.CacheRead+float64(u.CacheWrite)*p.CacheWrite)/1e6 + float64(u.Searches)*p.Search
 	return &c
 }
 
@@ -283,7 +292,8 @@ type Info struct {
 	Window    int    `json:"window"`     // context window in tokens, 0 unknown
 	MaxOutput int    `json:"max_output"` // largest reply in tokens, 0 unknown
 	Images    bool   `json:"images"`
-	Price     *Price `json:"price"` // nil unknown
+	Search    bool   `json:"search,omitempty"` // the provider searches the web
+	Price     *Price `json:"price"`            // nil unknown
 	// ListPrice: Price is the maker's price, but requests go to another server.
 	ListPrice bool `json:"list_price,omitempty"`
 }

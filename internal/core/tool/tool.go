@@ -126,6 +126,7 @@ type Env struct {
 	Files   Files
 	Shell   Shell
 	Web     Web
+	Search  Searcher // nil: nobody searches
 	Todo    Todo
 	Notes   Notes
 	Cleaner ContextCleaner
@@ -333,6 +334,22 @@ type Ran struct {
 type Web interface {
 	Fetch(ctx context.Context, url string) (Page, error)
 }
+
+// Searcher searches the web.
+type Searcher interface {
+	// Host is whom the query is sent to.
+	Host() string
+	Search(ctx context.Context, query string) (Found, error)
+}
+
+// Found is what a search found.
+type Found struct {
+	Answer string // in words, if the searcher gives one
+	Hits   []Hit
+}
+
+// Hit is a page that was found.
+type Hit struct{ Title, URL, Text string }
 
 // Page is a fetched page as text.
 type Page struct {

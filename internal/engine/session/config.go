@@ -52,7 +52,9 @@ type Config struct {
 	Files tool.Files
 	Shell tool.Shell
 	Web   tool.Web
-	Notes tool.Notes
+	// Search searches the web; nil: the model's provider does, if it can.
+	Search tool.Searcher
+	Notes  tool.Notes
 	// Journal finds changes by commands; nil: they are not recorded. Sessions
 	// of one workspace may share one: see changes.Share.
 	Journal tool.Journal

@@ -54,6 +54,7 @@ type state struct {
 	routing  routing.Fold
 	outside  outside
 	planning planState
+	blind    blindness
 
 	childFold  children.Fold
 	diagnoses  diagnosed.Fold
@@ -70,7 +71,7 @@ func newState(cfg Config) *state {
 // folds lists the session's folds. A fold that reads others comes after them.
 func (s *state) folds() []event.Fold {
 	fs := []event.Fold{
-		&s.doing, &s.course, &s.changeFold, &s.guidance, &s.memory, &s.routing, &s.outside, &s.diagnoses, &s.beside, &s.planning,
+		&s.doing, &s.course, &s.changeFold, &s.guidance, &s.memory, &s.routing, &s.outside, &s.diagnoses, &s.beside, &s.planning, &s.blind,
 		&s.conv, &s.seen, s.perm, &s.evidence, s.progress, &s.hints, &s.agent, &s.activity,
 		&s.childFold, machinesFold{s}, milestones{s},
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
 	memstore "github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
+	"github.com/pawl-agent/pawl/internal/adapter/web"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -230,6 +231,7 @@ type world struct {
 	servers *lsp.Servers    // nil: none are used
 	outside session.Outside // nil: there are no MCP servers
 	hooks   hooks.Runner    // nil: there are none
+	search  *web.Search     // nil: none is configured
 }
 
 func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w world, err error) {
@@ -250,6 +252,12 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 	}
 	if m, ok := w.model.(io.Closer); ok {
 		o.closers = append(o.closers, m.Close)
+	}
+	if conf := c.conf.User.Search; conf.API != "" || conf.URL != "" {
+		if w.search, err = web.NewSearch(web.SearchOptions{API: conf.API, URL: conf.URL, Env: a.Env}); err != nil {
+			o.warnings = append(o.warnings, "the web is not searched: "+err.Error())
+			w.search = nil
+		}
 	}
 	outside, held, err := a.outside(f, c, o)
 	if err != nil {

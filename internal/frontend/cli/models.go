@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/web"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
@@ -89,7 +90,7 @@ func (a *App) probe(ctx context.Context) []catalog.Local {
 func (a *App) catalogConfig(conf settings.Loaded) catalog.Config {
 	c := catalog.Config{Model: conf.User.Model, Models: map[string]catalog.Override{}}
 	for name, m := range conf.User.Models {
-		c.Models[name] = catalog.Override{Price: m.Price, Window: m.Window, MaxOutput: m.MaxOutput}
+		c.Models[name] = catalog.Override{Price: m.Price, Window: m.Window, MaxOutput: m.MaxOutput, Images: m.Images}
 	}
 	return c
 }
@@ -102,7 +103,7 @@ func (a *App) want(ref string, conf settings.Loaded) catalog.Want {
 // heldSecrets returns the values that must never be shown: pawl's own keys.
 func (a *App) heldSecrets() []string {
 	var out []string
-	for _, name := range catalog.SecretNames() {
+	for _, name := range append(catalog.SecretNames(), web.SearchKeys()...) {
 		if v := a.Env(name); v != "" {
 			out = append(out, v)
 		}

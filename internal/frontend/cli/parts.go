@@ -75,8 +75,11 @@ func (s *assembly) models(conf *session.Config) {
 
 // tools sets the tools.
 func (s *assembly) tools(conf *session.Config) {
-	conf.Tools = toolSet(s.o.model.info, s.t.kinds, s.t.skills, s.w.mask.String)
+	conf.Tools = toolSet(s.o.model.info, s.t.kinds, s.t.skills, s.w.mask.String, s.w.search != nil)
 	conf.Agents = s.c.conf.User.Agents.Levels()
+	if s.w.search != nil {
+		conf.Search = s.w.search
+	}
 	conf.Files, conf.Shell, conf.Web, conf.Journal = s.w.files, s.w.shell, web.New(web.Options{}), changes.Share(s.w.journal)
 	conf.Locks = turn.NewLocks(parallelCalls)
 	conf.AutoCorrect = s.c.conf.User.Tools.All()

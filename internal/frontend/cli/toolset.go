@@ -11,8 +11,9 @@ import (
 )
 
 // toolSet returns the tools in the order in which the model sees them. The
-// model's family determines the form of edit tool (SPEC 4.9).
-func toolSet(i llm.Info, kinds []agents.Kind, known []skills.Skill, mask func(string) string) tool.Set {
+// model's family determines the form of edit tool (SPEC 4.9). search: a search service is
+// configured.
+func toolSet(i llm.Info, kinds []agents.Kind, known []skills.Skill, mask func(string) string, search bool) tool.Set {
 	set := tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls()}
 	if i.Family == "gpt" {
 		set = append(set, tools.ApplyPatch(), tools.Write())
@@ -21,6 +22,9 @@ func toolSet(i llm.Info, kinds []agents.Kind, known []skills.Skill, mask func(st
 	}
 	set = append(set, tools.Bash(), tools.BashOutput(), tools.BashKill(),
 		tools.GitStatus(), tools.GitLog(), tools.GitDiff(), tools.WebFetch(), tools.Todo(), tools.AskUser(), tools.Remember(), tools.CleanupToolCall(), tools.GoOverlay())
+	if search || i.Search {
+		set = append(set, tools.WebSearch())
+	}
 	if len(kinds) > 0 {
 		set = append(set, subagent.Tool(kinds))
 	}

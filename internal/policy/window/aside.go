@@ -32,5 +32,5 @@ func (c *Conversation) Aside(text string) (r llm.Request, input int64) {
 	} else {
 		msgs = append(msgs, llm.Message{Role: llm.User, Parts: []llm.Part{part}})
 	}
-	return llm.Request{Head: c.head, Messages: msgs}, int64(c.Tokens() + c.calib.of(countPart(c.count(), part)))
+	return llm.Request{Head: c.head, Messages: c.shown(msgs)}, int64(c.Tokens() + c.calib.of(countPart(c.count(), part)))
 }

@@ -31,7 +31,7 @@ func NewBuilder(conv *Conversation, codec llm.Codec) *Builder {
 // Request returns the next request with all messages so far. Its body shares bytes with
 // earlier requests, which stay valid.
 func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
-	msgs := b.conv.Messages()
+	msgs := b.conv.shown(b.conv.Messages())
 	r := &llm.Request{Head: b.conv.Head(), Messages: msgs, Tail: tail}
 	if b.codec == nil {
 		return r, nil

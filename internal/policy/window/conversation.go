@@ -48,6 +48,8 @@ type Conversation struct {
 	told    Tier      // the tier in the last status message since the last compaction
 	results [2]int    // the number of results, and their tokens by the counter
 	now     time.Time // of the last event
+
+	pictures bool // there are images
 }
 
 // about is what the fold knows of a message besides its text.
@@ -90,6 +92,7 @@ func (c *Conversation) Apply(e event.Event) {
 	}
 	c.ledger.apply(e.Body)
 	c.compact.apply(e.Body)
+	c.pictured(e.Body)
 	switch b := e.Body.(type) {
 	case event.Rebased:
 		c.rebased(b)

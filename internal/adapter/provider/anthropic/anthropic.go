@@ -94,6 +94,10 @@ func (a api) Head(h llm.Head) ([]byte, error) {
 		} else {
 			b = append(b, ',')
 		}
+		if t.Server == llm.ServerSearch {
+			b = append(b, `{"type":"web_search_20250305","name":"web_search","max_uses":5}`...)
+			continue
+		}
 		if !json.Valid(t.Schema) {
 			return nil, fmt.Errorf("tool %s: its schema is not JSON", t.Name)
 		}

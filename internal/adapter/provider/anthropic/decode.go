@@ -421,6 +421,12 @@ func counted(usage map[string]json.RawMessage) llm.Usage {
 		Known: true, Input: n("input_tokens"), Output: n("output_tokens"),
 		CacheRead: n("cache_read_input_tokens"), CacheWrite: n("cache_creation_input_tokens"),
 	}
+	var tools struct {
+		Searches lax.Int `json:"web_search_requests"`
+	}
+	if json.Unmarshal(usage["server_tool_use"], &tools) == nil {
+		u.Searches = int64(tools.Searches)
+	}
 	var details struct {
 		Thinking lax.Int `json:"thinking_tokens"`
 	}

@@ -234,10 +234,14 @@ func charged(r row, m model, base string) bool {
 // describe adds what is known of the model. r is the provider as it was named.
 func describe(c *Choice, r row, w Want) {
 	m, priced := lookup(c.Info.Model)
-	c.Info.Window, c.Info.MaxOutput, c.Info.Images = m.window, m.output, m.name != "" && !m.text
+	c.Info.Window, c.Info.MaxOutput, c.Info.Images = m.window, m.output, m.name != "" && !m.text || sees(c.Info.Model)
+	c.Info.Search = searches(*c, r, m)
 	switch {
 	case priced && charged(r, m, c.BaseURL):
 		price := m.price
+		if c.Info.Search {
+			price.Search = searchPrice(m)
+		}
 		c.Info.Price, c.Info.ListPrice = &price, !sameHost(c.BaseURL, r.base)
 	case c.row.kind == local && isHere(c.BaseURL) && !strings.HasSuffix(c.Info.Model, "cloud"):
 		c.Info.Price = &llm.Price{} // it runs here

@@ -122,6 +122,10 @@ func TestPrices(t *testing.T) {
 	free, own := &llm.Price{}, &llm.Price{Input: 7}
 	sonnet := &llm.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75}
 	mini := &llm.Price{Input: 0.15, Output: 0.6, CacheRead: 0.075, CacheWrite: 0.15}
+	searching := func(p llm.Price, usd float64) *llm.Price { // at the maker's own address, which searches the web
+		p.Search = usd
+		return &p
+	}
 	cfg := Config{Models: map[string]Override{
 		"groq/x": {Price: own, Window: 1000, MaxOutput: 10}, "y": {Window: 5}, "groq/y": {Window: 6},
 	}}
@@ -132,7 +136,7 @@ func TestPrices(t *testing.T) {
 		window int
 		family string
 	}{
-		{"anthropic/claude-sonnet-4-5-20250929", keys, sonnet, 200_000, "claude"},
+		{"anthropic/claude-sonnet-4-5-20250929", keys, searching(*sonnet, 0.01), 200_000, "claude"},
 		{"anthropic/claude-sonnet-4-5", env("ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=http://proxy"), sonnet, 200_000, "claude"},
 		{"anthropic/claude-opus-4-9", env("ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=http://proxy"), nil, 200_000, "claude"},
 		{"openai/gpt-4o-mini", env("OPENAI_API_KEY=k", "OPENAI_BASE_URL=https://gateway.test/v1"), mini, 128_000, "gpt"},
@@ -146,7 +150,7 @@ func TestPrices(t *testing.T) {
 		{"openai-compatible/codestral", env("PAWL_BASE_URL=http://127.0.0.1:8000/v1"), nil, 0, "other"},
 		{"openai-compatible/unheard-of", env("PAWL_BASE_URL=https://gateway.test/v1"), nil, 0, "other"},
 		{"openrouter/anthropic/claude-sonnet-4.5", keys, sonnet, 200_000, "claude"},
-		{"openai/gpt-4o-mini-2024-07-18", keys, mini, 128_000, "gpt"},
+		{"openai/gpt-4o-mini-2024-07-18", keys, searching(*mini, 0.01), 128_000, "gpt"},
 		{"openai-chat/gpt-4o-mini", keys, mini, 128_000, "gpt"},
 		{"openai/gpt-5-pro", keys, nil, 272_000, "gpt"},
 		{"openai/gpt-77", keys, nil, 0, "gpt"},

@@ -3,6 +3,7 @@ package catalog
 import (
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/adapter/provider/responses"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
@@ -172,6 +173,54 @@ func bare(name string) string {
 		name = strings.ReplaceAll(name, ".", "-")
 	}
 	return name
+}
+
+// searches reports whether a provider searches the web for a model itself: it is known
+// of the makers' own servers only.
+func searches(c Choice, r row, m model) bool {
+	switch r.name {
+	case "anthropic", "xai", "gemini":
+		return m.home == r.name && sameHost(c.BaseURL, r.base) && !strings.HasPrefix(m.name, "claude-3-5-haiku")
+	case "openai", "openai-responses":
+		return c.Info.API == responses.Name && m.home == "openai" && sameHost(c.BaseURL, r.base)
+	case vertexName:
+		return m.home == "gemini"
+	}
+	return false
+}
+
+// searchPrice is what a maker charges for a search, in USD, as of 2026-11-21.
+func searchPrice(m model) float64 {
+	switch {
+	case m.home == "gemini" && strings.HasPrefix(m.name, "gemini-2"):
+		return 0.035
+	case m.home == "gemini":
+		return 0.014
+	case m.home == "xai":
+		return 0.005
+	}
+	return 0.01
+}
+
+// sees reports whether the name of a model with open weights says that it takes images:
+// nothing else is known of most of them.
+func sees(name string) bool {
+	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == ':' || r == '_' }) {
+		switch word {
+		case "vl", "vision", "llava", "pixtral", "moondream", "bakllava", "minicpm", "internvl", "multimodal":
+			return true
+		}
+		if strings.HasSuffix(word, "vl") && strings.HasPrefix(word, "qwen") { // qwen2.5vl
+			return true
+		}
+	}
+	for _, family := range []string{"gemma3", "gemma-3", "gemma4", "gemma-4", "llama4", "llama-4", "mistral-small3", "mistral-small-3"} {
+		if strings.HasPrefix(name, family) {
+			return true
+		}
+	}
+	return false
 }
 
 // family decides the form of edit tool that a model is offered.

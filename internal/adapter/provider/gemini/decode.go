@@ -15,6 +15,7 @@ import (
 
 // decoder reads one reply.
 type decoder struct {
+	searches  int // queries that the provider sent to its search
 	ids       func() string
 	model, id string
 	usage     json.RawMessage
@@ -58,7 +59,10 @@ type candidate struct {
 	}] `json:"content"`
 	FinishReason  lax.Text `json:"finishReason"`
 	FinishMessage lax.Text `json:"finishMessage"`
-	Index         lax.Int  `json:"index"`
+	Grounding     lax.Obj[struct {
+		Queries lax.List[lax.Text] `json:"webSearchQueries"`
+	}] `json:"groundingMetadata"`
+	Index lax.Int `json:"index"`
 }
 
 type wirePart struct {
@@ -117,6 +121,7 @@ func (d *decoder) Event(_ string, data []byte) ([]llm.Delta, error) {
 		for _, raw := range cand.Content.V.Parts {
 			out = append(out, d.part(raw)...)
 		}
+		d.searches = max(d.searches, len(cand.Grounding.V.Queries)) // each chunk has all so far
 		if cand.FinishMessage != "" {
 			d.message = string(cand.FinishMessage)
 		}
@@ -295,6 +300,7 @@ func (d *decoder) End() (llm.Reply, error) {
 		Message: llm.Message{Role: llm.Assistant},
 		Finish:  d.finish, Model: d.model, Response: d.id, UsageRaw: d.usage, Usage: counted(d.usage),
 	}
+	r.Usage.Searches = int64(d.searches)
 	if p, ok := d.think.Part(); ok {
 		r.Message.Parts = append(r.Message.Parts, p)
 	}

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -93,8 +94,13 @@ func (api) Head(h llm.Head) ([]byte, error) {
 		b = lax.AppendString(b, h.System)
 		b = append(b, `}]},`...)
 	}
-	for i, t := range h.Tools {
-		if i == 0 {
+	declared := 0
+	search := slices.ContainsFunc(h.Tools, func(t llm.ToolSpec) bool { return t.Server == llm.ServerSearch })
+	for _, t := range h.Tools {
+		if t.Server != "" {
+			continue
+		}
+		if declared++; declared == 1 {
 			b = append(b, `"tools":[{"functionDeclarations":[`...)
 		} else {
 			b = append(b, ',')
@@ -112,8 +118,13 @@ func (api) Head(h llm.Head) ([]byte, error) {
 		}
 		b = append(b, '}')
 	}
-	if len(h.Tools) > 0 {
+	switch {
+	case declared > 0 && search:
+		b = append(b, `]},{"googleSearch":{}}],`...)
+	case declared > 0:
 		b = append(b, "]}],"...)
+	case search:
+		b = append(b, `"tools":[{"googleSearch":{}}],`...)
 	}
 	return append(b, `"contents":[`...), nil
 }

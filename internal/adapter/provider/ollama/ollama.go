@@ -81,6 +81,9 @@ func (a *API) Head(h llm.Head) ([]byte, error) {
 	b := append([]byte(nil), `{"model":`...)
 	b = lax.AppendString(b, h.Model)
 	for i, t := range h.Tools {
+		if t.Server != "" {
+			return nil, fmt.Errorf("the API runs no %s itself", t.Server)
+		}
 		schema := t.Schema
 		if len(schema) == 0 {
 			schema = json.RawMessage(`{"type":"object","properties":{}}`)

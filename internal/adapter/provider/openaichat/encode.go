@@ -55,6 +55,9 @@ func (a *API) Head(h llm.Head) ([]byte, error) {
 }
 
 func appendTool(b []byte, t llm.ToolSpec) ([]byte, error) {
+	if t.Server != "" {
+		return nil, fmt.Errorf("the API runs no %s itself", t.Server)
+	}
 	schema := t.Schema
 	if len(schema) == 0 {
 		schema = json.RawMessage(`{"type":"object","properties":{}}`)

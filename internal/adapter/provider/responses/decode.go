@@ -76,6 +76,9 @@ type item struct {
 	Content lax.List[part] `json:"content"`
 	Summary lax.List[part] `json:"summary"`
 	Sealed  lax.Text       `json:"encrypted_content"`
+	Action  lax.Obj[struct {
+		Type lax.Text `json:"type"`
+	}] `json:"action"`
 }
 
 type part struct {
@@ -297,6 +300,10 @@ func (d *Decoder) End() (llm.Reply, error) {
 	b := builder{newID: d.newID, used: map[string]bool{}}
 	for _, raw := range d.output() {
 		b.item(raw)
+		var it item
+		if json.Unmarshal(raw, &it) == nil && it.Type == "web_search_call" && (it.Action.V.Type == "" || it.Action.V.Type == "search") {
+			r.Usage.Searches++ // opening a page is no search
+		}
 	}
 	r.Message.Parts, r.Refusal = b.parts, b.refusal
 	switch {

@@ -50,6 +50,9 @@ func (a *API) Head(h llm.Head) ([]byte, error) {
 }
 
 func appendTool(b []byte, t llm.ToolSpec) ([]byte, error) {
+	if t.Server == llm.ServerSearch {
+		return append(b, `{"type":"web_search"}`...), nil
+	}
 	schema := t.Schema
 	if len(schema) == 0 {
 		schema = json.RawMessage(`{"type":"object","properties":{}}`)

@@ -1,0 +1,41 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+)
+
+// blindness is what a person was told of images that the model does not take.
+type blindness struct {
+	ref  string // the model in use
+	told bool   // of it
+}
+
+const warnedImages = "images"
+
+// Apply implements event.Fold.
+func (b *blindness) Apply(e event.Event) {
+	switch body := e.Body.(type) {
+	case event.Rebased:
+		if ref := body.Info.Ref(); ref != b.ref {
+			b.ref, b.told = ref, false
+		}
+	case event.Warned:
+		b.told = b.told || body.What == warnedImages
+	}
+}
+
+// sayBlind tells the person, once for each model, that it does not see the images of
+// the conversation.
+func (s *Session) sayBlind(ctx context.Context) error {
+	say := eventlog.Query(s.log, func() bool { return s.conv.Blind() && !s.blind.told })
+	if !say {
+		return nil
+	}
+	ref := s.info().Ref()
+	return s.record(ctx, event.Draft{Body: event.Warned{What: warnedImages, Text: fmt.Sprintf(
+		`it is not known that %s takes images: it is told of them in words. If it does: pawl config set 'models."%s".images' true`, ref, ref)}})
+}

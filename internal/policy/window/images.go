@@ -1,0 +1,75 @@
+package window
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// This file is what a model is shown of images that it does not take: the fact is
+// llm.Info's, recorded with each rebase, so that requests stay prefixes of the next ones.
+
+// Blind reports whether the conversation has images that its model does not take.
+func (c *Conversation) Blind() bool {
+	return c.pictures && !c.info.Images && c.info.API != "offline"
+}
+
+// pictured notes that the conversation has images.
+func (c *Conversation) pictured(b event.Body) {
+	switch b := b.(type) {
+	case event.Prompted:
+		c.pictures = c.pictures || len(b.Images) > 0
+	case event.CallDone:
+		c.pictures = c.pictures || len(b.Result.Images) > 0
+	case event.Compacted:
+		for _, m := range b.Start {
+			c.pictures = c.pictures || hasImages(m)
+		}
+	}
+}
+
+// shown returns messages as the model is sent them: where it takes no images, a text is
+// in place of each. The messages themselves stay, for another model.
+func (c *Conversation) shown(ms []llm.Message) []llm.Message {
+	if !c.Blind() {
+		return ms
+	}
+	out := slices.Clone(ms)
+	for i, m := range out {
+		if hasImages(m) {
+			out[i] = inWords(m)
+		}
+	}
+	return out
+}
+
+func hasImages(m llm.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p llm.Part) bool {
+		return p.Kind == llm.Image || p.Result != nil && len(p.Result.Images) > 0
+	})
+}
+
+// inWords returns a message with a text in place of each image.
+func inWords(m llm.Message) llm.Message {
+	m.Parts = slices.Clone(m.Parts)
+	for i, p := range m.Parts {
+		switch {
+		case p.Kind == llm.Image:
+			m.Parts[i] = llm.TextPart(leftOut(p.Media, len(p.Data)))
+		case p.Result != nil && len(p.Result.Images) > 0:
+			r := *p.Result
+			for _, image := range r.Images {
+				r.Text += "\n" + leftOut(image.Type, len(image.Data))
+			}
+			r.Images = nil
+			m.Parts[i].Result = &r
+		}
+	}
+	return m
+}
+
+func leftOut(media string, size int) string {
+	return fmt.Sprintf("[an image (%s, %d bytes) is left out here: you take no images]", media, size)
+}

@@ -1,0 +1,88 @@
+package window
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+// seenCodec writes what it is given, so that what a model sees can be read.
+type seenCodec struct{}
+
+func (seenCodec) Head(llm.Head) ([]byte, error) { return []byte("head;"), nil }
+func (seenCodec) Tail(llm.Tail) []byte          { return []byte("tail") }
+func (seenCodec) Step(ms []llm.Message, _ bool) ([]byte, error) {
+	var b bytes.Buffer
+	for _, m := range ms {
+		for _, p := range m.Parts {
+			b.WriteString(p.Text)
+			b.Write(p.Data)
+			if p.Result != nil {
+				b.WriteString(p.Result.Text)
+				for _, i := range p.Result.Images {
+					b.Write(i.Data)
+				}
+			}
+			b.WriteByte(';')
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// SPEC 17.7, 9.4: a model that takes no images is told of them in words, in every
+// request; another one sees them again, and each request begins with the one before.
+func TestImagesInWords(t *testing.T) {
+	media := llm.Media{Type: "image/png", Data: []byte("PIXELS")}
+	var c Conversation
+	b := NewBuilder(&c, seenCodec{})
+	apply := func(bs ...event.Body) {
+		for _, body := range bs {
+			c.Apply(event.Event{Body: body})
+		}
+	}
+	var prefix []byte
+	request := func() string {
+		t.Helper()
+		r, err := b.Request(llm.Tail{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := bytes.Join(r.Body[:2], nil)
+		if !bytes.HasPrefix(body, prefix) {
+			t.Errorf("the prefix moved:\n%s\n%s", prefix, body)
+		}
+		prefix = body
+		return string(body)
+	}
+	use := func(images bool, ref string) {
+		prefix = nil
+		apply(event.Rebased{Info: llm.Info{Provider: "p", Model: ref, API: "x", Images: images}})
+	}
+	use(false, "blind")
+	apply(event.Prompted{Text: "look", Images: []llm.Media{media}})
+	if !c.Blind() {
+		t.Error("it is not blind")
+	}
+	if got := request(); strings.Contains(got, "PIXELS") || !strings.Contains(got, "image/png, 6 bytes") || !strings.Contains(got, "look") {
+		t.Errorf("%s", got)
+	}
+	apply(event.Requested{}, asks("1", "read", `{}`), event.CallDone{ID: "1", Tool: "read", Result: llm.Result{ID: "1", Name: "read", Text: "here", Images: []llm.Media{media, media}}})
+	got := request()
+	if strings.Contains(got, "PIXELS") || strings.Count(got, "left out here") != 3 {
+		t.Errorf("%s", got)
+	}
+	if r, _ := c.Aside("why?"); len(r.Messages) == 0 || hasImages(r.Messages[0]) {
+		t.Error("an aside sends the image")
+	}
+	use(true, "seeing")
+	if got := request(); strings.Count(got, "PIXELS") != 3 || strings.Contains(got, "left out") || c.Blind() {
+		t.Errorf("%s", got)
+	}
+	use(false, "blind")
+	if got := request(); strings.Contains(got, "PIXELS") {
+		t.Errorf("%s", got)
+	}
+}
