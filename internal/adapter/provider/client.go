@@ -45,6 +45,8 @@ type Config struct {
 type Client struct {
 	cfg  Config
 	http *http.Client
+
+	follows follows
 }
 
 var _ llm.Encoded = (*Client)(nil)
@@ -145,7 +147,19 @@ func (c *Client) exchange(parent context.Context, r *llm.Request, out func([]llm
 	defer cancel(nil)
 	w := newStallTimer(c.cfg.AfterFunc, c.cfg.FirstByte, c.cfg.Between, c.cfg.Linger, func() { cancel(fault.ErrStalled) })
 	defer w.stop()
-	resp, err := c.authorized(ctx, func() (*http.Request, error) { return c.request(ctx, r, parts) }, parts)
+	ask := func(body [][]byte) (*http.Response, error) {
+		return c.authorized(ctx, func() (*http.Request, error) { return c.request(ctx, r, body) }, body)
+	}
+	body, id, short := c.follows.shorten(c.cfg.API, r.Head, parts)
+	if !short {
+		body = parts
+	}
+	resp, err := ask(body)
+	if err == nil && short && lost(resp.StatusCode) { // the whole of it is right, whatever the server has kept
+		_ = resp.Body.Close()
+		c.follows.forget(id, true)
+		resp, err = ask(parts)
+	}
 	if err != nil {
 		return c.stalled(ctx, w, err)
 	}
@@ -153,7 +167,18 @@ func (c *Client) exchange(parent context.Context, r *llm.Request, out func([]llm
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return c.stalled(ctx, w, c.refused(resp, w))
 	}
-	return c.reply(ctx, resp, w, out)
+	err = c.reply(ctx, resp, w, func(ds []llm.Delta) error {
+		for _, d := range ds {
+			if d.Kind == llm.Done {
+				c.follows.keep(c.cfg.API, r.Head, parts, d.Reply)
+			}
+		}
+		return out(ds)
+	})
+	if err != nil && short {
+		c.follows.forget(id, false) // the next try sends the whole
+	}
+	return err
 }
 
 // send sends a request, and repeats it once if the kept connection was closed:

@@ -63,6 +63,9 @@ type Settings struct {
 	Agents     Agents  `json:"agents,omitzero"`
 	Screen     Screen  `json:"screen,omitzero"`
 	Search     Search  `json:"search,omitzero"`
+	// ServerState allows a provider to keep conversations on its servers, so that
+	// requests need not repeat them (OpenAI's Responses).
+	ServerState bool `json:"server_state,omitempty"`
 	// Hooks are programs that run at events of a session, in the form of Claude
 	// Code's settings. A project's hooks run only in a trusted folder.
 	Hooks json.RawMessage `json:"hooks,omitempty"`

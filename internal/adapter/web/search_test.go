@@ -85,10 +85,10 @@ func TestSearchFailures(t *testing.T) {
 			http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
 		}, "HTTP 307"},
 		"refused": {func(w http.ResponseWriter, r *http.Request) {
-			http.Error(w, "no "+r.Header.Get("X-Subscription-Token"), 401)
+			http.Error(w, "no "+r.Header.Get("X-Subscription-Token"), http.StatusUnauthorized)
 		}, "refuses the key"},
-		"limited":       {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(429) }, "limit"},
-		"broken":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(502) }, "HTTP 502"},
+		"limited":       {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }, "limit"},
+		"broken":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }, "HTTP 502"},
 		"a page":        {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, "not what its API promises"},
 		"another shape": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"web":{"results":"x"}}`) }, "not what its API promises"},
 		"without an end": {func(w http.ResponseWriter, _ *http.Request) {

@@ -64,7 +64,7 @@ func (a *App) models(ctx context.Context, out io.Writer, conf settings.Loaded) e
 	}
 	for _, l := range a.probe(ctx) {
 		for _, m := range l.Models {
-			fmt.Fprintf(w, "%s\tusable: %s/%s at %s, free\n", l.Provider, l.Provider, plain.Line(m), l.URL)
+			fmt.Fprintf(w, "%s\tusable: %s/%s at %s, %s\n", l.Provider, l.Provider, plain.Line(m), plain.Line(l.URL), a.priceAt(l.Provider+"/"+m, conf))
 		}
 		if len(l.Models) == 0 {
 			fmt.Fprintf(w, "%s\tanswers at %s and has no model\n", l.Provider, l.URL)
@@ -79,16 +79,25 @@ func (a *App) models(ctx context.Context, out io.Writer, conf settings.Loaded) e
 	return w.Flush()
 }
 
+// priceAt is what a model that a server named costs.
+func (a *App) priceAt(ref string, conf settings.Loaded) string {
+	c, err := a.resolve(ref, conf)
+	if err != nil {
+		return brief.Price(nil)
+	}
+	return brief.PriceOf(c.info)
+}
+
 // probe asks the usual ports of local servers for their identity.
 func (a *App) probe(ctx context.Context) []catalog.Local {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	return catalog.Probe(ctx, nil)
+	return catalog.Probe(ctx, nil, a.Env)
 }
 
 // catalogConfig returns the settings about models.
 func (a *App) catalogConfig(conf settings.Loaded) catalog.Config {
-	c := catalog.Config{Model: conf.User.Model, Models: map[string]catalog.Override{}}
+	c := catalog.Config{Model: conf.User.Model, Store: conf.User.ServerState, Models: map[string]catalog.Override{}}
 	for name, m := range conf.User.Models {
 		c.Models[name] = catalog.Override{Price: m.Price, Window: m.Window, MaxOutput: m.MaxOutput, Images: m.Images}
 	}

@@ -47,6 +47,8 @@ type Override struct {
 type Config struct {
 	Model  string              // as after -m
 	Models map[string]Override // by provider/model or model
+	// Store: servers may keep conversations, so that requests are shorter.
+	Store bool
 }
 
 // Want is everything that may determine the model.
@@ -98,6 +100,7 @@ type Choice struct {
 	key     secret
 	cloud   opener // nil: not a cloud's
 	version string // of Azure's API
+	store   bool   // the server may keep the conversation
 }
 
 // secret is a key that no verb of fmt and no encoder can print.
@@ -160,7 +163,9 @@ func (c Choice) api() (provider.API, error) {
 	case gemini.Name:
 		return gemini.New(), nil
 	case responses.Name:
-		return c.openAI(responses.New(responses.DialectFor(name), nil)), nil
+		d := responses.DialectFor(name)
+		d.Store = c.store && (name == "openai" || name == "azure") // who documents that they do
+		return c.openAI(responses.New(d, nil)), nil
 	case openaichat.Name:
 		return c.openAI(openaichat.New(openaichat.DialectFor(name, c.Info.Model), nil)), nil
 	case ollama.Name:
@@ -179,7 +184,7 @@ func (c Choice) openAI(api encoder) provider.API {
 
 // choose completes a choice of a provider and a model.
 func choose(r row, name, why string, w Want) (Choice, error) {
-	c := Choice{Why: why, row: r}
+	c := Choice{Why: why, row: r, store: w.Config.Store}
 	c.Info = llm.Info{Provider: r.name, Model: name, API: r.api, Family: family(name)}
 	if r.kind == builtin {
 		c.Info.From, c.Info.Price = "this process", &llm.Price{}

@@ -423,3 +423,34 @@ func TestKeptKeys(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 17.7: what OpenRouter says that a reply cost is what counts, in each of its APIs.
+func TestOpenRouterCost(t *testing.T) {
+	for name, c := range map[string]struct{ body, want string }{
+		"its own":   {`{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000000,"completion_tokens":0,"cost":0.42}}`, "0.42"},
+		"free":      {`{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000000,"completion_tokens":0,"cost":0}}`, "0"},
+		"own key":   {`{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000000,"completion_tokens":0,"cost":0.02,"is_byok":true,"cost_details":{"upstream_inference_cost":0.4}}}`, "0.42"},
+		"not said":  {`{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000000,"completion_tokens":0}}`, "2"},
+		"something": {`{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000000,"completion_tokens":0,"cost":"much"}}`, "2"},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, c.body) }))
+		choice, err := Resolve(Want{Flag: "openrouter", Env: env("OPENROUTER_API_KEY=k", "OPENROUTER_BASE_URL="+s.URL)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := choice.Open(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for d, err := range m.Stream(t.Context(), &llm.Request{Head: llm.Head{Model: choice.Info.Model}}) {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			} else if d.Reply != nil {
+				if cost := llm.Cost(choice.Info.Price, d.Reply.Usage); cost == nil || fmt.Sprintf("%.4g", *cost) != c.want {
+					t.Errorf("%s: %+v", name, d.Reply.Usage)
+				}
+			}
+		}
+		s.Close()
+	}
+}

@@ -4,10 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/provider"
 )
 
 // probeTime is how long a local server has to answer one question.
@@ -24,26 +28,38 @@ type Local struct {
 type knock struct {
 	provider string
 	base     string
+	key      string // sent only where the person named the address
 	ask      func(get func(path string, into any) bool) (models []string, ok bool)
 }
 
-// Probe asks the usual ports of local model servers for their identity: small
-// GETs without content, in parallel, 300 ms each. An open port with another
-// answer is not listed, and pawl sends no other request to an unrecognised
-// port.
-func Probe(ctx context.Context, transport http.RoundTripper) []Local {
-	return probe(ctx, transport, map[string]string{
-		"ollama": "http://127.0.0.1:11434", "lmstudio": "http://127.0.0.1:1234",
-		"llamacpp": "http://127.0.0.1:8080", "vllm": "http://127.0.0.1:8000",
-	})
+// Probe asks local model servers for their identity and their models, at the addresses
+// that variables name or at their usual ports: small GETs without content, in parallel,
+// 300 ms each. An open port with another answer is not listed, and pawl sends no other
+// request to an unrecognised port. The server of PAWL_BASE_URL, and servers on other
+// machines, are asked with their key and have a second.
+func Probe(ctx context.Context, transport http.RoundTripper, env func(string) string) []Local {
+	at := map[string]string{}
+	for name := range asks {
+		r, _ := find(name)
+		at[name], _ = address(r, env)
+	}
+	return probe(ctx, transport, env, at)
 }
 
-func probe(ctx context.Context, transport http.RoundTripper, at map[string]string) []Local {
-	knocks := []knock{
-		{"ollama", at["ollama"], askOllama},
-		{"lmstudio", at["lmstudio"], askLMStudio},
-		{"llamacpp", at["llamacpp"], askLlamaCPP},
-		{"vllm", at["vllm"], askVLLM},
+// asks are how each kind of server is recognised.
+var asks = map[string]func(get func(path string, into any) bool) ([]string, bool){
+	"ollama": askOllama, "lmstudio": askLMStudio, "llamacpp": askLlamaCPP, "vllm": askVLLM, compatible: askAny,
+}
+
+func probe(ctx context.Context, transport http.RoundTripper, env func(string) string, at map[string]string) []Local {
+	var knocks []knock
+	for _, name := range slices.Sorted(maps.Keys(asks)) {
+		r, _ := find(name)
+		k := knock{provider: name, base: strings.TrimSuffix(at[name], "/v1"), ask: asks[name]}
+		if at[name] != r.base { // the person named it
+			k.key, _ = keyOf(r, env)
+		}
+		knocks = append(knocks, k)
 	}
 	found := make([]*Local, len(knocks))
 	var wg sync.WaitGroup
@@ -52,7 +68,7 @@ func probe(ctx context.Context, transport http.RoundTripper, at map[string]strin
 			continue
 		}
 		wg.Go(func() {
-			models, ok := k.ask(func(path string, into any) bool { return fetch(ctx, transport, k.base+path, into) })
+			models, ok := k.ask(func(path string, into any) bool { return fetch(ctx, transport, k, path, into) })
 			if ok {
 				found[i] = &Local{Provider: k.provider, URL: k.base, Models: models}
 			}
@@ -69,12 +85,19 @@ func probe(ctx context.Context, transport http.RoundTripper, at map[string]strin
 }
 
 // fetch gets a small JSON object. Redirects are not followed.
-func fetch(ctx context.Context, transport http.RoundTripper, address string, into any) bool {
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
+func fetch(ctx context.Context, transport http.RoundTripper, k knock, path string, into any) bool {
+	most := probeTime
+	if !isHere(k.base) {
+		most = time.Second
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, provider.Join(k.base, path), nil)
 	if err != nil {
 		return false
+	}
+	if k.key != "" {
+		req.Header.Set("Authorization", "Bearer "+k.key)
 	}
 	if transport == nil {
 		transport = http.DefaultTransport
@@ -183,6 +206,19 @@ func askVLLM(get func(string, any) bool) ([]string, bool) {
 		if m.OwnedBy != "vllm" {
 			return nil, false
 		}
+		names = add(names, m.ID)
+	}
+	return names, true
+}
+
+// askAny lists the models of a server that the person named, whatever it is.
+func askAny(get func(string, any) bool) ([]string, bool) {
+	var l listed
+	if !get("/v1/models", &l) || l.Data == nil {
+		return nil, false
+	}
+	var names []string
+	for _, m := range l.Data {
 		names = add(names, m.ID)
 	}
 	return names, true

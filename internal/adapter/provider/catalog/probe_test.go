@@ -19,7 +19,7 @@ func server(t *testing.T, answers map[string]string) (url string, asked func() [
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		mu.Lock()
-		log = append(log, r.Method+" "+r.URL.Path+string(body))
+		log = append(log, r.Method+" "+r.URL.Path+string(body)+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 		mu.Unlock()
 		if a, ok := answers[r.URL.Path]; ok {
 			_, _ = io.WriteString(w, a)
@@ -59,7 +59,7 @@ func TestProbe(t *testing.T) {
 			logs = append(logs, asked)
 		}
 		var got map[string][]string
-		for _, l := range probe(t.Context(), nil, at) {
+		for _, l := range probe(t.Context(), nil, nil, at) {
 			if got == nil {
 				got = map[string][]string{}
 			}
@@ -93,7 +93,7 @@ func TestProbeNobody(t *testing.T) {
 	}))
 	defer huge.Close()
 	at := map[string]string{"ollama": closed.URL, "lmstudio": redirect.URL, "llamacpp": huge.URL, "vllm": huge.URL}
-	if got := probe(t.Context(), nil, at); got != nil {
+	if got := probe(t.Context(), nil, nil, at); got != nil {
 		t.Errorf("%v", got)
 	}
 	if got := asked(); got != nil {
@@ -101,7 +101,35 @@ func TestProbeNobody(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := probe(ctx, nil, map[string]string{"ollama": elsewhere}); got != nil {
+	if got := probe(ctx, nil, nil, map[string]string{"ollama": elsewhere}); got != nil {
 		t.Errorf("%v", got)
+	}
+}
+
+// SPEC 17.7: servers are asked for their models where variables say that they are; a key goes
+// only to an address that the person named.
+func TestProbeWhereTheyAre(t *testing.T) {
+	list := map[string]string{
+		"/api/version": `{"version":"1"}`, "/api/tags": `{"models":[{"name":"qwen3:8b"}]}`,
+		"/api/v0/models": `{"object":"list","data":[{"id":"glm","type":"llm"}]}`, "/props": `{"default_generation_settings":{}}`,
+	}
+	own, ownAsked := server(t, map[string]string{"/v1/models": `{"object":"list","data":[{"id":"gpt-5.4-mini"},{"id":"bad\u001bname"},{"id":"claude-opus-4-8"}]}`})
+	ollama, _ := server(t, list)
+	studio, studioAsked := server(t, list)
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	got := map[string][]string{}
+	for _, l := range Probe(t.Context(), nil, env("OLLAMA_HOST="+ollama, "LMSTUDIO_BASE_URL="+studio+"/v1", "LMSTUDIO_API_KEY=studio-key",
+		"LLAMACPP_BASE_URL="+closed.URL, "VLLM_BASE_URL="+closed.URL+"/v1", "PAWL_BASE_URL="+own+"/v1/", "PAWL_API_KEY=own-key", "OPENAI_API_KEY=not-for-them")) {
+		got[l.Provider] = l.Models
+	}
+	if want := map[string][]string{"ollama": {"qwen3:8b"}, "lmstudio": {"glm"}, compatible: {"gpt-5.4-mini", "claude-opus-4-8"}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v", got)
+	}
+	if a := ownAsked(); len(a) != 1 || a[0] != "GET /v1/modelsown-key" {
+		t.Errorf("%q", a)
+	}
+	if a := studioAsked(); len(a) != 1 || a[0] != "GET /api/v0/modelsstudio-key" {
+		t.Errorf("%q", a)
 	}
 }

@@ -16,9 +16,37 @@ import (
 
 // Head encodes the frozen start: model, tools, system message.
 func (a *API) Head(h llm.Head) ([]byte, error) {
+	b, err := a.options(h)
+	if err != nil {
+		return nil, err
+	}
+	b = append(b, `,"input":[`...)
+	if h.System != "" {
+		b = append(b, `{"role":"system","content":`...)
+		b = append(lax.AppendString(b, h.System), "},"...)
+	}
+	return b, nil
+}
+
+// Continue is part of provider.Continuer.
+func (a *API) Continue(h llm.Head, id string) ([]byte, bool) {
+	if !a.d.Store {
+		return nil, false
+	}
+	b, err := a.options(h)
+	if err != nil {
+		return nil, false
+	}
+	b = append(b, `,"previous_response_id":`...)
+	return append(lax.AppendString(b, id), `,"input":[`...), true
+}
+
+// options encodes what every request of a conversation begins with.
+func (a *API) options(h llm.Head) ([]byte, error) {
 	b := append([]byte(nil), `{"model":`...)
 	b = lax.AppendString(b, h.Model)
-	b = append(b, `,"store":false`...)
+	b = append(b, `,"store":`...)
+	b = strconv.AppendBool(b, a.d.Store)
 	if !a.d.OpenAI || openaichat.IsReasoner(h.Model) {
 		b = append(b, `,"include":["reasoning.encrypted_content"]`...)
 	}
@@ -40,11 +68,6 @@ func (a *API) Head(h llm.Head) ([]byte, error) {
 		b = append(b, `,"prompt_cache_key":"pawl-`...)
 		b = append(b, hex.EncodeToString(sum[:12])...)
 		b = append(b, '"')
-	}
-	b = append(b, `,"input":[`...)
-	if h.System != "" {
-		b = append(b, `{"role":"system","content":`...)
-		b = append(lax.AppendString(b, h.System), "},"...)
 	}
 	return b, nil
 }

@@ -1,7 +1,8 @@
 // Package responses implements OpenAI's Responses API, for OpenAI and other
-// hosts that offer it. It keeps no state on the server: every request contains
-// the whole conversation (store false, no previous_response_id), with unchanged
-// reasoning items, including encrypted content. It promises that a reply's
+// hosts that offer it. Every request contains the whole conversation, with unchanged
+// reasoning items, including encrypted content; only where the person allows it (Store) does
+// the server keep replies, and a request may then name the one that it follows in
+// place of what led to it. It promises that a reply's
 // parts are those of the final event, whatever was streamed before; it does no
 // I/O.
 package responses
@@ -34,6 +35,8 @@ type Dialect struct {
 	CacheKey bool
 	// CostUSD means that usage.cost is what was charged, in USD.
 	CostUSD bool
+	// Store has the server keep replies, so that requests may follow them.
+	Store bool
 	// KeyHeader is the header of the key where it is not Authorization.
 	KeyHeader string
 }
@@ -64,6 +67,8 @@ var (
 	_ provider.API      = (*API)(nil)
 	_ provider.Ender    = (*API)(nil)
 	_ provider.Finisher = (*Decoder)(nil)
+
+	_ provider.Continuer = (*API)(nil)
 )
 
 // fit converts an id to one that OpenAI accepts as a call_id.
