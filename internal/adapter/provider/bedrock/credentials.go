@@ -106,7 +106,7 @@ func (s Source) find(ctx context.Context) (keys, error) {
 		return keys{}, err
 	}
 	if p, ok := all[name]; ok {
-		if k, found, err := s.ofProfile(ctx, name, p, all); found || err != nil {
+		if k, found, err := s.ofProfile(ctx, name, p, all, 0); found || err != nil {
 			return k, err
 		}
 	} else if s.get("AWS_PROFILE") != "" {
@@ -136,27 +136,70 @@ func (s Source) profile() string {
 	return "default"
 }
 
-// ofProfile reads the credentials of a profile; found is false if it has none.
-func (s Source) ofProfile(ctx context.Context, name string, p section, all map[string]section) (k keys, found bool, err error) {
+// mostRoles is how many roles may be assumed one after the other.
+const mostRoles = 5
+
+// ofProfile reads the credentials of a profile; found is false if it has none. depth is
+// how many roles lead to it.
+func (s Source) ofProfile(ctx context.Context, name string, p section, all map[string]section, depth int) (k keys, found bool, err error) {
+	own := p["aws_access_key_id"] != "" && p["aws_secret_access_key"] != ""
 	switch {
-	case p["aws_access_key_id"] != "" && p["aws_secret_access_key"] != "" && p["role_arn"] == "":
-		return keys{id: p["aws_access_key_id"], secret: p["aws_secret_access_key"], token: p["aws_session_token"]}, true, nil
-	case p["sso_account_id"] != "" && p["sso_role_name"] != "" && p["role_arn"] == "":
-		k, err := s.sso(ctx, name, p, all)
-		return k, true, err
 	case p["role_arn"] != "" && p["web_identity_token_file"] != "":
 		k, err := s.webIdentity(ctx, p["web_identity_token_file"], p["role_arn"])
 		return k, true, err
-	case p["role_arn"] != "", p["credential_process"] != "":
-		how := "assumes a role"
-		if p["role_arn"] == "" {
-			how = "gets its credentials from a program, which pawl does not start"
-		}
-		return keys{}, true, fault.NewConfiguration(
-			`put its credentials into the environment first: eval "$(aws configure export-credentials --format env --profile `+name+`)"`,
-			"AWS's profile %q %s", name, how)
+	case p["role_arn"] != "" && (!own || p["source_profile"] != name || depth == 0):
+		k, err := s.role(ctx, name, p, all, depth)
+		return k, true, err
+	case own:
+		return keys{id: p["aws_access_key_id"], secret: p["aws_secret_access_key"], token: p["aws_session_token"]}, true, nil
+	case p["sso_account_id"] != "" && p["sso_role_name"] != "":
+		k, err := s.sso(ctx, name, p, all)
+		return k, true, err
+	case p["credential_process"] != "":
+		return keys{}, true, outside(name, "gets its credentials from a program, which pawl does not start")
 	}
 	return keys{}, false, nil
+}
+
+// outside is the error for a profile that AWS's own tool must be asked for.
+func outside(name, why string) error {
+	return fault.NewConfiguration(
+		`put its credentials into the environment first: eval "$(aws configure export-credentials --format env --profile `+name+`)"`,
+		"AWS's profile %q %s", name, why)
+}
+
+// role assumes the role of a profile with the credentials that it names.
+func (s Source) role(ctx context.Context, name string, p section, all map[string]section, depth int) (keys, error) {
+	if p["mfa_serial"] != "" {
+		return keys{}, outside(name, "assumes a role that asks for a code")
+	}
+	if depth >= mostRoles {
+		return keys{}, fault.NewConfiguration("correct source_profile in AWS's file config", "AWS's profile %q leads to itself", name)
+	}
+	var with keys
+	found, err := false, error(nil)
+	switch from := p["source_profile"]; {
+	case from != "":
+		source, ok := all[from]
+		if !ok {
+			return keys{}, fault.NewConfiguration("correct source_profile in AWS's file config", "AWS has no profile %q, from which %q assumes its role", from, name)
+		}
+		with, found, err = s.ofProfile(ctx, from, source, all, depth+1)
+	case p["credential_source"] == "Environment":
+		with = keys{id: s.get("AWS_ACCESS_KEY_ID"), secret: s.get("AWS_SECRET_ACCESS_KEY"), token: s.get("AWS_SESSION_TOKEN")}
+		found = with.id != ""
+	case p["credential_source"] == "EcsContainer":
+		with, found, err = s.container(ctx)
+	case p["credential_source"] == "Ec2InstanceMetadata":
+		with, found = s.instance(ctx)
+	}
+	if err != nil {
+		return keys{}, err
+	}
+	if !found {
+		return keys{}, outside(name, "assumes a role, and there are no credentials to do that with")
+	}
+	return s.assume(ctx, with, p)
 }
 
 // section is a part of AWS's files.

@@ -61,6 +61,8 @@ func cache(name string) string {
 
 const roleAnswer = `{"roleCredentials":{"accessKeyId":"ASIASSO","secretAccessKey":"ssosecretvalue1","sessionToken":"ssotokenvalue1","expiration":1795352400000}}`
 
+const assumed = `{"AssumeRoleResponse":{"AssumeRoleResult":{"AssumedRoleUser":{"Arn":"x"},"Credentials":{"AccessKeyId":"ASIAROLE","SecretAccessKey":"rolesecret","SessionToken":"t","Expiration":1795352400}},"ResponseMetadata":{"RequestId":"x"}}}`
+
 // SPEC 17.7: credentials are found where AWS's tools find them, in their order.
 func TestCredentials(t *testing.T) {
 	signedIn := `{"accessToken":"sso-access-token-1","expiresAt":"2026-11-22T13:00:00Z"}`
@@ -73,6 +75,8 @@ func TestCredentials(t *testing.T) {
 		err    string // a part of the error
 		asked  string // what was asked last
 		header string // with this header
+		query  string // with this query
+		signed string // and this in its signature
 	}{
 		{name: "environment", env: map[string]string{"AWS_ACCESS_KEY_ID": "AKIAENV", "AWS_SECRET_ACCESS_KEY": "s", "AWS_PROFILE": "other"}, id: "AKIAENV"},
 		{name: "half of it", env: map[string]string{"AWS_ACCESS_KEY_ID": "AKIAENV"}, files: map[string]string{".aws/credentials": "[default]\naws_access_key_id = AKIAFILE\naws_secret_access_key = s\n"}, id: "AKIAFILE"},
@@ -102,7 +106,22 @@ func TestCredentials(t *testing.T) {
 		{name: "sso refuses", env: map[string]string{"AWS_PROFILE": "sso"}, files: map[string]string{
 			".aws/config": "[profile sso]\nsso_start_url = https://x\nsso_region = us-east-1\nsso_account_id = 123\nsso_role_name = Dev\n", cache("https://x"): signedIn,
 		}, net: map[string]string{"GET portal.sso.us-east-1.amazonaws.com/federation/credentials": ""}, err: "HTTP 403"},
-		{name: "a role", env: map[string]string{"AWS_PROFILE": "r"}, files: map[string]string{".aws/config": "[profile r]\nrole_arn=arn:x\nsource_profile=default\n"}, err: "export-credentials"},
+		{name: "a role", env: map[string]string{"AWS_PROFILE": "r"}, files: map[string]string{
+			".aws/config": "[profile r]\nrole_arn=arn:aws:iam::1:role/r\nsource_profile=default\nexternal_id=e\n", ".aws/credentials": "[default]\naws_access_key_id=AKIASOURCE\naws_secret_access_key=s\n",
+		}, net: map[string]string{"POST sts.us-west-2.amazonaws.com/": assumed}, id: "ASIAROLE", query: "Action=AssumeRole&ExternalId=e&RoleArn=arn%3Aaws%3Aiam%3A%3A1%3Arole%2Fr&RoleSessionName=pawl&Version=2011-06-15", signed: "Credential=AKIASOURCE/20261122/us-west-2/sts/aws4_request"},
+		{name: "a role of its own keys", env: map[string]string{"AWS_PROFILE": "r"}, files: map[string]string{
+			".aws/config": "[profile r]\nrole_arn=arn:r\nsource_profile=r\naws_access_key_id=AKIAOWN\naws_secret_access_key=s\n",
+		}, net: map[string]string{"POST sts.us-west-2.amazonaws.com/": assumed}, id: "ASIAROLE", signed: "Credential=AKIAOWN/"},
+		{name: "a role of a container", env: map[string]string{"AWS_PROFILE": "r", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/x"}, files: map[string]string{
+			".aws/config": "[profile r]\nrole_arn=arn:r\ncredential_source=EcsContainer\n",
+		}, net: map[string]string{"GET 169.254.170.2/x": `{"AccessKeyId":"ASIAC","SecretAccessKey":"s","Token":"t","Expiration":"2026-11-22T13:00:00Z"}`, "POST sts.us-west-2.amazonaws.com/": assumed}, id: "ASIAROLE", signed: "Credential=ASIAC/"},
+		{name: "roles in a circle", env: map[string]string{"AWS_PROFILE": "a"}, files: map[string]string{".aws/config": "[profile a]\nrole_arn=arn:a\nsource_profile=b\n[profile b]\nrole_arn=arn:b\nsource_profile=a\n"}, err: "leads to itself"},
+		{name: "a role of nobody", env: map[string]string{"AWS_PROFILE": "a"}, files: map[string]string{".aws/config": "[profile a]\nrole_arn=arn:a\nsource_profile=gone\n"}, err: `no profile "gone"`},
+		{name: "a role without a source", env: map[string]string{"AWS_PROFILE": "a"}, files: map[string]string{".aws/config": "[profile a]\nrole_arn=arn:a\n"}, err: "export-credentials"},
+		{name: "a role with a code", env: map[string]string{"AWS_PROFILE": "a"}, files: map[string]string{".aws/config": "[profile a]\nrole_arn=arn:a\nsource_profile=default\nmfa_serial=arn:mfa\n"}, err: "asks for a code"},
+		{name: "a role that is refused", env: map[string]string{"AWS_PROFILE": "r"}, files: map[string]string{
+			".aws/config": "[profile r]\nrole_arn=arn:r\nsource_profile=r\naws_access_key_id=AKIAOWN\naws_secret_access_key=s\n",
+		}, net: map[string]string{"POST sts.us-west-2.amazonaws.com/": ""}, err: "HTTP 403"},
 		{name: "a program", env: map[string]string{"AWS_PROFILE": "r"}, files: map[string]string{".aws/config": "[profile r]\ncredential_process=/bin/give\n"}, err: "does not start"},
 		{name: "web identity", env: map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": "HOME/t", "AWS_ROLE_ARN": "arn:aws:iam::1:role/r"}, files: map[string]string{"t": "web.identity.token\n"},
 			net: map[string]string{"POST sts.us-west-2.amazonaws.com/": `{"AssumeRoleWithWebIdentityResponse":{"AssumeRoleWithWebIdentityResult":{"Credentials":{"AccessKeyId":"ASIAWEB","SecretAccessKey":"s","SessionToken":"t","Expiration":1795352400}}}}`}, id: "ASIAWEB"},
@@ -148,6 +167,9 @@ func TestCredentials(t *testing.T) {
 			}
 			if err != nil || !strings.Contains(req.Header.Get("Authorization"), "Credential="+c.id+"/20261122/us-west-2/bedrock/aws4_request") {
 				t.Fatalf("%v %v", err, req.Header)
+			}
+			if n := len(net.asked); c.query != "" && net.asked[n-1].URL.RawQuery != c.query || c.signed != "" && !strings.Contains(net.asked[n-1].Header.Get("Authorization"), c.signed) {
+				t.Errorf("asked %s %v", net.asked[n-1].URL, net.asked[n-1].Header)
 			}
 			if name, value, ok := strings.Cut(c.header, ": "); ok && net.asked[len(net.asked)-1].Header[name][0] != value {
 				t.Errorf("asked with %v", net.asked[len(net.asked)-1].Header)

@@ -3,6 +3,7 @@ package bedrock
 import (
 	"context"
 	"crypto/sha1" // names a file of AWS's tools, and protects nothing
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -156,34 +157,56 @@ func (s Source) webIdentity(ctx context.Context, file, role string) (keys, error
 	if session == "" {
 		session = "pawl"
 	}
-	q := url.Values{
-		"Action": {"AssumeRoleWithWebIdentity"}, "Version": {"2011-06-15"}, "RoleArn": {role},
-		"RoleSessionName": {session}, "WebIdentityToken": {strings.TrimSpace(string(token))},
+	return s.sts(ctx, "AssumeRoleWithWebIdentity", nil, url.Values{"RoleArn": {role}, "RoleSessionName": {session}, "WebIdentityToken": {strings.TrimSpace(string(token))}}, hint)
+}
+
+// assume gets the credentials of a role with others.
+func (s Source) assume(ctx context.Context, with keys, p section) (keys, error) {
+	q := url.Values{"RoleArn": {p["role_arn"]}, "RoleSessionName": {"pawl"}}
+	for name, of := range map[string]string{"RoleSessionName": p["role_session_name"], "ExternalId": p["external_id"], "DurationSeconds": p["duration_seconds"]} {
+		if of != "" {
+			q.Set(name, of)
+		}
 	}
-	body, status, err := s.ask(ctx, http.MethodPost, "https://sts."+s.Region+"."+domain(s.Region)+"/?"+q.Encode(),
-		http.Header{"Accept": {"application/json"}}, serviceTime)
+	return s.sts(ctx, "AssumeRole", &with, q, "check the role of the profile, and that its source may assume it")
+}
+
+// sts asks AWS's token service; with, if not nil, signs the request.
+func (s Source) sts(ctx context.Context, action string, with *keys, q url.Values, hint string) (keys, error) {
+	q.Set("Action", action)
+	q.Set("Version", "2011-06-15")
+	host := "sts." + s.Region + "." + domain(s.Region)
+	h := http.Header{"Accept": {"application/json"}}
+	if with != nil {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+host+"/?"+q.Encode(), nil)
+		if err != nil {
+			return keys{}, unreadable("AWS's token service", 0, nil, hint)
+		}
+		empty := sha256.Sum256(nil)
+		sign(req, *with, hex.EncodeToString(empty[:]), s.Region, "sts", s.Now())
+		for name, values := range req.Header {
+			h[name] = values
+		}
+	}
+	body, status, err := s.ask(ctx, http.MethodPost, "https://"+host+"/?"+q.Encode(), h, serviceTime)
 	if err != nil {
-		err = fmt.Errorf("sts.%s: no answer", s.Region) // the address holds the token
+		err = fmt.Errorf("%s: no answer", host) // the address may hold a token
 	}
-	var got struct {
-		Response struct {
-			Result struct {
-				Credentials struct {
-					AccessKeyID     string `json:"AccessKeyId"`
-					SecretAccessKey string
-					SessionToken    string
-					Expiration      float64
-				}
-			} `json:"AssumeRoleWithWebIdentityResult"`
-		} `json:"AssumeRoleWithWebIdentityResponse"`
+	type role struct {
+		Credentials struct {
+			AccessKeyID     string `json:"AccessKeyId"`
+			SecretAccessKey string
+			SessionToken    string
+			Expiration      float64
+		}
 	}
-	if err != nil || status != http.StatusOK || json.Unmarshal(body, &got) != nil {
+	var got map[string]map[string]json.RawMessage // the answer, and in it the result and what else AWS says
+	var of role
+	if err != nil || status != http.StatusOK || json.Unmarshal(body, &got) != nil ||
+		json.Unmarshal(got[action+"Response"][action+"Result"], &of) != nil || of.Credentials.AccessKeyID == "" {
 		return keys{}, unreadable("AWS's token service", status, err, hint)
 	}
-	k := got.Response.Result.Credentials
-	if k.AccessKeyID == "" {
-		return keys{}, unreadable("AWS's token service", status, nil, hint)
-	}
+	k := of.Credentials
 	return keys{id: k.AccessKeyID, secret: k.SecretAccessKey, token: k.SessionToken, expires: time.Unix(int64(k.Expiration), 0)}, nil
 }
 
