@@ -118,6 +118,11 @@ func TestJoin(t *testing.T) {
 		{"https://v1.a", "/v1/x", "https://v1.a/v1/x"},
 		{"https://a/v1beta1/projects/p/locations/l/publishers/google", "/v1beta/models/m:s?alt=sse", "https://a/v1beta1/projects/p/locations/l/publishers/google/models/m:s?alt=sse"},
 		{"https://a/openai", "/api/chat", "https://a/openai/api/chat"},
+		// SPEC 17.7: gateways whose addresses have no version.
+		{"https://api.gateway.test/chat/completions", "/v1/chat/completions", "https://api.gateway.test/chat/completions"},
+		{"https://gw/x/v2/chat/completions/", "/v1/chat/completions", "https://gw/x/v2/chat/completions"},
+		{"https://chat/completions", "/v1/chat/completions", "https://chat/completions/v1/chat/completions"},
+		{"https://messages", "/v1/messages", "https://messages/v1/messages"},
 	} {
 		if got := Join(c[0], c[1]); got != c[2] {
 			t.Errorf("Join(%q, %q) = %q, want %q", c[0], c[1], got, c[2])

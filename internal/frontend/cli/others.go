@@ -87,7 +87,7 @@ var otherFlags = map[string]string{
 	"--ask-for-approval": "--permission-mode ask, accept-edits or auto; pawl run asks nobody", "--profile": "PAWL_HOME names another folder of settings",
 	"--config": "pawl config set KEY VALUE", "--image": putFile, "--oss": "-m ollama/MODEL", "--local-provider": "-m ollama/MODEL or -m lmstudio/MODEL",
 	"--output-last-message": "standard output has only the answer: > FILE", "--output-schema": "--json-schema FILE",
-	"--last": "--continue", "--search": "web_fetch reads pages that the prompt names", "--color": "NO_COLOR=1 takes colours away", "--enable": "pawl config set KEY VALUE", "--disable": "pawl config set KEY VALUE",
+	"--last": "--continue", "--search": "web_search is offered where the provider searches, or search.api is configured", "--color": "NO_COLOR=1 takes colours away", "--enable": "pawl config set KEY VALUE", "--disable": "pawl config set KEY VALUE",
 	"--quiet": "pawl run has only the answer on standard output",
 	// Gemini CLI
 	"--prompt-interactive": "pawl \"PROMPT\" begins a conversation with it", "--all-files": "pawl reads what it needs; name files with @FILE", "--checkpointing": "it is always on: pawl undo, /rewind",

@@ -175,6 +175,8 @@ func toolName(s string) string {
 	switch l := strings.ToLower(s); l {
 	case "webfetch", "fetch":
 		return tool.WebFamily
+	case "websearch", "google_web_search":
+		return "web_search"
 	case "multiedit":
 		return "multi_edit"
 	case "shell", "run_command":

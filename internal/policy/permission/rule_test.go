@@ -188,6 +188,7 @@ func file(name string, w, r []string) Call {
 
 // SPEC 4.15, 16.3: tools that are not the shell.
 func TestTools(t *testing.T) {
+	search := Call{Tool: "web_search", ReadOnly: true, Footprint: tool.Footprint{Hosts: []string{"api.search.brave.com"}}}
 	web := Call{Tool: "web_fetch", ReadOnly: true, Footprint: tool.Footprint{Hosts: []string{"Docs.Example.com:443"}}}
 	for _, c := range []struct {
 		name  string
@@ -213,6 +214,11 @@ func TestTools(t *testing.T) {
 		{"fetch", web, "????a", nil, nil},
 		{"fetch allowed", web, "aaaaa", []string{"web_fetch(docs.example.com)"}, nil},
 		{"fetch allowed by domain", web, "aaaaa", []string{"WebFetch(domain:*.example.com)"}, nil},
+		{"search allowed", search, "aaaaa", []string{"WebSearch"}, nil},
+		{"search by its host", search, "aaaaa", []string{"web_fetch(api.search.brave.com)"}, nil},
+		{"search not allowed by another host", search, "????a", []string{"web_fetch(example.com)"}, nil},
+		{"search denied", search, "ddddd", nil, []string{"WebSearch"}},
+		{"search is no fetch", web, "????a", []string{"WebSearch"}, nil},
 		{"fetch another", web, "????a", []string{"web_fetch(example.com)"}, nil},
 		{"fetch denied", web, "ddddd", nil, []string{"web_fetch(*.example.com)"}},
 		{"mcp", Call{Tool: "mcp__db__query"}, "?d??a", nil, nil},
