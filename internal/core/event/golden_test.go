@@ -32,7 +32,7 @@ func full() []event.Body {
 	info := llm.Info{
 		Provider: "anthropic", Model: "claude-x", API: "anthropic-messages", From: "api.anthropic.com", Family: "claude",
 		Window: 200000, MaxOutput: 32000, Images: true,
-		Price: &llm.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75}, ListPrice: true,
+		Price: &llm.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, Search: 0.01}, ListPrice: true, Search: true,
 	}
 	result := llm.Result{
 		ID: "call_1", Name: "bash", Text: "FAIL <a> & \u2028 ✓\nexit code 1", Error: true,
@@ -47,7 +47,7 @@ func full() []event.Body {
 		event.Resumed{Pawl: "0.1.1", Mode: "ask"},
 		event.Rebased{Why: "start", Info: info, Head: llm.Head{
 			Model: "claude-x", System: "You are <pawl>.", Effort: "high",
-			Tools: []llm.ToolSpec{{Name: "read", Doc: "Read files", Schema: json.RawMessage(`{"type":"object"}`)}},
+			Tools: []llm.ToolSpec{{Name: "read", Doc: "Read files", Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "web_search", Schema: json.RawMessage(`{}`), Server: llm.ServerSearch}},
 		}},
 		event.Prompted{ID: "1", Source: event.Person, Text: "fix the <test> && run it", Images: []llm.Media{{Type: "image/png", Data: []byte{1}}}, Attached: "== a.go =="},
 		event.Noted{Why: "rules", Text: "AGENTS.md changed"},
@@ -70,7 +70,7 @@ func full() []event.Body {
 					{Kind: llm.Output, Result: &result},
 				}},
 				Stop: llm.StopCalls, Finish: "tool_use", Refusal: "no", Model: "claude-x-1", Response: "msg_1",
-				Usage:    llm.Usage{Known: true, Input: 10, CacheRead: 20, CacheWrite: 30, Output: 40, Reasoning: 5, CostUSD: ptr(0.5)},
+				Usage:    llm.Usage{Known: true, Input: 10, CacheRead: 20, CacheWrite: 30, Output: 40, Reasoning: 5, Searches: 2, CostUSD: ptr(0.5)},
 				UsageRaw: json.RawMessage(`{"input_tokens":10}`),
 			},
 			Cost: ptr(0.25), Took: 2 * time.Second,
@@ -114,7 +114,7 @@ func full() []event.Body {
 		event.Ticked{},
 		event.Warned{What: "budget.usd", Text: "80 % of the budget of $5.00 is spent"},
 		event.Extended{What: "budget.usd", To: 10},
-		event.Charged{By: "child", Child: true, Model: "anthropic/m", Usage: llm.Usage{Known: true, Input: 7000, CacheRead: 5, CacheWrite: 6, Output: 300, Reasoning: 7, CostUSD: ptr(0.25)}, USD: ptr(0.25), Guess: true, Unknown: true, Requests: 2, Calls: 3},
+		event.Charged{By: "child", Child: true, Model: "anthropic/m", Usage: llm.Usage{Known: true, Input: 7000, CacheRead: 5, CacheWrite: 6, Output: 300, Reasoning: 7, Searches: 1, CostUSD: ptr(0.25)}, USD: ptr(0.25), Guess: true, Unknown: true, Requests: 2, Calls: 3},
 		event.SideRequest{By: "compaction", Model: "anthropic/m", Input: 7000, Reserved: ptr(0.125)},
 		event.Compacted{
 			Why: "person", Focus: "the port", By: "model", Older: 40, Summary: "The port is <8080>.",
