@@ -82,7 +82,7 @@ in it. See doc/lsp.md.`,
 			RunE: func(c *cobra.Command, _ []string) error { return a.lspStatus(dir) },
 		},
 		&cobra.Command{
-			Use: "restart [NAME]", Short: "Restart the servers of this folder, in whichever conversation they run", Args: cobra.MaximumNArgs(1),
+			Use: "restart [NAME]", Short: "Restart the servers of this folder, in whichever conversation they run", Args: atMostOne,
 			RunE: func(c *cobra.Command, args []string) error { return a.lspRestart(dir, strings.Join(args, "")) },
 		},
 		&cobra.Command{

@@ -118,7 +118,7 @@ number. They are text for the model; they cannot grant permissions.`,
 	}
 	c.PersistentFlags().StringVarP(&f.dir, "dir", "C", "", "of this folder instead of the current one")
 	add := &cobra.Command{
-		Use: "add TEXT", Short: "Keep a preference", Args: cobra.MinimumNArgs(1),
+		Use: "add TEXT", Short: "Keep a preference", Args: atLeastOne,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.remember(f, a.Out, "add "+strings.Join(args, " "), everywhere)
 		},
@@ -132,7 +132,7 @@ number. They are text for the model; they cannot grant permissions.`,
 		{"clear-answers", "Forget all cached answers"},
 	} {
 		word, rest, _ := strings.Cut(sub.use, " ")
-		n := cobra.MinimumNArgs(1)
+		n := cobra.PositionalArgs(atLeastOne)
 		if rest == "" {
 			n = exactly(0)
 		}

@@ -58,7 +58,7 @@ run. See doc/plugins.md.`,
 		}}
 	}
 	update := &cobra.Command{
-		Use: "update [NAME]", Short: "Fetch what a plugin, or each, is by now; what changed is shown and asked about", Args: cobra.MaximumNArgs(1),
+		Use: "update [NAME]", Short: "Fetch what a plugin, or each, is by now; what changed is shown and asked about", Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.changePlugins("pawl plugin update", func(p plugins) error { return p.update(c.Context(), args, yes) })
 		},

@@ -31,7 +31,7 @@ left out of its environment. See doc/sandbox.md.
 The exit code is the command's; 125 where it could not be confined, 126 and 127
 where it could not be started. At the end each thing that was refused is one line
 on standard error, with the flag that allows it.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: atLeastOne,
 		RunE: func(c *cobra.Command, args []string) error {
 			l, err := confine.ParseLevel(level)
 			if err != nil {

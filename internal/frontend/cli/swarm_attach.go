@@ -23,7 +23,7 @@ const quiet = 2 * time.Second
 func (a *App) swarmAttachCommand() *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
-		Use: "attach [ID]", Short: "Follow a swarm that runs, the newest of this folder, from its beginning", Args: cobra.MaximumNArgs(1),
+		Use: "attach [ID]", Short: "Follow a swarm that runs, the newest of this folder, from its beginning", Args: atMostOne,
 		Long: `Follow a swarm that another terminal runs, the newest of this folder: what
 happened until now, and then what happens, with the calls of its workers. It
 only looks; Ctrl+C ends the looking and not the swarm. On a terminal it is the

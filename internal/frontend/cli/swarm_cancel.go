@@ -35,7 +35,7 @@ func (a *App) swarmCancelCommand() *cobra.Command {
 	f := &flags{}
 	var keep bool
 	c := &cobra.Command{
-		Use: "cancel [ID]", Short: "End a swarm, the newest of this folder: nothing of it is written to your files", Args: cobra.MaximumNArgs(1),
+		Use: "cancel [ID]", Short: "End a swarm, the newest of this folder: nothing of it is written to your files", Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error { return a.cancelSwarm(c.Context(), f, args, keep) },
 	}
 	c.Flags().StringVarP(&f.dir, "dir", "C", "", "of this folder instead of the current one")

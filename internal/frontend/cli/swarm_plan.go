@@ -30,7 +30,7 @@ type planFlags struct {
 func (a *App) swarmPlanCommand() *cobra.Command {
 	f := &planFlags{}
 	c := &cobra.Command{
-		Use: "plan [flags] PROMPT…", Short: "Have the model cut a piece of work into a task graph, written to a file for you to read and edit", Args: cobra.MinimumNArgs(1),
+		Use: "plan [flags] PROMPT…", Short: "Have the model cut a piece of work into a task graph, written to a file for you to read and edit", Args: atLeastOne,
 		Long: `Have the model look at the project, in plan mode, and cut a piece of work into
 tasks. The graph is checked, shown, and written to a file. Read it before
 "pawl swarm run FILE": its command lines run because you name the file.`,

@@ -15,7 +15,7 @@ import (
 func (a *App) swarmStatusCommand() *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
-		Use: "status [ID]", Short: "Show how far a swarm is, the newest of this folder", Args: cobra.MaximumNArgs(1),
+		Use: "status [ID]", Short: "Show how far a swarm is, the newest of this folder", Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
 			id, l, err := a.lookAtSwarm(c.Context(), f, args)
 			if err != nil {
@@ -42,7 +42,7 @@ func (a *App) swarmReportCommand() *cobra.Command {
 	f := &flags{}
 	var asJSON, markdown bool
 	c := &cobra.Command{
-		Use: "report [ID]", Short: "Report who did what, what it cost and what shows it", Args: cobra.MaximumNArgs(1),
+		Use: "report [ID]", Short: "Report who did what, what it cost and what shows it", Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
 			_, l, err := a.lookAtSwarm(c.Context(), f, args)
 			if err != nil {

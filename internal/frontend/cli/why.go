@@ -37,6 +37,13 @@ func atMostOne(c *cobra.Command, args []string) error {
 	return nil
 }
 
+func atLeastOne(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return wrongArgs(c, args)
+	}
+	return nil
+}
+
 func (a *App) why(ctx context.Context, f *flags, args []string, asJSON bool) error {
 	st, _, err := a.store(ctx)
 	if err != nil {
