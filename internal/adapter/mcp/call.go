@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -145,8 +146,8 @@ func result(r *sdk.CallToolResult) tool.Result {
 			text = append(text, "[content of a kind that pawl does not know, left out]")
 		}
 	}
-	if len(text) == 0 && r.StructuredContent != nil {
-		if raw, err := json.MarshalIndent(r.StructuredContent, "", "  "); err == nil {
+	if r.StructuredContent != nil {
+		if raw, err := json.MarshalIndent(r.StructuredContent, "", "  "); err == nil && !slices.ContainsFunc(text, func(t string) bool { return sameJSON(t, raw) }) {
 			text = append(text, string(raw))
 		}
 	}
@@ -155,6 +156,13 @@ func result(r *sdk.CallToolResult) tool.Result {
 		out.Text = "(the tool returned nothing)"
 	}
 	return out
+}
+
+// sameJSON reports whether a text is a value in JSON: servers should say a structured
+// result as a text, too, for clients that know none, and many say only that there is one.
+func sameJSON(text string, value []byte) bool {
+	var a, b any
+	return json.Unmarshal([]byte(text), &a) == nil && json.Unmarshal(value, &b) == nil && reflect.DeepEqual(a, b)
 }
 
 func leftOut(typ string, size, n int) string {

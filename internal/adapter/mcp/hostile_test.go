@@ -329,3 +329,24 @@ func TestListSisters(t *testing.T) {
 		})
 	}
 }
+
+// Issue 15.1: a structured result reaches the model, once.
+func TestStructured(t *testing.T) {
+	for name, c := range map[string]struct {
+		result, want string
+	}{
+		"only structured":      {`{"content":[],"structuredContent":{"n":[1]}}`, "{\n  \"n\": [\n    1\n  ]\n}"},
+		"said as a text, too":  {`{"content":[{"type":"text","text":"{\"n\": [1]}"}],"structuredContent":{"n":[1]}}`, `{"n": [1]}`},
+		"spoken of":            {`{"content":[{"type":"text","text":"read successfully"}],"structuredContent":{"n":"it"}}`, "read successfully\n{\n  \"n\": \"it\"\n}"},
+		"another than is said": {`{"content":[{"type":"text","text":"{\"n\":1}"}],"structuredContent":{"n":2}}`, "{\"n\":1}\n{\n  \"n\": 2\n}"},
+		"beside an image":      {`{"content":[{"type":"image","mimeType":"image/tiff","data":"AAAA"}],"structuredContent":{"n":3}}`, "\"n\": 3"},
+		"nothing structured":   {`{"content":[{"type":"text","text":"x"}],"structuredContent":null}`, "x"},
+	} {
+		w := newWorld(t, map[string]func(*fakeProcess){"s": usual(oneTool, func(id json.RawMessage, _ *fakeProcess) string { return reply(id, c.result) })})
+		set, _ := w.offer(t)
+		r, err := call(t, t.Context(), set, "mcp__s__go", `{}`)
+		if err != nil || r.Text != c.want && (name != "beside an image" || !strings.Contains(r.Text, c.want)) {
+			t.Errorf("%s: %v %q, want %q", name, err, r.Text, c.want)
+		}
+	}
+}
