@@ -36,9 +36,12 @@ type program struct {
 	setup Setup
 	cfg   session.Config
 
-	in    *io.PipeWriter
-	out   *bufio.Scanner
-	all   []map[string]any
+	in  *io.PipeWriter
+	out *bufio.Scanner
+	all []map[string]any
+	// answered are the calls of hooks that a test has seen, by their requests' ids.
+	answered map[string]bool
+
 	ended chan struct{}
 	code  int
 	err   error
@@ -60,7 +63,7 @@ func converse(t *testing.T, m llm.Model, change func(*Options, *session.Config))
 	sh := shell.New(shell.Options{Root: dir, SpillDir: spill})
 	t.Cleanup(func() { _ = sh.Close(); _ = ws.Close() })
 	ids := 0
-	p := &program{t: t, dir: dir, ended: make(chan struct{})}
+	p := &program{t: t, dir: dir, ended: make(chan struct{}), answered: map[string]bool{}}
 	p.cfg = session.Config{
 		Store: memory.New(time.Now), ID: "s1", Dir: dir, Front: "sdk", Version: "test", System: "be good", Model: m, Person: true,
 		Tools: tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.AskUser()},

@@ -36,14 +36,28 @@ func hooked(t *testing.T, hooks object, turns ...llmtest.Turn) *program {
 	return p
 }
 
-// calledBack reads the next call of a hook.
+// calledBack returns the next call of a hook. It may have come before a message that was
+// read already: the one is asked when the call is reached, the other tells of an event.
 func (p *program) calledBack() (id string, c callback) {
 	p.t.Helper()
-	m := p.next("control_request")
-	if err := json.Unmarshal(encode(m["request"]), &c); err != nil || c.Subtype != "hook_callback" {
-		p.t.Fatalf("%v: %v", err, m)
+	for i := 0; ; i++ {
+		if i == len(p.all) {
+			p.next("control_request")
+			i = len(p.all) - 1
+		}
+		m := p.all[i]
+		if id, _ = m["request_id"].(string); m["type"] != "control_request" || p.answered[id] {
+			continue
+		}
+		c = callback{}
+		if err := json.Unmarshal(encode(m["request"]), &c); err != nil {
+			p.t.Fatalf("%v: %v", err, m)
+		}
+		if c.Subtype == "hook_callback" {
+			p.answered[id] = true
+			return id, c
+		}
 	}
-	return m["request_id"].(string), c
 }
 
 func matcher(tool string, ids ...string) []any {
