@@ -128,7 +128,7 @@ func (o *other) traffic(b *testing.B) (t traffic) {
 	return t
 }
 
-// TestRole is what the other processes do. It is no test.
+// TestRole is what the other processes do. It is not a test.
 func TestRole(t *testing.T) {
 	switch what := os.Getenv(role); {
 	case what == "workers":

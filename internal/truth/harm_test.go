@@ -240,7 +240,7 @@ func may(mode permission.Mode, c change, cmds []shellsyntax.Command, output stri
 }
 
 // opens reports whether a command opens files without showing what they hold.
-// How large a file is, or what its sum is, is no secret; nor is a copy of a
+// How large a file is, or what its sum is, is not a secret; nor is a copy of a
 // folder, in which the names stay; "go version" looks whether it is a program.
 func opens(c shellsyntax.Command) bool {
 	switch name, _ := c.Program(); name {

@@ -116,7 +116,7 @@ func TestPartsReach(t *testing.T) {
 }
 
 // SPEC 16.1: an ordinary project's part is a list of files, and an edit of
-// source is no change.
+// source is not a change.
 func TestPartsOfOrdinaryProjects(t *testing.T) {
 	for _, c := range []struct{ main, text string }{
 		{"Makefile", "GO ?= go\nQ = @\nVERSION := $(shell git describe --tags 2>/dev/null || echo dev)\nLDFLAGS = -X main.v=$(VERSION)\nSRC := $(wildcard *.c)\nOBJ := $(SRC:.c=.o)\n.PHONY: check all\ninclude one.mk\n\nall: app\napp: $(OBJ)\n\t$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)\n%.o: %.c\n\t$(CC) -c $< -o $@\ncheck: vet\n\t$(Q)$(GO) test ./...\n\t@echo \"done in $$(date)\"\nvet:\n\tgo vet ./... && cd d && $(GO) vet ./...\nclean:\n\t-$(RM) $(OBJ)\n\tfind . -name '*.o' -delete\nall-d:\n\t$(MAKE) -C d all\nhelp:\n\t@grep -E '^[a-z]+:' Makefile | sort | awk '{print $$1}'\n"},

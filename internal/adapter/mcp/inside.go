@@ -15,7 +15,7 @@ import (
 // Inside reaches the MCP servers inside the program that drives pawl.
 type Inside interface {
 	// Exchange sends a message to a server and returns its answer. The answer to a
-	// message that is no request means nothing.
+	// message that is not a request means nothing.
 	Exchange(ctx context.Context, server string, message []byte) ([]byte, error)
 	// Incoming yields the messages that a server sends by itself.
 	Incoming(server string) <-chan []byte
@@ -36,7 +36,7 @@ func InsideServer(name string) Server {
 // InProgram reports whether the server is a part of the program that drives pawl.
 func (s Server) InProgram() bool { return s.Transport == inside }
 
-// noticeTime is how long a server has to take a message that is no request.
+// noticeTime is how long a server has to take a message that is not a request.
 const noticeTime = 20 * time.Second
 
 // program is the transport to a server inside a program.

@@ -28,7 +28,7 @@ func (h *holder) Exchange(ctx context.Context, _ string, message []byte) ([]byte
 func (h *holder) Incoming(string) <-chan []byte { return h.own }
 
 // holds runs a server as the Agent SDK does: an answer for each message, which for
-// one that is no request means nothing.
+// one that is not a request means nothing.
 func holds(t *testing.T, server *sdk.Server) *holder {
 	t.Helper()
 	here, there := sdk.NewInMemoryTransports()

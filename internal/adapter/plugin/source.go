@@ -68,7 +68,7 @@ func cutRef(text string) (from, ref string) {
 	return text, ""
 }
 
-// CheckRef returns why a text is no branch, tag or commit that is asked for.
+// CheckRef returns why a text is not a branch, tag or commit that is asked for.
 func CheckRef(ref string) error {
 	if !validRef().MatchString(ref) || strings.Contains(ref, "..") || strings.Contains(ref, "//") || strings.HasSuffix(ref, "/") || strings.HasSuffix(ref, ".lock") {
 		return fmt.Errorf("%.80q is no branch, tag or commit", ref)

@@ -80,7 +80,7 @@ func (r *repository) plugin(ctx context.Context, rec Record) (*Fetched, error) {
 	return f, err
 }
 
-// checkEntry refuses what is no plain file of a plain name.
+// checkEntry refuses what is not a plain file of a plain name.
 func checkEntry(e entry, p string) error {
 	switch {
 	case e.mode == "120000":

@@ -43,7 +43,7 @@ func gitLists(t *testing.T, w *Workspace, dir string) []string {
 	return slices.Compact(out)
 }
 
-// What git ignores is known without asking it, and is what git says: in random
+// What git ignores is known without asking it, and is what git answers: in random
 // repositories with tracked files that rules match, rules at every place, nested
 // repositories and links, while all of them change. SPEC 19.1
 func TestJudgeIsGits(t *testing.T) {

@@ -53,7 +53,7 @@ type Reader struct {
 	Most    int // bytes of text that the window has room for; 0: not known
 }
 
-// Resources has what mentions name that is no file.
+// Resources has what mentions name that is not a file.
 type Resources interface {
 	// Resource reads what a mention names. known is false where it names none of
 	// them; why says why it was not read.

@@ -492,7 +492,7 @@ func checkPairs(t *testing.T, n int, ms []llm.Message) {
 	}
 }
 
-// SPEC 9.4, 10.4: reopening with the same model and tools is no rebase; with
+// SPEC 9.4, 10.4: reopening with the same model and tools is not a rebase; with
 // another model it is one, and a model can be changed while nothing runs.
 func TestRebase(t *testing.T) {
 	m := llmtest.New()

@@ -382,7 +382,7 @@ func TestRequests(t *testing.T) {
 	p.next("result/success")
 }
 
-// Input that is no message ends the conversation with an error that names the
+// Input that is not a message ends the conversation with an error that names the
 // line; what ran is interrupted, and recorded.
 func TestBadInput(t *testing.T) {
 	for name, c := range map[string]struct{ line, says string }{

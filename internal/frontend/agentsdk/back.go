@@ -150,7 +150,7 @@ type callback struct {
 }
 
 // Run implements hooks.Runner. A hook that does not answer in time, answers with an
-// error, or with what is no answer has failed: before a tool that denies the call.
+// error, or with what is not an answer has failed: before a tool that denies the call.
 func (h *Hooks) Run(ctx context.Context, rules []hook.Rule, input []byte) []hook.Ran {
 	var of struct {
 		Call string `json:"tool_use_id"`

@@ -172,7 +172,7 @@ func TestHooksOfNobody(t *testing.T) {
 	}
 }
 
-// A prompt that a hook of the program refuses is no turn; what it adds is told.
+// A prompt that a hook of the program refuses is not a turn; what it adds is told.
 func TestHookOfAPrompt(t *testing.T) {
 	p := hooked(t, object{"UserPromptSubmit": matcher("", "h")}, llmtest.Say("done"))
 	p.say("go")

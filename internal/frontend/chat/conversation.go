@@ -39,7 +39,7 @@ type Attached struct {
 	// line that continues it, "" if there is none.
 	Over func() (why, again string)
 	// Interrupt, if set, means that the session is this process's own, and that what runs
-	// in it is no turn but a swarm: an interrupt goes here, and nothing can be entered.
+	// in it is not a turn but a swarm: an interrupt goes here, and nothing can be entered.
 	// Conversation.Leave ends it.
 	Interrupt func(by string)
 }

@@ -133,7 +133,7 @@ func TestHintsAreOfOthers(t *testing.T) {
 	}
 }
 
-// Several values behind a flag of Claude Code's are no prompt; what is no value
+// Several values behind a flag of Claude Code's are no prompt; what is not a value
 // stays one.
 func TestOneByOne(t *testing.T) {
 	for in, want := range map[string]string{

@@ -111,7 +111,7 @@ func (a *App) login(ctx context.Context, name string, byKey bool) error {
 	return nil
 }
 
-// whyNot says why there is no sign-in, and what to do.
+// whyNot returns why there is no sign-in, and what to do.
 func whyNot(w login.Way) error {
 	text := w.Provider + ": " + w.Why
 	if w.Key != "" {

@@ -26,7 +26,7 @@ func (t *folderTrust) readServers() ([]trust.Part, error) {
 	return folder.ServerParts(t.dir, s)
 }
 
-// changedServer says what changed in what a server of the folder runs since it
+// changedServer returns what changed in what a server of the folder runs since it
 // was trusted, "" for nothing. A server that ended is started again, and then
 // runs what its files are by then.
 func (t *folderTrust) changedServer(s mcp.Server) string {

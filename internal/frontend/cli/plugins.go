@@ -92,7 +92,7 @@ func pluginHooks(all []usedPlugin) (out []hook.Rule) {
 	return out
 }
 
-// changedHook says what changed of a plugin since a hook of it was judged, "" for nothing.
+// changedHook returns what changed of a plugin since a hook of it was judged, "" for nothing.
 func changedHook(all []usedPlugin, r hook.Rule) string {
 	return changedPlugin(all, r.Root, func(s plugin.Set) (trust.Part, bool) {
 		i := slices.IndexFunc(s.Hooks, func(x hook.Rule) bool { return x.From == r.From && x.Name == r.Name })
@@ -103,7 +103,7 @@ func changedHook(all []usedPlugin, r hook.Rule) string {
 	})
 }
 
-// changedServer says what changed in what a server runs since it was trusted.
+// changedServer returns what changed in what a server runs since it was trusted.
 func (c choices) changedServer(s mcp.Server) string {
 	if s.Root == "" {
 		return c.trust.changedServer(s)

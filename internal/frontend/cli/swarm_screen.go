@@ -112,7 +112,7 @@ func (a *App) watchSwarm(ctx context.Context, f *flags, id string) (shown bool, 
 	return true, a.onScreen(ctx, &g, front{name: "attach"}, "", t, conf, paths)
 }
 
-// overSwarm says how a swarm ended that ran in another process, and the command line
+// overSwarm returns how a swarm ended that ran in another process, and the command line
 // that goes on with it, "" if there is nothing left to do.
 func (a *App) overSwarm(id string) (why, again string) {
 	ctx := context.Background()

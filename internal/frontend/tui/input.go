@@ -152,7 +152,7 @@ func (s *screen) paste(text string) {
 	if s.ask != nil && s.ask.focus && s.ask.words() {
 		e = s.ask.answer
 	} else if s.ask != nil {
-		s.ask.focus = false // it is no answer
+		s.ask.focus = false // it is not an answer
 	}
 	e.Found(true)
 	if s.Dropped != nil && e == s.edit {

@@ -157,7 +157,7 @@ func TestAWordIsNoAnswer(t *testing.T) {
 	}
 }
 
-// What is typed when a question comes is no answer to it, and is kept.
+// What is typed when a question comes is not an answer to it, and is kept.
 //
 // SPEC 18.3, 18.4
 func TestQuestionTakesNoTyping(t *testing.T) {

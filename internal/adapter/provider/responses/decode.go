@@ -302,7 +302,7 @@ func (d *Decoder) End() (llm.Reply, error) {
 		b.item(raw)
 		var it item
 		if json.Unmarshal(raw, &it) == nil && it.Type == "web_search_call" && (it.Action.V.Type == "" || it.Action.V.Type == "search") {
-			r.Usage.Searches++ // opening a page is no search
+			r.Usage.Searches++ // opening a page is not a search
 		}
 	}
 	r.Message.Parts, r.Refusal = b.parts, b.refusal

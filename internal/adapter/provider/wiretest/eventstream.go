@@ -35,7 +35,7 @@ func Chunk(event string) []byte {
 }
 
 // OnBedrock returns a recorded stream of Anthropic's as Bedrock sends it; ok is false
-// where the body is no stream of such events.
+// where the body is not a stream of such events.
 func OnBedrock(body string) (stream string, ok bool) {
 	var b strings.Builder
 	for line := range strings.Lines(body) {

@@ -87,7 +87,7 @@ func (c change) types(e *Editor) {
 	}
 }
 
-// more repeats what was typed as often as the count says.
+// more repeats what was typed as many times as the count.
 func (c change) more(e *Editor) {
 	if !c.repeats || len(c.typed) == 0 {
 		return

@@ -4,7 +4,7 @@ import "strings"
 
 // This file is what the commands of vi do to a text.
 
-// replace puts a character in place of as many as the count says.
+// replace puts a character in place of count others.
 func (m *Modal) replace(key string) {
 	count := max(1, m.count)
 	m.drop()

@@ -32,7 +32,7 @@ func (e *Editor) endOf(at int) int {
 	return len(e.text)
 }
 
-// textStart is the first character of the line at start that is no blank.
+// textStart is the first character of the line at start that is not a blank.
 func (e *Editor) textStart(start int) int {
 	end := e.endOf(start)
 	return start + len(e.text[start:end]) - len(strings.TrimLeft(e.text[start:end], " \t"))
