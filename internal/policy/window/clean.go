@@ -221,7 +221,7 @@ func (c *Conversation) settled() { c.clean.waiting = nil }
 // results replaced.
 func (c *Conversation) sees(i int) llm.Message {
 	m, copied := c.messages[i], false
-	for k, n := range c.about[i].results {
+	for k, n := range c.about[i].shown().numbers {
 		text := c.clean.waiting[n]
 		if text == "" {
 			continue

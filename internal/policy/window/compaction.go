@@ -150,11 +150,13 @@ func (c *Conversation) drop(p event.Pointer) {
 	m.Parts = append([]llm.Part(nil), m.Parts...)
 	m.Parts[p.Part] = now
 	a.tokens += countPart(c.count(), now) - countPart(c.count(), was)
-	a.seen = nil // what it showed is no longer visible
-	if p.Part < len(a.results) {
-		a.results = slices.Clone(a.results)
-		a.results[p.Part] = 0
+	of := a.shown()
+	of.seen = nil // what it showed is no longer visible
+	if p.Part < len(of.numbers) {
+		of.numbers = slices.Clone(of.numbers)
+		of.numbers[p.Part] = 0
 	}
+	a.more = &of
 }
 
 // StillSeen lists the spans that the remaining messages show, with the hashes
@@ -163,7 +165,7 @@ func (c *Conversation) StillSeen() []tool.Span {
 	last := map[string]tool.Hash{}
 	var all []tool.Span
 	take := func(a about) {
-		for _, s := range a.seen {
+		for _, s := range a.shown().seen {
 			last[s.Path] = s.Hash
 			all = append(all, s)
 		}

@@ -52,19 +52,40 @@ type Conversation struct {
 	pictures bool // there are images
 }
 
-// about is what the fold knows of a message besides its text.
+// about is what the fold knows of a message besides its text. There are as many as
+// messages, and most messages are short: what only results need is behind a pointer.
 type about struct {
 	tokens int // as counted
 	kind   kind
-	seen   []tool.Span // what its results showed of files
-	// results are the numbers of the results at its beginning; 0 for a dropped one.
-	results []int
-	// reads tells of each result whether it is what files hold, and nothing else.
-	reads []bool
+	more   *results // nil: it has no results
+}
+
+// results is what the fold knows of the results at a message's beginning.
+type results struct {
+	seen    []tool.Span // what they showed of files
+	numbers []int       // 0 for a dropped one
+	reads   []bool      // of each: it is what files hold, and nothing else
+}
+
+// shown returns what is known of a message's results, which may be nothing.
+func (a *about) shown() results {
+	if a.more == nil {
+		return results{}
+	}
+	return *a.more
+}
+
+// learn returns what is known of a message's results, to add to it. Only of the
+// message under construction: nothing shares it.
+func (a *about) learn() *results {
+	if a.more == nil {
+		a.more = &results{}
+	}
+	return a.more
 }
 
 // kind is the origin of a message.
-type kind int
+type kind uint8
 
 const (
 	plain  kind = iota // replies, results, notes
@@ -100,11 +121,13 @@ func (c *Conversation) Apply(e event.Event) {
 		c.compacted(b)
 	case event.FileSeen:
 		if b.Call != "" {
-			c.tailAbout.seen = append(c.tailAbout.seen, b.Spans...)
+			r := c.tailAbout.learn()
+			r.seen = append(r.seen, b.Spans...)
 		}
 	case event.FileChanged:
 		if b.Whole && b.Call != "" && b.After != "" && b.Child == nil { // a file that it wrote as a whole counts as shown
-			c.tailAbout.seen = append(c.tailAbout.seen, tool.Span{Path: b.Path, Hash: b.After})
+			r := c.tailAbout.learn()
+			r.seen = append(r.seen, tool.Span{Path: b.Path, Hash: b.After})
 		}
 	case event.Prompted:
 		c.close()
@@ -258,8 +281,9 @@ func (c *Conversation) result(d event.CallDone) {
 	c.results[0]++
 	r.Text = c.handled(c.results[0], d)
 	p := llm.Part{Kind: llm.Output, Result: &r}
-	c.tailAbout.results = append(c.tailAbout.results, c.results[0])
-	c.tailAbout.reads = append(c.tailAbout.reads, d.Does == tool.Read && d.Repeatable && !d.Listing)
+	of := c.tailAbout.learn()
+	of.numbers = append(of.numbers, c.results[0])
+	of.reads = append(of.reads, d.Does == tool.Read && d.Repeatable && !d.Listing)
 	c.results[1] += c.tailed(p)
 	// Results come before notes: providers require them right after the calls.
 	i := 0

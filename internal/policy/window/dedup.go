@@ -62,7 +62,7 @@ func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 			if k < len(c.resultsOf(i)) && c.clean.waiting[c.resultsOf(i)[k]] != "" {
 				continue // it is dropped already
 			}
-			if a := c.aboutOf(i); k >= len(a.reads) || !a.reads[k] || p.Kind != llm.Output || p.Result == nil || p.Result.Error || len(p.Result.Images) > 0 {
+			if reads := c.aboutOf(i).shown().reads; k >= len(reads) || !reads[k] || p.Kind != llm.Output || p.Result == nil || p.Result.Error || len(p.Result.Images) > 0 {
 				continue
 			}
 			in, ok := readOf(calls[k].Args)
@@ -93,7 +93,7 @@ func (c *Conversation) aboutOf(i int) *about {
 }
 
 // resultsOf returns the numbers of a message's results.
-func (c *Conversation) resultsOf(i int) []int { return c.aboutOf(i).results }
+func (c *Conversation) resultsOf(i int) []int { return c.aboutOf(i).shown().numbers }
 
 // readOf returns what lines of which files a call asked for; ok is false where it
 // asked for anything else.

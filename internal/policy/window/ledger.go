@@ -17,6 +17,7 @@ import (
 // evidence, the plan. Its size is limited; the oldest entries are dropped.
 type ledger struct {
 	prompts   []said
+	images    []llm.Media // of the first prompt: those of later ones go with their messages
 	decisions []string
 	kept      []string // the model's notes on results that it released
 	failures  []*failure
@@ -31,7 +32,6 @@ type ledger struct {
 type said struct {
 	source event.Source
 	text   string
-	images []llm.Media
 }
 
 // changed is a file that was changed.
@@ -62,7 +62,10 @@ const (
 func (l *ledger) apply(b event.Body) {
 	switch b := b.(type) {
 	case event.Prompted:
-		l.prompts = append(l.prompts, said{b.Source, b.Text, b.Images})
+		if len(l.prompts) == 0 {
+			l.images = b.Images
+		}
+		l.prompts = append(l.prompts, said{b.Source, b.Text})
 	case event.PersonRan:
 		exit := ""
 		if b.Exit != nil {

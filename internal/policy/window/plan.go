@@ -73,7 +73,7 @@ func (c *Conversation) Plan(why, focus string) Plan {
 	}
 	p.Summarise, p.older = true, older
 	if kept < len(c.ledger.prompts) {
-		if is := c.ledger.prompts[0].images; len(is)*imageTokens <= body/10 {
+		if is := c.ledger.images; len(is)*imageTokens <= body/10 {
 			p.images = is
 		}
 	}
