@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"slices"
 	"sync"
 	"time"
 
@@ -79,6 +80,7 @@ type snapshots struct {
 
 	mu    sync.Mutex
 	at    int64 // of the newest one
+	size  int   // of its data
 	busy  bool
 	spent bool // nothing is taken any more
 }
@@ -161,8 +163,24 @@ func (s *snapshots) read(c *freeze.Codec, key []byte, at int64, data []byte, fol
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.at = at
+	s.at, s.size = at, len(state)
 	return at
+}
+
+// write returns the data of a snapshot. Appended to from nothing it would be copied
+// again and again as it grows, to several times its size; the state of a session
+// seldom grows by more than a quarter between two.
+func (s *snapshots) write(c *freeze.Codec, key []byte, folds []event.Fold) ([]byte, error) {
+	s.mu.Lock()
+	size := s.size
+	s.mu.Unlock()
+	data, err := c.Append(slices.Grow(key, size+size/4), roots(folds))
+	if err == nil {
+		s.mu.Lock()
+		s.size = len(data)
+		s.mu.Unlock()
+	}
+	return data, err
 }
 
 // opened takes a snapshot of folds that a long log was read into.
@@ -175,7 +193,7 @@ func (s *snapshots) opened(last int64, folds []event.Fold) {
 		s.spent = true
 		return
 	}
-	data, err := c.Append(key, roots(folds)) // now: from here on they are in use
+	data, err := s.write(c, key, folds) // now: from here on they are in use
 	if err != nil {
 		s.spent = true
 		return
@@ -234,7 +252,7 @@ func (s *snapshots) take(last int64) (int64, error) {
 			break
 		}
 	}
-	data, err := c.Append(key, roots(folds))
+	data, err := s.write(c, key, folds)
 	if err != nil {
 		return 0, err
 	}
