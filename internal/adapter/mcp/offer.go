@@ -92,7 +92,7 @@ func (s *Servers) search(set tool.Set) tool.Tool {
 		func(_ context.Context, _ tool.Env, in searchIn) (tool.Result, error) {
 			return found(set, in.Query), nil
 		})
-	t.Kind, t.ReadOnly, t.Repeatable = tool.Search, true, true
+	t.Kind, t.ReadOnly, t.Repeatable, t.Lists = tool.Search, true, true, true
 	return t
 }
 

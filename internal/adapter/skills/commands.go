@@ -13,8 +13,8 @@ import (
 type Command struct {
 	Name        string
 	Description string
-	Hint        string   // of its arguments
-	Tools       []string // those that it asks for; nil: none are named
+	Hint        string // of its arguments
+	Tools       Allowed
 	Text        string
 	File        string
 }
@@ -28,10 +28,7 @@ func LoadCommands(folders ...Folder) (out []Command, warnings []string) {
 			return stem(p), strings.EqualFold(path.Ext(p), ".md") && !strings.EqualFold(path.Base(p), "README.md")
 		}
 		warnings = append(warnings, f.each(want, func(s file) {
-			c := Command{Name: f.Prefix + s.base, Description: line(s.fields.Text("description"), maxDescription), Hint: line(s.fields.Text("argument-hint"), 60), Text: s.text, File: s.path}
-			if names, set := s.fields.List("allowed-tools"); set {
-				c.Tools = names
-			}
+			c := Command{Name: f.Prefix + s.base, Description: line(s.fields.Text("description"), maxDescription), Hint: line(s.fields.Text("argument-hint"), 60), Text: s.text, Tools: s.allowed(), File: s.path}
 			if c.Description == "" {
 				first, _, _ := strings.Cut(c.Text, "\n")
 				c.Description = line(strings.TrimLeft(first, "# "), 80)
@@ -92,8 +89,8 @@ func (c Command) Prompt(args string) string {
 	if !given && args != "" {
 		text += "\n\nARGUMENTS: " + args
 	}
-	if c.Tools != nil {
-		text += "\n\n(Use no tools for this but " + strings.Join(c.Tools, ", ") + ".)"
+	if c.Tools.Limited {
+		text += "\n\n(" + c.Tools.told() + ")"
 	}
 	if len(runs) > 0 {
 		text = "First run these commands, each by a call, and use what they print where it is spoken of below:\n- `" + strings.Join(runs, "`\n- `") + "`\n\n" + text

@@ -3,7 +3,7 @@
 // types (SPEC 17.4).
 //
 // They are only text, like rules: nothing of them is executed here, and no
-// field grants a session more rights. Files are read within their folder,
+// field grants a session more rights: allowed-tools only takes some (tools.go). Files are read within their folder,
 // regular ones of limited size; unreadable ones are left out with a warning.
 // Earlier folders win.
 package skills
@@ -45,6 +45,7 @@ type file struct {
 	base   string // its name, or its folder's
 	fields frontmatter.Fields
 	text   string
+	raw    string // with the front matter
 }
 
 // each reads the files below a folder that want accepts, in the order of their names.
@@ -95,7 +96,7 @@ func (f Folder) each(want func(p string) (base string, ok bool), do func(file)) 
 			warn(p, err)
 			return nil
 		}
-		do(file{path: filepath.Join(f.Root, filepath.FromSlash(p)), base: base, fields: fields, text: strings.TrimSpace(body)})
+		do(file{path: filepath.Join(f.Root, filepath.FromSlash(p)), base: base, fields: fields, text: strings.TrimSpace(body), raw: text})
 		return nil
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -2,6 +2,7 @@ package skills
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -17,7 +18,7 @@ type Skill struct {
 	Name        string
 	Description string
 	Text        string
-	Tools       []string // those that it asks for; nil: none are named
+	Tools       Allowed
 	File        string
 }
 
@@ -40,14 +41,11 @@ func Load(folders ...Folder) (out []Skill, warnings []string) {
 			return path.Base(in), path.Base(p) == "SKILL.md" && in != "."
 		}
 		warnings = append(warnings, f.each(want, func(s file) {
-			k := Skill{Name: s.base, Description: line(s.fields.Text("description"), maxDescription), Text: s.text, File: s.path}
+			k := Skill{Name: s.base, Description: line(s.fields.Text("description"), maxDescription), Text: s.text, Tools: s.allowed(), File: s.path}
 			if n := s.fields.Text("name"); name().MatchString(n) {
 				k.Name = n
 			}
 			k.Name = f.Prefix + k.Name
-			if names, set := s.fields.List("allowed-tools"); set {
-				k.Tools = names
-			}
 			switch {
 			case known[strings.ToLower(k.Name)], s.fields.Text("disable-model-invocation") == "true":
 			case k.Description == "":
@@ -83,9 +81,12 @@ func Tool(all []Skill, mask func(string) string) tool.Tool {
 	t := tool.New("skill",
 		"Read a skill: instructions that the person or the project keeps for a kind of task. Read one before you begin a task that its description fits; the files it names are read and run by other calls. Skills:"+mask(list.String()),
 		func(tool.Env, skillArgs) (tool.Footprint, error) { return tool.Footprint{}, nil },
-		func(_ context.Context, _ tool.Env, in skillArgs) (tool.Result, error) {
+		func(ctx context.Context, env tool.Env, in skillArgs) (tool.Result, error) {
 			for _, s := range all {
 				if strings.EqualFold(s.Name, strings.TrimSpace(in.Name)) {
+					if err := s.narrow(ctx, env); err != nil {
+						return tool.Errorf("the skill %s can not be used: %v", s.Name, err), nil
+					}
 					return tool.Result{Text: mask(s.text()), Note: s.Name}, nil
 				}
 			}
@@ -99,12 +100,25 @@ func Tool(all []Skill, mask func(string) string) tool.Tool {
 	return t
 }
 
+// narrow leaves the turn only the tools that the skill names, before it is read.
+func (s Skill) narrow(ctx context.Context, env tool.Env) error {
+	switch {
+	case s.Tools.Bad != nil:
+		return s.Tools.Bad
+	case !s.Tools.Limited:
+		return nil
+	case env.Rights == nil:
+		return errors.New("this session can not hold to its allowed-tools")
+	}
+	return env.Rights.Narrow(ctx, "the skill "+s.Name, s.Tools.Rules, s.File)
+}
+
 // text is a skill as the model reads it.
 func (s Skill) text() string {
 	dir := filepath.Dir(s.File)
 	out := fmt.Sprintf("[The skill %s. Files that it names are relative to %s.", s.Name, dir)
-	if s.Tools != nil {
-		out += " Use no tools for it but " + strings.Join(s.Tools, ", ") + "; that grants nothing."
+	if s.Tools.Limited {
+		out += " " + s.Tools.told()
 	}
 	if files := beside(dir); len(files) > 0 {
 		out += " Beside it: " + strings.Join(files, ", ") + "."

@@ -1,6 +1,8 @@
 package skills
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,8 +62,15 @@ func TestSkills(t *testing.T) {
 	if !strings.Contains(tl.Spec.Doc, "\n- pdf-forms: Fill in PDF forms. Use it for any form.") || strings.Contains(tl.Spec.Doc, "# Forms") || !tl.ReadOnly {
 		t.Errorf("%s", tl.Spec.Doc)
 	}
-	r, err := tl.Run(t.Context(), tool.Env{}, []byte(`{"name": "PDF-Forms"}`))
-	if err != nil || !strings.Contains(r.Text, "Run scripts/fill.py; the key is ***.") || !strings.Contains(r.Text, in("pdf")) || !strings.Contains(r.Text, "but Read, Bash(python:*)") || !strings.Contains(r.Text, "scripts/") {
+	if r, err := tl.Run(t.Context(), tool.Env{}, []byte(`{"name": "PDF-Forms"}`)); err != nil || !r.Error || strings.Contains(r.Text, "Run scripts") {
+		t.Errorf("nobody narrows the turn: %v %s", err, r.Text)
+	}
+	held := &rights{}
+	r, err := tl.Run(t.Context(), tool.Env{Rights: held}, []byte(`{"name": "PDF-Forms"}`))
+	if got := strings.Join(held.said, "\n"); got != "the skill pdf-forms: [Read Bash(python:*)] in "+in("pdf/SKILL.md") {
+		t.Error(got)
+	}
+	if err != nil || !strings.Contains(r.Text, "Run scripts/fill.py; the key is ***.") || !strings.Contains(r.Text, in("pdf")) || !strings.Contains(r.Text, "are run: Read, Bash(python:*). That grants nothing.") || !strings.Contains(r.Text, "scripts/") {
 		t.Errorf("%v %s", err, r.Text)
 	}
 	if r, _ := tl.Run(t.Context(), tool.Env{}, []byte(`{"name": "nope"}`)); !r.Error || !strings.Contains(r.Text, "pdf-forms") {
@@ -101,7 +110,63 @@ func TestCommands(t *testing.T) {
 		t.Errorf("%+v %q", all, warnings)
 	}
 	all, _ = LoadCommands(Folder{Root: dir, Path: ".claude/commands"})
-	if len(all) != 1 || all[0].Description != "Create a git commit" || len(all[0].Tools) != 2 || !strings.Contains(all[0].Prompt(""), "Use no tools for this but Bash(git add:*), Bash(git commit:*)") {
+	if len(all) != 1 || all[0].Description != "Create a git commit" || len(all[0].Tools.Rules) != 2 || !strings.Contains(all[0].Prompt(""), "only calls of these are run: Bash(git add:*), Bash(git commit:*).") {
 		t.Errorf("%+v", all)
+	}
+}
+
+// rights records what a skill takes.
+type rights struct{ said []string }
+
+func (r *rights) Narrow(_ context.Context, by string, rules []string, file string) error {
+	r.said = append(r.said, fmt.Sprintf("%s: %v in %s", by, rules, file))
+	return nil
+}
+
+// SPEC 17.4: the forms in which people write allowed-tools; one that cannot be
+// read is told with file and line, and never taken for no list.
+func TestAllowedTools(t *testing.T) {
+	for head, want := range map[string]string{
+		"description: d": "none",
+		"allowed-tools: Read, Grep, Bash(git add:*)":                "Read|Grep|Bash(git add:*)",
+		"allowed-tools: Bash(git:*) Bash(jq:*) Read":                "Bash(git:*)|Bash(jq:*)|Read",
+		"allowed-tools: [Read, \"Bash(npm run test:*)\", mcp__git]": "Read|Bash(npm run test:*)|mcp__git",
+		"allowed-tools:\n  - Read\n  - Bash(a, b)\n  - Edit, Write": "Read|Bash(a, b)|Edit|Write",
+		"Allowed-Tools: Read":                                       "Read",
+		"allowed-tools:":                                            "",
+		"allowed-tools: []":                                         "",
+		"allowed-tools: \"\"":                                       "",
+		"allowed-tools: \"*\"":                                      "none",
+		"allowed-tools: *":                                          "none",
+		"description: a: b\nallowed-tools: [Read, Bash(x: y)]":      "Read|Bash(x: y)",
+		"description: a: b\nallowed-tools:\n- Read\n- Bash(git:*)":  "Read|Bash(git:*)",
+		"description: d\nallowed-tools: Read, Bash(git":             "x.md:3: ",
+		"description: d\nname: n\nallowed-tools: Read; Bash":        "x.md:4: ",
+		"allowed-tools: 7":                                          "x.md:2: ",
+		"allowed-tools: true":                                       "x.md:2: ",
+		"allowed-tools: {Read: true}":                               "x.md:2: ",
+		"allowed-tools: [Read, [Bash]]":                             "x.md:2: ",
+		"allowed-tools: [Read, 3]":                                  "x.md:2: ",
+		"allowed-tools: R*":                                         "x.md:2: ",
+	} {
+		dir := t.TempDir()
+		put(t, filepath.Join(dir, "c/x.md"), "---\n"+head+"\n---\ntext")
+		all, warnings := LoadCommands(Folder{Root: dir, Path: "c"})
+		if len(all) != 1 || len(warnings) > 0 {
+			t.Errorf("%q: %v %v", head, all, warnings)
+			continue
+		}
+		a := all[0].Tools
+		got := strings.Join(a.Rules, "|")
+		switch {
+		case a.Bad != nil:
+			got = strings.TrimPrefix(a.Bad.Error(), filepath.Join(dir, "c")+"/")
+			got, _, _ = strings.Cut(got, "allowed-tools cannot be read")
+		case !a.Limited:
+			got = "none"
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", head, got, want)
+		}
 	}
 }

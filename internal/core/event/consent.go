@@ -84,6 +84,15 @@ type Blocked struct {
 	By     string `json:"by"` // rule, mode, refusal, person, headless, gate
 }
 
+// Narrowed records that a command or a skill leaves the running turn only the tools
+// that its rules name: until the turn ends, other calls are denied. Several hold
+// together. A list without rules leaves none (SPEC 17.4).
+type Narrowed struct {
+	By    string   `json:"by"` // the command /commit, the skill pdf
+	Rules []string `json:"rules,omitempty"`
+	File  string   `json:"file,omitempty"` // where it is written
+}
+
 // ModeSet changes the permission mode.
 type ModeSet struct {
 	Mode string `json:"mode"`

@@ -99,6 +99,7 @@ func full() []event.Body {
 		event.Answered{ID: "ask_1", Verdicts: []event.Verdict{{Call: "call_1", Scope: event.No, Why: "keep it"}}, Text: "the first"},
 		event.Granted{Rule: "bash(go test *)", Scope: event.Session},
 		event.Blocked{Call: "call_1", Tool: "bash", What: "rm -rf /", Reason: "never", By: "refusal"},
+		event.Narrowed{By: "the command /commit", Rules: []string{"Bash(git add:*)", "Read"}, File: "/w/.claude/commands/commit.md"},
 		event.ModeSet{Mode: "plan"},
 		event.Planned{Items: []tool.Item{{Text: "write a test", Status: "in_progress"}}},
 		event.Remembered{Sort: "preference", Text: "tests need -race"},

@@ -21,6 +21,7 @@ func (Asked) Kind() string         { return "asked" }
 func (Answered) Kind() string      { return "answered" }
 func (Granted) Kind() string       { return "granted" }
 func (Blocked) Kind() string       { return "blocked" }
+func (Narrowed) Kind() string      { return "narrowed" }
 func (ModeSet) Kind() string       { return "mode_set" }
 func (Planned) Kind() string       { return "planned" }
 func (Remembered) Kind() string    { return "remembered" }
@@ -81,7 +82,7 @@ func (TaskCalled) Kind() string     { return "task_called" }
 var bodies = []Body{
 	Opened{}, Resumed{}, Rebased{}, Prompted{}, Noted{}, Requested{}, Retried{}, Replied{}, CallAsked{},
 	CallStarted{}, CallDone{}, FileSeen{}, FileChanged{}, Undone{}, Asked{}, Answered{}, Granted{}, Blocked{},
-	ModeSet{}, Planned{}, Remembered{}, PersonRan{}, Interrupted{}, Stuck{}, Ended{}, Ticked{}, Compacted{},
+	Narrowed{}, ModeSet{}, Planned{}, Remembered{}, PersonRan{}, Interrupted{}, Stuck{}, Ended{}, Ticked{}, Compacted{},
 	Warned{}, Extended{}, Charged{}, SideRequest{}, Writing{}, Redone{}, Checking{}, Checked{}, Phased{}, Routed{},
 	Cleaned{}, Recalled{}, Forgotten{}, Progressed{}, FolderTrust{}, HookRan{}, OpStarted{}, OpDone{}, AgentStarted{}, AgentCalled{}, AgentEnded{}, Diagnosed{},
 	LimitSet{}, Revoked{}, AsideAsked{}, AsideAnswered{}, PlanWritten{}, PlanDecided{},

@@ -61,6 +61,8 @@ type Facts struct {
 	// Hooks are the names that hooks written for other agents have for it, the
 	// one they are told first.
 	Hooks []string
+	// Lists: it only lists the tools of MCP servers, so that they can be called.
+	Lists bool
 	// Delegates: it starts agents. Sessions that may start none do not have it.
 	Delegates bool
 }

@@ -132,6 +132,7 @@ type Env struct {
 	Cleaner ContextCleaner
 	Ask     Asker
 	Code    Code
+	Rights  Rights
 	// Agents is nil where a session may not start agents.
 	Agents Agents
 	// Out streams output to the screen while a call runs; never nil in Run.
@@ -369,6 +370,13 @@ type Item struct {
 // Todo keeps the plan.
 type Todo interface {
 	Set(ctx context.Context, items []Item) error
+}
+
+// Rights takes rights from the running turn.
+type Rights interface {
+	// Narrow denies, until the turn ends, calls that none of the rules covers. by is
+	// who says so, and file where.
+	Narrow(ctx context.Context, by string, rules []string, file string) error
 }
 
 // Notes keeps notes across sessions.

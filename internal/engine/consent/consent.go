@@ -80,9 +80,16 @@ func (j *Judge) Policy(p *turn.Pending) permission.Decision {
 	return j.Decide(Call(p))
 }
 
+// Mentioned returns the policy's decision about showing what a person's prompt names.
+func (j *Judge) Mentioned(p *turn.Pending) permission.Decision {
+	c := Call(p)
+	c.Mention = true
+	return j.Decide(c)
+}
+
 // Call returns a call in the form that the policy judges.
 func Call(p *turn.Pending) permission.Call {
-	return permission.Call{Tool: p.Tool.Spec.Name, Family: p.Tool.Family, Spoken: p.Tool.Spoken, ReadOnly: p.Tool.ReadOnly, Footprint: p.Footprint, Args: p.Args}
+	return permission.Call{Tool: p.Tool.Spec.Name, Family: p.Tool.Family, Spoken: p.Tool.Spoken, Lists: p.Tool.Lists, ReadOnly: p.Tool.ReadOnly, Footprint: p.Footprint, Args: p.Args}
 }
 
 // decide asks the policy. An allowed call still needs consent if a file would

@@ -20,6 +20,7 @@ func (s *Session) env(p *turn.Pending) tool.Env {
 		Todo:    planner{s},
 		Notes:   notes{s},
 		Cleaner: contextCleaner{s},
+		Rights:  narrower{s},
 		Ask:     asker{s},
 		Code:    s.cfg.Code,
 		Out: func(out string) {
@@ -58,6 +59,13 @@ type planner struct{ s *Session }
 // Set implements tool.Todo.
 func (p planner) Set(ctx context.Context, items []tool.Item) error {
 	return p.s.record(context.WithoutCancel(ctx), event.Draft{Body: event.Planned{Items: items}})
+}
+
+type narrower struct{ s *Session }
+
+// Narrow implements tool.Rights.
+func (n narrower) Narrow(ctx context.Context, by string, rules []string, file string) error {
+	return n.s.record(context.WithoutCancel(ctx), event.Draft{Body: event.Narrowed{By: by, Rules: rules, File: file}})
 }
 
 type notes struct{ s *Session }

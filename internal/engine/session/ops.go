@@ -31,6 +31,8 @@ type Prompt struct {
 	// gets their beginning and end, and a file with the whole.
 	Piped  string
 	Pasted []string
+	// Narrowed, if set, holds for the turn from this prompt on.
+	Narrowed *event.Narrowed
 	// Until, if set, is called each time the model has ended the turn by
 	// itself, even if nothing was changed, and before the session's Autofix.
 	// Such a prompt joins no running turn.

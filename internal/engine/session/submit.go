@@ -72,7 +72,7 @@ func (s *Session) attach(ctx context.Context, p Prompt) Prompt {
 		p.attached = mention.Reader{
 			Other:   other,
 			Symbols: s.cfg.Symbols, Most: window.Bytes(eventlog.Query(s.log, s.conv.PromptCap)),
-			Files: s.cfg.Files, Tools: s.cfg.Tools, Env: s.env, Decide: s.consent.Policy, Masked: s.results().Masked,
+			Files: s.cfg.Files, Tools: s.cfg.Tools, Env: s.env, Decide: s.consent.Mentioned, Masked: s.results().Masked,
 		}.Attach(ctx, words(p))
 	}
 	if p.Piped != "" {
@@ -104,6 +104,9 @@ func (s *state) prompted(p Prompt) []event.Draft {
 		if len(a.Seen) > 0 {
 			behind = []event.Draft{{Body: event.FileSeen{Spans: a.Seen}}}
 		}
+	}
+	if p.Narrowed != nil {
+		behind = append(behind, event.Draft{Body: *p.Narrowed})
 	}
 	if p.Source == event.Person {
 		behind = append(behind, s.planNotes()...)

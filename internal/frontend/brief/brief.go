@@ -141,6 +141,15 @@ func Plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
+// Narrowed describes the tools that a command or a skill leaves the turn.
+func Narrowed(n event.Narrowed) string {
+	tools := strings.Join(n.Rules, ", ")
+	if tools == "" {
+		tools = "no tools"
+	}
+	return plain.Line(n.By + " leaves this turn only " + tools)
+}
+
 // Route words how a prompt was classified, "" if that leaves all rights.
 func Route(r event.Routed) string {
 	why := ""

@@ -31,17 +31,32 @@ type entry struct {
 	told     bool                        // its waiting was reported
 }
 
+// entered is what the person typed: a command's prompt, sent as a text, would leave all tools.
+func (e *entry) entered() string {
+	if e.with.Typed != "" {
+		return e.with.Typed
+	}
+	return e.text
+}
+
 // With is what a prompt brings along: images, and the long texts within it that
 // were pasted.
 type With struct {
 	Images []llm.Media
 	Pasted []string
+	// Narrowed is what a command leaves the turn. Typed is how the command was
+	// entered: that is what a person gets back to edit.
+	Narrowed *event.Narrowed
+	Typed    string
 }
 
 // joined is all that a prompt brings along.
 func joined(with []With) (all With) {
 	for _, w := range with {
 		all.Images, all.Pasted = append(all.Images, w.Images...), append(all.Pasted, w.Pasted...)
+		if w.Typed != "" {
+			all.Narrowed, all.Typed = w.Narrowed, w.Typed
+		}
 	}
 	return all
 }
@@ -139,7 +154,7 @@ func (c *Conversation) TakeBack(id string) (text string, ok bool) {
 	if !slices.Contains(c.waiting, e) || !c.withdrawn(e) {
 		return "", false
 	}
-	return e.text, true
+	return e.entered(), true
 }
 
 // withdrawn takes an entry back if it still waits. Callers hold mu.
@@ -174,7 +189,7 @@ func (c *Conversation) Interrupt(by string) {
 	var texts []string
 	for _, e := range slices.Clone(c.waiting) {
 		if c.withdrawn(e) {
-			texts = append(texts, e.text)
+			texts = append(texts, e.entered())
 		}
 	}
 	open, cancel := c.open, c.cancel
@@ -275,9 +290,9 @@ func (c *Conversation) do(ctx context.Context, e *entry) error {
 		return e.work(ctx)
 	}
 	defer close(e.handed)
-	seq, err := c.Session().Submit(ctx, session.Prompt{ID: e.id, Text: e.text, Images: e.with.Images, Pasted: e.with.Pasted})
+	seq, err := c.Session().Submit(ctx, session.Prompt{ID: e.id, Text: e.text, Images: e.with.Images, Pasted: e.with.Pasted, Narrowed: e.with.Narrowed})
 	if interrupted := (session.Interrupt{}); errors.As(err, &interrupted) { // on its way
-		c.say(TakenBack{Texts: []string{e.text}})
+		c.say(TakenBack{Texts: []string{e.entered()}})
 		err = nil
 	}
 	c.mu.Lock()
@@ -325,8 +340,12 @@ func (c *Conversation) shell(ctx context.Context, line string) error {
 // command handles a slash command.
 func (c *Conversation) command(text string, in Input) (id string) {
 	if custom, ok := slash.FindCustom(c.Custom(), in.Command); ok {
-		if custom.Fetch == nil {
-			return c.Say(custom.Prompt(in.Text))
+		switch {
+		case custom.Bad != nil:
+			c.failed(custom.Bad)
+			return ""
+		case custom.Fetch == nil:
+			return c.Say(custom.Prompt(in.Text), With{Narrowed: custom.Narrowed, Typed: text})
 		}
 		c.aside(func(ctx context.Context) error { return c.fetch(ctx, custom, in.Text) })
 		return ""

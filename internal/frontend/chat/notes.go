@@ -27,6 +27,8 @@ func (t *Timeline) remark(e event.Event) {
 		t.note(e, Note{Kind: OfGrant, Text: plain.Line(fmt.Sprintf("allowed for %s: %s", b.Scope, b.Rule))})
 	case event.Revoked:
 		t.note(e, Note{Kind: OfGrant, Text: plain.Line("not allowed any more: " + b.Rule)})
+	case event.Narrowed:
+		t.note(e, Note{Kind: OfGrant, Text: brief.Narrowed(b)})
 	case event.LimitSet:
 		t.note(e, Note{Kind: OfGrant, Text: brief.Limit(b)})
 	case event.PlanDecided:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
 
@@ -46,6 +47,10 @@ func (o *opened) readCommands(folders []skills.Folder) {
 		if slash.Builtin(c.Name) {
 			o.warnings = append(o.warnings, fmt.Sprintf("%s can not be used: pawl has a command /%s of its own; give the file another name", c.File, c.Name))
 		}
-		o.custom = append(o.custom, slash.Custom{Name: c.Name, Args: c.Hint, Doc: c.Description, Prompt: c.Prompt})
+		custom := slash.Custom{Name: c.Name, Args: c.Hint, Doc: c.Description, Prompt: c.Prompt, Bad: c.Tools.Bad}
+		if c.Tools.Limited {
+			custom.Narrowed = &event.Narrowed{By: "the command /" + c.Name, Rules: c.Tools.Rules, File: c.File}
+		}
+		o.custom = append(o.custom, custom)
 	}
 }

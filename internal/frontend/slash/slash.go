@@ -78,6 +78,9 @@ type Custom struct {
 	Args   string
 	Doc    string
 	Prompt func(args string) string
+	// Narrowed, if set, is what it leaves the turn. Bad is why it must not be used.
+	Narrowed *event.Narrowed
+	Bad      error
 	// Fetch, if set, is used in place of Prompt: somebody else has it.
 	Fetch func(ctx context.Context, args string) (string, []llm.Media, error)
 }

@@ -35,14 +35,16 @@ const (
 )
 
 // DecideCheck judges a call by which pawl itself checks the changes. It is
-// judged as any other call, with three exceptions: a command in a person's own
+// judged as any other call, with these exceptions: a command in a person's own
 // configuration, a check in an untrusted folder, and a check that the agent
-// redefined (SPEC 16.4). For the last one the person's own rules still hold;
+// redefined (SPEC 16.4). The tools that a command or a skill leaves the model do
+// not concern it. For the last one the person's own rules still hold;
 // for the last two, what they allowed in this session holds only for the
 // definition that they saw.
 func (p *Policy) DecideCheck(c Call, k Check) Decision {
 	q := *p
 	q.trusted = k.Untrusted == "" // which is of this very check, as it is now
+	q.limits, q.lent = nil, nil
 	d := q.Decide(c)
 	if d.Verdict == Deny {
 		return d

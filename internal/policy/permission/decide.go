@@ -69,7 +69,7 @@ func (p *Policy) Decide(c Call) Decision {
 		d.Flag = p.beyondPlan(c)
 	}
 	confine := d.Confine
-	d = p.narrow(c, d)
+	d = p.within(c, p.narrow(c, d))
 	d.Confine = confine
 	return d
 }

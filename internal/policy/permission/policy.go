@@ -64,6 +64,8 @@ type Call struct {
 	Tool      string
 	Family    string // see tool.Facts
 	Spoken    bool   // see tool.Facts
+	Lists     bool   // see tool.Facts
+	Mention   bool   // a person's prompt names what it shows
 	ReadOnly  bool   // the tool's author declares that it changes nothing
 	Footprint tool.Footprint
 	Args      json.RawMessage
@@ -73,7 +75,7 @@ type Call struct {
 // model and for the person.
 type Decision struct {
 	Verdict Verdict
-	By      string // mode, rule, refusal, read-only, outside, protected, syntax, route
+	By      string // mode, rule, refusal, read-only, outside, protected, syntax, route, allowed-tools
 	Reason  string
 	Rule    string // the rule that decided, as it was written
 	// Pattern is what a grant for the session or for always would add: one
@@ -132,6 +134,9 @@ type Policy struct {
 	system  confine.Policy // what every confined command reads
 	// turn is how the route of the running turn limits the rights, folded.
 	turn narrowing
+	// limits are the tools that commands and skills leave the running turn, folded;
+	// lent are those of the turn that this session works for.
+	limits, lent limits
 }
 
 // New makes a policy without rules.
@@ -256,6 +261,10 @@ func (p *Policy) Apply(e event.Event) {
 		}
 	case event.Prompted, event.Routed:
 		p.turn.apply(b)
+	case event.Narrowed:
+		p.limits = p.limits.with(b)
+	case event.Ended:
+		p.limits = nil
 	case event.FileChanged:
 		if b.Tool == "command" { // the person's own
 			return

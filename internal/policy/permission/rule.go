@@ -183,6 +183,12 @@ func toolName(s string) string {
 		return tool.CommandFamily
 	case "task":
 		return "agent"
+	case "bashoutput", "taskoutput":
+		return "bash_output"
+	case "killshell", "killbash":
+		return "bash_kill"
+	case "askuserquestion":
+		return "ask_user"
 	case "todowrite":
 		return "todo"
 	case "notebookedit", "str_replace":

@@ -463,3 +463,19 @@ func TestAgentsOfANarrowTurn(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 17.4, 14.1: what a command or a skill leaves a turn is all that agents
+// have which it starts, also behind its back.
+func TestAgentsOfANarrowedTurn(t *testing.T) {
+	for name, mode := range map[string][]string{"at once": nil, "in the background": {"background"}} {
+		r := newRig(t, plays{
+			"user": {use(agent("a", "general", mode...)), use(write("u.txt", "u"))},
+			"a":    {use(write("a.txt", "a")), use(bash("echo b >b.txt")), use(bash("touch c.txt"))},
+		}, func(c *session.Config) { c.Permission = yolo(c.Dir) })
+		narrowed := &event.Narrowed{By: "the command /x", Rules: []string{"Task", "Bash(touch:*)"}}
+		out, err := r.RunPrompt(t.Context(), session.Prompt{Text: "user", Narrowed: narrowed}, session.Observer{After: r.View().Last()})
+		if err != nil || len(r.children("s1")) != 1 || r.file("u.txt") != "none" || r.file("a.txt") != "none" || r.file("b.txt") != "none" || r.file("c.txt") == "none" {
+			t.Errorf("%s: %v %+v: u %q, a %q, b %q, c %q", name, err, out.Ended, r.file("u.txt"), r.file("a.txt"), r.file("b.txt"), r.file("c.txt"))
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package skills
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// allowedTools is the field with the tools that a text leaves the turn.
+const allowedTools = "allowed-tools"
+
+// Allowed is the list of tools that a command or a skill leaves the turn that it is
+// used in (permission rules). It only narrows.
+type Allowed struct {
+	Limited bool // there is a list, and it does not name every tool
+	Rules   []string
+	// Bad is why the list cannot be read, with file and line; then the text must not be used.
+	Bad error
+}
+
+// allowed reads the list.
+func (s file) allowed() Allowed {
+	v, set := s.fields[allowedTools]
+	if !set {
+		return Allowed{}
+	}
+	var texts []string
+	switch v := v.(type) {
+	case nil:
+	case string:
+		texts = []string{listed(v)}
+	case []any:
+		for _, e := range v {
+			t, ok := e.(string)
+			if !ok {
+				return s.bad(fmt.Errorf("%v is no permission rule", e))
+			}
+			texts = append(texts, t)
+		}
+	default:
+		return s.bad(fmt.Errorf("it must be permission rules, separated by commas, such as Read, Bash(git add:*)"))
+	}
+	out := Allowed{Limited: true}
+	for _, t := range texts {
+		rules, all, err := permission.ParseTools(t)
+		if err != nil {
+			return s.bad(err)
+		}
+		if all {
+			return Allowed{}
+		}
+		out.Rules = append(out.Rules, rules...)
+	}
+	return out
+}
+
+// told is the list as the model reads it.
+func (a Allowed) told() string {
+	tools := strings.Join(a.Rules, ", ")
+	if tools == "" {
+		tools = "no tools"
+	}
+	return "Until this turn ends only calls of these are run: " + tools + ". That grants nothing."
+}
+
+// listed takes the marks of a YAML list from a text that could not be read as YAML.
+func listed(s string) string {
+	s = strings.TrimSpace(s)
+	if in, ok := strings.CutPrefix(s, "["); ok {
+		s = strings.TrimSuffix(in, "]")
+	}
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimPrefix(strings.TrimSpace(l), "- ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// bad says where the list is that cannot be read.
+func (s file) bad(err error) Allowed {
+	n := 1
+	for i, l := range strings.Split(s.raw, "\n") {
+		if name, _, ok := strings.Cut(l, ":"); ok && strings.EqualFold(strings.Trim(name, ` "'`), allowedTools) {
+			n = i + 1
+			break
+		}
+	}
+	return Allowed{Limited: true, Bad: fmt.Errorf("%s:%d: allowed-tools cannot be read: %w", s.path, n, err)}
+}

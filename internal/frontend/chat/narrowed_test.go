@@ -1,0 +1,61 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
+)
+
+// SPEC 17.4: a command brings its list of tools into the turn; one whose list
+// cannot be read is refused; what waited is given back as it was typed, since its
+// text alone would leave the turn all tools.
+func TestCommandsTools(t *testing.T) {
+	ran := 0
+	act := tool.New("act", "Act.", func(tool.Env, struct{}) (tool.Footprint, error) { return tool.Footprint{}, nil },
+		func(context.Context, tool.Env, struct{}) (tool.Result, error) { ran++; return tool.Text("acted"), nil })
+	var d *desk
+	m := llmtest.New(llmtest.Use("act", "{}"), llmtest.Say("done"), llmtest.Turn{Before: func(*llm.Request) {
+		d.Enter("/commit now")
+		for q := d.Queue(); len(q) < 1 || !d.firstSent(); q = d.Queue() {
+			runtime.Gosched()
+		}
+		if text, ok := d.TakeBack(d.Queue()[0].ID); text != "/commit now" || !ok {
+			t.Errorf("%q %v", text, ok)
+		}
+	}, Text: "done"}, llmtest.Use("act", "{}"), llmtest.Say("done"))
+	d = newDesk(t, m, act)
+	d.until(d.Resting)
+	d.open.Custom = []slash.Custom{
+		{Name: "commit", Prompt: func(a string) string { return "Commit " + a }, Narrowed: &event.Narrowed{By: "the command /commit", Rules: []string{"Bash(git add:*)"}}},
+		{Name: "bad", Prompt: func(string) string { return "x" }, Bad: errors.New("/w/bad.md:2: allowed-tools cannot be read")},
+	}
+	enter := func(text string) {
+		d.Enter(text)
+		d.until(func() bool { return d.Resting() && len(d.Queue()) == 0 })
+	}
+	enter("/bad")
+	if !strings.Contains(d.bodies(), "/w/bad.md:2: allowed-tools cannot be read") || len(m.Requests()) > 0 {
+		t.Error(d.bodies())
+	}
+	enter("/commit it")
+	if ran != 0 || !strings.Contains(d.bodies(), "the command /commit leaves this turn only Bash(git add:*)") {
+		t.Errorf("%d: %s", ran, d.bodies())
+	}
+	enter("hello")
+	enter("act")
+	if ran != 1 {
+		t.Errorf("%d: %s", ran, d.bodies())
+	}
+	if texts := finished[Prompt](d); !slices.ContainsFunc(texts, func(p Prompt) bool { return p.Text == "Commit it" }) {
+		t.Errorf("%+v", texts)
+	}
+}

@@ -1,0 +1,136 @@
+package permission
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// This file is the narrowing by the allowed-tools of a command or a skill (SPEC
+// 17.4): until the turn ends, calls that none of its rules covers are denied. It
+// only takes away: what a rule covers is judged as without it. Several lists hold
+// together, so a second one never gives back what the first took.
+
+// ParseTools reads a list of allowed tools: permission rules, separated by commas
+// or spaces. all reports that it names every tool (*). An empty list is no error.
+func ParseTools(text string) (rules []string, all bool, err error) {
+	for _, one := range splitRules(text) {
+		if one = strings.Trim(one, `"'`); one == "*" {
+			all = true
+			continue
+		}
+		if _, err := ParseRule(Allows, Flag, one); err != nil {
+			return nil, false, err
+		}
+		rules = append(rules, one)
+	}
+	return rules, all, nil
+}
+
+// limit is one list in force.
+type limit struct {
+	event.Narrowed
+	rules []Rule
+}
+
+// limits hold together. The zero value limits nothing.
+type limits []limit
+
+// with returns the limits with one more. A rule of a newer version that cannot be
+// read covers nothing.
+func (ls limits) with(n event.Narrowed) limits {
+	if slices.ContainsFunc(ls, func(l limit) bool { return l.By == n.By && l.File == n.File && slices.Equal(l.Rules, n.Rules) }) {
+		return ls
+	}
+	l := limit{Narrowed: n}
+	for _, text := range n.Rules {
+		if r, err := ParseRule(Allows, Granted, text); err == nil {
+			l.rules = append(l.rules, r)
+		}
+	}
+	return append(slices.Clip(ls), l)
+}
+
+// within denies a call that is outside a list of the running turn. What asks
+// nothing but the person is never outside: so the model can say what it lacks.
+func (p *Policy) within(c Call, d Decision) Decision {
+	if d.Verdict == Deny || c.Footprint.Person || c.Mention {
+		return d
+	}
+	for _, l := range append(slices.Clip(p.lent), p.limits...) {
+		if !p.covers(l, c) {
+			return Decision{Verdict: Deny, By: "allowed-tools", Reason: l.reads() + ", and " + c.named() + " is none of them. Do not try it another way; say what is needed"}
+		}
+	}
+	return d
+}
+
+// reads returns what the list says.
+func (l limit) reads() string {
+	tools := shorten(strings.Join(l.Rules, ", "))
+	if tools == "" {
+		tools = "no tools"
+	}
+	out := "until this turn ends " + l.By + " allows only " + tools
+	if l.File != "" {
+		out += " (allowed-tools in " + l.File + ")"
+	}
+	return out
+}
+
+// named returns what the call is, for a sentence.
+func (c Call) named() string {
+	if c.Footprint.Shell != "" {
+		return fmt.Sprintf("%s(%s)", c.Tool, shorten(c.Footprint.Shell))
+	}
+	return c.Tool
+}
+
+// covers reports whether the rules of a list cover every part of a call.
+func (p *Policy) covers(l limit, c Call) bool {
+	for _, r := range l.rules {
+		if r.Bare && r.names(c.Tool, c.Family) || c.Lists && strings.HasPrefix(r.Tool, "mcp__") {
+			return true
+		}
+	}
+	cmds, err := p.commands(c.Footprint)
+	if err != nil {
+		return false
+	}
+	if c.Footprint.Shell != "" || len(cmds) > 0 {
+		return len(cmds) > 0 && !slices.ContainsFunc(cmds, func(cmd shellsyntax.Command) bool { return !p.coversCommand(l, cmd) })
+	}
+	some := false
+	for _, u := range p.units(c, nil) {
+		if u.what == readUnit && c.Family == tool.EditFamily {
+			continue // what it changes
+		}
+		if !slices.ContainsFunc(l.rules, func(r Rule) bool { return p.allows(r, u) }) {
+			return false
+		}
+		some = true
+	}
+	return some
+}
+
+// coversCommand reports whether the rules cover a command and the files that its
+// redirections write. The paths in its words belong to the command.
+func (p *Policy) coversCommand(l limit, cmd shellsyntax.Command) bool {
+	if !slices.ContainsFunc(l.rules, func(r Rule) bool {
+		return r.Tool == tool.CommandFamily && !r.Bare && allowCommand(p.homed(r.words), cmd)
+	}) {
+		return false
+	}
+	for _, u := range p.commandUnits(cmd) {
+		if u.what == writeUnit && !u.derived && !slices.ContainsFunc(l.rules, func(r Rule) bool {
+			return r.family() == tool.EditFamily && (r.Bare || p.allows(r, u))
+		}) {
+			return false
+		}
+	}
+	return true
+}
