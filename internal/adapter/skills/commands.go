@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/frontmatter"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
@@ -28,7 +29,7 @@ func LoadCommands(folders ...Folder) (out []Command, warnings []string) {
 			return stem(p), strings.EqualFold(path.Ext(p), ".md") && !strings.EqualFold(path.Base(p), "README.md")
 		}
 		warnings = append(warnings, f.each(want, func(s file) {
-			c := Command{Name: f.Prefix + s.base, Description: line(s.fields.Text("description"), maxDescription), Hint: line(s.fields.Text("argument-hint"), 60), Text: s.text, Tools: s.allowed(), File: s.path}
+			c := Command{Name: f.Prefix + s.base, Description: line(s.fields.Text("description"), maxDescription), Hint: line(hint(s.fields), 60), Text: s.text, Tools: s.allowed(), File: s.path}
 			if c.Description == "" {
 				first, _, _ := strings.Cut(c.Text, "\n")
 				c.Description = line(strings.TrimLeft(first, "# "), 80)
@@ -43,6 +44,16 @@ func LoadCommands(folders ...Folder) (out []Command, warnings []string) {
 		})...)
 	}
 	return out, warnings
+}
+
+// hint is what arguments a command takes. [message], which is a list in YAML, is
+// meant as it is written.
+func hint(f frontmatter.Fields) string {
+	const field = "argument-hint"
+	if names, _ := f.List(field); f.Text(field) == "" && len(names) > 0 {
+		return "[" + strings.Join(names, ", ") + "]"
+	}
+	return f.Text(field)
 }
 
 var (

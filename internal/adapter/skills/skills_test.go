@@ -170,3 +170,17 @@ func TestAllowedTools(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 17.4: the hints of arguments as people write them.
+func TestArgumentHints(t *testing.T) {
+	for written, want := range map[string]string{
+		"[message]": "[message]", "[pr-number] [priority] [assignee]": "[pr-number] [priority] [assignee]", "add [tag] | remove [tag] | list": "add [tag] | remove [tag] | list",
+		"[a, b]": "[a, b]", `"[quoted]"`: "[quoted]", "<file>": "<file>", "[]": "", "": "",
+	} {
+		dir := t.TempDir()
+		put(t, filepath.Join(dir, "c/x.md"), "---\nargument-hint: "+written+"\n---\ntext")
+		if all, warnings := LoadCommands(Folder{Root: dir, Path: "c"}); len(all) != 1 || len(warnings) > 0 || all[0].Hint != want {
+			t.Errorf("%q: %+v %v", written, all, warnings)
+		}
+	}
+}

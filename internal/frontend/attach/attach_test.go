@@ -319,7 +319,7 @@ func TestStoppedWatcher(t *testing.T) {
 // that of an operation.
 func TestOperations(t *testing.T) {
 	for _, op := range []session.Op{
-		session.Prompt{ID: "i", Text: "t", Images: []llm.Media{{Type: "image/png", Data: []byte{1, 2}}}}, session.Interrupt{By: "person"},
+		session.Prompt{ID: "i", Text: "t", Images: []llm.Media{{Type: "image/png", Data: []byte{1, 2}}}, Narrowed: &event.Narrowed{By: "the command /x", Rules: []string{"Read"}}}, session.Interrupt{By: "person"},
 		session.Withdraw{ID: "i"}, session.Answer{ID: "q", Text: "t", Verdicts: []event.Verdict{{Call: "c", Scope: event.No, Why: "w"}}},
 		session.SetMode{Mode: "plan"}, session.SetModel{Ref: "a/b"}, session.RunCommand{Command: "ls"}, session.Compact{Focus: "f"}, session.Phase{}, session.Pause{},
 	} {
