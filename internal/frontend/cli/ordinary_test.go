@@ -63,7 +63,7 @@ var ordinary = []struct {
 			".yarnrc.yml":  "nodeLinker: node-modules\nenableTelemetry: false\n",
 			"test.js":      "if (!require('is-number')(4)) process.exit(1)\n",
 		},
-		"npm install --silent --no-audit --no-fund --no-save --prefix tool @yarnpkg/cli-dist@4.18.1 && node tool/node_modules/@yarnpkg/cli-dist/bin/yarn.js install && rm -rf node_modules .yarn",
+		"npm install --silent --no-audit --no-fund --no-save --prefix tool @yarnpkg/cli-dist@4.18.1 && node tool/node_modules/@yarnpkg/cli-dist/bin/yarn.js install --no-immutable && rm -rf node_modules .yarn",
 		"node tool/node_modules/@yarnpkg/cli-dist/bin/yarn.js install --immutable && node test.js",
 	},
 	{
@@ -74,7 +74,7 @@ var ordinary = []struct {
 			".yarnrc.yml":  "nodeLinker: node-modules\nenableTelemetry: false\n",
 			"test.js":      "if (!require('is-number')(4)) process.exit(1)\n",
 		},
-		"npm install --silent --no-audit --no-fund --no-save --prefix tool @yarnpkg/cli-dist@3.8.7 && YARN_GLOBAL_FOLDER=$PWD/../global node tool/node_modules/@yarnpkg/cli-dist/bin/yarn.js install && rm -rf node_modules ../global",
+		"npm install --silent --no-audit --no-fund --no-save --prefix tool @yarnpkg/cli-dist@3.8.7 && YARN_GLOBAL_FOLDER=$PWD/../global node tool/node_modules/@yarnpkg/cli-dist/bin/yarn.js install --no-immutable && rm -rf node_modules ../global",
 		"node tool/node_modules/@yarnpkg/cli-dist/bin/yarn.js install --immutable && node test.js",
 	},
 	{
