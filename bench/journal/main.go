@@ -24,6 +24,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/bench/cputime"
 	"github.com/pawl-agent/pawl/bench/filetree"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
@@ -72,9 +73,9 @@ func heads() {
 type cost struct{ wall, cpu time.Duration }
 
 func timed(do func() error) (cost, error) {
-	start, used := time.Now(), cpu()
+	start, used := time.Now(), cputime.Used()
 	err := do()
-	return cost{time.Since(start), cpu() - used}, err
+	return cost{time.Since(start), cputime.Used() - used}, err
 }
 
 // way is one journal and what it cost.

@@ -23,6 +23,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/bench/cputime"
 	"github.com/pawl-agent/pawl/bench/filetree"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/process"
@@ -164,7 +165,7 @@ func (l *lines) Write(b []byte) (int, error) {
 }
 
 func pawl(w *workspace.Workspace, k kind) (cost, int, error) {
-	start, used := time.Now(), cpu()
+	start, used := time.Now(), cputime.Used()
 	found := 0
 	if k.glob != "" {
 		names, _, err := w.Glob(context.Background(), ".", k.glob, 0)
@@ -184,7 +185,7 @@ func pawl(w *workspace.Workspace, k kind) (cost, int, error) {
 		}
 		found = m.Hits
 	}
-	return cost{time.Since(start), cpu() - used}, found, nil
+	return cost{time.Since(start), cputime.Used() - used}, found, nil
 }
 
 // peak is the memory that the process has got so far, in MB.

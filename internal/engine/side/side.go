@@ -1,5 +1,5 @@
 // Package side sends requests to the model outside of the conversation: for a summary,
-// or to classify a prompt.
+// to classify a prompt, or to search the web by the model's provider.
 //
 // It promises that the cost of each request is reserved and recorded before it is sent,
 // and that the real cost is recorded and settled, even if the request fails. A request

@@ -1,14 +1,15 @@
 //go:build unix
 
-package main
+// Package cputime tells what time of the processors the benchmarks used.
+package cputime
 
 import (
 	"syscall"
 	"time"
 )
 
-// cpu returns the time of the processors that this process used.
-func cpu() time.Duration {
+// Used returns the time of the processors that this process used.
+func Used() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0

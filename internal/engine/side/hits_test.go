@@ -1,4 +1,4 @@
-package session
+package side
 
 import (
 	"encoding/json"

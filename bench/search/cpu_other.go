@@ -1,8 +1,0 @@
-//go:build !unix
-
-package main
-
-import "time"
-
-// cpu is not measured here.
-func cpu() time.Duration { return 0 }
