@@ -292,16 +292,18 @@ func (t *tree) done(x *task, err error) {
 	if err != nil && t.failed == nil {
 		t.failed = err
 	}
-	before := ""
+	// The key of the first folder is "", which passed would take for everything.
+	before, open := "", false
 	if len(t.left) > 0 {
-		before = t.left[0].key
+		before, open = t.left[0].key, true
 	}
 	for _, k := range t.running {
-		if before == "" || k < before {
-			before = k
+		if !open || k < before {
+			before, open = k, true
 		}
 	}
-	if t.failed != nil || t.passed != nil && !t.passed(before) {
+	nothing := open && before == ""
+	if t.failed != nil || t.passed != nil && !nothing && !t.passed(before) {
 		t.ended = true
 	}
 	t.wake.Broadcast()
