@@ -6,19 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/pawl-agent/pawl/internal/core/redirect"
 )
 
 // This file is the way of a sign-in through the person's browser and back.
-
-const signedInPage = `<!doctype html><meta charset="utf-8"><title>pawl</title><p>You can close this page and go back to pawl.`
 
 // browse shows the person the address, and waits for where their browser ends:
 // at the listener, or at the address that they type in.
@@ -31,71 +28,13 @@ func (a *signin) browse(ctx context.Context, l net.Listener, address string) (*a
 		return nil, fmt.Errorf("the address for signing in is not shown: %w", err)
 	}
 	state := u.Query().Get("state")
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	type ended struct {
-		r   *auth.AuthorizationResult
-		err error
+	at, err := redirect.SignIn{
+		Path: "/callback", Mine: func(q url.Values) bool { return q.Get("state") == state }, Show: a.by.Show,
+	}.Await(ctx, l, address)
+	if err != nil {
+		return nil, err
 	}
-	got := make(chan ended, 2)
-	srv := &http.Server{
-		ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10,
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			host, _, _ := net.SplitHostPort(r.Host)
-			if r.Method != http.MethodGet || r.URL.Path != "/callback" || host != "127.0.0.1" && host != "localhost" || r.URL.Query().Get("state") != state {
-				http.NotFound(w, r) // no answer to this sign-in: the right one may still come
-				return
-			}
-			res, err := answerOf(r.URL.Query())
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			w.Header().Set("Connection", "close")
-			_, _ = io.WriteString(w, signedInPage)
-			select {
-			case got <- ended{res, err}:
-			default:
-			}
-		}),
-	}
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		_ = srv.Serve(l)
-	}()
-	shown := make(chan struct{})
-	go func() {
-		defer close(shown)
-		typed, err := a.by.Show(ctx, address)
-		if err == nil && typed == "" {
-			return // the browser is waited for
-		}
-		var res *auth.AuthorizationResult
-		if err == nil {
-			var back *url.URL
-			if back, err = url.Parse(strings.TrimSpace(typed)); err == nil {
-				res, err = answerOf(back.Query())
-			}
-		}
-		select {
-		case got <- ended{res, err}:
-		default:
-		}
-	}()
-	defer func() {
-		cancel()
-		stop, done := context.WithTimeout(context.Background(), time.Second) // for the page
-		defer done()
-		if srv.Shutdown(stop) != nil {
-			_ = srv.Close()
-		}
-		<-served
-		<-shown
-	}()
-	select {
-	case e := <-got:
-		return e.r, e.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	return answerOf(at.Query())
 }
 
 // answerOf reads the answer of an authorization server.

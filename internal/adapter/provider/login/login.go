@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider"
+	"github.com/pawl-agent/pawl/internal/core/redirect"
 )
 
 // Way is how a person gets a key of a provider.
@@ -77,7 +78,6 @@ const (
 	authAddress = "https://openrouter.ai/auth"
 	keysAddress = "https://openrouter.ai/api/v1/auth/keys"
 	askTime     = 30 * time.Second
-	page        = `<!doctype html><meta charset="utf-8"><title>pawl</title><p>You can close this page and go back to pawl.`
 )
 
 // SignIn signs in to OpenRouter and returns the key that was made for pawl.
@@ -106,71 +106,14 @@ func SignIn(ctx context.Context, o Options) (string, error) {
 
 // browse shows the address and waits for the code.
 func (o Options) browse(ctx context.Context, l net.Listener, path, address string) (string, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	type ended struct {
-		code string
-		err  error
+	at, err := redirect.SignIn{Path: path, Show: o.Show}.Await(ctx, l, address)
+	if wrong := (*url.Error)(nil); errors.As(err, &wrong) || err == nil && at.Path != path { // typed in
+		return "", errors.New("that is not where the browser ends after this sign-in")
 	}
-	got := make(chan ended, 2)
-	tell := func(code string, err error) {
-		select {
-		case got <- ended{code, err}:
-		default:
-		}
+	if err != nil {
+		return "", err
 	}
-	srv := &http.Server{
-		ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10,
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			host, _, _ := net.SplitHostPort(r.Host)
-			if r.Method != http.MethodGet || r.URL.Path != path || host != "localhost" && host != "127.0.0.1" {
-				http.NotFound(w, r) // not the answer to this sign-in
-				return
-			}
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			w.Header().Set("Connection", "close")
-			_, _ = io.WriteString(w, page)
-			tell(codeOf(r.URL))
-		}),
-	}
-	done := make(chan struct{}, 2)
-	go func() {
-		_ = srv.Serve(l)
-		done <- struct{}{}
-	}()
-	go func() {
-		defer func() { done <- struct{}{} }()
-		typed, err := o.Show(ctx, address)
-		if err != nil {
-			tell("", err)
-			return
-		}
-		if typed = strings.TrimSpace(typed); typed == "" {
-			return // the browser is waited for
-		}
-		back, err := url.Parse(typed)
-		if err != nil || back.Path != path {
-			tell("", errors.New("that is not where the browser ends after this sign-in"))
-			return
-		}
-		tell(codeOf(back))
-	}()
-	defer func() {
-		cancel()
-		stop, end := context.WithTimeout(context.Background(), time.Second) // for the page
-		defer end()
-		if srv.Shutdown(stop) != nil {
-			_ = srv.Close()
-		}
-		<-done
-		<-done
-	}()
-	select {
-	case e := <-got:
-		return e.code, e.err
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	}
+	return codeOf(at)
 }
 
 func codeOf(u *url.URL) (string, error) {
