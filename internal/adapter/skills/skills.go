@@ -13,13 +13,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Skill is a text that a model can read when it needs it.
+// Skill is a text that a model can read when it needs it, or that a person sends.
 type Skill struct {
 	Name        string
 	Description string
+	Hint        string // of the arguments that a person gives
 	Text        string
 	Tools       Allowed
 	File        string
+	NoModel     bool // only a person uses it
+	NoPerson    bool // only a model does
 }
 
 // Limits of the list of skills for the model, in characters.
@@ -29,7 +32,7 @@ const (
 )
 
 // Load reads the skills of some folders: files SKILL.md, each in its own
-// folder. Those that a model may not use by itself are left out.
+// folder.
 func Load(folders ...Folder) (out []Skill, warnings []string) {
 	known := map[string]bool{}
 	for _, f := range folders {
@@ -41,14 +44,17 @@ func Load(folders ...Folder) (out []Skill, warnings []string) {
 			return path.Base(in), path.Base(p) == "SKILL.md" && in != "."
 		}
 		warnings = append(warnings, f.each(want, func(s file) {
-			k := Skill{Name: s.base, Description: line(s.fields.Text("description"), maxDescription), Text: s.text, Tools: s.allowed(), File: s.path}
+			k := Skill{
+				Name: s.base, Description: line(s.fields.Text("description"), maxDescription), Hint: line(hint(s.fields), 60), Text: s.text, Tools: s.allowed(), File: s.path,
+				NoModel: s.fields.Text("disable-model-invocation") == "true", NoPerson: s.fields.Text("user-invocable") == "false",
+			}
 			if n := s.fields.Text("name"); name().MatchString(n) {
 				k.Name = n
 			}
 			k.Name = f.Prefix + k.Name
 			switch {
-			case known[strings.ToLower(k.Name)], s.fields.Text("disable-model-invocation") == "true":
-			case k.Description == "":
+			case known[strings.ToLower(k.Name)], k.NoModel && k.NoPerson:
+			case k.Description == "" && !k.NoModel:
 				warnings = append(warnings, s.path+" was not read: it has no description, and a model would not know when to use it")
 			case k.Text == "":
 				warnings = append(warnings, s.path+" was not read: it has no text")
@@ -64,6 +70,18 @@ func Load(folders ...Folder) (out []Skill, warnings []string) {
 
 type skillArgs struct {
 	Name string `json:"name" doc:"the skill's name, as it is listed"`
+}
+
+// ForModel returns the skills that a model may use by itself.
+func ForModel(all []Skill) []Skill {
+	return slices.DeleteFunc(slices.Clone(all), func(s Skill) bool { return s.NoModel })
+}
+
+// Command returns the skill as a command of a person.
+func (s Skill) Command() Command {
+	c := Command{Name: s.Name, Description: s.Description, Hint: s.Hint, Tools: s.Tools, File: s.File}
+	c.Text = s.head() + "]\n\n" + strings.ReplaceAll(s.Text, "${CLAUDE_SKILL_DIR}", filepath.Dir(s.File))
+	return c
 }
 
 // Tool returns the tool by which a model reads a skill. Its description lists
@@ -115,15 +133,20 @@ func (s Skill) narrow(ctx context.Context, env tool.Env) error {
 
 // text is a skill as the model reads it.
 func (s Skill) text() string {
-	dir := filepath.Dir(s.File)
-	out := fmt.Sprintf("[The skill %s. Files that it names are relative to %s.", s.Name, dir)
+	out := s.head()
 	if s.Tools.Limited {
 		out += " " + s.Tools.told()
 	}
+	return out + "]\n\n" + strings.ReplaceAll(s.Text, "${CLAUDE_SKILL_DIR}", filepath.Dir(s.File))
+}
+
+func (s Skill) head() string {
+	dir := filepath.Dir(s.File)
+	out := fmt.Sprintf("[The skill %s. Files that it names are relative to %s.", s.Name, dir)
 	if files := beside(dir); len(files) > 0 {
 		out += " Beside it: " + strings.Join(files, ", ") + "."
 	}
-	return out + "]\n\n" + s.Text
+	return out
 }
 
 // beside lists some files of a skill's folder.

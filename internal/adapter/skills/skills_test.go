@@ -49,7 +49,7 @@ func TestSkills(t *testing.T) {
 	put(t, filepath.Join(out, "skills/pdf/SKILL.md"), "---\nname: PDF-forms\ndescription: the person's own\n---\nlater")
 	put(t, filepath.Join(out, "skills/own/SKILL.md"), "---\ndescription: mine\n---\nown text")
 	all, warnings := Load(Folder{Root: dir, Path: ".claude/skills"}, Folder{Root: dir, Path: ".agents/skills"}, Folder{Root: out, Path: "skills"}, Folder{Root: filepath.Join(dir, "none"), Path: "skills"})
-	if got := strings.Join(names(all), " "); got != "own pdf-forms" {
+	if got := strings.Join(names(all), " "); got != "hidden own pdf-forms" || !all[0].NoModel {
 		t.Fatalf("%s; %q", got, warnings)
 	}
 	said := strings.Join(warnings, "\n")
@@ -57,6 +57,9 @@ func TestSkills(t *testing.T) {
 		if !strings.Contains(said, w) {
 			t.Errorf("%s is not told: %s", w, said)
 		}
+	}
+	if all = ForModel(all); len(all) != 2 {
+		t.Fatalf("%v", names(all))
 	}
 	tl := Tool(all, func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") })
 	if !strings.Contains(tl.Spec.Doc, "\n- pdf-forms: Fill in PDF forms. Use it for any form.") || strings.Contains(tl.Spec.Doc, "# Forms") || !tl.ReadOnly {

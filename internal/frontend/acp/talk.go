@@ -173,7 +173,7 @@ func (t *talk) prompt(blocks []block, reply answer) {
 	if p.typed {
 		id = t.chat.Enter(p.text)
 	} else {
-		id = t.chat.Say(p.text, chat.With{Images: p.images})
+		id = t.chat.Prompt(p.text, chat.With{Images: p.images})
 	}
 	in := chat.ReadInput(p.text)
 	command := p.typed && (in.Command != "" || in.Shell || in.Leave)

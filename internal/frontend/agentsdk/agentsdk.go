@@ -23,6 +23,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/team/structured"
 )
 
@@ -50,6 +51,9 @@ type Options struct {
 	// Open opens the session. It is called once, at the first message that needs a
 	// session.
 	Open func(context.Context, Setup) (*session.Session, error)
+	// Custom, if set, lists what a prompt may call by /NAME: before the session is open
+	// too, if the program asks then.
+	Custom func() []slash.Custom
 	// Ask: the program answers questions about permissions.
 	Ask bool
 	// Partial: replies are streamed in pieces as well.
@@ -209,6 +213,7 @@ func (t *talk) session() (*session.Session, error) {
 	t.s = s
 	t.model = s.View().Info().Ref()
 	t.w.opened(s)
+	t.w.commands = t.names
 	events := s.Events(t.ctx, 0) // before anything runs: pieces of a reply are told once
 	go func() {
 		for e, err := range events {
@@ -244,10 +249,22 @@ func (t *talk) prompt(p session.Prompt) {
 		t.forms = append(t.forms, form)
 		p.Answer = form
 	}
+	custom := t.custom()
 	go func() {
-		_, err := s.Submit(t.ctx, p)
+		p, err := slash.Expand(t.ctx, s, custom, p)
+		if err == nil {
+			_, err = s.Submit(t.ctx, p)
+		}
 		t.accepted <- err
 	}()
+}
+
+// custom lists what a prompt may call.
+func (t *talk) custom() []slash.Custom {
+	if t.Custom == nil {
+		return nil
+	}
+	return t.Custom()
 }
 
 // took handles the result of submitting a prompt.
@@ -272,6 +289,9 @@ func (t *talk) refused(err error) {
 	t.code = 1
 	if fault.CategoryOf(err) == fault.Configuration {
 		t.code = 3
+	}
+	if no := (*slash.NoCommand)(nil); errors.As(err, &no) {
+		t.code = 2
 	}
 	text := err.Error()
 	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Hint != "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/team/structured"
 )
 
@@ -237,9 +238,27 @@ func (t *talk) initialize(r request) (any, error) {
 	}
 	none := []struct{}{}
 	return map[string]any{
-		"commands": none, "agents": none, "models": none, "account": struct{}{},
+		"commands": t.commands(), "agents": none, "models": none, "account": struct{}{},
 		"output_style": "default", "available_output_styles": []string{"default"},
 	}, nil
+}
+
+// commands describes what a prompt may call.
+func (t *talk) commands() []object {
+	out := []object{}
+	for _, c := range slash.Callable(t.custom()) {
+		out = append(out, object{"name": c.Name, "description": c.Doc, "argumentHint": c.Args})
+	}
+	return out
+}
+
+// names lists them.
+func (t *talk) names() []string {
+	out := []string{}
+	for _, c := range slash.Callable(t.custom()) {
+		out = append(out, c.Name)
+	}
+	return out
 }
 
 // change sets the permission mode.

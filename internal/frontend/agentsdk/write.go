@@ -22,15 +22,17 @@ type writer struct {
 	err     error // the first one: nobody reads any more
 	version string
 
-	s       *session.Session
-	began   int64 // events from before this process are not written
-	dir     string
-	tools   []string
-	turn    tally
-	pieces  *pieces // nil: only whole messages
-	models  map[string]*modelUsage
-	session string
-	lines   int
+	s     *session.Session
+	began int64 // events from before this process are not written
+	dir   string
+	tools []string
+	// commands lists what a prompt may call.
+	commands func() []string
+	turn     tally
+	pieces   *pieces // nil: only whole messages
+	models   map[string]*modelUsage
+	session  string
+	lines    int
 }
 
 // tally sums up the running turn.
@@ -65,7 +67,7 @@ type modelUsage struct {
 }
 
 func newWriter(out io.Writer, version string, partial bool) *writer {
-	w := &writer{enc: json.NewEncoder(out), version: version, models: map[string]*modelUsage{}}
+	w := &writer{enc: json.NewEncoder(out), version: version, models: map[string]*modelUsage{}, commands: func() []string { return []string{} }}
 	w.enc.SetEscapeHTML(false)
 	w.turn.inputs = map[string]json.RawMessage{}
 	if partial {
@@ -127,7 +129,7 @@ func (w *writer) init() {
 	none := []string{}
 	w.stamped(object{
 		"type": "system", "subtype": "init", "cwd": w.dir, "model": v.Info().Ref(), "permissionMode": hook.Mode(string(v.Mode())),
-		"tools": w.tools, "mcp_servers": servers, "slash_commands": none, "skills": none, "plugins": none, "agents": none,
+		"tools": w.tools, "mcp_servers": servers, "slash_commands": w.commands(), "skills": none, "plugins": none, "agents": none,
 		"apiKeySource": "none", "output_style": "default", "claude_code_version": w.version,
 	})
 }

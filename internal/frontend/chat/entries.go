@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -23,6 +22,8 @@ type entry struct {
 	id, text string
 	with     With
 	work     func(context.Context) error // nil: a prompt
+	calls    bool                        // the prompt may call a custom command
+	typed    bool                        // and if not, it calls one of pawl's
 	idle     bool                        // work waits for the end of what runs
 	waits    bool                        // something ran when it was entered
 	handed   chan struct{}               // closed after the session accepted or refused the prompt
@@ -67,8 +68,15 @@ func joined(with []With) (all With) {
 // is run at once. Any other command, and what is entered after it, waits for
 // the end of what runs.
 func (c *Conversation) Enter(text string, with ...With) (id string) {
+	all := joined(with)
+	if custom, args, ok := slash.Called(c.Custom(), text); ok {
+		return c.custom(custom, args, text, all.Images)
+	}
 	in := ReadInput(text)
-	images := joined(with).Images
+	if name, _, ok := slash.Cut(text); ok && !slash.Builtin(name) && !slash.OfServer(name) && c.Session() == nil { // its commands are not known yet
+		return c.enter(&entry{text: text, with: all, calls: true, typed: true})
+	}
+	images := all.Images
 	if len(images) > 0 && in.Text == "" || in.Command != "" && len(images) > 0 {
 		c.failed(errors.New("an image goes with a prompt, and not with a command"))
 		return ""
@@ -98,6 +106,18 @@ func (c *Conversation) Say(text string, with ...With) (id string) {
 		return ""
 	}
 	return c.enter(&entry{text: text, with: joined(with)})
+}
+
+// Prompt enters a prompt, which may call a custom command; nothing else of its text
+// has a meaning.
+func (c *Conversation) Prompt(text string, with ...With) (id string) {
+	if in := ReadInput(text); slash.OfServer(in.Command) {
+		return c.command(text, in)
+	}
+	if c.refused(text) {
+		return ""
+	}
+	return c.enter(&entry{text: text, with: joined(with), calls: true})
 }
 
 // refused returns an entry to the input if this terminal only watches.
@@ -290,6 +310,11 @@ func (c *Conversation) do(ctx context.Context, e *entry) error {
 		return e.work(ctx)
 	}
 	defer close(e.handed)
+	if e.calls {
+		if done, err := c.resolve(ctx, e); done || err != nil {
+			return err
+		}
+	}
 	seq, err := c.Session().Submit(ctx, session.Prompt{ID: e.id, Text: e.text, Images: e.with.Images, Pasted: e.with.Pasted, Narrowed: e.with.Narrowed})
 	if interrupted := (session.Interrupt{}); errors.As(err, &interrupted) { // on its way
 		c.say(TakenBack{Texts: []string{e.entered()}})
@@ -335,133 +360,6 @@ func (c *Conversation) shell(ctx context.Context, line string) error {
 		_, err = s.Await(context.WithoutCancel(ctx), started)
 	}
 	return err
-}
-
-// command handles a slash command.
-func (c *Conversation) command(text string, in Input) (id string) {
-	if custom, ok := slash.FindCustom(c.Custom(), in.Command); ok {
-		switch {
-		case custom.Bad != nil:
-			c.failed(custom.Bad)
-			return ""
-		case custom.Fetch == nil:
-			return c.Say(custom.Prompt(in.Text), With{Narrowed: custom.Narrowed, Typed: text})
-		}
-		c.aside(func(ctx context.Context) error { return c.fetch(ctx, custom, in.Text) })
-		return ""
-	}
-	if slash.OfServer(in.Command) { // of one that nothing is known of yet, or before the session is open
-		return c.enter(&entry{text: text, idle: true, work: func(ctx context.Context) error {
-			slash.Learn(ctx, c.Session())
-			if custom, ok := slash.FindCustom(c.Custom(), in.Command); ok {
-				return c.fetch(ctx, custom, in.Text)
-			}
-			return fmt.Errorf("no MCP server has a prompt /%s; /help lists what there is", in.Command)
-		}})
-	}
-	cmd, err := slash.Find(in.Command)
-	if err != nil {
-		c.failed(err)
-		return ""
-	}
-	c.mu.Lock()
-	swarm := c.runsSwarm()
-	c.mu.Unlock()
-	if swarm && !cmd.Anytime && cmd.Name != "quit" { // it would wait for the end, which ends all
-		c.refused(text)
-		return ""
-	}
-	if s := c.Session(); s != nil && s.Busy() {
-		c.Typed()
-		if c.besides(s, cmd, in.Text) {
-			return ""
-		}
-		if _, asked := c.Question(); asked { // it would wait for an answer that nobody knows it waits for
-			c.failed(fmt.Errorf("/%s waits for the end of the turn: answer the question first, or end the turn with Ctrl+C", cmd.Name))
-			return ""
-		}
-	}
-	return c.enter(&entry{text: text, idle: true, work: func(ctx context.Context) error {
-		s := c.Session()
-		c.tell(s, true)
-		err := c.run(ctx, cmd, in.Text)
-		c.tell(s, false)
-		return err
-	}})
-}
-
-// fetch enters the prompt that a server has.
-func (c *Conversation) fetch(ctx context.Context, custom slash.Custom, args string) error {
-	text, images, err := custom.Fetch(ctx, args)
-	if err == nil {
-		c.Say(text, With{Images: images})
-	}
-	return err
-}
-
-// besides runs a command beside a turn, and reports whether that is possible.
-func (c *Conversation) besides(s *session.Session, cmd slash.Command, args string) bool {
-	do := func(ctx context.Context) error { return c.run(ctx, cmd, args) }
-	if !cmd.Anytime {
-		if cmd.Meanwhile == nil {
-			return false
-		}
-		op := cmd.Meanwhile(args)
-		if op == nil {
-			return false
-		}
-		do = func(ctx context.Context) error {
-			_, err := s.Submit(ctx, op)
-			return err
-		}
-	}
-	c.aside(do)
-	return true
-}
-
-// aside runs something beside what runs, in the order of the calls.
-func (c *Conversation) aside(do func(context.Context) error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	before := c.asides
-	done := make(chan struct{})
-	c.asides = done
-	c.beside++
-	go func() {
-		defer close(done)
-		if before != nil {
-			<-before
-		}
-		c.besideDone(do(c.ctx))
-	}()
-}
-
-func (c *Conversation) besideDone(err error) {
-	if err != nil {
-		c.failed(err)
-	}
-	c.mu.Lock()
-	c.beside--
-	c.mu.Unlock()
-	c.wakeNext()
-}
-
-func (c *Conversation) run(ctx context.Context, cmd slash.Command, args string) error {
-	h := c.host("/" + cmd.Name)
-	defer h.out.end()
-	return cmd.Run(ctx, h, args)
-}
-
-// tell records the range of events that a command itself reports.
-func (c *Conversation) tell(s *session.Session, begins bool) {
-	last := s.View().Last()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if begins {
-		c.reported = append(c.reported, reported{from: last, running: true})
-	} else if n := len(c.reported); n > 0 { // otherwise another session is open
-		c.reported[n-1] = reported{from: c.reported[n-1].from, to: last}
-	}
 }
 
 // Answered is a person's answer to a question.

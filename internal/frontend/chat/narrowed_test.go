@@ -59,3 +59,59 @@ func TestCommandsTools(t *testing.T) {
 		t.Errorf("%+v", texts)
 	}
 }
+
+// SPEC 17.4: a command that was typed, or given on the command line, before the session
+// was open is the same command; its arguments may have several lines, and images go
+// along.
+func TestCommandsBeforeTheSession(t *testing.T) {
+	custom := []slash.Custom{
+		{Name: "co", Prompt: func(a string) string { return "Commit " + a }, Narrowed: &event.Narrowed{By: "the command /co", Rules: []string{"Read"}}},
+		{Name: "bad", Prompt: func(string) string { return "x" }, Bad: errors.New("bad.md:2: cannot be read")},
+	}
+	for _, c := range []struct {
+		name, text string
+		given      bool
+		sent, says string
+	}{
+		{"typed", "/co one\ntwo", false, "Commit one\ntwo", "leaves this turn only Read"},
+		{"given", "/co one", true, "Commit one", "leaves this turn only Read"},
+		{"typed, of pawl", "/stat", false, "", "could be /status or /states or /stats"},
+		{"typed, of pawl in short", "/hel", false, "", "/review"},
+		{"given, of pawl", "/help", true, "/help", ""},
+		{"typed, of nobody", "/nothing", false, "", "no command /nothing"},
+		{"typed, a text", "/nothing is\nin it", false, "/nothing is\nin it", ""},
+		{"given, a text", "!ls is what I typed", true, "!ls is what I typed", ""},
+		{"typed, bad", "/bad", false, "", "bad.md:2: cannot be read"},
+		{"given, bad", "/bad", true, "", "bad.md:2: cannot be read"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := llmtest.New(llmtest.Say("done"))
+			d := newDesk(t, m)
+			open, wait := d.cfg.Open, make(chan struct{})
+			d.Close()
+			d.cfg.Open = func(ctx context.Context, w slash.Want, p Person) (*Opened, error) {
+				<-wait
+				o, err := open(ctx, w, p)
+				if err == nil {
+					o.Custom = custom
+				}
+				return o, err
+			}
+			d.Conversation = Begin(t.Context(), d.cfg, slash.Want{})
+			if c.given {
+				d.Prompt(c.text)
+			} else {
+				d.Enter(c.text)
+			}
+			close(wait)
+			d.until(func() bool { return d.Session() != nil && d.Resting() && len(d.Queue()) == 0 })
+			sent := ""
+			for _, p := range finished[Prompt](d) {
+				sent = p.Text
+			}
+			if all := d.bodies() + d.outputs(); sent != c.sent || !strings.Contains(all, c.says) {
+				t.Errorf("%q %s", sent, all)
+			}
+		})
+	}
+}

@@ -47,6 +47,7 @@ const parallelCalls = 8
 // front is which frontend opens a session.
 type front struct {
 	name     string
+	commands bool // prompts that name a command of a file, or a skill, are expanded
 	person   bool // somebody is there to answer questions
 	away     bool // they are asked only in an open session, and nothing before that
 	readOnly bool // only to read a session, or to undo: no model is needed
@@ -317,14 +318,18 @@ func (a *App) instructions(ctx context.Context, f *flags, fr front, c choices, w
 		dir = "the current folder" // of all workers: their prompts begin alike, for the provider's cache (SPEC 14.4)
 	}
 	t.system = f.systemPrompt
+	commands := fr.commands || fr.person
+	var known []skills.Skill
+	if !fr.readOnly && (t.system == "" || commands) {
+		known, warnings = skills.Load(a.textFolders(c.dir, c.paths, "skills", c.plugins)...)
+		o.warnings = append(o.warnings, warnings...)
+	}
+	if !fr.readOnly && commands {
+		o.custom, warnings = a.commands(c.dir, c.paths, c.plugins, known)
+		o.warnings = append(o.warnings, warnings...)
+	}
 	if t.system == "" {
-		if !fr.readOnly {
-			t.skills, warnings = skills.Load(a.textFolders(c.dir, c.paths, "skills", c.plugins)...)
-			o.warnings = append(o.warnings, warnings...)
-			if fr.person {
-				o.readCommands(a.textFolders(c.dir, c.paths, "commands", c.plugins))
-			}
-		}
+		t.skills = known
 		t.system = prompt.System(prompt.Facts{
 			Dir: dir, OS: runtime.GOOS, Shell: shellName(c.posix), Git: isRepository(c.dir), Date: a.Now().Format("2006-01-02"),
 			Mode: string(c.perm.Mode()), Person: fr.person,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
@@ -39,18 +40,47 @@ func (a *App) textFolders(dir string, p settings.Paths, what string, plugins []u
 	return out
 }
 
-// readCommands reads the custom commands of a conversation.
-func (o *opened) readCommands(folders []skills.Folder) {
-	all, warnings := skills.LoadCommands(folders...)
-	o.warnings = append(o.warnings, warnings...)
-	for _, c := range all {
-		if slash.Builtin(c.Name) {
-			o.warnings = append(o.warnings, fmt.Sprintf("%s can not be used: pawl has a command /%s of its own; give the file another name", c.File, c.Name))
+// commands reads the commands that a person or a project keeps in files, and the
+// skills that a person may send. A skill wins over a command of the same name.
+func (a *App) commands(dir string, p settings.Paths, plugins []usedPlugin, known []skills.Skill) (out []slash.Custom, warnings []string) {
+	var all []skills.Command
+	for _, s := range known {
+		if !s.NoPerson && !slash.Builtin(s.Name) { // the model reads it all the same
+			all = append(all, s.Command())
 		}
+	}
+	files, warnings := skills.LoadCommands(a.textFolders(dir, p, "commands", plugins)...)
+	for _, c := range files {
+		if slash.Builtin(c.Name) {
+			warnings = append(warnings, fmt.Sprintf("%s can not be used: pawl has a command /%s of its own; give the file another name", c.File, c.Name))
+		}
+		if !slices.ContainsFunc(all, func(k skills.Command) bool { return k.Name == c.Name }) {
+			all = append(all, c)
+		}
+	}
+	for _, c := range all {
 		custom := slash.Custom{Name: c.Name, Args: c.Hint, Doc: c.Description, Prompt: c.Prompt, Bad: c.Tools.Bad}
 		if c.Tools.Limited {
 			custom.Narrowed = &event.Narrowed{By: "the command /" + c.Name, Rules: c.Tools.Rules, File: c.File}
 		}
-		o.custom = append(o.custom, custom)
+		out = append(out, custom)
 	}
+	return out, warnings
+}
+
+// listCommands reads the commands before a session is open; what is wrong with them is
+// told when it opens.
+func (a *App) listCommands(f *flags) []slash.Custom {
+	dir, err := a.realDir(f)
+	if err != nil {
+		return nil
+	}
+	_, paths, err := a.settings()
+	if err != nil {
+		return nil
+	}
+	plugins, _ := a.plugins(paths, dir)
+	known, _ := skills.Load(a.textFolders(dir, paths, "skills", plugins)...)
+	out, _ := a.commands(dir, paths, plugins, known)
+	return out
 }

@@ -355,7 +355,11 @@ func (u usedPlugin) contents() (out []string) {
 	var names []string
 	all, warnings := skills.Load(folders...)
 	for _, s := range all {
-		names = append(names, s.Name)
+		if name := s.Name; s.NoModel {
+			names = append(names, "/"+name)
+		} else {
+			names = append(names, name)
+		}
 	}
 	add("skills", names)
 	folders, names = nil, nil

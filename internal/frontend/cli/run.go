@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/team/structured"
 )
 
@@ -68,7 +70,13 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 	if f.shape != nil {
 		f.appendPrompt = strings.TrimSpace(f.appendPrompt + "\n\n" + f.shape.Instruction())
 	}
-	s, err := a.open(ctx, f, front{name: "headless"})
+	calls := strings.HasPrefix(strings.TrimSpace(prompt), "/")
+	if calls { // a session of an unknown command would be the newest one
+		if err := named(slash.Sent(a.listCommands(f), prompt)); err != nil {
+			return err
+		}
+	}
+	s, err := a.open(ctx, f, front{name: "headless", commands: calls})
 	if err != nil {
 		return err
 	}
@@ -84,18 +92,26 @@ func (a *App) headless(ctx context.Context, s *opened, prompt, piped string, f *
 	}
 	surviveClosedOutput()
 	r, err := headless.Run(ctx, s.Session, prompt, headless.Options{
-		Trust: s.trust.event(), Piped: piped, Format: format, Verify: f.verify, Until: f.goal.made, Answer: f.shape, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.timeout, Out: a.Out, Err: said, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
+		Trust: s.trust.event(), Piped: piped, Custom: s.custom, Format: format, Verify: f.verify, Until: f.goal.made, Answer: f.shape, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.timeout, Out: a.Out, Err: said, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
 	if err != nil && format != headless.Text && r.Type != "" { // the result has the error
 		return &exitError{code: r.ExitCode, err: err, result: true}
 	}
 	if err != nil {
-		return err
+		return named(err)
 	}
 	if r.ExitCode != 0 {
 		return &exitError{code: r.ExitCode}
 	}
 	return nil
+}
+
+// named has the error of a command that there is not be one of usage.
+func named(err error) error {
+	if no := (*slash.NoCommand)(nil); errors.As(err, &no) {
+		return usageError("%w", err)
+	}
+	return err
 }
 
 // shaped reads the schema of the answer.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
 
 // This file is pawl as the Claude Agent SDK drives it (ADR 021, doc/sdk.md).
@@ -76,13 +78,19 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 			g.appendPrompt = strings.TrimSpace(g.appendPrompt + "\n\n" + set.Answer.Instruction())
 		}
 		var err error
-		if s, err = a.open(ctx, &g, front{name: "sdk", person: o.Ask}); err != nil {
+		if s, err = a.open(ctx, &g, front{name: "sdk", person: o.Ask, commands: true}); err != nil {
 			return nil, err
 		}
 		for _, w := range s.warnings {
 			fmt.Fprintln(o.Err, "pawl: "+plain.Line(w))
 		}
 		return s.Session, nil
+	}
+	o.Custom = func() []slash.Custom {
+		if s == nil {
+			return a.listCommands(f)
+		}
+		return slices.Concat(s.custom, slash.Prompts(s.Session))
 	}
 	if f.sdk.sources != allSources {
 		fmt.Fprintln(o.Err, "pawl: --setting-sources is not followed: pawl reads its own settings, see pawl config path")

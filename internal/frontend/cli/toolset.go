@@ -28,7 +28,7 @@ func toolSet(i llm.Info, kinds []agents.Kind, known []skills.Skill, mask func(st
 	if len(kinds) > 0 {
 		set = append(set, subagent.Tool(kinds))
 	}
-	if len(known) > 0 {
+	if known = skills.ForModel(known); len(known) > 0 {
 		set = append(set, skills.Tool(known, mask))
 	}
 	return set

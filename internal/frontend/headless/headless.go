@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/team/structured"
 	"github.com/pawl-agent/pawl/internal/team/until"
 )
@@ -51,6 +52,7 @@ type Options struct {
 	Undo    string             // the command that puts changes back, "" for none
 	Why     string             // the command that has the evidence, "" for none
 	Piped   string             // data that belongs to the prompt
+	Custom  []slash.Custom     // what a prompt may call by /NAME
 	Out     io.Writer          // the answer, or JSON
 	Err     io.Writer          // progress
 	Columns int                // width of the terminal that Out is; 0: lines are not broken
@@ -86,6 +88,10 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	}
 	if o.Answer != nil {
 		p.Answer = o.Answer
+	}
+	p, err := slash.Expand(ctx, s, o.Custom, p)
+	if err != nil {
+		return Result{}, err
 	}
 	run, err := s.RunPrompt(ctx, p, session.Observer{After: from, See: func(e event.Event) error {
 		if err := v.show(e); err != nil {

@@ -96,7 +96,7 @@ func Run(ctx context.Context, cfg Config, want slash.Want) (Exit, error) {
 	err := c.until(c.talk.Resting)
 	if err == nil && cfg.First != "" {
 		c.view.line("> " + plain.Text(cfg.First))
-		c.talk.Say(cfg.First)
+		c.talk.Prompt(cfg.First)
 	}
 	if err == nil {
 		err = c.converse()

@@ -1,7 +1,6 @@
 package slash
 
 import (
-	"context"
 	_ "embed"
 	"fmt"
 	"strings"
@@ -11,11 +10,11 @@ import (
 var reviewPrompt string
 
 func review() Command {
-	return Command{Name: "review", Args: "[BRANCH | COMMIT | FILE …]", Doc: "have the model review changes, and change nothing: those not committed yet, or the named ones", Run: func(ctx context.Context, h Host, args string) error {
+	return Command{Name: "review", Args: "[BRANCH | COMMIT | FILE …]", Doc: "have the model review changes, and change nothing: those not committed yet, or the named ones", Prompt: func(args string) string {
 		what := "what is not committed yet (git status, git diff, git diff --staged, and new files)"
 		if args != "" {
 			what = args + " (a branch: against where it left the main branch; a commit: against its parent; a file: its uncommitted changes)"
 		}
-		return prompt(ctx, h, fmt.Sprintf(strings.TrimSpace(reviewPrompt), what), "")
+		return fmt.Sprintf(strings.TrimSpace(reviewPrompt), what)
 	}}
 }

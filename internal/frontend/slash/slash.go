@@ -113,6 +113,8 @@ type Command struct {
 	// Anytime: it only shows something, or changes what holds from the next
 	// call on, so it also runs while a question waits for its answer.
 	Anytime bool
+	// Prompt, if set, is the text that the command sends; Run is not.
+	Prompt func(args string) string
 	// Meanwhile, if set, returns the operation for the command when it is typed
 	// while a turn runs; nil if it must wait for the turn's end.
 	Meanwhile func(args string) session.Op

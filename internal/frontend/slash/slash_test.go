@@ -41,7 +41,7 @@ func TestFind(t *testing.T) {
 func TestEveryCommandSaysWhatItDoes(t *testing.T) {
 	names := map[string]bool{}
 	for _, c := range All() {
-		if c.Name == "" || c.Doc == "" || c.Run == nil || names[c.Name] {
+		if c.Name == "" || c.Doc == "" || (c.Run == nil) == (c.Prompt == nil) || names[c.Name] {
 			t.Errorf("%+v", c)
 		}
 		names[c.Name] = true

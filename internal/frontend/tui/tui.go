@@ -175,7 +175,7 @@ func Run(ctx context.Context, cfg Config) (Exit, error) {
 	}()
 	if cfg.First != "" {
 		s.spoken = true
-		s.talk.Say(cfg.First)
+		s.talk.Prompt(cfg.First)
 	}
 	for s.over == nil && s.err == nil {
 		s.step(ctx)

@@ -1,0 +1,149 @@
+package slash
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/pawl-agent/pawl/internal/core/editdistance"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+)
+
+// This file is the commands in prompts of scripts and programs, who have no
+// conversation.
+
+// NoCommand is why a prompt that names a command is not sent.
+type NoCommand struct{ why string }
+
+func (e *NoCommand) Error() string { return e.why }
+
+// A text that begins otherwise is no command: a path, a comment, a sentence.
+var commandName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.:-]*$`)
+
+// Cut returns the name and the arguments of a text that looks like a command. The
+// arguments may have several lines.
+func Cut(text string) (name, args string, ok bool) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "/")
+	if !ok {
+		return "", "", false
+	}
+	name = rest
+	if i := strings.IndexFunc(rest, unicode.IsSpace); i >= 0 {
+		name, args = rest[:i], strings.TrimSpace(rest[i:])
+	}
+	return name, args, commandName().MatchString(name)
+}
+
+// Called returns the custom command that a text calls, and its arguments.
+func Called(all []Custom, text string) (c Custom, args string, ok bool) {
+	name, args, ok := Cut(text)
+	if ok {
+		c, ok = FindCustom(all, name)
+	}
+	return c, args, ok
+}
+
+// Callable lists what a script or a program may call: the custom commands, and those of
+// pawl's that are prompts.
+func Callable(custom []Custom) (out []Custom) {
+	for _, c := range All() {
+		if c.Prompt != nil {
+			out = append(out, Custom{Name: c.Name, Args: c.Args, Doc: c.Doc, Prompt: c.Prompt})
+		}
+	}
+	for _, c := range custom {
+		if !Builtin(c.Name) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Sent reports whether Expand takes a prompt, as far as that can be told before the
+// session is open.
+func Sent(custom []Custom, text string) error {
+	name, args, ok := Cut(text)
+	if !ok || OfServer(name) {
+		return nil
+	}
+	if c, ok := FindCustom(custom, name); ok && c.Bad == nil {
+		return nil
+	}
+	_, err := Expand(context.Background(), nil, custom, session.Prompt{Text: "/" + name + " " + args})
+	return err
+}
+
+// Expand returns what a prompt comes to that a script or a program sends: a command
+// from a file, a skill, a prompt of an MCP server and those of pawl's commands that
+// are prompts are expanded, as in a conversation. A text that is no command is not
+// changed. An error is a *NoCommand, or why the command cannot be used.
+func Expand(ctx context.Context, s *session.Session, custom []Custom, p session.Prompt) (session.Prompt, error) {
+	name, args, ok := Cut(p.Text)
+	if !ok {
+		return p, nil
+	}
+	c, ok := FindCustom(custom, name)
+	if !ok {
+		c, ok = served(ctx, s, name)
+	}
+	switch {
+	case !ok:
+		return builtin(p, custom, name, args)
+	case c.Bad != nil:
+		return p, fault.NewConfiguration("", "%v", c.Bad)
+	case c.Fetch == nil:
+		p.Text, p.Narrowed = c.Prompt(args), c.Narrowed
+		return p, nil
+	}
+	text, images, err := c.Fetch(ctx, args)
+	p.Text, p.Images = text, slices.Concat(p.Images, images)
+	return p, err
+}
+
+// served returns the prompt of that name of an MCP server, which is started if nothing
+// is known of it yet.
+func served(ctx context.Context, s *session.Session, name string) (Custom, bool) {
+	if !OfServer(name) {
+		return Custom{}, false
+	}
+	if c, ok := FindCustom(Prompts(s), name); ok {
+		return c, true
+	}
+	Learn(ctx, s)
+	return FindCustom(Prompts(s), name)
+}
+
+func builtin(p session.Prompt, custom []Custom, name, args string) (session.Prompt, error) {
+	var names []string
+	for _, c := range All() {
+		switch {
+		case c.Name != name:
+			if c.Prompt != nil {
+				names = append(names, c.Name)
+			}
+		case c.Prompt != nil:
+			p.Text = c.Prompt(args)
+			return p, nil
+		default:
+			return p, &NoCommand{fmt.Sprintf("/%s is a command of a conversation, and this is a run without one: open the session with pawl --continue, and enter it there", name)}
+		}
+	}
+	if _, err := os.Lstat("/" + name); err == nil { // a sentence about a path, such as /tmp
+		return p, nil
+	}
+	for _, c := range custom {
+		names = append(names, c.Name)
+	}
+	why := fmt.Sprintf("no command /%s", name)
+	if near := editdistance.Nearest(name, names); near != "" {
+		why += ", did you mean /" + near + "?"
+	} else {
+		why += ": it is no file in .pawl/commands, .agents/commands or .claude/commands, and no skill."
+	}
+	return p, &NoCommand{why + " A prompt that is no command begins with another word"}
+}
