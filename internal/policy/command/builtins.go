@@ -9,7 +9,7 @@ import (
 
 // builtins reads the shell's own commands that set variables by name, since a
 // subscript in a name is evaluated.
-func builtins(name string, args []shellsyntax.Word, assigns bool) Effect {
+func builtins(name string, args []shellsyntax.Word) Effect {
 	e := Effect{Kind: Reads}
 	switch name {
 	case "cd":
@@ -42,7 +42,7 @@ func builtins(name string, args []shellsyntax.Word, assigns bool) Effect {
 			}
 		}
 	case "read":
-		opts, names, why := row{short: "a=d=ei=n=N=p=rst=u=", exact: true}.scan(args)
+		opts, names, why := usage{short: "a=d=ei=n=N=p=rst=u=", exact: true}.scan(args)
 		if why != "" {
 			return other("read " + why)
 		}
@@ -57,9 +57,6 @@ func builtins(name string, args []shellsyntax.Word, assigns bool) Effect {
 			}
 		}
 	default:
-		if len(args) == 0 && !assigns {
-			return other(name + " prints every variable")
-		}
 		for _, a := range args {
 			if !a.Known || !plainName(a) && !strings.HasPrefix(a.Text, "-") || strings.HasPrefix(a.Text, "-") && strings.Trim(a.Text[1:], "grxlutfF") != "" {
 				return other(name + " with what cannot be known before")

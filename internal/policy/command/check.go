@@ -59,7 +59,7 @@ type Check struct {
 	Command  shellsyntax.Command
 	Words    []string
 
-	program *checkProgram
+	program *check
 	line    *checkLine
 	through string   // the runners before it that may make another check of it
 	rest    []string // the words after those that name the check
@@ -84,8 +84,7 @@ func CheckOf(c shellsyntax.Command) (k Check, ok bool) {
 		}
 	}
 	line, through := spelled(strings.Join(k.Words, " "))
-	for i := range checkPrograms {
-		p := &checkPrograms[i]
+	for _, p := range checks() {
 		for j := range p.lines {
 			l := &p.lines[j]
 			if rest, fits := afterWords(line, l.words); fits && (k.line == nil || len(l.words) > len(k.line.words)) {
@@ -137,7 +136,7 @@ func afterWords(line, words string) (string, bool) {
 // line: a build of other contents than those on disk, a program that runs
 // nothing or something else in place of the tests, or whose exit code tells
 // nothing of them.
-func (p *checkProgram) hollow(word, next string) bool {
+func (p *check) hollow(word, next string) bool {
 	if !strings.HasPrefix(word, "-") {
 		name, _, ok := strings.Cut(word, "=")
 		return p.targets && ok && name != "V" && name != "VERBOSE" // any other variable may change what is run

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"slices"
-	"strings"
 	"testing"
 )
 
@@ -98,31 +96,6 @@ func TestMayWrite(t *testing.T) {
 	} {
 		if got := MayWrite(line); got != want {
 			t.Errorf("%q: %v", line, got)
-		}
-	}
-}
-
-// One row for each program, and each line begins as its program is spelled.
-func TestCheckPrograms(t *testing.T) {
-	seen := map[string]bool{}
-	for _, p := range checkPrograms {
-		for name := range strings.FieldsSeq(p.names) {
-			if seen[name] {
-				t.Errorf("%s has two rows", name)
-			}
-			seen[name] = true
-		}
-		if p.closed == nil && p.options == nil && len(p.lines) == 0 {
-			t.Errorf("nothing is known of %s", p.names)
-		}
-		for _, l := range p.lines {
-			first, _, _ := strings.Cut(l.words, " ")
-			if !slices.Contains(strings.Fields(p.names), first) {
-				t.Errorf("%q is in the row of %s", l.words, p.names)
-			}
-			if line, _ := spelled(l.words); line != l.words {
-				t.Errorf("%q is spelled %q", l.words, line)
-			}
 		}
 	}
 }

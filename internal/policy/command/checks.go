@@ -23,17 +23,17 @@ func (k Checks) Is(c shellsyntax.Command) bool {
 	if !plain || len(c.Words) == 0 {
 		return false
 	}
-	p := checkProgramOf(name)
-	return p != nil && p.isClosed(name, c.Words[1:]) && (p.changed == "" || !k.Changed(strings.Fields(p.changed)...))
+	p := known(name)
+	return p != nil && p.check != nil && p.check.isClosed(name, c.Words[1:]) && (p.check.changed == "" || !k.Changed(strings.Fields(p.check.changed)...))
 }
 
 // nodeTool: a checker of the node world, in the forms that run no other file
 // than its own configuration.
 func nodeTool(name string, args []shellsyntax.Word) bool {
-	var r row
+	var r usage
 	switch name {
 	case "tsc":
-		r = row{short: "bw", long: "noEmit build watch strict skipLibCheck pretty incremental emitDeclarationOnly listFiles", dash: "", exact: true}
+		r = usage{short: "bw", long: "noEmit build watch strict skipLibCheck pretty incremental emitDeclarationOnly listFiles", dash: "", exact: true}
 		for i, a := range args { // -p tsconfig.json names no code
 			if a.Text == "-p" || a.Text == "--project" {
 				args = append(slices.Clone(args[:i]), args[min(i+2, len(args)):]...)
@@ -41,13 +41,13 @@ func nodeTool(name string, args []shellsyntax.Word) bool {
 			}
 		}
 	case "eslint":
-		r = row{long: "ext= fix quiet cache max-warnings= format= color no-color report-unused-disable-directives ignore-pattern=", exact: true}
+		r = usage{long: "ext= fix quiet cache max-warnings= format= color no-color report-unused-disable-directives ignore-pattern=", exact: true}
 	case "jest":
-		r = row{short: "it=", long: "ci coverage runInBand watch watchAll? verbose silent bail testNamePattern= passWithNoTests updateSnapshot maxWorkers= testPathPattern= no-coverage detectOpenHandles forceExit", exact: true}
+		r = usage{short: "it=", long: "ci coverage runInBand watch watchAll? verbose silent bail testNamePattern= passWithNoTests updateSnapshot maxWorkers= testPathPattern= no-coverage detectOpenHandles forceExit", exact: true}
 	case "vitest":
-		r = row{short: "t=", long: "run coverage reporter= testNamePattern= watch? silent passWithNoTests", exact: true}
+		r = usage{short: "t=", long: "run coverage reporter= testNamePattern= watch? silent passWithNoTests", exact: true}
 	case "prettier":
-		r = row{short: "clw", long: "check list-different write ignore-unknown log-level=", exact: true}
+		r = usage{short: "clw", long: "check list-different write ignore-unknown log-level=", exact: true}
 	default:
 		return false
 	}

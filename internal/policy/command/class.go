@@ -32,25 +32,15 @@ func Classify(c shellsyntax.Command, eff Effect, check func(shellsyntax.Command)
 
 // classOf returns the class of a command that only changes what it names.
 func classOf(c shellsyntax.Command, eff Effect) Class {
-	switch name, _ := c.Program(); name {
-	case "mkdir", "touch", "cp", "tee", "sed", "gofmt", "gofumpt", "goimports":
+	name, _ := c.Program()
+	row := known(name)
+	switch {
+	case row == nil, row.has(wholeFolders) && eff.Recursive:
+		return Unsafe
+	case name == "chmod" && len(c.Words) > 1 && plainMode(c.Words[1]):
 		return Editing
-	case "mv", "rmdir", "ln", "truncate":
-		return Safe
-	case "chmod":
-		switch {
-		case eff.Recursive:
-		case len(c.Words) > 1 && plainMode(c.Words[1]):
-			return Editing
-		default:
-			return Safe
-		}
-	case "rm", "unlink":
-		if !eff.Recursive {
-			return Safe
-		}
 	}
-	return Unsafe
+	return row.changes
 }
 
 // plainMode: to let a file be run or read is what an edit needs.
@@ -145,12 +135,12 @@ func Sensitive(c shellsyntax.Command) bool {
 			return true
 		}
 	}
-	switch name {
-	case "sudo", "doas", "su", "dd", "mkfs", "shred", "chown", "passwd", "visudo", "crontab", "systemctl", "launchctl", "mount", "umount", "eval":
+	switch row := known(name); {
+	case row.has(sensitive):
 		return true
-	case "rm", "rmdir", "unlink":
+	case row.has(takesAway):
 		return slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool { return !w.Known && !w.Glob })
-	case "git":
+	case name == "git":
 		g := ParseGit(c.Words[1:])
 		return g.Sub == "push" && ForcePush(g.Args)
 	}

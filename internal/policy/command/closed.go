@@ -51,16 +51,14 @@ func Closed(cmds []shellsyntax.Command) bool {
 	closed := false
 	for _, c := range cmds {
 		name, _ := c.Program()
-		switch name {
-		case "git", "go", "npm", "pip", "pip3", "less", "more", "man":
+		switch {
+		case known(name).has(closes):
 			if Effects(c).Kind != Reads {
 				return false
 			}
 			closed = true
-		default:
-			if (Checks{Changed: func(...string) bool { return false }}).Is(c) {
-				return false
-			}
+		case (Checks{Changed: func(...string) bool { return false }}).Is(c):
+			return false
 		}
 	}
 	return closed

@@ -19,59 +19,78 @@ type Destruction struct {
 // Destroys returns what a command destroys whole. Name is its program's base
 // name; ok is false where it removes nothing, or single files.
 func Destroys(name string, c shellsyntax.Command) (d Destruction, ok bool) {
-	switch name {
-	case "rm", "chmod", "chown", "chgrp":
-		d.Rights = name != "rm"
-		for i, w := range c.Words[1:] {
-			t := w.Text
-			switch {
-			case t == "--no-preserve-root":
-				d.Root = true
-				return d, true
-			case w.Known && strings.HasPrefix(t, "--"):
-				ok = ok || len(t) > 3 && strings.HasPrefix("--recursive", t)
-			case w.Known && len(t) > 1 && t[0] == '-':
-				ok = ok || strings.ContainsAny(t, "rR")
-			case !w.Known && i == 0:
-				ok = true // it may be -rf
-				d.Targets = append(d.Targets, w)
-			default:
-				d.Targets = append(d.Targets, w)
-			}
-		}
-	case "find":
-		ok = hasWord(c.Words, "-delete", "rm", "shred", "unlink")
-		for _, w := range c.Words[1:] {
-			if w.Known && strings.HasPrefix(w.Text, "-") {
-				break
-			}
+	if p := known(name); p != nil && p.destroys != nil {
+		return p.destroys(c)
+	}
+	return d, false
+}
+
+// destroysAll is Destroys of a program that removes all that it names.
+func destroysAll(c shellsyntax.Command) (d Destruction, ok bool) {
+	for i, w := range c.Words[1:] {
+		t := w.Text
+		switch {
+		case t == "--no-preserve-root":
+			d.Root = true
+			return d, true
+		case w.Known && strings.HasPrefix(t, "--"):
+			ok = ok || len(t) > 3 && strings.HasPrefix("--recursive", t)
+		case w.Known && len(t) > 1 && t[0] == '-':
+			ok = ok || strings.ContainsAny(t, "rR")
+		case !w.Known && i == 0:
+			ok = true // it may be -rf
+			d.Targets = append(d.Targets, w)
+		default:
 			d.Targets = append(d.Targets, w)
 		}
-		d.Narrow = hasWord(c.Words, "-name", "-iname", "-path", "-ipath", "-regex", "-newer", "-mtime", "-mmin", "-size", "-empty")
-	case "mv":
-		if ok = len(c.Words) > 2; ok {
-			d.Targets = c.Words[1 : len(c.Words)-1]
+	}
+	return d, ok
+}
+
+// destroysRights is Destroys of a program that changes rights.
+func destroysRights(c shellsyntax.Command) (Destruction, bool) {
+	d, ok := destroysAll(c)
+	d.Rights = true
+	return d, ok
+}
+
+func destroysFound(c shellsyntax.Command) (d Destruction, ok bool) {
+	for _, w := range c.Words[1:] {
+		if w.Known && strings.HasPrefix(w.Text, "-") {
+			break
 		}
-	case "rsync":
-		// Options may stand behind the operands.
-		var operands []shellsyntax.Word
-		source := false
-		for _, w := range c.Words[1:] {
-			switch {
-			case w.Known && strings.HasPrefix(w.Text, "--del"):
-				ok = true
-			case w.Known && strings.HasPrefix(w.Text, "--remove-s"):
-				source = true
-			case !w.Known || !strings.HasPrefix(w.Text, "-"):
-				operands = append(operands, w)
-			}
+		d.Targets = append(d.Targets, w)
+	}
+	d.Narrow = hasWord(c.Words, "-name", "-iname", "-path", "-ipath", "-regex", "-newer", "-mtime", "-mmin", "-size", "-empty")
+	return d, hasWord(c.Words, "-delete", "rm", "shred", "unlink")
+}
+
+func destroysMoved(c shellsyntax.Command) (d Destruction, ok bool) {
+	if ok = len(c.Words) > 2; ok {
+		d.Targets = c.Words[1 : len(c.Words)-1]
+	}
+	return d, ok
+}
+
+func destroysSynced(c shellsyntax.Command) (d Destruction, ok bool) {
+	// Options may stand behind the operands.
+	var operands []shellsyntax.Word
+	source := false
+	for _, w := range c.Words[1:] {
+		switch {
+		case w.Known && strings.HasPrefix(w.Text, "--del"):
+			ok = true
+		case w.Known && strings.HasPrefix(w.Text, "--remove-s"):
+			source = true
+		case !w.Known || !strings.HasPrefix(w.Text, "-"):
+			operands = append(operands, w)
 		}
-		if n := len(operands); n > 0 && ok {
-			d.Targets = append(d.Targets, operands[n-1])
-		}
-		if n := len(operands); n > 1 && source {
-			d.Targets, ok = append(d.Targets, operands[:n-1]...), true
-		}
+	}
+	if n := len(operands); n > 0 && ok {
+		d.Targets = append(d.Targets, operands[n-1])
+	}
+	if n := len(operands); n > 1 && source {
+		d.Targets, ok = append(d.Targets, operands[:n-1]...), true
 	}
 	return d, ok
 }
@@ -83,11 +102,11 @@ func hasWord(words []shellsyntax.Word, texts ...string) bool {
 // Deletes returns the words that name what a command removes or empties, whatever
 // its other words are.
 func Deletes(name string, c shellsyntax.Command) []shellsyntax.Word {
-	switch name {
-	case "rm", "rmdir", "unlink", "shred", "truncate":
+	switch {
+	case known(name).has(deletes):
 		return c.Words[1:]
-	case "find":
-		if !slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool { return w.Text == "-delete" }) {
+	case name == "find":
+		if !hasWord(c.Words, "-delete") {
 			return nil
 		}
 		return c.Words[1:2]
@@ -95,58 +114,69 @@ func Deletes(name string, c shellsyntax.Command) []shellsyntax.Word {
 	return Effects(c).Removes
 }
 
-// Reader reports whether a program writes no file it names, whatever its options.
-func Reader(name string) bool {
-	switch name {
-	case "cat", "ls", "grep", "head", "tail", "wc", "stat", "file", "rg", "less", "diff":
-		return true
-	}
-	return false
-}
-
 // Breaks returns why a command would break the machine: disks and power; ""
 // where it would not.
 func Breaks(name string, c shellsyntax.Command) string {
 	for _, r := range c.Redirects {
 		if r.Writes() && r.Target.Known && disk(r.Target.Text) {
-			return "it writes to the disk " + r.Target.Text + " itself"
+			return writesDisk(r.Target.Text)
 		}
 	}
-	args := ""
-	for _, w := range c.Words[min(1, len(c.Words)):] {
-		args += " " + w.Text
+	if p := known(name); p != nil && p.breaks != nil {
+		return p.breaks(name, c)
 	}
-	switch name {
-	case "shutdown", "reboot", "halt", "poweroff", "telinit":
-		return "it switches the machine off"
-	case "init":
-		if args == " 0" || args == " 6" {
-			return "it switches the machine off"
-		}
-	case "systemctl", "loginctl":
-		for _, v := range [...]string{" poweroff", " reboot", " halt", " kexec", " suspend", " hibernate", " emergency", " rescue"} {
-			if strings.Contains(args+" ", v+" ") {
-				return "it switches the machine off"
-			}
-		}
-	case "wipefs", "fdisk", "sfdisk", "gdisk", "parted", "mkswap", "blkdiscard", "diskpart":
-		return "it changes a disk itself"
-	case "dd", "shred", "cp", "tee", "truncate":
-		for _, w := range c.Words[1:] {
-			t := strings.TrimPrefix(w.Text, "of=")
-			if disk(t) && (name != "dd" || strings.HasPrefix(w.Text, "of=")) && (name != "cp" || w == c.Words[len(c.Words)-1]) {
-				return "it writes to the disk " + t + " itself"
-			}
-		}
-	case "kill":
-		if strings.HasSuffix(args, " -1") && strings.Count(args, " -") > 1 {
-			return "it ends every process"
-		}
-	case "killall5":
-		return "it ends every process"
+	if strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "newfs") {
+		return makesFileSystem
 	}
-	if name == "mkfs" || strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "newfs") || name == "mke2fs" {
-		return "it makes a new file system over what is there"
+	return ""
+}
+
+const (
+	switchesOff     = "it switches the machine off"
+	changesDisk     = "it changes a disk itself"
+	endsAll         = "it ends every process"
+	makesFileSystem = "it makes a new file system over what is there"
+)
+
+func writesDisk(path string) string { return "it writes to the disk " + path + " itself" }
+
+// breaks returns a judgement that holds whatever the arguments are.
+func breaks(why string) func(string, shellsyntax.Command) string {
+	return func(string, shellsyntax.Command) string { return why }
+}
+
+// breaksWith returns a judgement that holds where an argument is one of some words.
+func breaksWith(why string, words ...string) func(string, shellsyntax.Command) string {
+	return func(_ string, c shellsyntax.Command) string {
+		if hasWord(c.Words[1:], words...) {
+			return why
+		}
+		return ""
+	}
+}
+
+// breaksDisk is Breaks of a program that writes to files that it names.
+func breaksDisk(name string, c shellsyntax.Command) string {
+	for _, w := range c.Words[1:] {
+		t := strings.TrimPrefix(w.Text, "of=")
+		if disk(t) && (name != "dd" || strings.HasPrefix(w.Text, "of=")) && (name != "cp" || w == c.Words[len(c.Words)-1]) {
+			return writesDisk(t)
+		}
+	}
+	return ""
+}
+
+// breaksAll is Breaks of kill: -1 stands for every process.
+func breaksAll(_ string, c shellsyntax.Command) string {
+	args := c.Words[1:]
+	options := 0
+	for _, w := range args {
+		if strings.HasPrefix(w.Text, "-") {
+			options++
+		}
+	}
+	if options > 1 && args[len(args)-1].Text == "-1" {
+		return endsAll
 	}
 	return ""
 }
@@ -188,63 +218,50 @@ func EatsCode(name string, c shellsyntax.Command) bool {
 	return false
 }
 
-func editorOrFilter(name string) bool {
-	switch strings.TrimRight(name, "0123456789.") {
-	case "awk", "gawk", "mawk", "nawk", "sed", "vim", "vi", "ex", "nvim", "emacs", "ed", "gdb", "lldb":
-		return true
-	}
-	return false
-}
-
-// Downloads reports whether a command brings what others wrote.
-func Downloads(name string) bool {
-	switch name {
-	case "curl", "wget", "fetch", "aria2c", "http", "https", "lynx", "w3m", "nc", "ncat", "socat", "ftp", "tftp", "scp", "gh":
-		return true
-	}
-	return false
-}
-
 // Final reports whether a command throws away for good what no copy is kept
 // of, wherever that is. Name is its program's base name.
 func Final(name string, c shellsyntax.Command) bool {
-	has := func(words []shellsyntax.Word, any ...string) bool {
+	p := known(name)
+	return p != nil && p.final != nil && len(c.Words) > 0 && p.final(c.Words[1:])
+}
+
+func always([]shellsyntax.Word) bool { return true }
+
+// finalWith returns a judgement that holds where one of some words or options is
+// among the arguments, or may be.
+func finalWith(texts ...string) func([]shellsyntax.Word) bool {
+	return func(words []shellsyntax.Word) bool {
 		return slices.ContainsFunc(words, func(w shellsyntax.Word) bool {
-			return !w.Known && !w.Glob || slices.ContainsFunc(any, func(s string) bool {
+			return !w.Known && !w.Glob || slices.ContainsFunc(texts, func(s string) bool {
 				return w.Text == s || strings.HasPrefix(w.Text, s+"=") || len(s) == 2 && s[0] == '-' && len(w.Text) > 2 && w.Text[0] == '-' && w.Text[1] != '-' && strings.Contains(w.Text, s[1:])
 			})
 		})
 	}
-	if len(c.Words) == 0 {
-		return false
-	}
-	switch args := c.Words[1:]; name {
-	case "shred", "mkfs", "wipefs", "blkdiscard":
-		return true
-	case "dd":
-		return slices.ContainsFunc(args, func(w shellsyntax.Word) bool { return !w.Known || strings.HasPrefix(w.Text, "of=/") })
-	case "rsync":
-		return slices.ContainsFunc(args, func(w shellsyntax.Word) bool {
-			return !w.Known || strings.HasPrefix(w.Text, "--del") || strings.HasPrefix(w.Text, "--remove")
+}
+
+// finalStart returns a judgement that holds where an argument begins with one of
+// some texts, or may.
+func finalStart(texts ...string) func([]shellsyntax.Word) bool {
+	return func(words []shellsyntax.Word) bool {
+		return slices.ContainsFunc(words, func(w shellsyntax.Word) bool {
+			return !w.Known || slices.ContainsFunc(texts, func(s string) bool { return strings.HasPrefix(w.Text, s) })
 		})
-	case "git":
-		g := ParseGit(args)
-		switch g.Sub {
-		case "stash":
-			return has(g.Args, "drop", "clear")
-		case "branch":
-			return has(g.Args, "-D", "-d", "--delete")
-		case "tag":
-			return has(g.Args, "-d", "--delete")
-		case "clean", "gc", "prune", "filter-branch":
-			return true
-		case "reflog":
-			return has(g.Args, "expire", "delete")
-		}
-	case "docker", "podman":
-		return has(args, "prune", "rm", "rmi", "down")
-	case "kubectl", "terraform", "helm":
-		return has(args, "delete", "destroy", "uninstall")
+	}
+}
+
+func finalGit(args []shellsyntax.Word) bool {
+	g := ParseGit(args)
+	switch g.Sub {
+	case "stash":
+		return finalWith("drop", "clear")(g.Args)
+	case "branch":
+		return finalWith("-D", "-d", "--delete")(g.Args)
+	case "tag":
+		return finalWith("-d", "--delete")(g.Args)
+	case "clean", "gc", "prune", "filter-branch":
+		return true
+	case "reflog":
+		return finalWith("expire", "delete")(g.Args)
 	}
 	return false
 }

@@ -114,80 +114,25 @@ func effects(c shellsyntax.Command) Effect {
 	case !plain:
 		return other(c.Words[0].Text + " may be any program")
 	}
-	args := c.Words[1:]
-	if len(args) == 1 && isOneOf(args[0], "--version", "--help", "-V", "-version") && tellsVersion(name) ||
+	args, row := c.Words[1:], known(name)
+	if len(args) == 1 && isOneOf(args[0], "--version", "--help", "-V", "-version") && row.has(tellsVersion) ||
 		len(args) == 1 && isOneOf(args[0], "-v") && (name == "node" || name == "npm") {
 		return Effect{Kind: Reads}
 	}
 	if shellsyntax.Shell(name) && told(args) {
 		return Effect{Kind: Reads} // its commands are listed
 	}
-	if name == "git" {
-		return git(args)
-	}
-	if e, ok := special(name, args, len(c.Assigns) > 0); ok {
-		return e
-	}
-	if tells(name) {
+	switch {
+	case row.has(listsVariables) && len(args) == 0 && len(c.Assigns) == 0:
+		return other(name + " prints every variable")
+	case row.has(tells):
 		return Effect{Kind: Reads}
+	case row != nil && row.effect != nil:
+		return row.effect(name, args)
+	case row != nil && row.usage != nil:
+		return row.usage.effect(name, args)
 	}
-	r, ok := textRow(name)
-	if !ok {
-		r, ok = fileRow(name)
-	}
-	if !ok {
-		return other(name + " is not known to be harmless")
-	}
-	return r.effect(name, args)
-}
-
-// special returns the effect of a program whose arguments need a reading of
-// their own.
-func special(name string, args []shellsyntax.Word, assigns bool) (Effect, bool) {
-	switch name {
-	case "go":
-		return goTool(args), true
-	case "npm":
-		return npmTool(args), true
-	case "pip", "pip3":
-		return pipTool(args), true
-	case "python", "python3":
-		return python(args), true
-	case "find":
-		return find(args), true
-	case "sed":
-		return sed(args), true
-	case "awk", "gawk", "mawk", "nawk":
-		return awk(args), true
-	case "jq":
-		return jq(args), true
-	case "date":
-		return date(args), true
-	case "gofmt", "gofumpt", "goimports":
-		return gofmt(args), true
-	case "tar", "bsdtar", "unzip", "zipinfo", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd":
-		return archive(name, args), true
-	case "less", "more", "man":
-		return pager(name, args), true
-	case "chmod":
-		return chmod(args), true
-	case "cp", "mv", "ln":
-		return copies(name, args), true
-	case "export", "declare", "local", "readonly", "typeset", "cd", "read", "set", "printf", "test", "[", "unset":
-		return builtins(name, args, assigns), true
-	}
-	return Effect{}, false
-}
-
-// tells names the programs of which no option does more than tell, and no
-// argument is a file.
-func tells(name string) bool {
-	switch name {
-	case "echo", "true", "false", ":", "pwd", "basename", "dirname", "type", "which", "seq", "sleep", "tr", "whoami", "id", "uname", "arch", "nproc", "groups", "expr", "exit", "return", "break", "continue", "tty", "command",
-		"uptime", "logname", "locale", "getconf", "help":
-		return true
-	}
-	return false
+	return other(name + " is not known to be harmless")
 }
 
 // told reports whether a shell runs nothing but the text of its -c or its standard
@@ -230,7 +175,7 @@ func wrapped(c shellsyntax.Command) string {
 		}
 		args := via[1:end]
 		via = via[end:]
-		r := row{operands: text, exact: true}
+		r := usage{operands: text, exact: true}
 		switch n {
 		case "nohup", "command", "builtin", "setsid":
 			r.short = "wp"
@@ -261,18 +206,6 @@ func wrapped(c shellsyntax.Command) string {
 		}
 	}
 	return ""
-}
-
-// tellsVersion names the programs that --version makes tell it, and run or
-// fetch nothing that the folder names: not yarn, pnpm, cargo, rustc and pytest.
-func tellsVersion(name string) bool {
-	switch name {
-	case "go", "git", "node", "npm", "bun", "deno", "python", "python3", "pip", "pip3", "java", "javac",
-		"gcc", "g++", "clang", "make", "cmake", "ruby", "php", "rg", "jq", "docker", "bash", "sh", "curl", "wget", "tar", "ssh", "gopls", "tsc",
-		"fd", "fdfind", "awk", "gawk", "sed", "grep", "find", "ls", "gofmt", "staticcheck", "golangci-lint", "ruff", "black", "mypy", "perl", "psql", "sqlite3", "redis-cli":
-		return true
-	}
-	return false
 }
 
 // Touched lists the absolute paths that commands are known to read and to

@@ -13,9 +13,9 @@ import (
 func Executing(c shellsyntax.Command) []string {
 	var out []string
 	for _, n := range c.Wrappers {
-		switch n {
-		case "timeout", "nohup", "nice", "time", "stdbuf", "setsid", "command", "builtin", "ionice", "caffeinate":
-		case "find":
+		switch {
+		case known(n).has(transparent):
+		case n == "find":
 			out = append(out, n, "-exec")
 		default:
 			out = append(out, n)
@@ -127,74 +127,4 @@ func isFlag(arg, flag string) bool {
 		return len(arg) > 2 && arg[0] == '-' && arg[1] != '-' && strings.Contains(arg[1:], flag[1:])
 	}
 	return name == "-"+flag // --exec for go's -exec
-}
-
-// executingFlags lists the flags of common programs that run something.
-func executingFlags(name string) string {
-	switch name {
-	case "go":
-		return "-exec -toolexec -vettool -overlay -modfile -ldflags -gcflags -asmflags -gccgoflags -C"
-	case "git":
-		return "-c --exec-path --config-env --git-dir --work-tree --exec -x --upload-pack --receive-pack --open-files-in-pager -O --ext-diff --textconv --output --template --config -u"
-	case "find":
-		return "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -files0-from"
-	case "fd", "fdfind":
-		return "-x -X --exec --exec-batch"
-	case "rg":
-		return "--pre --hostname-bin"
-	case "sort":
-		return "--compress-program -o --output"
-	case "tar", "bsdtar":
-		return "--checkpoint-action --to-command -I --use-compress-program --rsh-command -F --info-script --new-volume-script --rmt-command"
-	case "zip":
-		return "-T -TT --unzip-command"
-	case "rsync":
-		return "-e --rsh --rsync-path"
-	case "ssh", "scp", "sftp":
-		return "-o -F -S -J"
-	case "make", "gmake":
-		return "-f --file --makefile --eval -E -C --directory -I --include-dir --what-if -W --old-file -o --assume-new"
-	case "just":
-		return "--shell --shell-arg --set -f --justfile -c --command -d --working-directory"
-	case "npm", "pnpm", "yarn":
-		return "--script-shell --prefix --node-options -C --dir --cwd"
-	case "cargo":
-		return "--config --manifest-path -Z"
-	case "pytest":
-		return "-p -c -o --override-ini --rootdir --confcutdir"
-	case "less", "more", "man":
-		return "-P --pager +!"
-	case "vim", "vi", "ex", "nvim", "view":
-		return "-c --cmd -S -s +x"
-	case "emacs":
-		return "--eval -e -l --load -f --funcall --script --batch"
-	case "gdb", "lldb":
-		return "-ex --eval-command -x --command -o -s"
-	case "docker", "podman":
-		return "--privileged --entrypoint --pid --cap-add"
-	case "curl", "wget":
-		return "-K --config --use-askpass -o -O --output --output-document --engine"
-	case "tcpdump":
-		return "-z"
-	case "strace", "ltrace", "script", "watch", "parallel", "entr", "flock", "unshare", "nsenter", "chroot", "su":
-		return "-c --command -x"
-	case "php":
-		return "-r --run -d"
-	case "R", "Rscript", "lua", "luajit", "osascript", "elixir", "groovy":
-		return "-e"
-	}
-	if shellsyntax.Shell(name) {
-		return "-c"
-	}
-	switch strings.TrimRight(name, "0123456789.") {
-	case "python", "pypy":
-		return "-c -m"
-	case "node", "nodejs", "bun", "deno":
-		return "-e --eval -p --print -r --require --import --loader --experimental-loader"
-	case "perl":
-		return "-e -E -M -m -I -x"
-	case "ruby":
-		return "-e -r -I"
-	}
-	return ""
 }

@@ -191,7 +191,7 @@ func listed(cmds []shellsyntax.Command, c shellsyntax.Command, unbroken Unbroken
 		return names
 	}
 	inner, _ := c.Program()
-	if null != ends || !counts(inner) && (unbroken == nil || !onlyReads(cmds) || !unbroken(from, names)) {
+	if null != ends || !known(inner).has(counts) && (unbroken == nil || !onlyReads(cmds) || !unbroken(from, names)) {
 		return nil
 	}
 	return names
@@ -208,16 +208,6 @@ func onlyReads(cmds []shellsyntax.Command) bool {
 		}
 	}
 	return true
-}
-
-// counts names the programs that show of a file only how large it is, or what
-// kind of file.
-func counts(name string) bool {
-	switch name {
-	case "wc", "stat", "du", "file", "basename", "dirname", "md5sum", "sha1sum", "sha256sum", "cksum", "echo":
-		return true
-	}
-	return false
 }
 
 // fedUnknown returns why a command's effect is not known where find or xargs

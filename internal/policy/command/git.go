@@ -67,10 +67,10 @@ const gitDiff = " p patch u U= unified= no-patch s raw patch-with-raw indent-heu
 // Words that git's walks of history understand.
 const gitWalk = " n= max-count= skip= since= after= until= before= since-as-filter= author= committer= grep= grep-reflog= all-match invert-grep i regexp-ignore-case basic-regexp E extended-regexp F fixed-strings P perl-regexp remove-empty merges no-merges min-parents= max-parents= no-min-parents no-max-parents first-parent exclude-first-parent-only not all branches? tags? remotes? glob= exclude= reflog alternate-refs bisect ignore-missing cherry-mark cherry-pick left-only right-only cherry g walk-reflogs merge boundary simplify-by-decoration simplify-merges full-history dense sparse show-pulls ancestry-path? date-order author-date-order topo-order reverse objects no-walk? do-walk pretty? format= abbrev-commit no-abbrev-commit oneline encoding= expand-tabs? no-expand-tabs notes? no-notes show-notes? relative-date date= parents children left-right graph no-graph show-linear-break? decorate? no-decorate decorate-refs= decorate-refs-exclude= source mailmap use-mailmap no-mailmap log-size L= follow full-diff clear-decorations h "
 
-// gitRows returns what is known of the subcommands that only read, under the
+// gitUsage returns what is known of the subcommands that only read, under the
 // configuration that Closed sets.
-func gitRow(sub string) (row, bool) {
-	r := row{exact: true}
+func gitUsage(sub string) (usage, bool) {
+	r := usage{exact: true}
 	switch sub {
 	case "status":
 		r.dash = "s short b branch show-stash porcelain? long v vv verbose u? untracked-files? ignored? z column? no-column ahead-behind no-ahead-behind renames no-renames find-renames? uno uall unormal sb bs"
@@ -91,7 +91,7 @@ func gitRow(sub string) (row, bool) {
 	case "describe":
 		r.dash = "dirty? broken? all tags contains abbrev= candidates= exact-match debug long match= exclude= always first-parent"
 	case "grep":
-		r = row{
+		r = usage{
 			short: "aiIwvhHEGPFnlLOzcopWqm=A=B=C=e=f<r", digits: true, exact: true, operands: patterns, pattern: "-e -f",
 			long: "cached untracked no-index no-exclude-standard exclude-standard text ignore-case word-regexp invert-match full-name extended-regexp basic-regexp perl-regexp fixed-strings line-number column files-with-matches name-only files-without-match null only-matching count color? no-color break heading show-function after-context= before-context= context= function-context max-depth= threads= all-match and or not quiet max-count= recursive no-recursive !textconv no-textconv !open-files-in-pager?",
 		}
@@ -119,9 +119,9 @@ func gitRow(sub string) (row, bool) {
 	case "var":
 		r.dash = ""
 	case "stash", "remote", "worktree", "reflog", "tag", "branch", "config", "submodule", "bundle", "notes", "lfs":
-		return row{}, true
+		return usage{}, true
 	default:
-		return row{}, false
+		return usage{}, false
 	}
 	if sub != "grep" {
 		r.digits = true
@@ -131,7 +131,7 @@ func gitRow(sub string) (row, bool) {
 
 // git: the subcommands that only read, in the forms that run no program of the
 // repository's choice under the configuration that Closed sets.
-func git(args []shellsyntax.Word) Effect {
+func git(_ string, args []shellsyntax.Word) Effect {
 	g := ParseGit(args)
 	if g.Foreign {
 		return other("git with options that change its configuration or repository")
@@ -142,7 +142,7 @@ func git(args []shellsyntax.Word) Effect {
 		}
 		return other("git without a subcommand that is known")
 	}
-	r, ok := gitRow(g.Sub)
+	r, ok := gitUsage(g.Sub)
 	if !ok {
 		return other("git " + g.Sub + " is not known to only read")
 	}
@@ -162,7 +162,7 @@ func git(args []shellsyntax.Word) Effect {
 		}
 		return Effect{Kind: Reads, Reads: g.Dirs}
 	case "tag":
-		r = row{dash: "l list n? sort= format= contains? no-contains? merged? no-merged? points-at= column? no-column i ignore-case color? omit-empty", exact: true, operands: text}
+		r = usage{dash: "l list n? sort= format= contains? no-contains? merged? no-merged? points-at= column? no-column i ignore-case color? omit-empty", exact: true, operands: text}
 		opts, names, why := r.scan(rest)
 		if why == "" && len(names) > 0 && !slices.ContainsFunc(opts, func(o opt) bool {
 			return o.is("-l -list -n -contains -no-contains -merged -no-merged -points-at")
@@ -172,30 +172,30 @@ func git(args []shellsyntax.Word) Effect {
 	case "stash":
 		switch {
 		case len(rest) > 0 && isOneOf(rest[0], "list"):
-			r = row{dash: gitDiff + gitWalk, exact: true, digits: true}
+			r = usage{dash: gitDiff + gitWalk, exact: true, digits: true}
 		case len(rest) > 0 && isOneOf(rest[0], "show"):
-			r = row{dash: gitDiff + "include-untracked only-untracked", exact: true, digits: true}
+			r = usage{dash: gitDiff + "include-untracked only-untracked", exact: true, digits: true}
 		default:
 			return other("git stash changes files")
 		}
 		rest = rest[1:]
 	case "remote":
-		r = row{dash: "v verbose", exact: true, most: 1, operands: text}
+		r = usage{dash: "v verbose", exact: true, most: 1, operands: text}
 		if len(rest) > 0 && isOneOf(rest[0], "get-url") {
-			rest, r = rest[1:], row{dash: "push all", exact: true, operands: text}
+			rest, r = rest[1:], usage{dash: "push all", exact: true, operands: text}
 		}
 	case "worktree":
 		if len(rest) == 0 || !isOneOf(rest[0], "list") {
 			return other("git worktree changes worktrees")
 		}
-		rest, r = rest[1:], row{dash: "porcelain v verbose z expire=", exact: true, operands: text}
+		rest, r = rest[1:], usage{dash: "porcelain v verbose z expire=", exact: true, operands: text}
 	case "reflog":
 		if len(rest) > 0 && isOneOf(rest[0], "show", "exists", "list") {
 			rest = rest[1:]
 		} else if len(rest) > 0 && isOneOf(rest[0], "expire", "delete", "drop") {
 			return other("git reflog " + rest[0].Text + " removes history")
 		}
-		r = row{dash: gitDiff + gitWalk, exact: true, digits: true}
+		r = usage{dash: gitDiff + gitWalk, exact: true, digits: true}
 	case "notes", "lfs", "submodule", "bundle":
 		return other("git " + g.Sub + " is not known to only read")
 	}

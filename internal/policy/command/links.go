@@ -26,11 +26,10 @@ type Copying struct {
 // is false for one that does nothing of the kind.
 func CopyingOf(c shellsyntax.Command) (k Copying, ok bool) {
 	name, _ := c.Program()
-	switch name {
-	case "ln", "link", "cp", "mv", "rsync", "install":
-	case "gcp", "gmv", "gln":
-		name = name[1:]
-	case "git":
+	switch row := known(name); {
+	case row != nil && row.copies != "":
+		name = row.copies
+	case name == "git":
 		if Effects(c).Kind == Reads {
 			return k, false
 		}
@@ -113,10 +112,10 @@ func ReplacesLink(name string) bool { return name == "ln" || name == "mv" }
 // LinksAnywhere returns the program of a command that may make links at places
 // which its words do not name, as what unpacks an archive; "" for none.
 func LinksAnywhere(c shellsyntax.Command) string {
-	switch name, _ := c.Program(); name {
-	case "tar", "bsdtar", "gtar", "unzip", "7z", "7za", "7zr", "cpio", "pax", "patch", "unrar", "stow", "bunzip", "ditto":
+	switch name, _ := c.Program(); {
+	case known(name).has(unpacks):
 		return name
-	case "git":
+	case name == "git":
 		if Effects(c).Kind == Reads {
 			return ""
 		}
@@ -154,9 +153,9 @@ func TakesAway(c shellsyntax.Command) (words []shellsyntax.Word, anything bool) 
 	switch name, _ := c.Program(); {
 	case !c.Words[0].Known, name == "find", name == "rsync", name == "git" && Effects(c).Kind != Reads:
 		return nil, true
-	case name == "mv" || name == "gmv":
+	case known(name) != nil && known(name).copies == "mv":
 		words = copyingOf(c, "mv").Src
-	case slices.Contains([]string{"rm", "rmdir", "unlink", "grm", "grmdir", "gunlink"}, name):
+	case known(name).has(takesAway):
 		words = c.Words[1:]
 	}
 	return words, slices.ContainsFunc(words, func(w shellsyntax.Word) bool { return !w.Known })

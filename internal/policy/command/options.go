@@ -7,14 +7,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// row is what is known of one program: its options and its operands. An option
+// usage is how a program is called: its options and its operands. An option
 // that is not in it makes the command one of unknown effect.
 //
 // Options are written with what follows and precedes them: "=" a value that is
 // text, "<" a file that is read, "?" a value only where it is attached. "!"
 // before an option: it is known to write, send or run something. "#": it reads
 // what the words do not name.
-type row struct {
+type usage struct {
 	short string // letters, each with its marks
 	long  string // names without their dashes, separated by spaces
 	// dash: words, not letters, follow a single dash, as in go and find.
@@ -56,7 +56,7 @@ type opt struct {
 func (o opt) is(names string) bool { return slices.Contains(strings.Fields(names), o.name) }
 
 // letter looks a short option up: its marks, and whether it is known.
-func (r row) letter(c byte) (marks string, ok bool) {
+func (r usage) letter(c byte) (marks string, ok bool) {
 	for i := 0; i < len(r.short); i++ {
 		if strings.IndexByte("=<?!#", r.short[i]) >= 0 || r.short[i] != c {
 			continue
@@ -73,7 +73,7 @@ func (r row) letter(c byte) (marks string, ok bool) {
 }
 
 // word looks a long option up in a list, its dashes taken off.
-func (r row) word(list, name string) (full, marks string, ok bool) {
+func (r usage) word(list, name string) (full, marks string, ok bool) {
 	var found, foundMarks string
 	n := 0
 	for f := range strings.FieldsSeq(list) {
@@ -95,11 +95,11 @@ func (r row) word(list, name string) (full, marks string, ok bool) {
 
 // open reports whether a word that cannot be known may stand among the
 // arguments: whatever option it is, it runs and writes nothing.
-func (r row) open() bool { return !r.exact && !strings.Contains(r.short+r.long+r.dash, "!") }
+func (r usage) open() bool { return !r.exact && !strings.Contains(r.short+r.long+r.dash, "!") }
 
 // scan reads arguments as getopt does. It refuses an option that is not known,
 // or known not to be harmless.
-func (r row) scan(args []shellsyntax.Word) (opts []opt, operands []shellsyntax.Word, why string) {
+func (r usage) scan(args []shellsyntax.Word) (opts []opt, operands []shellsyntax.Word, why string) {
 	opts, operands, why = r.read(args)
 	for _, o := range opts {
 		switch {
@@ -112,7 +112,7 @@ func (r row) scan(args []shellsyntax.Word) (opts []opt, operands []shellsyntax.W
 	return opts, operands, why
 }
 
-func (r row) read(args []shellsyntax.Word) (opts []opt, operands []shellsyntax.Word, why string) {
+func (r usage) read(args []shellsyntax.Word) (opts []opt, operands []shellsyntax.Word, why string) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		if !a.Known && mayBeOption(a) && !r.open() {
@@ -188,7 +188,7 @@ func (r row) read(args []shellsyntax.Word) (opts []opt, operands []shellsyntax.W
 
 // attached returns the value behind the letter of a single dash, "" where the
 // letter takes none.
-func (r row) attached(t string) string {
+func (r usage) attached(t string) string {
 	if _, marks, ok := r.word(r.dash, t[:1]); ok && strings.ContainsAny(marks, "=<?") {
 		return t[1:]
 	}
@@ -196,7 +196,7 @@ func (r row) attached(t string) string {
 }
 
 // letters reports whether t is a cluster of letters that take no value.
-func (r row) letters(t string) bool {
+func (r usage) letters(t string) bool {
 	for i := range len(t) {
 		if _, marks, ok := r.word(r.dash, t[i:i+1]); !ok || marks != "" {
 			return false
@@ -220,7 +220,7 @@ func many(w shellsyntax.Word) bool {
 func several(w shellsyntax.Word) bool { return !w.Known && !w.One && !w.Num && !w.Proc }
 
 // effect returns what a program of the table does with its arguments.
-func (r row) effect(name string, args []shellsyntax.Word) Effect {
+func (r usage) effect(name string, args []shellsyntax.Word) Effect {
 	opts, operands, why := r.scan(args)
 	if why != "" {
 		return other(name + " " + why)

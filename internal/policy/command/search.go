@@ -384,17 +384,6 @@ func fed(find []shellsyntax.Word) Search {
 	return s
 }
 
-// ShowsContent reports whether a reader shows what files hold, not only that
-// they are there or how large they are.
-func ShowsContent(name string) bool {
-	switch name {
-	case "ls", "dir", "du", "df", "stat", "wc", "file", "basename", "dirname", "realpath", "readlink", "test", "[", "find", "fd", "fdfind", "tree", "cd", "echo", "printf",
-		"cksum", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "sum", "shasum", "which", "type", "command", "true", ":":
-		return false
-	}
-	return true
-}
-
 // Wide makes a part of a shell's pattern one of "*" and "?" that matches no
 // less: what begins with a bracket, or is escaped, may be anything.
 func Wide(part string) string {

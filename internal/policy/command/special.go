@@ -6,8 +6,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-func sed(args []shellsyntax.Word) Effect {
-	r := row{short: "nErusze=!fl=i?b", long: "quiet silent debug expression= !file= !follow-symlinks in-place? line-length= null-data zero-terminated posix regexp-extended separate sandbox unbuffered binary help version", full: true}
+func sed(_ string, args []shellsyntax.Word) Effect {
+	r := usage{short: "nErusze=!fl=i?b", long: "quiet silent debug expression= !file= !follow-symlinks in-place? line-length= null-data zero-terminated posix regexp-extended separate sandbox unbuffered binary help version", full: true}
 	opts, operands, why := r.scan(args)
 	if why != "" {
 		return other("sed " + why)
@@ -43,8 +43,8 @@ func sed(args []shellsyntax.Word) Effect {
 }
 
 // awk stops reading options at its program.
-func awk(args []shellsyntax.Word) Effect {
-	r := row{short: "F=v=k", long: "field-separator= assign= csv posix re-interval sandbox", exact: true}
+func awk(_ string, args []shellsyntax.Word) Effect {
+	r := usage{short: "F=v=k", long: "field-separator= assign= csv posix re-interval sandbox", exact: true}
 	n := 0
 	for n < len(args) && args[n].Known && len(args[n].Text) > 1 && args[n].Text[0] == '-' {
 		if t := args[n].Text; t == "-F" || t == "-v" || t == "--field-separator" || t == "--assign" {
@@ -76,8 +76,8 @@ func awk(args []shellsyntax.Word) Effect {
 	return Effect{Kind: Reads, Reads: operands[1:]}
 }
 
-func jq(args []shellsyntax.Word) Effect {
-	r := row{short: "nrjacCMSesR0hVs!f!L", long: "null-input raw-output raw-output0 join-output ascii-output compact-output color-output monochrome-output sort-keys exit-status slurp raw-input tab indent= unbuffered stream stream-errors seq ascii seq help version build-configuration !from-file !library-path !run-tests", exact: true}
+func jq(_ string, args []shellsyntax.Word) Effect {
+	r := usage{short: "nrjacCMSesR0hVs!f!L", long: "null-input raw-output raw-output0 join-output ascii-output compact-output color-output monochrome-output sort-keys exit-status slurp raw-input tab indent= unbuffered stream stream-errors seq ascii seq help version build-configuration !from-file !library-path !run-tests", exact: true}
 	e := Effect{Kind: Reads}
 	var rest []shellsyntax.Word
 	textual := false
@@ -119,8 +119,8 @@ func jq(args []shellsyntax.Word) Effect {
 	return e
 }
 
-func date(args []shellsyntax.Word) Effect {
-	r := row{short: "uRjnd=I?r<!s=!f=", long: "utc universal rfc-email rfc-2822 rfc-3339= iso-8601? date= reference< resolution debug help version !set= !file=", exact: true}
+func date(_ string, args []shellsyntax.Word) Effect {
+	r := usage{short: "uRjnd=I?r<!s=!f=", long: "utc universal rfc-email rfc-2822 rfc-3339= iso-8601? date= reference< resolution debug help version !set= !file=", exact: true}
 	opts, operands, why := r.scan(args)
 	if why != "" {
 		return other("date " + why)
@@ -141,7 +141,7 @@ func date(args []shellsyntax.Word) Effect {
 
 // find: everything is an expression; only the operands before it are paths.
 // What -exec runs is a command of its own in the line.
-func find(args []shellsyntax.Word) Effect {
+func find(_ string, args []shellsyntax.Word) Effect {
 	e := Effect{Kind: Reads}
 	paths := true
 	for i := 0; i < len(args); i++ {
@@ -206,8 +206,8 @@ func findWord(t string) (arg byte, ok bool) {
 	return 0, false
 }
 
-func gofmt(args []shellsyntax.Word) Effect {
-	r := row{dash: "l d e s w r= extra local= v", exact: true}
+func gofmt(_ string, args []shellsyntax.Word) Effect {
+	r := usage{dash: "l d e s w r= extra local= v", exact: true}
 	opts, operands, why := r.scan(args)
 	if why != "" {
 		return other("gofmt " + why)

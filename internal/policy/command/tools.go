@@ -9,12 +9,12 @@ import (
 
 // goTool: the subcommands that build and run nothing of the project. What they
 // could fetch, Closed forbids.
-func goTool(args []shellsyntax.Word) Effect {
+func goTool(_ string, args []shellsyntax.Word) Effect {
 	if len(args) == 0 || !args[0].Known {
 		return other("go without a subcommand that is known")
 	}
 	sub, rest := args[0].Text, args[1:]
-	r := row{exact: true}
+	r := usage{exact: true}
 	switch sub {
 	case "version":
 		r.dash = "m v"
@@ -78,11 +78,11 @@ func goTool(args []shellsyntax.Word) Effect {
 }
 
 // npmTool: what tells of the packages that are there.
-func npmTool(args []shellsyntax.Word) Effect {
+func npmTool(_ string, args []shellsyntax.Word) Effect {
 	if len(args) == 0 || !args[0].Known {
 		return other("npm without a subcommand that is known")
 	}
-	r := row{short: "aglp", long: "all depth= json long parseable prod production dev only= omit= include= link global", operands: text, exact: true}
+	r := usage{short: "aglp", long: "all depth= json long parseable prod production dev only= omit= include= link global", operands: text, exact: true}
 	switch args[0].Text {
 	case "ls", "list", "ll", "la", "root", "prefix", "bin", "explain", "why", "help", "-v":
 		return r.effect("npm", args[1:])
@@ -101,11 +101,11 @@ func npmTool(args []shellsyntax.Word) Effect {
 // pipTool: what tells of the packages that are installed. Each subcommand has
 // options of its own: pip takes one that is another's for a shortened one, and
 // --local for --local-log.
-func pipTool(args []shellsyntax.Word) Effect {
+func pipTool(_ string, args []shellsyntax.Word) Effect {
 	if len(args) == 0 || !args[0].Known {
 		return other("pip without a subcommand that is known")
 	}
-	r := row{short: "vq", long: "verbose quiet disable-pip-version-check no-color", operands: text, exact: true}
+	r := usage{short: "vq", long: "verbose quiet disable-pip-version-check no-color", operands: text, exact: true}
 	switch args[0].Text {
 	case "list":
 		r.short, r.long = r.short+"el", r.long+" format= local user exclude= not-required editable"
@@ -124,14 +124,14 @@ func pipTool(args []shellsyntax.Word) Effect {
 
 // python: only modules of its own that tell, and with -I, since the folder it
 // runs in would come before its own library else.
-func python(args []shellsyntax.Word) Effect {
+func python(_ string, args []shellsyntax.Word) Effect {
 	if len(args) >= 3 && isOneOf(args[0], "-I") && isOneOf(args[1], "-m") {
 		switch args[2].Text {
 		case "json.tool":
-			e := row{long: "sort-keys no-ensure-ascii json-lines indent= tab no-indent compact", most: 2, exact: true}.effect("json.tool", args[3:])
+			e := usage{long: "sort-keys no-ensure-ascii json-lines indent= tab no-indent compact", most: 2, exact: true}.effect("json.tool", args[3:])
 			return e
 		case "tabnanny", "platform", "sysconfig":
-			return row{exact: true}.effect(args[2].Text, args[3:])
+			return usage{exact: true}.effect(args[2].Text, args[3:])
 		}
 	}
 	return other("python runs code")
@@ -142,14 +142,14 @@ func archive(name string, args []shellsyntax.Word) Effect {
 	e := Effect{Kind: Reads}
 	switch name {
 	case "zipinfo":
-		return row{short: "12smlvhtTzMC", exact: true}.first(name, args)
+		return usage{short: "12smlvhtTzMC", exact: true}.first(name, args)
 	case "unzip":
 		if len(args) == 0 || !args[0].Known || !strings.HasPrefix(args[0].Text, "-") || !strings.ContainsAny(args[0].Text, "lvtpcZ") {
 			return other("unzip writes files")
 		}
-		return row{short: "lvtpcZq12smhCz", exact: true}.first(name, args) // -T sets the time of the archive
+		return usage{short: "lvtpcZq12smhCz", exact: true}.first(name, args) // -T sets the time of the archive
 	case "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd":
-		opts, operands, why := row{short: "cdtlvqkf", long: "stdout to-stdout decompress uncompress list test verbose quiet", exact: true}.scan(args)
+		opts, operands, why := usage{short: "cdtlvqkf", long: "stdout to-stdout decompress uncompress list test verbose quiet", exact: true}.scan(args)
 		if why != "" {
 			return other(name + " " + why)
 		}
@@ -168,7 +168,7 @@ func archive(name string, args []shellsyntax.Word) Effect {
 		if t := args[0].Text; !strings.HasPrefix(t, "-") {
 			opts = append([]shellsyntax.Word{{Text: "-" + t, Known: true}}, args[1:]...)
 		}
-		os, operands, why := row{short: "tvzjJf=aC<", long: "list verbose file= gzip gunzip bzip2 xz zstd directory< wildcards strip-components= exclude= full-time numeric-owner", exact: true}.scan(opts)
+		os, operands, why := usage{short: "tvzjJf=aC<", long: "list verbose file= gzip gunzip bzip2 xz zstd directory< wildcards strip-components= exclude= full-time numeric-owner", exact: true}.scan(opts)
 		if why != "" {
 			return other("tar " + why)
 		}
@@ -201,7 +201,7 @@ func archive(name string, args []shellsyntax.Word) Effect {
 }
 
 // first is effect where the first operand is a file and the rest are names in it.
-func (r row) first(name string, args []shellsyntax.Word) Effect {
+func (r usage) first(name string, args []shellsyntax.Word) Effect {
 	_, operands, why := r.scan(args)
 	if why != "" {
 		return other(name + " " + why)
@@ -215,7 +215,7 @@ func (r row) first(name string, args []shellsyntax.Word) Effect {
 // pager: without a terminal these print.
 func pager(name string, args []shellsyntax.Word) Effect {
 	if name == "man" {
-		e := row{short: "kfaw", operands: text, exact: true}.effect(name, args)
+		e := usage{short: "kfaw", operands: text, exact: true}.effect(name, args)
 		for _, a := range args {
 			if strings.Contains(a.Text, "/") {
 				return other("man with a file may run what it formats it with")
@@ -228,5 +228,5 @@ func pager(name string, args []shellsyntax.Word) Effect {
 			return other(name + " " + a.Text + " runs a command of its own")
 		}
 	}
-	return row{short: "NnSsRrXFiIMmEeGgJVqQuUwWdcfx=z=", exact: true, digits: true}.effect(name, args)
+	return usage{short: "NnSsRrXFiIMmEeGgJVqQuUwWdcfx=z=", exact: true, digits: true}.effect(name, args)
 }

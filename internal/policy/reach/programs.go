@@ -30,11 +30,11 @@ func (r *walk) program(c shellsyntax.Command, name string, args []shellsyntax.Wo
 		r.make(c, args)
 	case slices.Contains([]string{"just", "npm", "pnpm", "yarn", "bun"}, name):
 		r.tool(c, name, args)
-	case interpreter(name):
+	case command.Scripted(name):
 		r.interpret(c, name, args)
-	case ownDefinitions[name]:
+	case command.RunsOwnFiles(name):
 		r.not("a call of " + name + ", which runs what its own files define")
-	case r.ask.Deep && r.runsSource(name, args):
+	case r.ask.Deep && command.Compiles(name, args):
 		r.not("a call of " + name + ", which runs source of this folder")
 	case name == "go" && slices.ContainsFunc(args, func(w shellsyntax.Word) bool {
 		flag, _, _ := strings.Cut(strings.TrimLeft(w.Text, "-"), "=")
@@ -45,13 +45,13 @@ func (r *walk) program(c shellsyntax.Command, name string, args []shellsyntax.Wo
 		r.told(c, name, args)
 	case (name == "docker" || name == "podman") && containers(args):
 		r.not("a container that runs files of this folder")
-	case command.OnlyPrints(name, c) || plainTools[name]:
+	case command.OnlyPrints(name, c) || command.RunsNothing(name):
 	default: // it may run its arguments
 		r.installed(c, name)
 		for i, w := range args {
 			base := path.Base(w.Text)
 			switch {
-			case w.Known && launchers[name] && !strings.HasPrefix(w.Text, "-"):
+			case w.Known && command.Launches(name) && !strings.HasPrefix(w.Text, "-"):
 				r.installed(c, w.Text)
 				for _, dir := range r.folders(c) {
 					if st, err := fs.Stat(r.fsys, inside(dir, w.Text)); r.ask.Deep && err == nil && st.IsDir() {
@@ -61,12 +61,12 @@ func (r *walk) program(c shellsyntax.Command, name string, args []shellsyntax.Wo
 				fallthrough
 			case w.Known && scriptName(w.Text):
 				r.files(c, w, asItIs)
-				if shellsyntax.Shell(base) || interpreter(base) || ownDefinitions[base] {
+				if shellsyntax.Shell(base) || command.Scripted(base) || command.RunsOwnFiles(base) {
 					r.program(c, base, args[i+1:])
 				}
-			case w.Known && (shellsyntax.Shell(base) || interpreter(base) || base == "make" || base == "gmake" || base == "npm" || base == "pnpm" || base == "yarn" || base == "just" || ownDefinitions[base]):
+			case w.Known && (shellsyntax.Shell(base) || command.Scripted(base) || base == "make" || base == "gmake" || base == "npm" || base == "pnpm" || base == "yarn" || base == "just" || command.RunsOwnFiles(base)):
 				r.program(c, base, args[i+1:])
-			case w.Known && strings.Contains(w.Text, " ") && runners[name]:
+			case w.Known && strings.Contains(w.Text, " ") && command.RunsLines(name):
 				for _, dir := range r.folders(c) {
 					r.line(dir, w.Text)
 				}
@@ -81,20 +81,6 @@ func (r *walk) program(c shellsyntax.Command, name string, args []shellsyntax.Wo
 func scriptName(w string) bool {
 	return extensions[path.Ext(w)] != nil || path.Ext(w) == ".sh" || path.Ext(w) == ".bash" || path.Ext(w) == ".jar"
 }
-
-// runsSource reports whether a program compiles or tests what is in the folder.
-func (r *walk) runsSource(name string, args []shellsyntax.Word) bool {
-	switch name {
-	case "go", "cargo", "dotnet", "swift", "stack", "cabal":
-		return len(args) > 0 && (!args[0].Known || slices.Contains([]string{"run", "test", "generate", "tool", "bench", "vet", "build", "install", "r", "t", "b", "exec"}, args[0].Text))
-	case "pytest", "py.test", "jest", "vitest", "mocha", "ava", "tap", "cypress", "playwright", "rspec", "phpunit", "cc", "gcc", "g++", "clang", "clang++", "rustc", "javac", "tsc":
-		return true
-	}
-	return false
-}
-
-// launchers run the installed program that their argument names.
-var launchers = map[string]bool{"npx": true, "bunx": true, "pnpx": true, "uvx": true, "pipx": true, "uv": true, "poetry": true, "pipenv": true, "rye": true, "pixi": true, "conda": true, "asdf": true, "nix": true, "dotenvx": true}
 
 // told follows the programs that git or tar are told to run.
 func (r *walk) told(c shellsyntax.Command, name string, args []shellsyntax.Word) {
@@ -165,27 +151,6 @@ func (r *walk) bin(dir, name, to string) {
 	}
 }
 
-// runners run command lines that are arguments.
-var runners = map[string]bool{"concurrently": true, "watch": true, "parallel": true, "flock": true, "entr": true, "nodemon": true, "cross-env": true, "cross-env-shell": true, "start-server-and-test": true, "dotenv": true, "script": true, "npx": true, "c8": true, "nyc": true}
-
-// plainTools run none of the files that their arguments name, or only source.
-var plainTools = map[string]bool{"go": true, "cargo": true, "rm": true, "cp": true, "mv": true, "mkdir": true, "touch": true, "ls": true, "cat": true, "test": true, "[": true, "cd": true, "grep": true, "chmod": true, "which": true, "type": true, "install": true, "export": true, "set": true}
-
-// ownDefinitions are tools that run what files of their own define, in ways
-// that are not followed here.
-var ownDefinitions = map[string]bool{
-	"tox": true, "nox": true, "rake": true, "gradle": true, "gradlew": true, "mvn": true, "mvnw": true, "ant": true, "sbt": true, "composer": true, "cmake": true, "ctest": true, "ninja": true,
-	"meson": true, "scons": true, "invoke": true, "inv": true, "task": true, "bazel": true, "mage": true, "earthly": true, "dune": true, "mix": true, "rebar3": true, "zig": true, "deno": true,
-	"gulp": true, "grunt": true, "lerna": true, "nx": true, "turbo": true, "rush": true, "wireit": true, "hatch": true, "pdm": true, "poe": true, "doit": true, "pre-commit": true, "lefthook": true, "bmake": true,
-	"docker-compose": true, "podman-compose": true, "vagrant": true, "ansible-playbook": true, "eval": true, "direnv": true, "mise": true, "devbox": true, "nix-shell": true,
-	"foreman": true, "honcho": true, "overmind": true, "pm2": true, "skaffold": true, "tilt": true, "husky": true, "watchexec": true,
-}
-
-func interpreter(name string) bool {
-	name = strings.TrimRight(name, "0123456789.")
-	return slices.Contains([]string{"python", "pypy", "node", "ruby", "perl", "php", "lua", "luajit", "awk", "gawk", "mawk", "sed", "tsx", "ts-node", "java", "Rscript", "osascript", "pwsh", "powershell", "tclsh", "expect", "groovy", "guile"}, name)
-}
-
 // interpret follows an interpreter: its script, and the module of python -m.
 func (r *walk) interpret(c shellsyntax.Command, name string, args []shellsyntax.Word) {
 	if name == "sed" || strings.HasSuffix(name, "awk") {
@@ -220,7 +185,7 @@ func (r *walk) interpret(c shellsyntax.Command, name string, args []shellsyntax.
 		case w.Text == "-c", w.Text == "-e", w.Text == "-p", w.Text == "--eval", w.Text == "--print", w.Text == "-pe":
 			r.code(c, name, args[i+1:])
 			return
-		case w.Text == "--test" && name == "node": // tests are source
+		case w.Text == "--test" && strings.HasPrefix(name, "node"): // tests are source
 			if r.ask.Deep {
 				r.not("tests, which are source")
 			}
@@ -294,7 +259,7 @@ func (r *walk) module(c shellsyntax.Command, module string) {
 			r.file(c, shellsyntax.Word{Text: n, Known: true})
 		}
 	}
-	if ownDefinitions[module] {
+	if command.RunsOwnFiles(module) {
 		r.not("a call of " + module + ", which runs what its own files define")
 	}
 }
