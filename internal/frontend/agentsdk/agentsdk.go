@@ -94,6 +94,10 @@ type talk struct {
 	requests  int
 	back      *back
 	called    map[string]*called // requests to the program, besides questions
+	held      []*called          // that wait for messages which come first
+	seen      int64              // the last event that was handled
+	closed    chan error         // of closing the session; nil before
+	gone      bool               // it is closed
 
 	model string // that the session began with
 	end   string // the signal that ends the conversation
@@ -134,7 +138,11 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 	}
 	err = t.loop(lines, ctx.Done())
 	close(t.back.over)
-	if t.s != nil {
+	switch {
+	case t.s == nil || t.gone:
+	case t.closed != nil:
+		err = cmp.Or(<-t.closed, err)
+	default:
 		err = cmp.Or(t.s.Close(), err)
 	}
 	return t.code, cmp.Or(t.w.err, err)
@@ -152,10 +160,17 @@ func (t *talk) loop(lines <-chan line, stopped <-chan struct{}) error {
 		if t.w.err != nil {
 			return nil // nobody reads any more
 		}
-		if (lines == nil || t.end != "") && !t.busy() {
-			return nil
+		if (lines == nil || t.end != "") && !t.busy() && t.closed == nil {
+			if t.s == nil {
+				return nil
+			}
+			t.closed = make(chan error, 1)
+			go func() { t.closed <- t.s.Close() }() // its hooks are called meanwhile
 		}
 		select {
+		case err := <-t.closed:
+			t.gone = true
+			return err
 		case l, more := <-lines:
 			if !more {
 				lines = nil
@@ -170,6 +185,10 @@ func (t *talk) loop(lines <-chan line, stopped <-chan struct{}) error {
 				return e.err
 			}
 			t.see(e.e)
+			if e.e.Seq > 0 {
+				t.seen = e.e.Seq
+				t.release(lines != nil)
+			}
 		case err := <-t.accepted:
 			t.took(err)
 		case c := <-t.back.to:
@@ -211,6 +230,7 @@ func (t *talk) session() (*session.Session, error) {
 		return nil, err
 	}
 	t.s = s
+	t.back.log.Store(s)
 	t.model = s.View().Info().Ref()
 	t.w.opened(s)
 	t.w.commands = t.names

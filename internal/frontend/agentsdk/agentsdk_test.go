@@ -136,6 +136,20 @@ func (p *program) next(kind string) map[string]any {
 	return nil
 }
 
+// next1 reads one line.
+func (p *program) next1() map[string]any {
+	p.t.Helper()
+	if !p.out.Scan() {
+		p.t.Fatalf("the stream ended: %v", p.err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(p.out.Bytes(), &m); err != nil {
+		p.t.Fatalf("%v: %s", err, p.out.Text())
+	}
+	p.all = append(p.all, m)
+	return m
+}
+
 // end closes the program's side and reads the rest.
 func (p *program) end() int {
 	p.t.Helper()

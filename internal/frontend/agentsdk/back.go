@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
 
@@ -19,6 +21,7 @@ import (
 
 // back carries requests to the program.
 type back struct {
+	log  atomic.Pointer[session.Session] // nil before it is open
 	to   chan *called
 	drop chan *called  // nobody waits for it any more
 	over chan struct{} // closed when the program answers no more
@@ -27,6 +30,7 @@ type back struct {
 // called is a request of pawl.
 type called struct {
 	body   any
+	after  int64         // the event that was the last one: its messages come first
 	answer chan response // holds one
 }
 
@@ -38,7 +42,10 @@ var errAway = errors.New("the program has closed its side")
 
 // call sends a request and returns the program's answer.
 func (b *back) call(ctx context.Context, body any) (json.RawMessage, error) {
-	c := &called{body, make(chan response, 1)}
+	c := &called{body: body, answer: make(chan response, 1)}
+	if s := b.log.Load(); s != nil {
+		c.after = s.View().Last()
+	}
 	select {
 	case b.to <- c:
 	case <-b.over:
@@ -63,20 +70,40 @@ func (b *back) call(ctx context.Context, body any) (json.RawMessage, error) {
 	}
 }
 
-// passes sends a request of pawl to the program.
+// passes sends a request of pawl to the program, after the messages of all that was
+// before it.
 func (t *talk) passes(c *called, listening bool) {
-	if !listening {
+	if c.after > t.seen {
+		t.held = append(t.held, c)
+		return
+	}
+	_, last := c.body.(farewell)
+	if !listening && !last {
 		c.answer <- response{Error: errAway.Error()}
 		return
 	}
 	t.requests++
 	id := fmt.Sprintf("pawl-%d", t.requests)
-	t.called[id] = c
 	t.w.asks(id, c.body)
+	if last {
+		c.answer <- response{Subtype: "success", Response: json.RawMessage("{}")}
+		return
+	}
+	t.called[id] = c
+}
+
+// release sends the requests whose time has come.
+func (t *talk) release(listening bool) {
+	held := t.held
+	t.held = nil
+	for _, c := range held {
+		t.passes(c, listening)
+	}
 }
 
 // drops tells the program that an answer is not waited for any more.
 func (t *talk) drops(c *called) {
+	t.held = slices.DeleteFunc(t.held, func(o *called) bool { return o == c })
 	for id, open := range t.called {
 		if open == c {
 			delete(t.called, id)
@@ -149,6 +176,10 @@ type callback struct {
 	Call    string          `json:"tool_use_id,omitempty"`
 }
 
+// farewell calls a hook for the end of the session. Its answer is not waited for: it can
+// block nothing, and the program may have closed its side.
+type farewell callback
+
 // Run implements hooks.Runner. A hook that does not answer in time, answers with an
 // error, or with what is not an answer has failed: before a tool that denies the call.
 func (h *Hooks) Run(ctx context.Context, rules []hook.Rule, input []byte) []hook.Ran {
@@ -175,7 +206,11 @@ func (h *Hooks) run(ctx context.Context, r hook.Rule, c callback) hook.Ran {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.Timeout, fmt.Errorf("it did not answer within %s", r.Timeout))
 	defer cancel()
 	began := time.Now()
-	answer, err := h.back.call(ctx, c)
+	var body any = c
+	if r.Event == hook.SessionEnd {
+		body = farewell(c)
+	}
+	answer, err := h.back.call(ctx, body)
 	ran.Took = time.Since(began)
 	switch {
 	case err != nil:

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -36,8 +38,8 @@ func hooked(t *testing.T, hooks object, turns ...llmtest.Turn) *program {
 	return p
 }
 
-// calledBack returns the next call of a hook. It may have come before a message that was
-// read already: the one is asked when the call is reached, the other tells of an event.
+// calledBack returns the next call of a hook, which may have been read on the way to
+// another message.
 func (p *program) calledBack() (id string, c callback) {
 	p.t.Helper()
 	for i := 0; ; i++ {
@@ -263,5 +265,74 @@ func TestServersInside(t *testing.T) {
 	p.end()
 	if g := <-done; g.err == nil {
 		t.Errorf("%s", g.raw)
+	}
+}
+
+// SPEC 17.3: a hook is called after the messages of all that was before it, and that of
+// the session's end comes last. The program may have closed its side by then.
+func TestHookCallsInOrder(t *testing.T) {
+	const calls = 60
+	var turns []llmtest.Turn
+	for i := range calls {
+		turns = append(turns, llmtest.Use("read", fmt.Sprintf(`{"files":[{"path":"f%d"}]}`, i)))
+	}
+	p := hooked(t, object{
+		"PreToolUse": matcher("*", "before"), "PostToolUse": matcher("*", "after"), "Stop": matcher("", "stop"), "SessionEnd": matcher("", "end"),
+	}, append(turns, llmtest.Say("the last words"))...)
+	for i := range calls {
+		if err := os.WriteFile(filepath.Join(p.dir, fmt.Sprint("f", i)), []byte("x\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.say("go")
+	said, results, seen := 0, 0, map[string]int{}
+	words := ""
+	for len(p.all) == 0 || p.all[len(p.all)-1]["type"] != "result" {
+		m := p.next1()
+		var in struct {
+			ID      string `json:"request_id"`
+			Request callback
+			Message struct {
+				Content []struct {
+					Type, Text string
+				}
+			}
+		}
+		if err := json.Unmarshal(encode(m), &in); err != nil && m["type"] != "result" {
+			t.Fatal(err)
+		}
+		for _, c := range in.Message.Content {
+			switch c.Type {
+			case "tool_use":
+				said++
+			case "tool_result":
+				results++
+			case "text":
+				words += c.Text
+			}
+		}
+		c := in.Request
+		seen[c.ID]++
+		switch {
+		case c.ID == "":
+			continue
+		case (c.ID == "before" || c.ID == "after") && (said != seen[c.ID] || results != said-1):
+			t.Errorf("call %d of %s came after %d calls of the model and %d results", seen[c.ID], c.ID, said, results)
+		case c.ID == "stop" && !strings.HasSuffix(words, "the last words"):
+			t.Errorf("stop came after %q", words)
+		case c.ID == "end":
+			t.Error("the session has not ended")
+		}
+		p.answer(in.ID, object{})
+	}
+	if seen["before"] != calls || seen["after"] != calls || seen["stop"] != 1 {
+		t.Error(seen)
+	}
+	if code := p.end(); code != 0 {
+		t.Error(code, p.err)
+	}
+	last := string(encode(p.all[len(p.all)-1]))
+	if !strings.Contains(last, `"callback_id":"end"`) || !strings.Contains(last, `"hook_event_name":"SessionEnd"`) {
+		t.Error(last)
 	}
 }

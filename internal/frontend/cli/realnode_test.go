@@ -40,6 +40,12 @@ func scriptOf(t *testing.T, script, sdk string, reply func(n int, body []byte) l
 	srv := httptest.NewServer(&llmtest.Server{Reply: reply})
 	t.Cleanup(srv.Close)
 	dir = t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, ".claude/commands"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".claude/commands/price.md"), []byte("What does a $1 cost? Write it down.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	c := pawl(t, dir, t.TempDir(), []string{"ANTHROPIC_API_KEY=sk-ant-test-0000000000000000", "ANTHROPIC_BASE_URL=" + srv.URL})
 	script, err := filepath.Abs(script)
 	if err != nil {

@@ -58,9 +58,12 @@ func TestRealAgentSDK(t *testing.T) {
 func TestRealAgentSDKInside(t *testing.T) {
 	sdk := filepath.Join(os.Getenv("PAWL_SDK"), "sdk.mjs")
 	zod := filepath.Join(os.Getenv("PAWL_SDK"), "../../zod/index.js")
-	out, said, dir := scriptOf(t, "testdata/sdk/inside.mjs", sdk, func(n int, _ []byte) llmtest.Turn {
+	out, said, dir := scriptOf(t, "testdata/sdk/inside.mjs", sdk, func(n int, body []byte) llmtest.Turn {
 		switch n {
 		case 0:
+			if !bytes.Contains(body, []byte("What does a hat cost? Write it down.")) {
+				return llmtest.Say("the command was not expanded")
+			}
 			return llmtest.Use("mcp__shop__price", `{"thing":"hat"}`)
 		case 1:
 			return llmtest.Use("write", `{"path":"secret.txt","content":"7\n"}`)
@@ -70,7 +73,7 @@ func TestRealAgentSDKInside(t *testing.T) {
 		return llmtest.Say("7")
 	}, "ZOD="+zod)
 	text := string(out)
-	for _, want := range []string{`{"asked":"mcp__shop__price"}`, `{"tool":"hat"}`, `{"after":"mcp__shop__price"}`, "a hat costs 7", `{"hook":"Write"}`, "no secrets", `{"asked":"Write"}`, `{"after":"Write"}`, `{"ended":"success"}`} {
+	for _, want := range []string{`{"lists":true}`, `{"asked":"mcp__shop__price"}`, `{"tool":"hat"}`, `{"after":"mcp__shop__price"}`, "a hat costs 7", `{"hook":"Write"}`, "no secrets", `{"asked":"Write"}`, `{"after":"Write"}`, `{"ended":"success"}`, `{"end":"other"}`} {
 		at := strings.Index(text, want)
 		if at < 0 {
 			t.Fatalf("there is no %s, in this order:\n%s%s", want, out, said)

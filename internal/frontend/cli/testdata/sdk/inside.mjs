@@ -11,7 +11,7 @@ const server = createSdkMcpServer({
   })],
 });
 const q = query({
-  prompt: 'what does a hat cost? write it down',
+  prompt: '/price hat',
   options: {
     pathToClaudeCodeExecutable: process.env.PAWL, cwd: process.env.DIR, model: 'anthropic/claude-script',
     mcpServers: { shop: server },
@@ -23,12 +23,14 @@ const q = query({
         return { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny', permissionDecisionReason: 'no secrets' } };
       }] }],
       PostToolUse: [{ hooks: [async (input) => { out({ after: input.tool_name }); return {}; }] }],
+      SessionEnd: [{ hooks: [async (input) => { out({ end: input.reason }); return {}; }] }],
     },
     canUseTool: async (name, input) => { out({ asked: name }); return { behavior: 'allow', updatedInput: input }; },
   },
 });
 for await (const m of q) {
+  if (m.type === 'system' && m.subtype === 'init') out({ lists: m.slash_commands.includes('price') });
   if (m.type === 'user') out({ result: JSON.stringify(m.message.content) });
   if (m.type === 'result') out({ ended: m.subtype });
 }
-process.exit(0);
+out({ over: true });
