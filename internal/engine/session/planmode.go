@@ -26,36 +26,9 @@ type DecidePlan struct {
 	Why     string
 }
 
-// whyPlan is Noted.Why of what the model is told of plan mode.
-const whyPlan = "plan"
-
-const (
-	planNote = "[Plan mode: you can read and explore, and nothing can be changed. Where a change is wanted, explore until you know what it takes, ask what only the person can decide, and end with the plan: the heading \"# Plan: TITLE\", a few sentences on what and why, and a heading \"## Phase N: TITLE\" for each phase in order, with the files that it touches, what is done there, and how it is verified. The person approves, edits or rejects it; do not ask for that yourself. A mere question is answered without a plan.]"
-	planOver = "[Plan mode is over: changes are possible again.]"
-)
-
-// planState folds what plan mode needs to know.
-type planState struct {
-	proposal phase.Proposal
-	told     bool // the model was told of plan mode, and not of its end
-}
-
-// Apply implements event.Fold.
-func (p *planState) Apply(e event.Event) {
-	p.proposal.Apply(e)
-	switch b := e.Body.(type) {
-	case event.Noted:
-		if b.Why == whyPlan {
-			p.told = b.Text == planNote
-		}
-	case event.Compacted:
-		p.told = false
-	}
-}
-
 // Proposal is the plan as a document.
 func (v *View) Proposal() phase.Proposal {
-	return eventlog.Query(v.s.log, func() phase.Proposal { return v.s.planning.proposal })
+	return eventlog.Query(v.s.log, func() phase.Proposal { return v.s.planning.Proposal })
 }
 
 // planNotes returns what the model must be told of plan mode with a person's prompt.
@@ -63,17 +36,12 @@ func (s *state) planNotes() []event.Draft {
 	if !s.cfg.Person || s.cfg.child.agent != nil {
 		return nil
 	}
-	told := eventlog.Query(s.log, func() bool { return s.planning.told })
-	text := ""
-	switch in := s.mode() == permission.Plan; {
-	case in && !told:
-		text = planNote
-	case !in && told:
-		text = planOver
-	default:
+	in := s.mode() == permission.Plan
+	text := eventlog.Query(s.log, func() string { return s.planning.Note(in) })
+	if text == "" {
 		return nil
 	}
-	return []event.Draft{{Body: event.Noted{Why: whyPlan, Text: text}}}
+	return []event.Draft{{Body: event.Noted{Why: phase.ModeNote, Text: text}}}
 }
 
 // keepPlan records the plan that a turn in plan mode ended with.

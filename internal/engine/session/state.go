@@ -23,6 +23,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 	"github.com/pawl-agent/pawl/internal/policy/memory"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/phase"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -53,7 +54,7 @@ type state struct {
 	memory   memory.Fold
 	routing  routing.Fold
 	outside  outside
-	planning planState
+	planning phase.Planning
 	blind    blindness
 
 	childFold  children.Fold

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"time"
-
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fsm"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
@@ -17,7 +15,7 @@ type machines struct {
 	app     lifecycle.Application
 	window  lifecycle.Window
 	storage lifecycle.Storage
-	pace    pace
+	pace    progress.Pace
 }
 
 type machinesFold struct{ s *state }
@@ -33,7 +31,7 @@ func (m *machines) apply(e event.Event, conv *window.Conversation, p *progress.F
 	m.app.Apply(e)
 	m.storage.Apply(e)
 	m.window.Set(conv.Percent(), conv.Blocked())
-	m.pace.apply(e, p)
+	m.pace.Apply(e, p)
 }
 
 // States is where every machine of a session is.
@@ -49,37 +47,6 @@ type States struct {
 	Violations []lifecycle.Violation
 }
 
-// pace counts how far the running turn has come.
-type pace struct {
-	turn  bool
-	began time.Time
-	from  progress.Brief // when it began
-	calls int
-	fails int
-	since int // calls since there was something new
-	news  int
-}
-
-func (p *pace) apply(e event.Event, f *progress.Fold) {
-	switch b := e.Body.(type) {
-	case event.Prompted:
-		if !p.turn {
-			*p = pace{turn: true, began: e.Time, from: f.Recent(), news: f.News()}
-		}
-	case event.Ended:
-		p.turn = false
-	case event.CallDone:
-		p.calls++
-		if b.Outcome != event.OK {
-			p.fails++
-		}
-		p.since++
-		if n := f.News(); n != p.news {
-			p.news, p.since = n, 0
-		}
-	}
-}
-
 // milestones shows how far the turn has come, where it is time to say so
 // (SPEC 6.6).
 type milestones struct{ s *state }
@@ -92,18 +59,11 @@ func (milestones) Root() any { return nil }
 
 // Comment implements eventlog.Commenter.
 func (m milestones) Comment(e event.Event) (event.Body, bool) {
-	s := m.s
-	p := &s.machines.pace
-	every := s.progress.Config().ProgressCheckInterval
-	if _, done := e.Body.(event.CallDone); !done || every <= 0 || p.calls%every != 0 {
+	b, due := m.s.machines.pace.Milestone(e, m.s.progress)
+	if !due {
 		return nil, false
 	}
-	now, totals := s.progress.Recent(), s.progress.Phases().Totals(e.Time)
-	b := event.Progressed{
-		Calls: p.calls, Files: len(s.evidence.Report().Files), Tests: now.TestsOK - p.from.TestsOK, Errors: p.fails,
-		Since: p.since, PhasesDone: totals.CompletedPhases, PhasesTotal: totals.TotalPhases, Elapsed: e.Time.Sub(p.began),
-		Phase: s.progress.Phases().Name(),
-	}
+	b.Files = len(m.s.evidence.Report().Files)
 	return b, true
 }
 

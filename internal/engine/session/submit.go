@@ -73,7 +73,7 @@ func (s *Session) attach(ctx context.Context, p Prompt) Prompt {
 			Other:   other,
 			Symbols: s.cfg.Symbols, Most: window.Bytes(eventlog.Query(s.log, s.conv.PromptCap)),
 			Files: s.cfg.Files, Tools: s.cfg.Tools, Env: s.env, Decide: s.consent.Mentioned, Masked: s.results().Masked,
-		}.Attach(ctx, words(p))
+		}.Attach(ctx, window.Typed(p.Text, p.Pasted))
 	}
 	if p.Piped != "" {
 		p.Text = strings.TrimRight(p.Text, "\n") + "\n\n" + p.Piped
