@@ -43,7 +43,7 @@ type indexReader struct {
 	idLen   int
 	path    []byte // of the entry before
 	raw     [indexStat + 32 + 2]byte
-	length  int64  // of the entry, bytes, but in version 4
+	length  int64  // of the entry, bytes
 	left    uint32 // entries
 	size    int64
 	end     End
@@ -80,9 +80,10 @@ func newIndexReader(f io.ReaderAt, size int64, idLen int) (*indexReader, error) 
 	return r, nil
 }
 
-// newEntryReader reads entries that begin somewhere in an index, before version 4.
-func newEntryReader(f io.Reader, version, left uint32, idLen int) *indexReader {
-	return &indexReader{b: bufio.NewReaderSize(f, 64<<10), version: version, left: left, idLen: idLen}
+// newEntryReader reads entries that begin somewhere in an index, after one with
+// this path.
+func newEntryReader(f io.Reader, version, left uint32, idLen int, before string) *indexReader {
+	return &indexReader{b: bufio.NewReaderSize(f, 64<<10), version: version, left: left, idLen: idLen, path: []byte(before)}
 }
 
 // next reads an entry. After the last one it checks what follows, and returns io.EOF.
@@ -118,10 +119,11 @@ func (r *indexReader) next(t *Entry) error {
 	t.Module = mode&kind == module
 	t.Plain = mode&kind == regular && flags&(flagAssumeValid|flagStage) == 0 && more&(flagSkipWorktree|flagIntentToAdd) == 0
 	if r.version == 4 {
-		cut, err := r.varint()
+		cut, size, err := r.varint()
 		if err != nil || cut > len(r.path) {
 			return ErrForm
 		}
+		n += size
 		r.path = r.path[:len(r.path)-cut]
 	} else {
 		r.path = r.path[:0]
@@ -138,12 +140,14 @@ func (r *indexReader) next(t *Entry) error {
 			return ErrForm
 		}
 	}
+	n += len(r.path) - was + 1
+	r.length = int64(n)
 	if r.version < 4 { // entries are filled up with one to eight NULs
-		n += len(r.path) - was
-		if _, err := r.b.Discard((n/8+1)*8 - n - 1); err != nil {
+		more := (8 - n%8) % 8
+		if _, err := r.b.Discard(more); err != nil {
 			return ErrForm
 		}
-		r.length = int64(n/8+1) * 8
+		r.length += int64(more)
 	}
 	if len(r.path) == 0 {
 		return ErrForm
@@ -152,16 +156,17 @@ func (r *indexReader) next(t *Entry) error {
 	return nil
 }
 
-// varint reads a number as in git's packs, where each continuation adds one.
-func (r *indexReader) varint() (int, error) {
-	n := 0
-	for i := 0; ; i++ {
+// varint reads a number as in git's packs, where each continuation adds one. It
+// returns the number and its length.
+func (r *indexReader) varint() (n, size int, err error) {
+	for {
 		c, err := r.b.ReadByte()
-		if err != nil || i > 4 {
-			return 0, ErrForm
+		if err != nil || size > 4 {
+			return 0, 0, ErrForm
 		}
+		size++
 		if n = n<<7 | int(c&0x7f); c < 0x80 {
-			return n, nil
+			return n, size, nil
 		}
 		n++
 	}

@@ -2,66 +2,58 @@ package gitindex
 
 import (
 	"encoding/binary"
-	"hash/maphash"
 	"io"
 	"strings"
 )
 
 // Known is what was read of an index, so that of the next one only what differs
-// is read: its entries in runs, each with a hash. A change of some entries, also
-// one that moves all that follows, leaves most runs as they were. The zero value
-// knows nothing.
+// is read: its entries in runs, each with a hash, and the entries that were
+// marked. A change of some entries, also one that moves all that follows, leaves
+// most runs as they were. The zero value knows nothing.
 type Known struct {
-	seed  maphash.Seed
-	runs  []run
-	idLen int
+	sums    sums
+	runs    []run
+	idLen   int
+	version uint32
 }
-
-// Some reports whether an index is known.
-func (k *Known) Some() bool { return len(k.runs) > 0 }
 
 // run is entries that follow each other.
 type run struct {
-	first      string // the path of the first one
-	size       int64
-	n          uint32
-	sum, names uint64 // hashes of the bytes, and of the paths
+	// first and before are the paths of the first one and of the one before it; an
+	// entry of version 4 is written as a difference from the one before.
+	first, before, last string
+	size                int64
+	n                   uint32
+	sum                 uint64 // of the bytes
+	marked              []string
 }
 
 // runSize is about how long a run is, in bytes.
 const runSize = 64 << 10
 
-// Changed passes on the entries of an open index that are not in the runs that
-// are known, and keeps those that are there now. paths reports whether other
-// paths are in it than before. Nothing is known after an error.
-func (k *Known) Changed(f io.ReaderAt, size int64, idLen int, take func(*Entry)) (end End, paths bool, err error) {
+// Changed passes the entries of an open index that are not in the runs that are
+// known to mark, and keeps the runs that are there now. It returns the paths of
+// all entries that mark reported true of, now or when they were read. Nothing is
+// known after an error.
+func (k *Known) Changed(f io.ReaderAt, size int64, idLen int, mark func(*Entry) bool) (marked []string, end End, err error) {
 	old := k.runs
-	if pieces := int64(len(old)); k.idLen != idLen || pieces > 4*(size/runSize+16) { // too many small ones
-		old, k.seed, k.idLen = nil, maphash.MakeSeed(), idLen
-	}
 	k.runs = nil
 	r, err := newIndexReader(f, size, idLen)
 	if err != nil {
-		return end, true, err
+		return nil, end, err
 	}
-	if r.version == 4 { // an entry depends on the one before it
-		var t Entry
-		for err == nil {
-			if err = r.next(&t); err == nil {
-				take(&t)
-			}
-		}
-		if err == io.EOF {
-			err = nil
-		}
-		return r.end, true, err
+	if k.idLen != idLen || k.version != r.version || int64(len(old)) > 4*(size/runSize+16) { // too many small ones
+		old, k.sums, k.idLen, k.version = nil, newSums(), idLen, r.version
 	}
-	d := &differ{k: k, f: f, size: size - int64(idLen), old: old, at: headSize, left: r.left, version: r.version, take: take}
+	d := &differ{k: k, f: f, size: size - int64(idLen), old: old, at: headSize, left: r.left, version: r.version, mark: mark}
 	if err := d.read(); err != nil {
 		k.runs = nil
-		return end, true, err
+		return nil, end, err
 	}
-	return r.end, d.paths || len(old) == 0, nil
+	for _, r := range k.runs {
+		marked = append(marked, r.marked...)
+	}
+	return marked, r.end, nil
 }
 
 const headSize = 12
@@ -75,8 +67,8 @@ type differ struct {
 	at      int64
 	left    uint32
 	version uint32
-	take    func(*Entry)
-	paths   bool
+	before  string // the path before at
+	mark    func(*Entry) bool
 	buf     []byte
 }
 
@@ -92,7 +84,6 @@ func (d *differ) read() error {
 			}
 		}
 	}
-	d.paths = d.paths || len(d.old) > 0
 	return d.extensions()
 }
 
@@ -110,27 +101,24 @@ func (d *differ) bytes(at, n int64) ([]byte, error) {
 
 // skip passes a run that is as it was.
 func (d *differ) skip() (bool, error) {
-	if len(d.old) == 0 || d.old[0].n > d.left || d.at+d.old[0].size > d.size {
+	if len(d.old) == 0 || d.old[0].n > d.left || d.at+d.old[0].size > d.size || d.old[0].before != d.before {
 		return false, nil
 	}
 	o := d.old[0]
 	data, err := d.bytes(d.at, o.size)
-	if err != nil || maphash.Bytes(d.k.seed, data) != o.sum {
+	if err != nil || d.k.sums.of(data) != o.sum {
 		return false, err
 	}
 	d.k.runs = append(d.k.runs, o)
-	d.old, d.at, d.left = d.old[1:], d.at+o.size, d.left-o.n
+	d.old, d.at, d.left, d.before = d.old[1:], d.at+o.size, d.left-o.n, o.last
 	return true, nil
 }
 
 // stretch reads entries up to where a known run begins, or to the end.
 func (d *differ) stretch() error {
-	r := newEntryReader(io.NewSectionReader(d.f, d.at, d.size-d.at), d.version, d.left, d.k.idLen)
-	was := d.old
-	from := len(d.k.runs)
-	var names maphash.Hash
-	names.SetSeed(d.k.seed)
-	now, begin := run{}, d.at
+	r := newEntryReader(io.NewSectionReader(d.f, d.at, d.size-d.at), d.version, d.left, d.k.idLen, d.before)
+	now, begin := run{before: d.before}, d.at
+	var last []byte // only of version 4
 	end := func() error {
 		if now.n == 0 {
 			return nil
@@ -139,10 +127,9 @@ func (d *differ) stretch() error {
 		if err != nil {
 			return err
 		}
-		now.sum, now.names = maphash.Bytes(d.k.seed, data), names.Sum64()
+		now.sum, now.last = d.k.sums.of(data), string(last)
 		d.k.runs = append(d.k.runs, now)
-		begin, now = begin+now.size, run{}
-		names.Reset()
+		begin, d.before, now = begin+now.size, now.last, run{before: now.last}
 		return nil
 	}
 	var t Entry
@@ -159,14 +146,18 @@ func (d *differ) stretch() error {
 		if first && len(d.old) > 0 && d.old[0].first == string(t.Path) {
 			d.old = d.old[1:] // it does, and it is not as it was
 		}
+		path := t.Path
 		if now.n == 0 {
-			now.first = string(t.Path)
+			now.first = string(path)
+		}
+		if d.version == 4 {
+			last = append(last[:0], path...)
 		}
 		now.n++
 		now.size += r.length
-		names.Write(t.Path)
-		names.WriteByte(0)
-		d.take(&t)
+		if d.mark(&t) {
+			now.marked = append(now.marked, string(path))
+		}
 		d.at, d.left = d.at+r.length, d.left-1
 		// One that is nearly at the next known run goes on up to there.
 		if now.size >= runSize && (len(d.old) == 0 || now.size >= 2*runSize) {
@@ -175,19 +166,7 @@ func (d *differ) stretch() error {
 			}
 		}
 	}
-	if err := end(); err != nil {
-		return err
-	}
-	gone := was[:len(was)-len(d.old)]
-	came := d.k.runs[from:]
-	if len(gone) != len(came) {
-		d.paths = true
-		return nil
-	}
-	for i := range gone {
-		d.paths = d.paths || gone[i].names != came[i].names
-	}
-	return nil
+	return end()
 }
 
 // extensions checks what follows the entries. A name in lower case changes what

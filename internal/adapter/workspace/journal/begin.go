@@ -124,72 +124,86 @@ func (l *comparison) force(again bool) bool {
 	if j.repo == nil || j.partial {
 		return false
 	}
-	if !again && j.forced != nil && (!j.gitChanged(l.now) || l.noneForced()) {
+	if !again && j.forced != nil && !j.gitChanged(l.now) {
 		return false
 	}
-	var forced map[string]bool
+	if again || j.absentMore {
+		j.gitKnown = gitindex.Known{}
+	}
 	var c cursor
-	missing := "" // the last folder that is not there
-	was, end, err := j.repo.entries(l.ctx, &j.gitKnown, func() {
-		forced, c, missing, j.forcedGone = map[string]bool{}, cursor{x: j.x}, "\x00", false
-	}, func(t *gitindex.Entry) {
-		if l.byRules(&c, t) {
-			return
+	n, there := 0, l.tracked()
+	marked, was, end, err := j.repo.marked(l.ctx, &j.gitKnown, func() {
+		n, c, j.absentMore = 0, cursor{x: j.x}, false
+	}, func(t *gitindex.Entry) bool {
+		if l.byRules(&c, t.Path) {
+			return false
 		}
-		in, name := split(string(t.Path))
-		if in == missing {
-			return
+		if n++; n <= maxAbsent {
+			return true
 		}
-		if f, err := l.p.open(in); err != nil {
-			missing, j.forcedGone = in, true
-			return
-		} else if _, err := f.stat(name); err != nil {
-			j.forcedGone = true
-			return
-		}
-		for p := string(t.Path); p != "" && !forced[p]; p, _ = split(p) {
-			forced[p] = true
-		}
+		is := there(string(t.Path))
+		j.absentMore = j.absentMore || !is
+		return is
 	})
 	if err != nil {
 		return false // ignored files stay ignored until git can be asked
 	}
+	forced, absent := map[string]bool{}, map[string]bool{}
+	c = cursor{x: j.x}
+	for _, p := range marked { // some were found when the index was read before
+		if l.byRules(&c, []byte(p)) {
+			continue
+		}
+		in := forced
+		if !there(p) {
+			in = absent
+		}
+		for ; p != "" && !in[p]; p, _ = split(p) {
+			in[p] = true
+		}
+	}
+	j.absent = absent
 	j.gitSeen, j.gitEnd = was, end
 	changed := !maps.Equal(forced, j.forced)
 	j.forced, j.forcedSaved = forced, j.forcedSaved && !changed
 	return changed
 }
 
+// maxAbsent is how many tracked files that are ignored and not there are known by
+// name. Where there are more, such as in a sparse checkout, the index is read whole.
+const maxAbsent = 10_000
+
+// tracked returns what reports whether a tracked file is there. A folder that is
+// not there is asked for once for all of its files that follow each other.
+func (l *comparison) tracked() func(path string) bool {
+	missing := "\x00"
+	return func(path string) bool {
+		in, name := split(path)
+		if in == missing {
+			return false
+		}
+		f, err := l.p.open(in)
+		if err != nil {
+			missing = in
+			return false
+		}
+		_, err = f.stat(name)
+		return err == nil
+	}
+}
+
 // byRules reports whether a tracked file is watched, or would be, by the ignore
 // rules alone.
-func (l *comparison) byRules(c *cursor, t *gitindex.Entry) bool {
-	_, name := c.seek(t.Path)
+func (l *comparison) byRules(c *cursor, path []byte) bool {
+	_, name := c.seek(path)
 	d := c.d
 	if d == nil || d.closed {
 		return false
 	}
-	if _, ok := c.find(name); ok && (len(l.j.forced) == 0 || !l.j.forced[string(t.Path)]) {
+	if _, ok := c.find(name); ok && (len(l.j.forced) == 0 || !l.j.forced[string(path)]) {
 		return true
 	}
-	return !d.rules.Match(string(t.Path), false)
-}
-
-// noneForced reports whether, as before, no tracked file is ignored. Then only
-// what changed in git's index has to be read.
-func (l *comparison) noneForced() bool {
-	j := l.j
-	if len(j.forced) > 0 || j.forcedGone || !j.gitKnown.Some() {
-		return false
-	}
-	c, none := cursor{x: j.x}, true
-	was, end, err := readIndex(j.repo.index, j.repo.prefix, j.repo.idLen, &j.gitKnown, func(t *gitindex.Entry) {
-		none = none && l.byRules(&c, t)
-	})
-	if err != nil || !none {
-		return false
-	}
-	j.gitSeen, j.gitEnd = was, end
-	return true
+	return !d.rules.Match(string(path), false)
 }
 
 // gitChanged reports whether git's index may have been written since it was
@@ -217,7 +231,7 @@ func (l *comparison) clean(in state, n int) *clean {
 	var all clean
 	var c cursor
 	written := pathStamp(j.repo.index).mtime
-	was, _, err := j.repo.entries(l.ctx, nil, func() {
+	was, _, err := j.repo.entries(l.ctx, func() {
 		all, c = clean{make([]spot, 0, n), make([]byte, 0, n*j.repo.idLen)}, cursor{x: j.x}
 	}, func(t *gitindex.Entry) {
 		_, name := c.seek(t.Path)

@@ -29,6 +29,7 @@ type comparison struct {
 	// quiet: new names are added and not reported, since it is not known
 	// whether earlier rules ignored them.
 	quiet     bool
+	newRules  bool      // tracked files may be ignored that were not, or were not there
 	until     time.Time // of a first look
 	oldForced map[string]bool
 
@@ -127,7 +128,7 @@ func (l *comparison) again(touched []string) error {
 	l.queue(more)
 	all = l.relistFound(more) || all
 	// Tracked files are watched under the new rules too.
-	if all && root != nil && l.force(true) {
+	if (all || l.newRules) && root != nil && l.force(true) {
 		l.relist(root, j.outer, true)
 	}
 	return nil
@@ -259,6 +260,7 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 	oldRules, oldClosed, known := d.rules, d.closed, j.x.dirs[d.path] == d
 	d.closed = closed
 	l.readRules(d, f, above, names)
+	l.newRules = l.newRules || !known && d.ignore != stamp{}
 	d.stamp, d.racy = st, st.racy(l.now)
 	j.x.touched(d)
 	oldFiles, oldSubs := d.files, d.subs
@@ -285,6 +287,7 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 				present = map[string]bool{}
 			}
 			present[name] = true
+			l.newRules = l.newRules || j.absent[rel] // it came back
 			continue
 		}
 		// It was ignored before, so its existence proves nothing.
@@ -349,7 +352,7 @@ func (l *comparison) readRules(d *dir, f folder, above workspace.Ignore, names [
 		return
 	}
 	st, err := f.stat(ignoreName)
-	if err != nil || st.mode&^0o777 != 0 {
+	if err != nil || !st.plain() {
 		return
 	}
 	d.ignore = st

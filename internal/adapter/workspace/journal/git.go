@@ -113,54 +113,76 @@ func (r *repo) rules() workspace.Ignore {
 
 // entries passes on the entries of git's index below the workspace. fresh is
 // called before the first one, again if git has to be asked after all. It
-// returns the stamp of the index and its last hash. k, if not nil, is what it
-// will be known by.
-func (r *repo) entries(ctx context.Context, k *gitindex.Known, fresh func(), take func(*gitindex.Entry)) (stamp, gitindex.End, error) {
+// returns the stamp of the index and its last hash.
+func (r *repo) entries(ctx context.Context, fresh func(), take func(*gitindex.Entry)) (was stamp, end gitindex.End, err error) {
 	fresh()
-	if k != nil {
-		*k = gitindex.Known{}
-	}
-	was, end, err := readIndex(r.index, r.prefix, r.idLen, k, take)
+	was, err = readIndex(r.index, func(f *os.File, size int64) error {
+		end, err = gitindex.Read(f, size, r.prefix, r.idLen, take)
+		return err
+	})
 	if err == nil {
 		return was, end, nil
 	}
 	fresh()
+	was, err = r.listed(ctx, take)
+	return was, gitindex.End{}, err
+}
+
+// marked returns the paths of git's index below the workspace that mark reports
+// true of. Of an index that is known, mark is asked only about what changed in it.
+func (r *repo) marked(ctx context.Context, k *gitindex.Known, fresh func(), mark func(*gitindex.Entry) bool) (out []string, was stamp, end gitindex.End, err error) {
+	fresh()
+	was, err = readIndex(r.index, func(f *os.File, size int64) error {
+		out, end, err = k.Changed(f, size, r.idLen, func(t *gitindex.Entry) bool {
+			rest, ok := bytes.CutPrefix(t.Path, []byte(r.prefix))
+			t.Path = rest
+			return ok && mark(t)
+		})
+		return err
+	})
+	if err == nil {
+		for i := range out {
+			out[i] = out[i][len(r.prefix):]
+		}
+		return out, was, end, nil
+	}
+	fresh()
+	out, *k = nil, gitindex.Known{}
+	was, err = r.listed(ctx, func(t *gitindex.Entry) {
+		if mark(t) {
+			out = append(out, string(t.Path))
+		}
+	})
+	return out, was, gitindex.End{}, err
+}
+
+// listed passes on what git says is in its index below the workspace.
+func (r *repo) listed(ctx context.Context, take func(*gitindex.Entry)) (stamp, error) {
 	before := pathStamp(r.index)
 	out, err := r.git.Run(ctx, r.root, nil, nil, "ls-files", "-s", "-v", "--debug", "-z")
 	if err != nil {
-		return stamp{}, end, err
+		return stamp{}, err
 	}
 	if pathStamp(r.index) != before {
-		return stamp{}, end, errors.New("git's index was written meanwhile")
+		return stamp{}, errors.New("git's index was written meanwhile")
 	}
-	return before, gitindex.End{}, gitindex.ParseListing(out, take)
+	return before, gitindex.ParseListing(out, take)
 }
 
-// readIndex passes on the entries of an index file below prefix; with k those
-// that are not known, which may be others.
-func readIndex(path, prefix string, idLen int, k *gitindex.Known, take func(*gitindex.Entry)) (was stamp, end gitindex.End, err error) {
+// readIndex opens an index file for read, unless there is none: nothing was ever added.
+func readIndex(path string, read func(f *os.File, size int64) error) (was stamp, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return was, end, nil // nothing was ever added
+		return was, nil
 	}
 	if err != nil {
-		return was, end, err
+		return was, err
 	}
 	defer f.Close()
 	if was, err = fileStamp(f); err != nil {
-		return was, end, err
+		return was, err
 	}
-	if k == nil {
-		end, err = gitindex.Read(f, was.size, prefix, idLen, take)
-		return was, end, err
-	}
-	end, _, err = k.Changed(f, was.size, idLen, func(t *gitindex.Entry) {
-		if rest, ok := bytes.CutPrefix(t.Path, []byte(prefix)); ok {
-			t.Path = rest
-			take(t)
-		}
-	})
-	return was, end, err
+	return was, read(f, was.size)
 }
 
 // lastHash returns the stamp of an index file and the hash at its end.

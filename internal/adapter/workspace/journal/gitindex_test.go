@@ -33,7 +33,10 @@ func asked(t *testing.T, root, top, prefix string, idLen int) (listed, read []st
 	if err := gitindex.ParseListing(out, func(x *gitindex.Entry) { listed = append(listed, line(x)) }); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = readIndex(filepath.Join(top, ".git/index"), prefix, idLen, nil, func(x *gitindex.Entry) { read = append(read, line(x)) })
+	_, err = readIndex(filepath.Join(top, ".git/index"), func(f *os.File, size int64) error {
+		_, err := gitindex.Read(f, size, prefix, idLen, func(x *gitindex.Entry) { read = append(read, line(x)) })
+		return err
+	})
 	return listed, read, err
 }
 
@@ -122,7 +125,7 @@ func TestGitIndex(t *testing.T) {
 					}
 					r := &repo{git: plainGit, root: root, prefix: prefix, index: filepath.Join(top, ".git/index"), idLen: idLen}
 					n := 0
-					if _, _, err := r.entries(t.Context(), nil, func() { n = 0 }, func(*gitindex.Entry) { n++ }); err != nil || n != len(listed) {
+					if _, _, err := r.entries(t.Context(), func() { n = 0 }, func(*gitindex.Entry) { n++ }); err != nil || n != len(listed) {
 						t.Errorf("%q: %d entries, git lists %d: %v", prefix, n, len(listed), err)
 					}
 					continue

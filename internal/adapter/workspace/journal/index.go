@@ -23,6 +23,9 @@ func (s stamp) dir() bool     { return s.mode&uint32(fs.ModeDir) != 0 }
 func (s stamp) link() bool    { return s.mode&uint32(fs.ModeSymlink) != 0 }
 func (s stamp) special() bool { return s.mode&uint32(fs.ModeIrregular) != 0 }
 
+// plain reports whether it is a regular file.
+func (s stamp) plain() bool { return s.mode&^0o777 == 0 }
+
 // The resolution of a file system's clock is a few milliseconds or, for times
 // without a fraction, up to two seconds.
 const (

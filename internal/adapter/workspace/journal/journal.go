@@ -81,11 +81,12 @@ type Journal struct {
 	sources []stamp // of repo.sources
 	gitSeen stamp   // of git's index
 	gitEnd  gitindex.End
-	// gitKnown is git's index as force read it; forcedGone: it had files that
-	// are ignored and not there.
-	gitKnown   gitindex.Known
-	forcedGone bool
-	forced     map[string]bool
+	// gitKnown is git's index as force read it, with the tracked files that are
+	// ignored: forced are those that are there, absent the others, each with the
+	// folders above them; absentMore: there are more.
+	gitKnown       gitindex.Known
+	forced, absent map[string]bool
+	absentMore     bool
 	// forcedSaved: forced is on disk.
 	forcedSaved bool
 	skip        map[string]bool // relative to the root

@@ -159,14 +159,21 @@ func (p *pather) compare(d *dir, now int64, w *follower) found {
 	for i := range d.files {
 		out.compareFile(f, i)
 	}
-	if !out.rules && (d.ignore != stamp{}) {
-		// Check this even if the ignore file itself is ignored.
-		if _, ok := d.find(ignoreName); !ok {
-			st, err := f.stat(ignoreName)
-			out.rules = err != nil || st != d.ignore || st.racy(now)
-		}
+	if !out.rules && (out.relist || d.ignore != stamp{}) {
+		out.rules = d.otherRules(f, now)
 	}
 	return out
+}
+
+// otherRules reports whether the folder's ignore file came, went or may have
+// changed, even if it is itself ignored.
+func (d *dir) otherRules(f folder, now int64) bool {
+	st, err := f.stat(ignoreName)
+	if err != nil || !st.plain() {
+		return d.ignore != stamp{}
+	}
+	_, compared := d.find(ignoreName)
+	return st != d.ignore || !compared && st.racy(now)
 }
 
 // compareLinked compares the files that have several names: of a change through

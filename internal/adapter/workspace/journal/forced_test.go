@@ -1,0 +1,116 @@
+package journal
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// watched lists the files that a journal watches.
+func watched(j *Journal) (out []string) {
+	for _, d := range j.x.sorted() {
+		for _, f := range d.files {
+			out = append(out, d.join(f.name))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// SPEC 19.1: of git's index only what changed is read; what is watched is what a
+// journal that reads all of it watches, in each version, with files that are
+// tracked and ignored, and with folders that go and come back with other rules.
+func TestForcedIsWhole(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(seed, 77))
+			root := realTemp(t)
+			git(t, root, "init", "-q")
+			for i := range 1500 { // more than one run
+				put(t, root, fmt.Sprintf("many/%02d/file_with_a_long_name_%04d", i/100, i), "x")
+			}
+			for _, p := range []string{"a.o", "d/a.o", "d/b.c", "e/sub/a.o", "e/sub/b.c", "f/b.c"} {
+				put(t, root, p, "x")
+			}
+			put(t, root, ".gitignore", "*.o\nout/\n")
+			git(t, root, "add", "-Af")
+			git(t, root, "update-index", "--index-version", fmt.Sprint(2+2*(seed%2)))
+			opt := Options{FollowFrom: -1 + 2*int(seed/2%2)} // by looking at every file, or by following
+			past(&opt)
+			j := open(t, root, opt)
+			see(t, j, "")
+			see(t, j, "")
+			away := map[string]bool{}
+			dirs := []string{"d", "e", "e/sub", "f", "out"}
+			for step := range 20 {
+				dir := dirs[r.IntN(len(dirs))]
+				there := func(p string) bool { _, err := os.Stat(filepath.Join(root, p)); return err == nil }
+				name := []string{"a.o", "b.c", "c.o", "d.log"}[r.IntN(4)]
+				did := ""
+				switch r.IntN(8) {
+				case 0:
+					did = "rules in " + dir
+					put(t, root, dir+"/.gitignore", []string{"*.c\n", "!*.o\n", "*.log\n"}[r.IntN(3)])
+				case 1:
+					did = "no rules in " + dir
+					_ = os.Remove(filepath.Join(root, dir, ".gitignore"))
+				case 2, 3:
+					did = "add " + dir + "/" + name
+					put(t, root, dir+"/"+name, fmt.Sprint(step))
+					git(t, root, "add", "-f", dir+"/"+name)
+				case 4:
+					did = "a folder goes: " + dir
+					if there(dir) && os.Rename(filepath.Join(root, dir), filepath.Join(root, ".git", fmt.Sprint("away", step))) == nil {
+						away[fmt.Sprint("away", step)] = true
+					}
+				case 5:
+					did = "a folder comes: " + dir
+					for _, p := range slices.Sorted(maps.Keys(away)) {
+						if !there(dir) && there(filepath.Dir(dir)) && os.Rename(filepath.Join(root, ".git", p), filepath.Join(root, dir)) == nil {
+							delete(away, p)
+							if r.IntN(2) == 0 {
+								put(t, root, dir+"/.gitignore", "*.c\n")
+							}
+						}
+					}
+				case 6:
+					did = "no longer tracked: " + dir
+					git(t, root, "rm", "-rqf", "--cached", "--ignore-unmatch", dir)
+				default:
+					did = "changed " + dir + "/" + name
+					if there(dir + "/" + name) {
+						put(t, root, dir+"/"+name, fmt.Sprint("changed", step))
+					}
+				}
+				if r.IntN(2) == 0 { // something else in the index
+					p := fmt.Sprintf("many/%02d/file_with_a_long_name_%04d", 3, 300+r.IntN(100))
+					put(t, root, p, fmt.Sprint(step))
+					git(t, root, "add", p)
+				}
+				see(t, j, "")
+				see(t, j, "")
+				fresh := open(t, root, opt)
+				see(t, fresh, "")
+				if got, want := watched(j), watched(fresh); !slices.Equal(got, want) {
+					t.Fatalf("step %d, %s: watched\n%q\nwant\n%q\nforced %v, want %v", step, did, less(got, want), less(want, got), j.forced, fresh.forced)
+				}
+			}
+		})
+	}
+}
+
+// less returns what is in a and not in b.
+func less(a, b []string) (out []string) {
+	for _, p := range a {
+		if !slices.Contains(b, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
