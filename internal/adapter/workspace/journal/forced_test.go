@@ -26,7 +26,7 @@ func watched(j *Journal) (out []string) {
 // tracked and ignored, and with folders that go and come back with other rules.
 func TestForcedIsWhole(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(8) {
+	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 77))
