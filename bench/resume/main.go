@@ -1,6 +1,6 @@
 // Command resume measures how long it takes to take up a long session:
 //
-//	go run ./bench/resume [-calls 10000] [-n 5] [-pawl FILE] [-cpu FILE] [-heap FILE]
+//	go run ./bench/resume [-calls 10000] [-n 5] [-whole] [-pawl FILE] [-cpu FILE] [-heap FILE]
 //
 // It builds pawl, lets it do a short task with a scripted model (commands, reads,
 // edits, failures), and grows a session of that many calls from the recorded
@@ -10,7 +10,8 @@
 // request, beside a session of a few calls. "first" is the first time, when
 // nothing but the log is there; "again" is every later one.
 //
-// -cpu and -heap write profiles of taking it up in this process; the heap is
+// -whole only folds the whole log, in this process, as after an update: no
+// snapshot is kept. -cpu and -heap write profiles of taking it up in this process; the heap is
 // that of the open session.
 package main
 
@@ -39,12 +40,15 @@ func main() {
 	built := flag.String("pawl", "", "a pawl that was built before")
 	cpu := flag.String("cpu", "", "write a CPU profile of taking it up here")
 	heap := flag.String("heap", "", "write a heap profile of the open session")
+	flag.BoolVar(&whole, "whole", false, "only fold the whole log, here")
 	flag.Parse()
 	if err := run(*calls, *n, *built, *cpu, *heap); err != nil {
 		fmt.Fprintln(os.Stderr, "resume:", err)
 		os.Exit(1)
 	}
 }
+
+var whole bool
 
 func run(calls, n int, built, cpu, heap string) error {
 	dir, err := os.MkdirTemp("", "pawl-resume-*")
@@ -67,6 +71,9 @@ func run(calls, n int, built, cpu, heap string) error {
 	}
 	fmt.Printf("a session of %d calls, %d events, log %.1f MB\n", calls, events, float64(m.logSize())/1e6)
 
+	if whole {
+		return here(m, long, n, cpu, heap)
+	}
 	for _, s := range []struct{ name, id string }{{"few calls", small}, {fmt.Sprint(calls, " calls"), long}} {
 		var walls []time.Duration
 		for range n + 1 {
@@ -98,11 +105,16 @@ func here(m *machine, id string, n int, cpu, heap string) error {
 	var walls, cpus []time.Duration
 	var bytes, objects uint64
 	for i := range n {
+		if whole {
+			if err := os.RemoveAll(m.log() + ".folds"); err != nil {
+				return err
+			}
+		}
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		used, began := cpuTime(), time.Now()
-		s, done, err := open(m, id, i > 0)
+		s, done, err := open(m, id, i > 0 || whole)
 		if err != nil {
 			return err
 		}
