@@ -56,7 +56,7 @@ func bodyOf(api API, info llm.Info, r *llm.Request) ([][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		step, err := api.Step(r.Messages, true)
+		step, err := api.Step(r.All(), true)
 		if err != nil {
 			return nil, err
 		}

@@ -197,7 +197,7 @@ func failureOf(err error) *failure {
 // conversation identifies the conversation of a request by its first prompt, without the
 // blanks around it.
 func conversation(q *llm.Request) string {
-	for _, m := range q.Messages {
+	for _, m := range q.All() {
 		if m.Role == llm.User && m.Text() != "" {
 			sum := sha256.Sum256([]byte(strings.TrimSpace(m.Text())))
 			return hex.EncodeToString(sum[:8])
@@ -208,8 +208,9 @@ func conversation(q *llm.Request) string {
 
 // beginning returns the beginning of the last prompt.
 func beginning(q *llm.Request) string {
-	for i := len(q.Messages) - 1; i >= 0; i-- {
-		if m := q.Messages[i]; m.Role == llm.User && m.Text() != "" {
+	ms := q.All()
+	for i := len(ms) - 1; i >= 0; i-- {
+		if m := ms[i]; m.Role == llm.User && m.Text() != "" {
 			line, _, _ := strings.Cut(strings.TrimSpace(m.Text()), "\n")
 			if r := []rune(line); len(r) > shown {
 				line = string(r[:shown]) + "…"

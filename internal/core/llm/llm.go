@@ -129,14 +129,25 @@ type Codec interface {
 	Tail(Tail) []byte
 }
 
-// Request is one request to a model. Head and Messages are the whole request. Body
+// Request is one request to a model. Head and All are the whole request. Body
 // is the same request encoded by the model's codec, in pieces that are sent one
 // after the other; it is empty for a model without a codec.
 type Request struct {
 	Head     Head
 	Messages []Message
-	Tail     Tail
-	Body     [][]byte
+	// Packed returns the messages where Messages has none: those of a long conversation
+	// are not laid out for a model that is sent Body.
+	Packed func() []Message
+	Tail   Tail
+	Body   [][]byte
+}
+
+// All returns the messages.
+func (r *Request) All() []Message {
+	if r.Messages == nil && r.Packed != nil {
+		return r.Packed()
+	}
+	return r.Messages
 }
 
 // Model answers requests.

@@ -11,7 +11,7 @@ import (
 // them. Calls that have no result yet are left out, with the reply that asked for them.
 // input is its number of tokens. Nothing is changed.
 func (c *Conversation) Aside(text string) (r llm.Request, input int64) {
-	msgs := slices.Clone(c.messages)
+	msgs, _ := c.past.all()
 	tail := c.tail
 	if len(c.open) > 0 {
 		tail = llm.Message{}
@@ -32,5 +32,8 @@ func (c *Conversation) Aside(text string) (r llm.Request, input int64) {
 	} else {
 		msgs = append(msgs, llm.Message{Role: llm.User, Parts: []llm.Part{part}})
 	}
-	return llm.Request{Head: c.head, Messages: c.shown(msgs)}, int64(c.Tokens() + c.calib.of(countPart(c.count(), part)))
+	for i, m := range msgs {
+		msgs[i] = c.shown(m)
+	}
+	return llm.Request{Head: c.head, Messages: msgs}, int64(c.Tokens() + c.calib.of(countPart(c.count(), part)))
 }

@@ -1,6 +1,8 @@
 package window
 
 import (
+	"bytes"
+
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
@@ -10,11 +12,12 @@ type Builder struct {
 	codec llm.Codec // nil: the model needs no bytes
 	conv  *Conversation
 
-	rebase  int    // the rebase that the bytes below belong to
-	prefix  []byte // head and messages, only appended to
-	encoded int    // messages in prefix
-	started bool   // a message is in prefix, so the next one needs a comma
-	starts  []int  // where each message begins in prefix
+	rebase  int           // the rebase that what is below belongs to
+	prefix  []byte        // head and messages, only appended to
+	head    int           // the length of the head in it
+	encoded int           // messages in prefix
+	started bool          // a message is in prefix, so the next one needs a comma
+	plain   []llm.Message // for a model without a codec, all but the step under construction
 }
 
 // Providers with cache markers look back from a marker for the entries of
@@ -22,6 +25,13 @@ type Builder struct {
 // After a longer step the end of the last request is marked again, so that its
 // entry is found.
 const lookback = 16
+
+// A prefix that is full grows by a sixteenth: it lives as long as the session, and copying
+// a megabyte takes less than encoding a reply.
+const (
+	growth      = 16
+	leastGrowth = 4 << 10
+)
 
 // NewBuilder returns a builder for a model's codec; nil for a model without one.
 func NewBuilder(conv *Conversation, codec llm.Codec) *Builder {
@@ -31,38 +41,51 @@ func NewBuilder(conv *Conversation, codec llm.Codec) *Builder {
 // Request returns the next request with all messages so far. Its body shares bytes with
 // earlier requests, which stay valid.
 func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
-	msgs := b.conv.shown(b.conv.Messages())
-	r := &llm.Request{Head: b.conv.Head(), Messages: msgs, Tail: tail}
+	c := b.conv
+	if b.rebase != c.rebases {
+		*b = Builder{codec: b.codec, conv: c, rebase: c.rebases}
+		if b.codec != nil {
+			head, err := b.codec.Head(c.Head())
+			if err != nil {
+				return nil, err
+			}
+			b.head, b.prefix = len(head), bytes.Clone(head)
+		}
+	}
+	r := &llm.Request{Head: c.Head(), Tail: tail}
 	if b.codec == nil {
+		for m := range c.past.from(len(b.plain)) {
+			b.plain = append(b.plain, c.shown(m))
+		}
+		r.Messages = b.plain[:len(b.plain):len(b.plain)]
+		if len(c.tail.Parts) > 0 {
+			r.Messages = append(r.Messages, c.shown(c.tail))
+		}
 		return r, nil
 	}
-	if b.rebase != b.conv.rebases {
-		head, err := b.codec.Head(b.conv.Head())
-		if err != nil {
-			return nil, err
-		}
-		*b = Builder{codec: b.codec, conv: b.conv, rebase: b.conv.rebases, prefix: append([]byte(nil), head...)}
-	}
+	r.Packed = c.packed()
 	// All but the last message are appended for good; the last one is sent with
 	// the cache marker and kept without it.
-	last := len(msgs) - 1
-	for ; b.encoded < last; b.encoded++ {
-		b.starts = append(b.starts, len(b.prefix))
-		if err := b.add(msgs[b.encoded]); err != nil {
+	last := c.size() - 1
+	for m := range c.past.from(b.encoded) {
+		if b.encoded >= last {
+			break
+		}
+		if err := b.add(c.shown(m)); err != nil {
 			return nil, err
 		}
+		b.encoded++
 	}
 	var marked []byte
 	prefix := b.prefix
-	if before := b.conv.endBefore(last); before >= 0 && wide(msgs[before+1:]) {
+	if before := c.endBefore(last); before >= 0 && c.wide(before+1) {
 		var err error
-		if marked, err = b.remark(msgs[before], b.starts[before]); err != nil {
+		if prefix, marked, err = b.remark(before, last); err != nil {
 			return nil, err
 		}
-		prefix = b.prefix[:b.starts[before]]
 	}
 	if last >= 0 {
-		m, err := b.codec.Step(msgs[last:], true)
+		m, err := b.codec.Step([]llm.Message{c.shown(c.message(last))}, true)
 		if err != nil {
 			return nil, err
 		}
@@ -75,24 +98,51 @@ func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
 	return r, nil
 }
 
-// wide reports whether a step has more parts than a provider looks back over.
-func wide(step []llm.Message) bool {
-	n := 0
-	for _, m := range step {
+// packed returns the messages of now, to be unpacked when somebody asks for them.
+func (c *Conversation) packed() func() []llm.Message {
+	past, tail, blind := c.past.copied(), c.tail, c.Blind()
+	return func() []llm.Message {
+		ms, _ := past.all()
+		if len(tail.Parts) > 0 {
+			ms = append(ms, tail)
+		}
+		for i, m := range ms {
+			if blind {
+				ms[i] = inWords(m)
+			}
+		}
+		return ms
+	}
+}
+
+// wide reports whether the messages from one on have more parts than a provider looks
+// back over.
+func (c *Conversation) wide(from int) bool {
+	n := len(c.tail.Parts)
+	for m := range c.past.from(from) {
 		n += len(m.Parts)
 	}
 	return n > lookback
 }
 
-// remark returns the prefix from a message on, with a cache marker on that message.
-func (b *Builder) remark(m llm.Message, from int) ([]byte, error) {
-	plain, err := b.codec.Step([]llm.Message{m}, false)
-	if err != nil {
-		return nil, err
+// remark returns the prefix before a message, and what follows it up to the last one, with
+// a cache marker on that message.
+func (b *Builder) remark(at, last int) (prefix, marked []byte, err error) {
+	from := len(b.prefix)
+	var plain []byte
+	var m llm.Message
+	for i := last - 1; i >= at; i-- { // from the end of the prefix back to where it begins
+		m = b.conv.shown(b.conv.message(i))
+		if plain, err = b.codec.Step([]llm.Message{m}, false); err != nil {
+			return nil, nil, err
+		}
+		from -= len(plain)
+		if len(plain) > 0 && from > b.head {
+			from-- // its comma
+		}
 	}
-	marked, err := b.codec.Step([]llm.Message{m}, true)
-	if err != nil {
-		return nil, err
+	if marked, err = b.codec.Step([]llm.Message{m}, true); err != nil {
+		return nil, nil, err
 	}
 	rest := b.prefix[from:]
 	comma := 0
@@ -101,13 +151,16 @@ func (b *Builder) remark(m llm.Message, from int) ([]byte, error) {
 	}
 	out := append([]byte(nil), rest[:comma]...)
 	out = append(out, marked...)
-	return append(out, rest[comma+len(plain):]...), nil
+	return b.prefix[:from], append(out, rest[comma+len(plain):]...), nil
 }
 
 func (b *Builder) add(m llm.Message) error {
 	enc, err := b.codec.Step([]llm.Message{m}, false)
 	if err != nil || len(enc) == 0 {
 		return err
+	}
+	if need := len(b.prefix) + len(enc) + 1; need > cap(b.prefix) {
+		b.prefix = append(make([]byte, 0, need+max(need/growth, leastGrowth)), b.prefix...)
 	}
 	if b.started {
 		b.prefix = append(b.prefix, ',')

@@ -88,6 +88,7 @@ type Cleaned struct {
 // FindResults returns which results the handles name, and what replacing them
 // by summary and reason would free.
 func (c *Conversation) FindResults(handles []string, summary, reason string) (out Cleaned) {
+	u := c.unpacked()
 	for _, h := range handles {
 		n, ok := number(h)
 		switch {
@@ -96,13 +97,13 @@ func (c *Conversation) FindResults(handles []string, summary, reason string) (ou
 		case c.clean.waiting[n] != "" || slices.Contains(out.Found, Handle(n)):
 			out.Gone = append(out.Gone, h)
 		default:
-			i, k := c.find(n)
+			i, k := u.find(n)
 			if i < 0 {
 				out.Gone = append(out.Gone, h)
 				continue
 			}
 			out.Found = append(out.Found, Handle(n))
-			out.Freed += max(0, c.calib.of(c.wins(i, k, placeholder(summary, reason))))
+			out.Freed += max(0, c.calib.of(u.wins(i, k, placeholder(summary, reason))))
 		}
 	}
 	return out
@@ -112,9 +113,10 @@ func (c *Conversation) FindResults(handles []string, summary, reason string) (ou
 // model that named a handle that does not exist.
 func (c *Conversation) Handles(most int) []string {
 	var out []string
-	for i := len(c.about); i >= 0 && len(out) < most; i-- {
-		for k, n := range slices.Backward(c.resultsOf(i)) {
-			if len(out) < most && n > 0 && c.clean.waiting[n] == "" && strings.Contains(lastLine(c.part(i, k).Result.Text), "["+Handle(n)) {
+	u := c.unpacked()
+	for i := len(u.about); i >= 0 && len(out) < most; i-- {
+		for k, n := range slices.Backward(u.resultsOf(i)) {
+			if len(out) < most && n > 0 && c.clean.waiting[n] == "" && strings.Contains(lastLine(u.part(i, k).Result.Text), "["+Handle(n)) {
 				out = append(out, Handle(n))
 			}
 		}
@@ -146,12 +148,13 @@ func placeholder(summary, reason string) string {
 }
 
 func (c *Conversation) cleaned(b event.Cleaned) {
+	u := c.unpacked()
 	for _, h := range b.Results {
 		n, ok := number(h)
 		if !ok {
 			continue
 		}
-		if i, _ := c.find(n); i < 0 {
+		if i, _ := u.find(n); i < 0 {
 			continue
 		}
 		if c.clean.waiting == nil {
@@ -164,7 +167,7 @@ func (c *Conversation) cleaned(b event.Cleaned) {
 
 // find returns the index of the nth result, -1 if it was dropped. Messages are
 // numbered as in Messages.
-func (c *Conversation) find(n int) (message, part int) {
+func (c unpacked) find(n int) (message, part int) {
 	for i := len(c.about); i >= 0; i-- { // it usually is a recent one
 		if k := slices.Index(c.resultsOf(i), n); k >= 0 {
 			return i, k
@@ -173,7 +176,7 @@ func (c *Conversation) find(n int) (message, part int) {
 	return -1, 0
 }
 
-func (c *Conversation) part(message, part int) llm.Part {
+func (c unpacked) part(message, part int) llm.Part {
 	m := c.tail
 	if message < len(c.messages) {
 		m = c.messages[message]
@@ -182,7 +185,7 @@ func (c *Conversation) part(message, part int) llm.Part {
 }
 
 // wins returns what a text in place of a result frees, in counted tokens.
-func (c *Conversation) wins(message, part int, text string) int {
+func (c unpacked) wins(message, part int, text string) int {
 	p := c.part(message, part)
 	now := llm.Part{Kind: llm.Output, Result: &llm.Result{ID: p.Result.ID, Name: p.Result.Name, Text: text}}
 	return countPart(c.count(), p) - countPart(c.count(), now)
@@ -190,7 +193,7 @@ func (c *Conversation) wins(message, part int, text string) int {
 
 // pointers returns the released results from a message on as pointers, and what
 // they free. The oldest comes first, so that replay is the same.
-func (c *Conversation) pointers(from int) (ps []event.Pointer, freed int) {
+func (c unpacked) pointers(from int) (ps []event.Pointer, freed int) {
 	for _, n := range c.waits() {
 		i, k := c.find(n)
 		if i < from {
@@ -219,7 +222,7 @@ func (c *Conversation) settled() { c.clean.waiting = nil }
 
 // sees returns a message as the request for a summary shows it: with released
 // results replaced.
-func (c *Conversation) sees(i int) llm.Message {
+func (c unpacked) sees(i int) llm.Message {
 	m, copied := c.messages[i], false
 	for k, n := range c.about[i].shown().numbers {
 		text := c.clean.waiting[n]

@@ -85,13 +85,18 @@ func (k *compactions) apply(b event.Body) {
 	}
 }
 
-// fresh records something that was found or done, and reports whether it is new
-// (by FNV-1a).
-func (k *compactions) fresh(s string) bool {
+// hash is FNV-1a.
+func hash(s string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(s) {
 		h = (h ^ uint64(s[i])) * 1099511628211
 	}
+	return h
+}
+
+// fresh records something that was found or done, and reports whether it is new.
+func (k *compactions) fresh(s string) bool {
+	h := hash(s)
 	if _, ok := k.hashes[h]; ok {
 		return false
 	}
@@ -110,20 +115,21 @@ func (c *Conversation) compacted(b event.Compacted) {
 		c.compact.at = c.now
 	}
 	c.told = ""
-	older := min(max(b.Older, 0), len(c.messages))
+	oldMs, oldAs := c.past.all()
+	older := min(max(b.Older, 0), len(oldMs))
 	var ms []llm.Message
 	var as []about
 	for _, m := range b.Start {
 		ms, as = append(ms, m), append(as, about{tokens: countMessage(c.count(), m), kind: start})
 	}
-	ms, as = append(ms, c.messages[older:]...), append(as, c.about[older:]...)
-	c.messages, c.about = ms, as
+	ms, as = append(ms, oldMs[older:]...), append(as, oldAs[older:]...)
 	for _, p := range b.Pointers {
-		c.drop(p)
+		c.drop(p, ms, as)
 	}
+	c.past = pastOf(ms, as)
 	c.settled()
 	c.bodyN = c.tailAbout.tokens
-	for _, a := range c.about {
+	for _, a := range as {
 		c.bodyN += a.tokens
 	}
 	c.rebases++
@@ -133,12 +139,12 @@ func (c *Conversation) compacted(b event.Compacted) {
 	c.compact.vain = c.Percent() >= c.conf.filled().CompactAt
 }
 
-// drop replaces a result by a pointer. The message is copied, since earlier
-// requests share it.
-func (c *Conversation) drop(p event.Pointer) {
+// drop replaces a result in one of these messages, or in the step under construction, by a
+// pointer. The message is copied, since earlier requests share it.
+func (c *Conversation) drop(p event.Pointer, ms []llm.Message, as []about) {
 	m, a := &c.tail, &c.tailAbout
-	if p.Message >= 0 && p.Message < len(c.messages) {
-		m, a = &c.messages[p.Message], &c.about[p.Message]
+	if p.Message >= 0 && p.Message < len(ms) {
+		m, a = &ms[p.Message], &as[p.Message]
 	}
 	if p.Part < 0 || p.Part >= len(m.Parts) || m.Parts[p.Part].Result == nil {
 		return
@@ -170,7 +176,7 @@ func (c *Conversation) StillSeen() []tool.Span {
 			all = append(all, s)
 		}
 	}
-	for _, a := range c.about {
+	for _, a := range c.past.from(0) {
 		take(a)
 	}
 	take(c.tailAbout)

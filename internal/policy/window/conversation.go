@@ -20,18 +20,17 @@ import (
 
 // Conversation folds events into messages. The zero value is an empty one.
 type Conversation struct {
-	head     llm.Head
-	info     llm.Info
-	rebases  int
-	messages []llm.Message
-	about    []about // of each message
+	head    llm.Head
+	info    llm.Info
+	rebases int
+	past    past // the messages
 	// tail is the message under construction: results of the running step and
-	// what was appended after them. It is added to messages when the next
+	// what was appended after them. It is added to past when the next
 	// request is sent, so that all of a step is one message.
 	tail      llm.Message
 	tailAbout about
 	open      []llm.Call          // calls without a result, in order
-	ids       map[string]struct{} // of all calls so far
+	ids       map[uint64]struct{} // hashes of those of all calls so far
 
 	conf Config
 	// asked is the number of messages in each of the last two different
@@ -52,8 +51,7 @@ type Conversation struct {
 	pictures bool // there are images
 }
 
-// about is what the fold knows of a message besides its text. There are as many as
-// messages, and most messages are short: what only results need is behind a pointer.
+// about is what the fold knows of a message besides its text.
 type about struct {
 	tokens int // as counted
 	kind   kind
@@ -158,7 +156,7 @@ func (c *Conversation) Apply(e event.Event) {
 	case event.Requested:
 		c.close()
 		c.calib.sent = c.headN + c.bodyN
-		if n := len(c.messages); n != c.asked[0] {
+		if n := c.past.len(); n != c.asked[0] {
 			c.asked = [2]int{n, c.asked[0]}
 		}
 	case event.Replied:
@@ -189,16 +187,16 @@ func (c *Conversation) unique(m llm.Message) llm.Message {
 			continue
 		}
 		if c.ids == nil {
-			c.ids = map[string]struct{}{}
+			c.ids = map[uint64]struct{}{}
 		}
 		id := p.Call.ID
 		for n := len(c.ids); ; n++ {
-			if _, taken := c.ids[id]; !taken {
+			if _, taken := c.ids[hash(id)]; !taken {
 				break
 			}
 			id = fmt.Sprintf("%s_%d", p.Call.ID, n)
 		}
-		c.ids[id] = struct{}{}
+		c.ids[hash(id)] = struct{}{}
 		if id == p.Call.ID {
 			continue
 		}
@@ -245,7 +243,7 @@ func (c *Conversation) push(m llm.Message, a about) {
 	if len(m.Parts) == 0 {
 		return
 	}
-	c.messages, c.about = append(c.messages, m), append(c.about, a)
+	c.past.add(m, a)
 	c.bodyN += a.tokens
 }
 
@@ -322,13 +320,30 @@ func (c *Conversation) Info() llm.Info { return c.info }
 func (c *Conversation) Rebased() bool { return c.rebases > 0 }
 
 // Messages returns the conversation for the next request, including the step under
-// construction. Callers must not change it.
+// construction.
 func (c *Conversation) Messages() []llm.Message {
-	ms := c.messages
+	ms, _ := c.past.all()
 	if len(c.tail.Parts) > 0 {
 		ms = append(ms, c.tail)
 	}
-	return ms[:len(ms):len(ms)]
+	return ms
+}
+
+// message returns one of Messages.
+func (c *Conversation) message(i int) llm.Message {
+	if i < c.past.len() {
+		m, _ := c.past.at(i)
+		return m
+	}
+	return c.tail
+}
+
+// size returns the number of Messages.
+func (c *Conversation) size() int {
+	if len(c.tail.Parts) > 0 {
+		return c.past.len() + 1
+	}
+	return c.past.len()
 }
 
 func personRan(b event.PersonRan) string {

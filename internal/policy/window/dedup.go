@@ -47,11 +47,15 @@ func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 	c.compact.looked = c.bodyN
 	e = event.Compacted{Why: WhyDedup, By: ByPointers, Before: int64(c.Tokens())}
 	newer := map[string][]lines{}
-	cleaned, freed := c.pointers(0)
+	u := c.unpacked()
+	cleaned, freed := u.pointers(0)
 	if len(cleaned) > 0 {
 		e.Why, e.Pointers = WhyClean, cleaned
 	}
-	ms := c.Messages()
+	ms := u.messages
+	if len(c.tail.Parts) > 0 {
+		ms = append(ms, c.tail)
+	}
 	for i := len(ms) - 1; i > 0; i-- {
 		if ms[i].Role != llm.Tool {
 			continue
@@ -59,10 +63,10 @@ func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 		calls := ms[i-1].Calls()
 		for k := min(len(calls), len(ms[i].Parts)) - 1; k >= 0; k-- {
 			p := ms[i].Parts[k]
-			if k < len(c.resultsOf(i)) && c.clean.waiting[c.resultsOf(i)[k]] != "" {
+			if k < len(u.resultsOf(i)) && c.clean.waiting[u.resultsOf(i)[k]] != "" {
 				continue // it is dropped already
 			}
-			if reads := c.aboutOf(i).shown().reads; k >= len(reads) || !reads[k] || p.Kind != llm.Output || p.Result == nil || p.Result.Error || len(p.Result.Images) > 0 {
+			if reads := u.aboutOf(i).shown().reads; k >= len(reads) || !reads[k] || p.Kind != llm.Output || p.Result == nil || p.Result.Error || len(p.Result.Images) > 0 {
 				continue
 			}
 			in, ok := readOf(calls[k].Args)
@@ -85,7 +89,7 @@ func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 }
 
 // aboutOf returns what is known of a message, as Messages counts them.
-func (c *Conversation) aboutOf(i int) *about {
+func (c unpacked) aboutOf(i int) *about {
 	if i < len(c.about) {
 		return &c.about[i]
 	}
@@ -93,7 +97,7 @@ func (c *Conversation) aboutOf(i int) *about {
 }
 
 // resultsOf returns the numbers of a message's results.
-func (c *Conversation) resultsOf(i int) []int { return c.aboutOf(i).shown().numbers }
+func (c unpacked) resultsOf(i int) []int { return c.aboutOf(i).shown().numbers }
 
 // readOf returns what lines of which files a call asked for; ok is false where it
 // asked for anything else.

@@ -30,19 +30,13 @@ func (c *Conversation) pictured(b event.Body) {
 	}
 }
 
-// shown returns messages as the model is sent them: where it takes no images, a text is
-// in place of each. The messages themselves stay, for another model.
-func (c *Conversation) shown(ms []llm.Message) []llm.Message {
-	if !c.Blind() {
-		return ms
+// shown returns a message as the model is sent it: where it takes no images, a text is in
+// place of each. The message itself stays, for another model.
+func (c *Conversation) shown(m llm.Message) llm.Message {
+	if c.Blind() {
+		return inWords(m)
 	}
-	out := slices.Clone(ms)
-	for i, m := range out {
-		if hasImages(m) {
-			out[i] = inWords(m)
-		}
-	}
-	return out
+	return m
 }
 
 func hasImages(m llm.Message) bool {
@@ -53,6 +47,9 @@ func hasImages(m llm.Message) bool {
 
 // inWords returns a message with a text in place of each image.
 func inWords(m llm.Message) llm.Message {
+	if !hasImages(m) {
+		return m
+	}
 	m.Parts = slices.Clone(m.Parts)
 	for i, p := range m.Parts {
 		switch {

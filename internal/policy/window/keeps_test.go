@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"testing"
 	"time"
-	"unsafe"
 	"weak"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -51,7 +50,7 @@ func TestKeepsNoCompactedImages(t *testing.T) {
 				}
 				feed(&conv, &at, event.Requested{}, event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("seen")}}}})
 			}
-			older := len(conv.messages)
+			older := conv.past.len()
 			feed(&conv, &at, event.Compacted{Why: WhyFull, Older: older, Start: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart("what was")}}}})
 			runtime.GC()
 			for i, p := range held {
@@ -65,30 +64,52 @@ func TestKeepsNoCompactedImages(t *testing.T) {
 	}
 }
 
-// SPEC 19.3: a conversation of many short messages is mostly what is kept beside each of
-// them. What only results need takes no room in the others.
+// SPEC 19.3: what is kept of a short message is little more than its text.
 func TestKeepsLittleBesideAMessage(t *testing.T) {
-	if got := unsafe.Sizeof(about{}); got > 24 {
-		t.Errorf("%d bytes beside each message, want at most 24", got)
-	}
-	if got := unsafe.Sizeof(said{}); got > 32 {
-		t.Errorf("%d bytes of each prompt in the ledger, want at most 32", got)
-	}
 	var c Conversation
 	at := time.Unix(0, 0)
 	feed(&c, &at, small(1_000_000))
-	for i := range 100 {
-		feed(&c, &at, event.Prompted{Source: event.Person, Text: fmt.Sprint("note ", i)}, event.Requested{},
-			event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("noted")}}}})
+	const turns = 5000
+	said := 0
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
 	}
-	feed(&c, &at, event.Prompted{Source: event.Person, Text: "read it"}, event.Requested{}, asks("c", "read", `{}`), gives("c", "read", "text"), event.Requested{})
-	with := 0
-	for _, a := range c.about {
-		if a.more != nil {
-			with++
+	before := heap()
+	for i := range turns {
+		prompt, reply := fmt.Sprint("note ", i), fmt.Sprint("it is noted as number ", i)
+		said += 2*len(prompt) + len(reply) // the ledger has the prompts too
+		feed(&c, &at, event.Prompted{Source: event.Person, Text: prompt}, event.Requested{},
+			event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart(reply)}}}})
+	}
+	kept := heap() - before
+	if most := uint64(said + 2*turns*20); kept > most {
+		t.Errorf("%d bytes are kept of %d messages with %d bytes of text, want at most %d", kept, 2*turns, said, most)
+	}
+	runtime.KeepAlive(&c)
+}
+
+// SPEC 19.3: the ids of calls are kept as hashes, and still no two calls have the same one.
+func TestManyIDs(t *testing.T) {
+	var c Conversation
+	at := time.Unix(0, 0)
+	feed(&c, &at, small(1_000_000), event.Prompted{Source: event.Person, Text: "go"})
+	for i := range 3000 {
+		id := fmt.Sprint("call_", i%50)
+		feed(&c, &at, event.Requested{}, asks(id, "read", `{}`), gives(id, "read", "text"))
+	}
+	seen := map[string]bool{}
+	for _, m := range c.Messages() {
+		for _, call := range m.Calls() {
+			if seen[call.ID] {
+				t.Fatalf("two calls have the id %s", call.ID)
+			}
+			seen[call.ID] = true
 		}
 	}
-	if with != 1 {
-		t.Errorf("%d messages keep what only results need, want 1", with)
+	if len(seen) != 3000 {
+		t.Errorf("%d calls, want 3000", len(seen))
 	}
 }

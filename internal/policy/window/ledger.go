@@ -16,7 +16,7 @@ import (
 // a summary: the user's prompts, decisions, changed files, failures with their
 // evidence, the plan. Its size is limited; the oldest entries are dropped.
 type ledger struct {
-	prompts   []said
+	prompts   pages       // each its source and its text
 	images    []llm.Media // of the first prompt: those of later ones go with their messages
 	decisions []string
 	kept      []string // the model's notes on results that it released
@@ -28,10 +28,11 @@ type ledger struct {
 	asked     map[string]string // questions without an answer yet
 }
 
-// said is a prompt.
-type said struct {
-	source event.Source
-	text   string
+// prompt returns prompt number i.
+func (l *ledger) prompt(i int) (event.Source, string) {
+	r := unpacker(l.prompts.at(i))
+	source := event.Source(r.text())
+	return source, string(r)
 }
 
 // changed is a file that was changed.
@@ -62,10 +63,12 @@ const (
 func (l *ledger) apply(b event.Body) {
 	switch b := b.(type) {
 	case event.Prompted:
-		if len(l.prompts) == 0 {
+		if l.prompts.len() == 0 {
 			l.images = b.Images
 		}
-		l.prompts = append(l.prompts, said{b.Source, b.Text})
+		var w packer
+		w.text(string(b.Source))
+		l.prompts.add(append(w, b.Text...))
 	case event.PersonRan:
 		exit := ""
 		if b.Exit != nil {
@@ -330,17 +333,18 @@ func section(out *strings.Builder, title string, lines []string, tokens int) (us
 // most this number of tokens: the first and the newest whole, long ones in
 // between cut.
 func (l *ledger) said(kept, tokens int) string {
-	ps := l.prompts[:max(0, len(l.prompts)-kept)]
-	if len(ps) == 0 {
+	n := max(0, l.prompts.len()-kept)
+	if n == 0 {
 		return ""
 	}
-	texts := make([]string, len(ps))
+	texts := make([]string, n)
 	left := tokens
 	take := func(i, most int) bool {
 		note := func() string { return "cut to make room" }
-		t, _ := Cut(ps[i].text, most, note)
-		if ps[i].source != event.Person && ps[i].source != "" {
-			t = "(from " + string(ps[i].source) + ", not from the user) " + t
+		source, text := l.prompt(i)
+		t, _ := Cut(text, most, note)
+		if source != event.Person && source != "" {
+			t = "(from " + string(source) + ", not from the user) " + t
 		}
 		_, n := head(t, -1)
 		if n > left && i > 0 {
@@ -350,7 +354,7 @@ func (l *ledger) said(kept, tokens int) string {
 		return true
 	}
 	take(0, max(tokens/2, 50))
-	first := len(ps)
+	first := n
 	for first > 1 && take(first-1, max(tokens/4, 50)) {
 		first--
 	}

@@ -36,13 +36,14 @@ type Plan struct {
 	space    int    // the most counted tokens that summary may have
 	target   int    // the most counted tokens that the messages may have afterwards
 	before   int64
-	conv     *Conversation
+	conv     unpacked
 }
 
 // Plan makes the plan of a compaction: which steps are kept, what replaces the
 // older ones, and the request for the summary. It changes nothing. The
 // conversation must not change before Compacted is called.
 func (c *Conversation) Plan(why, focus string) Plan {
+	u := c.unpacked()
 	limit := c.Limit()
 	if why == WhyLength && (limit == 0 || c.Tokens() < limit) {
 		limit = c.Tokens() * 9 / 10 // the provider's window is smaller than expected
@@ -54,14 +55,14 @@ func (c *Conversation) Plan(why, focus string) Plan {
 		limit = int(float64(limit) * at / 90) // an earlier compaction leaves less
 	}
 	body := max(c.calib.to(limit)-c.headN, c.calib.to(limit)/4, 400)
-	p := Plan{Why: why, Focus: focus, conv: c, before: int64(c.Tokens()), space: body * partSummary / 100, target: body * goal / 100}
+	p := Plan{Why: why, Focus: focus, conv: u, before: int64(c.Tokens()), space: body * partSummary / 100, target: body * goal / 100}
 	keep := body * partKept / 100
 	if why == WhyPerson {
 		keep = min(keep, c.bodyN*partKept/100) // even if the window is not full at all
 	}
-	older, kept := c.boundary(keep)
+	older, kept := u.boundary(keep)
 	size := 0
-	for _, a := range c.about[:older] {
+	for _, a := range u.about[:older] {
 		size += a.tokens
 	}
 	p.intro = c.ledger.said(kept, body*partSaid/100)
@@ -72,12 +73,12 @@ func (c *Conversation) Plan(why, focus string) Plan {
 		return p // the oldest results are dropped instead
 	}
 	p.Summarise, p.older = true, older
-	if kept < len(c.ledger.prompts) {
+	if kept < c.ledger.prompts.len() {
 		if is := c.ledger.images; len(is)*imageTokens <= body/10 {
 			p.images = is
 		}
 	}
-	p.fallback = c.fallback(older, p.space)
+	p.fallback = u.fallback(older, p.space)
 	p.ask(body)
 	return p
 }
@@ -85,7 +86,7 @@ func (c *Conversation) Plan(why, focus string) Plan {
 // boundary returns how many of the oldest messages must go so that the rest has
 // at most this number of tokens, and how many prompts are in the rest. Steps
 // stay whole, and the newest one stays.
-func (c *Conversation) boundary(tokens int) (older, prompts int) {
+func (c unpacked) boundary(tokens int) (older, prompts int) {
 	older = len(c.messages)
 	sum, n := c.tailAbout.tokens, 0
 	tailed := c.tail.Role == llm.Tool
@@ -182,7 +183,7 @@ func record(m llm.Message, most int) string {
 
 // fallback is the summary without a model: the notes so far, and the agent's
 // last text before the kept steps.
-func (c *Conversation) fallback(older, tokens int) string {
+func (c unpacked) fallback(older, tokens int) string {
 	var said []string
 	left := tokens * 6 / 10
 	for i := older - 1; i >= 0; i-- {
@@ -266,7 +267,7 @@ func (p Plan) text(title, summary string) string {
 }
 
 // after returns the count of the messages after e is applied.
-func (c *Conversation) after(e event.Compacted) int {
+func (c unpacked) after(e event.Compacted) int {
 	n := c.tailAbout.tokens
 	for _, m := range e.Start {
 		n += countMessage(c.count(), m)

@@ -5,26 +5,26 @@ import "github.com/pawl-agent/pawl/internal/core/llm"
 // Recount counts a conversation with another counter while the conversation goes on. Each
 // counter still counts each part once.
 type Recount struct {
-	with     Counter
-	rebases  int
-	head     llm.Head
-	messages []llm.Message
-	headN    int
-	counts   []int
+	with    Counter
+	rebases int
+	head    llm.Head
+	past    past
+	headN   int
+	counts  []int
 }
 
 // Recount prepares counting with another counter: Run counts, and ApplyRecount
 // replaces the counts.
 func (c *Conversation) Recount(with Counter) *Recount {
-	return &Recount{with: with, rebases: c.rebases, head: c.head, messages: c.messages[:len(c.messages):len(c.messages)]}
+	return &Recount{with: with, rebases: c.rebases, head: c.head, past: c.past.copied()}
 }
 
 // Run counts. The conversation may change meanwhile.
 func (w *Recount) Run() {
 	w.headN = countHead(w.with, w.head)
-	w.counts = make([]int, len(w.messages))
-	for i, m := range w.messages {
-		w.counts[i] = countMessage(w.with, m)
+	w.counts = make([]int, 0, w.past.len())
+	for m := range w.past.from(0) {
+		w.counts = append(w.counts, countMessage(w.with, m))
 	}
 }
 
@@ -39,16 +39,18 @@ func (c *Conversation) ApplyRecount(w *Recount) bool {
 	}
 	was := c.headN + c.bodyN
 	c.counter, c.headN, c.bodyN = w.with, w.headN, 0
-	for i := range c.messages {
+	ms, as := c.past.all()
+	for i, m := range ms {
 		n := 0
 		if i < len(w.counts) {
 			n = w.counts[i]
 		} else {
-			n = countMessage(w.with, c.messages[i])
+			n = countMessage(w.with, m)
 		}
-		c.about[i].tokens = n
+		as[i].tokens = n
 		c.bodyN += n
 	}
+	c.past = pastOf(ms, as)
 	c.tailAbout.tokens = 0
 	if len(c.tail.Parts) > 0 {
 		c.tailAbout.tokens = countMessage(w.with, c.tail)

@@ -84,8 +84,8 @@ func (c *Conversation) Report() Report {
 			}
 		}
 	}
-	for i, m := range c.messages {
-		read(m, c.about[i].kind)
+	for m, a := range c.past.from(0) {
+		read(m, a.kind)
 	}
 	read(c.tail, plain)
 	r.Parts = []Share{system, tools, compacted, prompts, notes, replies, thinking, calls, results}

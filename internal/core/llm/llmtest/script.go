@@ -105,6 +105,9 @@ func (m *Model) take(r *llm.Request) Turn {
 // Stream implements llm.Model.
 func (m *Model) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
+		whole := *r
+		whole.Messages = r.All() // scripts and tests look at them
+		r := &whole
 		t := m.take(r)
 		if t.Before != nil {
 			t.Before(r)
