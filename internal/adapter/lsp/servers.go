@@ -252,7 +252,7 @@ func (s *Servers) server(ctx context.Context, file string) (*client, error) {
 	return posts[0].ask(ctx)
 }
 
-// knows says for which files there are servers.
+// knows returns for which files there are servers.
 func (s *Servers) knows() string {
 	var names []string
 	for _, srv := range s.table {

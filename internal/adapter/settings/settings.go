@@ -121,7 +121,7 @@ type Model struct {
 	Price     *llm.Price `json:"price,omitempty"`
 	Window    int        `json:"window,omitempty"`
 	MaxOutput int        `json:"max_output,omitempty"`
-	// Images says whether it takes images.
+	// Images: it takes images.
 	Images *bool `json:"images,omitempty"`
 }
 

@@ -85,7 +85,7 @@ func (t *tape) finish() {
 	}
 }
 
-// text gives what was printed as valid UTF-8. Where that was more than the tape
+// text returns what was printed as valid UTF-8. Where that was more than the tape
 // holds, gap is what it has of it, and text is its text. elsewhere is the file
 // that has all, if this tape has none of its own.
 func (t *tape) text(elsewhere *spill) (text string, gap *tool.Gap) {
@@ -228,7 +228,7 @@ func (s *spill) name() string {
 	return s.path
 }
 
-// where says in words where the output is.
+// where returns where the output is.
 func (s *spill) where() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -77,7 +77,7 @@ func listed(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// bad says where the list is that cannot be read.
+// bad returns where the list is that cannot be read.
 func (s file) bad(err error) Allowed {
 	n := 1
 	for i, l := range strings.Split(s.raw, "\n") {

@@ -150,7 +150,7 @@ func (a *App) ownerOf(ctx context.Context, f *flags, state string, steer bool) (
 	return row, nil, usageError("no session of %s is open in another terminal; see: pawl sessions list", dir)
 }
 
-// notOpen says why a session cannot be followed.
+// notOpen returns why a session cannot be followed.
 func notOpen(st event.Store, state, id string) error {
 	if held := (*event.HeldError)(nil); errors.As(cleared(st, state, id), &held) {
 		return fault.NewConfiguration("watch it from a pawl of the same version; a very long path of pawl's folder makes it impossible", "%v, which cannot be watched", held)

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
-// modes says what each permission mode does, after "it".
+// modes is what each permission mode does, after "it".
 var modes = map[permission.Mode]string{
 	permission.Ask4All: "asks before changes and commands", permission.Plan: "only reads", permission.AcceptEdits: "edits without asking, and asks before commands",
 	permission.Auto: "edits and runs commands without asking, where they are confined", permission.Yolo: "asks nothing",

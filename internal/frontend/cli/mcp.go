@@ -48,7 +48,7 @@ func (t *folderTrust) changedServer(s mcp.Server) string {
 	return ""
 }
 
-// changedSince says which files of what a part runs differ from what was trusted.
+// changedSince returns which files of what a part runs differ from what was trusted.
 func changedSince(was, is trust.Part) string {
 	return "what it runs changed since this folder was trusted: " + strings.Join(trust.Differ(was, is), ", ") + " (see pawl trust)"
 }

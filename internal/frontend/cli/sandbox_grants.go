@@ -115,7 +115,7 @@ func refusedLines(policy confine.Policy, refused []sandbox.Refusal, failed bool)
 	return out
 }
 
-// toAllow says how a person allows what was refused.
+// toAllow returns how a person allows what was refused.
 func toAllow(policy confine.Policy, r process.Refusal) string {
 	switch r.Act {
 	case process.ActWrite, process.ActRemove:

@@ -35,7 +35,7 @@ func sandboxCommand() Command {
 	}}
 }
 
-// confined says how commands run in a mode.
+// confined returns how commands run in a mode.
 func confined(s permission.Sandbox, m permission.Mode) string {
 	switch {
 	case s.Off:

@@ -14,7 +14,7 @@ import (
 type Wish struct {
 	// Number of the phase to open; 0 is the next one.
 	Number int
-	// Text says what it is; of the next one it may be empty where the plan
+	// Text returns what it is; of the next one it may be empty where the plan
 	// knows it.
 	Text     string
 	Expected time.Duration // 0: not said

@@ -100,7 +100,7 @@ func (e *Editor) Pasted() []string {
 	return out
 }
 
-// Take gives the text and begins another one.
+// Take returns the text and begins another one.
 func (e *Editor) Take() string {
 	text := e.Text()
 	e.knows()
