@@ -1,7 +1,8 @@
-// Package gitobjects reads blobs of a git repository without git: those that are
-// files of their own, and those in packs, also as differences. What it does not
-// find, does not know or what does not match its name is an error, and then git
-// is asked: nothing is returned that is not the blob.
+// Package gitobjects reads objects of a git repository without git: those that are
+// files of their own (Open), and blobs wherever they are, also in packs and as
+// differences (Reader). A Reader's error for what it does not find, does not know or
+// what does not match its name means that git is asked: it returns nothing that is
+// not the blob.
 package gitobjects
 
 import (
@@ -20,9 +21,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
-	"syscall"
 )
 
 // ErrAskGit means that a blob was not read: only git can tell whether it is there.
@@ -120,13 +119,8 @@ const (
 func (r *Reader) object(id []byte, depth int) (kind, []byte, error) {
 	name := hex.EncodeToString(id)
 	for _, dir := range r.dirs {
-		f, err := open(filepath.Join(dir, name[:2], name[2:]))
-		if err != nil {
-			continue
-		}
-		k, body, err := loose(f)
-		if f.Close(); err == nil {
-			return k, body, nil
+		if body, err := loose(dir, name); err == nil {
+			return blob, body, nil
 		}
 	}
 	r.openPacks()
@@ -140,24 +134,17 @@ func (r *Reader) object(id []byte, depth int) (kind, []byte, error) {
 	return 0, nil, ErrAskGit
 }
 
-// loose reads an object that is a file.
-func loose(f io.Reader) (kind, []byte, error) {
-	z, err := zlib.NewReader(bufio.NewReader(f))
+// loose reads a blob that is a file.
+func loose(dir, name string) ([]byte, error) {
+	o, err := Open(dir, name)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	r := bufio.NewReaderSize(z, 512)
-	head, err := r.ReadSlice(0)
-	if err != nil {
-		return 0, nil, err
+	defer o.Close()
+	if o.Kind != "blob" {
+		return nil, ErrAskGit
 	}
-	word, size, _ := strings.Cut(string(head[:len(head)-1]), " ")
-	n, err := strconv.ParseInt(size, 10, 64)
-	if err != nil || word != "blob" {
-		return 0, nil, ErrAskGit
-	}
-	body, err := whole(r, n)
-	return blob, body, err
+	return whole(o, o.Size)
 }
 
 // whole reads exactly n bytes, to the end.
@@ -173,18 +160,6 @@ func whole(r io.Reader, n int64) ([]byte, error) {
 		return nil, ErrAskGit
 	}
 	return b.Bytes(), nil
-}
-
-// open opens a regular file.
-func open(p string) (*os.File, error) {
-	f, err := os.OpenFile(p, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
-		return nil, errors.Join(ErrAskGit, f.Close())
-	}
-	return f, nil
 }
 
 // pack is a pack and its list of objects, which is searched in its file.

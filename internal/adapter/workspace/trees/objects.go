@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitobjects"
 )
 
 // Objects of git that this package writes and reads itself. A process of git for each
@@ -117,22 +119,17 @@ func (s *Store) treeOf(ctx context.Context, commit string) (string, error) {
 	return l.tree, err
 }
 
-func objectPath(objects, id string) string { return filepath.Join(objects, id[:2], id[2:]) }
-
-// deflaters and inflaters hold what packs and unpacks objects: each is large.
-var (
-	deflaters = sync.Pool{New: func() any {
-		z, _ := zlib.NewWriterLevel(nil, zlib.BestSpeed) // a level that exists
-		return z
-	}}
-	inflaters sync.Pool // of zlib.Resetter
-)
+// deflaters hold what packs objects: each is large.
+var deflaters = sync.Pool{New: func() any {
+	z, _ := zlib.NewWriterLevel(nil, zlib.BestSpeed) // a level that exists
+	return z
+}}
 
 // write stores an object and returns its name.
 func (s *Store) write(kind string, body []byte) (id string, err error) {
 	head := fmt.Appendf(nil, "%s %d\x00", kind, len(body))
 	id = nameOf(head, body)
-	path := objectPath(s.objects[0], id)
+	path := gitobjects.Path(s.objects[0], id)
 	if _, err := os.Lstat(path); err == nil {
 		return id, nil
 	}
@@ -170,43 +167,19 @@ func nameOf(head, body []byte) string {
 
 // open opens an object that is a file of its own, here or in the project. The error is
 // errUnusual for one that is not.
-func (s *Store) open(id string) (kind string, size int64, body io.Reader, closer func(), err error) {
+func (s *Store) open(id string) (*gitobjects.Loose, error) {
 	if !isObjectID(id) {
-		return "", 0, nil, nil, fmt.Errorf("%q is no object", id)
+		return nil, fmt.Errorf("%q is no object", id)
 	}
-	var f *os.File
 	for _, objects := range s.objects {
-		if f, err = os.Open(objectPath(objects, id)); !errors.Is(err, fs.ErrNotExist) {
-			break
+		switch o, err := gitobjects.Open(objects, id); {
+		case err == nil:
+			return o, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("the object %s is damaged: %w", id, err)
 		}
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", 0, nil, nil, errUnusual
-	}
-	if err != nil {
-		return "", 0, nil, nil, err
-	}
-	damaged := func(err error) error {
-		return errors.Join(fmt.Errorf("the object %s is damaged: %w", id, err), f.Close())
-	}
-	z, held := inflaters.Get().(io.ReadCloser)
-	if held {
-		err = z.(zlib.Resetter).Reset(f, nil)
-	} else {
-		z, err = zlib.NewReader(f)
-	}
-	if err != nil {
-		return "", 0, nil, nil, damaged(err)
-	}
-	r := bufio.NewReaderSize(z, 512)
-	head, err := r.ReadSlice(0)
-	if err == nil {
-		_, err = fmt.Sscanf(string(head[:len(head)-1]), "%s %d", &kind, &size)
-	}
-	if err != nil {
-		return "", 0, nil, nil, damaged(err)
-	}
-	return kind, size, r, func() { inflaters.Put(z); f.Close() }, nil
+	return nil, errUnusual
 }
 
 // read reads an object that is a file of its own, or came from a pack before.
@@ -215,16 +188,16 @@ func (s *Store) read(id, kind string) ([]byte, error) {
 	o, ok := s.packed[id]
 	s.mu.Unlock()
 	if !ok {
-		k, size, r, done, err := s.open(id)
+		f, err := s.open(id)
 		if err != nil {
 			return nil, err
 		}
-		defer done()
-		if size > maxHeld {
+		defer f.Close()
+		if f.Size < 0 || f.Size > maxHeld {
 			return nil, errUnusual
 		}
-		o = object{kind: k, body: make([]byte, size)}
-		if _, err := io.ReadFull(r, o.body); err != nil {
+		o = object{kind: f.Kind, body: make([]byte, f.Size)}
+		if _, err := io.ReadFull(f, o.body); err != nil {
 			return nil, fmt.Errorf("the object %s is damaged: %w", id, err)
 		}
 	}
@@ -241,7 +214,7 @@ func (s *Store) has(id string) bool {
 	s.mu.Unlock()
 	for _, objects := range s.objects {
 		if !ok {
-			_, err := os.Lstat(objectPath(objects, id))
+			_, err := os.Lstat(gitobjects.Path(objects, id))
 			ok = err == nil
 		}
 	}
@@ -251,15 +224,14 @@ func (s *Store) has(id string) bool {
 // looseSize returns the size of an object that is a file of its own; ok is false for one
 // that is in a pack.
 func (s *Store) looseSize(id string) (size int64, ok bool, err error) {
-	_, size, _, done, err := s.open(id)
+	o, err := s.open(id)
 	if errors.Is(err, errUnusual) {
 		return 0, false, nil
 	}
 	if err != nil {
 		return 0, false, err
 	}
-	done()
-	return size, true, nil
+	return o.Size, true, o.Close()
 }
 
 // unpack reads objects of packs, so that read finds them.
