@@ -130,6 +130,7 @@ func exitCode(err error) (code int, said bool) {
 // flags are those that every command that opens a session has.
 type flags struct {
 	dir          string
+	worktree     string // the name of a linked working tree, "" for none
 	trustedAs    string // see folderTrust.as
 	model        string
 	effort       string
@@ -208,6 +209,7 @@ without asking anything, as "pawl run" does.`,
 		return usageError("%w%s\nsee: %s --help", err, meantFlag(c, err), c.CommandPath())
 	})
 	f.addSession(root)
+	f.addWorktree(root)
 	f.addRun(root)
 	root.Flags().BoolVarP(&f.print, "print", "p", false, "run the prompt, from the argument or standard input, without asking anything, and print the answer")
 	root.Flags().BoolVar(&f.plain, "plain", false, "hold the conversation line by line, without a screen: for screen readers and logs")
@@ -265,6 +267,13 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.StringVar(&f.plan, "plan", "", "take the phases of the task from this Markdown file (see doc/phases.md)")
 	exclude(c, "continue", "resume", "no-session")
 	exclude(c, "yolo", "full-auto", "permission-mode")
+}
+
+// addWorktree adds the flag of what chooses its folder by itself.
+func (f *flags) addWorktree(c *cobra.Command) {
+	fs := c.Flags()
+	fs.StringVarP(&f.worktree, "worktree", "w", "", "work in a linked working tree of git, on a branch of its own (see doc/worktrees.md)")
+	fs.Lookup("worktree").NoOptDefVal = anyTree
 }
 
 // addRun adds the flags of a run without a person.

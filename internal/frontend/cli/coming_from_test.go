@@ -92,7 +92,7 @@ func TestComingFrom(t *testing.T) {
 // What the page says is not here is refused in words that say what is.
 func TestNotHere(t *testing.T) {
 	for _, args := range []string{
-		"-p --worktree x", "update", "-a never", "-i shot.png", "--yes-always x", "--test-cmd x y", "exec --image a.png x",
+		"update", "-a never", "-i shot.png", "--yes-always x", "--test-cmd x y", "exec --image a.png x",
 		"--share x", "run --format json x", "--data-dir x", "logs", "update-providers", "--mode rpc", "--list-models", "--provider anthropic x", "--export x", "--no-tools x", "--title x", "web", "export",
 		"--prompt-interactive x", "--checkpointing", "-p --agents {} x", "--architect", "extensions install x", "auth login", "--list-sessions", "resume --last", "--oss",
 	} {

@@ -27,6 +27,11 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 	if err != nil {
 		return err
 	}
+	leave, err := a.inWorktree(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if t := a.screenOn(f, conf.User.Screen); t != nil {
 		return a.onScreen(ctx, f, front{name: "screen"}, first, t, conf, paths)
 	}

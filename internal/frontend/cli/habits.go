@@ -78,7 +78,7 @@ func othersWords(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 func asRun(root *cobra.Command, args []string) []string {
 	fs := root.Flags()
 	takes := func(f *pflag.Flag) bool { return f != nil && f.NoOptDefVal == "" }
-	args = oneByOne(args)
+	args = withName(oneByOne(args))
 	out, found, word := []string{"run"}, false, false
 	for i := 0; i < len(args); i++ {
 		arg := args[i]

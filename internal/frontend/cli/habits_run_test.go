@@ -96,6 +96,15 @@ func TestHabitsRun(t *testing.T) {
 				writeAt(t, filepath.Join(w.dir, "FILE"), out)
 				w.home = filepath.Join(w.home, "other")
 			}
+			if strings.Contains(h.line, " -w ") || strings.Contains(h.line, "--worktree") {
+				for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "one"}} {
+					git := exec.CommandContext(t.Context(), "git", args...)
+					git.Dir = w.dir
+					if out, err := git.CombinedOutput(); err != nil {
+						t.Fatalf("%v %s", err, out)
+					}
+				}
+			}
 			before := w.asked.Load()
 			prompted := len(h.args) > 0 && (h.args[0] == "run" || h.args[0] == "exec" || strings.Contains(h.line, " -p") || strings.Contains(h.line, `"`))
 			args := h.args

@@ -76,7 +76,7 @@ const (
 var otherFlags = map[string]string{
 	// Claude Code
 	"--strict-mcp-config": "pawl mcp remove NAME takes a server away",
-	"--worktree":          "git worktree add ../other, then pawl -C ../other", "--tmux": "start pawl in tmux yourself",
+	"--tmux": "start pawl in tmux yourself",
 	"--debug": "--output-format stream-json shows every event, pawl why explains the last trouble", "--debug-file": "pawl sessions export --format jsonl has every event",
 	"--tools": "--deny 'TOOL' takes one away", "--settings": "the file is the one that pawl config path names; PAWL_HOME moves it",
 	"--agents": "write them into .claude/agents or .pawl/agents", "--agent": "--permission-mode plan only reads; kinds of agents are files in .claude/agents", "--plugin-dir": "pawl plugin add FOLDER installs one for good", "--ide": "start pawl in the terminal of the editor",
@@ -111,7 +111,7 @@ var otherFlags = map[string]string{
 // otherShort are their one-letter flags.
 var otherShort = map[string]string{
 	"a": "--permission-mode ask, accept-edits or auto", "s": "--sandbox workspace, read-only or off", "i": "pawl \"PROMPT\" begins a conversation with it, and @FILE in it brings a file along",
-	"f": "pawl run < FILE, or name the file in the prompt: @FILE", "w": "git worktree add ../other, then pawl -C ../other", "d": "--output-format stream-json shows every event",
+	"f": "pawl run < FILE, or name the file in the prompt: @FILE", "d": "--output-format stream-json shows every event",
 	"q": "pawl run has only the answer on standard output", "o": "--output-format text, json or stream-json", "e": "pawl run \"PROMPT\"", "n": "pawl sessions lists them by their first words",
 }
 
@@ -138,6 +138,24 @@ func isSubcommand(s string) bool {
 // a test for such a word.
 var severalValues = map[string]func(string) bool{
 	"--allowedTools": isRule, "--allowed-tools": isRule, "--disallowedTools": isRule, "--disallowed-tools": isRule, "--add-dir": isFolder,
+}
+
+// withName joins --worktree and the name behind it, which may be left out. A prompt has
+// several words.
+func withName(args []string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		switch {
+		case args[i] == "--":
+			return append(out, args[i:]...)
+		case (args[i] == "--worktree" || args[i] == "-w") && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") && !strings.ContainsAny(args[i+1], " \t\n"):
+			out = append(out, "--worktree="+args[i+1])
+			i++
+		default:
+			out = append(out, args[i])
+		}
+	}
+	return out
 }
 
 var aRule = lazyregexp.New(`^(mcp__\w+|(Bash|BashOutput|KillShell|Edit|MultiEdit|Read|Write|Glob|Grep|LS|Task|TodoWrite|WebFetch|WebSearch|NotebookEdit|NotebookRead|Skill)(\(.*\))?)$`)

@@ -33,6 +33,7 @@ See "pawl help exit-codes".`,
 		RunE: func(c *cobra.Command, args []string) error { return a.run(c.Context(), f, args) },
 	}
 	f.addSession(c)
+	f.addWorktree(c)
 	f.addRun(c)
 	f.sdk.add(c)
 	return c
@@ -42,6 +43,11 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 	if err := f.shaped(); err != nil {
 		return err
 	}
+	leave, err := a.inWorktree(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if f.driven() {
 		return a.driven(ctx, f, args)
 	}

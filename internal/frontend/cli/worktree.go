@@ -1,0 +1,300 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/filelock"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// This file is --worktree: a session in a linked working tree of git, at the place and
+// on the branch where Claude Code has it. It is removed at the end only if pawl made it
+// and there is nothing in it: no changed, new or ignored file, and no commit.
+
+const (
+	worktrees = ".claude/worktrees" // below the repository's root
+	// madeTree is a file in git's folder of a working tree: pawl made it, from the
+	// commit that it holds.
+	madeTree = "pawl-made"
+	anyTree  = "*" // --worktree without a name
+)
+
+var treeName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
+
+// worktree is an open one.
+type worktree struct {
+	git    *workspace.Git
+	root   string // of the repository
+	dir    string
+	branch string
+	admin  string // git's folder of it
+	config []string
+	lock   *os.File
+	done   func()
+	say    io.Writer
+}
+
+// inWorktree has the session work in the working tree that --worktree names, which is
+// made if there is none. leave is called when the session is closed.
+func (a *App) inWorktree(ctx context.Context, f *flags) (leave func(), err error) {
+	if f.worktree == "" {
+		return func() {}, nil
+	}
+	name := f.worktree
+	if name == anyTree {
+		name = "pawl-" + newID()[:8]
+	}
+	if !treeName().MatchString(name) || len(name) > 60 || strings.HasSuffix(name, ".lock") {
+		return nil, usageError("--worktree takes a name of letters, digits, - and _, not %q: it names a folder and a branch", name)
+	}
+	dir, err := a.realDir(f)
+	if err != nil {
+		return nil, err
+	}
+	if !isRepository(dir) {
+		return nil, usageError("--worktree needs a repository of git, and %s is in none", dir)
+	}
+	w := &worktree{branch: "worktree-" + name, say: wrapped(a.Err, false)}
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
+	if err := a.openTreeGit(ctx, f, w, dir); err != nil {
+		return nil, err
+	}
+	w.dir = filepath.Join(w.root, filepath.FromSlash(worktrees), name)
+	from, err := w.enter(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	f.dir, f.trustedAs = w.dir, w.root
+	fmt.Fprintln(w.say, plain.Line(fmt.Sprintf("pawl: working tree %s, branch %s, %s", w.dir, w.branch, from)))
+	return func() {
+		defer w.close()
+		w.leave(context.WithoutCancel(ctx), name)
+	}, nil
+}
+
+// openTreeGit opens git for the repository of a folder, and finds its root.
+func (a *App) openTreeGit(ctx context.Context, f *flags, w *worktree, dir string) error {
+	conf, paths, err := a.settings()
+	if err != nil {
+		return err
+	}
+	beside, err := os.MkdirTemp("", "pawl-worktree-") // what is confined to a repository must not touch its .git
+	if err != nil {
+		return err
+	}
+	o := &opened{}
+	w.done = func() { o.close(); _ = os.RemoveAll(beside) }
+	by, _, err := a.tryConfining(f, conf, paths, beside, true)
+	if err != nil {
+		return err
+	}
+	var starter *shell.Starter
+	if !by.has.Workspace {
+		by = confinedBy{}
+	}
+	starter = o.starter(by)
+	o.closers = append(o.closers, starter.Close)
+	w.git = &workspace.Git{Starter: starter, Confine: by.git()}
+	common, err := w.line(ctx, w.git.Reading(repositoryOf(dir)), dir, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return err
+	}
+	w.root = repositoryOf(dir)
+	if filepath.Base(common) == ".git" { // also of a folder that is a linked tree itself
+		w.root = filepath.Dir(common)
+	}
+	w.git = w.git.Writing(w.root)
+	if w.git.Confine.Level == process.Workspace {
+		w.git.Confine.Own = append(w.git.Confine.Own, common)
+	}
+	filters, err := w.git.Run(ctx, w.root, nil, nil, "config", "-z", "--name-only", "--get-regexp", `^filter\..*`)
+	if err != nil && len(filters) > 0 {
+		return err
+	}
+	for key := range strings.SplitSeq(string(filters), "\x00") { // a filter is a program: none is run
+		if at := strings.LastIndexByte(key, '.'); at > 0 && !strings.ContainsAny(key, "=\n") {
+			for _, k := range []string{".clean=", ".smudge=", ".process=", ".required=false"} {
+				w.config = append(w.config, "-c", key[:at]+k)
+			}
+		}
+	}
+	return nil
+}
+
+// repositoryOf is the folder above dir (or dir) that has a .git.
+func repositoryOf(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil || at == filepath.Dir(at) {
+			return at
+		}
+	}
+}
+
+func (w *worktree) line(ctx context.Context, git *workspace.Git, dir string, args ...string) (string, error) {
+	out, err := git.Run(ctx, dir, nil, nil, append(w.config[:len(w.config):len(w.config)], args...)...)
+	return strings.TrimSpace(string(out)), err
+}
+
+// enter makes the working tree, or takes the one that is there. It returns what the
+// person is told of it.
+func (w *worktree) enter(ctx context.Context, name string) (told string, err error) {
+	root, err := os.OpenRoot(w.root)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	for _, p := range []string{".claude", worktrees, path.Join(worktrees, name)} {
+		if st, err := root.Lstat(p); err == nil && !st.IsDir() {
+			return "", usageError("no working tree can be made at %s: %s is no folder", w.dir, filepath.Join(w.root, p))
+		}
+	}
+	st, err := root.Stat(path.Join(worktrees, name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		told, err = w.make(ctx, root)
+	case err == nil && st.IsDir():
+		told = "as it was left"
+	}
+	if err != nil {
+		return "", err
+	}
+	top, err := w.line(ctx, w.git, w.dir, "rev-parse", "--show-toplevel")
+	if err == nil && top != filepath.ToSlash(w.dir) {
+		err = errors.New("its files are those of " + top)
+	}
+	if err == nil {
+		w.admin, err = w.line(ctx, w.git, w.dir, "rev-parse", "--absolute-git-dir")
+	}
+	if err != nil {
+		return "", usageError("%s is there, and is no working tree of this repository (%v); choose another name, or move it away", w.dir, err)
+	}
+	if now, err := w.line(ctx, w.git, w.dir, "symbolic-ref", "--short", "HEAD"); err == nil {
+		w.branch = now
+	}
+	w.lock, err = os.CreateTemp(w.admin, "pawl-*.lock")
+	if err == nil {
+		err = filelock.Try(w.lock)
+	}
+	return told, err
+}
+
+// make makes the working tree, on the branch of its name.
+func (w *worktree) make(ctx context.Context, root *os.Root) (told string, err error) {
+	base, err := w.line(ctx, w.git, w.root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	if err != nil {
+		return "", usageError("--worktree needs a commit, and the repository %s has none", w.root)
+	}
+	if err := root.MkdirAll(worktrees, 0o777); err != nil {
+		return "", err
+	}
+	// The trees are no files of the project.
+	if f, err := root.OpenFile(path.Join(worktrees, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err == nil {
+		_, err = f.WriteString("*\n")
+		if err = errors.Join(err, f.Close()); err != nil {
+			return "", err
+		}
+	}
+	args, told := []string{"worktree", "add", "--quiet", "-b", w.branch, w.dir, base}, "new, from the commit "+base[:min(10, len(base))]
+	_, err = w.line(ctx, w.git, w.root, "rev-parse", "--verify", "--quiet", "refs/heads/"+w.branch)
+	there := err == nil
+	if there {
+		args, told = []string{"worktree", "add", "--quiet", w.dir, w.branch}, "which was there"
+	}
+	if _, err := w.line(ctx, w.git, w.root, args...); err != nil {
+		return "", fmt.Errorf("no working tree could be made at %s: %w", w.dir, err)
+	}
+	if !there { // so leave may remove both
+		admin, err := w.line(ctx, w.git, w.dir, "rev-parse", "--absolute-git-dir")
+		if err != nil {
+			return "", err
+		}
+		return told, os.WriteFile(filepath.Join(admin, madeTree), []byte(base+"\n"), 0o666)
+	}
+	return told, nil
+}
+
+// leave removes the working tree if there is nothing in it, and tells how to go on
+// otherwise.
+func (w *worktree) leave(ctx context.Context, name string) {
+	why := w.remove(ctx)
+	if why == "" {
+		fmt.Fprintln(w.say, plain.Line(fmt.Sprintf("pawl: nothing is changed in %s: it is removed, with its branch; pawl --worktree %s -c makes it again and goes on", w.dir, name)))
+		return
+	}
+	q := shellsyntax.Quote
+	fmt.Fprintln(w.say, plain.Line(fmt.Sprintf("pawl: the working tree %s is kept: %s. Go on: pawl --worktree %s -c; take it over: git merge %s; remove it: git worktree remove %s, then git branch -d %s",
+		w.dir, why, name, q(w.branch), q(w.dir), q(w.branch))))
+}
+
+// remove removes the working tree and its branch if pawl made them and they hold nothing.
+// It returns why they stay.
+func (w *worktree) remove(ctx context.Context) (why string) {
+	made, err := os.ReadFile(filepath.Join(w.admin, madeTree))
+	if err != nil {
+		return "pawl did not make its branch"
+	}
+	base := string(bytes.TrimSpace(made))
+	ref, err := w.line(ctx, w.git, w.dir, "symbolic-ref", "HEAD")
+	if err != nil || ref != "refs/heads/"+w.branch {
+		return "something else than its branch is checked out"
+	}
+	head, err := w.line(ctx, w.git, w.dir, "rev-parse", "HEAD")
+	if err != nil || head != base {
+		return "it has commits"
+	}
+	changed, err := w.git.Run(ctx, w.dir, nil, nil, append(w.config[:len(w.config):len(w.config)], "status", "--porcelain", "-z", "--untracked-files=all", "--ignored")...)
+	if n := bytes.Count(changed, []byte{0}); err != nil || n > 0 {
+		return "it has files that are not committed"
+	}
+	locks, _ := filepath.Glob(filepath.Join(w.admin, "pawl-*.lock")) // the pattern is right
+	for _, l := range locks {
+		if l != w.lock.Name() && lockHeld(l) {
+			return "another session works in it"
+		}
+	}
+	if _, err := w.line(ctx, w.git, w.root, "worktree", "remove", w.dir); err != nil {
+		return "git does not remove it: " + err.Error()
+	}
+	if _, err := w.line(ctx, w.git, w.root, "update-ref", "-d", ref, base); err != nil {
+		return "its branch could not be removed: " + err.Error()
+	}
+	return ""
+}
+
+// lockHeld reports whether a lock file's owner lives.
+func lockHeld(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return filelock.Try(f) != nil
+}
+
+func (w *worktree) close() {
+	if w.lock != nil {
+		_ = w.lock.Close()
+		_ = os.Remove(w.lock.Name()) // it went with the tree
+	}
+	if w.done != nil {
+		w.done()
+	}
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/filelock"
+)
+
+// SPEC 17.6: a working tree in which another session works is not removed by the first
+// that leaves, but by the last; one whose session was killed holds nothing up.
+func TestWorktreeOfTwo(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "one"}} {
+		c := exec.CommandContext(t.Context(), "git", args...)
+		c.Dir = root
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+	}
+	said := &bytes.Buffer{}
+	home := t.TempDir()
+	t.Setenv("HOME", home) // git reads its user's configuration
+	a := &App{Dir: root, Err: said, Env: func(k string) string { return map[string]string{"HOME": home, "PATH": os.Getenv("PATH")}[k] }}
+	enter := func() (func(), string) {
+		f := &flags{worktree: "two"}
+		leave, err := a.inWorktree(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return leave, f.dir
+	}
+	first, dir := enter()
+	second, again := enter()
+	if dir != again || dir != filepath.Join(root, ".claude/worktrees/two") {
+		t.Fatal(dir, again)
+	}
+	first()
+	if _, err := os.Stat(dir); err != nil || !strings.Contains(said.String(), "another session works in it") {
+		t.Error(err, said)
+	}
+	dead := filepath.Join(root, ".git/worktrees/two/pawl-9.lock")
+	if err := os.WriteFile(dead, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second()
+	if _, err := os.Stat(dir); err == nil || !strings.Contains(said.String(), "it is removed, with its branch") {
+		t.Error(err, said)
+	}
+	f, err := os.Create(filepath.Join(home, "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if lockHeld(f.Name()) || filelock.Try(f) != nil || !lockHeld(f.Name()) {
+		t.Error("held")
+	}
+}
+
+// SPEC 17.6: a name may be left out, and a prompt is no name.
+func TestWithName(t *testing.T) {
+	for in, want := range map[string]string{
+		"--worktree feat|fix it":        "--worktree=feat|fix it",
+		"-w|fix the bug":                "-w|fix the bug",
+		"--worktree|-p|x y":             "--worktree|-p|x y",
+		"-w|feat|--|-w|x":               "--worktree=feat|--|-w|x",
+		"--worktree|fix it":             "--worktree|fix it",
+		"--worktree=a|b":                "--worktree=a|b",
+		"-c|-w|../up":                   "-c|--worktree=../up",
+		"run|--worktree|one|two|three ": "run|--worktree=one|two|three ",
+	} {
+		in = strings.Replace(in, "--worktree feat", "--worktree|feat", 1)
+		if got := strings.Join(withName(strings.Split(in, "|")), "|"); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
