@@ -76,8 +76,8 @@ const (
 var otherFlags = map[string]string{
 	// Claude Code
 	"--strict-mcp-config": "pawl mcp remove NAME takes a server away",
-	"--tmux": "start pawl in tmux yourself",
-	"--debug": "--output-format stream-json shows every event, pawl why explains the last trouble", "--debug-file": "pawl sessions export --format jsonl has every event",
+	"--tmux":              "start pawl in tmux yourself",
+	"--debug":             "--output-format stream-json shows every event, pawl why explains the last trouble", "--debug-file": "pawl sessions export --format jsonl has every event",
 	"--tools": "--deny 'TOOL' takes one away", "--settings": "the file is the one that pawl config path names; PAWL_HOME moves it",
 	"--agents": "write them into .claude/agents or .pawl/agents", "--agent": "--permission-mode plan only reads; kinds of agents are files in .claude/agents", "--plugin-dir": "pawl plugin add FOLDER installs one for good", "--ide": "start pawl in the terminal of the editor",
 	"--max-thinking-tokens": "--effort low, medium or high", "--from-pr": "give the request's text on standard input: gh pr diff | pawl run \"…\"",
