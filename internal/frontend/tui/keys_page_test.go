@@ -139,7 +139,7 @@ func TestPageOfViKeys(t *testing.T) {
 	listed := map[string]bool{}
 	for l := range strings.Lines(section) {
 		if cells := strings.Split(l, "|"); len(cells) >= 4 {
-			for _, f := range regexp.MustCompile("`(.)`").FindAllStringSubmatch(cells[1], -1) {
+			for _, f := range regexp.MustCompile("`(.)[^` ]?`").FindAllStringSubmatch(cells[1], -1) {
 				listed[f[1]] = true
 			}
 		}

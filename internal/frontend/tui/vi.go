@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strings"
+
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/editor"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
@@ -36,8 +38,19 @@ func (s *screen) vi(k keys.Press) bool {
 		return false
 	}
 	switch k.Name {
-	case "backspace":
+	case "backspace", "left":
 		k.Text = "h"
+	case "right":
+		k.Text = "l"
+	case "up", "down":
+		if m.Mode() == "normal" {
+			return false
+		}
+		k.Text = map[string]string{"up": "k", "down": "j"}[k.Name]
+	case "home":
+		k.Text = "0"
+	case "end":
+		k.Text = "$"
 	case "delete":
 		k.Text = "x"
 	case "ctrl+r":
@@ -75,13 +88,16 @@ func (s *screen) types() {
 
 // mode is the mode of the keys, for the status line.
 func (s *screen) mode() styled.Line {
-	switch m := s.modal; {
-	case m == nil:
+	m := s.modal
+	if m == nil {
 		return nil
-	case !m.Normal():
-		return styled.Of(styled.Dim, "INSERT")
-	case m.Pending() != "":
-		return styled.Of(styled.Accent, "NORMAL "+m.Pending())
 	}
-	return styled.Of(styled.Accent, "NORMAL")
+	text := strings.ToUpper(m.Mode())
+	if !m.Normal() {
+		return styled.Of(styled.Dim, text)
+	}
+	if m.Pending() != "" {
+		text += " " + m.Pending()
+	}
+	return styled.Of(styled.Accent, text)
 }

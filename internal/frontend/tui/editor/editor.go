@@ -31,6 +31,7 @@ type Editor struct {
 	typing     bool // the last change was a letter: the next one joins it
 	kills      kills
 	goal       int // the column that up and down keep to; -1: the caret's own
+	selected   row // in vi's visual mode
 
 	past  []string // entries of before, oldest first
 	at    int      // of past; len(past): the text is new
@@ -226,11 +227,17 @@ func next(s string) int {
 	return max(1, len(c))
 }
 
+// plainByte reports whether a byte is a character that joins no other one.
+func plainByte(c byte) bool { return c >= ' ' && c < 0x7f }
+
 // before is where the character before a place begins.
 func (e *Editor) before(at int) int {
 	line := strings.LastIndexByte(e.text[:at], '\n') + 1
 	if line == at {
 		return max(0, at-1)
+	}
+	if at-line > 1 && plainByte(e.text[at-1]) && plainByte(e.text[at-2]) {
+		return at - 1
 	}
 	for i := line; ; {
 		n := next(e.text[i:at])

@@ -8,21 +8,33 @@ const maxKills = 30
 // kills is what was erased, newest last. What is erased in one go is one text.
 type kills struct {
 	texts []string
-	joins bool // the last thing that was done was to erase
+	joins bool                // the last thing that was done was to erase
+	named map[string]register // of vi
 	// The last thing that was done was to insert texts[at], which has size bytes; 0: it was not.
 	at, size int
+}
+
+// register is a text of vi's registers, of whole lines or not.
+type register struct {
+	text  string
+	lines bool
 }
 
 // rests is called for all that neither erases nor inserts what was erased.
 func (k *kills) rests() { k.joins, k.size = false, 0 }
 
 // kept is k for the next text.
-func (k *kills) kept() kills { return kills{texts: k.texts} }
+func (k *kills) kept() kills { return kills{texts: k.texts, named: k.named} }
 
 // pasted reports whether a long paste is among them.
 func (k *kills) pasted() bool {
 	for _, t := range k.texts {
 		if strings.IndexFunc(t, isPasted) >= 0 {
+			return true
+		}
+	}
+	for _, r := range k.named {
+		if strings.IndexFunc(r.text, isPasted) >= 0 {
 			return true
 		}
 	}

@@ -3,112 +3,260 @@ package editor
 import "strings"
 
 // Modal has the keys of vi change an Editor's text. It begins in insert mode,
-// where keys type; in normal mode they are commands.
+// where keys type; in normal mode they are commands, which visual mode has work
+// on what is selected.
 //
 // It promises that Escape does one thing at a time: it reports whether it had
 // something to do, so that who has nothing to leave may use the key for
-// something else. What was typed is never lost by it.
+// something else. What was typed is never lost by it. Commands do what vim does
+// with them; characters are those that a person sees.
 type Modal struct {
 	e      *Editor
 	normal bool
+	keys   []string // of the command that is being typed
+	found  found
 
-	// The command that is being typed.
-	count   int    // before the operator, 0 for none
-	op      string // d, c, y or r; "" for none
-	counted int    // behind the operator
-	keys    string // all of it, to be shown
+	visual string // what is selected: "v" characters, "V" lines, "" nothing
+	anchor int    // where the selection began
+	of     string // the text that is selected from
 
-	last   change // for .
-	now    change // that is being typed
-	typing bool   // keys of insert mode belong to now
-	before string // the text that undo goes back to
+	last   change   // for .
+	now    change   // that is being typed
+	typing bool     // keys of insert mode belong to now
+	before string   // the text that undo goes back to
+	over   []string // what typing in place of other characters took away
+	covers bool     // typing puts characters in place of others
 }
 
 // change is a command that changed the text, with what was typed behind it.
 type change struct {
-	command func(count int)
-	count   int
-	typed   []func(*Editor)
-	inserts bool
-	repeats bool // what was typed is repeated by the count
-	opens   bool // and so is the command
+	command
+	typed []func(*Editor)
 }
 
-// A slip of the finger does not fill the memory: these limit a count, and the
-// size of a text that is still repeated.
-const (
-	maxRepeat = 1000
-	maxGrown  = 1 << 20
-)
+// endOfRows has up and down go to the ends of rows.
+const endOfRows = 1 << 30
+
+// maxGrown is the size of a text that is still repeated: a slip of the finger
+// does not fill the memory.
+const maxGrown = 1 << 20
 
 // NewModal has the keys of vi change a text.
 func NewModal(e *Editor) *Modal { return &Modal{e: e} }
+
+// Mode is insert, replace, normal, visual or visual line.
+func (m *Modal) Mode() string {
+	switch {
+	case m.normal && m.selects() && m.visual == "V":
+		return "visual line"
+	case m.normal && m.visual != "":
+		return "visual"
+	case m.normal:
+		return "normal"
+	case m.covers:
+		return "replace"
+	}
+	return "insert"
+}
 
 // Normal reports whether keys are commands.
 func (m *Modal) Normal() bool { return m.normal }
 
 // Pending is the part of a command that was typed, such as 2d.
-func (m *Modal) Pending() string { return m.keys }
+func (m *Modal) Pending() string { return strings.Join(m.keys, "") }
 
 // Begin goes back to insert mode, for another text.
-func (m *Modal) Begin() { m.drop(); m.normal, m.typing = false, false }
+func (m *Modal) Begin() {
+	m.keys, m.visual = nil, ""
+	m.normal, m.typing, m.covers = false, false, false
+	m.Rests()
+}
 
-// drop forgets what was typed of a command.
-func (m *Modal) drop() { m.count, m.op, m.counted, m.keys = 0, "", 0, "" }
-
-// Escape drops a command that is not whole, else goes to normal mode, and
-// reports whether it did either.
+// Escape drops a command that is not whole, or the selection, else goes to
+// normal mode, and reports whether it did any of these.
 func (m *Modal) Escape() bool {
+	e := m.e
 	switch {
-	case m.keys != "":
-		m.drop()
-		return true
+	case len(m.keys) > 0:
+		m.keys = nil
+	case m.normal && m.selects():
+		m.visual = ""
+		m.Rests()
 	case m.normal:
 		return false
-	}
-	e := m.e
-	if m.typing {
-		m.now.more(e)
-		m.last, m.typing = m.now, false
-		m.joined()
-	}
-	e.moved()
-	m.normal = true
-	if e.caret > e.lineStart() {
-		e.caret = e.before(e.caret)
+	default:
+		if m.typing {
+			m.more(m.now)
+			m.last, m.typing = m.now, false
+			m.joined()
+		}
+		e.moved()
+		m.normal, m.covers = true, false
+		if e.caret > e.lineStart() {
+			e.caret = e.before(e.caret)
+		}
 	}
 	return true
 }
 
-// types does what was typed.
-func (c change) types(e *Editor) {
-	for _, do := range c.typed {
-		do(e)
-	}
-}
-
-// more repeats what was typed as many times as the count.
-func (c change) more(e *Editor) {
-	if !c.repeats || len(c.typed) == 0 {
+// Rests puts the caret on a character, as it stands in normal mode: behind the
+// last one of a line there is none. A selection is shown.
+func (m *Modal) Rests() {
+	e := m.e
+	e.caret = e.onCharacter(e.caret)
+	e.selected = row{}
+	if m.selects() {
+		m.anchor = e.onCharacter(m.anchor)
+		e.selected.from, e.selected.to = m.selection()
 		return
 	}
-	for range c.count - 1 {
-		if len(e.text) > maxGrown {
-			return
-		}
-		if c.opens {
-			c.command(1)
-		}
-		c.types(e)
+	if m.normal && e.caret > e.lineStart() && e.caret == e.lineEnd() {
+		e.caret = e.before(e.caret)
 	}
 }
 
 // Insert does what a key or a paste does to the text in insert mode.
 func (m *Modal) Insert(do func(*Editor)) {
-	do(m.e)
 	if m.typing {
 		m.now.typed = append(m.now.typed, do)
 	}
+	if m.covers && !m.normal {
+		m.cover(do)
+		return
+	}
+	do(m.e)
+}
+
+// Command does what a key means in normal mode, in a window of that many
+// columns, and reports whether it means anything.
+func (m *Modal) Command(key string, columns int) bool {
+	visual := m.selects()
+	m.keys = append(m.keys, key)
+	c, state := parse(m.keys, visual)
+	if state == begun {
+		return true
+	}
+	m.keys = nil
+	if state == complete {
+		m.e.kills.rests()
+		if visual {
+			m.selected(c, columns)
+		} else {
+			m.runs(c, columns)
+		}
+	}
+	m.Rests()
+	return state == complete
+}
+
+// runs does a command.
+func (m *Modal) runs(c command, columns int) {
+	switch a := actions[c.name]; {
+	case c.op == "y":
+		m.does(c)
+	case c.op != "" || a.changes:
+		m.changed(c)
+	case a.do != nil:
+		a.do(m, c)
+	default:
+		m.moves(c, columns)
+	}
+}
+
+// moves moves the caret. Up and down go by the rows of the window, and, where
+// nothing is selected, on to the entries before and after.
+func (m *Modal) moves(c command, columns int) {
+	e := m.e
+	if c.name != "j" && c.name != "k" {
+		to, ok := motions[c.name].to(m, c)
+		if !ok {
+			return
+		}
+		e.moved()
+		if e.caret = to; c.name == "$" {
+			e.goal = endOfRows
+		}
+		return
+	}
+	step, beyond := e.Down, e.Newer
+	if c.name == "k" {
+		step, beyond = e.Up, e.Older
+	}
+	for range c.times() {
+		if step(columns) {
+			continue
+		}
+		if m.visual == "" {
+			beyond()
+		}
+		return
+	}
+}
+
+// changed does a command that changes the text.
+func (m *Modal) changed(c command) {
+	m.begins()
+	first := c
+	if c.repeats() {
+		first.count = 0 // what is typed behind it is repeated by Escape
+	}
+	switch done := m.does(first); {
+	case done && c.inserts():
+		m.now, m.typing, m.normal = change{command: c}, true, false
+		return
+	case done:
+		m.last = change{command: c}
+	}
+	m.joined()
+}
+
+// does carries out an operator or an action, and reports whether it could.
+func (m *Modal) does(c command) bool {
+	if c.op == "" {
+		return actions[c.name].do(m, c)
+	}
+	p, ok := m.part(c)
+	switch do := operators[c.op]; {
+	case !ok:
+	case do != nil:
+		do(m, p, c)
+	default:
+		selectedOperators[c.op](m, p, c)
+	}
+	return ok
+}
+
+// again repeats the last change, with another count if one is given.
+func (m *Modal) again(c command) bool {
+	last := m.last
+	if last.op == "" && last.name == "" {
+		return false
+	}
+	if c.count > 0 {
+		last.count = c.count
+	}
+	first := last.command
+	if first.repeats() {
+		first.count = 0
+	}
+	m.begins()
+	m.does(first)
+	m.types(last)
+	m.more(last)
+	if e := m.e; last.inserts() && e.caret > e.lineStart() {
+		e.caret = e.before(e.caret)
+	}
+	m.covers = false
+	m.joined()
+	m.last = last
+	return true
+}
+
+// begins notes where undo goes back to.
+func (m *Modal) begins() {
+	m.e.moved()
+	m.e.saved()
+	m.before = m.e.text
 }
 
 // joined makes one step of undo of all that was done since begins.
@@ -122,257 +270,32 @@ func (m *Modal) joined() {
 	}
 }
 
-// begins notes where undo goes back to.
-func (m *Modal) begins() {
-	m.e.moved()
-	m.e.saved()
-	m.before = m.e.text
+// types does what was typed behind a command.
+func (m *Modal) types(c change) {
+	for _, do := range c.typed {
+		if m.covers {
+			m.cover(do)
+		} else {
+			do(m.e)
+		}
+	}
 }
 
-// Command does what a key means in normal mode, in a window of that many
-// columns, and reports whether it means anything.
-func (m *Modal) Command(key string, columns int) bool {
-	e := m.e
-	m.keys += key
-	if m.op == "r" {
-		m.replace(key)
-		return true
+// more does what was typed as many times as the count says.
+func (m *Modal) more(c change) {
+	if !c.repeats() || len(c.typed) == 0 {
+		return
 	}
-	if m.digit(key) {
-		return true
-	}
-	if m.op != "" {
-		known := m.operate(key)
-		m.drop()
-		m.Rests()
-		return known
-	}
-	if strings.Contains("dcyr", key) {
-		m.op = key
-		return true
-	}
-	count := max(1, m.count)
-	given := m.count
-	m.drop()
-	e.kills.rests()
-	known := m.moves(key, count, columns)
-	if !known {
-		if cmd, inserts := m.commands(key); cmd != nil {
-			known = true
-			m.does(change{command: cmd, count: count, inserts: inserts, repeats: strings.Contains("iaAIoO", key), opens: strings.Contains("oO", key)})
+	for range c.times() - 1 {
+		if len(m.e.text) > maxGrown {
+			return
 		}
-	}
-	switch {
-	case known:
-	case key == "u":
-		for range count {
-			e.Undo()
+		if a := actions[c.name]; a.opens {
+			a.do(m, command{name: c.name})
 		}
-		known = true
-	case key == ".":
-		m.again(given)
-		known = true
+		m.types(c)
 	}
-	m.Rests()
-	return known
 }
 
 // Redo does again what u took back.
-func (m *Modal) Redo() { m.drop(); m.e.Redo(); m.Rests() }
-
-// digit takes a digit of a count. A 0 that begins none is a movement.
-func (m *Modal) digit(key string) bool {
-	if len(key) != 1 || key[0] < '0' || key[0] > '9' {
-		return false
-	}
-	of := &m.count
-	if m.op != "" {
-		of = &m.counted
-	}
-	if key == "0" && *of == 0 {
-		return false
-	}
-	*of = min(*of*10+int(key[0]-'0'), maxRepeat)
-	return true
-}
-
-// Rests puts the caret on a character, as it stands in normal mode: behind the
-// last one of a line there is none.
-func (m *Modal) Rests() {
-	e := m.e
-	if m.normal && e.caret > e.lineStart() && e.caret == e.lineEnd() {
-		e.caret = e.before(e.caret)
-	}
-}
-
-// moves moves the caret, and reports whether the key is a movement.
-func (m *Modal) moves(key string, count, columns int) bool {
-	e := m.e
-	if key == "j" || key == "k" {
-		for range count {
-			switch {
-			case key == "k" && !e.Up(columns):
-				e.Older()
-				return true
-			case key == "j" && !e.Down(columns):
-				e.Newer()
-				return true
-			}
-		}
-		return true
-	}
-	to, ok := m.target(key, count)
-	if ok {
-		e.moved()
-		e.caret = to
-	}
-	return ok
-}
-
-// target is where a movement within the text leads.
-func (m *Modal) target(key string, count int) (to int, ok bool) {
-	e := m.e
-	to = e.caret
-	switch key {
-	case "0":
-		return e.lineStart(), true
-	case "^":
-		return e.textStart(e.lineStart()), true
-	case "$":
-		for range count - 1 {
-			if n := strings.IndexByte(e.text[to:], '\n'); n >= 0 {
-				to += n + 1
-			}
-		}
-		return e.endOf(to), true
-	case "G":
-		return e.textStart(strings.LastIndexByte(e.text, '\n') + 1), true
-	}
-	step := map[string]func(int) int{
-		"h": func(at int) int {
-			if at > e.startOf(at) {
-				return e.before(at)
-			}
-			return at
-		},
-		"l": func(at int) int {
-			if at < e.endOf(at) {
-				return at + next(e.text[at:])
-			}
-			return at
-		},
-		"w": e.nextWord, "b": e.lastWord, "e": e.wordEnd,
-	}[key]
-	if step == nil {
-		return to, false
-	}
-	for range count {
-		to = step(to)
-	}
-	return to, true
-}
-
-// operate does d, c or y over what a movement passes.
-func (m *Modal) operate(key string) bool {
-	op := m.op
-	count := min(max(1, m.count)*max(1, m.counted), maxRepeat)
-	var command func(int)
-	switch {
-	case key == op || key == "j" || key == "k":
-		command = func(n int) { m.lines(op, key, n) }
-	default:
-		if _, ok := m.target(key, 1); !ok {
-			return false
-		}
-		command = func(n int) { m.span(op, key, n) }
-	}
-	if op == "y" {
-		command(count)
-		return true
-	}
-	m.does(change{command: command, count: count, inserts: op == "c"})
-	return true
-}
-
-// does carries out a command that changes the text.
-func (m *Modal) does(c change) {
-	m.begins()
-	c.command(c.times())
-	if c.inserts {
-		m.now, m.typing, m.normal = c, true, false
-		return
-	}
-	m.joined()
-	m.last = c
-}
-
-// times is what a command itself does with its count: what is typed behind it is
-// repeated by Escape.
-func (c change) times() int {
-	if c.repeats {
-		return 1
-	}
-	return c.count
-}
-
-// again repeats the last change, with another count if one is given.
-func (m *Modal) again(count int) {
-	c := m.last
-	if c.command == nil {
-		return
-	}
-	if count > 0 {
-		c.count = count
-	}
-	m.begins()
-	c.command(c.times())
-	c.types(m.e)
-	c.more(m.e)
-	if e := m.e; c.inserts && e.caret > e.lineStart() {
-		e.caret = e.before(e.caret)
-	}
-	m.joined()
-	m.last = c
-}
-
-// commands are those of one key that change the text; inserts reports whether
-// text follows.
-func (m *Modal) commands(key string) (cmd func(count int), inserts bool) {
-	e := m.e
-	switch key {
-	case "i":
-		return func(int) {}, true
-	case "a":
-		return func(int) {
-			if e.caret < e.lineEnd() {
-				e.caret += next(e.text[e.caret:])
-			}
-		}, true
-	case "A":
-		return func(int) { e.caret = e.lineEnd() }, true
-	case "I":
-		return func(int) { e.caret = e.textStart(e.lineStart()) }, true
-	case "o":
-		return func(int) { e.caret = e.lineEnd(); e.change(); e.insert("\n") }, true
-	case "O":
-		return func(int) {
-			e.caret = e.lineStart()
-			e.change()
-			e.insert("\n")
-			e.caret--
-		}, true
-	case "x":
-		return func(n int) { m.span("d", "l", n) }, false
-	case "X":
-		return func(n int) { m.span("d", "h", n) }, false
-	case "D":
-		return func(n int) { m.span("d", "$", n) }, false
-	case "C":
-		return func(n int) { m.span("c", "$", n) }, true
-	case "p":
-		return func(n int) { m.puts(n, true) }, false
-	case "P":
-		return func(n int) { m.puts(n, false) }, false
-	}
-	return nil, false
-}
+func (m *Modal) Redo() { m.keys, m.visual = nil, ""; m.e.Redo(); m.Rests() }

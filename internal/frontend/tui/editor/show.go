@@ -75,7 +75,7 @@ func (e *Editor) Shown(columns, most int) (lines []styled.Line, caretRow, caretC
 	rows := e.rows(columns)
 	at := e.rowOf(rows)
 	for _, r := range rows {
-		lines = append(lines, e.look(e.text[r.from:r.to]))
+		lines = append(lines, e.lookAt(r))
 	}
 	caretColumn = min(styled.Width(e.shown(e.text[rows[at].from:e.caret])), columns)
 	if len(lines) > most {
@@ -83,6 +83,24 @@ func (e *Editor) Shown(columns, most int) (lines []styled.Line, caretRow, caretC
 		lines, at = lines[first:first+most], at-first
 	}
 	return lines, at, caretColumn
+}
+
+// lookAt is how a row looks: what is selected of it is reversed, an end of a line
+// as a blank.
+func (e *Editor) lookAt(r row) styled.Line {
+	from, to := max(r.from, e.selected.from), min(r.to, e.selected.to)
+	if from > to || e.selected.from == e.selected.to {
+		return e.look(e.text[r.from:r.to])
+	}
+	marked := e.look(e.text[from:to])
+	if to == r.to && e.selected.to > r.to && e.ends(r.to) {
+		marked = marked.Add(styled.Text, " ")
+	}
+	for i := range marked {
+		marked[i].Attr |= styled.Reverse
+	}
+	out := append(e.look(e.text[r.from:from]), marked...)
+	return append(out, e.look(e.text[to:r.to])...)
 }
 
 func (e *Editor) look(text string) styled.Line {

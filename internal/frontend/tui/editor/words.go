@@ -7,20 +7,41 @@ import (
 )
 
 // The parts of a text that movements know. Characters are those that a person
-// sees: a letter with its accents is one.
+// sees: a letter with its accents is one. The end of a line is a place of its
+// own, and a blank.
 
-// class is the kind of the first character: 0 a blank, 1 of a word, 2 another.
+// class is the kind of the first character: 0 a blank, 1 another, 2 of a word.
+// Scripts that put no blanks between words have kinds of their own, and so has
+// each long paste.
 func class(text string) int {
 	r, _ := utf8.DecodeRuneInString(text)
 	switch {
 	case text == "" || unicode.IsSpace(r):
 		return 0
-	case wordly(r):
-		return 1
-	case isPasted(r):
+	case unicode.Is(unicode.Hiragana, r):
 		return 3
+	case unicode.Is(unicode.Katakana, r) || r == 'ー':
+		return 4
+	case unicode.Is(unicode.Han, r):
+		return 5
+	case unicode.Is(unicode.Hangul, r):
+		return 6
+	case wordly(r):
+		return 2
+	case isPasted(r):
+		return int(r)
 	}
-	return 2
+	return 1
+}
+
+// kind is the class of the character at a place; big: words are all that stands
+// between blanks.
+func (e *Editor) kind(at int, big bool) int {
+	c := class(e.text[at:])
+	if big && c > 0 {
+		return 1
+	}
+	return c
 }
 
 func (e *Editor) startOf(at int) int { return strings.LastIndexByte(e.text[:at], '\n') + 1 }
@@ -32,70 +53,169 @@ func (e *Editor) endOf(at int) int {
 	return len(e.text)
 }
 
+// ends reports whether a line ends at a place.
+func (e *Editor) ends(at int) bool { return at == len(e.text) || e.text[at] == '\n' }
+
+// emptyLine reports whether there is nothing in the line of a place.
+func (e *Editor) emptyLine(at int) bool { return e.ends(at) && at == e.startOf(at) }
+
 // textStart is the first character of the line at start that is not a blank.
 func (e *Editor) textStart(start int) int {
 	end := e.endOf(start)
 	return start + len(e.text[start:end]) - len(strings.TrimLeft(e.text[start:end], " \t"))
 }
 
-// nextWord is where the next word begins. An empty line is a word.
-func (e *Editor) nextWord(at int) int {
-	for c := class(e.text[at:]); c > 0 && class(e.text[at:]) == c && at < len(e.text); {
-		at += next(e.text[at:])
-		if c == 3 {
-			break
-		}
-	}
-	for at < len(e.text) && class(e.text[at:]) == 0 {
-		blank := at
-		at += next(e.text[at:])
-		if e.text[blank] == '\n' && at < len(e.text) && e.text[at] == '\n' {
-			break
-		}
-	}
-	return at
-}
+// after is where the character behind a place begins.
+func (e *Editor) after(at int) int { return at + next(e.text[at:]) }
 
-// wordEnd is the last character of this word or, there, of the next one.
-func (e *Editor) wordEnd(at int) int {
-	to := at + next(e.text[at:])
-	for to < len(e.text) && class(e.text[to:]) == 0 {
-		to += next(e.text[to:])
+// onCharacter is where the character begins that a place is in: an accent behind
+// a blank or a bracket belongs to it.
+func (e *Editor) onCharacter(at int) int {
+	if at >= len(e.text) || at > 0 && plainByte(e.text[at-1]) && plainByte(e.text[at]) {
+		return min(at, len(e.text))
 	}
-	if to >= len(e.text) {
+	start := e.startOf(at)
+	for to := start; to < at; to = e.after(to) {
+		start = to
+	}
+	if e.after(start) <= at {
 		return at
 	}
-	return e.wordEndFrom(to)
+	return start
 }
 
-// wordEndFrom is the last character of the word that a character is of.
-func (e *Editor) wordEndFrom(at int) int {
-	for c := class(e.text[at:]); c != 3; {
-		after := at + next(e.text[at:])
-		if after >= len(e.text) || class(e.text[after:]) != c {
-			return at
-		}
-		at = after
+// right is the place behind a character, in its line.
+func (e *Editor) right(at int) int {
+	if e.ends(at) {
+		return at
+	}
+	return e.after(at)
+}
+
+// forth and back go over the end of a line as over one character, though a caret
+// stands there in an empty line only.
+func (e *Editor) forth(at int) int {
+	if at = e.after(at); at < len(e.text) && e.ends(at) && !e.emptyLine(at) {
+		at++
 	}
 	return at
 }
 
-// lastWord is where this word or, there, the one before it begins.
-func (e *Editor) lastWord(at int) int {
-	for at > 0 && class(e.text[e.before(at):]) == 0 {
-		at = e.before(at)
-		if at > 0 && e.text[at] == '\n' && e.text[at-1] == '\n' {
-			return at
-		}
-	}
+func (e *Editor) back(at int) int {
 	if at == 0 {
 		return 0
 	}
-	c := class(e.text[e.before(at):])
-	for at > 0 && class(e.text[e.before(at):]) == c {
-		if at = e.before(at); c == 3 {
+	if at = e.before(at); e.ends(at) && !e.emptyLine(at) {
+		at = e.before(at)
+	}
+	return at
+}
+
+// nextWord is where the next word begins. An empty line is a word. within: it
+// does not leave the line.
+func (e *Editor) nextWord(at int, big, within bool) int {
+	c := e.kind(at, big)
+	if at >= e.last() {
+		return len(e.text)
+	}
+	was := at
+	if at = e.after(at); e.text[was] == '\n' {
+		if within {
+			return at
+		}
+	} else if within && e.ends(at) {
+		return at
+	}
+	for c > 0 && at < len(e.text) && e.kind(at, big) == c {
+		if at = e.after(at); within && e.ends(at) {
+			return at
+		}
+	}
+	for at < len(e.text) && e.kind(at, big) == 0 && !e.emptyLine(at) && (!within || !e.ends(at)) {
+		at = e.after(at)
+	}
+	return at
+}
+
+// last is where the last character of the text begins.
+func (e *Editor) last() int {
+	if n := len(e.text); n > 0 && e.text[n-1] != '\n' {
+		return e.before(n)
+	}
+	return len(e.text)
+}
+
+// wordEnd is the last character of this word or, there, of the next one; ok is
+// false where there is none. stay: also there of this one. empty: an empty line is
+// a word.
+func (e *Editor) wordEnd(at int, big, stay, empty bool) (end int, ok bool) {
+	if at == len(e.text) {
+		return at, false
+	}
+	c := e.kind(at, big)
+	at = e.after(at)
+	if c == 0 || e.kind(at, big) != c {
+		if stay && c > 0 {
+			return e.before(at), true
+		}
+		for e.kind(at, big) == 0 {
+			if empty && e.emptyLine(at) {
+				return at, true
+			}
+			if at == len(e.text) {
+				return at, false
+			}
+			at = e.after(at)
+		}
+		c = e.kind(at, big)
+	}
+	for at < len(e.text) && e.kind(at, big) == c {
+		at = e.after(at)
+	}
+	return e.before(at), true
+}
+
+// lastWord is where this word or, there, the one before it begins.
+func (e *Editor) lastWord(at int, big bool) int {
+	if at == 0 {
+		return 0
+	}
+	at = e.before(at)
+	for e.kind(at, big) == 0 {
+		if e.emptyLine(at) || at == 0 {
+			return at
+		}
+		at = e.before(at)
+	}
+	return e.runStart(at, big)
+}
+
+// lastEnd is the last character of the word before this one.
+func (e *Editor) lastEnd(at int, big bool) int {
+	if at == 0 {
+		return 0
+	}
+	c := e.kind(at, big)
+	at = e.before(at)
+	for c > 0 && at > 0 && e.kind(at, big) == c {
+		at = e.before(at)
+	}
+	for at > 0 && e.kind(at, big) == 0 && !e.emptyLine(at) {
+		at = e.before(at)
+	}
+	return at
+}
+
+// runStart is the first of the characters of one kind, in one line, that a
+// character is of.
+func (e *Editor) runStart(at int, big bool) int {
+	c := e.kind(at, big)
+	for start := e.startOf(at); at > start; {
+		before := e.before(at)
+		if e.kind(before, big) != c {
 			break
 		}
+		at = before
 	}
 	return at
 }
