@@ -1,8 +1,9 @@
 package editor
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // This file is the text objects of vi: what i and a select around the caret.
@@ -266,7 +267,7 @@ func (e *Editor) within(first, last int) selection {
 	return selection{from, last, exclusive}
 }
 
-var tag = regexp.MustCompile(`<(/?)([^\s>/]+)(?:[^>]*[^>/])?>`)
+var tag = lazyregexp.New(`<(/?)([^\s>/]+)(?:[^>]*[^>/])?>`)
 
 // tagObject is what stands between two tags, of HTML or XML.
 func tagObject(e *Editor, from, to, times int, around bool) (selection, bool) {
@@ -275,7 +276,7 @@ func tagObject(e *Editor, from, to, times int, around bool) (selection, bool) {
 		from, to int
 	}
 	var stack []open
-	for _, m := range tag.FindAllStringSubmatchIndex(e.text, -1) {
+	for _, m := range tag().FindAllStringSubmatchIndex(e.text, -1) {
 		name := e.text[m[4]:m[5]]
 		if m[2] == m[3] {
 			stack = append(stack, open{name, m[0], m[1]})
