@@ -168,6 +168,14 @@ func (m *Machine) Listen(hear Listener, panicked func(any)) (stop func()) {
 	}
 }
 
+// Heard reports whether anybody listens: if not, nobody sees what caused a
+// transition.
+func (m *Machine) Heard() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.listeners) > 0
+}
+
 // History lists the newest 1,000 transitions, oldest first.
 func (m *Machine) History() []Pair {
 	m.mu.Lock()

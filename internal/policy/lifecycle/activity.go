@@ -175,7 +175,7 @@ func (a *Activity) settle(e event.Event) {
 
 func (a *Activity) move(e event.Event, target fsm.State) {
 	a.refused = ""
-	if err := a.machine().To(target, meta(e)); err != nil {
+	if err := a.machine().To(target, meta(a.machine(), e)); err != nil {
 		a.refused = target
 		a.live.check(e, err)
 	}

@@ -122,7 +122,9 @@ func (a *Agent) Apply(e event.Event) {
 	}
 }
 
-func (a *Agent) do(e event.Event, verb func(fsm.Meta) error) { a.live.check(e, verb(meta(e))) }
+func (a *Agent) do(e event.Event, verb func(fsm.Meta) error) {
+	a.live.check(e, verb(meta(a.machine(), e)))
+}
 
 // start starts the agent unless it is running.
 func (a *Agent) start(e event.Event) {

@@ -88,5 +88,5 @@ func (c *Calls) find(id string) *call {
 }
 
 func (c *Calls) move(e event.Event, o *call, target fsm.State) {
-	c.violations.check(e, o.m.To(target, meta(e)))
+	c.violations.check(e, o.m.To(target, meta(o.m, e)))
 }

@@ -44,8 +44,12 @@ func (l *live) check(e event.Event, err error) {
 	}
 }
 
-// meta describes the event that led to a transition.
-func meta(e event.Event) fsm.Meta {
+// meta describes the event that leads to a transition of m. While a log is
+// replayed nobody listens.
+func meta(m *fsm.Machine, e event.Event) fsm.Meta {
+	if !m.Heard() {
+		return nil
+	}
 	return fsm.Meta{"event": e.Body.Kind(), "seq": e.Seq}
 }
 

@@ -99,7 +99,7 @@ func (a *Application) Apply(e event.Event) {
 
 func (a *Application) move(e event.Event, target fsm.State) {
 	if target != a.State() {
-		a.live.check(e, a.machine().To(target, meta(e)))
+		a.live.check(e, a.machine().To(target, meta(a.machine(), e)))
 	}
 }
 
@@ -122,7 +122,7 @@ func (s *Storage) Apply(e event.Event) {
 		return
 	}
 	if s.State() == NoSession {
-		s.live.check(e, s.machine().To(Active, meta(e)))
+		s.live.check(e, s.machine().To(Active, meta(s.machine(), e)))
 	}
 	s.live.check(e, s.machine().To(Saving, nil))
 	s.live.check(e, s.machine().To(Saved, nil))

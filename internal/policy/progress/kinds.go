@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -43,22 +44,22 @@ var kinds = map[tool.Kind]Kind{
 // effect, and the command line in them, if there is one. Parts that do not
 // change the effect of a command are removed.
 func sameArgs(raw json.RawMessage) (args, command string) {
-	var m map[string]json.RawMessage
-	if json.Unmarshal(raw, &m) != nil || json.Unmarshal(m["command"], &command) != nil || command == "" {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var m map[string]any
+	if d.Decode(&m) != nil || len(bytes.TrimSpace(raw[d.InputOffset():])) > 0 {
 		return normalize.CanonicalArgs(raw), ""
 	}
-	delete(m, "description")
-	delete(m, "timeout")
-	line, err := json.Marshal(normalize.CanonicalCommand(command))
-	if err != nil {
-		return normalize.CanonicalArgs(raw), command
+	if command, _ = m["command"].(string); command != "" {
+		delete(m, "description")
+		delete(m, "timeout")
+		m["command"] = normalize.CanonicalCommand(command)
 	}
-	m["command"] = line
 	out, err := json.Marshal(m)
 	if err != nil {
 		return normalize.CanonicalArgs(raw), command
 	}
-	return normalize.CanonicalArgs(out), command
+	return string(out), command
 }
 
 // CommandKind returns what a command line does.
@@ -71,9 +72,9 @@ func CommandKind(line string) Kind {
 		return Exec
 	}
 	waits, searches := false, false
-	var rest []shellsyntax.Command
-	for _, c := range cmds {
-		name, _ := c.Program()
+	rest := cmds[:0] // Parse gave them to this call
+	for i := range cmds {
+		name, _ := cmds[i].Program()
 		switch {
 		case command.Waits(name):
 			waits = true
@@ -83,7 +84,11 @@ func CommandKind(line string) Kind {
 		case command.Searches(name):
 			searches = true
 		}
-		rest = append(rest, c)
+		if len(rest) < i {
+			rest = append(rest, cmds[i])
+		} else {
+			rest = cmds[:i+1]
+		}
 	}
 	looks := command.ReadOnly(rest)
 	switch {

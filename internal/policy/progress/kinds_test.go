@@ -67,3 +67,41 @@ func TestSameCommand(t *testing.T) {
 		t.Errorf("%+v\n%+v", x, y)
 	}
 }
+
+// FuzzSameArgs: arguments are decoded once, and what comes of them is what
+// decoding each part by itself gave: recorded blocks compare it. SPEC 19.3
+func FuzzSameArgs(f *testing.F) {
+	for _, s := range []string{
+		`{"command":"make  test # x","timeout":5,"description":"d"}`, `{"command":"","a":1}`, `{"command":7}`, `{"command":null}`, `null`, `[1]`,
+		`{"a":1e400,"b":12345678901234567890,"command":"a<b>&c\u2028"}`, `{"command":"a","command":"b"}`, `{"a":{"x":1,"x":2},"command":"ls"}`,
+		"{\"command\":\"\xff\xfe\"}", `{"command":"\ud800"}`, ` {"b":1} `, `{"b":1} x`, `{`, ``, `"s"`, `{"Command":"x"}`, `{"a":{"command":"x"}}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		args, command := sameArgs(raw)
+		if wantArgs, want := inParts(raw); args != wantArgs || command != want {
+			t.Fatalf("%q: %q and %q, want %q and %q", raw, args, command, wantArgs, want)
+		}
+	})
+}
+
+// inParts is how sameArgs was before.
+func inParts(raw json.RawMessage) (args, command string) {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(raw, &m) != nil || json.Unmarshal(m["command"], &command) != nil || command == "" {
+		return normalize.CanonicalArgs(raw), ""
+	}
+	delete(m, "description")
+	delete(m, "timeout")
+	line, err := json.Marshal(normalize.CanonicalCommand(command))
+	if err != nil {
+		return normalize.CanonicalArgs(raw), command
+	}
+	m["command"] = line
+	out, err := json.Marshal(m)
+	if err != nil {
+		return normalize.CanonicalArgs(raw), command
+	}
+	return normalize.CanonicalArgs(out), command
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 	"github.com/pawl-agent/pawl/internal/policy/phase"
@@ -37,5 +38,5 @@ func ApplyPhases(f *phase.Fold, e event.Event) (opened bool) {
 // in a project without tests.
 func ranTests(b event.CallDone) bool {
 	return b.Command != "" && b.Outcome == event.OK && !b.Result.Error && (b.Exit == nil || *b.Exit == 0) &&
-		CommandKind(b.Command) == Test && !Echoes(b.Command, b.Result.Text) && evidence.Count(b.Command, b.Result.Text).Ran > 0
+		command.IsCheck(b.Command) && !Echoes(b.Command, b.Result.Text) && evidence.Count(b.Command, b.Result.Text).Ran > 0
 }

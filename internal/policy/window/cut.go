@@ -82,7 +82,16 @@ func tailLines(s string, tokens, long int) string {
 
 // clip returns the start of a text in one line, at most this number of bytes.
 func clip(s string, n int) string {
-	s = strings.Join(strings.Fields(s), " ")
+	var b strings.Builder
+	for word := range strings.FieldsSeq(s) { // of a long text only the start is read
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		if b.WriteString(word[:min(len(word), n+1)]); b.Len() > n {
+			break
+		}
+	}
+	s = b.String()
 	if len(s) <= n {
 		return s
 	}

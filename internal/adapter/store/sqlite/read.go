@@ -40,30 +40,91 @@ func (s *Store) Read(ctx context.Context, session string, after int64) iter.Seq2
 			yield(event.Event{}, s.explain("read", err))
 			return
 		}
-		rows := firstRows
-		for _, sp := range spans {
-			sp.from = max(sp.from, after)
-			for sp.from < sp.to {
-				page, err := s.page(ctx, session, sp, rows)
-				rows = pageRows
-				if err != nil {
-					yield(event.Event{}, s.explain("read", err))
+		ctx, cancel := context.WithCancel(ctx)
+		var ahead chan scanned // the next page, where it is being read
+		defer func() {
+			cancel()
+			if ahead != nil {
+				<-ahead
+			}
+		}()
+		pages := &scan{store: s, session: session, spans: spans, after: after, rows: firstRows}
+		if !pages.more() {
+			return
+		}
+		page := pages.next(ctx)
+		for first := true; ; first = false {
+			// Who wants more than a few events mostly wants all. Reading and decoding
+			// take as long as what is done with them, so they go on meanwhile.
+			if !first && page.err == nil && pages.more() {
+				ahead = make(chan scanned, 1)
+				go func(to chan<- scanned) { to <- pages.next(ctx) }(ahead)
+			}
+			for _, e := range page.events {
+				if !yield(e, nil) {
 					return
 				}
-				for _, r := range page {
-					e, err := s.decode(session, r)
-					if err != nil {
-						yield(event.Event{}, s.explain("read", err))
-						return
-					}
-					if !yield(e, nil) {
-						return
-					}
-					sp.from = e.Seq
-				}
+			}
+			switch {
+			case page.err != nil:
+				yield(event.Event{}, s.explain("read", page.err))
+				return
+			case ahead != nil:
+				page, ahead = <-ahead, nil
+			case first && pages.more():
+				page = pages.next(ctx)
+			default:
+				return
 			}
 		}
 	}
+}
+
+// scan reads spans of events, page by page.
+type scan struct {
+	store   *Store
+	session string
+	spans   []span
+	after   int64
+	rows    int
+}
+
+// scanned is a page; what comes before an error is in it.
+type scanned struct {
+	events []event.Event
+	err    error
+}
+
+// more reports whether there is another page.
+func (c *scan) more() bool {
+	for len(c.spans) > 0 {
+		if sp := &c.spans[0]; max(sp.from, c.after) < sp.to {
+			sp.from = max(sp.from, c.after)
+			return true
+		}
+		c.spans = c.spans[1:]
+	}
+	return false
+}
+
+// next reads a page of the first span.
+func (c *scan) next(ctx context.Context) (out scanned) {
+	records, err := c.store.page(ctx, c.session, c.spans[0], c.rows)
+	if err != nil {
+		return scanned{err: err}
+	}
+	c.rows = pageRows
+	out.events = make([]event.Event, 0, len(records))
+	for _, r := range records {
+		e, err := c.store.decode(c.session, r)
+		if err != nil {
+			out.err = err
+			return out
+		}
+		out.events = append(out.events, e)
+		c.spans[0].from = e.Seq
+	}
+	return out
 }
 
 // lineage lists the spans that make up a session, the oldest ancestor's first.

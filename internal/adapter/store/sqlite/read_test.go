@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/adapter/store"
+	"github.com/pawl-agent/pawl/internal/core/event"
+)
+
+// SPEC 19.3: pages are read ahead, and a reader sees nothing of it: every event
+// once and in order, an end wherever it wants one, what comes before damage, and
+// its own reads and writes in between.
+func TestReadAhead(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	const all = 1500
+	var ds []event.Draft
+	for i := range all {
+		ds = append(ds, noted(fmt.Sprint("event ", i+1)))
+	}
+	add(t, s, "a", 0, ds...)
+	if err := s.Fork(t.Context(), event.Origin{Session: "a", At: all - 700}, "b"); err != nil {
+		t.Fatal(err)
+	}
+	add(t, s, "b", all-700, ds[:600]...)
+	read := func(ctx context.Context, id string, after, until int64) (last int64, err error) {
+		last = after
+		for e, err := range s.Read(ctx, id, after) {
+			if err != nil {
+				return last, err
+			}
+			if last++; e.Seq != last {
+				t.Fatalf("%s: event %d after %d", id, e.Seq, last-1)
+			}
+			if last%200 == 0 {
+				if _, err := s.Session(ctx, id); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.Put(ctx, fmt.Append(nil, last)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if last == until {
+				break
+			}
+		}
+		return last, nil
+	}
+	for _, id := range []string{"a", "b"} {
+		end := map[string]int64{"a": all, "b": all - 100}[id]
+		for _, from := range []int64{0, 1, 15, 16, 17, 271, 272, 273, 799, 800, 801, end - 1, end} {
+			if last, err := read(t.Context(), id, from, 0); err != nil || last != end {
+				t.Errorf("%s after %d: up to %d, %v", id, from, last, err)
+			}
+			for _, until := range []int64{1, 16, 17, 272, 273, 600} {
+				if until = from + until; until > end {
+					continue
+				}
+				if last, err := read(t.Context(), id, from, until); err != nil || last != until {
+					t.Errorf("%s after %d until %d: up to %d, %v", id, from, until, last, err)
+				}
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	seen := 0
+	for _, err := range s.Read(ctx, "a", 0) {
+		if err != nil {
+			if !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			break
+		}
+		if seen++; seen == 20 {
+			cancel()
+		}
+	}
+	if seen == all {
+		t.Error("a reader that is cancelled reads on to the end")
+	}
+	if err := s.w.script(t.Context(), "DROP TRIGGER events_never_go; DELETE FROM events WHERE id = (1 << 32) | 700"); err != nil {
+		t.Fatal(err)
+	}
+	if last, err := read(t.Context(), "a", 0, 0); last != 699 || !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("up to %d, %v; want 699 and the damage", last, err)
+	}
+}
