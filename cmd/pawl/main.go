@@ -22,6 +22,9 @@ func main() {
 	if a := os.Args; len(a) == 4 && a[1] == gocache.Word { // as a go command in the sandbox starts it, for each of its runs
 		os.Exit(gocache.Serve(a[2], a[3], os.Stdin, os.Stdout))
 	}
+	if code, ok := triesSandbox(os.Args); ok {
+		os.Exit(code)
+	}
 	if os.Getenv("GOGC") == "" {
 		tuneCollector()
 	}

@@ -8,10 +8,8 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"unsafe"
@@ -107,41 +105,6 @@ func (b *Box) Loopback() error {
 // sockets.
 const minVersion = 6
 
-// oneLink refuses a workspace whose protected files have a second hard link: a write
-// through that link could not be distinguished from any other write.
-func oneLink(root string) error {
-	for _, pattern := range []string{"AGENTS.md", "CLAUDE.md", ".mcp.json", ".envrc", ".git/config", ".git/HEAD", ".git/hooks/*", ".pawl/*", ".claude/*", ".vscode/*"} {
-		dir, name := filepath.Split(pattern)
-		names := []string{name}
-		if name == "*" {
-			names = nil
-			entries, err := os.ReadDir(filepath.Join(root, dir))
-			if err != nil {
-				continue // not there, or nothing that is written to by its name
-			}
-			for _, e := range entries {
-				names = append(names, e.Name())
-			}
-		}
-		for _, n := range names {
-			file := filepath.Join(root, dir, n)
-			var st unix.Stat_t
-			if err := unix.Lstat(file, &st); err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Nlink > 1 {
-				return &Lack{"that protected files stay", file + " has a second hard link, by which it could be changed"}
-			}
-		}
-	}
-	return nil
-}
-
-func ownTemp() (string, error) {
-	dir, err := filepath.EvalSymlinks(os.TempDir())
-	if err != nil {
-		return "", err
-	}
-	return os.MkdirTemp(dir, "pawl-sandbox-")
-}
-
 // Temp is the box's temporary folder, "" for none.
 func (b *Box) Temp() string { return b.temp }
 
@@ -174,13 +137,7 @@ func (b *Box) environ(env []string) []string {
 	if env == nil {
 		env = os.Environ()
 	}
-	if b.temp == "" {
-		return env
-	}
-	out := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		return strings.HasPrefix(kv, "TMPDIR=") || strings.HasPrefix(kv, "TMP=") || strings.HasPrefix(kv, "TEMP=")
-	})
-	return append(out, "TMPDIR="+b.temp, "TMP="+b.temp, "TEMP="+b.temp)
+	return ownTempIn(env, b.temp)
 }
 
 // Child is a confined command.

@@ -14,6 +14,9 @@
 // Nothing is judged on memory or names that can change afterwards, and where
 // pawl lets a call go on, Landlock decides.
 //
+// On macOS sandbox-exec does it, by a profile of the same policy. pawl tries it
+// before anything relies on it, and keeps less: doc/sandbox.md says what.
+//
 // It promises, where Start returns no error:
 //   - no file is changed outside the policy's folders, and no protected name in
 //     the workspace: content, name, attributes, or through another hard link;

@@ -1,4 +1,4 @@
-//go:build !linux || !(amd64 || arm64)
+//go:build !darwin && (!linux || !(amd64 || arm64))
 
 package sandbox
 
@@ -20,10 +20,6 @@ func lack() error {
 }
 
 func tryKernel(bool) error { return lack() }
-
-func ownTemp() (string, error) { return "", lack() }
-
-func oneLink(string) error { return nil }
 
 // Open returns an error: there is no sandbox.
 func Open(confine.Policy) (*Box, error) { return nil, lack() }

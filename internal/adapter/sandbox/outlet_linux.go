@@ -6,8 +6,6 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -158,52 +156,10 @@ func (c caller) connectProxy(t *took, o *outlet) error {
 	}
 }
 
-// The settings by which programs learn of a proxy: the usual ones, and those of
-// tools that look elsewhere first.
-var (
-	proxyNames = []string{
-		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "npm_config_proxy", "npm_config_https_proxy",
-		"YARN_HTTP_PROXY", "YARN_HTTPS_PROXY", "PIP_PROXY", "CARGO_HTTP_PROXY", "BUNDLE_HTTP_PROXY", "BUNDLE_HTTPS_PROXY",
-	}
-	directNames = []string{"NO_PROXY", "no_proxy", "npm_config_noproxy"}
-)
-
 // environ are the settings of a command that has the proxy; nil has none.
 func (o *outlet) environ(env []string) []string {
 	if o == nil {
 		return env
 	}
-	url := "http://" + o.at.String()
-	var set []string
-	for _, n := range proxyNames {
-		set = append(set, n+"="+url)
-	}
-	for _, n := range directNames {
-		set = append(set, n+"=localhost,127.0.0.1,::1")
-	}
-	set = append(set, "NODE_USE_ENV_PROXY=1") // else Node's own fetch does not look
-	count := 0
-	var out []string
-	for _, kv := range env {
-		name, value, _ := strings.Cut(kv, "=")
-		if name == "GIT_CONFIG_COUNT" {
-			count, _ = strconv.Atoi(value)
-			continue
-		}
-		if !replaced(set, name) {
-			out = append(out, kv)
-		}
-	}
-	n := strconv.Itoa(count)
-	return append(append(out, set...), "GIT_CONFIG_COUNT="+strconv.Itoa(count+1), "GIT_CONFIG_KEY_"+n+"=http.proxy", "GIT_CONFIG_VALUE_"+n+"="+url)
-}
-
-// replaced reports whether a setting is replaced.
-func replaced(set []string, name string) bool {
-	for _, kv := range set {
-		if n, _, _ := strings.Cut(kv, "="); n == name {
-			return true
-		}
-	}
-	return false
+	return throughProxy(env, "http://"+o.at.String())
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -33,10 +34,7 @@ func goCache(f *confine.Facts, self string, env func(string) string, own string)
 	if self == "" {
 		return nil
 	}
-	persons := env("GOCACHE")
-	if !filepath.IsAbs(persons) {
-		persons = filepath.Join(userCache(env, f.Home), "go-build")
-	}
+	persons := goBuild(env, f.Home)
 	if st, err := os.Stat(self); err != nil || !st.Mode().IsRegular() { // replaced by a newer one
 		return nil
 	}
@@ -86,6 +84,17 @@ func userCache(env func(string) string, home string) string {
 	return filepath.Join(home, ".cache")
 }
 
+// goBuild returns the person's own build cache, as the go command finds it.
+func goBuild(env func(string) string, home string) string {
+	switch dir := env("GOCACHE"); {
+	case filepath.IsAbs(dir):
+		return dir
+	case runtime.GOOS == "darwin" && home != "":
+		return filepath.Join(home, "Library", "Caches", "go-build")
+	}
+	return filepath.Join(userCache(env, home), "go-build")
+}
+
 // locate returns the input of a policy, the folder of the sandbox's own caches for the
 // workspace ("" for none), and the person's caches that are read. It creates nothing.
 func locate(env func(string) string, root string, state ...string) (f confine.Facts, own string, caches warm.Persons) {
@@ -121,7 +130,7 @@ func locate(env func(string) string, root string, state ...string) (f confine.Fa
 	if user == "" {
 		return f, "", caches
 	}
-	f.Reads = append(f.Reads, real(filepath.Join(user, "go-build")))
+	f.Reads = append(f.Reads, real(goBuild(env, f.Home)))
 	sum := sha256.Sum256([]byte(root))
 	return f, filepath.Join(user, "pawl", "sandbox", hex.EncodeToString(sum[:8])), caches
 }

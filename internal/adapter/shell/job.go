@@ -262,6 +262,9 @@ func (j *job) ran(t *tape) tool.Ran {
 		if code != 0 && j.confine.Level == process.Workspace && len(j.confine.Hosts) == 0 && j.confined != nil {
 			r.Refused = append(r.Refused, hostsMissed(r.Output)...)
 		}
+		if e, ok := j.confined.(process.Explainer); ok && code != 0 && j.confine.Level == process.Workspace {
+			r.Refused = append(r.Refused, e.Explain(r.Output)...)
+		}
 	}
 	if exit := (*exec.ExitError)(nil); j.confined != nil && j.err != nil && !errors.As(j.err, &exit) {
 		r.Stopped = j.err.Error()

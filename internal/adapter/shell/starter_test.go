@@ -5,6 +5,7 @@ package shell
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 	"strings"
@@ -57,6 +58,37 @@ func TestABrokenSandboxRunsNothing(t *testing.T) {
 	out, err := process.Output(t.Context(), s, process.Program{Path: "echo", Args: []string{"ran"}, Confine: process.Confine{Level: process.Workspace}})
 	if !errors.Is(err, process.ErrUnconfined) || len(out) > 0 {
 		t.Errorf("%q %v", out, err)
+	}
+}
+
+// explaining confines nothing and knows of refusals by what is printed.
+type explaining struct{}
+
+type explained struct{ cmd *exec.Cmd }
+
+func (explaining) Confine(cmd *exec.Cmd, _ process.Confine) (process.Confined, error) {
+	return explained{cmd}, cmd.Start()
+}
+
+func (e explained) Wait() error              { return e.cmd.Wait() }
+func (explained) Refused() []process.Refusal { return nil }
+func (explained) Explain(output string) []process.Refusal {
+	return []process.Refusal{{Act: process.ActWrite, What: strings.TrimSpace(output)}}
+}
+
+// SPEC 16.12: where the system does not tell what it refused, a failed command's
+// own message does.
+func TestRefusalsByTheOutput(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{"echo /x; exit 1": "[write /x]", "echo /x": "[]"} {
+		sh := newShell(t, Options{Starter: newStarter(t, StarterOptions{Confiner: explaining{}})})
+		ran, err := sh.Run(t.Context(), tool.Run{Command: line, Confine: process.Confine{Level: process.Workspace}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(ran.Refused); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
 	}
 }
 

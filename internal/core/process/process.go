@@ -180,6 +180,13 @@ type Confined interface {
 	Refused() []Refusal
 }
 
+// Explainer is a Confined of a system that does not tell what it refused: a
+// program's own messages do.
+type Explainer interface {
+	// Explain returns what the program's output says that the sandbox refused.
+	Explain(output string) []Refusal
+}
+
 // Output runs a program to its end and returns its output. If the program fails,
 // the error holds the first line of its messages.
 func Output(ctx context.Context, s Starter, p Program) ([]byte, error) {

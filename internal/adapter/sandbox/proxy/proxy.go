@@ -42,8 +42,11 @@ type Resolver interface {
 // Options are what a proxy goes by.
 type Options struct {
 	Grants []host.Grant
+	// Admit returns who makes a request, and whether it is served; nil: everybody
+	// is, by the address.
+	Admit func(*http.Request) (client string, ok bool)
 	// Refused hears of each host that a client asked for and did not get by the
-	// grants, with the client's address. May be nil.
+	// grants. May be nil.
 	Refused func(client, target string)
 	// For tests: nil are the network's own.
 	Resolver Resolver
@@ -135,8 +138,17 @@ func refuse(w http.ResponseWriter, err error) {
 
 // ServeHTTP answers one request.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	client := r.RemoteAddr
+	if p.opt.Admit != nil {
+		var ok bool
+		if client, ok = p.opt.Admit(r); !ok {
+			w.Header().Set("Proxy-Authenticate", `Basic realm="pawl"`)
+			http.Error(w, "pawl: this proxy serves one command only", http.StatusProxyAuthRequired)
+			return
+		}
+	}
 	if r.Method == http.MethodConnect {
-		p.connect(w, r)
+		p.connect(w, r, client)
 		return
 	}
 	u := r.URL
@@ -146,7 +158,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	name, port, err := split(u.Host, 80)
 	if err == nil {
-		err = p.granted(r, name, port)
+		err = p.granted(client, name, port)
 	}
 	if err != nil {
 		refuse(w, err)
@@ -185,7 +197,7 @@ func join(name string, port uint16) string {
 }
 
 // granted returns why a host is refused, nil where it is granted.
-func (p *Proxy) granted(r *http.Request, name string, port uint16) error {
+func (p *Proxy) granted(client, name string, port uint16) error {
 	for _, g := range p.opt.Grants {
 		if g.Covers(name, port) {
 			return nil
@@ -193,7 +205,7 @@ func (p *Proxy) granted(r *http.Request, name string, port uint16) error {
 	}
 	label := host.Label(name, port)
 	if p.opt.Refused != nil {
-		p.opt.Refused(r.RemoteAddr, label)
+		p.opt.Refused(client, label)
 	}
 	return fmt.Errorf("%w: host %s is not granted", errRefused, label)
 }
@@ -240,14 +252,14 @@ func (p *Proxy) dialPublic(ctx context.Context, to netip.AddrPort) (net.Conn, er
 }
 
 // connect makes a tunnel.
-func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
+func (p *Proxy) connect(w http.ResponseWriter, r *http.Request, client string) {
 	if _, _, err := net.SplitHostPort(r.RequestURI); err != nil {
 		refuse(w, fmt.Errorf("%w: CONNECT takes HOST:PORT", errMalformed))
 		return
 	}
 	name, port, err := split(r.RequestURI, 0)
 	if err == nil {
-		err = p.granted(r, name, port)
+		err = p.granted(client, name, port)
 	}
 	if err != nil {
 		refuse(w, err)

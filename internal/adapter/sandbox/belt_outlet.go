@@ -1,0 +1,105 @@
+//go:build unix
+
+package sandbox
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox/proxy"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/policy/host"
+)
+
+// beltOutlet is the proxy of a box where pawl does not make its commands'
+// connections: everybody on the machine can connect to it, so each command has
+// a password, by which its refusals are known, too.
+type beltOutlet struct {
+	l     net.Listener
+	proxy *proxy.Proxy
+
+	mu       sync.Mutex
+	children map[string]*beltChild // by password
+}
+
+func openBeltOutlet(grants []string) (*beltOutlet, error) {
+	o := &beltOutlet{children: map[string]*beltChild{}}
+	opt := proxy.Options{Admit: o.admit, Refused: o.refused}
+	for _, s := range grants {
+		g, err := host.ParseGrant(s)
+		if err != nil {
+			return nil, err
+		}
+		opt.Grants = append(opt.Grants, g)
+	}
+	var err error
+	if o.l, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil {
+		return nil, err
+	}
+	o.proxy = proxy.New(opt)
+	go func() { _ = o.proxy.Serve(o.l) }() // until close
+	return o, nil
+}
+
+func (o *beltOutlet) port() int { return o.l.Addr().(*net.TCPAddr).Port }
+
+func (o *beltOutlet) close() error {
+	if o == nil {
+		return nil
+	}
+	err := o.proxy.Close()
+	if l := o.l.Close(); !errors.Is(l, net.ErrClosed) {
+		err = errors.Join(err, l)
+	}
+	return err
+}
+
+// admit returns the password of a request's command.
+func (o *beltOutlet) admit(r *http.Request) (string, bool) {
+	// As a server's own: the forms are the same.
+	as := http.Request{Header: http.Header{"Authorization": r.Header["Proxy-Authorization"]}}
+	_, word, _ := as.BasicAuth()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, ok := o.children[word]
+	return word, ok
+}
+
+func (o *beltOutlet) refused(word, target string) {
+	o.mu.Lock()
+	c := o.children[word]
+	o.mu.Unlock()
+	if c != nil {
+		c.refusals.add(process.ActHost, target)
+	}
+}
+
+// environ returns a command's environment with the way to the proxy.
+func (o *beltOutlet) environ(env []string, c *beltChild) []string {
+	if o == nil {
+		return env
+	}
+	word := rand.Text()
+	o.mu.Lock()
+	o.children[word] = c
+	o.mu.Unlock()
+	return throughProxy(env, fmt.Sprintf("http://pawl:%s@127.0.0.1:%d", word, o.port()))
+}
+
+// forget ends the right of a command.
+func (o *beltOutlet) forget(c *beltChild) {
+	if o == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for word, of := range o.children {
+		if of == c {
+			delete(o.children, word)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+)
+
+// Box confines commands by one policy. Commands in it share its temporary
+// folder and nothing else.
+type Box = beltBox
+
+// Child is a confined command.
+type Child = beltChild
+
+// seatbelt is tried once in a process.
+var seatbelt = sync.OnceValue(func() *belt {
+	self, err := os.Executable()
+	if err == nil {
+		self = real(self)
+	}
+	return &belt{program: "/usr/bin/sandbox-exec", self: self, limit: time.Minute, list: processes, keeps: apfs, own: systemTries()}
+})
+
+// Open makes a box. If Seatbelt cannot keep the package's promises, the error is
+// a *Lack.
+func Open(p confine.Policy) (*Box, error) { return seatbelt().open(p) }
+
+// Probe returns what the attempts in a sandbox came to.
+func Probe() []Proof { return seatbelt().proofs() }
+
+func tryKernel(bool) error { return seatbelt().holds() }
+
+// apfs refuses other file systems: HFS+ takes names with signs that nobody sees
+// for others, FAT has short names, and what a server does is not known.
+func apfs(folder string) error {
+	var st unix.Statfs_t
+	if err := unix.Statfs(folder, &st); err != nil {
+		return err
+	}
+	if kind := unix.ByteSliceToString(st.Fstypename[:]); kind != "apfs" {
+		return fmt.Errorf("%s is on a file system (%s) that may take other names for protected ones", folder, kind)
+	}
+	return nil
+}
+
+// processes lists the processes of this user.
+func processes() ([]kin, error) {
+	all, err := unix.SysctlKinfoProcSlice("kern.proc.uid", os.Getuid())
+	if err != nil {
+		return nil, err
+	}
+	out := make([]kin, 0, len(all))
+	for i := range all {
+		p := &all[i]
+		out = append(out, kin{
+			pid: int(p.Proc.P_pid), parent: int(p.Eproc.Ppid), group: int(p.Eproc.Pgid), started: p.Proc.P_starttime.Nano(), dead: p.Proc.P_stat == 5, // SZOMB of sys/proc.h
+		})
+	}
+	return out, nil
+}
+
+// systemTries are attempts that only macOS knows: other names of a file, clones,
+// exchanges, and the arguments of processes.
+func systemTries() []tryOut {
+	at := func(t task, name string) string { return filepath.Join(t.Work, name) }
+	const data = "/System/Volumes/Data"
+	byNumber := func(file string) string {
+		var st syscall.Stat_t
+		if err := syscall.Stat(file, &st); err != nil {
+			return file
+		}
+		return "/.vol/" + strconv.Itoa(int(st.Dev)) + "/" + strconv.FormatUint(st.Ino, 10)
+	}
+	return []tryOut{
+		{"no read of a key", "by the data volume", false, 0, func(t task) error { return get(data + filepath.Join(t.Keys, "id")) }},
+		{"no read of a key", "by number", false, 0, func(t task) error { return get(byNumber(filepath.Join(t.Keys, "id"))) }},
+		{"no read of a key", "by a clone", false, 0, func(t task) error {
+			return unix.Clonefile(filepath.Join(t.Keys, "id"), at(t, "cloned"), 0)
+		}},
+		{"no read of a key", "the arguments and the environment of pawl", false, 0, func(t task) error {
+			_, err := unix.SysctlRaw("kern.procargs2", t.Parent)
+			return err
+		}},
+		{"no write outside", "by the data volume", false, 0, func(t task) error { return put(data + filepath.Join(t.Outside, "new")) }},
+		{"no write outside", "by number", false, 0, func(t task) error { return put(byNumber(filepath.Join(t.Outside, "file"))) }},
+		{"no write outside", "exchange", false, 'w', func(t task) error {
+			return unix.RenameatxNp(unix.AT_FDCWD, at(t, "free"), unix.AT_FDCWD, filepath.Join(t.Outside, "file"), unix.RENAME_SWAP)
+		}},
+		{"protected files stay", "by the data volume", false, 'w', func(t task) error { return put(data + at(t, "AGENTS.md")) }},
+		{"protected files stay", "by number", false, 'w', func(t task) error { return put(byNumber(at(t, "AGENTS.md"))) }},
+		{"protected files stay", "a clone as one", false, 'w', func(t task) error {
+			return unix.Clonefile(at(t, "free"), at(t, ".git/hooks/post-merge"), 0)
+		}},
+		{"protected files stay", "exchange", false, 'w', func(t task) error {
+			return unix.RenameatxNp(unix.AT_FDCWD, at(t, "free"), unix.AT_FDCWD, at(t, ".git/config"), unix.RENAME_SWAP)
+		}},
+	}
+}
