@@ -4,7 +4,7 @@ package cli
 // on the machine, such as the kernel of a Linux, is tried and not listed.
 func lessOn(system string) []finding {
 	unconfined := finding{
-		what: "confining", is: "commands are not confined on this system, only on Linux: auto is accept-edits here, and checks, hooks and servers of a folder run only where you trust it",
+		what: "confining", is: "commands are not confined on this system, only on Linux and macOS: auto is accept-edits here, and checks, hooks and servers of a folder run only where you trust it",
 		do: "work in a virtual machine, a container or a dev container where that matters",
 	}
 	unmeasured := "free memory and the memory of language servers are not measured: resources.memory_mb and lsp.memory_mb limit nothing"
@@ -14,7 +14,11 @@ func lessOn(system string) []finding {
 		return nil
 	case "darwin":
 		return []finding{
-			unconfined, open,
+			{
+				what: "confining", is: "the people who make pawl had no Mac to run it on: what the sandbox keeps is what pawl tried here; commands reach no servers of their own, and protected names hold in packages and temporary folders, too",
+				do: "see doc/sandbox.md; tell us what does not work",
+			},
+			open,
 			{what: "memory", is: unmeasured},
 			{what: "processes", is: "a program that leaves its command's process group and whose parent ended is not found again: an interrupt does not end it", do: "end it yourself"},
 		}
