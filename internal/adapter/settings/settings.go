@@ -151,6 +151,7 @@ type Resources struct {
 
 // Loaded is the configuration in force.
 type Loaded struct {
+	Dir      string // whose project's file was read
 	User     Settings
 	Project  Permissions // deny and ask only
 	Warnings []string    // what was ignored, and why
@@ -159,7 +160,7 @@ type Loaded struct {
 
 // Load reads the user's file and the project's.
 func Load(p Paths, dir string) (Loaded, error) {
-	l := Loaded{User: Settings{Progress: progress.Default()}}
+	l := Loaded{Dir: dir, User: Settings{Progress: progress.Default()}}
 	user := p.User()
 	if found, err := read(user, &l.User); err != nil {
 		return l, err

@@ -106,7 +106,7 @@ func (a *App) catalogConfig(conf settings.Loaded) catalog.Config {
 
 // want is what may determine a model. ref is what the person named, "" for nothing.
 func (a *App) want(ref string, conf settings.Loaded) catalog.Want {
-	return catalog.Want{Flag: ref, Env: a.Env, Config: a.catalogConfig(conf), Kept: a.keys().get}
+	return catalog.Want{Flag: ref, Env: a.Env, Config: a.catalogConfig(conf), Kept: a.keys().get, Program: a.credentialProgram(conf.Dir)}
 }
 
 // heldSecrets returns the values that must never be shown: pawl's own keys.

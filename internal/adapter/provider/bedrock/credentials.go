@@ -22,6 +22,9 @@ type Source struct {
 	Region string
 	HTTP   http.RoundTripper // nil: http.DefaultTransport, without a proxy for services of the machine
 	Now    func() time.Time  // nil: time.Now
+	// Program runs the program of a profile (credential_process) and returns what it
+	// prints; files are those that name it. nil: such a profile is refused.
+	Program func(ctx context.Context, files []string, line string) ([]byte, error)
 	// Metadata is the address of the instance's service; "" is the usual one.
 	Metadata string
 }
@@ -156,7 +159,8 @@ func (s Source) ofProfile(ctx context.Context, name string, p section, all map[s
 		k, err := s.sso(ctx, name, p, all)
 		return k, true, err
 	case p["credential_process"] != "":
-		return keys{}, true, outside(name, "gets its credentials from a program, which pawl does not start")
+		k, err := s.program(ctx, name, p["credential_process"])
+		return k, true, err
 	}
 	return keys{}, false, nil
 }
@@ -209,6 +213,26 @@ type section map[string]string
 // of credentials counts. SSO sessions have the prefix "sso-session ".
 func (s Source) profiles() (map[string]section, error) {
 	out := map[string]section{}
+	for _, f := range s.files() {
+		raw, err := readSmall(f.path)
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			return nil, &fault.Error{Category: fault.Configuration, Message: "cannot read AWS's " + f.name, Err: err, Hint: "correct the file, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"}
+		}
+		parse(string(raw), f.config, out)
+	}
+	return out, nil
+}
+
+// file is one of AWS's shared files.
+type file struct {
+	name, path string
+	config     bool
+}
+
+func (s Source) files() (out []file) {
 	for _, f := range []struct {
 		env, name string
 		config    bool
@@ -220,16 +244,9 @@ func (s Source) profiles() (map[string]section, error) {
 			}
 			path = filepath.Join(s.home(), ".aws", f.name)
 		}
-		raw, err := readSmall(path)
-		if os.IsNotExist(err) {
-			continue
-		}
-		if err != nil {
-			return nil, &fault.Error{Category: fault.Configuration, Message: "cannot read AWS's " + f.name, Err: err, Hint: "correct the file, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"}
-		}
-		parse(string(raw), f.config, out)
+		out = append(out, file{f.name, path, f.config})
 	}
-	return out, nil
+	return out
 }
 
 func (s Source) home() string {

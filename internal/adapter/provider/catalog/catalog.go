@@ -9,6 +9,7 @@
 package catalog
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/http"
@@ -59,7 +60,12 @@ type Want struct {
 	// Kept returns the key that the person keeps for a variable that is not set; nil or "":
 	// none.
 	Kept func(name string) string
+	// Program runs the program that AWS's files name for credentials; nil: it is refused.
+	Program Program
 }
+
+// Program runs a command line for its output; files are those that it comes from.
+type Program = func(ctx context.Context, files []string, line string) ([]byte, error)
 
 // withKept returns w with an environment in which kept keys are set, and a function
 // that says why a key is there.

@@ -186,12 +186,13 @@ func (c *Choice) onBedrock(w Want) error {
 	if c.BaseURL, c.URLName = address(c.row, w.Env); c.BaseURL == "" {
 		c.BaseURL = base
 	}
+	program := w.Program
 	env, skip := w.Env, isOn(w.Env, "CLAUDE_CODE_SKIP_BEDROCK_AUTH") || key != ""
 	c.cloud = func(transport http.RoundTripper) (provider.API, provider.Auth) {
 		if skip {
 			return bedrock.New(model), nil
 		}
-		return bedrock.New(model), bedrock.NewCredentials(bedrock.Source{Env: env, Region: region, HTTP: transport})
+		return bedrock.New(model), bedrock.NewCredentials(bedrock.Source{Env: env, Region: region, HTTP: transport, Program: program})
 	}
 	return nil
 }

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// programTime is how long a program may take that gives credentials. Nobody can type
+// into it.
+const programTime = time.Minute
+
+// passedToAWS are the variables that such a program sees besides the usual ones: where
+// AWS's files are, and what reaches a person's keyring and agents.
+var passedToAWS = strings.Fields(`AWS_PROFILE AWS_REGION AWS_DEFAULT_REGION AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE AWS_CA_BUNDLE AWS_SDK_LOAD_CONFIG
+	SSH_AUTH_SOCK GPG_AGENT_INFO GNUPGHOME DBUS_SESSION_BUS_ADDRESS DISPLAY WAYLAND_DISPLAY XAUTHORITY`)
+
+// credentialProgram returns what runs the program of a profile of AWS: the person's own,
+// with their rights, from their own files. Nothing of it may lie in the workspace, where
+// a repository or a model could have put it.
+func (a *App) credentialProgram(workspace string) catalog.Program {
+	return func(ctx context.Context, files []string, line string) ([]byte, error) {
+		words := shellsyntax.Fields(line, " \t")
+		if len(words) == 0 {
+			return nil, fault.NewConfiguration("correct credential_process in AWS's file config", "credential_process names no program")
+		}
+		path, err := exec.LookPath(words[0])
+		if err != nil || !filepath.IsAbs(path) {
+			return nil, fault.NewConfiguration("write its whole path into credential_process", "the program %s of credential_process is not found: %v", words[0], err)
+		}
+		for _, p := range append([]string{path}, append(files, words[1:]...)...) {
+			if in(workspace, p) {
+				return nil, fault.NewConfiguration("move it to a folder of your own, or start pawl in another folder",
+					"the program of credential_process is not run: %s is in the workspace, where others than you could have written it", p)
+			}
+		}
+		starter := shell.NewStarter(shell.StarterOptions{Allow: passedToAWS})
+		defer starter.Close()
+		ctx, stop := context.WithTimeoutCause(ctx, programTime, fmt.Errorf("it gave no answer within %s", programTime))
+		defer stop()
+		// Its words are not repeated: they may hold what it gives.
+		out, err := process.Output(ctx, starter, process.Program{Path: path, Args: words[1:], Dir: string(filepath.Separator), Confine: process.Free})
+		if err != nil {
+			why := "it failed"
+			if ctx.Err() != nil {
+				why = context.Cause(ctx).Error()
+			}
+			return nil, fault.NewConfiguration("run it in a terminal to see why", "the program %s of credential_process gave no credentials: %s", path, why)
+		}
+		return out, nil
+	}
+}
+
+// in reports whether a path, or what it leads to, lies in a folder. A word that is no
+// path does not.
+func in(dir, p string) bool {
+	if !filepath.IsAbs(p) {
+		_, value, ok := strings.Cut(p, "=") // --config=/path
+		if !ok || !filepath.IsAbs(value) {
+			return false
+		}
+		p = value
+	}
+	within := func(p string) bool {
+		rel, err := filepath.Rel(dir, p)
+		return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+	}
+	if within(filepath.Clean(p)) {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(p)
+	return err == nil && within(real)
+}

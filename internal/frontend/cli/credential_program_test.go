@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// SPEC 17.7, 16.7: the program of a profile of AWS is run as its line says, without a
+// shell and without pawl's keys, and never one that lies in the workspace, or whose
+// words or configuration do.
+func TestCredentialProgramIsThePersons(t *testing.T) {
+	real := func(dir string) string {
+		dir, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	work, own := real(t.TempDir()), real(t.TempDir())
+	t.Setenv("ANTHROPIC_API_KEY", "sk-ant-test-0000000000000000")
+	t.Setenv("AWS_PROFILE", "work")
+	script := "#!/bin/sh\nprintf '%s|' \"$@\" \"$PWD\" \"$AWS_PROFILE\" \"$ANTHROPIC_API_KEY\"\n"
+	for _, p := range []string{work, own} {
+		if err := os.WriteFile(filepath.Join(p, "give"), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(own, "fails"), []byte("#!/bin/sh\necho progsecret >&2; exit 3\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"linked": work, "folder": work} {
+		if name == "linked" {
+			to = filepath.Join(work, "give")
+		}
+		if err := os.Symlink(to, filepath.Join(own, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := filepath.Join(own, "config")
+	run := (&App{}).credentialProgram(work)
+	for _, c := range []struct{ line, file, want, err string }{
+		{own + `/give a "b c" $HOME;id`, config, "a|b c|$HOME;id|/|work||", ""},
+		{work + "/give", config, "", "is in the workspace"},
+		{own + "/linked", config, "", "is in the workspace"},
+		{own + "/folder/give", config, "", "is in the workspace"},
+		{own + "/give " + work + "/x.py", config, "", "is in the workspace"},
+		{own + "/give --file=" + own + "/folder/give", config, "", "is in the workspace"},
+		{own + "/give", filepath.Join(work, "config"), "", "is in the workspace"},
+		{own + "/give", filepath.Join(own, "folder", "give"), "", "is in the workspace"},
+		{"give", config, "", "is not found"},
+		{"./give", config, "", "is not found"},
+		{"", config, "", "names no program"},
+		{own + "/fails", config, "", "gave no credentials"},
+	} {
+		t.Chdir(work)
+		out, err := run(t.Context(), []string{c.file}, c.line)
+		if string(out) != c.want || (err == nil) != (c.err == "") || err != nil && (!strings.Contains(err.Error(), c.err) || strings.Contains(err.Error(), "progsecret")) {
+			t.Errorf("%s: %q %v", c.line, out, err)
+		}
+	}
+}
