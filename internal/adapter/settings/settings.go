@@ -75,6 +75,8 @@ type Settings struct {
 type Search struct {
 	API string `json:"api,omitempty"` // brave, tavily or searxng
 	URL string `json:"url,omitempty"` // its address, where it is not the service's own
+	// Price is what the service charges for each search, in USD.
+	Price float64 `json:"price,omitempty"`
 }
 
 // Screen is how conversations look.

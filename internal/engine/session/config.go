@@ -54,7 +54,9 @@ type Config struct {
 	Web   tool.Web
 	// Search searches the web; nil: the model's provider does, if it can.
 	Search tool.Searcher
-	Notes  tool.Notes
+	// SearchUSD is what each search by Search costs; 0: nothing.
+	SearchUSD float64
+	Notes     tool.Notes
 	// Journal finds changes by commands; nil: they are not recorded. Sessions
 	// of one workspace may share one: see changes.Share.
 	Journal tool.Journal

@@ -6,6 +6,8 @@ import "github.com/pawl-agent/pawl/internal/core/tool"
 // model's provider; nil if it does not.
 func (s *Session) searcher(call string) tool.Searcher {
 	switch {
+	case s.cfg.Search != nil && s.cfg.SearchUSD > 0:
+		return s.side.Paid(s.cfg.Search, s.cfg.SearchUSD, call)
 	case s.cfg.Search != nil:
 		return s.cfg.Search
 	case s.info().Search:

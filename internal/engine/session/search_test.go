@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
 // SPEC 17.7: the provider's search is a request of its own, whose cost is recorded; the
@@ -50,12 +52,18 @@ func TestProviderSearches(t *testing.T) {
 }
 
 // service is a configured search service.
-type service struct{ asked []string }
+type service struct {
+	asked []string
+	fails bool
+}
 
 func (s *service) Host() string { return "search.test" }
 
 func (s *service) Search(_ context.Context, q string) (tool.Found, error) {
 	s.asked = append(s.asked, q)
+	if s.fails {
+		return tool.Found{}, errors.New("no answer")
+	}
 	return tool.Found{Hits: []tool.Hit{{Title: "T", URL: "https://h/"}}}, nil
 }
 
@@ -105,5 +113,48 @@ func TestImagesAreSaidOnce(t *testing.T) {
 		if err != nil || strings.Contains(string(raw), "UElYRUxT") || !strings.Contains(string(raw), "left out here") {
 			t.Errorf("%s %v", raw, err)
 		}
+	}
+}
+
+// SPEC 17.7, 8.1: what a search service charges is reserved before it is asked and
+// counted after, as a guess where it failed; a budget holds.
+func TestPaidSearch(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		limit float64
+		fails bool
+		asked int
+		usd   float64
+	}{
+		{"charged", 1, false, 2, 0.02}, {"failed", 1, true, 2, 0.02}, {"over the budget", 0.015, false, 1, 0.01}, {"not even once", 0.005, false, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := llmtest.New(llmtest.Use("web_search", `{"query":"x"}`), llmtest.Use("web_search", `{"query":"y"}`), llmtest.Say("ok"))
+			m.InfoValue.Price = &llm.Price{}
+			s := &service{fails: c.fails}
+			r := newRig(t, "yolo", m, func(cfg *session.Config) {
+				cfg.Tools = append(cfg.Tools, tools.WebSearch())
+				cfg.Search, cfg.SearchUSD, cfg.Limits = s, 0.01, budget.Limits{USD: c.limit}
+			})
+			usd, open, guess := 0.0, "", false
+			for _, e := range r.run("go on", nil) {
+				switch b := e.Body.(type) {
+				case event.SideRequest:
+					if open != "" || len(s.asked) > c.asked || b.Reserved == nil || *b.Reserved != 0.01 || b.Model != "search.test" {
+						t.Errorf("%+v", b)
+					}
+					open = b.By
+				case event.Charged:
+					if b.By != open || b.Usage.Searches != 1 {
+						t.Errorf("%+v", b)
+					}
+					usd, open, guess = usd+*b.USD, "", b.Guess
+				}
+			}
+			all, _ := r.View().Spent()
+			if len(s.asked) != c.asked || usd != c.usd || all.USD+all.Guessed != c.usd || open != "" || guess != c.fails {
+				t.Errorf("asked %q, charged %v, counted %v", s.asked, usd, all.USD)
+			}
+		})
 	}
 }

@@ -22,10 +22,11 @@ import (
 
 // Request is a request outside of the conversation.
 type Request struct {
-	By    string // Charged.By
-	Ask   llm.Request
-	Input int64         // its tokens, as pawl counts
-	Limit time.Duration // of the request after its cost is reserved; 0: none
+	By       string // Charged.By
+	Ask      llm.Request
+	Input    int64         // its tokens, as pawl counts
+	Limit    time.Duration // of the request after its cost is reserved; 0: none
+	Searches int           // that the provider may run for it
 	// Cached: its beginning is that of the conversation's requests, which the provider
 	// may have in its cache.
 	Cached bool
@@ -44,7 +45,11 @@ type Requests struct {
 func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) {
 	model := s.Model()
 	info := model.Info()
-	g, settle, err := s.Spending.ReserveWithParent(ctx, budget.Ask{Price: info.Price, Input: q.Input, MaxOutput: q.Ask.Tail.MaxTokens, Child: true})
+	ask := budget.Ask{Price: info.Price, Input: q.Input, MaxOutput: q.Ask.Tail.MaxTokens, Child: true}
+	if info.Price != nil {
+		ask.Fixed = float64(q.Searches) * info.Price.Search
+	}
+	g, settle, err := s.Spending.ReserveWithParent(ctx, ask)
 	if err != nil {
 		return nil, errors.Join(context.Cause(ctx), err)
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/answers"
@@ -258,6 +259,9 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 		if w.search, err = web.NewSearch(web.SearchOptions{API: conf.API, URL: conf.URL, Env: a.Env}); err != nil {
 			o.warnings = append(o.warnings, "the web is not searched: "+err.Error())
 			w.search = nil
+		}
+		if conf.Price < 0 {
+			return w, fault.NewConfiguration("set it to USD for each search: pawl config set search.price 0.005", "search.price is %v", conf.Price)
 		}
 	}
 	outside, held, err := a.outside(f, c, o)

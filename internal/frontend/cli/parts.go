@@ -78,7 +78,7 @@ func (s *assembly) tools(conf *session.Config) {
 	conf.Tools = toolSet(s.o.model.info, s.t.kinds, s.t.skills, s.w.mask.String, s.w.search != nil)
 	conf.Agents = s.c.conf.User.Agents.Levels()
 	if s.w.search != nil {
-		conf.Search = s.w.search
+		conf.Search, conf.SearchUSD = s.w.search, s.c.conf.User.Search.Price
 	}
 	conf.Files, conf.Shell, conf.Web, conf.Journal = s.w.files, s.w.shell, web.New(web.Options{}), changes.Share(s.w.journal)
 	conf.Locks = turn.NewLocks(parallelCalls)

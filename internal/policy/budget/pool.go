@@ -12,6 +12,7 @@ type Ask struct {
 	Price     *llm.Price // nil: not known
 	Input     int64      // tokens, at most
 	MaxOutput int        // the longest reply in tokens, 0: not known
+	Fixed     float64    // USD at most for what is not counted in tokens, such as searches
 	Child     bool       // sent by a child session: it is no step of this session's turn
 }
 
@@ -83,7 +84,7 @@ func (p *Pool) Reserve(m *Meter, l Limits, a Ask) (Grant, error) {
 				held += *g.USD
 			}
 		}
-		in, out := float64(a.Input)*inputPrice(a.Price)/1e6, a.Price.Output/1e6
+		in, out := float64(a.Input)*inputPrice(a.Price)/1e6+a.Fixed, a.Price.Output/1e6
 		if in > 0 || out > 0 { // a free model spends nothing
 			if output, err = p.fit(remaining{USD, v, m.all.of(USD), held}, in, out, output); err != nil {
 				return Grant{}, err
@@ -146,7 +147,7 @@ func (p *Pool) reserve(a Ask, output, longest int) Grant {
 		g.MaxTokens = output
 	}
 	if a.Price != nil {
-		usd := float64(a.Input)*inputPrice(a.Price)/1e6 + float64(output)*a.Price.Output/1e6
+		usd := float64(a.Input)*inputPrice(a.Price)/1e6 + float64(output)*a.Price.Output/1e6 + a.Fixed
 		g.USD = &usd
 	}
 	if p.held == nil {
