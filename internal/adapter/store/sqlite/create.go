@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/pawl-agent/pawl/internal/adapter/store"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -28,6 +27,12 @@ const version = 2
 //go:embed schema/indexes.sql
 var indexes string
 
+// image is an empty log in WAL mode, of the newest schema. To make it takes
+// longer than all else that a first start does: TestImage writes it.
+//
+//go:embed schema/empty.db
+var image []byte
+
 func schema(v int) string {
 	b, err := schemas.ReadFile(fmt.Sprintf("schema/%03d.sql", v))
 	if err != nil {
@@ -36,10 +41,10 @@ func schema(v int) string {
 	return string(b)
 }
 
-// ensureFile creates the file if it does not exist. It is built in memory, in
-// WAL mode from the start, and put in place as a whole: neither a second
-// process nor a crash leaves a partial file.
-func (s *Store) ensureFile(ctx context.Context) error {
+// ensureFile creates the file if it does not exist: in WAL mode from the start,
+// and put in place as a whole, so that neither a second process nor a crash
+// leaves a partial file.
+func (s *Store) ensureFile() error {
 	switch i, err := os.Stat(s.path); {
 	case err == nil && i.Mode().IsRegular() && i.Size() > 0:
 		return nil
@@ -58,10 +63,6 @@ func (s *Store) ensureFile(ctx context.Context) error {
 	}
 	dir := filepath.Dir(s.path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	image, err := newImage(ctx)
-	if err != nil {
 		return err
 	}
 	tmp, err := os.CreateTemp(dir, "."+filepath.Base(s.path)+".new-*") // 0600
@@ -135,34 +136,6 @@ func syncDir(dir string) {
 		}
 		dir = filepath.Dir(dir)
 	}
-}
-
-// newImage builds an empty log in memory.
-func newImage(ctx context.Context) ([]byte, error) {
-	c, err := dialDSN(":memory:")
-	if err != nil {
-		return nil, err
-	}
-	defer c.close()
-	sql := fmt.Sprintf("PRAGMA page_size=%d; PRAGMA auto_vacuum=%d; PRAGMA application_id=%d; BEGIN;", pageSize, incremental, appID)
-	for v := 1; v <= version; v++ {
-		sql += schema(v)
-	}
-	sql += indexes + "PRAGMA user_version=" + strconv.Itoa(version) + "; COMMIT;"
-	if err := c.script(ctx, sql); err != nil {
-		return nil, err
-	}
-	image, err := c.c.(interface{ Serialize() ([]byte, error) }).Serialize()
-	if err != nil {
-		return nil, err
-	}
-	// Bytes 18 and 19 of the header are the journal mode: 2 is WAL
-	// (https://www.sqlite.org/fileformat2.html#file_format_version_numbers).
-	if len(image) < 100 {
-		return nil, errors.New("a new database has no header")
-	}
-	image[18], image[19] = 2, 2
-	return image, nil
 }
 
 // marks reads the file's markers: its schema, its program, whether it has no

@@ -71,10 +71,6 @@ func TestOpenRefuses(t *testing.T) {
 	other := filepath.Join(dir, "other.db")
 	make2 := func(sql string) {
 		t.Helper()
-		image, err := newImage(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
 		if err := os.WriteFile(other, image, 0o600); err != nil {
 			t.Fatal(err)
 		}

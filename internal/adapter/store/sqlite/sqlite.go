@@ -115,7 +115,7 @@ func open(ctx context.Context, path string, opt Options, vfs string) (*Store, er
 		return nil, fault.NewInternal(err, "where is the log?")
 	}
 	s := &Store{path: path, vfs: vfs, opt: opt, write: make(chan struct{}, 1)}
-	if err := s.ensureFile(ctx); err != nil {
+	if err := s.ensureFile(); err != nil {
 		return nil, s.explain("open", err)
 	}
 	if s.w, err = s.dial(ctx); err != nil {
