@@ -87,7 +87,7 @@ func (s *Store) Append(ctx context.Context, session string, after int64, ds ...e
 // at checks that a session is at a sequence number: the append of nothing,
 // which writes nothing.
 func (s *Store) at(ctx context.Context, session string, seq int64) error {
-	return s.reader(ctx, func(c *conn) error { return stands(ctx, c, session, seq) })
+	return s.brief(ctx, func(c *conn) error { return stands(ctx, c, session, seq) })
 }
 
 // stands returns nil if a session is at a sequence number; a missing session is at 0.

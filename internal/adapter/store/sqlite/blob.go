@@ -24,7 +24,7 @@ func (s *Store) Put(ctx context.Context, data []byte) (string, error) {
 	sum := sha256.Sum256(data)
 	hash := hex.EncodeToString(sum[:])
 	known := false
-	err := s.reader(ctx, func(c *conn) error {
+	err := s.brief(ctx, func(c *conn) error {
 		row, err := c.one(ctx, "SELECT 1 FROM blobs WHERE hash = ?", sum[:])
 		known = row != nil
 		return err
@@ -56,7 +56,7 @@ func (s *Store) Get(ctx context.Context, hash string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %.70q", event.ErrNoBlob, hash)
 	}
 	var row []driver.Value
-	err = s.reader(ctx, func(c *conn) (err error) {
+	err = s.brief(ctx, func(c *conn) (err error) {
 		row, err = c.one(ctx, "SELECT packed, data FROM blobs WHERE hash = ?", sum)
 		return err
 	})

@@ -16,13 +16,26 @@ const (
 	zipped = 1
 )
 
-// packer compresses. Both halves are slow to build, so they are built when
-// first needed and kept small.
+// packer compresses. An encoder keeps half a megabyte, so the collector takes
+// those that nobody uses.
 type packer struct {
-	encOnce, decOnce sync.Once
-	enc              *zstd.Encoder
-	dec              *zstd.Decoder
-	encErr, decErr   error
+	encoders, decoders sync.Pool
+}
+
+func (p *packer) encoder() (*zstd.Encoder, error) {
+	if e, ok := p.encoders.Get().(*zstd.Encoder); ok {
+		return e, nil
+	}
+	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithWindowSize(128<<10), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(true))
+}
+
+func (p *packer) decoder() (*zstd.Decoder, error) {
+	if d, ok := p.decoders.Get().(*zstd.Decoder); ok {
+		return d, nil
+	}
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxMemory(maxBlob+1<<20))
 }
 
 // in returns what to store, and how it is kept.
@@ -33,14 +46,12 @@ func (p *packer) in(data []byte) ([]byte, int64, error) {
 	if len(data) <= packFrom {
 		return data, plain, nil
 	}
-	p.encOnce.Do(func() {
-		p.enc, p.encErr = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
-			zstd.WithWindowSize(128<<10), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(true))
-	})
-	if p.encErr != nil {
-		return nil, 0, p.encErr
+	e, err := p.encoder()
+	if err != nil {
+		return nil, 0, err
 	}
-	out := p.enc.EncodeAll(data, make([]byte, 0, len(data)/2))
+	out := e.EncodeAll(data, make([]byte, 0, len(data)/2))
+	p.encoders.Put(e)
 	if len(out) >= len(data) {
 		return data, plain, nil
 	}
@@ -56,12 +67,10 @@ func (p *packer) out(data []byte, how int64) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("packed in a way (%d) that this pawl does not know", how)
 	}
-	p.decOnce.Do(func() {
-		p.dec, p.decErr = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxMemory(maxBlob+1<<20))
-	})
-	if p.decErr != nil {
-		return nil, p.decErr
+	d, err := p.decoder()
+	if err != nil {
+		return nil, err
 	}
-	return p.dec.DecodeAll(data, nil)
+	defer p.decoders.Put(d)
+	return d.DecodeAll(data, nil)
 }

@@ -32,7 +32,7 @@ type span struct{ num, from, to int64 }
 func (s *Store) Read(ctx context.Context, session string, after int64) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		var spans []span
-		err := s.reader(ctx, func(c *conn) (err error) {
+		err := s.brief(ctx, func(c *conn) (err error) {
 			spans, err = lineage(ctx, c, session)
 			return err
 		})
@@ -173,7 +173,7 @@ type record struct {
 // was deleted meanwhile.
 func (s *Store) page(ctx context.Context, session string, sp span, rows int) ([]record, error) {
 	var out []record
-	err := s.reader(ctx, func(c *conn) error {
+	err := s.brief(ctx, func(c *conn) error {
 		out = out[:0]
 		size, next := 0, sp.from+1
 		hole := false
@@ -260,7 +260,7 @@ func (s *Store) Session(ctx context.Context, id string) (event.Row, error) {
 		return event.Row{}, fmt.Errorf("%w: %.40q", event.ErrNoSession, id)
 	}
 	var found []event.Row
-	err := s.reader(ctx, func(c *conn) error {
+	err := s.brief(ctx, func(c *conn) error {
 		found = nil
 		return c.query(ctx, sqlPrefix, []driver.Value{id, prefixEnd(id)},
 			func(row []driver.Value) (bool, error) {

@@ -229,6 +229,24 @@ func (s *Store) retry(ctx context.Context, f func() error) error {
 	}
 }
 
+// brief passes a connection to f, which reads little: the writing one if nobody
+// writes just now. Most sessions need no other.
+func (s *Store) brief(ctx context.Context, f func(*conn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case s.write <- struct{}{}:
+		defer func() { <-s.write }()
+		if s.closed { // only written by whoever holds s.write
+			return os.ErrClosed
+		}
+		return s.retry(ctx, func() error { return f(s.w) })
+	default:
+		return s.reader(ctx, f)
+	}
+}
+
 // reader passes a read connection to f.
 func (s *Store) reader(ctx context.Context, f func(*conn) error) error {
 	c, err := s.takeReader(ctx)
