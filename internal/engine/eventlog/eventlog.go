@@ -47,6 +47,7 @@ type Log struct {
 	mu     sync.Mutex // guards the folds and what follows
 	folds  []event.Fold
 	last   int64
+	early  early
 	subs   map[*subscriber]struct{}
 	closed bool
 	broken error // why the log can not be written any more
@@ -145,6 +146,7 @@ func (l *Log) take(es ...event.Event) {
 			l.show(event.Event{Session: l.cfg.Session, Time: e.Time, Body: b})
 		}
 		l.apply(e)
+		l.early.add(e)
 		l.snapshots.saw(e)
 		l.show(e)
 		for _, f := range l.folds {
@@ -167,6 +169,7 @@ func (l *Log) Mirror(e event.Event) {
 			return
 		}
 		l.apply(e)
+		l.early.drop()
 	}
 	l.show(e)
 }

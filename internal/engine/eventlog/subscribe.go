@@ -14,7 +14,25 @@ const (
 	maxEphemeral = 1024
 	maxPieces    = 4 << 20 // bytes of them: what a command prints comes in large ones
 	maxQueued    = 8192
+	maxEarly     = 16
 )
+
+// early is what was stored since a log was opened, while that is little: those
+// who follow a session from there on subscribe after its first events.
+type early struct {
+	events []event.Event
+	much   bool // events has not all of it
+}
+
+func (s *early) add(e event.Event) {
+	if s.much || len(s.events) == maxEarly {
+		s.drop()
+		return
+	}
+	s.events = append(s.events, e)
+}
+
+func (s *early) drop() { *s = early{much: true} }
 
 // queued is an event for a reader; at is the sequence number of the last stored
 // event when it was put there.
@@ -99,6 +117,12 @@ func (l *Log) Events(ctx context.Context, after int64) iter.Seq2[event.Event, er
 	l.mu.Lock()
 	l.subs[q] = struct{}{}
 	lag := after < l.last
+	if lag && after >= l.began && !l.early.much {
+		lag = false
+		for _, e := range l.early.events {
+			q.put(e, e.Seq) // those up to after are skipped
+		}
+	}
 	q.ended = l.closed
 	l.mu.Unlock()
 	return func(yield func(event.Event, error) bool) {

@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"context"
+	"iter"
 	"strings"
 	"testing"
 	"time"
@@ -90,5 +91,75 @@ func TestSlowReaderIsBounded(t *testing.T) {
 	}
 	if shown > maxPieces || shown < maxPieces/2 || stored != 1 {
 		t.Errorf("%d bytes of pieces and %d events", shown, stored)
+	}
+}
+
+// reads counts how often a log is read.
+type reads struct {
+	event.Store
+	n int
+}
+
+func (r *reads) Read(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error] {
+	r.n++
+	return r.Store.Read(ctx, id, after)
+}
+
+// SPEC 19.3: those who follow a session from its beginning while that is young
+// have its events without the store, and others from it, once and in order.
+func TestEarlyReader(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		before, since int
+		after         int64
+		mirrored      bool
+		read          bool
+	}{
+		{name: "a new session", since: 3},
+		{name: "as many as are kept", since: maxEarly},
+		{name: "some of them", since: 5, after: 2},
+		{name: "one more than are kept", since: maxEarly + 1, read: true},
+		{name: "many more", since: 3*maxEarly + 1, read: true},
+		{name: "the rest of many", since: 3 * maxEarly, after: 3*maxEarly - 1, read: true},
+		{name: "since it was opened again", before: 4, since: 3, after: 4},
+		{name: "from before it was opened again", before: 4, since: 3, after: 3, read: true},
+		{name: "another process stored one", since: 3, mirrored: true, read: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			st := &reads{Store: memory.New(time.Now)}
+			tick := func(l *Log, n int) {
+				for range n {
+					if err := l.Append(t.Context(), event.Draft{Body: event.Ticked{}}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			tick(opened(t, st), c.before)
+			l := opened(t, st)
+			tick(l, c.since)
+			if c.mirrored {
+				es, err := st.Append(t.Context(), "s", l.Last(), event.Draft{Body: event.Ticked{}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				l.Mirror(es[0])
+			}
+			st.n = 0
+			events := l.Events(t.Context(), c.after)
+			if !c.mirrored {
+				tick(l, 2)
+			}
+			l.EndReaders(true)
+			last := c.after
+			for e, err := range events {
+				if err != nil || e.Seq != last+1 {
+					t.Fatalf("event %d after %d: %v", e.Seq, last, err)
+				}
+				last = e.Seq
+			}
+			if last != l.Last() || (st.n > 0) != c.read {
+				t.Errorf("the last is %d of %d, the store was read %d times", last, l.Last(), st.n)
+			}
+		})
 	}
 }
