@@ -129,7 +129,8 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	return o, a.attachObservers(o, f, fr, t.nodes)
 }
 
-// choices are the values of flags, settings and environment. Nothing is opened for them.
+// choices are the values of flags, settings and environment. The store, which
+// depends on few of them, is opened meanwhile.
 type choices struct {
 	dir      string
 	paths    settings.Paths
@@ -143,7 +144,8 @@ type choices struct {
 	trust    *folderTrust
 	plugins  []usedPlugin
 	by       confinedBy
-	readOnly bool // as front.readOnly
+	store    func() (event.Store, error) // is being opened meanwhile
+	readOnly bool                        // as front.readOnly
 }
 
 func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c choices, err error) {
@@ -190,6 +192,7 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 	if c.limits.Assumed && o.model.info.Price == nil {
 		o.warnings = append(o.warnings, fmt.Sprintf("no price is known: costs are not counted, and the budget of $%.2f does not hold", c.limits.USD))
 	}
+	c.store = a.openingStore(ctx, f, c.paths, c.conf, o)
 	c.posix = shell.New(shell.Options{Root: c.dir}).POSIX() // starts nothing
 	if confined != nil {
 		warning := ""
@@ -239,13 +242,12 @@ type world struct {
 func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w world, err error) {
 	keys := make(chan []string, 1)
 	go func() { keys <- folder.Keys(c.dir) }() // beside what else a start does
-	if o.store, err = a.openStore(ctx, f, c.paths, c.conf); err != nil {
-		return w, err
-	}
 	if f.noSession {
 		o.closers = append(o.closers, func() error { return os.RemoveAll(c.paths.Spill()) }) // when nothing writes there any more
 	}
-	o.closers = append(o.closers, o.store.Close)
+	if o.store, err = c.store(); err != nil {
+		return w, err
+	}
 	if w.id, err = a.sessionID(ctx, o.store, f, c); err != nil {
 		return w, err
 	}
@@ -358,6 +360,28 @@ func (a *App) openStore(ctx context.Context, f *flags, p settings.Paths, conf se
 		return memstore.New(a.Now), nil
 	}
 	return sqlite.Open(ctx, p.Database(), sqlite.Options{Durability: conf.User.Store.Durability, Now: a.Now})
+}
+
+// openingStore opens the store in parallel with the rest of the start, and
+// returns what waits for it. It is closed with o.
+func (a *App) openingStore(ctx context.Context, f *flags, p settings.Paths, conf settings.Loaded, o *opened) func() (event.Store, error) {
+	var st event.Store
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		st, err = a.openStore(ctx, f, p, conf)
+	}()
+	o.closers = append(o.closers, func() error {
+		if <-done; err != nil {
+			return nil // it was not opened
+		}
+		return st.Close()
+	})
+	return func() (event.Store, error) {
+		<-done
+		return st, err
+	}
 }
 
 func shellName(posix bool) string {
