@@ -113,8 +113,9 @@ func (j *Judge) withCopy(ctx context.Context, p *turn.Pending) permission.Decisi
 		return d
 	}
 	why := "no copy of " + lost + " is kept, so what it does there can not be undone"
-	if d.Verdict == permission.Ask {
+	if d.Verdict == permission.Ask { // a rule would not hold: it asks again the next time
 		d.Reason += "; " + why
+		d.Pattern, d.CanAlways, d.Flag = "", false, ""
 		return d
 	}
 	return permission.Decision{Verdict: permission.Ask, By: "journal", Reason: why, Confine: d.Confine}

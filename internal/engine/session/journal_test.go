@@ -291,6 +291,34 @@ func TestNotRestorable(t *testing.T) {
 	}
 }
 
+// SPEC 4.15, 11.1: for what cannot be taken back only this once is offered: a rule
+// for it would not hold the next time either. What the journal restores may be
+// allowed for always.
+func TestNoRuleForTheUnrestorable(t *testing.T) {
+	for command, always := range map[string]bool{
+		"rm d.bin": false, "rm -f ./*.bin": false, "echo > d.bin": false, "cp small d.bin": false, "rm big": false, "mv small big": false,
+		"rm d.bin && go vet ./...": false, "rm small": true, "cp small other": true,
+	} {
+		r := newRig(t, "ask", llmtest.New(llmtest.Use("bash", bash(command)), llmtest.Say("done")), journaled(t, journal.Options{}), func(c *session.Config) { c.Person = true })
+		for name, text := range map[string]string{".gitignore": "*.bin\n", "d.bin": "d\n", "small": "s\n", "big": strings.Repeat("x", 1500_000)} {
+			r.put(name, text)
+		}
+		var q *event.Question
+		r.run("go", func(e event.Event) {
+			if a, ok := e.Body.(event.Asked); ok {
+				q = &a.Questions[0]
+				go func() { _, _ = r.Submit(t.Context(), session.Answer{ID: a.ID}) }()
+			}
+		})
+		switch {
+		case q == nil:
+			t.Errorf("%s: it does not ask", command)
+		case q.Always != always || (q.Pattern != "") != always || strings.Contains(q.Reason, "undone") == always:
+			t.Errorf("%s: %+v", command, q)
+		}
+	}
+}
+
 // SPEC 11.1: what a background command does is its own, by and by and at its
 // end; what its words name is undone like any change.
 func TestBackgroundCommandsAreJournaled(t *testing.T) {

@@ -22,6 +22,7 @@ type program struct {
 	changes  Class  // what it is where it only changes the files that it names
 	words    int    // how many words after it say what it does, at most
 	deeper   string // after one of these words, one more
+	again    string // with these words it only tells, or makes what can be made again; two are joined by a dot
 	flags    string // flags that make it run what a pattern does not name
 	builds   string // files of its folder from which it takes the commands that it runs
 	check    *check // it checks projects
@@ -220,6 +221,23 @@ func Subcommands(c shellsyntax.Command) int {
 		return p.words + 1
 	}
 	return p.words
+}
+
+// Again reports whether it is known of a program's subcommand that it only tells,
+// makes what can be made again, or changes what the project's history keeps,
+// whatever its other arguments are.
+func Again(c shellsyntax.Command) bool {
+	name, plain := c.Program()
+	p := known(name)
+	if p == nil || !plain || len(c.Words) < 2 || !c.Words[1].Known {
+		return false
+	}
+	text := c.Words[1].Text
+	words := strings.Fields(p.again)
+	if slices.Contains(words, text) {
+		return true
+	}
+	return len(c.Words) > 2 && c.Words[2].Known && slices.Contains(words, text+"."+c.Words[2].Text)
 }
 
 // BuildFiles returns the files of a folder from which a program takes the

@@ -5,7 +5,7 @@ import "github.com/pawl-agent/pawl/internal/core/shellsyntax"
 // projectPrograms returns the programs that build, check and fetch the packages of projects.
 func projectPrograms() []program {
 	return []program{
-		{names: "go", is: tellsVersion | readsFolder | compiles | runsArguments | inert | closes, effect: goTool, flags: "-exec -toolexec -vettool -overlay -modfile -ldflags -gcflags -asmflags -gccgoflags -C", words: 1, check: &check{closed: goCheck, hollowFlags: "exec toolexec vettool c", noTests: "run", lines: []checkLine{
+		{names: "go", is: tellsVersion | readsFolder | compiles | runsArguments | inert | closes, effect: goTool, flags: "-exec -toolexec -vettool -overlay -modfile -ldflags -gcflags -asmflags -gccgoflags -C", words: 1, again: "mod get work", check: &check{closed: goCheck, hollowFlags: "exec toolexec vettool c", noTests: "run", lines: []checkLine{
 			{words: "go test", proof: Tests, compiles: true, output: GoOutput, flags: goFlags, here: true, covers: packagesCover},
 			{words: "go build", proof: Builds, compiles: true, flags: goFlags, here: true, covers: packagesCover},
 			{words: "go vet", proof: Builds, compiles: true, flags: goFlags, here: true, covers: packagesCover},
@@ -13,7 +13,7 @@ func projectPrograms() []program {
 		{names: "gofmt gofumpt goimports", is: tellsVersion, effect: gofmt, changes: Editing},
 		{names: "staticcheck", is: tellsVersion, check: &check{options: &usage{exact: true}, changed: "staticcheck.conf"}},
 		{names: "golangci-lint", is: tellsVersion, words: 1, check: &check{subs: "run", options: &usage{short: "vE=D=p=jn", long: "fast fast-only fix timeout= enable= disable= enable-all disable-all new new-from-rev= color= verbose tests build-tags= max-issues-per-linter= max-same-issues= concurrency= allow-parallel-runners out-format= show-stats sort-results", exact: true}, changed: ".golangci.yml .golangci.yaml .golangci.toml .golangci.json .custom-gcl.yml"}},
-		{names: "cargo", is: compiles | runsArguments | inert, flags: "--config --manifest-path -Z", words: 1, check: &check{closed: cargoCheck, changed: "build.rs config.toml cargo.toml", hollowFlags: "config", lines: []checkLine{
+		{names: "cargo", is: compiles | runsArguments | inert, flags: "--config --manifest-path -Z", words: 1, again: "add remove update fetch doc tree", check: &check{closed: cargoCheck, changed: "build.rs config.toml cargo.toml", hollowFlags: "config", lines: []checkLine{
 			{words: "cargo test", proof: Tests, compiles: true, output: RustOutput, flags: cargoFlags, whole: "workspace all", covers: cratesCover},
 			{words: "cargo nextest run", proof: Tests, compiles: true, output: RustOutput},
 			{words: "cargo check", proof: Builds, compiles: true, flags: cargoFlags},
@@ -22,8 +22,8 @@ func projectPrograms() []program {
 		}}},
 		{names: "stack cabal", is: compiles, words: 1},
 
-		{names: "npm", is: tellsVersion | runsOthers | closes, effect: npmTool, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", builds: "package.json", check: &scriptCheck},
-		{names: "pnpm yarn", is: runsOthers, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", builds: "package.json", check: &scriptCheck},
+		{names: "npm", is: tellsVersion | runsOthers | closes, effect: npmTool, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", again: "ci ls list outdated view why", builds: "package.json", check: &scriptCheck},
+		{names: "pnpm yarn", is: runsOthers, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", again: "ci ls list outdated view why", builds: "package.json", check: &scriptCheck},
 		{names: "npx", is: runsOthers | launches | runsLines, builds: "package.json", check: &check{closed: func(_ string, args []shellsyntax.Word) bool { return len(args) > 0 && nodeTool(args[0].Text, args[1:]) }, changed: nodeFiles}},
 		{names: "bunx", is: runsOthers | launches},
 		{names: "pnpx", is: launches},

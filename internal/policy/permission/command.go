@@ -60,7 +60,7 @@ func (p *Policy) commandUnits(c shellsyntax.Command) []unit {
 	}
 	if len(c.Words) > 0 || len(c.Assigns) > 0 {
 		u.sensitive = command.Sensitive(c) || slices.ContainsFunc(out, func(o unit) bool { return o.sensitive && o.what == writeUnit })
-		u.pattern = proposal(c)
+		u.pattern = proposal(c, eff.Kind != command.Other || u.class != command.Unsafe || command.Again(c))
 		if _, _, ok := strings.Cut(u.pattern, "\n"); ok {
 			u.pattern = ""
 		}
@@ -195,9 +195,11 @@ func shorten(s string) string {
 }
 
 // proposal returns the rule that a grant adds: program, subcommand and any
-// arguments for everyday tools, the exact line for dangerous commands, nothing
-// if words are not known.
-func proposal(c shellsyntax.Command) string {
+// arguments where it is known that what they do can be taken back or made again,
+// else exactly this line, and nothing if words are not known. The journal takes
+// back what happens to files of the workspace, and nothing that happened to a
+// service, to a database or to another machine.
+func proposal(c shellsyntax.Command, again bool) string {
 	if len(c.Words) == 0 || c.Code || !c.Words[0].Known {
 		return ""
 	}
@@ -207,10 +209,10 @@ func proposal(c shellsyntax.Command) string {
 		return !command.SafeVariable(name)
 	})
 	name, _ := c.Program()
-	exact = exact || command.ExactOnly(name)
+	exact = exact || !again || command.ExactOnly(name)
 	if inner, _ := c.Program(); len(c.Wrappers) == 1 && slices.ContainsFunc(c.Words, command.Fed) {
 		// xargs or find may insert any name there.
-		if i := slices.IndexFunc(c.Words, command.Fed); !command.ExactOnly(inner) && i == len(c.Words)-1 {
+		if i := slices.IndexFunc(c.Words, command.Fed); (again || knownWith(c, i)) && !command.ExactOnly(inner) && i == len(c.Words)-1 {
 			if rule := exactRule(append(slices.Clone(c.Via), c.Words[:i]...)); rule != "" {
 				return strings.TrimSuffix(rule, ")") + " *)"
 			}
@@ -245,6 +247,12 @@ func proposal(c shellsyntax.Command) string {
 		return tool.CommandFamily + "(" + strings.TrimSpace(b.String()) + ")"
 	}
 	return tool.CommandFamily + "(" + b.String() + "*)"
+}
+
+// knownWith reports whether it is known what a command with its first words does.
+func knownWith(c shellsyntax.Command, words int) bool {
+	c.Words, c.Wrappers, c.Via = c.Words[:words], nil, nil
+	return command.Effects(c).Kind != command.Other
 }
 
 func plainSub(s string) bool {
