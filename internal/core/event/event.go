@@ -85,6 +85,13 @@ type Log interface {
 	Read(ctx context.Context, session string, after int64) iter.Seq2[Event, error]
 }
 
+// Chooser is a log that reads only events of some kinds, which costs less where
+// the others are large.
+type Chooser interface {
+	// ReadKinds is Read without the events of other kinds.
+	ReadKinds(ctx context.Context, session string, after int64, kinds ...string) iter.Seq2[Event, error]
+}
+
 // Holder is a log that several processes may have open. Hold reserves a session
 // for the caller: only the caller may append to it until release. The death of
 // the process, however it happens, releases it as well. Hold returns a HeldError

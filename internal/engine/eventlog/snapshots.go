@@ -27,6 +27,9 @@ type Snapshots struct {
 	// Known are the program's tables, which folds point to, and types that they
 	// have behind interfaces: see freeze.New.
 	Known []any
+	// Kinds are those of the events that change these folds; none: any may. Only
+	// Fold reads by them.
+	Kinds []string
 	// ReadOnly: snapshots are read and not taken.
 	ReadOnly bool
 	// Every is the number of events after which one is taken, 0 for the default.
@@ -106,7 +109,11 @@ func Fold(ctx context.Context, log event.Log, session string, how Snapshots, fol
 	s := newSnapshots(Config{Store: log, Session: session, Snapshots: &how})
 	defer s.close()
 	last := s.restore(ctx, folds)
-	for e, err := range log.Read(ctx, session, last) {
+	events := log.Read(ctx, session, last)
+	if c, ok := log.(event.Chooser); ok && len(how.Kinds) > 0 {
+		events = c.ReadKinds(ctx, session, last, how.Kinds...)
+	}
+	for e, err := range events {
 		if err != nil {
 			return err
 		}

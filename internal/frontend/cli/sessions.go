@@ -220,7 +220,7 @@ func (a *App) about(ctx context.Context, st event.Store, r event.Row) string {
 	}
 	f := fresh()
 	broken := eventlog.Fold(ctx, st, r.ID, eventlog.Snapshots{
-		Name: "gist", Program: program(), Every: 80, Fresh: func() []event.Fold { return []event.Fold{fresh()} },
+		Name: "gist", Program: program(), Every: 80, Kinds: gistKinds(), Fresh: func() []event.Fold { return []event.Fold{fresh()} },
 	}, f)
 	out := []string{r.Model, "mode " + f.mode, brief.Plural(int(r.Events), "event", "events")}
 	if r.Model == "" {
@@ -247,6 +247,11 @@ type gist struct {
 	mode, front string
 	shared      int64 // the last event that a fork shares
 	count       stats.Fold
+}
+
+// gistKinds are the kinds of the events that change what a list says.
+func gistKinds() []string {
+	return append(stats.SpendingKinds(), event.Opened{}.Kind(), event.Resumed{}.Kind(), event.ModeSet{}.Kind())
 }
 
 // Apply implements event.Fold.

@@ -53,6 +53,9 @@ type Spent struct {
 // Tokens is all input and output tokens.
 func (s Spent) Tokens() int64 { return s.Input + s.Cached + s.Written + s.Output }
 
+// SpendingKinds are the kinds of the events that change Report.All.Spent.
+func SpendingKinds() []string { return []string{event.Replied{}.Kind(), event.Charged{}.Kind()} }
+
 func (s *Spent) add(u llm.Usage, cost *float64) {
 	s.Replies++
 	s.Input += u.Input

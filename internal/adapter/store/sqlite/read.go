@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/store"
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -23,6 +24,8 @@ const (
 	pageRows  = 256
 	firstRows = 16 // of the first query: some want one event
 	pageBytes = 1 << 20
+
+	passedRows = 1 << 12 // at most, where only some kinds are read
 )
 
 // span is a run of events of one stored session: sequence numbers after from up to to.
@@ -30,6 +33,17 @@ type span struct{ num, from, to int64 }
 
 // Read yields events; see event.Log. It yields what was stored when it began.
 func (s *Store) Read(ctx context.Context, session string, after int64) iter.Seq2[event.Event, error] {
+	return s.read(ctx, session, after, "")
+}
+
+// ReadKinds implements event.Chooser. Of other events the body is not read from
+// the disk, which for large outputs is nearly all of it.
+func (s *Store) ReadKinds(ctx context.Context, session string, after int64, kinds ...string) iter.Seq2[event.Event, error] {
+	return s.read(ctx, session, after, ","+strings.Join(kinds, ",")+",")
+}
+
+// read yields events of some kinds, between commas; "" is any.
+func (s *Store) read(ctx context.Context, session string, after int64, kinds string) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		var spans []span
 		err := s.brief(ctx, func(c *conn) (err error) {
@@ -48,7 +62,7 @@ func (s *Store) Read(ctx context.Context, session string, after int64) iter.Seq2
 				<-ahead
 			}
 		}()
-		pages := &scan{store: s, session: session, spans: spans, after: after, rows: firstRows}
+		pages := &scan{store: s, session: session, spans: spans, after: after, kinds: kinds, rows: firstRows}
 		if !pages.more() {
 			return
 		}
@@ -86,6 +100,7 @@ type scan struct {
 	session string
 	spans   []span
 	after   int64
+	kinds   string
 	rows    int
 }
 
@@ -109,11 +124,12 @@ func (c *scan) more() bool {
 
 // next reads a page of the first span.
 func (c *scan) next(ctx context.Context) (out scanned) {
-	records, err := c.store.page(ctx, c.session, c.spans[0], c.rows)
+	sp := &c.spans[0]
+	records, last, err := c.store.page(ctx, c.session, *sp, c.kinds, c.rows)
 	if err != nil {
 		return scanned{err: err}
 	}
-	c.rows = pageRows
+	c.rows, sp.from = pageRows, last
 	out.events = make([]event.Event, 0, len(records))
 	for _, r := range records {
 		e, err := c.store.decode(c.session, r)
@@ -122,7 +138,6 @@ func (c *scan) next(ctx context.Context) (out scanned) {
 			return out
 		}
 		out.events = append(out.events, e)
-		c.spans[0].from = e.Seq
 	}
 	return out
 }
@@ -169,45 +184,52 @@ type record struct {
 	body             body
 }
 
-// page reads the next events of a span. A gap means damage, or that the session
-// was deleted meanwhile.
-func (s *Store) page(ctx context.Context, session string, sp span, rows int) ([]record, error) {
-	var out []record
-	err := s.brief(ctx, func(c *conn) error {
-		out = out[:0]
-		size, next := 0, sp.from+1
-		hole := false
-		err := c.query(ctx, "SELECT id, cause, time, kind, version, packed, body FROM events WHERE id > ? AND id <= ? ORDER BY id",
-			[]driver.Value{sp.num<<seqBits | sp.from, sp.num<<seqBits | sp.to},
-			func(row []driver.Value) (bool, error) {
-				r := record{
-					seq: integer(row[0]) & maxSeq, cause: integer(row[1]), time: integer(row[2]), kind: text(row[3]),
-					version: integer(row[4]), body: body{packed: integer(row[5]), data: blob(row[6])},
-				}
-				if r.seq != next {
-					hole = true
-					return false, nil
-				}
-				next++
-				size += len(r.body.data)
-				out = append(out, r)
-				return len(out) < rows && size < pageBytes, nil
-			})
-		if err != nil || len(out) > 0 {
+// The events of a span, and those of which only some have their body.
+const (
+	sqlEvents = "SELECT id, cause, time, kind, version, packed, body FROM events WHERE id > ?1 AND id <= ?2 ORDER BY id"
+	sqlChosen = "SELECT id, cause, time, kind, version, packed, CASE WHEN instr(?3, ',' || kind || ',') THEN body END FROM events WHERE id > ?1 AND id <= ?2 ORDER BY id"
+)
+
+// page reads the next events of a span, and returns the sequence number of the
+// last one that it saw. A gap means damage, or that the session was deleted
+// meanwhile.
+func (s *Store) page(ctx context.Context, session string, sp span, kinds string, rows int) (out []record, last int64, err error) {
+	sql, args := sqlEvents, []driver.Value{sp.num<<seqBits | sp.from, sp.num<<seqBits | sp.to}
+	if kinds != "" {
+		sql, args = sqlChosen, append(args, kinds)
+	}
+	err = s.brief(ctx, func(c *conn) error {
+		out, last = out[:0], sp.from
+		size := 0
+		err := c.query(ctx, sql, args, func(row []driver.Value) (bool, error) {
+			seq := integer(row[0]) & maxSeq
+			if seq != last+1 {
+				return false, nil
+			}
+			last = seq
+			if row[6] == nil {
+				return last-sp.from < passedRows, nil
+			}
+			r := record{
+				seq: seq, cause: integer(row[1]), time: integer(row[2]), kind: text(row[3]),
+				version: integer(row[4]), body: body{packed: integer(row[5]), data: blob(row[6])},
+			}
+			size += len(r.body.data)
+			out = append(out, r)
+			return len(out) < rows && size < pageBytes, nil
+		})
+		if err != nil || last > sp.from {
 			return err // the events before a gap are returned first
 		}
 		if _, err := lineage(ctx, c, session); err != nil {
 			return err
 		}
-		if hole || len(out) == 0 {
-			return fmt.Errorf("%w: session %s has no event %d", store.ErrCorrupt, session, next)
-		}
-		return nil
+		return fmt.Errorf("%w: session %s has no event %d", store.ErrCorrupt, session, last+1)
 	})
-	if err != nil && len(out) > 0 {
-		return out, nil // damage further on: the next page reports it
+	if err != nil && last > sp.from {
+		return out, last, nil // damage further on: the next page reports it
 	}
-	return out, err
+	return out, last, err
 }
 
 func (s *Store) decode(session string, r record) (event.Event, error) {

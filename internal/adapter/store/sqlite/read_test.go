@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/adapter/store"
@@ -87,5 +91,68 @@ func TestReadAhead(t *testing.T) {
 	}
 	if last, err := read(t.Context(), "a", 0, 0); last != 699 || !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("up to %d, %v; want 699 and the damage", last, err)
+	}
+}
+
+// SPEC 19.3: of some kinds only their events are read, also of a fork, wherever
+// they are; damage between them is found.
+func TestReadKinds(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	r := rand.New(rand.NewPCG(9, 9))
+	large := strings.Repeat("output ", 4000)
+	var ds []event.Draft
+	for i := range 10_000 {
+		switch n := r.IntN(100); {
+		case i > 3000 && i < 8000: // more than is passed at once
+			ds = append(ds, noted("x"))
+		case n < 3:
+			ds = append(ds, noted(large))
+		case n < 60:
+			ds = append(ds, noted("x"))
+		case n < 80:
+			ds = append(ds, event.Draft{Body: event.ModeSet{Mode: fmt.Sprint(i)}})
+		default:
+			ds = append(ds, event.Draft{Body: event.Warned{Text: fmt.Sprint(i)}})
+		}
+	}
+	add(t, s, "a", 0, ds...)
+	if err := s.Fork(t.Context(), event.Origin{Session: "a", At: 2500}, "b"); err != nil {
+		t.Fatal(err)
+	}
+	add(t, s, "b", 2500, ds[2500:4000]...)
+	for _, id := range []string{"a", "b"} {
+		for _, kinds := range [][]string{{"mode_set"}, {"mode_set", "warned"}, {"noted", "warned"}, {"mode"}, {"ended"}} {
+			for _, after := range []int64{0, 5, 2499, 2500, 2501, 3999, 9999} {
+				var got, want []event.Event
+				for e, err := range s.ReadKinds(t.Context(), id, after, kinds...) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = append(got, e)
+				}
+				for e, err := range s.Read(t.Context(), id, after) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if slices.Contains(kinds, e.Body.Kind()) {
+						want = append(want, e)
+					}
+				}
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("%s after %d, %q: %d events, want %d", id, after, kinds, len(got), len(want))
+				}
+			}
+		}
+	}
+	if err := s.w.script(t.Context(), "DROP TRIGGER events_never_go; DELETE FROM events WHERE id = (1 << 32) | 5000"); err != nil {
+		t.Fatal(err)
+	}
+	var last error
+	for _, err := range s.ReadKinds(t.Context(), "a", 0, "mode_set") {
+		last = err
+	}
+	if !errors.Is(last, store.ErrCorrupt) {
+		t.Errorf("%v, want the damage", last)
 	}
 }
