@@ -50,39 +50,58 @@ var lines = []struct{ name, line string }{
 }
 
 // table makes one table of several sizes, with what bench/journal measures of
-// snapshots.
+// snapshots in the same tree: following what the system tells, and looking at
+// every file.
 func table(sizes string, n int, box, built string) error {
 	load, _ := os.ReadFile("/proc/loadavg") // none on other systems
-	fmt.Printf("%d calls each; load %s\n", n, load)
+	fmt.Fprintf(os.Stderr, "%d calls each; load %s\n", n, load)
 	fmt.Println("| files | command | start to first request, ms | a turn, ms | pawl's own CPU a turn, ms | peak, MB |" +
 		" first snapshot, ms | nothing changed, CPU ms | 10 files changed | after `git add` of one | every file | index, MB |\n" + strings.Repeat("|---", 12) + "|")
 	for s := range strings.SplitSeq(sizes, ",") {
-		files, err := strconv.Atoi(s)
-		if err != nil {
-			return err
-		}
-		dir, err := os.MkdirTemp("", "pawl-cost-*")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		work := filepath.Join(dir, "work")
-		if err := workspace(work, files); err != nil {
-			return err
-		}
-		snapshots, err := exec.Command("go", "run", "./bench/journal", "-sizes", s, "-n", "5", "-way", "follow", "-cells").Output()
-		if err != nil {
-			return fmt.Errorf("bench/journal: %w", err)
-		}
-		cells := strings.TrimSpace(string(snapshots))
-		for _, l := range lines {
-			r, err := run(n, files, work, box, l.line, built)
-			if err != nil {
-				return fmt.Errorf("%d files, %s: %w", files, l.name, err)
-			}
-			fmt.Printf("| %d | %s | %.1f | %.2f | %.2f | %.1f | %s |\n", files, l.name, ms(r.start), ms(r.late), ms(r.own), float64(r.peakKB)/1e3, cells)
-			cells = "| | | | |" // once for a size
+		if err := tableOf(s, n, box, built); err != nil {
+			return fmt.Errorf("%s files: %w", s, err)
 		}
 	}
 	return nil
+}
+
+func tableOf(size string, n int, box, built string) error {
+	files, err := strconv.Atoi(size)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "pawl-cost-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	work := filepath.Join(dir, "work")
+	if err := workspace(work, files); err != nil {
+		return err
+	}
+	snapshots := exec.Command("go", "run", "./bench/journal", "-sizes", size, "-dir", work, "-n", "7", "-cells")
+	snapshots.Stderr = os.Stderr
+	out, err := snapshots.Output()
+	if err != nil {
+		return fmt.Errorf("bench/journal: %w", err)
+	}
+	cells := strings.TrimSpace(string(out))
+	for _, l := range lines {
+		r, err := run(n, files, work, box, l.line, built)
+		if err != nil {
+			return fmt.Errorf("%s: %w", l.name, err)
+		}
+		fmt.Printf("| %s | %s | %.1f | %.2f | %.2f | %.1f | %s |\n", thousands(files), l.name, ms(r.start), ms(r.late), ms(r.own), float64(r.peakKB)/1e3, cells)
+		cells = "| | | | |" // once for a size
+	}
+	return nil
+}
+
+// thousands is a number as people write it.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }

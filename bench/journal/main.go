@@ -1,6 +1,6 @@
 // Command journal measures what a snapshot of a workspace costs, by its size:
 //
-//	go run ./bench/journal [-sizes 50,50000,500000] [-n 30] [-plain]
+//	go run ./bench/journal [-sizes 50,50000,500000] [-n 30] [-plain] [-dir FOLDER]
 //
 // It makes trees (ten files in a folder) in git repositories, or with -plain in
 // plain folders. For each it opens two journals, one that walks and one that
@@ -8,8 +8,8 @@
 // nothing changed, when ten files did, and when git's index did. It prints one
 // table: medians of the time, and of the processor's time, since the machine may
 // be busy; what the first snapshot takes; and the memory of the index. Run it
-// with -way walk or -way follow under strace -fc to count system calls. It
-// asserts nothing.
+// with -way walk or -way follow under strace -fc to count system calls. -dir is a
+// tree that is there, of one size. It asserts nothing.
 package main
 
 import (
@@ -39,6 +39,7 @@ func main() {
 	plain := flag.Bool("plain", false, "without git")
 	only := flag.String("way", "", "only walk, or only follow")
 	flag.BoolVar(&cells, "cells", false, "print the processor's time as cells of a table")
+	flag.StringVar(&there, "dir", "", "a tree that is there")
 	flag.Parse()
 	if err := run(*sizes, *n, *plain, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "journal:", err)
@@ -46,7 +47,10 @@ func main() {
 	}
 }
 
-var cells bool
+var (
+	cells bool
+	there string
+)
 
 func run(sizes string, n int, plain bool, only string) error {
 	if !cells {
@@ -114,7 +118,12 @@ func size(files, n int, plain bool, only string) error {
 		return err
 	}
 	root := filepath.Join(dir, "work")
-	if err := filetree.Make(root, files, plain); err != nil {
+	if there != "" {
+		root, err = filepath.EvalSymlinks(there)
+	} else {
+		err = filetree.Make(root, files, plain)
+	}
+	if err != nil {
 		return err
 	}
 	var ways []*way
@@ -191,15 +200,30 @@ func size(files, n int, plain bool, only string) error {
 			w.verifed = append(w.verifed, c)
 		}
 	}
+	if cells {
+		printCells(ways)
+		return nil
+	}
 	for _, w := range ways {
-		if cells {
-			fmt.Printf("%.0f | %.2f | %.2f | %.2f | %.0f | %.1f\n", ms(w.first.wall), ms(middle(w.nothing)), ms(middle(w.ten)), ms(middle(w.added)), ms(middle(w.verifed)), float64(w.heap)/1e6)
-			continue
-		}
 		fmt.Printf("%8d  %-6s %10.1f %5.1f | %s | %s | %s | %s\n", files, w.name, ms(w.first.wall), float64(w.heap)/1e6,
 			median(w.nothing), median(w.ten), median(w.added), median(w.verifed))
 	}
 	return nil
+}
+
+// printCells prints the last way, following, with looking at every file after a stroke.
+func printCells(ways []*way) {
+	each := func(of func(*way) []cost, format string) string {
+		var out []string
+		for _, w := range slices.Backward(ways) {
+			out = append(out, fmt.Sprintf(format, ms(middle(of(w)))))
+		}
+		return strings.Join(out, " / ")
+	}
+	last := ways[len(ways)-1]
+	fmt.Printf("%.0f | %s | %s | %s | %.0f | %.1f\n", ms(last.first.wall),
+		each(func(w *way) []cost { return w.nothing }, "%.2f"), each(func(w *way) []cost { return w.ten }, "%.2f"),
+		each(func(w *way) []cost { return w.added }, "%.2f"), ms(middle(last.verifed)), float64(last.heap)/1e6)
 }
 
 func heap() int64 {

@@ -1,6 +1,6 @@
 // Command resume measures how long it takes to take up a long session:
 //
-//	go run ./bench/resume [-calls 10000] [-n 5] [-whole] [-pawl FILE] [-cpu FILE] [-heap FILE]
+//	go run ./bench/resume [-calls 10000] [-n 5] [-whole] [-markdown] [-pawl FILE] [-cpu FILE] [-heap FILE]
 //
 // It builds pawl, lets it do a short task with a scripted model (commands, reads,
 // edits, failures), and grows a session of that many calls from the recorded
@@ -11,7 +11,7 @@
 // nothing but the log is there; "again" is every later one.
 //
 // -whole only folds the whole log, in this process, as after an update: no
-// snapshot is kept. -cpu and -heap write profiles of taking it up in this process; the heap is
+// snapshot is kept. -markdown prints the table of doc/scale.md, with both. -cpu and -heap write profiles of taking it up in this process; the heap is
 // that of the open session.
 package main
 
@@ -40,6 +40,7 @@ func main() {
 	built := flag.String("pawl", "", "a pawl that was built before")
 	cpu := flag.String("cpu", "", "write a CPU profile of taking it up here")
 	heap := flag.String("heap", "", "write a heap profile of the open session")
+	flag.BoolVar(&markdown, "markdown", false, "print Markdown")
 	flag.BoolVar(&whole, "whole", false, "only fold the whole log, here")
 	flag.Parse()
 	if err := run(*calls, *n, *built, *cpu, *heap); err != nil {
@@ -48,7 +49,7 @@ func main() {
 	}
 }
 
-var whole bool
+var whole, markdown bool
 
 func run(calls, n int, built, cpu, heap string) error {
 	dir, err := os.MkdirTemp("", "pawl-resume-*")
@@ -69,8 +70,11 @@ func run(calls, n int, built, cpu, heap string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("a session of %d calls, %d events, log %.1f MB\n", calls, events, float64(m.logSize())/1e6)
-
+	if markdown {
+		fmt.Printf("| %d calls, %d events, log %.1f MB | first, ms | median, ms | best, ms | CPU, ms | allocated, MB | live, MB |\n|---|---|---|---|---|---|---|\n", calls, events, float64(m.logSize())/1e6)
+	} else {
+		fmt.Printf("a session of %d calls, %d events, log %.1f MB\n", calls, events, float64(m.logSize())/1e6)
+	}
 	if whole {
 		return here(m, long, n, cpu, heap)
 	}
@@ -83,8 +87,18 @@ func run(calls, n int, built, cpu, heap string) error {
 			}
 			walls = append(walls, d)
 		}
+		if markdown {
+			fmt.Printf("| start to first request, %s | %.1f | %.1f | %.1f | | | |\n", s.name, ms(walls[0]), ms(median(walls[1:])), ms(slices.Min(walls[1:])))
+			continue
+		}
 		fmt.Printf("%-12s start to first request: first %6.1f ms, again %6.1f ms (best %.1f)\n",
 			s.name, ms(walls[0]), ms(median(walls[1:])), ms(slices.Min(walls[1:])))
+	}
+	if markdown {
+		if err := here(m, long, n, "", ""); err != nil {
+			return err
+		}
+		whole = true
 	}
 	return here(m, long, n, cpu, heap)
 }
@@ -124,8 +138,16 @@ func here(m *machine, id string, n int, cpu, heap string) error {
 		if i == n-1 {
 			runtime.GC()
 			runtime.ReadMemStats(&after)
-			fmt.Printf("here: best %.1f ms, median %.1f ms, CPU %.1f ms; allocated %.1f MB in %d objects; live after it %.1f MB\n",
-				ms(slices.Min(walls)), ms(median(walls)), ms(slices.Min(cpus)), float64(bytes)/1e6, objects, float64(after.HeapAlloc)/1e6)
+			if markdown {
+				name := "the log with all folds"
+				if whole {
+					name += ", without a snapshot"
+				}
+				fmt.Printf("| %s | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", name, ms(walls[0]), ms(median(walls)), ms(slices.Min(walls)), ms(slices.Min(cpus)), float64(bytes)/1e6, float64(after.HeapAlloc)/1e6)
+			} else {
+				fmt.Printf("here: best %.1f ms, median %.1f ms, CPU %.1f ms; allocated %.1f MB in %d objects; live after it %.1f MB\n",
+					ms(slices.Min(walls)), ms(median(walls)), ms(slices.Min(cpus)), float64(bytes)/1e6, objects, float64(after.HeapAlloc)/1e6)
+			}
 			if heap != "" {
 				if err := writeHeap(heap); err != nil {
 					return err

@@ -1,12 +1,13 @@
 // Command sessions measures what pawl costs where there are many sessions:
 //
-//	go run ./bench/sessions [-n 10000] [-mb 0] [-folders 2] [-runs 7] [-pawl FILE]
+//	go run ./bench/sessions [-n 10000] [-mb 0] [-folders 2] [-runs 7] [-markdown] [-pawl FILE]
 //
 // It fills a log in a temporary folder with n sessions of 31 events each, spread
 // over that many folders, and with mb megabytes of outputs in a few of them, and
 // runs pawl in one of the folders: the start of a new session and of --continue
-// up to their end, `sessions list`, `sessions list --all` and `sessions show`, beside the same with a log that has one session. Best and median of
-// the runs, the first one apart. Everything is deleted afterwards.
+// up to their end, `sessions list`, `sessions list --all` and `sessions show`, beside the
+// same with a log that has one session. Best and median of the runs, the first one
+// apart. -markdown prints the table of doc/scale.md. Everything is deleted afterwards.
 package main
 
 import (
@@ -34,12 +35,15 @@ func main() {
 	folders := flag.Int("folders", 2, "of how many folders they are")
 	runs := flag.Int("runs", 7, "how often each is measured")
 	built := flag.String("pawl", "", "a pawl that was built before")
+	flag.BoolVar(&markdown, "markdown", false, "print Markdown")
 	flag.Parse()
 	if err := run(*n, *mb, *folders, *runs, *built); err != nil {
 		fmt.Fprintln(os.Stderr, "sessions:", err)
 		os.Exit(1)
 	}
 }
+
+var markdown bool
 
 func run(n, mb, folders, runs int, built string) error {
 	dir, err := os.MkdirTemp("", "pawl-sessions-*")
@@ -76,12 +80,18 @@ func run(n, mb, folders, runs int, built string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%d sessions, log %.1f MB, made in %.1f s\n", count, float64(bytes)/1e6, time.Since(began).Seconds())
+		fmt.Fprintf(os.Stderr, "%d sessions, log %.1f MB, made in %.1f s\n", count, float64(bytes)/1e6, time.Since(began).Seconds())
+	}
+	if markdown {
+		fmt.Printf("| pawl | one session: first, median, best, ms | %d sessions, %d MB of outputs: first, median, best, ms |\n|---|---|---|\n", n, mb)
 	}
 	for _, args := range [][]string{
 		{"run", "-m", "offline", "hello"}, {"run", "-m", "offline", "-c", "hello"},
 		{"sessions", "list"}, {"sessions", "list", "--all"}, {"sessions", "show", "s0000000000000000000"},
 	} {
+		if markdown {
+			fmt.Printf("| %s ", strings.Join(args, " "))
+		}
 		for i, h := range homes {
 			var took []time.Duration
 			for range runs + 1 {
@@ -97,7 +107,14 @@ func run(n, mb, folders, runs int, built string) error {
 				took = append(took, time.Since(began))
 			}
 			rest := slices.Sorted(slices.Values(took[1:]))
+			if markdown {
+				fmt.Printf("| %.1f, %.1f, %.1f ", ms(took[0]), ms(rest[len(rest)/2]), ms(rest[0]))
+				continue
+			}
 			fmt.Printf("%-24s %-5s first %7.1f ms, best %7.1f ms, median %7.1f ms\n", strings.Join(args, " "), []string{"few", "many"}[i], ms(took[0]), ms(rest[0]), ms(rest[len(rest)/2]))
+		}
+		if markdown {
+			fmt.Println("|")
 		}
 	}
 	return nil
