@@ -114,7 +114,7 @@ func replaced(page []byte, name, table string) ([]byte, error) {
 // machine says where and when the tables were made.
 func machine() string {
 	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease") // none on other systems
-	return fmt.Sprintf("%d cores, %s %s, %s, %s; load at the start %s.\n", runtime.NumCPU(), runtime.GOOS, strings.TrimSpace(string(kernel)), runtime.Version(), time.Now().UTC().Format(time.DateOnly), load())
+	return fmt.Sprintf("%d cores, %s %s, %s, %s; load at the start %s\n", runtime.NumCPU(), runtime.GOOS, strings.TrimSpace(string(kernel)), runtime.Version(), time.Now().UTC().Format(time.DateOnly), load())
 }
 
 // load is the machine's load of the last minute, "unknown" where it is not told.
