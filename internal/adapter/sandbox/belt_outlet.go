@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox/proxy"
-	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
@@ -69,12 +68,12 @@ func (o *beltOutlet) admit(r *http.Request) (string, bool) {
 	return word, ok
 }
 
-func (o *beltOutlet) refused(word, target string) {
+func (o *beltOutlet) refused(word, target, why string) {
 	o.mu.Lock()
 	c := o.children[word]
 	o.mu.Unlock()
 	if c != nil {
-		c.refusals.add(process.ActHost, target)
+		c.refusals.addHost(target, why)
 	}
 }
 

@@ -374,7 +374,7 @@ func TestBeltHosts(t *testing.T) {
 	if code, said := ask(address, "http://refused.example/"); code != http.StatusForbidden || !strings.Contains(said, "refused.example") {
 		t.Errorf("a host that is not granted: %d %s", code, said)
 	}
-	if _, said := ask(address, "https://tunnel.example/"); !strings.Contains(said, "Forbidden") {
+	if _, said := ask(address, "https://tunnel.example/"); !strings.Contains(said, "host tunnel.example is not granted") {
 		t.Errorf("a tunnel that is not granted: %s", said)
 	}
 	for _, other := range []string{fmt.Sprintf("http://127.0.0.1:%d", box.out.port()), fmt.Sprintf("http://pawl:guess@127.0.0.1:%d", box.out.port())} {

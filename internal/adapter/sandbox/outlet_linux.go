@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox/proxy"
-	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
@@ -61,12 +60,12 @@ func (o *outlet) close() error {
 	return errors.Join(o.proxy.Close(), o.Close())
 }
 
-func (o *outlet) refused(client, target string) {
+func (o *outlet) refused(client, target, why string) {
 	o.mu.Lock()
 	s := o.clients[client]
 	o.mu.Unlock()
 	if s != nil {
-		s.refusals.add(process.ActHost, target)
+		s.refusals.addHost(target, why)
 	}
 }
 

@@ -3,6 +3,8 @@ package sandbox
 import (
 	"slices"
 	"sync"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
 // Refusal is something that the sandbox refused a command. Act and Target read
@@ -11,6 +13,7 @@ import (
 //	write /home/u/.npmrc        a file's content, name or attributes
 //	remove /home/u/x            a name
 //	connect 10.0.0.5:5432       an address, or the path of a unix socket
+//	connect a.test (10.0.0.5, …)  a granted host that leads where nobody may go
 //	listen 10.0.0.5:80          likewise
 //	host registry.npmjs.org     a host that a proxy was asked for, with its
 //	                            port where that is not 80 or 443
@@ -36,6 +39,15 @@ func (r *refusals) add(act, target string) {
 	defer r.mu.Unlock()
 	if n := (Refusal{act, target}); len(r.list) < maxRefusals && !slices.Contains(r.list, n) {
 		r.list = append(r.list, n)
+	}
+}
+
+// addHost adds a host that the proxy refused, by the grants or for why.
+func (r *refusals) addHost(target, why string) {
+	if why == "" {
+		r.add(process.ActHost, target)
+	} else {
+		r.add(process.ActConnect, target+" ("+why+")")
 	}
 }
 

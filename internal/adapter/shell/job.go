@@ -259,8 +259,8 @@ func (j *job) ran(t *tape) tool.Ran {
 	r.Signal = signal
 	if signal == "" && !r.TimedOut {
 		r.Exit = &code
-		if code != 0 && j.confine.Level == process.Workspace && len(j.confine.Hosts) == 0 && j.confined != nil {
-			r.Refused = append(r.Refused, hostsMissed(r.Output)...)
+		if code != 0 && j.confine.Level == process.Workspace && j.confined != nil {
+			r.Refused = append(r.Refused, hostsMissed(r.Output, j.confine.Hosts)...)
 		}
 		if e, ok := j.confined.(process.Explainer); ok && code != 0 && j.confine.Level == process.Workspace {
 			r.Refused = append(r.Refused, e.Explain(r.Output)...)

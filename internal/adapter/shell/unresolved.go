@@ -9,9 +9,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
-// A confined command without a granted host has no way to ask for a name, so
-// the kernel refuses that without naming it. The command's own message does: by
-// it a person can be asked about the host (SPEC 16.12).
+// A confined command without a granted host has no way to ask for a name, and a
+// program that knows no proxy never has, so the kernel refuses that without
+// naming it. The command's own message does: by it a person can be asked about
+// the host (SPEC 16.12).
 
 // unresolved are the messages of programs that could not look up a host.
 var unresolved = lazyregexp.New(`(?i)(?:` + strings.Join([]string{
@@ -32,12 +33,12 @@ var unresolved = lazyregexp.New(`(?i)(?:` + strings.Join([]string{
 const maxUnresolved = 3
 
 // hostsMissed returns the hosts of the internet that a command's output says it
-// could not look up.
-func hostsMissed(output string) []process.Refusal {
+// could not look up, but for those that are granted.
+func hostsMissed(output string, hosts []string) []process.Refusal {
 	var out []process.Refusal
 	for _, m := range unresolved().FindAllStringSubmatch(output, 20*maxUnresolved) {
 		name := strings.ToLower(m[1])
-		if _, err := host.ParseGrant(name); err != nil || !strings.ContainsAny(name, "abcdefghijklmnopqrstuvwxyz") {
+		if _, err := host.ParseGrant(name); err != nil || covered(hosts, name) || !strings.ContainsAny(name, "abcdefghijklmnopqrstuvwxyz") {
 			continue
 		}
 		if r := (process.Refusal{Act: process.ActHost, What: name}); !slices.Contains(out, r) && len(out) < maxUnresolved {
@@ -45,4 +46,12 @@ func hostsMissed(output string) []process.Refusal {
 		}
 	}
 	return out
+}
+
+// covered reports whether a host is granted, at one of the usual ports.
+func covered(grants []string, name string) bool {
+	return slices.ContainsFunc(grants, func(s string) bool {
+		g, err := host.ParseGrant(s)
+		return err == nil && (g.Covers(name, 443) || g.Covers(name, 80))
+	})
 }

@@ -25,12 +25,13 @@ func TestHostsMissed(t *testing.T) {
 		"Could not resolve host: localhost":                                                                                         "",
 		"Could not resolve host: 10.0.0.1":                                                                                          "",
 		"Could not resolve host: *.org":                                                                                             "",
+		"Could not resolve host: granted.org\nCould not resolve host: a.wild.org\nCould not resolve host: b.org":                    "b.org",
 		"see https://example.org for help":                                                                                          "",
 		"lookup example.org":                                                                                                        "",
 		"":                                                                                                                          "",
 	} {
 		var got []string
-		for _, r := range hostsMissed(output) {
+		for _, r := range hostsMissed(output, []string{"granted.org", "*.wild.org"}) {
 			got = append(got, r.What)
 		}
 		if strings.Join(got, " ") != want {

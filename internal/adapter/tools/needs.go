@@ -94,7 +94,7 @@ func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
 			said = append(said, r.String())
 		}
 		ask := "nobody can grant that"
-		if i := slices.IndexFunc(rs, func(r process.Refusal) bool { return r.Act != "listen" }); i >= 0 {
+		if i := slices.IndexFunc(rs, askable); i >= 0 {
 			ask = fmt.Sprintf("if it is needed, ask for it with \"needs\": [%q] in the same call", said[i])
 		}
 		out = append(out, "[the sandbox refused: "+strings.Join(said, ", ")+more+"; "+ask+"]")
@@ -103,6 +103,18 @@ func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
 		out = append(out, "[it ran read-only: no file can be changed, and there is no network]")
 	}
 	return strings.Join(out, "\n")
+}
+
+// askable reports whether a refusal can be asked for in these words.
+func askable(r process.Refusal) bool {
+	switch r.Act {
+	case process.ActWrite, process.ActRemove:
+		return true
+	case process.ActHost, process.ActConnect:
+		_, err := host.ParseGrant(r.What)
+		return err == nil && !strings.Contains(r.What, "*")
+	}
+	return false
 }
 
 // Told returns which refusals of a command are told, and how many more there are.

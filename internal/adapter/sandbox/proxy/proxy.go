@@ -45,9 +45,10 @@ type Options struct {
 	// Admit returns who makes a request, and whether it is served; nil: everybody
 	// is, by the address.
 	Admit func(*http.Request) (client string, ok bool)
-	// Refused hears of each host that a client asked for and did not get by the
-	// grants. May be nil.
-	Refused func(client, target string)
+	// Refused hears of each host that a client asked for and did not get: by the
+	// grants, or by why, where it is granted and leads to where nobody may go. May
+	// be nil.
+	Refused func(client, target, why string)
 	// For tests: nil are the network's own.
 	Resolver Resolver
 	Public   func(netip.Addr) bool
@@ -124,16 +125,38 @@ var (
 	errRefused   = errors.New("the sandbox refused")
 )
 
-func refuse(w http.ResponseWriter, err error) {
-	status := http.StatusBadGateway
+func statusOf(err error) int {
 	switch {
 	case errors.Is(err, errMalformed):
-		status = http.StatusBadRequest
+		return http.StatusBadRequest
 	case errors.Is(err, errRefused):
-		status = http.StatusForbidden
+		return http.StatusForbidden
 	}
+	return http.StatusBadGateway
+}
+
+func refuse(w http.ResponseWriter, err error) {
 	w.Header().Set("Connection", "close")
-	http.Error(w, "pawl: "+err.Error(), status)
+	http.Error(w, "pawl: "+err.Error(), statusOf(err))
+}
+
+// refuseTunnel gives the reason in the status line too: of what answers a CONNECT
+// most programs show nothing else.
+func refuseTunnel(w http.ResponseWriter, err error) {
+	c, _, hijacked := http.NewResponseController(w).Hijack()
+	if hijacked != nil {
+		refuse(w, err)
+		return
+	}
+	defer c.Close()
+	text := "pawl: " + strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, err.Error())
+	_ = c.SetWriteDeadline(time.Now().Add(10 * time.Second))
+	_, _ = fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s\n", statusOf(err), text, len(text)+1, text)
 }
 
 // ServeHTTP answers one request.
@@ -147,8 +170,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	r = r.WithContext(context.WithValue(r.Context(), clientKey{}, client))
 	if r.Method == http.MethodConnect {
-		p.connect(w, r, client)
+		p.connect(w, r)
 		return
 	}
 	u := r.URL
@@ -158,7 +182,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	name, port, err := split(u.Host, 80)
 	if err == nil {
-		err = p.granted(client, name, port)
+		err = p.granted(r.Context(), name, port)
 	}
 	if err != nil {
 		refuse(w, err)
@@ -197,17 +221,26 @@ func join(name string, port uint16) string {
 }
 
 // granted returns why a host is refused, nil where it is granted.
-func (p *Proxy) granted(client, name string, port uint16) error {
+func (p *Proxy) granted(ctx context.Context, name string, port uint16) error {
 	for _, g := range p.opt.Grants {
 		if g.Covers(name, port) {
 			return nil
 		}
 	}
 	label := host.Label(name, port)
-	if p.opt.Refused != nil {
-		p.opt.Refused(client, label)
-	}
+	p.tell(ctx, label, "")
 	return fmt.Errorf("%w: host %s is not granted", errRefused, label)
+}
+
+// clientKey is the key of a request's client in its context.
+type clientKey struct{}
+
+// tell says that a request's client did not get a host.
+func (p *Proxy) tell(ctx context.Context, label, why string) {
+	client, ok := ctx.Value(clientKey{}).(string)
+	if ok && p.opt.Refused != nil {
+		p.opt.Refused(client, label, why)
+	}
 }
 
 // dial looks a granted host up, once, and connects to what it found. A name that
@@ -223,6 +256,7 @@ func (p *Proxy) dial(ctx context.Context, name string, port uint16) (net.Conn, e
 	}
 	for i, a := range addrs {
 		if addrs[i] = a.Unmap(); !p.opt.Public(a) {
+			p.tell(ctx, host.Label(name, port), a.Unmap().String()+", which is not of the public internet")
 			return nil, fmt.Errorf("%w: %s is %s, which is not of the public internet", errRefused, name, a)
 		}
 	}
@@ -252,22 +286,22 @@ func (p *Proxy) dialPublic(ctx context.Context, to netip.AddrPort) (net.Conn, er
 }
 
 // connect makes a tunnel.
-func (p *Proxy) connect(w http.ResponseWriter, r *http.Request, client string) {
+func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 	if _, _, err := net.SplitHostPort(r.RequestURI); err != nil {
-		refuse(w, fmt.Errorf("%w: CONNECT takes HOST:PORT", errMalformed))
+		refuseTunnel(w, fmt.Errorf("%w: CONNECT takes HOST:PORT", errMalformed))
 		return
 	}
 	name, port, err := split(r.RequestURI, 0)
 	if err == nil {
-		err = p.granted(client, name, port)
+		err = p.granted(r.Context(), name, port)
 	}
 	if err != nil {
-		refuse(w, err)
+		refuseTunnel(w, err)
 		return
 	}
 	up, err := p.dial(r.Context(), name, port)
 	if err != nil {
-		refuse(w, err)
+		refuseTunnel(w, err)
 		return
 	}
 	defer up.Close()

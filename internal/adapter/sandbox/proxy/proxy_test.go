@@ -23,6 +23,7 @@ type world struct {
 	answers map[string][]string // several: one for each look-up
 	dialled []string
 	refused []string
+	shut    []string
 	server  string
 	seen    []string
 }
@@ -68,9 +69,13 @@ func start(t *testing.T, grants ...string) (*world, string) {
 	}))
 	t.Cleanup(up.Close)
 	w.server = up.Listener.Addr().String()
-	o := Options{Resolver: w, Dial: w.dial, Refused: func(_, target string) {
+	o := Options{Resolver: w, Dial: w.dial, Refused: func(_, target, why string) {
 		w.mu.Lock()
-		w.refused = append(w.refused, target)
+		if why == "" {
+			w.refused = append(w.refused, target)
+		} else {
+			w.shut = append(w.shut, target+" "+why)
+		}
 		w.mu.Unlock()
 	}}
 	for _, g := range grants {
@@ -229,6 +234,38 @@ func TestHostile(t *testing.T) {
 		if got := strings.Join(w.refused, " "); got != c.refused {
 			t.Errorf("%q: refused %q, want %q", c.raw, got, c.refused)
 		}
+		// A granted host that leads where nobody may go is told with its address.
+		if got := strings.Join(w.shut, " "); (c.status == 403 && c.refused == "") != strings.Contains(got, "not of the public internet") {
+			t.Errorf("%q: %q", c.raw, got)
+		}
+	}
+}
+
+// SPEC 16.12: the answer to a refused tunnel names the host in its status line,
+// of which programs show more than of the text.
+func TestRefusedTunnelNamesTheHost(t *testing.T) {
+	t.Parallel()
+	for target, want := range map[string]string{
+		"evil.test:443":    "403 pawl: the sandbox refused: host evil.test is not granted",
+		"good.test:22":     "403 pawl: the sandbox refused: host good.test:22 is not granted",
+		"private.test:443": "403 pawl: the sandbox refused: private.test is 10.0.0.5, which is not of the public internet",
+		"nowhere.test:443": "502 pawl: look up nowhere.test: no host nowhere.test.",
+		"good.test:0":      `400 pawl: this is no request to a proxy: "good.test:0" has no port`,
+	} {
+		_, at := start(t, granted...)
+		c, err := net.Dial("tcp", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(c, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target)
+		resp, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: http.MethodConnect})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.Status != want {
+			t.Errorf("%s: %s", target, resp.Status)
+		}
+		_ = c.Close()
 	}
 }
 
