@@ -23,11 +23,16 @@ var caches = []string{
 	"npm_config_cache=" + warm.NPM, "YARN_GLOBAL_FOLDER=" + warm.Berry, "PNPM_HOME=pnpm", "BUN_INSTALL_CACHE_DIR=" + warm.Bun, "DENO_DIR=deno",
 	"PIP_CACHE_DIR=pip", "UV_CACHE_DIR=uv",
 	"CARGO_HOME=" + warm.Cargo, "GRADLE_USER_HOME=" + warm.Gradle,
+	"PNPM_CONFIG_STORE_DIR=pnpm-store", // pnpm 11 and newer; else it makes one in the workspace
 	"COMPOSER_CACHE_DIR=composer", "BUNDLE_USER_CACHE=bundle",
 	// Where the go command counts its own use. Without it, each of its runs is
 	// refused a few writes in the user's configuration.
 	"TEST_TELEMETRY_DIR=go-telemetry",
 }
+
+// copying are the settings by which tools copy out of their caches at once: no hard
+// link leads from one into the workspace, after which some warn and some fail.
+var copying = []string{"UV_LINK_MODE=copy", "PNPM_CONFIG_PACKAGE_IMPORT_METHOD=copy"}
 
 // inPlace are the person's caches that are read where they are: what they hold is
 // never changed in use. The folder is below home, or below the cache folder.
@@ -113,6 +118,7 @@ func ownCaches(f *confine.Facts, env func(string) string, own string) ([]string,
 		name, folder, _ := strings.Cut(c, "=")
 		set = append(set, name+"="+filepath.Join(own, folder))
 	}
+	set = append(set, copying...)
 	if env("YARN_CACHE_FOLDER") != "" { // not otherwise: newer yarns would not look into the project's .yarn/cache
 		set = append(set, "YARN_CACHE_FOLDER="+filepath.Join(own, warm.Yarn))
 	}

@@ -1,0 +1,44 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+)
+
+// SPEC 16.12: every cache that a command writes is the sandbox's own, whatever
+// the person's environment says, and what is copied from it is no hard link.
+func TestOwnCaches(t *testing.T) {
+	own := filepath.Join(real(t.TempDir()), "own")
+	f := confine.Facts{Root: "/w", Home: "/home/u"}
+	set, err := ownCaches(&f, func(k string) string {
+		return map[string]string{"YARN_CACHE_FOLDER": "/y", "UV_LINK_MODE": "symlink"}[k]
+	}, own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(f.Writes, own) {
+		t.Errorf("writes: %v", f.Writes)
+	}
+	for _, want := range []string{
+		"UV_CACHE_DIR=" + own + "/uv", "UV_LINK_MODE=copy", "PNPM_CONFIG_STORE_DIR=" + own + "/pnpm-store", "PNPM_CONFIG_PACKAGE_IMPORT_METHOD=copy",
+		"PNPM_HOME=" + own + "/pnpm", "XDG_CACHE_HOME=" + own + "/xdg",
+	} {
+		if !slices.Contains(set, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	seen := map[string]bool{}
+	for _, kv := range set {
+		name, value, _ := strings.Cut(kv, "=")
+		if seen[name] {
+			t.Errorf("%s is set twice", name)
+		}
+		if seen[name] = true; filepath.IsAbs(value) && !confine.Within(own, value) {
+			t.Errorf("%s is not the sandbox's own", kv)
+		}
+	}
+}
