@@ -277,6 +277,7 @@ func (a *agent) talk(raw json.RawMessage, reply answer, do func(*talk, answer)) 
 func (a *agent) initialize(p initializeParams, reply answer) {
 	a.version = max(1, min(p.Version, 2))
 	a.terminals = a.version == 2 || p.Client.Meta.Terminal
+	a.words = p.Client.Elicitation != nil && p.Client.Elicitation.Form != nil
 	reply(a.hello(a.Version), nil)
 }
 

@@ -434,6 +434,45 @@ func TestQuestionsOfTheModel(t *testing.T) {
 	}
 }
 
+// Where the editor can ask for words, it is asked to; what it answers besides is no
+// answer.
+func TestQuestionsInWords(t *testing.T) {
+	for _, version := range []int{1, 2} {
+		for name, c := range map[string]struct {
+			reply object
+			want  string
+		}{
+			"typed":      {object{"result": object{"action": "accept", "content": object{"answer": "Ada Lovelace"}}}, "Ada Lovelace"},
+			"declined":   {object{"result": object{"action": "decline"}}, "(none of these)"},
+			"cancelled":  {object{"result": object{"action": "cancel", "content": object{"answer": "Mallory"}}}, "(none of these)"},
+			"no action":  {object{"result": object{"content": object{"answer": "Mallory"}}}, "(none of these)"},
+			"not a text": {object{"result": object{"action": "accept", "content": object{"answer": 7}}}, "cannot ask for words"},
+			"an error":   {object{"error": object{"code": -32601, "message": "unknown"}}, "cannot ask for words"},
+		} {
+			t.Run(fmt.Sprint(name, version), func(t *testing.T) {
+				e := edit(t, 0, llmtest.Use("ask_user", `{"question":"Which name?"}`), llmtest.Say("done"))
+				e.result(e.request("initialize", object{"protocolVersion": version, "clientCapabilities": object{"elicitation": object{"form": object{}}}}))
+				e.id = e.result(e.request("session/new", object{"cwd": e.dir, "mcpServers": []object{}}))["sessionId"].(string)
+				sent := e.say("ask me")
+				m := e.next("elicitation/create", func(m object) bool { return m["method"] == "elicitation/create" })
+				if got := fmt.Sprint(m["params"]); !strings.Contains(got, "Which name?") || !strings.Contains(got, "mode:form") || !strings.Contains(got, e.id) {
+					t.Error(got)
+				}
+				c.reply["id"] = m["id"]
+				e.write(c.reply)
+				if version == 1 {
+					e.result(sent)
+				} else {
+					e.idle()
+				}
+				if log := e.log(); !strings.Contains(log, c.want) || strings.Contains(log, "Mallory") {
+					t.Error(log)
+				}
+			})
+		}
+	}
+}
+
 // A prompt during a turn joins it, and is answered with it.
 func TestPromptsInATurn(t *testing.T) {
 	e := edit(t, 1, llmtest.Use("write", writes), llmtest.Say("done"))

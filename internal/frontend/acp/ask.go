@@ -27,7 +27,8 @@ func (t *talk) question(ch chat.Change, q chat.Question) {
 		return
 	}
 	form := t.chat.Ask(q)
-	if len(form.Choices()) == 0 { // it expects words, which no request of the protocol asks for
+	words := len(form.Choices()) == 0
+	if words && !t.a.words { // no request of the protocol asks for them
 		t.send(t.a.chunk(model, ch.Block.ID, "\n\n"+q.Text+"\n\n"))
 		t.chat.Answer(q.ID, chat.Answered{Text: nothingTyped(q)})
 		return
@@ -37,11 +38,36 @@ func (t *talk) question(ch chat.Change, q chat.Question) {
 	}
 	ctx, stop := context.WithCancel(t.a.ctx)
 	t.questions[q.ID] = stop
+	if words {
+		go t.types(ctx, q)
+		return
+	}
 	calls := map[string]called{}
 	for id, c := range t.calls {
 		calls[id] = c
 	}
 	go t.asks(ctx, ch.Block.ID, form, calls)
+}
+
+// types asks the person for words.
+func (t *talk) types(ctx context.Context, q chat.Question) {
+	text := q.Text
+	if q.From != "" {
+		text = q.From + ": " + text
+	}
+	var said typed
+	err := t.a.request(ctx, "elicitation/create", t.a.wordsFor(t.id, text), &said)
+	if ctx.Err() != nil {
+		return // it is no longer open
+	}
+	switch {
+	case err != nil:
+		t.chat.Answer(q.ID, chat.Answered{Text: nothingTyped(q)})
+	case said.Action != "accept":
+		t.chat.Answer(q.ID, chat.Answered{Text: none(q)})
+	default:
+		t.chat.Answer(q.ID, chat.Answered{Text: said.Content.Answer})
+	}
 }
 
 // nothingTyped answers a question that expects words: the model hears why there are none,
@@ -91,7 +117,7 @@ func (t *talk) asks(ctx context.Context, block string, form *chat.Form, calls ma
 	}
 }
 
-// none answers a question of which no option was chosen.
+// none answers a question of which no option was chosen, or nothing typed.
 func none(q chat.Question) string {
 	if q.Why != "" {
 		return ""

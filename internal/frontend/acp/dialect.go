@@ -17,6 +17,7 @@ import (
 type dialect struct {
 	version   int
 	terminals bool // the editor shows the output of commands in a terminal
+	words     bool // it can ask for words
 }
 
 func (d dialect) v2() bool { return d.version == 2 }
@@ -155,6 +156,13 @@ func fenced(language, s string) string {
 
 // terminal is a terminal as the content of a call.
 func terminal(id string) object { return object{"type": "terminal", "terminalId": id} }
+
+// wordsFor asks for words, in a form of one field.
+func (d dialect) wordsFor(session, text string) object {
+	return object{"sessionId": session, "mode": "form", "message": text, "requestedSchema": object{
+		"type": "object", "required": []string{"answer"}, "properties": object{"answer": object{"type": "string", "title": "Answer"}},
+	}}
+}
 
 // showTerminal shows a terminal in a call that runs a command.
 func (d dialect) showTerminal(id, command, dir string) []object {

@@ -23,6 +23,11 @@ type initializeParams struct {
 			// what editors agreed on before version 2 had it.
 			Terminal bool `json:"terminal_output"`
 		} `json:"_meta"`
+		// Elicitation is how it asks the person for words. It is no part of a version
+		// yet: it is used where the editor announces it.
+		Elicitation *struct {
+			Form *struct{} `json:"form"`
+		} `json:"elicitation"`
 	} `json:"clientCapabilities"`
 }
 
@@ -83,6 +88,14 @@ type outcome struct {
 		Outcome string `json:"outcome"` // selected, cancelled
 		Option  string `json:"optionId"`
 	} `json:"outcome"`
+}
+
+// typed is the answer to a question that expects words.
+type typed struct {
+	Action  string `json:"action"` // accept, decline, cancel
+	Content struct {
+		Answer string `json:"answer"`
+	} `json:"content"`
 }
 
 // servers returns MCP servers in the format of .mcp.json. A value is used as it is: the
