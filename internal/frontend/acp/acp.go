@@ -209,6 +209,10 @@ func (a *agent) handle(method string, raw json.RawMessage, reply answer) {
 		with(raw, reply, func(p openParams, reply answer) {
 			a.open(p, slash.Want{Resume: p.SessionID}, p.ReplayFrom != nil, reply)
 		})
+	case "session/fork": // not part of a version yet
+		with(raw, reply, func(p openParams, reply answer) {
+			a.open(p, slash.Want{Resume: p.SessionID, Fork: true}, false, reply)
+		})
 	case "session/list":
 		with(raw, reply, func(p listParams, reply answer) { go func() { reply(a.list(p)) }() })
 	case "session/delete":
@@ -290,7 +294,7 @@ func (a *agent) open(p openParams, want slash.Want, replay bool, reply answer) {
 			return
 		}
 	}
-	if want.Resume != "" {
+	if want.Resume != "" && !want.Fork {
 		a.mu.Lock()
 		open := a.talks[want.Resume]
 		a.mu.Unlock()

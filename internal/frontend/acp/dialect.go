@@ -29,14 +29,14 @@ func (d dialect) hello(version string) object {
 		return object{"protocolVersion": 2, "info": info, "authMethods": []object{}, "capabilities": object{"session": object{
 			"prompt": object{"image": object{}, "embeddedContext": object{}},
 			"mcp":    object{"stdio": object{}, "http": object{}},
-			"delete": object{}, "additionalDirectories": object{},
+			"delete": object{}, "fork": object{}, "additionalDirectories": object{},
 		}}}
 	}
 	return object{"protocolVersion": 1, "agentInfo": info, "authMethods": []object{}, "agentCapabilities": object{
 		"loadSession":         true,
 		"promptCapabilities":  object{"image": true, "audio": false, "embeddedContext": true},
 		"mcpCapabilities":     object{"http": true, "sse": true},
-		"sessionCapabilities": object{"list": object{}, "resume": object{}, "close": object{}, "delete": object{}, "additionalDirectories": object{}},
+		"sessionCapabilities": object{"list": object{}, "resume": object{}, "close": object{}, "delete": object{}, "fork": object{}, "additionalDirectories": object{}},
 	}}
 }
 
