@@ -1,10 +1,13 @@
 // Command static reports whether programs are static: none of them needs
-// a loader or a shared library.
+// a loader or a shared library. Nor may one have code that calls methods by names
+// it computes, as templates do: the linker would keep every method of every type,
+// a tenth of the program, in the file and in memory.
 //
 //	go run ./bench/static dist/pawl-linux-amd64
 package main
 
 import (
+	"bytes"
 	"debug/elf"
 	"fmt"
 	"os"
@@ -23,6 +26,9 @@ func main() {
 	}
 }
 
+// byName is the function of templates that calls methods by their names.
+const byName = "text/template.(*state).evalField"
+
 func check(path string) error {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -38,5 +44,9 @@ func check(path string) error {
 	if err == nil && len(libraries) > 0 {
 		return fmt.Errorf("%s needs %v", path, libraries)
 	}
-	return nil
+	program, err := os.ReadFile(path)
+	if err == nil && bytes.Contains(program, []byte(byName)) {
+		return fmt.Errorf("%s has %s: find who uses a template (go build -ldflags=-dumpdep)", path, byName)
+	}
+	return err
 }

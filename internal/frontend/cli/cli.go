@@ -178,6 +178,7 @@ func (a *App) root() *cobra.Command {
 		a.recorder = replay.NewRecorder(path, secrets.New(a.heldSecrets()...).MaskBytes)
 	}
 	f := &flags{}
+	version := false
 	root := &cobra.Command{
 		Use:   "pawl [flags] [PROMPT | command]",
 		Short: "A coding agent for the terminal",
@@ -186,11 +187,18 @@ func (a *App) root() *cobra.Command {
 Without a command it opens a conversation in the current folder, which begins
 with PROMPT if there is one. With -p, or without a terminal, it runs the prompt
 without asking anything, as "pawl run" does.`,
-		Version:       Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          noCommand,
+		Args: func(c *cobra.Command, args []string) error {
+			if version {
+				return nil
+			}
+			return noCommand(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if version {
+				return a.version()
+			}
 			if err := f.notAnOverride(args); err != nil {
 				return err
 			}
@@ -204,7 +212,9 @@ without asking anything, as "pawl run" does.`,
 			}
 		},
 	}
-	root.SetVersionTemplate("pawl {{.Version}}\n")
+	// cobra's own flag would print by a template: those call methods by their
+	// names, and the linker has to keep the methods of all types.
+	root.Flags().BoolVarP(&version, "version", "v", false, "version for pawl")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError("%w%s\nsee: %s --help", err, meantFlag(c, err), c.CommandPath())
 	})

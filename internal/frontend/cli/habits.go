@@ -160,7 +160,11 @@ func wantsJSON(args []string) bool {
 
 func (a *App) versionCommand() *cobra.Command {
 	return &cobra.Command{Use: "version", Short: "Print pawl's version", Args: exactly(0), RunE: func(*cobra.Command, []string) error {
-		_, err := fmt.Fprintln(a.Out, "pawl "+Version)
-		return err
+		return a.version()
 	}}
+}
+
+func (a *App) version() error {
+	_, err := fmt.Fprintln(a.Out, "pawl "+Version)
+	return err
 }

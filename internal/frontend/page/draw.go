@@ -31,11 +31,6 @@ type reply struct {
 	Cost  string
 }
 
-type fold struct {
-	Name string
-	Text passage
-}
-
 // card is a call, a check or a person's command.
 type card struct {
 	Class, Sign, State string // State is the sign in words
@@ -64,12 +59,6 @@ type end struct {
 	States                    int
 }
 
-type tail struct {
-	Open    bool
-	Left    int
-	Version string
-}
-
 func (p *writer) draw(b chat.Block) {
 	at := moment{b.Began}
 	if p.size > p.entries {
@@ -83,7 +72,7 @@ func (p *writer) draw(b chat.Block) {
 		p.reply(b)
 	case chat.Thinking:
 		if text := p.clean.text(b.Text); strings.TrimSpace(text) != "" {
-			p.put("fold", fold{"Thinking", p.folded(text)})
+			p.fold("Thinking", p.folded(text))
 		}
 	case chat.Call:
 		p.call(b)
@@ -106,10 +95,10 @@ func (p *writer) draw(b chat.Block) {
 	case chat.Plan:
 		p.plan(b)
 	case chat.Aside:
-		p.put("fold", fold{p.clean.line("/btw " + b.Question), p.folded(p.clean.text(cmp.Or(b.Answer, "no answer: "+b.Error)))})
+		p.fold(p.clean.line("/btw "+b.Question), p.folded(p.clean.text(cmp.Or(b.Answer, "no answer: "+b.Error))))
 	case chat.Document:
 		if b.By == "person" {
-			p.put("fold", fold{"The plan as the person edited it", p.folded(p.clean.text(b.Text))})
+			p.fold("The plan as the person edited it", p.folded(p.clean.text(b.Text)))
 		}
 	case chat.Crew:
 		p.crew(b)
@@ -139,7 +128,7 @@ func (p *writer) crew(c chat.Crew) {
 
 func (p *writer) prompt(b chat.Prompt, at moment) {
 	if b.Source == event.Autofix {
-		p.put("fold", fold{chat.Mending, p.folded(p.clean.text(b.Text))})
+		p.fold(chat.Mending, p.folded(p.clean.text(b.Text)))
 		return
 	}
 	p.prompts++
@@ -153,7 +142,7 @@ func (p *writer) prompt(b chat.Prompt, at moment) {
 		d.Attached = joined(d.Attached, "delivered while it worked")
 	}
 	p.turn = true
-	p.put("prompt", d)
+	p.putPrompt(d)
 }
 
 func (p *writer) reply(b chat.Reply) {
@@ -173,7 +162,7 @@ func (p *writer) reply(b chat.Reply) {
 	if b.Cached != "" {
 		d.Cost = p.clean.line(b.Cached)
 	}
-	p.put("reply", d)
+	p.putReply(d)
 }
 
 // look is how a card's outcome is shown: by colour, sign and word.
@@ -213,7 +202,7 @@ func (p *writer) card(c card, l look, diff, output string) {
 		d := p.folded(text)
 		c.Output = &d
 	}
-	p.put("card", c)
+	p.putCard(c)
 }
 
 // folded cuts what is folded; on a page that is long already it is left out.
@@ -236,7 +225,7 @@ func diffLines(text string) []diffLine {
 }
 
 func (p *writer) note(class, text string, more ...string) {
-	p.put("note", note{Class: class, Text: p.clean.line(text), More: p.lines(more)})
+	p.putNote(note{Class: class, Text: p.clean.line(text), More: p.lines(more)})
 }
 
 func (p *writer) remark(n chat.Note) {
@@ -244,7 +233,7 @@ func (p *writer) remark(n chat.Note) {
 	if n.Kind == chat.OfProgress || n.Kind == chat.OfSession { // the head of the page tells it
 		return
 	}
-	p.put("note", note{Class: class, Text: p.clean.line(n.Text), More: p.lines(n.More), Evidence: p.lines(n.Evidence)})
+	p.putNote(note{Class: class, Text: p.clean.line(n.Text), More: p.lines(n.More), Evidence: p.lines(n.Evidence)})
 }
 
 func (p *writer) lines(in []string) []string {
@@ -300,7 +289,7 @@ func (p *writer) plan(b chat.Plan) {
 		}
 		out = append(out, s)
 	}
-	p.put("plan", out)
+	p.putPlan(out)
 }
 
 func (p *writer) turnEnd(b chat.TurnEnd) {
@@ -310,7 +299,7 @@ func (p *writer) turnEnd(b chat.TurnEnd) {
 	}
 	path := p.activity.Path()
 	d.States, d.Path = len(path), told(path)
-	p.put("end", d)
+	p.putEnd(d)
 }
 
 // longestLoop is how many states may repeat together.

@@ -3,7 +3,8 @@
 //
 // It promises that the page needs no network and no script and loads nothing,
 // and that nothing in a session can change what the page does or hide what it
-// shows: html/template escapes every string, package plain makes control and
+// shows: every string that is not of the source is escaped (html.go), package plain
+// makes control and
 // bidirectional characters visible, and a content security policy in the page
 // forbids the rest. The page is written while the session is read; a long one
 // is cut, with a count of what is missing. It does not decide what is secret:
@@ -13,9 +14,8 @@ package page
 import (
 	"bufio"
 	"crypto/sha256"
-	"embed"
+	_ "embed"
 	"encoding/base64"
-	"html/template"
 	"io"
 	"strings"
 	"sync"
@@ -58,11 +58,11 @@ func Write(w io.Writer, read func(func(event.Event) error) error, o Options) err
 	}
 	out := bufio.NewWriter(w)
 	p := &writer{out: out, clean: cleaner{o.Mask}, folds: folds, entries: entries}
-	p.put("head", sum.head(o.Version))
+	p.putHead(sum.head())
 	if err := read(p.event); err != nil {
 		return err
 	}
-	p.put("tail", tail{Open: p.turn, Left: p.left, Version: o.Version})
+	p.putTail(o.Version)
 	if p.err != nil {
 		return p.err
 	}
@@ -71,7 +71,7 @@ func Write(w io.Writer, read func(func(event.Event) error) error, o Options) err
 
 // writer draws the blocks of a timeline when they finish.
 type writer struct {
-	out      io.Writer
+	out      io.StringWriter
 	clean    cleaner
 	timeline chat.Timeline
 	activity lifecycle.Activity
@@ -94,34 +94,14 @@ func (p *writer) event(e event.Event) error {
 	return p.err
 }
 
-// Write counts what the templates write.
-func (p *writer) Write(b []byte) (int, error) {
-	p.size += len(b)
-	return p.out.Write(b)
-}
-
-func (p *writer) put(name string, data any) {
-	if p.err == nil {
-		p.err = templates().ExecuteTemplate(p, name, data)
-	}
-}
-
-//go:embed page.html page.css
-var files embed.FS
-
-var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(template.ParseFS(files, "page.html"))
-})
+//go:embed page.css
+var css string
 
 // style returns the page's style and its hash, which the policy names: no other
 // style is applied.
-var style = sync.OnceValues(func() (template.CSS, string) {
-	css, err := files.ReadFile("page.css")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	hash := sha256.Sum256(css)
-	return template.CSS(css), "sha256-" + base64.StdEncoding.EncodeToString(hash[:])
+var style = sync.OnceValues(func() (markup, string) {
+	hash := sha256.Sum256([]byte(css))
+	return markup(css), "sha256-" + base64.StdEncoding.EncodeToString(hash[:])
 })
 
 // moment is a time as people and programs read it.

@@ -161,6 +161,21 @@ func TestHostileContent(t *testing.T) {
 	}
 }
 
+// SPEC 16.11: an address is one of a page or a mail, and ends nothing that it
+// stands in.
+func TestAddress(t *testing.T) {
+	for in, want := range map[string]string{
+		"https://go.dev/a?b=c&d=%20#e": "https://go.dev/a?b=c&d=%20#e", "HTTPS://A.example": "HTTPS://A.example", "mailto:a@b.example": "mailto:a@b.example",
+		"http://a.example/\"x='y' (z)<w>": "http://a.example/%22x=%27y%27%20%28z%29%3cw%3e", "https://a.example/ä\n\\": "https://a.example/%c3%a4%0a%5c",
+		"": "", "javascript:alert(1)": "", "JavaScript:x": "", "data:text/html,x": "", "file:///etc/passwd": "", "//evil.example": "", "/here": "", " https://a.example": "",
+		"https": "", "java\nscript:x": "", "\x01http://a.example": "", "vbscript:http://a.example": "",
+	} {
+		if got := address(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
 // toldOf is a session in which everything that a page shows is that text.
 func toldOf(text string) []event.Body {
 	out := conversation()

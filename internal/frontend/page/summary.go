@@ -1,7 +1,6 @@
 package page
 
 import (
-	"html/template"
 	"slices"
 	"strings"
 	"time"
@@ -36,15 +35,12 @@ type entry struct {
 type fact struct{ Name, Value string }
 
 type head struct {
-	CSS      template.CSS
-	Hash     string
 	Title    string
 	Facts    []fact
 	Prompts  []entry
 	More     int
 	Began    moment
 	Took     string
-	Version  string
 	HasBegun bool
 }
 
@@ -84,12 +80,11 @@ func (s *summary) event(e event.Event) error {
 	return nil
 }
 
-func (s *summary) head(version string) head {
-	css, hash := style()
+func (s *summary) head() head {
 	spent := s.meter.Session()
 	h := head{
-		CSS: css, Hash: hash, Title: "a session without a prompt", Prompts: s.prompts, More: s.more,
-		Began: moment{s.first}, HasBegun: !s.first.IsZero(), Took: brief.Took(s.last.Sub(s.first)), Version: version,
+		Title: "a session without a prompt", Prompts: s.prompts, More: s.more,
+		Began: moment{s.first}, HasBegun: !s.first.IsZero(), Took: brief.Took(s.last.Sub(s.first)),
 	}
 	if len(s.prompts) > 0 {
 		h.Title = s.prompts[0].Text
