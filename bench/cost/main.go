@@ -4,15 +4,16 @@
 //	go run ./bench/cost -sizes 50,50000,500000 [-n 60]
 //	go run ./bench/cost -n 1 -at-once 8 -line 'sleep 1; echo %d'
 //
-// It builds pawl, runs it against a scripted model server on this machine that
-// asks for n `echo` calls, one a reply, and prints: start to the first request,
-// the time between the end of a reply and the next request at turn 10 and at
-// the last ones with their ratio, the tool's own process measured beside it,
-// the share of each request that the next begins with, peak memory,
-// connections, bytes sent, and bytes written to disk. It asserts nothing.
+// It builds pawl as it is released, without C, runs it against a scripted model
+// server on this machine that asks for n `echo` calls, one a reply, and prints:
+// start to the first request, the time between the end of a reply and the next
+// request at turn 10 and at the last ones with their ratio, the tool's own process
+// measured beside it, the share of each request that the next begins with, peak
+// memory, connections, bytes sent, and bytes written to disk. It asserts nothing.
 // -sandbox is given to pawl, for pairs of runs with and without; -line is the
 // command instead of echo; -files is how many files the workspace has, in git;
-// -pawl is a program that was built before, for pairs of runs. -sizes makes one
+// -pawl is a program that was built before, for pairs of runs: both are built in
+// one way, such as `make dist SYSTEMS=linux/amd64` in each. -sizes makes one
 // table: for each size, turns with a command that only reads, with one that
 // overwrites a file of the workspace, and with a script of which nothing is known;
 // pawl's own processor's time is without that of the commands.
@@ -163,8 +164,8 @@ func run(n, files int, work, box, line, built string) (r result, err error) {
 	bin := filepath.Join(dir, "pawl")
 	if built != "" {
 		bin = built
-	} else if out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", bin, "./cmd/pawl").CombinedOutput(); err != nil {
-		return r, fmt.Errorf("build: %w\n%s", err, out)
+	} else if err := build(bin); err != nil {
+		return r, err
 	}
 	if st, err := os.Stat(bin); err == nil {
 		r.binary = float64(st.Size()) / 1e6
@@ -264,6 +265,16 @@ func run(n, files int, work, box, line, built string) (r result, err error) {
 	}
 	r.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	return r, nil
+}
+
+// build builds pawl as it is released (.ci/dist): without C.
+func build(bin string) error {
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", bin, "./cmd/pawl")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return nil
 }
 
 // workspace makes a workspace.
