@@ -1,6 +1,6 @@
 // Command resume measures how long it takes to take up a long session:
 //
-//	go run ./bench/resume [-calls 10000] [-n 5] [-whole] [-markdown] [-pawl FILE] [-cpu FILE] [-heap FILE]
+//	go run ./bench/resume [-calls 10000] [-n 5] [-whole] [-markdown] [-pawl FILE] [-dir DIR] [-cpu FILE] [-heap FILE]
 //
 // It builds pawl, lets it do a short task with a scripted model (commands, reads,
 // edits, failures), and grows a session of that many calls from the recorded
@@ -11,7 +11,9 @@
 // nothing but the log is there; "again" is every later one.
 //
 // -whole only folds the whole log, in this process, as after an update: no
-// snapshot is kept. -markdown prints the table of doc/scale.md, with both. -cpu and -heap write profiles of taking it up in this process; the heap is
+// snapshot is kept. -markdown prints the table of doc/scale.md, with both. -dir keeps
+// the home and the workspace there, for others to measure (bench/tui -again). -cpu and
+// -heap write profiles of taking it up in this process; the heap is
 // that of the open session.
 package main
 
@@ -40,6 +42,7 @@ func main() {
 	built := flag.String("pawl", "", "a pawl that was built before")
 	cpu := flag.String("cpu", "", "write a CPU profile of taking it up here")
 	heap := flag.String("heap", "", "write a heap profile of the open session")
+	flag.StringVar(&kept, "dir", "", "keep the home and the workspace here")
 	flag.BoolVar(&markdown, "markdown", false, "print Markdown")
 	flag.BoolVar(&whole, "whole", false, "only fold the whole log, here")
 	flag.Parse()
@@ -49,7 +52,10 @@ func main() {
 	}
 }
 
-var whole, markdown bool
+var (
+	whole, markdown bool
+	kept            string
+)
 
 func run(calls, n int, built, cpu, heap string) error {
 	dir, err := os.MkdirTemp("", "pawl-resume-*")
@@ -57,6 +63,9 @@ func run(calls, n int, built, cpu, heap string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	if kept != "" {
+		dir = kept
+	}
 	m, err := newMachine(dir, built)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@
 // key is seen.
 //
 //	go run ./bench/tui [-pawl BINARY] [-replies 50] [-idle 10s] [-messages 10000] [-check]
+//	go run ./bench/tui [-pawl BINARY] -again DIR
 //
 // It builds pawl, runs it on a pseudo-terminal of 120x40 with an empty home
 // against a server on this machine that streams 1,000 words of Markdown in
@@ -12,7 +13,8 @@
 // beside them. With -messages it then holds a conversation of that many messages,
 // prompts and short replies, and compares its memory with that after 100. With
 // -check it fails where a count that does not depend on the
-// machine is over its budget.
+// machine is over its budget. With -again it takes up the long session that
+// `go run ./bench/resume -dir DIR` has made, and does nothing else.
 package main
 
 import (
@@ -31,15 +33,16 @@ func main() {
 	replies := flag.Int("replies", 50, "how many replies before the second look at keys and memory")
 	idle := flag.Duration("idle", 10*time.Second, "how long to watch it rest")
 	messages := flag.Int("messages", 0, "of a long conversation, whose memory is watched; 0 for none")
+	resume := flag.String("again", "", "only take up the session of a home that bench/resume -dir kept here")
 	check := flag.Bool("check", false, "fail where a budget is not kept")
 	flag.Parse()
-	if err := run(*pawl, *replies, *messages, *idle, *check); err != nil {
+	if err := run(*pawl, *resume, *replies, *messages, *idle, *check); err != nil {
 		fmt.Fprintln(os.Stderr, "tui:", err)
 		os.Exit(1)
 	}
 }
 
-func run(pawl string, replies, messages int, idle time.Duration, check bool) error {
+func run(pawl, resume string, replies, messages int, idle time.Duration, check bool) error {
 	dir, err := os.MkdirTemp("", "pawl-bench-tui-*")
 	if err != nil {
 		return err
@@ -58,6 +61,9 @@ func run(pawl string, replies, messages int, idle time.Duration, check bool) err
 	load, _ := os.ReadFile("/proc/loadavg")
 	fmt.Printf("load %s\n", strings.TrimSpace(string(load)))
 
+	if resume != "" {
+		return again(pawl, resume, srv.URL, 5)
+	}
 	var starts []time.Duration
 	for range 5 {
 		t, err := start(pawl, dir, srv.URL)

@@ -31,7 +31,7 @@ type terminal struct {
 	more  chan struct{}
 }
 
-func start(pawl, dir, url string) (*terminal, error) {
+func start(pawl, dir, url string, args ...string) (*terminal, error) {
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func start(pawl, dir, url string) (*terminal, error) {
 			return nil, err
 		}
 	}
-	t.cmd = exec.Command(pawl, "-m", "openai/gpt-5", "--max-budget-usd", "1000")
+	t.cmd = exec.Command(pawl, append([]string{"-m", "openai/gpt-5", "--max-budget-usd", "1000"}, args...)...)
 	t.cmd.Dir = work
 	t.cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "OPENAI_API_KEY=sk-bench-0000000000000000", "OPENAI_BASE_URL=" + url + "/v1"}
 	t.cmd.Stdin, t.cmd.Stdout, t.cmd.Stderr = side, side, side

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -68,7 +69,7 @@ func Open(ctx context.Context, cfg Config, folds ...event.Fold) (*Log, error) {
 	l := &Log{cfg: cfg, folds: folds, subs: map[*subscriber]struct{}{}}
 	l.live.mask = cfg.Mask
 	l.snapshots = newSnapshots(cfg)
-	l.last = l.snapshots.restore(ctx, folds)
+	l.last = l.snapshots.restore(ctx, math.MaxInt64, folds)
 	for e, err := range cfg.Store.Read(ctx, cfg.Session, l.last) {
 		if errors.Is(err, event.ErrNoSession) {
 			break

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -20,7 +21,7 @@ import (
 type Snapshots struct {
 	// Name is that of these folds, "" for those of a session.
 	Name string
-	// Program names the program to the last bit.
+	// Program names the program to the last bit; "": no snapshots are kept.
 	Program string
 	// Fresh returns folds as those of Open were before their first event.
 	Fresh func() []event.Fold
@@ -90,7 +91,7 @@ type snapshots struct {
 
 func newSnapshots(cfg Config) *snapshots {
 	store, ok := cfg.Store.(event.Snapshots)
-	if !ok || cfg.Snapshots == nil {
+	if !ok || cfg.Snapshots == nil || cfg.Snapshots.Program == "" {
 		return nil
 	}
 	s := &snapshots{Snapshots: *cfg.Snapshots, session: cfg.Session, log: cfg.Store, store: store}
@@ -106,9 +107,14 @@ func newSnapshots(cfg Config) *snapshots {
 // and takes one if many came since. What can be read of a damaged log is folded
 // before the error.
 func Fold(ctx context.Context, log event.Log, session string, how Snapshots, folds ...event.Fold) error {
+	return FoldTo(ctx, log, session, math.MaxInt64, how, folds...)
+}
+
+// FoldTo is Fold of the events up to one.
+func FoldTo(ctx context.Context, log event.Log, session string, until int64, how Snapshots, folds ...event.Fold) error {
 	s := newSnapshots(Config{Store: log, Session: session, Snapshots: &how})
 	defer s.close()
-	last := s.restore(ctx, folds)
+	last := s.restore(ctx, until, folds)
 	events := log.Read(ctx, session, last)
 	if c, ok := log.(event.Chooser); ok && len(how.Kinds) > 0 {
 		events = c.ReadKinds(ctx, session, last, how.Kinds...)
@@ -116,6 +122,9 @@ func Fold(ctx context.Context, log event.Log, session string, how Snapshots, fol
 	for e, err := range events {
 		if err != nil {
 			return err
+		}
+		if e.Seq > until {
+			break
 		}
 		for _, f := range folds {
 			f.Apply(e)
@@ -147,13 +156,14 @@ func (s *snapshots) codec(fresh []event.Fold) (*freeze.Codec, []byte, error) {
 }
 
 // restore reads the newest snapshot into folds into which nothing was folded. It
-// returns the sequence number of its last event, 0 if there is none that fits.
-func (s *snapshots) restore(ctx context.Context, folds []event.Fold) int64 {
+// returns the sequence number of its last event, 0 if there is none that fits: none with
+// events after until does.
+func (s *snapshots) restore(ctx context.Context, until int64, folds []event.Fold) int64 {
 	if s == nil {
 		return 0
 	}
 	at, data, err := s.store.Snapshot(ctx, s.session, s.Name)
-	if err != nil {
+	if err != nil || at > until {
 		return 0
 	}
 	c, key, err := s.codec(folds)

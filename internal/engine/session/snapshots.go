@@ -1,6 +1,8 @@
 package session
 
 import (
+	"context"
+
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fsm"
 	"github.com/pawl-agent/pawl/internal/engine/answers"
@@ -29,6 +31,13 @@ func snapshots(cfg Config) *eventlog.Snapshots {
 		s.Known = append(s.Known, t)
 	}
 	return s
+}
+
+// FoldTo folds the log's events up to one, as eventlog.FoldTo does; the program is the
+// session's.
+func (v *View) FoldTo(ctx context.Context, until int64, how eventlog.Snapshots, folds ...event.Fold) error {
+	how.Program, how.ReadOnly = v.s.cfg.Program, v.s.cfg.ReadOnly || v.s.mirrors()
+	return eventlog.FoldTo(ctx, v.s.cfg.Store, v.s.cfg.ID, until, how, folds...)
 }
 
 // allFolds lists the folds of a session's log.

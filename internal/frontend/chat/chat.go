@@ -245,6 +245,8 @@ type Start struct {
 	// Welcome is for somebody who starts pawl for the first time.
 	Welcome []string
 	Fork    bool // a copy to continue with: the conversation is shown above
+	// Earlier is up to which event of the log no changes are passed on, 0 if all are.
+	Earlier int64
 	// The last prompt before it was opened and its answer, once the block is finished.
 	Prompt, Answer string
 }

@@ -67,6 +67,10 @@ type Config struct {
 	Memory func(ctx context.Context, out io.Writer, words string) error
 	Goal   func(command string) (*until.Goal, error)
 
+	// Recent is how many of the events of a session that is opened again are passed on, the
+	// newest ones; 0: all.
+	Recent int64
+
 	Now func() time.Time
 	// IDs begins the ids of entries: those of several terminals of one session
 	// must differ.
@@ -202,6 +206,9 @@ func (c *Conversation) take(f *Follower, e arrived, ok bool) ([]Change, error) {
 	c.reported = slices.DeleteFunc(c.reported, func(t reported) bool { return !t.running && t.to <= f.seen })
 	for i := range changes {
 		changes[i].Past, changes[i].Told = e.Seq != 0 && e.Seq <= c.before, tells && reports(changes[i].Block.Body)
+	}
+	if e.early != nil {
+		c.start.Prompt, c.start.Answer = e.early.prompt, e.early.answer
 	}
 	c.note(changes)
 	if c.start.ID != "" && f.seen >= c.before {

@@ -56,6 +56,10 @@ func (h *host) Switch(ctx context.Context, w slash.Want) error {
 	for _, w := range o.Welcome {
 		start.Welcome = append(start.Welcome, plain.Line(w))
 	}
+	last := s.View().Last()
+	if c.cfg.Recent > 0 {
+		start.Earlier = max(0, last-c.cfg.Recent)
+	}
 	h.out.end()
 	added := Change{What: Added, Block: Block{ID: "start-" + start.ID, Open: true, Ephemeral: true, Body: start}}
 	c.mu.Lock()
@@ -64,7 +68,7 @@ func (h *host) Switch(ctx context.Context, w slash.Want) error {
 		o.Close()
 		return c.ctx.Err()
 	}
-	c.open, c.follower, c.before, c.start = o, Follow(c.ctx, s), s.View().Last(), start
+	c.open, c.follower, c.before, c.start = o, followFrom(c.ctx, s, start.Earlier), last, start
 	c.questions, c.reported = nil, nil
 	c.local = append(c.local, added)
 	if c.before == 0 {

@@ -44,8 +44,10 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 		return fault.NewConfiguration("use pawl run without a terminal", "the terminal cannot be used: %v", err)
 	}
 	defer term.Close()
+	cfg := a.chat(f, front{name: "line"}, conf, paths)
+	cfg.Recent = recentEvents
 	exit, err := line.Run(ctx, line.Config{
-		Config: a.chat(f, front{name: "line"}, conf, paths),
+		Config: cfg,
 		In:     term, Out: a.Out, Signals: a.Signals(), First: first,
 		Theme: plain.ThemeOf(a.Terminal, a.Env), Columns: func() int { return columns(a.Out) },
 	}, slash.Want{})

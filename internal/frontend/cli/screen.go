@@ -44,6 +44,10 @@ func (a *App) screenOn(f *flags, s settings.Screen) *tty.Terminal {
 // capable reports whether a terminal of that name moves its cursor.
 func capable(term string) bool { return term != "" && term != "dumb" && term != "emacs" }
 
+// recentEvents is how much is shown of a session that is opened again: some 4,000 lines,
+// as many as a terminal keeps, in a tenth of a second.
+const recentEvents = 4000
+
 // onScreen runs a conversation on the screen.
 func (a *App) onScreen(ctx context.Context, f *flags, fr front, first string, t *tty.Terminal, conf settings.Loaded, paths settings.Paths) error {
 	by, err := a.screenOf(ctx, f, a.chat(f, fr, conf, paths), first, t, conf, paths, func(*chat.Conversation) {})
@@ -79,6 +83,7 @@ func (a *App) screenOf(ctx context.Context, f *flags, of chat.Config, first stri
 	if err != nil {
 		return "", err
 	}
+	of.Recent = recentEvents
 	talk := chat.Begin(ctx, of, slash.Want{})
 	begun(talk)
 	exit, err := tui.Run(ctx, tui.Config{

@@ -312,6 +312,9 @@ func (p *paper) start(s chat.Start) {
 	line := styled.Line{{Text: "pawl", Style: styled.Style{Role: styled.Accent, Attr: styled.Bold}}}
 	line = line.Add(styled.Dim, "  "+s.Model+"; mode "+s.Mode+"; session "+s.ID)
 	p.put(line.Wrap(p.width, styled.Of(styled.Text, "      "))...)
+	if s.Earlier > 0 {
+		p.wrapped(styled.Dim, "… what came first is not shown; Ctrl+O shows the whole session")
+	}
 	for _, w := range s.Welcome {
 		p.put(styled.Of(styled.Accent, "· ").Add(styled.Text, w).Wrap(p.width, styled.Of(styled.Text, "  "))...)
 	}

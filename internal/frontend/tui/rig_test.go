@@ -49,6 +49,7 @@ type rig struct {
 	vi      bool
 	asks    bool       // the terminal what it can do
 	sudden  func() int // another width just before a frame is written, 0 for none
+	recent  int64      // how many events of a session are shown that is opened again, 0: all
 	ended   chan struct{}
 	symbols tool.Symbols
 	opening sync.Mutex // held while a session is opened
@@ -257,7 +258,7 @@ func (r *rig) start(resume string) {
 	if r.owner != nil {
 		ids = "w-"
 	}
-	talk := chat.Begin(ctx, chat.Config{IDs: ids, Open: r.open, Now: r.clock.Now, Rules: func() []string { return nil }}, slash.Want{Resume: resume})
+	talk := chat.Begin(ctx, chat.Config{IDs: ids, Open: r.open, Now: r.clock.Now, Recent: r.recent, Rules: func() []string { return nil }}, slash.Want{Resume: resume})
 	r.talk = talk
 	go func() {
 		defer close(done)

@@ -1,0 +1,54 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+)
+
+// SPEC 18.1, 19.3: of a long session that is opened again the screen shows the end, as it
+// was, and says so; Ctrl+O has all of it.
+func TestLongSessionIsOpenedAgain(t *testing.T) {
+	m := llmtest.New()
+	m.Next = func(n int, _ *llm.Request) llmtest.Turn { return llmtest.Say(fmt.Sprintf("reply number %d.", n+1)) }
+	r := newRig(t, m)
+	r.start("")
+	const turns = 8
+	for n := range turns {
+		r.say(fmt.Sprintf("prompt number %d", n+1))
+		r.press("enter")
+		r.rest(n + 1)
+	}
+	was := r.text()
+	r.press("ctrl+d")
+	r.left()
+
+	again := newRig(t, llmtest.New())
+	again.store, again.dir, again.recent = r.store, r.dir, 20
+	again.start("s1")
+	again.until("ready", func(s string) bool {
+		_, end, ok := strings.Cut(s, fmt.Sprintf("reply number %d.", turns))
+		return ok && strings.Contains(end, "model reply") && strings.Contains(end, invitation)
+	})
+	_, shown, ok := strings.Cut(again.text(), "what came first is not shown; Ctrl+O shows the whole session\n\n")
+	if !ok {
+		t.Fatalf("it does not say that something is missing:\n%s", again.text())
+	}
+	shown, _, _ = strings.Cut(shown, "\n› "+invitation)
+	rest, _, _ := strings.Cut(was, "\n› "+invitation)
+	rest = rest[:strings.LastIndex(rest, "\n›")+1] // the prompt below
+	if shown = strings.TrimSpace(shown); !strings.HasSuffix(strings.TrimSpace(rest), shown) || strings.Contains(shown, "number 1.") || len(shown) < 100 {
+		t.Errorf("it shows\n%s\nand the session was\n%s", shown, rest)
+	}
+	again.press("ctrl+o")
+	again.until("the pager", func(s string) bool { return strings.Contains(s, "nothing folded") })
+	again.press("home")
+	again.see("prompt number 1")
+	again.see("reply number 1.")
+	again.press("q")
+	again.press("ctrl+d")
+	again.left()
+}
