@@ -34,15 +34,17 @@ func main() {
 	idle := flag.Duration("idle", 10*time.Second, "how long to watch it rest")
 	messages := flag.Int("messages", 0, "of a long conversation, whose memory is watched; 0 for none")
 	resume := flag.String("again", "", "only take up the session of a home that bench/resume -dir kept here")
+	mux := flag.Bool("tmux", false, "only start it in tmux")
+	link := flag.Bool("linked", false, "only tell what it costs a command that does not open it")
 	check := flag.Bool("check", false, "fail where a budget is not kept")
 	flag.Parse()
-	if err := run(*pawl, *resume, *replies, *messages, *idle, *check); err != nil {
+	if err := run(*pawl, *resume, *mux, *link, *replies, *messages, *idle, *check); err != nil {
 		fmt.Fprintln(os.Stderr, "tui:", err)
 		os.Exit(1)
 	}
 }
 
-func run(pawl, resume string, replies, messages int, idle time.Duration, check bool) error {
+func run(pawl, resume string, mux, link bool, replies, messages int, idle time.Duration, check bool) error {
 	dir, err := os.MkdirTemp("", "pawl-bench-tui-*")
 	if err != nil {
 		return err
@@ -61,8 +63,13 @@ func run(pawl, resume string, replies, messages int, idle time.Duration, check b
 	load, _ := os.ReadFile("/proc/loadavg")
 	fmt.Printf("load %s\n", strings.TrimSpace(string(load)))
 
-	if resume != "" {
+	switch {
+	case resume != "":
 		return again(pawl, resume, srv.URL, 5)
+	case mux:
+		return inTmux(pawl, dir, srv.URL, 9)
+	case link:
+		return linked(pawl, 21)
 	}
 	var starts []time.Duration
 	for range 5 {

@@ -31,7 +31,16 @@ type terminal struct {
 	more  chan struct{}
 }
 
+// start starts pawl in a new terminal.
 func start(pawl, dir, url string, args ...string) (*terminal, error) {
+	return open(dir, url, pawl, append(arguments(), args...)...)
+}
+
+// arguments are those of every pawl here.
+func arguments() []string { return []string{"-m", "openai/gpt-5", "--max-budget-usd", "1000"} }
+
+// open starts a program in a new terminal, with the home in dir and the server as OpenAI's.
+func open(dir, url, program string, args ...string) (*terminal, error) {
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return nil, err
@@ -58,9 +67,9 @@ func start(pawl, dir, url string, args ...string) (*terminal, error) {
 			return nil, err
 		}
 	}
-	t.cmd = exec.Command(pawl, append([]string{"-m", "openai/gpt-5", "--max-budget-usd", "1000"}, args...)...)
+	t.cmd = exec.Command(program, args...)
 	t.cmd.Dir = work
-	t.cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "OPENAI_API_KEY=sk-bench-0000000000000000", "OPENAI_BASE_URL=" + url + "/v1"}
+	t.cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LC_ALL=C.UTF-8", "OPENAI_API_KEY=sk-bench-0000000000000000", "OPENAI_BASE_URL=" + url + "/v1"}
 	t.cmd.Stdin, t.cmd.Stdout, t.cmd.Stderr = side, side, side
 	t.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := t.cmd.Start(); err != nil {
