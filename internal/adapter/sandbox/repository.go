@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
@@ -33,6 +34,17 @@ func repository(root, home string) (git, common []string, top string) {
 		}
 	}
 	return nil, nil, ""
+}
+
+// GitFolders returns the git folders that a folder's file .git points to, and that point
+// back; none for another folder.
+func GitFolders(dir string) []string {
+	dot := filepath.Join(dir, ".git")
+	if st, err := os.Lstat(dot); err != nil || !st.Mode().IsRegular() {
+		return nil
+	}
+	git, common := pointed(dir, dot)
+	return slices.Concat(git, common)
 }
 
 // worktreeOf is where a submodule's configuration says that its files are.

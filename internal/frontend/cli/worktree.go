@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/filelock"
@@ -113,11 +114,21 @@ func (a *App) openTreeGit(ctx context.Context, f *flags, w *worktree, dir string
 	starter = o.starter(by)
 	o.closers = append(o.closers, starter.Close)
 	w.git = &workspace.Git{Starter: starter, Confine: by.git()}
-	common, err := w.line(ctx, w.git.Reading(repositoryOf(dir)), dir, "rev-parse", "--path-format=absolute", "--git-common-dir")
-	if err != nil {
-		return err
-	}
 	w.root = repositoryOf(dir)
+	read := w.git.Reading(w.root)
+	if st, err := os.Lstat(filepath.Join(w.root, ".git")); err == nil && !st.IsDir() { // of a linked tree or a submodule
+		folders := sandbox.GitFolders(w.root)
+		if len(folders) == 0 {
+			return usageError("%s is no working tree of the repository that its .git points to", w.root)
+		}
+		for _, at := range folders {
+			read = read.Reading(at)
+		}
+	}
+	common, err := w.line(ctx, read, dir, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return usageError("git does not take %s for a repository: %w", w.root, err)
+	}
 	if filepath.Base(common) == ".git" { // also of a folder that is a linked tree itself
 		w.root = filepath.Dir(common)
 	}
@@ -219,7 +230,7 @@ func (w *worktree) make(ctx context.Context, root *os.Root) (told string, err er
 		args, told = []string{"worktree", "add", "--quiet", w.dir, w.branch}, "which was there"
 	}
 	if _, err := w.line(ctx, w.git, w.root, args...); err != nil {
-		return "", fmt.Errorf("no working tree could be made at %s: %w", w.dir, err)
+		return "", usageError("no working tree could be made at %s: %w (git worktree list shows all, git worktree prune forgets those that are gone)", w.dir, err)
 	}
 	if !there { // so leave may remove both
 		admin, err := w.line(ctx, w.git, w.dir, "rev-parse", "--absolute-git-dir")

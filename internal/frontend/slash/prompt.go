@@ -133,6 +133,9 @@ func builtin(p session.Prompt, custom []Custom, name, args string) (session.Prom
 			return p, &NoCommand{fmt.Sprintf("/%s is a command of a conversation, and this is a run without one: open the session with pawl --continue, and enter it there", name)}
 		}
 	}
+	if OfServer(name) {
+		return p, &NoCommand{fmt.Sprintf("no MCP server has a prompt /%s; pawl mcp test shows what there is", name)}
+	}
 	if _, err := os.Lstat("/" + name); err == nil { // a sentence about a path, such as /tmp
 		return p, nil
 	}
