@@ -321,6 +321,9 @@ func (c *beltChild) End() {
 // that is the policy's doing.
 func (c *beltChild) Explain(output string) []process.Refusal {
 	var out []process.Refusal
+	if c.policy.Level < confine.Workspace {
+		return nil // everything is refused, and is said
+	}
 	for _, r := range refusedIn(c.policy, c.dir, output) {
 		out = append(out, process.Refusal{Act: r.Act, What: r.Target})
 	}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox/proxy"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -143,6 +144,7 @@ func (b *Box) environ(env []string) []string {
 // Child is a confined command.
 type Child struct {
 	cmd     *exec.Cmd
+	policy  confine.Policy
 	do      chan func() // run on the confined thread
 	over    chan struct{}
 	end     sync.Once
@@ -154,7 +156,7 @@ type Child struct {
 // Start starts a command in the box. Its standard input and output are passed on
 // unchecked, so they must be allowed by the policy. Wait must be called.
 func (b *Box) Start(cmd *exec.Cmd) (*Child, error) {
-	c := &Child{cmd: cmd, do: make(chan func()), over: make(chan struct{})}
+	c := &Child{cmd: cmd, policy: b.policy, do: make(chan func()), over: make(chan struct{})}
 	if err := b.outlet(); err != nil {
 		return nil, fmt.Errorf("open the sandbox's proxy: %w", err)
 	}
@@ -315,6 +317,25 @@ func (c *Child) Refusals() []Refusal {
 		return nil
 	}
 	return c.sup.refusals.all()
+}
+
+// Explain returns the reads that the command's output says that it had no
+// permission for, as far as that is the sandbox's doing: Landlock does not tell.
+func (c *Child) Explain(output string) []process.Refusal {
+	var out []process.Refusal
+	for _, r := range readsIn(c.policy, c.cmd.Dir, output, c.Refusals(), readable) {
+		out = append(out, process.Refusal{Act: r.Act, What: r.Target})
+	}
+	return out
+}
+
+// readable reports whether pawl itself may read a file or a folder.
+func readable(path string) bool {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG && st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return false
+	}
+	return unix.Access(path, unix.R_OK) == nil
 }
 
 // End ends all that runs in the sandbox, the command itself too. Wait calls it.

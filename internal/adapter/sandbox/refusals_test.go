@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -28,6 +29,68 @@ func refusedBy(t *testing.T, box *Box, root, line string) string {
 		out = append(out, strings.ReplaceAll(r.String(), filepath.Dir(root), "T"))
 	}
 	return strings.Join(out, "; ")
+}
+
+// SPEC 16.12: a read that the kernel refuses is known by the program's own
+// message, where the sandbox is why, and by nothing else.
+func TestReadsThatWereRefused(t *testing.T) {
+	root := folder(t)
+	out := filepath.Dir(root)
+	if err := os.MkdirAll(filepath.Join(out, "state"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(out, "lib"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"f", "with space", "state/key", "w/own"} {
+		if err := os.WriteFile(filepath.Join(out, name), []byte("x\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(out, "f"), filepath.Join(root, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, level := range []confine.Level{confine.Workspace, confine.ReadOnly} {
+		box := open(t, level, root)
+		for _, c := range []struct{ line, want string }{
+			{"cat ../f", "[read T/f]"}, {"cat link", "[read T/f]"}, {"cat ../f; cat ../f; grep x T/f", "[read T/f]"}, {"cat '../with space'", "[read T/with space]"},
+			{"ls ../lib", "[read T/lib]"}, {"ls ..", "[]"}, {"read x <../f", "[read T/f]"}, {`perl -e 'open(F,"<","T/f") or die "open T/f: $!"'`, "[read T/f]"},
+			{"echo 'Error: EACCES: permission denied, open '\\''T/f'\\'", "[read T/f]"}, {"echo 'open T/f: permission denied'", "[read T/f]"},
+			{"echo \"PermissionError: [Errno 13] Permission denied: 'T/f'\"", "[read T/f]"},
+			// Readable all the same, keys, nothing there, no path.
+			{"echo 'cat: own: Permission denied'", "[]"}, {"cat ../state/key", "[]"}, {"echo 'cat: T/none: Permission denied'", "[]"}, {"echo 'Permission denied (publickey)'", "[]"},
+			{"echo 'ssh: permission denied: who'", "[]"}, {"cat ../none", "[]"},
+		} {
+			line := strings.ReplaceAll(c.line, "T/", out+"/")
+			cmd := exec.Command("bash", "-c", line)
+			cmd.Dir = root
+			var said strings.Builder
+			cmd.Stdout, cmd.Stderr = &said, &said
+			child, err := box.Start(cmd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = child.Wait()
+			if got := strings.ReplaceAll(fmt.Sprint(child.Explain(said.String())), out, "T"); got != c.want {
+				t.Errorf("%s: %s: %s, want %s (%s)", level, c.line, got, c.want, said.String())
+			}
+		}
+		// What it was not let write is no read.
+		if level == confine.Workspace {
+			cmd := exec.Command("python3", "-c", "open('"+out+"/f', 'a')")
+			cmd.Dir = root
+			var said strings.Builder
+			cmd.Stderr = &said
+			child, err := box.Start(cmd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = child.Wait()
+			if got := child.Explain(said.String()); len(got) > 0 || len(child.Refusals()) != 1 {
+				t.Errorf("a write: %v, refused %v (%s)", got, child.Refusals(), said.String())
+			}
+		}
+	}
 }
 
 // SPEC 16.12: what was refused is known by its name, once, and only what would

@@ -260,9 +260,10 @@ func (j *job) ran(t *tape) tool.Ran {
 	if signal == "" && !r.TimedOut {
 		r.Exit = &code
 		if code != 0 && j.confine.Level == process.Workspace && j.confined != nil {
-			r.Refused = append(r.Refused, hostsMissed(r.Output, j.confine.Hosts)...)
+			missed := hostsMissed(r.Output, j.confine.Hosts)
+			r.Refused, r.Nameless = append(r.Refused, missed...), len(missed) == 0 && nameless().MatchString(r.Output)
 		}
-		if e, ok := j.confined.(process.Explainer); ok && code != 0 && j.confine.Level == process.Workspace {
+		if e, ok := j.confined.(process.Explainer); ok && code != 0 {
 			r.Refused = append(r.Refused, e.Explain(r.Output)...)
 		}
 	}

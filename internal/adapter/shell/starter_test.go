@@ -80,13 +80,18 @@ func (explained) Explain(output string) []process.Refusal {
 // own message does.
 func TestRefusalsByTheOutput(t *testing.T) {
 	t.Parallel()
-	for line, want := range map[string]string{"echo /x; exit 1": "[write /x]", "echo /x": "[]"} {
+	for line, want := range map[string]string{
+		"echo /x; exit 1": "[write /x] false", "echo /x": "[] false",
+		"echo '[Errno -3] Temporary failure in name resolution'; exit 1": "[write [Errno -3] Temporary failure in name resolution] true",
+		"echo 'getaddrinfo EAI_AGAIN a.org'; exit 1":                     "[host a.org write getaddrinfo EAI_AGAIN a.org] false",
+		"echo 'Temporary failure in name resolution'":                    "[] false",
+	} {
 		sh := newShell(t, Options{Starter: newStarter(t, StarterOptions{Confiner: explaining{}})})
 		ran, err := sh.Run(t.Context(), tool.Run{Command: line, Confine: process.Confine{Level: process.Workspace}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(ran.Refused); got != want {
+		if got := fmt.Sprint(ran.Refused, ran.Nameless); got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}

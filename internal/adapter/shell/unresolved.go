@@ -29,6 +29,9 @@ var unresolved = lazyregexp.New(`(?i)(?:` + strings.Join([]string{
 	`request to https?://`,
 }, "|") + `)["'‘<\x60(]*([a-z0-9-]+(?:\.[a-z0-9-]+)+)`)
 
+// nameless are the messages of the system's resolver, which do not name the host.
+var nameless = lazyregexp.New(`(?i)temporary failure in name resolution|name or service not known|nodename nor servname provided|no address associated with hostname|\b(?:EAI_AGAIN|ENOTFOUND)\b`)
+
 // maxUnresolved is how many hosts are taken from one output.
 const maxUnresolved = 3
 

@@ -99,6 +99,9 @@ func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
 		}
 		out = append(out, "[the sandbox refused: "+strings.Join(said, ", ")+more+"; "+ask+"]")
 	}
+	if len(out) == 0 && failed && ran.Nameless {
+		out = append(out, "[commands reach no host but those that were granted; if one is needed, ask for it with \"needs\": [\"host NAME\"] in the same call]")
+	}
 	if len(out) == 0 && failed && ran.ReadOnly && !ran.TimedOut && len(cmds) > 0 && !command.ReadOnly(cmds) {
 		out = append(out, "[it ran read-only: no file can be changed, and there is no network]")
 	}
@@ -108,7 +111,7 @@ func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
 // askable reports whether a refusal can be asked for in these words.
 func askable(r process.Refusal) bool {
 	switch r.Act {
-	case process.ActWrite, process.ActRemove:
+	case process.ActWrite, process.ActRemove, process.ActRead:
 		return true
 	case process.ActHost, process.ActConnect:
 		_, err := host.ParseGrant(r.What)

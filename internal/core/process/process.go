@@ -141,6 +141,7 @@ type Starter interface {
 const (
 	ActWrite   = "write"   // a file's content, name or attributes
 	ActRemove  = "remove"  // a name
+	ActRead    = "read"    // a file or a folder
 	ActConnect = "connect" // to an address, or to the path of a unix socket
 	ActListen  = "listen"  // likewise
 	ActHost    = "host"    // a host that a proxy was asked for

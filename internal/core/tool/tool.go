@@ -323,6 +323,8 @@ type Ran struct {
 	Signal   string
 	TimedOut bool
 	Duration time.Duration
+	// Nameless: a confined command looked up a host that its output does not name.
+	Nameless bool
 	// ReadOnly: the sandbox allowed no change of files. Refused is the start of
 	// the list of what it refused, as far as pawl knows.
 	ReadOnly bool

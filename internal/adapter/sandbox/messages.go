@@ -10,8 +10,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// Seatbelt refuses a call without telling pawl. The program's own message does,
-// by errno's text and the path; the policy says whether it is refused at all.
+// Seatbelt refuses a call without telling pawl, and Landlock a read. The program's
+// own message does, by errno's text and the path; the policy says whether it is
+// refused at all.
 
 // notPermitted is a message with the text of EPERM.
 var notPermitted = lazyregexp.New(`(?i)^.*operation not permitted.*$`)
@@ -24,8 +25,11 @@ var (
 	quotedPath = lazyregexp.New(`['"‘\x60]((?:/|\.{1,2}/|~/)?[^'"’\x60\n]+)['"’\x60]`)
 )
 
+// errnoText is how a message ends.
+var errnoText = lazyregexp.New(`(?i)(?:: |, | \()(?:operation not permitted|permission denied)`)
+
 // phrase is a message of several words before a path of one.
-var phrase = lazyregexp.New(`^(?:could not|unable to|cannot|failed to) [a-z ]+ (\S+)$`)
+var phrase = lazyregexp.New(`(?i)^(?:could not|unable to|cannot|failed to) [a-z ]+ (\S+)$`)
 
 // refusedIn returns the changes that a policy refuses and that the output of a
 // command in a folder says were not permitted. What may have been a read, or is
@@ -64,7 +68,8 @@ func refusedIn(p confine.Policy, dir, output string) []Refusal {
 	return out
 }
 
-// pathIn returns the one path that a message names, "" for none or several.
+// pathIn returns the one path that a message with an errno's text names, "" for
+// none or several.
 func pathIn(line string) string {
 	var found []string
 	for _, m := range quotedPath().FindAllStringSubmatch(line, 3) {
@@ -72,11 +77,11 @@ func pathIn(line string) string {
 	}
 	if len(found) == 0 {
 		// PROGRAM: PATH: Operation not permitted, OP PATH: operation not permitted
-		at := strings.LastIndex(strings.ToLower(line), ": operation not permitted")
-		if at < 0 {
+		at := errnoText().FindStringIndex(line)
+		if at == nil {
 			return ""
 		}
-		head := line[:at]
+		head := line[:at[0]]
 		if i := strings.LastIndex(head, ": "); i >= 0 {
 			head = head[i+2:]
 		}
@@ -91,4 +96,33 @@ func pathIn(line string) string {
 		return ""
 	}
 	return found[0]
+}
+
+// readsIn returns the files and folders that the output of a command in a folder
+// says it had no permission for, and of which a policy refuses the reading and
+// nothing else does. told are refusals that are known.
+func readsIn(p confine.Policy, dir, output string, told []Refusal, readable func(string) bool) []Refusal {
+	var out []Refusal
+	for line := range strings.Lines(output) {
+		line = strings.TrimRight(line, "\r\n")
+		if !strings.Contains(strings.ToLower(line), "permission denied") {
+			continue
+		}
+		path := pathIn(line)
+		if path == "" {
+			continue
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		path = real(path)
+		known := func(r Refusal) bool { return r.Target == path }
+		if p.MayRead(path) || slices.ContainsFunc(p.Secrets, func(s string) bool { return confine.Within(s, path) || confine.Within(path, s) }) || !readable(path) {
+			continue
+		}
+		if !slices.ContainsFunc(told, known) && !slices.ContainsFunc(out, known) && len(out) < maxRefusals {
+			out = append(out, Refusal{process.ActRead, path})
+		}
+	}
+	return out
 }
