@@ -74,6 +74,10 @@ type OAuth struct {
 	ClientSecret string   `json:"clientSecret,omitempty"`
 	CallbackPort int      `json:"callbackPort,omitempty"`
 	Scopes       []string `json:"scopes,omitempty"` // to ask for besides those that the server names
+	// Grant is client_credentials for a server that knows pawl as a service. Issuer is
+	// the authorization server that the secret is for.
+	Grant  string `json:"grant,omitempty"`
+	Issuer string `json:"issuer,omitempty"`
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Other agents write false, too, and

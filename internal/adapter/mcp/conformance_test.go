@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"flag"
 	"net/http"
+	neturl "net/url"
 	"os"
 	"testing"
 	"time"
@@ -39,9 +40,13 @@ func TestConformanceClient(t *testing.T) {
 		}
 	}
 	url := flag.Arg(0)
+	oauth := OAuth{ClientID: about.ClientID, ClientSecret: about.ClientSecret}
+	if scenario == "auth/client-credentials-basic" { // a person who knows the service knows its issuer
+		oauth.Grant, oauth.Issuer = asService, issuerOf(t, url)
+	}
 	s := New(Options{
 		Root: t.TempDir(), Pins: NewPins(""), Version: "test", Wait: time.Minute, Grants: Grants{Dir: t.TempDir()}, SignIn: browser(),
-		Servers:        []Server{{Name: "suite", Transport: "http", URL: url, start: []string{url}, OAuth: OAuth{ClientID: about.ClientID, ClientSecret: about.ClientSecret}}},
+		Servers:        []Server{{Name: "suite", Transport: "http", URL: url, start: []string{url}, OAuth: oauth}},
 		ClientDocument: "https://conformance-test.local/client-metadata.json",
 		Confine:        func(Server) process.Confine { return process.Free },
 	})
@@ -60,4 +65,26 @@ func TestConformanceClient(t *testing.T) {
 		r, err := one.Run(t.Context(), tool.Env{Out: func(string) {}, Ask: defaults{}}, json.RawMessage(in))
 		t.Log(one.Spec.Name, r.Text, err)
 	}
+}
+
+// issuerOf returns the authorization server of the suite's server.
+func issuerOf(t *testing.T, server string) string {
+	t.Helper()
+	u, err := neturl.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/.well-known/oauth-protected-resource" + u.Path
+	resp, err := http.Get(u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var doc struct {
+		Servers []string `json:"authorization_servers"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&doc); err != nil || len(doc.Servers) == 0 {
+		t.Fatalf("%v %+v", err, doc)
+	}
+	return doc.Servers[0]
 }

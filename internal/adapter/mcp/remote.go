@@ -49,6 +49,9 @@ func (s *Servers) remote(srv Server) (sdk.Transport, error) {
 	}
 	var in *signin
 	if srv.SignsIn() {
+		if err := srv.OAuth.check(); err != nil {
+			return nil, err
+		}
 		in = s.signin(srv, u)
 	}
 	if srv.Transport == "sse" {

@@ -69,7 +69,7 @@ func (a *signin) signInError(what string) error { return &SignInError{a.srv.Name
 
 // grant returns what was granted, nil for nothing. Callers hold mu.
 func (a *signin) grant() (*Grant, error) {
-	if !a.loaded {
+	if !a.loaded && a.srv.OAuth.Grant != asService {
 		g, err := a.s.opt.Grants.Get(a.key())
 		if err != nil {
 			return nil, err
@@ -135,6 +135,9 @@ func (a *signin) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 	if err != nil {
 		_ = resp.Body.Close()
 		return err
+	}
+	if a.srv.OAuth.Grant == asService {
+		return a.serve(ctx, req, resp)
 	}
 	used := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
 	if g != nil && !more && (g.Access != used || g.Refresh != "") {

@@ -126,6 +126,9 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 	switch r.Form.Get("grant_type") {
 	case "authorization_code":
 		ok = ok && r.Form.Get("code") == "c0de" && base64.RawURLEncoding.EncodeToString(sum[:]) == a.challenge && r.Form.Get("redirect_uri") == a.redirect && a.resource == a.URL+"/mcp"
+	case asService:
+		id, secret, _ := r.BasicAuth()
+		ok = id == "service-1" && secret == "s3cret-of-service"
 	case "refresh_token":
 		ok = ok && a.refresh != "" && r.Form.Get("refresh_token") == a.refresh
 	}

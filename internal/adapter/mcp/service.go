@@ -1,0 +1,55 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/modelcontextprotocol/go-sdk/auth/extauth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+)
+
+// asService is the value of OAuth.Grant for a server that knows pawl as a service: with
+// an identifier and a secret, and without a person.
+const asService = "client_credentials"
+
+// check returns why the configuration of a sign-in cannot be used.
+func (o OAuth) check() error {
+	switch {
+	case o.Grant == "":
+		return nil
+	case o.Grant != asService:
+		return fmt.Errorf("oauth.grant is %q: there is only %s", o.Grant, asService)
+	case o.ClientID == "" || o.ClientSecret == "" || o.Issuer == "":
+		return fmt.Errorf("oauth.grant %s needs clientId, clientSecret and issuer: the one authorization server that gets the secret", asService)
+	}
+	return nil
+}
+
+// serve gets a token as a service. It is kept in memory only: the secret gets another.
+// Callers hold mu.
+func (a *signin) serve(ctx context.Context, req *http.Request, resp *http.Response) error {
+	o := a.srv.OAuth
+	a.s.holds(o.ClientSecret)
+	flow, err := extauth.NewClientCredentialsHandler(&extauth.ClientCredentialsHandlerConfig{
+		Credentials: &oauthex.ClientCredentials{ClientID: o.ClientID, ClientSecretAuth: &oauthex.ClientSecretAuth{ClientSecret: o.ClientSecret}, Issuer: o.Issuer},
+		HTTPClient:  a.client(),
+	})
+	if err != nil {
+		_ = resp.Body.Close()
+		return err
+	}
+	if err := flow.Authorize(ctx, req, resp); err != nil {
+		return fmt.Errorf("pawl did not get in as a service: %w", err)
+	}
+	tokens, err := flow.TokenSource(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := tokens.Token()
+	if err != nil {
+		return fmt.Errorf("%s gives no token for the client %s: %w", o.Issuer, o.ClientID, err)
+	}
+	a.use(&Grant{URL: a.srv.URL, Access: t.AccessToken, Expires: t.Expiry})
+	return nil
+}
