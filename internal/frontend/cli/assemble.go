@@ -359,7 +359,7 @@ func (a *App) openStore(ctx context.Context, f *flags, p settings.Paths, conf se
 	if f.noSession {
 		return memstore.New(a.Now), nil
 	}
-	return sqlite.Open(ctx, p.Database(), sqlite.Options{Durability: conf.User.Store.Durability, Now: a.Now})
+	return sqlite.Open(ctx, p.Database(), sqlite.Options{Durability: conf.User.Store.Durability, Now: a.Now, Ready: true})
 }
 
 // openingStore opens the store in parallel with the rest of the start, and

@@ -193,17 +193,22 @@ func (a *App) follow(ctx context.Context, f *flags, person chat.Person) (*opened
 	return a.open(ctx, f, front{name: "attach", readOnly: true, out: person.Out(), set: func(c *session.Config) { c.Owner = f.attached.owner }})
 }
 
-// served lets other terminals attach to the session.
+// served lets other terminals attach to the session. The first request does not
+// wait for it.
 func (a *App) served(o *opened, f *flags, fr front, state string) {
 	if fr.readOnly || fr.tree || f.noSession {
 		return
 	}
-	stop, err := attach.Serve(state, Version, o.Session, shell.Started)
-	if err != nil {
-		return // pawl attach says that it cannot be watched
-	}
+	serving := make(chan func(), 1)
+	go func() {
+		stop, err := attach.Serve(state, Version, o.Session, shell.Started)
+		if err != nil {
+			stop = func() {} // pawl attach says that it cannot be watched
+		}
+		serving <- stop
+	}()
 	o.closers = append(o.closers, func() error {
-		stop()
+		(<-serving)()
 		return nil
 	})
 }

@@ -3,12 +3,11 @@
 //
 // It promises that the page needs no network and no script and loads nothing,
 // and that nothing in a session can change what the page does or hide what it
-// shows: every string that is not of the source is escaped (html.go), package plain
-// makes control and
-// bidirectional characters visible, and a content security policy in the page
-// forbids the rest. The page is written while the session is read; a long one
-// is cut, with a count of what is missing. It does not decide what is secret:
-// the caller passes events that may be shown.
+// shows: every string that is not of the source is escaped (html.go), package
+// plain makes control and bidirectional characters visible, and a content security
+// policy in the page forbids the rest. The page is written while the session is
+// read; a long one is cut, with a count of what is missing. It does not decide
+// what is secret: the caller passes events that may be shown.
 package page
 
 import (

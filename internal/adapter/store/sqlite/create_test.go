@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/golden"
 )
 
@@ -17,6 +19,47 @@ func TestImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.File(t, "schema/empty.db", string(made))
+}
+
+// SPEC 10.4: a log that was opened to be ready takes the first append without a
+// sync; with "full" every append is synced all the same.
+func TestReady(t *testing.T) {
+	for _, c := range []struct {
+		durability string
+		ready      bool
+		open, more int // syncs
+	}{{"normal", false, 0, 1}, {"normal", true, 1, 0}, {"full", true, 0, 2}} {
+		t.Run(fmt.Sprint(c.durability, c.ready), func(t *testing.T) {
+			d, path := newDisk(t), filepath.Join(t.TempDir(), "log.db")
+			syncs := func() (n int) {
+				d.mu.Lock()
+				defer d.mu.Unlock()
+				for _, o := range d.ops {
+					if o.kind == opSync {
+						n++
+					}
+				}
+				return n
+			}
+			for id := range 2 { // the second opens what the first has closed
+				before := syncs()
+				s, err := open(t.Context(), path, Options{Durability: c.durability, Ready: c.ready}, d.name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				opened := syncs()
+				if _, err := s.Append(t.Context(), strconv.Itoa(id), 0, event.Draft{Body: event.Opened{Dir: "/w"}}); err != nil {
+					t.Fatal(err)
+				}
+				if open, more := opened-before, syncs()-opened; open != c.open || more != c.more {
+					t.Errorf("%d syncs at opening and %d at the first append, want %d and %d", open, more, c.open, c.more)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
 }
 
 // newImage builds an empty log from the schema.

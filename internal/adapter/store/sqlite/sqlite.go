@@ -63,6 +63,9 @@ type Options struct {
 	Now func() time.Time
 	// Wait is how long to wait while other processes write; 0 is 10 s.
 	Wait time.Duration
+	// Ready: the caller opens the log beside something else, and appends then. Open
+	// does what the first append would wait for.
+	Ready bool
 }
 
 // Store is an event.Store in a file. It is safe for concurrent use.
@@ -125,7 +128,21 @@ func open(ctx context.Context, path string, opt Options, vfs string) (*Store, er
 		s.w.close()
 		return nil, s.explain("open", err)
 	}
+	if opt.Ready && opt.Durability == "normal" {
+		s.ready(ctx)
+	}
 	return s, nil
+}
+
+// ready has the WAL begin, which SQLite syncs, by a commit that changes nothing. If
+// that fails, so does the first append, which reports it.
+func (s *Store) ready(ctx context.Context) {
+	if wal, err := os.Stat(s.path + "-wal"); err != nil || wal.Size() > 0 {
+		return
+	}
+	_ = s.writer(ctx, func(ctx context.Context, c *conn) error {
+		return c.script(ctx, fmt.Sprintf("PRAGMA application_id=%d", appID))
+	})
 }
 
 // Path is where the log is.
