@@ -91,6 +91,8 @@ type talk struct {
 	open      map[string]ask       // questions to the program, by request
 	answers   map[string]*sheet
 	changes   map[int64]string // requests that wait for the end of an operation
+	compacts  map[int64]bool   // compactions that a prompt asked for
+	late      []error          // of prompts that were refused while a turn ran
 	requests  int
 	back      *back
 	called    map[string]*called // requests to the program, besides questions
@@ -124,7 +126,7 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 	defer stop()
 	t := &talk{
 		Options: o, ctx: own, events: make(chan eventOrError), accepted: make(chan error, 1),
-		calls: map[string]call{}, open: map[string]ask{}, answers: map[string]*sheet{}, changes: map[int64]string{},
+		calls: map[string]call{}, open: map[string]ask{}, answers: map[string]*sheet{}, changes: map[int64]string{}, compacts: map[int64]bool{},
 		back: newBack(), called: map[string]*called{},
 	}
 	t.setup.Answer = o.Answer
@@ -208,7 +210,7 @@ func (t *talk) loop(lines <-chan line, stopped <-chan struct{}) error {
 
 // busy reports whether a turn runs or is about to start.
 func (t *talk) busy() bool {
-	return t.running || t.sending || t.submitted > 0 || len(t.prompts) > 0 || len(t.changes) > 0
+	return t.running || t.sending || t.submitted > 0 || len(t.prompts) > 0 || len(t.changes) > 0 || len(t.compacts) > 0
 }
 
 // stop interrupts what runs, and ends the conversation after it.
@@ -262,6 +264,10 @@ func (t *talk) prompt(p session.Prompt) {
 		t.refused(err)
 		return
 	}
+	if name, focus, ok := slash.Cut(p.Text); ok && name == compact {
+		t.compact(s, focus)
+		return
+	}
 	t.sending = true
 	t.submitted++
 	if t.setup.Answer != nil {
@@ -304,8 +310,52 @@ func (t *talk) took(err error) {
 	}
 }
 
-// refused ends a prompt that could not start a turn.
+// compact is the one command of pawl's that is no prompt and that a program may send.
+const compact = "compact"
+
+// compact shortens the conversation; its end is a result.
+func (t *talk) compact(s *session.Session, focus string) {
+	cause, err := s.Submit(t.ctx, session.Compact{Focus: focus})
+	if err != nil {
+		t.refused(err)
+		return
+	}
+	t.compacts[cause] = true
+}
+
+// compacted writes the result of a compaction that a prompt asked for.
+func (t *talk) compacted(cause int64, done event.OpDone) {
+	if !t.compacts[cause] {
+		return
+	}
+	delete(t.compacts, cause)
+	switch {
+	case done.Outcome == event.NothingDone:
+		t.w.did("Nothing to leave out yet: the conversation is as short as it can be.")
+	case done.Outcome != event.OK && done.Error != nil:
+		t.refused(errors.New(done.Error.Message))
+	case done.Outcome != event.OK:
+		t.refused(errors.New("the conversation was not compacted"))
+	default:
+		t.w.did("Compacted.")
+	}
+}
+
+// refused ends a prompt that could not start a turn. The result of a turn that runs
+// comes first.
 func (t *talk) refused(err error) {
+	t.late = append(t.late, err)
+	if t.running || t.submitted > 0 {
+		return
+	}
+	late := t.late
+	t.late = nil
+	for _, err := range late {
+		t.failed(err)
+	}
+}
+
+func (t *talk) failed(err error) {
 	t.code = 1
 	if fault.CategoryOf(err) == fault.Configuration {
 		t.code = 3
@@ -349,6 +399,7 @@ func (t *talk) see(e event.Event) {
 		t.withdraw()
 	case event.OpDone:
 		t.changed(e.Cause, b)
+		t.compacted(e.Cause, b)
 	case event.Ended:
 		t.running = false
 		t.withdraw()
@@ -365,6 +416,10 @@ func (t *talk) see(e event.Event) {
 	if b, ok := e.Body.(event.Ended); ok {
 		t.w.result(b, t.form, t.Now())
 		t.form = nil
+		for _, err := range t.late {
+			t.failed(err)
+		}
+		t.late = nil
 	}
 }
 

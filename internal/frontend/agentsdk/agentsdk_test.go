@@ -680,3 +680,35 @@ func TestSchema(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 }
+
+// SPEC 17.6: what a program sends as a command while a turn runs is refused after that
+// turn's result, which is whole; /compact is done, and its end is a result.
+func TestCommandsInATurn(t *testing.T) {
+	p := converse(t, llmtest.New(write("a.txt", "one\n"), write("b.txt", "two\n"), llmtest.Say("all done"), llmtest.Say("again")), nil)
+	p.say("go")
+	id, q := p.asked()
+	p.say("/nothing here")
+	p.say("/model opus")
+	p.answer(id, object{"behavior": "allow", "updatedInput": q.Input})
+	id, q = p.asked()
+	p.answer(id, object{"behavior": "allow", "updatedInput": q.Input})
+	if r := p.next("result"); r["subtype"] != "success" || r["result"] != "all done" || r["num_turns"] != 3.0 {
+		t.Errorf("%v", r)
+	}
+	for _, want := range []string{"no command /nothing", "/model is a command of a conversation"} {
+		if r := p.next("result"); r["is_error"] != true || !strings.Contains(fmt.Sprint(r["errors"]), want) {
+			t.Errorf("%v", r)
+		}
+	}
+	p.say("/compact the files")
+	if r := p.next("result"); r["is_error"] == true || r["num_turns"] != 0.0 || !strings.Contains(fmt.Sprint(r["result"]), "ompact") && !strings.Contains(fmt.Sprint(r["result"]), "Nothing to leave out") {
+		t.Errorf("%v", r)
+	}
+	p.say("go on")
+	if r := p.next("result"); r["result"] != "again" {
+		t.Errorf("%v", r)
+	}
+	if code := p.end(); code != 0 {
+		t.Error(code)
+	}
+}

@@ -245,7 +245,7 @@ func (t *talk) initialize(r request) (any, error) {
 
 // commands describes what a prompt may call.
 func (t *talk) commands() []object {
-	out := []object{}
+	out := []object{{"name": compact, "description": "sum up older steps to free the context window", "argumentHint": "[FOCUS]"}}
 	for _, c := range slash.Callable(t.custom()) {
 		out = append(out, object{"name": c.Name, "description": c.Doc, "argumentHint": c.Args})
 	}
@@ -254,7 +254,7 @@ func (t *talk) commands() []object {
 
 // names lists them.
 func (t *talk) names() []string {
-	out := []string{}
+	out := []string{compact}
 	for _, c := range slash.Callable(t.custom()) {
 		out = append(out, c.Name)
 	}

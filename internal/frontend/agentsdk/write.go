@@ -318,9 +318,17 @@ func (w *writer) result(b event.Ended, form *structured.Answer, now time.Time) {
 	w.stamped(o)
 }
 
+// did writes the result of a prompt that was done without a turn.
+func (w *writer) did(text string) {
+	w.turn = tally{usage: llm.Usage{Known: true}, inputs: map[string]json.RawMessage{}}
+	o := w.ended("success", 0)
+	o["result"] = text
+	w.stamped(o)
+}
+
 // failed writes the result of a prompt that started no turn.
 func (w *writer) failed(why string) {
-	w.turn = tally{usage: llm.Usage{Known: true}}
+	w.turn = tally{usage: llm.Usage{Known: true}, inputs: map[string]json.RawMessage{}}
 	o := w.ended("error_during_execution", 0)
 	o["errors"] = []string{why}
 	w.stamped(o)
