@@ -40,5 +40,17 @@ func (g *Gap) Text() string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
+// Missing returns how many lines are missing where a line of Text says so.
+func Missing(line string) (lines int64, ok bool) {
+	rest, ok := strings.CutPrefix(line, "[… ")
+	if !ok || !strings.Contains(rest, " bytes left out; ") {
+		return 0, false
+	}
+	if _, err := fmt.Sscanf(rest, "%d line", &lines); err != nil || !strings.Contains(rest[:min(len(rest), 30)], " line") {
+		return 0, true // within one line
+	}
+	return lines, true
+}
+
 // Size returns the size of the whole output in bytes.
 func (g *Gap) Size() int64 { return int64(len(g.Head)+len(g.Tail)) + g.Bytes }

@@ -67,8 +67,9 @@ type Block struct {
 	// same each time the log is folded.
 	ID   string
 	Open bool // it may still change
-	// Began and Ended are the times of its first and its last event. For a
-	// person's command the log has only the end.
+	// Began and Ended are the times of its first and its last event; a call that
+	// was asked about began when it started. For a person's command the log has
+	// only the end.
 	Began, Ended time.Time
 	// Ephemeral: the log does not keep it. A reply that broke off was shown
 	// while it streamed and is withdrawn.
@@ -176,6 +177,7 @@ type Consent struct {
 type Retry struct {
 	Attempt int
 	Text    string
+	Reason  string // why it failed, a part of Text
 	Wait    time.Duration
 	// Left counts down to the next attempt while the block is open; Waiting is
 	// the same in words, empty before the first count.

@@ -87,7 +87,7 @@ func (t *Timeline) Apply(e event.Event) []Change {
 	case event.Retried:
 		t.withdraw(e, isThinking, isReply)
 		t.triedAgain(e)
-		t.add(&part{Block: Block{ID: id("retry", e.Seq), Began: e.Time, Body: Retry{Attempt: b.Attempt, Text: retryWords(b), Wait: b.Wait}}})
+		t.add(&part{Block: Block{ID: id("retry", e.Seq), Began: e.Time, Body: Retry{Attempt: b.Attempt, Text: retryWords(b), Reason: plain.Line(b.Error.Message), Wait: b.Wait}}})
 	case event.Waiting:
 		if p := t.find(isRetry); p != nil {
 			r := p.Body.(Retry)
@@ -315,7 +315,7 @@ func (t *Timeline) call(e event.Event) {
 		if p := t.called(b.ID); p != nil {
 			c := p.Body.(Call)
 			c.Started = true
-			p.Body = c
+			p.Body, p.Began = c, e.Time // a person may have thought about it before
 			t.change(Changed, p, "")
 		}
 	case event.CallDone:

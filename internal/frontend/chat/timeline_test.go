@@ -267,6 +267,20 @@ func TestACallThatAsks(t *testing.T) {
 	}
 }
 
+// SPEC 18.2: a call's timer does not count how long a person thought about it.
+func TestACallBeginsWhenItStarts(t *testing.T) {
+	start := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
+	var line Timeline
+	blocks := kept(fold(&line, []event.Event{
+		{Seq: 1, Time: start, Body: event.CallAsked{ID: "a", Tool: "bash", Title: "bash x"}},
+		{Seq: 2, Time: start.Add(time.Minute), Body: event.CallStarted{ID: "a"}},
+		{Seq: 3, Time: start.Add(61 * time.Second), Body: event.CallDone{ID: "a", Outcome: event.OK}},
+	}))
+	if took := blocks[0].Ended.Sub(blocks[0].Began); took != time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
 // The blocks that are open can be drawn at any moment.
 func TestOpenBlocks(t *testing.T) {
 	var line Timeline

@@ -46,8 +46,7 @@ func (p *paper) card(ch chat.Change) {
 			p.printed(b.Output)
 		}
 	case chat.Retry:
-		p.begin(aNote)
-		p.wrapped(styled.Warn, "! "+b.Text)
+		p.tried(b)
 	case chat.Plan:
 		p.planned(b)
 	case chat.Aside:
@@ -112,6 +111,39 @@ func (p *paper) prompt(b chat.Prompt) {
 	}
 	if b.Joined {
 		p.put(styled.Of(styled.Dim, "  delivered while it works"))
+	}
+}
+
+// tries are failed requests that were not written one by one.
+type tries struct {
+	why         string
+	first, last int // numbers of those that were not written; 0: none
+}
+
+// tried writes a request that failed. While the reason stays the same, the others
+// are said together, when something else happens.
+func (p *paper) tried(b chat.Retry) {
+	if b.Reason == p.tries.why && b.Attempt > 1 && b.Wait > 0 && !p.whole {
+		if p.tries.last = b.Attempt; p.tries.first == 0 {
+			p.tries.first = b.Attempt
+		}
+		return
+	}
+	p.begin(aNote)
+	p.tries.why = b.Reason
+	p.wrapped(styled.Warn, "! "+b.Text)
+}
+
+// alike says how many requests failed like the one that was written.
+func (p *paper) alike() {
+	t := p.tries
+	p.tries = tries{}
+	switch {
+	case t.first == 0:
+	case t.first == t.last:
+		p.wrapped(styled.Warn, fmt.Sprintf("! try %d failed for the same reason", t.last))
+	default:
+		p.wrapped(styled.Warn, fmt.Sprintf("! tries %d to %d failed for the same reason", t.first, t.last))
 	}
 }
 
@@ -198,8 +230,14 @@ func (p *paper) printed(text string) {
 		show(lines)
 		return
 	}
+	between, shows := int64(len(lines)-outputHead-outputTail), "all"
+	for _, l := range lines {
+		if n, ok := tool.Missing(l); ok { // the result itself has not all of it
+			between, shows = between+n-1, "more"
+		}
+	}
 	show(lines[:outputHead])
-	p.put(styled.Of(styled.Accent, fmt.Sprintf("  … %d lines between; Ctrl+O shows all", len(lines)-outputHead-outputTail)))
+	p.put(styled.Of(styled.Accent, fmt.Sprintf("  … %d lines between; Ctrl+O shows %s", between, shows)))
 	show(lines[len(lines)-outputTail:])
 }
 

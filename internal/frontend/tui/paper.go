@@ -33,6 +33,7 @@ type paper struct {
 	ticks  bool // the list of steps was changed in this turn
 	since  int  // lines that were written after it
 	lost   brief.Lost
+	tries  tries
 	shells []string // a person's own commands that have not begun
 	// previews are the titles of this turn's calls whose change a question showed.
 	previews []string
@@ -270,6 +271,7 @@ func (p *paper) pending() []styled.Line {
 
 // begin begins a card. A blank line separates it from a card of another kind.
 func (p *paper) begin(s cardKind) {
+	p.alike()
 	if p.begun && (s != p.last || s == aPrompt) {
 		p.out = append(p.out, nil)
 	}
@@ -382,6 +384,14 @@ func seconds(d time.Duration) string {
 		return d.String()
 	}
 	return strings.TrimSuffix(d.String(), "0s")
+}
+
+// thinks reports whether the model reasons, and its reply has not begun.
+func (p *paper) thinks() bool {
+	return slices.ContainsFunc(p.open, func(l *live) bool {
+		_, ok := l.Body.(chat.Thinking)
+		return ok && p.folded != l.ID
+	})
 }
 
 // mending reports whether a prompt is pawl's own, about failed checks.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/editor"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
@@ -131,6 +132,9 @@ func (s *screen) answer(k keys.Press) {
 		s.talk.Interrupt("person")
 	case a.reason && k.Name == "enter":
 		s.heard(a.form.Choose(chat.NoAndPerhaps, a.answer.Take()))
+	case k.Name == "enter" && a.form.Question().Why == chat.AskedByCommand && isCommand(a.answer.Text()): // no answer: it leaves the question
+		s.talk.Interrupt("person")
+		s.talk.Enter(a.answer.Take())
 	case a.words() && k.Name == "enter":
 		s.heard(a.form.Read(a.answer.Text()))
 	case a.words():
@@ -145,6 +149,16 @@ func (s *screen) answer(k keys.Press) {
 	case k.Text != "" || k.Name == "enter":
 		s.choose(k.Text)
 	}
+}
+
+// isCommand reports whether a text is a slash command.
+func isCommand(text string) bool {
+	name, _, ok := slash.Parse(text)
+	if !ok {
+		return false
+	}
+	_, err := slash.Find(name)
+	return err == nil
 }
 
 // heard carries out an answer.
@@ -206,7 +220,7 @@ func (s *screen) asked(room int) (out []styled.Line) {
 	case a.focus && a.reason:
 		out = append(out, styled.Of(styled.Dim, "  Enter says no, with what you typed; Esc goes back"))
 	case a.focus && a.words():
-		out = append(out, styled.Of(styled.Dim, "  Enter answers; Tab goes back to your prompt"))
+		out = append(out, styled.Of(styled.Dim, "  Enter answers; Tab goes back to your prompt; Esc gives up"))
 	case a.focus:
 		out = append(out, styled.Of(styled.Dim, "  press a key; Tab goes to your prompt; Esc ends the turn"))
 	case a.left || !s.edit.Empty():

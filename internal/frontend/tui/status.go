@@ -137,8 +137,11 @@ func (s *screen) activity(state fsm.State) string {
 	case lifecycle.Idle, lifecycle.ProcessingPrompt, lifecycle.ProgressCheck, lifecycle.PhaseTransition:
 		return "working"
 	case lifecycle.StreamingResponse:
-		if s.paper.flow != nil {
+		switch {
+		case s.paper.flow != nil:
 			return "answering"
+		case s.paper.thinks():
+			return "thinking"
 		}
 		return "waiting for the model"
 	case lifecycle.ExecutingTool:

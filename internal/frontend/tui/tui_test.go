@@ -335,7 +335,7 @@ func TestLongOutput(t *testing.T) {
 	r.see("all done")
 	r.rest(1)
 	text := r.text()
-	for _, s := range []string{"exit code 3", "\n  1\n  2\n", "lines between; Ctrl+O shows all", "\n  10000\n"} {
+	for _, s := range []string{"exit code 3", "\n  1\n  2\n", "… 9988 lines between; Ctrl+O shows more", "\n  10000\n"} {
 		if !strings.Contains(text, s) {
 			t.Errorf("%q is not seen:\n%s", s, text)
 		}

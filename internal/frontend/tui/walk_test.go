@@ -1,0 +1,90 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+)
+
+// What a walk through the screen as a stranger has shown.
+
+// Requests that fail for the same reason are written once, and then said together;
+// another reason is another line, and Ctrl+O has them all.
+//
+// SPEC 5.4, 18.2
+func TestTriesAlike(t *testing.T) {
+	retry := func(id string, n int, why string) chat.Change {
+		return chat.Change{What: chat.Finished, Block: chat.Block{ID: id, Body: chat.Retry{Attempt: n, Text: "try " + string(rune('0'+n)) + " failed: " + why + "; again in 1 s", Reason: why, Wait: time.Second}}}
+	}
+	note := chat.Change{What: chat.Finished, Block: chat.Block{ID: "n", Body: chat.Note{Kind: chat.OfInterrupt, Text: "interrupted"}}}
+	for _, c := range []struct {
+		name    string
+		whole   bool
+		changes []chat.Change
+		want    string
+	}{
+		{"one", false, []chat.Change{retry("a", 1, "x"), note}, "! try 1 failed: x; again in 1 s\ninterrupted"},
+		{"two", false, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), note}, "! try 1 failed: x; again in 1 s\n! try 2 failed for the same reason\ninterrupted"},
+		{"four", false, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), retry("c", 3, "x"), retry("d", 4, "x"), note}, "! try 1 failed: x; again in 1 s\n! tries 2 to 4 failed for the same reason\ninterrupted"},
+		{"another reason", false, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), retry("c", 3, "y"), note}, "! try 1 failed: x; again in 1 s\n! try 2 failed for the same reason\n! try 3 failed: y; again in 1 s\ninterrupted"},
+		{"another request", false, []chat.Change{retry("a", 1, "x"), note, retry("b", 1, "x")}, "! try 1 failed: x; again in 1 s\ninterrupted\n! try 1 failed: x; again in 1 s"},
+		{"nothing folded", true, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), note}, "! try 1 failed: x; again in 1 s\n! try 2 failed: x; again in 1 s\ninterrupted"},
+	} {
+		p := &paper{width: 80, whole: c.whole}
+		for _, ch := range c.changes {
+			p.take(ch)
+		}
+		var lines []string
+		for _, l := range p.done() {
+			if text := strings.TrimSpace(l.String()); text != "" {
+				lines = append(lines, text)
+			}
+		}
+		if got := strings.Join(lines, "\n"); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// A slash command is no answer to a question of another one: it leaves the question.
+//
+// SPEC 18.3
+func TestCommandInsteadOfAnAnswer(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+	r.mode = "yolo"
+	r.start("")
+	r.say("go")
+	r.press("enter")
+	r.rest(1)
+	r.say("/undo")
+	r.press("enter")
+	r.see("do it? [y]es, [n]o")
+	r.say("/todo")
+	r.press("enter")
+	r.see("the model has written no list of steps yet")
+	if text := r.text(); strings.Contains(text, "not understood") {
+		t.Errorf("it was taken for an answer:\n%s", text)
+	}
+}
+
+// SPEC 18.2: how much is not shown counts what the result itself lacks.
+func TestMissingLines(t *testing.T) {
+	for line, want := range map[string]int64{
+		"[… 3781 lines, 18905 bytes left out; the whole is in /tmp/x …]": 3781,
+		"[… 1 line, 9 bytes left out; the whole is in /tmp/x …]":         1,
+		"[… 900 bytes left out; the whole is in /tmp/x …]":               0,
+		"3781 lines": -1, "[… more]": -1,
+	} {
+		n, ok := tool.Missing(line)
+		if !ok {
+			n = -1
+		}
+		if n != want {
+			t.Errorf("%s: %d, want %d", line, n, want)
+		}
+	}
+}
