@@ -1,6 +1,7 @@
 package line
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
@@ -22,4 +23,20 @@ func TestChecks(t *testing.T) {
 	_, seen := r.run()
 	shown(t, "checks", seen)
 	safe(t, seen)
+}
+
+// SPEC 18.2: what a failing command printed is seen here as well, its beginning and
+// its end; what succeeds stays one line.
+func TestFailedOutput(t *testing.T) {
+	m := llmtest.New(llmtest.Use("bash", `{"command":"seq 10000; echo oops; exit 3"}`), llmtest.Use("bash", `{"command":"echo fine"}`), llmtest.Say("Done."))
+	r := newRig(t, m, keysOf("go", "quit")...)
+	_, seen := r.run()
+	for _, want := range []string{"exit code 3", "\n    1\n    2\n    3\n    4\n    … 9989 lines between\n    9994\n", "    oops\n  bash echo fine"} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("%q is not seen:\n%s", want, seen)
+		}
+	}
+	if strings.Contains(seen, "\n    fine") {
+		t.Errorf("a success is more than a line:\n%s", seen)
+	}
 }

@@ -344,6 +344,23 @@ func (v *view) done(i int, b chat.Call) {
 		return // question and answer stand there
 	}
 	v.outcome(waits, b.Title, b.Said)
+	if b.Failed() {
+		v.printed(b.Output)
+	}
+}
+
+// printed shows the beginning and the end of what failed.
+func (v *view) printed(output string) {
+	x := chat.Printed(output, false)
+	for _, l := range x.Head {
+		v.line("    " + l)
+	}
+	if x.Between > 0 {
+		v.line(fmt.Sprintf("    … %d lines between", x.Between))
+	}
+	for _, l := range x.Tail {
+		v.line("    " + l)
+	}
 }
 
 // outcome completes the line that waits for it, or writes a new line.
@@ -367,6 +384,9 @@ func (v *view) check(c chat.Change, b chat.Check) {
 		v.hanging = true
 	case chat.Finished:
 		v.outcome(v.hanging, b.Title, b.Said)
+		if b.Exit == nil || *b.Exit != 0 {
+			v.printed(b.Output)
+		}
 	}
 }
 

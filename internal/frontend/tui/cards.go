@@ -18,8 +18,6 @@ import (
 
 const (
 	promptHead = 12 // lines of a long prompt that are shown
-	outputHead = 4  // of what a failed command printed
-	outputTail = 8
 	diffLines  = 40
 )
 
@@ -193,14 +191,14 @@ func (p *paper) call(b chat.Call) {
 		return // the list of steps stands right above
 	}
 	p.begin(aCall)
-	refused := b.Outcome == event.Denied || b.Outcome == event.Invalid || b.Outcome == event.Cancelled
+	refused := b.Refused()
 	failed := b.Outcome != event.OK || b.Exit != nil && *b.Exit != 0
 	p.title(b.Title, b.Said, failed, refused)
 	switch {
 	case refused && !p.whole:
 	case p.whole && b.Diff == "":
 		p.printed(b.Output)
-	case failed && (b.Command != "" || b.Kind == tool.Exec):
+	case b.Failed():
 		p.printed(b.Output)
 	case b.Diff != "" && !p.asked(b.Title):
 		p.diff(b.Diff, diffLines)
@@ -214,31 +212,21 @@ func (p *paper) asked(title string) bool {
 
 // printed shows the beginning and the end of an output.
 func (p *paper) printed(text string) {
-	lines := strings.Split(strings.Trim(text, "\n"), "\n")
-	if n := len(lines) - 1; strings.HasPrefix(lines[n], "exit code ") { // the title says so
-		lines = lines[:n]
-	}
-	if len(lines) == 0 || len(lines) == 1 && lines[0] == "" {
-		return
-	}
+	x := chat.Printed(text, p.whole)
 	show := func(ls []string) {
 		for _, l := range ls {
 			p.put(styled.Of(styled.Dim, "  "+styled.Tabs(l)))
 		}
 	}
-	if len(lines) <= outputHead+outputTail+2 || p.whole {
-		show(lines)
-		return
-	}
-	between, shows := int64(len(lines)-outputHead-outputTail), "all"
-	for _, l := range lines {
-		if n, ok := tool.Missing(l); ok { // the result itself has not all of it
-			between, shows = between+n-1, "more"
+	show(x.Head)
+	if x.Between > 0 {
+		shows := "all"
+		if x.Spilled {
+			shows = "more"
 		}
+		p.put(styled.Of(styled.Accent, fmt.Sprintf("  … %d lines between; Ctrl+O shows %s", x.Between, shows)))
 	}
-	show(lines[:outputHead])
-	p.put(styled.Of(styled.Accent, fmt.Sprintf("  … %d lines between; Ctrl+O shows %s", between, shows)))
-	show(lines[len(lines)-outputTail:])
+	show(x.Tail)
 }
 
 // diff shows a change of files. Of a long one it shows only the first most lines; 0

@@ -1,0 +1,56 @@
+package chat
+
+import (
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Excerpt is the beginning and the end of what something printed.
+type Excerpt struct {
+	Head, Tail []string
+	Between    int64 // lines that are between them
+	Spilled    bool  // the result itself has not all of them
+}
+
+const (
+	excerptHead = 4
+	excerptTail = 8
+)
+
+// Failed reports whether a call ran and failed, as a command or another program:
+// then a person wants to see what it printed.
+func (c Call) Failed() bool {
+	broke := c.Outcome != event.OK || c.Exit != nil && *c.Exit != 0
+	return broke && !c.Refused() && (c.Command != "" || c.Kind == tool.Exec)
+}
+
+// Refused reports whether a call did not run.
+func (c Call) Refused() bool {
+	return c.Outcome == event.Denied || c.Outcome == event.Invalid || c.Outcome == event.Cancelled
+}
+
+// Printed returns what something printed without its exit code, which stands in its
+// title. all: nothing is between head and tail.
+func Printed(output string, all bool) (x Excerpt) {
+	lines := strings.Split(strings.Trim(output, "\n"), "\n")
+	if n := len(lines) - 1; strings.HasPrefix(lines[n], "exit code ") {
+		lines = lines[:n]
+	}
+	if len(lines) == 0 || len(lines) == 1 && lines[0] == "" {
+		return x
+	}
+	if len(lines) <= excerptHead+excerptTail+2 || all {
+		x.Head = lines
+		return x
+	}
+	x.Head, x.Tail = lines[:excerptHead], lines[len(lines)-excerptTail:]
+	for _, l := range lines[excerptHead : len(lines)-excerptTail] {
+		x.Between++
+		if n, ok := tool.Missing(l); ok {
+			x.Between, x.Spilled = x.Between+n-1, true
+		}
+	}
+	return x
+}
