@@ -240,6 +240,9 @@ func (f filter) opens(of uint32) {
 	}
 }
 
+// setDelegation is F_SETDELEG of newer kernels, a lease that holds for folders, too.
+const setDelegation = unix.F_SETLEASE + 16
+
 // processes keeps from others what Landlock's scope does not.
 func (f filter) processes() {
 	f.when(unix.SYS_CLONE, func(b *program) {
@@ -250,6 +253,13 @@ func (f filter) processes() {
 		b.ret(allow)
 	})
 	f.ioctls()
+	// Who opens a file with a lease for writing waits for its holder, who needs only
+	// to read it.
+	f.when(unix.SYS_FCNTL, func(b *program) {
+		b.arg(1)
+		b.either([]uint32{unix.F_SETLEASE, setDelegation}, eperm)
+		b.ret(allow)
+	})
 	f.when(unix.SYS_PRCTL, func(b *program) {
 		b.arg(0)
 		b.jump(unix.BPF_JEQ, unix.PR_SET_PTRACER, 0, 1)

@@ -75,6 +75,11 @@ func (p Policy) Change(file string, act Act) Verdict {
 			return Refused
 		}
 	}
+	for _, k := range p.Kept {
+		if Within(k, file) || act != Write && Within(file, k) { // a folder above it would take it along
+			return Refused
+		}
+	}
 	return Made
 }
 

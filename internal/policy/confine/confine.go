@@ -77,6 +77,9 @@ type Policy struct {
 	// Guards are the folders in which protected names hold: the workspace, and
 	// those of the policies that this one was narrowed from.
 	Guards []string
+	// Kept are paths in the workspace that git's configuration runs or reads. They
+	// are protected like the configuration, and where they are.
+	Kept []string
 	// Secrets are paths that nothing readable may contain: keys, pawl's own state.
 	Secrets []string
 	// Loopback allows connections between the sandbox's own processes.
@@ -99,6 +102,8 @@ type Facts struct {
 	State []string
 	// Git and Common are the workspace's git folders outside it.
 	Git, Common []string
+	// Kept are as of Policy.
+	Kept []string
 	// Reads are the toolchain folders of this machine in unusual places, such
 	// as GOMODCACHE.
 	Reads []string
@@ -123,7 +128,7 @@ func New(l Level, f Facts) Policy {
 	p.Secrets = append(p.Secrets, closed[:]...)
 	p.Lists, p.Parts = slices.Clone(f.Lists), slices.Clone(f.Parts)
 	p.Writes = slices.Clone(f.Writes)
-	p.Git, p.Common = slices.Clone(f.Git), slices.Clone(f.Common)
+	p.Git, p.Common, p.Kept = slices.Clone(f.Git), slices.Clone(f.Common), slices.Clone(f.Kept)
 	if l >= Hosts {
 		p.Hosts = slices.Clone(f.Hosts)
 	}
@@ -207,7 +212,7 @@ func (p Policy) MayRead(file string) bool {
 func (p Policy) Narrow(q Policy) Policy {
 	r := Policy{
 		Level: min(p.Level, q.Level), Loopback: p.Loopback && q.Loopback,
-		Guards: union(p.Guards, q.Guards), Secrets: union(p.Secrets, q.Secrets),
+		Guards: union(p.Guards, q.Guards), Kept: union(p.Kept, q.Kept), Secrets: union(p.Secrets, q.Secrets),
 		Writes: meet(p.Writes, q.Writes), Git: meet(p.Git, q.Git), Common: meet(p.Common, q.Common), Hosts: slices.DeleteFunc(slices.Clone(p.Hosts), func(h string) bool { return !slices.Contains(q.Hosts, h) }),
 		Reads: meet(p.readable(), q.readable()),
 	}

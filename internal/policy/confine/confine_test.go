@@ -69,6 +69,38 @@ func TestChange(t *testing.T) {
 	}
 }
 
+// SPEC 16.3: what git's configuration runs of the workspace stays, and where it is.
+func TestKept(t *testing.T) {
+	f := facts
+	f.Kept = []string{"/home/u/w/tools/hooks", "/home/u/w/.gitmore"}
+	for _, c := range []struct {
+		file string
+		act  Act
+		want Verdict
+	}{
+		{"tools/hooks", Remove, Refused}, {"tools/hooks/pre-commit", Create, Refused}, {"tools/hooks/pre-commit", Write, Refused}, {"tools/hooks", Point, Refused},
+		{"tools", Remove, Refused}, {"tools", Create, Refused}, {"tools", Point, Refused}, {"tools", Write, Made}, {"tools/x", Create, Made}, {"tools/hooksx", Create, Made},
+		{".gitmore", Write, Refused}, {".gitmore.x", Write, Made}, {"a", Create, Made},
+	} {
+		if got := New(Workspace, f).Change("/home/u/w/"+c.file, c.act); got != c.want {
+			t.Errorf("Change(%s, %d) = %d, want %d", c.file, c.act, got, c.want)
+		}
+	}
+	opened := New(Workspace, f).Grant(nil, nil, []string{"/home/u/w/.gitmore"})
+	if opened.Change("/home/u/w/.gitmore", Write) != Made {
+		t.Error("a file that a person opened cannot be changed")
+	}
+	s := readProfile(t, New(Workspace, f).Seatbelt())
+	for path, want := range map[string]bool{"tools/hooks/x": false, "tools/x": true, ".gitmore": false, "a": true} {
+		if s.allows("file-write-create", "/home/u/w/"+path, "REGULAR-FILE") != want {
+			t.Errorf("Seatbelt: create %s is not %v", path, want)
+		}
+	}
+	if s.allows("file-write-unlink", "/home/u/w/tools", "DIRECTORY") {
+		t.Error("Seatbelt: the folder above can be moved")
+	}
+}
+
 // SPEC 16.12: never keys, never pawl's state, whatever the workspace is.
 func TestValidate(t *testing.T) {
 	if err := New(Workspace, facts).Validate(); err != nil {
@@ -106,7 +138,7 @@ func TestNarrowOnlyNarrows(t *testing.T) {
 			Level: Level(rapid.IntRange(0, 2).Draw(t, "level")), Root: file.Draw(t, "root"),
 			Reads: rapid.SliceOfN(file, 0, 3).Draw(t, "reads"), Writes: rapid.SliceOfN(file, 0, 3).Draw(t, "writes"),
 			Granted: rapid.SliceOfN(file, 0, 3).Draw(t, "granted"), Opened: rapid.SliceOfN(file, 0, 2).Draw(t, "opened"),
-			Loopback: rapid.Bool().Draw(t, "loopback"), Hosts: rapid.SliceOfN(part, 0, 3).Draw(t, "hosts"),
+			Kept: rapid.SliceOfN(file, 0, 2).Draw(t, "kept"), Loopback: rapid.Bool().Draw(t, "loopback"), Hosts: rapid.SliceOfN(part, 0, 3).Draw(t, "hosts"),
 		}
 		p.Guards = []string{p.Root}
 		return p

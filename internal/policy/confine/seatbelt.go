@@ -2,6 +2,7 @@ package confine
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -124,6 +125,12 @@ func (p Policy) seatbeltWrites(line func(string, ...any)) {
 	line("(allow file-write* (subpath %s))", quoted(p.Root))
 	for _, g := range p.Guards {
 		guardRules(line, g)
+	}
+	for _, k := range p.Kept {
+		line("(deny file-write* (subpath %s))", quoted(k))
+		for dir := path.Dir(k); dir != "/" && dir != p.Root; dir = path.Dir(dir) {
+			line("(deny file-write-unlink file-write-create (literal %s))", quoted(dir))
+		}
 	}
 	for _, g := range p.Granted {
 		line("(allow file-write* (subpath %s))", quoted(g))
