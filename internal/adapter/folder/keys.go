@@ -39,12 +39,12 @@ func Keys(dir string) []string {
 		defer d.Close()
 		names, _ := d.Readdirnames(maxKeyEntries) // what it could read counts
 		for _, n := range names {
-			name := path.Join(dir, n)
-			secret := secrets.LooksSecret(name) && files < maxKeyFiles
+			secret := secrets.LooksSecret(n) && files < maxKeyFiles // no folder here is one of secrets
 			inner := dir == "." && n[0] != '.' && n != "node_modules" && n != "vendor"
 			if !secret && !inner {
 				continue // the system is not asked about it: there may be many
 			}
+			name := path.Join(dir, n)
 			st, err := root.Lstat(name)
 			switch {
 			case err != nil:

@@ -103,7 +103,7 @@ func (s *Servers) atTop(wanted func(*Server) bool) []*Server {
 				return
 			}
 			if e.IsDir() {
-				if !strings.HasPrefix(e.Name(), ".") && !isPassed(e.Name()) {
+				if depth > 0 && !strings.HasPrefix(e.Name(), ".") && !isPassed(e.Name()) {
 					below = append(below, filepath.Join(dir, e.Name()))
 				}
 				continue
@@ -116,9 +116,7 @@ func (s *Servers) atTop(wanted func(*Server) bool) []*Server {
 			}
 		}
 		for _, dir := range below {
-			if depth > 0 {
-				look(dir, depth-1)
-			}
+			look(dir, depth-1)
 		}
 	}
 	look(s.opt.Root, 1)

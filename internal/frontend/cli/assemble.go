@@ -129,8 +129,8 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	return o, a.attachObservers(o, f, fr, t.nodes)
 }
 
-// choices are the values of flags, settings and environment. The store, which
-// depends on few of them, is opened meanwhile.
+// choices are the values of flags, settings and environment. What depends on few
+// of them, and takes its time, is begun meanwhile.
 type choices struct {
 	dir      string
 	paths    settings.Paths
@@ -144,6 +144,7 @@ type choices struct {
 	trust    *folderTrust
 	plugins  []usedPlugin
 	by       confinedBy
+	keys     <-chan []string             // of the folder's files of secrets, which are read meanwhile
 	store    func() (event.Store, error) // is being opened meanwhile
 	readOnly bool                        // as front.readOnly
 }
@@ -153,6 +154,9 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 	if c.dir, err = a.realDir(f); err != nil {
 		return c, err
 	}
+	keys := make(chan []string, 1)
+	go func(dir string) { keys <- folder.Keys(dir) }(c.dir)
+	c.keys = keys
 	if c.plan, err = a.planFile(f.plan); err != nil {
 		return c, err
 	}
@@ -240,8 +244,6 @@ type world struct {
 }
 
 func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w world, err error) {
-	keys := make(chan []string, 1)
-	go func() { keys <- folder.Keys(c.dir) }() // beside what else a start does
 	if f.noSession {
 		o.closers = append(o.closers, func() error { return os.RemoveAll(c.paths.Spill()) }) // when nothing writes there any more
 	}
@@ -270,7 +272,7 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 	if err != nil {
 		return w, err
 	}
-	w.mask = secrets.New(slices.Concat(held, a.heldSecrets(), <-keys)...)
+	w.mask = secrets.New(slices.Concat(held, a.heldSecrets(), <-c.keys)...)
 	starter := o.starter(c.by)
 	o.by, o.git = c.by, &workspace.Git{Starter: starter, Confine: c.by.git()}
 	if w.files, err = workspace.Open(c.dir, workspace.Options{Outside: true, Git: o.git}); err != nil { // the permission gate decides before

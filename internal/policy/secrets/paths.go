@@ -31,6 +31,9 @@ func LooksSecret(p string) bool {
 	case ".env":
 		return true
 	}
+	if !strings.HasPrefix(p, ".") && !strings.Contains(p, "/.") {
+		return false // none of these folders
+	}
 	for _, d := range [...]string{".ssh/", ".gnupg/", ".aws/credentials", ".docker/config.json", ".kube/config", ".config/gcloud/", ".config/gh/hosts.yml"} {
 		if i := strings.Index(p, d); i == 0 || i > 0 && p[i-1] == '/' {
 			return d != ".ssh/" || !strings.HasPrefix(base, "known_hosts") && base != "config"
