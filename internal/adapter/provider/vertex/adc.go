@@ -119,6 +119,10 @@ type file struct {
 	ClientID  string `json:"client_id"`
 	ClientKey string `json:"client_secret"`
 	Refresh   string `json:"refresh_token"`
+	// Of a file that stands for another service account (impersonate.go).
+	Impersonate string   `json:"service_account_impersonation_url"`
+	Source      *file    `json:"source_credentials"`
+	Delegates   []string `json:"delegates"`
 }
 
 // login is what signs a person in.
@@ -220,6 +224,14 @@ func (s Source) find(ctx context.Context) (token, error) {
 	defer cancel()
 	client := &http.Client{Transport: s.HTTP, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	ctx = context.WithValue(ctx, oauth2.HTTPClient, client)
+	if f.Type == "impersonated_service_account" {
+		return s.impersonate(ctx, client, f, path)
+	}
+	return s.of(ctx, f, path)
+}
+
+// of gets a token with a file of credentials.
+func (s Source) of(ctx context.Context, f *file, path string) (token, error) {
 	uri := f.TokenURI
 	if uri == "" {
 		uri = "https://oauth2.googleapis.com/token"

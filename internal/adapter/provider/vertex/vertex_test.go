@@ -73,6 +73,7 @@ func TestPaths(t *testing.T) {
 
 // google is a network with Google's token service and models.
 type google struct {
+	other  int // what the service of another account's tokens answers with
 	t      *testing.T
 	token  func(url.Values) (int, string)
 	flavor string // of the machine's service; "" is none
@@ -92,6 +93,12 @@ func (g *google) RoundTrip(r *http.Request) (*http.Response, error) {
 		form, _ := url.ParseQuery(string(raw))
 		status, body := g.token(form)
 		return answer(status, body, http.Header{"Content-Type": {"application/json"}})
+	case "iamcredentials.googleapis.com":
+		body, _ := io.ReadAll(r.Body)
+		if r.Header.Get("Authorization") != "Bearer ya29.access-token-0123456789" || !strings.Contains(string(body), `"scope":["https://www.googleapis.com/auth/cloud-platform"]`) {
+			g.t.Errorf("%v %s", r.Header, body)
+		}
+		return answer(g.other, `{"accessToken":"ya29.other-token-0123456789","expireTime":"2099-01-01T00:00:00Z"}`, http.Header{})
 	case "169.254.169.254":
 		if g.flavor == "" || r.Header.Get("Metadata-Flavor") != "Google" {
 			return nil, errors.New("no route to host")
@@ -155,6 +162,13 @@ func TestCredentials(t *testing.T) {
 		}
 		return out
 	}
+	other := func(address string, by map[string]string) any {
+		out := map[string]any{"type": "impersonated_service_account", "service_account_impersonation_url": address}
+		if by != nil {
+			out["source_credentials"] = by
+		}
+		return out
+	}
 	for _, c := range []struct {
 		name  string
 		file  any  // of GOOGLE_APPLICATION_CREDENTIALS
@@ -187,6 +201,14 @@ func TestCredentials(t *testing.T) {
 		{name: "the service is broken", file: person, net: google{token: func(url.Values) (int, string) { return 503, "1//refresh-token-01" }}, err: "gave no token"},
 		{name: "a key that is none", file: with(account, "private_key", "-----BEGIN PRIVATE KEY-----\nsecretkeytext\n-----END PRIVATE KEY-----"), err: "cannot be used"},
 		{name: "a key for another address", file: with(account, "token_uri", "http://evil.example/token"), err: "not https"},
+		{name: "another account", file: other("https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/b@x.iam:generateAccessToken", person), used: "Bearer ya29.other-token-0123456789", net: google{token: good, other: 200}},
+		{name: "another account, by a service account", file: other("https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/b@x.iam:generateAccessToken", account), used: "Bearer ya29.other-token-0123456789", net: google{token: good, other: 200}},
+		{name: "another account that is refused", file: other("https://iamcredentials.googleapis.com/v1/x", person), err: "HTTP 403", net: google{token: good, other: 403}},
+		{name: "another account elsewhere", file: other("https://iamcredentials.googleapis.com.evil.example/v1/x", person), err: "names no address of Google"},
+		{name: "another account without https", file: other("http://iamcredentials.googleapis.com/v1/x", person), err: "names no address of Google"},
+		{name: "another account of Google's else", file: other("https://storage.googleapis.com/evil", person), err: "names no address of Google"},
+		{name: "another account by nothing", file: other("https://iamcredentials.googleapis.com/v1/x", nil), err: "holds no credentials"},
+		{name: "accounts in a row", file: other("https://iamcredentials.googleapis.com/v1/x", map[string]string{"type": "impersonated_service_account"}), err: `type "impersonated_service_account"`},
 		{name: "federation", file: map[string]string{"type": "external_account"}, err: `type "external_account"`},
 		{name: "no JSON", file: nil, usual: true, net: google{flavor: "Google"}, used: "Bearer ya29.machine-token-0123456789"},
 	} {
