@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
@@ -77,5 +79,40 @@ func TestRightToLeft(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The caret of text from right to left moves in the order of the text, a character
+// that a person sees at a time, and no key loses another one.
+//
+// SPEC 18.5
+func TestCaretFromRightToLeft(t *testing.T) {
+	r := newRig(t, llmtest.New())
+	r.start("")
+	r.see("what is to be done?")
+	for _, text := range []string{"שלום עולם abc", "مرحبا 12 بالعالم", "בְּרֵאשִׁית x", "می\u200cخواهم", "a (שלום) b", "漢字 שלום 👍🏽"} {
+		r.send(keys.Paste{Text: text})
+		r.see("› " + text)
+		for head := text; head != ""; {
+			last := ""
+			for rest := head; rest != ""; rest = rest[len(last):] {
+				last, _ = ansi.FirstGraphemeCluster(rest, ansi.GraphemeWidth)
+			}
+			head = strings.TrimSuffix(head, last)
+			r.press("left")
+			want := 2 + styled.Width(head)
+			r.until(fmt.Sprintf("%q with the caret in column %d", text, want), func(string) bool {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				_, col, _ := r.term.Cursor()
+				return col == want
+			})
+			r.press("_")
+			r.until("a sign", func(s string) bool { return strings.Contains(s, "› "+head+"_"+text[len(head):]+"\n") })
+			r.press("backspace")
+			r.until("none", func(s string) bool { return strings.Contains(s, "› "+text+"\n") })
+		}
+		r.press("ctrl+k")
+		r.until("an empty prompt", func(s string) bool { return !strings.Contains(s, text) })
 	}
 }

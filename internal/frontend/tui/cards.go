@@ -88,7 +88,12 @@ func (p *paper) prompt(b chat.Prompt) {
 	lines := strings.Split(strings.TrimSpace(b.Text), "\n")
 	more := 0
 	if len(lines) > promptHead+promptHead/4 && !p.whole {
-		more = len(lines) - promptHead
+		for _, l := range lines[promptHead:] {
+			n, left := tool.Missing(l)
+			if more++; left { // it was too long for the window, and the rest is in a file
+				more += int(n) - 1
+			}
+		}
 		lines = lines[:promptHead]
 	}
 	for i, l := range lines {

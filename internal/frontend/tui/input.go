@@ -48,6 +48,9 @@ func (s *screen) press(ctx context.Context, k keys.Press) {
 	case "shift+tab":
 		s.cycle()
 		return
+	case "ctrl+l":
+		s.clears()
+		return
 	}
 	switch {
 	case s.ask != nil && s.ask.focus:
@@ -109,6 +112,8 @@ func (s *screen) prompt(k keys.Press) {
 		s.chord = true
 	case "ctrl+g":
 		s.elsewhere()
+	case "ctrl+s":
+		s.putsAside()
 	case "?":
 		if e.Empty() {
 			s.pager = &pager{title: "the keys", lines: keysHelp()}
@@ -225,6 +230,7 @@ func (s *screen) enter() {
 		s.paper.shells = append(s.paper.shells, in.Text)
 	}
 	s.talk.Enter(text, with)
+	s.backFromAside()
 }
 
 // keep puts a text into the history.

@@ -187,6 +187,8 @@ func keysHelp() []styled.Line {
 		{"Ctrl+O", "the whole session, nothing folded"},
 		{"Ctrl+T", "the states, the path of this turn, its phases and steps; it stays up to date"},
 		{"Ctrl+G, Ctrl+X Ctrl+E", "your editor"},
+		{"Ctrl+S", "put what you typed aside, for another prompt first"},
+		{"Ctrl+L", "an empty screen; what was there is in the scrollback"},
 		{"Ctrl+_, Alt+_", "undo typing; do it again"},
 		{"Ctrl+K U W Y", "erase to the end, to the beginning, a word; bring back"},
 		{"Alt+Y", "after Ctrl+Y: what was erased before that"},

@@ -221,6 +221,8 @@ func (s *screen) asked(room int) (out []styled.Line) {
 		out = append(out, styled.Of(styled.Dim, "  Enter says no, with what you typed; Esc goes back"))
 	case a.focus && a.words():
 		out = append(out, styled.Of(styled.Dim, "  Enter answers; Tab goes back to your prompt; Esc gives up"))
+	case a.focus && s.Width < 60:
+		out = append(out, styled.Of(styled.Dim, "  press a key; Tab: prompt; Esc: ends"))
 	case a.focus:
 		out = append(out, styled.Of(styled.Dim, "  press a key; Tab goes to your prompt; Esc ends the turn"))
 	case a.left || !s.edit.Empty():

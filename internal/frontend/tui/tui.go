@@ -105,6 +105,7 @@ type screen struct {
 	paper paper
 	edit  *editor.Editor
 	modal *editor.Modal // nil: the keys are those of shells
+	aside string        // a prompt that was put aside; "" for none
 	ask   *asking
 	done  string // the id of the question that was answered last
 

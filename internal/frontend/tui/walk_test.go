@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
 )
 
 // What a walk through the screen as a stranger has shown.
@@ -86,5 +88,70 @@ func TestMissingLines(t *testing.T) {
 		if n != want {
 			t.Errorf("%s: %d, want %d", line, n, want)
 		}
+	}
+}
+
+// A prompt that was begun waits for another one; nothing of it is lost.
+//
+// SPEC 18.3
+func TestPutAside(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Say("all done")))
+	r.start("")
+	r.see("what is to be done?")
+	long := strings.Repeat("a line\n", 30)
+	r.say("first half ")
+	r.send(keys.Paste{Text: long})
+	r.see("[pasted text 1: 30 lines]")
+	r.press("ctrl+s")
+	r.see("put aside")
+	r.say("urgent")
+	r.see("› urgent")
+	r.press("enter")
+	r.rest(1)
+	r.see("› first half [pasted text 1: 30 lines]")
+	r.press("ctrl+s", "ctrl+s")
+	r.see("› first half [pasted text 1: 30 lines]")
+	r.press("ctrl+s")
+	r.say("other")
+	r.press("ctrl+s")
+	r.see("› first half")
+	r.press("ctrl+u", "ctrl+s")
+	r.see("› other")
+}
+
+// An empty screen keeps what was there in the scrollback, and the prompt.
+//
+// SPEC 18.1, 18.3
+func TestClearedScreen(t *testing.T) {
+	var text strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&text, "row%02d of it\n\n", i)
+	}
+	for _, height := range []int{10, 24, 80} {
+		r := newRig(t, llmtest.New(llmtest.Say(text.String())))
+		r.start("")
+		r.resize(80, height)
+		r.say("go")
+		r.press("enter")
+		r.rest(1)
+		r.say("half a prompt")
+		r.press("ctrl+l")
+		r.until("an empty screen", func(string) bool {
+			return strings.HasPrefix(strings.TrimLeft(r.screen(), "\n"), "› half a prompt\n")
+		})
+		at := 0
+		for i := range 30 {
+			row := fmt.Sprintf("row%02d of it", i)
+			if n := strings.Count(r.text(), row); n != 1 {
+				t.Errorf("height %d: %s is there %d times", height, row, n)
+			}
+			if next := strings.Index(r.text(), row); next < at {
+				t.Errorf("height %d: %s is out of order", height, row)
+			} else {
+				at = next
+			}
+		}
+		r.say(" more")
+		r.see("› half a prompt more")
 	}
 }
