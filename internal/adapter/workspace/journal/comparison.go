@@ -287,7 +287,7 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 				present = map[string]bool{}
 			}
 			present[name] = true
-			l.newRules = l.newRules || j.absent[rel] // it came back
+			l.newRules = l.newRules || j.absent == nil || j.absent[rel] // it may have come back
 			continue
 		}
 		// It was ignored before, so its existence proves nothing.

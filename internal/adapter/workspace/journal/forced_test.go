@@ -43,7 +43,9 @@ func TestForcedIsWhole(t *testing.T) {
 			git(t, root, "update-index", "--index-version", fmt.Sprint(2+2*(seed%2)))
 			opt := Options{FollowFrom: -1 + 2*int(seed/2%2)} // by looking at every file, or by following
 			past(&opt)
-			j := open(t, root, opt)
+			again := opt
+			again.Dir = t.TempDir()
+			j := open(t, root, again)
 			see(t, j, "")
 			see(t, j, "")
 			away := map[string]bool{}
@@ -88,6 +90,13 @@ func TestForcedIsWhole(t *testing.T) {
 						put(t, root, dir+"/"+name, fmt.Sprint("changed", step))
 					}
 				}
+				if r.IntN(5) == 0 {
+					did += ", taken up"
+					if err := j.Close(); err != nil {
+						t.Fatal(err)
+					}
+					j = open(t, root, again)
+				}
 				if r.IntN(2) == 0 { // something else in the index
 					p := fmt.Sprintf("many/%02d/file_with_a_long_name_%04d", 3, 300+r.IntN(100))
 					put(t, root, p, fmt.Sprint(step))
@@ -113,4 +122,44 @@ func less(a, b []string) (out []string) {
 		}
 	}
 	return out
+}
+
+// SPEC 11.1: a file that is tracked and ignored goes, and comes back while git's
+// index stays as it is: it is watched again, also by a process that did not see it
+// go.
+func TestForcedComesBack(t *testing.T) {
+	t.Parallel()
+	for _, taken := range []bool{false, true} {
+		root := realTemp(t)
+		git(t, root, "init", "-q")
+		put(t, root, ".gitignore", "*.o\n")
+		put(t, root, "d/a.o", "1")
+		put(t, root, "d/b.o", "1")
+		git(t, root, "add", "-f", "d/a.o")
+		opt := Options{Dir: t.TempDir()}
+		past(&opt)
+		j := open(t, root, opt)
+		see(t, j, "")
+		away := filepath.Join(root, ".git", "away")
+		if err := os.Rename(filepath.Join(root, "d/a.o"), away); err != nil {
+			t.Fatal(err)
+		}
+		put(t, root, "new", "1")
+		git(t, root, "add", "new")
+		expect(t, "gone", see(t, j, ""), "-d/a.o", "+new")
+		if taken {
+			if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+			j = open(t, root, opt)
+			expect(t, "taken up", see(t, j, ""))
+		}
+		if err := os.Rename(away, filepath.Join(root, "d/a.o")); err != nil {
+			t.Fatal(err)
+		}
+		see(t, j, "")
+		put(t, root, "d/a.o", "changed")
+		put(t, root, "d/b.o", "changed")
+		expect(t, "changed", see(t, j, ""), "d/a.o")
+	}
 }

@@ -83,7 +83,8 @@ type Journal struct {
 	gitEnd  gitindex.End
 	// gitKnown is git's index as force read it, with the tracked files that are
 	// ignored: forced are those that are there, absent the others, each with the
-	// folders above them; absentMore: there are more.
+	// folders above them, nil before this process read the index; absentMore:
+	// there are more.
 	gitKnown       gitindex.Known
 	forced, absent map[string]bool
 	absentMore     bool
