@@ -42,7 +42,7 @@ func beSeatbelt() int {
 		facts.Reads = []string{self[1]}
 	}
 	level := confine.ReadOnly
-	if strings.Contains(profile, fmt.Sprintf("(allow file-write* (subpath %q))", work[1])) {
+	if strings.Contains(profile, fmt.Sprintf("(allow file-write* (literal %[1]q) (subpath %[1]q))", work[1])) {
 		level = confine.Workspace
 	}
 	p := confine.New(level, facts)
@@ -228,7 +228,7 @@ func TestBeltCommand(t *testing.T) {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 	profile, err := os.ReadFile(filepath.Join(root, "profile"))
-	if err != nil || !strings.Contains(string(profile), fmt.Sprintf("(allow file-write* (subpath %q))", box.Temp())) {
+	if err != nil || !strings.Contains(string(profile), fmt.Sprintf("(allow file-write* (literal %[1]q) (subpath %[1]q))", box.Temp())) {
 		t.Errorf("the profile does not open %s: %v", box.Temp(), err)
 	}
 	for _, c := range []struct {

@@ -28,9 +28,9 @@ import (
 // /System as a whole: below it every file has a second name.
 var seatbeltReads = []string{
 	"/usr", "/bin", "/sbin", "/opt", "/nix/store",
-	"/System/Library", "/System/Cryptexes", "/System/Volumes/Preboot/Cryptexes", "/System/iOSSupport",
+	"/System/Library", "/System/Cryptexes", "/System/Volumes/Preboot/Cryptexes", "/private/preboot/Cryptexes", "/System/iOSSupport",
 	"/Library/Apple", "/Library/Developer", "/Library/Frameworks", "/Library/Java", "/Library/Perl", "/Library/Ruby", "/Applications/Xcode.app",
-	"/private/var/db/dyld", "/private/var/db/timezone", "/private/var/db/xcode_select_link", "/private/var/select",
+	"/private/var/db/dyld", "/private/var/db/oah", "/private/var/db/timezone", "/private/var/db/xcode_select_link", "/private/var/select",
 	"/private/etc/bashrc", "/private/etc/gitconfig", "/private/etc/group", "/private/etc/hosts", "/private/etc/localtime", "/private/etc/manpaths",
 	"/private/etc/networks", "/private/etc/passwd", "/private/etc/paths", "/private/etc/paths.d", "/private/etc/profile", "/private/etc/protocols",
 	"/private/etc/rpc", "/private/etc/services", "/private/etc/shells", "/private/etc/ssl/cert.pem", "/private/etc/ssl/certs", "/private/etc/ssl/openssl.cnf",
@@ -78,7 +78,7 @@ func (p Policy) Seatbelt() string {
 		p.seatbeltWrites(line)
 	}
 	for _, s := range slices.Concat(p.Secrets, seatbeltClosed) {
-		line("(deny file-read* file-write* (subpath %s))", quoted(s))
+		line("(deny file-read* file-write* %s)", below(s))
 	}
 	for _, r := range p.Reads { // what pawl itself kept for the model
 		if within(p.Secrets, r) {
@@ -87,9 +87,9 @@ func (p Policy) Seatbelt() string {
 	}
 	for _, w := range p.Writes { // folders of pawl's own programs
 		if within(p.Secrets, w) {
-			line("(allow file-read* (subpath %s))", quoted(w))
+			line("(allow file-read* %s)", below(w))
 			if p.Level >= Workspace {
-				line("(allow file-write* (subpath %s))", quoted(w))
+				line("(allow file-write* %s)", below(w))
 			}
 		}
 	}
@@ -112,7 +112,7 @@ func (p Policy) seatbeltReads(line func(string, ...any)) {
 	}
 	reads := slices.DeleteFunc(slices.Clone(p.Reads), func(r string) bool { return slices.Contains(system, r) })
 	for _, r := range slices.Concat(seatbeltReads, p.whole(), reads, p.Writes, p.Granted, p.Git, p.Common) {
-		line("(allow file-read* (subpath %s))", quoted(r))
+		line("(allow file-read* %s)", below(r))
 	}
 	for _, d := range seatbeltDevices {
 		line("(allow file-read* file-write-data file-ioctl (require-all (literal %s) (vnode-type CHARACTER-DEVICE)))", quoted(d))
@@ -122,18 +122,18 @@ func (p Policy) seatbeltReads(line func(string, ...any)) {
 }
 
 func (p Policy) seatbeltWrites(line func(string, ...any)) {
-	line("(allow file-write* (subpath %s))", quoted(p.Root))
+	line("(allow file-write* %s)", below(p.Root))
 	for _, g := range p.Guards {
 		guardRules(line, g)
 	}
 	for _, k := range p.Kept {
-		line("(deny file-write* (subpath %s))", quoted(k))
+		line("(deny file-write* %s)", below(k))
 		for dir := path.Dir(k); dir != "/" && dir != p.Root; dir = path.Dir(dir) {
 			line("(deny file-write-unlink file-write-create (literal %s))", quoted(dir))
 		}
 	}
 	for _, g := range p.Granted {
-		line("(allow file-write* (subpath %s))", quoted(g))
+		line("(allow file-write* %s)", below(g))
 		guardRules(line, g)
 	}
 	for _, g := range p.Git {
@@ -143,11 +143,11 @@ func (p Policy) seatbeltWrites(line func(string, ...any)) {
 		gitRules(line, g, gitShared[:])
 	}
 	for _, o := range p.Opened {
-		line("(allow file-read* file-write* (subpath %s))", quoted(o))
+		line("(allow file-read* file-write* %s)", below(o))
 	}
 	for _, w := range p.Writes {
 		if !within(p.Secrets, w) {
-			line("(allow file-write* (subpath %s))", quoted(w))
+			line("(allow file-write* %s)", below(w))
 			protectRules(line, w)
 		}
 	}
@@ -186,6 +186,9 @@ func gitRules(line func(string, ...any), folder string, files []string) {
 	line("(deny file-write-create (require-all (vnode-type SYMLINK) (regex %s)))", matcher(at))
 	line("(deny file-write* (regex %s))", matcher(at+"objects/info/"+folded("alternates")+"(\\.lock)?$"))
 }
+
+// below returns filters that match a path, a plain file too, and all below it.
+func below(p string) string { return "(literal " + quoted(p) + ") (subpath " + quoted(p) + ")" }
 
 // quoted returns a path as a string of the profile's language.
 func quoted(s string) string {

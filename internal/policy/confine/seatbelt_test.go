@@ -34,8 +34,9 @@ func readProfile(t *testing.T, profile string) seatbelt {
 			fits  func(path, kind string) bool
 		}{m[1] == "allow", strings.Fields(m[2]), func(string, string) bool { return true }}
 		if fs := filter.FindAllStringSubmatch(m[3], -1); fs != nil {
+			all := strings.Contains(m[3], "(require-all ")
 			r.fits = func(path, kind string) bool {
-				for _, f := range fs {
+				for _, f := range fs { // all of them, or one
 					word := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(f[2], "#"), `"`), `"`)
 					ok := false
 					switch f[1] {
@@ -48,11 +49,11 @@ func readProfile(t *testing.T, profile string) seatbelt {
 					case "vnode-type":
 						ok = kind == word
 					}
-					if !ok {
-						return false
+					if ok != all {
+						return ok
 					}
 				}
-				return true
+				return all
 			}
 		} else if m[3] != "" {
 			continue // not about files
