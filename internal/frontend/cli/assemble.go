@@ -112,6 +112,10 @@ func (a *App) open(ctx context.Context, f *flags, fr front) (_ *opened, err erro
 	}
 	start := c.perm.Mode()
 	conf := (&assembly{a, f, fr, c, w, t, o}).config()
+	if o.store, err = c.store(); err != nil {
+		return nil, err
+	}
+	conf.Store = o.store
 	if fr.set != nil {
 		fr.set(&conf)
 	}
@@ -169,6 +173,7 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 	if c.conf, err = settings.Load(c.paths, c.dir); err != nil {
 		return c, err
 	}
+	c.store = a.openingStore(ctx, f, c.paths, c.conf, o)
 	var confined func() (confinedBy, string, error)
 	if !fr.readOnly {
 		confined = a.confining(f, c.conf, c.paths, c.dir, fr.made)
@@ -196,7 +201,6 @@ func (a *App) choices(ctx context.Context, f *flags, fr front, o *opened) (c cho
 	if c.limits.Assumed && o.model.info.Price == nil {
 		o.warnings = append(o.warnings, fmt.Sprintf("no price is known: costs are not counted, and the budget of $%.2f does not hold", c.limits.USD))
 	}
-	c.store = a.openingStore(ctx, f, c.paths, c.conf, o)
 	c.posix = shell.New(shell.Options{Root: c.dir}).POSIX() // starts nothing
 	if confined != nil {
 		warning := ""
@@ -247,10 +251,7 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 	if f.noSession {
 		o.closers = append(o.closers, func() error { return os.RemoveAll(c.paths.Spill()) }) // when nothing writes there any more
 	}
-	if o.store, err = c.store(); err != nil {
-		return w, err
-	}
-	if w.id, err = a.sessionID(ctx, o.store, f, c); err != nil {
+	if w.id, err = a.sessionID(ctx, f, c); err != nil {
 		return w, err
 	}
 	if w.model, err = o.model.open(); err != nil {

@@ -48,9 +48,9 @@ func (s *assembly) config() session.Config {
 	return conf
 }
 
-// whose sets which session it is, and its parent.
+// whose sets which session it is, and its parent. Its store is still being opened.
 func (s *assembly) whose(conf *session.Config) {
-	conf.Store, conf.ID, conf.Dir = s.o.store, s.w.id, s.c.dir
+	conf.ID, conf.Dir = s.w.id, s.c.dir
 	conf.Front, conf.Version = s.fr.name, Version
 	conf.Program = program()
 	conf.Person, conf.ReadOnly = s.fr.person, s.fr.readOnly

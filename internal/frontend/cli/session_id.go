@@ -13,7 +13,15 @@ import (
 // This file finds the session that a command line means.
 
 // sessionID returns the session that the flags name, or an id for a new one.
-func (a *App) sessionID(ctx context.Context, st event.Store, f *flags, c choices) (string, error) {
+// For a new one it does not wait for the store.
+func (a *App) sessionID(ctx context.Context, f *flags, c choices) (string, error) {
+	if !f.fork && f.resume == "" && !f.continueLast && f.sessionID == "" {
+		return newID(), nil
+	}
+	st, err := c.store()
+	if err != nil {
+		return "", err
+	}
 	dir := c.dir
 	var row event.Row
 	switch {
