@@ -57,20 +57,22 @@ func NewBoxes(env func(string) string, root, spill string, state ...string) *Box
 // It confines a thread as the start of a command does.
 func (b *Boxes) Try() (readOnly, workspace error) {
 	facts, _ := b.around()
-	err := confine.New(confine.ReadOnly, facts).Validate()
-	if err == nil {
-		err = tryKernel(false)
-	}
-	if err != nil {
+	if err := confine.New(confine.ReadOnly, facts).Validate(); err != nil {
 		return err, err
 	}
-	if err := confine.New(confine.Workspace, facts).Validate(); err != nil {
-		return nil, err
+	workspace = confine.New(confine.Workspace, facts).Validate()
+	if workspace == nil {
+		workspace = oneLink(facts.Root)
 	}
-	if err := oneLink(facts.Root); err != nil {
-		return nil, err
+	if workspace == nil {
+		if workspace = tryKernel(true); workspace == nil {
+			return nil, nil // it asks the kernel for more than read-only
+		}
 	}
-	return nil, tryKernel(true)
+	if readOnly = tryKernel(false); readOnly != nil {
+		return readOnly, readOnly
+	}
+	return nil, workspace
 }
 
 // Confine implements process.Confiner.
