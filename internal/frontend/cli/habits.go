@@ -45,6 +45,9 @@ func meantFlag(c *cobra.Command, err error) string {
 		return "; --continue goes on with the newest session, and pawl sessions lists all"
 	}
 	if short, ok := strings.CutPrefix(text, "unknown shorthand flag: '"); ok && len(short) > 0 {
+		if short[0] == 'p' { // Codex means a profile by it
+			return "; in pawl: pawl -p PROMPT, or pawl run PROMPT, which needs no -p"
+		}
 		if hint := otherShort[short[:1]]; hint != "" {
 			return "; in pawl: " + hint
 		}

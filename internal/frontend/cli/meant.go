@@ -20,17 +20,24 @@ func noSubcommand(c *cobra.Command, args []string) error {
 			names = append(names, s.Name())
 		}
 	}
-	return usageError("no command %s %s%s; there are %s", c.Name(), args[0], meant(args[0], names, ""), strings.Join(names, ", "))
+	return usageError("no command %s %s%s; there are %s%s", c.Name(), args[0], meant(args[0], names, ""), strings.Join(names, ", "), asPrompt(c, args))
 }
 
-// wrongArgs refuses arguments that a command does not accept. Several words
-// after a command's name may be a prompt that begins with it.
-func wrongArgs(c *cobra.Command, args []string) error {
-	more := ""
+// asPrompt is a hint: several words after a command's name may be a prompt that begins
+// with it.
+func asPrompt(c *cobra.Command, args []string) string {
 	if len(args) > 1 && c.HasParent() && !c.Parent().HasParent() {
-		more = fmt.Sprintf("; a prompt is given with: pawl run %q", strings.Join(append([]string{c.Name()}, args...), " "))
+		return fmt.Sprintf("; a prompt is given with: pawl run %q", strings.Join(append([]string{c.Name()}, args...), " "))
 	}
-	return usageError("usage: %s%s", c.UseLine(), more)
+	return ""
+}
+
+// wrongArgs refuses arguments that a command does not accept.
+func wrongArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 && c.HasAvailableSubCommands() {
+		return noSubcommand(c, args)
+	}
+	return usageError("usage: %s%s", c.UseLine(), asPrompt(c, args))
 }
 
 // meant returns a hint if a name is similar to the typed one, "" otherwise.

@@ -20,6 +20,7 @@ func (a *App) swarmCommand() *cobra.Command {
 of its own. What passes the tasks' checks is merged; the merged tree is verified
 and then written to your files as one change, which "pawl undo" takes back.
 See doc/swarm.md.`,
+		Args: noSubcommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(a.swarmPlanCommand(), a.swarmRunCommand(), a.swarmResumeCommand(), a.swarmStatusCommand(), a.swarmReportCommand(), a.swarmAttachCommand(), a.swarmCancelCommand())
 	return c

@@ -11,7 +11,7 @@ import (
 func TestWrongNumberOfArguments(t *testing.T) {
 	for _, args := range [][]string{
 		{"sandbox"}, {"sandbox", "--"}, {"memory", "add"}, {"swarm", "plan"}, {"swarm", "status", "a", "b"}, {"swarm", "report", "a", "b"},
-		{"swarm", "attach", "a", "b"}, {"swarm", "cancel", "a", "b"}, {"lsp", "restart", "a", "b"}, {"attach", "a", "b"}, {"trust", "x"},
+		{"swarm", "attach", "a", "b"}, {"swarm", "cancel", "a", "b"}, {"lsp", "restart", "a", "b"}, {"attach", "a", "b"},
 	} {
 		a := &App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Dir: t.TempDir(), Env: func(string) string { return "" }}
 		root := a.root()
@@ -21,6 +21,26 @@ func TestWrongNumberOfArguments(t *testing.T) {
 		err := root.ExecuteContext(t.Context())
 		if code, _ := exitCode(err); code != 2 || !strings.Contains(err.Error(), "usage: pawl "+args[0]) {
 			t.Errorf("%q: %d %v", args, code, err)
+		}
+	}
+}
+
+// SPEC 17.6: an unknown subcommand names what is meant, whatever else its command takes.
+func TestUnknownSubcommand(t *testing.T) {
+	for line, want := range map[string]string{
+		"mcp lst": "did you mean list?", "plugin ad x": "did you mean add?", "hooks lst": "did you mean list?", "trust stats": "did you mean status?",
+		"memory forgt 1": "did you mean forget?", "lsp restrat x y": "did you mean restart?", "swarm rn x": "did you mean run?", "config gt model": "did you mean get?",
+		"sessions lst": "did you mean list?", "trust x": "there are revoke, status", "run -p x": "which needs no -p",
+	} {
+		a := &App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Dir: t.TempDir(), Env: func(string) string { return "" }}
+		root := a.root()
+		args := strings.Fields(line)
+		root.SetArgs(args)
+		root.SetOut(io.Discard)
+		root.SetErr(io.Discard)
+		err := root.ExecuteContext(t.Context())
+		if code, _ := exitCode(err); code != 2 || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %d %v", line, code, err)
 		}
 	}
 }

@@ -139,7 +139,7 @@ type Result struct {
 	End     string   `json:"end" jsonschema:"done, or why it ended before"`
 	Reply   string   `json:"reply"`
 	Files   []string `json:"files" jsonschema:"that differ from the turn's start"`
-	USD     float64  `json:"usd" jsonschema:"what the turn cost"`
+	USD     *float64 `json:"usd" jsonschema:"what the turn cost; null where it is not known"`
 }
 
 func (s *Server) prompt(ctx context.Context, req *sdk.CallToolRequest, in promptIn) (*sdk.CallToolResult, *Result, error) {
@@ -158,7 +158,7 @@ func (s *Server) prompt(ctx context.Context, req *sdk.CallToolRequest, in prompt
 	}
 	v := sess.View()
 	_, turn := v.Spent()
-	r := &Result{Session: sess.ID(), End: string(out.Ended.End), Reply: out.Reply, Files: []string{}, USD: turn.USD}
+	r := &Result{Session: sess.ID(), End: string(out.Ended.End), Reply: out.Reply, Files: []string{}, USD: turn.Cost()}
 	for _, f := range v.Evidence().Files {
 		r.Files = append(r.Files, f.Path)
 	}
@@ -183,7 +183,7 @@ type Status struct {
 	Mode     string   `json:"mode" jsonschema:"of permissions"`
 	Asks     bool     `json:"asks" jsonschema:"what needs a permission is asked of your person; else it is denied"`
 	Busy     bool     `json:"busy"`
-	USD      float64  `json:"usd" jsonschema:"what the session cost"`
+	USD      *float64 `json:"usd" jsonschema:"what the session cost; null where it is not known"`
 	MaxUSD   float64  `json:"max_usd" jsonschema:"what it may cost; 0: no limit"`
 	Files    []string `json:"files" jsonschema:"that the last turn changed"`
 	Verified bool     `json:"verified" jsonschema:"a check that ran tests passed after the last change"`
@@ -200,7 +200,7 @@ func (s *Server) status(_ context.Context, req *sdk.CallToolRequest, _ nothing) 
 	proof := v.Evidence()
 	st := &Status{
 		Session: sess.ID(), Folder: s.opt.Dir, Model: v.Info().Ref(), Mode: string(v.Mode()), Asks: asks(req.Session), Busy: sess.Busy(),
-		USD: all.USD, MaxUSD: v.Limits().USD, Files: []string{}, Verified: proof.Verified != nil && proof.Verified.OK, Why: proof.Unverified,
+		USD: all.Cost(), MaxUSD: v.Limits().USD, Files: []string{}, Verified: proof.Verified != nil && proof.Verified.OK, Why: proof.Unverified,
 	}
 	for _, f := range proof.Files {
 		st.Files = append(st.Files, f.Path)
