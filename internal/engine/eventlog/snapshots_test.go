@@ -312,3 +312,35 @@ func TestASnapshotIsNotCopiedAsItGrows(t *testing.T) {
 		l.Close()
 	}
 }
+
+// SPEC 19.3: folds may end before the log does. A snapshot that ends after them is of no use.
+func TestFoldTo(t *testing.T) {
+	k := &keeping{Store: memory.New(time.Now)}
+	l, _ := k.begin(t, Snapshots{})
+	appended(t, l, 50)
+	how := Snapshots{Program: "p", Every: 40, Fresh: func() []event.Fold { return []event.Fold{&seen{}} }}
+	for _, c := range []struct {
+		name  string
+		until int64
+		reads int // with the one that ends it
+	}{
+		{"from the beginning", 20, 21},
+		{"from the snapshot", 24, 5},
+		{"from it again, which is near enough", 29, 10},
+		{"before it", 10, 11},
+		{"to the end", 1000, 40}, // of the snapshot that the one before took
+		{"nothing", 0, 1},
+	} {
+		k.reads()
+		f := &seen{}
+		if err := FoldTo(t.Context(), k, "s", c.until, how, f); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := int64(len(f.kinds)), min(c.until, 50); got != want {
+			t.Errorf("%s: %d events are folded, want %d", c.name, got, want)
+		}
+		if n := k.reads(); n != c.reads {
+			t.Errorf("%s: %d events are read, want %d", c.name, n, c.reads)
+		}
+	}
+}
