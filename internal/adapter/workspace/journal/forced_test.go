@@ -163,3 +163,30 @@ func TestForcedComesBack(t *testing.T) {
 		expect(t, "changed", see(t, j, ""), "d/a.o")
 	}
 }
+
+// SPEC 11.1: a folder that goes and comes back with an ignore file of its own: what
+// git tracks in it is watched, though nothing of it changed in git's index.
+func TestFolderComesBackWithRules(t *testing.T) {
+	t.Parallel()
+	root := realTemp(t)
+	git(t, root, "init", "-q")
+	put(t, root, "d/sub/a.o", "1")
+	git(t, root, "add", "-A")
+	opt := Options{}
+	past(&opt)
+	j := open(t, root, opt)
+	see(t, j, "")
+	see(t, j, "")
+	away := filepath.Join(root, ".git", "away")
+	if err := os.Rename(filepath.Join(root, "d"), away); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "gone", see(t, j, ""), "-d/sub/a.o")
+	if err := os.Rename(away, filepath.Join(root, "d")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, root, "d/.gitignore", "*.o\n")
+	see(t, j, "")
+	put(t, root, "d/sub/a.o", "changed")
+	expect(t, "changed", see(t, j, ""), "d/sub/a.o")
+}

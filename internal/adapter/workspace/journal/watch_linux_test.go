@@ -2,6 +2,9 @@ package journal
 
 import (
 	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,4 +28,50 @@ func mapped(in *os.Root, p string, data []byte) {
 	}
 	copy(m, data)
 	_ = unix.Munmap(m)
+}
+
+// SPEC 19.1: a folder's watch is set before its files are looked at: what happens
+// just before it is set is found by the look, in a folder that came and in one
+// whose place another one took.
+func TestWatchedBeforeLookedAt(t *testing.T) {
+	t.Parallel()
+	root := realTemp(t)
+	put(t, root, "d/f", "1")
+	put(t, root, "e/f", "1")
+	late := map[uint64]string{} // a folder: the file that is written when its watch is set
+	opt := Options{FollowFrom: 1}
+	past(&opt)
+	j := open(t, root, opt)
+	limited(j, 1<<20, func(n node) error {
+		if p := late[n.ino]; p != "" {
+			delete(late, n.ino)
+			put(t, root, p, "late")
+		}
+		return nil
+	})
+	expectLate := func(what, dir, p string, want ...string) {
+		t.Helper()
+		st, err := os.Stat(filepath.Join(root, dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		late[st.Sys().(*syscall.Stat_t).Ino] = p
+		expect(t, what, see(t, j, ""), want...)
+		if len(late) > 0 {
+			t.Errorf("%s: no watch was set", what)
+		}
+	}
+	see(t, j, "")
+	newClock(t).ticks()
+	expectLate("the look that sets the watches", "e", "e/f", "e/f")
+	see(t, j, "")
+	put(t, root, "new/f", "1")
+	expectLate("a folder that came", "new", "new/late", "+new/f", "+new/late")
+	newClock(t).ticks()
+	for _, s := range [][2]string{{"d", "x"}, {"e", "d"}} {
+		if err := os.Rename(filepath.Join(root, s[0]), filepath.Join(root, s[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expectLate("a folder in the place of another", "d", "d/f", "-e/f", "d/f", "+x/f")
 }
