@@ -26,7 +26,7 @@ func TestLongSessionIsOpenedAgain(t *testing.T) {
 	r.press("ctrl+d")
 	r.left()
 
-	again := newRig(t, llmtest.New())
+	again := newRig(t, llmtest.New(llmtest.Say(fmt.Sprintf("reply number %d.", turns+1))))
 	again.store, again.dir, again.recent = r.store, r.dir, 20
 	again.start("s1")
 	again.until("ready", func(s string) bool {
@@ -49,6 +49,20 @@ func TestLongSessionIsOpenedAgain(t *testing.T) {
 	again.see("prompt number 1")
 	again.see("reply number 1.")
 	again.press("q")
+	again.say(fmt.Sprintf("prompt number %d", turns+1))
+	again.press("enter")
+	again.until("the end of the turn", func(s string) bool {
+		_, end, ok := strings.Cut(s, fmt.Sprintf("reply number %d.", turns+1))
+		return ok && strings.Contains(end, "model reply")
+	})
+	from := turns // the first turn of which something was shown
+	for n := turns + 1; n > 0; n-- {
+		for _, text := range []string{fmt.Sprintf("› prompt number %d\n", n), fmt.Sprintf("reply number %d.", n)} {
+			if c := strings.Count(again.text(), text); c > 1 || c == 0 && n >= from {
+				t.Errorf("%q is seen %d times", text, c)
+			}
+		}
+	}
 	again.press("ctrl+d")
 	again.left()
 }
