@@ -53,7 +53,7 @@ type front struct {
 	away     bool // they are asked only in an open session, and nothing before that
 	readOnly bool // only to read a session, or to undo: no model is needed
 	// choose, if set, asks a person which model to use if nothing else names one.
-	choose func(context.Context) (string, error)
+	choose func(ctx context.Context, refused error) (string, error)
 	// made: pawl created the folder itself.
 	made bool
 	// set, if set, changes the configuration of a session: a swarm's, or its worker's.
@@ -414,11 +414,15 @@ func (a *App) chooseModel(ctx context.Context, f *flags, conf settings.Loaded, f
 	if !errors.Is(err, catalog.ErrNone) || fr.choose == nil {
 		return c, err
 	}
-	ref, err := fr.choose(ctx)
-	if err != nil {
-		return c, err
+	for refused := error(nil); ; {
+		ref, err := fr.choose(ctx, refused)
+		if err != nil {
+			return c, err
+		}
+		if c, refused = a.resolve(ref, conf); refused == nil {
+			return c, nil
+		}
 	}
-	return a.resolve(ref, conf)
 }
 
 // resolve finds the model of a reference; "" means the one of environment and settings.

@@ -56,7 +56,7 @@ a part that has dots itself stands in quotes: 'models."openai/gpt-5.1".window'.`
 			} else if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Err, "pawl: %s set in %s\n", plain.Line(args[0]), plain.Line(f.Path))
+			fmt.Fprintf(a.Err, "pawl: %s set in %s, for sessions that begin from now on\n", plain.Line(args[0]), plain.Line(f.Path))
 			return nil
 		}},
 		list,

@@ -111,7 +111,7 @@ func (a *App) chat(f *flags, fr front, conf settings.Loaded, paths settings.Path
 		fr.person = true
 		if !fr.away {
 			fr.out = person.Out()
-			fr.choose = func(ctx context.Context) (string, error) { return a.chooseLocal(ctx, person) }
+			fr.choose = func(ctx context.Context, refused error) (string, error) { return a.chooseLocal(ctx, person, refused) }
 			fr.confirm = func(question string) (bool, error) { return confirmed(ctx, person, question) }
 		}
 		first := isFirst(paths) && !fr.made && !fr.away
@@ -201,10 +201,14 @@ func (m *maskedLines) end() error {
 }
 
 // chooseLocal asks which model to use if none is configured: the recognised
-// local servers, and the built-in one.
-func (a *App) chooseLocal(ctx context.Context, person chat.Person) (string, error) {
+// local servers, and the built-in one. refused is why the last answer was none.
+func (a *App) chooseLocal(ctx context.Context, person chat.Person, refused error) (string, error) {
 	out := person.Out()
-	fmt.Fprintln(out, "No model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or another (see pawl models), or choose one that needs no key:")
+	if refused != nil {
+		fmt.Fprintf(out, "That is no model that can be used here: %v\nYour prompt comes after the model; give one of these, or nothing to leave:\n", refused)
+	} else {
+		fmt.Fprintln(out, "No model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or another (see pawl models), or choose one that needs no key:")
+	}
 	var refs []string
 	for _, l := range a.probe(ctx) {
 		for _, m := range l.Models {

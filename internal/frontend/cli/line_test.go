@@ -55,6 +55,15 @@ func onTerminalIn(t *testing.T, dir, home, name string, reply func(n int, body [
 	t.Helper()
 	srv := httptest.NewServer(&llmtest.Server{Reply: reply})
 	t.Cleanup(srv.Close)
+	return onTerminalWith(t, dir, home, []string{
+		"TERM=" + name, "PAWL_MODEL=anthropic/claude-script",
+		"ANTHROPIC_API_KEY=sk-ant-test-0000000000000000", "ANTHROPIC_BASE_URL=" + srv.URL,
+	}, args...)
+}
+
+// onTerminalWith is onTerminalIn with that environment only.
+func onTerminalWith(t *testing.T, dir, home string, env []string, args ...string) *terminal {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -62,10 +71,7 @@ func onTerminalIn(t *testing.T, dir, home, name string, reply func(n int, body [
 	x := &terminal{t: t, dir: dir, home: home, more: make(chan struct{}, 1)}
 	x.openPair()
 	x.before = x.state()
-	x.cmd = pawl(t, dir, x.home, []string{
-		"TERM=" + name, "PAWL_MODEL=anthropic/claude-script",
-		"ANTHROPIC_API_KEY=sk-ant-test-0000000000000000", "ANTHROPIC_BASE_URL=" + srv.URL,
-	}, args...)
+	x.cmd = pawl(t, dir, x.home, env, args...)
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = x.side, x.side, x.side
 	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := x.cmd.Start(); err != nil {
@@ -244,6 +250,21 @@ func (x *terminal) calls() []event.CallDone {
 }
 
 const question = "or no and why: "
+
+// Who has no key and types a prompt at the question for a model is asked again.
+//
+// SPEC 10.1
+func TestChoosesAModel(t *testing.T) {
+	x := onTerminalWith(t, t.TempDir(), t.TempDir(), []string{"TERM=xterm-256color"}, "--plain")
+	x.expect("which?")
+	x.send("fix the bug\r")
+	x.expect("That is no model that can be used here")
+	x.expect("which?")
+	x.send("offline\r")
+	x.expect("the built-in planner without weights, free")
+	x.send("\x04")
+	x.ended(0)
+}
 
 // A person's way through a conversation on a real terminal: a prompt, a paste
 // of two lines, a permission, an interrupt, and out.
