@@ -20,7 +20,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 )
 
 // world is what a person has: files below their home and the folder.
@@ -93,7 +92,9 @@ func measure(pawl string, w world, n int) (user, kernel float64, err error) {
 		pid := perf.Load()
 		of, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid)) // it has ended
 		if child, err := strconv.Atoi(strings.TrimSpace(string(of))); err == nil {
-			_ = syscall.Kill(child, syscall.SIGKILL)
+			if p, err := os.FindProcess(child); err == nil {
+				_ = p.Kill()
+			}
 		}
 	}))
 	defer srv.Close()
