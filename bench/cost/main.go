@@ -10,13 +10,14 @@
 // request at turn 10 and at the last ones with their ratio, the tool's own process
 // measured beside it, the share of each request that the next begins with, peak
 // memory, connections, bytes sent, and bytes written to disk. It asserts nothing.
-// -sandbox is given to pawl, for pairs of runs with and without; -line is the
-// command instead of echo; -files is how many files the workspace has, in git;
-// -pawl is a program that was built before, for pairs of runs: both are built in
-// one way, such as `make dist SYSTEMS=linux/amd64` in each. -sizes makes one
-// table: for each size, turns with a command that only reads, with one that
-// overwrites a file of the workspace, and with a script of which nothing is known;
-// pawl's own processor's time is without that of the commands.
+// -sandbox is given to pawl, for pairs of runs with and without (none: to a pawl
+// from before it had one); -line is the command instead of echo; -files is how
+// many files the workspace has, in git; -pawl is a program that was built before,
+// for pairs of runs: both are built in one way, such as `make dist
+// SYSTEMS=linux/amd64` in each. -sizes makes one table: for each size, turns with a
+// command that only reads, with one that overwrites a file of the workspace, and
+// with a script of which nothing is known; pawl's own processor's time is without
+// that of the commands.
 package main
 
 import (
@@ -44,7 +45,7 @@ import (
 
 func main() {
 	n := flag.Int("n", 1000, "how many calls")
-	box := flag.String("sandbox", "", "what --sandbox gives pawl: off, workspace or read-only")
+	box := flag.String("sandbox", "", "what --sandbox gives pawl: off, workspace or read-only; none: a pawl without the flag")
 	line := flag.String("line", "", "the command line, with %d for a number, instead of echo")
 	files := flag.Int("files", 0, "how many files the workspace has")
 	built := flag.String("pawl", "", "a pawl that was built before")
@@ -216,7 +217,11 @@ func run(n, files int, work, box, line, built string) (r result, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, bin, "run", "-m", "anthropic/claude-bench", "--allow", "bash(echo *)", "--allow", "bash(sh ./noop.sh *)", "--output-format", "json", "--sandbox", first(box, "workspace"), "echo a lot")
+	args := []string{"run", "-m", "anthropic/claude-bench", "--allow", "bash(echo *)", "--allow", "bash(sh ./noop.sh *)", "--output-format", "json"}
+	if box != "none" {
+		args = append(args, "--sandbox", first(box, "workspace"))
+	}
+	cmd := exec.CommandContext(ctx, bin, append(args, "echo a lot")...)
 	cmd.Dir = work
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "ANTHROPIC_API_KEY=bench-key", "ANTHROPIC_BASE_URL=" + web.URL}
 	var out, errs bytes.Buffer
