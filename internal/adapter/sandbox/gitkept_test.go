@@ -91,3 +91,21 @@ func TestHooksInTheWorkspaceStay(t *testing.T) {
 		t.Errorf("beside them: %s", got)
 	}
 }
+
+// SPEC 16.3, 16.12: no link of the workspace makes a repository, or a protected
+// file, of what lies in the sandbox's own folders, where every name is free.
+func TestLinksToFreeFolders(t *testing.T) {
+	root := folder(t)
+	box := open(t, confine.Workspace, root)
+	bash(t, box, root, `mkdir -p own d/e/f; git init -q $TMPDIR/r; git -C $TMPDIR/r config core.fsmonitor evil; R=$TMPDIR/r
+		ln -s $R l1; ln -s $TMPDIR l2; ln -s / l3; ln -s p/q l4; ln -s $R p; ln -s $(dirname $TMPDIR) p; ln -s ../../../../../../../../..$R d/e/f/l5; mv d/e/f/l5 l5
+		ln -s x/../$R l6; ln -s /usr/..$R l7; ln -s /usr x; ln -s $R $TMPDIR/l8; mv $TMPDIR/l8 l8; cp -P $TMPDIR/l8 l9; cp -a $TMPDIR l10
+		python3 -c "import os; t=os.environ['TMPDIR']; os.symlink(t+'/r', 'l11'); os.symlink(t, 'l12')"; tar -C $TMPDIR -c r l8 | tar -x; mkdir y; ln -s y l13; rmdir y; ln -s $R y`)
+	found := bash(t, nil, root, `for l in $(find . -type l; find . -type d); do test -e $l/config -o -e $l/.git && echo "$l"; done; true`)
+	if found != "" {
+		t.Errorf("repositories by a link:\n%s", found)
+	}
+	if got := bash(t, box, root, "set -e; ln -s own good; ln -s ../own d/good; ln -s /usr/bin/env tool; mv d/good d/e/good; ln -sf own good; readlink good tool; mkdir -p node_modules/.bin; ln -s ../p/cli.js node_modules/.bin/cli"); got != "own\n/usr/bin/env\n" {
+		t.Errorf("ordinary links: %s", got)
+	}
+}

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -116,6 +117,9 @@ func (c caller) symlink(target uint64, dirfd int32, addr uint64) error {
 	defer p.close()
 	if err := c.s.judge(p, confine.Point); err != nil {
 		return err
+	}
+	if c.s.policy.LeadsFree(filepath.Dir(p.path), to, real) {
+		return unix.EACCES
 	}
 	return unix.Symlinkat(to, p.dir, p.name)
 }
