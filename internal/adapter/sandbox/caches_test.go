@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,5 +41,24 @@ func TestOwnCaches(t *testing.T) {
 		if seen[name] = true; filepath.IsAbs(value) && !confine.Within(own, value) {
 			t.Errorf("%s is not the sandbox's own", kv)
 		}
+	}
+}
+
+// SPEC 16.12: the folder of a workspace's caches stays, is another for each
+// workspace, and nobody who knows the workspace's path knows it.
+func TestOwnFolder(t *testing.T) {
+	dir := t.TempDir()
+	first, again := ownFolder(dir, "aa"), ownFolder(dir, "aa")
+	if first == again || !strings.HasPrefix(filepath.Base(first), "aa-") {
+		t.Errorf("before it is made: %s, %s", first, again)
+	}
+	if err := os.MkdirAll(first, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := ownFolder(dir, "aa"); got != first {
+		t.Errorf("%s, want %s", got, first)
+	}
+	if got := ownFolder(dir, "a"); strings.HasPrefix(got, first) || filepath.Base(got)[:2] != "a-" {
+		t.Errorf("another workspace: %s", got)
 	}
 }

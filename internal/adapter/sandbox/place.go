@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -140,7 +141,19 @@ func locate(env func(string) string, root string, state ...string) (f confine.Fa
 	}
 	f.Reads = append(f.Reads, real(goBuild(env, f.Home)))
 	sum := sha256.Sum256([]byte(root))
-	return f, filepath.Join(user, "pawl", "sandbox", hex.EncodeToString(sum[:8])), caches
+	return f, ownFolder(filepath.Join(user, "pawl", "sandbox"), hex.EncodeToString(sum[:8])), caches
+}
+
+// ownFolder returns the folder of a workspace's caches. A part of its name is by
+// chance, so that no repository can bring a link to what a command will make there.
+func ownFolder(dir, workspace string) string {
+	entries, _ := os.ReadDir(dir) // none: it is the first workspace
+	for _, e := range entries {
+		if e.IsDir() && strings.HasPrefix(e.Name(), workspace+"-") {
+			return filepath.Join(dir, e.Name())
+		}
+	}
+	return filepath.Join(dir, workspace+"-"+strings.ToLower(rand.Text()[:16]))
 }
 
 // withToolchains adds what is installed where PATH leads. It looks at many files.
