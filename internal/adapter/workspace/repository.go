@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
@@ -224,7 +225,7 @@ func (w *Workspace) judgeOf(ctx context.Context, git *Git, top, dir string) (*ju
 		return nil, err
 	}
 	_, noModules := os.Lstat(filepath.Join(top, ".gitmodules"))
-	j := &judge{set: func() (*gitindex.Set, error) { return w.tracked(r) }, own: true, modules: noModules == nil}
+	j := &judge{set: sync.OnceValues(func() (*gitindex.Set, error) { return w.tracked(r) }), own: true, modules: noModules == nil}
 	for _, p := range r.outer {
 		if _, err := os.Stat(p); err != nil {
 			continue
