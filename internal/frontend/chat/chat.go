@@ -261,7 +261,10 @@ type Output struct {
 }
 
 // Patch is a diff that a slash command shows.
-type Patch struct{ Text string }
+type Patch struct {
+	Command string // that asked for it, where it has shown nothing else before
+	Text    string
+}
 
 // TakenBack is entries to be edited, after an interrupt or a rewind. They
 // belong in the input.

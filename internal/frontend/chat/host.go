@@ -154,7 +154,12 @@ func (h *host) Out() io.Writer { return h.out }
 func (h *host) Diff(text string) {
 	h.out.end()
 	if text != "" {
-		h.c.say(Patch{Text: plain.Text(text)})
+		command := h.out.command
+		if h.out.spoke {
+			command = ""
+		}
+		h.out.spoke = true
+		h.c.say(Patch{Command: command, Text: plain.Text(text)})
 	}
 }
 
@@ -243,6 +248,7 @@ func (h *host) Ask(ctx context.Context, question string) (string, error) {
 type output struct {
 	c       *Conversation
 	command string
+	spoke   bool  // something of it was shown
 	block   Block // its ID is empty before the first text
 	clean   plain.Stream
 	text    strings.Builder
@@ -251,6 +257,7 @@ type output struct {
 // Write implements io.Writer.
 func (o *output) Write(p []byte) (int, error) {
 	if o.block.ID == "" {
+		o.spoke = true
 		o.block = Block{ID: o.c.id("output"), Open: true, Ephemeral: true, Body: Output{Command: o.command}}
 		o.c.emit(Change{What: Added, Block: o.block})
 	}

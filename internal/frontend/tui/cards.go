@@ -64,6 +64,11 @@ func (p *paper) card(ch chat.Change) {
 	case chat.Note:
 		p.note(b)
 	case chat.Patch:
+		if b.Command != "" {
+			p.begin(aPrompt)
+			p.put(styled.Of(styled.Accent, "› ").Add(styled.Person, b.Command))
+			p.last = anOutput
+		}
 		p.begin(anOutput)
 		p.diff(b.Text, 0)
 	case chat.TurnEnd:

@@ -155,3 +155,24 @@ func TestClearedScreen(t *testing.T) {
 		r.see("› half a prompt more")
 	}
 }
+
+// What was entered stands above a diff that it shows, once.
+//
+// SPEC 18.2
+func TestDiffHasItsCommand(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+	r.mode = "yolo"
+	r.start("")
+	r.say("go")
+	r.press("enter")
+	r.rest(1)
+	r.say("/diff")
+	r.press("enter")
+	r.see("› /diff\n  --- /dev/null\n  +++ b/new.txt")
+	r.say("/undo")
+	r.press("enter")
+	r.see("do it? [y]es, [n]o")
+	if n := strings.Count(r.text(), "› /undo"); n != 1 {
+		t.Errorf("the command is there %d times:\n%s", n, r.text())
+	}
+}
