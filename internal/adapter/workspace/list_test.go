@@ -322,27 +322,28 @@ func TestGrepLimits(t *testing.T) {
 	}
 }
 
-// The prefilter never hides a match: with and without it, the same lines.
+// The prefilter never hides a match: with and without it, the same lines, and the
+// same place in them.
 func TestGrepPrefilter(t *testing.T) {
 	t.Parallel()
 	patterns := []string{
-		"foo", "fo+", "(foo|bar)+x?", "a{2,3}b", "[fb]oo", "(?i)FoO", "f.o$", "^bar", "foo|(?i)BAR", "x*", `\bfoo\b`, `(foo)?bar`, `o\so`, "(?i)ks", "[^a]o", `\d+`, "(a|b|)c", "é", "(?i)É",
+		"foo", "fo+", "(foo|bar)+x?", "a{2,3}b", "[fb]oo", "(?i)FoO", "f.o$", "^bar", "foo|(?i)BAR", "x*", `\bfoo\b`, `(foo)?bar`, `o\so`, "(?i)ks", "[^a]o", `\d+`, "(a|b|)c", "é", "(?i)É", "(?i)foo", "(?i)bar a", "(?i)xoo1", "(?i)soos",
 	}
 	alphabet := rapid.SampledFrom([]string{"foo", "bar", "FOO", "Bar", "a", "b", "x", " ", "\n", "\r\n", "oo", "1", "c", "é", "É", "\u212as", "k\u017f", "\xff"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(alphabet, 0, 30).Draw(t, "text"), "")
-		m, err := newLineMatcher(tool.Query{Pattern: rapid.SampledFrom(patterns).Draw(t, "pattern")})
+		m, err := newLineMatcher(tool.Query{Pattern: rapid.SampledFrom(patterns).Draw(t, "pattern"), IgnoreCase: rapid.Bool().Draw(t, "case"), Literal: rapid.Bool().Draw(t, "literal")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got, want []int
+		var got, want [][3]int // a line, and where in it
 		s, _ := m.scan([]byte(text), nil)
 		for pos := 0; ; {
 			f, ok := s.line(pos)
 			if !ok {
 				break
 			}
-			got = append(got, strings.Count(text[:f.start], "\n"))
+			got = append(got, [3]int{strings.Count(text[:f.start], "\n"), f.from, f.to})
 			i := strings.IndexByte(text[f.end:], '\n')
 			if i < 0 {
 				break
@@ -350,8 +351,8 @@ func TestGrepPrefilter(t *testing.T) {
 			pos = f.end + i + 1
 		}
 		for i, l := range strings.SplitAfter(text, "\n") {
-			if l != "" && m.re.MatchString(strings.TrimSuffix(strings.TrimSuffix(l, "\n"), "\r")) {
-				want = append(want, i)
+			if loc := m.re.FindStringIndex(strings.TrimSuffix(strings.TrimSuffix(l, "\n"), "\r")); l != "" && loc != nil {
+				want = append(want, [3]int{i, loc[0], loc[1]})
 			}
 		}
 		if !slices.Equal(got, want) {

@@ -24,7 +24,7 @@ type lineMatcher struct {
 	// case and ASCII.
 	needles [][]byte
 	fold    bool
-	exact   bool // the one needle is the whole pattern
+	exact   bool // the one needle is the whole pattern; with fold, but for kelvin
 	// kelvin: a needle has a k or s, which folds to characters beyond ASCII.
 	kelvin bool
 }
@@ -65,7 +65,7 @@ func newLineMatcher(q tool.Query) (*lineMatcher, error) {
 		m.kelvin = m.kelvin || need.fold && strings.ContainsAny(n, "ks")
 	}
 	m.fold = need.fold
-	m.exact = tree.Op == syntax.OpLiteral && !need.fold
+	m.exact = tree.Op == syntax.OpLiteral
 	return m, nil
 }
 
