@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,26 +41,34 @@ var readers = map[string][]string{
 func table(t *testing.T) []program {
 	t.Helper()
 	var out []program
-	for _, file := range []string{"text.go", "files.go", "effect.go", "git.go", "special.go", "tools.go"} {
-		f, err := parser.ParseFile(token.NewFileSet(), "../policy/command/"+file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+	files, err := filepath.Glob("../policy/command/table_*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		f := parsed(t, file)
+		ast.Inspect(f, func(n ast.Node) bool {
+			if row, ok := n.(*ast.CompositeLit); ok {
+				out = append(out, rowOf(f, row)...)
+			}
+			return true
+		})
+	}
+	for _, file := range []string{"git.go", "files.go", "special.go", "tools.go"} {
+		f := parsed(t, "../policy/command/"+file)
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)
 			if !ok {
 				continue
 			}
 			switch name := fn.Name.Name; name {
-			case "textRow", "fileRow", "special", "tells", "gitRow":
+			case "gitUsage":
 				ast.Inspect(fn, func(n ast.Node) bool {
 					if c, ok := n.(*ast.CaseClause); ok {
 						options := optionsOf(f, c)
 						for _, e := range c.List {
-							if s := text(f, e); s != "" && name == "gitRow" {
+							if s := text(f, e); s != "" {
 								out = append(out, program{"git " + s, options})
-							} else if s != "" {
-								out = append(out, program{s, options})
 							}
 						}
 					}
@@ -89,7 +98,49 @@ func table(t *testing.T) []program {
 	return out
 }
 
-// optionsOf collects the options of the rows that stand below a node.
+func parsed(t *testing.T, file string) *ast.File {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// rowOf returns the programs of a row of the table that may only read or only
+// change what they name, with the options of its usage.
+func rowOf(f *ast.File, row *ast.CompositeLit) (out []program) {
+	names, judged := "", false
+	var options []string
+	for _, e := range row.Elts {
+		field, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			continue
+		}
+		switch key, _ := field.Key.(*ast.Ident); key.Name {
+		case "names":
+			names = text(f, field.Value)
+		case "is":
+			ast.Inspect(field.Value, func(n ast.Node) bool {
+				id, ok := n.(*ast.Ident)
+				judged = judged || ok && id.Name == "tells"
+				return true
+			})
+		case "usage":
+			judged, options = true, optionsOf(f, field.Value)
+		case "effect":
+			judged = true
+		}
+	}
+	if judged {
+		for name := range strings.FieldsSeq(names) {
+			out = append(out, program{name, options})
+		}
+	}
+	return out
+}
+
+// optionsOf collects the options of the usages that stand below a node.
 func optionsOf(f *ast.File, n ast.Node) (out []string) {
 	add := func(field string, e ast.Expr) {
 		s := text(f, e)
