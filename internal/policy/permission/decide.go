@@ -180,7 +180,6 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 	}
 	if len(out) == 0 || c.Footprint.Unknown && len(cmds) == 0 {
 		u := unit{what: toolUnit, readOnly: c.ReadOnly && !c.Footprint.Unknown, pattern: c.Tool, why: c.Tool + " may change something"}
-		u.sensitive = !u.readOnly // a rule would cover all that it can be told to do, and no copy is kept of that
 		out = append(out, u)
 	}
 	for i := range out {

@@ -336,6 +336,23 @@ func TestGrants(t *testing.T) {
 	}
 }
 
+// SPEC 4.15: a grant may be on a tool, also on one from outside.
+func TestGrantsATool(t *testing.T) {
+	p := policy(t, Ask4All, User, nil, nil, nil)
+	c := Call{Tool: "mcp__tracker__close", Footprint: tool.Footprint{Unknown: true}}
+	d := p.Decide(c)
+	if d.Verdict != Ask || d.Pattern != c.Tool || !d.CanAlways {
+		t.Fatalf("%v %q always %v", d.Verdict, d.Pattern, d.CanAlways)
+	}
+	p.Apply(event.Event{Body: event.Granted{Rule: d.Pattern, Scope: event.Always}})
+	if again := p.Decide(c); again.Verdict != Allow {
+		t.Error(again.Reason)
+	}
+	if other := p.Decide(Call{Tool: "mcp__tracker__delete", Footprint: tool.Footprint{Unknown: true}}); other.Verdict != Ask {
+		t.Error(other.Reason)
+	}
+}
+
 // SPEC 16.4
 func TestChangedCheckAsksAgain(t *testing.T) {
 	p := policy(t, AcceptEdits, User, nil, nil, nil)
