@@ -2,8 +2,8 @@
 //
 // It promises that nothing is left out: every field of every value that the
 // roots lead to is written, exported or not. What cannot be written (a
-// function, a channel, a value behind an interface whose type is not known) is
-// an error and not a gap. Only locks are passed over, and fields with the tag
+// function, a channel, a strings.Builder with a text, a value behind an interface
+// whose type is not known) is an error and not a gap. Only locks are passed over, and fields with the tag
 // `freeze:"-"`. Strings, contents and pointers that two values share are shared
 // again. Reading changes the roots only after everything was read, so that an
 // error leaves them as they were.

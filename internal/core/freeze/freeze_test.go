@@ -139,6 +139,19 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s was written", name)
 		}
 	}
+	type built struct{ b strings.Builder }
+	c, err := freeze.New([]any{&built{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Append(nil, []any{&built{}}); err != nil {
+		t.Errorf("an empty builder: %v", err)
+	}
+	full := &built{}
+	full.b.WriteString("x")
+	if _, err := c.Append(nil, []any{full}); err == nil {
+		t.Error("a builder, which must not be copied, was written")
+	}
 	type odd struct{ do func() }
 	if _, err := freeze.New([]any{&odd{func() {}}}); err == nil {
 		t.Error("a root with a function was taken")

@@ -29,6 +29,7 @@ func (c *Codec) op(t reflect.Type) *op {
 
 var (
 	timeType = reflect.TypeFor[time.Time]()
+	builder  = reflect.TypeFor[strings.Builder]()
 	locks    = []reflect.Type{reflect.TypeFor[sync.Mutex](), reflect.TypeFor[sync.RWMutex](), reflect.TypeFor[sync.Once]()}
 )
 
@@ -36,6 +37,8 @@ func (c *Codec) make(t reflect.Type) op {
 	switch {
 	case t == timeType:
 		return op{writeTime, readTime}
+	case t == builder:
+		return op{writeBuilder, func(*reader, unsafe.Pointer) {}}
 	case slices.Contains(locks, t):
 		return op{func(*writer, unsafe.Pointer) {}, func(*reader, unsafe.Pointer) {}}
 	}
@@ -68,6 +71,14 @@ func (c *Codec) make(t reflect.Type) op {
 			}
 		},
 		func(_ *reader, p unsafe.Pointer) { reflect.NewAt(t, p).Elem().SetZero() },
+	}
+}
+
+// writeBuilder refuses a builder that was written to: it knows its own address, and
+// panics at another one.
+func writeBuilder(w *writer, p unsafe.Pointer) {
+	if (*strings.Builder)(p).Cap() > 0 {
+		w.fail("a strings.Builder cannot be written")
 	}
 }
 

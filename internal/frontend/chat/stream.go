@@ -11,7 +11,7 @@ import (
 // stream is a text that arrives in pieces and, at its end, as a whole: every
 // part of it is passed on once (SPEC 5.4).
 type stream struct {
-	shown strings.Builder
+	shown []byte
 	last  string       // the newest line, where shown is full
 	clean plain.Stream // keeps incomplete sequences between two pieces
 	begun bool
@@ -27,8 +27,8 @@ func (s *stream) add(piece string) string {
 		piece = strings.TrimLeft(piece, "\n") // many models begin with one
 	}
 	s.begun = true
-	if s.shown.Len() < shownLimit {
-		s.shown.WriteString(raw)
+	if len(s.shown) < shownLimit {
+		s.shown = append(s.shown, raw...)
 	}
 	s.last += raw
 	s.last = s.last[max(0, len(s.last)-longLine):]
@@ -42,10 +42,10 @@ const longLine = 4 << 10
 // stream, and a slow reader may have missed some. missed reports that it missed
 // some in the middle.
 func (s *stream) finish(whole string) (more string, missed bool) {
-	switch rest, fits := after(whole, s.shown.String()); {
+	switch rest, fits := after(whole, string(s.shown)); {
 	case !s.begun:
 		more = s.add(whole)
-	case s.shown.Len() < shownLimit && fits:
+	case len(s.shown) < shownLimit && fits:
 		more = s.clean.Add(rest)
 	default:
 		missed = true
