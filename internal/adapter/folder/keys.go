@@ -6,6 +6,8 @@ import (
 	"os"
 	"path"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
@@ -16,6 +18,7 @@ const (
 	maxKeyFolders = 32
 	maxKeyEntries = 500 // of a folder
 	maxKeyFiles   = 64
+	maxKeyLists   = 4 // folders that are listed at once: large ones take a while
 	maxKeyFile    = 64 << 10
 )
 
@@ -29,45 +32,56 @@ func Keys(dir string) []string {
 		return nil
 	}
 	defer root.Close()
+	named, below := list(root, ".")
+	below = below[:min(len(below), maxKeyFolders)]
+	more := make([][]string, len(below))
+	var next atomic.Int32
+	var work sync.WaitGroup
+	for range min(len(below), maxKeyLists) {
+		work.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(below); i = next.Add(1) - 1 {
+				more[i], _ = list(root, below[i])
+			}
+		})
+	}
+	work.Wait()
 	var out []string
 	files := 0
-	look := func(dir string) (below []string) {
-		d, err := root.Open(dir)
-		if err != nil {
-			return nil
+	for _, name := range slices.Concat(named, slices.Concat(more...)) {
+		if st, err := root.Lstat(name); err != nil || st.IsDir() || files == maxKeyFiles {
+			continue
 		}
-		defer d.Close()
-		names, _ := d.Readdirnames(maxKeyEntries) // what it could read counts
-		for _, n := range names {
-			secret := secrets.LooksSecret(n) && files < maxKeyFiles // no folder here is one of secrets
-			inner := dir == "." && n[0] != '.' && n != "node_modules" && n != "vendor"
-			if !secret && !inner {
-				continue // the system is not asked about it: there may be many
-			}
-			name := path.Join(dir, n)
-			st, err := root.Lstat(name)
-			switch {
-			case err != nil:
-			case st.IsDir():
-				if inner {
-					below = append(below, name)
-				}
-			case secret:
-				files++
-				for _, v := range secrets.Values(keyFile(root, name)) {
-					if !slices.Contains(out, v) {
-						out = append(out, v)
-					}
-				}
+		files++
+		for _, v := range secrets.Values(keyFile(root, name)) {
+			if !slices.Contains(out, v) {
+				out = append(out, v)
 			}
 		}
-		return below
-	}
-	below := look(".")
-	for _, d := range below[:min(len(below), maxKeyFolders)] {
-		look(d)
 	}
 	return out
+}
+
+// list returns what is named like a file of secrets in a folder, and the folders
+// in it that are looked at, too, if it is the top one.
+func list(root *os.Root, dir string) (named, below []string) {
+	d, err := root.Open(dir)
+	if err != nil {
+		return nil, nil
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(maxKeyEntries) // what it could read counts
+	for _, n := range names {                 // the system is asked about few of them: there may be many
+		name := path.Join(dir, n)
+		if secrets.LooksSecret(n) {
+			named = append(named, name)
+		}
+		if dir == "." && n[0] != '.' && n != "node_modules" && n != "vendor" {
+			if st, err := root.Lstat(name); err == nil && st.IsDir() {
+				below = append(below, name)
+			}
+		}
+	}
+	return named, below
 }
 
 // keyFile reads a file of secrets: a regular one in the folder, of usual size.
