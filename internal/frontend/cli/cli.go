@@ -300,7 +300,7 @@ func (f *flags) addRun(c *cobra.Command) {
 	fs.StringVar(&f.schema, "json-schema", "", "the answer is JSON that fits this schema, a file or JSON; it is asked for again at most twice")
 	fs.BoolVar(&f.verify, "verify", false, "exit 9 when files changed and no check that ran a test passed after the last change")
 	for name := range needlessFlags {
-		fs.Bool(name, false, "")
+		fs.BoolFunc(name, "", func(string) error { return nil }) // whatever it is given, as --debug=api
 		_ = fs.MarkHidden(name)
 	}
 }

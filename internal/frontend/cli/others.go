@@ -27,6 +27,7 @@ var sameFlags = map[string]string{
 // needlessFlags ask for what pawl does anyway.
 var needlessFlags = map[string]string{
 	"verbose":             "progress is on standard error, and stream-json has every event",
+	"debug":               "the log has every event: pawl why explains the last trouble, stream-json shows all of them",
 	"skip-git-repo-check": "pawl works in any folder",
 	"stream":              "replies are shown as they come",
 }
@@ -77,8 +78,8 @@ var otherFlags = map[string]string{
 	// Claude Code
 	"--strict-mcp-config": "pawl mcp remove NAME takes a server away",
 	"--tmux":              "start pawl in tmux yourself",
-	"--debug":             "--output-format stream-json shows every event, pawl why explains the last trouble", "--debug-file": "pawl sessions export --format jsonl has every event",
-	"--tools": "--deny 'TOOL' takes one away", "--settings": "the file is the one that pawl config path names; PAWL_HOME moves it",
+	"--debug-file":        "pawl sessions export --format jsonl has every event",
+	"--tools":             "--deny 'TOOL' takes one away", "--settings": "the file is the one that pawl config path names; PAWL_HOME moves it",
 	"--agents": "write them into .claude/agents or .pawl/agents", "--agent": "--permission-mode plan only reads; kinds of agents are files in .claude/agents", "--plugin-dir": "pawl plugin add FOLDER installs one for good", "--ide": "start pawl in the terminal of the editor",
 	"--max-thinking-tokens": "--effort low, medium or high", "--from-pr": "give the request's text on standard input: gh pr diff | pawl run \"…\"",
 	"--append-system-prompt-file": "--append-system-prompt \"$(cat FILE)\"", "--system-prompt-file": "--system-prompt \"$(cat FILE)\"",
