@@ -317,6 +317,10 @@ func TestFailuresOfARun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			signals := make(chan string, 1)
+			if c.sig != "" { // while the model answers: before, there is nothing to explain
+				c.script[0].Before = func(*llm.Request) { signals <- c.sig }
+			}
 			a := newAgent(t, llmtest.New(c.script...), nil, func(cfg *session.Config) {
 				cfg.Sleep = atOnce
 				if c.change != nil {
@@ -324,11 +328,7 @@ func TestFailuresOfARun(t *testing.T) {
 				}
 			})
 			o := opts(JSON, &bytes.Buffer{}, &bytes.Buffer{})
-			if c.sig != "" {
-				signals := make(chan string, 1)
-				signals <- c.sig
-				o.Signals = signals
-			}
+			o.Signals = signals
 			r, err := Run(t.Context(), a.Session, "do it", o)
 			if err != nil || r.ExitCode != c.code {
 				t.Errorf("%+v, %v", r, err)
