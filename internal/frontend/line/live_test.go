@@ -16,6 +16,7 @@ import (
 type hearing struct {
 	*typist
 	mu   sync.Mutex
+	wait sync.Cond // for take
 	take func(string) bool
 	kept []string
 }
@@ -24,7 +25,8 @@ type hearing struct {
 func (h *hearing) Ahead(take func(string) bool) (stop func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.take = take
+	h.take, h.wait.L = take, &h.mu
+	h.wait.Broadcast()
 	return func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -32,12 +34,17 @@ func (h *hearing) Ahead(take func(string) bool) (stop func()) {
 	}
 }
 
-// types enters a line while nobody asks for one.
+// types enters a line while nobody asks for one, as soon as it is heard: a turn may
+// be faster than that.
 func (h *hearing) types(line string) {
 	h.mu.Lock()
+	h.wait.L = &h.mu
+	for h.take == nil {
+		h.wait.Wait()
+	}
 	take := h.take
 	h.mu.Unlock()
-	if take == nil || !take(line) {
+	if !take(line) {
 		h.kept = append(h.kept, line)
 	}
 }
