@@ -93,7 +93,7 @@ func TestSwarmInterrupts(t *testing.T) {
 	})
 	t.Run("three at once leave", func(t *testing.T) {
 		r, by, _ := swarmRig(t)
-		r.clock.stands = true
+		r.clock.stand()
 		r.press("ctrl+c", "ctrl+c", "ctrl+c")
 		if e := r.left(); e.By != "SIGINT" || len(by) != 2 {
 			t.Errorf("it ended by %q after %d", e.By, len(by))

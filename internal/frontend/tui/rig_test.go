@@ -82,6 +82,13 @@ func (c *clock) Now() time.Time {
 	return c.now
 }
 
+// stand makes it stand from now on.
+func (c *clock) stand() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stands = true
+}
+
 func (c *clock) After(d time.Duration) <-chan time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

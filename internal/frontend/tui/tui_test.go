@@ -165,7 +165,7 @@ func TestQuestionTakesNoTyping(t *testing.T) {
 	first := llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`)
 	first.Wait = asks
 	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
-	r.clock.stands = true
+	r.clock.stand()
 	r.start("")
 	r.say("go")
 	r.press("enter")
@@ -199,7 +199,7 @@ func TestQuestionTakesNoWord(t *testing.T) {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
-			r.clock.stands = true
+			r.clock.stand()
 			r.start("")
 			r.say("go")
 			r.press("enter")
@@ -233,7 +233,7 @@ func TestQuestionTakesNoWord(t *testing.T) {
 // SPEC 18.4
 func TestQuestionWaits(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
-	r.clock.stands = true
+	r.clock.stand()
 	r.start("")
 	r.say("go")
 	r.press("enter")
@@ -306,7 +306,7 @@ func TestInterrupt(t *testing.T) {
 func TestThreeInterrupts(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"sleep 1000"}`)))
 	r.mode = "yolo"
-	r.clock.stands = true
+	r.clock.stand()
 	r.start("")
 	r.say("go")
 	r.press("enter")
