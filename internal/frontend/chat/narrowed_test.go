@@ -87,6 +87,7 @@ func TestCommandsBeforeTheSession(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m := llmtest.New(llmtest.Say("done"))
 			d := newDesk(t, m)
+			d.until(func() bool { return d.Session() != nil }) // two that open at once would share the desk
 			open, wait := d.cfg.Open, make(chan struct{})
 			d.Close()
 			d.cfg.Open = func(ctx context.Context, w slash.Want, p Person) (*Opened, error) {
