@@ -28,14 +28,10 @@ type beltOutlet struct {
 func openBeltOutlet(grants []string) (*beltOutlet, error) {
 	o := &beltOutlet{children: map[string]*beltChild{}}
 	opt := proxy.Options{Admit: o.admit, Refused: o.refused}
-	for _, s := range grants {
-		g, err := host.ParseGrant(s)
-		if err != nil {
-			return nil, err
-		}
-		opt.Grants = append(opt.Grants, g)
-	}
 	var err error
+	if opt.Grants, err = host.ParseGrants(grants); err != nil {
+		return nil, err
+	}
 	if o.l, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil {
 		return nil, err
 	}

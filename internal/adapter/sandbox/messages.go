@@ -45,12 +45,9 @@ func refusedIn(p confine.Policy, dir, output string) []Refusal {
 		if word == nil {
 			continue
 		}
-		path := pathIn(line)
+		path := pathIn(line, dir)
 		if path == "" {
 			continue
-		}
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(dir, path)
 		}
 		path = filepath.Join(real(filepath.Dir(path)), filepath.Base(path))
 		act, kind := process.ActWrite, confine.Write
@@ -68,9 +65,9 @@ func refusedIn(p confine.Policy, dir, output string) []Refusal {
 	return out
 }
 
-// pathIn returns the one path that a message with an errno's text names, "" for
-// none or several.
-func pathIn(line string) string {
+// pathIn returns the one path that a message with an errno's text names, of a
+// program that runs in a folder, "" for none or several.
+func pathIn(line, dir string) string {
 	var found []string
 	for _, m := range quotedPath().FindAllStringSubmatch(line, 3) {
 		found = append(found, m[1])
@@ -92,8 +89,11 @@ func pathIn(line string) string {
 		}
 		found = append(found, head)
 	}
-	if len(found) != 1 || strings.ContainsAny(found[0], "\x00") || strings.HasPrefix(found[0], "~") {
+	if len(found) != 1 || found[0] == "" || strings.ContainsAny(found[0], "\x00") || strings.HasPrefix(found[0], "~") {
 		return ""
+	}
+	if !filepath.IsAbs(found[0]) {
+		return filepath.Join(dir, found[0])
 	}
 	return found[0]
 }
@@ -108,12 +108,9 @@ func readsIn(p confine.Policy, dir, output string, told []Refusal, readable func
 		if !strings.Contains(strings.ToLower(line), "permission denied") {
 			continue
 		}
-		path := pathIn(line)
+		path := pathIn(line, dir)
 		if path == "" {
 			continue
-		}
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(dir, path)
 		}
 		path = real(path)
 		known := func(r Refusal) bool { return r.Target == path }

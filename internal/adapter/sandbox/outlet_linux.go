@@ -35,14 +35,10 @@ type outlet struct {
 func openOutlet(grants []string, opt proxy.Options) (*outlet, error) {
 	o := &outlet{joined: map[string]*supervisor{}, clients: map[string]*supervisor{}}
 	o.settled.L = &o.mu
-	for _, s := range grants {
-		g, err := host.ParseGrant(s)
-		if err != nil {
-			return nil, err
-		}
-		opt.Grants = append(opt.Grants, g)
-	}
 	var err error
+	if opt.Grants, err = host.ParseGrants(grants); err != nil {
+		return nil, err
+	}
 	if o.l, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil {
 		return nil, err
 	}

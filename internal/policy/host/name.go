@@ -101,6 +101,19 @@ func ParseGrant(s string) (Grant, error) {
 	return g, nil
 }
 
+// ParseGrants is ParseGrant of several.
+func ParseGrants(list []string) ([]Grant, error) {
+	out := make([]Grant, len(list))
+	for i, s := range list {
+		g, err := ParseGrant(s)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = g
+	}
+	return out, nil
+}
+
 // Covers reports whether a grant covers a host, given by its one spelling, and a port.
 func (g Grant) Covers(name string, port uint16) bool {
 	if g.port == 0 && port != 80 && port != 443 || g.port != 0 && port != g.port {
