@@ -31,9 +31,9 @@
 // calls to the model, since a loop that is shown is left more often than one
 // that is claimed. v.Fingerprint is the same for the same loop.
 //
-// If you do neither tell nor block, go by v.Level: Warn wants help, Halt says
-// that going on is waste. IsStuck returns the same as a yes or no, and OnStuck
-// calls you.
+// If you neither tell nor block, use v.Level: Warn means that the agent needs
+// help, Halt that more steps are waste. IsStuck returns the same as a bool, and
+// OnStuck sets a function to call.
 //
 // # What counts
 //

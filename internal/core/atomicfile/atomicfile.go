@@ -91,8 +91,8 @@ func WriteOn(disk Disk, path string, data []byte, perm os.FileMode) error {
 	return err
 }
 
-// Unfinished reports whether a file's name is one that Write gives to what it
-// has not finished: with a process that was killed it stays behind.
+// Unfinished reports whether name is the name of a temporary file of Write. Such
+// a file stays if the process is killed during Write.
 func Unfinished(name string) bool {
 	i := strings.LastIndexByte(name, '-')
 	return strings.HasPrefix(name, ".") && i > 1 && i < len(name)-1 && strings.Trim(name[i+1:], "0123456789") == ""

@@ -414,7 +414,7 @@ type Compacted struct {
 	Pointers []Pointer `json:"pointers,omitempty"`
 	Before   int64     `json:"before"` // tokens of the window, by pawl's count
 	After    int64     `json:"after"`
-	Error    *Fault    `json:"error,omitempty"` // why there is no summary by a model
+	Error    *Fault    `json:"error,omitempty"` // why the model wrote no summary
 }
 
 // Pointer is a text that replaces a result that was dropped to make room.

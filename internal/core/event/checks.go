@@ -43,11 +43,12 @@ type Checked struct {
 	Changed []string `json:"changed,omitempty"`
 }
 
-// Diagnosed records what language servers say of a call's changes where that is
-// another outcome than before (SPEC 12.2). It is no proof: a check is.
+// Diagnosed records the language servers' report about a call's changes, if it
+// differs from the one before (SPEC 12.2). Only a check proves something; this
+// does not.
 type Diagnosed struct {
-	// Call is the one after which it was known: its own changes, or earlier ones
-	// where a diagnostic says so.
+	// Call is the call after which the report came. The diagnostics are about its
+	// changes, or about those of an earlier call that a diagnostic names.
 	Call string `json:"call"`
 	// Found is what changes brought and was not told before, errors first, and
 	// More how many others.

@@ -67,7 +67,7 @@ func (u Unknown) Version() int { return u.V }
 // ErrStale means that the session has new events since the caller read it.
 var ErrStale = errors.New("the session moved on")
 
-// ErrNoSession means that there is no such session.
+// ErrNoSession means that the session does not exist.
 var ErrNoSession = errors.New("no such session")
 
 // Log stores events.
@@ -159,7 +159,7 @@ type Row struct {
 type Blobs interface {
 	// Put stores data and returns its hash; storing the same data twice costs nothing.
 	Put(ctx context.Context, data []byte) (string, error)
-	// Get returns ErrNoBlob if there is no content with this hash.
+	// Get returns ErrNoBlob if no content has this hash.
 	Get(ctx context.Context, hash string) ([]byte, error)
 }
 

@@ -33,7 +33,7 @@ type Machine struct {
 	mu      sync.Mutex
 	state   State
 	history []step // at most 2*maxHistory, the newest last
-	// Who listens is no state: it ends with the process.
+	// Listeners are not part of the state: they end with the process.
 	listeners []*listener `freeze:"-"`
 	untold    []change    `freeze:"-"`
 	telling   bool        `freeze:"-"`

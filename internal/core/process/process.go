@@ -5,7 +5,7 @@
 //
 // A Starter promises, for every process: its own session and process group, so no
 // terminal; an environment by an allow-list, without pawl's keys; it is confined
-// as Program.Confine says, or not started; Kill, the end of its context and the
+// by Program.Confine, or not started; Kill, the end of its context and the
 // Starter's Close end it with all its descendants; and it does not outlive pawl,
 // even if pawl is killed.
 //
@@ -70,7 +70,7 @@ type Confine struct {
 	Own []string `json:"-"`
 }
 
-// Free is no confinement.
+// Free does not confine.
 var Free = Confine{Level: Unconfined}
 
 // Key returns a text that is equal for equal confinements.
@@ -184,7 +184,7 @@ type Confined interface {
 // Explainer is a Confined of a system that does not tell what it refused: a
 // program's own messages do.
 type Explainer interface {
-	// Explain returns what the program's output says that the sandbox refused.
+	// Explain returns the refusals of the sandbox that the program's output reports.
 	Explain(output string) []Refusal
 }
 

@@ -377,7 +377,7 @@ func (w *walker) chdir(st *state, c Command, args []Word) *state {
 			to(kernel)
 			continue
 		}
-		// Bash takes the path as it is written; if there is no such folder, it
+		// Bash takes the path as it is written; if that folder does not exist, it
 		// tries the path as the kernel resolves it.
 		if stepsBack(target.Text) {
 			to(kernel)

@@ -3,8 +3,8 @@ package shellsyntax
 import "strings"
 
 // Fields splits the arguments that a person typed after a command of pawl at any of the
-// given blanks; quotes keep blanks together. It is no shell: it knows no escapes and
-// expands nothing.
+// given blanks; quotes keep blanks together. It does not know the escapes and
+// expansions of a shell.
 func Fields(s, blanks string) []string {
 	var out []string
 	var b strings.Builder

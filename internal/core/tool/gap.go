@@ -40,7 +40,8 @@ func (g *Gap) Text() string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// Missing returns how many lines are missing where a line of Text says so.
+// Missing returns the number of lines left out, if line is the note that Text
+// writes in their place.
 func Missing(line string) (lines int64, ok bool) {
 	rest, ok := strings.CutPrefix(line, "[… ")
 	if !ok || !strings.Contains(rest, " bytes left out; ") {

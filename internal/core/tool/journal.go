@@ -65,8 +65,8 @@ type Effect struct {
 	Kept             bool   // the content before can be restored
 	Held             bool   // the content after can be read
 	Added, Removed   int    // lines, of text
-	// Untold: an earlier snapshot should have found it. It changed at At, as the
-	// system says.
+	// Untold: an earlier snapshot should have found the change, but the system did
+	// not report it. At is the file's time of change.
 	Untold bool
 	At     time.Time
 }

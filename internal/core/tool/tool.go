@@ -347,7 +347,7 @@ type Searcher interface {
 
 // Found is what a search found.
 type Found struct {
-	Answer string // in words, if the searcher gives one
+	Answer string // in words, if the searcher returns one
 	Hits   []Hit
 }
 
@@ -376,8 +376,8 @@ type Todo interface {
 
 // Rights takes rights from the running turn.
 type Rights interface {
-	// Narrow denies, until the turn ends, calls that none of the rules covers. by is
-	// who says so, and file where.
+	// Narrow denies, until the turn ends, calls that none of the rules covers. by
+	// names the skill or command that has the rules, file is the file with them.
 	Narrow(ctx context.Context, by string, rules []string, file string) error
 }
 

@@ -134,7 +134,7 @@ func (t *tracker) snapshot(ctx context.Context, r *Recorder, touched []string) (
 	return l, r.warnOf(l)
 }
 
-// warnOf tells the person what a snapshot says of itself, each once in a session.
+// warnOf shows the person the messages of a snapshot, each once in a session.
 func (r *Recorder) warnOf(l tool.Snapshot) error {
 	for _, text := range []string{l.Bounds, l.Notice} {
 		if text == "" {
@@ -228,9 +228,8 @@ func jobTag(jobs []*job) string {
 	return ""
 }
 
-// end takes a snapshot after a command and returns what is to be recorded.
-// blind: there is no snapshot, or there was none before, so that changes may be
-// missing.
+// end takes a snapshot after a command and returns the events to record. blind
+// means that this snapshot or the one before failed: changes may be missing.
 func (t *tracker) end(ctx context.Context, r *Recorder, call string, named undo.Named) (_ []event.Draft, blind bool, _ error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

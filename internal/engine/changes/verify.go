@@ -8,9 +8,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// This file looks at everything once more, where the journal looked only at what
-// the system told of (SPEC 19.1). A change that nothing told of is the command's
-// during which it happened, as the system says, and unattributed.
+// This file compares the whole workspace again after the journal compared only
+// the files that the system reported as changed (SPEC 19.1). A change that was not
+// reported belongs to the command that ran at the file's time of change, and is
+// recorded as unattributed.
 
 // mostWindows bounds how many commands are remembered until the next
 // verification.

@@ -51,10 +51,10 @@ func planOf(t reflect.Type) plan {
 	return p
 }
 
-// compile makes the plan of a type, nil for one that holds no text. The bodies
-// of events are no recursive types; a test sees to that.
+// compile makes the plan of a type, nil for one that holds no text. Types must not
+// be recursive; a test checks that the bodies of events are not.
 func compile(t reflect.Type) plan {
-	switch t { // whose text is not to be masked, or not as its kind says
+	switch t { // types that are not masked by their reflect.Kind
 	case reflect.TypeFor[time.Time](), reflect.TypeFor[tool.Hash]():
 		return nil
 	case reflect.TypeFor[json.RawMessage]():

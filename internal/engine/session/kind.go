@@ -11,9 +11,9 @@ import (
 )
 
 // As returns the configuration with the tools and the text of a kind of agent,
-// for a session that is no other one's child, as a worker's of a swarm. missing
-// are names of tools that mean none. The model, the mode and the budget are
-// chosen before a configuration is made.
+// for a session without a parent, such as the one of a swarm's worker. missing
+// lists the kind's names that match no tool. The caller has already chosen the
+// model, the mode and the budget.
 func (c Config) As(a tool.Agent) (as Config, missing []string) {
 	c.Tools, missing = children.ToolsOf(c.Tools, a, c.Agents > 0)
 	if c.Outside != nil {

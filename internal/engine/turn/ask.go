@@ -180,8 +180,8 @@ func empty(r llm.Reply) bool {
 	return true
 }
 
-// unique gives unique ids to calls without an id, or with one that another call
-// of the reply has: results are matched by id.
+// unique sets new ids on calls without an id, and on calls with the id of another
+// call of the reply: results are matched by id.
 func unique(m *llm.Message) {
 	seen := map[string]bool{}
 	n := 0

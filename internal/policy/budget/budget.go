@@ -30,8 +30,8 @@ type Spent struct {
 	Calls    int
 	Agents   int   // child sessions started
 	guessed  int64 // tokens counted in Guessed
-	// unbounded counts the replies of unknown cost without any limit: there was
-	// no reservation, or there is no price.
+	// unbounded counts the replies of unknown cost for which no upper limit is
+	// known: nothing was reserved, or the model has no price.
 	unbounded int
 	active    time.Duration
 }

@@ -13,7 +13,7 @@ type Ask struct {
 	Input     int64      // tokens, at most
 	MaxOutput int        // the longest reply in tokens, 0: not known
 	Fixed     float64    // USD at most for what is not counted in tokens, such as searches
-	Child     bool       // sent by a child session: it is no step of this session's turn
+	Child     bool       // sent by a child session: it is not a step of this session's turn
 }
 
 // Grant is what was reserved for a request.

@@ -138,8 +138,8 @@ func gitGuarded(parts []string, act Act) bool {
 		return true // the person's git would write through the link
 	}
 	if slices.Contains(gitFolders[:], parts[0]) {
-		// Without objects and refs it is no repository, and git would use
-		// another one; alternates are folders that git reads.
+		// A folder without objects or refs is not a repository: git would look
+		// for another one. Alternates are folders that git reads.
 		return len(parts) == 1 && act == Remove || path.Join(parts...) == "objects/info/alternates"
 	}
 	name := path.Join(parts...)

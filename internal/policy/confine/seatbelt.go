@@ -16,9 +16,9 @@ import (
 //   - from where a folder was moved: so protected names hold in every folder that
 //     can be changed, or one could be filled elsewhere and moved to its place;
 //   - how many names a file has: so no hard link is made, and none by a clone;
-//   - whose a server on the loopback is: so there is no loopback but the proxy's
-//     port;
-//   - whether input is pushed to a terminal: so terminals are no devices here.
+//   - which process a server on the loopback belongs to: so only the proxy's port
+//     is open;
+//   - whether input is pushed to a terminal: so terminals are not allowed devices.
 //
 // Its expressions have no (?:), and what is read of them outside ASCII is not
 // known, so other letters are met by dots.

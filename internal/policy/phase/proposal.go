@@ -28,15 +28,15 @@ func (p *Proposal) Apply(e event.Event) {
 
 // Steps returns its phases.
 func (p Proposal) Steps() ([]event.PhaseStep, error) {
-	if _, below, titled := cutTitle(p.Text); titled { // the title is no phase
+	if _, below, titled := cutTitle(p.Text); titled { // the title is not a phase
 		return ParsePlan(below)
 	}
 	return ParsePlan(p.Text)
 }
 
-// Proposed returns the plan in a reply: from a heading that says "plan" to the end, if
-// phases are below it. A reply in plan mode may be an answer to a question, and then is
-// no plan.
+// Proposed returns the plan in a reply: the text from a heading with the word "plan"
+// to the end. ok is false if no phases follow the heading: a reply in plan mode may
+// also be the answer to a question.
 func Proposed(reply string) (text string, ok bool) {
 	lines := strings.SplitAfter(reply, "\n")
 	fenced := false

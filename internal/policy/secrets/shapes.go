@@ -146,9 +146,9 @@ func (m *Masker) begins(s string, i int, at []int) span {
 	return span{}
 }
 
-// border reports whether a word may begin at i: there is no word character
-// before it, or there is a JSON escape as in "\nsk-…", or a colour code, even
-// one that is written out as in "^[[31msk-…".
+// border reports whether a word may begin at i: the character before it does not
+// belong to a word, or is the end of a JSON escape as in "\nsk-…" or of a colour
+// code, even of one that is written out as in "^[[31msk-…".
 func border(s string, i int, at []int) bool {
 	if i == 0 || !isWord(s[i-1]) || at != nil && at[i] != at[i-1]+1 {
 		return true

@@ -2,12 +2,11 @@ package secrets
 
 import "strings"
 
-// This file masks what is left of a key that was cut in two before anybody looked
-// for it: a title, a message, an output of which only the beginning is kept. Who
-// cuts a text marks it with "…", and what stands before the mark is no whole key
-// any more.
+// This file masks the beginning of a key whose end was cut off before the text
+// was masked: in a title, a message, or an output that is kept in part. All code
+// that cuts a text puts "…" there, so a key before that mark is not complete.
 
-// tornMark is what stands where a text was cut.
+// tornMark is the mark at the place where a text was cut.
 const tornMark = "…"
 
 // The least that is left of a key for it to be masked: of a value that is known,

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Values lists the values that a file of secrets gives to names that say so, and
-// what else in it is known by its form. They are masked wherever they are shown
-// (New), with or without their names. Words that ordinary text has are left out,
-// and so is a key of several lines, which is known by its form anyway.
+// Values lists the secrets in a file: the values of names such as PASSWORD, and
+// other text with the form of a key. A Masker made with them (New) masks them
+// everywhere, with or without their names. Values leaves out words of ordinary
+// text, and keys of several lines, which are masked by their form anyway.
 func Values(file string) []string {
 	var out []string
 	add := func(v string) {

@@ -94,7 +94,7 @@ func (f *Fold) Apply(e event.Event) {
 		if f.asked == nil {
 			f.asked = map[string]string{}
 		}
-		f.asked[b.ID] = says(b.Tool, b.Args)
+		f.asked[b.ID] = callLine(b.Tool, b.Args)
 	case event.Blocked:
 		if f.blocked == nil {
 			f.blocked = map[string]bool{}
@@ -234,8 +234,8 @@ func (f *Fold) Findings() []Finding {
 	return out
 }
 
-// says returns what a call asks for: the tool and its arguments on one line.
-func says(tool string, args json.RawMessage) string {
+// callLine returns a call's tool and arguments on one line.
+func callLine(tool string, args json.RawMessage) string {
 	args = args[:min(len(args), 8*longest)] // it may contain the content of a file
 	return cut(tool + " " + strings.Join(strings.Fields(strings.ToValidUTF8(string(args), "")), " "))
 }

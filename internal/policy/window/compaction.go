@@ -40,7 +40,7 @@ type compactions struct {
 	vain    bool // or still so full that another one would be due
 	looked  int  // the count when reads were last examined
 	summary string
-	failed  string // why there is no summary by a model
+	failed  string // why the model wrote no summary
 	// repeated: the last result had been seen before.
 	repeated bool
 	hashes   map[uint64]struct{} // of results, to recognize repeated ones
@@ -157,7 +157,7 @@ func (c *Conversation) drop(p event.Pointer, ms []llm.Message, as []about) {
 	m.Parts[p.Part] = now
 	a.tokens += countPart(c.count(), now) - countPart(c.count(), was)
 	of := a.shown()
-	of.seen = nil // what it showed is no longer visible
+	of.seen = nil // the model no longer sees these lines
 	if p.Part < len(of.numbers) {
 		of.numbers = slices.Clone(of.numbers)
 		of.numbers[p.Part] = 0

@@ -177,7 +177,7 @@ func (c *Conversation) Apply(e event.Event) {
 	}
 }
 
-// unique gives calls ids that no other call of the conversation has: some
+// unique replaces ids of calls that another call of the conversation has: some
 // models count from 0 in each reply, and other APIs refuse repeated ids. The
 // log keeps the original ids.
 func (c *Conversation) unique(m llm.Message) llm.Message {

@@ -2,10 +2,10 @@
 // runs the checks that the change can affect, then all of them, and lets the
 // model fix failures, a few times.
 //
-// It promises that a check's output reaches the model as data, that each
-// attempt is told about the earlier ones, that no check with a known result is
-// run again, and that it gives up when more attempts do not help. It makes no
-// claims itself: policy/evidence derives what the recorded exit codes prove.
+// It promises that a check's output reaches the model as data, that each attempt
+// lists the earlier ones, that no check runs again while its result is known, and
+// that it stops when more attempts do not help. It does not judge success:
+// policy/evidence derives from the recorded exit codes what is proven.
 package autofix
 
 import (

@@ -22,10 +22,10 @@ var ErrElsewhere = errors.New("another worker takes it")
 
 // Workers runs tasks: on this machine, or on others.
 type Workers interface {
-	// Do runs a task. If there is no error, Done.Commit is a commit in Trees that Check
-	// accepted, and the acceptance checks succeeded. The cost is returned with an error
-	// too. When ctx ends Do returns soon, and what the worker does after that does not
-	// count.
+	// Do runs a task. If err is nil, Done.Commit is a commit in Trees that Check
+	// accepted, and the acceptance checks succeeded. Done has the cost also with an
+	// error. When ctx ends Do returns soon, and what the worker does after that does
+	// not count.
 	Do(context.Context, Job) (Done, error)
 }
 

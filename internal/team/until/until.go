@@ -7,8 +7,8 @@
 // changed prove nothing (SPEC 16.4): then the model is asked to restore them.
 // If what the goal runs cannot be listed, and the run changed a file that could
 // be of it, the goal is not reached by its exit code alone, and that is said.
-// It gives up after a number of rounds, and sooner if the model changes nothing
-// any more. Money, time, and loops end it like any turn.
+// It stops after a number of rounds, and sooner if the model makes no more
+// changes. The limits of money, time and loops end it as they end any turn.
 package until
 
 import (
@@ -68,7 +68,7 @@ type Goal struct {
 	idle   int // rounds in a row that changed nothing
 }
 
-// state is the state after a round: if it does not change, there is no progress.
+// state is the state after a round. A round that leaves it equal made no progress.
 type state struct {
 	changes int // evidence.Report.Changes
 	failed  string

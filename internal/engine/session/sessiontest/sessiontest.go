@@ -1,6 +1,6 @@
-// Package sessiontest makes sessions for the tests of what lies above them: over
-// real files and a real shell, with a log in memory. A test gives the model, and
-// changes of the rest what it is about.
+// Package sessiontest makes sessions for the tests of packages above session:
+// with real files, a real shell, and a log in memory. A test passes the model and
+// changes only the part of the configuration that it is about.
 package sessiontest
 
 import (
