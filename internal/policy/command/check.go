@@ -206,9 +206,9 @@ func (k Check) Verbose(env []string) bool {
 	}) || slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, "GOFLAGS=") && strings.Contains(e, "-v") }))
 }
 
-// Looked returns the folders and the files that the check's words name, as far
-// as they differ from its own folder: in, for each flag that says in which
-// folder it looks, its value; others, the words that lead out of the folder.
+// Looked returns the paths in the check's words that may lead out of its own
+// folder: in has the values of flags that set a folder, such as -C; others has
+// the words that begin with ".." or "/".
 func (k Check) Looked() (in, others []string) {
 	for i, w := range k.Words[1:] {
 		if name, value, has := strings.Cut(w, "="); folderFlag(name) {

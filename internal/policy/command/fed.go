@@ -129,10 +129,10 @@ func found(args []shellsyntax.Word) (names []shellsyntax.Word, null bool) {
 	return names, null
 }
 
-// listed returns the paths that xargs is given. A name with a blank in it is
-// several words to xargs, and may name any file: so that is told only of names
-// that end in NUL, where the command shows nothing of the files, or where there
-// is no such name, and the line makes none.
+// listed returns the paths that another command pipes to xargs. To xargs a name
+// with a blank is several words, which may name any file. So they are known only
+// if names end in NUL, if the command shows nothing of the files, or if no file
+// has such a name and the line makes none.
 func listed(cmds []shellsyntax.Command, c shellsyntax.Command, unbroken Unbroken) []shellsyntax.Word {
 	at := lastProgram(c.Via, "xargs")
 	if at < 0 || len(c.From) != 1 || c.From[0] >= len(cmds) {

@@ -238,7 +238,7 @@ func (f *Fold) writing(b event.FileChanged) *writing {
 //
 // Files that a check leaves behind (a cache, a coverage file) do not affect its
 // proof. A check that rewrote files that the turn had changed, for example by
-// formatting, is no proof of the present files: it must run again.
+// formatting, does not prove the present files: it must run again.
 func (f *Fold) ran(call string, b event.CallDone) {
 	w := f.open[call]
 	delete(f.open, call)

@@ -12,11 +12,12 @@ import (
 
 // This file is the narrowing by the allowed-tools of a command or a skill (SPEC
 // 17.4): until the turn ends, calls that none of its rules covers are denied. It
-// only takes away: what a rule covers is judged as without it. Several lists hold
-// together, so a second one never gives back what the first took.
+// only takes away: a call that a rule covers is judged as without the list. If
+// there are several lists, each must cover the call: a second list never returns
+// what the first took.
 
 // ParseTools reads a list of allowed tools: permission rules, separated by commas
-// or spaces. all reports that it names every tool (*). An empty list is no error.
+// or spaces. all reports whether it names every tool (*). An empty list is valid.
 func ParseTools(text string) (rules []string, all bool, err error) {
 	for _, one := range splitRules(text) {
 		if one = strings.Trim(one, `"'`); one == "*" {
@@ -69,7 +70,7 @@ func (p *Policy) within(c Call, d Decision) Decision {
 	return d
 }
 
-// reads returns what the list says.
+// reads returns the list as the beginning of a sentence.
 func (l limit) reads() string {
 	tools := shorten(strings.Join(l.Rules, ", "))
 	if tools == "" {

@@ -112,7 +112,7 @@ type Config struct {
 	State string
 	// Own are its other folders, which no command may read either.
 	Own []string
-	// POSIX: commands run in a plain sh, since there is no bash.
+	// POSIX: commands run in a plain sh, since the machine has no bash.
 	POSIX bool
 	// Sandbox is which confinement the kernel offers.
 	Sandbox Sandbox
@@ -165,8 +165,8 @@ func (p *Policy) Copy() *Policy {
 	return &q
 }
 
-// Trust says that a person trusts what the folder's checks and git's own
-// programs in it run (SPEC 16.1): without a sandbox they run as the person.
+// Trust records that the person trusts the programs that the folder's checks and
+// its git configuration run (SPEC 16.1). Without a sandbox they run as the person.
 func (p *Policy) Trust() { p.trusted = true }
 
 func clean(p string) string {

@@ -126,9 +126,9 @@ func everyFileOf(fsys fs.FS, at string, deep bool) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// compiled reports whether a file's name says that it is source which only
-// compilers read (ADR 022). It is no definition; what it is compiled to is run
-// by the check like other source.
+// compiled reports whether a file has the name of source code that only compilers
+// read (ADR 022). Such a file does not define what a check runs; a check runs the
+// compiled code as it runs other source code.
 func compiled(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".c", ".h", ".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".inl", ".ipp", ".tpp", ".m", ".mm", ".s", ".asm", ".cu", ".cuh",
@@ -142,9 +142,9 @@ func compiled(name string) bool {
 
 var dependency = lazyregexp.New(`^([A-Za-z0-9_./+~@,-]+(?: +[A-Za-z0-9_./+~@,-]+)*) *:((?: +[A-Za-z0-9_./+~@,-]+)*) *$`)
 
-// dependenciesOnly reports whether a makefile only says which object files
-// depend on which source, as compilers write it (cc -MMD): it names nothing that
-// runs, and makes nothing that is not source or an object file.
+// dependenciesOnly reports whether a makefile only lists the source files that
+// object files depend on, as compilers write it (cc -MMD): it has no commands, and
+// all its targets are source or object files.
 func dependenciesOnly(text string) bool {
 	if len(text) > maxFile {
 		return false

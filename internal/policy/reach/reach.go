@@ -3,11 +3,11 @@
 // (SPEC 16.1). A person trusts a check, a hook or a server of a folder as it is;
 // what this package finds is what must stay as it is.
 //
-// It promises that nothing is left out in silence: what cannot be listed before
-// it runs gives the reason, and whoever asks then counts every file of the
-// folder. It reads by an fs.FS that it is given, within limits, and starts
-// nothing. What a program of another language than the shell's computes when it
-// runs is not followed; the files that its text names are, where Deep asks so.
+// It promises to leave nothing out in silence: if the files of a command cannot be
+// listed before it runs, Found has the reason, and the caller must count every
+// file of the folder. It reads only from the caller's fs.FS, within limits, and
+// starts nothing. It does not evaluate programs of other languages than the
+// shell's; with Deep it follows the files that their text names.
 package reach
 
 import (
@@ -88,7 +88,7 @@ type definition struct {
 type how int
 
 const (
-	asItIs    how = iota // its form says by what
+	asItIs    how = iota // its form decides by what
 	asProgram            // by the system: a shell reads it if it names nothing
 	asShell              // by a shell
 	asSourced            // by the shell that runs another file: $0 is that one

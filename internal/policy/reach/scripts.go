@@ -125,8 +125,8 @@ func (r *walk) searched(text string, dirs []string) {
 	}
 }
 
-// scope adds the package.json that says how the scripts of a folder are loaded,
-// and what its names for them stand for.
+// scope adds the package.json that decides how the scripts of a folder are loaded,
+// and the files that its "imports" names.
 func (r *walk) scope(dir string) {
 	for ; ; dir = path.Dir(dir) {
 		name := path.Join(dir, "package.json")

@@ -15,7 +15,7 @@ const (
 //
 // A node's errors are handled where they happen (SPEC 13.2): the turn's loop
 // retries a failed request within its limits, a failed call is a result that
-// the model reads, and when pawl gives up, the turn ends with everything
+// the model reads, and when pawl stops trying, the turn ends with everything
 // recorded. Classification is tried once: if it fails, the prompt is an edit.
 func Table() *fsm.Table {
 	t := &fsm.Table{

@@ -3,8 +3,8 @@
 // A folder configures programs: checks, hooks, MCP servers, language servers,
 // environment files. Each is a Part, with a hash of everything in its files
 // that decides what runs, and of nothing else, so an ordinary edit of source
-// code is no change. A person trusts the parts that they were shown: an Entry.
-// Judge decides which of the present parts these are.
+// code does not change it. A person trusts the parts that they were shown: an
+// Entry. Judge decides which of the present parts these are.
 //
 // It promises that a part which is new, changed or unreadable is never trusted;
 // that an entry holds for one folder, not for folders below or beside it; and
