@@ -8,9 +8,9 @@
 //	go test ./bench/machines -run XXX -bench . -benchtime 1x -timeout 30m
 //
 // Thousand is about leases: each of the 1,000 workers holds one for PAWL_HOLD (30 s), with
-// 20 calls, 20 model requests and its heartbeats, and gives it back. Flood is as fast as
-// leases go through. Result is what taking a result costs the coordinator: fetch, check
-// by git's rules, acceptance check, merge.
+// 20 calls, 20 model requests and its heartbeats, and returns it. Flood measures how many
+// leases go through in a second. Result measures what a result costs the coordinator:
+// fetch, check by git's rules, acceptance check, merge.
 package machines
 
 import (

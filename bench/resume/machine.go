@@ -210,7 +210,7 @@ func compaction(head []event.Draft) (ds []event.Draft) {
 	return ds
 }
 
-// renamed gives a body of the task the mark of another call.
+// renamed returns b with the call's mark replaced by to.
 func renamed(b event.Body, to string) (event.Body, error) {
 	raw, err := event.Encode(b)
 	if err != nil || !bytes.Contains(raw, []byte(mark)) {

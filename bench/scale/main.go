@@ -5,7 +5,7 @@
 // It builds pawl as it is released, and the benchmarks cost, search, resume and
 // sessions, runs them one after the other and prints their tables. With -into it
 // writes each into that page, between <!-- NAME --> and <!-- end -->. It needs rg,
-// and 6 GB below the temporary folder, which it gives back; on two cores with
+// and 6 GB below the temporary folder, which it removes at the end; on two cores with
 // nothing else to do it takes six minutes.
 package main
 
@@ -49,7 +49,7 @@ func run(sizes string, calls, sessions, mb int, into string) error {
 	if _, err := exec.LookPath("rg"); err != nil {
 		return err
 	}
-	large := sizes[strings.Index(sizes, ",")+1:] // a search of a few files says nothing
+	large := sizes[strings.Index(sizes, ",")+1:] // a search of a few files proves nothing
 	began, tables := time.Now(), map[string]string{"machine": machine()}
 	for _, t := range []struct {
 		name string
@@ -111,7 +111,7 @@ func replaced(page []byte, name, table string) ([]byte, error) {
 	return []byte(before + mark + table + "<!-- end -->" + after), nil
 }
 
-// machine says where and when the tables were made.
+// machine describes the machine and the time at which the tables were made.
 func machine() string {
 	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease") // none on other systems
 	return fmt.Sprintf("%d cores, %s %s, %s, %s; load at the start %s\n", runtime.NumCPU(), runtime.GOOS, strings.TrimSpace(string(kernel)), runtime.Version(), time.Now().UTC().Format(time.DateOnly), load())

@@ -120,7 +120,7 @@ func run(n, mb, folders, runs int, built string) error {
 	return nil
 }
 
-// fill makes sessions of the events of a short task, and gives the file's size.
+// fill makes sessions of the events of a short task, and returns the file's size.
 func fill(path string, works []string, n, mb int) (int64, error) {
 	ctx := context.Background()
 	now := time.Now().Add(-time.Hour)

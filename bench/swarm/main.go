@@ -4,15 +4,15 @@
 //	go run ./bench/swarm [-check] [-tasks 64] [-think 200ms] [-many 1000] [-queue 100000] [-dir FOLDER]
 //
 // The trees lie in FOLDER, and what a new file costs there is printed first: ext4 looks at
-// all inodes that were freed in the last minutes before it gives one away, so that after
-// many removals a new file costs a hundred times as much (recently_deleted in a profile).
+// all inodes that were freed in the last minutes before it uses one again. So after many
+// removals a new file costs a hundred times as much (recently_deleted in a profile).
 //
 // It prints the speed-up of 4 and 16 workers over one on one graph, and what the
 // coordinator costs a task without and with git's trees; the memory of many tasks
-// with 200 workers; how long it takes to queue tasks and to take them up again.
-// -check fails where 1, 4 and 16 workers do not give the same tree of files, byte
-// for byte, or a figure is beyond its bound (SPEC 14.2). The bounds on time are
-// not checked: they are those of a machine with nothing else to do.
+// with 200 workers; how long it takes to queue tasks and to resume them. -check fails if
+// 1, 4 and 16 workers do not produce the same tree of files, byte for byte, or if a
+// figure is beyond its bound (SPEC 14.2). The bounds on time are not checked: they hold
+// on a machine with nothing else to do.
 package main
 
 import (

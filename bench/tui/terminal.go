@@ -119,8 +119,8 @@ func (t *terminal) written() int {
 	return t.total
 }
 
-// until waits for one of some texts, forgets what was before, and gives how long
-// that was after the start.
+// until waits for one of some texts, drops the output before it, and returns the time
+// since the start.
 func (t *terminal) until(texts ...string) (time.Duration, error) {
 	late := time.After(60 * time.Second)
 	for {

@@ -28,8 +28,8 @@ func TestWhatIsLinked(t *testing.T) {
 	}
 }
 
-// The version is one that people can report: what is built from a working tree
-// says so.
+// The version is one that people can report: a build from a working tree is marked
+// as one.
 func TestVersion(t *testing.T) {
 	was := cli.Version
 	defer func() { cli.Version = was }()

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// SPEC 13.3: pawl in a folder of a project runs the checks that work there as
-// it is, and says of the others where they are.
+// SPEC 13.3: in a folder of a project, pawl runs the checks that work there unchanged,
+// and names the folder of the others.
 func TestWorkspaceInsideAProject(t *testing.T) {
 	for name, c := range map[string]struct {
 		project, file, want, git string

@@ -36,7 +36,7 @@ func installed(names ...string) func(string) (string, error) {
 	}
 }
 
-// lines says what was found: a line each, narrow ones first.
+// lines describes what was found: a line each, narrow ones first.
 func lines(f Found) []string {
 	var out []string
 	for _, c := range slices.Concat(f.Narrow, f.Wide) {

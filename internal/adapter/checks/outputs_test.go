@@ -70,7 +70,7 @@ func TestEditsAndBuildsKeepTrust(t *testing.T) {
 	}
 }
 
-// What is no plain list of dependencies is a definition, whatever its name.
+// A file that is not a plain list of dependencies is a definition, whatever its name.
 func TestDependencyFilesThatDefine(t *testing.T) {
 	for _, evil := range []string{
 		"a.o: a.c\n\tevil\n", "a.o: a.c ; evil\n", "X := $(shell evil)\n", "a.o: $(shell evil)\n", "check: a.o\n", "a.o: run.sh\n", "include evil.mk\n", "-include evil.d\n", "a.o: a.c | evil\n",

@@ -140,8 +140,8 @@ func TestPartsOfOrdinaryProjects(t *testing.T) {
 	}
 }
 
-// A folder of which not every file is read is not trusted by what was read, and
-// says so.
+// If not every file of a folder is read, the folder is not trusted, and the reason
+// names that.
 func TestEveryFileIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "Makefile", "include $(X)\ncheck:\n\tx\n")

@@ -36,7 +36,7 @@ func (Ring) Get(name string) (string, error) { return system.Get(service, name) 
 // Set keeps a secret.
 func (Ring) Set(name, secret string) error { return system.Set(service, name, secret) }
 
-// Delete removes a secret. One that is not there is no error.
+// Delete removes a secret. It returns nil if there is none.
 func (Ring) Delete(name string) error {
 	if err := system.Delete(service, name); err != nil && !errors.Is(err, system.ErrNotFound) {
 		return err

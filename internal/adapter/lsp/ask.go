@@ -327,7 +327,7 @@ func (s *Servers) workspaceSymbols(ctx context.Context, c *client, query string)
 		}
 		sp := s.spotAt(texts, c.enc, path, sym.Location.Range)
 		sp.Name, sp.In, sp.Kind = sym.Name, sym.ContainerName, kindName(symbolKinds[:], sym.Kind)
-		if strings.HasPrefix(sp.Name, sp.In+".") { // gopls says it twice
+		if strings.HasPrefix(sp.Name, sp.In+".") { // gopls repeats the container
 			sp.Name = strings.TrimPrefix(sp.Name, sp.In+".")
 		}
 		out = append(out, sp)

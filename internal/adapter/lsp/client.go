@@ -159,8 +159,8 @@ func (e *answerError) Error() string { return e.server + ": " + e.err.Message }
 
 func (e *answerError) Unwrap() error { return e.err }
 
-// leftover is how long after a request a server is still heard with what it sent
-// before: that is no sign of life.
+// leftover is how long after a request messages may still arrive that the server sent
+// before it. They do not prove that the server is alive.
 const leftover = time.Second
 
 // call makes a request. Without an answer it ends after Options.Hung. If the server was

@@ -94,7 +94,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// SPEC 12.3: hung → timeout 30 s. One that says nothing at all is ended; one
+// SPEC 12.3: hung → timeout 30 s. A silent server is ended; one
 // that is busy is not.
 func TestHung(t *testing.T) {
 	for name, at := range map[string]time.Duration{"silent": 0, "busy": 10 * time.Second, "only what it sent before": 500 * time.Millisecond} {
@@ -237,7 +237,7 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
-// SPEC 12.3: what a server says at the handshake is taken as it says it.
+// SPEC 12.3: what a server announces at the handshake is used as it is.
 func TestHandshake(t *testing.T) {
 	for _, c := range []struct {
 		name, caps string

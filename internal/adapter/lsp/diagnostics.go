@@ -23,8 +23,8 @@ type diagnostics struct {
 	results map[string]string
 	last    time.Time // of the last that came
 	asked   time.Time // when a document was opened or changed last
-	// versioned: the server says of which version its diagnostics are. One that
-	// does not says nothing where nothing changed.
+	// versioned: the server names the document version of its diagnostics. A server
+	// that does not sends nothing where nothing changed.
 	versioned bool
 	owed      time.Time     // until then, what comes is taken for the doing of changes
 	woken     chan struct{} // closed and made anew when something came
@@ -305,7 +305,7 @@ func (c *client) pull(ctx context.Context, paths []string) error {
 	var o struct {
 		Identifier string `json:"identifier"`
 	}
-	_ = json.Unmarshal(c.caps.Diagnostic.options, &o) // without options there is no identifier
+	_ = json.Unmarshal(c.caps.Diagnostic.options, &o) // without options the identifier stays empty
 	for _, p := range paths {
 		c.diags.mu.Lock()
 		previous := c.diags.results[p]

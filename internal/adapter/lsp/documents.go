@@ -253,7 +253,7 @@ func (c *client) changed(paths []string) {
 			c.docs.files[p] = stamp{st.Size(), st.ModTime()}
 		}
 		if lang != "" {
-			_, _ = c.bringLocked(p, lang) // too large, or gone again: the event says all there is to say
+			_, _ = c.bringLocked(p, lang) // too large, or gone again: the event is enough
 		}
 	}
 	c.tellLocked(slices.DeleteFunc(events, func(e fileEvent) bool { p, _ := fromURI(e.URI); return !c.watches(p) }))

@@ -37,7 +37,7 @@ type fake struct {
 	all    []message
 	docs   map[string]string // what it was told of open documents
 	opened []string
-	// versioned: it says of which version its diagnostics are.
+	// versioned: it names the document version of its diagnostics.
 	versioned bool
 	versions  map[string]int
 }
@@ -193,7 +193,7 @@ func (f *fake) raw(s string) {
 	_, _ = io.WriteString(f.outW, s) // it may be killed by now
 }
 
-// publish says what is wrong in a file.
+// publish sends a file's diagnostics.
 func (f *fake) publish(path string, version int, messages ...string) {
 	p := publishDiagnostics{URI: toURI(path), Diagnostics: []diagnostic{}}
 	if f.versioned {

@@ -248,7 +248,7 @@ func ambiguous(name string, found []tool.Spot) error {
 	return fmt.Errorf("%s stands for %d symbols; give path and line, or more of the name:%s", name, len(found), listed(found, shownNames, false))
 }
 
-// listed lists symbols, a line each. The last line says so if that is not all.
+// listed lists symbols, a line each. The last line tells if there are more.
 func listed(found []tool.Spot, limit int, more bool) string {
 	var b strings.Builder
 	for _, f := range found[:min(len(found), limit)] {

@@ -221,9 +221,9 @@ const (
 	owedTime  = 10 * time.Second // after that, for what comes late of other files
 )
 
-// tell tells a server of changes, and waits for what it says. What is wrong in
-// files as they were before is learnt first: only then can it be told what the
-// changes caused.
+// tell sends changes to a server and waits for its diagnostics. It collects the
+// diagnostics of the files as they were before the change first: only the difference
+// shows what the change caused.
 func (p *post) tell(ctx context.Context, c *client, cs []tool.CodeChange) {
 	var paths []string
 	made := map[string]bool{}
@@ -251,7 +251,7 @@ func (p *post) tell(ctx context.Context, c *client, cs []tool.CodeChange) {
 	done := p.check(p.unlessMore(ctx), c, checkTime, quiet)
 	c.diags.owing(p.s.opt.Now().Add(owedTime))
 	c.diags.mu.Lock()
-	if !done && ctx.Err() == nil { // a server that says nothing of some document would be waited for each time
+	if !done && ctx.Err() == nil { // else each check would wait for a server that never reports a document
 		clear(c.diags.want)
 	}
 	c.diags.mu.Unlock()
@@ -314,7 +314,7 @@ func (p *post) check(ctx context.Context, c *client, limit, still time.Duration)
 	return c.settle(ctx, still)
 }
 
-// showLocked says that the server is shown files as they are.
+// showLocked lets questions go on: the server now has the files as they are.
 func (p *post) showLocked() {
 	select {
 	case <-p.shown:
@@ -377,8 +377,7 @@ func (p *post) standing() []tool.Diagnostic {
 	return p.s.diagnosed(c, c.diags.standing())
 }
 
-// able reports whether a server is available: there is no use in waiting for an absent
-// one.
+// able reports whether a server is available. Nobody needs to wait for an absent one.
 func (p *post) able() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -44,7 +44,7 @@ type Options struct {
 	Start process.Starter
 	// Confine is how servers are confined.
 	Confine process.Confine
-	// Trusted reports whether a server may run what the project says, and be the
+	// Trusted reports whether a server may run code that the project names, and be the
 	// project's own copy; nil: none may.
 	Trusted func(server string) bool
 	// Find finds a program on the person's PATH; nil: exec.LookPath.
@@ -60,8 +60,8 @@ type Options struct {
 	// Usage returns how many bytes a process and its children use; nil where
 	// that cannot be told.
 	Usage func(pid int) int64
-	// Asked, if set, says when servers were asked to be restarted from elsewhere,
-	// and which: "" for all.
+	// Asked, if set, returns the last request from elsewhere to restart servers: its
+	// time and the server's name ("": all).
 	Asked func() (at time.Time, name string)
 	Now   func() time.Time
 	Sleep func(context.Context, time.Duration) error

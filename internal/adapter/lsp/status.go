@@ -142,7 +142,7 @@ type Here struct {
 	Name      string
 	Program   string // "" where it is not installed
 	Install   string
-	Untrusted bool // it would run what the project says, which nobody allowed
+	Untrusted bool // it would run code that the project names, which nobody allowed
 	server    *Server
 }
 

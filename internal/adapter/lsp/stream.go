@@ -37,7 +37,7 @@ var (
 type stream struct {
 	r     *bufio.Reader
 	close func() error
-	// skipped, if set, hears of what was read and is no message.
+	// skipped, if set, is called with input that is not a message.
 	skipped func(string)
 
 	mu     sync.Mutex
@@ -109,8 +109,8 @@ func (s *stream) WriteObject(v any) error {
 	return nil
 }
 
-// ReadObject is part of jsonrpc2.ObjectStream. A message that is no JSON-RPC is
-// left out: the ones behind it may be good.
+// ReadObject is part of jsonrpc2.ObjectStream. A message that is not JSON-RPC is
+// skipped: the next ones may be good.
 func (s *stream) ReadObject(v any) error {
 	for range badLimit {
 		body, err := s.frame()

@@ -26,7 +26,7 @@ type Server struct {
 	Outer []string
 	// Anywhere: it is of use to a file outside of any project as well.
 	Anywhere bool
-	// Runs: it runs what the project says, such as build scripts, plug-ins or an
+	// Runs: it runs code that the project names, such as build scripts, plug-ins or an
 	// interpreter of its own. It is started in trusted folders only.
 	Runs bool
 	// Config are the files at its root that decide what it runs.

@@ -16,7 +16,7 @@ type encoding string
 
 const (
 	utf8Units  encoding = "utf-8"
-	utf16Units encoding = "utf-16" // what the protocol says where nothing is agreed
+	utf16Units encoding = "utf-16" // the protocol's default where nothing is agreed
 )
 
 // text is a document's content with the starts of its lines. Lines end with
@@ -93,8 +93,8 @@ func units(s string, enc encoding) int {
 	return n
 }
 
-// width is how many units a rune has. A byte that is no UTF-8 is sent as
-// U+FFFD, and counts as that.
+// width returns how many units a rune has. An invalid byte is sent as U+FFFD, and
+// counts as that.
 func width(r rune, enc encoding) int {
 	switch {
 	case enc == utf8Units:

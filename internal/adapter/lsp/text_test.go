@@ -93,7 +93,7 @@ func TestChangeIsExact(t *testing.T) {
 	})
 }
 
-// Text that is no UTF-8 keeps its bytes where it is not edited.
+// Invalid UTF-8 keeps its bytes where it is not edited.
 func TestApplyKeepsBytes(t *testing.T) {
 	const s = "a\xff\xfeb\nc🐾\xf0\x9fd\n"
 	for _, enc := range []encoding{utf8Units, utf16Units} {

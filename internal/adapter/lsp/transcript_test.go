@@ -57,8 +57,8 @@ func readTranscript(t *testing.T, server string) transcript {
 	return out
 }
 
-// replayed is a server that says what was recorded: after each message of the
-// client, what came after that message then.
+// replayed is a server that sends what was recorded: after each message of the
+// client, the messages that followed it then.
 type replayed struct {
 	*fake
 	of    transcript

@@ -11,10 +11,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// Parts are what language servers would run of the folder: a part for each that
-// runs what a project says, can be had here, and has files at the folder's top.
-// Nothing is started. The programs are those that would be used if the folder
-// was trusted.
+// Parts returns the code of the folder that language servers would run: a part for each
+// server that runs a project's code, is installed here, and has files at the folder's
+// top. Nothing is started. The programs are those that would be used in a trusted
+// folder.
 func Parts(root string, table []Server, find func(string) (string, error)) []trust.Part {
 	s := New(Options{Root: root, Table: table, Find: find, Trusted: func(string) bool { return true }})
 	var out []trust.Part

@@ -16,7 +16,7 @@ import (
 )
 
 // projects makes a workspace of n projects m1, m2, …, each with a file whose text
-// is what text returns. Its servers know each name that a line "def" gives.
+// is what text returns. Its servers know each name that a line "def" defines.
 func projects(t *testing.T, n int, text func(i int) string) *bench {
 	files := map[string]string{}
 	for i := 1; i <= n; i++ {

@@ -47,7 +47,7 @@ func TestPressure(t *testing.T) {
 	}
 }
 
-// What this machine says is a number that makes sense.
+// This machine reports numbers that make sense.
 func TestHere(t *testing.T) {
 	if n, known := memory(); known && (n < 1<<20 || n > 1<<50) {
 		t.Errorf("%d bytes of memory", n)

@@ -72,9 +72,9 @@ func parseToken(status int, raw []byte) (t token, err error) {
 	return t, nil
 }
 
-// refusal sends the server a request without a token, and returns its refusal,
-// which says where to sign in. One that does not refuse may still want a token
-// for what it does: then the protocol's own addresses are tried.
+// refusal sends the server a request without a token, and returns its refusal, which
+// names the place to sign in. A server that does not refuse may still want a token for
+// its tools: then the protocol's own addresses are tried.
 func (a *signin) refusal(ctx context.Context) (*http.Request, *http.Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, authTime)
 	defer cancel()

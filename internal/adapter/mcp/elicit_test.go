@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// answers is a person who says these things.
+// answers is a person who types these answers.
 type answers struct {
 	say   []string
 	heard []string
@@ -28,7 +28,7 @@ func (a *answers) Question(_ context.Context, text string, options []string) (st
 	return out, nil
 }
 
-// unanswered is what a call's result says where nobody is there.
+// unanswered is the call's result where nobody is there.
 const unanswered = `[the server asked "details", and got no answer: nobody is there to answer]`
 
 // SPEC 17.1: what a server asks is a question to the person, who is told who

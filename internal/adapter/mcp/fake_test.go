@@ -82,7 +82,7 @@ func serve(build func() *sdk.Server) func(*fakeProcess) {
 	}
 }
 
-// by answers messages one by one: "" is no answer. Raw text goes out as it is.
+// by answers messages one by one: "" sends nothing. Raw text goes out as it is.
 func by(answer func(method string, id json.RawMessage, p *fakeProcess) string) func(*fakeProcess) {
 	return func(p *fakeProcess) {
 		r := bufio.NewReaderSize(p.inR, 1<<20)

@@ -146,8 +146,8 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
-// SPEC 16.13: what a server says differently later is not used until a person
-// accepts it.
+// SPEC 16.13: a tool that a server describes differently later is not used until a
+// person accepts it.
 func TestChanged(t *testing.T) {
 	doc := "adds"
 	extra := ""

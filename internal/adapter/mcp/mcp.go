@@ -35,8 +35,8 @@ type Options struct {
 	Start   process.Starter
 	// Confine returns what a server's process may touch.
 	Confine func(Server) process.Confine
-	// Changed, if set, says what changed in what a server runs since a person
-	// trusted it, "" for nothing. Such a server is not started.
+	// Changed, if set, returns what changed in a server's program since a person
+	// trusted it, "" for nothing. A changed server is not started.
 	Changed func(Server) string
 	Pins    Pins
 	// Grants are what servers granted; SignIn, if set, is how a person signs in.

@@ -24,7 +24,7 @@ type post struct {
 	c        *conn
 	starting chan struct{} // closed when a start is finished
 	restarts process.Restarts
-	broken   error // why there is no connection
+	broken   error // why it is not connected
 	starts   int
 
 	looked   bool      // what was accepted has been read

@@ -221,8 +221,8 @@ func said(r *sdk.GetPromptResult) (string, []llm.Media) {
 // resourceRef is SERVER:URI.
 var resourceRef = lazyregexp.New(`^([A-Za-z0-9_-]{1,40}):([A-Za-z][A-Za-z0-9+.-]*:.+)$`)
 
-// Resource reads the resource that a person mentions as SERVER:URI. known is
-// false where that names none of the servers. why says why it was not read.
+// Resource reads the resource that a person mentions as SERVER:URI. known is false if
+// ref names none of the servers. why is the reason if it could not be read.
 func (s *Servers) Resource(ctx context.Context, ref string) (r tool.Result, why string, known bool) {
 	m := resourceRef().FindStringSubmatch(ref)
 	if m == nil {

@@ -67,8 +67,8 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// SPEC 16.13: a prompt that changed is no command until a person accepts it.
-// One of an older pawl's pin, which had no prompts, is.
+// SPEC 16.13: a changed prompt does not become a command until a person accepts it.
+// If the pin is an older pawl's, which had no prompts, it does.
 func TestPromptsPinned(t *testing.T) {
 	w := newWorld(t, map[string]func(*fakeProcess){"l": serve(librarian("reviews"))})
 	w.offer(t)
@@ -101,7 +101,7 @@ func TestPromptsPinned(t *testing.T) {
 	}
 }
 
-// SPEC 17.1: @server:uri is a resource; what is no server's is somebody else's.
+// SPEC 17.1: @server:uri is a resource; other mentions are left to others.
 func TestResources(t *testing.T) {
 	w := newWorld(t, map[string]func(*fakeProcess){"l": serve(librarian("")), "g": serve(greeter)})
 	w.offer(t)

@@ -22,8 +22,8 @@ import (
 // This file signs in to servers behind HTTP that want it (OAuth 2.1). The SDK
 // has discovery, registration, PKCE, and the checks of state, issuer and
 // resource. Ours are where a sign-in may lead (reach.go), what is kept of it
-// (grants.go), and that only a person begins one: a session uses what was
-// granted, renews it, and else says what to do.
+// (grants.go), and that only a person begins one: a session uses a grant and
+// renews it; without one it returns an error that names the command to run.
 
 // SignIn is how a person signs in.
 type SignIn struct {

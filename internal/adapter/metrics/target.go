@@ -21,8 +21,8 @@ type Target struct {
 }
 
 // TargetFrom reads the OTEL_* variables of the environment, as specified by
-// OpenTelemetry. ok is false if nothing is to be sent: there is no endpoint, or
-// it is switched off. Warnings name settings that are not supported.
+// OpenTelemetry. ok is false if nothing is to be sent: no endpoint is set, or
+// sending is switched off. Warnings name settings that are not supported.
 func TargetFrom(env func(string) string, version string) (t Target, ok bool, warnings []string) {
 	if strings.EqualFold(env("OTEL_SDK_DISABLED"), "true") {
 		return t, false, nil

@@ -297,7 +297,7 @@ func asFix(_, low string, words []string) (intent, bool) {
 		return intent{kind: intentFix}, true
 	}
 	if strings.Contains(low, "checks failed") || strings.Contains(low, "the checks fail") {
-		return intent{kind: intentFix}, true // what auto-fix says
+		return intent{kind: intentFix}, true // auto-fix's words
 	}
 	broken := hasAny(words, "failing", "broken", "fails", "fail", "failed", "red", "breaks", "broke") || strings.Contains(low, "does not compile") || strings.Contains(low, "doesn't compile") || strings.Contains(low, "does not build") || strings.Contains(low, "doesn't build")
 	asking := hasAny(words, "why", "which", "what", "how", "do", "run", "show", "are", "is", "does", "did")

@@ -89,7 +89,7 @@ func TestRunWithoutProject(t *testing.T) {
 	contains(t, last, "nothing here that I know how to run")
 }
 
-// SPEC 5.2, 12.2: without a language server it searches the text, and says what
+// SPEC 5.2, 12.2: without a language server it searches the text, and tells what
 // that is worth.
 func TestWhereInTheText(t *testing.T) {
 	r := workspace(t, "go.mod", mod,
@@ -142,7 +142,7 @@ func same(t *testing.T, want, got map[string]string) {
 	}
 }
 
-// SPEC 5.2, 12.2: without a language server no symbol is renamed, and it says so;
+// SPEC 5.2, 12.2: without a language server no symbol is renamed, and it tells why;
 // a word of one file of another language is.
 func TestRenameWithoutServer(t *testing.T) {
 	r := workspace(t, "go.mod", mod, "a.go", "package x\n\nfunc Foo() {}\n", "s.py", "foo = 1\nfoobar = foo\n")
@@ -187,7 +187,7 @@ func TestReadSpots(t *testing.T) {
 	}
 }
 
-// Of several symbols the one that is meant is taken where the prompt says it.
+// If several symbols have the name, the prompt's further words select one.
 func TestFitting(t *testing.T) {
 	all := []spot{{"a.go", 3, "", "function"}, {"a.go", 5, "", "field"}, {"b/b.go", 7, "", "method"}, {"b/b.go", 9, "", "struct"}}
 	for _, c := range []struct{ file, what, want string }{

@@ -257,8 +257,8 @@ type step struct {
 	results []llm.Result
 }
 
-// stepsOf reads the messages after a prompt. A call without a result gets one
-// that says so: the log promises one for each, but a history may be cut.
+// stepsOf reads the messages after a prompt. A call without a result gets one that
+// states this: the log promises one for each call, but a history may be cut.
 func stepsOf(ms []llm.Message) []step {
 	var out []step
 	for _, msg := range ms {

@@ -45,9 +45,8 @@ func partsOf(prompt string, task swarm.Told) []part {
 	return parts
 }
 
-// tested reads the packages off a command line of the go tool. known is false
-// where the line may look at the whole project; a line of another program says
-// nothing of packages.
+// tested returns the packages that a command line of the go tool names. known is false
+// if the line may look at the whole project. Another program's line has no parts.
 func tested(line string) (parts []part, known bool) {
 	words := strings.Fields(line)
 	dir := ""

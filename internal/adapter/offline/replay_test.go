@@ -102,8 +102,8 @@ func TestReplayForeignIDs(t *testing.T) {
 	}
 }
 
-// A history that no longer fits: it says so, starts over, and that new start
-// is itself replayed.
+// If a history no longer fits, it tells so and starts over, and that new start is
+// replayed in turn.
 func TestReplayStartsOver(t *testing.T) {
 	r := workspace(t, "go.mod", mod, "x.go", brokenSum)
 	first := New()

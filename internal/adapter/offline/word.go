@@ -47,7 +47,7 @@ func wordPart(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
 }
 
-// notWord matches a character that is no wordPart. In regular expressions `\b` knows
+// notWord matches a character that is not a wordPart. In regular expressions `\b` knows
 // ASCII letters only.
 const notWord = `[^\p{L}\p{N}\p{M}_]`
 

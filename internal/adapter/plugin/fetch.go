@@ -53,8 +53,8 @@ type entry struct {
 	path           string
 }
 
-// run runs git in the repository. Nothing that a repository or its server says
-// makes git run a program: there is no work tree, no hook and no further protocol.
+// run runs git in the repository. Nothing that a repository or its server sends makes
+// git run a program: it has no work tree and no hooks, and only the named protocols.
 func (r *repository) run(ctx context.Context, protocols string, in []byte, args ...string) ([]byte, error) {
 	env := []string{
 		"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_PAGER=cat", "GIT_EDITOR=:", "GIT_NO_LAZY_FETCH=1", "GIT_LFS_SKIP_SMUDGE=1",
@@ -110,9 +110,8 @@ func (g Git) open(ctx context.Context, s Source, dir string) (*repository, error
 	return r, err
 }
 
-// fetch is the only step that talks to somebody. It ends when what is stored
-// grows too large: a server says beforehand neither how much it sends nor when
-// it will be done.
+// fetch is the only step that uses the network. It ends when the repository grows too
+// large: a server does not announce how much it will send.
 func (r *repository) fetch(ctx context.Context, protocols, from, ref string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -21,7 +21,7 @@ const (
 
 // Manifest is what a plugin consists of. Paths are relative to its root.
 type Manifest struct {
-	Title       string `json:"-"` // the name that it gives itself
+	Title       string `json:"-"` // the plugin's own name for itself
 	Description string `json:"description,omitempty"`
 	Version     string `json:"version,omitempty"`
 	// Commands, Agents and Skills are files and folders of texts.
@@ -105,7 +105,7 @@ func readManifest(read func(string) ([]byte, error), entry json.RawMessage) (m M
 	return m, nil
 }
 
-// add adds what one description of the plugin says.
+// add adds the fields of one description of the plugin.
 func (m *Manifest) add(read func(string) ([]byte, error), from string, raw json.RawMessage) error {
 	var f fields
 	var all map[string]json.RawMessage

@@ -39,7 +39,7 @@ type Record struct {
 	Time   time.Time `json:"time"` // of the last update
 	// Market is the list that names it, where one did.
 	Market *Source `json:"market,omitempty"`
-	// Entry is what the list says of it.
+	// Entry is the list's entry for it.
 	Entry json.RawMessage `json:"entry,omitempty"`
 }
 

@@ -83,7 +83,7 @@ func bodyOf(api API, info llm.Info, r *llm.Request) ([][]byte, error) {
 // Join appends an API's path to a base URL. If the base URL's path has a
 // version, it replaces the one at the beginning of the path: both https://host
 // and https://host/v1 are a base for /v1/messages. A base URL that ends in the rest of the
-// path is the whole address: https://gateway/chat/completions, where there is no version.
+// path is used as it is: https://gateway/chat/completions, which has no version.
 func Join(base, path string) string {
 	base = strings.TrimRight(base, "/")
 	_, after, ok := strings.Cut(base, "://")

@@ -195,7 +195,7 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// clockwork stands for time: a timer fires when the test says so.
+// clockwork stands for time: a timer fires when the test advances it.
 type clockwork struct {
 	mu    sync.Mutex
 	fire  func()
@@ -340,7 +340,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Bad input of a server gives one clear sentence with what to do.
+// Bad input of a server becomes one clear sentence with what to do.
 func TestBadServers(t *testing.T) {
 	t.Parallel()
 	echo := key
@@ -394,8 +394,8 @@ type brokenNet struct{ err error }
 
 func (b brokenNet) RoundTrip(*http.Request) (*http.Response, error) { return nil, b.err }
 
-// SPEC 3.4: where there is no network now there may be one in a minute: a
-// laptop wakes up, a VPN comes back.
+// SPEC 3.4: a network that is missing now may be back in a minute: a laptop wakes
+// up, a VPN comes back.
 func TestNoNetwork(t *testing.T) {
 	t.Parallel()
 	dial := func(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }

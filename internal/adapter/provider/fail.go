@@ -170,7 +170,7 @@ func outOfMoney(s Said) bool {
 
 // RetryAfter reads how long a host asks to wait: retry-after-ms, Retry-After in
 // seconds (fractions too) or as a date, which is compared with the answer's own
-// Date. It is 0 if there is no usable value, and at most a day.
+// Date. It returns 0 without a usable value, and at most a day.
 func RetryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(strings.TrimSpace(h.Get("retry-after-ms")), 64); err == nil {
 		return wait(ms / 1000)

@@ -276,8 +276,8 @@ func (m *Model) read(r io.Reader) error {
 	}
 	m.all = len(m.left)
 	m.info = h.Model
-	// What it says about edits, windows and images is the recorded model's; nothing is
-	// asked of anybody, and nothing is paid.
+	// The facts about edits, windows and images are the recorded model's; no provider is
+	// asked, and nothing is paid.
 	m.info.Provider, m.info.Model, m.info.API, m.info.From, m.info.Price = "replay", m.name, "replay", "a recording", &llm.Price{}
 	return nil
 }

@@ -350,8 +350,8 @@ func TestGolden(t *testing.T) {
 	golden.File(t, "testdata/prompt.golden", got)
 }
 
-// Whatever a file says, no import leaves the root, the text is bounded and
-// holds nothing invisible, and reading it again gives the same.
+// Whatever a file contains, no import leaves the root, the text is bounded and
+// holds nothing invisible, and reading it again returns the same.
 func FuzzImports(f *testing.F) {
 	for _, s := range []string{"@a.md", "`@a.md` @../out.md", "```\n@a.md\n```\n@./b.md", "@~/x @/etc/passwd @.env", "- ```\n@a.md", "@a.md@b.md\x00\xff", "``` ` @a.md", "@d/../../out.md"} {
 		f.Add(s)

@@ -161,7 +161,7 @@ func (c Config) bad(err error) error {
 	return &fault.Error{Category: fault.Configuration, Message: c.Path, Err: err, Hint: "correct the file by hand"}
 }
 
-// ErrKey means that there is no such key.
+// ErrKey means that the key does not exist.
 var ErrKey = errors.New("no such key")
 
 // keysOf parses a key such as models."openai/gpt-5.1".window, and returns the

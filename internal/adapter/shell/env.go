@@ -32,9 +32,9 @@ const (
 	secretEnds   = " KEY KEYS TOKEN TOKENS SECRET SECRETS PASSWORD PASSWORDS PASSWD PASS PASSPHRASE CREDENTIAL CREDENTIALS CREDS COOKIE "
 	secretStarts = " SECRET TOKEN PASSWORD CREDENTIAL APIKEY "
 	secretParts  = " AUTH PAT PATS PWD CRED BEARER JWT DSN PASSCODE "
-	// Values that are keys whatever their name says.
+	// Prefixes of values that are keys, whatever the variable's name.
 	secretValues = " sk- sk_live_ ghp_ gho_ ghs_ github_pat_ glpat- xoxb- xoxp- AKIA AIza hf_ npm_ pypi- "
-	// Proxy settings may hold a password: without it there is no network.
+	// Proxy settings may hold a password: it is kept, or nothing reaches the network.
 	proxies = " HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY "
 )
 

@@ -64,8 +64,8 @@ func TestEnvironment(t *testing.T) {
 			t.Errorf("leaked: %s", kv)
 		}
 	}
-	// By class: whatever tool chain it is said to belong to, a part of a name
-	// that says secret keeps it from commands, and its innocent sisters pass.
+	// By class: whatever tool chain the prefix names, a word for a secret in the name
+	// keeps the variable from commands, and innocent names pass.
 	for _, chain := range []string{"GO_", "NODE_", "PIP_", "CARGO_", "npm_config_", "GRADLE_X_", "MINE_"} {
 		for _, word := range []string{
 			"PAT", "TOKEN", "TOKENS", "SECRET", "KEY", "KEYS", "PASSWORD", "PASSWD", "PASS", "PWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS",

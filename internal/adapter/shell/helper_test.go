@@ -22,7 +22,7 @@ import (
 
 // The test binary is also the programs that the tests run:
 //
-//	hold FIFO    ignores what it can, says its pid into FIFO, keeps it open
+//	hold FIFO    ignores what it can, writes its pid into FIFO, keeps it open
 //	daemon FIFO  starts hold in a session of its own, twice removed, and ends
 //	ghost FIFO   does so without environment and output, thrice removed
 //	pawl FIFO    is a pawl with commands of every kind, until it is killed

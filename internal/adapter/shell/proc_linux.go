@@ -139,12 +139,12 @@ func marked(p entry, m mark) bool {
 	return false
 }
 
-// branded starts a command that carries the mark as a limit, which all that it
-// starts inherits. Limits are of the process, and there is no way to set one on
-// a child before its first instruction but to stop it there: the child is
-// traced until its exec, and let go. Never is the limit pawl's own, not even
-// for an instant: whatever another thread starts then, such as git, would be
-// ended with the command. The caller has locked its thread: it is the tracer.
+// branded starts a command that carries the mark as a resource limit, which its
+// children inherit. A limit belongs to a process, and the only way to set one on a
+// child before its first instruction is to stop it there: the child is traced until
+// its exec, then released. The limit is never set on pawl itself, not even for an
+// instant: a process that another thread starts then, such as git, would be ended
+// with the command. The caller has locked its thread: it is the tracer.
 func branded(cmd *exec.Cmd, m mark) error {
 	plain := exec.Cmd{
 		Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, Dir: cmd.Dir, Stdin: cmd.Stdin, Stdout: cmd.Stdout, Stderr: cmd.Stderr,
@@ -175,8 +175,8 @@ func branded(cmd *exec.Cmd, m mark) error {
 	return nil
 }
 
-// brand gives a process the mark as a limit. Within a pawl's command the hard
-// limit is there already, and the soft one becomes the inner pawl's.
+// brand sets the mark as a resource limit of a process. Within a pawl's command the
+// hard limit is set already, and the soft one becomes the inner pawl's.
 func brand(pid int, m mark) {
 	n, err := strconv.ParseUint(m.limit, 10, 64)
 	if err != nil {

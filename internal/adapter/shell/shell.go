@@ -139,8 +139,8 @@ func New(o Options) *Shell {
 }
 
 // Run runs a command line to its end. A command that fails, is killed or runs
-// out of time is a Ran; an error says that it could not be started or, with
-// what had been printed so far in Ran, that ctx ended.
+// out of time returns a Ran and no error. An error means that it could not be started,
+// or that ctx ended: then Ran has the output so far.
 func (s *Shell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 	if err := context.Cause(ctx); err != nil {
 		return tool.Ran{}, err
@@ -263,7 +263,7 @@ func (s *Shell) Running() [][2]string {
 	return out
 }
 
-// POSIX reports whether commands are run by sh, since there is no bash: some lines have
+// POSIX reports whether sh runs the commands because bash is missing: some lines have
 // another meaning then (shellsyntax.Options.POSIX).
 func (s *Shell) POSIX() bool {
 	sh, err := s.find()

@@ -101,8 +101,7 @@ func (s *Starter) launch(cmd *exec.Cmd, c process.Confine) (*proc, error) {
 	return p, nil
 }
 
-// confine starts a process that the kernel confines. There is no way from here
-// to an unconfined one.
+// confine starts a process that the kernel confines. If that fails, nothing is started.
 func (s *Starter) confine(p *proc, c process.Confine) (err error) {
 	if s.opt.Confiner == nil {
 		return fmt.Errorf("%w: this pawl has no sandbox", process.ErrUnconfined)

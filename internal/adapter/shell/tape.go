@@ -121,8 +121,8 @@ func cutEnd(p []byte) []byte {
 	return p[:len(p)-partialRune(p)]
 }
 
-// cutStart is cutEnd for the front, behind the byte before. torn says that the
-// first line is not whole.
+// cutStart is cutEnd for the front; before is the byte before p. torn reports whether
+// the first line is not whole.
 func cutStart(before byte, p []byte) (rest []byte, torn bool) {
 	if before == '\n' {
 		return p, false

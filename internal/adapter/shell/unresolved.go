@@ -35,8 +35,8 @@ var nameless = lazyregexp.New(`(?i)temporary failure in name resolution|name or 
 // maxUnresolved is how many hosts are taken from one output.
 const maxUnresolved = 3
 
-// hostsMissed returns the hosts of the internet that a command's output says it
-// could not look up, but for those that are granted.
+// hostsMissed returns the internet hosts that a command could not look up, as its output
+// reports them, except those that are granted.
 func hostsMissed(output string, hosts []string) []process.Refusal {
 	var out []process.Refusal
 	for _, m := range unresolved().FindAllStringSubmatch(output, 20*maxUnresolved) {

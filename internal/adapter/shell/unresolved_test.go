@@ -6,7 +6,7 @@ import (
 )
 
 // SPEC 16.12: the host that a command without a network wanted is known from
-// what programs print; what is no host of the internet is none.
+// what programs print; other names are left out.
 func TestHostsMissed(t *testing.T) {
 	for output, want := range map[string]string{
 		"curl: (6) Could not resolve host: example.org\n":                                                                           "example.org",

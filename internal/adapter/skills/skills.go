@@ -17,7 +17,7 @@ import (
 type Skill struct {
 	Name        string
 	Description string
-	Hint        string // of the arguments that a person gives
+	Hint        string // what arguments a person may add
 	Text        string
 	Tools       Allowed
 	File        string

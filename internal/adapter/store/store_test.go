@@ -53,7 +53,7 @@ func TestHashesOfTheUnknown(t *testing.T) {
 	}
 }
 
-// What says which draft it was is worth more than what does not.
+// An error that names the draft is better than one that does not.
 func TestPrepareSaysWhich(t *testing.T) {
 	_, _, err := store.Prepare("s", []event.Draft{{Body: event.Ticked{}}, {Cause: -1, Body: event.Ticked{}}})
 	if !errors.Is(err, store.ErrRefused) || !strings.Contains(err.Error(), "event 2 of 2") {

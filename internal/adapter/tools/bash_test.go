@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// procShell is a tool.Shell for these tests: Run runs sh in dir, or gives what
+// procShell is a tool.Shell for these tests: Run runs sh in dir, or returns what
 // is set.
 type procShell struct {
 	dir  string
@@ -97,7 +97,7 @@ func TestProcExamples(t *testing.T) {
 	}
 }
 
-// SPEC 4.11: the last line always says how it ended.
+// SPEC 4.11: the last line always tells how it ended.
 func TestBashResult(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

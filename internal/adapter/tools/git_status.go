@@ -87,10 +87,10 @@ func gitSettings() [][2]string {
 // gitFilters is the largest number of filters that a repository may define.
 const gitFilters = 100
 
-// git runs a git command that only reads. Args are quoted here: they may come
-// from a model, and the caller keeps options and names apart. worktree: the
-// command reads file contents, which filters would change. bad is set if there
-// is no usable output.
+// git runs a git command that only reads. Args are quoted here: they may come from a
+// model, and the caller keeps options and names apart. worktree means that the command
+// reads file contents, which filters would change. Without usable output, bad is the
+// call's result.
 func git(ctx context.Context, env tool.Env, worktree bool, args ...string) (ran tool.Ran, bad *tool.Result, err error) {
 	if env.Shell == nil {
 		r := tool.Errorf("this session cannot run git")

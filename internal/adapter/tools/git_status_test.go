@@ -109,7 +109,7 @@ func TestGitTools(t *testing.T) {
 	}
 }
 
-// What a model or a file name says is never an option nor shell text.
+// Text of a model or a file name never becomes an option or shell code.
 func TestGitInjection(t *testing.T) {
 	t.Parallel()
 	r := newGitRepo(t)

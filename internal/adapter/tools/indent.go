@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// This file indents new lines if the file's indentation is not old's: only if
-// there is no doubt.
+// This file indents new lines if the file's indentation differs from old's, and only
+// where the right depth is certain.
 
 func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
 
@@ -93,8 +93,8 @@ func (f *fitting) outsideBrackets() bool {
 	return true
 }
 
-// flattened reports whether new lost its indentation: a line opens a block and
-// the next one is no deeper, for all lines.
+// flattened reports whether new lost its indentation: all lines have the same depth,
+// although one of them opens a block.
 func (f *fitting) flattened() bool {
 	opens := false
 	for t, l := range f.new.lines {

@@ -2,7 +2,7 @@ package tools
 
 import "testing"
 
-// SPEC 4.15, 16.3, 16.8: other ways to say what TestLandings says.
+// SPEC 4.15, 16.3, 16.8: the lines of TestLandings in other words.
 func TestLandingSisters(t *testing.T) {
 	dir, files := pathRig(t)
 	pathRows(t, dir, files, nil, `

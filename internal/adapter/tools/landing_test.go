@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// rootOnly is a workspace that only says where it is: the rest is on disk.
+// rootOnly is a workspace that has only a root: the rest is on disk.
 type rootOnly struct {
 	tool.Files
 	root string

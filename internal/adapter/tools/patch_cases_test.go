@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// patchCase is a patch in the *** form, for f unless it says otherwise. want
-// maps what is other afterwards; "-" is gone; nil: refused.
+// patchCase applies a patch in the *** form; file is the content of f. want has the
+// files that differ afterwards; "-": removed; nil: the patch is refused.
 type patchCase struct {
 	name, file, patch string
 	want              map[string]string

@@ -73,8 +73,8 @@ func TestApplyPatch(t *testing.T) {
 	}
 }
 
-// A generated diff, applied, gives the target: also with its line numbers
-// wrong, its counts wrong, or as seen through CRLF.
+// Applying a generated diff produces the target, even if its line numbers or counts
+// are wrong, or its line ends are CRLF.
 func TestPatchOfDiff(t *testing.T) {
 	t.Parallel()
 	line := rapid.SampledFrom([]string{"a", "b", "c", "-- x", "++ y", "@@ z", "", " ", "\tt", `\ No`, "*** q", "é"})

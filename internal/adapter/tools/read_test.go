@@ -48,7 +48,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// The result stays within its limit and says how to get the rest.
+// The result stays within its limit and tells how to get the rest.
 func TestReadLimit(t *testing.T) {
 	t.Parallel()
 	env, fs := memEnv(map[string]string{"a": strings.Repeat("a line of text\n", 1000), "b": "b\n", "c": "c\n"})

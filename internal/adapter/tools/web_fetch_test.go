@@ -87,8 +87,8 @@ type privateWeb struct{ fixedWeb }
 
 func (*privateWeb) Refuses(host string) bool { return host == "127.0.0.1" || host == "localhost" }
 
-// SPEC 16.10: nobody is asked about an address that is refused all the same,
-// and the refusal says what can be done instead.
+// SPEC 16.10: nobody is asked about an address that is refused anyway, and the
+// refusal names what can be done instead.
 func TestWebFetchRefusesFirst(t *testing.T) {
 	t.Parallel()
 	for u, refused := range map[string]bool{"http://127.0.0.1:8080/x": true, "http://localhost/": true, "https://go.dev/": false} {

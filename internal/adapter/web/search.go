@@ -20,8 +20,8 @@ import (
 // This file searches the web by a search API. It promises of the one host that is
 // configured what Fetch promises of a page's: no redirect is followed, so that the key goes
 // nowhere else; the address that was checked is the one that is dialled; 2 MB and 30 s at
-// most. A service of one's own may be on this machine or a private network, if its address
-// says so itself; a public name that leads there is refused.
+// most. A person's own service may be on this machine or a private network, if its address
+// is one there; a public name that leads there is refused.
 
 // searchAPI is a service with a published API.
 type searchAPI struct {
@@ -132,8 +132,8 @@ type SearchOptions struct {
 	Base Options // for tests; Follow and Proxy are not used
 }
 
-// NewSearch makes a Search. It opens nothing; a missing key or address is an error that
-// says what to set.
+// NewSearch makes a Search. It opens no connection. The error for a missing key or
+// address names what to set.
 func NewSearch(o SearchOptions) (*Search, error) {
 	api, ok := searchAPIs[o.API]
 	if !ok {

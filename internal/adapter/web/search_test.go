@@ -57,8 +57,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// SPEC 17.7, 16.10: what is configured wrongly says what to set; an answer that is hostile is
-// an error without the key, and the key goes to no other server.
+// SPEC 17.7, 16.10: the error for a wrong configuration names what to set; a hostile answer
+// becomes an error without the key, and the key goes to no other server.
 func TestSearchFailures(t *testing.T) {
 	t.Parallel()
 	for want, o := range map[string]SearchOptions{
@@ -132,7 +132,7 @@ func TestSearchOfNames(t *testing.T) {
 	}
 }
 
-// SPEC 17.7: a service that says nothing is not waited for.
+// SPEC 17.7: a silent service is not waited for.
 func TestSearchStalls(t *testing.T) {
 	t.Parallel()
 	gone := make(chan struct{})

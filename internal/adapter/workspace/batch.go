@@ -37,7 +37,7 @@ type job struct {
 	before   []byte      // nil: too large to keep
 	hash     tool.Hash
 	toLink   bool // a symlink is to be created
-	racy     bool // it changed so recently that its time is no proof
+	racy     bool // it changed so recently that its time proves nothing
 	newHash  tool.Hash
 	fresh    fs.FileInfo // of the new content
 	folders  []string    // made for it

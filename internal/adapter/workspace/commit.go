@@ -246,7 +246,7 @@ func (b *batch) remove(j *job) error {
 	return stale
 }
 
-// create gives a new file its name, never one that is in use.
+// create moves a new file to its name; it never replaces a file.
 func (b *batch) create(j *job) error {
 	if err := b.w.step("rename", j.q.clean); err != nil {
 		return err

@@ -20,8 +20,8 @@ import (
 // Where the kernel can confine it, it changes nothing either.
 type Git struct {
 	Starter process.Starter
-	// Confine is how git is confined: the zero value, read-only, or Free where
-	// there is no sandbox.
+	// Confine is how git is confined: the zero value, read-only, or Free without
+	// a sandbox.
 	Confine process.Confine
 }
 

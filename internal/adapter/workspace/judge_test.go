@@ -136,8 +136,8 @@ func judged(t *testing.T, r *rand.Rand) {
 				continue // git does not look into submodules
 			}
 			for _, e := range es {
-				// Of a file in the place of a tracked folder check-ignore says that it
-				// is not ignored, and everything else in git that it is.
+				// Where a file has replaced a tracked folder, check-ignore reports it as
+				// not ignored, and every other command of git as ignored.
 				if !e.Dir && e.Ignored && below(t, dir, e.Name) {
 					continue
 				}
@@ -244,7 +244,7 @@ func TestEntry(t *testing.T) {
 			{"out/x", false, true},
 			{"out/kept.go", false, !git},
 			{"out/inner", true, true},
-			{"out/inner/y", false, true}, // its own repository says nothing, the one around it does
+			{"out/inner/y", false, true}, // its own repository has no rule, the one around it has
 			{"sub", true, false},
 			{"sub/b.o", false, false},
 			{"sub/c.o", false, true},

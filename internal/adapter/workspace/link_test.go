@@ -33,8 +33,8 @@ func what(t testing.TB, p string) string {
 
 func hashText(s string) tool.Hash { return HashOf([]byte(s)) }
 
-// A path itself is written, replaced and removed where the caller says so, and
-// a change says what its mode was. SPEC 4.10, 11.1, 11.2.
+// A link itself is written, replaced and removed where the caller asks for it, and a
+// change has the old mode. SPEC 4.10, 11.1, 11.2.
 func TestItself(t *testing.T) {
 	t.Parallel()
 	const link = uint32(fs.ModeSymlink)

@@ -18,7 +18,8 @@ func links(info fs.FileInfo) uint64 {
 	return 1
 }
 
-// keepOwner gives f the owner of the file that it will replace, if possible.
+// keepOwner sets f's owner to that of the file it will replace, if possible. It reports
+// whether owner and group are the same.
 func keepOwner(f *os.File, old fs.FileInfo) (kept bool) {
 	want, ok := old.Sys().(*syscall.Stat_t)
 	if !ok {

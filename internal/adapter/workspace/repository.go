@@ -207,7 +207,7 @@ type judge struct {
 	prefix string // of the folder, "" or with a slash
 	// closed: the folder is ignored, or one above it: only what is tracked is not.
 	closed bool
-	set    func() (*gitindex.Set, error) // nil: there is no git
+	set    func() (*gitindex.Set, error) // nil: git is missing
 	// own: the rules are those of the folder's own ignore file, too.
 	own bool
 	// modules: the repository may have submodules.

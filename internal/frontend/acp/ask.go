@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 )
 
-// question shows a question, and withdraws it when it is no longer open. The editor is
-// asked beside everything else: the person may take a day.
+// question shows a question, and withdraws it once it is closed. It does not block: the
+// person may take a day to answer in the editor.
 func (t *talk) question(ch chat.Change, q chat.Question) {
 	if ch.Past {
 		return

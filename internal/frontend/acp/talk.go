@@ -16,8 +16,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// talk is one open session. One goroutine reads its conversation and sends what it says;
-// the editor's messages come from another one.
+// talk is one open session. One goroutine reads its conversation and sends updates to
+// the editor; another one handles the editor's messages.
 type talk struct {
 	a      *agent
 	dir    string
@@ -51,7 +51,7 @@ type pending struct {
 	reply answer
 }
 
-// run sends what the conversation says until it ends.
+// run sends the conversation's changes to the editor until the conversation ends.
 func (t *talk) run() {
 	defer close(t.done)
 	t.calls, t.shows, t.questions = map[string]called{}, map[string]bool{}, map[string]context.CancelFunc{}
@@ -423,7 +423,7 @@ func (t *talk) configured() {
 	t.send(object{"sessionUpdate": "config_option_update", "configOptions": t.options()})
 }
 
-// ended shows how a turn ended, unless the stop reason alone says it.
+// ended shows how a turn ended, unless the stop reason alone shows it.
 func (t *talk) ended(id string, past bool, b chat.TurnEnd) {
 	if b.Proof != "" {
 		t.send(t.a.notice(id, info, b.Proof, ""))

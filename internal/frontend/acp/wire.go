@@ -23,8 +23,8 @@ type initializeParams struct {
 			// what editors agreed on before version 2 had it.
 			Terminal bool `json:"terminal_output"`
 		} `json:"_meta"`
-		// Elicitation is how it asks the person for words. It is no part of a version
-		// yet: it is used where the editor announces it.
+		// Elicitation is how it asks the person for text. No version has it yet: it is used
+		// if the editor announces it.
 		Elicitation *struct {
 			Form *struct{} `json:"form"`
 		} `json:"elicitation"`
@@ -45,7 +45,7 @@ type openParams struct {
 	} `json:"replayFrom"`
 }
 
-// server is an MCP server. Version 1 gives no type to one that is started.
+// server is an MCP server. In version 1, a server that is a program has no type.
 type server struct {
 	Type    string     `json:"type"`
 	Name    string     `json:"name"`
@@ -149,8 +149,8 @@ func newLines(in io.Reader, out, err io.Writer) *lines {
 }
 
 // ReadObject is part of jsonrpc2.ObjectStream. A line that is not a message is skipped
-// and reported, since nothing in it says what it would have asked for. After an error it
-// is not called again.
+// and reported, not answered: it has no id. After an error ReadObject is not called
+// again.
 func (l *lines) ReadObject(v any) error {
 	err := l.next(v)
 	if err != nil && l.ended != nil {

@@ -239,8 +239,8 @@ func TestSteer(t *testing.T) {
 	until(t, s.Events(t.Context(), began), ended)
 }
 
-// No owner, one that was killed, another version, and somebody who says nothing
-// or anything.
+// No owner, one that was killed, another version, a silent one, and one that sends
+// anything.
 //
 // SPEC 18.1
 func TestOwners(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// judged gives the process at the other end of a connection to judge. The error
-// is judge's, or why it cannot be told which process that is.
+// judged calls judge with the process at the other end of a connection. It returns
+// judge's error, or the reason why the process is not known.
 func judged(c net.Conn, judge func(pid int) error) error {
 	var cred *unix.Ucred
 	held := -1

@@ -61,8 +61,8 @@ func steerRaw(socket string) string {
 	}
 }
 
-// Who pawl started may watch and not take part, whatever its program says; who
-// cannot be told, neither.
+// A process that pawl started may watch and not take part, whatever it sends. The same
+// holds for an unknown process.
 //
 // SPEC 18.1, 16.12
 func TestOwnProcessesDoNotSteer(t *testing.T) {

@@ -186,7 +186,7 @@ func (w *watcher) operation(m fromWatcher) (session.Op, error) {
 	op, err := read(m.Args)
 	switch p := op.(type) {
 	case session.Prompt:
-		p.Source = event.Person // whatever it says
+		p.Source = event.Person // whatever the watcher sent
 		w.prompts[p.ID] = true
 		return p, err
 	case session.Withdraw:

@@ -1,13 +1,13 @@
-// Package attach lets other terminals take part in a session: the process that
-// holds it serves its events on a local socket, and takes operations there.
+// Package attach lets other terminals take part in a session: the process that has the
+// session open serves its events on a local socket, and accepts operations there.
 //
-// It promises that a watcher is given every stored event once and in order and
-// what is shown meanwhile, that one who only watches changes nothing, that a
-// watcher that is slow, stopped or gone holds up nobody, and that nothing runs
-// while nobody is attached. It refuses a socket that others than the person
-// could reach: it lies in pawl's own folder, which only they may enter, and
-// which confined commands do not see. It refuses operations of a process that
-// pawl itself started, by what the kernel says of it, whatever it says.
+// It promises that a watcher gets every stored event once and in order, and the live
+// output between them; that a read-only watcher changes nothing; that a watcher that is
+// slow, stopped or gone holds up nobody; and that nothing runs while nobody is
+// attached. It refuses a socket that anybody but the person could reach: it lies in
+// pawl's own folder, which only they may enter and which confined commands do not see.
+// It refuses operations of a process that pawl itself started: the kernel tells which
+// process it is, so its own claims do not matter.
 package attach
 
 import (

@@ -48,8 +48,8 @@ func TestMoney(t *testing.T) {
 	}
 }
 
-// SPEC 13.1, 16.11: a route is said where it takes rights away or gives them
-// back, and only then.
+// SPEC 13.1, 16.11: a route is shown where it takes rights away or restores them,
+// and only then.
 func TestRoute(t *testing.T) {
 	read := event.Routed{Route: "read", By: "pattern", Why: "why\x1b[2J does", Rights: []string{"read"}}
 	firm, flag := read, read
@@ -70,7 +70,7 @@ func TestRoute(t *testing.T) {
 	}
 }
 
-// SPEC 13.3: verified is only what an exit code says.
+// SPEC 13.3: only an exit code makes something verified.
 func TestEvidence(t *testing.T) {
 	if got := Evidence(evidence.Report{}); got != "" {
 		t.Errorf("%q", got)

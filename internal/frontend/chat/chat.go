@@ -189,7 +189,7 @@ type Retry struct {
 type Aside struct {
 	Question, Answer string
 	Cost             *float64 // in USD; nil: not known
-	Error            string   // why there is no answer, "" for none
+	Error            string   // why the model did not answer, "" if it did
 }
 
 // Document is the plan of the task as a Markdown document.

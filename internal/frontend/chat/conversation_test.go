@@ -152,8 +152,8 @@ func TestSteering(t *testing.T) {
 	}
 }
 
-// SPEC 10.3, 18.3: an interrupt gives back what waited, in order; nothing of it
-// is lost and nothing of it runs.
+// SPEC 10.3, 18.3: an interrupt returns the waiting prompts, in order; none of them is
+// lost and none of them runs.
 func TestInterruptGivesBack(t *testing.T) {
 	var d *desk
 	m := llmtest.New(llmtest.Turn{Before: func(*llm.Request) {
@@ -246,7 +246,7 @@ func TestCommands(t *testing.T) {
 }
 
 // A question of the model is answered through the conversation, and the answer
-// is an event; a command at a question is no answer.
+// is an event; a command at a question does not answer it.
 func TestQuestion(t *testing.T) {
 	d := newDesk(t, llmtest.New(llmtest.Use("ask_user", `{"question":"tabs?","options":["yes","no"]}`), llmtest.Say("ok")))
 	d.Enter("begin")

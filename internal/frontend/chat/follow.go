@@ -46,7 +46,7 @@ func followFrom(ctx context.Context, s *session.Session, from int64) *Follower {
 			case c.events <- e:
 				return true
 			case <-ctx.Done():
-				return false // that it was stopped is no error
+				return false // stopped on purpose: not an error
 			}
 		}
 		if from > 0 {

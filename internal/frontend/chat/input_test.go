@@ -27,7 +27,7 @@ func TestMeaning(t *testing.T) {
 }
 
 // SPEC 10.1: a command of the shell, a slash command, a word to leave, nothing,
-// or else a prompt: a path is no command.
+// or else a prompt: a path is not a command.
 func TestReadInput(t *testing.T) {
 	for in, want := range map[string]Input{
 		"": {}, " \n ": {}, "exit": {Leave: true}, " quit ": {Leave: true}, "exit now": {Text: "exit now"},

@@ -170,7 +170,7 @@ func kept(cs []Change) (out []Block) {
 	return out
 }
 
-// SPEC 18.1: a log that is read again gives the blocks that the session gave
+// SPEC 18.1: a log that is read again yields the blocks that the session yielded
 // while it ran, in the same order and with the same ids.
 func TestLiveAndReadAgainAreTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -18,9 +18,9 @@ import (
 // Mending is the message that pawl asked the model to fix a failure.
 const Mending = "the model is asked to mend it"
 
-// reason returns why a permission question is asked, unless the call itself
-// shows it: that it runs the shown command, or changes the file that it names,
-// is no additional reason.
+// reason returns why a permission question is asked, "" if the call itself shows it: a
+// reason that only repeats that it runs the shown command, or changes the file that it
+// names, is left out.
 func reason(q event.Question) string {
 	whole := q.Title + "\n" + q.Preview
 	var why []string
@@ -61,8 +61,8 @@ func outcomeWords(d event.CallDone) string {
 	return plain.Line(s)
 }
 
-// shorter reports a compaction, and in a second line why there is no summary by
-// the model if one was wanted.
+// shorter returns the lines that report a compaction; the second one, if any, is the
+// reason why the model did not write the summary.
 func shorter(b event.Compacted) []string {
 	out := []string{fmt.Sprintf("the conversation was made shorter: about %d tokens, were %d", b.After, b.Before)}
 	if b.Error != nil {

@@ -64,8 +64,8 @@ func TestRetryWords(t *testing.T) {
 	}
 }
 
-// SPEC 18.2: a question says each thing once, and no reason is lost that the
-// call does not say itself.
+// SPEC 18.2: a question names each reason once, and drops only the reasons that
+// the call shows itself.
 func TestReason(t *testing.T) {
 	for _, c := range []struct{ title, preview, reason, want string }{
 		{"bash go vet ./...", "go vet ./...", "it runs `go vet ./...`", ""},

@@ -18,7 +18,7 @@ func patient(in io.Reader) *keys {
 	return k
 }
 
-// typed gives what the line editor is given of what the terminal sends.
+// typed returns the part of the terminal's input that reaches the line editor.
 func typed(t testing.TB, k *keys) string {
 	t.Helper()
 	b, err := io.ReadAll(k)
@@ -86,7 +86,7 @@ func TestLongPaste(t *testing.T) {
 	}
 }
 
-// What was typed before a question is no answer, and comes back behind it.
+// Text typed before a question does not answer it, and comes back after it.
 func TestTypedAhead(t *testing.T) {
 	in, out := io.Pipe()
 	k := newKeys(in)

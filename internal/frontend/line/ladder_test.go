@@ -92,7 +92,7 @@ func TestInterruptAQuestion(t *testing.T) {
 }
 
 // SPEC 10.3: SIGTERM and SIGHUP end it in order, at the prompt, at a question
-// and during a turn; the log says which it was.
+// and during a turn; the log records which signal it was.
 func TestSignals(t *testing.T) {
 	for _, name := range []string{"SIGTERM", "SIGHUP"} {
 		for at, c := range map[string]struct {

@@ -71,8 +71,8 @@ func TestNothingTwice(t *testing.T) {
 	}
 }
 
-// SPEC 16.11: nothing that a model, a file, a tool or an error says is obeyed
-// by the terminal.
+// SPEC 16.11: the terminal obeys nothing in the text of a model, a file, a tool or
+// an error.
 func TestHostileText(t *testing.T) {
 	const evil = "a\x1b]0;title\x07\x1b[2J\u202eb\u009b31mc\rd\x00"
 	m := llmtest.New(

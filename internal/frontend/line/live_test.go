@@ -50,8 +50,8 @@ func (h *hearing) types(line string) {
 }
 
 // SPEC 1.5: /pause is typed while a turn runs; the turn waits before its next
-// request and goes on as the person says. SPEC 10.1: a prompt is delivered into
-// the turn, once; of one that was stopped it is the next turn.
+// request and goes on as the person decides. SPEC 10.1: a prompt is delivered into
+// the turn, once; if the turn was stopped, it starts the next turn.
 func TestPauseWhileATurnRuns(t *testing.T) {
 	for answer, want := range map[string]event.End{"1": event.EndDone, "2": event.EndInterrupted, "use b.txt": event.EndDone} {
 		h, waits, pauses := &hearing{}, make(chan struct{}), make(chan struct{})
@@ -142,8 +142,8 @@ func TestWatchingCommands(t *testing.T) {
 	safe(t, seen)
 }
 
-// What is typed while a turn runs and is no line of a paste is heard at once,
-// as its erasing keys leave it; all else is kept as it was typed.
+// A line typed while a turn runs is read at once, with its erasing keys applied, unless
+// it belongs to a paste; everything else is kept as it was typed.
 func TestHeardAhead(t *testing.T) {
 	for in, want := range map[string]struct{ took, left string }{
 		"/pause\r":                     {"/pause", ""},

@@ -272,7 +272,7 @@ func (r *rig) config() Config {
 	}
 }
 
-// run holds the conversation and gives what was seen.
+// run runs the conversation and returns what was printed.
 func (r *rig) run() (Exit, string) {
 	r.t.Helper()
 	exit, err := Run(r.t.Context(), r.config(), slash.Want{})

@@ -185,8 +185,8 @@ func TestBetweenTurns(t *testing.T) {
 	}
 }
 
-// A conversation that is no longer followed ends for its reader, and so does
-// one whose session is closed; the session does not wait for it.
+// A conversation ends for its reader when the reader stops following it, and when the
+// session is closed; the session does not wait for it.
 func TestFollowingEnds(t *testing.T) {
 	for name, end := range map[string]func(*chat.Follower, *chat.Opened){
 		"stopped": func(c *chat.Follower, _ *chat.Opened) { c.Stop() },

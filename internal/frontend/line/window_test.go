@@ -13,7 +13,7 @@ import (
 )
 
 // filled is a rig whose model has read enough for the window to be nearly
-// full, and then says so; summary is what it answers when it is asked for one.
+// full, and then reports that; summary is its answer to a request for one.
 func filled(t *testing.T, summary llmtest.Turn, keys ...string) *rig {
 	m := llmtest.New()
 	m.InfoValue.Window, m.InfoValue.MaxOutput = 16_384, 1024

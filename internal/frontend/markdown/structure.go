@@ -19,8 +19,7 @@ const (
 )
 
 // Block is a part of a text for frontends that do not draw rows of a terminal.
-// Quotes and lists have no blocks of their own: a block says in how many of
-// them it stands.
+// Quotes and lists have no blocks of their own: a block has its depth in them.
 type Block struct {
 	Kind  Kind
 	Level int    // of a heading, 1 to 6

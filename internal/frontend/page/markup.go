@@ -111,7 +111,8 @@ func leaf(b markdown.Block) node {
 	return n
 }
 
-// rowsOf makes rows of lines; plainly drops what the element around them says already.
+// rowsOf makes rows of lines; plainly drops the styles that the element around them has
+// already.
 func rowsOf(ls []styled.Line, plainly bool) []row {
 	out := make([]row, len(ls))
 	for i, l := range ls {

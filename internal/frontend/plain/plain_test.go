@@ -77,7 +77,7 @@ func TestWriterIsTheSameInPieces(t *testing.T) {
 	}
 }
 
-// safe says whether text is what Text promises.
+// safe reports whether text keeps the promises of Text.
 func safe(s string) bool {
 	if !utf8.ValidString(s) {
 		return false

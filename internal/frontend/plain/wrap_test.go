@@ -45,8 +45,8 @@ func TestWrap(t *testing.T) {
 }
 
 // Whatever the text, its pieces and the width: nothing but blanks and line
-// ends changes, the pieces give what the whole gives, and no line is wider
-// than the terminal unless one word is.
+// ends changes, the pieces wrap like the whole text, and no line is wider than the
+// terminal unless one word is.
 func TestWrapKeeps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"word", " ", "  ", "日本", "e\u0301", "\n", "🙂", "👩\u200d👩", "longerwordhere", "\x1b[1m", "→", "\t"})).Draw(t, "text"), "")

@@ -142,7 +142,7 @@ func (p *paper) tried(b chat.Retry) {
 	p.wrapped(styled.Warn, "! "+b.Text)
 }
 
-// alike says how many requests failed like the one that was written.
+// alike writes how many requests failed for the same reason as the last one shown.
 func (p *paper) alike() {
 	t := p.tries
 	p.tries = tries{}
@@ -306,7 +306,7 @@ func (p *paper) note(b chat.Note) {
 	case chat.OfCompaction:
 		text += "; /context shows it"
 	case chat.OfRoute:
-		if !b.Explicit { // else a question says so, where it matters
+		if !b.Explicit { // others are shown by the question that they cause
 			return
 		}
 	case chat.OfInterrupt:
@@ -416,7 +416,7 @@ func (p *paper) consent(i, n int, c chat.Consent) {
 	}
 	p.put(l.Wrap(p.width, inset)...)
 	switch preview := strings.TrimSpace(c.Preview); {
-	case preview == "" || strings.HasSuffix(c.Title, c.Tool+" "+preview): // the title says all of it
+	case preview == "" || strings.HasSuffix(c.Title, c.Tool+" "+preview): // the title has all of it
 	case c.Diff && c.Long():
 		p.previews = append(p.previews, c.Title)
 		p.diff(c.Preview, chat.LongDiff)

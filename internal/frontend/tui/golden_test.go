@@ -36,7 +36,7 @@ A paragraph with **bold**, *thin* and ` + "`code`" + ` that is long enough to be
 
 End.`
 
-// live is a body that is no event: what is open is shown here.
+// look stands between events where the screen is compared, with its open parts.
 const look = "look"
 
 // told is a session with every block: events, and places to look at what is open.

@@ -357,7 +357,7 @@ func (s *screen) elsewhere() {
 	}
 }
 
-// leave gives the terminal to another program.
+// leave restores the terminal, runs do, which may use it, and takes it back.
 func (s *screen) leave(do func() error) error {
 	s.paint.Frame(nil, []string{""}, paint.Caret{})
 	s.restores()

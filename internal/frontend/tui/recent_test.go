@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 )
 
-// SPEC 18.1, 19.3: of a long session that is opened again the screen shows the end, as it
-// was, and says so; Ctrl+O has all of it.
+// SPEC 18.1, 19.3: for a long session that is opened again the screen shows the end, as it
+// was, and a line that tells this; Ctrl+O has all of it.
 func TestLongSessionIsOpenedAgain(t *testing.T) {
 	m := llmtest.New()
 	m.Next = func(n int, _ *llm.Request) llmtest.Turn { return llmtest.Say(fmt.Sprintf("reply number %d.", n+1)) }

@@ -72,8 +72,8 @@ type Config struct {
 	Folder string                // its name, for the window's title
 	Branch func() string         // "" for none
 	Files  func(string) []string // those whose path begins so, for completion
-	// Leave gives the terminal to somebody else while do runs; nil where it
-	// cannot be.
+	// Leave restores the terminal while do runs, so that another program can use it;
+	// nil where that is not possible.
 	Leave func(do func() error) error
 	// Edit opens a text in the person's editor.
 	Edit func(text string) (string, error)
@@ -375,7 +375,7 @@ func (s *screen) opens() {
 	}
 }
 
-// closes leaves what is finished and gives the terminal back.
+// closes prints the finished lines, so that they stay, and restores the terminal.
 func (s *screen) closes() {
 	s.paint.Back()
 	if s.paper.flow != nil { // what stands half written
@@ -396,7 +396,7 @@ func (s *screen) closes() {
 	s.restores()
 }
 
-// takes sets the terminal's modes, restores gives them back.
+// takes sets the terminal's modes; restores resets them.
 func (s *screen) takes() {
 	s.write("\x1b[?2004h\x1b[?1004h")
 	if s.kitty {

@@ -26,7 +26,7 @@ func TestShellKeys(t *testing.T) {
 	r.see("› edited")
 	r.press("ctrl+_", "alt+_")
 	r.see("› edited")
-	r.press("ctrl+x", "a") // it is no prefix of other keys
+	r.press("ctrl+x", "a") // it does not begin another key
 	r.see("› editeda")
 }
 

@@ -52,7 +52,7 @@ func TestTriesAlike(t *testing.T) {
 	}
 }
 
-// A slash command is no answer to a question of another one: it leaves the question.
+// A slash command does not answer a question of another one: it leaves the question.
 //
 // SPEC 18.3
 func TestCommandInsteadOfAnAnswer(t *testing.T) {

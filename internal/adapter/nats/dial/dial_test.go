@@ -240,8 +240,8 @@ func TestTLS(t *testing.T) {
 	tries(t, "a certificate without its key", Options{URL: both.ClientURL(), Cert: cert}, "belong together")
 }
 
-// Outside this machine nothing goes without TLS unless one says so, and a server
-// here that has no TLS is not taken for one that has.
+// Nothing leaves this machine without TLS unless the address asks for that, and a
+// local server without TLS is not taken for one that has it.
 func TestPlain(t *testing.T) {
 	for url, far := range map[string]bool{
 		"nats://127.0.0.1:4222": false, "localhost": false, "nats://[::1]:4222": false, "127.0.0.2:4222": false,

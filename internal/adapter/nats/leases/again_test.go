@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
-// SPEC 14.6: a worker that outlives its coordinator gives up what that had given it and
-// works for the one that goes on, even if that came before the worker missed the first.
+// SPEC 14.6: a worker that outlives its coordinator drops the tasks it had from it and
+// works for the next one, even if that came before the worker missed the first.
 func TestCoordinatorStartedAgain(t *testing.T) {
 	r := &rig{t: t, url: natstest.Server(t).ClientURL(), bank: &purse{}}
 	first := r.dial()

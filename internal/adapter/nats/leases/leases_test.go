@@ -296,7 +296,7 @@ func (r *rig) begin(h *Held) (result chan error) {
 func TestForgedAndReplayed(t *testing.T) {
 	r := newRigFor(t, natstest.Server(t).ClientURL(), time.Minute)
 	honest, other := r.held("honest", 1), r.held("other", 1)
-	var sent [][]byte // all that the honest one says
+	var sent [][]byte // all that the honest one sends
 	spy, err := r.dial().Subscribe(askSubject("s"), func(m *nats.Msg) { sent = append(sent, m.Data) })
 	if err != nil {
 		t.Fatal(err)
@@ -521,7 +521,7 @@ func TestMoney(t *testing.T) {
 	}
 }
 
-// SPEC 14.6: a bundle is what its name says, or is refused.
+// SPEC 14.6: a bundle whose content does not match its name is refused.
 func TestObjects(t *testing.T) {
 	r := newRig(t, natstest.Server(t).ClientURL())
 	ctx := t.Context()

@@ -271,7 +271,7 @@ func (s *site) name(t types.Type) string {
 	})
 }
 
-// zero writes the zero value of a type, "" when there is no short form.
+// zero returns the source of a type's zero value, "" if it has no short form.
 func (s *site) zero(t types.Type) string {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:

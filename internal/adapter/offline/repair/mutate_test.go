@@ -58,8 +58,8 @@ func (n *node) find(keys []string, want string, deep bool) (int, bool) {
 }
 `
 
-// Every operator family proposes what its table says, each change once, and
-// the same list each time.
+// Every operator family proposes the changes of its table, each once, and in the same
+// order each time.
 func TestMutate(t *testing.T) {
 	t.Parallel()
 	all := mutants(t, sample)

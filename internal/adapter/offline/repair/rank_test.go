@@ -15,7 +15,7 @@ func TestKeepsWhatWasRight(t *testing.T) {
 
 import "slices"
 
-// Median gives the number in the middle, 0 for no numbers.
+// Median returns the number in the middle, 0 for no numbers.
 func Median(xs []float64) float64 {
 	if len(xs) == 0 {
 		return 0

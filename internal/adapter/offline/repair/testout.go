@@ -10,7 +10,7 @@ import (
 type verdict struct {
 	failed []string // import paths of packages whose tests failed
 	broken []string // those that did not build
-	names  []string // failing tests, as path: Name, where it says so
+	names  []string // failing tests, as path: Name, where the output names them
 	stack  []place  // lines of panics, innermost first
 }
 

@@ -82,7 +82,7 @@ func TestFixed(t *testing.T) {
 	}
 }
 
-// Whatever tool fails when, the tree is as before and the error says so.
+// Whichever tool fails, the tree is as before and the error tells it.
 // SPEC 5.2, 11.1
 func TestToolFails(t *testing.T) {
 	t.Parallel()
@@ -103,7 +103,7 @@ func TestToolFails(t *testing.T) {
 	}
 }
 
-// What cannot be repaired is left as it was, and the report says why. SPEC 5.2
+// What cannot be repaired is left as it was, and the report has the reason. SPEC 5.2
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	const head = "package m\n\nimport \"testing\"\n\n"
@@ -162,7 +162,7 @@ func TestPanicAndEndless(t *testing.T) {
 	d := newDisk(t, map[string]string{
 		"f.go": `package m
 
-// Last gives the last element, 0 of nothing.
+// Last returns the last element, 0 of nothing.
 func Last(xs []int) int {
 	if len(xs) == 0 {
 		return 0

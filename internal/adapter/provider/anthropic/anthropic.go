@@ -33,7 +33,7 @@ const cacheMark = `,"cache_control":{"type":"ephemeral"}`
 // the version of the API there.
 type api struct {
 	version  string
-	noStream bool // the address says that the reply is streamed
+	noStream bool // the address asks for a stream, not the body
 }
 
 var _ provider.Ender = api{}

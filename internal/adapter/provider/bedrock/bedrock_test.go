@@ -31,7 +31,7 @@ func TestCodec(t *testing.T) {
 	codectest.Encoding(t, bedrock.New("openai.gpt-oss-120b-1:0"), "")
 }
 
-// SPEC 17.7: whatever comes, there is no panic and no false reply.
+// SPEC 17.7: no input causes a panic or a false reply.
 func FuzzDecoder(f *testing.F) {
 	codectest.Decoding(f, bedrock.New("anthropic.claude-sonnet-4-6"),
 		`chunk|{"bytes":"eyJ0eXBlIjoibWVzc2FnZV9zdG9wIn0="}`, `chunk|{"bytes":"!"}`, `chunk|{}`, `exception:throttlingException|{"message":"slow"}`)
@@ -126,8 +126,8 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// SPEC 17.7, 3.2: what fails says so in Bedrock's words, is retryable where that helps,
-// and shows no secret, even where the server repeats them.
+// SPEC 17.7, 3.2: an error has Bedrock's words, is retryable where that helps, and shows no
+// secret, even where the server repeats them.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	exception := func(kind, said string) string {

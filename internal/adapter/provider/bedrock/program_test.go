@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// SPEC 17.7: the program of a profile gives credentials, which are kept until they
-// expire; what is none is refused, and never repeated.
+// SPEC 17.7: the program of a profile returns credentials, which are kept until they
+// expire; any other output is refused, and never repeated.
 func TestCredentialProgram(t *testing.T) {
 	good := `{"Version":1,"AccessKeyId":"ASIAPROG","SecretAccessKey":"progsecret","SessionToken":"progtoken","Expiration":"2026-11-22T13:00:00Z"}`
 	for _, c := range []struct{ name, config, out, id, err string }{
@@ -61,7 +61,7 @@ func TestCredentialProgram(t *testing.T) {
 	}
 }
 
-// A role may be assumed with what a program gives.
+// A role may be assumed with a program's credentials.
 func TestRoleOfAProgram(t *testing.T) {
 	dir := home(t, map[string]string{".aws/config": "[profile r]\nrole_arn=arn:r\nsource_profile=p\n[profile p]\ncredential_process=/opt/give\n"})
 	net := &answers{t: t, of: map[string]string{"POST sts.us-west-2.amazonaws.com/": assumed}}

@@ -72,8 +72,8 @@ func (g given) keys() keys {
 	return keys{id: g.AccessKeyID, secret: g.SecretAccessKey, token: g.Token, expires: g.Expiration}
 }
 
-// unreadable is an answer that gives no credentials. Its text is not repeated: it may
-// hold some.
+// unreadable returns the error for an answer without credentials. The answer's text is
+// not repeated: it may hold some.
 func unreadable(who string, status int, err error, hint string) error {
 	if err != nil {
 		f := fault.NewProvider("bedrock", 0, "no credentials from "+who, err)
@@ -200,7 +200,7 @@ func (s Source) sts(ctx context.Context, action string, with *keys, q url.Values
 			Expiration      float64
 		}
 	}
-	var got map[string]map[string]json.RawMessage // the answer, and in it the result and what else AWS says
+	var got map[string]map[string]json.RawMessage // by response, then by part: the result and metadata
 	var of role
 	if err != nil || status != http.StatusOK || json.Unmarshal(body, &got) != nil ||
 		json.Unmarshal(got[action+"Response"][action+"Result"], &of) != nil || of.Credentials.AccessKeyID == "" {

@@ -79,7 +79,8 @@ func canonicalQuery(query string) string {
 	return strings.Join(out, "&")
 }
 
-// reescape gives a part of a query the encoding that is signed, whatever it has.
+// reescape returns a part of a query in the encoding that is signed, whatever encoding
+// it has.
 func reescape(s string) string {
 	if plain, err := url.QueryUnescape(s); err == nil {
 		s = plain

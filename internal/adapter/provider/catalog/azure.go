@@ -58,7 +58,8 @@ func (d dated) Path(model string) string {
 	return "/deployments/" + url.PathEscape(model) + "/chat/completions" + q
 }
 
-// azureBase gives an address of Azure's the path of its API.
+// azureBase returns the base URL of Azure's API in that version: with a version, the
+// path has none.
 func azureBase(base, version string) string {
 	if version == "" {
 		return base

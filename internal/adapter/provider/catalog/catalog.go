@@ -68,7 +68,7 @@ type Want struct {
 type Program = func(ctx context.Context, files []string, line string) ([]byte, error)
 
 // withKept returns w with an environment in which kept keys are set, and a function
-// that says why a key is there.
+// that returns where the key of a name comes from.
 func (w Want) withKept() (Want, func(name string) string) {
 	env, kept := w.Env, w.Kept
 	why := func(name string) string {

@@ -333,7 +333,7 @@ func TestOllamaHost(t *testing.T) {
 	}
 }
 
-// SPEC 5.2: `pawl models` says of every provider whether it is usable, and if
+// SPEC 5.2: `pawl models` shows for every provider whether it is usable, and if
 // not, what to set.
 func TestUsable(t *testing.T) {
 	lines := map[string]Line{}
@@ -424,7 +424,7 @@ func TestKeptKeys(t *testing.T) {
 	}
 }
 
-// SPEC 17.7: what OpenRouter says that a reply cost is what counts, in each of its APIs.
+// SPEC 17.7: the cost that OpenRouter reports for a reply is used, in each of its APIs.
 func TestOpenRouterCost(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"its own":   {`{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000000,"completion_tokens":0,"cost":0.42}}`, "0.42"},

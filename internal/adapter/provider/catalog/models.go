@@ -202,8 +202,8 @@ func searchPrice(m model) float64 {
 	return 0.01
 }
 
-// sees reports whether the name of a model with open weights says that it takes images:
-// nothing else is known of most of them.
+// sees reports whether a model with open weights accepts images, judged by its name:
+// nothing else is known about most of them.
 func sees(name string) bool {
 	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
 	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == ':' || r == '_' }) {

@@ -27,7 +27,7 @@ const (
 	hosted   kind = iota
 	byName        // used only if it is named: its key belongs to another row
 	anywhere      // its address is in a variable, and a key is optional
-	local         // runs on this machine unless a variable says otherwise
+	local         // runs on this machine unless a variable has another address
 	cloud         // requests are authorized by the cloud's credentials
 	builtin
 )

@@ -22,7 +22,7 @@ type Tried struct {
 
 // TryKey asks the provider to list its models, which is free of charge, with
 // the key and, if that works, without it: a server that lists them to anybody
-// has not checked the key. ok is false if there is no key.
+// has not checked the key. ok is false without a key.
 func (c Choice) TryKey(ctx context.Context, transport http.RoundTripper) (t Tried, ok bool) {
 	key := c.key.reveal()
 	api, err := c.api()

@@ -67,7 +67,7 @@ func Encoding(t *testing.T, api provider.API, marker string) {
 		}
 		valid(t, api, head, whole)
 		valid(t, api, head, marked)
-		says(t, ms, whole)
+		keepsTexts(t, ms, whole)
 	})
 }
 
@@ -94,8 +94,8 @@ func valid(t *rapid.T, api provider.API, head llm.Head, steps []byte) {
 	}
 }
 
-// says checks that the texts of people and tools reach the model unchanged.
-func says(t *rapid.T, ms []llm.Message, encoded []byte) {
+// keepsTexts checks that the texts of people and tools reach the model unchanged.
+func keepsTexts(t *rapid.T, ms []llm.Message, encoded []byte) {
 	var all []any
 	if err := json.Unmarshal(append(append([]byte{'['}, encoded...), ']'), &all); err != nil {
 		t.Fatal(err)

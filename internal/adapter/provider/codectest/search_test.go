@@ -72,7 +72,7 @@ func TestServerSearch(t *testing.T) {
 			t.Errorf("%s: costs %v", c.api.Name(), cost)
 		}
 	}
-	// An API that runs none says so, rather than offering a tool that nobody runs.
+	// An API that cannot search reports that, rather than offering a tool that nobody runs.
 	for name, api := range apis() {
 		if strings.HasPrefix(name, "chat") || name == "ollama" {
 			if _, err := api.Head(llm.Head{Model: "m", Tools: []llm.ToolSpec{search}}); err == nil {

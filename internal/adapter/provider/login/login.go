@@ -33,7 +33,7 @@ type Way struct {
 	Key      string // the variable that holds it
 	OAuth    bool   // by SignIn
 	Page     string // where keys are made
-	Why      string // why there is no sign-in
+	Why      string // why it has no sign-in
 }
 
 // notPublished is the reason for most providers.
@@ -47,7 +47,7 @@ var ways = []Way{
 	{Provider: "gemini", Key: "GEMINI_API_KEY", Page: "https://aistudio.google.com/apikey", Why: "Google's sign-in is for Google Cloud: run gcloud auth application-default login, and use -m vertex/MODEL"},
 	{Provider: "bedrock", Key: "AWS_BEARER_TOKEN_BEDROCK", Page: "https://console.aws.amazon.com/bedrock/home#/api-keys", Why: "AWS signs in with its own tool: run aws sso login, and set AWS_PROFILE"},
 	{Provider: "vertex", Why: "Google Cloud signs in with its own tool: run gcloud auth application-default login"},
-	{Provider: "azure", Key: "AZURE_OPENAI_API_KEY", Page: "https://ai.azure.com", Why: "Azure signs in with its own tool: az account get-access-token --resource https://cognitiveservices.azure.com gives a token for AZURE_OPENAI_AD_TOKEN"},
+	{Provider: "azure", Key: "AZURE_OPENAI_API_KEY", Page: "https://ai.azure.com", Why: "Azure signs in with its own tool: az account get-access-token --resource https://cognitiveservices.azure.com prints a token for AZURE_OPENAI_AD_TOKEN"},
 	{Provider: "xai", Key: "XAI_API_KEY", Page: "https://console.x.ai", Why: notPublished},
 	{Provider: "deepseek", Key: "DEEPSEEK_API_KEY", Page: "https://platform.deepseek.com/api_keys", Why: notPublished},
 	{Provider: "mistral", Key: "MISTRAL_API_KEY", Page: "https://console.mistral.ai/api-keys", Why: notPublished},

@@ -56,8 +56,8 @@ func visit(t *testing.T, callback *url.URL, path, query string) int {
 	return resp.StatusCode
 }
 
-// SPEC 17.7: OpenRouter's published sign-in, with a browser here and elsewhere; what is
-// refused says why and shows neither code nor key.
+// SPEC 17.7: OpenRouter's published sign-in, with a browser here and elsewhere; a refusal
+// names its reason and shows neither code nor key.
 func TestSignIn(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -143,7 +143,7 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// SPEC 17.7: a person who gives up is not waited for.
+// SPEC 17.7: nobody waits for a person who cancels.
 func TestSignInEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("gone")

@@ -61,7 +61,7 @@ func TestEffort(t *testing.T) {
 	}
 }
 
-// SPEC 3.2: a missing model says how to get it.
+// SPEC 3.2: the error for a missing model tells how to get it.
 func TestError(t *testing.T) {
 	f := ollama.New(0, nil).Error("ollama", http.StatusNotFound, http.Header{}, []byte(`{"error":"model 'x' not found"}`))
 	if f.Retryable || f.Status != 404 || !strings.Contains(f.Hint, "ollama pull") || !strings.Contains(f.Message, "model 'x' not found") {

@@ -58,7 +58,7 @@ const (
 	scope       = "https://www.googleapis.com/auth/cloud-platform"
 	early       = 2 * time.Minute // how long before its end a token is renewed
 	tokenTime   = 15 * time.Second
-	machineTime = time.Second // where there is no such service, nobody answers
+	machineTime = time.Second // without such a service nobody answers
 )
 
 // Authorize sets the token.

@@ -107,9 +107,9 @@ func (s *Store) strayWAL() error {
 		"%s-wal belongs to a log that is not there any more, and holds its last events", s.path)
 }
 
-// place gives a file its name unless somebody else was first. A file system
-// without hard links cannot do that: there it creates an empty file, and
-// migrate fills it under SQLite's locks.
+// place moves tmp to path unless somebody else was first. A file system without hard
+// links cannot do that: there place creates an empty file, and migrate fills it under
+// SQLite's locks.
 func place(tmp, path string) error {
 	err := os.Link(tmp, path)
 	if err == nil || errors.Is(err, fs.ErrExist) {

@@ -182,8 +182,8 @@ FROM uses u JOIN blobs b ON b.num = u.blob WHERE u.session = ?1 LIMIT ?2`, []dri
 	return len(used) > 0, nil
 }
 
-// tidy gives free space back after a deletion. What others keep it from, the
-// next deletion does.
+// tidy returns free space to the disk after a deletion. If other processes prevent it,
+// the next deletion does it.
 func (s *Store) tidy(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
@@ -196,7 +196,7 @@ func (s *Store) tidy(ctx context.Context) {
 	}
 }
 
-// shrink gives free pages back, a few at a time.
+// shrink returns free pages to the disk, a few at a time.
 func (s *Store) shrink(ctx context.Context) {
 	steps := false
 	err := s.inSteps(ctx, func(ctx context.Context, c *conn) (more bool, err error) {

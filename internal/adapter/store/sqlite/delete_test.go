@@ -186,8 +186,8 @@ func TestDeletionCutShort(t *testing.T) {
 	}
 }
 
-// A log of an older pawl is rewritten once, where that is quick, and gives its
-// space back in steps from then on. A large one keeps its size and uses it again.
+// A log of an older pawl is rewritten once, where that is quick, and returns its space
+// in steps from then on. A large one keeps its size and reuses its space.
 func TestSpaceOfOldLogs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
 	s := openAt(t, path, Options{})

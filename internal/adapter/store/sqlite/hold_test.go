@@ -61,7 +61,7 @@ func TestHold(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	other, err := b.Hold("../x/ y\x00") // an id that is no file name
+	other, err := b.Hold("../x/ y\x00") // an id that cannot be a file name
 	if err != nil {
 		t.Fatal(err)
 	}

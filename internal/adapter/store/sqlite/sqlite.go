@@ -45,8 +45,8 @@ const (
 	checkpointPages = 1000
 	// appID marks the file as pawl's: "pawl" in ASCII.
 	appID = 0x7061776c
-	// incremental is SQLite's auto_vacuum that gives free pages back when it is
-	// asked to, some at a time. It is set before the first table is made.
+	// incremental is SQLite's auto_vacuum mode that returns free pages on request,
+	// some at a time. It is set before the first table is made.
 	incremental = 2
 	// busyStep is how long SQLite itself waits for a lock before the context is
 	// checked again.

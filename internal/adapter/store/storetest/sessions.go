@@ -42,7 +42,7 @@ func row(t *testing.T, s event.Store) {
 	}
 }
 
-// newest lists what Newest yields, as many as Count says.
+// newest lists what Newest yields, and checks it against Count.
 func newest(t *testing.T, s event.Store, dir string) (ids []string) {
 	t.Helper()
 	for r, err := range s.Newest(context.Background(), dir) {

@@ -13,9 +13,8 @@ import (
 	"testing"
 )
 
-// SPEC 19.1: of an index that git itself writes, in each form, what is read after
-// a change and what was read before are together what a whole reading says; a form
-// that is not known is refused by both.
+// SPEC 19.1: for an index that git writes, in each form, the entries read after a change
+// and those read before add up to those of a whole read; both refuse an unknown form.
 func TestKnownOfGit(t *testing.T) {
 	t.Parallel()
 	const blob = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"

@@ -213,7 +213,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// Whatever an index turns into, what is known of it is what Read says. SPEC 19.2
+// However an index changes, what is known of it equals what Read returns. SPEC 19.2
 func FuzzKnown(f *testing.F) {
 	f.Add([]byte("a"), uint16(3), byte(2))
 	f.Add([]byte("\x01"), uint16(200), byte(4))

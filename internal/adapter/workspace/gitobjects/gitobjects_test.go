@@ -41,7 +41,7 @@ func grown(r *rand.Rand, versions int) [][]byte {
 	return out
 }
 
-// SPEC 19.1: a blob is read as git gives it, wherever it is kept.
+// SPEC 19.1: a blob is read as git prints it, wherever it is kept.
 func TestBlob(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -18,7 +18,7 @@ import (
 type Loose struct {
 	io.Reader        // its body
 	Kind      string // blob, tree, commit or tag
-	Size      int64  // of the body, as it says itself
+	Size      int64  // of the body, by the object's header
 
 	f *os.File
 	z io.ReadCloser
@@ -27,8 +27,8 @@ type Loose struct {
 // inflaters hold what unpacks objects: each is large.
 var inflaters sync.Pool // of zlib.Resetter
 
-// Open opens the object of a name in a folder of objects. The error is
-// fs.ErrNotExist if it is no file there; any other one means that it cannot be read.
+// Open opens the object of a name in a folder of objects. The error is fs.ErrNotExist if
+// it is not a file there; any other error means that it cannot be read.
 func Open(objects, name string) (*Loose, error) {
 	f, err := open(Path(objects, name))
 	if err != nil {

@@ -22,7 +22,7 @@ type comparison struct {
 	now  int64
 	work []*job
 	// unread are folders with files that are read without being reported (quiet).
-	// They may be all files of a large tree, so there is no job for each.
+	// They may be all files of a large tree, so they have no jobs of their own.
 	unread   []*dir
 	gone     []gone
 	released bool // copies of what git has were dropped

@@ -129,7 +129,7 @@ type stored struct {
 	forced  map[string]bool
 }
 
-// load reads the index; false if there is no valid one.
+// load reads the index; false without a valid one.
 func (d *disk) load(root string) (stored, bool) {
 	if d.f == nil {
 		return stored{}, false

@@ -237,7 +237,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// A message names a hostile file so that a terminal does nothing of what it says.
+// A message quotes the name of a hostile file, so that a terminal obeys nothing in it.
 func TestNoticeOfAHostileName(t *testing.T) {
 	t.Parallel()
 	root, out := realTemp(t), realTemp(t)

@@ -156,7 +156,7 @@ func (r *repo) marked(ctx context.Context, k *gitindex.Known, fresh func(), mark
 	return out, was, gitindex.End{}, err
 }
 
-// listed passes on what git says is in its index below the workspace.
+// listed calls take for each index entry below the workspace, as git lists them.
 func (r *repo) listed(ctx context.Context, take func(*gitindex.Entry)) (stamp, error) {
 	before := pathStamp(r.index)
 	out, err := r.git.Run(ctx, r.root, nil, nil, "ls-files", "-s", "-v", "--debug", "-z")

@@ -15,7 +15,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
-// asked returns git's own listing of an index, and read what the file says.
+// asked returns git's own listing of an index (listed) and pawl's reading of the file
+// (read).
 func asked(t *testing.T, root, top, prefix string, idLen int) (listed, read []string, err error) {
 	t.Helper()
 	line := func(x *gitindex.Entry) string {
@@ -40,8 +41,8 @@ func asked(t *testing.T, root, top, prefix string, idLen int) (listed, read []st
 	return listed, read, err
 }
 
-// SPEC 19.1: git's index, read as a file, says what git says of it, in each
-// version and form; a form that is not known is not guessed at.
+// SPEC 19.1: pawl reads git's index as git lists it, in each version and form; it
+// does not guess at an unknown form.
 func TestGitIndex(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

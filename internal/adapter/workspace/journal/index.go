@@ -50,7 +50,7 @@ const (
 	unread state = iota // the content is not known
 	inGit               // id is that of a git blob
 	kept                // id is the SHA-256; pawl has a copy
-	lost                // id is the SHA-256; there is no copy
+	lost                // id is the SHA-256; pawl has no copy
 	guess               // id represents a content that was not read
 )
 

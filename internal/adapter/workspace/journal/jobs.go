@@ -23,7 +23,7 @@ type job struct {
 	unsaid  bool // its folder could not be read
 	full    bool // there was no space for a copy
 	brief   bool // the copy is kept for a few snapshots
-	dropped bool // the copy of was is no longer referenced
+	dropped bool // nothing refers to the copy of was any more
 }
 
 // readAll reads the queued files, on several threads: each has its own pather.

@@ -195,7 +195,7 @@ func TestFromGit(t *testing.T) {
 	}
 }
 
-// A blob that is gone, or is not what its name says, is not believed.
+// A blob that is gone, or does not match its name, is not used.
 func TestGitThatLies(t *testing.T) {
 	t.Parallel()
 	root := realTemp(t)
@@ -403,7 +403,7 @@ func TestWrote(t *testing.T) {
 	expect(t, "then", see(t, j, ""))
 }
 
-// SPEC 11.1: after a death in the middle of a command the next process says
+// SPEC 11.1: after a crash in the middle of a command the next process reports
 // what changed since the look before it, and whose command it was.
 func TestTakenUp(t *testing.T) {
 	t.Parallel()
@@ -640,8 +640,8 @@ func TestPackIsCleaned(t *testing.T) {
 	}
 }
 
-// A file that pawl wrote and that somebody put back before the next look: the
-// record says so, also where git has the content.
+// A file that pawl wrote and that somebody put back before the next look is recorded,
+// even if git has the content.
 func TestWroteAndReverted(t *testing.T) {
 	t.Parallel()
 	root := realTemp(t)

@@ -264,8 +264,8 @@ func (l *comparison) markMissed(es []tool.Effect) {
 	}
 }
 
-// changed is when a file was last changed, as the system says: if it is gone,
-// when its folder was.
+// changed returns the time of a file's last change, by the system's clock. For a removed
+// file it is that of its folder.
 func (l *comparison) changed(p string) time.Time {
 	if f, _ := l.j.x.at(p); f != nil {
 		return time.Unix(0, f.stamp.ctime)

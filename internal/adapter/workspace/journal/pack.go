@@ -94,8 +94,8 @@ func (p *pack) scan() error {
 }
 
 // put keeps a content for snapshot now. ref: a file of the index has it, so it
-// counts as referenced. It returns false if there is no space, in the limit or
-// on the disk.
+// counts as referenced. It returns false if the limit or the disk has no
+// space.
 func (p *pack) put(h id, data []byte, ref bool, now int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

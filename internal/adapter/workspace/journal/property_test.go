@@ -63,7 +63,7 @@ func readTree(t *testing.T, root string) tree {
 
 func sum(s string) tool.Hash { return hashOf(sha256.Sum256([]byte(s))) }
 
-// compare says how a look differs from what the model says it should be.
+// compare fails the test if a look differs from the model's prediction.
 func compare(t *testing.T, j *Journal, before, after tree, es []tool.Effect, copies bool) {
 	t.Helper()
 	want := map[string]bool{}
@@ -273,7 +273,7 @@ func (c *choosy) watch(f folder, n node) (int32, error) {
 	return c.notifier.watch(f, n)
 }
 
-// forgetful loses events at times, as a full queue does, and says so.
+// forgetful loses events at times, as a full queue does, and reports that.
 type forgetful struct {
 	notifier
 	r *rand.Rand
@@ -304,8 +304,8 @@ func worlds(t *testing.T) (n, first uint64) {
 	return n, first
 }
 
-// SPEC 11.1, 19.1: whatever happens between two looks, the second says it, with
-// both contents, also where only what the system tells of is looked at.
+// SPEC 11.1, 19.1: the second of two looks reports every change between them, with both
+// contents, even if it reads only the files that the system reported.
 func TestLooksAgainstAModel(t *testing.T) {
 	n, first := worlds(t)
 	for _, way := range ways {

@@ -19,7 +19,7 @@ type inotify struct {
 	file *os.File // owns fd
 	conn syscall.RawConn
 	buf  []byte
-	// local says of a device whether its file system tells of all changes.
+	// local tells by device whether its file system reports all changes.
 	local  map[uint64]bool
 	mounts *mounts
 }

@@ -38,7 +38,7 @@ type object struct {
 	body []byte
 }
 
-// said is what a commit says: its tree and its parents.
+// said is the content of a commit: its tree and its parents.
 type said struct {
 	tree    string
 	parents []string
@@ -76,7 +76,7 @@ func (s *Store) know(commit string, l said) {
 	s.commits[commit] = l
 }
 
-// commit returns what a commit says.
+// commit returns a commit's tree and parents.
 func (s *Store) commit(ctx context.Context, id string) (said, error) {
 	s.mu.Lock()
 	l, ok := s.commits[id]

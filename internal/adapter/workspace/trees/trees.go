@@ -159,7 +159,7 @@ func (s *Store) borrow(ctx context.Context) error {
 	}
 	out, err := s.reads.Run(ctx, s.root, nil, nil, "rev-parse", "--path-format=absolute", "--git-path", "objects", "--git-path", "info/exclude", "--show-object-format")
 	if err != nil {
-		return ctx.Err() // there is no repository
+		return ctx.Err() // not a repository
 	}
 	lines := strings.Split(strings.TrimRight(string(out), "\n"), "\n")
 	if len(lines) != 3 || strings.ContainsAny(lines[0], "\"\n") {

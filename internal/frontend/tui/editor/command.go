@@ -20,8 +20,8 @@ type command struct {
 	over     region // of the selection that an operator repeats
 }
 
-// region is how much text was selected: that many lines, and where it is no whole
-// lines, as many characters of the last one.
+// region is the size of a selection: its lines and, unless they are whole lines, the
+// characters of the last one.
 type region struct {
 	lines, chars int
 	whole        bool
@@ -92,7 +92,7 @@ func parse(keys []string, visual bool) (c command, state progress) {
 	return c, p.state()
 }
 
-// parser gives out keys, and knows whether there were too few.
+// parser returns one key after the other, and records if there were too few.
 type parser struct {
 	keys []string
 	few  bool
@@ -116,7 +116,7 @@ func (p *parser) long(k string) string {
 	return k
 }
 
-// count reads a number that a key begins, and gives the key behind it.
+// count reads a number that starts with k into n, and returns the key after it.
 func (p *parser) count(k string, n *int) string {
 	for ; digit(k, *n); k = p.key() {
 		*n = min(*n*10+int(k[0]-'0'), limit)

@@ -168,8 +168,8 @@ func (e *Editor) insert(text string) {
 	e.goal = -1
 }
 
-// Paste inserts what was pasted; where it is long, name says what stands for it,
-// counted from 1.
+// Paste inserts pasted text. A long text is shown as a placeholder: name returns the
+// placeholder's text for the n-th paste, counted from 1.
 func (e *Editor) Paste(text string, name func(n int, text string) string) {
 	text = own(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"))
 	if text == "" {

@@ -15,7 +15,7 @@ func name(n int, text string) string {
 // shown is the text with the caret as ^.
 func shown(e *Editor) string { return e.shown(e.text[:e.caret]) + "^" + e.shown(e.text[e.caret:]) }
 
-// press does what a script says: words are typed, <Name> is a key.
+// press plays a script: words are typed, <Name> is a key.
 func press(e *Editor, script string) {
 	keys := map[string]func(){
 		"Left": e.Left, "Right": e.Right, "WordLeft": e.WordLeft, "WordRight": e.WordRight, "Home": e.Home, "End": e.End,

@@ -281,7 +281,7 @@ func (m *Modal) types(c change) {
 	}
 }
 
-// more does what was typed as many times as the count says.
+// more repeats what was typed: with a count of n, n-1 more times.
 func (m *Modal) more(c change) {
 	if !c.repeats() || len(c.typed) == 0 {
 		return

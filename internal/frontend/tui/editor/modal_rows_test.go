@@ -53,7 +53,7 @@ var rows = [][2]string{
 	{"one⏎two⏎three␛kk2dd", "^three"},
 	{"one⏎two⏎three␛kkdj", "^three"},
 	{"one⏎two⏎three␛dk", "^one"},
-	{"one⏎two␛dj", "one\ntw^o"}, // there is no line below
+	{"one⏎two␛dj", "one\ntw^o"}, // the last line has none below
 	{"one two three␛0cwx␛", "^x two three"},
 	{"one two three␛0c2wx␛", "^x three"},
 	{"one two␛bcwx", "one x^"},
@@ -86,7 +86,7 @@ var rows = [][2]string{
 	{"one two␛0ixyz ab␛u", "^one two"},
 	{"abc␛0d␛x", "^bc"},          // Esc drops the d
 	{"abc␛03␛x", "^bc"},          // and a count
-	{"abc␛dqx", "a^b"},           // a key that is no movement drops it
+	{"abc␛dqx", "a^b"},           // a key that does not move drops it
 	{"a e\u0301 b␛0wx", "a ^ b"}, // a letter with its accent is one
 	{"漢字 かな␛0x", "^字 かな"},
 	{"שלום עולם␛0dw", "^עולם"},

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// vi does what a script says with the keys of vi; ␛ is Esc, ⏎ a new line.
+// vi plays a script of vi's keys; ␛ is Esc, ⏎ a new line.
 func vi(e *Editor, m *Modal, script string) {
 	for _, r := range script {
 		switch key := string(r); {

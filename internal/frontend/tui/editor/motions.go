@@ -8,7 +8,7 @@ import (
 
 // This file is where the motions of vi lead.
 
-// reach says what of a text a motion passes.
+// reach is the kind of text range that an operator takes with a motion.
 type reach uint8
 
 const (
@@ -83,7 +83,8 @@ func lineEnd(m *Modal, c command) (int, bool) {
 	return at, true
 }
 
-// lineText is the first character of the line that is no blank, or its last one.
+// lineText returns the first character of the line that is not a blank, or the last
+// character.
 func lineText(m *Modal, _ command) (int, bool) {
 	at := m.e.textStart(m.e.lineStart())
 	if m.e.ends(at) && at > m.e.lineStart() {

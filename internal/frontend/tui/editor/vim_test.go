@@ -34,7 +34,7 @@ call writefile([json_encode(out)], $OUT)
 qall!
 `
 
-// vim gives the text with the caret after each script.
+// vim returns the text with the caret after each script.
 func vim(t *testing.T, scripts [][]string) []string {
 	t.Helper()
 	dir := t.TempDir()

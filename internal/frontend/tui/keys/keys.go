@@ -38,7 +38,7 @@ type Mode struct {
 // Background is the terminal's answer about its colour.
 type Background struct{ Dark bool }
 
-// Enhanced says that the terminal tells keys apart in the way of kitty's.
+// Enhanced is sent if the terminal supports kitty's keyboard protocol.
 type Enhanced struct{}
 
 // Answered is the terminal's answer to what every terminal answers: what it has

@@ -65,7 +65,7 @@ func New(w io.Writer, width int) *Painter { return &Painter{w: w, width: max(1, 
 // Err is the first error of the terminal's.
 func (p *Painter) Err() error { return p.err }
 
-// Resize says that the window has another width now.
+// Resize sets the window's width, after it changed.
 func (p *Painter) Resize(width int) {
 	width = max(1, width)
 	if width == p.width {

@@ -62,7 +62,7 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-// What differs from run to run is no difference; everything else is.
+// Values that change from run to run are not compared; everything else is.
 func TestStructure(t *testing.T) {
 	a := Structure("● bash go test  exit code 0, 220ms, 1\n  line (/tmp/pawl-demo-123)\n\nsession\n  43437cdeac0ab7c5a4c9\n")
 	b := Structure("● bash go test  exit code 0, 1.4 s, 1 line (/tmp/pawl-demo-4567)\n\nsession 53437cdeac0ab7c5a4c9")

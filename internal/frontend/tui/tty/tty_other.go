@@ -16,7 +16,7 @@ type Terminal struct{}
 // ErrCancelled is what Read returns after Cancel.
 var ErrCancelled = errors.New("cancelled")
 
-// Open says that there is none.
+// Open returns an error: this system has no terminal that pawl knows.
 func Open(_, _ *os.File) (*Terminal, error) {
 	return nil, errors.New("this system's terminals are not known")
 }

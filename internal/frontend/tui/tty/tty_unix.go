@@ -1,8 +1,7 @@
 //go:build darwin || freebsd || linux || netbsd || openbsd
 
-// Package tty is the terminal's state while a screen has it: each key comes as
-// it is, and what was typed before is kept. It gives the terminal back as it was
-// found.
+// Package tty sets a terminal to raw mode for a screen: each key arrives unchanged, and
+// input typed before is kept. Close and Cooked restore the terminal's former state.
 package tty
 
 import (
@@ -96,7 +95,7 @@ func (t *Terminal) Again() (err error) {
 	return t.raw()
 }
 
-// Cooked gives the terminal back for a while.
+// Cooked restores the terminal's state until Again.
 func (t *Terminal) Cooked() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -112,7 +111,7 @@ func (t *Terminal) Suspend() {
 	}
 }
 
-// Close gives the terminal back for good.
+// Close restores the terminal's state for good.
 func (t *Terminal) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
