@@ -75,6 +75,9 @@ type Revoked struct {
 // ByStuck is the Blocked.By of a call that stuck detection blocked.
 const ByStuck = "stuck"
 
+// ByNobody is the Blocked.By of a call that needed consent where nobody can be asked.
+const ByNobody = "headless"
+
 // Blocked is a call that was denied; the run's result lists these calls.
 type Blocked struct {
 	Call   string `json:"call"`

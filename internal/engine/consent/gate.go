@@ -204,7 +204,7 @@ func denial(p *turn.Pending, d permission.Decision) *turn.Refusal {
 		return checkDenied(d)
 	}
 	if d.Verdict == permission.Ask {
-		return p.Deny(nobody(d), "headless")
+		return p.Deny(nobody(d), event.ByNobody)
 	}
 	why := d.Reason
 	if d.Flag != "" {

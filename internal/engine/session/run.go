@@ -15,6 +15,13 @@ type Outcome struct {
 	Ended event.Ended
 	Reply string // the last words of the model, or the answer from the cache
 	By    string // who interrupted it, "" where nobody did
+	// Cached: the reply was given before, and no model was asked.
+	Cached bool
+	// Fallbacks are the retries with another model.
+	Fallbacks []event.Retried
+	// Unanswered: a call was denied because nobody could be asked, and no call
+	// succeeded after it.
+	Unanswered bool
 }
 
 // Observer is how a run is observed. The zero value observes nothing.
@@ -89,7 +96,15 @@ func (o *Outcome) apply(b event.Body) bool {
 			o.Reply = t
 		}
 	case event.Recalled:
-		o.Reply = b.Text
+		o.Reply, o.Cached = b.Text, b.Key != ""
+	case event.Retried:
+		if b.Model != "" {
+			o.Fallbacks = append(o.Fallbacks, b)
+		}
+	case event.Blocked:
+		o.Unanswered = o.Unanswered || b.By == event.ByNobody
+	case event.CallDone:
+		o.Unanswered = o.Unanswered && b.Outcome != event.OK
 	case event.Interrupted:
 		o.By = b.By
 	case event.Ended:

@@ -34,6 +34,27 @@ func TestRunPrompt(t *testing.T) {
 	}
 }
 
+// SPEC 10.4: a call that nobody was there to allow is a fact of the outcome, unless
+// another call did the work after it.
+func TestRunPromptUnanswered(t *testing.T) {
+	denied := llmtest.Use("bash", `{"command":"curl https://example.com -o x"}`)
+	for name, c := range map[string]struct {
+		turns []llmtest.Turn
+		want  bool
+	}{
+		"at the end":        {[]llmtest.Turn{denied, llmtest.Say("I could not")}, true},
+		"and another way":   {[]llmtest.Turn{denied, llmtest.Use("write", args(j{"path": "x", "content": "y"})), llmtest.Say("done")}, false},
+		"and a failed call": {[]llmtest.Turn{denied, llmtest.Use("read", `{"files":[{"path":"none"}]}`), llmtest.Say("I could not")}, true},
+		"nothing is denied": {[]llmtest.Turn{llmtest.Say("done")}, false},
+	} {
+		r := newRig(t, "accept-edits", llmtest.New(c.turns...))
+		out, err := r.RunPrompt(t.Context(), session.Prompt{Text: "go"}, session.Observer{})
+		if err != nil || out.Unanswered != c.want {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
+	}
+}
+
 // SPEC 1.5, 10.3: whatever ends it, a run is over when RunPrompt returns: its end
 // is in the log, and nothing of it runs.
 func TestRunPromptLeavesNothing(t *testing.T) {

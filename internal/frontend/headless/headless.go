@@ -11,9 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -71,17 +69,14 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	start := o.Now()
 	out := bufio.NewWriter(o.Out)
 	defer out.Flush()
-	lost := brief.Lost{}
 	v := &view{format: o.Format, trust: o.Trust, undo: o.Undo, why: o.Why, out: out, columns: o.Columns, err: o.Err, s: s}
 	from := s.View().Began()
 	if o.Format == Text {
 		from = 0 // the timeline wants all that was before
 	}
 	v.first(s)
-	opened, begun := s.View().Last(), false
 	ctx, stop := interrupts(ctx, o)
 	defer stop()
-	res := outcome{}
 	p := session.Prompt{Text: prompt, Piped: o.Piped}
 	if o.Until != nil {
 		p.Until = o.Until
@@ -93,16 +88,11 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	if err != nil {
 		return Result{}, err
 	}
+	lost := brief.Lost{}
 	run, err := s.RunPrompt(ctx, p, session.Observer{After: from, See: func(e event.Event) error {
+		lost.Apply(e.Body)
 		if err := v.show(e); err != nil {
 			return unwritten{err}
-		}
-		if _, ok := e.Body.(event.Prompted); ok && e.Seq > opened {
-			begun = true // what was before is how the session was opened
-		}
-		if begun {
-			res.apply(e)
-			lost.Apply(e.Body)
 		}
 		return nil
 	}})
@@ -115,36 +105,20 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 		if !errors.As(context.Cause(ctx), &by) {
 			return Result{}, err
 		}
-		res.end, res.by, res.finished, err = event.EndInterrupted, by.By, true, nil // before the prompt was accepted
+		run.Ended.End, run.By, err = event.EndInterrupted, by.By, nil // before the prompt was accepted
 	}
-	_, spent := s.View().Spent()
-	r := res.result(s.ID(), s.View().Info(), spent, s.View().Evidence(), o.Now().Sub(start), o.Verify, o.reached())
-	r.hold(o.Answer)
-	r.Phases = phasesOf(s.View().Phases())
-	r.NotRestorable = lost.String()
-	r.Trust = o.Trust
-	if !res.finished {
-		err = cmp.Or(s.Close(), err)
-		f := turn.Describe(err)
-		r.Outcome, r.ExitCode, r.Error = string(event.EndFailed), 1, &f
-		if fault.CategoryOf(err) == fault.Configuration {
-			r.Outcome, r.ExitCode = string(event.EndConfig), 3
+	r := resultOf(s, run, o)
+	r.DurationMS = o.Now().Sub(start).Milliseconds()
+	if run.Began > 0 {
+		r.NotRestorable = lost.String()
+	}
+	if run.Ended.End == "" {
+		err = r.fail(cmp.Or(s.Close(), err))
+		if o.Format == Text {
+			return r, err
 		}
-		if o.Format != Text {
-			err = errors.Join(err, v.last(s, r))
-		}
-		return r, err
 	}
-	return r, v.last(s, r)
-}
-
-// reached returns the result of the run's goal, nil if it had none.
-func (o Options) reached() *until.Result {
-	if o.Until == nil {
-		return nil
-	}
-	r := o.Until.Result()
-	return &r
+	return r, errors.Join(err, v.last(s, r))
 }
 
 // unwritten is why the output cannot be written.

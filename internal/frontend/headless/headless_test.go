@@ -118,25 +118,23 @@ func TestTextIsSanitised(t *testing.T) {
 func TestOutcomes(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		o      outcome
+		run    session.Outcome
 		files  int
 		verify bool
 		code   int
 	}{
-		{"done", outcome{end: event.EndDone}, 1, false, 0},
-		{"denied at the end", outcome{end: event.EndDone, stopped: true}, 0, false, 8},
-		{"SIGTERM", outcome{end: event.EndInterrupted, by: "SIGTERM"}, 0, false, 143},
-		{"SIGHUP", outcome{end: event.EndInterrupted, by: "SIGHUP"}, 0, false, 129},
-		{"time", outcome{end: event.EndTimeout}, 0, false, 124},
-		{"stuck", outcome{end: event.EndStuck}, 0, false, 5},
-		{"budget", outcome{end: event.EndBudget}, 0, false, 6},
-		{"provider", outcome{end: event.EndProvider}, 0, false, 4},
-		{"refused by the model", outcome{end: event.EndRefused}, 0, false, 4},
+		{"done", session.Outcome{Ended: event.Ended{End: event.EndDone}}, 1, false, 0},
+		{"denied at the end", session.Outcome{Ended: event.Ended{End: event.EndDone}, Unanswered: true}, 0, false, 8},
+		{"SIGTERM", session.Outcome{Ended: event.Ended{End: event.EndInterrupted}, By: "SIGTERM"}, 0, false, 143},
+		{"SIGHUP", session.Outcome{Ended: event.Ended{End: event.EndInterrupted}, By: "SIGHUP"}, 0, false, 129},
+		{"time", session.Outcome{Ended: event.Ended{End: event.EndTimeout}}, 0, false, 124},
+		{"stuck", session.Outcome{Ended: event.Ended{End: event.EndStuck}}, 0, false, 5},
+		{"budget", session.Outcome{Ended: event.Ended{End: event.EndBudget}}, 0, false, 6},
+		{"provider", session.Outcome{Ended: event.Ended{End: event.EndProvider}}, 0, false, 4},
+		{"refused by the model", session.Outcome{Ended: event.Ended{End: event.EndRefused}}, 0, false, 4},
 	} {
 		s, _ := open(t, llmtest.New())
-		_, spent := s.View().Spent()
-		proof := s.View().Evidence()
-		if r := c.o.result("s", s.View().Info(), spent, proof, 0, c.verify, nil); r.ExitCode != c.code {
+		if r := resultOf(s, c.run, Options{Verify: c.verify}); r.ExitCode != c.code {
 			t.Errorf("%s: exit code %d, want %d", c.name, r.ExitCode, c.code)
 		}
 	}

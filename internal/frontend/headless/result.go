@@ -5,11 +5,12 @@ package headless
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
-	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/team/structured"
 	"github.com/pawl-agent/pawl/internal/team/until"
@@ -124,6 +125,16 @@ func (r *Result) hold(form *structured.Answer) {
 	}
 }
 
+// fail makes it the result of a run whose end is not recorded, and returns why.
+func (r *Result) fail(err error) error {
+	f := turn.Describe(err)
+	r.Outcome, r.ExitCode, r.Error = string(event.EndFailed), 1, &f
+	if fault.CategoryOf(err) == fault.Configuration {
+		r.Outcome, r.ExitCode = string(event.EndConfig), 3
+	}
+	return err
+}
+
 // signalCodes are the exit codes of an interrupted run, by what interrupted it.
 var signalCodes = map[string]int{"SIGHUP": 129, "SIGINT": 130, "SIGTERM": 143}
 
@@ -159,54 +170,23 @@ func CodeOf(end event.End, by string) int {
 	return 1
 }
 
-// outcome is what the events of a run show of its end.
-type outcome struct {
-	text     string
-	end      event.End
-	err      *event.Fault
-	by       string // what interrupted it
-	route    *Route
-	stopped  bool // the last call was denied because nobody could be asked
-	finished bool
-	cached   bool // the answer was given before, and holds
-
-	fallbacks []Fallback
-}
-
-func (o *outcome) apply(e event.Event) {
-	switch b := e.Body.(type) {
-	case event.Replied:
-		if t := b.Reply.Message.Text(); t != "" {
-			o.text = t
-		}
-	case event.Retried:
-		if b.Model != "" {
-			o.fallbacks = append(o.fallbacks, Fallback{Model: b.Model, Why: b.Error.Message})
-		}
-	case event.Recalled:
-		o.text, o.cached = b.Text, b.Key != ""
-	case event.Blocked:
-		o.stopped = o.stopped || b.By == "headless"
-	case event.CallDone:
-		if b.Outcome == event.OK {
-			o.stopped = false
-		}
-	case event.Routed:
-		o.route = &Route{Route: b.Route, By: b.By, Why: b.Why}
-	case event.Interrupted:
-		o.by = b.By
-	case event.Ended:
-		o.end, o.err, o.finished = b.End, b.Error, true
-	}
-}
-
-// result puts the result of a run together.
-func (o *outcome) result(session string, info llm.Info, spent budget.Spent, proof evidence.Report, took time.Duration, verify bool, goal *until.Result) Result {
+// resultOf returns the result of a run.
+func resultOf(s *session.Session, run session.Outcome, o Options) Result {
+	v := s.View()
+	_, spent := v.Spent()
+	proof := v.Evidence()
 	r := Result{
-		Type: "result", Outcome: string(o.end), Text: o.text, Session: session, Model: info.Ref(),
+		Type: "result", Outcome: string(run.Ended.End), ExitCode: CodeOf(run.Ended.End, run.By), Error: run.Ended.Error, Text: run.Reply, Cached: run.Cached,
+		Session: s.ID(), Model: v.Info().Ref(), Phases: phasesOf(v.Phases()), Trust: o.Trust,
 		Turns: spent.Replies, Calls: spent.Calls, Usage: spent.Usage, CostUSD: spent.Cost(), CostUpTo: spent.Most(),
-		Cached: o.cached, Fallbacks: o.fallbacks, DurationMS: took.Milliseconds(), Until: goal, Files: []string{}, Verified: proof.Verified, Denials: []Denial{}, Error: o.err, Route: o.route,
-		Checks: append([]evidence.Check{}, proof.Checks...), FixAttempts: proof.Attempts,
+		Verified: proof.Verified, Checks: append([]evidence.Check{}, proof.Checks...), FixAttempts: proof.Attempts,
+		Files: []string{}, Denials: []Denial{},
+	}
+	if b := v.Route(); run.Began > 0 && b.Route != "" {
+		r.Route = &Route{Route: b.Route, By: b.By, Why: b.Why}
+	}
+	for _, b := range run.Fallbacks {
+		r.Fallbacks = append(r.Fallbacks, Fallback{Model: b.Model, Why: b.Error.Message})
 	}
 	if len(proof.Changed()) > 0 {
 		r.Unverified, r.Built, r.Proof = proof.Unverified, proof.Built, proof.Word()
@@ -217,15 +197,20 @@ func (o *outcome) result(session string, info llm.Info, spent budget.Spent, proo
 	for _, d := range proof.Denials {
 		r.Denials = append(r.Denials, Denial{Tool: d.Tool, What: d.What, Reason: d.Reason, By: d.By})
 	}
-	r.ExitCode = CodeOf(o.end, o.by)
+	met := false
+	if o.Until != nil {
+		goal := o.Until.Result()
+		r.Until, met = &goal, goal.Met
+	}
 	switch {
-	case o.end != event.EndDone:
-	case goal != nil && !goal.Met && !o.stopped:
-		r.Outcome, r.ExitCode = "unmet", 10
-	case o.stopped && (goal == nil || !goal.Met):
+	case run.Ended.End != event.EndDone:
+	case run.Unanswered && !met:
 		r.Outcome, r.ExitCode = "permission", 8
-	case verify && len(r.Files) > 0 && proof.Word() != evidence.Verified:
+	case o.Until != nil && !met:
+		r.Outcome, r.ExitCode = "unmet", 10
+	case o.Verify && len(r.Files) > 0 && proof.Word() != evidence.Verified:
 		r.Outcome, r.ExitCode = "unverified", 9
 	}
+	r.hold(o.Answer)
 	return r
 }
