@@ -58,7 +58,7 @@ func (t *talk) types(ctx context.Context, q chat.Question) {
 	var said typed
 	err := t.a.request(ctx, "elicitation/create", t.a.wordsFor(t.id, text), &said)
 	if ctx.Err() != nil {
-		return // it is no longer open
+		return // the question was closed
 	}
 	switch {
 	case err != nil:
@@ -101,7 +101,7 @@ func (t *talk) asks(ctx context.Context, block string, form *chat.Form, calls ma
 		var o outcome
 		err := t.a.request(ctx, "session/request_permission", t.a.permission(t.id, asked), &o)
 		if ctx.Err() != nil {
-			return // it is no longer open
+			return // the question was closed
 		}
 		if err != nil || o.Outcome.Outcome != "selected" {
 			o.Outcome.Option = chat.NoAndPerhaps
