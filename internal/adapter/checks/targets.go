@@ -68,17 +68,9 @@ func section(text, name string) map[string]string {
 	return out
 }
 
-// targetFiles hold the targets of make and the recipes of just.
-func targetFiles(kind string) []string {
-	if kind == kindJust {
-		return []string{"justfile", "Justfile", ".justfile"}
-	}
-	return []string{"GNUmakefile", "makefile", "Makefile"}
-}
-
 // target returns the checking target of a folder's make or just, "" if there is none.
 func (t *tree) target(dir, kind string) string {
-	for _, f := range targetFiles(kind) {
+	for _, f := range command.BuildFileOf(kind).Files() {
 		text := t.read(path.Join(dir, f))
 		if text == "" {
 			continue
@@ -118,12 +110,12 @@ func targets(text, kind string) []string {
 func (t *tree) targetChecks(u unit) []Check {
 	words := u.kind + " " + t.target(u.dir, u.kind)
 	var defined []string
-	for _, f := range targetFiles(u.kind) {
+	for _, f := range command.BuildFileOf(u.kind).Files() {
 		if name := path.Join(u.dir, f); t.isFile(name) {
 			defined = append(defined, name)
 		}
 	}
-	defined, unlisted := t.defined(u.dir, defined, targetFiles(u.kind)...)
+	defined, unlisted := t.defined(u.dir, defined, command.BuildFileOf(u.kind).Files()...)
 	return []Check{{Name: words, Command: in(u.dir, words), Kind: u.kind, Defined: defined, Unlisted: unlisted}}
 }
 

@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // Toolchain is a program that checks of a project need, with the file that shows this.
@@ -29,7 +30,7 @@ var toolchains = []shown{
 		"pyproject.toml", "pytest.ini", "tox.ini", "setup.py", "setup.cfg", "conftest.py",
 		"test_*.py", "*_test.py", "tests/test_*.py", "tests/*_test.py", "test/test_*.py", "tests.py",
 	}},
-	{program: "make", files: []string{"GNUmakefile", "makefile", "Makefile"}, has: lazyregexp.New(`(?m)^(test|check)\s*::?([^=]|$)`)},
+	{program: "make", files: command.Makefile.Files(), has: lazyregexp.New(`(?m)^(test|check)\s*::?([^=]|$)`)},
 }
 
 // Toolchains lists what the checks of the project in a folder need.

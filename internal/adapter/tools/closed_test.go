@@ -78,7 +78,7 @@ func TestCheckDefinitions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for line, want := range map[string]string{"make test": "Makefile makefile GNUmakefile t.sh more.sh", "cd sub && npm test": "sub/package.json sub/x.js", "go test ./...": ""} {
+	for line, want := range map[string]string{"make test": "GNUmakefile makefile Makefile t.sh more.sh", "cd sub && npm test": "sub/package.json sub/x.js", "go test ./...": ""} {
 		in, _ := json.Marshal(bashArgs{Command: line})
 		fp, err := Bash().Footprint(tool.Env{Files: onDisk{rootOnly{root: dir}}}, in)
 		if err != nil {

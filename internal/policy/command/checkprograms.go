@@ -18,9 +18,6 @@ type check struct {
 	// changed are files that say what it does: base names and extensions. Where
 	// the agent changed one, it is not a check any more (SPEC 16.4).
 	changed string
-	// definition are those that lie in its folder, with the names that they
-	// have there.
-	definition string
 	// targets: words on its command line are targets, and variables.
 	targets bool
 	// With the flags hollowFlags, with one of hollowLetters among short flags, or
@@ -103,7 +100,7 @@ const (
 
 // scriptCheck is what checks with the scripts of a package.json: those that
 // spellings name are npm's.
-var scriptCheck = check{closed: nodeCheck, changed: "package.json .npmrc pnpm-workspace.yaml .yarnrc.yml", definition: "package.json", lines: []checkLine{
+var scriptCheck = check{closed: nodeCheck, changed: "package.json .npmrc pnpm-workspace.yaml .yarnrc.yml", lines: []checkLine{
 	{words: "npm test", proof: Wraps, output: ScriptsOutput, called: "npm run test", flags: scriptFlags},
 	{words: "npm t", proof: Wraps, output: ScriptsOutput, called: "npm run test", flags: scriptFlags},
 	{words: "npm run test", proof: Wraps, output: ScriptsOutput, flags: scriptFlags},

@@ -206,7 +206,7 @@ func EatsCode(name string, c shellsyntax.Command) bool {
 	case shellsyntax.Shell(name):
 		inv := shellsyntax.ShellArgs(args)
 		return inv.Code == nil || !inv.Code.Known
-	case Interpreter(name) && !editorOrFilter(name):
+	case Interpreter(name) && !Filters(name):
 		// Code on standard input, or in a file that is another's output; with
 		// a script or -c of its own, what comes in is data.
 		need := Executing(shellsyntax.Command{Words: c.Words})

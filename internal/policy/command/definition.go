@@ -19,8 +19,8 @@ const (
 // say what a check does (SPEC 16.4); none for one that names it itself.
 func DefinedBy(c shellsyntax.Command) []string {
 	name, _ := c.Program()
-	if p := known(name); p != nil && p.check != nil {
-		return strings.Fields(p.check.definition)
+	if p := known(name); p != nil && p.check != nil && !p.has(launches) { // what is launched has files of its own
+		return p.builds.Files()
 	}
 	return nil
 }

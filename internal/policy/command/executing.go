@@ -78,7 +78,7 @@ func Executing(c shellsyntax.Command) []string {
 			}
 		}
 	}
-	if flags == len(out) && Interpreter(name) && !editorOrFilter(name) && !hasScript(args) {
+	if flags == len(out) && Interpreter(name) && !Filters(name) && !hasScript(args) {
 		out = append(out, "\x00") // code from its standard input
 	}
 	return out

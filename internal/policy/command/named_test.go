@@ -11,7 +11,7 @@ import (
 // trust, permission and undo.
 func TestNamedFacts(t *testing.T) {
 	for program, want := range map[string]string{"make": "Makefile", "just": "justfile", "pnpm": "package.json", "bun": "package.json", "ls": "", "Make": ""} {
-		if got := BuildFiles(program); (len(got) > 0) != (want != "") || want != "" && !slices.Contains(got, want) {
+		if got := BuildFileOf(program).Files(); (len(got) > 0) != (want != "") || want != "" && !slices.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", program, got, want)
 		}
 	}

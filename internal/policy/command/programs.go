@@ -19,14 +19,15 @@ type program struct {
 	usage  *usage
 	effect func(name string, args []shellsyntax.Word) Effect
 
-	changes  Class  // what it is where it only changes the files that it names
-	words    int    // how many words after it say what it does, at most
-	deeper   string // after one of these words, one more
-	again    string // with these words it only tells, or makes what can be made again; two are joined by a dot
-	flags    string // flags that make it run what a pattern does not name
-	builds   string // files of its folder from which it takes the commands that it runs
-	check    *check // it checks projects
-	copies   string // it links, copies or moves as this program does
+	changes  Class     // what it is where it only changes the files that it names
+	words    int       // how many words after it say what it does, at most
+	deeper   string    // after one of these words, one more
+	again    string    // with these words it only tells, or makes what can be made again; two are joined by a dot
+	flags    string    // flags that make it run what a pattern does not name
+	builds   BuildFile // the kind of file from which it takes the commands that it runs
+	runner   string    // flags whose value is a program that runs what it would run itself
+	check    *check    // it checks projects
+	copies   string    // it links, copies or moves as this program does
 	destroys func(c shellsyntax.Command) (Destruction, bool)
 	final    func(args []shellsyntax.Word) bool // it throws away what no copy is kept of
 	breaks   func(name string, c shellsyntax.Command) string
@@ -59,7 +60,8 @@ const (
 	launches      // it runs the installed program that its argument names
 	runsLines     // it runs command lines that are arguments
 	ownFiles      // it runs what files of its own define, in ways that are not followed
-	inert         // it runs none of the files that its arguments name, or only source
+	inert         // it runs no file that an argument names but after one of its flags, or only source
+	containers    // it runs programs in containers, which may be given the folder
 
 	listsVariables // without arguments it prints every variable
 	deletes        // it removes or empties all that it names
@@ -165,8 +167,8 @@ func ExactOnly(name string) bool { return known(name).has(exact) || Interpreter(
 // Interpreter reports whether a program runs code of a language, or of its own.
 func Interpreter(name string) bool { return versionless(name).has(interpreter) }
 
-// editorOrFilter reports whether to an interpreter what comes in is data.
-func editorOrFilter(name string) bool { return versionless(name).has(filter) }
+// Filters reports whether an interpreter edits or filters: what comes in is data.
+func Filters(name string) bool { return versionless(name).has(filter) }
 
 // Scripted reports whether a program is an interpreter that is given a script.
 func Scripted(name string) bool { return versionless(name).has(scripted) }
@@ -194,7 +196,7 @@ func RunsLines(name string) bool { return known(name).has(runsLines) }
 func RunsOwnFiles(name string) bool { return known(name).has(ownFiles) }
 
 // RunsNothing reports whether a program runs none of the files that its
-// arguments name, or only source.
+// arguments name but those after a flag that executes, or only source.
 func RunsNothing(name string) bool { return known(name).has(inert) }
 
 // Compiles reports whether a command of that program compiles or tests the
@@ -240,14 +242,8 @@ func Again(c shellsyntax.Command) bool {
 	return len(c.Words) > 2 && c.Words[2].Known && slices.Contains(words, text+"."+c.Words[2].Text)
 }
 
-// BuildFiles returns the files of a folder from which a program takes the
-// commands that it runs.
-func BuildFiles(name string) []string {
-	if p := known(name); p != nil {
-		return strings.Fields(p.builds)
-	}
-	return nil
-}
+// HasExecutingFlags reports whether flags of a program make it run something.
+func HasExecutingFlags(name string) bool { return executingFlags(name) != "" }
 
 // executingFlags lists the flags of a program that run something.
 func executingFlags(name string) string {

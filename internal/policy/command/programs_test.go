@@ -56,7 +56,7 @@ func TestSisters(t *testing.T) {
 		what string
 		got  bool
 	}{
-		{"gmake takes its commands from a Makefile", slices.Contains(BuildFiles("gmake"), "Makefile")},
+		{"gmake takes its commands from a Makefile", slices.Contains(BuildFileOf("gmake").Files(), "Makefile")},
 		{"gawk runs the file after -f", RunsArguments("gawk")},
 		{"pypy3.10 runs its argument", RunsArguments("pypy3.10")},
 		{"php8.2 -r runs code", slices.Contains(Executing(line("php8.2", "-r", "x")), "-r")},

@@ -48,7 +48,7 @@ func filePrograms() []program {
 		{names: "shred", is: deletes | exact | sensitive, final: always, breaks: breaksDisk},
 		{names: "dd", is: exact | sensitive, final: finalStart("of=/"), breaks: breaksDisk},
 
-		{names: "tar bsdtar", is: tellsVersion | unpacks | exact, effect: archive, flags: "--checkpoint-action --to-command -I --use-compress-program --rsh-command -F --info-script --new-volume-script --rmt-command"},
+		{names: "tar bsdtar", is: tellsVersion | unpacks | inert | exact, effect: archive, flags: "--checkpoint-action --to-command -I --use-compress-program --rsh-command -F --info-script --new-volume-script --rmt-command"},
 		{names: "gtar", is: unpacks},
 		{names: "unzip", is: unpacks | exact, effect: archive},
 		{names: "zip", flags: "-T -TT --unzip-command"},

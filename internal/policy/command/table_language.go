@@ -13,7 +13,7 @@ func languagePrograms() []program {
 		{names: "php", is: tellsVersion | interpreter | scripted, flags: "-r --run -d"},
 		{names: "node nodejs", is: tellsVersion | interpreter | scripted, flags: "-e --eval -p --print -r --require --import --loader --experimental-loader", check: &check{lines: []checkLine{{words: "node --test", proof: Tests, output: TAPOutput}}}},
 		{names: "deno", is: tellsVersion | interpreter | ownFiles, flags: "-e --eval -p --print -r --require --import --loader --experimental-loader", words: 1, check: &check{lines: []checkLine{{words: "deno test", proof: Tests, output: JavaScriptOutput}}}},
-		{names: "bun", is: tellsVersion | interpreter, flags: "-e --eval -p --print -r --require --import --loader --experimental-loader", words: 1, builds: "package.json", check: &scriptCheck},
+		{names: "bun", is: tellsVersion | interpreter, flags: "-e --eval -p --print -r --require --import --loader --experimental-loader", words: 1, builds: PackageJSON, check: &scriptCheck},
 		{names: "tsx ts-node", is: scripted},
 		{names: "lua luajit", is: interpreter | scripted, flags: "-e"},
 		{names: "R Rscript", is: interpreter | scripted, flags: "-e"},

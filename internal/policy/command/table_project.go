@@ -5,7 +5,7 @@ import "github.com/pawl-agent/pawl/internal/core/shellsyntax"
 // projectPrograms returns the programs that build, check and fetch the packages of projects.
 func projectPrograms() []program {
 	return []program{
-		{names: "go", is: tellsVersion | readsFolder | compiles | runsArguments | inert | closes, effect: goTool, flags: "-exec -toolexec -vettool -overlay -modfile -ldflags -gcflags -asmflags -gccgoflags -C", words: 1, again: "mod get work", check: &check{closed: goCheck, hollowFlags: "exec toolexec vettool c", noTests: "run", lines: []checkLine{
+		{names: "go", is: tellsVersion | readsFolder | compiles | runsArguments | inert | closes, effect: goTool, flags: "-exec -toolexec -vettool -overlay -modfile -ldflags -gcflags -asmflags -gccgoflags -C", runner: "exec toolexec vettool", words: 1, again: "mod get work", check: &check{closed: goCheck, hollowFlags: "exec toolexec vettool c", noTests: "run", lines: []checkLine{
 			{words: "go test", proof: Tests, compiles: true, output: GoOutput, flags: goFlags, here: true, covers: packagesCover},
 			{words: "go build", proof: Builds, compiles: true, flags: goFlags, here: true, covers: packagesCover},
 			{words: "go vet", proof: Builds, compiles: true, flags: goFlags, here: true, covers: packagesCover},
@@ -22,9 +22,9 @@ func projectPrograms() []program {
 		}}},
 		{names: "stack cabal", is: compiles, words: 1},
 
-		{names: "npm", is: tellsVersion | runsOthers | closes, effect: npmTool, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", again: "ci ls list outdated view why", builds: "package.json", check: &scriptCheck},
-		{names: "pnpm yarn", is: runsOthers, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", again: "ci ls list outdated view why", builds: "package.json", check: &scriptCheck},
-		{names: "npx", is: runsOthers | launches | runsLines, builds: "package.json", check: &check{closed: func(_ string, args []shellsyntax.Word) bool { return len(args) > 0 && nodeTool(args[0].Text, args[1:]) }, changed: nodeFiles}},
+		{names: "npm", is: tellsVersion | runsOthers | closes, effect: npmTool, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", again: "ci ls list outdated view why", builds: PackageJSON, check: &scriptCheck},
+		{names: "pnpm yarn", is: runsOthers, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", again: "ci ls list outdated view why", builds: PackageJSON, check: &scriptCheck},
+		{names: "npx", is: runsOthers | launches | runsLines, builds: PackageJSON, check: &check{closed: func(_ string, args []shellsyntax.Word) bool { return len(args) > 0 && nodeTool(args[0].Text, args[1:]) }, changed: nodeFiles}},
 		{names: "bunx", is: runsOthers | launches},
 		{names: "pnpx", is: launches},
 		{names: "tsc", is: tellsVersion | compiles, check: &check{closed: nodeTool, changed: nodeFiles, lines: []checkLine{{words: "tsc", proof: Builds}}}},
@@ -44,7 +44,7 @@ func projectPrograms() []program {
 		{names: "pip pip3", is: tellsVersion | closes, effect: pipTool, words: 1},
 		{names: "pipx uvx", is: runsArguments | launches},
 		{names: "uv poetry", is: runsOthers | runsArguments | launches, words: 1},
-		{names: "tox", is: ownFiles, check: &check{options: &usage{short: "qve=p?", exact: true, most: 1}, changed: "tox.ini setup.cfg pyproject.toml setup.py conftest.py", definition: "tox.ini", lines: []checkLine{{words: "tox", proof: Wraps}}}},
+		{names: "tox", is: ownFiles, builds: ToxINI, check: &check{options: &usage{short: "qve=p?", exact: true, most: 1}, changed: "tox.ini setup.cfg pyproject.toml setup.py conftest.py", lines: []checkLine{{words: "tox", proof: Wraps}}}},
 		{names: "nox", is: ownFiles, check: &check{lines: []checkLine{{words: "nox", proof: Wraps}}}},
 		{names: "mypy", is: tellsVersion, check: &check{options: &usage{short: "pvm=", long: "strict ignore-missing-imports show-error-codes pretty no-incremental python-version= namespace-packages explicit-package-bases check-untyped-defs disallow-untyped-defs no-implicit-optional warn-unused-ignores no-error-summary no-color-output package= module= exclude= follow-imports= verbose", exact: true}, changed: "mypy.ini .mypy.ini pyproject.toml setup.cfg", lines: []checkLine{{words: "mypy", proof: Styled}}}},
 		{names: "pyright", check: &check{lines: []checkLine{{words: "pyright", proof: Styled}}}},
@@ -53,12 +53,12 @@ func projectPrograms() []program {
 		{names: "isort", check: &formatCheck},
 		{names: "flake8 pylint", check: &check{options: &usage{short: "vqj=E", long: "max-line-length= ignore= select= extend-ignore= exclude= count statistics show-source max-complexity= disable= enable= errors-only jobs= score= quiet verbose", exact: true}, changed: ".flake8 setup.cfg tox.ini .pylintrc pylintrc pyproject.toml"}},
 
-		{names: "make gmake", is: tellsVersion | runsOthers, flags: "-f --file --makefile --eval -E -C --directory -I --include-dir --what-if -W --old-file -o --assume-new", words: 1, builds: "Makefile makefile GNUmakefile", check: &check{changed: "makefile gnumakefile makefile.am *.mk", definition: "Makefile makefile GNUmakefile",
+		{names: "make gmake", is: tellsVersion | runsOthers, flags: "-f --file --makefile --eval -E -C --directory -I --include-dir --what-if -W --old-file -o --assume-new", words: 1, builds: Makefile, check: &check{changed: "makefile gnumakefile makefile.am *.mk",
 			closed: func(_ string, args []shellsyntax.Word) bool {
 				return targets(args, "-j", "-k", "-s", "-B") || noTarget(args)
 			},
 			targets: true, hollowFlags: makeHollow, hollowLetters: "ntqi", lines: []checkLine{{words: "make", proof: Wraps}, {words: "gmake", proof: Wraps}}}},
-		{names: "just", is: runsOthers, flags: "--shell --shell-arg --set -f --justfile -c --command -d --working-directory", words: 1, builds: "justfile Justfile", check: &check{changed: "justfile .justfile", definition: "justfile Justfile .justfile",
+		{names: "just", is: runsOthers, flags: "--shell --shell-arg --set -f --justfile -c --command -d --working-directory", words: 1, builds: Justfile, check: &check{changed: "justfile .justfile",
 			closed:  func(_ string, args []shellsyntax.Word) bool { return targets(args) },
 			targets: true, hollowFlags: makeHollow, lines: []checkLine{{words: "just", proof: Wraps}}}},
 		{names: "cmake", is: tellsVersion | ownFiles},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // This file reads makefiles as far as needed to know which files they include
@@ -20,18 +21,13 @@ const (
 	targetVar   = "PAWL_TARGET"
 )
 
-// The names that make and just look for.
-var (
-	makefiles = []string{"GNUmakefile", "makefile", "Makefile"}
-	justfiles = []string{"justfile", "Justfile", ".justfile"}
-)
-
 var (
 	assignment = lazyregexp.New(`^\s*(?:(?:export|override|private)\s+)*(?:[^:=#\s][^:=#]*:\s*)?(?:(?:export|override|private)\s+)*([A-Za-z0-9_.-]+)\s*(:::=|::=|:=|\?=|\+=|!=|=)\s*(.*)$`)
 	makeOption = lazyregexp.New(`^(-C|-f|-I|--directory=?|--file=?|--makefile=?|--include-dir=?|--eval=?|-E)(.*)$`)
 )
 
-// predefined are variables that make itself sets.
+// predefined are variables that make itself sets, with the values of GNU make:
+// what a recipe runs by them is judged as any other command.
 var predefined = map[string]string{"MAKE": "make", "CC": "cc", "CXX": "g++", "AR": "ar", "RM": "rm -f", "LD": "ld", "AS": "as", "CPP": "cc -E", "FC": "f77", "YACC": "yacc", "LEX": "lex", "INSTALL": "install"}
 
 // makefile follows a makefile, or a file that one includes.
@@ -315,7 +311,7 @@ func (r *walk) make(c shellsyntax.Command, args []shellsyntax.Word) {
 		}
 	}
 	if files == nil {
-		files = makefiles
+		files = command.Makefile.Files()
 	}
 	for _, d := range folders {
 		for _, f := range files {

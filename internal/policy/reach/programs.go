@@ -26,9 +26,9 @@ func (r *walk) program(c shellsyntax.Command, name string, args []shellsyntax.Wo
 		case in.Unknown, in.Code == nil && (c.Piped || input):
 			r.not("a shell whose input is known only when it runs")
 		}
-	case name == "make" || name == "gmake":
+	case command.BuildFileOf(name) == command.Makefile:
 		r.make(c, args)
-	case slices.Contains([]string{"just", "npm", "pnpm", "yarn", "bun"}, name):
+	case takesRecipes(name):
 		r.tool(c, name, args)
 	case command.Scripted(name):
 		r.interpret(c, name, args)
@@ -36,16 +36,13 @@ func (r *walk) program(c shellsyntax.Command, name string, args []shellsyntax.Wo
 		r.not("a call of " + name + ", which runs what its own files define")
 	case r.ask.Deep && command.Compiles(name, args):
 		r.not("a call of " + name + ", which runs source of this folder")
-	case name == "go" && slices.ContainsFunc(args, func(w shellsyntax.Word) bool {
-		flag, _, _ := strings.Cut(strings.TrimLeft(w.Text, "-"), "=")
-		return flag == "exec" || flag == "toolexec" || flag == "vettool"
-	}):
-		r.not("a program that go is told to run")
-	case name == "git" || name == "tar":
-		r.told(c, name, args)
-	case (name == "docker" || name == "podman") && containers(args):
+	case command.ThroughRunner(name, args):
+		r.not("a program that " + name + " is told to run")
+	case command.SharesFolder(name, args):
 		r.not("a container that runs files of this folder")
-	case command.OnlyPrints(name, c) || command.RunsNothing(name):
+	case command.OnlyPrints(name, c):
+	case command.RunsNothing(name):
+		r.told(c, name, args)
 	default: // it may run its arguments
 		r.installed(c, name)
 		for i, w := range args {
@@ -64,7 +61,7 @@ func (r *walk) program(c shellsyntax.Command, name string, args []shellsyntax.Wo
 				if shellsyntax.Shell(base) || command.Scripted(base) || command.RunsOwnFiles(base) {
 					r.program(c, base, args[i+1:])
 				}
-			case w.Known && (shellsyntax.Shell(base) || command.Scripted(base) || base == "make" || base == "gmake" || base == "npm" || base == "pnpm" || base == "yarn" || base == "just" || command.RunsOwnFiles(base)):
+			case w.Known && (shellsyntax.Shell(base) || command.Scripted(base) || command.BuildFileOf(base) == command.Makefile || takesRecipes(base) || command.RunsOwnFiles(base)):
 				r.program(c, base, args[i+1:])
 			case w.Known && strings.Contains(w.Text, " ") && command.RunsLines(name):
 				for _, dir := range r.folders(c) {
@@ -82,15 +79,24 @@ func scriptName(w string) bool {
 	return extensions[path.Ext(w)] != nil || path.Ext(w) == ".sh" || path.Ext(w) == ".bash" || path.Ext(w) == ".jar"
 }
 
-// told follows the programs that git or tar are told to run.
+// takesRecipes reports whether a program runs what a justfile or a package.json
+// defines. What one of node's only launches is installed.
+func takesRecipes(name string) bool {
+	from := command.BuildFileOf(name)
+	return from == command.Justfile || from == command.PackageJSON && !command.Launches(name)
+}
+
+// told follows the programs that a program is told to run by its flags.
 func (r *walk) told(c shellsyntax.Command, name string, args []shellsyntax.Word) {
+	if command.GivenSettings(name, args) {
+		r.not("a setting that " + name + " is given")
+	}
+	if !command.HasExecutingFlags(name) {
+		return
+	}
 	for i, w := range args {
-		if name == "git" && i > 0 && args[i-1].Text == "-c" && !slices.ContainsFunc([]string{"user.", "color.", "advice.", "init.", "safe.", "commit.gpgsign=false", "core.autocrlf=", "core.quotepath="}, func(p string) bool { return strings.HasPrefix(strings.ToLower(w.Text), p) }) ||
-			name == "git" && (strings.HasPrefix(w.Text, "--exec-path=") || strings.HasPrefix(w.Text, "--config-env")) {
-			r.not("a setting that git is given")
-		}
-		runs := strings.ContainsAny(w.Text, "=!") || name == "git" && r.ask.Deep || i > 0 && (args[i-1].Text == "foreach" || args[i-1].Text == "run" || args[i-1].Text == "-x" || args[i-1].Text == "--exec" || args[i-1].Text == "-I" || args[i-1].Text == "-F")
-		if !runs {
+		after := i > 0 && (args[i-1].Text == "foreach" || args[i-1].Text == "run" || command.ExecutingFlag(name, args[i-1].Text))
+		if !after && !r.ask.Deep && !strings.ContainsAny(w.Text, "=!") {
 			continue
 		}
 		for _, n := range named().FindAllString(w.Text, -1) {
@@ -104,13 +110,6 @@ func (r *walk) told(c shellsyntax.Command, name string, args []shellsyntax.Word)
 			}
 		}
 	}
-}
-
-// containers reports whether a container is given the folder.
-func containers(args []shellsyntax.Word) bool {
-	return len(args) > 0 && args[0].Text != "build" && slices.ContainsFunc(args, func(w shellsyntax.Word) bool {
-		return !w.Known || w.Text == "compose" || w.Text == "bake" || strings.HasPrefix(w.Text, "-v") || strings.HasPrefix(w.Text, "--volume") || strings.HasPrefix(w.Text, "--mount")
-	})
 }
 
 // installed adds the package of node that a program in the folder belongs to.
@@ -153,7 +152,7 @@ func (r *walk) bin(dir, name, to string) {
 
 // interpret follows an interpreter: its script, and the module of python -m.
 func (r *walk) interpret(c shellsyntax.Command, name string, args []shellsyntax.Word) {
-	if name == "sed" || strings.HasSuffix(name, "awk") {
+	if command.Filters(name) {
 		for i, w := range args {
 			switch glued, ok := strings.CutPrefix(w.Text, "-f"); {
 			case ok && glued == "" && i+1 < len(args):

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 type packageJSON struct {
@@ -109,12 +110,8 @@ func (r *walk) tool(c shellsyntax.Command, name string, args []shellsyntax.Word)
 			}
 		}
 	}
-	files := []string{"package.json"}
-	if name == "just" {
-		files = justfiles
-	}
 	for _, dir := range r.folders(c) {
-		for _, f := range files {
+		for _, f := range command.BuildFileOf(name).Files() {
 			r.define(dir, path.Join(dir, f))
 		}
 	}

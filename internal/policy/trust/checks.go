@@ -1,6 +1,10 @@
 package trust
 
-import "path"
+import (
+	"path"
+
+	"github.com/pawl-agent/pawl/internal/policy/command"
+)
 
 // This file knows which files decide what a check runs, for each kind of project.
 
@@ -32,8 +36,8 @@ var definitions = map[string]definition{
 		here:  []string{"Cargo.toml", "build.rs"},
 		above: []string{"Cargo.toml", ".cargo/config.toml", ".cargo/config", "rust-toolchain", "rust-toolchain.toml"},
 	},
-	"make": {here: []string{"GNUmakefile", "makefile", "Makefile"}},
-	"just": {here: []string{"justfile", "Justfile", ".justfile", ".env"}},
+	"make": {here: command.Makefile.Files()},
+	"just": {here: append(command.Justfile.Files(), ".env")},
 }
 
 // Defining lists the files that decide what a check of a kind of project in a

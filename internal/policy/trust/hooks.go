@@ -90,7 +90,7 @@ func Named(line string) (surely, maybe []string) {
 				continue
 			case first || runs:
 				add(&surely, w)
-				for _, b := range command.BuildFiles(w) {
+				for _, b := range command.BuildFileOf(w).Files() {
 					add(&surely, b)
 				}
 				runs = runs || command.RunsArguments(path.Base(w))

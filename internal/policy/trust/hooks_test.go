@@ -15,7 +15,7 @@ func TestNamed(t *testing.T) {
 		{"cat >> commands.log", "cat", "commands.log"},
 		{"touch ran", "touch", "ran"},
 		{"jq -r .x | tee out && python3 s.py <in", "jq tee python3 s.py <in", "-r .x out"},
-		{"make lint", "make Makefile makefile GNUmakefile", "lint"},
+		{"make lint", "make GNUmakefile makefile Makefile", "lint"},
 		{"npm run fmt", "npm package.json", "run fmt"},
 		{"A=b.sh ./run", "run", "b.sh"},
 		{"sh -c './in.sh; exit'", "sh -c in.sh exit", ""},
