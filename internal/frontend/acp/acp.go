@@ -28,7 +28,6 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
-	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
@@ -182,11 +181,7 @@ func wire(err error) *jsonrpc2.Error {
 	if errors.As(err, &e) {
 		return e
 	}
-	text := err.Error()
-	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Hint != "" {
-		text += " (" + f.Hint + ")"
-	}
-	return &jsonrpc2.Error{Code: failed, Message: text}
+	return &jsonrpc2.Error{Code: failed, Message: err.Error()}
 }
 
 func refuse(code int64, format string, args ...any) error {

@@ -13,7 +13,6 @@ package agentsdk
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -86,7 +85,6 @@ type talk struct {
 	forms     []*structured.Answer // of them, if answers have a form
 	form      *structured.Answer   // of the running turn, or of the last one
 	running   bool                 // a turn
-	calls     map[string]call      // open ones, by id
 	last      string               // the call that was started last
 	open      map[string]ask       // questions to the program, by request
 	answers   map[string]*sheet
@@ -111,12 +109,6 @@ type eventOrError struct {
 	err error
 }
 
-// call is an open call.
-type call struct {
-	tool string
-	args json.RawMessage
-}
-
 // Run runs the conversation until the program closes its side and no turn runs. It
 // returns the exit code of the last turn. An error means that the conversation could
 // not go on; the end of a running turn is recorded.
@@ -126,7 +118,7 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 	defer stop()
 	t := &talk{
 		Options: o, ctx: own, events: make(chan eventOrError), accepted: make(chan error, 1),
-		calls: map[string]call{}, open: map[string]ask{}, answers: map[string]*sheet{}, changes: map[int64]string{}, compacts: map[int64]bool{},
+		open: map[string]ask{}, answers: map[string]*sheet{}, changes: map[int64]string{}, compacts: map[int64]bool{},
 		back: newBack(), called: map[string]*called{},
 	}
 	t.setup.Answer = o.Answer
@@ -363,11 +355,7 @@ func (t *talk) failed(err error) {
 	if no := (*slash.NoCommand)(nil); errors.As(err, &no) {
 		t.code = 2
 	}
-	text := err.Error()
-	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Hint != "" {
-		text += " (" + f.Hint + ")"
-	}
-	t.w.failed(text)
+	t.w.failed(err.Error())
 }
 
 // see handles an event. Events from before this process only describe the session's
@@ -387,12 +375,8 @@ func (t *talk) see(e event.Event) {
 			t.running = true
 			t.w.begins(t.Now())
 		}
-	case event.CallAsked:
-		t.calls[b.ID] = call{b.Tool, b.Args}
 	case event.CallStarted:
 		t.last = b.ID
-	case event.CallDone:
-		delete(t.calls, b.ID)
 	case event.Asked:
 		t.ask(b)
 	case event.Interrupted:

@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -709,6 +710,22 @@ func TestCommandsInATurn(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 	if code := p.end(); code != 0 {
+		t.Error(code)
+	}
+}
+
+// SPEC 3.3: what to do about a failure is part of its message, once.
+func TestOpenFails(t *testing.T) {
+	p := converse(t, llmtest.New(), func(o *Options, _ *session.Config) {
+		o.Open = func(context.Context, Setup) (*session.Session, error) {
+			return nil, fault.NewConfiguration("set A_KEY", "there is no key")
+		}
+	})
+	p.say("go")
+	if r := p.next("result"); fmt.Sprint(r["errors"]) != "[there is no key (set A_KEY)]" {
+		t.Errorf("%v", r)
+	}
+	if code := p.end(); code != 3 {
 		t.Error(code)
 	}
 }

@@ -73,11 +73,11 @@ func (t *talk) ask(a event.Asked) {
 		return
 	}
 	for _, q := range a.Questions {
-		c, known := t.calls[q.Call]
+		c, known := t.w.calls[q.Call]
 		if !known { // of an agent or a check: only the question's text is known
-			c = call{q.Tool, encode(map[string]string{"description": q.Title, "preview": q.Preview})}
+			c.Tool, c.Args = q.Tool, encode(map[string]string{"description": q.Title, "preview": q.Preview})
 		}
-		name, input := t.w.name(c.tool), hook.Renamed(c.args)
+		name, input := t.w.name(c.Tool), hook.Renamed(c.Args)
 		k := ask{of: a.ID, question: q, input: input, rule: t.ruleOf(q.Pattern)}
 		r := askRequest{Tool: name, Input: input, Reason: q.Reason, Title: q.Title, Call: q.Call}
 		if a.From != "" {

@@ -29,7 +29,8 @@ type writer struct {
 	// commands lists what a prompt may call.
 	commands func() []string
 	turn     tally
-	pieces   *pieces // nil: only whole messages
+	calls    map[string]event.CallAsked // open ones, by id
+	pieces   *pieces                    // nil: only whole messages
 	models   map[string]*modelUsage
 	session  string
 	lines    int
@@ -45,7 +46,6 @@ type tally struct {
 	asking  time.Duration // of the model
 	stop    llm.Stop
 	denials []denial
-	inputs  map[string]json.RawMessage
 }
 
 type denial struct {
@@ -67,9 +67,8 @@ type modelUsage struct {
 }
 
 func newWriter(out io.Writer, version string, partial bool) *writer {
-	w := &writer{enc: json.NewEncoder(out), version: version, models: map[string]*modelUsage{}, commands: func() []string { return []string{} }}
+	w := &writer{enc: json.NewEncoder(out), version: version, models: map[string]*modelUsage{}, calls: map[string]event.CallAsked{}, commands: func() []string { return []string{} }}
 	w.enc.SetEscapeHTML(false)
-	w.turn.inputs = map[string]json.RawMessage{}
 	if partial {
 		w.pieces = &pieces{}
 	}
@@ -106,7 +105,7 @@ func (w *writer) opened(s *session.Session) {
 
 // begins starts the count of a turn.
 func (w *writer) begins(now time.Time) {
-	w.turn = tally{began: now, usage: llm.Usage{Known: true}, inputs: map[string]json.RawMessage{}}
+	w.turn = tally{began: now, usage: llm.Usage{Known: true}}
 }
 
 // init writes the line that describes the session, once for each turn.
@@ -182,13 +181,14 @@ func (w *writer) event(e event.Event) {
 		w.turn.text = b.Text
 		w.assistant(e.Seq, w.s.View().Info().Ref(), []object{{"type": "text", "text": b.Text}}, "end_turn", llm.Usage{Known: true})
 	case event.CallAsked:
-		w.turn.inputs[b.ID] = hook.Renamed(b.Args)
+		w.calls[b.ID] = b
 	case event.CallDone:
+		delete(w.calls, b.ID)
 		w.done(b)
 	case event.Blocked:
-		in, ok := w.turn.inputs[b.Call]
-		if !ok {
-			in = encode(object{"description": b.What})
+		in := encode(object{"description": b.What})
+		if c, ok := w.calls[b.Call]; ok {
+			in = hook.Renamed(c.Args)
 		}
 		w.turn.denials = append(w.turn.denials, denial{w.name(b.Tool), b.Call, in})
 	case event.Compacted:
@@ -320,7 +320,7 @@ func (w *writer) result(b event.Ended, form *structured.Answer, now time.Time) {
 
 // did writes the result of a prompt that was done without a turn.
 func (w *writer) did(text string) {
-	w.turn = tally{usage: llm.Usage{Known: true}, inputs: map[string]json.RawMessage{}}
+	w.turn = tally{usage: llm.Usage{Known: true}}
 	o := w.ended("success", 0)
 	o["result"] = text
 	w.stamped(o)
@@ -328,7 +328,7 @@ func (w *writer) did(text string) {
 
 // failed writes the result of a prompt that started no turn.
 func (w *writer) failed(why string) {
-	w.turn = tally{usage: llm.Usage{Known: true}, inputs: map[string]json.RawMessage{}}
+	w.turn = tally{usage: llm.Usage{Known: true}}
 	o := w.ended("error_during_execution", 0)
 	o["errors"] = []string{why}
 	w.stamped(o)

@@ -23,7 +23,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/putback"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
@@ -118,11 +117,7 @@ func (s *Server) session(by *sdk.ServerSession) (*session.Session, error) {
 	if s.s == nil {
 		opened, err := s.opt.Open(s.own, asks(by))
 		if err != nil {
-			text := err.Error()
-			if f := (*fault.Error)(nil); errors.As(err, &f) && f.Hint != "" {
-				text += " (" + f.Hint + ")"
-			}
-			return nil, errors.New(text)
+			return nil, err
 		}
 		s.s = opened
 	}
@@ -150,7 +145,7 @@ func (s *Server) prompt(ctx context.Context, req *sdk.CallToolRequest, in prompt
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &watch{ctx: ctx, req: req, s: sess, calls: map[string]string{}}
+	w := &watch{ctx: ctx, req: req, s: sess}
 	out, err := sess.RunPrompt(ctx, session.Prompt{Text: strings.ToValidUTF8(in.Prompt, "\uFFFD")}, session.Observer{After: sess.View().Last(), See: w.see})
 	w.work.Wait()
 	if err != nil {

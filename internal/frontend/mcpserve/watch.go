@@ -10,17 +10,18 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// watch tells a program what happens in its call, and asks its person.
+// watch shows a program the blocks of its call's turn, and asks its person.
 type watch struct {
-	ctx   context.Context
-	req   *sdk.CallToolRequest
-	s     *session.Session
-	n     float64
-	calls map[string]string // titles, by id
-	work  sync.WaitGroup
+	ctx      context.Context
+	req      *sdk.CallToolRequest
+	s        *session.Session
+	n        float64
+	timeline chat.Timeline
+	work     sync.WaitGroup
 }
 
 // asks reports whether a program asks its person what a server asks.
@@ -31,27 +32,24 @@ func asks(by *sdk.ServerSession) bool {
 
 // see handles an event of the turn. It must not wait.
 func (w *watch) see(e event.Event) error {
-	switch b := e.Body.(type) {
-	case event.CallStarted:
-		w.progress(w.calls[b.ID])
-	case event.CallAsked:
-		w.calls[b.ID] = first(b.Title, b.Tool)
-	case event.CallDone:
-		delete(w.calls, b.ID)
-	case event.Replied:
-		text, _, _ := strings.Cut(strings.TrimSpace(b.Reply.Message.Text()), "\n")
-		w.progress(text)
-	case event.Asked:
-		w.work.Go(func() { _, _ = w.s.Submit(context.WithoutCancel(w.ctx), w.answer(b)) })
+	for _, c := range w.timeline.Apply(e) {
+		switch b := c.Block.Body.(type) {
+		case chat.Call:
+			if c.What == chat.Changed && b.Started && !b.Asks && c.More == "" {
+				w.progress(b.Title)
+			}
+		case chat.Reply:
+			if c.What == chat.Finished && !c.Block.Ephemeral {
+				text, _, _ := strings.Cut(strings.TrimSpace(b.Text), "\n")
+				w.progress(text)
+			}
+		case chat.Question:
+			if c.What == chat.Added {
+				w.work.Go(func() { _, _ = w.s.Submit(context.WithoutCancel(w.ctx), w.answer(b)) })
+			}
+		}
 	}
 	return nil
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // progress reports a line, where the program wants progress.
@@ -77,30 +75,30 @@ const (
 // answer asks the program's person. Without one, what needs a permission is
 // denied; pawl's own questions (to spend more, to go on) are always answered
 // with no, since the flags of the server say how far it goes.
-func (w *watch) answer(a event.Asked) session.Answer {
-	out := session.Answer{ID: a.ID}
-	if len(a.Questions) == 0 {
-		if a.Why == "" && asks(w.req.Session) {
+func (w *watch) answer(q chat.Question) session.Answer {
+	out := session.Answer{ID: q.ID}
+	if len(q.Calls) == 0 {
+		if q.Why == "" && asks(w.req.Session) {
 			prop := map[string]any{"type": "string"}
-			if len(a.Options) > 0 {
-				prop["enum"] = a.Options
+			if len(q.Options) > 0 {
+				prop["enum"] = q.Options
 			}
-			out.Text = w.elicit(a.Text, prop)
+			out.Text = w.elicit(q.Text, prop)
 		}
 		return out
 	}
-	for _, q := range a.Questions {
-		v := event.Verdict{Call: q.Call, Scope: event.No}
-		if a.Why == "" && asks(w.req.Session) {
+	for _, c := range q.Calls {
+		v := event.Verdict{Call: c.Call, Scope: event.No}
+		if q.Why == "" && asks(w.req.Session) {
 			options := []string{allowOnce, deny}
-			if q.Pattern != "" {
+			if c.Rule != "" {
 				options = []string{allowOnce, allowMore, deny}
 			}
-			switch w.elicit(question(a.From, q), map[string]any{"type": "string", "enum": options}) {
+			switch w.elicit(question(q.From, c), map[string]any{"type": "string", "enum": options}) {
 			case allowOnce:
 				v.Scope = event.Once
 			case allowMore:
-				if q.Pattern != "" {
+				if c.Rule != "" {
 					v.Scope = event.Session
 				}
 			default:
@@ -116,24 +114,24 @@ func (w *watch) answer(a event.Asked) session.Answer {
 const maxPreview = 8 << 10
 
 // question is the text about a call.
-func question(from string, q event.Question) string {
-	text := "pawl asks: " + q.Title
+func question(from string, c chat.Consent) string {
+	text := "pawl asks: " + c.Title
 	if from != "" {
-		text = "pawl's agent " + from + " asks: " + q.Title
+		text = "pawl's agent " + from + " asks: " + c.Title
 	}
-	if q.Reason != "" {
-		text += " (" + q.Reason + ")"
+	if c.Reason != "" {
+		text += " (" + c.Reason + ")"
 	}
-	if q.Pattern != "" {
-		text += "\n" + allowMore + ": " + q.Pattern
+	if c.Rule != "" {
+		text += "\n" + allowMore + ": " + c.Rule
 	}
-	if p := q.Preview; p != "" {
+	if p := c.Preview; p != "" {
 		if len(p) > maxPreview {
 			p = strings.ToValidUTF8(p[:maxPreview], "") + "…"
 		}
 		text += "\n\n" + p
 	}
-	return plain.Text(text)
+	return text
 }
 
 // elicit asks for one answer; "" is none.
