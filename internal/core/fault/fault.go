@@ -111,16 +111,6 @@ func RetryableStatus(status int) bool {
 	return status >= 500
 }
 
-// NewTool returns the error for a tool's failure.
-func NewTool(tool string, cause error, format string, args ...any) *Error {
-	return &Error{Category: Tool, Tool: tool, Message: fmt.Sprintf(format, args...), Err: cause}
-}
-
-// NewToolNotFound returns the error for a call of a tool that does not exist.
-func NewToolNotFound(tool, message string) *Error {
-	return &Error{Category: Tool, Kind: ErrToolNotFound, Tool: tool, Message: message}
-}
-
 // NewToolTimeout returns the error for a tool that was stopped at its time limit:
 // a narrower call may succeed.
 func NewToolTimeout(tool string, after time.Duration) *Error {
@@ -130,20 +120,9 @@ func NewToolTimeout(tool string, after time.Duration) *Error {
 	}
 }
 
-// NewBudget returns the error for a limit of tokens, money, time, requests or
-// calls that was reached.
-func NewBudget(format string, args ...any) *Error {
-	return &Error{Category: Budget, Message: fmt.Sprintf(format, args...)}
-}
-
 // NewCancellation returns the error for an abort by a person or the system.
 func NewCancellation(cause error) *Error {
 	return &Error{Category: Cancellation, Message: "cancelled", Err: cause}
-}
-
-// NewPermission returns the error for a call that a rule or a person refused.
-func NewPermission(tool, reason string) *Error {
-	return &Error{Category: Permission, Tool: tool, Message: reason}
 }
 
 // NewConfiguration returns the error for a setting that is missing or wrong; hint

@@ -21,12 +21,12 @@ func TestErrorsThroughWraps(t *testing.T) {
 	}{
 		{NewLLM("empty"), LLM, nil, true},
 		{NewProvider("p", 529, "busy", cause), Provider, nil, true},
-		{NewTool("read", cause, "failed"), Tool, nil, false},
-		{NewToolNotFound("raed", "no such tool"), Tool, ErrToolNotFound, false},
+		{&Error{Category: Tool, Tool: "read", Message: "failed", Err: cause}, Tool, nil, false},
+		{&Error{Category: Tool, Kind: ErrToolNotFound, Tool: "raed", Message: "no such tool"}, Tool, ErrToolNotFound, false},
 		{NewToolTimeout("bash", time.Second), Tool, ErrToolTimeout, true},
-		{NewBudget("spent"), Budget, nil, false},
+		{&Error{Category: Budget, Message: "spent"}, Budget, nil, false},
 		{NewCancellation(cause), Cancellation, nil, false},
-		{NewPermission("bash", "no"), Permission, nil, false},
+		{&Error{Category: Permission, Tool: "bash", Message: "no"}, Permission, nil, false},
 		{NewConfiguration("set X", "no key"), Configuration, nil, false},
 		{NewInternal(cause, "cannot happen"), Internal, nil, false},
 	} {

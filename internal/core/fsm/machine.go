@@ -53,9 +53,6 @@ type change struct {
 // NewMachine makes a machine that is in the first state of its table.
 func NewMachine(t *Table) *Machine { return &Machine{table: t, state: t.States[0]} }
 
-// Table returns the machine's table.
-func (m *Machine) Table() *Table { return m.table }
-
 // State returns the present state.
 func (m *Machine) State() State {
 	m.mu.Lock()

@@ -143,7 +143,7 @@ const (
 	ActRemove  = "remove"  // a name
 	ActRead    = "read"    // a file or a folder
 	ActConnect = "connect" // to an address, or to the path of a unix socket
-	ActListen  = "listen"  // likewise
+	ActListen  = "listen"  // on one of them
 	ActHost    = "host"    // a host that a proxy was asked for
 )
 

@@ -161,8 +161,5 @@ func (p *Pool) reserve(a Ask, output, longest int) Grant {
 // cost. A second call has no effect.
 func (p *Pool) Release(id int) { delete(p.held, id) }
 
-// Held returns the number of requests in flight.
-func (p *Pool) Held() int { return len(p.held) }
-
 // inputPrice returns the highest price of an input token.
 func inputPrice(p *llm.Price) float64 { return max(p.Input, p.CacheWrite) }

@@ -125,8 +125,8 @@ func TestRequestsInFlight(t *testing.T) {
 	if _, err := p.Reserve(&m, Limits{Requests: 1}, Ask{}); fault.CategoryOf(err) != fault.Budget {
 		t.Errorf("after it: %v", err)
 	}
-	if p.Held() != 0 {
-		t.Errorf("%d are held", p.Held())
+	if len(p.held) != 0 {
+		t.Errorf("%d are held", len(p.held))
 	}
 }
 

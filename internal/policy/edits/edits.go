@@ -12,7 +12,6 @@ package edits
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -316,17 +315,6 @@ func (s *Seen) ChangedSince(fp tool.Footprint) []string {
 	slices.Sort(out)
 	return slices.Compact(out)
 }
-
-// Last returns the hash that the session saw or wrote last, "" if it knows none.
-func (s *Seen) Last(path string) tool.Hash {
-	if f := s.files[path]; f != nil {
-		return f.Last
-	}
-	return ""
-}
-
-// Paths lists the files the session saw or wrote, sorted.
-func (s *Seen) Paths() []string { return slices.Sorted(maps.Keys(s.files)) }
 
 // saved is the form of a checkpoint.
 type saved struct {

@@ -226,18 +226,6 @@ func parse(e Event, out []byte) (a Answer, why string) {
 	return a, ""
 }
 
-// Narrow returns the strictest of a verdict and the answers of hooks. by is the
-// answer that made it stricter, nil if none did.
-func Narrow(v permission.Verdict, answers []Answer) (left permission.Verdict, by *Answer) {
-	left = v
-	for i := range answers {
-		if answers[i].Verdict < left { // deny, ask, allow
-			left, by = answers[i].Verdict, &answers[i]
-		}
-	}
-	return left, by
-}
-
 // Matches reports whether a hook is for a tool, by any of the tool's names: a
 // matcher is a regular expression for the whole name; "" and * match all.
 // Before a tool, an invalid matcher matches all.

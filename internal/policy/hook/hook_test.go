@@ -94,27 +94,6 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// SPEC 16.13: no answer lifts a verdict, whatever it says and in which order.
-func TestNarrow(t *testing.T) {
-	all := []permission.Verdict{permission.Deny, permission.Ask, permission.Allow}
-	for _, policy := range all {
-		for _, a := range all {
-			for _, b := range all {
-				got, by := Narrow(policy, []Answer{{Verdict: a}, {Verdict: b}})
-				if want := min(policy, a, b); got != want || (by != nil) != (want < policy) {
-					t.Errorf("%s, %s, %s: %s", names[policy], names[a], names[b], names[got])
-				}
-			}
-		}
-		if got, by := Narrow(policy, nil); got != policy || by != nil {
-			t.Errorf("%s without hooks is %s", names[policy], names[got])
-		}
-		if got, _ := Narrow(policy, []Answer{{}}); got != permission.Deny {
-			t.Error("an answer that nobody read allows")
-		}
-	}
-}
-
 func TestMatches(t *testing.T) {
 	for _, c := range []struct {
 		matcher string

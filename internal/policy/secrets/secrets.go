@@ -176,18 +176,3 @@ func (m *Masker) Named(name, value string) string {
 	}
 	return value
 }
-
-// Masked reports whether a text contains a mask: writing it to a file would
-// replace the secret by its mask (SPEC 16.7).
-func Masked(s string) bool {
-	for {
-		i := strings.Index(s, "[masked:")
-		if i < 0 {
-			return false
-		}
-		s = s[i+len("[masked:"):]
-		if j := strings.IndexByte(s, ']'); j > 0 && j < 24 && strings.Trim(s[:j], "abcdefghijklmnopqrstuvwxyz-") == "" {
-			return true
-		}
-	}
-}

@@ -82,14 +82,6 @@ func TestLeavesTheRest(t *testing.T) {
 	}
 }
 
-func TestMasked(t *testing.T) {
-	for s, want := range map[string]bool{"a [masked:held] b": true, "[masked:KIND]": false, "[masked:": false, "x": false, "[masked:] [masked:aws]": true} {
-		if Masked(s) != want {
-			t.Error(s)
-		}
-	}
-}
-
 // SPEC 16.7
 func TestLooksSecret(t *testing.T) {
 	for p, want := range map[string]bool{

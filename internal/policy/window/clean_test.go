@@ -337,7 +337,7 @@ func TestAnotherCounter(t *testing.T) {
 // for less than it is.
 func TestCapByTheCounter(t *testing.T) {
 	var c Conversation
-	c.Count(exact{})
+	c.counter = exact{}
 	at := time.Unix(0, 0)
 	feed(&c, &at, small(16_384), event.Prompted{Text: "go"})
 	text := strings.Repeat("word ", 4000)

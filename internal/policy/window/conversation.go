@@ -94,9 +94,6 @@ const (
 // Configure sets the configuration. It must be called before the first event.
 func (c *Conversation) Configure(conf Config) { c.conf = conf }
 
-// Count sets a counter other than Estimate. It must be called before the first event.
-func (c *Conversation) Count(with Counter) { c.counter = with }
-
 func (c *Conversation) count() Counter {
 	if c.counter == nil {
 		return Estimate{}
@@ -299,15 +296,6 @@ func (c *Conversation) close() {
 	c.tail, c.tailAbout = llm.Message{}, about{}
 	c.bodyN -= a.tokens // push adds them again
 	c.push(m, a)
-}
-
-// Open lists the calls that have no result yet, in the order of the calls.
-func (c *Conversation) Open() []string {
-	var ids []string
-	for _, call := range c.open {
-		ids = append(ids, call.ID)
-	}
-	return ids
 }
 
 // Head returns the frozen head.

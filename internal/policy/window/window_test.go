@@ -169,7 +169,7 @@ func TestRepeatedIDs(t *testing.T) {
 func TestMarkersAreEvents(t *testing.T) {
 	var c Conversation
 	c.Apply(event.Event{Body: event.Prompted{Text: event.Interrupted{By: "permission"}.Marker()}})
-	if len(c.Messages()) != 1 || len(c.Open()) != 0 {
+	if len(c.Messages()) != 1 || len(c.open) != 0 {
 		t.Errorf("%+v", c.Messages())
 	}
 }
