@@ -15,17 +15,17 @@ func Formats() []string { return []string{"text", "mermaid", "dot"} }
 func (t *Table) Draw(format string) (string, error) {
 	switch format {
 	case "text":
-		return t.Text(), nil
+		return t.text(), nil
 	case "mermaid":
-		return t.Mermaid(), nil
+		return t.mermaid(), nil
 	case "dot":
-		return t.Dot(), nil
+		return t.dot(), nil
 	}
 	return "", fmt.Errorf("no format %q: it is one of %s", format, strings.Join(Formats(), ", "))
 }
 
-// Text lists the states with their possible next states, one state a line.
-func (t *Table) Text() string {
+// text lists the states with their possible next states, one state a line.
+func (t *Table) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", t.Name, t.counts())
 	if t.Doc != "" {
@@ -59,8 +59,8 @@ func (t *Table) counts() string {
 	return fmt.Sprintf("%d states, %d transitions", len(t.States), t.Len())
 }
 
-// Mermaid returns a Mermaid state diagram, without the fence around it.
-func (t *Table) Mermaid() string {
+// mermaid returns a Mermaid state diagram, without the fence around it.
+func (t *Table) mermaid() string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")
 	fmt.Fprintf(&b, "    [*] --> %s\n", t.States[0])
@@ -80,9 +80,9 @@ func (t *Table) Mermaid() string {
 	return b.String()
 }
 
-// Dot returns a Graphviz graph. Both directions between two states are one edge
+// dot returns a Graphviz graph. Both directions between two states are one edge
 // with two heads, so that large tables stay readable.
-func (t *Table) Dot() string {
+func (t *Table) dot() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "digraph %q {\n", t.Name)
 	b.WriteString("  node [shape=box, style=rounded];\n")

@@ -32,7 +32,7 @@ func (e *ArgsError) Error() string {
 // the reason in Bad if they could not be repaired.
 func NewCall(id, name, sent string) Call {
 	c := Call{ID: id, Name: name}
-	args, err := RepairArgs(sent)
+	args, err := repairArgs(sent)
 	if err != nil {
 		c.Args, c.Sent, c.Bad = json.RawMessage("{}"), sent, err.Error()
 		return c
@@ -44,18 +44,18 @@ func NewCall(id, name, sent string) Call {
 	return c
 }
 
-// RepairArgs reads the arguments of a tool call in the forms in which models send
+// repairArgs reads the arguments of a tool call in the forms in which models send
 // them (SPEC 4.4). A valid JSON object is returned byte for byte. An empty text is
 // an empty object. These are repaired: an object encoded as a JSON string (also more
 // than once), single quotes, bare keys, trailing commas, raw control characters in
 // strings, Python's literals, escapes that JSON does not have, bytes that are not
 // UTF-8, a code fence around the object. A document that was cut off is never
 // completed: that is an *ArgsError, like everything else that is not an object.
-func RepairArgs(sent string) (args json.RawMessage, err error) {
-	return repairArgs(sent, maxArgsEncodings)
+func repairArgs(sent string) (args json.RawMessage, err error) {
+	return repairNested(sent, maxArgsEncodings)
 }
 
-func repairArgs(sent string, encodings int) (json.RawMessage, error) {
+func repairNested(sent string, encodings int) (json.RawMessage, error) {
 	if !utf8.ValidString(sent) {
 		sent = strings.ToValidUTF8(sent, "\uFFFD")
 	}
@@ -102,7 +102,7 @@ func repairEncoded(body string, start, encodings int) (json.RawMessage, error) {
 	if err := json.Unmarshal(r.out, &inner); err != nil {
 		return nil, &ArgsError{Offset: start, Reason: "a string that cannot be read"}
 	}
-	return repairArgs(inner, encodings-1)
+	return repairNested(inner, encodings-1)
 }
 
 // unfence removes a Markdown code fence; at is the start of the content. A fence that

@@ -38,7 +38,7 @@ func TestRepairArgs(t *testing.T) {
 		{"bytes that are no text", "{\"a\":\"\xff\"}", "{\"a\":\"\uFFFD\"}"},
 		{"duplicate keys are left", `{"a":1,"a":2}`, `{"a":1,"a":2}`},
 	} {
-		got, err := RepairArgs(c.sent)
+		got, err := repairArgs(c.sent)
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: RepairArgs(%q) = %s, %v; want %s", c.name, c.sent, got, err, c.want)
 		}
@@ -80,7 +80,7 @@ func TestRepairArgsRefuses(t *testing.T) {
 		{"encoded, string cut", `"{\"a\":1}`, 10},
 		{"deep", strings.Repeat(`{'a':`, 1100), 5000},
 	} {
-		got, err := RepairArgs(c.sent)
+		got, err := repairArgs(c.sent)
 		var bad *ArgsError
 		if !errors.As(err, &bad) {
 			t.Errorf("%s: RepairArgs(%q) = %s, %v; want an *ArgsError", c.name, c.sent, got, err)
@@ -99,11 +99,11 @@ func TestRepairArgsNeverCompletes(t *testing.T) {
 		`{'path': 'a', n: [True, None,], "raw": "` + "\n" + `"}`,
 		`"{\"a\":{\"b\":[1,2]}}"`,
 	} {
-		if _, err := RepairArgs(whole); err != nil {
+		if _, err := repairArgs(whole); err != nil {
 			t.Fatalf("RepairArgs(%q): %v", whole, err)
 		}
 		for n := 1; n < len(whole); n++ {
-			if got, err := RepairArgs(whole[:n]); err == nil {
+			if got, err := repairArgs(whole[:n]); err == nil {
 				t.Errorf("RepairArgs(%q) = %s; want an error", whole[:n], got)
 			}
 		}
@@ -149,12 +149,12 @@ func TestRepairArgsProperties(t *testing.T) {
 			}
 			sent = b.Bytes()
 		}
-		got, err := RepairArgs(string(sent))
+		got, err := repairArgs(string(sent))
 		if err != nil || !bytes.Equal(got, sent) {
 			t.Fatalf("RepairArgs(%s) = %s, %v", sent, got, err)
 		}
 		encoded, _ := json.Marshal(string(sent))
-		got, err = RepairArgs(string(encoded))
+		got, err = repairArgs(string(encoded))
 		if err != nil || !bytes.Equal(got, sent) {
 			t.Fatalf("RepairArgs(%s) = %s, %v; want %s", encoded, got, err, sent)
 		}
@@ -202,7 +202,7 @@ func FuzzRepairArgs(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got, err := RepairArgs(s)
+		got, err := repairArgs(s)
 		if err != nil {
 			if got != nil {
 				t.Fatalf("RepairArgs(%q) = %s and %v", s, got, err)
@@ -216,7 +216,7 @@ func FuzzRepairArgs(f *testing.F) {
 		if err := json.Unmarshal(got, &m); err != nil || m == nil {
 			t.Fatalf("RepairArgs(%q) = %q, no object: %v", s, got, err)
 		}
-		if again, err := RepairArgs(string(got)); err != nil || !bytes.Equal(again, got) {
+		if again, err := repairArgs(string(got)); err != nil || !bytes.Equal(again, got) {
 			t.Fatalf("not stable: %q then %q, %v", got, again, err)
 		}
 	})

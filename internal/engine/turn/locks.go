@@ -81,7 +81,7 @@ func (l *Locks) admit() {
 		if t.held || !waits(t.fp) && l.running >= l.Most {
 			continue
 		}
-		if slices.ContainsFunc(l.tickets[:i], func(o *Ticket) bool { return Conflict(o.fp, t.fp) }) {
+		if slices.ContainsFunc(l.tickets[:i], func(o *Ticket) bool { return conflict(o.fp, t.fp) }) {
 			continue
 		}
 		t.held = true
@@ -94,12 +94,12 @@ func (l *Locks) admit() {
 
 func waits(fp tool.Footprint) bool { return fp.Person || fp.Child }
 
-// Conflict reports whether two calls must not run together: one writes what the
+// conflict reports whether two calls must not run together: one writes what the
 // other reads or writes. An unknown footprint conflicts with everything except
 // a question to a person. A child session conflicts with nothing: its calls
 // take their own places in the queue, and would otherwise wait for the call
 // that waits for them.
-func Conflict(a, b tool.Footprint) bool {
+func conflict(a, b tool.Footprint) bool {
 	if a.Child || b.Child {
 		return false
 	}

@@ -61,8 +61,8 @@ func (s Spent) Tokens() int64 {
 	return s.Usage.Input + s.Usage.CacheRead + s.Usage.CacheWrite + s.Usage.Output + s.guessed
 }
 
-// Minus returns what was spent since an earlier value.
-func (s Spent) Minus(t Spent) Spent {
+// minus returns what was spent since an earlier value.
+func (s Spent) minus(t Spent) Spent {
 	u := s.Usage
 	u.Input -= t.Usage.Input
 	u.CacheRead -= t.Usage.CacheRead

@@ -372,7 +372,7 @@ func TestInputGuess(t *testing.T) {
 
 func TestPresets(t *testing.T) {
 	last := Limits{}
-	for _, name := range Presets() {
+	for _, name := range presets() {
 		l, err := Preset(name)
 		if err != nil {
 			t.Fatal(err)

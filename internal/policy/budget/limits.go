@@ -32,8 +32,8 @@ const DefaultUSD = 5
 // soft is the fraction of a limit at which the person is warned.
 const soft = 0.8
 
-// Presets lists the names of the presets, smallest first.
-func Presets() []string { return []string{"quick", "standard", "deep", "unlimited"} }
+// presets lists the names of the presets, smallest first.
+func presets() []string { return []string{"quick", "standard", "deep", "unlimited"} }
 
 // Preset returns the limits of a preset. doc/budgets.md explains them.
 func Preset(name string) (Limits, error) {
@@ -47,7 +47,7 @@ func Preset(name string) (Limits, error) {
 	case "unlimited":
 		return Limits{}, nil
 	}
-	return Limits{}, fmt.Errorf("no budget %q: %s exist", name, strings.Join(Presets(), ", "))
+	return Limits{}, fmt.Errorf("no budget %q: %s exist", name, strings.Join(presets(), ", "))
 }
 
 // Allow returns an error if the limits cannot be enforced with a model: a

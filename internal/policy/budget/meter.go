@@ -166,7 +166,7 @@ func (m *Meter) charged(b event.Charged) {
 func (m *Meter) Session() Spent { return m.all }
 
 // Turn returns what the running or last turn spent.
-func (m *Meter) Turn() Spent { return m.all.Minus(m.turn) }
+func (m *Meter) Turn() Spent { return m.all.minus(m.turn) }
 
 // TurnTime returns the running time of the turn until now.
 func (m *Meter) TurnTime(now time.Time) time.Duration {

@@ -38,12 +38,12 @@ const (
 	PermissionRequest Event = "PermissionRequest"
 )
 
-// Closed reports whether a failed hook of the event denies.
-func (e Event) Closed() bool { return e == PreToolUse || e == PermissionRequest }
+// failsClosed reports whether a failed hook of the event denies.
+func (e Event) failsClosed() bool { return e == PreToolUse || e == PermissionRequest }
 
-// Blocks reports whether a hook of the event can block something: a call, a
+// blocks reports whether a hook of the event can block something: a call, a
 // prompt, the end of a turn, a compaction.
-func (e Event) Blocks() bool {
+func (e Event) blocks() bool {
 	switch e {
 	case PreToolUse, PermissionRequest, UserPromptSubmit, Stop, SubagentStop, PreCompact, PostToolUse:
 		return true
@@ -92,7 +92,7 @@ func Read(e Event, r Ran) Answer {
 	switch {
 	case r.Failed != "":
 		return broken(e, r, r.Failed)
-	case r.Exit == 2 && e.Blocks():
+	case r.Exit == 2 && e.blocks():
 		return Answer{Verdict: permission.Deny, Reason: words(string(r.Err), "the hook says no")}
 	case r.Exit != 0:
 		return broken(e, r, fmt.Sprintf("it ended with exit code %d: %s", r.Exit, words(string(r.Err), "no words")))
@@ -107,7 +107,7 @@ func Read(e Event, r Ran) Answer {
 		return broken(e, r, "its answer is no text")
 	case out[0] != '{':
 		// Plain text. A decision after other output would be missed.
-		if e.Closed() && bytes.ContainsAny(out, "{}") {
+		if e.failsClosed() && bytes.ContainsAny(out, "{}") {
 			return broken(e, r, "its answer is JSON with something before it")
 		}
 		if e == UserPromptSubmit || e == SessionStart {
@@ -125,7 +125,7 @@ func Read(e Event, r Ran) Answer {
 // broken returns the answer for a hook that failed.
 func broken(e Event, r Ran, why string) Answer {
 	a := Answer{Verdict: permission.Allow, Broken: "the hook " + r.Command + ": " + why}
-	if e.Closed() {
+	if e.failsClosed() {
 		a.Verdict, a.Reason = permission.Deny, a.Broken
 	}
 	return a
@@ -216,7 +216,7 @@ func parse(e Event, out []byte) (a Answer, why string) {
 	}
 	if r.Continue != nil && !*r.Continue {
 		a.End, a.Reason = true, words(r.StopReason, words(a.Reason, "the hook ends the turn"))
-		if e.Closed() {
+		if e.failsClosed() {
 			a.Verdict = permission.Deny
 		}
 	}
@@ -226,16 +226,16 @@ func parse(e Event, out []byte) (a Answer, why string) {
 	return a, ""
 }
 
-// Matches reports whether a hook is for a tool, by any of the tool's names: a
+// matches reports whether a hook is for a tool, by any of the tool's names: a
 // matcher is a regular expression for the whole name; "" and * match all.
 // Before a tool, an invalid matcher matches all.
-func Matches(e Event, matcher string, names ...string) bool {
+func matches(e Event, matcher string, names ...string) bool {
 	if matcher == "" || matcher == "*" {
 		return true
 	}
 	re, err := regexp.Compile(`(?i)^(?:` + matcher + `)$`)
 	if err != nil {
-		return e.Closed()
+		return e.failsClosed()
 	}
 	for _, n := range names {
 		if re.MatchString(n) {

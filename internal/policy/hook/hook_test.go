@@ -105,11 +105,11 @@ func TestMatches(t *testing.T) {
 		{"Notebook.*", "edit", false}, {"Edit", "multi_edit MultiEdit Edit", true},
 		{"(", "bash", true}, {"^(?!Bash).*", "bash", true}, // can not be read: for all, before a tool
 	} {
-		if got := Matches(PreToolUse, c.matcher, strings.Fields(c.names)...); got != c.want {
+		if got := matches(PreToolUse, c.matcher, strings.Fields(c.names)...); got != c.want {
 			t.Errorf("%q, %s: %v", c.matcher, c.names, got)
 		}
 	}
-	if Matches(PostToolUse, "(", "bash") {
+	if matches(PostToolUse, "(", "bash") {
 		t.Error("after a tool a matcher that can not be read is for none")
 	}
 }

@@ -115,9 +115,9 @@ func (r *Rule) read(raw json.RawMessage) {
 		r.Idle = fmt.Sprintf("it is of the type %q, and pawl runs commands", e.Type)
 	case strings.TrimSpace(e.Command) == "":
 		r.Idle = "it has no command"
-	case e.Async && r.Event.Blocks():
+	case e.Async && r.Event.blocks():
 		r.Idle = "it is async, and what it says would come too late"
-	case e.If != "" && !r.Event.Closed(): // before a tool it then runs for more calls
+	case e.If != "" && !r.Event.failsClosed(): // before a tool it then runs for more calls
 		r.Idle = `it has an "if", which pawl does not read`
 	}
 	if r.Command == "" {
@@ -132,7 +132,7 @@ func (r *Rule) read(raw json.RawMessage) {
 func Select(rules []Rule, e Event, names ...string) []Rule {
 	var out []Rule
 	for _, r := range rules {
-		if r.Event != e || r.Idle != "" || len(names) > 0 && !Matches(e, r.Matcher, names...) {
+		if r.Event != e || r.Idle != "" || len(names) > 0 && !matches(e, r.Matcher, names...) {
 			continue
 		}
 		if !slices.ContainsFunc(out, func(o Rule) bool { return o.Command == r.Command && o.Free == r.Free && o.Root == r.Root }) {

@@ -8,9 +8,9 @@ import (
 // openEnded is the number of repetitions for "in a loop".
 const openEnded = 1000
 
-// AsksRepeats returns how many repetitions a person's words ask for, 0 for
+// asksRepeats returns how many repetitions a person's words ask for, 0 for
 // none. "Until it passes" asks for an outcome, not for repetition.
-func AsksRepeats(text string) int {
+func asksRepeats(text string) int {
 	if len(text) > 1<<14 {
 		text = text[:1<<14] // the request is near the start; pasted logs are not
 	}

@@ -122,11 +122,11 @@ func (c Config) Check() error {
 	}
 	for _, name := range c.Off {
 		known := false
-		for _, n := range Rules() {
+		for _, n := range ruleNames() {
 			known = known || n == name
 		}
 		if !known {
-			return fmt.Errorf("progress.off names %q: the rules are %v", name, Rules())
+			return fmt.Errorf("progress.off names %q: the rules are %v", name, ruleNames())
 		}
 	}
 	return nil

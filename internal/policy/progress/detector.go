@@ -279,7 +279,7 @@ func (d *Detector) Person(text string) {
 	d.counts.clear()
 	d.waited, d.said, d.thoughts = false, 0, 0
 	d.idle, d.atCompaction = 0, d.progress
-	d.asked = AsksRepeats(text)
+	d.asked = asksRepeats(text)
 }
 
 // Phase records that the model began a new phase: streaks of errors start again.

@@ -15,8 +15,8 @@ const (
 
 func (a Action) String() string { return [...]string{"none", "recovery", "block", "halt"}[a] }
 
-// ParseAction returns the action with this name; Nothing for an unknown one.
-func ParseAction(s string) Action {
+// parseAction returns the action with this name; Nothing for an unknown one.
+func parseAction(s string) Action {
 	for _, a := range []Action{Recover, Block, Stop} {
 		if a.String() == s {
 			return a

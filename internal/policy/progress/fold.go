@@ -100,7 +100,7 @@ func (f *Fold) Apply(e event.Event) {
 			f.judged(f.d.Compacted())
 		}
 	case event.Stuck:
-		f.escalation.Done(ParseAction(b.Level), b.Fingerprint, b.Call, b.Text)
+		f.escalation.Done(parseAction(b.Level), b.Fingerprint, b.Call, b.Text)
 		f.now = Verdict{}
 	case event.Ended:
 		clear(f.open)
@@ -114,7 +114,7 @@ func (f *Fold) person(text string) {
 	f.d.Person(text)
 	f.escalation.Person()
 	f.outcomes.clear()
-	f.live.loops, f.live.asked = 0, AsksRepeats(text)
+	f.live.loops, f.live.asked = 0, asksRepeats(text)
 	f.now = Verdict{}
 }
 

@@ -457,7 +457,7 @@ func TestLadder(t *testing.T) {
 		t.Errorf("%d fingerprints are kept", len(l.stage))
 	}
 	for _, r := range []Action{Recover, Block, Stop} {
-		if ParseAction(r.String()) != r {
+		if parseAction(r.String()) != r {
 			t.Errorf("%v", r)
 		}
 	}

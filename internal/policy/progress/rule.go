@@ -93,8 +93,8 @@ const (
 	compactRule = "compaction"
 )
 
-// Rules lists the names of all rules.
-func Rules() []string {
+// ruleNames lists the names of all rules.
+func ruleNames() []string {
 	var out []string
 	for _, r := range newRules() {
 		out = append(out, r.name())

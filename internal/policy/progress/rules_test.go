@@ -25,7 +25,7 @@ func play(c Config, steps ...Step) (warn, halt Verdict, raw Raw) {
 // only switches all rules but one off.
 func only(name string) Config {
 	c := Default()
-	for _, r := range Rules() {
+	for _, r := range ruleNames() {
 		if r != name {
 			c.Off = append(c.Off, r)
 		}
@@ -257,7 +257,7 @@ func TestAskedFor(t *testing.T) {
 		"sometimes it fails":                            0,
 		"":                                              0,
 	} {
-		if got := AsksRepeats(text); got != want {
+		if got := asksRepeats(text); got != want {
 			t.Errorf("AsksRepeats(%q) = %d, want %d", text, got, want)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 type Flow struct{ Goes, Comes map[string]bool }
 
 // FlowOf compares the present content of a file with its next content.
-func FlowOf(now, to []byte) Flow { return Flow{Gone(now, to), Gone(to, nil)} }
+func FlowOf(now, to []byte) Flow { return Flow{linesGone(now, to), linesGone(to, nil)} }
 
 // Flows are those of the files of a plan, in the plan's order.
 type Flows struct {
@@ -35,10 +35,10 @@ func FlowsOf(each []Flow) Flows {
 // AskUnattributed asks about files whose lines were moved to another file by an
 // unattributed change: that file's lines may have been moved on.
 func (f Flows) AskUnattributed(files []File, o Change, before, after []byte) {
-	brought := Gone(after, before)
+	brought := linesGone(after, before)
 	for i := range files {
-		if file := &files[i]; (file.Path != o.Path || !file.Unattributed) && Meet(f.each[i].Goes, brought, f.back) {
-			file.AskFor(fmt.Sprintf("it has lines that came to %s while a command ran, and may be somebody else's", o.Path))
+		if file := &files[i]; (file.Path != o.Path || !file.Unattributed) && intersect(f.each[i].Goes, brought, f.back) {
+			file.askFor(fmt.Sprintf("it has lines that came to %s while a command ran, and may be somebody else's", o.Path))
 		}
 	}
 }
@@ -46,14 +46,14 @@ func (f Flows) AskUnattributed(files []File, o Change, before, after []byte) {
 // AskTaken asks about files with lines that a change in effect removed from another
 // file, given that file's present content.
 func (f Flows) AskTaken(files []File, o Change, before, now []byte) {
-	gone, all := Gone(before, now), Gone(before, nil)
+	gone, all := linesGone(before, now), linesGone(before, nil)
 	for i := range files {
 		file := &files[i]
 		switch {
-		case file.Path != o.Path && Meet(f.each[i].Goes, gone, f.back):
-			file.AskFor(fmt.Sprintf("it has lines that were taken from %s", o.Path))
-		case file.Path == o.Path && Meet(f.each[i].Goes, all, f.back):
-			file.AskFor("it has lines that an earlier change took from it")
+		case file.Path != o.Path && intersect(f.each[i].Goes, gone, f.back):
+			file.askFor(fmt.Sprintf("it has lines that were taken from %s", o.Path))
+		case file.Path == o.Path && intersect(f.each[i].Goes, all, f.back):
+			file.askFor("it has lines that an earlier change took from it")
 		}
 	}
 }
@@ -64,10 +64,10 @@ func (f Flows) AskTaken(files []File, o Change, before, now []byte) {
 func (f Flows) Split(do []File, left File, had [][]byte, now []byte) (stays, goes []File) {
 	gone := map[string]bool{}
 	for _, h := range had {
-		maps.Copy(gone, Gone(h, now))
+		maps.Copy(gone, linesGone(h, now))
 	}
 	for j, file := range do {
-		if Meet(f.each[j].Goes, gone, f.back) {
+		if intersect(f.each[j].Goes, gone, f.back) {
 			file.With = append(slices.Clone(file.With), left.Path)
 			goes = append(goes, file)
 			continue

@@ -22,10 +22,10 @@ type Conflict struct {
 	Ours, Theirs []byte
 }
 
-// Merge applies to base the changes of ours and of theirs. Changes that are adjacent
+// merge applies to base the changes of ours and of theirs. Changes that are adjacent
 // but share no line are both kept. It promises that without a conflict the result
 // has every line of ours, except lines of the base that theirs removed.
-func Merge(base, ours, theirs []byte) Merged {
+func merge(base, ours, theirs []byte) Merged {
 	b, o, t := lines(base), lines(ours), lines(theirs)
 	m := &merger{base: b, ours: side{o, compare(b, o)}, theirs: side{t, compare(b, t)}}
 	for m.next() {

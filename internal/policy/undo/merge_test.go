@@ -38,12 +38,12 @@ func TestMerge(t *testing.T) {
 		{name: "changed by somebody, put in by the agent", base: "a\nagent\nb\n", ours: "a\nmine\nb\n", theirs: "a\nb\n", conflicts: 1},
 		{name: "all gone on one side", base: "a\n", ours: "a\n", theirs: "", want: ""},
 	} {
-		m := Merge([]byte(c.base), []byte(c.ours), []byte(c.theirs))
+		m := merge([]byte(c.base), []byte(c.ours), []byte(c.theirs))
 		if len(m.Conflicts) != c.conflicts || c.conflicts == 0 && string(m.Text) != c.want {
 			t.Errorf("%s: %q, %d conflicts %v; want %q, %d", c.name, m.Text, len(m.Conflicts), m.Conflicts, c.want, c.conflicts)
 		}
 	}
-	m := Merge([]byte("a\nb\nc\n"), []byte("0\na\nx\nc\n"), []byte("a\ny\nc\n"))
+	m := merge([]byte("a\nb\nc\n"), []byte("0\na\nx\nc\n"), []byte("a\ny\nc\n"))
 	if len(m.Conflicts) != 1 || m.Conflicts[0].Line != 3 || string(m.Conflicts[0].Ours) != "x\n" || string(m.Conflicts[0].Theirs) != "y\n" {
 		t.Errorf("%+v", m.Conflicts)
 	}
@@ -76,16 +76,16 @@ type failer interface {
 }
 
 func lawful(t failer, b, o, th []byte) {
-	if m := Merge(b, b, th); !bytes.Equal(m.Text, th) || m.Conflicts != nil {
+	if m := merge(b, b, th); !bytes.Equal(m.Text, th) || m.Conflicts != nil {
 		t.Errorf("Merge(b, b, t) of %q and %q is %q %v", b, th, m.Text, m.Conflicts)
 	}
-	if m := Merge(b, o, b); !bytes.Equal(m.Text, o) || m.Conflicts != nil {
+	if m := merge(b, o, b); !bytes.Equal(m.Text, o) || m.Conflicts != nil {
 		t.Errorf("Merge(b, o, b) of %q and %q is %q %v", b, o, m.Text, m.Conflicts)
 	}
-	if m := Merge(b, o, o); !bytes.Equal(m.Text, o) || m.Conflicts != nil {
+	if m := merge(b, o, o); !bytes.Equal(m.Text, o) || m.Conflicts != nil {
 		t.Errorf("Merge(b, o, o) of %q and %q is %q %v", b, o, m.Text, m.Conflicts)
 	}
-	m := Merge(b, o, th)
+	m := merge(b, o, th)
 	if len(m.Conflicts) > 0 {
 		if m.Text != nil {
 			t.Errorf("a text beside conflicts: %q", m.Text)
@@ -137,7 +137,7 @@ func TestMergeApart(t *testing.T) {
 			o.WriteString(mine)
 			th.WriteString(yours)
 		}
-		m := Merge([]byte(b.String()), []byte(o.String()), []byte(th.String()))
+		m := merge([]byte(b.String()), []byte(o.String()), []byte(th.String()))
 		if len(m.Conflicts) == 0 && strings.Count(string(m.Text), "mine ") != strings.Count(o.String(), "mine ") {
 			t.Errorf("lost a line: %q", m.Text)
 		}
@@ -173,7 +173,7 @@ func TestMergeAsEachLineAlone(t *testing.T) {
 				conflicts++
 			}
 		}
-		m := Merge([]byte(b.String()), []byte(o.String()), []byte(th.String()))
+		m := merge([]byte(b.String()), []byte(o.String()), []byte(th.String()))
 		if len(m.Conflicts) != conflicts || conflicts == 0 && string(m.Text) != want.String() {
 			t.Errorf("Merge(%q, %q, %q) = %q, %d conflicts; want %q, %d", b.String(), o.String(), th.String(), m.Text, len(m.Conflicts), want.String(), conflicts)
 		}
@@ -189,14 +189,14 @@ func BenchmarkMerge(b *testing.B) {
 	ours := bytes.Replace(base.Bytes(), []byte("xxx\n"), []byte("ours\n"), 40)
 	theirs := append(bytes.Clone(base.Bytes()), "end\n"...)
 	for b.Loop() {
-		Merge(base.Bytes(), ours, theirs)
+		merge(base.Bytes(), ours, theirs)
 	}
 }
 
 // SPEC 11.2: lines that any two files may have are no sign that one came from
 // the other.
 func TestGone(t *testing.T) {
-	got := Gone([]byte("1\n}\n\n});\n  end\nreturn\nelse {\nP1\nx = 1\n12345\nfunc f() {\n"), []byte("x = 1\n"))
+	got := linesGone([]byte("1\n}\n\n});\n  end\nreturn\nelse {\nP1\nx = 1\n12345\nfunc f() {\n"), []byte("x = 1\n"))
 	for _, l := range []string{"P1", "12345", "func f() {"} {
 		if !got[l] {
 			t.Errorf("%q is not told from others", l)

@@ -10,9 +10,9 @@ import (
 // Lines that an agent moved from one file to another would be in neither file if only one
 // half of the move were undone. The functions here compare lines to detect that.
 
-// Gone returns the distinctive lines of before that are not in after. Lines such as a
+// linesGone returns the distinctive lines of before that are not in after. Lines such as a
 // blank one, a brace or a "1" are not distinctive.
-func Gone(before, after []byte) map[string]bool {
+func linesGone(before, after []byte) map[string]bool {
 	out := map[string]bool{}
 	for l := range bytes.Lines(before) {
 		if distinctive(bytes.TrimSpace(l)) {
@@ -36,8 +36,8 @@ func distinctive(l []byte) bool {
 	return len(word) >= fewest || strings.ContainsFunc(word, unicode.IsLetter)
 }
 
-// Meet reports whether two sets have a line in common that is not in but.
-func Meet(a, b, but map[string]bool) bool {
+// intersect reports whether two sets have a line in common that is not in but.
+func intersect(a, b, but map[string]bool) bool {
 	if len(b) < len(a) {
 		a, b = b, a
 	}

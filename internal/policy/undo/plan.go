@@ -185,10 +185,10 @@ func (s Steps) Decide(now Now, contents map[tool.Hash][]byte) File {
 	case at.hash == "":
 		f.Action = Delete
 		if s.came {
-			f.AskFor("it was removed by somebody, and a redo brought it back")
+			f.askFor("it was removed by somebody, and a redo brought it back")
 		}
 		if s.Only != "" {
-			f.AskFor(fmt.Sprintf("its content was that of %s, which lost it since", s.Only))
+			f.askFor(fmt.Sprintf("its content was that of %s, which lost it since", s.Only))
 		}
 	case at.merged:
 		f.Action, f.Data = Beside, at.data
@@ -206,7 +206,7 @@ func (s Steps) Decide(now Now, contents map[tool.Hash][]byte) File {
 		}
 	}
 	if s.Unattributed && f.Action != Same {
-		f.AskFor(unattributedWhy(s.Command))
+		f.askFor(unattributedWhy(s.Command))
 	}
 	return f
 }
@@ -218,8 +218,8 @@ func unattributedWhy(command string) string {
 	return fmt.Sprintf("it changed while %q ran, and nothing says that the command did it", command)
 }
 
-// AskFor marks the file to be done only if a person confirms it.
-func (f *File) AskFor(why string) {
+// askFor marks the file to be done only if a person confirms it.
+func (f *File) askFor(why string) {
 	if strings.Contains(f.Ask, why) {
 		return
 	}
@@ -249,7 +249,7 @@ func (f *File) back(at *file, st step, contents map[tool.Hash][]byte) bool {
 		return f.stop(Clash, "it is, or was, a symlink, and is not as the agent left it")
 	case st.from == st.to: // only its mode changed
 	case at.hash == "":
-		f.AskFor("it was removed since, and would come back as it was before")
+		f.askFor("it was removed since, and would come back as it was before")
 	case st.to == "":
 		return f.stop(Clash, "the agent removed it, and there is another file of that name now")
 	case st.from == "":
@@ -271,7 +271,7 @@ func (f *File) back(at *file, st step, contents map[tool.Hash][]byte) bool {
 func (f *File) modeBack(at *file, st step) bool {
 	switch {
 	case at.hash == "" && st.mode != 0 && at.mode != 0 && at.mode != st.mode:
-		f.AskFor("its mode was changed since")
+		f.askFor("its mode was changed since")
 	case at.hash == "":
 	case st.to == "" || at.mode == 0: // the file is restored from nothing
 		at.mode = st.fromMode
@@ -306,7 +306,7 @@ func (f *File) merge(at *file, st step, contents map[tool.Hash][]byte) bool {
 			return f.stop(Clash, "it was changed since, and is not text: it cannot be merged")
 		}
 	}
-	m := Merge(base, ours, theirs)
+	m := merge(base, ours, theirs)
 	if len(m.Conflicts) > 0 {
 		f.Places = m.Conflicts
 		return f.stop(Clash, "it was changed since in the same lines")

@@ -193,7 +193,7 @@ func (c *Conversation) StillSeen() []tool.Span {
 func (c *Conversation) Due() string {
 	p, d := c.Percent(), c.conf.filled()
 	switch {
-	case c.conf.Off(), p < d.CompactAt, !c.compact.grown:
+	case c.conf.off(), p < d.CompactAt, !c.compact.grown:
 		return ""
 	case p < d.Critical && c.compact.count > 0 && c.now.Sub(c.compact.at) < c.conf.apart():
 		return ""
@@ -208,7 +208,7 @@ func (c *Conversation) Spiral() bool { return c.compact.idle >= maxIdle && !c.co
 // Blocked reports whether calls must not run: the window is critical, and
 // compaction is off or could not help (SPEC 4.2).
 func (c *Conversation) Blocked() bool {
-	return (c.compact.stuck || c.conf.Off()) && c.Tier() == Critical
+	return (c.compact.stuck || c.conf.off()) && c.Tier() == Critical
 }
 
 // BlockedText is the result of a blocked call.

@@ -75,11 +75,11 @@ func (c Config) filled() Config {
 // BPE reports whether tokens are counted by a byte-pair vocabulary.
 func (c Config) BPE() bool { return c.filled().Tokenizer == "bpe" }
 
-// Off reports whether automatic compaction is off.
-func (c Config) Off() bool { return c.Compact == "off" }
+// off reports whether automatic compaction is off.
+func (c Config) off() bool { return c.Compact == "off" }
 
-// Tier returns the tier of a window that is full to this percentage.
-func (c Config) Tier(percent float64) Tier {
+// tier returns the tier of a window that is full to this percentage.
+func (c Config) tier(percent float64) Tier {
 	switch d := c.filled(); {
 	case percent < d.Moderate:
 		return Normal
@@ -91,8 +91,8 @@ func (c Config) Tier(percent float64) Tier {
 	return Critical
 }
 
-// Cap returns how many tokens of one result are shown in a window of that size.
-func (c Config) Cap(t Tier, window int) int {
+// resultCap returns how many tokens of one result are shown in a window of that size.
+func (c Config) resultCap(t Tier, window int) int {
 	if window <= 0 {
 		window = unknownWindow
 	}

@@ -115,7 +115,7 @@ func TestNarrowCountsRight(t *testing.T) {
 // SPEC 9.2: the borders and the caps.
 func TestTiers(t *testing.T) {
 	for p, want := range map[float64]Tier{0: Normal, 69.9: Normal, 70: Moderate, 84.9: Moderate, 85: Aggressive, 94.9: Aggressive, 95: Critical, 140: Critical} {
-		if got := (Config{}).Tier(p); got != want {
+		if got := (Config{}).tier(p); got != want {
 			t.Errorf("%.1f %%: %s, want %s", p, got, want)
 		}
 	}
@@ -135,7 +135,7 @@ func TestTiers(t *testing.T) {
 		{Normal, 100_000_000, 16000},
 		{Critical, 1000, 50},
 	} {
-		if got := (Config{}).Cap(c.tier, c.window); got != c.want {
+		if got := (Config{}).resultCap(c.tier, c.window); got != c.want {
 			t.Errorf("%s of %d: %d, want %d", c.tier, c.window, got, c.want)
 		}
 	}

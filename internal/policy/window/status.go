@@ -19,7 +19,7 @@ func (c *Conversation) Status() (n event.Noted, due bool) {
 	switch {
 	case c.Limit() <= 0 || t == c.told || t == Normal && !always:
 		return event.Noted{}, false
-	case !always && !c.conf.Off() && !c.compact.vain:
+	case !always && !c.conf.off() && !c.compact.vain:
 		return event.Noted{}, false
 	}
 	return event.Noted{Why: WhyStatus + string(t), Text: c.statusText(t)}, true

@@ -61,8 +61,8 @@ func (c *Conversation) CountsMatter() bool {
 	return d.Status == "always" || 2*c.Percent() >= min(d.Moderate, d.CompactAt, d.DedupAt)
 }
 
-// Tier returns the tier for Percent.
-func (c *Conversation) Tier() Tier { return c.conf.Tier(c.Percent()) }
+// tier returns the tier for Percent.
+func (c *Conversation) Tier() Tier { return c.conf.tier(c.Percent()) }
 
 // MaxReplyTokens returns the longest reply, in tokens, with which request and reply fit
 // the window; 0 if that is not known.
@@ -107,7 +107,7 @@ func (c *Conversation) CallsLeft() int {
 // the tier's cap, and at most the call's share of what is left, so that the
 // results of one step do not overfill the window.
 func (c *Conversation) ResultCap() int {
-	n := c.conf.Cap(c.Tier(), c.info.Window)
+	n := c.conf.resultCap(c.Tier(), c.info.Window)
 	if limit := c.Limit(); limit > 0 {
 		share := (limit - c.Tokens()) / max(1, len(c.open))
 		n = min(n, share)
