@@ -58,12 +58,6 @@ type Call struct {
 	Sum   string          `json:"sum"`   // of the result's text
 }
 
-// Sum is the digest of a result's text.
-func Sum(text string) string {
-	s := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(s[:])
-}
-
 // maxAnswers is how many are kept; the least recently used is removed first.
 const maxAnswers = 500
 

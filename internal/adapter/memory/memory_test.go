@@ -236,11 +236,11 @@ func TestAnswers(t *testing.T) {
 	if _, ok := a.Get(q.Key()); ok {
 		t.Error("an answer that nobody gave")
 	}
-	ans := Answer{Time: now(), Text: "it adds", Calls: []Call{{Tool: "read", Args: []byte(`{}`), Limit: 9, Sum: Sum("x")}}}
+	ans := Answer{Time: now(), Text: "it adds", Calls: []Call{{Tool: "read", Args: []byte(`{}`), Limit: 9, Sum: "x"}}}
 	if err := a.Put(q.Key(), ans); err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := a.Get(q.Key()); !ok || got.Text != ans.Text || got.Calls[0].Sum != Sum("x") {
+	if got, ok := a.Get(q.Key()); !ok || got.Text != ans.Text || got.Calls[0].Sum != "x" {
 		t.Error(got, ok)
 	}
 	if err := os.WriteFile(a.path(q.Key()), []byte(`{"text":`), 0o600); err != nil {

@@ -41,7 +41,9 @@ func TestWrap(t *testing.T) {
 		for _, s := range l {
 			w.Add(Line{s})
 			pieces = append(pieces, w.Rows()...)
-			_ = w.Peek(Of(Text, "looked at "))
+			c := w.Clone() // a copy must not change w
+			c.Add(Of(Text, "looked at "))
+			_ = c.Close()
 		}
 		pieces = append(pieces, w.Close()...)
 		if l.Width() > columns {

@@ -113,13 +113,6 @@ func (w *Wrapper) Rows() []Line {
 	return out
 }
 
-// Peek returns the rows that more would produce, without adding it.
-func (w *Wrapper) Peek(more Line) []Line {
-	c := w.Clone()
-	c.Add(more)
-	return c.Close()
-}
-
 // Close returns what is left.
 func (w *Wrapper) Close() []Line {
 	w.place()
