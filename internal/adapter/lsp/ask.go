@@ -356,12 +356,12 @@ func (s *Servers) Diagnostics(ctx context.Context, paths []string) ([]tool.Diagn
 	var out []tool.Diagnostic
 	for _, p := range paths {
 		file := s.abs(p)
-		posts := s.postsFor(file)
-		if len(posts) == 0 {
+		managed := s.serversFor(file)
+		if len(managed) == 0 {
 			return nil, fmt.Errorf("%w: %s (%s)", errNoServer, p, s.knows())
 		}
-		for i, post := range posts {
-			c, err := post.ask(ctx)
+		for i, m := range managed {
+			c, err := m.ask(ctx)
 			if err != nil {
 				if i > 0 {
 					continue

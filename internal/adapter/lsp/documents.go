@@ -226,7 +226,7 @@ func (c *client) tellLocked(events []fileEvent) {
 
 // changed reports changed files to the server, with their contents on disk. before are
 // the contents with which files that are not open yet are opened first, so that their
-// earlier diagnostics are known: see post.settle.
+// earlier diagnostics are known: see managedServer.settle.
 func (c *client) changed(paths []string) {
 	c.docs.mu.Lock()
 	defer c.docs.mu.Unlock()

@@ -15,7 +15,7 @@
 //     is an error for who asks it, and hangs nobody (stream.go, client.go).
 //
 // The pieces: table.go and detect.go say which servers there are and for which
-// files; post.go holds one through its lives; client.go, handle.go and stream.go
+// files; managed.go keeps one through its restarts; client.go, handle.go and stream.go
 // speak the protocol; documents.go tells of files; diagnostics.go knows what was
 // wrong before; ask.go, names.go, workspace.go and edits.go answer questions; status.go tells.
 package lsp
@@ -103,14 +103,14 @@ type Servers struct {
 	work  sync.WaitGroup
 
 	mu       sync.Mutex
-	posts    map[postKey]*post
-	order    []postKey
+	managed  map[serverKey]*managedServer
+	order    []serverKey
 	reported map[string]bool // absent servers that the person was told of
 	sweeping bool
 	logs     map[string][]string // of servers that ended
 }
 
-type postKey struct{ group, root string }
+type serverKey struct{ group, root string }
 
 var (
 	_ tool.Code      = (*Servers)(nil)
@@ -134,7 +134,7 @@ func (e *AbsentError) Error() string {
 // New makes the servers of a workspace. It starts nothing and reads nothing.
 func New(o Options) *Servers {
 	o.defaults()
-	s := &Servers{opt: o, table: o.Table, posts: map[postKey]*post{}, reported: map[string]bool{}, logs: map[string][]string{}}
+	s := &Servers{opt: o, table: o.Table, managed: map[serverKey]*managedServer{}, reported: map[string]bool{}, logs: map[string][]string{}}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -148,15 +148,15 @@ func (s *Servers) closed() bool { return s.life.Err() != nil }
 func (s *Servers) Close() error {
 	s.end()
 	s.mu.Lock()
-	posts := s.listLocked()
+	managed := s.listLocked()
 	s.mu.Unlock()
 	var wg sync.WaitGroup
-	for _, p := range posts {
+	for _, p := range managed {
 		wg.Go(func() { p.stop(context.Background()) })
 	}
 	wg.Wait()
 	s.work.Wait()
-	for _, p := range posts { // a start that was under way
+	for _, p := range managed { // a start that was under way
 		p.mu.Lock()
 		starting := p.starting
 		p.mu.Unlock()
@@ -168,15 +168,15 @@ func (s *Servers) Close() error {
 	return nil
 }
 
-func (s *Servers) listLocked() []*post {
-	var out []*post
+func (s *Servers) listLocked() []*managedServer {
+	var out []*managedServer
 	for _, k := range s.order {
-		out = append(out, s.posts[k])
+		out = append(out, s.managed[k])
 	}
 	return out
 }
 
-func (s *Servers) list() []*post {
+func (s *Servers) list() []*managedServer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.listLocked()
@@ -198,37 +198,37 @@ func (s *Servers) rel(path string) string {
 	return filepath.ToSlash(path)
 }
 
-// postsFor returns the posts of a file: one for each group of servers that know it.
-func (s *Servers) postsFor(file string) []*post {
+// serversFor returns the servers of a file: one for each group of servers that know it.
+func (s *Servers) serversFor(file string) []*managedServer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var keys []postKey
-	alts := map[postKey][]*Server{}
+	var keys []serverKey
+	alts := map[serverKey][]*Server{}
 	if !within(s.opt.Root, file) {
 		return nil
 	}
 	for _, pl := range s.places(file) {
-		k := postKey{cmp.Or(pl.server.Group, pl.server.Name), pl.root}
+		k := serverKey{cmp.Or(pl.server.Group, pl.server.Name), pl.root}
 		if alts[k] == nil {
 			keys = append(keys, k)
 		}
 		alts[k] = append(alts[k], pl.server)
 	}
-	var out []*post
+	var out []*managedServer
 	for _, k := range keys {
-		if s.posts[k] == nil {
-			s.posts[k] = newPost(s, alts[k], k.root)
+		if s.managed[k] == nil {
+			s.managed[k] = newManagedServer(s, alts[k], k.root)
 			s.order = append(s.order, k)
 		}
-		out = append(out, s.posts[k])
+		out = append(out, s.managed[k])
 	}
 	return out
 }
 
-// concerned are the posts that hear of a changed file: those that know it, and
+// concerned returns the servers to tell of a changed file: those that know it, and
 // those that run and watch it, as a settings file of theirs.
-func (s *Servers) concerned(file string) []*post {
-	out := s.postsFor(file)
+func (s *Servers) concerned(file string) []*managedServer {
+	out := s.serversFor(file)
 	for _, p := range s.list() {
 		if slices.Contains(out, p) || !within(p.root, file) {
 			continue
@@ -245,11 +245,11 @@ func (s *Servers) server(ctx context.Context, file string) (*client, error) {
 	if s.closed() {
 		return nil, errOver
 	}
-	posts := s.postsFor(file)
-	if len(posts) == 0 {
+	managed := s.serversFor(file)
+	if len(managed) == 0 {
 		return nil, fmt.Errorf("%w: %s (%s)", errNoServer, s.rel(file), s.knows())
 	}
-	return posts[0].ask(ctx)
+	return managed[0].ask(ctx)
 }
 
 // knows returns for which files there are servers.
@@ -329,7 +329,7 @@ func (s *Servers) launch(ctx context.Context, srv *Server, root string) (*client
 		return nil, err
 	}
 	said := &tail{}
-	// Its life is the post's: it goes on when the one call that began it ends.
+	// It belongs to the managed server: it goes on when the one call that began it ends.
 	proc, err := s.opt.Start.Start(context.WithoutCancel(ctx), process.Program{
 		Path: argv[0], Args: argv[1:], Dir: root, Env: slices.Concat(closedGit, []string{process.NoByteCode}, srv.Env), Pipes: true, Stderr: said, Confine: readable(s.opt.Confine, argv[0]),
 	})
@@ -427,10 +427,10 @@ func (s *Servers) Standing() []tool.Diagnostic {
 func (s *Servers) Settle(ctx context.Context) { s.settle(ctx, s.list()) }
 
 // settle waits for the servers that can be had, for at most Options.Wait.
-func (s *Servers) settle(ctx context.Context, posts []*post) {
+func (s *Servers) settle(ctx context.Context, managed []*managedServer) {
 	ctx, cancel := context.WithTimeout(ctx, s.opt.Wait)
 	defer cancel()
-	for _, p := range posts {
+	for _, p := range managed {
 		if p.able() {
 			p.caught(ctx)
 		}
@@ -442,8 +442,8 @@ func (s *Servers) Changed(ctx context.Context, cs []tool.CodeChange) []tool.Diag
 	if s.closed() {
 		return nil
 	}
-	by := map[*post][]tool.CodeChange{}
-	var touched []*post
+	by := map[*managedServer][]tool.CodeChange{}
+	var touched []*managedServer
 	for _, ch := range cs {
 		for _, p := range s.concerned(s.abs(ch.Path)) {
 			if by[p] == nil {

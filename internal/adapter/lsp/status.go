@@ -32,7 +32,7 @@ func (s *Servers) Status() []Status {
 	return out
 }
 
-func (p *post) status() Status {
+func (p *managedServer) status() Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.buryLocked()
@@ -164,7 +164,7 @@ func (s *Servers) Here() []Here {
 // Try starts a server and returns its state. A server may take as long as an answer
 // may.
 func (s *Servers) Try(ctx context.Context, h Here) (Status, error) {
-	p := newPost(s, []*Server{h.server}, s.opt.Root)
+	p := newManagedServer(s, []*Server{h.server}, s.opt.Root)
 	defer p.stop(context.WithoutCancel(ctx))
 	limited, cancel := context.WithTimeoutCause(ctx, s.opt.Hung, errHung)
 	defer cancel()

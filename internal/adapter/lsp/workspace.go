@@ -68,7 +68,7 @@ func (s *Servers) workspaceClients(ctx context.Context, word string, only bool) 
 	all, whole := s.examples(word, only)
 	for i, ex := range all {
 		root := s.rel(ex.root)
-		p := s.postsFor(ex.file)[0]
+		p := s.serversFor(ex.file)[0]
 		if i >= examplesLimit && p.running() == nil {
 			out.left(root)
 			continue
@@ -121,14 +121,14 @@ type example struct {
 // word, where one does, and those projects first. With only, the others are left
 // out where any mentions it. whole is false if not all files were looked at.
 func (s *Servers) examples(word string, only bool) (out []example, whole bool) {
-	at := map[postKey]int{}
+	at := map[serverKey]int{}
 	_, whole = scan(s.opt.Root, func(path string) bool {
 		read, says := false, false
 		for i, pl := range s.places(path) {
 			if len(pl.server.Roots) == 0 || pl.lang == "go.mod" || pl.lang == "go.work" {
 				continue
 			}
-			k := postKey{cmp.Or(pl.server.Group, pl.server.Name), pl.root}
+			k := serverKey{cmp.Or(pl.server.Group, pl.server.Name), pl.root}
 			n, known := at[k]
 			if known && out[n].mentions {
 				continue

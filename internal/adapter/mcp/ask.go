@@ -124,8 +124,8 @@ func (s *Servers) Accept(ctx context.Context, name string) (Report, error) {
 	return r, nil
 }
 
-func (s *Servers) find(name string) *post {
-	for _, p := range s.posts {
+func (s *Servers) find(name string) *managedServer {
+	for _, p := range s.managed {
 		if p.srv.Name == name {
 			return p
 		}

@@ -28,7 +28,7 @@ var tokens atomic.Int64
 const cancelTime = 2 * time.Second
 
 // call calls a tool. A failure of the server is a result.
-func (p *post) call(ctx context.Context, env tool.Env, i trustItem, in json.RawMessage) (tool.Result, error) {
+func (p *managedServer) call(ctx context.Context, env tool.Env, i trustItem, in json.RawMessage) (tool.Result, error) {
 	c, err := p.get(ctx)
 	if err != nil {
 		if ctx.Err() != nil {

@@ -59,11 +59,11 @@ type Options struct {
 
 // Servers are the MCP servers of a session.
 type Servers struct {
-	opt   Options
-	posts []*post
-	life  context.Context
-	end   context.CancelFunc
-	work  sync.WaitGroup
+	opt     Options
+	managed []*managedServer
+	life    context.Context
+	end     context.CancelFunc
+	work    sync.WaitGroup
 
 	mu    sync.Mutex
 	notes []string // for the person
@@ -88,17 +88,17 @@ func New(o Options) *Servers {
 	for _, srv := range o.Servers {
 		if fold := strings.ToLower(srv.Name); !seen[fold] && !srv.Disabled {
 			seen[fold] = true
-			s.posts = append(s.posts, newPost(s, srv))
+			s.managed = append(s.managed, newManagedServer(s, srv))
 		}
 	}
-	slices.SortFunc(s.posts, func(a, b *post) int { return cmp.Compare(a.srv.Name, b.srv.Name) })
+	slices.SortFunc(s.managed, func(a, b *managedServer) int { return cmp.Compare(a.srv.Name, b.srv.Name) })
 	return s
 }
 
 // Begin starts, in the background, the servers of which nothing is known yet,
 // so that their tools can join.
 func (s *Servers) Begin() {
-	for _, p := range s.posts {
+	for _, p := range s.managed {
 		if p.known() == nil && p.begin() {
 			s.work.Go(func() { p.learn(s.life) })
 		}
@@ -110,7 +110,7 @@ func (s *Servers) Begin() {
 func (s *Servers) Settle(ctx context.Context, most time.Duration) (slow []string) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	for _, p := range s.posts {
+	for _, p := range s.managed {
 		if p.known() == nil && !p.settled(ctx) {
 			slow = append(slow, p.srv.Name)
 		}
@@ -156,7 +156,7 @@ func (s *Servers) hide(text string) string {
 func (s *Servers) Close() error {
 	s.end()
 	s.work.Wait()
-	for _, p := range s.posts {
+	for _, p := range s.managed {
 		p.stop()
 	}
 	return nil
@@ -166,7 +166,7 @@ func (s *Servers) Close() error {
 // start again when they are needed. It returns their number.
 func (s *Servers) Restart(name string) int {
 	n := 0
-	for _, p := range s.posts {
+	for _, p := range s.managed {
 		if name == "" || p.srv.Name == name {
 			p.stop()
 			n++
@@ -189,8 +189,8 @@ type Status struct {
 
 // Status lists the servers.
 func (s *Servers) Status() []Status {
-	out := make([]Status, len(s.posts))
-	for i, p := range s.posts {
+	out := make([]Status, len(s.managed))
+	for i, p := range s.managed {
 		out[i] = p.status()
 	}
 	return out

@@ -269,7 +269,7 @@ func offersResources(c *conn) bool {
 func (s *Servers) Complete(begin string) []string {
 	const most = 50
 	var out []string
-	for _, p := range s.posts {
+	for _, p := range s.managed {
 		a := p.known()
 		if a == nil {
 			continue

@@ -87,14 +87,14 @@ func TestPromptsPinned(t *testing.T) {
 	if got := w.Prompts(); len(got) != 1 {
 		t.Error(got)
 	}
-	a := *w.posts[0].known()
+	a := *w.managed[0].known()
 	old := listed{instructions: a.Instructions, items: slices.DeleteFunc(slices.Clone(a.Items), func(i trust.Item) bool { return i.Kind == "prompt" })}
-	if _, err := w.opt.Pins.Keep(w.posts[0].srv, old); err != nil {
+	if _, err := w.opt.Pins.Keep(w.managed[0].srv, old); err != nil {
 		t.Fatal(err)
 	}
-	w.pins.mem[w.pins.key(w.posts[0].srv)] = nil
+	w.pins.mem[w.pins.key(w.managed[0].srv)] = nil
 	w.open(t)
-	w.posts[0].known().Prompts = false
+	w.managed[0].known().Prompts = false
 	set, _ := w.offer(t)
 	if _, err := call(t, t.Context(), set, "mcp__l__look", `{}`); err != nil || len(w.Prompts()) != 1 {
 		t.Error(err, w.Prompts())

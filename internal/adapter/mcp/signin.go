@@ -62,7 +62,7 @@ func (s *Servers) signin(srv Server, to *url.URL) *signin {
 
 func (a *signin) key() string { return a.s.opt.Pins.key(a.srv) }
 
-func (p *post) key() string { return p.s.opt.Pins.key(p.srv) }
+func (p *managedServer) key() string { return p.s.opt.Pins.key(p.srv) }
 
 // signInError tells the person what to do.
 func (a *signin) signInError(what string) error { return &SignInError{a.srv.Name, what} }

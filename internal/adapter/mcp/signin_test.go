@@ -334,7 +334,7 @@ func TestHostileSignIn(t *testing.T) {
 			if a.good != "" {
 				t.Error("a token was given")
 			}
-			if g, err := (Grants{Dir: dir}).Get(newSigner(t, a, dir, nil).posts[0].key()); g != nil || err != nil {
+			if g, err := (Grants{Dir: dir}).Get(newSigner(t, a, dir, nil).managed[0].key()); g != nil || err != nil {
 				t.Error("something is kept", g, err)
 			}
 		})

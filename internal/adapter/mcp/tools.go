@@ -47,9 +47,9 @@ func (s *Servers) Tools() (set tool.Set, left []string) {
 }
 
 // ownFirst lists the servers, the person's own before a folder's.
-func (s *Servers) ownFirst() []*post {
-	posts := slices.Clone(s.posts)
-	slices.SortStableFunc(posts, func(a, b *post) int {
+func (s *Servers) ownFirst() []*managedServer {
+	managed := slices.Clone(s.managed)
+	slices.SortStableFunc(managed, func(a, b *managedServer) int {
 		switch {
 		case a.srv.Project == b.srv.Project:
 			return 0
@@ -58,7 +58,7 @@ func (s *Servers) ownFirst() []*post {
 		}
 		return -1
 	})
-	return posts
+	return managed
 }
 
 // made is a tool of a server, or why it is none.
@@ -69,7 +69,7 @@ type made struct {
 }
 
 // make makes the tools of what was accepted, once.
-func (p *post) make(a *Accepted) []made {
+func (p *managedServer) make(a *Accepted) []made {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.madeOf == a {
@@ -107,7 +107,7 @@ func folded(name string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' }), "_")
 }
 
-func (p *post) tool(i trustItem) (tool.Tool, error) {
+func (p *managedServer) tool(i trustItem) (tool.Tool, error) {
 	var said struct {
 		Description string          `json:"description"`
 		Schema      json.RawMessage `json:"schema"`

@@ -96,32 +96,33 @@ func (p *page) places(o passage, f fold) []int {
 	return out
 }
 
-// seat is a place of old's lines. ends: the blank lines at its ends are there too.
-type seat struct {
+// matchSite is a place where old's lines match. ends: the blank lines at old's start and
+// end match there too.
+type matchSite struct {
 	at   int // in solid
 	ends bool
 }
 
 // closest narrows places to those that also have old's blank lines, else to
 // those that have the blank lines between its lines, else to all.
-func (p *page) closest(places []int, o passage) []seat {
-	var full, inner, all []seat
+func (p *page) closest(places []int, o passage) []matchSite {
+	var full, inner, all []matchSite
 	for _, s := range places {
 		same := true
 		for j := 1; j < len(o.lines) && same; j++ {
 			same = p.solid[s+j]-p.solid[s+j-1]-1 == o.gaps[j]
 		}
-		all = append(all, seat{s, false})
+		all = append(all, matchSite{s, false})
 		if !same {
 			continue
 		}
-		inner = append(inner, seat{s, false})
+		inner = append(inner, matchSite{s, false})
 		before, after := p.blanksAround(s, s+len(o.lines)-1)
 		if before >= o.gaps[0] && after >= o.tail {
-			full = append(full, seat{s, true})
+			full = append(full, matchSite{s, true})
 		}
 	}
-	for _, some := range [][]seat{full, inner} {
+	for _, some := range [][]matchSite{full, inner} {
 		if len(some) > 0 {
 			return some
 		}
@@ -144,7 +145,7 @@ func (p *page) blanksAround(first, last int) (before, after int) {
 // fitting replaces old lines by new ones.
 type fitting struct {
 	page     *page
-	spot     seat
+	spot     matchSite
 	old, new passage
 	pairs    []int // for each new line the same old line, or -1
 	stand    []int // for each other new line the old line that it replaces, or -1

@@ -27,11 +27,12 @@ const (
 	maxMade    = 512    // places where the line may make a link
 )
 
-// ground is the disk as a command line may find it.
-type ground struct {
+// pathWalk follows the paths of one command line on the disk, with the changes that the
+// line itself makes before it uses a path.
+type pathWalk struct {
 	files tool.Files
 	root  string
-	made  map[string][]node // what the line may create at a place
+	made  map[string][]lineEffect // by place: what the line may create there
 	count int
 	// gone are places from which the line removes something, so that a folder
 	// may no longer be there; lost: any place.
@@ -48,8 +49,9 @@ type ground struct {
 	out     []tool.Landing
 }
 
-// node is something that the line may create at a place.
-type node struct {
+// lineEffect is something that the line may create at a place: exactly one of link, hard,
+// copy and any is set.
+type lineEffect struct {
 	link string // a symbolic link with this target
 	hard string // another name of this file
 	copy string // what is at this place, with everything below it
@@ -59,7 +61,7 @@ type node struct {
 
 // landings returns where the paths of a parsed line lead.
 func landings(files tool.Files, line string, cmds []shellsyntax.Command) []tool.Landing {
-	g := &ground{files: files, root: files.Root(), made: map[string][]node{}, gone: map[string]bool{}, wild: -1, ordered: sequential(line)}
+	g := &pathWalk{files: files, root: files.Root(), made: map[string][]lineEffect{}, gone: map[string]bool{}, wild: -1, ordered: sequential(line)}
 	for i, c := range cmds {
 		g.cur = i
 		g.removes(c)
@@ -93,7 +95,7 @@ func sequential(line string) bool {
 }
 
 // command adds where the paths of one command lead.
-func (g *ground) command(i int, c shellsyntax.Command, line []shellsyntax.Command) {
+func (g *pathWalk) command(i int, c shellsyntax.Command, line []shellsyntax.Command) {
 	for _, r := range c.Redirects {
 		g.word(i, c, r.Target, use{write: r.Writes(), follow: true})
 	}
@@ -128,7 +130,7 @@ type use struct {
 }
 
 // word adds where one word leads.
-func (g *ground) word(i int, c shellsyntax.Command, w shellsyntax.Word, u use) {
+func (g *pathWalk) word(i int, c shellsyntax.Command, w shellsyntax.Word, u use) {
 	if w.Known && harmlessDevice(w.Text, u.write) {
 		return
 	}
@@ -145,11 +147,11 @@ func (g *ground) word(i int, c shellsyntax.Command, w shellsyntax.Word, u use) {
 	}
 }
 
-func (g *ground) wildAt(i int) bool { return g.wild >= 0 && (!g.ordered || g.wild < i) }
+func (g *pathWalk) wildAt(i int) bool { return g.wild >= 0 && (!g.ordered || g.wild < i) }
 
 // path adds where one path leads. matched: a pattern stands for it, so nothing
 // else shows its name.
-func (g *ground) path(named string, u use, matched bool) {
+func (g *pathWalk) path(named string, u use, matched bool) {
 	lands, known := g.lands(named, u.follow)
 	if !known {
 		g.unknown(named, u, "a command of the same line may make it a link, or it has too many")
@@ -172,11 +174,11 @@ func landing(real, named string, u use) tool.Landing {
 	return tool.Landing{Path: real, Named: named, Write: u.write, Maybe: u.maybe, Name: u.name}
 }
 
-func (g *ground) unknown(named string, u use, why string) {
+func (g *pathWalk) unknown(named string, u use, why string) {
 	g.add(tool.Landing{Named: named, Write: u.write, Maybe: u.maybe, Why: why})
 }
 
-func (g *ground) add(l tool.Landing) {
+func (g *pathWalk) add(l tool.Landing) {
 	for _, o := range g.out {
 		if o.Path == l.Path && o.Write == l.Write && o.Maybe == l.Maybe && o.Name == l.Name && (l.Path != "" || o.Named == l.Named) {
 			return
@@ -236,7 +238,7 @@ func (s spot) disk(p string) string {
 
 // lands follows a path component by component, as the kernel does. It returns
 // every place where the path may lead, and whether that is known.
-func (g *ground) lands(named string, follow bool) (out []string, known bool) {
+func (g *pathWalk) lands(named string, follow bool) (out []string, known bool) {
 	ends, known := g.ends(named, follow)
 	for _, e := range ends {
 		if !slices.Contains(out, e.cur) {
@@ -247,7 +249,7 @@ func (g *ground) lands(named string, follow bool) (out []string, known bool) {
 }
 
 // holds returns the folders on the disk whose content may be at a path.
-func (g *ground) holds(named string) (out []string) {
+func (g *pathWalk) holds(named string) (out []string) {
 	ends, _ := g.ends(named, true)
 	for _, e := range ends {
 		if d := e.disk(e.cur); !slices.Contains(out, d) {
@@ -258,7 +260,7 @@ func (g *ground) holds(named string) (out []string) {
 }
 
 // ends returns the spots at which a path may end.
-func (g *ground) ends(named string, follow bool) (out []spot, known bool) {
+func (g *pathWalk) ends(named string, follow bool) (out []spot, known bool) {
 	known = true
 	var walk func(s spot, rest []string)
 	walk = func(s spot, rest []string) {
@@ -333,7 +335,7 @@ func (g *ground) ends(named string, follow bool) (out []spot, known bool) {
 }
 
 // behindCopies adds, for places that may be copies, what may be at their sources.
-func (g *ground) behindCopies(nodes []node) []node {
+func (g *pathWalk) behindCopies(nodes []lineEffect) []lineEffect {
 	for i := 0; i < len(nodes) && len(nodes) < maxMade; i++ {
 		if nodes[i].copy == "" {
 			continue

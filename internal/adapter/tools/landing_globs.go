@@ -25,7 +25,7 @@ type entry struct {
 func (e entry) link() bool { return e.mode&fs.ModeSymlink != 0 }
 
 // pattern adds where what a pattern matches leads.
-func (g *ground) pattern(named string, u use) {
+func (g *pathWalk) pattern(named string, u use) {
 	matches, ok := g.matches(named, func(e entry) bool {
 		return e.link() || e.moved || !u.name && secrets.LooksSecret(e.at) || u.write && (linked(e.at) || e.mode == 0)
 	})
@@ -41,7 +41,7 @@ func (g *ground) pattern(named string, u use) {
 // matches lists the matches of a pattern that want accepts; ok is false if
 // there are too many to read. Patterns are read as widely as any option of the
 // shell does.
-func (g *ground) matches(named string, want func(entry) bool) (out []string, ok bool) {
+func (g *pathWalk) matches(named string, want func(entry) bool) (out []string, ok bool) {
 	parts := strings.Split(strings.Trim(named, "/"), "/")
 	var into func(dir string, i int) bool
 	into = func(dir string, i int) bool {
@@ -86,7 +86,7 @@ func (g *ground) matches(named string, want func(entry) bool) (out []string, ok 
 // single reports whether want accepts a path without a pattern. A path that
 // does not exist yet may be where a command writes: its mode is 0, that of a
 // file.
-func (g *ground) single(p string, want func(entry) bool) bool {
+func (g *pathWalk) single(p string, want func(entry) bool) bool {
 	e := entry{at: p}
 	if info, err := os.Lstat(p); err == nil {
 		e.mode = info.Mode()
@@ -99,7 +99,7 @@ func (g *ground) single(p string, want func(entry) bool) bool {
 
 // list returns the entries of a folder: the existing ones, and those that the
 // line creates.
-func (g *ground) list(dir string) (out []entry, ok bool) {
+func (g *pathWalk) list(dir string) (out []entry, ok bool) {
 	ends, known := g.ends(dir+"/", true)
 	for _, end := range ends {
 		real := end.cur
@@ -122,7 +122,7 @@ func (g *ground) list(dir string) (out []entry, ok bool) {
 
 // readDir reads a folder's names, without opening the files; more reports
 // whether the folder, or the total so far, is too large.
-func (g *ground) readDir(dir string) (ents []fs.DirEntry, more bool) {
+func (g *pathWalk) readDir(dir string) (ents []fs.DirEntry, more bool) {
 	f, err := os.OpenFile(dir, openFolder, 0)
 	if err != nil {
 		return nil, false // there is nothing for the command either
@@ -134,7 +134,7 @@ func (g *ground) readDir(dir string) (ents []fs.DirEntry, more bool) {
 }
 
 // given adds the arguments of a command that may do anything.
-func (g *ground) given(i int, c shellsyntax.Command) {
+func (g *pathWalk) given(i int, c shellsyntax.Command) {
 	for _, w := range c.Words[1:] {
 		u := use{write: true, maybe: true, follow: true}
 		if !w.Known {

@@ -15,7 +15,7 @@ import (
 // content and everything that the line may create there.
 
 // makes records what a command may create.
-func (g *ground) makes(i int, c shellsyntax.Command) {
+func (g *pathWalk) makes(i int, c shellsyntax.Command) {
 	if len(c.Words) == 0 {
 		return
 	}
@@ -28,7 +28,7 @@ func (g *ground) makes(i int, c shellsyntax.Command) {
 }
 
 // removes records from which places a command removes something.
-func (g *ground) removes(c shellsyntax.Command) {
+func (g *pathWalk) removes(c shellsyntax.Command) {
 	words, anything := command.TakesAway(c)
 	g.lost = g.lost || anything
 	for _, w := range words {
@@ -41,7 +41,7 @@ func (g *ground) removes(c shellsyntax.Command) {
 }
 
 // takenAway reports whether the line may remove a path or a folder above it.
-func (g *ground) takenAway(p string) bool {
+func (g *pathWalk) takenAway(p string) bool {
 	for _, real := range g.places(strings.TrimRight(p, "/"), false) {
 		for ; real != "/" && real != "."; real = path.Dir(real) {
 			if g.gone[real] {
@@ -52,14 +52,14 @@ func (g *ground) takenAway(p string) bool {
 	return false
 }
 
-func (g *ground) anywhere(i int, by string) {
+func (g *pathWalk) anywhere(i int, by string) {
 	if g.wild < 0 || i < g.wild {
 		g.wild, g.by = i, by
 	}
 }
 
 // copies records what a command that links, copies or moves creates.
-func (g *ground) copies(i int, c shellsyntax.Command, k command.Copying) {
+func (g *pathWalk) copies(i int, c shellsyntax.Command, k command.Copying) {
 	for _, dst := range k.Dst {
 		tos := rawPaths(c, dst)
 		if !dst.Known || len(tos) == 0 {
@@ -75,43 +75,43 @@ func (g *ground) copies(i int, c shellsyntax.Command, k command.Copying) {
 }
 
 // puts records what one operand may become at a target.
-func (g *ground) puts(c shellsyntax.Command, k command.Copying, src shellsyntax.Word, to string) {
+func (g *pathWalk) puts(c shellsyntax.Command, k command.Copying, src shellsyntax.Word, to string) {
 	if !src.Known {
 		for _, from := range rawPaths(c, src) {
 			matches, ok := g.matches(from, func(entry) bool { return true })
 			if !ok {
-				g.put(to, node{any: true})
+				g.put(to, lineEffect{any: true})
 			}
 			for _, m := range matches {
-				g.putAs(to, m, k.Replaces, node{copy: m})
+				g.putAs(to, m, k.Replaces, lineEffect{copy: m})
 			}
 		}
 		if !src.Glob {
-			g.put(to, node{any: true})
+			g.put(to, lineEffect{any: true})
 		}
 		return
 	}
 	if k.Symbolic {
-		g.putAs(to, src.Text, k.Replaces, node{link: src.Text})
+		g.putAs(to, src.Text, k.Replaces, lineEffect{link: src.Text})
 	}
 	for _, from := range rawPaths(c, src) {
 		lands, known := g.lands(from, false)
 		if !known {
-			g.putAs(to, src.Text, k.Replaces, node{any: true})
+			g.putAs(to, src.Text, k.Replaces, lineEffect{any: true})
 		}
 		for _, real := range lands {
 			switch {
 			case k.Hard:
-				g.putAs(to, src.Text, k.Replaces, node{hard: real})
+				g.putAs(to, src.Text, k.Replaces, lineEffect{hard: real})
 			case k.Copies:
-				g.putAs(to, src.Text, k.Replaces, node{copy: real})
+				g.putAs(to, src.Text, k.Replaces, lineEffect{copy: real})
 			}
 		}
 	}
 }
 
 // putAs records what may be created at a target, or inside it if it is a folder.
-func (g *ground) putAs(to, from string, replaces bool, n node) {
+func (g *pathWalk) putAs(to, from string, replaces bool, n lineEffect) {
 	base := path.Base(from)
 	if strings.HasSuffix(from, "/") || base == "." || base == ".." || base == "/" {
 		// The source goes into the folder.
@@ -135,18 +135,18 @@ func (g *ground) putAs(to, from string, replaces bool, n node) {
 }
 
 // put records what may be created at exactly the place that a path names.
-func (g *ground) put(to string, n node) {
+func (g *pathWalk) put(to string, n lineEffect) {
 	for _, p := range g.places(to, false) {
 		g.note(p, n)
 	}
 }
 
-func (g *ground) places(p string, follow bool) []string {
+func (g *pathWalk) places(p string, follow bool) []string {
 	lands, _ := g.lands(p, follow)
 	return lands
 }
 
-func (g *ground) note(at string, n node) {
+func (g *pathWalk) note(at string, n lineEffect) {
 	n.by = g.cur
 	if n.copy == at || n.hard == at {
 		return
@@ -157,7 +157,7 @@ func (g *ground) note(at string, n node) {
 		}
 	}
 	if g.count++; g.count > maxMade {
-		n = node{any: true, by: n.by}
+		n = lineEffect{any: true, by: n.by}
 	}
 	g.made[at] = append(g.made[at], n)
 }
@@ -165,7 +165,7 @@ func (g *ground) note(at string, n node) {
 // into adds where a command that links, copies or moves writes: in a target
 // folder, an entry of that name may be a link. A hard link makes it possible to
 // change the file that it names.
-func (g *ground) into(i int, c shellsyntax.Command) {
+func (g *pathWalk) into(i int, c shellsyntax.Command) {
 	k, ok := command.CopyingOf(c)
 	if !ok {
 		return
@@ -183,7 +183,7 @@ func (g *ground) into(i int, c shellsyntax.Command) {
 }
 
 // lends adds the file that gets another name by a hard link.
-func (g *ground) lends(_ int, c shellsyntax.Command, src shellsyntax.Word) {
+func (g *pathWalk) lends(_ int, c shellsyntax.Command, src shellsyntax.Word) {
 	for _, from := range rawPaths(c, src) {
 		lands, known := g.lands(from, false)
 		if !known {
@@ -196,7 +196,7 @@ func (g *ground) lends(_ int, c shellsyntax.Command, src shellsyntax.Word) {
 }
 
 // under adds what a copy into a folder writes.
-func (g *ground) under(c shellsyntax.Command, src, dst shellsyntax.Word, to string, follow bool) {
+func (g *pathWalk) under(c shellsyntax.Command, src, dst shellsyntax.Word, to string, follow bool) {
 	if !dst.Known {
 		return
 	}

@@ -20,7 +20,7 @@ import (
 // content; installed packages (node_modules, vendor) are skipped.
 
 // searches adds the secret-looking files that a command searches.
-func (g *ground) searches(c shellsyntax.Command, line []shellsyntax.Command, name string) {
+func (g *pathWalk) searches(c shellsyntax.Command, line []shellsyntax.Command, name string) {
 	s, ok := command.SearchOf(name, c, line)
 	if !ok {
 		return
@@ -53,7 +53,7 @@ func (g *ground) searches(c shellsyntax.Command, line []shellsyntax.Command, nam
 }
 
 // walk adds what a search finds below a folder.
-func (g *ground) walk(s command.Search, dir, named string) {
+func (g *pathWalk) walk(s command.Search, dir, named string) {
 	seen := map[string]bool{}
 	for queue := []string{dir}; len(queue) > 0; {
 		at := queue[0]
@@ -87,7 +87,7 @@ func (g *ground) walk(s command.Search, dir, named string) {
 }
 
 // behind adds what a search that follows links finds behind a link.
-func (g *ground) behind(s command.Search, link string, queue *[]string) {
+func (g *pathWalk) behind(s command.Search, link string, queue *[]string) {
 	for _, real := range g.places(link, true) {
 		switch {
 		case isDir(real) && within(g.root, real):
@@ -113,7 +113,7 @@ func brought(name string) bool {
 }
 
 // ignored reports whether git ignores a file, for searches that skip such files.
-func (g *ground) ignored(p string) bool {
+func (g *pathWalk) ignored(p string) bool {
 	entries, err := g.files.List(context.Background(), path.Dir(p))
 	return err == nil && slices.ContainsFunc(entries, func(e tool.Entry) bool { return e.Name == path.Base(p) && e.Ignored })
 }
@@ -125,7 +125,7 @@ func unbroken(files tool.Files) command.Unbroken {
 		return nil
 	}
 	return func(from shellsyntax.Command, patterns []shellsyntax.Word) bool {
-		g := &ground{files: files, root: files.Root(), made: map[string][]node{}, wild: -1}
+		g := &pathWalk{files: files, root: files.Root(), made: map[string][]lineEffect{}, wild: -1}
 		for _, w := range patterns {
 			dir, name := path.Split(w.Text)
 			if dir == "" {
@@ -147,7 +147,7 @@ func unbroken(files tool.Files) command.Unbroken {
 
 // plainBelow reports whether every folder below one, and every matching file in
 // it, has a name that xargs does not split.
-func (g *ground) plainBelow(dir, pattern string) bool {
+func (g *pathWalk) plainBelow(dir, pattern string) bool {
 	for queue := []string{dir}; len(queue) > 0; queue = queue[1:] {
 		ents, more := g.readDir(queue[0])
 		if more {

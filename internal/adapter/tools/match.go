@@ -262,7 +262,7 @@ func apart(places []int, n int) bool {
 
 // surrounds returns the solid line at which the new lines are around a place of
 // old, if new contains old's lines; -1: they are not.
-func (p *page) surrounds(s seat, olds, news passage, f fold) int {
+func (p *page) surrounds(s matchSite, olds, news passage, f fold) int {
 	if len(news.lines) <= len(olds.lines) {
 		return -1
 	}

@@ -81,8 +81,8 @@ type agent struct {
 	due sync.WaitGroup // requests that are not answered yet
 
 	mu    sync.Mutex
-	talks map[string]*talk // open sessions
-	calls uint64           // requests to the editor so far
+	talks map[string]*openSession // open sessions
+	calls uint64                  // requests to the editor so far
 }
 
 // patience is how long the answers to what was asked may take after the editor has
@@ -94,7 +94,7 @@ const patience = 10 * time.Second
 func Run(ctx context.Context, o Options) (signal string, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	a := &agent{Options: o, ctx: ctx, talks: map[string]*talk{}}
+	a := &agent{Options: o, ctx: ctx, talks: map[string]*openSession{}}
 	ready := make(chan struct{})
 	in := newLines(o.In, o.Out, o.Err)
 	in.ended = a.finish // the connection can send until then
@@ -114,7 +114,7 @@ func Run(ctx context.Context, o Options) (signal string, err error) {
 // closeAll closes all sessions.
 func (a *agent) closeAll() {
 	a.mu.Lock()
-	open := make([]*talk, 0, len(a.talks))
+	open := make([]*openSession, 0, len(a.talks))
 	for _, t := range a.talks {
 		open = append(open, t)
 	}
@@ -213,7 +213,7 @@ func (a *agent) handle(method string, raw json.RawMessage, reply answer) {
 	case "session/delete":
 		with(raw, reply, func(p sessionParams, reply answer) { go func() { reply(struct{}{}, a.remove(p.SessionID)) }() })
 	case "session/close":
-		a.talk(raw, reply, func(t *talk, reply answer) {
+		a.withSession(raw, reply, func(t *openSession, reply answer) {
 			go func() {
 				t.close()
 				reply(struct{}{}, nil)
@@ -221,15 +221,15 @@ func (a *agent) handle(method string, raw json.RawMessage, reply answer) {
 		})
 	case "session/prompt":
 		var p promptParams
-		a.of(raw, &p, &p.SessionID, reply, func(t *talk) { t.prompt(p.Prompt, reply) })
+		a.of(raw, &p, &p.SessionID, reply, func(t *openSession) { t.prompt(p.Prompt, reply) })
 	case "session/cancel":
-		a.talk(raw, reply, func(t *talk, _ answer) { t.chat.Interrupt("person") })
+		a.withSession(raw, reply, func(t *openSession, _ answer) { t.chat.Interrupt("person") })
 	case "session/set_mode": // version 1
 		var p modeParams
-		a.of(raw, &p, &p.SessionID, reply, func(t *talk) { reply(struct{}{}, t.setMode(p.ModeID)) })
+		a.of(raw, &p, &p.SessionID, reply, func(t *openSession) { reply(struct{}{}, t.setMode(p.ModeID)) })
 	case "session/set_config_option":
 		var p optionParams
-		a.of(raw, &p, &p.SessionID, reply, func(t *talk) { go func() { reply(t.setOption(p.ConfigID, p.Value)) }() })
+		a.of(raw, &p, &p.SessionID, reply, func(t *openSession) { go func() { reply(t.setOption(p.ConfigID, p.Value)) }() })
 	default:
 		reply(nil, refuse(jsonrpc2.CodeMethodNotFound, "pawl does not know %s", method))
 	}
@@ -253,7 +253,7 @@ func with[P any](raw json.RawMessage, reply answer, do func(P, answer)) {
 }
 
 // of reads the parameters of a request about an open session.
-func (a *agent) of(raw json.RawMessage, p any, id *string, reply answer, do func(*talk)) {
+func (a *agent) of(raw json.RawMessage, p any, id *string, reply answer, do func(*openSession)) {
 	if !read(raw, p, reply) {
 		return
 	}
@@ -267,9 +267,9 @@ func (a *agent) of(raw json.RawMessage, p any, id *string, reply answer, do func
 	do(t)
 }
 
-func (a *agent) talk(raw json.RawMessage, reply answer, do func(*talk, answer)) {
+func (a *agent) withSession(raw json.RawMessage, reply answer, do func(*openSession, answer)) {
 	var p sessionParams
-	a.of(raw, &p, &p.SessionID, reply, func(t *talk) { do(t, reply) })
+	a.of(raw, &p, &p.SessionID, reply, func(t *openSession) { do(t, reply) })
 }
 
 // initialize agrees on a version: the newest that both speak.
@@ -304,7 +304,7 @@ func (a *agent) open(p openParams, want slash.Want, replay bool, reply answer) {
 			reply(nil, err)
 			return
 		}
-		t := &talk{a: a, dir: p.Dir, chat: chat.Begin(a.ctx, cfg, want), replay: replay, ready: reply, done: make(chan struct{})}
+		t := &openSession{a: a, dir: p.Dir, chat: chat.Begin(a.ctx, cfg, want), replay: replay, ready: reply, done: make(chan struct{})}
 		t.ctx, t.stop = context.WithCancel(a.ctx)
 		defer t.stop()
 		t.run()

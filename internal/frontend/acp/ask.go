@@ -9,7 +9,7 @@ import (
 
 // question shows a question, and withdraws it once it is closed. It does not block: the
 // person may take a day to answer in the editor.
-func (t *talk) question(ch chat.Change, q chat.Question) {
+func (t *openSession) question(ch chat.Change, q chat.Question) {
 	if ch.Past {
 		return
 	}
@@ -42,7 +42,7 @@ func (t *talk) question(ch chat.Change, q chat.Question) {
 		go t.types(ctx, q)
 		return
 	}
-	calls := map[string]called{}
+	calls := map[string]callState{}
 	for id, c := range t.calls {
 		calls[id] = c
 	}
@@ -50,7 +50,7 @@ func (t *talk) question(ch chat.Change, q chat.Question) {
 }
 
 // types asks the person for words.
-func (t *talk) types(ctx context.Context, q chat.Question) {
+func (t *openSession) types(ctx context.Context, q chat.Question) {
 	text := q.Text
 	if q.From != "" {
 		text = q.From + ": " + text
@@ -80,7 +80,7 @@ func nothingTyped(q chat.Question) string {
 }
 
 // asks asks the person until the question is answered, about one call after the other.
-func (t *talk) asks(ctx context.Context, block string, form *chat.Form, calls map[string]called) {
+func (t *openSession) asks(ctx context.Context, block string, form *chat.Form, calls map[string]callState) {
 	q := form.Question()
 	heard := chat.AsksNext
 	if len(q.Calls) > 1 {
@@ -126,9 +126,9 @@ func none(q chat.Question) string {
 }
 
 // asked is what the form asks at the moment.
-func (t *talk) asked(block string, form *chat.Form, calls map[string]called) question {
+func (t *openSession) asked(block string, form *chat.Form, calls map[string]callState) question {
 	q := form.Question()
-	out := question{title: q.Text, call: called{id: block, kind: "other", status: "pending"}}
+	out := question{title: q.Text, call: callState{id: block, kind: "other", status: "pending"}}
 	if list := form.Calls(); len(list) == 1 {
 		c := list[0]
 		out.title, out.more = cmp.Or(c.Title, c.Tool), c.Reason

@@ -101,8 +101,8 @@ func (d dialect) state(state string, more object) object {
 // kinds has the editor's names for what tools do.
 var kinds = map[tool.Kind]string{tool.Read: "read", tool.Search: "search", tool.Edit: "edit", tool.Exec: "execute", tool.Note: "think"}
 
-// called is what is known of a call.
-type called struct {
+// callState is the state of a call as the editor knows it.
+type callState struct {
 	id, title, kind string
 	path            string // of the file that it is about, absolute
 	status          string // pending, in_progress, completed, failed, cancelled
@@ -111,7 +111,7 @@ type called struct {
 }
 
 // call creates or changes a call.
-func (d dialect) call(c called, first bool) object {
+func (d dialect) call(c callState, first bool) object {
 	o := d.fields(c)
 	o["sessionUpdate"] = "tool_call_update"
 	if first && !d.v2() {
@@ -121,7 +121,7 @@ func (d dialect) call(c called, first bool) object {
 }
 
 // fields are the fields of a call; what is empty is unchanged.
-func (d dialect) fields(c called) object {
+func (d dialect) fields(c callState) object {
 	o := object{"toolCallId": c.id}
 	for name, v := range map[string]string{"title": c.title, "kind": c.kind, "status": c.status} {
 		if v != "" {
@@ -171,9 +171,9 @@ func (d dialect) showTerminal(id, command, dir string) []object {
 		if command != "" {
 			about["command"] = command
 		}
-		return []object{about, d.call(called{id: id, content: []object{terminal(id)}}, false)}
+		return []object{about, d.call(callState{id: id, content: []object{terminal(id)}}, false)}
 	}
-	o := d.call(called{id: id, content: []object{terminal(id)}}, false)
+	o := d.call(callState{id: id, content: []object{terminal(id)}}, false)
 	o["_meta"] = object{"terminal_info": object{"terminal_id": id, "cwd": dir}}
 	return []object{o}
 }
@@ -297,7 +297,7 @@ func (d dialect) options(mode permission.Mode, inUse string, models []string) []
 // question is what is asked about one call.
 type question struct {
 	title, more string
-	call        called
+	call        callState
 	options     []object
 }
 
@@ -337,8 +337,8 @@ func stopReason(e event.End) string {
 }
 
 // callOf returns what is known of a call of the model.
-func callOf(id, dir string, c chat.Call) called {
-	out := called{id: id, title: c.Title, kind: kinds[c.Kind], status: "pending"}
+func callOf(id, dir string, c chat.Call) callState {
+	out := callState{id: id, title: c.Title, kind: kinds[c.Kind], status: "pending"}
 	if out.kind == "" {
 		out.kind = "other"
 	}

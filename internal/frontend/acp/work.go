@@ -14,7 +14,7 @@ const live = 4 << 10
 
 // work shows what runs: a call of the model, a check of the project, a command of the
 // person.
-func (t *talk) work(ch chat.Change) {
+func (t *openSession) work(ch chat.Change) {
 	id := ch.Block.ID
 	c := t.about(ch.Block)
 	old, known := t.calls[id]
@@ -35,7 +35,7 @@ func (t *talk) work(ch chat.Change) {
 }
 
 // about returns what is known of a block that runs.
-func (t *talk) about(b chat.Block) called {
+func (t *openSession) about(b chat.Block) callState {
 	switch c := b.Body.(type) {
 	case chat.Call:
 		out := callOf(b.ID, t.dir, c)
@@ -44,9 +44,9 @@ func (t *talk) about(b chat.Block) called {
 		}
 		return out
 	case chat.Check:
-		return called{id: b.ID, title: c.Title, kind: "execute", status: finished(b.Open, c.Exit)}
+		return callState{id: b.ID, title: c.Title, kind: "execute", status: finished(b.Open, c.Exit)}
 	case chat.Command:
-		return called{id: b.ID, title: "!" + c.Line, kind: "execute", status: finished(b.Open, c.Exit)}
+		return callState{id: b.ID, title: "!" + c.Line, kind: "execute", status: finished(b.Open, c.Exit)}
 	}
 	panic("no block that runs")
 }
@@ -73,7 +73,7 @@ func finished(open bool, exit *int) string {
 }
 
 // output shows more output of what runs: in a terminal, or the end of it.
-func (t *talk) output(id string, c called, more string) {
+func (t *openSession) output(id string, c callState, more string) {
 	if t.a.terminals {
 		t.terminal(id, "")
 		t.send(t.a.moreOutput(id, more))
@@ -91,11 +91,11 @@ func (t *talk) output(id string, c called, more string) {
 	kept.tail = tail
 	kept.content = []object{plainContent(strings.ToValidUTF8(tail, ""))}
 	t.calls[id] = kept
-	t.send(t.a.call(called{id: id, content: kept.content}, false))
+	t.send(t.a.call(callState{id: id, content: kept.content}, false))
 }
 
 // terminal shows a terminal in a call, once.
-func (t *talk) terminal(id, command string) {
+func (t *openSession) terminal(id, command string) {
 	if t.shows[id] {
 		return
 	}
@@ -107,7 +107,7 @@ func (t *talk) terminal(id, command string) {
 
 // result returns what is shown of something that is done: its diff, or its output. The
 // output of a command is in its terminal already, if there is one.
-func (t *talk) result(id string, b chat.Block) []object {
+func (t *openSession) result(id string, b chat.Block) []object {
 	var out []object
 	var exit *int
 	output, runs, failed := "", true, false

@@ -23,7 +23,7 @@ const (
 
 var inset = styled.Of(styled.Text, "  ")
 
-func (p *paper) card(ch chat.Change) {
+func (p *renderer) card(ch chat.Change) {
 	switch b := ch.Block.Body.(type) {
 	case chat.Prompt:
 		p.prompt(b)
@@ -76,13 +76,13 @@ func (p *paper) card(ch chat.Change) {
 	}
 }
 
-func (p *paper) wrapped(role styled.Role, text string) {
+func (p *renderer) wrapped(role styled.Role, text string) {
 	for l := range strings.Lines(text) {
 		p.put(styled.Of(role, strings.TrimSuffix(l, "\n")).Wrap(p.width, inset)...)
 	}
 }
 
-func (p *paper) prompt(b chat.Prompt) {
+func (p *renderer) prompt(b chat.Prompt) {
 	if mending(b) {
 		p.begin(aNote)
 		p.wrapped(styled.Dim, chat.Mending)
@@ -122,15 +122,15 @@ func (p *paper) prompt(b chat.Prompt) {
 	}
 }
 
-// tries are failed requests that were not written one by one.
-type tries struct {
+// retries are failed requests that were not written one by one.
+type retries struct {
 	why         string
 	first, last int // numbers of those that were not written; 0: none
 }
 
 // tried writes a request that failed. While the reason stays the same, the others
 // are said together, when something else happens.
-func (p *paper) tried(b chat.Retry) {
+func (p *renderer) tried(b chat.Retry) {
 	if b.Reason == p.tries.why && b.Attempt > 1 && b.Wait > 0 && !p.whole {
 		if p.tries.last = b.Attempt; p.tries.first == 0 {
 			p.tries.first = b.Attempt
@@ -143,9 +143,9 @@ func (p *paper) tried(b chat.Retry) {
 }
 
 // alike writes how many requests failed for the same reason as the last one shown.
-func (p *paper) alike() {
+func (p *renderer) alike() {
 	t := p.tries
-	p.tries = tries{}
+	p.tries = retries{}
 	switch {
 	case t.first == 0:
 	case t.first == t.last:
@@ -156,7 +156,7 @@ func (p *paper) alike() {
 }
 
 // replied draws the lines below a reply.
-func (p *paper) replied(ch chat.Change, b chat.Reply) {
+func (p *renderer) replied(ch chat.Change, b chat.Reply) {
 	switch {
 	case ch.Block.Ephemeral:
 		p.put(styled.Of(styled.Dim, "— it broke off here"))
@@ -174,7 +174,7 @@ func (p *paper) replied(ch chat.Change, b chat.Reply) {
 
 // title returns a call in one line: a sign for its outcome, its title, and the outcome
 // in words.
-func (p *paper) title(title, said string, failed, refused bool) {
+func (p *renderer) title(title, said string, failed, refused bool) {
 	role := styled.Good
 	switch {
 	case refused:
@@ -193,7 +193,7 @@ func (p *paper) title(title, said string, failed, refused bool) {
 	p.put(l.Wrap(p.width, inset)...)
 }
 
-func (p *paper) call(b chat.Call) {
+func (p *renderer) call(b chat.Call) {
 	if b.Asks && b.Outcome == event.OK || b.Kind == tool.Note && b.Outcome == event.OK && b.Said == "" {
 		return // question and answer, or the plan, stand there
 	}
@@ -216,12 +216,12 @@ func (p *paper) call(b chat.Call) {
 }
 
 // asked reports whether a question has shown what a call would change.
-func (p *paper) asked(title string) bool {
+func (p *renderer) asked(title string) bool {
 	return slices.ContainsFunc(p.previews, func(t string) bool { return t == title || strings.HasPrefix(t, title+" ") })
 }
 
 // printed shows the beginning and the end of an output.
-func (p *paper) printed(text string) {
+func (p *renderer) printed(text string) {
 	x := chat.Printed(text, p.whole)
 	show := func(ls []string) {
 		for _, l := range ls {
@@ -241,7 +241,7 @@ func (p *paper) printed(text string) {
 
 // diff shows a change of files. Of a long one it shows only the first most lines; 0
 // shows all.
-func (p *paper) diff(text string, most int) {
+func (p *renderer) diff(text string, most int) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	cut := 0
 	if most > 0 && len(lines) > most+most/4 && !p.whole {
@@ -272,7 +272,7 @@ func (p *paper) diff(text string, most int) {
 }
 
 // planned shows a plan, or the changes of one that is already shown.
-func (p *paper) planned(b chat.Plan) {
+func (p *renderer) planned(b chat.Plan) {
 	same := len(p.plan) == len(b.Items)
 	for i := range b.Items {
 		same = same && p.plan[i].Text == b.Items[i].Text
@@ -293,7 +293,7 @@ func (p *paper) planned(b chat.Plan) {
 	}
 }
 
-func (p *paper) note(b chat.Note) {
+func (p *renderer) note(b chat.Note) {
 	role, text := styled.Dim, b.Text
 	switch b.Kind {
 	case chat.OfWarning:
@@ -331,7 +331,7 @@ func (p *paper) note(b chat.Note) {
 	}
 }
 
-func (p *paper) turnEnd(b chat.TurnEnd) {
+func (p *renderer) turnEnd(b chat.TurnEnd) {
 	p.previews, p.ticks = nil, false
 	p.begin(aTurnEnd)
 	if b.Error != "" && b.End != event.EndPermission {
@@ -352,7 +352,7 @@ func (p *paper) turnEnd(b chat.TurnEnd) {
 }
 
 // command shows what a person's own command prints.
-func (p *paper) command(ch chat.Change, b chat.Command) {
+func (p *renderer) command(ch chat.Change, b chat.Command) {
 	if p.flow == nil && (ch.More != "" || ch.What == chat.Finished) {
 		line := b.Line
 		if line == "" && len(p.shells) > 0 {
@@ -382,7 +382,7 @@ func (p *paper) command(ch chat.Change, b chat.Command) {
 
 // question shows the subject of a question as soon as it is asked, and later the
 // answer.
-func (p *paper) question(ch chat.Change, b chat.Question) {
+func (p *renderer) question(ch chat.Change, b chat.Question) {
 	switch ch.What {
 	case chat.Added:
 		p.begin(aNote)
@@ -405,7 +405,7 @@ func (p *paper) question(ch chat.Change, b chat.Question) {
 	}
 }
 
-func (p *paper) consent(i, n int, c chat.Consent) {
+func (p *renderer) consent(i, n int, c chat.Consent) {
 	head := "? "
 	if n > 1 {
 		head = fmt.Sprintf("? %d of %d: ", i+1, n)
@@ -430,7 +430,7 @@ func (p *paper) consent(i, n int, c chat.Consent) {
 	}
 }
 
-func (p *paper) answered(b chat.Question) {
+func (p *renderer) answered(b chat.Question) {
 	p.begin(aNote)
 	switch {
 	case len(b.Verdicts) == 0 && b.Answer == "":

@@ -16,7 +16,7 @@ const crewRows = 6
 
 // crew shows a swarm's tasks as a tree, each with its worker, state and cost, or an
 // agent in a line. Of many, those that work come first; most 0 shows all.
-func (p *paper) crew(b chat.Crew, began, now time.Time, most int) (out []styled.Line) {
+func (p *renderer) crew(b chat.Crew, began, now time.Time, most int) (out []styled.Line) {
 	if b.Goal == "" && len(b.Members) == 1 {
 		return p.agentLine(b.Members[0], now)
 	}
@@ -76,7 +76,7 @@ func present(all []chat.Member, most int) (out []chat.Member) {
 }
 
 // member is a task of a swarm in a line.
-func (p *paper) member(branch string, m chat.Member) styled.Line {
+func (p *renderer) member(branch string, m chat.Member) styled.Line {
 	sign, role := "☐ ", styled.Text
 	switch {
 	case m.Bad:
@@ -104,7 +104,7 @@ func (p *paper) member(branch string, m chat.Member) styled.Line {
 }
 
 // agentLine shows an agent, and what it did last.
-func (p *paper) agentLine(m chat.Member, now time.Time) []styled.Line {
+func (p *renderer) agentLine(m chat.Member, now time.Time) []styled.Line {
 	sign, role := "● ", styled.Accent
 	switch {
 	case m.Bad:

@@ -25,7 +25,7 @@ func (s *screen) frame() {
 	s.titles()
 	var done []string
 	if s.ready {
-		for _, l := range s.paper.done() {
+		for _, l := range s.renderer.done() {
 			done = append(done, s.Theme.Render(l))
 		}
 	}
@@ -56,13 +56,13 @@ func (s *screen) live() (out []styled.Line, caret paint.Caret) {
 		above = s.asked(room)
 		above = append(above, queued[:min(len(queued), max(0, room-len(above)))]...)
 	} else {
-		above = append(above, s.paper.rows(s.Now())...)
+		above = append(above, s.renderer.rows(s.Now())...)
 		above = append(above, queued...)
 	}
-	if len(above) > 0 && room > len(above) || s.paper.begun && room > len(above) {
+	if len(above) > 0 && room > len(above) || s.renderer.begun && room > len(above) {
 		above = append(above, nil)
 	}
-	if s.paper.begun && len(above) > 1 && room > len(above) && s.paper.flow == nil {
+	if s.renderer.begun && len(above) > 1 && room > len(above) && s.renderer.flow == nil {
 		above = append([]styled.Line{nil}, above...) // apart from what is finished
 	}
 	out = append(out, above[max(0, len(above)-room):]...)

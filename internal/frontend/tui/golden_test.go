@@ -146,7 +146,7 @@ func TestEveryBlock(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var tl chat.Timeline
-			p := &paper{width: c.width}
+			p := &renderer{width: c.width}
 			var b strings.Builder
 			show := func(lead string, ls []styled.Line) {
 				for _, l := range ls {

@@ -227,7 +227,7 @@ func (s *screen) enter() {
 	s.spoken = true
 	s.keep(text)
 	if in := chat.ReadInput(text); in.Shell && in.Text != "" {
-		s.paper.shells = append(s.paper.shells, in.Text)
+		s.renderer.shells = append(s.renderer.shells, in.Text)
 	}
 	s.talk.Enter(text, with)
 	s.backFromAside()

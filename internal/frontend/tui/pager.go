@@ -52,7 +52,7 @@ func (s *screen) unfold(ctx context.Context) {
 func (s *screen) whole(ctx context.Context, open *session.Session) ([]styled.Line, error) {
 	f := chat.Follow(ctx, open)
 	defer f.Stop()
-	p := paper{whole: true, links: s.Theme.Links}
+	p := renderer{whole: true, links: s.Theme.Links}
 	err := f.CatchUp(ctx, func(ch chat.Change) { p.take(ch) })
 	return p.done(), err
 }

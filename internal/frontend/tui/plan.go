@@ -13,7 +13,7 @@ import (
 // This file draws what stands beside the conversation: questions aside, and plans.
 
 // aside shows a question beside the conversation with its answer, apart from both sides.
-func (p *paper) aside(b chat.Aside) {
+func (p *renderer) aside(b chat.Aside) {
 	p.begin(aPrompt)
 	p.put(styled.Of(styled.Accent, "◇ ").Add(styled.Person, "btw: "+b.Question).Wrap(p.width, inset)...)
 	bar := styled.Of(styled.Dim, "│ ")
@@ -37,7 +37,7 @@ func (p *paper) aside(b chat.Aside) {
 
 // document shows a plan that a person edited. The model's own has just been shown as
 // its reply.
-func (p *paper) document(b chat.Document) {
+func (p *renderer) document(b chat.Document) {
 	p.begin(aNote)
 	if b.By != "person" {
 		p.wrapped(styled.Accent, fmt.Sprintf("▤ a plan with %s; /plan shows it", brief.Plural(b.Phases, "phase", "phases")))
@@ -53,7 +53,7 @@ const planRows = 5
 
 // ticking returns the model's list of steps as far as it matters now: what is done last,
 // what is in hand, what comes next.
-func (p *paper) ticking() (out []styled.Line) {
+func (p *renderer) ticking() (out []styled.Line) {
 	items := p.plan
 	if !p.ticks || p.since < planRows || p.whole { // it still stands right above
 		return nil

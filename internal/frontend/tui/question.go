@@ -170,8 +170,8 @@ func (s *screen) heard(h chat.Heard) {
 	case chat.ShowsWhole:
 		for _, c := range a.form.Calls() {
 			if c.Long() {
-				s.paper.begin(aNote)
-				s.paper.diff(c.Preview, 0)
+				s.renderer.begin(aNote)
+				s.renderer.diff(c.Preview, 0)
 			}
 		}
 	case chat.IsCommand:

@@ -40,10 +40,10 @@ func (s *screen) states() []styled.Line {
 			out = append(out, append(styled.Of(styled.Text, "  "), step(it)...))
 		}
 	}
-	for _, l := range s.paper.open {
+	for _, l := range s.renderer.open {
 		if c, ok := l.Body.(chat.Crew); ok {
 			out = append(out, nil)
-			out = append(out, s.paper.crew(c, l.Began, s.Now(), 0)...)
+			out = append(out, s.renderer.crew(c, l.Began, s.Now(), 0)...)
 		}
 	}
 	return out

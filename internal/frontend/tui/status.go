@@ -138,9 +138,9 @@ func (s *screen) activity(state fsm.State) string {
 		return "working"
 	case lifecycle.StreamingResponse:
 		switch {
-		case s.paper.flow != nil:
+		case s.renderer.flow != nil:
 			return "answering"
-		case s.paper.thinks():
+		case s.renderer.thinks():
 			return "thinking"
 		}
 		return "waiting for the model"

@@ -13,7 +13,7 @@
 // writes nothing and no timer runs. What comes from a model, a tool or a file
 // was sanitised by chat; colours are its own.
 //
-// Where to look: tui.go is the loop, frame.go what a frame is made of, paper.go
+// Where to look: tui.go is the loop, frame.go what a frame is made of, renderer.go
 // and cards.go what is final, input.go and question.go the keys, status.go the
 // line at the bottom. paint writes frames, keys reads the terminal, editor is the
 // prompt, tty the terminal's state.
@@ -100,14 +100,14 @@ type Exit struct{ By string }
 // screen is what is shown and the state of the keys. One goroutine owns it.
 type screen struct {
 	Config
-	talk  *chat.Conversation
-	paint *paint.Painter
-	paper paper
-	edit  *editor.Editor
-	modal *editor.Modal // nil: the keys are those of shells
-	aside string        // a prompt that was put aside; "" for none
-	ask   *asking
-	done  string // the id of the question that was answered last
+	talk     *chat.Conversation
+	paint    *paint.Painter
+	renderer renderer
+	edit     *editor.Editor
+	modal    *editor.Modal // nil: the keys are those of shells
+	aside    string        // a prompt that was put aside; "" for none
+	ask      *asking
+	done     string // the id of the question that was answered last
 
 	changes chan []chat.Change
 	failed  chan error
@@ -153,8 +153,8 @@ func Run(ctx context.Context, cfg Config) (Exit, error) {
 		changes: make(chan []chat.Change), failed: make(chan error, 1), posted: make(chan func()), waits: map[string]bool{}, ready: !cfg.Ask,
 	}
 	s.paint.Reflows = !cfg.Cuts
-	s.paper.resize(cfg.Width)
-	s.paper.links = cfg.Theme.Links
+	s.renderer.resize(cfg.Width)
+	s.renderer.links = cfg.Theme.Links
 	s.edit.Remember(cfg.Past)
 	if cfg.Vi {
 		s.modal = editor.NewModal(s.edit)
@@ -299,7 +299,7 @@ func (s *screen) change(ch chat.Change) {
 		}
 		return
 	}
-	s.paper.take(ch)
+	s.renderer.take(ch)
 	if ch.Past || ch.What != chat.Finished {
 		return
 	}
@@ -328,7 +328,7 @@ func (s *screen) event(ctx context.Context, e any) bool {
 	case Resize:
 		s.Width, s.Height = e.Width, e.Height
 		s.paint.Resize(e.Width)
-		s.paper.resize(e.Width)
+		s.renderer.resize(e.Width)
 		return true
 	case keys.Focus:
 		s.sat = !e.In
@@ -378,11 +378,11 @@ func (s *screen) opens() {
 // closes prints the finished lines, so that they stay, and restores the terminal.
 func (s *screen) closes() {
 	s.paint.Back()
-	if s.paper.flow != nil { // what stands half written
-		s.paper.put(s.paper.pending()...)
+	if s.renderer.flow != nil { // what stands half written
+		s.renderer.put(s.renderer.pending()...)
 	}
 	var last []string
-	for _, l := range s.paper.done() {
+	for _, l := range s.renderer.done() {
 		last = append(last, s.Theme.Render(l))
 	}
 	if text := s.edit.Text(); text != "" && s.over != nil {

@@ -36,7 +36,7 @@ func TestTriesAlike(t *testing.T) {
 		{"another request", false, []chat.Change{retry("a", 1, "x"), note, retry("b", 1, "x")}, "! try 1 failed: x; again in 1 s\ninterrupted\n! try 1 failed: x; again in 1 s"},
 		{"nothing folded", true, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), note}, "! try 1 failed: x; again in 1 s\n! try 2 failed: x; again in 1 s\ninterrupted"},
 	} {
-		p := &paper{width: 80, whole: c.whole}
+		p := &renderer{width: 80, whole: c.whole}
 		for _, ch := range c.changes {
 			p.take(ch)
 		}

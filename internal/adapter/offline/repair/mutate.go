@@ -39,7 +39,7 @@ func (m *module) offset(p token.Pos) int { return m.fset.File(p).Offset(p) }
 // would try.
 type operator struct {
 	name  string
-	apply func(s *site, n ast.Node)
+	apply func(s *mutator, n ast.Node)
 }
 
 // operators is the table; the order decides between equal scores.
@@ -53,8 +53,9 @@ func operators() []operator {
 	return all
 }
 
-// site is where an operator looks: a function, the nodes around, the types.
-type site struct {
+// mutator collects an operator's changes of one function, with the nodes around the
+// current one and the types.
+type mutator struct {
 	m       *module
 	fn      *function
 	src     string
@@ -70,7 +71,7 @@ type site struct {
 
 // mutate returns every candidate for a function, each once.
 func mutate(m *module, fn *function) []candidate {
-	s := &site{
+	s := &mutator{
 		m: m, fn: fn, src: fn.file.text, info: fn.pkg.info,
 		seen: map[string]int{}, cache: map[token.Pos][]*types.Var{},
 	}
@@ -91,7 +92,7 @@ func mutate(m *module, fn *function) []candidate {
 }
 
 // put proposes a change of the text between two positions.
-func (s *site) put(prior float64, from, to token.Pos, text string) {
+func (s *mutator) put(prior float64, from, to token.Pos, text string) {
 	a, b := s.m.offset(from), s.m.offset(to)
 	if s.src[a:b] == text {
 		return
@@ -109,7 +110,9 @@ func (s *site) put(prior float64, from, to token.Pos, text string) {
 }
 
 // replace proposes other text for a node.
-func (s *site) replace(prior float64, n ast.Node, text string) { s.put(prior, n.Pos(), n.End(), text) }
+func (s *mutator) replace(prior float64, n ast.Node, text string) {
+	s.put(prior, n.Pos(), n.End(), text)
+}
 
 // squeeze drops blanks, so that equal programs compare equal.
 func squeeze(text string) string {
@@ -117,12 +120,12 @@ func squeeze(text string) string {
 }
 
 // text is a node's source.
-func (s *site) text(n ast.Node) string {
+func (s *mutator) text(n ast.Node) string {
 	return s.src[s.m.offset(n.Pos()):s.m.offset(n.End())]
 }
 
 // operand is a node's source, in parentheses where it must have them.
-func (s *site) operand(e ast.Expr) string {
+func (s *mutator) operand(e ast.Expr) string {
 	switch e.(type) {
 	case *ast.BinaryExpr, *ast.UnaryExpr, *ast.StarExpr, *ast.FuncLit:
 		return "(" + s.text(e) + ")"
@@ -131,7 +134,7 @@ func (s *site) operand(e ast.Expr) string {
 }
 
 // typ is an expression's type, nil when it is not known.
-func (s *site) typ(e ast.Expr) types.Type {
+func (s *mutator) typ(e ast.Expr) types.Type {
 	t := s.info.TypeOf(e)
 	if t == nil || t == types.Typ[types.Invalid] {
 		return nil
@@ -140,7 +143,7 @@ func (s *site) typ(e ast.Expr) types.Type {
 }
 
 // parent is the n-th node around, 0 the nearest; nil outside the body.
-func (s *site) parent(n int) ast.Node {
+func (s *mutator) parent(n int) ast.Node {
 	if i := len(s.parents) - 1 - n; i >= 0 {
 		return s.parents[i]
 	}
@@ -148,7 +151,7 @@ func (s *site) parent(n int) ast.Node {
 }
 
 // inner reports whether the node lies in one of type T within the function.
-func inner[T ast.Node](s *site) (T, bool) {
+func inner[T ast.Node](s *mutator) (T, bool) {
 	for i := len(s.parents) - 1; i >= 0; i-- {
 		if t, ok := s.parents[i].(T); ok {
 			return t, true
@@ -159,7 +162,7 @@ func inner[T ast.Node](s *site) (T, bool) {
 }
 
 // loop is the nearest loop around, nil when there is none.
-func (s *site) loop() ast.Stmt {
+func (s *mutator) loop() ast.Stmt {
 	for i := len(s.parents) - 1; i >= 0; i-- {
 		switch l := s.parents[i].(type) {
 		case *ast.ForStmt:
@@ -175,7 +178,7 @@ func (s *site) loop() ast.Stmt {
 
 // vars returns the local variables that may be used at a position, nearest
 // first.
-func (s *site) vars(pos token.Pos) []*types.Var {
+func (s *mutator) vars(pos token.Pos) []*types.Var {
 	if v, ok := s.cache[pos]; ok {
 		return v
 	}
@@ -203,7 +206,7 @@ func (s *site) vars(pos token.Pos) []*types.Var {
 }
 
 // varsOf returns those of a type.
-func (s *site) varsOf(pos token.Pos, t types.Type) []*types.Var {
+func (s *mutator) varsOf(pos token.Pos, t types.Type) []*types.Var {
 	var out []*types.Var
 	for _, v := range s.vars(pos) {
 		if types.Identical(v.Type(), t) {
@@ -262,7 +265,7 @@ func nilable(t types.Type) bool {
 }
 
 // name writes a type as this file would.
-func (s *site) name(t types.Type) string {
+func (s *mutator) name(t types.Type) string {
 	return types.TypeString(t, func(p *types.Package) string {
 		if p == s.fn.pkg.types {
 			return ""
@@ -272,7 +275,7 @@ func (s *site) name(t types.Type) string {
 }
 
 // zero returns the source of a type's zero value, "" if it has no short form.
-func (s *site) zero(t types.Type) string {
+func (s *mutator) zero(t types.Type) string {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
 		switch {
@@ -295,7 +298,7 @@ func (s *site) zero(t types.Type) string {
 }
 
 // results returns the types of the results of the nearest function around.
-func (s *site) results() []types.Type {
+func (s *mutator) results() []types.Type {
 	ft := s.fn.decl.Type
 	if lit, ok := inner[*ast.FuncLit](s); ok {
 		ft = lit.Type
@@ -313,7 +316,7 @@ func (s *site) results() []types.Type {
 }
 
 // zeros writes a return statement with zero values, "" when that cannot be.
-func (s *site) zeros() string {
+func (s *mutator) zeros() string {
 	var parts []string
 	for _, t := range s.results() {
 		if t == nil {
@@ -352,7 +355,7 @@ type fragment struct {
 
 // fragments returns the function's index, selector and slice expressions with
 // their types, each text once.
-func (s *site) fragments() []fragment {
+func (s *mutator) fragments() []fragment {
 	if s.frags != nil {
 		return s.frags
 	}

@@ -24,7 +24,7 @@ func arithmeticOps() []operator {
 }
 
 // literal moves an integer constant by one.
-func literal(s *site, n ast.Node) {
+func literal(s *mutator, n ast.Node) {
 	l, ok := n.(*ast.BasicLit)
 	if !ok || l.Kind != token.INT {
 		return
@@ -53,7 +53,7 @@ func literal(s *site, n ast.Node) {
 
 // offByOne adds or takes one where a bound, an index, an argument or a result
 // stands.
-func offByOne(s *site, n ast.Node) {
+func offByOne(s *mutator, n ast.Node) {
 	e, ok := n.(ast.Expr)
 	if !ok || !isInt(s.typ(e)) || !s.info.Types[e].IsValue() || s.info.Types[e].Value != nil {
 		return
@@ -120,7 +120,7 @@ func offByOne(s *site, n ast.Node) {
 }
 
 // arithmetic swaps an operator for another of its family.
-func arithmetic(s *site, n ast.Node) {
+func arithmetic(s *mutator, n ast.Node) {
 	b, ok := n.(*ast.BinaryExpr)
 	if !ok {
 		return
@@ -156,7 +156,7 @@ func arithmetic(s *site, n ast.Node) {
 
 // operands swaps the sides of an operator that is not symmetric, and of a
 // concatenation.
-func operands(s *site, n ast.Node) {
+func operands(s *mutator, n ast.Node) {
 	b, ok := n.(*ast.BinaryExpr)
 	if !ok {
 		return
@@ -174,7 +174,7 @@ func operands(s *site, n ast.Node) {
 }
 
 // term drops one side of a sum, or adds a number that is in scope.
-func term(s *site, n ast.Node) {
+func term(s *mutator, n ast.Node) {
 	if b, ok := n.(*ast.BinaryExpr); ok {
 		switch b.Op {
 		case token.ADD, token.SUB:
@@ -245,7 +245,7 @@ func term(s *site, n ast.Node) {
 }
 
 // assignment swaps an assignment's operator.
-func assignment(s *site, n ast.Node) {
+func assignment(s *mutator, n ast.Node) {
 	switch a := n.(type) {
 	case *ast.IncDecStmt:
 		if a.Tok == token.INC {
@@ -277,7 +277,7 @@ func assignment(s *site, n ast.Node) {
 }
 
 // minus adds or takes the sign of a number.
-func minus(s *site, n ast.Node) {
+func minus(s *mutator, n ast.Node) {
 	if u, ok := n.(*ast.UnaryExpr); ok && u.Op == token.SUB {
 		s.replace(.35, u, s.text(u.X))
 		return
@@ -307,7 +307,7 @@ func minus(s *site, n ast.Node) {
 
 // divided turns float64(a / b) into float64(a) / float64(b), and a / b * c
 // into a * c / b.
-func divided(s *site, n ast.Node) {
+func divided(s *mutator, n ast.Node) {
 	if c, ok := n.(*ast.CallExpr); ok && len(c.Args) == 1 {
 		b, ok := c.Args[0].(*ast.BinaryExpr)
 		if ok && s.info.Types[c.Fun].IsType() && basic(s.typ(c), types.IsFloat) && isInt(s.typ(b)) {
@@ -330,7 +330,7 @@ func divided(s *site, n ast.Node) {
 }
 
 // start lets an accumulator begin with another value to start from.
-func start(s *site, n ast.Node) {
+func start(s *mutator, n ast.Node) {
 	var names []*ast.Ident
 	var value ast.Expr
 	switch d := n.(type) {
@@ -394,7 +394,7 @@ func start(s *site, n ast.Node) {
 }
 
 // clamped keeps the larger or the smaller of an old and a new value.
-func clamped(s *site, n ast.Node) {
+func clamped(s *mutator, n ast.Node) {
 	a, ok := n.(*ast.AssignStmt)
 	if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 || a.Tok != token.ASSIGN && a.Tok != token.DEFINE {
 		return

@@ -19,7 +19,7 @@ func callOps() []operator {
 }
 
 // swappedArgs swaps two arguments of the same type.
-func swappedArgs(s *site, n ast.Node) {
+func swappedArgs(s *mutator, n ast.Node) {
 	c, ok := n.(*ast.CallExpr)
 	if !ok {
 		return
@@ -40,14 +40,14 @@ func swappedArgs(s *site, n ast.Node) {
 }
 
 // swap exchanges the text of two nodes.
-func (s *site) swap(prior float64, a, b ast.Node) {
+func (s *mutator) swap(prior float64, a, b ast.Node) {
 	between := s.src[s.m.offset(a.End()):s.m.offset(b.Pos())]
 	s.put(prior, a.Pos(), b.End(), s.text(b)+between+s.text(a))
 }
 
 // swappedIndices turns x[i][j] into x[j][i], and swaps the elements of a
 // composite literal that is an index.
-func swappedIndices(s *site, n ast.Node) {
+func swappedIndices(s *mutator, n ast.Node) {
 	switch x := n.(type) {
 	case *ast.IndexExpr:
 		if in, ok := x.X.(*ast.IndexExpr); ok {
@@ -73,7 +73,7 @@ func swappedIndices(s *site, n ast.Node) {
 }
 
 // swappedValues turns a, b = x, y into a, b = y, x, and so for two results.
-func swappedValues(s *site, n ast.Node) {
+func swappedValues(s *mutator, n ast.Node) {
 	var list []ast.Expr
 	switch x := n.(type) {
 	case *ast.AssignStmt:
@@ -95,7 +95,7 @@ func swappedValues(s *site, n ast.Node) {
 }
 
 // unwrapped passes on an argument instead of a call's result.
-func unwrapped(s *site, n ast.Node) {
+func unwrapped(s *mutator, n ast.Node) {
 	c, ok := n.(*ast.CallExpr)
 	if !ok || len(c.Args) == 0 || s.info.Types[c.Fun].IsType() {
 		return
@@ -133,7 +133,7 @@ func unwrapped(s *site, n ast.Node) {
 
 // wrapped calls what this package has for a value: a function from T to T, or
 // a method of T that returns a T.
-func wrapped(s *site, n ast.Node) {
+func wrapped(s *mutator, n ast.Node) {
 	e, ok := n.(ast.Expr)
 	if !ok || !s.value(e) || s.info.Types[e].Value != nil || !s.info.Types[e].IsValue() {
 		return
@@ -168,7 +168,7 @@ func wrapped(s *site, n ast.Node) {
 }
 
 // runes counts characters instead of bytes, and walks them.
-func runes(s *site, n ast.Node) {
+func runes(s *mutator, n ast.Node) {
 	if c, ok := n.(*ast.CallExpr); ok && isLen(c) && isString(s.typ(c.Args[0])) {
 		s.replace(.25, c, "len([]rune("+s.text(c.Args[0])+"))")
 	}
@@ -182,7 +182,7 @@ func runes(s *site, n ast.Node) {
 }
 
 // copied stores a copy of a slice that goes on being changed.
-func copied(s *site, n ast.Node) {
+func copied(s *mutator, n ast.Node) {
 	id, ok := n.(*ast.Ident)
 	if !ok || !s.value(id) {
 		return

@@ -19,7 +19,7 @@ func compareOps() []operator {
 }
 
 // comparison moves the bound of an ordering, or turns an equality into one.
-func comparison(s *site, n ast.Node) {
+func comparison(s *mutator, n ast.Node) {
 	b, ok := n.(*ast.BinaryExpr)
 	if !ok {
 		return
@@ -62,7 +62,7 @@ func isLen(e ast.Expr) bool {
 }
 
 // reversed turns an ordering round.
-func reversed(s *site, n ast.Node) {
+func reversed(s *mutator, n ast.Node) {
 	b, ok := n.(*ast.BinaryExpr)
 	if !ok {
 		return
@@ -77,7 +77,7 @@ func reversed(s *site, n ast.Node) {
 }
 
 // junction swaps && and ||.
-func junction(s *site, n ast.Node) {
+func junction(s *mutator, n ast.Node) {
 	b, ok := n.(*ast.BinaryExpr)
 	if !ok {
 		return
@@ -89,7 +89,7 @@ func junction(s *site, n ast.Node) {
 }
 
 // negated adds or takes a negation, of a whole condition or of one clause.
-func negated(s *site, n ast.Node) {
+func negated(s *mutator, n ast.Node) {
 	if u, ok := n.(*ast.UnaryExpr); ok && u.Op == token.NOT {
 		s.replace(.5, u, s.text(u.X))
 		return
@@ -119,7 +119,7 @@ func negated(s *site, n ast.Node) {
 }
 
 // dropped takes one side of a && or ||: a clause too many.
-func dropped(s *site, n ast.Node) {
+func dropped(s *mutator, n ast.Node) {
 	b, ok := n.(*ast.BinaryExpr)
 	if !ok || b.Op != token.LAND && b.Op != token.LOR {
 		return
@@ -130,7 +130,7 @@ func dropped(s *site, n ast.Node) {
 
 // returnedBool changes a constant answer: into the other one, or into a
 // question about a local count.
-func returnedBool(s *site, n ast.Node) {
+func returnedBool(s *mutator, n ast.Node) {
 	r, ok := n.(*ast.ReturnStmt)
 	if !ok {
 		return

@@ -22,7 +22,7 @@ func guardOps() []operator {
 
 // tests returns conditions that are true when something usual is missing, with
 // the reverse.
-func (s *site) tests(pos token.Pos, used map[string]bool) [][2]string {
+func (s *mutator) tests(pos token.Pos, used map[string]bool) [][2]string {
 	var out [][2]string
 	var ints, sized []string
 	for _, v := range s.vars(pos) {
@@ -64,7 +64,7 @@ func names(n ast.Node) map[string]bool {
 }
 
 // clause adds a clause to a condition.
-func clause(s *site, n ast.Node) {
+func clause(s *mutator, n ast.Node) {
 	var cond ast.Expr
 	var body ast.Node
 	switch x := n.(type) {
@@ -158,7 +158,7 @@ func names2(text string) map[string]bool {
 
 // guard leaves a function, or a turn of a loop, before it uses what is not
 // there.
-func guard(s *site, n ast.Node) {
+func guard(s *mutator, n ast.Node) {
 	st, ok := n.(ast.Stmt)
 	if !ok || !s.listed(n) {
 		return
@@ -237,7 +237,7 @@ func guard(s *site, n ast.Node) {
 }
 
 // failures writes return statements with the package's own errors.
-func (s *site) failures() []string {
+func (s *mutator) failures() []string {
 	res := s.results()
 	if len(res) == 0 || res[len(res)-1] == nil || res[len(res)-1].String() != "error" {
 		return nil
@@ -253,7 +253,7 @@ func (s *site) failures() []string {
 }
 
 // simple reports an expression without a call.
-func (s *site) simple(e ast.Expr) bool {
+func (s *mutator) simple(e ast.Expr) bool {
 	ok := true
 	ast.Inspect(e, func(n ast.Node) bool {
 		if c, call := n.(*ast.CallExpr); call && !isLen(c) {
@@ -265,7 +265,7 @@ func (s *site) simple(e ast.Expr) bool {
 }
 
 // baseCase ends a function at once for an empty or small argument.
-func baseCase(s *site, n ast.Node) {
+func baseCase(s *mutator, n ast.Node) {
 	st, ok := n.(ast.Stmt)
 	if !ok || len(s.parents) != 1 || len(s.fn.decl.Body.List) == 0 || s.fn.decl.Body.List[0] != st {
 		return
@@ -315,7 +315,7 @@ func baseCase(s *site, n ast.Node) {
 }
 
 // made makes a map before it is written to.
-func made(s *site, n ast.Node) {
+func made(s *mutator, n ast.Node) {
 	a, ok := n.(*ast.AssignStmt)
 	if !ok || len(a.Lhs) != 1 || !s.listed(n) {
 		return
@@ -335,7 +335,7 @@ func made(s *site, n ast.Node) {
 }
 
 // errorOf returns an error that was seen and dropped.
-func errorOf(s *site, n ast.Node) {
+func errorOf(s *mutator, n ast.Node) {
 	r, ok := n.(*ast.ReturnStmt)
 	if !ok || len(r.Results) == 0 {
 		return

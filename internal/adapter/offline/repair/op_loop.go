@@ -18,7 +18,7 @@ func loopOps() []operator {
 }
 
 // branch swaps break, continue and return.
-func branch(s *site, n ast.Node) {
+func branch(s *mutator, n ast.Node) {
 	b, ok := n.(*ast.BranchStmt)
 	if !ok || s.loop() == nil {
 		return
@@ -35,7 +35,7 @@ func branch(s *site, n ast.Node) {
 }
 
 // endless adds a condition to a loop without one.
-func endless(s *site, n ast.Node) {
+func endless(s *mutator, n ast.Node) {
 	f, ok := n.(*ast.ForStmt)
 	if !ok || f.Cond != nil || f.Init != nil || f.Post != nil {
 		return
@@ -53,7 +53,7 @@ func endless(s *site, n ast.Node) {
 }
 
 // bounds starts a counting loop elsewhere, or counts with another end.
-func bounds(s *site, n ast.Node) {
+func bounds(s *mutator, n ast.Node) {
 	f, ok := n.(*ast.ForStmt)
 	if !ok {
 		return
@@ -86,7 +86,7 @@ func bounds(s *site, n ast.Node) {
 }
 
 // ranged goes over a part of a slice, over another one, or by index.
-func ranged(s *site, n ast.Node) {
+func ranged(s *mutator, n ast.Node) {
 	r, ok := n.(*ast.RangeStmt)
 	if !ok {
 		return
@@ -123,7 +123,7 @@ func ranged(s *site, n ast.Node) {
 }
 
 // repeated makes an if a loop and a loop an if: once, or as long as.
-func repeated(s *site, n ast.Node) {
+func repeated(s *mutator, n ast.Node) {
 	switch x := n.(type) {
 	case *ast.IfStmt:
 		if x.Init == nil && x.Else == nil && !leaves(x.Body) {

@@ -18,7 +18,7 @@ func sliceOps() []operator {
 }
 
 // sliceBound drops, adds or swaps a bound.
-func sliceBound(s *site, n ast.Node) {
+func sliceBound(s *mutator, n ast.Node) {
 	x, ok := n.(*ast.SliceExpr)
 	if !ok || x.Slice3 {
 		return
@@ -50,7 +50,7 @@ func sliceBound(s *site, n ast.Node) {
 }
 
 // part takes the head or the tail of a slice or string.
-func part(s *site, n ast.Node) {
+func part(s *mutator, n ast.Node) {
 	e, ok := n.(ast.Expr)
 	if !ok || !s.value(e) {
 		return
@@ -92,7 +92,7 @@ func part(s *site, n ast.Node) {
 
 // appended changes the order of two slices that are put together, or what is
 // put to them.
-func appended(s *site, n ast.Node) {
+func appended(s *mutator, n ast.Node) {
 	c, ok := n.(*ast.CallExpr)
 	if !ok || !isIdent(c.Fun, "append") || len(c.Args) != 2 {
 		return
@@ -116,7 +116,7 @@ func appended(s *site, n ast.Node) {
 }
 
 // returnedSlice returns something else than nothing, or more than one part.
-func returnedSlice(s *site, n ast.Node) {
+func returnedSlice(s *mutator, n ast.Node) {
 	r, ok := n.(*ast.ReturnStmt)
 	if !ok {
 		return
@@ -162,7 +162,7 @@ func returnedSlice(s *site, n ast.Node) {
 }
 
 // wrongIndex indexes from the other end, or at the ends.
-func wrongIndex(s *site, n ast.Node) {
+func wrongIndex(s *mutator, n ast.Node) {
 	x, ok := n.(*ast.IndexExpr)
 	if !ok || s.typ(x.X) == nil || !isInt(s.typ(x.Index)) || !s.simple(x.X) {
 		return

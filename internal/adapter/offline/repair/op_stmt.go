@@ -23,7 +23,7 @@ func statementOps() []operator {
 }
 
 // listed reports whether a node is a statement of a list.
-func (s *site) listed(n ast.Node) bool {
+func (s *mutator) listed(n ast.Node) bool {
 	if _, ok := n.(ast.Stmt); !ok {
 		return false
 	}
@@ -41,7 +41,7 @@ func (s *site) listed(n ast.Node) bool {
 }
 
 // list is the statement list that holds the node.
-func (s *site) list() []ast.Stmt {
+func (s *mutator) list() []ast.Stmt {
 	switch p := s.parent(0).(type) {
 	case *ast.BlockStmt:
 		return p.List
@@ -54,7 +54,7 @@ func (s *site) list() []ast.Stmt {
 }
 
 // indent is the white space before a node on its line.
-func (s *site) indent(n ast.Node) string {
+func (s *mutator) indent(n ast.Node) string {
 	at := s.m.offset(n.Pos())
 	from := strings.LastIndexByte(s.src[:at], '\n') + 1
 	line := s.src[from:at]
@@ -62,20 +62,20 @@ func (s *site) indent(n ast.Node) string {
 }
 
 // insert puts lines before a statement.
-func (s *site) insert(prior float64, before ast.Stmt, text string) {
+func (s *mutator) insert(prior float64, before ast.Stmt, text string) {
 	in := s.indent(before)
 	s.put(prior, before.Pos(), before.Pos(), strings.ReplaceAll(text, "\n", "\n"+in)+"\n"+in)
 }
 
 // insertAfter puts lines after a statement.
-func (s *site) insertAfter(prior float64, after ast.Stmt, text string) {
+func (s *mutator) insertAfter(prior float64, after ast.Stmt, text string) {
 	in := s.indent(after)
 	s.put(prior, after.End(), after.End(), "\n"+in+strings.ReplaceAll(text, "\n", "\n"+in))
 }
 
 // place proposes text before a statement, and after it where it is the last
 // and does not leave.
-func (s *site) place(prior float64, st ast.Stmt, text string) {
+func (s *mutator) place(prior float64, st ast.Stmt, text string) {
 	s.insert(prior, st, text)
 	list := s.list()
 	if len(list) == 0 || list[len(list)-1] != st {
@@ -89,7 +89,7 @@ func (s *site) place(prior float64, st ast.Stmt, text string) {
 }
 
 // ordered swaps a statement with the next one.
-func ordered(s *site, n ast.Node) {
+func ordered(s *mutator, n ast.Node) {
 	st, ok := n.(ast.Stmt)
 	if !ok || !s.listed(n) {
 		return
@@ -121,7 +121,7 @@ func movable(st ast.Stmt) float64 {
 
 // moved takes the last statement of a block out of it, to just after, or the
 // statement after a block into it.
-func moved(s *site, n ast.Node) {
+func moved(s *mutator, n ast.Node) {
 	st, ok := n.(ast.Stmt)
 	if !ok || !s.listed(n) {
 		return
@@ -164,7 +164,7 @@ func moved(s *site, n ast.Node) {
 }
 
 // assigned reports whether a variable is assigned to in a node.
-func (s *site) assigned(v *types.Var, in ast.Node) bool {
+func (s *mutator) assigned(v *types.Var, in ast.Node) bool {
 	found := false
 	ast.Inspect(in, func(n ast.Node) bool {
 		check := func(e ast.Expr) {
@@ -194,7 +194,7 @@ func (s *site) assigned(v *types.Var, in ast.Node) bool {
 }
 
 // uses reports whether a variable is mentioned in a node.
-func (s *site) uses(v *types.Var, in ast.Node) bool {
+func (s *mutator) uses(v *types.Var, in ast.Node) bool {
 	found := false
 	ast.Inspect(in, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && s.info.Uses[id] == v {
@@ -207,7 +207,7 @@ func (s *site) uses(v *types.Var, in ast.Node) bool {
 
 // missingUpdate carries a value to the next turn of a loop: a variable from
 // outside that the loop uses and never changes.
-func missingUpdate(s *site, n ast.Node) {
+func missingUpdate(s *mutator, n ast.Node) {
 	st, ok := n.(ast.Stmt)
 	if !ok || !s.listed(n) {
 		return
@@ -238,15 +238,15 @@ func missingUpdate(s *site, n ast.Node) {
 }
 
 // declared reports a variable that the function itself declares.
-func (s *site) declared(v *types.Var) bool {
+func (s *mutator) declared(v *types.Var) bool {
 	return v.Pos() > s.fn.decl.Body.Pos() && v.Pos() < s.fn.decl.Body.End()
 }
 
 // param reports a parameter.
-func (s *site) param(v *types.Var) bool { return !s.declared(v) }
+func (s *mutator) param(v *types.Var) bool { return !s.declared(v) }
 
 // missingMark marks what a set is asked for and is never told.
-func missingMark(s *site, n ast.Node) {
+func missingMark(s *mutator, n ast.Node) {
 	st, ok := n.(ast.Stmt)
 	if !ok || !s.listed(n) {
 		return
@@ -305,7 +305,7 @@ func missingMark(s *site, n ast.Node) {
 	}
 }
 
-func (s *site) markVar(st ast.Stmt, m, val string, v *types.Var) {
+func (s *mutator) markVar(st ast.Stmt, m, val string, v *types.Var) {
 	for _, o := range s.vars(st.Pos()) {
 		if o.Name() != m {
 			continue
@@ -317,7 +317,7 @@ func (s *site) markVar(st ast.Stmt, m, val string, v *types.Var) {
 }
 
 // missingAppend keeps an element that is in hand.
-func missingAppend(s *site, n ast.Node) {
+func missingAppend(s *mutator, n ast.Node) {
 	st, ok := n.(ast.Stmt)
 	if !ok || !s.listed(n) {
 		return
@@ -346,7 +346,7 @@ func missingAppend(s *site, n ast.Node) {
 }
 
 // missingCount counts something up or down, or starts a count again.
-func missingCount(s *site, n ast.Node) {
+func missingCount(s *mutator, n ast.Node) {
 	st, ok := n.(ast.Stmt)
 	if !ok || !s.listed(n) {
 		return
@@ -380,7 +380,7 @@ func missingCount(s *site, n ast.Node) {
 }
 
 // receiver is the method's receiver, nil in a function.
-func (s *site) receiver() *types.Var {
+func (s *mutator) receiver() *types.Var {
 	f := s.fn.decl
 	if f.Recv == nil || len(f.Recv.List) == 0 || len(f.Recv.List[0].Names) == 0 {
 		return nil
@@ -391,7 +391,7 @@ func (s *site) receiver() *types.Var {
 
 // missingLink sets a pointer field that the function knows to something in
 // scope.
-func missingLink(s *site, n ast.Node) {
+func missingLink(s *mutator, n ast.Node) {
 	st, ok := n.(ast.Stmt)
 	if !ok || !s.listed(n) {
 		return
@@ -412,7 +412,7 @@ func missingLink(s *site, n ast.Node) {
 	}
 }
 
-func (s *site) visible(pos token.Pos, name string) bool {
+func (s *mutator) visible(pos token.Pos, name string) bool {
 	for _, v := range s.vars(pos) {
 		if v.Name() == name {
 			return true
@@ -422,7 +422,7 @@ func (s *site) visible(pos token.Pos, name string) bool {
 }
 
 // missingDelete takes out of a map what the function looked up in it.
-func missingDelete(s *site, n ast.Node) {
+func missingDelete(s *mutator, n ast.Node) {
 	st, ok := n.(ast.Stmt)
 	if !ok || !s.listed(n) {
 		return

@@ -20,7 +20,7 @@ func variableOps() []operator {
 
 // value reports whether an expression is read here, not declared or assigned
 // by :=.
-func (s *site) value(e ast.Expr) bool {
+func (s *mutator) value(e ast.Expr) bool {
 	switch p := s.parent(0).(type) {
 	case *ast.AssignStmt:
 		for _, l := range p.Lhs {
@@ -52,7 +52,7 @@ func (s *site) value(e ast.Expr) bool {
 }
 
 // wrongVariable uses another variable, or a field of one, of the same type.
-func wrongVariable(s *site, n ast.Node) {
+func wrongVariable(s *mutator, n ast.Node) {
 	id, ok := n.(*ast.Ident)
 	if !ok {
 		return
@@ -108,7 +108,7 @@ func wrongVariable(s *site, n ast.Node) {
 
 // fields returns the fields of a struct, or of a pointer to one, that have a
 // type.
-func (s *site) fields(of, t types.Type) []string {
+func (s *mutator) fields(of, t types.Type) []string {
 	if p, ok := of.Underlying().(*types.Pointer); ok {
 		of = p.Elem()
 	}
@@ -126,7 +126,7 @@ func (s *site) fields(of, t types.Type) []string {
 }
 
 // globals returns the package's variables and constants of a type.
-func (s *site) globals(t types.Type) []string {
+func (s *mutator) globals(t types.Type) []string {
 	var out []string
 	sc := s.fn.pkg.types.Scope()
 	for _, name := range sc.Names() {
@@ -141,7 +141,7 @@ func (s *site) globals(t types.Type) []string {
 }
 
 // wrongField selects another field or method of the same type.
-func wrongField(s *site, n ast.Node) {
+func wrongField(s *mutator, n ast.Node) {
 	sel, ok := n.(*ast.SelectorExpr)
 	if !ok {
 		return
@@ -220,7 +220,7 @@ func twins() [][2]string {
 
 // wrongFunction calls a function of the same signature: one of this package,
 // or its twin in the standard library.
-func wrongFunction(s *site, n ast.Node) {
+func wrongFunction(s *mutator, n ast.Node) {
 	switch x := n.(type) {
 	case *ast.SelectorExpr:
 		for _, t := range twins() {
@@ -253,7 +253,7 @@ func wrongFunction(s *site, n ast.Node) {
 }
 
 // wrongConstant uses another constant of the package of the same type.
-func wrongConstant(s *site, n ast.Node) {
+func wrongConstant(s *mutator, n ast.Node) {
 	id, ok := n.(*ast.Ident)
 	if !ok {
 		return
@@ -272,7 +272,7 @@ func wrongConstant(s *site, n ast.Node) {
 
 // wrongExpression uses an expression that the function has elsewhere. Much
 // wrong code is right code in the wrong place.
-func wrongExpression(s *site, n ast.Node) {
+func wrongExpression(s *mutator, n ast.Node) {
 	e, ok := n.(ast.Expr)
 	if !ok {
 		return
@@ -320,7 +320,7 @@ func wrongExpression(s *site, n ast.Node) {
 }
 
 // shadowed makes := an assignment to the variable of an outer block.
-func shadowed(s *site, n ast.Node) {
+func shadowed(s *mutator, n ast.Node) {
 	a, ok := n.(*ast.AssignStmt)
 	if !ok || a.Tok != token.DEFINE {
 		return
@@ -354,7 +354,7 @@ func shadowed(s *site, n ast.Node) {
 
 // beside reports whether a name already stands on the other side of an
 // operator or among the arguments: f(a, a) and a < a are rarely meant.
-func (s *site) beside(e ast.Expr, name string) bool {
+func (s *mutator) beside(e ast.Expr, name string) bool {
 	switch p := s.parent(0).(type) {
 	case *ast.BinaryExpr:
 		return p.X != e && isIdent(p.X, name) || p.Y != e && isIdent(p.Y, name)

@@ -13,9 +13,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// post is one server over all its restarts: it is started when it is first
-// needed, and again after it died.
-type post struct {
+// managedServer keeps one server running: it starts the server when it is first needed,
+// and again after it died.
+type managedServer struct {
 	s   *Servers
 	srv Server
 	log *tail
@@ -40,12 +40,12 @@ type post struct {
 	resources []string // of the running server, or nil
 }
 
-func newPost(s *Servers, srv Server) *post {
-	return &post{s: s, srv: srv, log: &tail{}, learned: make(chan struct{})}
+func newManagedServer(s *Servers, srv Server) *managedServer {
+	return &managedServer{s: s, srv: srv, log: &tail{}, learned: make(chan struct{})}
 }
 
 // known is what was accepted of the server, nil for nothing.
-func (p *post) known() *Accepted {
+func (p *managedServer) known() *Accepted {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.looked {
@@ -59,7 +59,7 @@ func (p *post) known() *Accepted {
 }
 
 // begin reports whether learn must run now.
-func (p *post) begin() bool {
+func (p *managedServer) begin() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	was := p.begun
@@ -68,7 +68,7 @@ func (p *post) begin() bool {
 }
 
 // learn starts a server of which nothing is known.
-func (p *post) learn(ctx context.Context) {
+func (p *managedServer) learn(ctx context.Context) {
 	p.mu.Lock()
 	learned := p.learned
 	p.mu.Unlock()
@@ -79,7 +79,7 @@ func (p *post) learn(ctx context.Context) {
 }
 
 // settled waits until learn is finished.
-func (p *post) settled(ctx context.Context) bool {
+func (p *managedServer) settled(ctx context.Context) bool {
 	p.mu.Lock()
 	learned := p.learned
 	p.mu.Unlock()
@@ -92,7 +92,7 @@ func (p *post) settled(ctx context.Context) bool {
 }
 
 // get returns the connection to the running server, and starts one if there is none.
-func (p *post) get(ctx context.Context) (*conn, error) {
+func (p *managedServer) get(ctx context.Context) (*conn, error) {
 	if p.srv.Problem != "" {
 		return nil, errors.New(p.srv.Problem)
 	}
@@ -142,7 +142,7 @@ func (p *post) get(ctx context.Context) (*conn, error) {
 }
 
 // start starts the server and judges its descriptions.
-func (p *post) start(done chan struct{}, wait time.Duration) {
+func (p *managedServer) start(done chan struct{}, wait time.Duration) {
 	var c *conn
 	err := p.s.opt.Sleep(p.s.life, wait)
 	if err == nil {
@@ -166,7 +166,7 @@ func (p *post) start(done chan struct{}, wait time.Duration) {
 }
 
 // withLog adds the server's last output, which usually has the reason.
-func (p *post) withLog(err error) error {
+func (p *managedServer) withLog(err error) error {
 	if last := p.log.lines(3); len(last) > 0 {
 		return fmt.Errorf("%w; it printed: %s", err, cut(strings.Join(last, " | "), 600))
 	}
@@ -176,7 +176,7 @@ func (p *post) withLog(err error) error {
 // judge compares the server's descriptions with the accepted ones. The first
 // ones are accepted as they are: the person configured the server, or trusted
 // the folder that does.
-func (p *post) judge(ctx context.Context, c *conn) error {
+func (p *managedServer) judge(ctx context.Context, c *conn) error {
 	l, err := c.list(ctx)
 	if err != nil {
 		return fmt.Errorf("list its tools: %w", err)
@@ -232,7 +232,7 @@ func changes(name string, now trust.Pinning) string {
 }
 
 // held returns why a tool must not be called, "" if it may be.
-func (p *post) held(key string) string {
+func (p *managedServer) held(key string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -251,7 +251,7 @@ func (p *post) held(key string) string {
 
 // buryLocked drops a server that ended. How it ended decides how soon the next
 // one may be started.
-func (p *post) buryLocked() {
+func (p *managedServer) buryLocked() {
 	c := p.c
 	if c == nil || c.alive() {
 		return
@@ -262,13 +262,13 @@ func (p *post) buryLocked() {
 	go c.kill(0) // processes that it left behind
 }
 
-func (p *post) failedLocked(why error) {
+func (p *managedServer) failedLocked(why error) {
 	p.broken = why
 	p.restarts.Failed(p.s.opt.Now())
 }
 
 // stop ends the running server, if any, and permits a new start.
-func (p *post) stop() {
+func (p *managedServer) stop() {
 	p.mu.Lock()
 	c := p.c
 	p.c, p.broken = nil, nil
@@ -284,7 +284,7 @@ func (p *post) stop() {
 	}
 }
 
-func (p *post) status() Status {
+func (p *managedServer) status() Status {
 	a := p.known()
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// post is one server at one root, through all its lives: it is started at the
-// first need, started again when it died, and stopped when nobody needs it.
-type post struct {
+// managedServer keeps one server at one root running: it starts the server when it is
+// first needed, starts it again after it died, and stops it when nobody needs it.
+type managedServer struct {
 	s    *Servers
 	alts []*Server // what may do it, the best one first
 	root string
@@ -34,15 +34,15 @@ type post struct {
 	shown   chan struct{} // closed while the server is shown files as they are
 }
 
-func newPost(s *Servers, alts []*Server, root string) *post {
-	p := &post{s: s, alts: alts, root: root, idle: make(chan struct{}), shown: make(chan struct{})}
+func newManagedServer(s *Servers, alts []*Server, root string) *managedServer {
+	p := &managedServer{s: s, alts: alts, root: root, idle: make(chan struct{}), shown: make(chan struct{})}
 	close(p.idle)
 	close(p.shown)
 	return p
 }
 
 // get returns the running server, and starts one if there is none.
-func (p *post) get(ctx context.Context) (*client, error) {
+func (p *managedServer) get(ctx context.Context) (*client, error) {
 	for {
 		p.mu.Lock()
 		p.buryLocked()
@@ -81,7 +81,7 @@ func (p *post) get(ctx context.Context) (*client, error) {
 
 // buryLocked takes a server that ended out of use. How it ended decides how
 // soon the next one may be started.
-func (p *post) buryLocked() {
+func (p *managedServer) buryLocked() {
 	c := p.client
 	if c == nil {
 		return
@@ -98,13 +98,13 @@ func (p *post) buryLocked() {
 	p.s.remember(c)
 }
 
-func (p *post) failedLocked(why error) {
+func (p *managedServer) failedLocked(why error) {
 	p.broken = why
 	p.restarts.Failed(p.s.opt.Now())
 }
 
 // start starts the first available alternative.
-func (p *post) start(done chan struct{}, wait time.Duration) {
+func (p *managedServer) start(done chan struct{}, wait time.Duration) {
 	ctx, cancel := p.s.living()
 	defer cancel()
 	var c *client
@@ -127,7 +127,7 @@ func (p *post) start(done chan struct{}, wait time.Duration) {
 	close(done)
 }
 
-func (p *post) startFirst(ctx context.Context) (*client, error) {
+func (p *managedServer) startFirst(ctx context.Context) (*client, error) {
 	var first error
 	for i, srv := range p.alts {
 		c, err := p.s.launch(ctx, srv, p.root)
@@ -148,7 +148,7 @@ func (p *post) startFirst(ctx context.Context) (*client, error) {
 }
 
 // stop ends the server that runs, if any, and lets a new one be started.
-func (p *post) stop(ctx context.Context) {
+func (p *managedServer) stop(ctx context.Context) {
 	p.mu.Lock()
 	c := p.client
 	p.broken = nil
@@ -163,7 +163,7 @@ func (p *post) stop(ctx context.Context) {
 }
 
 // running returns the running client, nil if there is none.
-func (p *post) running() *client {
+func (p *managedServer) running() *client {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.buryLocked()
@@ -171,7 +171,7 @@ func (p *post) running() *client {
 }
 
 // enqueue queues changes to be reported to the server.
-func (p *post) enqueue(cs []tool.CodeChange) {
+func (p *managedServer) enqueue(cs []tool.CodeChange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.queue = append(p.queue, cs...)
@@ -187,7 +187,7 @@ func (p *post) enqueue(cs []tool.CodeChange) {
 }
 
 // work reports queued changes to the server until none is left.
-func (p *post) work() {
+func (p *managedServer) work() {
 	defer p.s.work.Done()
 	ctx, cancel := p.s.living()
 	defer cancel()
@@ -224,7 +224,7 @@ const (
 // tell sends changes to a server and waits for its diagnostics. It collects the
 // diagnostics of the files as they were before the change first: only the difference
 // shows what the change caused.
-func (p *post) tell(ctx context.Context, c *client, cs []tool.CodeChange) {
+func (p *managedServer) tell(ctx context.Context, c *client, cs []tool.CodeChange) {
 	var paths []string
 	made := map[string]bool{}
 	for _, ch := range cs {
@@ -258,7 +258,7 @@ func (p *post) tell(ctx context.Context, c *client, cs []tool.CodeChange) {
 }
 
 // unlessMore returns a context that ends when more changes come.
-func (p *post) unlessMore(ctx context.Context) context.Context {
+func (p *managedServer) unlessMore(ctx context.Context) context.Context {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.hurry != nil {
@@ -273,7 +273,7 @@ func (p *post) unlessMore(ctx context.Context) context.Context {
 
 // before opens documents as they were before the changes, and those that may
 // depend on them. It returns which were not open.
-func (p *post) before(ctx context.Context, c *client, cs []tool.CodeChange, paths []string) (opened []string) {
+func (p *managedServer) before(ctx context.Context, c *client, cs []tool.CodeChange, paths []string) (opened []string) {
 	done := map[string]bool{}
 	for _, ch := range cs {
 		path := p.s.abs(ch.Path)
@@ -303,7 +303,7 @@ func (p *post) before(ctx context.Context, c *client, cs []tool.CodeChange, path
 
 // check waits for the diagnostics of the documents as they are, and asks for
 // them where they are not pushed.
-func (p *post) check(ctx context.Context, c *client, limit, still time.Duration) bool {
+func (p *managedServer) check(ctx context.Context, c *client, limit, still time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if c.pulls() {
@@ -315,7 +315,7 @@ func (p *post) check(ctx context.Context, c *client, limit, still time.Duration)
 }
 
 // showLocked lets questions go on: the server now has the files as they are.
-func (p *post) showLocked() {
+func (p *managedServer) showLocked() {
 	select {
 	case <-p.shown:
 	default:
@@ -325,7 +325,7 @@ func (p *post) showLocked() {
 
 // ask returns the running server for a question. While it still learns what was
 // wrong before a change, it is shown files as they were: the question waits.
-func (p *post) ask(ctx context.Context) (*client, error) {
+func (p *managedServer) ask(ctx context.Context) (*client, error) {
 	c, err := p.get(ctx)
 	if err != nil {
 		return nil, err
@@ -344,7 +344,7 @@ func (p *post) ask(ctx context.Context) (*client, error) {
 }
 
 // caught waits until all changes are told and answered, for at most a time.
-func (p *post) caught(ctx context.Context) bool {
+func (p *managedServer) caught(ctx context.Context) bool {
 	p.mu.Lock()
 	idle := p.idle
 	p.mu.Unlock()
@@ -357,7 +357,7 @@ func (p *post) caught(ctx context.Context) bool {
 }
 
 // fresh returns diagnostics that changes caused and that were not reported yet.
-func (p *post) fresh() []tool.Diagnostic {
+func (p *managedServer) fresh() []tool.Diagnostic {
 	p.mu.Lock()
 	c := p.client
 	p.mu.Unlock()
@@ -369,7 +369,7 @@ func (p *post) fresh() []tool.Diagnostic {
 
 // standing returns the diagnostics that changes caused, that were reported, and that
 // remain.
-func (p *post) standing() []tool.Diagnostic {
+func (p *managedServer) standing() []tool.Diagnostic {
 	c := p.running()
 	if c == nil {
 		return nil
@@ -378,7 +378,7 @@ func (p *post) standing() []tool.Diagnostic {
 }
 
 // able reports whether a server is available. Nobody needs to wait for an absent one.
-func (p *post) able() bool {
+func (p *managedServer) able() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.client != nil {

@@ -14,26 +14,25 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 )
 
-// paper makes lines of a timeline's changes: those that are finished, in the
-// order in which they stay, and those of what is open. It knows no terminal and
-// no clock.
-type paper struct {
+// renderer turns a timeline's changes into lines: the finished ones, in their final
+// order, and those of blocks that are still open. It uses no terminal and no clock.
+type renderer struct {
 	width int
 	links bool
 	whole bool // nothing is folded
 
-	out    []styled.Line // finished and not taken yet
-	last   cardKind      // of what stands last
-	begun  bool          // something stands there
+	out    []styled.Line // finished, not yet returned by done
+	last   cardKind      // the last card's
+	begun  bool          // there is a card
 	folded string        // the reasoning that was folded last
 	flow   *flow         // the text that grows at the end
-	queue  []chat.Change // what is finished behind it
+	queue  []chat.Change // finished blocks that wait for flow to end
 	open   []*live       // in the order they appeared
 	plan   []tool.Item
 	ticks  bool // the list of steps was changed in this turn
-	since  int  // lines that were written after it
+	since  int  // lines written after plan
 	lost   brief.Lost
-	tries  tries
+	tries  retries
 	shells []string // a person's own commands that have not begun
 	// previews are the titles of this turn's calls whose change a question showed.
 	previews []string
@@ -52,19 +51,19 @@ const (
 	aTurnEnd
 )
 
-// flow is a text that is written as it comes.
+// flow is a text that is drawn while it arrives.
 type flow struct {
 	id   string
-	md   *markdown.Stream // nil: as it is
+	md   *markdown.Stream // nil: plain text
 	wrap bool             // lines are broken between words
-	rest string           // of a line that is not whole
+	rest string           // the start of a line that is not complete
 }
 
-// live is a block that is open.
+// live is an open block: its event has not arrived yet.
 type live struct {
 	chat.Block
 	tail  []string // the last lines of what it prints
-	part  string   // a line that is not whole
+	part  string   // a line that is not complete
 	lines int
 }
 
@@ -72,7 +71,7 @@ type live struct {
 const tailLines = 5
 
 // take handles a change.
-func (p *paper) take(ch chat.Change) {
+func (p *renderer) take(ch chat.Change) {
 	if ch.Told {
 		return
 	}
@@ -87,7 +86,7 @@ func (p *paper) take(ch chat.Change) {
 }
 
 // track keeps what is open.
-func (p *paper) track(ch chat.Change) {
+func (p *renderer) track(ch chat.Change) {
 	i := slices.IndexFunc(p.open, func(l *live) bool { return l.ID == ch.Block.ID })
 	switch {
 	case ch.What == chat.Finished && i >= 0:
@@ -127,7 +126,7 @@ func (l *live) printed(more string) {
 
 // write writes the final part of a change. While a text before it still grows, it
 // waits.
-func (p *paper) write(ch chat.Change) {
+func (p *renderer) write(ch chat.Change) {
 	if p.flow != nil && p.flow.id != ch.Block.ID {
 		if ch.What == chat.Finished || ch.More != "" || isQuestion(ch) {
 			p.queue = append(p.queue, ch)
@@ -163,7 +162,7 @@ func (p *paper) write(ch chat.Change) {
 }
 
 // thought folds the reasoning before a reply, which ends only with the reply.
-func (p *paper) thought() {
+func (p *renderer) thought() {
 	for _, l := range p.open {
 		if _, ok := l.Body.(chat.Thinking); ok && p.folded != l.ID {
 			p.fold(l.ID)
@@ -171,7 +170,7 @@ func (p *paper) thought() {
 	}
 }
 
-func (p *paper) fold(id string) {
+func (p *renderer) fold(id string) {
 	p.folded = id
 	p.begin(aCall)
 	p.put(styled.Of(styled.Dim, "∴ thought"))
@@ -183,7 +182,7 @@ func isQuestion(ch chat.Change) bool {
 }
 
 // next writes what waited for the end of a text.
-func (p *paper) next(ch chat.Change) {
+func (p *renderer) next(ch chat.Change) {
 	if ch.What != chat.Finished || p.flow != nil {
 		return
 	}
@@ -204,7 +203,7 @@ const (
 )
 
 // flows writes text as it comes.
-func (p *paper) flows(ch chat.Change, s cardKind, how textKind) {
+func (p *renderer) flows(ch chat.Change, s cardKind, how textKind) {
 	if ch.More != "" {
 		if p.flow == nil {
 			p.begin(s)
@@ -221,7 +220,7 @@ func (p *paper) flows(ch chat.Change, s cardKind, how textKind) {
 	}
 }
 
-func (f *flow) add(p *paper, more string) {
+func (f *flow) add(p *renderer, more string) {
 	if f.md != nil {
 		p.put(f.md.Write(more)...)
 		return
@@ -235,7 +234,7 @@ func (f *flow) add(p *paper, more string) {
 }
 
 // line writes a line that is whole. What goes on below it is indented like it.
-func (f *flow) line(p *paper, text string) {
+func (f *flow) line(p *renderer, text string) {
 	l := styled.Of(styled.Text, text)
 	if !f.wrap {
 		p.put(l)
@@ -248,7 +247,7 @@ func (f *flow) line(p *paper, text string) {
 	p.put(l.Wrap(p.width, styled.Of(styled.Text, strings.Repeat(" ", in)))...)
 }
 
-func (f *flow) end(p *paper) {
+func (f *flow) end(p *renderer) {
 	if f.md != nil {
 		p.put(f.md.Close()...)
 	} else if f.rest != "" {
@@ -257,7 +256,7 @@ func (f *flow) end(p *paper) {
 }
 
 // pending returns the unfinished end of the growing text.
-func (p *paper) pending() []styled.Line {
+func (p *renderer) pending() []styled.Line {
 	switch {
 	case p.flow == nil:
 		return nil
@@ -270,7 +269,7 @@ func (p *paper) pending() []styled.Line {
 }
 
 // begin begins a card. A blank line separates it from a card of another kind.
-func (p *paper) begin(s cardKind) {
+func (p *renderer) begin(s cardKind) {
 	p.alike()
 	if p.begun && (s != p.last || s == aPrompt) {
 		p.out = append(p.out, nil)
@@ -278,21 +277,21 @@ func (p *paper) begin(s cardKind) {
 	p.last = s
 }
 
-func (p *paper) put(ls ...styled.Line) {
+func (p *renderer) put(ls ...styled.Line) {
 	p.out = append(p.out, ls...)
 	p.since += len(ls)
 	p.begun = p.begun || len(ls) > 0
 }
 
 // done returns the finished lines.
-func (p *paper) done() []styled.Line {
+func (p *renderer) done() []styled.Line {
 	out := p.out
 	p.out = nil
 	return out
 }
 
 // resize sets the width of later lines.
-func (p *paper) resize(width int) {
+func (p *renderer) resize(width int) {
 	p.width = width
 	if p.flow != nil && p.flow.md != nil {
 		p.flow.md.Resize(width)
@@ -300,7 +299,7 @@ func (p *paper) resize(width int) {
 }
 
 // start begins another session and drops the open blocks of the one before.
-func (p *paper) start(s chat.Start) {
+func (p *renderer) start(s chat.Start) {
 	if p.flow != nil {
 		p.flow.end(p)
 		p.flow = nil
@@ -323,7 +322,7 @@ func (p *paper) start(s chat.Start) {
 }
 
 // rows returns the rows of the open blocks, for the live area.
-func (p *paper) rows(now time.Time) []styled.Line {
+func (p *renderer) rows(now time.Time) []styled.Line {
 	out := p.pending()
 	if len(p.open) > 0 && p.flow == nil {
 		out = append(out, p.ticking()...)
@@ -356,7 +355,7 @@ func (p *paper) rows(now time.Time) []styled.Line {
 	return out
 }
 
-func (p *paper) running(l *live, title string, now time.Time) []styled.Line {
+func (p *renderer) running(l *live, title string, now time.Time) []styled.Line {
 	head := styled.Of(styled.Accent, "● ").Add(styled.Text, title).Cut(p.width - 8)
 	out := []styled.Line{head.Add(styled.Dim, since(l.Began, now))}
 	tail := l.tail
@@ -387,7 +386,7 @@ func seconds(d time.Duration) string {
 }
 
 // thinks reports whether the model reasons, and its reply has not begun.
-func (p *paper) thinks() bool {
+func (p *renderer) thinks() bool {
 	return slices.ContainsFunc(p.open, func(l *live) bool {
 		_, ok := l.Body.(chat.Thinking)
 		return ok && p.folded != l.ID

@@ -16,9 +16,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// talk is one open session. One goroutine reads its conversation and sends updates to
-// the editor; another one handles the editor's messages.
-type talk struct {
+// openSession is one open session. One goroutine reads its conversation and sends
+// updates to the editor; another one handles the editor's messages.
+type openSession struct {
 	a      *agent
 	dir    string
 	chat   *chat.Conversation
@@ -40,7 +40,7 @@ type talk struct {
 	err     string // the failure that ended it
 	refusal string // why a prompt started no turn
 
-	calls     map[string]called             // open ones, by the id of their block
+	calls     map[string]callState          // open ones, by the id of their block
 	shows     map[string]bool               // of them: those that show a terminal
 	questions map[string]context.CancelFunc // that the editor is asked, by id
 }
@@ -52,9 +52,9 @@ type pending struct {
 }
 
 // run sends the conversation's changes to the editor until the conversation ends.
-func (t *talk) run() {
+func (t *openSession) run() {
 	defer close(t.done)
-	t.calls, t.shows, t.questions = map[string]called{}, map[string]bool{}, map[string]context.CancelFunc{}
+	t.calls, t.shows, t.questions = map[string]callState{}, map[string]bool{}, map[string]context.CancelFunc{}
 	for {
 		changes, err := t.chat.Next(t.ctx)
 		t.mu.Lock()
@@ -76,7 +76,7 @@ func (t *talk) run() {
 
 // end ends the session on this connection: the person left it, it was closed, or it
 // could not be opened or read.
-func (t *talk) end(err error) {
+func (t *openSession) end(err error) {
 	for _, stop := range t.questions {
 		stop()
 	}
@@ -100,7 +100,7 @@ func (t *talk) end(err error) {
 }
 
 // close closes the session and waits for that.
-func (t *talk) close() {
+func (t *openSession) close() {
 	t.mu.Lock()
 	first := !t.closing
 	t.closing = true
@@ -114,18 +114,18 @@ func (t *talk) close() {
 }
 
 // send sends an update.
-func (t *talk) send(update object) {
+func (t *openSession) send(update object) {
 	_ = t.a.conn.Notify(t.a.ctx, "session/update", object{"sessionId": t.id, "update": update})
 }
 
 // next returns an id for something that the log does not name.
-func (t *talk) next(kind string) string {
+func (t *openSession) next(kind string) string {
 	t.ids++
 	return "acp-" + kind + "-" + strconv.Itoa(t.ids)
 }
 
 // opened registers the session. Its request is answered here, unless a replay comes first.
-func (t *talk) opened(s chat.Start) {
+func (t *openSession) opened(s chat.Start) {
 	t.id = s.ID
 	t.a.mu.Lock()
 	t.a.talks[t.id] = t
@@ -133,7 +133,7 @@ func (t *talk) opened(s chat.Start) {
 }
 
 // begun answers the request that opened the session.
-func (t *talk) begun(s chat.Start) {
+func (t *openSession) begun(s chat.Start) {
 	if t.ready == nil {
 		return
 	}
@@ -157,7 +157,7 @@ func (t *talk) begun(s chat.Start) {
 
 // prompt takes a prompt of the person. It joins a running turn. Its answer comes in
 // version 1 when nothing runs any more, in version 2 once it has its place in the log.
-func (t *talk) prompt(blocks []block, reply answer) {
+func (t *openSession) prompt(blocks []block, reply answer) {
 	p, err := promptOf(t.dir, blocks)
 	if err != nil {
 		reply(nil, err)
@@ -188,7 +188,7 @@ func (t *talk) prompt(blocks []block, reply answer) {
 }
 
 // accepted answers a prompt of version 2, whose message has this id.
-func (t *talk) accepted(entry, message string) {
+func (t *openSession) accepted(entry, message string) {
 	if !t.a.v2() || entry == "" {
 		return
 	}
@@ -201,7 +201,7 @@ func (t *talk) accepted(entry, message string) {
 }
 
 // running reports that work began.
-func (t *talk) running() {
+func (t *openSession) running() {
 	if t.a.v2() && !t.busy {
 		t.busy = true
 		t.send(t.a.state("running", nil))
@@ -209,7 +209,7 @@ func (t *talk) running() {
 }
 
 // rest answers what is due when nothing runs and nothing waits.
-func (t *talk) rest() {
+func (t *openSession) rest() {
 	if len(t.pending) == 0 && !t.busy {
 		return
 	}
@@ -239,7 +239,7 @@ func (t *talk) rest() {
 }
 
 // usage sends how full the window is, and the cost.
-func (t *talk) usage() {
+func (t *openSession) usage() {
 	s := t.chat.Session()
 	if s == nil {
 		return
@@ -256,7 +256,7 @@ func (t *talk) usage() {
 }
 
 // options are the session's settings now.
-func (t *talk) options() []object {
+func (t *openSession) options() []object {
 	v := t.chat.Session().View()
 	models := t.a.Models(t.a.ctx)
 	if now := v.Info().Ref(); !slices.Contains(models, now) {
@@ -266,7 +266,7 @@ func (t *talk) options() []object {
 }
 
 // setMode changes the permission mode.
-func (t *talk) setMode(name string) error {
+func (t *openSession) setMode(name string) error {
 	m, err := permission.ParseMode(name)
 	if err != nil {
 		return refuse(invalid, "%v", err)
@@ -276,7 +276,7 @@ func (t *talk) setMode(name string) error {
 }
 
 // setOption changes a setting, and returns all of them.
-func (t *talk) setOption(id string, raw json.RawMessage) (any, error) {
+func (t *openSession) setOption(id string, raw json.RawMessage) (any, error) {
 	var value string
 	if err := json.Unmarshal(raw, &value); err != nil {
 		return nil, refuse(invalid, "the value of %s is a text", id)
@@ -297,7 +297,7 @@ func (t *talk) setOption(id string, raw json.RawMessage) (any, error) {
 }
 
 // setModel changes the model and waits for that.
-func (t *talk) setModel(ref string) error {
+func (t *openSession) setModel(ref string) error {
 	s := t.chat.Session()
 	started, err := s.Submit(t.a.ctx, session.SetModel{Ref: ref})
 	if err != nil {
@@ -311,7 +311,7 @@ func (t *talk) setModel(ref string) error {
 }
 
 // draw sends a change of the conversation.
-func (t *talk) draw(ch chat.Change) {
+func (t *openSession) draw(ch chat.Change) {
 	if s, ok := ch.Block.Body.(chat.Start); ok {
 		if ch.What == chat.Added {
 			t.opened(s)
@@ -365,7 +365,7 @@ func (t *talk) draw(ch chat.Change) {
 }
 
 // prompted shows a prompt. Version 1 knows those that it sent itself.
-func (t *talk) prompted(ch chat.Change, b chat.Prompt) {
+func (t *openSession) prompted(ch chat.Change, b chat.Prompt) {
 	if !ch.Past {
 		t.accepted(b.Queued, ch.Block.ID)
 	}
@@ -380,7 +380,7 @@ func (t *talk) prompted(ch chat.Change, b chat.Prompt) {
 }
 
 // stream shows a text that comes in pieces.
-func (t *talk) stream(who string, ch chat.Change, whole string) {
+func (t *openSession) stream(who string, ch chat.Change, whole string) {
 	id := ch.Block.ID
 	if ch.More != "" {
 		t.send(t.a.chunk(who, id, ch.More))
@@ -401,7 +401,7 @@ func (t *talk) stream(who string, ch chat.Change, whole string) {
 }
 
 // note shows a line of pawl's own, where an editor has no better place for it.
-func (t *talk) note(id string, n chat.Note) {
+func (t *openSession) note(id string, n chat.Note) {
 	severity := info
 	switch n.Kind {
 	case chat.OfSession, chat.OfRoute, chat.OfTold, chat.OfProgress, chat.OfInterrupt, chat.OfGrant:
@@ -416,7 +416,7 @@ func (t *talk) note(id string, n chat.Note) {
 }
 
 // configured shows that the mode or the model changed.
-func (t *talk) configured() {
+func (t *openSession) configured() {
 	if !t.a.v2() {
 		t.send(object{"sessionUpdate": "current_mode_update", "currentModeId": string(t.chat.Session().View().Mode())})
 	}
@@ -424,7 +424,7 @@ func (t *talk) configured() {
 }
 
 // ended shows how a turn ended, unless the stop reason alone shows it.
-func (t *talk) ended(id string, past bool, b chat.TurnEnd) {
+func (t *openSession) ended(id string, past bool, b chat.TurnEnd) {
 	if b.Proof != "" {
 		t.send(t.a.notice(id, info, b.Proof, ""))
 	}
