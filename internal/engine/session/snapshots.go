@@ -33,6 +33,11 @@ func snapshots(cfg Config) *eventlog.Snapshots {
 	return s
 }
 
+// Fold folds the stored events, from the first one on.
+func (v *View) Fold(ctx context.Context, folds ...event.Fold) error {
+	return eventlog.FoldTo(ctx, v.s.cfg.Store, v.s.cfg.ID, v.Last(), eventlog.Snapshots{}, folds...)
+}
+
 // FoldTo folds the log's events up to one, as eventlog.FoldTo does; the program is the
 // session's.
 func (v *View) FoldTo(ctx context.Context, until int64, how eventlog.Snapshots, folds ...event.Fold) error {

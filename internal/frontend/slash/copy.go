@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
@@ -24,10 +23,7 @@ func copyCommand() Command {
 			if what == "diff" {
 				text, err = h.Session().View().Changes().Diff(ctx, undo.What{Kind: undo.ByTurn})
 			} else {
-				var found newest
-				if err = eachEvent(ctx, h, found.apply); err == nil {
-					text = found.text(what, n)
-				}
+				text, err = h.Newest(ctx, what, n)
 			}
 			if err != nil {
 				return err
@@ -59,65 +55,4 @@ func parseCopy(args string) (what string, n int, err error) {
 		return "", 0, errors.New("/copy diff copies the last turn's changes; /diff all shows all")
 	}
 	return what, n, nil
-}
-
-// newest keeps what may be copied, oldest first.
-type newest struct{ replies, code, commands, outputs []string }
-
-func (w *newest) apply(e event.Event) {
-	switch b := e.Body.(type) {
-	case event.Replied:
-		w.reply(b.Reply.Message.Text())
-	case event.Recalled:
-		w.reply(b.Text)
-	case event.AsideAnswered:
-		w.reply(b.Text)
-	case event.CallDone:
-		if b.Command != "" {
-			w.commands, w.outputs = append(w.commands, b.Command), append(w.outputs, b.Result.Text)
-		}
-	case event.PersonRan:
-		w.commands, w.outputs = append(w.commands, b.Command), append(w.outputs, b.Output)
-	}
-}
-
-func (w *newest) reply(text string) {
-	if strings.TrimSpace(text) != "" {
-		w.replies = append(w.replies, strings.TrimSpace(text)+"\n")
-		w.code = append(w.code, fenced(text)...)
-	}
-}
-
-func (w *newest) text(what string, n int) string {
-	of := map[string][]string{"reply": w.replies, "code": w.code, "command": w.commands, "output": w.outputs}[what]
-	if n > len(of) {
-		return ""
-	}
-	return of[len(of)-n]
-}
-
-// fenced returns the code blocks of a text, without their fences.
-func fenced(text string) (out []string) {
-	var b strings.Builder
-	fence := ""
-	for l := range strings.Lines(text) {
-		t := strings.TrimLeft(l, " ")
-		mark := t[:len(t)-len(strings.TrimLeft(t, "`"))]
-		if tilde := t[:len(t)-len(strings.TrimLeft(t, "~"))]; len(tilde) > len(mark) {
-			mark = tilde
-		}
-		switch {
-		case fence == "" && len(mark) >= 3:
-			fence = mark
-			b.Reset()
-		case fence != "" && strings.HasPrefix(mark, fence) && strings.TrimSpace(t[len(mark):]) == "":
-			out, fence = append(out, b.String()), ""
-		case fence != "":
-			b.WriteString(l)
-		}
-	}
-	if fence != "" && b.Len() > 0 { // a reply that ends within it
-		out = append(out, b.String())
-	}
-	return out
 }

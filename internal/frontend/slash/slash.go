@@ -34,6 +34,9 @@ type Host interface {
 	Sessions(ctx context.Context) ([]event.Row, error)
 	// About returns a session's age, and a description of its model, mode and cost.
 	About(ctx context.Context, r event.Row) (age, about string)
+	// Newest returns the n-th newest reply, code block of one, command or output of one
+	// in the conversation, "" if there are fewer.
+	Newest(ctx context.Context, what string, n int) (string, error)
 	// Pawl runs a subcommand of pawl in this folder, without input, and shows what it
 	// prints; secrets are masked.
 	Pawl(ctx context.Context, args ...string) error
