@@ -218,7 +218,7 @@ func (k *talk) all(files map[string]string) map[string]string {
 
 // undo takes back the last turn that changed something.
 func (k *talk) undo() error {
-	p, err := k.s.View().Changes().Plan(k.t.Context(), undo.What{Kind: undo.ByTurn})
+	p, err := k.s.View().Changes().Plan(k.t.Context(), undo.Selector{Kind: undo.ByTurn})
 	if err != nil {
 		return err
 	}

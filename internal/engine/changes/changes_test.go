@@ -119,12 +119,12 @@ func TestWriteAndUndo(t *testing.T) {
 		t.Error(got)
 	}
 	h := r.rec.History()
-	if d, err := h.Diff(t.Context(), undo.What{Kind: undo.ByTurn}); err != nil || !strings.Contains(d, "+one") || !strings.Contains(d, "+two") {
+	if d, err := h.Diff(t.Context(), undo.Selector{Kind: undo.ByTurn}); err != nil || !strings.Contains(d, "+one") || !strings.Contains(d, "+two") {
 		t.Errorf("%q, %v", d, err)
 	}
 	do := func(w undo.Kind) {
 		t.Helper()
-		p, err := h.Plan(t.Context(), undo.What{Kind: w})
+		p, err := h.Plan(t.Context(), undo.Selector{Kind: w})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestWriteAndUndo(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(r.dir, "d")); r.read("a") != "-" || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a is %q, d %v", r.read("a"), err)
 	}
-	if _, err := h.Plan(t.Context(), undo.What{Kind: undo.ByTurn}); !errors.Is(err, undo.ErrNothing) {
+	if _, err := h.Plan(t.Context(), undo.Selector{Kind: undo.ByTurn}); !errors.Is(err, undo.ErrNothing) {
 		t.Error(err)
 	}
 	do(undo.ByRedo)
@@ -144,7 +144,7 @@ func TestWriteAndUndo(t *testing.T) {
 		t.Errorf("%q %q", r.read("a"), r.read("d/b"))
 	}
 	r.busy = true
-	if _, err := h.Plan(t.Context(), undo.What{Kind: undo.ByTurn}); err == nil || !strings.Contains(err.Error(), "while a turn runs") {
+	if _, err := h.Plan(t.Context(), undo.Selector{Kind: undo.ByTurn}); err == nil || !strings.Contains(err.Error(), "while a turn runs") {
 		t.Error(err)
 	}
 }

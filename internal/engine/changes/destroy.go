@@ -69,7 +69,7 @@ func (r *Recorder) ignored(ctx context.Context, cmds []shellsyntax.Command) []st
 
 // matches returns the paths in the workspace that d means, including matches of
 // a pattern.
-func (r *Recorder) matches(ctx context.Context, d undo.Destroyed) []string {
+func (r *Recorder) matches(ctx context.Context, d undo.DestroyedPath) []string {
 	if !d.Glob {
 		return []string{d.Path}
 	}

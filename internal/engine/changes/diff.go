@@ -21,7 +21,7 @@ const diffLimit = 8 << 20
 
 // Diff returns the changes of a unit that are in effect, as a unified diff
 // against the present files; "" if there are none.
-func (h *History) Diff(ctx context.Context, w undo.What) (string, error) {
+func (h *History) Diff(ctx context.Context, w undo.Selector) (string, error) {
 	own, release, err := h.r.cfg.Exclusive(ctx, "")
 	switch {
 	case err == nil:

@@ -33,7 +33,7 @@ type History struct{ r *Recorder }
 
 // Plan returns what an undo, or a redo, would do, and changes nothing. It
 // returns undo.ErrNothing or undo.ErrNoRedo if there is nothing of that kind.
-func (h *History) Plan(ctx context.Context, w undo.What) (undo.Plan, error) {
+func (h *History) Plan(ctx context.Context, w undo.Selector) (undo.Plan, error) {
 	ctx, release, err := h.r.cfg.Exclusive(ctx, "nothing can be undone")
 	if err != nil {
 		return undo.Plan{}, err
@@ -48,7 +48,7 @@ func (h *History) Plan(ctx context.Context, w undo.What) (undo.Plan, error) {
 	if err != nil {
 		return undo.Plan{Note: note}, fmt.Errorf("%w in session %s", err, h.r.cfg.Session)
 	}
-	p := undo.Plan{What: u.What, Text: u.Text, Undone: u.Undone, Note: note}
+	p := undo.Plan{Selector: u.Selector, Text: u.Text, Undone: u.Undone, Note: note}
 	room := shownLimit
 	for _, st := range u.Files {
 		now, data, err := h.r.current(ctx, st.Path)
@@ -79,7 +79,7 @@ func (h *History) Plan(ctx context.Context, w undo.What) (undo.Plan, error) {
 
 // unit returns the selected changes. A path without recorded changes is
 // resolved through symlinks.
-func (h *History) unit(w undo.What) (undo.Unit, error) {
+func (h *History) unit(w undo.Selector) (undo.Unit, error) {
 	if w.Path == "" {
 		return h.selected(w)
 	}
@@ -92,7 +92,7 @@ func (h *History) unit(w undo.What) (undo.Unit, error) {
 	return u, err
 }
 
-func (h *History) selected(w undo.What) (u undo.Unit, err error) {
+func (h *History) selected(w undo.Selector) (u undo.Unit, err error) {
 	h.r.log.View(func() { u, err = h.r.fold.undo.Select(w) })
 	return u, err
 }
@@ -122,25 +122,25 @@ func (h *History) recover(ctx context.Context) (string, error) {
 
 // current returns the present state of a file. The content is nil if it is too
 // large to be kept.
-func (r *Recorder) current(ctx context.Context, name string) (undo.Now, []byte, error) {
+func (r *Recorder) current(ctx context.Context, name string) (undo.FileState, []byte, error) {
 	// Paths are recorded without links: through a link it would be another file.
 	if dir := path.Dir(name); dir != "." {
 		if real, _, err := r.cfg.Files.Resolve(dir); err == nil && real != dir {
-			return undo.Now{Err: fmt.Sprintf("a folder above it is a symlink now: %s leads to %s", dir, real)}, nil, nil
+			return undo.FileState{Err: fmt.Sprintf("a folder above it is a symlink now: %s leads to %s", dir, real)}, nil, nil
 		}
 	}
 	f, err := r.cfg.Files.ReadNoFollow(ctx, name, keepLimit)
 	switch {
 	case ctx.Err() != nil:
-		return undo.Now{}, nil, ctx.Err()
+		return undo.FileState{}, nil, ctx.Err()
 	case errors.Is(err, fs.ErrNotExist):
-		return undo.Now{}, nil, nil
+		return undo.FileState{}, nil, nil
 	case err != nil:
-		return undo.Now{Err: err.Error()}, nil, nil
+		return undo.FileState{Err: err.Error()}, nil, nil
 	case f.Data == nil && f.Hash == undo.HashOf(nil):
 		f.Data = []byte{}
 	}
-	return undo.Now{Hash: f.Hash, Mode: f.Mode}, f.Data, nil
+	return undo.FileState{Hash: f.Hash, Mode: f.Mode}, f.Data, nil
 }
 
 // blob returns a content by its hash, never nil.

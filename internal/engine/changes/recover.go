@@ -147,7 +147,7 @@ func (r *Recorder) recoverWrites(ctx context.Context) []event.Draft {
 }
 
 // rollForward writes the rest of an undo.
-func (r *Recorder) rollForward(ctx context.Context, i undo.Intent, fate *undo.Fate) []event.Draft {
+func (r *Recorder) rollForward(ctx context.Context, i undo.Intent, fate *undo.IntentOutcome) []event.Draft {
 	if i.Undone == nil && i.Redone == nil || len(fate.Done) == 0 || len(fate.Due) == 0 || len(fate.Lost) > 0 {
 		return nil
 	}

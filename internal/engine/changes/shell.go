@@ -119,8 +119,8 @@ func (sh *recordedShell) harvest(ctx context.Context, id string, ran tool.Ran, e
 }
 
 // place returns the workspace for naming files in command lines.
-func (r *Recorder) place() undo.Place {
-	return undo.Place{Dir: r.cfg.Dir, Resolve: r.cfg.Files.Resolve}
+func (r *Recorder) place() undo.Workspace {
+	return undo.Workspace{Dir: r.cfg.Dir, Resolve: r.cfg.Files.Resolve}
 }
 
 // Person runs a person's own command, and records its changes together with the

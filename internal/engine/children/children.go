@@ -41,7 +41,7 @@ type Config struct {
 	Record  func(context.Context, ...event.Draft) error
 
 	// Lend returns what the session lends to a child that begins now.
-	Lend func() Lent
+	Lend func() Inheritance
 	// OpenModel opens another model. It fails if the session's budget cannot be
 	// enforced with it.
 	OpenModel func(ref string) (llm.Model, error)

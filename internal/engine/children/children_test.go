@@ -54,7 +54,7 @@ func newParent(t *testing.T, store *memory.Store) *parent {
 			p.ids++
 			return fmt.Sprint("c", p.ids)
 		},
-		Lend:      func() Lent { return Lent{Model: llmtest.New(), System: "be good", Agents: 1, Left: 7} },
+		Lend:      func() Inheritance { return Inheritance{Model: llmtest.New(), System: "be good", Agents: 1, Left: 7} },
 		OpenModel: func(ref string) (llm.Model, error) { return nil, errors.New("there is no " + ref) },
 		Open: func(_ context.Context, c Child) (Session, error) {
 			p.mu.Lock()
@@ -309,7 +309,9 @@ func TestWhatAChildIsMadeOf(t *testing.T) {
 			if strings.HasSuffix(c.name, "without a price") {
 				m.InfoValue.Price = nil
 			}
-			p.cfg.Lend = func() Lent { return Lent{Model: m, System: "be good", Tools: all, Agents: c.deep, Left: 7} }
+			p.cfg.Lend = func() Inheritance {
+				return Inheritance{Model: m, System: "be good", Tools: all, Agents: c.deep, Left: 7}
+			}
 			c.agent.About = "Be quick."
 			got := p.childOf("call", c.agent)
 			var tools []string

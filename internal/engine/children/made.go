@@ -10,10 +10,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
-// Lent is what a session lends to a child that begins now.
-type Lent struct {
+// Inheritance is the part of a session's configuration that a child which starts
+// now gets.
+type Inheritance struct {
 	Model  llm.Model
-	System string // as it was frozen: the beginning of both is the same
+	System string // the frozen text: the child's begins with the same
 	Tools  tool.Set
 	Shell  tool.Shell // nil: none
 	Agents int        // how deep agents may be nested below the session

@@ -40,8 +40,8 @@ func (p parentage) kind() string {
 }
 
 // lend returns what a child that starts now gets from the session.
-func (s *Session) lend() children.Lent {
-	l := children.Lent{Tools: s.tools(), Shell: s.cfg.Shell, Agents: s.cfg.Agents, Left: s.spending.AgentsLeft()}
+func (s *Session) lend() children.Inheritance {
+	l := children.Inheritance{Tools: s.tools(), Shell: s.cfg.Shell, Agents: s.cfg.Agents, Left: s.spending.AgentsLeft()}
 	s.log.View(func() { l.Model, l.System = s.model, s.conv.Head().System })
 	return l
 }

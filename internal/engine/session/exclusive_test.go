@@ -114,7 +114,7 @@ func TestOneOperationAtATime(t *testing.T) {
 	}
 	plan := func(kind undo.Kind) func(*rig) error {
 		return func(r *rig) error {
-			_, err := r.View().Changes().Plan(r.t.Context(), undo.What{Kind: kind})
+			_, err := r.View().Changes().Plan(r.t.Context(), undo.Selector{Kind: kind})
 			return err
 		}
 	}
@@ -138,7 +138,7 @@ func TestOneOperationAtATime(t *testing.T) {
 		{"redo", "changes are looked at", called(plan(undo.ByRedo))},
 		{"rewind", "changes are looked at", called(plan(undo.ByRewind))},
 		{"diff", "changes are looked at", called(func(r *rig) error {
-			_, err := r.View().Changes().Diff(r.t.Context(), undo.What{Kind: undo.ByTurn})
+			_, err := r.View().Changes().Diff(r.t.Context(), undo.Selector{Kind: undo.ByTurn})
 			return err
 		})},
 	}
@@ -170,7 +170,7 @@ func TestOneOperationAtATime(t *testing.T) {
 					t.Errorf("%s beside %s: %v", second.name, first.name, err)
 				}
 			}
-			if _, err := r.View().Changes().Diff(t.Context(), undo.What{Kind: undo.ByTurn}); err != nil {
+			if _, err := r.View().Changes().Diff(t.Context(), undo.Selector{Kind: undo.ByTurn}); err != nil {
 				t.Errorf("a look at the changes: %v", err)
 			}
 			events := r.Events(t.Context(), before)

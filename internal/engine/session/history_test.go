@@ -228,7 +228,7 @@ func (h *history) live(steps int) {
 		case n < 85:
 			h.putBackSomething([]undo.Kind{undo.ByChange, undo.ByTurn, undo.ByFile, undo.ByCommand, undo.ByAll, undo.ByRewind}, func() string { return pick(h.randomSession, paths) }, o)
 		case n < 95:
-			h.putBack(undo.What{Kind: undo.ByRedo}, o)
+			h.putBack(undo.Selector{Kind: undo.ByRedo}, o)
 		default:
 			h.dies()
 		}
@@ -307,7 +307,7 @@ func TestEveryDeath(t *testing.T) {
 		})
 	}
 	undone := func(h *history, w undo.Kind) {
-		p, err := h.s.View().Changes().Plan(ctx, undo.What{Kind: w})
+		p, err := h.s.View().Changes().Plan(ctx, undo.Selector{Kind: w})
 		if err != nil {
 			h.fail("%v", err)
 		}
@@ -358,7 +358,7 @@ func TestEveryDeath(t *testing.T) {
 					h.fail("half a redo")
 				}
 			}
-			if _, err := h.s.View().Changes().Plan(ctx, undo.What{Kind: undo.ByTurn}); err == nil {
+			if _, err := h.s.View().Changes().Plan(ctx, undo.Selector{Kind: undo.ByTurn}); err == nil {
 				undone(h, undo.ByTurn)
 			}
 			if op == "write" && !maps.Equal(h.disk.snapshot(), start) {

@@ -419,7 +419,7 @@ func (l *life) command(id string) string {
 		line = head + "; " + g.words + "; " + tail
 	}
 	p, run := l.bash(id, line, false)
-	before, from, named := l.files(), l.s.View().Last(), undo.Place{Dir: l.s.cfg.Dir, Resolve: l.s.cfg.Files.Resolve}.Names(p.Footprint.Commands)
+	before, from, named := l.files(), l.s.View().Last(), undo.Workspace{Dir: l.s.cfg.Dir, Resolve: l.s.cfg.Files.Resolve}.Names(p.Footprint.Commands)
 	l.say("call %s runs %q", id, line)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -717,7 +717,7 @@ func (l *life) live(steps int) {
 		case n < 85:
 			l.calm(l.putBackSomething([]undo.Kind{undo.ByChange, undo.ByTurn, undo.ByFile, undo.ByCommand, undo.ByCommand, undo.ByAll, undo.ByRewind}, l.some, o))
 		case n < 93:
-			l.calm(l.putBack(undo.What{Kind: undo.ByRedo}, o))
+			l.calm(l.putBack(undo.Selector{Kind: undo.ByRedo}, o))
 		case n < 97 && l.job != "":
 			l.jobStep()
 			if l.chance(50) {

@@ -12,7 +12,7 @@ import (
 // Phase opens or closes a part of the task (SPEC 7). It may be submitted at any
 // time; the model is told before its next request. What is not valid is
 // refused, and nothing changes.
-type Phase phase.Wish
+type Phase phase.Request
 
 func (op Phase) submit(ctx context.Context, s *Session) (int64, error) { return s.tasks.phase(ctx, op) }
 
@@ -26,7 +26,7 @@ func (s *taskPhases) phase(ctx context.Context, op Phase) (int64, error) {
 	var b event.Phased
 	var note string
 	var err error
-	s.log.View(func() { b, note, err = s.progress.Phases().Judge(phase.Wish(op), s.plan) })
+	s.log.View(func() { b, note, err = s.progress.Phases().Judge(phase.Request(op), s.plan) })
 	if err != nil || note == "" {
 		return s.log.Last(), err
 	}

@@ -268,7 +268,7 @@ func (r *randomSession) changes(after int64) []changeAt {
 
 // putBackSomething plans and does an undo or a rewind.
 func (r *randomSession) putBackSomething(kinds []undo.Kind, path func() string, o odds) (done bool) {
-	w := undo.What{Kind: pick(r, kinds)}
+	w := undo.Selector{Kind: pick(r, kinds)}
 	switch w.Kind {
 	case undo.ByFile:
 		w.Path = path()
@@ -282,7 +282,7 @@ func (r *randomSession) putBackSomething(kinds []undo.Kind, path func() string, 
 }
 
 // putBack plans and does an undo, a redo or a rewind, and checks what came of it.
-func (r *randomSession) putBack(w undo.What, o odds) (done bool) {
+func (r *randomSession) putBack(w undo.Selector, o odds) (done bool) {
 	ctx := context.Background()
 	p, err := r.s.View().Changes().Plan(ctx, w)
 	if errors.Is(err, undo.ErrNothing) || errors.Is(err, undo.ErrNoRedo) {
@@ -338,7 +338,7 @@ func (r *randomSession) putBack(w undo.What, o odds) (done bool) {
 		// it, or its redo, brings back what is between two files now.
 		r.crash.never()
 		if !maps.Equal(before, r.files()) && w.Kind != undo.ByRedo {
-			again, err := r.s.View().Changes().Plan(ctx, undo.What{Kind: undo.ByRedo})
+			again, err := r.s.View().Changes().Plan(ctx, undo.Selector{Kind: undo.ByRedo})
 			if err == nil {
 				_, err = DoPlan(ctx, r.s, again, undo.Consent{})
 			}
@@ -359,7 +359,7 @@ func (r *randomSession) doneAgain(u changes.Undone, before map[string]content) {
 		return
 	}
 	r.crash.never()
-	p, err := r.s.View().Changes().Plan(context.Background(), undo.What{Kind: undo.ByRedo})
+	p, err := r.s.View().Changes().Plan(context.Background(), undo.Selector{Kind: undo.ByRedo})
 	if err != nil || !p.Sure() {
 		r.fail("redo of %+v: %v %+v", u.Done, err, p.Files)
 	}

@@ -109,7 +109,7 @@ func TestResumeWithEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	turn("what is in sub/a.txt?")
-	if _, err := session.DoPlan(t.Context(), r.Session, r.plan(undo.What{}), undo.Consent{}); err != nil {
+	if _, err := session.DoPlan(t.Context(), r.Session, r.plan(undo.Selector{}), undo.Consent{}); err != nil {
 		t.Fatal(err)
 	}
 	turn("second")

@@ -173,7 +173,7 @@ func (r *rig) file(name string) string {
 // undo does what is planned for a unit.
 func (r *rig) undo(unit undo.Kind, leave ...string) (changes.Undone, error) {
 	r.t.Helper()
-	p, err := r.View().Changes().Plan(r.t.Context(), undo.What{Kind: unit})
+	p, err := r.View().Changes().Plan(r.t.Context(), undo.Selector{Kind: unit})
 	if err != nil {
 		return changes.Undone{}, err
 	}
@@ -214,7 +214,7 @@ func TestEditAndUndo(t *testing.T) {
 	if len(proof.Files) != 1 || proof.Verified != nil {
 		t.Errorf("%+v", proof)
 	}
-	d, err := r.View().Changes().Diff(t.Context(), undo.What{Kind: undo.ByTurn})
+	d, err := r.View().Changes().Diff(t.Context(), undo.Selector{Kind: undo.ByTurn})
 	if err != nil || !strings.Contains(d, "-one") || !strings.Contains(d, "+two") {
 		t.Errorf("diff %q %v", d, err)
 	}
@@ -566,7 +566,7 @@ func TestUndoElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := other.View().Changes().Plan(t.Context(), undo.What{Kind: undo.ByTurn})
+	plan, err := other.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn})
 	if err != nil {
 		t.Fatal(err)
 	}

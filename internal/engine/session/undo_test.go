@@ -35,7 +35,7 @@ func wrote(t *testing.T) *rig {
 	return r
 }
 
-func (r *rig) plan(w undo.What) undo.Plan {
+func (r *rig) plan(w undo.Selector) undo.Plan {
 	r.t.Helper()
 	p, err := r.View().Changes().Plan(r.t.Context(), w)
 	if err != nil {
@@ -47,11 +47,11 @@ func (r *rig) plan(w undo.What) undo.Plan {
 // SPEC 11.2: each unit, with its preview; the model is told.
 func TestUndoUnits(t *testing.T) {
 	r := wrote(t)
-	p := r.plan(undo.What{Kind: undo.ByFile, Path: r.dir + "/sub/../sub/made.txt"})
+	p := r.plan(undo.Selector{Kind: undo.ByFile, Path: r.dir + "/sub/../sub/made.txt"})
 	if len(p.Files) != 1 || p.Files[0].Action != undo.Delete || !strings.Contains(p.Files[0].Diff, "-new") {
 		t.Errorf("%+v", p)
 	}
-	p = r.plan(undo.What{Kind: undo.ByRewind, Prompt: 1})
+	p = r.plan(undo.Selector{Kind: undo.ByRewind, Prompt: 1})
 	if len(p.Files) != 2 || !strings.Contains(p.Files[0].Diff, "+one\n") || !strings.Contains(p.Files[0].Diff, "+three\n") {
 		t.Errorf("%+v", p)
 	}
@@ -82,7 +82,7 @@ func TestUndoUnits(t *testing.T) {
 // SPEC 11.2: what changes between preview and doing is never overwritten.
 func TestUndoMoved(t *testing.T) {
 	r := wrote(t)
-	p := r.plan(undo.What{Kind: undo.ByAll})
+	p := r.plan(undo.Selector{Kind: undo.ByAll})
 	r.put("sub/made.txt", "new\nmine\n")
 	if _, err := session.DoPlan(t.Context(), r.Session, p, undo.Consent{}); err == nil || !strings.Contains(err.Error(), "sub/made.txt changed since the preview") {
 		t.Error(err)
@@ -90,7 +90,7 @@ func TestUndoMoved(t *testing.T) {
 	if r.file("a.txt") != "ONE\ntwo\nTHREE\n" || r.file("sub/made.txt") != "new\nmine\n" {
 		t.Error("something was put back all the same")
 	}
-	p = r.plan(undo.What{Kind: undo.ByAll})
+	p = r.plan(undo.Selector{Kind: undo.ByAll})
 	var open *undo.OpenError
 	if _, err := session.DoPlan(t.Context(), r.Session, p, undo.Consent{}); !errors.As(err, &open) || len(open.Files) != 1 || open.Files[0].Path != "sub/made.txt" {
 		t.Errorf("%v", err)
@@ -117,7 +117,7 @@ func TestUndoIsAnOperation(t *testing.T) {
 		op   string
 	}{{undo.ByAll, "undo"}, {undo.ByRedo, "redo"}} {
 		after := r.View().Last()
-		started, err := r.Submit(t.Context(), session.Undo{Plan: r.plan(undo.What{Kind: c.kind})})
+		started, err := r.Submit(t.Context(), session.Undo{Plan: r.plan(undo.Selector{Kind: c.kind})})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +185,7 @@ func TestUndoModesAndLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.reopen(event.Prompted{Source: event.Person}, r.shellDid(script, "#!/bin/sh\n"), r.shellDid(link, "script"), r.shellDid(fresh, ""), event.Ended{})
-	before := r.plan(undo.What{Kind: undo.ByCommand})
+	before := r.plan(undo.Selector{Kind: undo.ByCommand})
 	if _, err := r.undo(undo.ByCommand); err != nil {
 		t.Fatalf("%v\n%+v", err, before)
 	}
@@ -213,7 +213,7 @@ func TestUndoUnattributed(t *testing.T) {
 	r.put("a.txt", "mine\n")
 	c := event.FileChanged{Path: "a.txt", Before: undo.HashOf([]byte("old\n")), After: undo.HashOf([]byte("mine\n")), Unattributed: true, Call: "1"}
 	r.reopen(event.Prompted{Source: event.Person}, r.shellDid(c, "old\n"), event.CallDone{ID: "1", Tool: "bash", Command: "make", Outcome: event.OK}, event.Ended{})
-	p := r.plan(undo.What{Kind: undo.ByCommand})
+	p := r.plan(undo.Selector{Kind: undo.ByCommand})
 	if p.Sure() || !strings.Contains(p.Files[0].Ask, `while "make" ran`) {
 		t.Errorf("%+v", p)
 	}

@@ -80,7 +80,7 @@ func TestUntoldChanges(t *testing.T) {
 	if cs := find[event.FileChanged](more); len(cs) != 1 || cs[0].Path != "a.txt" || cs[0].Call == "" || told(more) != 0 {
 		t.Errorf("then: %+v", cs)
 	}
-	p := r.plan(undo.What{Kind: undo.ByAll})
+	p := r.plan(undo.Selector{Kind: undo.ByAll})
 	var yes undo.Consent
 	for _, f := range p.Files {
 		yes.Confirmed = append(yes.Confirmed, f.Path)

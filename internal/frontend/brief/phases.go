@@ -56,7 +56,7 @@ func Did(files, tests int) string {
 
 // PhaseList lists all phases: completed ones, the open one, the planned ones
 // after it, and the totals. It is empty if there are none.
-func PhaseList(p phase.Standing) []string {
+func PhaseList(p phase.Status) []string {
 	var out []string
 	last := 0
 	for _, d := range p.Done {

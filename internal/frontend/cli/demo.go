@@ -84,7 +84,7 @@ Next:
 	if err != nil {
 		return err
 	}
-	diff, err := s.View().Changes().Diff(ctx, undo.What{Kind: undo.ByTurn})
+	diff, err := s.View().Changes().Diff(ctx, undo.Selector{Kind: undo.ByTurn})
 	if err != nil {
 		return err
 	}

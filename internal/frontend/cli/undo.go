@@ -69,7 +69,7 @@ func (a *App) redoCommand() *cobra.Command {
 shown first, asked about on a terminal, and never over someone else's later edit.
 It is a new change, which can be undone.`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.putBack(c.Context(), f, undo.What{Kind: undo.ByRedo})
+			return a.putBack(c.Context(), f, undo.Selector{Kind: undo.ByRedo})
 		},
 	}
 	f.add(c)
@@ -91,20 +91,20 @@ func (f *flags) which(c *cobra.Command) {
 	fs.StringVarP(&f.resume, "session", "s", "", "of this session instead of the folder's newest")
 }
 
-func (f *putBackFlags) unit(otherwise undo.Kind) undo.What {
+func (f *putBackFlags) unit(otherwise undo.Kind) undo.Selector {
 	switch {
 	case f.file != "":
-		return undo.What{Kind: undo.ByFile, Path: f.file}
+		return undo.Selector{Kind: undo.ByFile, Path: f.file}
 	case f.last:
-		return undo.What{Kind: undo.ByCommand}
+		return undo.Selector{Kind: undo.ByCommand}
 	case f.all:
-		return undo.What{Kind: undo.ByAll}
+		return undo.Selector{Kind: undo.ByAll}
 	}
-	return undo.What{Kind: otherwise}
+	return undo.Selector{Kind: otherwise}
 }
 
 // putBack shows a plan, asks if somebody can answer, and executes it.
-func (a *App) putBack(ctx context.Context, f *putBackFlags, w undo.What) error {
+func (a *App) putBack(ctx context.Context, f *putBackFlags, w undo.Selector) error {
 	f.continueLast = f.resume == ""
 	o, err := a.open(ctx, &f.flags, front{name: "undo", readOnly: true})
 	if err != nil {

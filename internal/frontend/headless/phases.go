@@ -34,7 +34,7 @@ type Phase struct {
 }
 
 // phasesOf is nil where there are none.
-func phasesOf(p phase.Standing) *Phases {
+func phasesOf(p phase.Status) *Phases {
 	if p.Open == nil && len(p.Done) == 0 && len(p.Plan) == 0 {
 		return nil
 	}

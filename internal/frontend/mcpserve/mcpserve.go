@@ -212,7 +212,7 @@ func (s *Server) diff(ctx context.Context, req *sdk.CallToolRequest, in diffIn) 
 	if err != nil {
 		return nil, nil, err
 	}
-	what := undo.What{Kind: undo.ByTurn}
+	what := undo.Selector{Kind: undo.ByTurn}
 	if in.Session {
 		what.Kind = undo.ByAll
 	}
@@ -231,7 +231,7 @@ func (s *Server) undo(ctx context.Context, req *sdk.CallToolRequest, _ nothing) 
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := sess.View().Changes().Plan(ctx, undo.What{Kind: undo.ByTurn})
+	p, err := sess.View().Changes().Plan(ctx, undo.Selector{Kind: undo.ByTurn})
 	if errors.Is(err, undo.ErrNothing) {
 		return said("there is nothing to put back"), nil, nil
 	}

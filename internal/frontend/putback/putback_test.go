@@ -14,7 +14,7 @@ var (
 	sure    = undo.File{Path: "sure", Action: undo.PutBack, Diff: "--- a/sure\n"}
 	loose   = undo.File{Path: "loose\x1b[31m", Action: undo.PutBack, Ask: "it changed while a command ran"}
 	blocked = undo.File{Path: "blocked", Action: undo.Clash, Why: "the same lines", Places: []undo.Conflict{{Line: 3, Ours: []byte("mine\x1b]0;x\a"), Theirs: []byte("theirs\n")}}}
-	same    = undo.File{Path: "same", Action: undo.Same, Now: undo.Now{Hash: "1"}}
+	same    = undo.File{Path: "same", Action: undo.Same, Now: undo.FileState{Hash: "1"}}
 	passed  = undo.File{Path: "scratch", Action: undo.Same} // made and removed
 )
 

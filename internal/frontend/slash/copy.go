@@ -21,7 +21,7 @@ func copyCommand() Command {
 			}
 			text := ""
 			if what == "diff" {
-				text, err = h.Session().View().Changes().Diff(ctx, undo.What{Kind: undo.ByTurn})
+				text, err = h.Session().View().Changes().Diff(ctx, undo.Selector{Kind: undo.ByTurn})
 			} else {
 				text, err = h.Newest(ctx, what, n)
 			}

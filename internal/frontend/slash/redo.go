@@ -8,7 +8,7 @@ import (
 
 func redo() Command {
 	return Command{Name: "redo", Doc: "do again what the last undo put back", Run: func(ctx context.Context, h Host, _ string) error {
-		_, err := putBack(ctx, h, undo.What{Kind: undo.ByRedo})
+		_, err := putBack(ctx, h, undo.Selector{Kind: undo.ByRedo})
 		return err
 	}}
 }

@@ -95,7 +95,7 @@ func back(ctx context.Context, h Host, p changes.Point, what string) error {
 		return errors.New("say what goes back: conversation, files or both")
 	}
 	if what != "conversation" {
-		done, err := putBack(ctx, h, undo.What{Kind: undo.ByRewind, Prompt: p.Seq})
+		done, err := putBack(ctx, h, undo.Selector{Kind: undo.ByRewind, Prompt: p.Seq})
 		switch {
 		case errors.Is(err, undo.ErrNothing):
 			fmt.Fprintln(h.Out(), "no change of a file since then stands")

@@ -22,27 +22,27 @@ func undoCommand() Command {
 }
 
 // unit parses which changes are meant.
-func unit(args string, otherwise undo.Kind) (undo.What, error) {
+func unit(args string, otherwise undo.Kind) (undo.Selector, error) {
 	word, rest, _ := strings.Cut(args, " ")
 	rest = strings.TrimSpace(rest)
 	switch {
 	case word == "":
-		return undo.What{Kind: otherwise}, nil
+		return undo.Selector{Kind: otherwise}, nil
 	case word == "file" && rest != "":
-		return undo.What{Kind: undo.ByFile, Path: rest}, nil
+		return undo.Selector{Kind: undo.ByFile, Path: rest}, nil
 	case rest != "":
 	case word == "turn":
-		return undo.What{Kind: undo.ByTurn}, nil
+		return undo.Selector{Kind: undo.ByTurn}, nil
 	case word == "command":
-		return undo.What{Kind: undo.ByCommand}, nil
+		return undo.Selector{Kind: undo.ByCommand}, nil
 	case word == "all":
-		return undo.What{Kind: undo.ByAll}, nil
+		return undo.Selector{Kind: undo.ByAll}, nil
 	}
-	return undo.What{}, errors.New("say which: nothing, turn, file PATH, command or all")
+	return undo.Selector{}, errors.New("say which: nothing, turn, file PATH, command or all")
 }
 
 // putBack shows a plan, asks and executes it; false if the person does not want it.
-func putBack(ctx context.Context, h Host, w undo.What) (bool, error) {
+func putBack(ctx context.Context, h Host, w undo.Selector) (bool, error) {
 	p, err := h.Session().View().Changes().Plan(ctx, w)
 	if err != nil {
 		return false, putback.Nothing(ctx, h.Session(), w.Kind, err)

@@ -37,14 +37,14 @@ type Read struct {
 	Hash tool.Hash // of the content when it was last read
 }
 
-// Talk is a prompt and its answer, shortened.
-type Talk struct{ Prompt, Answer string }
+// Exchange is a prompt and its answer, shortened.
+type Exchange struct{ Prompt, Answer string }
 
 // Session is what the session has seen: the newest 500 files, and the newest
 // 10 prompts with their answers.
 type Session struct {
 	Files []Read
-	Talks []Talk
+	Talks []Exchange
 }
 
 // Fold maintains both. The zero value is ready.
@@ -118,7 +118,7 @@ func (f *Fold) prompted(b event.Prompted) {
 	if len(f.session.Talks) == maxTalk {
 		f.session.Talks = slices.Delete(f.session.Talks, 0, 1)
 	}
-	f.session.Talks = append(f.session.Talks, Talk{Prompt: clip(b.Text)})
+	f.session.Talks = append(f.session.Talks, Exchange{Prompt: clip(b.Text)})
 }
 
 func (f *Fold) said(text string) {

@@ -77,7 +77,7 @@ func TestSession(t *testing.T) {
 		apply(&f, event.Prompted{Source: event.Person, Text: fmt.Sprint("q", i)}, said("first"), event.Recalled{Text: fmt.Sprint("a", i)}, said(""))
 	}
 	talks := f.Session().Talks
-	if len(talks) != maxTalk || talks[9] != (Talk{"q14", "a14"}) {
+	if len(talks) != maxTalk || talks[9] != (Exchange{"q14", "a14"}) {
 		t.Errorf("%+v", talks)
 	}
 }

@@ -45,17 +45,17 @@ func (f *Fold) follow(e event.Event) {
 // that was opened again, those that the death of the process interrupted.
 func (f *Fold) Intents() []Intent { return slices.Clone(f.intents) }
 
-// Fate is the outcome of an intent, judged by the present state of its files.
-type Fate struct {
+// IntentOutcome is how far an intent was executed, by the present state of its files.
+type IntentOutcome struct {
 	Done []event.FileChanged // as after the write
 	Due  []event.FileChanged // as before the write
 	Lost []event.FileChanged // neither: somebody else wrote them since
 }
 
-// Fate sorts the files of an intent by their present state. A file of which only the
+// IntentOutcome sorts the files of an intent by their present state. A file of which only the
 // mode was to change counts as due: doing it again changes nothing.
-func (i Intent) Fate(now func(path string) (h tool.Hash, ok bool)) Fate {
-	var out Fate
+func (i Intent) Fate(now func(path string) (h tool.Hash, ok bool)) IntentOutcome {
+	var out IntentOutcome
 	for _, c := range i.Files {
 		switch h, ok := now(c.Path); {
 		case ok && h == c.After && c.After != c.Before:
@@ -71,7 +71,7 @@ func (i Intent) Fate(now func(path string) (h tool.Hash, ok bool)) Fate {
 
 // Explain describes the outcome of an intent; "" if all or nothing was written, so
 // that there is nothing to tell.
-func (f Fate) Explain(i Intent) string {
+func (f IntentOutcome) Explain(i Intent) string {
 	var parts []string
 	add := func(what string, cs []event.FileChanged) {
 		if len(cs) > 0 {

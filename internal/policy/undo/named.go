@@ -27,8 +27,8 @@ type Named struct {
 	known      []string
 }
 
-// Place is a workspace, as command lines name its files.
-type Place struct {
+// Workspace has the paths by which command lines name the workspace's files.
+type Workspace struct {
 	Dir string // its absolute path
 	// Resolve follows the links in a path. It returns the path relative to the workspace,
 	// and whether it is inside.
@@ -36,7 +36,7 @@ type Place struct {
 }
 
 // Inside returns an absolute path relative to the workspace.
-func (p Place) Inside(abs string) (string, bool) {
+func (p Workspace) Inside(abs string) (string, bool) {
 	rel, ok := strings.CutPrefix(abs, strings.TrimSuffix(p.Dir, "/")+"/")
 	return rel, ok && rel != ""
 }
@@ -81,7 +81,7 @@ func (n Named) Covers(e tool.Effect, gone map[tool.Hash]bool) bool {
 // Names collects the paths that commands name. A program that only reads changes none of
 // them. For a program that is known to write, its targets count; for any other program,
 // every argument that is a path.
-func (p Place) Names(cmds []shellsyntax.Command) Named {
+func (p Workspace) Names(cmds []shellsyntax.Command) Named {
 	n := Named{exact: map[string]bool{}, taken: map[string]bool{}, below: map[string]bool{}, brought: map[string][]string{}}
 	for _, c := range cmds {
 		e := command.Effects(c)
@@ -101,7 +101,7 @@ func (p Place) Names(cmds []shellsyntax.Command) Named {
 }
 
 // written adds what a program is known to write and remove.
-func (p Place) written(n *Named, c shellsyntax.Command, e command.Effect) {
+func (p Workspace) written(n *Named, c shellsyntax.Command, e command.Effect) {
 	program, _ := c.Program()
 	deep := e.Recursive || program == "mv"
 	for _, x := range e.Removes {
@@ -127,7 +127,7 @@ func (p Place) written(n *Named, c shellsyntax.Command, e command.Effect) {
 }
 
 // arguments adds each argument of a program of which no writes are known.
-func (p Place) arguments(n *Named, c shellsyntax.Command) {
+func (p Workspace) arguments(n *Named, c shellsyntax.Command) {
 	if len(c.Words) < 2 {
 		return
 	}
@@ -143,14 +143,14 @@ func (p Place) arguments(n *Named, c shellsyntax.Command) {
 }
 
 // takes adds a path that is removed or moved away.
-func (p Place) takes(n *Named, c shellsyntax.Command, x shellsyntax.Word, deep bool) {
+func (p Workspace) takes(n *Named, c shellsyntax.Command, x shellsyntax.Word, deep bool) {
 	t := Named{exact: n.taken, below: n.below}
 	p.name(&t, c, x, deep, true)
 	n.known, n.takenGlobs = append(n.known, t.known...), append(n.takenGlobs, t.globs...)
 }
 
 // brings adds the targets of a move.
-func (p Place) brings(n *Named, c shellsyntax.Command, e command.Effect) {
+func (p Workspace) brings(n *Named, c shellsyntax.Command, e command.Effect) {
 	from := Named{exact: map[string]bool{}, below: map[string]bool{}}
 	to := Named{exact: map[string]bool{}, below: n.below}
 	for _, m := range e.Removes {
@@ -172,7 +172,7 @@ func (p Place) brings(n *Named, c shellsyntax.Command, e command.Effect) {
 }
 
 // name adds a path. known: the program is known to change it.
-func (p Place) name(n *Named, c shellsyntax.Command, x shellsyntax.Word, deep, known bool) {
+func (p Workspace) name(n *Named, c shellsyntax.Command, x shellsyntax.Word, deep, known bool) {
 	if isGlob(x) {
 		x.Known = true
 		paths, _ := c.Paths(x)
@@ -212,8 +212,8 @@ func (p Place) name(n *Named, c shellsyntax.Command, x shellsyntax.Word, deep, k
 // isGlob reports whether a word is a pattern of the kind that path.Match supports.
 func isGlob(x shellsyntax.Word) bool { return x.Glob && !strings.ContainsAny(x.Text, "\\'\"$") }
 
-// Destroyed is a path, or a pattern of paths, that a command removes or overwrites.
-type Destroyed struct {
+// DestroyedPath is a path, or a pattern of paths, that a command removes or overwrites.
+type DestroyedPath struct {
 	Path    string // relative to the workspace
 	Glob    bool   // the last part of Path is a pattern
 	Folders bool   // it may be a folder, which is removed with everything in it
@@ -221,7 +221,7 @@ type Destroyed struct {
 
 // Destroys lists what a command is known to remove or overwrite in the workspace. Files
 // that it moves still exist, so they are not listed.
-func (p Place) Destroys(c shellsyntax.Command) []Destroyed {
+func (p Workspace) Destroys(c shellsyntax.Command) []DestroyedPath {
 	e := command.Effects(c)
 	program, _ := c.Program()
 	gone, over := e.Removes, []shellsyntax.Word(nil)
@@ -237,7 +237,7 @@ func (p Place) Destroys(c shellsyntax.Command) []Destroyed {
 			over = append(over, r.Target)
 		}
 	}
-	var out []Destroyed
+	var out []DestroyedPath
 	for i, w := range slices.Concat(gone, over) {
 		glob := isGlob(w)
 		if !w.Known && !glob || w.Text == "" {
@@ -247,7 +247,7 @@ func (p Place) Destroys(c shellsyntax.Command) []Destroyed {
 		paths, _ := c.Paths(w)
 		for _, at := range paths {
 			if rel, ok := p.Inside(path.Clean(at)); ok {
-				out = append(out, Destroyed{Path: rel, Glob: glob, Folders: i < len(gone)})
+				out = append(out, DestroyedPath{Path: rel, Glob: glob, Folders: i < len(gone)})
 			}
 		}
 	}

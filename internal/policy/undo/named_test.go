@@ -12,7 +12,7 @@ import (
 )
 
 // lookup is a workspace in which link leads to real.
-var lookup = Place{Dir: "/w", Resolve: func(p string) (string, bool, error) {
+var lookup = Workspace{Dir: "/w", Resolve: func(p string) (string, bool, error) {
 	rel, ok := strings.CutPrefix(path.Clean(p), "/w/")
 	if rest, led := strings.CutPrefix(rel, "link/"); led {
 		rel = "real/" + rest
@@ -172,13 +172,13 @@ func TestExplain(t *testing.T) {
 	a, b, c := event.FileChanged{Path: "a"}, event.FileChanged{Path: "b"}, event.FileChanged{Path: "c"}
 	i := Intent{Writing: event.Writing{Tool: "edit"}}
 	for _, k := range []struct {
-		fate Fate
+		fate IntentOutcome
 		want string
 	}{
-		{Fate{Done: []event.FileChanged{a, b}}, ""},
-		{Fate{Due: []event.FileChanged{a, b}}, ""},
-		{Fate{Done: []event.FileChanged{a}, Due: []event.FileChanged{b}}, "(edit): it had written a; it had not written b"},
-		{Fate{Done: []event.FileChanged{a}, Lost: []event.FileChanged{b, c}}, "(edit): it had written a; somebody changed since b, c"},
+		{IntentOutcome{Done: []event.FileChanged{a, b}}, ""},
+		{IntentOutcome{Due: []event.FileChanged{a, b}}, ""},
+		{IntentOutcome{Done: []event.FileChanged{a}, Due: []event.FileChanged{b}}, "(edit): it had written a; it had not written b"},
+		{IntentOutcome{Done: []event.FileChanged{a}, Lost: []event.FileChanged{b, c}}, "(edit): it had written a; somebody changed since b, c"},
 	} {
 		if got := k.fate.Explain(i); !strings.HasSuffix(got, k.want) || (got == "") != (k.want == "") {
 			t.Errorf("%+v: %q", k.fate, got)

@@ -25,8 +25,8 @@ const (
 	Lost    Action = "lost"     // it cannot be undone at all
 )
 
-// Now is the present state of a file.
-type Now struct {
+// FileState is the present state of a file.
+type FileState struct {
 	Hash tool.Hash // empty: it does not exist
 	Mode uint32    // as event.FileChanged; 0: not known
 	// Err is why the file could not be read.
@@ -39,7 +39,7 @@ type File struct {
 	Action       Action
 	Ask          string      // if set, it is done only if a person confirms it; the reason
 	Why          string      // of Clash and Lost
-	Now          Now         // the state when the plan was made
+	Now          FileState   // the state when the plan was made
 	Had          []tool.Hash // the contents before its changes, the newest first
 	To           tool.Hash
 	Mode         uint32   // the mode it gets; 0 keeps it
@@ -60,7 +60,7 @@ func (f File) Blocked() bool { return f.Action == Clash || f.Action == Lost }
 
 // Plan is what an undo will do.
 type Plan struct {
-	What
+	Selector
 	Text   string // of the prompt that led to the changes
 	Undone int64  // of a redo
 	Files  []File
@@ -159,7 +159,7 @@ func (s Steps) Wants(now tool.Hash) []tool.Hash {
 // Decide returns what is to be done to the file. The steps are reverted one by one, the
 // newest first, so that text that someone else wrote between two of them stays. contents
 // holds those of Wants that are kept.
-func (s Steps) Decide(now Now, contents map[tool.Hash][]byte) File {
+func (s Steps) Decide(now FileState, contents map[tool.Hash][]byte) File {
 	f := File{Path: s.Path, Now: now, Unattributed: s.Unattributed, Command: s.Command, Changes: s.Changes}
 	for _, st := range s.steps {
 		f.Had = append(f.Had, st.from)

@@ -57,8 +57,8 @@ type Change struct {
 	undone       bool
 }
 
-// Put is the effect of one undo, which can be redone.
-type Put struct {
+// AppliedUndo is an undo that was executed and can be redone.
+type AppliedUndo struct {
 	Seq     int64 // the sequence number of its event
 	What    string
 	Prompt  int64
@@ -68,12 +68,12 @@ type Put struct {
 
 // Fold keeps the changes. The zero value is ready.
 type Fold struct {
-	changes []Change // oldest first
-	puts    []Put    // oldest first
-	turns   []Turn   // those with changes, and the last one
-	used    bool     // the last one has changes
-	running bool     // a turn is running
-	began   int64    // the first prompt of that turn, or of the last one
+	changes []Change      // oldest first
+	puts    []AppliedUndo // oldest first
+	turns   []Turn        // those with changes, and the last one
+	used    bool          // the last one has changes
+	running bool          // a turn is running
+	began   int64         // the first prompt of that turn, or of the last one
 	step    int64
 	putting []Change // the changes of an undo whose event has not come yet
 	redoing int      // how many of the last changes belong to a redo whose event has not come yet
@@ -193,7 +193,7 @@ func (f *Fold) undone(e event.Event, b event.Undone) {
 		}
 	}
 	if len(f.putting) > 0 {
-		f.puts = append(f.puts, Put{Seq: e.Seq, What: b.What, Prompt: b.Prompt, Changes: f.putting, turn: turn})
+		f.puts = append(f.puts, AppliedUndo{Seq: e.Seq, What: b.What, Prompt: b.Prompt, Changes: f.putting, turn: turn})
 	}
 	if len(f.puts) > maxPuts {
 		f.puts = slices.Clone(f.puts[len(f.puts)-maxPuts:])
@@ -204,7 +204,7 @@ func (f *Fold) undone(e event.Event, b event.Undone) {
 // redone removes the redone changes from an undo; the new changes belong to the
 // turn of the undone ones.
 func (f *Fold) redone(b event.Redone) {
-	i := slices.IndexFunc(f.puts, func(p Put) bool { return p.Seq == b.Undone })
+	i := slices.IndexFunc(f.puts, func(p AppliedUndo) bool { return p.Seq == b.Undone })
 	if i < 0 {
 		return
 	}
@@ -255,7 +255,7 @@ func (f *Fold) Only(seqs []int64, keep func(path string) bool) []int64 {
 
 // CanRedo reports whether an undo can still be redone.
 func (f *Fold) CanRedo(undone int64) bool {
-	return slices.ContainsFunc(f.puts, func(p Put) bool { return p.Seq == undone })
+	return slices.ContainsFunc(f.puts, func(p AppliedUndo) bool { return p.Seq == undone })
 }
 
 // Restore is one file of a turn: Now is the content that the agent left, Before

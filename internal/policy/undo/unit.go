@@ -15,15 +15,15 @@ type Kind string
 const (
 	ByChange  Kind = "change"  // what was written last, at once
 	ByTurn    Kind = "turn"    // the newest turn with changes in effect
-	ByFile    Kind = "file"    // the newest change of What.Path
+	ByFile    Kind = "file"    // the newest change of Selector.Path
 	ByCommand Kind = "command" // the newest command's
-	ByRewind  Kind = "rewind"  // all since the prompt What.Prompt, including it
-	ByAll     Kind = "all"     // all that are in effect, only of What.Path if it is set
+	ByRewind  Kind = "rewind"  // all since the prompt Selector.Prompt, including it
+	ByAll     Kind = "all"     // all that are in effect, only of Selector.Path if it is set
 	ByRedo    Kind = "redo"    // what the newest undo restored
 )
 
-// What selects what to undo.
-type What struct {
+// Selector selects what to undo.
+type Selector struct {
 	Kind   Kind
 	Path   string // as Span.Path
 	Prompt int64  // the sequence number of its event
@@ -41,14 +41,14 @@ var ErrNoRedo = errors.New("there is nothing to redo")
 
 // Unit is changes that are undone together.
 type Unit struct {
-	What
+	Selector
 	Text   string // of the prompt that led to them, its beginning
 	Undone int64  // of ByRedo: the sequence number of the undo's event
 	Files  []Steps
 }
 
 // Select returns the changes of a unit, or ErrNothing or ErrNoRedo.
-func (f *Fold) Select(w What) (Unit, error) {
+func (f *Fold) Select(w Selector) (Unit, error) {
 	if w.Kind == ByRedo {
 		return f.again()
 	}
@@ -67,12 +67,12 @@ func (f *Fold) Select(w What) (Unit, error) {
 	if w.Prompt == 0 {
 		w.Prompt = last.Prompt
 	}
-	return Unit{What: w, Text: f.text(last.Prompt), Files: f.steps(cs, f.goners(cs))}, nil
+	return Unit{Selector: w, Text: f.text(last.Prompt), Files: f.steps(cs, f.goners(cs))}, nil
 }
 
 // members returns a function that reports which changes belong to a unit, and
 // the newest of them.
-func (f *Fold) members(w What) (in func(*Change) bool, last *Change) {
+func (f *Fold) members(w Selector) (in func(*Change) bool, last *Change) {
 	in = func(*Change) bool { return true }
 	switch w.Kind {
 	case ByFile:
@@ -139,7 +139,7 @@ func (f *Fold) again() (Unit, error) {
 		return Unit{}, ErrNoRedo
 	}
 	p := f.puts[len(f.puts)-1]
-	return Unit{What: What{Kind: ByRedo, Prompt: p.Prompt}, Text: f.text(p.Prompt), Undone: p.Seq, Files: f.steps(p.Changes, nil)}, nil
+	return Unit{Selector: Selector{Kind: ByRedo, Prompt: p.Prompt}, Text: f.text(p.Prompt), Undone: p.Seq, Files: f.steps(p.Changes, nil)}, nil
 }
 
 // Steps are the changes of one file in a unit.

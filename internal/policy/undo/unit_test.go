@@ -21,13 +21,13 @@ func TestTurnWithAPromptThatJoined(t *testing.T) {
 	var l log
 	l.add(event.Prompted{Source: event.Person}, by("edit", "1", "z", "1", "2"))                                                                                  // 2
 	l.add(event.Prompted{Source: event.Person}, by("edit", "2", "a", "1", "2"), event.Prompted{Source: event.Person, ID: joins}, by("edit", "3", "b", "1", "2")) // 4, 6
-	l.want(t, What{Kind: ByRewind, Prompt: 5}, "b:6")
-	l.want(t, What{Kind: ByRewind, Prompt: 3}, "a:4 b:6")
-	l.want(t, What{Kind: ByTurn}, "a:4 b:6")
+	l.want(t, Selector{Kind: ByRewind, Prompt: 5}, "b:6")
+	l.want(t, Selector{Kind: ByRewind, Prompt: 3}, "a:4 b:6")
+	l.want(t, Selector{Kind: ByTurn}, "a:4 b:6")
 	undone := l.add(by(Tool, "", "a", "2", "1"), by(Tool, "", "b", "2", "1"), event.Undone{What: "turn", Prompt: 5, Changes: []int64{4, 6}, Paths: []string{"a", "b"}})
-	l.want(t, What{Kind: ByTurn}, "z:2")
+	l.want(t, Selector{Kind: ByTurn}, "z:2")
 	l.add(by(RedoTool, "", "a", "1", "2"), by(RedoTool, "", "b", "1", "2"), event.Redone{Undone: undone, Paths: []string{"a", "b"}}) // 10, 11
-	l.want(t, What{Kind: ByTurn}, "a:10 b:11")
+	l.want(t, Selector{Kind: ByTurn}, "a:10 b:11")
 }
 
 // log applies bodies as events 1, 2, …
@@ -60,7 +60,7 @@ func places(u Unit) string {
 	return strings.Join(out, " ")
 }
 
-func (l *log) want(t *testing.T, w What, want string) Unit {
+func (l *log) want(t *testing.T, w Selector, want string) Unit {
 	t.Helper()
 	u, err := l.Select(w)
 	if got := places(u); got != want || (want == "") != errors.Is(err, ErrNothing) {
@@ -73,7 +73,7 @@ func (l *log) want(t *testing.T, w What, want string) Unit {
 // since a prompt.
 func TestUnits(t *testing.T) {
 	var l log
-	l.want(t, What{Kind: ByChange}, "")
+	l.want(t, Selector{Kind: ByChange}, "")
 	l.add(event.Prompted{Source: event.Person, Text: "first"}, by("edit", "1", "a", "1", "2"))                                                  // 2
 	l.add(event.Prompted{Source: event.Person, Text: "second"}, event.Replied{}, by("edit", "2", "a", "2", "3"), by("edit", "2", "b", "", "x")) // 5, 6
 	l.add(event.Writing{Call: "3", Tool: "bash"}, by("bash", "3", "c", "", "y"), by("bash", "3", "d", "z", ""))                                 // 8, 9
@@ -81,26 +81,26 @@ func TestUnits(t *testing.T) {
 	l.add(event.Prompted{Source: event.Autofix}, by("write", "4", "e", "", "e")) // 13
 	l.add(event.Prompted{Source: event.Person, Text: "nothing comes of it"})
 
-	l.want(t, What{Kind: ByChange}, "e:13")
-	u := l.want(t, What{Kind: ByTurn}, "a:5 b:6 c:8 d:9 e:13")
+	l.want(t, Selector{Kind: ByChange}, "e:13")
+	u := l.want(t, Selector{Kind: ByTurn}, "a:5 b:6 c:8 d:9 e:13")
 	if u.Prompt != 3 || u.Text != "second" {
 		t.Errorf("%+v", u)
 	}
-	l.want(t, What{Kind: ByFile, Path: "a"}, "a:5")
-	l.want(t, What{Kind: ByFile, Path: "c"}, "c:8 d:9") // a move goes back whole
-	l.want(t, What{Kind: ByFile, Path: "p"}, "")        // a person's own
-	if u := l.want(t, What{Kind: ByCommand}, "c:8 d:9"); u.Files[0].Command != "mv d c" || !slices.Equal(u.Files[0].With, []string{"d"}) {
+	l.want(t, Selector{Kind: ByFile, Path: "a"}, "a:5")
+	l.want(t, Selector{Kind: ByFile, Path: "c"}, "c:8 d:9") // a move goes back whole
+	l.want(t, Selector{Kind: ByFile, Path: "p"}, "")        // a person's own
+	if u := l.want(t, Selector{Kind: ByCommand}, "c:8 d:9"); u.Files[0].Command != "mv d c" || !slices.Equal(u.Files[0].With, []string{"d"}) {
 		t.Errorf("%+v", u.Files)
 	}
-	l.want(t, What{Kind: ByRewind, Prompt: 1}, "a:2,5 b:6 c:8 d:9 e:13")
-	l.want(t, What{Kind: ByAll}, "a:2,5 b:6 c:8 d:9 e:13")
-	l.want(t, What{Kind: ByAll, Path: "a"}, "a:2,5")
+	l.want(t, Selector{Kind: ByRewind, Prompt: 1}, "a:2,5 b:6 c:8 d:9 e:13")
+	l.want(t, Selector{Kind: ByAll}, "a:2,5 b:6 c:8 d:9 e:13")
+	l.want(t, Selector{Kind: ByAll, Path: "a"}, "a:2,5")
 
 	l.add(by(Tool, "", "e", "e", ""), event.Undone{What: "change", Prompt: 3, Changes: []int64{13}, Paths: []string{"e"}})
-	l.want(t, What{Kind: ByChange}, "c:8 d:9") // what was written in one go
-	l.want(t, What{Kind: ByTurn}, "a:5 b:6 c:8 d:9")
+	l.want(t, Selector{Kind: ByChange}, "c:8 d:9") // what was written in one go
+	l.want(t, Selector{Kind: ByTurn}, "a:5 b:6 c:8 d:9")
 	l.add(event.Undone{Prompt: 3, Paths: []string{"a"}}) // an older pawl's: the whole turn
-	l.want(t, What{Kind: ByTurn}, "a:2")
+	l.want(t, Selector{Kind: ByTurn}, "a:2")
 	if l.Stand([]int64{5}) || !l.Stand([]int64{2}) || l.Stand([]int64{99}) {
 		t.Error("what stands is wrong")
 	}
@@ -109,7 +109,7 @@ func TestUnits(t *testing.T) {
 // SPEC 11.2: a change is undone once; redo is a new change, of the same turn.
 func TestRedo(t *testing.T) {
 	var l log
-	if _, err := l.Select(What{Kind: ByRedo}); !errors.Is(err, ErrNoRedo) {
+	if _, err := l.Select(Selector{Kind: ByRedo}); !errors.Is(err, ErrNoRedo) {
 		t.Error(err)
 	}
 	unattributed := by("bash", "1", "b", "1", "2")
@@ -117,25 +117,25 @@ func TestRedo(t *testing.T) {
 	l.add(event.Prompted{Source: event.Person}, by("edit", "1", "a", "1", "2"), unattributed)
 	l.add(event.Prompted{Source: event.Person}, by("edit", "2", "x", "1", "2"))
 	undone := l.add(by(Tool, "", "a", "2", "1"), by(Tool, "", "b", "2", "1"), event.Undone{What: "turn", Prompt: 1, Changes: []int64{2, 3}, Paths: []string{"a", "b"}})
-	l.want(t, What{Kind: ByAll}, "x:5")
-	u, err := l.Select(What{Kind: ByRedo})
+	l.want(t, Selector{Kind: ByAll}, "x:5")
+	u, err := l.Select(Selector{Kind: ByRedo})
 	if err != nil || u.Undone != undone || places(u) != "a:6 b:7" || u.Files[1].Unattributed {
 		t.Errorf("%+v %v", u, err)
 	}
 	l.add(by(RedoTool, "", "b", "1", "2"), event.Redone{Undone: undone, Paths: []string{"b"}}) // 9: a part of it
-	if u, err = l.Select(What{Kind: ByRedo}); err != nil || places(u) != "a:6" || !l.CanRedo(undone) {
+	if u, err = l.Select(Selector{Kind: ByRedo}); err != nil || places(u) != "a:6" || !l.CanRedo(undone) {
 		t.Errorf("%+v %v", u, err)
 	}
 	l.add(by(RedoTool, "", "a", "1", "2"), event.Redone{Undone: undone, Paths: []string{"a"}}) // 11
 	if l.CanRedo(undone) {
 		t.Error("done again twice")
 	}
-	l.want(t, What{Kind: ByTurn}, "x:5")
-	if u := l.want(t, What{Kind: ByRewind, Prompt: 1}, "x:5 b:9 a:11"); !u.Files[1].Unattributed || u.Files[2].Unattributed {
+	l.want(t, Selector{Kind: ByTurn}, "x:5")
+	if u := l.want(t, Selector{Kind: ByRewind, Prompt: 1}, "x:5 b:9 a:11"); !u.Files[1].Unattributed || u.Files[2].Unattributed {
 		t.Errorf("what was unattributed is not any more: %+v", u.Files)
 	}
 	l.add(event.Undone{Prompt: 4, Changes: []int64{5}})
-	l.want(t, What{Kind: ByTurn}, "b:9 a:11")
+	l.want(t, Selector{Kind: ByTurn}, "b:9 a:11")
 }
 
 // SPEC 4.8, 11.2: writes that were begun and not ended are known.
@@ -172,7 +172,7 @@ func TestBounds(t *testing.T) {
 	if len(l.changes) > maxChanges+maxChanges/10 || len(l.puts) > maxPuts || len(l.turns) > len(l.changes)/4+2 {
 		t.Errorf("%d changes, %d puts, %d turns", len(l.changes), len(l.puts), len(l.turns))
 	}
-	if u, err := l.Select(What{Kind: ByTurn}); err != nil || len(u.Files) != 3 || len(u.Text) > maxText+3 {
+	if u, err := l.Select(Selector{Kind: ByTurn}); err != nil || len(u.Files) != 3 || len(u.Text) > maxText+3 {
 		t.Errorf("%v %v", places(u), err)
 	}
 }
@@ -235,11 +235,11 @@ func TestDecide(t *testing.T) {
 		for _, s := range []string{"a\n", "b\n", "c\n", "a\n1\n2\n", "b\n1\n2\n", "c\n1\n2\nmine\n", "b\n1\n2\nmine\n", "a\x00\n", "b\x00\n"} {
 			contents[h(s)] = []byte(s)
 		}
-		u, err := l.Select(What{Kind: ByTurn})
+		u, err := l.Select(Selector{Kind: ByTurn})
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
-		now := Now{Hash: h(c.now), Mode: c.mode}
+		now := FileState{Hash: h(c.now), Mode: c.mode}
 		wanted := map[tool.Hash][]byte{}
 		for _, w := range u.Files[0].Wants(now.Hash) {
 			wanted[w] = contents[w]
@@ -258,20 +258,20 @@ func TestDecide(t *testing.T) {
 func TestDeleteKeepsContent(t *testing.T) {
 	var l log
 	l.add(event.Prompted{Source: event.Person}, by("bash", "1", "copy", "", "x"), event.Replied{}, by("bash", "2", "orig", "x", ""))
-	u, err := l.Select(What{Kind: ByFile, Path: "copy"})
+	u, err := l.Select(Selector{Kind: ByFile, Path: "copy"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := u.Files[0].Decide(Now{Hash: "x"}, nil); f.Action != Delete || !strings.Contains(f.Ask, "orig") {
+	if f := u.Files[0].Decide(FileState{Hash: "x"}, nil); f.Action != Delete || !strings.Contains(f.Ask, "orig") {
 		t.Errorf("%+v", f)
 	}
 	// A move whose old name is in use stays as it is, both halves of it.
 	var m log
 	m.add(event.Prompted{Source: event.Person}, by("bash", "1", "old", "x", ""), by("bash", "1", "new", "", "x"), by("bash", "1", "other", "1", "2"))
-	if u, err = m.Select(What{Kind: ByChange}); err != nil {
+	if u, err = m.Select(Selector{Kind: ByChange}); err != nil {
 		t.Fatal(err)
 	}
-	p := Plan{Files: []File{u.Files[0].Decide(Now{Hash: "mine"}, nil), u.Files[1].Decide(Now{Hash: "x"}, nil), u.Files[2].Decide(Now{Hash: "2"}, nil)}}
+	p := Plan{Files: []File{u.Files[0].Decide(FileState{Hash: "mine"}, nil), u.Files[1].Decide(FileState{Hash: "x"}, nil), u.Files[2].Decide(FileState{Hash: "2"}, nil)}}
 	if _, _, err := p.Choose(Consent{}); !strings.Contains(fmt.Sprint(err), "old") || p.Sure() {
 		t.Errorf("%v", err)
 	}

@@ -100,7 +100,7 @@ func TestGo(t *testing.T) {
 	if n := len(r.model.Requests()); n != 6 {
 		t.Errorf("%d requests", n)
 	}
-	plan, err := r.View().Changes().Plan(t.Context(), undo.What{Kind: undo.ByTurn})
+	plan, err := r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn})
 	if err != nil {
 		t.Fatal(err)
 	}

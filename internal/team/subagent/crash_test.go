@@ -176,7 +176,7 @@ func TestAgentsAfterADeath(t *testing.T) {
 	if more := r.log("s1")[before:]; len(find[event.FileChanged](more))+len(find[event.AgentEnded](more)) != 0 {
 		t.Errorf("%+v", more)
 	}
-	p, err := r.View().Changes().Plan(t.Context(), undo.What{Kind: undo.ByTurn})
+	p, err := r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func TestAgent(t *testing.T) {
 	if all, _ := r.View().Spent(); all.Requests != 3+3 {
 		t.Errorf("%d requests", all.Requests)
 	}
-	p, err := r.View().Changes().Plan(t.Context(), undo.What{Kind: undo.ByTurn})
+	p, err := r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,23 +10,23 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Wish is a person's word on phases (SPEC 7): to open one or to close it.
-type Wish struct {
+// Request is a person's request to open or to close a phase (SPEC 7).
+type Request struct {
 	// Number of the phase to open; 0 is the next one.
 	Number int
-	// Text returns what it is; of the next one it may be empty where the plan
-	// knows it.
+	// Text describes the phase. For the next phase of a plan it may be empty: the
+	// plan has its text.
 	Text     string
-	Expected time.Duration // 0: not said
+	Expected time.Duration // 0: not known
 	// Close closes the open phase instead; Failed: it did not succeed.
 	Close, Failed bool
-	// Plan is a plan file: it opens its first phase. The plan that is in force
-	// already changes nothing.
+	// Plan is a plan file, whose first phase is opened. If this plan is already in
+	// force, nothing changes.
 	Plan []event.PhaseStep
 }
 
-// Standing is what there is of phases. Open is nil where none is.
-type Standing struct {
+// Status is the open phase, nil for none, the earlier phases, and the plan.
+type Status struct {
 	Open   *Phase
 	Done   []Phase   // oldest first
 	Totals Totals    // at the newest event
@@ -36,9 +36,9 @@ type Standing struct {
 	First int
 }
 
-// Standing is what there is of phases now.
-func (f *Fold) Standing() Standing {
-	s := Standing{At: f.At(), Open: f.Open(), Done: f.History(), Totals: f.Totals(f.At())}
+// Status is what there is of phases now.
+func (f *Fold) Standing() Status {
+	s := Status{At: f.At(), Open: f.Open(), Done: f.History(), Totals: f.Totals(f.At())}
 	s.Plan, s.First = f.PlanFile()
 	return s
 }
@@ -46,7 +46,7 @@ func (f *Fold) Standing() Standing {
 // Judge returns a wish as it is recorded, and what the model is told; items are
 // the model's own plan. Told is empty where nothing changes. A wish that is not
 // valid is refused.
-func (f *Fold) Judge(w Wish, items []tool.Item) (_ event.Phased, told string, _ error) {
+func (f *Fold) Judge(w Request, items []tool.Item) (_ event.Phased, told string, _ error) {
 	b := event.Phased{Number: w.Number, Text: onOneLine(w.Text), Expected: w.Expected, By: "person"}
 	refuse := func(format string, args ...any) (event.Phased, string, error) {
 		return b, "", fault.NewConfiguration("", format, args...)
