@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,7 +28,8 @@ type Boxes struct {
 	spill  string                         // of pawl's own state, what it kept for the model
 	around func() (confine.Facts, string) // what a command needs but the toolchains of PATH
 	place  func() (confine.Facts, string) // with these, which take a while to find
-	warm   *warm.Filler                   // of around: set with the first call of it
+	git    *GitUses
+	warm   *warm.Filler // of around: set with the first call of it
 
 	mu     sync.Mutex
 	closed bool
@@ -40,7 +42,7 @@ var _ process.Confiner = (*Boxes)(nil)
 // NewBoxes makes the boxes of a workspace; root and state are as for Place. Files in
 // spill can be granted although they are part of the state. Nothing is opened.
 func NewBoxes(env func(string) string, root, spill string, state ...string) *Boxes {
-	b := &Boxes{env: env, spill: real(spill), open: map[string]*Box{}}
+	b := &Boxes{env: env, spill: real(spill), open: map[string]*Box{}, git: NewGitUses(env, root)}
 	b.around = sync.OnceValues(func() (confine.Facts, string) {
 		facts, own, persons := locate(env, root, state...)
 		b.warm = warm.New(persons, facts.Root)
@@ -101,6 +103,7 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 		return nil, nil, errors.New("the session has ended")
 	}
 	facts, own := b.place()
+	facts.Kept = b.git.paths(dir + "/x")
 	level := confine.ReadOnly // nothing could be put into caches
 	var env []string
 	switch c.Level {
@@ -125,7 +128,8 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 	default:
 		return nil, nil, fmt.Errorf("there is no sandbox of the level %s", c.Level)
 	}
-	if box, ok := b.open[c.Key()]; ok {
+	key := strings.Join(append([]string{c.Key()}, facts.Kept...), "\x00") // git's configuration may change
+	if box, ok := b.open[key]; ok {
 		return box, env, nil
 	}
 	policy := b.policy(level, facts, c)
@@ -137,7 +141,7 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	b.open[c.Key()] = box
+	b.open[key] = box
 	return box, env, nil
 }
 

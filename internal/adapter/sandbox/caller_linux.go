@@ -252,7 +252,7 @@ func (s *supervisor) change(file string, act confine.Act) confine.Verdict {
 	}
 	for _, g := range slices.Concat(s.policy.Granted, s.policy.Opened, s.policy.Guards) {
 		for dir := filepath.Dir(file); confine.Within(g, dir); dir = filepath.Dir(dir) {
-			if confine.GitChange(dir, file, act) && isRepository(dir) {
+			if confine.GitChange(dir, file, act) && isRepository(dir) || confine.Keeps(s.keptIn(dir), file, act) {
 				return confine.Refused
 			}
 			if dir == "/" {
@@ -261,6 +261,22 @@ func (s *supervisor) change(file string, act confine.Act) confine.Verdict {
 		}
 	}
 	return v
+}
+
+// keptIn returns what git runs or reads of a repository below the workspace. No
+// confined command can make one, so each folder is looked at once.
+func (s *supervisor) keptIn(dir string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept, known := s.nested[dir]
+	if known {
+		return kept
+	}
+	if dir != s.policy.Root && gitFolder(dir) != "" {
+		kept = NewGitUses(os.Getenv, dir).paths()
+	}
+	s.nested[dir] = kept
+	return kept
 }
 
 // judge returns nil if pawl makes the change. errGoOn: Landlock decides alone, since

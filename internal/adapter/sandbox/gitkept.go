@@ -6,83 +6,336 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
+	"github.com/pawl-agent/pawl/internal/policy/gitconfig"
 )
 
 // A repository's configuration can run files of the workspace and read more
 // configuration from there (core.hooksPath = .githooks, include.path =
-// ../.gitconfig): the next git of the person would run what a command wrote. So
-// these files are kept as .git/hooks and .git/config are.
+// ../.gitconfig): the next git of the person would run what a command or an edit
+// wrote. So these files are kept as .git/hooks and .git/config are, by the sandbox
+// and by the permissions, which both ask here.
 
-// runsByGit are the settings of git that name a program, or a line for a shell.
-var runsByGit = lazyregexp.New(`^(core\.(fsmonitor|sshcommand|editor|pager|askpass|gitproxy|alternaterefscommand)|sequence\.editor|diff\.external|interactive\.difffilter|alias\..+|pager\..+|uploadpack\.packobjectshook|submodule\..+\.update|.+\.(textconv|command|cmd|clean|smudge|process|driver|program|helper|uploadpack|receivepack|.*cmd))$`)
+// GitUses finds what git's configuration makes git run or read. It reads a file
+// again after it changed. It is safe for concurrent use.
+type GitUses struct {
+	env        func(string) string
+	root, home string
+	mu         sync.Mutex
+	parsed     map[string]parsed
+}
 
-// maxIncludes is how deep files of configuration are followed, as git does.
-const maxIncludes = 10
+// parsed is a file of configuration as it was read.
+type parsed struct {
+	st       os.FileInfo
+	settings []gitconfig.Setting
+}
 
-// keptByGit returns what of a workspace the files of git's configuration run or
-// read, whether it is there or not.
-func keptByGit(root string, configs ...string) []string {
+const (
+	maxIncludes     = 10  // how deep files of configuration are followed, as by git
+	maxRepositories = 200 // submodules and linked worktrees that are looked at
+)
+
+// NewGitUses returns the uses of a workspace, whose real path is root.
+func NewGitUses(env func(string) string, root string) *GitUses {
+	g := &GitUses{env: env, root: root, parsed: map[string]parsed{}}
+	if home := env("HOME"); home != "" {
+		g.home = real(home)
+	}
+	return g
+}
+
+// Of returns what git runs or reads of the workspace, whether it is there or not: for
+// the workspace's repository, its submodules and linked worktrees, and for the
+// repositories in the workspace that hold one of these files.
+func (g *GitUses) Of(files ...string) []tool.GitUse {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f := finding{g: g, words: map[string]bool{}}
+	for _, r := range g.repositories(files) {
+		f.top, f.seen = r.top, map[string]bool{}
+		for _, c := range append(r.configs, g.personal()...) {
+			f.file(c, 0)
+		}
+		for _, s := range gitconfig.Environment(g.env) {
+			f.setting(s, r.top, 0)
+		}
+	}
+	return f.out
+}
+
+// paths returns the places of Of.
+func (g *GitUses) paths(files ...string) []string {
 	var out []string
-	seen := map[string]bool{}
-	var read func(file string, depth int)
-	keep := func(path string) string {
-		path = real(path)
-		if path == root || !confine.Within(root, path) {
-			return ""
-		}
-		if !slices.Contains(out, path) {
-			out = append(out, path)
-		}
-		return path
-	}
-	read = func(file string, depth int) {
-		if seen[file] || depth > maxIncludes {
-			return
-		}
-		seen[file] = true
-		for _, s := range gitSettings(file) {
-			switch {
-			case s.key == "core.hookspath" && s.value != "":
-				// husky's own hooks run those in the folder above.
-				if at := keep(against(root, s.value)); filepath.Base(at) == "_" && filepath.Base(filepath.Dir(at)) == ".husky" {
-					keep(filepath.Dir(at))
-				}
-			case s.key == "include.path" || strings.HasPrefix(s.key, "includeif.") && strings.HasSuffix(s.key, ".path"):
-				at := against(filepath.Dir(file), s.value)
-				keep(at)
-				read(at, depth+1)
-			case s.key == "core.attributesfile":
-				keep(against(root, s.value))
-			case strings.HasPrefix(s.key, "alias.") && !strings.HasPrefix(s.value, "!"): // git's own words
-			case runsByGit().MatchString(s.key):
-				for _, w := range strings.FieldsFunc(s.value, func(r rune) bool { return strings.ContainsRune(" \t'\"!;|&()<>=`$", r) }) {
-					at := against(root, w)
-					if st, err := os.Stat(at); err == nil && st.Mode().IsRegular() && !slices.ContainsFunc(strings.Split(at, "/"), func(n string) bool { return n == "node_modules" || n == "vendor" }) {
-						keep(at)
-					}
-				}
-			}
-		}
-	}
-	for _, c := range configs {
-		read(c, 0)
+	for _, u := range g.Of(files...) {
+		out = append(out, u.Path)
 	}
 	return out
 }
 
-// gitSetting is a line of git's configuration: section.name or
-// section.part.name in lower case, and its value.
-type gitSetting struct{ key, value string }
+// personal are the files of configuration of the machine and of the person.
+func (g *GitUses) personal() []string {
+	out := []string{"/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig"}
+	if g.home != "" {
+		out = append(out, filepath.Join(g.home, ".gitconfig"), filepath.Join(g.home, ".config", "git", "config"))
+	}
+	if dir := g.env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		out = append(out, filepath.Join(dir, "git", "config"))
+	}
+	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG"} {
+		if file := g.env(name); file != "" {
+			out = append(out, against(g.root, file))
+		}
+	}
+	return out
+}
 
-// gitSettings reads a file of git's configuration; there are none in one that
-// cannot be read.
-func gitSettings(file string) []gitSetting {
+// repositoryAt is a working tree, "" for none, with the configuration that holds in it.
+type repositoryAt struct {
+	top     string
+	configs []string
+}
+
+// repositories returns those that hold the workspace or one of the files, with their
+// submodules and linked worktrees. Without one it is what would hold in a new one.
+func (g *GitUses) repositories(files []string) []repositoryAt {
+	var out []repositoryAt
+	looked := map[string]bool{}
+	add := func(top, folder string) {
+		if len(out) < maxRepositories {
+			out = append(out, g.repositoryIn(real(top), folder))
+		}
+	}
+	for _, file := range append([]string{filepath.Join(g.root, "x")}, files...) {
+		for dir := filepath.Dir(file); !looked[dir]; dir = filepath.Dir(dir) {
+			looked[dir] = true
+			if folder := gitFolder(dir); folder != "" {
+				add(dir, folder)
+				for _, l := range linkedTo(folder, maxRepositories) {
+					add(l.top, l.folder)
+				}
+			}
+		}
+	}
+	if dir := g.env("GIT_DIR"); dir != "" {
+		add(against(g.root, g.env("GIT_WORK_TREE")), against(g.root, dir))
+	}
+	if len(out) == 0 {
+		out = append(out, repositoryAt{top: g.root})
+	}
+	return out
+}
+
+// repositoryIn returns the repository with this git folder.
+func (g *GitUses) repositoryIn(top, folder string) repositoryAt {
+	r := repositoryAt{top: top}
+	folders := []string{folder}
+	if shared := line(filepath.Join(folder, "commondir")); shared != "" {
+		folders = append(folders, against(folder, shared))
+	}
+	for _, f := range folders {
+		r.configs = append(r.configs, filepath.Join(f, "config"), filepath.Join(f, "config.worktree"))
+	}
+	for _, c := range r.configs {
+		for _, s := range g.settings(c) {
+			if s.Key == "core.worktree" && s.Value != "" {
+				r.top = real(against(folder, s.Value))
+			}
+		}
+	}
+	return r
+}
+
+// gitFolder returns the git folder of a working tree, or a bare repository itself; ""
+// for another folder.
+func gitFolder(dir string) string {
+	dot := filepath.Join(dir, ".git")
+	st, err := os.Stat(dot)
+	switch {
+	case err == nil && st.IsDir():
+		return dot
+	case err == nil && st.Mode().IsRegular():
+		if to, ok := strings.CutPrefix(line(dot), "gitdir: "); ok {
+			return against(dir, to)
+		}
+	case isRepository(dir):
+		return dir
+	}
+	return ""
+}
+
+// linkedTree is a working tree with its git folder.
+type linkedTree struct{ top, folder string }
+
+// linkedTo returns the submodules and the linked worktrees that a git folder holds.
+func linkedTo(folder string, most int) []linkedTree {
+	var out []linkedTree
+	var modules func(dir string, depth int)
+	modules = func(dir string, depth int) {
+		for _, e := range entries(dir) {
+			at := filepath.Join(dir, e)
+			switch {
+			case len(out) >= most || depth > 5:
+				return
+			case isRepository(at):
+				out = append(out, linkedTree{filepath.Dir(folder), at}) // core.worktree says where
+				modules(filepath.Join(at, "modules"), depth+1)
+			default: // a submodule's name may have slashes
+				modules(at, depth+1)
+			}
+		}
+	}
+	modules(filepath.Join(folder, "modules"), 0)
+	for _, e := range entries(filepath.Join(folder, "worktrees")) {
+		at := filepath.Join(folder, "worktrees", e)
+		if back := line(filepath.Join(at, "gitdir")); back != "" && len(out) < most {
+			out = append(out, linkedTree{filepath.Dir(against(at, back)), at})
+		}
+	}
+	return out
+}
+
+// entries are the folders in a folder.
+func entries(dir string) []string {
+	all, _ := os.ReadDir(dir) // none where there is none
+	var out []string
+	for _, e := range all {
+		if e.IsDir() {
+			out = append(out, e.Name())
+		}
+	}
+	return out
+}
+
+// finding is one look at the configuration of a repository.
+type finding struct {
+	g     *GitUses
+	top   string // of the working tree, for relative paths
+	seen  map[string]bool
+	words map[string]bool // that were looked at
+	out   []tool.GitUse
+}
+
+func (f *finding) file(name string, depth int) {
+	if f.seen[name] || depth > maxIncludes {
+		return
+	}
+	f.seen[name] = true
+	for _, s := range f.g.settings(name) {
+		f.setting(s, filepath.Dir(name), depth)
+	}
+}
+
+// setting keeps what a setting in a file of the folder dir names.
+func (f *finding) setting(s gitconfig.Setting, dir string, depth int) {
+	switch s.Use() {
+	case gitconfig.Hooks:
+		at := f.path(f.top, s.Value)
+		f.keep(at, s.Key)
+		// husky's own hooks run those in the folder above.
+		if above, own := filepath.Split(filepath.Clean(at)); own == "_" && filepath.Base(above) == ".husky" {
+			f.keep(above, s.Key)
+		}
+	case gitconfig.Include:
+		at := f.path(dir, s.Value)
+		f.keep(at, s.Key)
+		f.file(at, depth+1)
+	case gitconfig.Read:
+		f.keep(f.path(f.top, s.Value), s.Key)
+	case gitconfig.Run:
+		words, sure := s.Names()
+		for _, w := range words {
+			f.word(w, s.Key, sure)
+		}
+	}
+}
+
+// word keeps what a word of a command is, if it is a file, or may become one. Not the
+// programs of packages, which package managers write.
+func (f *finding) word(w, setting string, sure bool) {
+	at := f.path(f.top, w)
+	if f.words[at] || strings.HasPrefix(w, "-") || strings.HasSuffix(w, "/") {
+		return
+	}
+	f.words[at] = true
+	if slices.ContainsFunc(strings.Split(at, "/"), func(n string) bool { return n == "node_modules" || n == "vendor" }) {
+		return
+	}
+	st, err := os.Stat(at)
+	if err == nil && st.Mode().IsRegular() || os.IsNotExist(err) && sure && strings.Contains(w, "/") && !strings.ContainsAny(w, " \t|;&") && confine.Within(f.g.root, at) {
+		f.keep(at, setting)
+	}
+}
+
+// keep adds a path, and where it leads.
+func (f *finding) keep(path, setting string) {
+	for _, at := range leads(path) {
+		switch {
+		case at == f.g.root && setting == "core.hookspath":
+			for _, name := range gitconfig.HookNames {
+				f.add(filepath.Join(at, name), setting)
+			}
+		case !confine.Within(at, f.g.root):
+			f.add(at, setting)
+		}
+	}
+}
+
+func (f *finding) add(path, setting string) {
+	path = filepath.ToSlash(path)
+	if !slices.ContainsFunc(f.out, func(u tool.GitUse) bool { return u.Path == path }) {
+		f.out = append(f.out, tool.GitUse{Path: path, Setting: setting})
+	}
+}
+
+// path returns a path of the configuration as git reads it.
+func (f *finding) path(dir, p string) string {
+	if rest, ok := strings.CutPrefix(p, "~/"); ok && f.g.home != "" {
+		return filepath.Join(f.g.home, rest)
+	}
+	if filepath.IsAbs(p) {
+		return p
+	}
+	return dir + "/" + p // not cleaned: ".." after a link leads elsewhere
+}
+
+// leads returns the places of a path: where it ends, and the links on its way, since
+// another link in their place would lead elsewhere.
+func leads(path string) []string {
+	var out []string
+	disk := filepath.VolumeName(path)
+	dir, rest := disk+"/", strings.Split(strings.Trim(filepath.ToSlash(path[len(disk):]), "/"), "/")
+	for links := 0; len(rest) > 0; rest = rest[1:] {
+		next := filepath.Join(dir, rest[0])
+		to, err := os.Readlink(next)
+		if err != nil {
+			dir = next
+			continue
+		}
+		if links++; links > 40 {
+			return out
+		}
+		if out = append(out, next); filepath.IsAbs(to) {
+			disk = filepath.VolumeName(to)
+			dir, to = disk+"/", to[len(disk):]
+		}
+		rest = append(append([]string{""}, strings.Split(filepath.ToSlash(to), "/")...), rest[1:]...)
+	}
+	return append(out, dir)
+}
+
+// settings reads a file of git's configuration; there are none in one that cannot be
+// read.
+func (g *GitUses) settings(file string) []gitconfig.Setting {
 	st, err := os.Stat(file)
 	if err != nil || !st.Mode().IsRegular() {
 		return nil
+	}
+	if old, ok := g.parsed[file]; ok && os.SameFile(old.st, st) && old.st.ModTime().Equal(st.ModTime()) && old.st.Size() == st.Size() {
+		return old.settings
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -90,59 +343,7 @@ func gitSettings(file string) []gitSetting {
 	}
 	defer f.Close()
 	b, _ := io.ReadAll(io.LimitReader(f, 1<<20)) // what was read counts
-	var out []gitSetting
-	section := ""
-	for line := range strings.SplitSeq(strings.ReplaceAll(strings.ReplaceAll(string(b), "\r\n", "\n"), "\\\n", ""), "\n") {
-		line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
-		if strings.HasPrefix(line, "[") {
-			// The first bracket that is not in quotes ends it; a setting may follow.
-			quoted, end := false, -1
-			for i := 0; i < len(line) && end < 0; i++ {
-				switch {
-				case line[i] == '\\' && quoted:
-					i++
-				case line[i] == '"':
-					quoted = !quoted
-				case line[i] == ']' && !quoted:
-					end = i
-				}
-			}
-			if end < 0 {
-				continue
-			}
-			name, part, _ := strings.Cut(line[1:end], " ")
-			section = strings.ToLower(name)
-			if part = strings.Trim(strings.TrimSpace(part), `"`); part != "" {
-				section += "." + part
-			}
-			line = strings.TrimSpace(line[end+1:])
-		}
-		if line == "" || line[0] == '#' || line[0] == ';' {
-			continue
-		}
-		name, value, _ := strings.Cut(line, "=")
-		out = append(out, gitSetting{section + "." + strings.ToLower(strings.TrimSpace(name)), gitValue(value)})
-	}
-	return out
-}
-
-// gitValue returns a value without its quotes and its comment.
-func gitValue(s string) string {
-	var b strings.Builder
-	quoted := false
-	s = strings.TrimSpace(s)
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\\' && i+1 < len(s):
-			i++
-			b.WriteByte(s[i])
-		case c == '"':
-			quoted = !quoted
-		case (c == '#' || c == ';') && !quoted:
-			return strings.TrimSpace(b.String())
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return strings.TrimSpace(b.String())
+	p := parsed{st, gitconfig.Parse(string(b))}
+	g.parsed[file] = p
+	return p.settings
 }

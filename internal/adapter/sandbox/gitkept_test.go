@@ -4,11 +4,13 @@ package sandbox
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -36,7 +38,7 @@ func TestKeptByGit(t *testing.T) {
 		"[CORE]\nHooksPath = .husky/_":                                               ".husky .husky/_",
 		"[core]\n hooksPath = " + root + "/h":                                        "h",
 		"[core]\n hooksPath = .git\\\nhooks":                                         ".githooks",
-		"[core]\n\thooksPath = /usr/share/hooks\n[core]\nhooksPath = ../out":         "",
+		"[core]\n\thooksPath = /usr/share/hooks\n[core]\nhooksPath = ../out":         filepath.Join(filepath.Dir(root), "out") + " /usr/share/hooks",
 		"[include]\n\tpath = ../.gitconfig":                                          ".gitconfig",
 		"[includeIf \"gitdir:~/a]b/\"]\npath = ../x":                                 "x",
 		"[include]\npath = ../included":                                              "deep from-deep included",
@@ -59,7 +61,7 @@ func TestKeptByGit(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, k := range keptByGit(root, config, filepath.Join(root, "none")) {
+		for _, k := range NewGitUses(func(string) string { return "" }, root).paths() {
 			got = append(got, strings.TrimPrefix(k, root+"/"))
 		}
 		slices.Sort(got)
@@ -107,5 +109,107 @@ func TestLinksToFreeFolders(t *testing.T) {
 	}
 	if got := bash(t, box, root, "set -e; ln -s own good; ln -s ../own d/good; ln -s /usr/bin/env tool; mv d/good d/e/good; ln -sf own good; readlink good tool; mkdir -p node_modules/.bin; ln -s ../p/cli.js node_modules/.bin/cli"); got != "own\n/usr/bin/env\n" {
 		t.Errorf("ordinary links: %s", got)
+	}
+}
+
+// SPEC 16.3, 16.12: wherever the configuration is, and however it names them.
+func TestGitUses(t *testing.T) {
+	for _, c := range []struct {
+		name, make string            // a script that begins in the folder w
+		root       string            // the workspace, w where it is ""
+		env        map[string]string // T stands for the folder above w
+		of         string            // a file that is asked about
+		want       string            // of T/w
+	}{
+		{"a workspace in a folder of the repository", "git init -q; git config core.hooksPath sub/hooks; mkdir sub", "sub", nil, "", "sub/hooks"},
+		{"hooks at the top", "git init -q; git config core.hooksPath .", "", nil, "", "pre-commit"},
+		{"hooks of a link", "git init -q; git config core.hooksPath .husky; mkdir tools; ln -s tools .husky", "", nil, "", ".husky tools"},
+		{"a link on the way", "git init -q; git config core.hooksPath a/l/../h; mkdir -p a b/c; ln -s ../b/c a/l", "", nil, "", "a/l b/h"},
+		{"a linked worktree", "git init -q; git config core.hooksPath .hooks; git commit -qm x --allow-empty; git worktree add -q wt", "wt", nil, "", ".hooks wt/.hooks"},
+		{"its own configuration", "git init -q; git config extensions.worktreeConfig true; git commit -qm x --allow-empty; git worktree add -q wt; git -C wt config --worktree core.hooksPath own", "wt", nil, "", "wt/own"},
+		{"a linked worktree inside", "git init -q; git config extensions.worktreeConfig true; git commit -qm x --allow-empty; git worktree add -q wt; git -C wt config --worktree core.hooksPath ../above", "", nil, "", "above"},
+		{"a submodule", "git init -q s; git -C s commit -qm x --allow-empty; git init -q; git -c protocol.file.allow=always submodule -q add ./s sub 2>&1; git -C sub config core.hooksPath ../shared", "", nil, "", "shared"},
+		{"a repository inside", "git init -q; git init -q in/r; git -C in/r config core.hooksPath h", "", nil, "in/r/h/x", "in/r/h"},
+		{"the folder .git elsewhere", "git init -q --separate-git-dir=../g; git config core.hooksPath h", "", nil, "", "h"},
+		{"the person's own", "git init -q; git config --global core.hooksPath '~/w/h'", "", nil, "", "h"},
+		{"by XDG_CONFIG_HOME", "git init -q; mkdir -p ../x/git; git config -f ../x/git/config core.hooksPath h", "", map[string]string{"XDG_CONFIG_HOME": "T/x"}, "", "h"},
+		{"by GIT_CONFIG_GLOBAL", "git init -q; git config -f ../gl alias.x '!sh ./x.sh'", "", map[string]string{"GIT_CONFIG_GLOBAL": "T/gl"}, "", "x.sh"},
+		{"by GIT_CONFIG_COUNT", "git init -q", "", map[string]string{"GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "Core.HooksPath", "GIT_CONFIG_VALUE_0": "h", "GIT_CONFIG_KEY_1": "include.path", "GIT_CONFIG_VALUE_1": "T/w/inc"}, "", "h inc"},
+		{"by GIT_CONFIG_PARAMETERS", "git init -q", "", map[string]string{"GIT_CONFIG_PARAMETERS": "'core.hooksPath'='h' 'core.attributesfile=at'"}, "", "at h"},
+		{"by GIT_SSH_COMMAND", "git init -q", "", map[string]string{"GIT_SSH_COMMAND": "./tools/ssh -x"}, "", "tools/ssh"},
+		{"by GIT_DIR", "git init -q --bare ../b; git -C ../b config core.hooksPath h", "", map[string]string{"GIT_DIR": "T/b"}, "", "h"},
+		{"no repository yet", "git config --global core.hooksPath .githooks", "", nil, "", ".githooks"},
+		{"templates", "git init -q; git config --global init.templateDir ~/w/tmpl", "", nil, "", "tmpl"},
+		{"a program that is not there yet", "git init -q; git config alias.d '!sh scripts/d.sh --x=origin/main'; git config filter.f.clean 'tools/f clean'; mkdir -p origin/main", "", nil, "", "scripts/d.sh tools/f"},
+		{"settings that nobody listed", "git init -q; echo > j.sh; git config some.new.thing './j.sh'; git config gpg.ssh.defaultKeyCommand k/y.sh; git config remote.o.url 'ext::sh e/x.sh'", "", nil, "", "e/x.sh j.sh k/y.sh"},
+		{"settings that run nothing", "git init -q; echo > j; git config commit.template j; git config user.name j; git config branch.j.merge j; git config alias.s 'log j'; git config core.excludesFile j; git config remote.o.url j", "", nil, "", ""},
+	} {
+		top := folder(t)
+		w := filepath.Join(top, "w")
+		if err := os.Mkdir(w, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("bash", "-ec", c.make)
+		cmd.Dir, cmd.Env = w, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + top, "GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x@x", "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x@x"}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", c.name, err, out)
+		}
+		env := func(name string) string {
+			if name == "HOME" {
+				return top
+			}
+			return strings.ReplaceAll(c.env[name], "T/", top+"/")
+		}
+		var of []string
+		if c.of != "" {
+			of = []string{filepath.Join(w, c.of)}
+		}
+		var got []string
+		for _, k := range NewGitUses(env, filepath.Join(w, c.root)).paths(of...) {
+			if rel, ok := strings.CutPrefix(k, w+"/"); ok {
+				got = append(got, rel)
+			}
+		}
+		slices.Sort(got)
+		if c.want == "pre-commit" && slices.Contains(got, "pre-commit") && slices.Contains(got, "post-merge") {
+			continue
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// SPEC 16.3, 16.12: a person who changes git's configuration during a session is
+// heard, and so are the repositories in the workspace.
+func TestGitUsesChange(t *testing.T) {
+	root := folder(t)
+	bash(t, nil, root, "set -e; git init -q; mkdir old new; git init -q in; git -C in config core.hooksPath h; mkdir link; ln -s link .hk; git config core.hooksPath old")
+	b := NewBoxes(os.Getenv, root, "", t.TempDir())
+	t.Cleanup(func() { _ = b.Close() })
+	try := func(file string) bool {
+		box, _, err := b.box(process.Confine{Level: process.Workspace}, root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bash(t, box, root, "rm -f "+file+"; echo evil > "+file)
+		_, err = os.Stat(filepath.Join(root, file))
+		return err == nil
+	}
+	if try("old/x") || !try("new/x") {
+		t.Error("at first")
+	}
+	bash(t, nil, root, "rm new/x; git config core.hooksPath new")
+	if try("new/x") || !try("old/y") {
+		t.Error("after a change")
+	}
+	bash(t, nil, root, "git config core.hooksPath .hk")
+	for _, file := range []string{".hk/x", "link/x", ".hk", "in/h", "in/h/x", "in/.git/hooks/x", ".HK/x"} {
+		if at := filepath.Join(root, file); try(file) && file != ".hk" {
+			t.Errorf("%s was written", at)
+		}
+	}
+	if to, err := os.Readlink(filepath.Join(root, ".hk")); err != nil || to != "link" {
+		t.Errorf("the link: %q, %v", to, err)
 	}
 }

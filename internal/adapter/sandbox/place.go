@@ -21,6 +21,7 @@ import (
 func Place(env func(string) string, self, root string, state ...string) (confine.Facts, []string, error) {
 	f, own, persons := locate(env, root, state...)
 	f = withToolchains(f, env)
+	f.Kept = NewGitUses(env, root).paths()
 	if own == "" {
 		return f, nil, nil
 	}
@@ -116,14 +117,6 @@ func locate(env func(string) string, root string, state ...string) (f confine.Fa
 			f.Reads = append(f.Reads, top)
 		}
 	}
-	configs := []string{filepath.Join(root, ".git", "config"), filepath.Join(root, ".git", "config.worktree"), "/etc/gitconfig"}
-	for _, g := range slices.Concat(f.Git, f.Common) {
-		configs = append(configs, filepath.Join(g, "config"), filepath.Join(g, "config.worktree"))
-	}
-	if f.Home != "" {
-		configs = append(configs, filepath.Join(f.Home, ".gitconfig"), filepath.Join(f.Home, ".config", "git", "config"))
-	}
-	f.Kept = keptByGit(root, configs...)
 	for _, name := range []string{"GOMODCACHE", "GOROOT", "GOCACHE", "RUSTUP_HOME", "PYENV_ROOT", "NVM_DIR", "VOLTA_HOME", "JAVA_HOME", "VIRTUAL_ENV"} {
 		if v := env(name); filepath.IsAbs(v) {
 			f.Reads = append(f.Reads, real(v))

@@ -60,7 +60,8 @@ type supervisor struct {
 	refusals refusals
 
 	mu     sync.Mutex
-	linked map[inode]bool // files to which the sandbox made its own second names
+	linked map[inode]bool      // files to which the sandbox made its own second names
+	nested map[string][]string // see keptIn
 }
 
 type inode struct{ dev, ino uint64 }
@@ -73,7 +74,7 @@ func supervise(fd int, b *Box) (*supervisor, error) {
 		_ = unix.Close(fd)
 		return nil, err
 	}
-	s := &supervisor{fd: fd, wake: wake, policy: b.policy, names: &b.names, net: &b.net, done: make(chan struct{}), linked: map[inode]bool{}}
+	s := &supervisor{fd: fd, wake: wake, policy: b.policy, names: &b.names, net: &b.net, done: make(chan struct{}), linked: map[inode]bool{}, nested: map[string][]string{}}
 	go s.loop()
 	return s, nil
 }

@@ -61,10 +61,16 @@ type Footprint struct {
 	Person bool
 	// Free: the call asks to run its command outside the sandbox.
 	Free bool
+	// Git is what git runs or reads of the workspace, as its configuration says.
+	Git []GitUse
 	// Child: the call runs in a child session, whose own calls state what they
 	// touch. The rest of the footprint is empty.
 	Child bool
 }
+
+// GitUse is a file or a folder that git runs or reads because of a setting of its
+// configuration, whether it is there or not. Path is absolute and real.
+type GitUse struct{ Path, Setting string }
 
 // Landing is where a path of a command line leads when links are followed as the
 // kernel does, including links that the line itself makes. It is also what a
@@ -135,6 +141,9 @@ type Env struct {
 	Rights  Rights
 	// Agents is nil where a session may not start agents.
 	Agents Agents
+	// GitUses returns what git runs or reads of the workspace, and of the
+	// repositories in it that hold these files. nil: it is not known.
+	GitUses func(files ...string) []GitUse
 	// Out streams output to the screen while a call runs; never nil in Run.
 	Out func(string)
 	// Limit is how many bytes of Text the model will be shown. A tool that can

@@ -116,7 +116,7 @@ func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
 	}
 	g.said.asking.Lock()
 	defer g.said.asking.Unlock()
-	opens := g.openings(r.Result.Refused)
+	opens := g.openings(r.Pending, r.Result.Refused)
 	if len(opens) == 0 {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
 
 // openings returns the refusals to ask about: not those that the person refused
 // before, nor paths that lead elsewhere than their names.
-func (g *Gate) openings(refused []process.Refusal) []permission.Opening {
+func (g *Gate) openings(p *turn.Pending, refused []process.Refusal) []permission.Opening {
 	asked := slices.DeleteFunc(slices.Clone(refused), func(r process.Refusal) bool {
 		if slices.ContainsFunc(g.kept, func(k process.Refusal) bool { return strings.EqualFold(k.What, r.What) }) {
 			return true
@@ -149,7 +149,7 @@ func (g *Gate) openings(refused []process.Refusal) []permission.Opening {
 		clean, inside, err := g.Files.Resolve(r.What)
 		return err != nil || inside || clean != r.What
 	})
-	return eventlog.Query(g.Log, func() []permission.Opening { return g.Config.Policy.Openings(asked) })
+	return eventlog.Query(g.Log, func() []permission.Opening { return g.Config.Policy.Openings(asked, p.Footprint.Git) })
 }
 
 // names describes what is to be opened.

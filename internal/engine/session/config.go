@@ -63,6 +63,8 @@ type Config struct {
 	Locks   *turn.Locks
 
 	Permission *permission.Policy
+	// GitUses is as of tool.Env.
+	GitUses func(files ...string) []tool.GitUse
 	// Keep stores a grant given for always.
 	Keep   func(rule string) error
 	Limits budget.Limits

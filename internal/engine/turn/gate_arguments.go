@@ -3,9 +3,11 @@ package turn
 import (
 	"context"
 	"fmt"
+	"path"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // Arguments validates a call's arguments and computes its footprint. A refusal
@@ -46,10 +48,40 @@ func (g Arguments) validate(p *Pending) (err error) {
 func (p *Pending) Measure(env tool.Env) (err error) {
 	defer caught(&err)
 	fp, err := p.Tool.Footprint(env, p.Args)
-	if err == nil {
-		p.Footprint = fp
+	if err != nil {
+		return err
 	}
-	return err
+	if files := changed(fp, env); env.GitUses != nil && (len(files) > 0 || fp.Unknown) {
+		fp.Git = env.GitUses(files...)
+	}
+	p.Footprint = fp
+	return nil
+}
+
+// changed returns the absolute paths of the files that a call is known to change.
+func changed(fp tool.Footprint, env tool.Env) []string {
+	var out []string
+	add := func(file string) {
+		if !path.IsAbs(file) && env.Files != nil {
+			file = path.Join(env.Files.Root(), file)
+		}
+		if path.IsAbs(file) {
+			out = append(out, file)
+		}
+	}
+	for _, s := range fp.Writes {
+		add(s.Path)
+	}
+	for _, l := range fp.Lands {
+		if l.Write {
+			add(l.Path)
+		}
+	}
+	_, writes := command.Touched(fp.Commands)
+	for _, w := range writes {
+		add(w)
+	}
+	return out
 }
 
 // Try runs a call that edits files in an env where it changes nothing.

@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/offline"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/adapter/replay"
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
@@ -73,6 +74,7 @@ type opened struct {
 	trust    *folderTrust
 	by       confinedBy
 	git      *workspace.Git // pawl's own
+	uses     *sandbox.GitUses
 	warnings []string
 	custom   []slash.Custom
 	closers  []func() error
@@ -275,7 +277,7 @@ func (a *App) world(ctx context.Context, f *flags, c choices, o *opened) (w worl
 	}
 	w.mask = secrets.New(slices.Concat(held, a.heldSecrets(), <-c.keys)...)
 	starter := o.starter(c.by)
-	o.by, o.git = c.by, &workspace.Git{Starter: starter, Confine: c.by.git()}
+	o.by, o.git, o.uses = c.by, &workspace.Git{Starter: starter, Confine: c.by.git()}, sandbox.NewGitUses(a.Env, c.dir)
 	if w.files, err = workspace.Open(c.dir, workspace.Options{Outside: true, Git: o.git}); err != nil { // the permission gate decides before
 		return w, errors.Join(err, starter.Close())
 	}

@@ -89,6 +89,7 @@ func (s *assembly) tools(conf *session.Config) {
 // rights sets permissions and routing.
 func (s *assembly) rights(conf *session.Config) {
 	conf.Permission, conf.Route = s.c.perm, s.c.routes
+	conf.GitUses = s.o.uses.Of
 	conf.Keep = func(rule string) error { return settings.Grants{Path: s.c.paths.Grants()}.Add(s.c.dir, rule) }
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
@@ -89,8 +90,13 @@ func (r *swarmRun) writes(ctx context.Context, from, to string) ([]tool.Write, e
 	}
 	var ws []tool.Write
 	var refused []string
+	dir, err := r.realDir(&r.f.flags)
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range changes {
-		if permission.Protected(c.Path) != "" {
+		file := filepath.Join(dir, c.Path)
+		if permission.Protected(c.Path, file, r.o.uses.Of(file)) {
 			refused = append(refused, c.Path)
 			continue
 		}

@@ -61,9 +61,13 @@ func (p Policy) Change(file string, act Act) Verdict {
 		return Refused
 	case within(p.Writes, file):
 		return Free
-	case !gitInside(file) && slices.ContainsFunc(p.Opened, func(o string) bool { return Within(o, file) && (file == o || !guarded(names(o, file), act)) }):
+	case !gitInside(file) && slices.ContainsFunc(p.Opened, func(o string) bool {
+		return Within(o, file) && (file == o || !guarded(names(o, file), act) && !p.kept(o, file, act))
+	}):
 		return Made // what was no folder yet may have become one
-	case slices.ContainsFunc(p.Granted, func(g string) bool { return Within(g, file) && file != g && !guarded(names(g, file), act) }):
+	case slices.ContainsFunc(p.Granted, func(g string) bool {
+		return Within(g, file) && file != g && !guarded(names(g, file), act) && !p.kept(g, file, act)
+	}):
 		return Made
 	case within(p.Git, file) || within(p.Common, file):
 		return p.gitChange(file, act)
@@ -75,12 +79,32 @@ func (p Policy) Change(file string, act Act) Verdict {
 			return Refused
 		}
 	}
-	for _, k := range p.Kept {
-		if Within(k, file) || act != Write && Within(file, k) { // a folder above it would take it along
-			return Refused
-		}
+	if p.kept("", file, act) {
+		return Refused
 	}
 	return Made
+}
+
+// kept reports whether a change is one of what git's configuration runs or reads,
+// or of a folder above it, which would take it along. What a person opened (in, ""
+// for nothing) holds for what is kept there or above, which they named.
+func (p Policy) kept(in, file string, act Act) bool { return keeps(p.Kept, in, file, act) }
+
+// Keeps reports whether a change is one of kept paths, or of a folder above one.
+func Keeps(kept []string, file string, act Act) bool { return keeps(kept, "", file, act) }
+
+func keeps(kept []string, in, file string, act Act) bool {
+	return slices.ContainsFunc(kept, func(k string) bool {
+		if in != "" && withinFolded(k, in) {
+			return false
+		}
+		return withinFolded(k, file) || act != Write && withinFolded(file, k)
+	})
+}
+
+// withinFolded is Within for names in any case, which some file systems take for the same.
+func withinFolded(folder, p string) bool {
+	return len(p) >= len(folder) && strings.EqualFold(folder, p[:len(folder)]) && (len(p) == len(folder) || p[len(folder)] == '/')
 }
 
 // gitChange judges a change in a git folder outside the workspace.

@@ -77,8 +77,8 @@ type Policy struct {
 	// Guards are the folders in which protected names hold: the workspace, and
 	// those of the policies that this one was narrowed from.
 	Guards []string
-	// Kept are paths in the workspace that git's configuration runs or reads. They
-	// are protected like the configuration, and where they are.
+	// Kept are paths that git's configuration runs or reads. They are protected like
+	// the configuration, and where they are.
 	Kept []string
 	// Secrets are paths that nothing readable may contain: keys, pawl's own state.
 	Secrets []string

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Seatbelt judges an operation by the path that its file has in the kernel:
@@ -128,6 +129,9 @@ func (p Policy) seatbeltWrites(line func(string, ...any)) {
 	}
 	for _, k := range p.Kept {
 		line("(deny file-write* %s)", below(k))
+		if rest, ok := strings.CutPrefix(k, p.Root+"/"); ok && !strings.ContainsFunc(rest, func(r rune) bool { return r > unicode.MaxASCII }) {
+			line("(deny file-write* (regex %s))", matcher("^"+regexp.QuoteMeta(p.Root)+"/"+folded(rest)+"(/|$)"))
+		}
 		for dir := path.Dir(k); dir != "/" && dir != p.Root; dir = path.Dir(dir) {
 			line("(deny file-write-unlink file-write-create (literal %s))", quoted(dir))
 		}

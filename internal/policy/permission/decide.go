@@ -47,7 +47,10 @@ type unit struct {
 	// maybe: the path is only an argument of the command, which may change it.
 	maybe bool
 	// once: what it destroys cannot be restored, so a yes covers only this call.
-	once      bool
+	once bool
+	// git: git runs or reads the path. A rule about it contains name.
+	git       bool
+	name      string
 	sensitive bool // it can never be allowed always
 	pattern   string
 }
@@ -64,6 +67,7 @@ const (
 
 // Decide judges a call.
 func (p *Policy) Decide(c Call) Decision {
+	p = p.knowing(c.Footprint.Git)
 	d := p.decide(c)
 	if p.mode == Plan && d.Verdict == Deny && d.By == "mode" {
 		d.Flag = p.beyondPlan(c)
@@ -213,7 +217,14 @@ func (p *Policy) pathUnit(w what, abs string, glob bool) unit {
 	u.why = "it " + verb + name
 	u.pattern = rule + p.shown(abs) + ")"
 	prot := protected(p.shown(abs))
+	use, ruled := tool.GitUse{}, ""
+	if w == writeUnit && prot == "" {
+		use, ruled = p.gitUse(abs, glob)
+	}
 	switch {
+	case ruled != "":
+		u.guard, u.sensitive, u.git, u.name = protectedGuard, true, true, ruled
+		u.why = "it changes " + name + ", " + gitDoes(use.Setting)
 	case w == writeUnit && prot != "":
 		u.guard, u.sensitive = protectedGuard, true
 		u.why = "it changes " + name + ", and " + prot + " decides what pawl or git does"

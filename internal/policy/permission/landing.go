@@ -29,6 +29,9 @@ func (p *Policy) landUnit(l tool.Landing) []unit {
 		return []unit{{what: w, guard: outsideGuard, derived: true, sensitive: true, maybe: l.Maybe, why: "it " + verb + p.shownPath(l.Named) + ", and where that leads cannot be known before it runs: " + l.Why}}
 	}
 	u := p.pathUnit(w, l.Path, false)
+	if l.Maybe && u.git {
+		return nil // what git runs is often run by hand, too
+	}
 	u.derived, u.maybe = true, l.Maybe
 	if l.Name && u.guard == secretGuard {
 		u.guard, u.sensitive, u.readOnly = noGuard, false, true

@@ -165,7 +165,7 @@ func (p *Policy) allows(r Rule, u unit) bool {
 		if u.path == "" || u.glob && !strings.HasSuffix(r.Pattern, "**") {
 			return false
 		}
-		if u.guard == protectedGuard && !namesProtected(r.Pattern, u.path) {
+		if u.guard == protectedGuard && !namesProtected(r.Pattern, u) {
 			return false
 		}
 		if u.guard == outsideGuard && !strings.HasPrefix(r.Pattern, "/") && !strings.HasPrefix(r.Pattern, "~") {
@@ -193,8 +193,11 @@ func (p *Policy) homed(words []string) []string {
 const anywhere = "//**"
 
 // namesProtected reports whether the rule itself contains the protected name.
-func namesProtected(pattern, abs string) bool {
-	name := protected(abs)
+func namesProtected(pattern string, u unit) bool {
+	name := u.name
+	if name == "" {
+		name = protected(u.path)
+	}
 	return slices.ContainsFunc(strings.Split(pattern, "/"), func(c string) bool {
 		return fold(c) == name
 	})

@@ -22,9 +22,10 @@ type Opening struct {
 // Openings returns the refusals that a person can be asked to grant: files
 // outside the workspace, and hosts, that no rule names. It never returns
 // protected files, keys and files that look like keys, pawl's own state, git's
-// own files anywhere, the system's files, and files that a login runs. The
+// own files anywhere and what it runs or reads, the system's files, and files that a login runs. The
 // model can still ask for some of these by name.
-func (p *Policy) Openings(refused []process.Refusal) []Opening {
+func (p *Policy) Openings(refused []process.Refusal, git []tool.GitUse) []Opening {
+	p = p.knowing(git)
 	if p.wide || p.mode == Plan || p.cfg.Sandbox.Narrow {
 		return nil
 	}
@@ -74,7 +75,8 @@ var atLogin = [...]string{
 // change or create a file.
 func (p *Policy) mayOpen(file string) bool {
 	switch {
-	case !path.IsAbs(file), path.Clean(file) != file, file == "/", p.inside(file), Wide(file, p.cfg.Home),
+	case p.usedByGit(file),
+		!path.IsAbs(file), path.Clean(file) != file, file == "/", p.inside(file), Wide(file, p.cfg.Home),
 		p.gitControl(file), p.keyFile(file), secretInside(file), protected(file) != "",
 		slices.Contains(strings.Split(fold2(file), "/"), ".git"),
 		p.cfg.State != "" && (under(file, p.cfg.State) || under(p.cfg.State, file)),

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // SPEC 16.12: only what a person can well say yes to is put before them, and
@@ -27,6 +28,7 @@ func TestOpenings(t *testing.T) {
 		{"listen", "0.0.0.0:80", "", false},
 		{"read", "/home/u/x", "", false},
 		{"write", "/home/u/no/x", "", false},
+		{"write", "/home/u/hooks/pre-push", "", false},
 		{"write", "/w/x", "", false},
 		{"write", "/w/.git/hooks/pre-push", "", false},
 		{"write", "/home/u/other/.git/config", "", false},
@@ -50,7 +52,7 @@ func TestOpenings(t *testing.T) {
 		{"write", "/home/u/a\nb", "", false},
 	} {
 		p := confinedPolicy(t, Auto, whole, []string{"network(allowed.org)"}, nil, []string{"network(denied.org)", "edit(/home/u/no/**)"})
-		got := p.Openings([]process.Refusal{{Act: c.act, What: c.what}, {Act: c.act, What: c.what}})
+		got := p.Openings([]process.Refusal{{Act: c.act, What: c.what}, {Act: c.act, What: c.what}}, []tool.GitUse{{Path: "/home/u/hooks", Setting: "core.hookspath"}})
 		rule, always := "", false
 		if len(got) == 1 {
 			rule, always = got[0].Rule, got[0].Always
@@ -60,7 +62,7 @@ func TestOpenings(t *testing.T) {
 		}
 	}
 	for _, p := range []*Policy{confinedPolicy(t, Plan, whole, nil, nil, nil), confinedPolicy(t, Auto, Sandbox{ReadOnly: true, Workspace: true, Narrow: true}, nil, nil, nil)} {
-		if got := p.Openings([]process.Refusal{{Act: "write", What: "/home/u/.cache/x"}}); len(got) > 0 {
+		if got := p.Openings([]process.Refusal{{Act: "write", What: "/home/u/.cache/x"}}, nil); len(got) > 0 {
 			t.Errorf("nothing can be opened here: %+v", got)
 		}
 	}

@@ -32,10 +32,6 @@ func fold(s string) string {
 	return s
 }
 
-// Protected returns the name because of which a file of the workspace is
-// written only with a person's consent, "" for other files.
-func Protected(p string) string { return protected(p) }
-
 // protected returns the protected name in a path, or one that a pattern in it may match.
 func protected(p string) string {
 	for c := range strings.SplitSeq(p, "/") {

@@ -128,6 +128,7 @@ type Policy struct {
 	ignored []Rule
 	// changed are the base names of files the agent changed, folded.
 	changed map[string]bool
+	git     []tool.GitUse  // what git runs or reads, of the call that is judged
 	wide    bool           // see Wide
 	open    string         // see openTo
 	trusted bool           // see Trust

@@ -1,0 +1,73 @@
+package permission
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// This file judges what git's configuration makes git run or read (SPEC 16.3): a
+// hook in .husky is written only with a person's consent, as one in .git/hooks. The
+// adapter that confines commands finds it, for both.
+
+// knowing returns the policy for a call of which this is known.
+func (p *Policy) knowing(git []tool.GitUse) *Policy {
+	q := *p
+	q.git = git
+	return &q
+}
+
+// gitUse returns why git runs or reads a file, and the name that a rule about it must
+// contain, "" for other files. glob: abs has wildcards of the shell.
+func (p *Policy) gitUse(abs string, glob bool) (use tool.GitUse, name string) {
+	file := fold2(abs)
+	i := slices.IndexFunc(p.git, func(u tool.GitUse) bool {
+		at := fold2(u.Path)
+		return under(file, at) || glob && mayMatch(file, at)
+	})
+	if i < 0 {
+		return use, ""
+	}
+	return p.git[i], fold(path.Base(p.git[i].Path))
+}
+
+// Protected reports whether a file of the workspace, at the absolute path abs, is
+// written only with a person's consent.
+func Protected(file, abs string, git []tool.GitUse) bool {
+	return protected(file) != "" || (&Policy{git: git}).usedByGit(abs)
+}
+
+func (p *Policy) usedByGit(file string) bool {
+	_, name := p.gitUse(file, false)
+	return name != ""
+}
+
+// mayMatch reports whether a pattern of the shell may match something in a folder, or
+// the folder.
+func mayMatch(pattern, folder string) bool {
+	pats, parts := strings.Split(pattern, "/"), strings.Split(folder, "/")
+	if len(pats) < len(parts) {
+		return false
+	}
+	for i, part := range parts {
+		if !globMatch(simple(pats[i]), part) {
+			return false
+		}
+	}
+	return true
+}
+
+// gitDoes words what git does with a file that a setting names.
+func gitDoes(setting string) string {
+	switch {
+	case setting == "core.hookspath":
+		return "and git runs this file by itself, such as at your next commit (core.hooksPath)"
+	case setting == "init.templatedir":
+		return "and git copies this file into new repositories, where it runs it (init.templateDir)"
+	case strings.HasPrefix(setting, "include"), setting == "core.attributesfile":
+		return "which is a part of git's configuration and decides what git runs (" + setting + ")"
+	}
+	return "which git runs (" + setting + ")"
+}
