@@ -43,7 +43,7 @@ func WebSearch() tool.Tool {
 			}
 			return foundResult(found, limitOf(env)), nil
 		})
-	t.Facts = tool.Facts{Kind: tool.Read, Family: tool.WebFamily, Aliases: []string{"websearch", "search_web", "google_web_search"}, Hooks: []string{"WebSearch"}}
+	t.Facts = tool.Facts{Kind: tool.Read, Family: tool.WebFamily, Aliases: []string{"websearch", "searchweb", "googlewebsearch"}, Hooks: []string{"WebSearch"}}
 	t.ReadOnly = true
 	t.Example = `{"query":"go 1.26 release notes net/http changes"}`
 	return t

@@ -30,13 +30,26 @@ const (
 	WebFamily     = "web_fetch"
 )
 
+// families are the names that rules have for a family, folded: pawl's own, and
+// those of other agents.
+var families = map[string]string{
+	"read": ReadFamily,
+	"edit": EditFamily, "write": EditFamily, "notebookedit": EditFamily, "strreplace": EditFamily,
+	"bash": CommandFamily, "shell": CommandFamily, "runcommand": CommandFamily,
+	"webfetch": WebFamily, "fetch": WebFamily,
+}
+
+// FamilyOf returns the family that a rule with this name covers, "" where it
+// covers a single tool.
+func FamilyOf(rule string) string { return families[fold(rule)] }
+
 // Facts is what a tool declares about itself, so that permission, progress, hints,
 // compaction, undo and screens need not know it by its name. They are recorded
 // with each call. All are optional.
 type Facts struct {
 	Kind Kind
-	// Aliases are the names that other agents have for it; models were trained
-	// on those too. Case and separators are ignored.
+	// Aliases are the names that other agents have for it, as PlainName folds
+	// them: models were trained on those too, and rules may be written with them.
 	Aliases []string
 	// Family is the family of permission rules that cover it; empty: only rules
 	// with its own name do.
@@ -213,5 +226,9 @@ func PlainName(s string) string {
 	if i := strings.LastIndexAny(s, ".:/"); i >= 0 {
 		s = s[i+1:]
 	}
-	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(s))
+	return fold(s)
 }
+
+func fold(s string) string { return separators.Replace(strings.ToLower(s)) }
+
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")

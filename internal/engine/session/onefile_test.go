@@ -121,9 +121,12 @@ func TestNewToolIsPreviewed(t *testing.T) {
 	}
 }
 
-// SPEC 4.15: a rule about editing speaks of it as of every tool that edits.
+// SPEC 4.15: a rule about editing covers it like every tool that edits, and a
+// rule with another agent's name for it covers it alone.
 func TestNewToolIsOfItsFamily(t *testing.T) {
-	for rule, want := range map[string]event.Outcome{"edit(a.txt)": event.Denied, "edit": event.Denied, "mcp__office__stamp": event.Denied, "edit(b.txt)": event.OK, "mcp__office__other": event.OK} {
+	for rule, want := range map[string]event.Outcome{"edit(a.txt)": event.Denied, "edit": event.Denied, "mcp__office__stamp": event.Denied, "edit(b.txt)": event.OK, "mcp__office__other": event.OK,
+		"StampIt": event.Denied, "stamp_it(a.txt)": event.Denied, "stamp_it(b.txt)": event.OK, "stamp": event.OK,
+	} {
 		m := llmtest.New(llmtest.Use("mcp__office__stamp", `{"path":"a.txt"}`), llmtest.Say("done"))
 		r := newRig(t, "accept-edits", m, withTools(stamp()), func(c *session.Config) {
 			if err := c.Permission.Add(permission.User, nil, nil, []string{rule}); err != nil {

@@ -23,13 +23,12 @@ const (
 
 // unit is one part of a call that is judged separately.
 type unit struct {
-	what   what
-	tool   string // of the call
-	family string // of the call's tool
-	cmd    shellsyntax.Command
-	path   string // absolute; "" unknown; a pattern keeps its wildcards
-	glob   bool
-	host   string
+	what what
+	by   callee // the call's tool
+	cmd  shellsyntax.Command
+	path string // absolute; "" unknown; a pattern keeps its wildcards
+	glob bool
+	host string
 	// derived: the path is in a command's own words; the decision about the
 	// command covers it unless the path is guarded.
 	derived  bool
@@ -100,7 +99,7 @@ func (p *Policy) decide(c Call) Decision {
 		return Decision{Verdict: Allow, By: "read-only", Reason: "it only asks you"} // and it runs nothing
 	}
 	for _, r := range p.rules {
-		if r.List == Denies && r.Bare && r.names(c.Tool, c.Family) {
+		if r.List == Denies && r.Bare && r.names(c.callee()) {
 			return denied(r)
 		}
 	}
@@ -180,14 +179,14 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 	p.destroying(out)
 	if c.Footprint.Shell != "" && len(out) == 0 {
 		// A comment, a [[ … ]], or a function that is never called.
-		return []unit{{what: toolUnit, tool: c.Tool, readOnly: true, why: "it runs nothing"}}
+		return []unit{{what: toolUnit, by: callee{tool: c.Tool}, readOnly: true, why: "it runs nothing"}}
 	}
 	if len(out) == 0 || c.Footprint.Unknown && len(cmds) == 0 {
 		u := unit{what: toolUnit, readOnly: c.ReadOnly && !c.Footprint.Unknown, pattern: c.Tool, why: c.Tool + " may change something"}
 		out = append(out, u)
 	}
 	for i := range out {
-		out[i].tool, out[i].family, out[i].shell = c.Tool, c.Family, c.Footprint.Shell != ""
+		out[i].by, out[i].shell = c.callee(), c.Footprint.Shell != ""
 		if c.Footprint.Free && out[i].what == commandUnit && p.mode != Plan && p.cfg.Sandbox.ReadOnly {
 			out[i].setFree()
 		}

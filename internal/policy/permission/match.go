@@ -10,15 +10,36 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
+// callee is the tool of a call, as rules may name it.
+type callee struct {
+	tool    string
+	family  string   // see tool.Facts
+	aliases []string // see tool.Facts
+}
+
+func (c Call) callee() callee { return callee{c.Tool, c.Family, c.Aliases} }
+
 // names reports whether a rule's tool is the call's tool or its family.
-func (r Rule) names(name, family string) bool {
+func (r Rule) names(c callee) bool {
 	switch {
-	case r.Tool == name, family != "" && r.family() == family:
+	case r.namesOnly(c), c.family != "" && r.family() == c.family:
 		return true
 	case strings.HasPrefix(r.Tool, "mcp__"):
-		return globMatch(r.Tool, name) || strings.HasPrefix(name, strings.TrimSuffix(r.Tool, "*")+"__")
+		return globMatch(r.Tool, c.tool) || strings.HasPrefix(c.tool, strings.TrimSuffix(r.Tool, "*")+"__")
 	}
 	return false
+}
+
+// namesOnly reports whether a rule's tool is the call's tool, by its own name or
+// one that other agents have for it.
+func (r Rule) namesOnly(c callee) bool {
+	return r.Tool == c.tool || r.plain == tool.PlainName(c.tool) || slices.Contains(c.aliases, r.plain)
+}
+
+// namesFiles is namesOnly for what a call reads or writes: files of a command
+// line are covered by rules of their own.
+func (r Rule) namesFiles(c callee) bool {
+	return r.family() != tool.CommandFamily && c.family != tool.CommandFamily && r.namesOnly(c)
 }
 
 // family returns the family that a rule covers, "" for a rule of a single tool.
@@ -26,8 +47,6 @@ func (r Rule) family() string {
 	switch r.Tool {
 	case tool.ReadFamily, tool.EditFamily, tool.CommandFamily, tool.WebFamily:
 		return r.Tool
-	case writeRule:
-		return tool.EditFamily
 	}
 	return ""
 }
@@ -38,16 +57,16 @@ func (r Rule) speaksOf(u unit) bool {
 	case commandUnit:
 		return r.family() == tool.CommandFamily || r.Tool == unconfined && (r.List == Allows || u.free)
 	case writeUnit:
-		return r.family() == tool.EditFamily || r.Tool == u.tool && r.family() != tool.CommandFamily
+		return r.family() == tool.EditFamily || r.namesFiles(u.by)
 	case readUnit:
-		return r.family() == tool.ReadFamily || r.Tool == u.tool && r.family() != tool.CommandFamily
+		return r.family() == tool.ReadFamily || r.namesFiles(u.by)
 	case hostUnit:
 		if u.shell {
 			return r.Tool == network || r.family() == tool.WebFamily && r.List != Allows
 		}
-		return r.family() == tool.WebFamily || r.Tool == u.tool
+		return r.family() == tool.WebFamily || r.namesOnly(u.by)
 	default:
-		return r.names(u.tool, u.family)
+		return r.names(u.by)
 	}
 }
 

@@ -94,7 +94,7 @@ func (c Call) named() string {
 // covers reports whether the rules of a list cover every part of a call.
 func (p *Policy) covers(l limit, c Call) bool {
 	for _, r := range l.rules {
-		if r.Bare && r.names(c.Tool, c.Family) || c.Lists && strings.HasPrefix(r.Tool, "mcp__") {
+		if r.Bare && r.names(c.callee()) || c.Lists && strings.HasPrefix(r.Tool, "mcp__") {
 			return true
 		}
 	}

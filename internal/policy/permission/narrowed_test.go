@@ -61,7 +61,7 @@ func TestNarrowedCovers(t *testing.T) {
 		{"Bash(git diff:*), Edit(out/**)", []Call{shell("git diff > out/a.diff"), edits("out/b")}, []Call{shell("git diff > a.diff"), shell("git diff > out/../a.diff"), edits("a"), reads("out/b"), shell("git diff | tee out/a")}},
 		{"Bash(go test:*) Write", []Call{shell("go test ./... > all.txt"), edits("a.go")}, []Call{shell("go build ./... > all.txt"), reads("a.go")}},
 		{"Bash", []Call{shell("rm a"), shell("git diff > a"), shell("(("), shell("# nothing")}, []Call{reads("a"), edits("a"), {Tool: "bash_output", ReadOnly: true}}},
-		{"BashOutput, KillShell, TodoWrite, Task", []Call{{Tool: "bash_output", ReadOnly: true}, {Tool: "bash_kill"}, {Tool: "todo"}, {Tool: "agent"}}, []Call{shell("ls"), {Tool: "remember"}}},
+		{"BashOutput, KillShell, TodoWrite, Task", []Call{{Tool: "bash_output", ReadOnly: true}, {Tool: "bash_kill", Aliases: []string{"killshell"}}, {Tool: "todo", Aliases: []string{"todowrite"}}, {Tool: "agent", Aliases: []string{"task"}}}, []Call{shell("ls"), {Tool: "remember"}}},
 		{"Read", []Call{reads("a.go"), reads("/etc/x")}, []Call{edits("a.go"), shell("cat a.go"), foreign, fetches("example.com")}},
 		{"Read(src/**)", []Call{reads("src/a.go"), reads("src/b/c")}, []Call{reads("a.go"), reads("src/../a.go"), reads("/etc/x"), reads("srcs/a")}},
 		{"WebFetch(domain:example.com)", []Call{fetches("example.com")}, []Call{fetches("example.org"), fetches("example.com.org")}},

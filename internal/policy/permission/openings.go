@@ -49,7 +49,7 @@ func (p *Policy) Openings(refused []process.Refusal, git []tool.GitUse) []Openin
 		default:
 			continue
 		}
-		u.tool, u.family, u.shell = tool.CommandFamily, tool.CommandFamily, true
+		u.by, u.shell = callee{tool: tool.CommandFamily, family: tool.CommandFamily}, true
 		d := p.judge(u)
 		if d.Verdict != Ask || d.By == "rule" || d.Pattern == "" {
 			continue

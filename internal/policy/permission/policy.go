@@ -62,11 +62,12 @@ func (v Verdict) String() string { return [...]string{"deny", "ask", "allow"}[v]
 // footprint; they may be nil.
 type Call struct {
 	Tool      string
-	Family    string // see tool.Facts
-	Spoken    bool   // see tool.Facts
-	Lists     bool   // see tool.Facts
-	Mention   bool   // a person's prompt names what it shows
-	ReadOnly  bool   // the tool's author declares that it changes nothing
+	Family    string   // see tool.Facts
+	Aliases   []string // see tool.Facts
+	Spoken    bool     // see tool.Facts
+	Lists     bool     // see tool.Facts
+	Mention   bool     // a person's prompt names what it shows
+	ReadOnly  bool     // the tool's author declares that it changes nothing
 	Footprint tool.Footprint
 	Args      json.RawMessage
 }

@@ -37,13 +37,14 @@ const (
 type Rule struct {
 	List List
 	From Source
-	Tool string // a family, or the name that pawl has for a tool: todo, mcp__server__tool
+	Tool string // a family, or a tool's name, also an alias: todo, todowrite, mcp__server__tool
 	// Pattern is what is in the brackets; Bare where there are none.
 	Pattern string
 	Bare    bool
 	Text    string
 
 	words []string // of a bash rule
+	plain string   // Tool, folded
 }
 
 // ErrRule means that a rule cannot be read.
@@ -135,7 +136,7 @@ func ParseRule(list List, from Source, text string) (Rule, error) {
 }
 
 func newRule(list List, from Source, of, pattern, text string) (Rule, error) {
-	r := Rule{List: list, From: from, Tool: of, Pattern: pattern, Bare: pattern == "" || pattern == "*" || pattern == "**", Text: text}
+	r := Rule{List: list, From: from, Tool: of, plain: tool.PlainName(of), Pattern: pattern, Bare: pattern == "" || pattern == "*" || pattern == "**", Text: text}
 	if strings.ContainsAny(text, "\x00\n\r") {
 		return Rule{}, ruleError(text, "it holds a control character")
 	}
@@ -166,39 +167,16 @@ func newRule(list List, from Source, of, pattern, text string) (Rule, error) {
 	return r, nil
 }
 
-// writeRule is what other agents call a rule of edit.
-const writeRule = "write"
-
-// toolName returns the name that pawl has for what the rules of other agents call
-// differently.
+// toolName returns the name of what a rule covers: of a family in pawl's words,
+// else as it was written.
 func toolName(s string) string {
-	switch l := strings.ToLower(s); l {
-	case "webfetch", "fetch":
-		return tool.WebFamily
-	case "websearch", "google_web_search":
-		return "web_search"
-	case "multiedit":
-		return "multi_edit"
-	case "shell", "run_command":
-		return tool.CommandFamily
-	case "task":
-		return "agent"
-	case "bashoutput", "taskoutput":
-		return "bash_output"
-	case "killshell", "killbash":
-		return "bash_kill"
-	case "askuserquestion":
-		return "ask_user"
-	case "todowrite":
-		return "todo"
-	case "notebookedit", "str_replace":
-		return tool.EditFamily
-	default:
-		if strings.HasPrefix(l, "mcp__") {
-			return s
-		}
+	if family := tool.FamilyOf(s); family != "" {
+		return family
+	}
+	if l := strings.ToLower(s); !strings.HasPrefix(l, "mcp__") {
 		return l
 	}
+	return s
 }
 
 // patternWords splits a command pattern at blanks. Quotes keep a word together,

@@ -1,7 +1,7 @@
 package trajectory
 
 import (
-	"slices"
+	"cmp"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/policy/progress"
@@ -41,36 +41,12 @@ func nameWords(name string) []string {
 	return out
 }
 
-// kindOfWords decides by the words of a tool's name. If several words decide,
-// changing comes before reading.
+// kindOfWords decides by the words of a tool's name.
 func kindOfWords(ws []string) progress.Kind {
-	is := func(all ...string) bool {
-		return slices.ContainsFunc(ws, func(w string) bool { return slices.Contains(all, w) })
-	}
-	begins := func(all ...string) bool {
-		return slices.ContainsFunc(ws, func(w string) bool {
-			return slices.ContainsFunc(all, func(p string) bool { return strings.HasPrefix(w, p) })
-		})
-	}
-	switch {
-	case begins("think", "todo", "plan", "memor", "thought", "reason", "reflect", "scratchpad"):
-		return progress.Think
-	case is("wait", "sleep", "poll", "output", "await") || is("status", "logs") && is("command", "job", "task", "process", "shell", "background", "terminal"):
-		return progress.Wait
-	case begins("edit", "writ", "patch", "replac", "create", "insert", "delet", "move", "append", "undo", "rename") ||
-		is("rm", "mv", "multiedit", "apply"):
-		return progress.Edit
-	case begins("grep", "search", "glob", "find", "list") || is("ls", "rg", "locate", "tree"):
-		return progress.Search
-	case is("click", "fill", "type", "press", "drag", "upload", "evaluate"):
-		return progress.Exec
-	case begins("read", "view", "open", "fetch", "scroll", "navigat", "brows", "screenshot", "hover", "definition", "diagnos") ||
-		is("cat", "show", "get", "goto", "diff", "log", "outline", "describe") || is("git") && is("status", "blame"):
-		return progress.Read
-	case begins("test", "build", "lint", "check", "compil", "typecheck"):
-		return progress.Test
-	case begins("submit", "finish", "complet", "exit") || is("done", "final", "terminate", "completion"):
-		return progress.Submit
+	for _, r := range nameRules {
+		if r.matches(ws) {
+			return r.kind
+		}
 	}
 	return progress.Exec
 }
@@ -79,25 +55,12 @@ func kindOfWords(ws []string) progress.Kind {
 // command that writes a file counts as an edit, as far as that is known.
 func kindOfCommand(line string) progress.Kind {
 	first, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-	switch first {
-	case "goto", "scroll_up", "scroll_down", "view":
-		return progress.Read
-	case "open":
-		if !strings.HasPrefix(strings.TrimSpace(rest), "-") {
-			return progress.Read
-		}
-	case "search_file", "search_dir", "find_file":
-		return progress.Search
-	case "str_replace_editor":
-		verb, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-		if k := editorVerb(verb); k != "" {
-			return k
-		}
-		return progress.Edit
-	case "create", "edit", "insert", "apply_patch", "str_replace":
-		return progress.Edit
-	case "submit", "exit_cost", "exit_forfeit":
-		return progress.Submit
+	verb, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	if first == editor {
+		return cmp.Or(verbs.of(verb), progress.Edit)
+	}
+	if k := commands.of(first); k != "" && !(first == openCommand && strings.HasPrefix(verb, "-")) { // with options it is the system's
+		return k
 	}
 	k := progress.CommandKind(line)
 	if k == progress.Exec && writes(line) {

@@ -106,7 +106,7 @@ func parseArgs(raw string) arguments {
 		if !ok {
 			continue
 		}
-		if editorVerb(v) != "" && a.target != "" {
+		if verbs.of(v) != "" && a.target != "" {
 			a.verb = v
 			break
 		}
@@ -154,19 +154,8 @@ func commandOf(v any) (string, bool) {
 	return "", false
 }
 
-// editorVerb returns the kind for a verb of an editor with several commands.
-func editorVerb(verb string) progress.Kind {
-	switch verb {
-	case "view", "open", "read":
-		return progress.Read
-	case "create", "str_replace", "insert", "undo_edit", "write", "replace", "delete", "append":
-		return progress.Edit
-	}
-	return ""
-}
-
 func (a *arguments) kind(tool, command string) progress.Kind {
-	if k := editorVerb(a.verb); k != "" {
+	if k := verbs.of(a.verb); k != "" {
 		return k
 	}
 	if strings.TrimSpace(command) == "" && (a.input || a.canonical != "" && strings.Contains(a.canonical, `"command":""`)) {

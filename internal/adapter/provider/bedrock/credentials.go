@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -264,7 +265,7 @@ func readSmall(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() || st.Size() > most {
-		return nil, &os.PathError{Op: "read", Path: path, Err: os.ErrInvalid}
+		return nil, fmt.Errorf("%s is not a file of settings: it is not a regular file, or larger than 1 MiB", path)
 	}
 	return os.ReadFile(path)
 }

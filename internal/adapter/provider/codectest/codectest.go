@@ -137,7 +137,7 @@ func anyHead() *rapid.Generator[llm.Head] {
 			Effort: rapid.SampledFrom([]string{"", "low", "high"}).Draw(t, "effort"),
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "tools") {
-			h.Tools = append(h.Tools, llm.ToolSpec{Name: "read", Doc: anyText().Draw(t, "doc"), Schema: json.RawMessage(`{"type":"object"}`)})
+			h.Tools = append(h.Tools, llm.ToolSpec{Name: "look", Doc: anyText().Draw(t, "doc"), Schema: json.RawMessage(`{"type":"object"}`)})
 		}
 		return h
 	})
@@ -168,7 +168,7 @@ func anyPart(t *rapid.T, role llm.Role, wire string, i int) llm.Part {
 	image := llm.Part{Kind: llm.Image, Media: "image/png", Data: []byte{1, 2, byte(i)}}
 	switch role {
 	case llm.Tool:
-		r := &llm.Result{ID: id, Name: "read", Text: text, Error: rapid.Bool().Draw(t, "error")}
+		r := &llm.Result{ID: id, Name: "look", Text: text, Error: rapid.Bool().Draw(t, "error")}
 		if rapid.Bool().Draw(t, "image") {
 			r.Images = []llm.Media{{Type: "image/png", Data: []byte{3}}}
 		}
@@ -182,7 +182,7 @@ func anyPart(t *rapid.T, role llm.Role, wire string, i int) llm.Part {
 		{Kind: llm.Reasoning, Text: text, Wire: from},
 		{Kind: llm.Reasoning, Text: text, Parsed: true, Raw: json.RawMessage(`"<think>"`)},
 		{Kind: llm.Opaque, Wire: "another", Raw: json.RawMessage(`{"type":"x"}`)},
-		{Kind: llm.CallPart, Call: &llm.Call{ID: id, Name: "read", Args: json.RawMessage(`{"path": "a"}`)}},
+		{Kind: llm.CallPart, Call: &llm.Call{ID: id, Name: "look", Args: json.RawMessage(`{"path": "a"}`)}},
 	}).Draw(t, "part")
 }
 

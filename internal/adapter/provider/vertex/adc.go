@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -151,7 +152,7 @@ func (s Source) read() (*file, string, error) {
 		return nil, path, bad(err)
 	}
 	if !st.Mode().IsRegular() || st.Size() > 1<<20 {
-		return nil, path, bad(&os.PathError{Op: "read", Path: path, Err: os.ErrInvalid})
+		return nil, path, bad(fmt.Errorf("%s is not a file of credentials: it is not a regular file, or larger than 1 MiB", path))
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -159,7 +160,7 @@ func (s Source) read() (*file, string, error) {
 	}
 	f := new(file)
 	if json.Unmarshal(raw, f) != nil {
-		return nil, path, bad(&os.PathError{Op: "read", Path: path, Err: errors.New("not JSON")}) // its text may hold a key
+		return nil, path, bad(fmt.Errorf("%s is not JSON", path)) // its text may hold a key
 	}
 	return f, path, nil
 }

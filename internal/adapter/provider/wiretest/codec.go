@@ -98,10 +98,10 @@ func drawPart(t *rapid.T, wire string) llm.Part {
 		p.Media = rapid.SampledFrom([]string{"image/png", "image/tiff", "x"}).Draw(t, "media")
 		p.Data = rapid.SliceOfN(rapid.Byte(), 0, 8).Draw(t, "data")
 	case llm.CallPart:
-		c := llm.NewCall(id, "bash", rapid.SampledFrom([]string{"", "{}", `{"a":[1,"]"]}`, "{'a':1}", "oops"}).Draw(t, "args"))
+		c := llm.NewCall(id, "run", rapid.SampledFrom([]string{"", "{}", `{"a":[1,"]"]}`, "{'a':1}", "oops"}).Draw(t, "args"))
 		p.Call = &c
 	case llm.Output:
-		p.Result = &llm.Result{ID: id, Name: "bash", Text: text, Error: rapid.Bool().Draw(t, "error")}
+		p.Result = &llm.Result{ID: id, Name: "run", Text: text, Error: rapid.Bool().Draw(t, "error")}
 		if rapid.Bool().Draw(t, "image") {
 			p.Result.Images = []llm.Media{{Type: "image/png", Data: []byte{1, 2}}, {Type: "what"}}
 		}

@@ -184,7 +184,7 @@ func (s *KV) Load(ctx context.Context, key string) (kv.Entry, error) {
 	row, err := s.one(ctx, "SELECT version, value FROM kv WHERE key=?", kv.Escape(key))
 	switch {
 	case err != nil:
-		return kv.Entry{}, s.explain("read", err)
+		return kv.Entry{}, s.explain("read an entry of", err)
 	case row == nil:
 		return kv.Entry{}, fmt.Errorf("%w: %q", kv.ErrNone, key)
 	}
@@ -256,7 +256,7 @@ func (s *KV) Exists(ctx context.Context, key string) (bool, error) {
 		return false, err
 	}
 	row, err := s.one(ctx, "SELECT 1 FROM kv WHERE key=?", kv.Escape(key))
-	return row != nil, s.explain("read", err)
+	return row != nil, s.explain("read an entry of", err)
 }
 
 // List implements kv.Store.
@@ -280,5 +280,5 @@ func (s *KV) List(ctx context.Context, prefix string) (keys []string, err error)
 		})
 	})
 	slices.Sort(keys) // escaped they have another order
-	return keys, s.explain("read", err)
+	return keys, s.explain("list the keys of", err)
 }

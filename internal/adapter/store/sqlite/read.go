@@ -51,7 +51,7 @@ func (s *Store) read(ctx context.Context, session string, after int64, kinds str
 			return err
 		})
 		if err != nil {
-			yield(event.Event{}, s.explain("read", err))
+			yield(event.Event{}, s.explain("read a session of", err))
 			return
 		}
 		ctx, cancel := context.WithCancel(ctx)
@@ -81,7 +81,7 @@ func (s *Store) read(ctx context.Context, session string, after int64, kinds str
 			}
 			switch {
 			case page.err != nil:
-				yield(event.Event{}, s.explain("read", page.err))
+				yield(event.Event{}, s.explain("read a session of", page.err))
 				return
 			case ahead != nil:
 				page, ahead = <-ahead, nil

@@ -65,7 +65,7 @@ func prompt(s string) event.Draft {
 }
 
 func changed(before, after string) event.Draft {
-	return event.Draft{Body: event.FileChanged{Tool: "write", Path: "a.go", Before: tool.Hash(before), After: tool.Hash(after), Kept: true}}
+	return event.Draft{Body: event.FileChanged{Tool: "put", Path: "a.go", Before: tool.Hash(before), After: tool.Hash(after), Kept: true}}
 }
 
 func must[T any](t *testing.T) func(T, error) T {
@@ -317,10 +317,10 @@ func returnedAsRead(t *testing.T, s event.Store) {
 	ds := []event.Draft{
 		{Body: event.Opened{Dir: "/w", Pawl: "1", Mode: "ask"}},
 		prompt(strings.Repeat("large \u2028 <&> ✓ \x00 ", 100_000)),
-		{Cause: 2, Body: event.CallAsked{ID: "c", Tool: "bash", Args: json.RawMessage(`{"command":"a && b <c>"}`), Does: tool.Exec, Title: "bash a && b <c>"}},
+		{Cause: 2, Body: event.CallAsked{ID: "c", Tool: "run", Args: json.RawMessage(`{"command":"a && b <c>"}`), Does: tool.Exec, Title: "run a && b <c>"}},
 		{Cause: 3, Body: event.CallDone{
-			ID: "c", Tool: "bash", Outcome: event.Failed, Exit: &exit, Does: tool.Exec,
-			Result: llm.Result{ID: "c", Name: "bash", Images: []llm.Media{{Type: "image/png", Data: []byte{0, 255}}}},
+			ID: "c", Tool: "run", Outcome: event.Failed, Exit: &exit, Does: tool.Exec,
+			Result: llm.Result{ID: "c", Name: "run", Images: []llm.Media{{Type: "image/png", Data: []byte{0, 255}}}},
 		}},
 		{Body: event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("hi")}}}, Cost: &cost}},
 		{Body: event.Ticked{}},
