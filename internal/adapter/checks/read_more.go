@@ -60,7 +60,7 @@ func banner(l string, mark byte) (name string, ok bool) {
 	return strings.TrimSpace(strings.Trim(l, m)), true
 }
 
-// readUnittest: what stands between the double rules.
+// readUnittest: the text between the double rules.
 func readUnittest(lines []string) failures {
 	var f failures
 	var block []string

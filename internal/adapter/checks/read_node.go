@@ -79,7 +79,7 @@ func readVitest(lines []string) failures {
 	}, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "⎯") })
 }
 
-// readMocha: the numbered list behind "N failing".
+// readMocha: the numbered list after "N failing".
 func readMocha(lines []string) failures {
 	i := slices.IndexFunc(lines, func(l string) bool {
 		t := strings.TrimSpace(l)
@@ -95,8 +95,8 @@ func readMocha(lines []string) failures {
 	}, func(l string) bool { return strings.HasPrefix(l, "npm ") }, func(l string) bool { return strings.Contains(l, "node:internal") })
 }
 
-// split makes a block of each line that begins one and those behind it, up to
-// a line that ends all, without those that say nothing.
+// split makes blocks: each starts at a line for which begins is true. It stops at a line
+// for which ends is true, and leaves out lines for which drop is true.
 func split(lines []string, begins, ends, drop func(string) bool) failures {
 	var f failures
 	var block []string

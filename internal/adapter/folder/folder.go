@@ -22,7 +22,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// What is read of a file, in bytes, and how many hooks of a folder are told of.
+// Limits: the bytes that are read of a file, and the hooks that are listed of a folder.
 const (
 	maxFile  = 1 << 20
 	maxHooks = 40

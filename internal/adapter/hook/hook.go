@@ -98,7 +98,7 @@ func (h *Hooks) run(ctx context.Context, r hook.Rule, input []byte) hook.Ran {
 		return ran
 	}
 	err = p.Wait()
-	p.Kill(0) // processes that it left behind
+	p.Kill(0) // processes that the hook left running
 	ran.Took = time.Since(begun)
 	ran.Out, ran.Cut = stdout.bytes()
 	ran.Err, _ = stderr.bytes()

@@ -17,7 +17,7 @@ type diagnostics struct {
 	mu      sync.Mutex
 	now     map[string][]diagnostic // by path
 	told    map[string][]diagnostic
-	caused  map[string][]diagnostic // of told: what changes brought
+	caused  map[string][]diagnostic // the part of told that changes caused
 	want    map[string]int          // versions of documents that no diagnostics came for yet
 	version map[string]int          // of the newest that came
 	results map[string]string
@@ -111,7 +111,7 @@ func (d *diagnostics) setLocked(path string, ds []diagnostic, now time.Time) {
 	if len(ds) > diagnosticLimit {
 		ds = ds[:diagnosticLimit]
 	}
-	if !now.Before(d.owed) { // no change of ours caused it; what one did and is not told yet stays so
+	if !now.Before(d.owed) { // not caused by a change of ours. What one caused and was not reported yet stays unreported
 		d.told[path] = without(ds, without(d.now[path], d.told[path]))
 	}
 	if len(ds) == 0 {

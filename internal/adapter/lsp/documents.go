@@ -29,7 +29,7 @@ const bom = "\ufeff"
 // editors' buffers. An open document has the content that its file had when it was last
 // read. Changes of other files are reported when their stamps change.
 type documents struct {
-	mu      sync.Mutex // held while the server is told, so that it hears in order
+	mu      sync.Mutex // held while messages are sent, so that they are in order
 	open    map[string]*document
 	files   map[string]stamp // files of the project, as the server knows them
 	scanned time.Time
@@ -324,7 +324,7 @@ func (c *client) mention(ctx context.Context, words, except []string, limit int)
 	return out, whole
 }
 
-// openUses opens the files that may use what stands at a place, for a server
+// openUses opens the files that may use the symbol at a place, for a server
 // that finds uses in open files only. It reports whether those are all.
 func (c *client) openUses(ctx context.Context, s *spot) bool {
 	if !c.server.OpenUses {

@@ -150,7 +150,7 @@ func (s *Servers) Act(ctx context.Context, at tool.CodeAt, to int, title string)
 	if a.Edit != nil {
 		edits = append(edits, *a.Edit)
 	}
-	// A command that comes with an edit tidies up behind it, in an editor.
+	// A command that comes with an edit is for editors, to tidy up after it: it is not run.
 	if a.Command != nil && a.Edit == nil && slices.Contains(sp.c.server.Edits, a.Command.Command) {
 		done := sp.c.allow()
 		err := sp.c.call(ctx, "workspace/executeCommand", map[string]any{"command": a.Command.Command, "arguments": a.Command.Arguments}, nil)

@@ -160,7 +160,7 @@ func (c *client) setting(name string) any {
 func (c *client) applyAsked(p applyEditParams) map[string]any {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.grants) != 1 { // of two at once it cannot be told whose it is
+	if len(c.grants) != 1 { // with two at once it is not known which one asked
 		return map[string]any{"applied": false, "failureReason": "nobody asked for this change"}
 	}
 	for _, g := range c.grants {

@@ -343,7 +343,7 @@ func (p *managedServer) ask(ctx context.Context) (*client, error) {
 	}
 }
 
-// caught waits until all changes are told and answered, for at most a time.
+// caught waits until all changes are sent and answered, or the time is over.
 func (p *managedServer) caught(ctx context.Context) bool {
 	p.mu.Lock()
 	idle := p.idle

@@ -20,7 +20,7 @@ func memoryOf(pid int) int64 {
 		}
 		raw, err := os.ReadFile("/proc/" + e.Name() + "/stat")
 		if err != nil {
-			continue // it ended meanwhile
+			continue // it has ended
 		}
 		// The name is in parentheses and may hold anything: what follows the last.
 		f := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:])

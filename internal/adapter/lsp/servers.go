@@ -49,7 +49,7 @@ type Options struct {
 	Trusted func(server string) bool
 	// Find finds a program on the person's PATH; nil: exec.LookPath.
 	Find func(name string) (string, error)
-	// Version is pawl's, told to servers.
+	// Version is pawl's, sent to servers.
 	Version string
 	// Hung is how long a request may take (0: 30 s), Idle how long a server is
 	// kept that nobody asks (0: 10 min), Wait how long a call waits for what it
@@ -58,7 +58,7 @@ type Options struct {
 	// Memory is how many bytes a server with all its processes may use (0: 4 GB).
 	Memory int64
 	// Usage returns how many bytes a process and its children use; nil where
-	// that cannot be told.
+	// this is not known.
 	Usage func(pid int) int64
 	// Asked, if set, returns the last request from elsewhere to restart servers: its
 	// time and the server's name ("": all).
@@ -105,7 +105,7 @@ type Servers struct {
 	mu       sync.Mutex
 	managed  map[serverKey]*managedServer
 	order    []serverKey
-	reported map[string]bool // absent servers that the person was told of
+	reported map[string]bool // absent servers that the person knows of
 	sweeping bool
 	logs     map[string][]string // of servers that ended
 }
@@ -301,8 +301,8 @@ var closedGit = []string{
 	"GIT_CONFIG_KEY_1=core.hooksPath", "GIT_CONFIG_VALUE_1=/dev/null",
 }
 
-// readable lets a confined server read its own program, wherever the person has
-// it: the file, and the packages beside it of one that runs in node.
+// readable lets a confined server read its own program, wherever it is installed: the
+// file, and for a server that runs in node the packages next to it.
 func readable(c process.Confine, program string) process.Confine {
 	if c.Level == process.Unconfined {
 		return c

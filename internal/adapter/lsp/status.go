@@ -137,7 +137,7 @@ func (s *Servers) Missing() []string {
 	return out
 }
 
-// Here is a server of which the workspace has files.
+// Here is a server for files that the workspace has.
 type Here struct {
 	Name      string
 	Program   string // "" where it is not installed
@@ -146,7 +146,7 @@ type Here struct {
 	server    *Server
 }
 
-// Here lists the servers of which there are files at the top of the workspace.
+// Here lists the servers for the files at the top of the workspace.
 // Nothing is started.
 func (s *Servers) Here() []Here {
 	var out []Here

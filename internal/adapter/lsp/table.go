@@ -36,15 +36,15 @@ type Server struct {
 	// Options are its initializationOptions, Settings what it is given where it
 	// asks for its configuration.
 	Options, Settings map[string]any
-	// Pull: whether it is told that diagnostics can be asked for. Some servers
-	// push none any more when it is.
+	// Pull: pawl announces that it can request diagnostics. Some servers then no
+	// longer push them.
 	Pull bool
 	// PullDynamic: whether that may also be registered later.
 	PullDynamic bool
 	// Env are settings added to its environment, as NAME=value.
 	Env []string
-	// Group is the name of those of which one is enough: the first that can be
-	// had is used.
+	// Group is the name of a group of alternatives: the first one that is installed
+	// is used.
 	Group string
 	// Local is where a project holds its own copy of the program, below its root.
 	// It is used in trusted folders.
@@ -70,9 +70,9 @@ func (s *Server) Language(file string) string {
 	return s.Files[strings.ToLower(path.Ext(base))]
 }
 
-// Known lists the servers that pawl knows. A server that pushes diagnostics is
-// not told of pulling, for most then stop pushing, and with it the errors in
-// files that nobody asked about.
+// Known lists the servers that pawl knows. To a server that pushes diagnostics,
+// pawl does not announce that it can pull them: most would stop pushing, and errors in
+// files that nobody asked about would be lost.
 func Known() []Server {
 	js := map[string]string{
 		".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "typescriptreact",

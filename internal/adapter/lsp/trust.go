@@ -80,8 +80,8 @@ func source(root, name string) (trust.Source, bool) {
 // opens.
 const topEntries = 400
 
-// atTop lists the servers of which there are files at the top of the workspace
-// or one folder below, of those that are wanted.
+// atTop lists the wanted servers for the files at the top of the workspace or one folder
+// below.
 func (s *Servers) atTop(wanted func(*Server) bool) []*Server {
 	found := map[string]bool{}
 	n := 0

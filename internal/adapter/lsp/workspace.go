@@ -76,8 +76,8 @@ func (s *Servers) workspaceClients(ctx context.Context, word string, only bool) 
 		c, err := p.ask(ctx)
 		if err != nil {
 			first = cmp.Or(first, err)
-			// One that is not there, or may not run, is told of elsewhere: it would
-			// make every name of the other languages uncertain.
+			// A server that is not installed, or may not run, is reported elsewhere. Here
+			// it would make every name of the other languages uncertain.
 			if absent := (*AbsentError)(nil); !errors.As(err, &absent) && !errors.Is(err, errUntrusted) {
 				out.left(root)
 			}
@@ -167,7 +167,8 @@ func (s *Servers) examples(word string, only bool) (out []example, whole bool) {
 // mentionSize is how large a file is read to look for a word.
 const mentionSize = 1 << 20
 
-// mentions reports whether a file has a word in it, or cannot be said not to.
+// mentions reports whether a file may contain a word: it does, or it is too large or
+// cannot be read.
 func mentions(path, word string) bool {
 	if st, err := os.Stat(path); err != nil || st.Size() > mentionSize {
 		return true

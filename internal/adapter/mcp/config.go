@@ -317,8 +317,8 @@ func (s Server) Here() bool {
 	return err == nil && (a.Unmap().IsLoopback() || a.IsUnspecified())
 }
 
-// SignsIn reports whether a person may have to sign in to the server: it is
-// behind HTTP, and no token is configured.
+// SignsIn reports whether a person may have to sign in to the server: it is reached over
+// HTTP, and no token is configured.
 func (s Server) SignsIn() bool {
 	if s.Transport == "stdio" || s.InProgram() {
 		return false

@@ -30,7 +30,7 @@ const (
 	maxNoise   = 4 << 10  // of lines that are not messages, in its log
 )
 
-// Time limits for a server. pawl waits beside the turn where it can.
+// Time limits for a server. Where possible pawl waits in the background of a turn.
 const (
 	startTime = 30 * time.Second
 	listTime  = 20 * time.Second
@@ -38,8 +38,8 @@ const (
 )
 
 // The protocol versions that are tried first. Every server on standard input
-// and output answers initialize, and one that no longer has it reports that; a
-// server behind HTTP is asked by the newest version first.
+// and output answers initialize, and one that no longer has it reports that. For a
+// server over HTTP the newest version is tried first.
 const classic = "2025-11-25"
 
 // conn is a connection to a running server.

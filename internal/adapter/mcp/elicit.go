@@ -129,7 +129,7 @@ func (c *conn) person() tool.Asker {
 	return one
 }
 
-// maxDeclined is how many questions of a call are told that nobody answered.
+// maxDeclined is how many unanswered questions of a call its result lists.
 const maxDeclined = 3
 
 // decline answers a question without a person, and keeps it for the result of

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/vault"
 )
 
-// Grant is the right to call a server, as its authorization server gave it.
+// Grant is the right to call a server, as its authorization server issued it.
 type Grant struct {
 	URL        string           `json:"url"` // of the server
 	Resource   string           `json:"resource,omitempty"`
@@ -58,7 +58,7 @@ func (s Grants) Get(key string) (*Grant, error) {
 	return g, nil
 }
 
-// Update changes a grant; nil removes it. No other pawl changes it meanwhile:
+// Update changes a grant; nil removes it. No other pawl changes it at the same time:
 // a token that is used to renew is often good for once.
 func (s Grants) Update(ctx context.Context, key string, change func(*Grant) (*Grant, error)) error {
 	if s.Dir == "" {

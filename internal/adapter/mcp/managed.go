@@ -67,7 +67,7 @@ func (p *managedServer) begin() bool {
 	return !was
 }
 
-// learn starts a server of which nothing is known.
+// learn starts a server whose tools are not known yet.
 func (p *managedServer) learn(ctx context.Context) {
 	p.mu.Lock()
 	learned := p.learned
@@ -259,7 +259,7 @@ func (p *managedServer) buryLocked() {
 	p.c = nil
 	p.restarts.Lived(p.s.opt.Now().Sub(c.began))
 	p.failedLocked(p.withLog(errors.New("it ended")))
-	go c.kill(0) // processes that it left behind
+	go c.kill(0) // processes that it left running
 }
 
 func (p *managedServer) failedLocked(why error) {

@@ -95,7 +95,7 @@ func New(o Options) *Servers {
 	return s
 }
 
-// Begin starts, in the background, the servers of which nothing is known yet,
+// Begin starts, in the background, the servers whose tools are not known yet,
 // so that their tools can join.
 func (s *Servers) Begin() {
 	for _, p := range s.managed {

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// FirstWait is how long a first request waits for servers of which nothing is known yet.
+// FirstWait is how long a first request waits for servers whose tools are not known yet.
 const FirstWait = 3 * time.Second
 
 // share is the percentage of a model's window that schemas may use. Beyond it
@@ -22,8 +22,8 @@ const FirstWait = 3 * time.Second
 const share = 10
 
 // Offer returns the tools that a model is offered, and notes about them, each
-// once. With wait, servers of which nothing is known are started, and Offer
-// waits for them, at most FirstWait.
+// once. With wait, Offer starts the servers whose tools are not known yet, and waits for
+// them, at most FirstWait.
 func (s *Servers) Offer(ctx context.Context, m llm.Info, wait bool) (tool.Set, []string) {
 	var notes []string
 	if wait {
@@ -146,7 +146,7 @@ func through(set tool.Set) tool.Tool {
 		}
 		return tool.Errorf("There is no tool %s. Find its name with mcp_search.", cut(visible(name), 100)), nil
 	})
-	// It runs only if it stands for no tool: then it does nothing.
+	// It runs itself only if it names no tool: then it does nothing.
 	t.Footprint = func(tool.Env, json.RawMessage) (tool.Footprint, error) { return tool.Footprint{}, nil }
 	t.Kind, t.ReadOnly = tool.Exec, true
 	t.Stands = func(in json.RawMessage) (string, json.RawMessage, bool) {

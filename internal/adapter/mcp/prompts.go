@@ -194,7 +194,7 @@ func (p Prompt) args(words string) (map[string]string, error) {
 	return out, nil
 }
 
-// said is the text of a prompt's messages. Those of an assistant are marked.
+// said returns the text of a prompt's messages. An assistant's messages are marked.
 func said(r *sdk.GetPromptResult) (string, []llm.Media) {
 	var texts []string
 	var images []llm.Media

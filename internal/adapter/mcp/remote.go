@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// This file connects to servers behind HTTP. A person's own server may be on
+// This file connects to servers over HTTP. A person's own server may be on
 // this machine or in their network: they named it. Redirects are followed only
 // to the server's own scheme, host and port, since requests contain the
 // person's token; the same holds for the address of an old server's messages.

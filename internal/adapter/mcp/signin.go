@@ -19,7 +19,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// This file signs in to servers behind HTTP that want it (OAuth 2.1). The SDK
+// This file signs in to servers over HTTP that want it (OAuth 2.1). The SDK
 // has discovery, registration, PKCE, and the checks of state, issuer and
 // resource. Ours are where a sign-in may lead (reach.go), what is kept of it
 // (grants.go), and that only a person begins one: a session uses a grant and

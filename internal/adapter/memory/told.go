@@ -22,7 +22,7 @@ func Prompt(es []Entry) string {
 
 // Changed returns the text to append to a conversation whose entries have
 // changed, "" if they have not. system is the conversation's first system
-// prompt, told the later notes.
+// prompt, told are the later notes.
 func Changed(es []Entry, system string, told []string) string {
 	note := toldNone
 	if len(es) > 0 {

@@ -293,7 +293,7 @@ func (b *builder) stopped(err error) string {
 	return stopWords(err) + " " + putBackWords(left)
 }
 
-// report returns what was done to the build and how it stands.
+// report describes what was done to the build and whether it works now.
 func (b *builder) report() string {
 	command := in(b.dir, "go build "+b.packages())
 	if b.last.stage == 2 {

@@ -153,7 +153,7 @@ func fitting(spots []spot, file, what string) []spot {
 	return some
 }
 
-// last is the part of a qualified name behind its last dot.
+// last returns the part of a qualified name after its last dot.
 func last(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
 // quickFixes are the beginnings of titles of fixes that follow from the code

@@ -56,7 +56,7 @@ type fixed int
 
 const (
 	fixWhole fixed = iota // nothing was wrong
-	fixTold               // it was worked on, and told
+	fixTold               // it was worked on, and reported
 )
 
 func fixModule(h *hands, t target) fixed {
@@ -209,7 +209,7 @@ func tellDifferences(b *strings.Builder, rep repair.Report) {
 		if d.Func != "" && !strings.Contains(d.Input, d.Func[strings.LastIndexByte(d.Func, '.')+1:]) {
 			fmt.Fprintf(b, " to %s", d.Func)
 		}
-		by := map[string][]string{} // output -> the changes that give it
+		by := map[string][]string{} // output -> the changes that produce it
 		for _, k := range sortedKeys(d.Outputs) {
 			by[d.Outputs[k]] = append(by[d.Outputs[k]], k)
 		}

@@ -42,7 +42,7 @@ type hands struct {
 	declined bool
 
 	ask   func(ask) []llm.Result
-	tools []string // what may be called; empty: not said
+	tools []string // what may be called; empty: not known
 
 	seen   map[string]string // content of files as this plan last saw or wrote them
 	origin map[string]*string

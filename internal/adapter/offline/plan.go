@@ -112,8 +112,8 @@ func call(name string, args any) llm.Call {
 	return llm.Call{Name: name, Args: bytes.TrimSpace(b.Bytes())}
 }
 
-// contained runs a plan. A mistake of ours in it must not take the session
-// down, nor leave a trial change behind.
+// contained runs a plan. A panic in it must neither end the session nor leave a trial
+// change in the files.
 func contained(h *hands, plan func()) {
 	defer func() {
 		v := recover()

@@ -17,7 +17,7 @@ const maxLines = 1_000_000
 
 // page is what was shown of one file so far.
 type page struct {
-	total int // lines in the file; -1 not said yet
+	total int // lines in the file; -1: not known yet
 	lines map[int]string
 	open  bool // the last line has no newline
 	whole int  // lines 1 to whole are there
@@ -130,8 +130,8 @@ func (pg *page) gap(size int) (from, to int) {
 }
 
 // parsePages reads `== PATH (lines A-B of N) ==` headers and `N\ttext` lines.
-// Anything else is a note of the tool or the engine. Lines beside the note
-// that something was left out may be torn, and are not taken.
+// Anything else is a note of the tool or the engine. Lines next to the note
+// that something was left out may be incomplete, and are not used.
 func parsePages(text string, pages map[string]*page) {
 	var pg *page
 	next, last := 0, 0 // the lowest number that may follow; the line taken last

@@ -30,7 +30,7 @@ func renameWord(h *hands, in intent) {
 	h.Say(fmt.Sprintf("Renamed the word `%s` to `%s` in %s, %s. This was a textual change, not verified.", in.old, in.new, in.file, count(n, "place")))
 }
 
-// replaceWord replaces a word where it stands alone.
+// replaceWord replaces a word where it is not part of a longer one.
 func replaceWord(text, old, new string) (string, int) {
 	var b strings.Builder
 	n, done := 0, 0
@@ -56,7 +56,7 @@ func wordPattern(name string) string {
 	return `(^|` + notWord + `)` + regexp.QuoteMeta(name) + `($|` + notWord + `)`
 }
 
-// wordsIn yields where a name stands in a text as a word.
+// wordsIn yields the positions of a name in a text, where it is a whole word.
 func wordsIn(text, name string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for from := 0; name != ""; {

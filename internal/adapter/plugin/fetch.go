@@ -136,7 +136,7 @@ func (r *repository) fetch(ctx context.Context, protocols, from, ref string) err
 }
 
 func sizeOf(dir string) (n int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { // files come and go meanwhile
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { // files come and go while it runs
 		if err == nil && d.Type().IsRegular() {
 			if st, err := d.Info(); err == nil {
 				n += st.Size()

@@ -35,7 +35,7 @@ type Manifest struct {
 	Unused []string `json:"unused,omitempty"`
 }
 
-// Defined is a value with the file that it stands in.
+// Defined is a value with the name of its file.
 type Defined struct {
 	File string
 	Raw  json.RawMessage

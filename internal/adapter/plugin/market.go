@@ -23,8 +23,8 @@ type market struct {
 	} `json:"metadata"`
 }
 
-// Choice is the error of a repository that lists several plugins, of which one
-// must be named.
+// Choice is the error for a repository that lists several plugins: the person must name
+// one of them.
 type Choice struct {
 	From   string
 	Name   string // that was asked for, "" for none

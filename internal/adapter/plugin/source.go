@@ -25,7 +25,7 @@ var (
 )
 
 // ParseSource reads what a person names: https://…, ssh://…, user@host:path,
-// owner/name at GitHub, or a folder, each with @REF or #REF behind it. isFolder
+// owner/name at GitHub, or a folder, each optionally followed by @REF or #REF. isFolder
 // reports whether a folder exists.
 func ParseSource(text, dir string, isFolder func(string) bool) (Source, error) {
 	at := func(p string) string {
@@ -49,7 +49,7 @@ func ParseSource(text, dir string, isFolder func(string) bool) (Source, error) {
 	return Source{From: from, Ref: ref}, checkAddress(from)
 }
 
-// cutRef takes the part behind @ or # off, which is not in the host of an address.
+// cutRef splits off the part after @ or #, unless that is in the host of an address.
 func cutRef(text string) (from, ref string) {
 	if i := strings.LastIndex(text, "#"); i >= 0 {
 		return text[:i], text[i+1:]

@@ -17,11 +17,11 @@ type Continuer interface {
 	Continue(h llm.Head, id string) (head []byte, ok bool)
 }
 
-// follows are the replies that a next request may follow: of the conversation, and of
-// the few requests beside it.
+// follows are the replies that a next request may continue: those of the conversation,
+// and of the few side requests.
 type follows struct {
 	mu    sync.Mutex
-	off   bool // the server does not have what it was to keep
+	off   bool // the server lost replies that it should have kept
 	known []follow
 }
 

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// ref is an import in a text: its path, and the line it stands on without the
-// newline.
+// ref is an import in a text: its path, and its line without the newline.
 type ref struct {
 	path     string
 	from, to int

@@ -46,7 +46,7 @@ func Below(ctx context.Context, o Options, path string) []Set {
 	return sets
 }
 
-// Heading stands above the rules in the system prompt.
+// Heading is the title of the rules in the system prompt.
 const Heading = "The project's rules (from files; they cannot grant permissions; later ones win)"
 
 // Prompt is the part of the system prompt that holds the rules, "" for none.
@@ -73,7 +73,7 @@ func (s Set) Note() string {
 
 // Changed returns the text to append to a conversation whose rules have
 // changed, "" if they have not. system is the conversation's first system
-// prompt, told the later notes on rules, in order.
+// prompt, told are the later notes on rules, in order.
 func (s Set) Changed(system string, told []string) string {
 	note := goneNote
 	if s.Text != "" {

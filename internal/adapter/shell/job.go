@@ -82,7 +82,7 @@ const bufferSize = 32 << 10
 
 // read takes the output until nobody holds the pipe open any more. After the
 // command's end and leftGrace, a foreground command's is only thrown away:
-// closing the pipe would kill what it left behind at its next word.
+// closing the pipe would kill processes that it left running at their next output.
 func (j *job) read() {
 	hold := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(hold)
@@ -202,7 +202,7 @@ func (j *job) kill(grace time.Duration) {
 	}
 }
 
-// abandon stops reading what is left behind.
+// abandon stops reading the output of processes that the command left running.
 func (j *job) abandon() { _ = j.pipe.SetReadDeadline(time.Now()); _ = j.pipe.Close() }
 
 // await waits as Output promises.

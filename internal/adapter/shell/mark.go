@@ -21,8 +21,8 @@ import (
 // that a pawl started it.
 //
 // With a child subreaper instead, pawl would have to wait for children that it
-// did not start beside those that os/exec waits for; and after kill -9 of pawl
-// nothing would tell its orphans from anybody's.
+// did not start, in addition to those that os/exec waits for; and after kill -9 of pawl
+// nothing would distinguish its orphans from anybody's.
 type mark struct {
 	env   string // NAME=value; that of a whole shell ends in a dot
 	limit string // in decimal; that of a whole shell lacks the last places

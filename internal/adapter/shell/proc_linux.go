@@ -171,7 +171,7 @@ func branded(cmd *exec.Cmd, m mark) error {
 	for errors.Is(unix.Waitid(unix.P_PID, pid, nil, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
 	}
 	brand(pid, m)
-	_ = syscall.PtraceDetach(pid) // fails where it was killed meanwhile
+	_ = syscall.PtraceDetach(pid) // fails if it was killed
 	return nil
 }
 

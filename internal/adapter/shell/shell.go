@@ -10,8 +10,8 @@
 //     Processes that left the group are found too: on Linux by descent and by
 //     a mark that they inherit (mark.go), on macOS by descent. Out of reach is
 //     there what has left its group and lost its parents.
-//   - Run returns when the command itself has ended, also if something it left
-//     behind still holds its output open. What is left behind runs on until
+//   - Run returns when the command itself has ended, even if a process that it
+//     left running still holds its output open. That process runs on until
 //     Close, and its further output is dropped.
 //   - When pawl dies without Close (kill -9), a supervisor kills what was
 //     running: a small sh process that reads the end of a pipe. On Linux each
@@ -82,12 +82,11 @@ type Options struct {
 const (
 	cancelGrace = 60 * time.Millisecond
 	killGrace   = time.Second
-	// leftGrace is how long output is read on after a command ended, while
-	// something it left behind holds it open.
+	// leftGrace is how long output is read after a command ended, while a process
+	// that it left running holds the output open.
 	leftGrace = 100 * time.Millisecond
 	// copyGrace is how long the output of a program is copied on after its end. It is
-	// longer, since what is not copied by then is lost, and a busy machine needs time
-	// to copy it.
+	// longer, since the rest is lost, and a busy machine needs time to copy it.
 	copyGrace = 2 * time.Second
 	// quietTime is how long a background command must be silent before Output
 	// returns what it printed while it was waited for.

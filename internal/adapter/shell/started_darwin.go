@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Started reports whether a process descends from this pawl. One that lost its
-// parents cannot be told here. The error is why nothing can.
+// Started reports whether a process descends from this pawl. A process that
+// lost its parents is not recognized here. The error is why nothing is known.
 func Started(pid int) (bool, error) {
 	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // Started reports whether a process is, or descends from, one that a pawl
 // started, or from this pawl, which also connects for confined commands. The
-// error is why that cannot be told.
+// error is why this is not known.
 func Started(pid int) (bool, error) {
 	self := os.Getpid()
 	for p := pid; p > 1; {

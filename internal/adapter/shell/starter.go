@@ -40,7 +40,7 @@ type Starter struct {
 	seq    int
 	env    []string // pawl's environment when passed was made
 	passed []string // what of it processes see
-	ghosts bool     // something ran that can leave unconfined processes behind
+	ghosts bool     // something ran that can leave unconfined processes running
 	live   map[*proc]struct{}
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// watch is what the supervisor runs. It is told of groups that begin (+) and
+// watch is the supervisor's script. It reads the groups that begin (+) and
 // end (-). When its input ends without a q, pawl is dead: it kills them, and
 // on Linux whatever carries the mark: $0 in the environment or $1 as a limit.
 // It is a sh script, not pawl again, so that it starts in a millisecond and

@@ -149,9 +149,9 @@ func (s Skill) head() string {
 	return out
 }
 
-// beside lists some files of a skill's folder.
+// beside lists some of the other files in a skill's folder.
 func beside(dir string) (out []string) {
-	entries, _ := os.ReadDir(dir) // what can not be listed is not told
+	entries, _ := os.ReadDir(dir) // a folder that cannot be listed is left out
 	for _, e := range entries {
 		n := e.Name()
 		if e.IsDir() {

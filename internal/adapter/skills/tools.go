@@ -55,7 +55,7 @@ func (s file) allowed() Allowed {
 	return out
 }
 
-// told is the list as the model reads it.
+// told returns the list in the form that the model reads.
 func (a Allowed) told() string {
 	tools := strings.Join(a.Rules, ", ")
 	if tools == "" {

@@ -3,8 +3,8 @@
 // languages by the language servers that run.
 //
 // It promises that each result is a declaration with all of its lines, and that
-// no server is started for it. It keeps no index: a name that is declared stands
-// in the file, so a search of the workspace leads to the files that are parsed.
+// no server is started for it. It keeps no index: a file that declares a name
+// contains it, so a text search finds the files to parse.
 // It refuses to guess: for a language whose server does not run it finds nothing.
 package symbols
 
@@ -99,7 +99,7 @@ func (f *Finder) parsed(ctx context.Context, w wanted) (out []tool.Spot) {
 	}
 	found, err := f.files.Grep(ctx, tool.Query{Dir: ".", Pattern: word, Literal: true, IgnoreCase: w.fold, Glob: "**/*.go", FilesOnly: true, Limit: mostFiles})
 	if err != nil {
-		return nil // who completes a name is not told of folders that cannot be read
+		return nil // a person who completes a name does not need this error
 	}
 	for _, m := range found.Lines {
 		if ctx.Err() != nil {

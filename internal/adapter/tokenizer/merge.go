@@ -40,7 +40,7 @@ func (m *merger) run(c *Counter, s string) int {
 		top := m.pop()
 		a := &m.nodes[top.at]
 		if a.rank != top.rank {
-			continue // joined otherwise meanwhile
+			continue // another merge has taken it
 		}
 		gone := a.next
 		a.next = m.nodes[gone].next

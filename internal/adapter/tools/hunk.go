@@ -186,8 +186,8 @@ func (h *hunk) pairs() []int {
 	return out
 }
 
-// behind returns the index after the lines that the hunk seeks, and whether
-// that is certain: each of them occurs only once.
+// behind returns the index after the lines that the hunk looks for, and whether it is
+// certain: each of the lines occurs only once.
 func (h *hunk) behind(lines []string, pos int) (from int, sure bool, m *miss) {
 	sure = len(h.seek) > 0
 	for _, want := range h.seek {

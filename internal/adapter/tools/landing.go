@@ -149,8 +149,8 @@ func (g *pathWalk) word(i int, c shellsyntax.Command, w shellsyntax.Word, u use)
 
 func (g *pathWalk) wildAt(i int) bool { return g.wild >= 0 && (!g.ordered || g.wild < i) }
 
-// path adds where one path leads. matched: a pattern stands for it, so nothing
-// else shows its name.
+// path adds where one path leads. matched: the line has only a pattern for it, so its
+// name is not in the line.
 func (g *pathWalk) path(named string, u use, matched bool) {
 	lands, known := g.lands(named, u.follow)
 	if !known {

@@ -86,7 +86,7 @@ func (g *pathWalk) walk(s command.Search, dir, named string) {
 	}
 }
 
-// behind adds what a search that follows links finds behind a link.
+// behind adds the files that a search reaches through a link.
 func (g *pathWalk) behind(s command.Search, link string, queue *[]string) {
 	for _, real := range g.places(link, true) {
 		switch {

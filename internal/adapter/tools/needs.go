@@ -74,7 +74,7 @@ func withRefused(r tool.Result, ran tool.Ran, cmds []shellsyntax.Command) tool.R
 	return r
 }
 
-// refusedShown is how many refusals of a command are told.
+// refusedShown is how many refusals of a command the model is shown.
 const refusedShown = 5
 
 // refusedNote describes what the sandbox refused a command, "" if nothing is known.
@@ -120,7 +120,8 @@ func askable(r process.Refusal) bool {
 	return false
 }
 
-// Told returns which refusals of a command are told, and how many more there are.
+// Told returns the refusals of a command that the model is shown, and the number of the
+// others.
 func Told(refused []process.Refusal, failed bool) (told []process.Refusal, more int) {
 	if !failed {
 		refused = slices.DeleteFunc(slices.Clone(refused), incidental)

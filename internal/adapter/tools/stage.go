@@ -116,7 +116,7 @@ func (g *stage) after() *stage {
 	return out
 }
 
-// fresh refuses a call whose file changed meanwhile, with the present lines;
+// fresh refuses a call whose file changed since it was read, with the present lines;
 // they count as seen. No lines means the whole file.
 func fresh(ctx context.Context, env tool.Env, stale *tool.StaleError, lines []tool.Span) (tool.Result, error) {
 	r, err := failed(stale)

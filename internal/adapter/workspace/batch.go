@@ -55,7 +55,7 @@ func (j *job) touches(p place) bool { return p == j.p || p == j.q }
 // moves reports whether the content gets another name.
 func (j *job) moves() bool { return !j.req.Remove && j.q != j.p }
 
-// stage writes the new content beside its target.
+// stage writes the new content to a temporary file in its target's folder.
 func (b *batch) stage(j *job) (err error) {
 	if err := b.folders(j); err != nil {
 		return err
@@ -326,7 +326,7 @@ func nothing(err error) error {
 	return err
 }
 
-// stands adds to an error what could not be rolled back.
+// stands adds to an error the changes that could not be rolled back.
 func stands(err error, what string) error {
 	return &sentence{text: fmt.Sprintf("%v; and %s", err, what), err: err}
 }

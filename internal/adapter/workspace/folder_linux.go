@@ -89,7 +89,7 @@ func (d *folder) list() ([]entry, error) {
 		if err != nil || n <= 0 {
 			return out, err
 		}
-		all := string(buf[:n]) // one copy, of which the names are parts
+		all := string(buf[:n]) // one copy; the names are slices of it
 		for at := 0; at < n; {
 			const fixed = 19 // inode, offset, length, type
 			size := int(binary.NativeEndian.Uint16(buf[at+16:]))

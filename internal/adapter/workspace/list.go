@@ -302,8 +302,8 @@ func (w *Workspace) Entry(ctx context.Context, name string) (tool.Entry, error) 
 			return tool.Entry{}, err
 		}
 		e.Ignored = ignored(entry)
-		// What is in an ignored folder is ignored, too. Where git knows the folder
-		// that is said already, but for a repository in an ignored folder.
+		// The content of an ignored folder is ignored, too. If git knows the folder, its
+		// answer covers this already, except for a repository in an ignored folder.
 		if git, top := w.gitOf(up); git != nil {
 			if top == w.root || !strings.HasPrefix(top, w.root+string(filepath.Separator)) {
 				break

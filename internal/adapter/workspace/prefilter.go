@@ -83,7 +83,7 @@ func hasOp(re *syntax.Regexp, ops ...syntax.Op) bool {
 	return false
 }
 
-// need is texts of which every match contains at least one.
+// need is a set of texts: every match contains at least one of them.
 type need struct {
 	texts []string
 	fold  bool

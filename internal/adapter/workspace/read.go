@@ -82,7 +82,7 @@ func (w *Workspace) openAt(p place) (*os.File, fs.FileInfo, error) {
 }
 
 // Read reads a regular file of at most max bytes (0: ReadLimit). For a file
-// that grows meanwhile it returns its content at the time of opening; the hash
+// that grows while it is read it returns the content at the time of opening; the hash
 // is always that of the returned bytes.
 func (w *Workspace) Read(ctx context.Context, path string, max int64) (tool.File, error) {
 	if err := ctx.Err(); err != nil {
@@ -275,8 +275,8 @@ func (w *Workspace) Lines(ctx context.Context, path string, from, to int, max in
 	return tool.File{Path: p.clean, Data: c.out, Hash: sumOf(h), Mode: uint32(info.Mode().Perm())}, c.first, c.last, c.total, nil
 }
 
-// lineCut collects a range of lines from a stream of chunks, each of which ends
-// in a newline or is a part of a line.
+// lineCut collects a range of lines from a stream of chunks. Each chunk ends in a newline
+// or is a part of a line.
 type lineCut struct {
 	from, to, max      int
 	out                []byte

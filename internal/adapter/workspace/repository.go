@@ -18,12 +18,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
 )
 
-// This file knows of a repository what decides which files git ignores, without
-// a git process for each question. Git is asked once where its files are and
-// which settings apply. What it said is kept as long as the files that it took
-// this from are the same; they are small, so they are compared whole. The rules
-// and the index are read here. What is not known to be read as git reads it is
-// an error, and then git is asked.
+// This file knows which files of a repository git ignores, without a git process for
+// each question. Git is asked once where its files are and which settings apply. Its
+// answer is kept until one of the files that it depends on changes; these are small, so
+// they are compared whole. The rules and the index are read here. Anything that may be
+// read differently from git is an error, and then git is asked.
 
 // errAskGit means that only git can tell.
 var errAskGit = errors.New("only git can tell what it ignores here")

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// This file makes the temporary names of writes beside their targets. Searches
+// This file makes the temporary names of writes, in their targets' folders. Searches
 // and listings skip them. A crash may leave one; the first write in its folder
 // by a later process then removes it.
 //

@@ -15,11 +15,10 @@ import (
 	"sync"
 )
 
-// This file goes through the files below a folder that are not ignored, on
-// several threads and in order: of what is left, what comes first by path is
-// taken first. So a search that has enough can end early with the same result
-// each time, and what waits is only what is beside the way to it. No link is
-// followed.
+// This file visits the files below a folder that are not ignored, on several threads and
+// in the order of their paths. So a search that has enough results can stop early with
+// the same result each time, and only the siblings on the path to the current folder
+// wait. No link is followed.
 
 // tree is one such walk.
 type tree struct {
@@ -31,11 +30,11 @@ type tree struct {
 	// visit gets files of one open folder, sorted, on any thread. at is the
 	// folder's path relative to the tree's, "" or with a slash.
 	visit func(worker int, in *folder, at string, names []string)
-	// passed is told that everything before a path was visited; "" is everything.
-	// It reports whether the walk shall go on.
+	// passed is called when everything before a path was visited; "" means everything.
+	// It reports whether to go on.
 	passed func(before string) bool
-	// full reports whether so much waits for what comes before it that no more
-	// shall be begun; nil: never.
+	// full reports whether too many results wait for earlier ones, so that no new folder
+	// is begun; nil: never.
 	full func() bool
 
 	mu      sync.Mutex

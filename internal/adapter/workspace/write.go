@@ -21,11 +21,11 @@ func (w *Workspace) Write(ctx context.Context, path string, data []byte, expect 
 }
 
 // WriteAll executes several writes, all or none: contents first go to temporary
-// files beside their targets, every expectation is checked, and only then are
+// files in their targets' folders, every expectation is checked, and only then are
 // they renamed into place; if one rename fails, those before it are reverted.
 // The changes are returned in the order of the writes; a move is two changes,
 // the old path's first. If something could not be reverted, because the disk
-// fails or someone changed it meanwhile, the remaining changes are returned
+// fails or someone changed it in between, the remaining changes are returned
 // with the error.
 func (w *Workspace) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
 	b := &batch{w: w}
@@ -61,7 +61,7 @@ func (w *Workspace) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Chang
 	return b.changes(), nil
 }
 
-// prepare checks one target and writes the new content beside it. Nothing
+// prepare checks one target and writes the new content to a temporary file. Nothing
 // visible changes, except new folders.
 func (b *batch) prepare(ctx context.Context, req tool.Write) error {
 	j := &job{req: req}

@@ -139,7 +139,7 @@ func (a *agent) finish() {
 	}
 }
 
-// silent drops the connection's log, which would show what was said.
+// silent drops the connection's log, which would contain messages.
 type silent struct{}
 
 func (silent) Printf(string, ...any) {}

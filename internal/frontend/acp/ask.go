@@ -117,7 +117,7 @@ func (t *openSession) asks(ctx context.Context, block string, form *chat.Form, c
 	}
 }
 
-// none answers a question of which no option was chosen, or nothing typed.
+// none is the answer to a question if no option was chosen and nothing typed.
 func none(q chat.Question) string {
 	if q.Why != "" {
 		return ""

@@ -31,7 +31,7 @@ type Owner struct {
 	mu      sync.Mutex
 	n       int64
 	waiting map[int64]chan *done
-	ended   bool // the owner said so, and was not killed
+	ended   bool // the owner announced it, and was not killed
 	gone    chan struct{}
 }
 

@@ -28,8 +28,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 )
 
-// What is said is one JSON object a line. protocol is its version: both sides
-// must have the same.
+// Messages are JSON objects, one a line. protocol is their version: both sides must have
+// the same.
 const protocol = 1
 
 // fromOwner is a line of the owner: who it is first, then events, and results of
@@ -211,8 +211,8 @@ func Path(state, id string) string {
 	return filepath.Join(state, "live", hex.EncodeToString(sum[:8]))
 }
 
-// Forget removes what a session that was killed left behind. Its caller holds
-// the session, or has deleted it.
+// Forget removes the files of a session whose process was killed. The caller has the
+// session's lock, or has deleted the session.
 func Forget(state, id string) { _ = os.Remove(Path(state, id)) }
 
 // longest is how long the path of a socket may be: 104 bytes where it is least.

@@ -19,7 +19,7 @@ var kindNames = []struct{ kind, one, many string }{
 
 // Inert describes the programs of a folder that do not run because nobody
 // trusts them, "" if there are none. Environment files, git's programs and an
-// editor's are only mentioned beside others: nearly every folder has some.
+// editor's are mentioned only together with others: nearly every folder has some.
 func Inert(t event.FolderTrust) string {
 	var parts, checks []string
 	counts := map[string]int{}

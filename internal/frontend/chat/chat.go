@@ -185,7 +185,7 @@ type Retry struct {
 	Waiting string
 }
 
-// Aside is a person's question beside the conversation. It is open until it is answered.
+// Aside is a person's question outside the conversation. It is open until it is answered.
 type Aside struct {
 	Question, Answer string
 	Cost             *float64 // in USD; nil: not known
@@ -305,7 +305,7 @@ const (
 	OfStuck      NoteKind = "stuck"      // the model goes in circles
 	OfCompaction NoteKind = "compaction" // the conversation was compacted
 	OfUndo       NoteKind = "undo"       // changes were undone or redone
-	OfTold       NoteKind = "told"       // what pawl told the model
+	OfTold       NoteKind = "told"       // pawl's note to the model
 	OfRefusal    NoteKind = "refusal"    // of the model
 	OfInterrupt  NoteKind = "interrupt"
 	OfProgress   NoteKind = "progress" // the state of the run; ephemeral

@@ -48,7 +48,7 @@ func (c *Conversation) command(text string, in Input) (id string) {
 	return c.enter(&entry{text: text, idle: true, work: func(ctx context.Context) error { return c.reports(ctx, cmd, in.Text) }})
 }
 
-// reports runs a command that itself reports what happens meanwhile.
+// reports runs a command that reports its own progress.
 func (c *Conversation) reports(ctx context.Context, cmd slash.Command, args string) error {
 	s := c.Session()
 	c.tell(s, true)
@@ -106,7 +106,7 @@ func (c *Conversation) fetch(ctx context.Context, custom slash.Custom, args stri
 	return err
 }
 
-// besides runs a command beside a turn, and reports whether that is possible.
+// besides runs a command in parallel with a turn, and reports whether that is possible.
 func (c *Conversation) besides(s *session.Session, cmd slash.Command, args string) bool {
 	do := func(ctx context.Context) error { return c.run(ctx, cmd, args) }
 	if !cmd.Anytime {
@@ -126,7 +126,7 @@ func (c *Conversation) besides(s *session.Session, cmd slash.Command, args strin
 	return true
 }
 
-// aside runs something beside what runs, in the order of the calls.
+// aside runs do in the background, one after the other in the order of the calls.
 func (c *Conversation) aside(do func(context.Context) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -97,7 +97,7 @@ type Conversation struct {
 	local     []Change   // changes that no log keeps
 	waiting   []*entry
 	working   bool
-	beside    int           // how many things run beside the worker
+	beside    int           // how many functions run in parallel with the worker
 	asides    chan struct{} // closed when the last of them is done
 	cancel    context.CancelCauseFunc
 	questions []Question
@@ -383,7 +383,7 @@ func (c *Conversation) Resting() bool {
 	return c.open != nil && c.follower.seen >= c.open.Session.View().Last()
 }
 
-// Settled reports whether all answers and everything beside a turn are done,
+// Settled reports whether all answers and all background work of a turn are done,
 // and Next has returned everything. Only the goroutine that calls Next may call
 // it.
 func (c *Conversation) Settled() bool {

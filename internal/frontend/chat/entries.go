@@ -64,8 +64,8 @@ func joined(with []With) (all With) {
 
 // Enter takes an entry (ReadInput classifies it) and returns its id in Queue
 // and in the Prompt block. Images belong to a prompt. A prompt starts a turn; while one runs it is
-// delivered into it, before its next request. A command that may run meanwhile
-// is run at once. Any other command, and what is entered after it, waits for
+// delivered into it, before its next request. A command that may run during a
+// turn is run at once. Any other command, and what is entered after it, waits for
 // the end of what runs.
 func (c *Conversation) Enter(text string, with ...With) (id string) {
 	all := joined(with)
@@ -284,7 +284,7 @@ func (c *Conversation) work() {
 			s := c.open.Session
 			c.mu.Unlock()
 			c.rest(s)
-			continue // it may have been taken back meanwhile
+			continue // it may have been taken back
 		}
 		e.taken = true
 		ctx, cancel := context.WithCancelCause(c.ctx)

@@ -31,8 +31,8 @@ func (c Call) Refused() bool {
 	return c.Outcome == event.Denied || c.Outcome == event.Invalid || c.Outcome == event.Cancelled
 }
 
-// Printed returns what something printed without its exit code, which stands in its
-// title. all: nothing is between head and tail.
+// Printed returns a command's output without the line of the exit code, which its title
+// has. all: head and tail are the whole output.
 func Printed(output string, all bool) (x Excerpt) {
 	lines := strings.Split(strings.Trim(output, "\n"), "\n")
 	if n := len(lines) - 1; strings.HasPrefix(lines[n], "exit code ") {

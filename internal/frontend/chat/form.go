@@ -65,8 +65,8 @@ const (
 // Commands and arguments are always shown completely.
 const LongDiff = 60
 
-// Long reports whether the preview is a diff of which only the beginning is
-// shown. The counts in its title are those of the whole diff.
+// Long reports whether the preview is a diff that is shown only in part, from its
+// beginning. The counts in its title are those of the whole diff.
 func (q Consent) Long() bool {
 	return q.Diff && strings.Count(q.Preview, "\n") > LongDiff+LongDiff/4
 }

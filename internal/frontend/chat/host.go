@@ -227,7 +227,7 @@ func (h *host) Ask(ctx context.Context, question string) (string, error) {
 	c.mu.Unlock()
 	ask := Change{What: Added, Block: block}
 	if s := c.Session(); s != nil {
-		ask.after = s.View().Last() // what led to the question stands above it
+		ask.after = s.View().Last() // the events that led to the question are shown above it
 	}
 	c.emit(ask)
 	err := error(nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// newline stands for a newline within an entry.
+// newline replaces a newline within an entry.
 const newline = "\U000F10A0"
 
 // How much is kept.

@@ -53,7 +53,7 @@ func (v *view) act(a chat.Act) {
 	}
 }
 
-// besides shows a question beside the conversation, once it is answered.
+// besides shows a question outside the conversation, once it is answered.
 func (v *view) besides(c chat.Change, b chat.Aside) {
 	switch {
 	case c.What != chat.Finished:

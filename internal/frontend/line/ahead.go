@@ -17,7 +17,7 @@ type Ahead interface {
 }
 
 // ahead enters at once what is typed while something runs: a prompt is
-// delivered into the running turn, a command that may run meanwhile is run, and
+// delivered into the running turn, a command that may run during a turn is run, and
 // everything else waits (SPEC 10.1). A line that ends in a backslash continues
 // in the next one. If nothing runs, the next prompt gets the line.
 func (c *conversation) ahead() (stop func()) {

@@ -39,8 +39,8 @@ type keys struct {
 }
 
 const (
-	// newlineMark stands for a newline inside an entry; newlineShown is what is
-	// drawn. It is a code point for private use that nobody types.
+	// newlineMark replaces a newline inside an entry; newlineShown is drawn for
+	// it. It is a code point for private use that nobody types.
 	newlineMark  = '\U000F10A0'
 	newlineShown = '⏎'
 

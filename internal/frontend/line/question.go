@@ -117,7 +117,7 @@ func (c *conversation) next(f *chat.Form) {
 	}
 }
 
-// whole shows the diffs of which only the beginning was shown.
+// whole shows the complete diffs of the calls whose diffs were shown in part.
 func (c *conversation) whole(f *chat.Form) {
 	for _, q := range f.Calls() {
 		if q.Long() {

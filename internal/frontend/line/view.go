@@ -160,7 +160,7 @@ func (v *view) start(c chat.Change, b chat.Start) {
 			v.line(w)
 		}
 	}
-	if c.What == chat.Finished && b.Prompt != "" && !b.Fork { // of a fork, what was said stands above
+	if c.What == chat.Finished && b.Prompt != "" && !b.Fork { // a fork's former prompts are shown above
 		prompt := "> " + strings.ReplaceAll(strings.TrimSpace(b.Prompt), "\n", "\n> ")
 		v.line("it was left at:\n" + indent(prompt+"\n"+strings.TrimSpace(b.Answer)))
 	}

@@ -42,7 +42,7 @@ func certain(line string) bool {
 	return true
 }
 
-// marker is the size of a list's sign with the blank behind it, 0 for none.
+// marker returns the size of a list's sign with the blank after it, 0 for none.
 func marker(line string) int {
 	i := 0
 	switch c := line[0]; {

@@ -228,7 +228,7 @@ func address(s string) bool {
 	return true
 }
 
-// safe reports whether an entity stands for something that may be shown.
+// safe reports whether an entity's character may be shown.
 func safe(text string) bool {
 	for _, r := range text {
 		if !unicode.IsPrint(r) {

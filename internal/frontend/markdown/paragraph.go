@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 )
 
-// longest is how far apart the two ends of an emphasis may be: without an end
-// by then, there was no beginning.
+// longest is the largest distance between the two ends of an emphasis. A sign without an
+// end within it does not begin one.
 const longest = 1 << 10
 
 // paragraph is text that is broken into rows while it streams. Its rows depend
@@ -45,7 +45,7 @@ func (p *paragraph) add(text string) {
 	}
 }
 
-// give passes on what is certain of the first n bytes.
+// give passes on the first n bytes, as far as their styles are certain.
 func (p *paragraph) give(n int, all bool) {
 	line, open := p.s.inline(p.rest[:n])
 	if !all && open < n {

@@ -23,7 +23,7 @@ const (
 type Block struct {
 	Kind  Kind
 	Level int    // of a heading, 1 to 6
-	Info  string // behind the fence of code, usually a language
+	Info  string // after the fence of code, usually a language
 	Quote int    // the number of quotes around it
 	List  int    // the number of list entries around it
 	Sign  string // of the innermost entry, if it begins here: "•", "1.", "☑"

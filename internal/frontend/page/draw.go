@@ -183,7 +183,7 @@ func (p *writer) call(b chat.Call) {
 	failed := b.Outcome != event.OK || b.Exit != nil && *b.Exit != 0
 	output := b.Output
 	if b.Diff != "" && !failed {
-		output = "" // what the model was told of its own change
+		output = "" // pawl's report to the model about its own change
 	}
 	p.card(card{Title: b.Title, Said: b.Said, Open: failed && !refused}, state(failed, refused), b.Diff, output)
 }
@@ -305,7 +305,7 @@ func (p *writer) turnEnd(b chat.TurnEnd) {
 // longestLoop is how many states may repeat together.
 const longestLoop = 8
 
-// told words a path of states; what repeats is written once, with its count.
+// told describes a path of states; a repeated part is written once, with its count.
 func told(path []fsm.State) []string {
 	var out []string
 	for i := 0; i < len(path); {

@@ -17,7 +17,7 @@ type markup string
 // attributes with quotes.
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "+", "&#43;", "\x00", "\uFFFD")
 
-// put writes markup; each % of it stands for one of the values, which are escaped.
+// put writes markup; each % in it is replaced by the next value, escaped.
 func (p *writer) put(m markup, values ...any) {
 	s := string(m)
 	for _, v := range values {

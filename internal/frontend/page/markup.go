@@ -62,7 +62,7 @@ func nest(bs []markdown.Block, quote, list int) []node {
 }
 
 // entriesOf makes the entries of a list: each begins with a block that has a
-// sign and stands in no inner list.
+// sign and is not in an inner list.
 func entriesOf(bs []markdown.Block, quote, list int) []node {
 	var out []node
 	for i := 0; i < len(bs); {

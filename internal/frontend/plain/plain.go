@@ -198,8 +198,8 @@ func picture(r rune) bool {
 	return r >= 0x1f000 && r < 0x20000 || r >= 0x2600 && r < 0x27c0 || r == 0xfe0f
 }
 
-// shaped reports whether a joiner behind a rune is a part of the spelling: in Persian,
-// Hindi and others. One behind another joiner is none.
+// shaped reports whether a joiner after a rune is a part of the spelling, as in Persian
+// and Hindi. A joiner after another joiner is not.
 func shaped(r rune) bool {
 	return r >= 0x600 && r < 0x1000 && unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Nko, unicode.Devanagari, unicode.Bengali,
 		unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala) &&

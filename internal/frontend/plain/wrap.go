@@ -100,7 +100,7 @@ func lastColumn(row string, columns int) string {
 type Wrapper struct {
 	col    int    // where the cursor is
 	lead   string // what a line that goes on begins with
-	inside bool   // something but blanks stands on the line
+	inside bool   // the line has more than blanks
 	blanks string // before word, not printed yet
 	word   string
 	joins  bool // word ends in a joiner: the next rune is part of it

@@ -20,13 +20,13 @@ type Role uint8
 // The roles.
 const (
 	Text Role = iota
-	Dim       // beside the matter: timers, counts, folded things
+	Dim       // less important: timers, counts, folded things
 	Accent
 	Heading
 	Code
 	Link
 	Quote
-	Person // what the person said
+	Person // the person's text
 	Good
 	Bad
 	Warn
@@ -87,7 +87,7 @@ func Lines(role Role, text string) []Line {
 	return out
 }
 
-// Add returns the line with text of a role behind it.
+// Add returns the line with text of a role appended.
 func (l Line) Add(role Role, text string) Line {
 	if text == "" {
 		return l

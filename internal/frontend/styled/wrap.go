@@ -19,7 +19,7 @@ type Wrapper struct {
 	out    []Line
 	line   Line
 	at     int  // columns of line
-	begun  bool // a word stands on line
+	begun  bool // line has a word
 	blanks Line // before the word that waits
 	gap    int
 	word   Line // may go on

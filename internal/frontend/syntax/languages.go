@@ -17,7 +17,7 @@ type block struct {
 type language struct {
 	names    string // what it is called, with blanks between
 	comments string // what begins one to the end of the line, with blanks between
-	alone    bool   // such a sign counts only behind a blank
+	alone    bool   // such a sign counts only after a blank
 	blocks   []block
 	quotes   string // of strings on one line
 	keywords string

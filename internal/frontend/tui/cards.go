@@ -128,8 +128,8 @@ type retries struct {
 	first, last int // numbers of those that were not written; 0: none
 }
 
-// tried writes a request that failed. While the reason stays the same, the others
-// are said together, when something else happens.
+// tried writes a request that failed. Later failures for the same reason are
+// counted, and shown in one line when something else happens.
 func (p *renderer) tried(b chat.Retry) {
 	if b.Reason == p.tries.why && b.Attempt > 1 && b.Wait > 0 && !p.whole {
 		if p.tries.last = b.Attempt; p.tries.first == 0 {
@@ -198,7 +198,7 @@ func (p *renderer) call(b chat.Call) {
 		return // question and answer, or the plan, stand there
 	}
 	if b.Kind == tool.Note && b.Outcome == event.OK && p.ticks && p.since == 0 && !p.whole {
-		return // the list of steps stands right above
+		return // the list of steps is right above
 	}
 	p.begin(aCall)
 	refused := b.Refused()

@@ -15,7 +15,7 @@ const (
 	promptRows = 5  // of what is typed
 	queueRows  = 3
 	sign       = "› "
-	// invitation is said until something was entered.
+	// invitation is shown until something was entered.
 	invitation = "what is to be done?   ? keys   / commands   @ files   ! shell"
 )
 
@@ -52,7 +52,7 @@ func (s *screen) live() (out []styled.Line, caret paint.Caret) {
 	room := most - len(typed) - len(foot) - 1
 	var above []styled.Line
 	queued := s.queued()
-	if s.ask != nil { // what was entered meanwhile is seen as far as the question leaves room
+	if s.ask != nil { // new entries are shown as far as the question leaves room
 		above = s.asked(room)
 		above = append(above, queued[:min(len(queued), max(0, room-len(above)))]...)
 	} else {
@@ -130,8 +130,8 @@ func (s *screen) queued() (out []styled.Line) {
 	return out
 }
 
-// begin is the beginning of a text, of which a row is shown: what was pasted may be
-// as long as it likes.
+// begin returns the beginning of a text that is shown in one row: a paste may have any
+// length.
 func begin(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text

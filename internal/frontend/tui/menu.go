@@ -22,7 +22,7 @@ type menu struct {
 	closed string // the word for which it was closed
 }
 
-// choice is an entry. Where insert is set, it stands for text in the prompt.
+// choice is an entry. If insert is set, it is shown for text in the prompt.
 type choice struct{ text, about, insert string }
 
 const menuRows = 6
@@ -67,10 +67,9 @@ const (
 	symbolLetters = 2
 )
 
-// symbols returns the declarations that a mention may become, as far as they are
-// known: they are looked for beside the screen, which is drawn again when they
-// are. What stands for one in the prompt is its lines, which every frontend
-// attaches.
+// symbols returns the declarations that a mention may become, as far as they are known.
+// They are looked for in the background, and the screen is drawn again when they are
+// found. In the prompt a declaration becomes its lines, which every frontend attaches.
 func (s *screen) symbols(ctx context.Context, word string) []choice {
 	if s.named != nil && s.named.word == word {
 		return s.named.items

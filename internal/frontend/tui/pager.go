@@ -29,7 +29,7 @@ type pager struct {
 }
 
 // unfold shows the session as it is in its log: reasoning, outputs and diffs
-// whole, and the evidence of what pawl said.
+// whole, and the evidence for pawl's own statements.
 func (s *screen) unfold(ctx context.Context) {
 	open := s.talk.Session()
 	if open == nil {

@@ -10,9 +10,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 )
 
-// This file draws what stands beside the conversation: questions aside, and plans.
+// This file draws questions outside the conversation, and plans.
 
-// aside shows a question beside the conversation with its answer, apart from both sides.
+// aside shows a question outside the conversation with its answer, set apart from the
+// conversation's text.
 func (p *renderer) aside(b chat.Aside) {
 	p.begin(aPrompt)
 	p.put(styled.Of(styled.Accent, "◇ ").Add(styled.Person, "btw: "+b.Question).Wrap(p.width, inset)...)
@@ -55,7 +56,7 @@ const planRows = 5
 // what is in hand, what comes next.
 func (p *renderer) ticking() (out []styled.Line) {
 	items := p.plan
-	if !p.ticks || p.since < planRows || p.whole { // it still stands right above
+	if !p.ticks || p.since < planRows || p.whole { // it is still right above
 		return nil
 	}
 	done, at := 0, 0

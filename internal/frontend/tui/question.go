@@ -198,7 +198,7 @@ func (s *screen) asked(room int) (out []styled.Line) {
 		role = styled.Dim
 	}
 	switch n := a.form.Place(); {
-	case len(calls) == 0 || len(q.Calls) == 1: // it stands right above
+	case len(calls) == 0 || len(q.Calls) == 1: // it is right above
 	case n == 0:
 		out = append(out, styled.Of(styled.Warn, fmt.Sprintf("? these %d calls", len(calls))))
 	default:

@@ -121,7 +121,7 @@ type screen struct {
 	ready   bool // the terminal has answered, or will not
 	hold    <-chan time.Time
 	letter  <-chan time.Time // a letter answers the question
-	hint    string           // said until the next key
+	hint    string           // shown until the next key
 	escaped time.Time
 	chord   bool      // Ctrl+X was pressed
 	typed   time.Time // the last key
@@ -378,7 +378,7 @@ func (s *screen) opens() {
 // closes prints the finished lines, so that they stay, and restores the terminal.
 func (s *screen) closes() {
 	s.paint.Back()
-	if s.renderer.flow != nil { // what stands half written
+	if s.renderer.flow != nil { // a text that is not finished
 		s.renderer.put(s.renderer.pending()...)
 	}
 	var last []string

@@ -10,8 +10,8 @@ import (
 
 // This file handles the keys of vi, where a setting asks for them. Esc comes
 // first to the text: it drops a command that is not whole, then leaves insert
-// mode. What is left of it interrupts and rewinds as always, so an empty prompt
-// never stands between a person and what runs.
+// mode. Any further Esc interrupts and rewinds as always, so an empty prompt never
+// keeps a person from interrupting.
 
 // vi handles a key of the prompt as vi does, and reports whether it is done with.
 func (s *screen) vi(k keys.Press) bool {

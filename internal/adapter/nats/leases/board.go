@@ -66,7 +66,7 @@ type Board struct {
 	subs    []*nats.Subscription
 	stop    context.CancelFunc
 	running sync.WaitGroup
-	// whoAsked has room for one: a worker asks who has tasks.
+	// whoAsked, with a buffer of one, gets a value when a worker asks who has tasks.
 	whoAsked chan struct{}
 
 	mu      sync.Mutex // guards what follows
@@ -142,8 +142,8 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (_ *Board, err error) 
 }
 
 // announces announces the swarm from time to time, and to workers that ask. All workers
-// hear each announcement, so one answers all who asked meanwhile: otherwise the messages
-// would grow with the square of their number.
+// hear each announcement, so one answers all who asked before it: otherwise the messages would
+// grow with the square of their number.
 func (b *Board) announces(ctx context.Context) {
 	after := func(d time.Duration, sooner <-chan struct{}) bool {
 		t := time.NewTimer(d)

@@ -12,7 +12,7 @@ import (
 )
 
 // reserve reserves money for a worker's request. It may wait for other requests. If the
-// lease ended meanwhile, the money is released at once, since the worker never had it.
+// lease has ended by then, the money is released at once, since the worker never had it.
 func (b *Board) reserve(l *lease, body json.RawMessage) (json.RawMessage, error) {
 	var a budget.Ask
 	if err := json.Unmarshal(body, &a); err != nil {

@@ -125,8 +125,8 @@ func wrongSequence(err error) bool {
 	return errors.Is(err, jetstream.ErrKeyRevisionMismatch)
 }
 
-// Delete implements kv.Store. It leaves nothing behind, unlike a bucket's own Delete,
-// whose marker List would find.
+// Delete implements kv.Store. It removes the key completely. A bucket's own Delete would
+// leave a marker, which List would find.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	if err := errors.Join(ctx.Err(), kv.Check(key, nil)); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (s *Store) Exists(ctx context.Context, key string) (bool, error) {
 }
 
 // List implements kv.Store. A bucket's own list reads the messages while others write,
-// and misses keys that are overwritten meanwhile. The subjects of its stream are a
+// and misses keys that are overwritten during that time. The subjects of its stream are a
 // consistent snapshot of the leader.
 func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 	if err := ctx.Err(); err != nil {

@@ -165,7 +165,7 @@ func ticks(body *ast.BlockStmt, off func(token.Pos) int) []insertion {
 	return ins
 }
 
-// span is where a variant stands in an overlaid file, in lines.
+// span is the range of a variant in an overlaid file, in lines.
 type span struct {
 	file     string
 	from, to int
@@ -174,8 +174,8 @@ type span struct {
 
 // variants writes the files of the functions that candidates change: each
 // function begins with a switch to its variants, which stand at the end of the
-// file. hooks are functions that diff mode explores; with them the switch is
-// told the arguments.
+// file. hooks are functions that diff mode explores; with them the switch
+// gets the arguments.
 func (m *module) variants(cs []*candidate, hooks []*function) (map[string]string, []span) {
 	byFile := map[*source][]*candidate{}
 	byFn := map[*function][]*candidate{}

@@ -51,8 +51,7 @@ func literal(s *mutator, n ast.Node) {
 	}
 }
 
-// offByOne adds or takes one where a bound, an index, an argument or a result
-// stands.
+// offByOne adds one to a bound, an index, an argument or a result, or subtracts one.
 func offByOne(s *mutator, n ast.Node) {
 	e, ok := n.(ast.Expr)
 	if !ok || !isInt(s.typ(e)) || !s.info.Types[e].IsValue() || s.info.Types[e].Value != nil {

@@ -138,8 +138,8 @@ func first(text string) string {
 	return ""
 }
 
-// names2 returns the identifiers in the text of a small condition. It holds at
-// most two beside len.
+// names2 returns the identifiers in the text of a small condition. It has at
+// most two besides len.
 func names2(text string) map[string]bool {
 	out := map[string]bool{}
 	word := ""

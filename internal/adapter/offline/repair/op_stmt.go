@@ -245,7 +245,8 @@ func (s *mutator) declared(v *types.Var) bool {
 // param reports a parameter.
 func (s *mutator) param(v *types.Var) bool { return !s.declared(v) }
 
-// missingMark marks what a set is asked for and is never told.
+// missingMark adds a statement that puts a key into a set, where the function looks the
+// key up and never adds it.
 func missingMark(s *mutator, n ast.Node) {
 	st, ok := n.(ast.Stmt)
 	if !ok || !s.listed(n) {

@@ -352,8 +352,8 @@ func shadowed(s *mutator, n ast.Node) {
 	}
 }
 
-// beside reports whether a name already stands on the other side of an
-// operator or among the arguments: f(a, a) and a < a are rarely meant.
+// beside reports whether a name is already the other operand of an operator or another
+// argument: f(a, a) and a < a are rarely meant.
 func (s *mutator) beside(e ast.Expr, name string) bool {
 	switch p := s.parent(0).(type) {
 	case *ast.BinaryExpr:

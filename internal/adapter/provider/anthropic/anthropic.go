@@ -156,7 +156,7 @@ func budget(effort string) int {
 	return 24576
 }
 
-// thinking is how a model is told to think.
+// thinking is the form in which a model accepts its thinking effort.
 type thinking int
 
 const (

@@ -76,7 +76,7 @@ func (e *encoder) shut() {
 	e.out = append(e.out, '}')
 }
 
-// said writes the messages of a person or of pawl: text and images.
+// said encodes the messages of a person or of pawl: text and images.
 func (e *encoder) said(parts []llm.Part) {
 	for _, p := range parts {
 		switch p.Kind {

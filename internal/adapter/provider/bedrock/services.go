@@ -18,7 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// This file asks the services that give credentials.
+// This file gets credentials from AWS's services.
 
 const (
 	serviceTime  = 10 * time.Second

@@ -107,7 +107,7 @@ func geography(region string) string {
 	return vertex.Global
 }
 
-// opener makes what speaks to a cloud. transport is for the services that give
+// opener makes the API and Auth of a cloud. transport is for the services that return
 // credentials; nil is the usual one.
 type opener func(transport http.RoundTripper) (provider.API, provider.Auth)
 

@@ -128,7 +128,7 @@ func plainID(s string, most int) bool {
 }
 
 // chat: a system message only at the start; each tool_calls is answered by a
-// tool message for each call before anything else is said, and there is no
+// tool message for each call before any other message, and there is no
 // other tool message; a user message is not empty; an assistant writes or
 // calls something. Ollama matches results by their order.
 func (r *rules) chat(body []byte, ordered bool) {
@@ -193,7 +193,7 @@ func (r *rules) chat(body []byte, ordered bool) {
 }
 
 // responses: each function_call has one output after it, and each output its
-// call before it; reasoning stands before the item it belongs to, and not
+// call before it; reasoning comes before the item it belongs to, and not
 // before a user message; no message is empty.
 func (r *rules) responses(body []byte) {
 	var b struct {
@@ -248,7 +248,7 @@ func (r *rules) responses(body []byte) {
 }
 
 // gemini: the first content is the user's, none is empty; calls come right
-// after what a user said or a function answered, and as many answers, by the
+// after a user's message or a function's answer, and as many answers, by the
 // same names in the same order, come right after them and nowhere else; the
 // first call of a content is signed.
 func (r *rules) gemini(body []byte) {

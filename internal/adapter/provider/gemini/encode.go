@@ -86,8 +86,8 @@ func (e *encoder) image(media string, data []byte) {
 	e.out = append(e.out, `"}}`...)
 }
 
-// results writes one answer for each call, in order, and their images beside
-// them, which all generations of models take.
+// results writes one answer for each call, in order, and their images as parts of their
+// own, which all generations of models accept.
 func (e *encoder) results(parts []llm.Part) {
 	for _, p := range parts {
 		if p.Kind == llm.Output && p.Result != nil {
@@ -116,7 +116,7 @@ func (e *encoder) result(r llm.Result) {
 	e.out = append(lax.AppendString(e.out, r.Text), "}}}"...)
 }
 
-// id writes the id of a call, if it is one that the API gave or may be given.
+// id writes the id of a call, unless it has none or pawl made it.
 func (e *encoder) id(id string) {
 	if id == "" || strings.HasPrefix(id, madeID) {
 		return

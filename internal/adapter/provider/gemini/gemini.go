@@ -196,6 +196,6 @@ func generation(model string) int {
 	return n
 }
 
-// madeID is the prefix of ids that pawl gave to calls without one. The API
+// madeID is the prefix of ids that pawl made for calls without one. The API
 // never sees them: it matches such calls and results by name and order.
 const madeID = "pawl_"

@@ -218,7 +218,7 @@ func Said(body []byte) (said provider.Said, status int) {
 			break
 		}
 		said = provider.Said{Type: string(e.Type), Code: string(e.Code), Message: string(e.Message)}
-		if raw := string(e.Metadata.V.Raw); raw != "" && raw != said.Message { // a router quoting the host behind it
+		if raw := string(e.Metadata.V.Raw); raw != "" && raw != said.Message { // a router quotes the host that it used
 			said.Message = strings.TrimPrefix(said.Message+": "+raw, ": ")
 		}
 		status = firstStatus(e.Code, e.StatusCode, e.Status)

@@ -25,7 +25,7 @@ func (c Charge) USD(inUSD bool) *float64 {
 		usd = float64(c.Ticks) * usdTick
 	case !inUSD || !c.Cost.OK:
 		return nil
-	case c.BYOK == "true": // the host's fee; the model behind was paid with a key of the person's
+	case c.BYOK == "true": // the host's fee; the model itself was paid with the person's own key
 		usd += c.CostOf.V.Upstream.F
 	}
 	return &usd

@@ -69,7 +69,7 @@ func (s *slot) write(args string) {
 	}
 }
 
-// said reports whether args repeats all that the slot already has.
+// said reports whether args repeats all arguments that the slot already has.
 func (s *slot) said(args string) bool {
 	return s.whole && strings.TrimSpace(args) == strings.TrimSpace(string(s.args))
 }

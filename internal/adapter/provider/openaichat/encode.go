@@ -347,7 +347,7 @@ func (a *API) result(r llm.Result, mark bool) []byte {
 	if r.Error { // the API has no field for it
 		text = "[error] " + text
 	}
-	if a.d.Markers && text != "" { // the models behind refuse an empty block
+	if a.d.Markers && text != "" { // the host's models refuse an empty block
 		b = append(b, '[')
 		b = appendText(b, text, mark)
 		b = append(b, ']')

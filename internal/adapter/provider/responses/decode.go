@@ -31,7 +31,7 @@ type Decoder struct {
 	newID func() string
 
 	id, model string
-	items     map[int]json.RawMessage // as output_item.done gave them
+	items     map[int]json.RawMessage // as output_item.done had them
 	calls     map[int]int             // output_index → index of the call among the deltas
 	argued    map[int]bool            // calls whose arguments came in pieces
 	summary   [2]int                  // the summary being streamed: output_index, summary_index

@@ -120,7 +120,7 @@ type file struct {
 	ClientID  string `json:"client_id"`
 	ClientKey string `json:"client_secret"`
 	Refresh   string `json:"refresh_token"`
-	// Of a file that stands for another service account (impersonate.go).
+	// For a file that names another service account (impersonate.go).
 	Impersonate string   `json:"service_account_impersonation_url"`
 	Source      *file    `json:"source_credentials"`
 	Delegates   []string `json:"delegates"`

@@ -16,7 +16,7 @@ import (
 // lifetime is how long a token of another account is asked for.
 const lifetime = "3600s"
 
-// impersonate gets a token of the service account that a file stands for, with the
+// impersonate gets a token of the service account that a file names, with the
 // credentials in it (gcloud auth application-default login --impersonate-service-account).
 // These go to Google alone.
 func (s Source) impersonate(ctx context.Context, client *http.Client, f *file, path string) (token, error) {

@@ -24,7 +24,7 @@ type Outcome struct {
 	Strays          string // violations of the contract of llm.Model
 }
 
-// Ask sends a request that stands for any and collects what comes back.
+// Ask sends a sample request and collects the reply.
 func Ask(ctx context.Context, m llm.Model) Outcome {
 	return Collect(ctx, m, &llm.Request{
 		Head:     llm.Head{Model: m.Info().Model, System: "You are a test."},

@@ -11,7 +11,7 @@ import (
 )
 
 // Server answers request N with the Nth recording's
-// response, and keeps what it was asked.
+// response, and keeps the requests.
 type Server struct {
 	*httptest.Server
 

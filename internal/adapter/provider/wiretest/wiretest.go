@@ -3,7 +3,7 @@
 // the recordings' format, not their content: the same checks apply to all
 // files, and exceptions are listed with a reason (known.go).
 //
-// The recordings are found by PAWL_WIRE, or in ../shared/wire beside the
+// The recordings are found by PAWL_WIRE, or in ../shared/wire next to the
 // module; without them, the hand-written fixtures in testdata, which have the
 // same format, still run. Tests of other packages use Serve to drive a whole
 // agent with a recorded session.
@@ -101,7 +101,7 @@ type Digest struct {
 	First  string `json:"first80"`
 }
 
-// ExpectedCall is a tool call; ID is nil where the provider gave none.
+// ExpectedCall is a tool call; ID is nil where the provider sent none.
 type ExpectedCall struct {
 	ID   *string         `json:"id"`
 	Name string          `json:"name"`

@@ -27,8 +27,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/kv"
 )
 
-// Names of files. An escaped key has no dot and begins with none of Windows's
-// reserved names behind the underscore.
+// Names of files. An escaped key has no dot, and after the underscore does not begin
+// with one of Windows's reserved names.
 const (
 	before, after = "_", ".json"
 	lockName      = "lock"
@@ -209,7 +209,7 @@ func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 	return keys, nil
 }
 
-// lock waits for the writers' lock, and removes what a killed writer has left behind.
+// lock waits for the writers' lock, and removes the files of a killed writer.
 func (s *Store) lock(ctx context.Context) (release func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// readFile reads a file that may be replaced meanwhile: one that was opened the
-// usual way cannot be there.
+// readFile reads a file in a way that lets a writer replace it at the same time. A file
+// opened the usual way cannot be replaced on Windows.
 func readFile(path string) ([]byte, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {

@@ -90,7 +90,8 @@ func (s *Store) at(ctx context.Context, session string, seq int64) error {
 	return s.brief(ctx, func(c *conn) error { return stands(ctx, c, session, seq) })
 }
 
-// stands returns nil if a session is at a sequence number; a missing session is at 0.
+// stands checks that a session's last sequence number is the given one; a missing
+// session's is 0.
 func stands(ctx context.Context, c *conn, session string, seq int64) error {
 	row, err := c.one(ctx, "SELECT state, last FROM sessions WHERE id = ?", session)
 	switch {

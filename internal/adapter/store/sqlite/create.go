@@ -93,7 +93,7 @@ func (s *Store) ensureFile() error {
 	return nil
 }
 
-// strayWAL refuses to create a log beside the WAL of a missing one: SQLite
+// strayWAL refuses to create a log next to the WAL of a missing one: SQLite
 // would replay it into the new file. A WAL is only created after its log, so it
 // is checked first.
 func (s *Store) strayWAL() error {

@@ -22,8 +22,8 @@ const (
 // keptFree is how many free pages stay in the file for what comes next.
 const keptFree = 512
 
-// wholeVacuum is the largest file, in pages, that is rewritten as a whole to give
-// its free pages back. It is for files of versions that could not do it in steps.
+// wholeVacuum is the largest file, in pages, that is rewritten as a whole to
+// free its unused pages. It is for files of versions that could not do it in steps.
 const wholeVacuum = 64 << 20 / pageSize
 
 // Delete removes a whole session; see event.Store. Its space is overwritten and

@@ -10,7 +10,7 @@ const (
 )
 
 // noSpace reports whether an error means a full disk. SQLite reports that for
-// writes, but not if the shared memory beside the WAL cannot grow.
+// writes, but not if the WAL's shared memory cannot grow.
 func noSpace(err error) bool {
 	const shmSize, shmMap = 19, 21 // SQLITE_IOERR_SHMSIZE, _SHMMAP
 	c := extended(err) >> 8

@@ -81,7 +81,8 @@ func (s *Store) hold(session string) (release func(), err error) {
 	return nil, s.explain("lock", fmt.Errorf("%s changes at each look; is it a link, or is something removing it?", path))
 }
 
-// holder reads who has a lock. A process that has just taken it has not written that yet.
+// holder reads which process has a lock. A process that has just taken it may not have
+// written its id yet.
 func holder(f io.ReaderAt, session string) *event.HeldError {
 	e := &event.HeldError{Session: session}
 	var b [64]byte

@@ -68,8 +68,8 @@ func (s *Store) read(ctx context.Context, session string, after int64, kinds str
 		}
 		page := pages.next(ctx)
 		for first := true; ; first = false {
-			// Who wants more than a few events mostly wants all. Reading and decoding
-			// take as long as what is done with them, so they go on meanwhile.
+			// A caller that reads more than a few events usually reads all. Reading and decoding
+			// take as long as the caller's own work, so they run in parallel with it.
 			if !first && page.err == nil && pages.more() {
 				ahead = make(chan scanned, 1)
 				go func(to chan<- scanned) { to <- pages.next(ctx) }(ahead)
@@ -184,15 +184,15 @@ type record struct {
 	body             body
 }
 
-// The events of a span, and those of which only some have their body.
+// The events of a span, and the same with a body for some of them only.
 const (
 	sqlEvents = "SELECT id, cause, time, kind, version, packed, body FROM events WHERE id > ?1 AND id <= ?2 ORDER BY id"
 	sqlChosen = "SELECT id, cause, time, kind, version, packed, CASE WHEN instr(?3, ',' || kind || ',') THEN body END FROM events WHERE id > ?1 AND id <= ?2 ORDER BY id"
 )
 
 // page reads the next events of a span, and returns the sequence number of the
-// last one that it saw. A gap means damage, or that the session was deleted
-// meanwhile.
+// last one that it saw. A gap means damage, or that the session was just
+// deleted.
 func (s *Store) page(ctx context.Context, session string, sp span, kinds string, rows int) (out []record, last int64, err error) {
 	sql, args := sqlEvents, []driver.Value{sp.num<<seqBits | sp.from, sp.num<<seqBits | sp.to}
 	if kinds != "" {

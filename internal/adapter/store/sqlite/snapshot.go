@@ -24,8 +24,8 @@ import (
 
 var _ event.Snapshots = (*Store)(nil)
 
-// Snapshots are files beside the log, one for each session and name, and none of
-// them is part of it: each may be deleted at any time. A file has
+// Snapshots are files next to the log, one for each session and name. They are not part
+// of it: each may be deleted at any time. A file has
 //
 //	the mark, the SHA-256 of all that follows,
 //	the length of its key and the key: the session's id, a zero byte, the name,

@@ -9,8 +9,8 @@
 // file at once. The cost of an append does not depend on how much is stored.
 // Damaged data is never deleted; whatever can still be read is read.
 //
-// The newest sessions are found in an index (list.go), and snapshots of what was
-// folded are files beside the log (snapshot.go).
+// The newest sessions are found in an index (list.go), and snapshots of folded
+// state are files next to the log (snapshot.go).
 //
 // Refused: files of a newer version, files that are not pawl's, network file
 // systems (WAL needs shared memory between the processes; SQLite reports it).
@@ -63,8 +63,8 @@ type Options struct {
 	Now func() time.Time
 	// Wait is how long to wait while other processes write; 0 is 10 s.
 	Wait time.Duration
-	// Ready: the caller opens the log beside something else, and appends then. Open
-	// does what the first append would wait for.
+	// Ready: the caller opens the log in parallel with other work, and appends soon.
+	// Open then also does the preparations of the first append.
 	Ready bool
 }
 

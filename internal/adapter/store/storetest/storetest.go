@@ -162,7 +162,7 @@ func appendAndRead(t *testing.T, s event.Store) {
 	if got := rowOf(t, s, "s").Updated; !got.Equal(updated) {
 		t.Errorf("appending nothing changed the row: %v", got)
 	}
-	// A prefix is not a session: what is appended goes where it was said.
+	// A prefix is not a session: an append goes to the named session.
 	if _, err := read(s, "oth", 0); !errors.Is(err, event.ErrNoSession) {
 		t.Errorf("read by prefix: %v", err)
 	}

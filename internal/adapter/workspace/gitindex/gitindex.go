@@ -31,8 +31,8 @@ type Entry struct {
 // is in another file, folders stand for their files, or it is of a newer git.
 var ErrForm = errors.New("git's index has a form that is not known")
 
-// End is the hash at the end of git's index, by which two of them are told
-// apart; zero if git was told not to write it.
+// End is the hash at the end of git's index, which distinguishes two indexes; zero if git
+// is configured not to write it.
 type End [32]byte
 
 // indexReader reads the file. Git replaces an index by renaming, so an open one
@@ -114,7 +114,7 @@ func (r *indexReader) next(t *Entry) error {
 	}
 	const kind, regular, folder, module = 0o170000, 0o100000, 0o040000, 0o160000
 	if mode&kind == folder {
-		return ErrForm // a folder that stands for its files
+		return ErrForm // one entry for a whole folder (sparse index)
 	}
 	t.Module = mode&kind == module
 	t.Plain = mode&kind == regular && flags&(flagAssumeValid|flagStage) == 0 && more&(flagSkipWorktree|flagIntentToAdd) == 0
@@ -239,7 +239,7 @@ func ParseListing(out []byte, take func(*Entry)) error {
 			return ErrListing
 		}
 		t.Path = path
-		// A lower-case letter: git is told to assume that it is unchanged; S: not
+		// A lower-case letter: git assumes that it is unchanged (--assume-unchanged); S: not
 		// checked out.
 		mode, err := strconv.ParseUint(string(f[1]), 8, 32)
 		if err != nil {

@@ -27,7 +27,7 @@ func (s *sums) of(b []byte) uint64 {
 	n := uint64(len(b))
 	lanes := s.blocks([4]uint64{s[4], s[5], s[6], s[7]}, b)
 	if tail := b[len(b)/sumBlock*sumBlock:]; len(tail) > 0 {
-		var rest [sumBlock]byte // what it is filled up with is told apart by the length
+		var rest [sumBlock]byte // padded; the length distinguishes the padding
 		copy(rest[:], tail)
 		lanes = s.blocks(lanes, rest[:])
 	}

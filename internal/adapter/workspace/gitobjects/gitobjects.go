@@ -34,8 +34,8 @@ const (
 	maxPacks     = 500
 )
 
-// Reader reads blobs of one repository. It is for one goroutine, and for a short
-// time: the packs that it opened may be removed meanwhile.
+// Reader reads blobs of one repository. It is for one goroutine, and for a short time:
+// git may remove the packs that it opened.
 type Reader struct {
 	idLen int
 	dirs  []string

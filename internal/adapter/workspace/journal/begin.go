@@ -207,7 +207,7 @@ func (l *comparison) byRules(c *cursor, path []byte) bool {
 }
 
 // gitChanged reports whether git's index may have been written since it was
-// read. One that was written in the moment of the reading is told apart by the
+// read. One that was written at the moment of the reading is recognized by the
 // hash at its end.
 func (j *Journal) gitChanged(now int64) bool {
 	is := pathStamp(j.repo.index)
@@ -221,8 +221,8 @@ func (j *Journal) gitChanged(now int64) bool {
 	return is != j.gitSeen || end != j.gitEnd || end == gitindex.End{}
 }
 
-// clean returns the files in a state of which git has the content: their stamps
-// match git's index, and nothing converts them. There are about n of them.
+// clean returns the files whose content git has: their stamps match git's index, and
+// nothing converts them. There are about n of them.
 func (l *comparison) clean(in state, n int) *clean {
 	j := l.j
 	if j.repo == nil {

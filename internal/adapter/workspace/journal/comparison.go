@@ -34,14 +34,14 @@ type comparison struct {
 	oldForced map[string]bool
 
 	w        *follower       // nil: everything is compared, and nothing is watched
-	news     map[*dir]bool   // what was told
-	blind    map[*dir]error  // what nothing can be told of, before a walk
+	news     map[*dir]bool   // folders that the system reported
+	blind    map[*dir]error  // folders that the system cannot report, before a walk
 	seen     map[*dir]bool   // folders that were listed or found changed; true: not all of it could be compared
 	verify   bool            // everything is to be compared
 	walk     bool            // everything was
 	followed bool            // it was not
 	compared map[*dir]bool   // what was, if not everything
-	missed   map[string]bool // folders in which something changed that nothing told of
+	missed   map[string]bool // folders with a change that the system did not report
 	links    []uint64        // inodes of new files that have several names
 }
 

@@ -85,7 +85,7 @@ func lockIn(dir string) *os.File {
 	return f
 }
 
-// prune removes what dead processes left behind, and journals of unused workspaces.
+// prune removes files of dead processes, and journals of unused workspaces.
 func prune(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

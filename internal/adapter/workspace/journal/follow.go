@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// This file follows changes instead of walking (SPEC 19.1, ADR 025). The system
-// tells in which folders something happened, and only they are compared. What
-// happened there is found by the comparison that a walk makes too, so an event
-// more is harmless; what no event tells of is found as follows.
+// This file follows changes instead of walking (SPEC 19.1, ADR 025). The system reports
+// in which folders something happened, and only those are compared, in the same way as
+// by a walk. So a needless event is harmless. Changes without an event are found as
+// follows.
 //
 //   - A watch is set with the folder open and before its files are looked at:
-//     what came before is seen, what comes later is told.
-//   - Of a folder that was moved, or is another one than the index knows, all
+//     earlier changes are seen, later ones are reported.
+//   - If a folder was moved, or is not the one that the index knows, everything
 //     below it is compared and watched anew.
 //   - A folder without a watch, a file that was changed a moment ago, and a file
 //     with several names are looked at each time.
 //   - If events were lost or the mounts changed, the next look is a walk.
-//   - Verify looks at everything. Should it find what nothing told of, the system
-//     is not believed any more.
+//   - Verify looks at everything. If it finds a change without an event, pawl no
+//     longer relies on events.
 
 // notifier tells where something happens. Its methods are called by one
 // goroutine at a time, except wait and interrupt.
@@ -30,8 +30,8 @@ type notifier interface {
 	// one for the same folder. The error is errNoWatch or errForeign.
 	watch(f folder, n node) (int32, error)
 	unwatch(wd int32)
-	// drain passes on what happened since the last call. An error means that
-	// something may have happened of which nothing is told.
+	// drain calls take for each event since the last call. An error means that
+	// events may be missing.
 	drain(take func(told)) error
 	// wait returns true once there is something to drain, and false after
 	// interrupt.
@@ -124,7 +124,7 @@ func (l *comparison) follow() *follower {
 	return w
 }
 
-// stopFollowing ends it. why is told to the person, and it is not started again.
+// stopFollowing stops following for good. The person is shown why.
 func (j *Journal) stopFollowing(why string) {
 	if why != "" {
 		j.unfollowed = why

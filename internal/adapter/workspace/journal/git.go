@@ -243,7 +243,7 @@ func (c *clean) id(k int) (out id) {
 	return out
 }
 
-// keep leaves out the files of which keep reports false.
+// keep drops the files for which the function returns false.
 func (c *clean) keep(keep func(k int) bool) {
 	n, out := 0, 0
 	if len(c.at) > 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// This file decides which folders a look compares: all of them, or those that
-// changes were told of.
+// This file decides which folders a look compares: all of them, or those with reported
+// changes.
 
 // look compares what has to be compared.
 func (l *comparison) look(touched []string) ([]found, error) {
@@ -50,7 +50,8 @@ func all(ds []*dir) []aim {
 	return out
 }
 
-// compareSome compares the folders of which something was told, or nothing can be.
+// compareSome compares the folders with reported changes, and those that the system
+// cannot report.
 func (l *comparison) compareSome(touched []string) ([]found, error) {
 	x, w := l.j.x, l.w
 	set := map[*dir]bool{}
@@ -112,8 +113,8 @@ func (l *comparison) compareSome(touched []string) ([]found, error) {
 	return out, nil
 }
 
-// otherNames compares the files that are another name of one that was found to
-// have several: of a change something is told only where it was made.
+// otherNames compares the other names of files with several names: a change is
+// reported only under the name through which it was made.
 func (l *comparison) otherNames(founds []found) []found {
 	inodes := l.links
 	for _, f := range founds {
@@ -164,8 +165,8 @@ func (l *comparison) named(touched []string) []string {
 	return out
 }
 
-// untold remembers in which of the folders of a verifying walk something changed
-// that nothing told of.
+// untold records the folders of a verifying walk that have a change which the system
+// did not report.
 func (l *comparison) untold(founds []found) {
 	l.w.drain() // of what happened since the walk began
 	l.w.mu.Lock()
@@ -235,8 +236,8 @@ func (l *comparison) saw(d *dir, unsure bool) {
 	l.seen[d] = l.seen[d] || unsure
 }
 
-// markMissed marks the effects that nothing told of, and stops believing the
-// system.
+// markMissed marks the effects that the system did not report, and stops relying on
+// its reports.
 func (l *comparison) markMissed(es []tool.Effect) {
 	if len(l.missed) == 0 {
 		return

@@ -176,8 +176,8 @@ func (d *dir) otherRules(f folder, now int64) bool {
 	return st != d.ignore || !compared && st.racy(now)
 }
 
-// compareLinked compares the files that have several names: of a change through
-// another one nothing is told.
+// compareLinked compares the files that have several names: a change through another
+// name is not reported.
 func (p *pather) compareLinked(d *dir) found {
 	out := found{d: d}
 	f, err := p.open(d.path)

@@ -165,8 +165,8 @@ func (n *inotify) resume() { _ = n.file.SetReadDeadline(time.Time{}) }
 
 func (n *inotify) close() error { return errors.Join(n.file.Close(), n.mounts.close()) }
 
-// mounts are the mounts that decide what is in a workspace: of a file system
-// that is mounted over a folder, nothing is told.
+// mounts are the mounts that decide what is in a workspace: a file system mounted over
+// a folder causes no event.
 type mounts struct {
 	root string
 	f    *os.File
@@ -235,8 +235,8 @@ func relevant(text, root string) (string, error) {
 	return out.String(), nil
 }
 
-// layered reports whether a mount lays other folders over the workspace's, or
-// writes in them: that is told of only where it is mounted.
+// layered reports whether a mount lays other folders over the workspace's, or writes in
+// them: such changes are reported only at the mount point.
 func layered(f []string, root string) bool {
 	for _, option := range strings.Split(f[len(f)-1], ",") {
 		key, value, _ := strings.Cut(option, "=")

@@ -34,8 +34,8 @@ func (s *Store) Portable(ctx context.Context, commit, on string) (string, error)
 // bundleRef is how the commit of a bundle is called in it.
 const bundleRef = "refs/pawl/bundle"
 
-// Bundle makes a file with a commit and all that it stands on, but not what
-// without stands on, "" for nothing. The caller removes it.
+// Bundle makes a file with a commit and its ancestors, except those of the commit
+// without ("": none). The caller removes the file.
 func (s *Store) Bundle(ctx context.Context, commit, without string) (path string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(s.dir), "bundle-*") // where git may write
 	if err != nil {

@@ -25,7 +25,7 @@ type indexed struct {
 	dev, uid, gid uint32
 }
 
-// indexLong stands for all lengths of paths that have no room in an entry.
+// indexLong is the length field of an entry whose path is as long or longer.
 const indexLong = 0xFFF
 
 // octal are the modes of an index by those of a tree.

@@ -45,7 +45,7 @@ func (s *Store) mergeTree(ctx context.Context, ours, theirs string) (tree string
 	return fields[0], nil, nil
 }
 
-// maxBack is how many merges a result may be behind.
+// maxBack is how many merges back mergePlainly looks for a result's base.
 const maxBack = 10_000
 
 // mergePlainly merges where nothing is to be decided: no file was changed on both sides,
@@ -80,7 +80,7 @@ func (s *Store) mergePlainly(ctx context.Context, ours, theirs string) (tree str
 	if err != nil {
 		return "", err
 	}
-	if was == our.tree { // nothing was merged meanwhile
+	if was == our.tree { // nothing was merged since
 		return their.tree, nil
 	}
 	if tree, err = s.mergeFolders(was, our.tree, their.tree); tree == "" && err == nil {

@@ -194,8 +194,8 @@ func (s *Store) differ(ctx context.Context, from, to string, take func(was, now 
 	return nil
 }
 
-// fetched is folder for one that fetch has read. What is held may have been dropped
-// meanwhile; then it is read again.
+// fetched is folder for one that fetch has read. It reads the folder again if it was
+// dropped from memory.
 func (s *Store) fetched(ctx context.Context, id string) ([]entry, error) {
 	es, err := s.folder(id)
 	for range 3 {

@@ -8,7 +8,7 @@
 //
 // What is plain is done in this process (fillPlainly, addPlainly, differ, mergePlainly):
 // a process of git costs more than most tasks. Where anything is unusual, git does it,
-// and both give the same (ADR 029).
+// and both have the same results (ADR 029).
 //
 // Promised: files keep their bytes and whether they can be executed, whatever
 // attributes, line endings and filters the project configures; nothing that a
@@ -47,7 +47,7 @@ var ErrRefused = errors.New("the result is refused")
 
 // Store keeps the trees of one swarm.
 type Store struct {
-	dir           string // of the bare repository; trees are beside it
+	dir           string // of the bare repository; the trees are in the same folder
 	root          string // of the project
 	reads, writes *workspace.Git
 
@@ -89,8 +89,8 @@ func Open(ctx context.Context, git *workspace.Git, dir, root string) (*Store, er
 	return s, s.learn()
 }
 
-// create makes the repository under another name first: whoever is killed meanwhile
-// leaves none that lacks something.
+// create makes the repository under another name first: if the process is killed, no
+// incomplete repository stays.
 func (s *Store) create(ctx context.Context) error {
 	dir := s.dir
 	s.dir += ".new"

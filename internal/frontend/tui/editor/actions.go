@@ -134,8 +134,8 @@ func (m *Modal) otherCases(c command) bool {
 	return true
 }
 
-// cover has what is typed take the place of the characters behind it. What is
-// erased again brings them back.
+// cover makes typed text replace the characters after the caret. Erasing the text brings
+// them back.
 func (m *Modal) cover(do func(*Editor)) {
 	e := m.e
 	was, at := e.text, e.caret

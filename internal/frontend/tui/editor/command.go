@@ -108,7 +108,7 @@ func (p *parser) key() string {
 	return k
 }
 
-// long is a key, with the one behind it where it is g.
+// long returns a key; for g, with the next key.
 func (p *parser) long(k string) string {
 	if k == "g" {
 		return k + p.key()

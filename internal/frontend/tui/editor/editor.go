@@ -3,7 +3,7 @@
 //
 // It promises that a caret is never within a character, that what was pasted
 // comes out as it went in, and that each change can be undone until the text is
-// taken. A long paste stands in the text as one character with a name.
+// taken. A long paste is one character with a name in the text.
 package editor
 
 import (
@@ -23,7 +23,7 @@ func New() *Editor { return &Editor{goal: -1} }
 type Editor struct {
 	text  string
 	caret int // in bytes
-	// What was pasted and is long stands in text as a rune of its own.
+	// Each long paste is one rune in text.
 	pasted []Pasted
 	known  []Pasted // of texts that were taken, newest last
 
@@ -45,7 +45,7 @@ type state struct {
 	caret int
 }
 
-// Pasted is a long text, or an image, that stands as one character.
+// Pasted is a long text, or an image, that is one character in the text.
 type Pasted struct {
 	Name, Text string
 	Image      *llm.Media // nil for a text
@@ -113,8 +113,8 @@ func (e *Editor) Take() string {
 	return text
 }
 
-// Set puts a text in place of what is there, which can be undone. A long text
-// that was pasted before stands in it as it did.
+// Set replaces the text, which can be undone. A long text that was pasted before is one
+// character again.
 func (e *Editor) Set(text string) {
 	e.change()
 	e.text = e.folded(text)
@@ -150,7 +150,7 @@ func (e *Editor) saved() {
 	}
 }
 
-// Type inserts what a key stands for.
+// Type inserts the text of a key.
 func (e *Editor) Type(text string) {
 	if text = own(text); text == "" {
 		return
@@ -183,7 +183,7 @@ func (e *Editor) Paste(text string, name func(n int, text string) string) {
 	e.insert(e.stands(Pasted{Name: name(len(e.pasted)+1, text), Text: text}))
 }
 
-// Attach inserts an image. Its name stands in the text.
+// Attach inserts an image. The text shows its name.
 func (e *Editor) Attach(name string, m llm.Media) {
 	if len(e.pasted) >= 0x1000 {
 		return
@@ -376,8 +376,8 @@ func (e *Editor) cut(from, to int, keep bool) {
 	e.caret = from
 }
 
-// Before is the word before the caret that begins with a sign such as @ behind
-// a blank, without the sign; ok is false where there is none.
+// Before returns the word before the caret, if it begins with a sign such as @ and
+// follows a blank, without the sign; ok is false without such a word.
 func (e *Editor) Before(sign byte) (word string, ok bool) {
 	head := e.text[:e.caret]
 	at := strings.LastIndexAny(head, " \t\n") + 1

@@ -7,8 +7,8 @@ import "strings"
 // on what is selected.
 //
 // It promises that Escape does one thing at a time: it reports whether it had
-// something to do, so that who has nothing to leave may use the key for
-// something else. What was typed is never lost by it. Commands do what vim does
+// something to do, so that the caller may use the key for something else if not.
+// Text is never lost by it. Commands do what vim does
 // with them; characters are those that a person sees.
 type Modal struct {
 	e      *Editor
@@ -28,7 +28,7 @@ type Modal struct {
 	covers bool     // typing puts characters in place of others
 }
 
-// change is a command that changed the text, with what was typed behind it.
+// change is a command that changed the text, with the text typed after it.
 type change struct {
 	command
 	typed []func(*Editor)
@@ -99,8 +99,8 @@ func (m *Modal) Escape() bool {
 	return true
 }
 
-// Rests puts the caret on a character, as it stands in normal mode: behind the
-// last one of a line there is none. A selection is shown.
+// Rests moves the caret onto a character, as in normal mode: it cannot be after a line's
+// last one. A selection is shown.
 func (m *Modal) Rests() {
 	e := m.e
 	e.caret = e.onCharacter(e.caret)
@@ -198,7 +198,7 @@ func (m *Modal) changed(c command) {
 	m.begins()
 	first := c
 	if c.repeats() {
-		first.count = 0 // what is typed behind it is repeated by Escape
+		first.count = 0 // Escape repeats the text typed after it
 	}
 	switch done := m.does(first); {
 	case done && c.inserts():
@@ -270,7 +270,7 @@ func (m *Modal) joined() {
 	}
 }
 
-// types does what was typed behind a command.
+// types repeats the text that was typed after a command.
 func (m *Modal) types(c change) {
 	for _, do := range c.typed {
 		if m.covers {

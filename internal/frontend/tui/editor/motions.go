@@ -282,7 +282,7 @@ func (e *Editor) opening(at int, opener, closer byte, times int) (int, bool) {
 	return 0, false
 }
 
-// paragraph goes to the next empty line behind or before text that is not empty.
+// paragraph goes to the next empty line after or before text that is not empty.
 func paragraph(by int) func(*Modal, command) (int, bool) {
 	return func(m *Modal, c command) (int, bool) {
 		e := m.e

@@ -37,7 +37,7 @@ func init() {
 func wordObject(big bool) object {
 	return func(e *Editor, from, to, times int, around bool) (selection, bool) {
 		of := selection{from, to, inclusive}
-		include := false // blanks before it, where there are none behind
+		include := false // blanks before it, if none follow it
 		for n := range times {
 			at := of.to
 			switch {
@@ -234,7 +234,7 @@ func bracketObject(opener, closer byte) object {
 	}
 }
 
-// ahead is the next bracket that opens behind a place that is in none, the
+// ahead returns the next opening bracket after a place outside brackets, or the
 // times-th one towards the inside.
 func (e *Editor) ahead(at int, opener, closer byte, times int) (int, bool) {
 	for ; at < len(e.text); at++ {
@@ -250,8 +250,8 @@ func (e *Editor) ahead(at int, opener, closer byte, times int) (int, bool) {
 	return 0, false
 }
 
-// within is what stands between two brackets. Where they stand on lines of their
-// own, it is the lines between them.
+// within selects the text between two brackets. If they are on lines of their own, it
+// selects the lines between them.
 func (e *Editor) within(first, last int) selection {
 	from := first + 1
 	if e.ends(from) {
@@ -269,7 +269,7 @@ func (e *Editor) within(first, last int) selection {
 
 var tag = lazyregexp.New(`<(/?)([^\s>/]+)(?:[^>]*[^>/])?>`)
 
-// tagObject is what stands between two tags, of HTML or XML.
+// tagObject selects the text between two tags of HTML or XML.
 func tagObject(e *Editor, from, to, times int, around bool) (selection, bool) {
 	type open struct {
 		name     string

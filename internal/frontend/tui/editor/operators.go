@@ -38,7 +38,7 @@ func (m *Modal) part(c command) (part, bool) {
 	mo := motions[c.name]
 	of := selection{from: e.caret, reach: mo.reach}
 	var ok bool
-	if c.op == "c" && (c.name == "w" || c.name == "W") && class(e.text[e.caret:]) > 0 { // the blank behind the word stays
+	if c.op == "c" && (c.name == "w" || c.name == "W") && class(e.text[e.caret:]) > 0 { // the blank after the word stays
 		of.to, ok, of.reach = e.caret, true, inclusive
 		for n := range c.times() {
 			of.to, _ = e.wordEnd(of.to, c.name == "W", n == 0, false)
@@ -227,7 +227,7 @@ func (m *Modal) kept(name string) (register, bool) {
 }
 
 // puts inserts a register: lines above or below this one, other text before or
-// behind the caret.
+// after the caret.
 func (m *Modal) puts(c command) bool {
 	e := m.e
 	r, ok := m.kept(c.register)

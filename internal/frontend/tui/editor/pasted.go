@@ -10,12 +10,12 @@ import (
 const (
 	mostKnown      = 20
 	mostKnownBytes = 32 << 20
-	// A text of more bytes than these that nobody knows stands as one paste: a row
-	// of it could not be found among thousands.
+	// A longer text that was not pasted here is shown as one paste: nobody could find
+	// a row of it among thousands.
 	longText = 64 << 10
 )
 
-// stands keeps a paste and returns what stands for it in the text.
+// stands keeps a paste and returns its character for the text.
 func (e *Editor) stands(p Pasted) string {
 	e.pasted = append(e.pasted, p)
 	return string(firstPasted + rune(len(e.pasted)-1))

@@ -27,7 +27,7 @@ func (m *Modal) selecting(c command) bool {
 	return true
 }
 
-// selection is what is selected, with the character that the caret stands on.
+// selection returns the selected range, with the character under the caret.
 func (m *Modal) selection() (from, to int) {
 	e := m.e
 	from, to = min(m.anchor, e.caret), max(m.anchor, e.caret)

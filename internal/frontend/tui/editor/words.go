@@ -34,8 +34,8 @@ func class(text string) int {
 	return 1
 }
 
-// kind is the class of the character at a place; big: words are all that stands
-// between blanks.
+// kind returns the class of the character at a place; with big, everything but blanks
+// is one class.
 func (e *Editor) kind(at int, big bool) int {
 	c := class(e.text[at:])
 	if big && c > 0 {
@@ -65,11 +65,11 @@ func (e *Editor) textStart(start int) int {
 	return start + len(e.text[start:end]) - len(strings.TrimLeft(e.text[start:end], " \t"))
 }
 
-// after is where the character behind a place begins.
+// after returns the start of the next character.
 func (e *Editor) after(at int) int { return at + next(e.text[at:]) }
 
-// onCharacter is where the character begins that a place is in: an accent behind
-// a blank or a bracket belongs to it.
+// onCharacter returns the start of the character at a place: an accent after a blank or
+// a bracket belongs to it.
 func (e *Editor) onCharacter(at int) int {
 	if at >= len(e.text) || at > 0 && plainByte(e.text[at-1]) && plainByte(e.text[at]) {
 		return min(at, len(e.text))
@@ -84,7 +84,7 @@ func (e *Editor) onCharacter(at int) int {
 	return start
 }
 
-// right is the place behind a character, in its line.
+// right returns the place after a character, in its line.
 func (e *Editor) right(at int) int {
 	if e.ends(at) {
 		return at
@@ -92,8 +92,8 @@ func (e *Editor) right(at int) int {
 	return e.after(at)
 }
 
-// forth and back go over the end of a line as over one character, though a caret
-// stands there in an empty line only.
+// forth and back treat the end of a line as a character, although the caret can be there
+// only in an empty line.
 func (e *Editor) forth(at int) int {
 	if at = e.after(at); at < len(e.text) && e.ends(at) && !e.emptyLine(at) {
 		at++

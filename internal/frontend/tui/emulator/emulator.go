@@ -17,7 +17,7 @@ import (
 
 // cell is a character with what is drawn upon it, and its look.
 type cell struct {
-	text  string // "" behind a wide one
+	text  string // "" after a wide one
 	style string
 	link  string
 }

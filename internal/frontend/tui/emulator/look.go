@@ -50,7 +50,7 @@ func (t *Terminal) reflow(width int) {
 			}
 		}
 		first := len(out)
-		if cursor >= len(cells) && cursor > 0 { // behind the last character it stays beside it
+		if cursor >= len(cells) && cursor > 0 { // after the last character of a row it stays right of it
 			cursor = max(len(cells), 1) - 1
 		}
 		for {

@@ -41,8 +41,8 @@ type Background struct{ Dark bool }
 // Enhanced is sent if the terminal supports kitty's keyboard protocol.
 type Enhanced struct{}
 
-// Answered is the terminal's answer to what every terminal answers: what it has
-// not answered by then it will not.
+// Answered is the terminal's answer to the last request, which every terminal answers:
+// an earlier request without an answer stays without one.
 type Answered struct{}
 
 // patience is how long the rest of a sequence may take.

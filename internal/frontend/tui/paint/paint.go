@@ -22,7 +22,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Caret is where the terminal's cursor stands in the live area.
+// Caret is the position of the terminal's cursor in the live area.
 type Caret struct {
 	Row, Column int
 	Hidden      bool
@@ -78,7 +78,7 @@ func (p *Painter) Resize(width int) {
 		return
 	}
 	if at := min(p.caret.Column, p.columns(p.caret.Row)); at > 0 {
-		p.above = (at - 1) / width // behind the last character it stays beside it
+		p.above = (at - 1) / width // after the last character of a row it stays right of it
 		if at < p.columns(p.caret.Row) {
 			p.above = at / width
 		}
@@ -221,7 +221,7 @@ func (p *Painter) uncertain(row string) bool {
 	return most > p.width
 }
 
-// over writes a row over another one: what is new behind what both begin with.
+// over writes a row over another one: only the part after their common beginning.
 func (p *Painter) over(old, row string) {
 	at := common(old, row)
 	if at > 0 {
@@ -315,7 +315,7 @@ func (p *Painter) failed(err error) {
 }
 
 // Alone shows rows on the alternate screen, which is shown until Back. What is
-// finished meanwhile waits.
+// finished before Back waits.
 func (p *Painter) Alone(rows []string, caret Caret) {
 	p.b.Reset()
 	if !p.inside {

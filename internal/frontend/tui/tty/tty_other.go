@@ -1,7 +1,7 @@
 //go:build !(darwin || freebsd || linux || netbsd || openbsd)
 
-// Package tty is the terminal's state while a screen has it. Here no screen is
-// to be had: the conversation is held line by line.
+// Package tty sets a terminal to raw mode for a screen. This system has no screen: the
+// conversation is line by line.
 package tty
 
 import (
