@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox/gocache"
 	"github.com/pawl-agent/pawl/internal/frontend/cli"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
 func main() {
@@ -40,11 +41,12 @@ func main() {
 		self = ""
 	}
 	code := cli.Main(context.Background(), &cli.App{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Dir: dir, Now: time.Now, Args: os.Args[1:],
-		Terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())),
-		Signals:  signals,
-		Program:  exec.LookPath,
-		Self:     self,
+		Environment: setup.Environment{Err: os.Stderr, Env: os.Getenv, Dir: dir, Now: time.Now, Program: exec.LookPath, Self: self},
+		In:          os.Stdin,
+		Out:         os.Stdout,
+		Args:        os.Args[1:],
+		Terminal:    term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())),
+		Signals:     signals,
 	})
 	os.Exit(code)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/frontend/acp"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
 
@@ -55,14 +56,14 @@ func (a *App) serveEditor(ctx context.Context, f *flags) error {
 // editorChat returns the configuration of one session of an editor. What must be decided
 // before a session is open is decided as without a person, and told.
 func (a *App) editorChat(f *flags, p acp.Place) (chat.Config, error) {
-	conf, paths, err := a.settings()
+	conf, paths, err := a.Settings()
 	if err != nil {
 		return chat.Config{}, err
 	}
 	g := *f
-	g.dir, g.servers = p.Dir, p.Servers
-	g.addDirs = slices.Concat(f.addDirs, p.Dirs)
-	cfg := a.chat(&g, front{name: "acp", away: true}, conf, paths)
+	g.Dir, g.Servers = p.Dir, p.Servers
+	g.AddDirs = slices.Concat(f.AddDirs, p.Dirs)
+	cfg := a.chat(&g, setup.Frontend{Name: "acp"}, false, conf, paths)
 	opened, open := false, cfg.Open
 	cfg.Open = func(ctx context.Context, w slash.Want, person chat.Person) (*chat.Opened, error) {
 		if opened {
@@ -86,7 +87,7 @@ func (a *App) storedSessions(ctx context.Context, dir string) ([]acp.Listed, err
 	}
 	defer st.Close()
 	if dir != "" {
-		if dir, err = realPath(dir); err != nil {
+		if dir, err = setup.RealPath(dir); err != nil {
 			return nil, err
 		}
 	}
@@ -109,7 +110,7 @@ func (a *App) deleteStored(ctx context.Context, id string) error {
 	defer st.Close()
 	row, err := st.Session(ctx, id)
 	if err != nil {
-		return noSession(err, id)
+		return setup.NoSession(err, id)
 	}
 	return a.remove(ctx, st, paths, row)
 }

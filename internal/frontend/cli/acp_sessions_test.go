@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
 // SPEC 17.2: an editor opens and copies sessions by the protocol. The slash commands that
@@ -23,14 +25,16 @@ func TestEditorsSessions(t *testing.T) {
 	in, w := io.Pipe()
 	r, out := io.Pipe()
 	a := &App{
-		In: in, Out: out, Err: io.Discard, Dir: dir, Now: time.Now, Signals: func() <-chan string { return nil },
-		Env: func(k string) string {
+		Environment: setup.Environment{Err: io.Discard, Dir: dir, Now: time.Now, Env: func(k string) string {
 			return map[string]string{"HOME": home, "PATH": os.Getenv("PATH"), "PAWL_MODEL": "offline"}[k]
-		},
+		}},
+		In:      in,
+		Out:     out,
+		Signals: func() <-chan string { return nil },
 	}
 	ended := make(chan error, 1)
 	go func() {
-		err := a.serveEditor(t.Context(), &flags{sandbox: "off"})
+		err := a.serveEditor(t.Context(), &flags{Options: setup.Options{Sandbox: "off"}})
 		_ = out.Close()
 		ended <- err
 	}()

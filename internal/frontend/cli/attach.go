@@ -8,13 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/attach"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/transcript"
 )
 
@@ -29,22 +29,22 @@ With --steer what you enter goes to that session: prompts, answers to its
 questions, interrupts. Ctrl+C leaves it and ends nothing.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				f.resume = args[0]
+				f.Resume = args[0]
 			}
 			return a.attach(c.Context(), f, steer)
 		},
 	}
-	c.Flags().StringVarP(&f.dir, "dir", "C", "", "of this folder instead of the current one")
+	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
 	c.Flags().BoolVar(&steer, "steer", false, "take part: prompts, answers and interrupts go to the session")
 	c.Flags().BoolVar(&f.plain, "plain", false, "print it as it happens, without a screen: for screen readers, logs and pipes")
 	return c
 }
 
 func (a *App) attach(ctx context.Context, f *flags, steer bool) error {
-	if steer && a.inPawl() {
+	if steer && a.InPawl() {
 		return usageError("--steer is for a person, and this was started by pawl itself")
 	}
-	conf, paths, err := a.settings()
+	conf, paths, err := a.Settings()
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (a *App) attach(ctx context.Context, f *flags, steer bool) error {
 	if err != nil {
 		return err
 	}
-	f.dir, f.resume = row.Dir, row.ID
+	f.Dir, f.Resume = row.Dir, row.ID
 	f.attached = &attached{owner: owner, Attached: chat.Attached{Steers: steer, Over: func() (string, string) {
 		again := "pawl --resume " + row.ID
 		if owner.Ended() {
@@ -64,7 +64,7 @@ func (a *App) attach(ctx context.Context, f *flags, steer bool) error {
 		return fmt.Sprintf("the pawl that had it open was killed (process %d); all that was shown as done is kept", owner.PID()), again
 	}}}
 	if t := a.screenOn(f, conf.User.Screen); t != nil {
-		return a.onScreen(ctx, f, front{name: "attach"}, "", t, conf, paths)
+		return a.onScreen(ctx, f, setup.Frontend{Name: "attach"}, "", t, conf, paths)
 	}
 	if steer {
 		return usageError("--steer needs the screen: a terminal that can move its cursor, and no --plain")
@@ -82,7 +82,7 @@ func (a *App) printing(ctx context.Context, f *flags) error {
 	}
 	defer st.Close()
 	last, write := int64(0), transcript.Text(a.Out)
-	for e, err := range st.Read(ctx, f.resume, 0) {
+	for e, err := range st.Read(ctx, f.Resume, 0) {
 		if err == nil {
 			err = write(e)
 		}
@@ -123,9 +123,9 @@ func (a *App) ownerOf(ctx context.Context, f *flags, state string, steer bool) (
 		return row, nil, err
 	}
 	defer st.Close()
-	if f.resume != "" {
-		if row, err = st.Session(ctx, f.resume); err != nil {
-			return row, nil, noSession(err, f.resume)
+	if f.Resume != "" {
+		if row, err = st.Session(ctx, f.Resume); err != nil {
+			return row, nil, setup.NoSession(err, f.Resume)
 		}
 		owner, err = attach.Dial(ctx, state, row.ID, steer)
 		if errors.Is(err, attach.ErrNoOwner) {
@@ -133,11 +133,11 @@ func (a *App) ownerOf(ctx context.Context, f *flags, state string, steer bool) (
 		}
 		return row, owner, err
 	}
-	dir, err := a.realDir(f)
+	dir, err := a.RealDir(f.Dir)
 	if err != nil {
 		return row, nil, err
 	}
-	for r, err := range ownSessions(ctx, st, dir) {
+	for r, err := range setup.OwnSessions(ctx, st, dir) {
 		if err != nil {
 			return row, nil, err
 		}
@@ -185,32 +185,12 @@ func (a *App) stored(id string) bool {
 }
 
 // follow opens a session of another process.
-func (a *App) follow(ctx context.Context, f *flags, person chat.Person) (*opened, error) {
+func (a *App) follow(ctx context.Context, f *flags, person chat.Person) (*setup.Opened, error) {
 	if f.attached.opened {
-		return nil, fault.NewConfiguration("start another pawl for that", "this terminal is attached to session %s", f.resume)
+		return nil, fault.NewConfiguration("start another pawl for that", "this terminal is attached to session %s", f.Resume)
 	}
 	f.attached.opened = true
-	return a.open(ctx, f, front{name: "attach", readOnly: true, out: person.Out(), set: func(c *session.Config) { c.Owner = f.attached.owner }})
-}
-
-// served lets other terminals attach to the session. The first request does not
-// wait for it.
-func (a *App) served(o *opened, f *flags, fr front, state string) {
-	if fr.readOnly || fr.tree || f.noSession {
-		return
-	}
-	serving := make(chan func(), 1)
-	go func() {
-		stop, err := attach.Serve(state, Version, o.Session, shell.Started)
-		if err != nil {
-			stop = func() {} // pawl attach says that it cannot be watched
-		}
-		serving <- stop
-	}()
-	o.closers = append(o.closers, func() error {
-		(<-serving)()
-		return nil
-	})
+	return a.Open(ctx, &f.Options, setup.Frontend{Name: "attach", ReadOnly: true, Configure: func(c *session.Config) { c.Owner = f.attached.owner }})
 }
 
 // terminalID tells this terminal's entries from those of others.

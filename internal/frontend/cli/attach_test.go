@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
 // sessionOf is the id that a screen shows first.
@@ -93,9 +94,13 @@ func TestAttach(t *testing.T) {
 // A command of pawl's own agent can watch, and not answer its own questions.
 func TestAttachFromACommand(t *testing.T) {
 	var said strings.Builder
-	a := &App{Out: &said, Err: &said, Dir: t.TempDir(), Env: func(name string) string {
-		return map[string]string{"PAWL_JOB": "1", "HOME": t.TempDir()}[name]
-	}, Args: []string{"attach", "--steer"}}
+	a := &App{
+		Environment: setup.Environment{Err: &said, Dir: t.TempDir(), Env: func(name string) string {
+			return map[string]string{"PAWL_JOB": "1", "HOME": t.TempDir()}[name]
+		}},
+		Out:  &said,
+		Args: []string{"attach", "--steer"},
+	}
 	if err := a.attach(t.Context(), &flags{}, true); err == nil || !strings.Contains(err.Error(), "started by pawl itself") {
 		t.Errorf("%v", err)
 	}

@@ -1,95 +1,14 @@
 package cli
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"time"
-
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-agent/pawl/internal/adapter/checks"
-	"github.com/pawl-agent/pawl/internal/adapter/settings"
-	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/engine/verify"
-	"github.com/pawl-agent/pawl/internal/team/autofix"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
-// fixing are the flags that decide whether a turn's changes are checked.
-type fixing struct{ on, off bool }
-
-func (f *fixing) add(c *cobra.Command) {
-	c.Flags().BoolVar(&f.on, "autofix", false, "run the project's checks after changes and have failures mended, also where the configuration says not to")
-	c.Flags().BoolVar(&f.off, "no-autofix", false, "run no checks after changes")
+// addAutofix adds the flags that decide whether a turn's changes are checked.
+func addAutofix(c *cobra.Command, opt *setup.Options) {
+	c.Flags().BoolVar(&opt.Autofix, "autofix", false, "run the project's checks after changes and have failures mended, also where the configuration says not to")
+	c.Flags().BoolVar(&opt.NoAutofix, "no-autofix", false, "run no checks after changes")
 	exclude(c, "autofix", "no-autofix")
-}
-
-// finder returns the finder of checks after changes, nil if none are run.
-func (f *fixing) finder(conf settings.Settings, dir string, env func(string) string) *checks.Finder {
-	if a := conf.Autofix; f.off || !f.on && a.Enable != nil && !*a.Enable {
-		return nil
-	}
-	return finderOf(conf, dir, env)
-}
-
-// finderOf returns the finder of a folder's checks.
-func finderOf(conf settings.Settings, dir string, env func(string) string) *checks.Finder {
-	finder := &checks.Finder{Root: dir, LookPath: exec.LookPath, GoFlags: goFlags(env)}
-	for _, c := range conf.Checks {
-		in := c.In
-		if rest, ok := strings.CutPrefix(in, "~/"); ok && env("HOME") != "" {
-			in = filepath.Join(env("HOME"), rest)
-		}
-		name := first(c.Name, c.Command)
-		finder.Configured = append(finder.Configured, checks.Configured{Name: name, Command: c.Command, Paths: c.Paths, In: in})
-	}
-	return finder
-}
-
-// autofixVerifier returns what ends turns that changed files with proof, nil for nothing.
-func autofixVerifier(conf settings.Settings, t *folderTrust) func() verify.Verifier {
-	if t == nil || t.finder == nil {
-		return nil
-	}
-	a := conf.Autofix
-	run := autofix.Config{Find: t.finder.Find, Trusted: t.trusted, Timeout: time.Duration(a.TimeoutSeconds) * time.Second}
-	if a.Attempts != nil {
-		run.Attempts = *a.Attempts
-		if run.Attempts == 0 {
-			run.Attempts = -1
-		}
-	}
-	return autofix.New(run)
-}
-
-// goFlags returns the flags that the environment sets for every go command or,
-// without one, the file of `go env -w`.
-func goFlags(env func(string) string) string {
-	if v := env("GOFLAGS"); v != "" {
-		return v
-	}
-	name := env("GOENV")
-	if name == "" {
-		dir, err := os.UserConfigDir()
-		if err != nil {
-			return ""
-		}
-		name = filepath.Join(dir, "go", "env")
-	}
-	text, err := os.ReadFile(name)
-	if err != nil { // most people have none
-		return ""
-	}
-	for l := range strings.Lines(string(text)) {
-		if v, ok := strings.CutPrefix(l, "GOFLAGS="); ok {
-			return strings.TrimSpace(v)
-		}
-	}
-	return ""
-}
-
-// fixed adds the checks at the end of a turn.
-func (s *assembly) fixed(conf *session.Config) {
-	conf.Autofix, conf.Trust = autofixVerifier(s.c.conf.User, s.c.trust), s.c.trust.event()
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
@@ -319,16 +320,16 @@ func runFull(t *testing.T, dir string, under event.Store, n, room int) (code int
 	}
 	defer ws.Close()
 	var out, errs bytes.Buffer
-	a := &App{Out: &out, Err: &errs, Now: time.Now, Signals: func() <-chan string { return nil }}
+	a := &App{Environment: setup.Environment{Err: &errs, Now: time.Now}, Out: &out, Signals: func() <-chan string { return nil }}
 	s, err := session.Open(t.Context(), session.Config{
 		Store: &filling{Store: under, left: room}, ID: "s1", Dir: dir, Front: "headless", Version: "test", System: "be good",
 		Model: llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`, "write", `{"path":"b.txt","content":"x"}`), llmtest.Say("done")),
 		Tools: tool.Set{tools.Write()}, Files: ws, Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: dir}),
 		Locks: turn.NewLocks(8), Mask: secrets.New(), SpillDir: t.TempDir(), Now: time.Now,
-		Sleep: session.SleepFor, Jitter: func() float64 { return 0 }, NewID: newID,
+		Sleep: session.SleepFor, Jitter: func() float64 { return 0 }, NewID: setup.NewID,
 	})
 	if err == nil {
-		err = a.headless(t.Context(), &opened{Session: s}, "go", "", &flags{}, headless.JSON)
+		err = a.headless(t.Context(), &setup.Opened{Session: s}, "go", "", &flags{}, headless.JSON)
 		_ = s.Close() // it says the same again
 	}
 	if err == nil {

@@ -9,19 +9,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-agent/pawl/internal/adapter/replay"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
-	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
-	"github.com/pawl-agent/pawl/internal/policy/secrets"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/team/structured"
 )
 
@@ -31,28 +28,18 @@ var Version = "0.1.0-dev"
 
 // App is the environment of the command line.
 type App struct {
+	setup.Environment // its Version is set by Main
+
 	In   io.Reader
 	Out  io.Writer
-	Err  io.Writer
-	Env  func(string) string
-	Dir  string // the current folder
-	Now  func() time.Time
 	Args []string // without the program's name
 	// Terminal reports whether both In and Out are a terminal.
 	Terminal bool
 	// Signals starts to handle SIGINT, SIGTERM and SIGHUP and yields their
 	// names. They end a command that does not call it.
 	Signals func() <-chan string
-	// Program finds a language server's program by its name; nil: there is none.
-	Program func(name string) (string, error)
-	// Self is the file of this program, which commands in the sandbox may start
-	// again; "": not known.
-	Self string
 	// NATSLease is how long a worker on another machine may be silent; 0: 30 s.
 	NATSLease time.Duration
-
-	recorder  *replay.Recorder // nil: nothing is recorded
-	savedKeys *keptKeys        // see keys; Main sets it
 }
 
 // exitError carries an exit code up to Main. Its message, if any, was not printed yet.
@@ -72,14 +59,13 @@ func (e *exitError) Error() string {
 func (e *exitError) Unwrap() error { return e.err }
 
 // usageError returns the error for a wrong command line: exit code 2.
-func usageError(format string, args ...any) error {
-	return &exitError{code: 2, err: fmt.Errorf(format, args...)}
-}
+func usageError(format string, args ...any) error { return setup.Usage(format, args...) }
 
 // Main runs a command line and returns the exit code.
 func Main(ctx context.Context, a *App) int {
 	private()
-	a.keys()
+	a.Version = Version
+	a.Prepare()
 	root := a.root()
 	if len(a.Args) > 0 && strings.HasPrefix(a.Args[0], cobra.ShellCompRequestCmd) { // of no use else
 		a.complete(root)
@@ -112,6 +98,9 @@ func exitCode(err error) (code int, said bool) {
 	if e := (*exitError)(nil); errors.As(err, &e) {
 		return e.code, e.err == nil
 	}
+	if e := (*setup.UsageError)(nil); errors.As(err, &e) {
+		return 2, false
+	}
 	switch fault.CategoryOf(err) {
 	case fault.Configuration:
 		return 3, false
@@ -129,54 +118,21 @@ func exitCode(err error) (code int, said bool) {
 
 // flags are those that every command that opens a session has.
 type flags struct {
-	dir          string
-	worktree     string // the name of a linked working tree, "" for none
-	trustedAs    string // see folderTrust.as
-	model        string
-	effort       string
-	mode         string
-	sandbox      string
-	route        string
-	allow, deny  []string
-	maxTurns     int
-	maxUSD       float64
-	maxTokens    int64
-	budget       string
-	fallback     []string
-	retryFor     string
-	timeout      time.Duration
-	format       string
-	verify       bool
-	print        bool
-	noSession    bool
-	metricsAddr  string
-	continueLast bool
-	resume       string
-	fork         bool
-	fixing       fixing
-	goal         goal
-	sdk          sdkFlags
-	trust        bool
-	met          *firstMet // of all sessions of this process
-	forkAt       int64     // the last event of the copy; 0 is all
-	plan         string
-	plain        bool
-	attached     *attached // the session is another process's
+	setup.Options
+	worktree string // the name of a linked working tree, "" for none
+	format   string
+	verify   bool
+	print    bool
+	plain    bool
+	goal     goal
+	sdk      sdkFlags
+	attached *attached // the session is another process's
 
-	systemPrompt, appendPrompt string
-	addDirs                    []string
-	mcpConfig                  []string           // files, or JSON
-	schema                     string             // a file, or JSON
-	shape                      *structured.Answer // of the schema
-	servers                    json.RawMessage    // of an editor, in the same format
-	program                    agentsdk.Setup     // what is inside the program that drives pawl
-	sessionID                  string             // of the new session
+	schema string             // a file, or JSON
+	shape  *structured.Answer // of the schema
 }
 
 func (a *App) root() *cobra.Command {
-	if path := a.Env("PAWL_RECORD"); path != "" {
-		a.recorder = replay.NewRecorder(path, secrets.New(a.heldSecrets()...).MaskBytes)
-	}
 	f := &flags{}
 	version := false
 	root := &cobra.Command{
@@ -246,35 +202,34 @@ without asking anything, as "pawl run" does.`,
 // addSession adds the flags that choose the session, the folder and the model.
 func (f *flags) addSession(c *cobra.Command) {
 	fs := c.Flags()
-	f.met = &firstMet{}
-	fs.StringVarP(&f.dir, "dir", "C", "", "work in this folder instead of the current one")
-	fs.StringVarP(&f.model, "model", "m", "", "the model: provider/model, a provider, or offline")
-	fs.Var(word{&f.effort, sameWords["effort"]}, "effort", "reasoning effort: low, medium or high")
-	fs.BoolFuncP("yolo", "y", "the same as --permission-mode yolo: nothing is asked", func(string) error { f.mode = "yolo"; return nil })
-	fs.BoolFunc("full-auto", "the same as --permission-mode auto", func(string) error { f.mode = "auto"; return nil })
-	fs.Var(word{&f.mode, sameWords["permission-mode"]}, "permission-mode", "ask, plan, accept-edits, auto or yolo")
-	fs.StringVar(&f.systemPrompt, "system-prompt", "", "put this in the place of pawl's own instructions to the model")
-	fs.StringVar(&f.appendPrompt, "append-system-prompt", "", "add this to the instructions to the model")
-	fs.StringSliceVar(&f.addDirs, "add-dir", nil, "a folder beside this one that may be read, too; what is written there is asked about (repeatable)")
-	fs.StringArrayVar(&f.mcpConfig, "mcp-config", nil, "MCP servers of this run: a file like .mcp.json, or its JSON (repeatable)")
-	fs.StringVar(&f.sessionID, "session-id", "", "the id of the new session: 8 to 64 letters, digits and hyphens")
-	fs.Var(word{&f.sandbox, sameWords["sandbox"]}, "sandbox", "how commands are confined: workspace, read-only or off (see doc/sandbox.md)")
-	fs.StringVar(&f.route, "route", "", "what prompts are taken for: auto, off, read, edit, run or profile (see doc/routes.md)")
-	fs.StringArrayVar(&f.allow, "allow", nil, "allow what matches, such as 'bash(go generate *)' (repeatable)")
-	fs.StringArrayVar(&f.deny, "deny", nil, "deny what matches (repeatable)")
-	fs.Float64Var(&f.maxUSD, "max-budget-usd", 0, "stop before the session costs more than this")
-	fs.Int64Var(&f.maxTokens, "max-tokens-total", 0, "stop before the session uses more tokens than this, in and out")
-	fs.StringVar(&f.budget, "budget", "", "limits of the session: quick, standard, deep or unlimited (see doc/budgets.md)")
-	fs.StringArrayVar(&f.fallback, "fallback-model", nil, "go on with this model when the other gives no answer (repeatable)")
-	fs.StringVar(&f.retryFor, "retry-for", "", "try a request again for this long where the server gives no answer, such as 10m; 0 does not (default 5m)")
-	fs.StringVar(&f.metricsAddr, "metrics-addr", "", "give counters to Prometheus on this address, such as 127.0.0.1:9464")
-	fs.BoolVar(&f.noSession, "no-session", false, "keep nothing of this session")
-	fs.BoolVarP(&f.continueLast, "continue", "c", false, "go on with the newest session of this folder")
-	fs.StringVarP(&f.resume, "resume", "r", "", "go on with this session (a unique start of its id is enough)")
-	fs.BoolVar(&f.fork, "fork-session", false, "with --continue or --resume: go on in a copy")
+	fs.StringVarP(&f.Dir, "dir", "C", "", "work in this folder instead of the current one")
+	fs.StringVarP(&f.Model, "model", "m", "", "the model: provider/model, a provider, or offline")
+	fs.Var(word{&f.Effort, sameWords["effort"]}, "effort", "reasoning effort: low, medium or high")
+	fs.BoolFuncP("yolo", "y", "the same as --permission-mode yolo: nothing is asked", func(string) error { f.Mode = "yolo"; return nil })
+	fs.BoolFunc("full-auto", "the same as --permission-mode auto", func(string) error { f.Mode = "auto"; return nil })
+	fs.Var(word{&f.Mode, sameWords["permission-mode"]}, "permission-mode", "ask, plan, accept-edits, auto or yolo")
+	fs.StringVar(&f.SystemPrompt, "system-prompt", "", "put this in the place of pawl's own instructions to the model")
+	fs.StringVar(&f.AppendPrompt, "append-system-prompt", "", "add this to the instructions to the model")
+	fs.StringSliceVar(&f.AddDirs, "add-dir", nil, "a folder beside this one that may be read, too; what is written there is asked about (repeatable)")
+	fs.StringArrayVar(&f.MCPConfig, "mcp-config", nil, "MCP servers of this run: a file like .mcp.json, or its JSON (repeatable)")
+	fs.StringVar(&f.SessionID, "session-id", "", "the id of the new session: 8 to 64 letters, digits and hyphens")
+	fs.Var(word{&f.Sandbox, sameWords["sandbox"]}, "sandbox", "how commands are confined: workspace, read-only or off (see doc/sandbox.md)")
+	fs.StringVar(&f.Route, "route", "", "what prompts are taken for: auto, off, read, edit, run or profile (see doc/routes.md)")
+	fs.StringArrayVar(&f.Allow, "allow", nil, "allow what matches, such as 'bash(go generate *)' (repeatable)")
+	fs.StringArrayVar(&f.Deny, "deny", nil, "deny what matches (repeatable)")
+	fs.Float64Var(&f.MaxUSD, "max-budget-usd", 0, "stop before the session costs more than this")
+	fs.Int64Var(&f.MaxTokens, "max-tokens-total", 0, "stop before the session uses more tokens than this, in and out")
+	fs.StringVar(&f.Budget, "budget", "", "limits of the session: quick, standard, deep or unlimited (see doc/budgets.md)")
+	fs.StringArrayVar(&f.Fallback, "fallback-model", nil, "go on with this model when the other gives no answer (repeatable)")
+	fs.StringVar(&f.RetryFor, "retry-for", "", "try a request again for this long where the server gives no answer, such as 10m; 0 does not (default 5m)")
+	fs.StringVar(&f.MetricsAddr, "metrics-addr", "", "give counters to Prometheus on this address, such as 127.0.0.1:9464")
+	fs.BoolVar(&f.NoSession, "no-session", false, "keep nothing of this session")
+	fs.BoolVarP(&f.Continue, "continue", "c", false, "go on with the newest session of this folder")
+	fs.StringVarP(&f.Resume, "resume", "r", "", "go on with this session (a unique start of its id is enough)")
+	fs.BoolVar(&f.Fork, "fork-session", false, "with --continue or --resume: go on in a copy")
 	fs.SetNormalizeFunc(othersWords)
-	f.fixing.add(c)
-	fs.StringVar(&f.plan, "plan", "", "take the phases of the task from this Markdown file (see doc/phases.md)")
+	addAutofix(c, &f.Options)
+	fs.StringVar(&f.Plan, "plan", "", "take the phases of the task from this Markdown file (see doc/phases.md)")
 	exclude(c, "continue", "resume", "no-session")
 	exclude(c, "yolo", "full-auto", "permission-mode")
 }
@@ -289,13 +244,13 @@ func (f *flags) addWorktree(c *cobra.Command) {
 // addRun adds the flags of a run without a person.
 func (f *flags) addRun(c *cobra.Command) {
 	fs := c.Flags()
-	fs.IntVar(&f.maxTurns, "max-turns", 0, "stop after this many model replies")
-	fs.DurationVar(&f.timeout, "timeout", 0, "stop after this long, such as 90s or 10m")
+	fs.IntVar(&f.MaxTurns, "max-turns", 0, "stop after this many model replies")
+	fs.DurationVar(&f.Timeout, "timeout", 0, "stop after this long, such as 90s or 10m")
 	f.format = "text"
 	fs.Var(word{&f.format, sameWords["output-format"]}, "output-format", "text, json, stream-json or claude-stream-json (see doc/sdk.md)")
 	fs.BoolFunc("json", "the same as --output-format stream-json", func(string) error { f.format = "stream-json"; return nil })
 	_ = fs.MarkHidden("json")
-	fs.BoolVar(&f.trust, "trust", false, "for this run, trust what the folder has pawl run by itself, its checks (see pawl trust)")
+	fs.BoolVar(&f.Trust, "trust", false, "for this run, trust what the folder has pawl run by itself, its checks (see pawl trust)")
 	f.goal.add(c)
 	fs.StringVar(&f.schema, "json-schema", "", "the answer is JSON that fits this schema, a file or JSON; it is asked for again at most twice")
 	fs.BoolVar(&f.verify, "verify", false, "exit 9 when files changed and no check that ran a test passed after the last change")
@@ -303,20 +258,4 @@ func (f *flags) addRun(c *cobra.Command) {
 		fs.BoolFunc(name, "", func(string) error { return nil }) // whatever it is given, as --debug=api
 		_ = fs.MarkHidden(name)
 	}
-}
-
-// realDir is the workspace's real path.
-func (a *App) realDir(f *flags) (string, error) {
-	dir := a.Dir
-	if f.dir != "" {
-		dir = f.dir
-	}
-	real, err := realPath(dir)
-	if err != nil {
-		return "", usageError("cannot work in %s: %w", dir, err)
-	}
-	if st, err := os.Stat(real); err != nil || !st.IsDir() {
-		return "", usageError("cannot work in %s: it is not a folder", dir)
-	}
-	return real, nil
 }

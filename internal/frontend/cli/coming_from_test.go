@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
 
 // parsed reads a command line as far as its flags and words, and runs nothing.
 func parsed(t *testing.T, args []string) error {
 	t.Helper()
-	a := &App{In: strings.NewReader("from stdin"), Out: io.Discard, Err: io.Discard, Env: func(k string) string { return map[string]string{"HOME": "/home/nobody"}[k] }, Dir: t.TempDir()}
+	a := &App{Environment: setup.Environment{Err: io.Discard, Env: func(k string) string { return map[string]string{"HOME": "/home/nobody"}[k] }, Dir: t.TempDir()}, In: strings.NewReader("from stdin"), Out: io.Discard}
 	root := a.root()
 	root.SetOut(io.Discard)
 	root.SetErr(io.Discard)
@@ -109,7 +110,7 @@ func TestNotHere(t *testing.T) {
 
 // Every hint is about a flag that pawl does not have, and none is empty.
 func TestHintsAreOfOthers(t *testing.T) {
-	a := &App{Env: func(string) string { return "" }}
+	a := &App{Environment: setup.Environment{Env: func(string) string { return "" }}}
 	root := a.root()
 	for name, hint := range otherFlags {
 		if hint == "" || root.Flags().Lookup(strings.TrimPrefix(name, "--")) != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
@@ -88,7 +89,7 @@ func (a *App) knownSessions(ctx context.Context) []string {
 		return nil
 	}
 	defer st.Close()
-	dir, err := realPath(a.Dir)
+	dir, err := setup.RealPath(a.Dir)
 	if err != nil {
 		return nil
 	}
@@ -104,12 +105,12 @@ func (a *App) knownSessions(ctx context.Context) []string {
 
 // knownModels returns the models whose names are enough to use them.
 func (a *App) knownModels(context.Context) []string {
-	conf, _, err := a.settings()
+	conf, _, err := a.Settings()
 	if err != nil {
 		return nil
 	}
 	out := []string{"offline\tthe built-in planner"}
-	for _, l := range catalog.Usable(a.want("", conf)) {
+	for _, l := range catalog.Usable(a.Want("", conf)) {
 		if l.Usable && l.Model != "" {
 			out = append(out, l.Provider+"/"+l.Model)
 		}

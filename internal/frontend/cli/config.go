@@ -44,7 +44,7 @@ a part that has dots itself stands in quotes: 'models."openai/gpt-5.1".window'.`
 			return err
 		}},
 		&cobra.Command{Use: "set KEY VALUE", Short: "Set a key; comments in the file stay", Args: exactly(2), RunE: func(_ *cobra.Command, args []string) error {
-			if a.inPawl() {
+			if a.InPawl() {
 				return usageError("pawl config set is for a person, and this was started by pawl itself")
 			}
 			f, err := a.configFile()

@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/line"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/team/until"
@@ -23,7 +24,7 @@ import (
 
 // converse runs a conversation in the terminal.
 func (a *App) converse(ctx context.Context, f *flags, first string) error {
-	conf, paths, err := a.settings()
+	conf, paths, err := a.Settings()
 	if err != nil {
 		return err
 	}
@@ -33,10 +34,10 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 	}
 	defer leave()
 	if t := a.screenOn(f, conf.User.Screen); t != nil {
-		return a.onScreen(ctx, f, front{name: "screen"}, first, t, conf, paths)
+		return a.onScreen(ctx, f, setup.Frontend{Name: "screen"}, first, t, conf, paths)
 	}
 	history := filepath.Join(paths.State, "history")
-	if f.noSession {
+	if f.NoSession {
 		history = ""
 	}
 	term, err := line.NewTerminal(os.Stdin, a.Out, history)
@@ -44,7 +45,7 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 		return fault.NewConfiguration("use pawl run without a terminal", "the terminal cannot be used: %v", err)
 	}
 	defer term.Close()
-	cfg := a.chat(f, front{name: "line"}, conf, paths)
+	cfg := a.chat(f, setup.Frontend{Name: "line"}, true, conf, paths)
 	cfg.Recent = recentEvents
 	exit, err := line.Run(ctx, line.Config{
 		Config: cfg,
@@ -84,9 +85,10 @@ func exitBy(signal string) error {
 	return nil
 }
 
-// chat returns the configuration of conversations for a frontend for people.
-func (a *App) chat(f *flags, fr front, conf settings.Loaded, paths settings.Paths) chat.Config {
-	var cur *opened
+// chat returns the configuration of conversations for a frontend for people. early:
+// they can be asked before a session is open.
+func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded, paths settings.Paths) chat.Config {
+	var cur *setup.Opened
 	open := func(ctx context.Context, w slash.Want, person chat.Person) (*chat.Opened, error) {
 		if f.attached != nil {
 			o, err := a.follow(ctx, f, person)
@@ -94,52 +96,52 @@ func (a *App) chat(f *flags, fr front, conf settings.Loaded, paths settings.Path
 				return nil, err
 			}
 			cur = o
-			return &chat.Opened{Session: o.Session, Close: o.close, Notes: o.warnings, Attached: &f.attached.Attached, Again: "pawl attach " + o.ID()}, nil
+			return &chat.Opened{Session: o.Session, Close: o.Close, Notes: o.Warnings, Attached: &f.attached.Attached, Again: "pawl attach " + o.ID()}, nil
 		}
 		g := *f
 		if w.Resume != "" || cur != nil {
-			g.resume, g.fork, g.forkAt, g.continueLast, g.plan = w.Resume, w.Fork, w.At, false, ""
+			g.Resume, g.Fork, g.ForkAt, g.Continue, g.Plan = w.Resume, w.Fork, w.At, false, ""
 		}
 		if cur != nil {
-			g.model = cur.View().Info().Ref() // /clear and /fork keep both
-			g.mode = ""
+			g.Model = cur.View().Info().Ref() // /clear and /fork keep both
+			g.Mode = ""
 			if w.Resume == "" || w.Resume == cur.ID() {
-				g.mode = string(cur.View().Mode())
+				g.Mode = string(cur.View().Mode())
 			}
 		}
 		fr := fr
-		fr.person = true
-		if !fr.away {
-			fr.out = person.Out()
-			fr.choose = func(ctx context.Context, refused error) (string, error) { return a.chooseLocal(ctx, person, refused) }
-			fr.confirm = func(question string) (bool, error) { return confirmed(ctx, person, question) }
+		fr.Person = true
+		if early {
+			fr.ShowTrust = func(t *setup.Trust, whole bool) { showTrust(person.Out(), t, whole) }
+			fr.Choose = func(ctx context.Context, refused error) (string, error) { return a.chooseLocal(ctx, person, refused) }
+			fr.Confirm = func(question string) (bool, error) { return confirmed(ctx, person, question) }
 		}
-		first := isFirst(paths) && !fr.made && !fr.away
-		o, err := a.open(ctx, &g, fr)
+		first := isFirst(paths) && !fr.Made && early
+		o, err := a.Open(ctx, &g.Options, fr)
 		if err != nil {
 			return nil, err
 		}
 		cur = o
 		var greeting []string
 		if first {
-			greeting = a.welcome(ctx, o.trust.dir, conf, o.View().Mode())
+			greeting = a.welcome(ctx, o.Trust.Dir, conf, o.View().Mode())
 		}
 		again := "pawl --resume " + o.ID()
-		if f.noSession {
+		if f.NoSession {
 			again = ""
 		}
-		return &chat.Opened{Session: o.Session, Close: o.close, Notes: o.warnings, Welcome: greeting, Custom: o.custom, Again: again}, nil
+		return &chat.Opened{Session: o.Session, Close: o.Close, Notes: o.Warnings, Welcome: greeting, Custom: o.Custom, Again: again}, nil
 	}
 	return chat.Config{
 		Open: open, Now: a.Now, IDs: f.terminalID(),
 		Sessions: func(ctx context.Context) ([]event.Row, error) {
-			dir, err := a.realDir(f)
+			dir, err := a.RealDir(f.Dir)
 			if err != nil {
 				return nil, err
 			}
-			return allOwn(ctx, cur.store, dir)
+			return allOwn(ctx, cur.Store, dir)
 		},
-		About:  func(ctx context.Context, r event.Row) string { return a.about(ctx, cur.store, r) },
+		About:  func(ctx context.Context, r event.Row) string { return a.about(ctx, cur.Store, r) },
 		Pawl:   func(ctx context.Context, out io.Writer, args ...string) error { return a.inside(ctx, f, out, args) },
 		Rules:  func() []string { return cur.View().Rules() },
 		Memory: func(_ context.Context, out io.Writer, words string) error { return a.remember(f, out, words, false) },
@@ -152,11 +154,11 @@ func (a *App) chat(f *flags, fr front, conf settings.Loaded, paths settings.Path
 // inside runs a subcommand within a conversation: without input, in its folder, with
 // what is secret masked in its output.
 func (a *App) inside(ctx context.Context, f *flags, out io.Writer, args []string) error {
-	dir, err := a.realDir(f)
+	dir, err := a.RealDir(f.Dir)
 	if err != nil {
 		return err
 	}
-	masked := &maskedLines{out: out, mask: secrets.New(a.heldSecrets()...).String}
+	masked := &maskedLines{out: out, mask: secrets.New(a.Secrets()...).String}
 	in := *a
 	in.Dir, in.In, in.Out, in.Err, in.Terminal = dir, strings.NewReader(""), masked, masked, false
 	root := in.root()
@@ -210,7 +212,7 @@ func (a *App) chooseLocal(ctx context.Context, person chat.Person, refused error
 		fmt.Fprintln(out, "No model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or another (see pawl models), or choose one that needs no key:")
 	}
 	var refs []string
-	for _, l := range a.probe(ctx) {
+	for _, l := range a.Probe(ctx) {
 		for _, m := range l.Models {
 			refs = append(refs, l.Provider+"/"+m)
 			fmt.Fprintf(out, "  %d. %s at %s, on this machine\n", len(refs), plain.Line(refs[len(refs)-1]), l.URL)

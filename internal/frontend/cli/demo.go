@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -21,7 +22,7 @@ const demoPrompt = "The tests of this project fail. Find the bug and fix it."
 // demoCommand runs the real agent on a small broken project, on the same screen
 // as everything else.
 func (a *App) demoCommand() *cobra.Command {
-	bug, f := 0, &flags{model: "offline", format: "text", mode: "accept-edits"}
+	bug, f := 0, &flags{Options: setup.Options{Model: "offline", Mode: "accept-edits"}, format: "text"}
 	c := &cobra.Command{
 		Use: "demo", Short: "Watch the agent find and fix a bug, with no key and no network",
 		Long: `Copy a small broken Go project to a temporary folder and run the real agent on
@@ -51,35 +52,35 @@ func (a *App) demo(ctx context.Context, f *flags, bug int) error {
 	if err := demo.Write(dir, bug); err != nil {
 		return err
 	}
-	f.dir = dir
+	f.Dir = dir
 	next := fmt.Sprintf(`
 Next:
   1. put it back:          pawl undo -C %s
   2. plant another bug:    pawl demo --bug %d
   3. your own project:     export ANTHROPIC_API_KEY=… (or another; see pawl models), then pawl in its folder
 `, dir, (bug+1)%len(demo.Bugs()))
-	conf, paths, err := a.settings()
+	conf, paths, err := a.Settings()
 	if err != nil {
 		return err
 	}
 	if t := a.screenOn(f, conf.User.Screen); t != nil {
 		fmt.Fprintf(wrapped(a.Out, false), "a small broken project is in %s; leave with Ctrl+D when you have seen enough\n\n", dir)
-		if err := a.onScreen(ctx, f, front{name: "demo", made: true}, demoPrompt, t, conf, paths); err != nil {
+		if err := a.onScreen(ctx, f, setup.Frontend{Name: "demo", Made: true}, demoPrompt, t, conf, paths); err != nil {
 			return err
 		}
 		_, err := io.WriteString(wrapped(a.Out, true), next)
 		return err
 	}
 	fmt.Fprintf(wrapped(a.Out, false), "a small broken project is in %s\n\n$ pawl run -C %s -m offline %q\n", dir, dir, demoPrompt)
-	s, err := a.open(ctx, f, front{name: "demo", made: true})
+	s, err := a.Open(ctx, &f.Options, setup.Frontend{Name: "demo", Made: true})
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	live := *a
 	live.Err = wrapped(a.Out, false) // one screen: progress and answer belong together here
 	r, err := headless.Run(ctx, s.Session, demoPrompt, headless.Options{
-		Trust: s.trust.event(), Format: headless.Text, Out: live.Out, Err: live.Err, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
+		Trust: s.Trust.Event(), Format: headless.Text, Out: live.Out, Err: live.Err, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
 	if err != nil {
 		return err

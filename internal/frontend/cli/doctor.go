@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
 // finding is one line of the doctor: what was checked, what was found, and what
@@ -75,17 +76,17 @@ tried by asking the provider to list its models, which is free of charge; with
 const keyTime = 3 * time.Second
 
 // examineKey tries the key of a model, if that costs nothing.
-func examineKey(ctx context.Context, c modelChoice) []finding {
-	if c.tryKey == nil {
+func examineKey(ctx context.Context, c setup.ModelChoice) []finding {
+	if c.TryKey == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, keyTime)
 	defer cancel()
-	t, ok := c.tryKey(ctx)
+	t, ok := c.TryKey(ctx)
 	if !ok {
 		return nil
 	}
-	f := finding{ok: t.Right, what: "key", is: c.keyName + " at " + t.Where + ": " + t.Said}
+	f := finding{ok: t.Right, what: "key", is: c.KeyName + " at " + t.Where + ": " + t.Said}
 	if t.Known && !t.Right {
 		f.do = "set the right one"
 	}
@@ -117,19 +118,19 @@ func (a *App) examine(ctx context.Context, offline bool) []finding {
 		out = append(out, finding{ok: true, what: "state", is: paths.State})
 	}
 	out = append(out, a.examineLog(ctx, paths))
-	if c, err := a.resolve("", conf); err == nil {
-		out = append(out, finding{ok: true, what: "model", is: c.info.Ref() + " (" + c.why + "), " + brief.PriceOf(c.info)})
+	if c, err := a.Resolve("", conf); err == nil {
+		out = append(out, finding{ok: true, what: "model", is: c.Info.Ref() + " (" + c.Why + "), " + brief.PriceOf(c.Info)})
 		if !offline {
 			out = append(out, examineKey(ctx, c)...)
 		}
 	} else {
 		out = append(out, finding{what: "model", is: err.Error()})
 	}
-	for _, l := range a.probe(ctx) {
+	for _, l := range a.Probe(ctx) {
 		out = append(out, finding{ok: true, what: "local model", is: fmt.Sprintf("%s at %s with %d models", l.Provider, l.URL, len(l.Models))})
 	}
 	where := finding{ok: true, what: "workspace", is: a.Dir + ", a git repository"}
-	if !isRepository(a.Dir) {
+	if !setup.IsRepository(a.Dir) {
 		where.is = a.Dir + ", not a git repository"
 	}
 	out = append(out, where, a.examineTrust(), examineSandbox(), a.examineConfining(conf, paths))
@@ -166,4 +167,42 @@ func (a *App) examineLog(ctx context.Context, paths settings.Paths) finding {
 		return finding{must: true, what: "sessions", is: err.Error()}
 	}
 	return finding{ok: true, what: "sessions", is: fmt.Sprintf("%d in %s, %.1f MB", len(rows), paths.Database(), float64(st.Size())/1e6)}
+}
+
+// stateWritable returns an error if pawl cannot write its own files.
+func stateWritable(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return err
+	}
+	name := f.Name()
+	_ = f.Close()
+	return os.Remove(name)
+}
+
+// examineConfining reports how the commands of a session here would be confined.
+func (a *App) examineConfining(conf settings.Loaded, paths settings.Paths) finding {
+	f := finding{what: "commands here"}
+	dir, err := setup.RealPath(a.Dir)
+	if err != nil {
+		f.is = err.Error()
+		return f
+	}
+	by, warning, err := a.Confine(&setup.Options{}, conf, paths, dir, false)
+	switch {
+	case err != nil:
+		f.is = err.Error()
+	case warning != "":
+		f.is, f.do = warning, "see doc/sandbox.md"
+	case !by.Confined():
+		f.is = "not confined, as your configuration says"
+	case by.Has.Narrow:
+		f.ok, f.is = true, "confined to reading, as your configuration says"
+	default:
+		f.ok, f.is = true, "confined, each as its permission says"
+	}
+	return f
 }

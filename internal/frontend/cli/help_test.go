@@ -3,11 +3,13 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
 // `pawl --help` is one screen, names every command and says what each flag is.
 func TestHelpIsOneScreen(t *testing.T) {
-	a := &App{Env: func(string) string { return "" }}
+	a := &App{Environment: setup.Environment{Env: func(string) string { return "" }}}
 	root := a.root()
 	var b strings.Builder
 	rootHelp(&b, root)
@@ -41,7 +43,7 @@ func TestHelpIsOneScreen(t *testing.T) {
 // The manual has every command, flag and exit code, and no line that roff would
 // take for a request.
 func TestManual(t *testing.T) {
-	a := &App{Env: func(string) string { return "" }}
+	a := &App{Environment: setup.Environment{Env: func(string) string { return "" }}}
 	root := a.root()
 	var b strings.Builder
 	manual(&b, root)

@@ -6,18 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/pawl-agent/pawl/internal/adapter/keyring"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/login"
-	"github.com/pawl-agent/pawl/internal/adapter/settings"
-	"github.com/pawl-agent/pawl/internal/core/vault"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -47,7 +41,7 @@ func (a *App) logoutCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			had, err := a.keys().of.Delete(w.Key)
+			had, err := a.Keys().Forget(w.Key)
 			if err != nil {
 				return err
 			}
@@ -99,7 +93,7 @@ func (a *App) login(ctx context.Context, name string, byKey bool) error {
 	if err != nil {
 		return err
 	}
-	where, err := a.keys().keep(w.Key, key)
+	where, err := a.Keys().Keep(w.Key, key)
 	if err != nil {
 		return err
 	}
@@ -151,70 +145,4 @@ func (a *App) readKey(w login.Way) (string, error) {
 		return "", usageError("that is no key; nothing was kept")
 	}
 	return key, nil
-}
-
-// keptKeys are the keys that pawl login kept, by the variables that would hold them. Each
-// is read once, when it is first needed.
-type keptKeys struct {
-	of vault.Vault
-
-	mu   sync.Mutex
-	read map[string]string
-}
-
-// keys returns them. Nothing is read.
-func (a *App) keys() *keptKeys {
-	if a.savedKeys == nil {
-		a.savedKeys = &keptKeys{read: map[string]string{}}
-		if paths, err := settings.PathsFrom(a.Env); err == nil {
-			a.savedKeys.of = vault.Vault{Dir: paths.Keys()}
-			if ring, ok := keyring.Open(a.Env); ok {
-				a.savedKeys.of.Ring = ring
-			}
-		}
-	}
-	return a.savedKeys
-}
-
-// keep keeps a key, and says where.
-func (k *keptKeys) keep(name, key string) (string, error) {
-	if err := k.of.Set(name, []byte(key)); err != nil {
-		return "", fmt.Errorf("keep the key: %w", err)
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.read[name] = key
-	if in, err := k.of.InRing(name); err == nil && in {
-		return "in the system's keyring", nil
-	}
-	return "in a file in " + k.of.Dir, nil
-}
-
-// get returns a kept key; one that cannot be read is none.
-func (k *keptKeys) get(name string) string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if v, ok := k.read[name]; ok {
-		return v
-	}
-	raw, err := k.of.Get(name)
-	if err != nil {
-		raw = nil // what is missing is then named, as without a key
-	}
-	k.read[name] = strings.TrimSpace(string(raw))
-	return k.read[name]
-}
-
-// values returns the keys that were read.
-func (k *keptKeys) values() []string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	var out []string
-	for _, v := range k.read {
-		if v != "" {
-			out = append(out, v)
-		}
-	}
-	slices.Sort(out)
-	return out
 }

@@ -2,68 +2,17 @@ package cli
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
-	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
-	"github.com/pawl-agent/pawl/internal/adapter/symbols"
-	"github.com/pawl-agent/pawl/internal/core/process"
-	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
-	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
-
-// serverTable returns the known language servers with the person's
-// configuration; none if they are switched off.
-func serverTable(c settings.LSP) []lsp.Server {
-	if !c.On() {
-		return nil
-	}
-	set := map[string]lsp.Setting{}
-	for name, s := range c.Servers {
-		set[name] = lsp.Setting(s)
-	}
-	return lsp.Table(set)
-}
-
-// languageServers returns those of a session (SPEC 12). They start when they
-// are first needed.
-func (a *App) languageServers(dir string, paths settings.Paths, c settings.LSP, t *folderTrust, start process.Starter, by process.Confine) *lsp.Servers {
-	return lsp.New(lsp.Options{
-		Asked: func() (time.Time, string) { return restartAsked(paths, dir) },
-		Root:  dir, Table: serverTable(c), Start: start, Confine: by, Trusted: t.server, Find: a.serverProgram, Version: Version, Memory: c.MemoryMB << 20, Now: a.Now,
-	})
-}
-
-// serverProgram finds a language server's program.
-func (a *App) serverProgram(name string) (string, error) {
-	if a.Program == nil {
-		return "", exec.ErrNotFound
-	}
-	return a.Program(name)
-}
-
-// server reports whether a language server may run code of the folder, in its
-// present state.
-func (t *folderTrust) server(name string) bool {
-	if t == nil {
-		return false
-	}
-	v, err := t.compare(lsp.Parts(t.dir, t.servers, t.find))
-	return err == nil && slices.ContainsFunc(v.Parts, func(j trust.Judged) bool { return j.Kind == trust.LSP && j.Name == name && j.Trusted })
-}
 
 func (a *App) lspCommand() *cobra.Command {
 	var dir string
@@ -83,7 +32,13 @@ in it. See doc/lsp.md.`,
 		},
 		&cobra.Command{
 			Use: "restart [NAME]", Short: "Restart the servers of this folder, in whichever conversation they run", Args: atMostOne,
-			RunE: func(c *cobra.Command, args []string) error { return a.lspRestart(dir, strings.Join(args, "")) },
+			RunE: func(c *cobra.Command, args []string) error {
+				if err := a.RestartLanguageServers(dir, strings.Join(args, "")); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintln(a.Out, "servers of this folder that run in a conversation stop within five seconds, and are started again at the next need")
+				return err
+			},
 		},
 		&cobra.Command{
 			Use: "doctor", Short: "Start each server of this folder and say what it can do", Args: exactly(0),
@@ -97,32 +52,8 @@ in it. See doc/lsp.md.`,
 	return c
 }
 
-// serversHere returns the servers of a folder without a session.
-func (a *App) serversHere(dir string, start process.Starter) (*lsp.Servers, error) {
-	root, err := a.realDir(&flags{dir: dir})
-	if err != nil {
-		return nil, err
-	}
-	paths, err := settings.PathsFrom(a.Env)
-	if err != nil {
-		return nil, err
-	}
-	conf, err := settings.Load(paths, root)
-	if err != nil {
-		return nil, err
-	}
-	if !conf.User.LSP.On() {
-		return nil, usageError("language servers are switched off in your configuration (lsp.enable)")
-	}
-	t, _, _, err := a.trustHere(root)
-	if err != nil {
-		return nil, err
-	}
-	return a.languageServers(root, paths, conf.User.LSP, t, start, process.Free), nil
-}
-
 func (a *App) lspStatus(dir string) error {
-	s, err := a.serversHere(dir, nil)
+	s, err := a.LanguageServers(dir, nil)
 	if err != nil {
 		return err
 	}
@@ -148,55 +79,10 @@ func hereText(h lsp.Here) string {
 	return h.Program
 }
 
-// restartFile is the file by which a pawl asks others in the folder to restart
-// their servers: they share nothing else.
-func restartFile(paths settings.Paths, dir string) string {
-	sum := sha256.Sum256([]byte(dir))
-	return filepath.Join(paths.State, "lsp", hex.EncodeToString(sum[:8])+".restart")
-}
-
-// restartAsked returns when that was last asked, and for which server.
-func restartAsked(paths settings.Paths, dir string) (at time.Time, name string) {
-	file := restartFile(paths, dir)
-	st, err := os.Stat(file)
-	if err != nil {
-		return at, ""
-	}
-	b, _ := os.ReadFile(file) // one that is gone again asks for all
-	return st.ModTime(), strings.TrimSpace(string(b))
-}
-
-func (a *App) lspRestart(dir, name string) error {
-	root, err := a.realDir(&flags{dir: dir})
-	if err != nil {
-		return err
-	}
-	paths, err := settings.PathsFrom(a.Env)
-	if err != nil {
-		return err
-	}
-	conf, err := settings.Load(paths, root)
-	if err != nil {
-		return err
-	}
-	if table := serverTable(conf.User.LSP); name != "" && !slices.ContainsFunc(table, func(s lsp.Server) bool { return s.Name == name }) {
-		return usageError("there is no language server %s; see: pawl lsp", name)
-	}
-	file := restartFile(paths, root)
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
-	if err := os.WriteFile(file, []byte(name+"\n"), 0o600); err != nil {
-		return err
-	}
-	fmt.Fprintln(a.Out, "servers of this folder that run in a conversation stop within five seconds, and are started again at the next need")
-	return nil
-}
-
 func (a *App) lspTry(ctx context.Context, dir string, logs bool) error {
 	start := shell.NewStarter(shell.StarterOptions{})
 	defer start.Close()
-	s, err := a.serversHere(dir, start)
+	s, err := a.LanguageServers(dir, start)
 	if err != nil {
 		return err
 	}
@@ -234,26 +120,5 @@ func writeLogs(out io.Writer, logs map[string][]string, name string) {
 		for _, l := range lines {
 			fmt.Fprintln(out, plain.Line("        "+l))
 		}
-	}
-}
-
-// server returns how language servers are confined: like commands that change
-// the workspace, since they keep caches; without the network.
-func (by confinedBy) server() process.Confine {
-	switch {
-	case by.boxes == nil:
-		return process.Free
-	case by.has.Workspace && !by.has.Narrow:
-		return process.Confine{Level: process.Workspace}
-	}
-	return process.Confine{}
-}
-
-// languageServers adds language servers and their tools, if there are any.
-func (s *assembly) languageServers(conf *session.Config) {
-	conf.Joining = codeTools(s.w.servers)
-	conf.Symbols = symbols.New(s.w.files, s.w.servers)
-	if s.w.servers != nil {
-		conf.Code, conf.CodeWatch = s.w.servers, s.w.servers
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox/gocache"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
 // asPawl in the environment makes this test binary be pawl itself: tests start
@@ -72,13 +73,13 @@ func asMain() {
 		self = exe
 	}
 	os.Exit(Main(context.Background(), &App{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Dir: dir, Now: testClock(), Args: os.Args[1:],
-		Terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())),
-		Signals:  testSignals,
-		Program:  testProgram,
-		Self:     self,
-
-		NATSLease: testLease(),
+		Environment: setup.Environment{Err: os.Stderr, Env: os.Getenv, Dir: dir, Now: testClock(), Program: testProgram, Self: self},
+		In:          os.Stdin,
+		Out:         os.Stdout,
+		Args:        os.Args[1:],
+		Terminal:    term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())),
+		Signals:     testSignals,
+		NATSLease:   testLease(),
 	}))
 }
 

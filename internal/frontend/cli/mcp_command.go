@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
@@ -62,7 +63,7 @@ func (a *App) mcpCommand() *cobra.Command {
 
 // byPerson refuses what only a person may do.
 func (a *App) byPerson(what string) error {
-	if a.inPawl() {
+	if a.InPawl() {
 		return usageError("%s is for a person, and this was started by pawl itself", what)
 	}
 	return nil
@@ -154,7 +155,7 @@ func pairs(texts []string, sep, usage string) (map[string]string, error) {
 
 // mcpFile is the file of a scope.
 func (a *App) mcpFile(dir, scope string) (string, os.FileMode, error) {
-	_, paths, err := a.settings()
+	_, paths, err := a.Settings()
 	if err != nil {
 		return "", 0, err
 	}
@@ -162,7 +163,7 @@ func (a *App) mcpFile(dir, scope string) (string, os.FileMode, error) {
 	case "user", "local": // others keep servers for one project and one person, too
 		return paths.MCP(), 0o600, nil
 	case "project":
-		real, err := a.realDir(&flags{dir: dir})
+		real, err := a.RealDir(dir)
 		return filepath.Join(real, trust.ServersFile), 0o644, err
 	}
 	return "", 0, usageError("--scope is %q: use user or project", scope)
@@ -216,41 +217,6 @@ func (a *App) mcpRemove(dir, name, scope string) error {
 	return usageError("there is no MCP server %s; pawl mcp list shows them", name)
 }
 
-// serversOf lists all servers that are configured for a folder, including
-// untrusted ones, which have a Problem.
-func (a *App) serversOf(dir string) (list []mcp.Server, t *folderTrust, paths settings.Paths, err error) {
-	if _, paths, err = a.settings(); err != nil {
-		return nil, nil, paths, err
-	}
-	if t, err = a.trustStore(dir); err != nil {
-		return nil, nil, paths, err
-	}
-	parts, err := t.readServers()
-	if err == nil {
-		err = t.judge(parts)
-	}
-	if err != nil {
-		return nil, nil, paths, err
-	}
-	plugins, _ := a.plugins(paths, t.dir) // what can not be read is told by pawl plugin
-	list, warnings := a.mcpServers(paths, t, plugins)
-	for _, w := range warnings {
-		if !slices.ContainsFunc(list, func(s mcp.Server) bool { return s.Problem != "" && strings.Contains(w, s.Problem) }) {
-			fmt.Fprintln(a.Err, plain.Line("pawl: "+w))
-		}
-	}
-	if t.mcp != nil && !t.mcp.Unread {
-		theirs, _ := mcp.Parse(trust.ServersFile, []byte(t.mcp.Text), true, a.notPawls) // the error was reported
-		for _, s := range theirs {
-			if !slices.ContainsFunc(list, func(o mcp.Server) bool { return strings.EqualFold(o.Name, s.Name) }) {
-				s.Problem = "this folder is not trusted as it is: pawl trust"
-				list = append(list, s)
-			}
-		}
-	}
-	return list, t, paths, nil
-}
-
 // masked writes lines without a server's secrets.
 func masked(w io.Writer, s mcp.Server) func(format string, args ...any) {
 	m := secrets.New(s.Secrets()...)
@@ -258,13 +224,13 @@ func masked(w io.Writer, s mcp.Server) func(format string, args ...any) {
 }
 
 func (a *App) mcpList(dir string) error {
-	list, _, paths, err := a.serversOf(dir)
+	m, err := a.listMCP(dir)
 	if err != nil {
 		return err
 	}
-	pins := mcp.NewPins(paths.Pins())
+	pins := m.Pins()
 	out := wrapped(a.Out, true)
-	for _, s := range list {
+	for _, s := range m.Servers {
 		is := "not started yet"
 		if got, err := pins.Of(s); err == nil && got != nil {
 			is = fmt.Sprintf("%d tools accepted", got.Tools())
@@ -277,18 +243,18 @@ func (a *App) mcpList(dir string) error {
 		}
 		masked(out, s)("%-14s %s (%s, %s): %s", s.Name, s.Runs(), s.Transport, s.File, is)
 	}
-	if len(list) == 0 {
+	if len(m.Servers) == 0 {
 		fmt.Fprintln(out, "no MCP server is configured; to have one: pawl mcp add NAME -- COMMAND ARGS")
 	}
 	return nil
 }
 
 func (a *App) mcpGet(dir, name string) error {
-	list, _, _, err := a.serversOf(dir)
+	m, err := a.listMCP(dir)
 	if err != nil {
 		return err
 	}
-	for _, s := range list {
+	for _, s := range m.Servers {
 		if s.Name != name {
 			continue
 		}
@@ -319,12 +285,11 @@ func (a *App) mcpTest(ctx context.Context, dir, name string, accept bool) error 
 			return err
 		}
 	}
-	o := &opened{}
-	defer o.close()
-	all, list, err := a.tried(dir, o)
+	all, list, stop, err := a.startMCP(dir)
 	if err != nil {
 		return err
 	}
+	defer stop()
 	out := wrapped(a.Out, true)
 	bad, any := false, false
 	for _, s := range list {
@@ -356,31 +321,29 @@ func (a *App) mcpTest(ctx context.Context, dir, name string, accept bool) error 
 	return nil
 }
 
-// tried returns the servers of a folder, to be tried; o closes them.
-func (a *App) tried(dir string, o *opened) (*mcp.Servers, []mcp.Server, error) {
-	list, t, paths, err := a.serversOf(dir)
+// listMCP lists the servers of a folder, and prints what is wrong with them.
+func (a *App) listMCP(dir string) (*setup.MCP, error) {
+	m, err := a.MCP(dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	conf, _, err := a.settings()
+	for _, w := range m.Warnings {
+		fmt.Fprintln(a.Err, plain.Line("pawl: "+w))
+	}
+	return m, nil
+}
+
+// startMCP returns the servers of a folder, to be tried. stop ends them.
+func (a *App) startMCP(dir string) (all *mcp.Servers, list []mcp.Server, stop func(), err error) {
+	m, err := a.listMCP(dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	by, warning, err := a.tryConfining(&flags{}, conf, paths, t.dir, false)
-	if err != nil {
-		return nil, nil, err
-	}
+	all, warning, stop, err := m.Start(a.showSignIn)
 	if warning != "" {
 		fmt.Fprintln(a.Err, plain.Line("pawl: "+warning))
 	}
-	starter := o.starter(by)
-	o.closers = append(o.closers, starter.Close)
-	all := mcp.New(mcp.Options{
-		Root: t.dir, Servers: list, Start: starter, Confine: by.mcp, Pins: mcp.NewPins(paths.Pins()), Version: Version, Now: a.Now,
-		Grants: a.grants(paths), SignIn: &mcp.SignIn{Show: a.showSignIn},
-	})
-	o.closers = append(o.closers, all.Close)
-	return all, list, nil
+	return all, m.Servers, stop, err
 }
 
 // showReport lists what a server offers and how it differs from what was

@@ -75,7 +75,7 @@ func (a *App) mcpImport(dir *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			here, err := a.realDir(&flags{dir: *dir}) // Claude Code keeps servers of one folder, too
+			here, err := a.RealDir(*dir) // Claude Code keeps servers of one folder, too
 			if err != nil {
 				return err
 			}

@@ -16,12 +16,11 @@ func (a *App) mcpLogin(ctx context.Context, dir, name string) error {
 	if err := a.byPerson("pawl mcp login"); err != nil {
 		return err
 	}
-	o := &opened{}
-	defer o.close()
-	all, _, err := a.tried(dir, o)
+	all, _, stop, err := a.startMCP(dir)
 	if err != nil {
 		return err
 	}
+	defer stop()
 	if err := all.SignIn(ctx, name); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -37,12 +36,11 @@ func (a *App) mcpLogout(ctx context.Context, dir, name string) error {
 	if err := a.byPerson("pawl mcp logout"); err != nil {
 		return err
 	}
-	o := &opened{}
-	defer o.close()
-	all, _, err := a.tried(dir, o)
+	all, _, stop, err := a.startMCP(dir)
 	if err != nil {
 		return err
 	}
+	defer stop()
 	had, err := all.SignOut(ctx, name)
 	if err != nil {
 		return err

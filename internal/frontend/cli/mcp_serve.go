@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/mcpserve"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
 // mcpServe offers a session as tools to another program (doc/mcp.md).
@@ -22,8 +23,8 @@ undo. The program starts it; its rights, budget and folder are those of these
 flags and your settings, and no tool changes them.`,
 		Example: `  claude mcp add pawl -- pawl mcp serve -C /path/to/project --max-budget-usd 2`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if f.dir == "" {
-				f.dir = *dir
+			if f.Dir == "" {
+				f.Dir = *dir
 			}
 			return a.serveTools(c.Context(), f)
 		},
@@ -33,7 +34,7 @@ flags and your settings, and no tool changes them.`,
 }
 
 func (a *App) serveTools(ctx context.Context, f *flags) error {
-	dir, err := a.realDir(f)
+	dir, err := a.RealDir(f.Dir)
 	if err != nil {
 		return err
 	}
@@ -50,24 +51,24 @@ func (a *App) serveTools(ctx context.Context, f *flags) error {
 		}
 	}()
 	surviveClosedOutput()
-	var o *opened
+	var o *setup.Opened
 	said := wrapped(a.Err, false)
 	err = mcpserve.New(ctx, mcpserve.Options{
 		In: io.NopCloser(a.In), Out: a.Out, Version: Version, Dir: dir,
 		Open: func(ctx context.Context, ask bool) (*session.Session, error) {
 			g := *f
 			var err error
-			if o, err = a.open(ctx, &g, front{name: "mcp", person: ask, away: true}); err != nil {
+			if o, err = a.Open(ctx, &g.Options, setup.Frontend{Name: "mcp", Person: ask}); err != nil {
 				return nil, err
 			}
-			for _, w := range o.warnings {
+			for _, w := range o.Warnings {
 				fmt.Fprintln(said, "pawl: "+plain.Line(w))
 			}
 			return o.Session, nil
 		},
 	}).Run(ctx)
 	if o != nil {
-		o.close()
+		o.Close()
 	}
 	if err != nil {
 		return err

@@ -1,12 +1,8 @@
 package cli
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -14,97 +10,10 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
-	"github.com/pawl-agent/pawl/internal/engine/answers"
-	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
-
-// kept is what outlives the sessions of a project.
-type kept struct {
-	book    memory.Book
-	nodes   *memory.Nodes
-	answers memory.Answers
-	told    string // rules and preferences at the session's beginning
-	mask    func(string) string
-}
-
-func (a *App) kept(p settings.Paths, dir string, mask func(string) string) *kept {
-	sum := sha256.Sum256([]byte(dir))
-	name := hex.EncodeToString(sum[:8])
-	return &kept{
-		book:    memory.Book{Path: p.Notes(), Dir: dir, Now: a.Now},
-		nodes:   &memory.Nodes{Path: filepath.Join(p.State, "turns", name+".jsonl")},
-		answers: memory.Answers{Dir: filepath.Join(p.State, "answers"), Now: a.Now},
-		mask:    mask,
-	}
-}
-
-// standing returns the entries of the book. An unreadable book is reported and
-// has no other effect on the session.
-func (k *kept) standing() ([]memory.Entry, error) {
-	es, err := k.book.List()
-	for i := range es {
-		es[i].Text = k.mask(es[i].Text)
-	}
-	return es, err
-}
-
-// start returns the part of the system prompt for memory.
-func (k *kept) start() (string, []string) {
-	es, err := k.standing()
-	if err != nil {
-		return "", []string{err.Error()}
-	}
-	return memory.Prompt(es), nil
-}
-
-// notes returns what changed since the conversation was told.
-func (k *kept) notes(g session.Guidance) []string {
-	es, err := k.standing()
-	if err != nil {
-		return nil // reported at the start
-	}
-	if n := memory.Changed(es, g.System, g.Notes); n != "" {
-		return []string{n}
-	}
-	return nil
-}
-
-func (k *kept) question(text, model string) string {
-	return memory.Question{Project: k.book.Dir, Model: model, Text: text, Told: k.told, Pawl: Version}.Key()
-}
-
-// prefer is session.Config.Prefer.
-func (k *kept) prefer(text string) error { return k.book.Keep(memory.Preference, k.mask(text), false) }
-
-// Remember implements tool.Notes.
-func (k *kept) Remember(ctx context.Context, note string) error {
-	return k.book.Remember(ctx, k.mask(note))
-}
-
-// Find implements answers.Store.
-func (k *kept) Find(question, model string) (string, answers.Answered, bool) {
-	key := k.question(question, model)
-	a, ok := k.answers.Get(key)
-	out := answers.Answered{Text: a.Text, Given: a.Time}
-	for _, l := range a.Calls {
-		out.Calls = append(out.Calls, answers.CachedCall(l))
-	}
-	return key, out, ok
-}
-
-// Keep implements answers.Store.
-func (k *kept) Keep(question, model string, a answers.Answered) error {
-	ans := memory.Answer{Time: a.Given, Text: a.Text}
-	for _, l := range a.Calls {
-		ans.Calls = append(ans.Calls, memory.Call(l))
-	}
-	return k.answers.Put(k.question(question, model), ans)
-}
-
-// Drop implements answers.Store.
-func (k *kept) Drop(key string) error { return k.answers.Drop(key) }
 
 // memoryCommand shows and changes what is kept across sessions.
 func (a *App) memoryCommand() *cobra.Command {
@@ -116,7 +25,7 @@ func (a *App) memoryCommand() *cobra.Command {
 number. They are text for the model; they cannot grant permissions.`,
 		RunE: func(*cobra.Command, []string) error { return a.remember(f, a.Out, "", everywhere) },
 	}
-	c.PersistentFlags().StringVarP(&f.dir, "dir", "C", "", "of this folder instead of the current one")
+	c.PersistentFlags().StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
 	add := &cobra.Command{
 		Use: "add TEXT", Short: "Keep a preference", Args: atLeastOne,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -149,37 +58,37 @@ func (a *App) remember(f *flags, out io.Writer, words string, everywhere bool) e
 	if err != nil {
 		return err
 	}
-	dir, err := a.realDir(f)
+	dir, err := a.RealDir(f.Dir)
 	if err != nil {
 		return err
 	}
-	k := a.kept(paths, dir, strings.Clone)
+	k := a.Memory(paths, dir, strings.Clone)
 	say := func(format string, args ...any) { fmt.Fprintln(out, plain.Line(fmt.Sprintf(format, args...))) }
 	verb, rest, _ := strings.Cut(strings.TrimSpace(words), " ")
 	switch verb {
 	case "":
-		return k.show(say)
+		return showMemory(k, say)
 	case "add":
-		if err := k.book.Keep(memory.Preference, rest, everywhere); err != nil {
+		if err := k.Book.Keep(memory.Preference, rest, everywhere); err != nil {
 			return usageError("%w", err)
 		}
 		say("kept: %s", strings.Join(strings.Fields(rest), " "))
 	case "forget":
-		return k.forget(strings.TrimSpace(rest), say)
+		return forgetMemory(k, strings.TrimSpace(rest), say)
 	case "turns":
-		ns, err := k.nodes.List()
+		ns, err := k.Turns.List()
 		for _, n := range ns[max(0, len(ns)-50):] {
 			say("%s  %-8s %-11s %3d calls, %d files, %s  %s", n.Time.Format("2006-01-02 15:04"), n.Route, n.End, n.Calls, n.Files, brief.Took(n.Took), n.Error)
 		}
 		return err
 	case "history":
-		es, err := k.book.History()
+		es, err := k.Book.History()
 		for _, e := range es {
 			say("%s  %s %s", e.Time.Format("2006-01-02 15:04"), map[bool]string{true: "forgot", false: "kept  "}[e.Gone], e.Text)
 		}
 		return err
 	case "clear-answers":
-		n, err := k.answers.Clear()
+		n, err := k.Answers.Clear()
 		say("%s forgotten", brief.Plural(n, "answer", "answers"))
 		return err
 	default:
@@ -188,8 +97,9 @@ func (a *App) remember(f *flags, out io.Writer, words string, everywhere bool) e
 	return nil
 }
 
-func (k *kept) show(say func(string, ...any)) error {
-	es, err := k.book.List()
+// showMemory lists what is kept.
+func showMemory(k *setup.Memory, say func(string, ...any)) error {
+	es, err := k.Book.List()
 	if err != nil {
 		return err
 	}
@@ -207,14 +117,15 @@ func (k *kept) show(say func(string, ...any)) error {
 	if len(es) == 0 {
 		say("nothing is kept; say \"always …\", or: pawl memory add TEXT")
 	}
-	if n, err := k.answers.Len(); err == nil && n > 0 {
+	if n, err := k.Answers.Len(); err == nil && n > 0 {
 		say("cached: %s", brief.Plural(n, "answer", "answers"))
 	}
 	return nil
 }
 
-func (k *kept) forget(what string, say func(string, ...any)) error {
-	es, err := k.book.List()
+// forgetMemory forgets an entry, by its number or its text.
+func forgetMemory(k *setup.Memory, what string, say func(string, ...any)) error {
+	es, err := k.Book.List()
 	if err != nil {
 		return err
 	}
@@ -224,7 +135,7 @@ func (k *kept) forget(what string, say func(string, ...any)) error {
 		}
 		what = es[n-1].Text
 	}
-	e, found, err := k.book.Forget(what)
+	e, found, err := k.Book.Forget(what)
 	switch {
 	case err != nil:
 		return err
@@ -233,19 +144,4 @@ func (k *kept) forget(what string, say func(string, ...any)) error {
 	}
 	say("forgotten: %s", e.Text)
 	return nil
-}
-
-// ruled joins what rules and memory add to a conversation.
-func ruled(b *rulebook, k *kept) func(context.Context, session.Guidance) []string {
-	return func(ctx context.Context, g session.Guidance) []string {
-		return append(b.notes(ctx, g), k.notes(g)...)
-	}
-}
-
-var _ answers.Store = (*kept)(nil)
-
-// remembered adds what the model knows of the project and the person, and where
-// its notes are stored.
-func (s *assembly) remembered(conf *session.Config) {
-	conf.Rules, conf.Notes, conf.Prefer, conf.Answers = s.t.rules, s.t.notes, s.t.prefer, s.t.answers
 }

@@ -62,7 +62,7 @@ func (a *App) heldHere() held {
 			h = append(h, value)
 		}
 	}
-	for _, v := range append(a.heldSecrets(), a.Env(natsToken)) {
+	for _, v := range append(a.Secrets(), a.Env(natsToken)) {
 		add(v)
 	}
 	for _, e := range os.Environ() {
@@ -122,7 +122,7 @@ func (r *swarmRun) workers(ctx context.Context) (_ team.Workers, closeBoard func
 		}
 		return nil, nil, err
 	}
-	away := &machines.Away{Board: board, Trees: r.trees, Base: r.log.Base, Model: f.model, Agent: r.agent, Check: r.check}
+	away := &machines.Away{Board: board, Trees: r.trees, Base: r.log.Base, Model: f.Model, Agent: r.agent, Check: r.check}
 	if f.unchecked {
 		away.Check = nil
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
 // SPEC 14.6: what a worker's environment holds as a secret goes into no message
@@ -15,7 +17,7 @@ func TestSecretsOfThisMachine(t *testing.T) {
 	t.Setenv("db_password", quoted)
 	t.Setenv("EDITOR_NAME", "an-editor-of-some-kind")
 	t.Setenv("A_KEY", "on") // too short to be one: every text would hold it
-	h := (&App{Env: func(string) string { return "" }}).heldHere()
+	h := (&App{Environment: setup.Environment{Env: func(string) string { return "" }}}).heldHere()
 	for _, s := range []string{key, quoted} {
 		message, err := json.Marshal(map[string]string{"reply": "it is " + s + ", on an-editor-of-some-kind"})
 		if err != nil {

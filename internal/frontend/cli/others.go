@@ -199,7 +199,7 @@ var anOverride = lazyregexp.New(`^[a-z_]+(\.[\w-]+)*=\S`)
 
 // notAnOverride refuses a setting after -c, which means to continue here.
 func (f *flags) notAnOverride(args []string) error {
-	if f.continueLast && len(args) > 0 && anOverride().MatchString(args[0]) {
+	if f.Continue && len(args) > 0 && anOverride().MatchString(args[0]) {
 		key, value, _ := strings.Cut(args[0], "=")
 		return usageError("-c continues the newest session here, and %s is no prompt; a setting is kept with: pawl config set %s %s", args[0], key, value)
 	}

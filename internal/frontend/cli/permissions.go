@@ -16,7 +16,7 @@ func (a *App) permissionsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "permissions", Short: "List and revoke what was allowed for always", Args: exactly(0),
 		RunE: func(*cobra.Command, []string) error {
-			conf, paths, err := a.settings()
+			conf, paths, err := a.Settings()
 			if err != nil {
 				return err
 			}
@@ -46,7 +46,7 @@ func (a *App) permissionsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			dir, err := a.realDir(&flags{})
+			dir, err := a.RealDir("")
 			if err != nil {
 				return err
 			}

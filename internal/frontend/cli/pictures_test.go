@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
 var png = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
@@ -41,7 +43,7 @@ func TestDropped(t *testing.T) {
 	if err := os.Symlink(shot, filepath.Join(dir, "link.png")); err != nil {
 		t.Fatal(err)
 	}
-	a := &App{Env: func(string) string { return "" }}
+	a := &App{Environment: setup.Environment{Env: func(string) string { return "" }}}
 	for _, name := range []string{shot, "shot", "./shot", "'" + shot + "'"} {
 		if p, err := a.dropped(dir, name); err != nil || p == nil || p.Name != "shot" || p.Media.Type != "image/png" {
 			t.Errorf("%s: %v, %v", name, p, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -104,15 +105,15 @@ func (p plugins) say(format string, args ...any) {
 	fmt.Fprintln(wrapped(p.a.Out, true), plain.Line(fmt.Sprintf(format, args...)))
 }
 
-func (p plugins) named(name string) (usedPlugin, error) {
+func (p plugins) named(name string) (setup.Plugin, error) {
 	found, err := p.store.Of(name)
 	if err == nil && found == nil {
 		err = usageError("there is no plugin %s; pawl plugin list shows them", name)
 	}
 	if err != nil {
-		return usedPlugin{}, err
+		return setup.Plugin{}, err
 	}
-	return judgePlugin(p.store, p.paths, *found), nil
+	return setup.JudgePlugin(p.store, p.paths, *found), nil
 }
 
 func (p plugins) add(ctx context.Context, text, name string, yes bool) error {
@@ -148,28 +149,28 @@ func (p plugins) choice(text string, err error) error {
 }
 
 // install writes a plugin and shows what it brings. Its texts are used from now on.
-func (p plugins) install(f *plugin.Fetched) (usedPlugin, error) {
+func (p plugins) install(f *plugin.Fetched) (setup.Plugin, error) {
 	is, err := p.store.Install(f, p.a.Now())
 	if err != nil {
-		return usedPlugin{}, err
+		return setup.Plugin{}, err
 	}
-	u := judgePlugin(p.store, p.paths, is)
-	p.say("%s", u.line())
-	for _, l := range u.contents() {
+	u := setup.JudgePlugin(p.store, p.paths, is)
+	p.say("%s", pluginLine(u))
+	for _, l := range pluginContents(u) {
 		p.say("  %s", l)
 	}
 	if len(f.Pointers) > 0 {
 		p.say("  not fetched, since git LFS has it: %s", strings.Join(f.Pointers, ", "))
 	}
-	return u, u.err
+	return u, u.Err
 }
 
 // ask shows what of a plugin would run and keeps the person's answer.
-func (p plugins) ask(u usedPlugin, yes bool) error {
-	if u.err != nil {
-		return u.err
+func (p plugins) ask(u setup.Plugin, yes bool) error {
+	if u.Err != nil {
+		return u.Err
 	}
-	asks := u.verdict.Asks()
+	asks := u.Verdict.Asks()
 	if len(asks) == 0 {
 		return nil
 	}
@@ -187,8 +188,8 @@ func (p plugins) ask(u usedPlugin, yes bool) error {
 	return nil
 }
 
-func (p plugins) keep(u usedPlugin, yes bool) error {
-	return p.paths.Trust().Keep(trust.Accept(p.store.Key(u.Record), u.Identity(), p.a.Now(), yes, u.set.All()))
+func (p plugins) keep(u setup.Plugin, yes bool) error {
+	return p.paths.Trust().Keep(trust.Accept(p.store.Key(u.Record), u.Identity(), p.a.Now(), yes, u.Content.All()))
 }
 
 // show shows parts with what they run, or what changed of them.
@@ -242,7 +243,7 @@ func (p plugins) update(ctx context.Context, names []string, yes bool) error {
 			continue
 		}
 		found = true
-		if err := p.renew(ctx, judgePlugin(p.store, p.paths, is), yes); err != nil {
+		if err := p.renew(ctx, setup.JudgePlugin(p.store, p.paths, is), yes); err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", is.Name, err))
 		}
 	}
@@ -254,7 +255,7 @@ func (p plugins) update(ctx context.Context, names []string, yes bool) error {
 
 // renew updates one plugin. Where what runs of it changed, the person is asked
 // first, and a no leaves all as it is.
-func (p plugins) renew(ctx context.Context, u usedPlugin, yes bool) error {
+func (p plugins) renew(ctx context.Context, u setup.Plugin, yes bool) error {
 	f, err := p.store.Update(ctx, p.git, u.Plugin)
 	if err != nil {
 		return err
@@ -294,7 +295,7 @@ func (p plugins) renew(ctx context.Context, u usedPlugin, yes bool) error {
 		}
 	}
 	if trusted {
-		if err := p.keep(usedPlugin{Plugin: plugin.Plugin{Record: f.Record}, set: set}, true); err != nil {
+		if err := p.keep(setup.Plugin{Plugin: plugin.Plugin{Record: f.Record}, Content: set}, true); err != nil {
 			return err
 		}
 	}
@@ -321,8 +322,8 @@ func (p plugins) remove(name string) error {
 	return nil
 }
 
-// line is a plugin in one line.
-func (u usedPlugin) line() string {
+// pluginLine is a plugin in one line.
+func pluginLine(u setup.Plugin) string {
 	s := u.Name
 	if u.Version != "" {
 		s += " " + u.Version
@@ -341,8 +342,8 @@ func (u usedPlugin) line() string {
 	return s
 }
 
-// contents lists what a plugin brings.
-func (u usedPlugin) contents() (out []string) {
+// pluginContents lists what a plugin brings.
+func pluginContents(u setup.Plugin) (out []string) {
 	add := func(what string, names []string) {
 		if len(names) > 0 {
 			out = append(out, what+": "+strings.Join(names, ", "))
@@ -371,7 +372,7 @@ func (u usedPlugin) contents() (out []string) {
 		names = append(names, "/"+c.Name)
 	}
 	add("commands", names)
-	kinds, notes := loadAgents([]usedPlugin{u})
+	kinds, notes := setup.LoadAgents([]setup.Plugin{u})
 	names = nil
 	for _, k := range kinds {
 		if k.File != "" {
@@ -380,20 +381,20 @@ func (u usedPlugin) contents() (out []string) {
 	}
 	add("agents", names)
 	names = nil
-	for i, h := range u.set.Hooks {
+	for i, h := range u.Content.Hooks {
 		name := string(h.Event)
 		if h.Idle != "" {
 			name += " (not run: " + h.Idle + ")"
-		} else if u.whyNot(u.set.HookParts[i]) != "" {
+		} else if u.WhyNot(u.Content.HookParts[i]) != "" {
 			name += " (not trusted)"
 		}
 		names = append(names, name)
 	}
 	add("hooks", names)
 	names = nil
-	for _, s := range u.set.Parts {
+	for _, s := range u.Content.Parts {
 		name, _, _ := strings.Cut(s.Name, " ")
-		if u.whyNot(s) != "" {
+		if u.WhyNot(s) != "" {
 			name += " (not trusted)"
 		}
 		names = append(names, name)
@@ -425,8 +426,8 @@ func (a *App) pluginList(asJSON bool) error {
 		}
 		out := []listed{}
 		for _, p := range all {
-			u := judgePlugin(store, paths, p)
-			out = append(out, listed{p.Record, p.Manifest, p.Root, u.verdict.State})
+			u := setup.JudgePlugin(store, paths, p)
+			out = append(out, listed{p.Record, p.Manifest, p.Root, u.Verdict.State})
 		}
 		return a.json(out)
 	}
@@ -435,13 +436,13 @@ func (a *App) pluginList(asJSON bool) error {
 		say("there are no plugins; pawl plugin add installs one")
 	}
 	for _, p := range all {
-		u := judgePlugin(store, paths, p)
-		say("%s", u.line())
-		for _, l := range u.contents() {
+		u := setup.JudgePlugin(store, paths, p)
+		say("%s", pluginLine(u))
+		for _, l := range pluginContents(u) {
 			say("  %s", l)
 		}
-		if u.err != nil {
-			say("  %v", u.err)
+		if u.Err != nil {
+			say("  %v", u.Err)
 		}
 	}
 	return nil

@@ -15,14 +15,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
 func progressOutput(t *testing.T, in string, args ...string) (out, errs string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
 	code = Main(context.Background(), &App{
-		In: strings.NewReader(in), Out: &o, Err: &e, Env: func(string) string { return "" },
-		Now: time.Now, Args: append([]string{"progress"}, args...), Dir: t.TempDir(),
+		Environment: setup.Environment{Err: &e, Env: func(string) string { return "" }, Now: time.Now, Dir: t.TempDir()},
+		In:          strings.NewReader(in),
+		Out:         &o,
+		Args:        append([]string{"progress"}, args...),
 	})
 	return o.String(), e.String(), code
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
 // repairPrompt is what `pawl repair` asks of the built-in model.
@@ -30,18 +31,18 @@ the diff. "pawl undo" puts it back.`,
 				return usageError("%w", err)
 			}
 			if len(args) == 1 {
-				f.dir = args[0]
+				f.Dir = args[0]
 			}
-			f.model = "offline"
-			s, err := a.open(c.Context(), f, front{name: "repair"})
+			f.Model = "offline"
+			s, err := a.Open(c.Context(), &f.Options, setup.Frontend{Name: "repair"})
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer s.Close()
 			return a.headless(c.Context(), s, repairPrompt, "", f, format)
 		},
 	}
 	f.addRun(c)
-	c.Flags().BoolVar(&f.noSession, "no-session", false, "keep nothing of this session (and so nothing to undo)")
+	c.Flags().BoolVar(&f.NoSession, "no-session", false, "keep nothing of this session (and so nothing to undo)")
 	return c
 }

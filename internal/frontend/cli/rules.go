@@ -11,52 +11,8 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/rules"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
-	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
-
-// rulebook reads the rules of a workspace for a session. Secrets in them are
-// masked before anything is compared or stored.
-type rulebook struct {
-	o    rules.Options
-	mask func(string) string
-}
-
-func (a *App) rulebook(dir string, p settings.Paths, mask func(string) string) *rulebook {
-	return &rulebook{o: rules.Options{Root: dir, Home: a.Env("HOME"), Config: p.Config}, mask: mask}
-}
-
-// start returns the part of the system prompt with the rules, and the problems
-// with them. A session that is only read needs none.
-func (b *rulebook) start(ctx context.Context, readOnly bool) (string, []string, error) {
-	if readOnly {
-		return "", nil, nil
-	}
-	set, err := rules.Load(ctx, b.o)
-	set.Text = b.mask(set.Text)
-	return set.Prompt(), set.Warnings, err
-}
-
-// notes is session.Config.Rules: changed rules, and those of folders that are
-// new to the session. Problems were reported at the start.
-func (b *rulebook) notes(ctx context.Context, g session.Guidance) []string {
-	var notes []string
-	if set, err := rules.Load(ctx, b.o); err == nil {
-		set.Text = b.mask(set.Text)
-		if n := set.Changed(g.System, g.Notes); n != "" {
-			notes = append(notes, n)
-		}
-	}
-	for _, file := range g.Seen {
-		for _, set := range rules.Below(ctx, b.o, file) {
-			set.Text = b.mask(set.Text)
-			if n := set.Note(); n != "" && !slices.Contains(g.Notes, n) && !slices.Contains(notes, n) {
-				notes = append(notes, n)
-			}
-		}
-	}
-	return notes
-}
 
 // rulesCommand lists the rules files of a folder.
 func (a *App) rulesCommand() *cobra.Command {
@@ -69,7 +25,7 @@ CLAUDE.md), .pawl/rules.md and your own rules.md. With paths, also those of the
 folders on the way to each, which a session is told when it first meets a file
 there. Rules are text for the model; they cannot grant permissions.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			dir, err := a.realDir(f)
+			dir, err := a.RealDir(f.Dir)
 			if err != nil {
 				return err
 			}
@@ -77,24 +33,23 @@ there. Rules are text for the model; they cannot grant permissions.`,
 			if err != nil {
 				return err
 			}
-			b := a.rulebook(dir, paths, strings.Clone)
-			return b.list(c.Context(), a.Out, a.Err, text, args)
+			return listRules(c.Context(), a.Rules(dir, paths), a.Out, a.Err, text, args)
 		},
 	}
-	c.Flags().StringVarP(&f.dir, "dir", "C", "", "look in this folder instead of the current one")
+	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "look in this folder instead of the current one")
 	c.Flags().BoolVar(&text, "text", false, "print the text as the model is told it")
 	return c
 }
 
-func (b *rulebook) list(ctx context.Context, out, warn io.Writer, text bool, paths []string) error {
-	set, err := rules.Load(ctx, b.o)
+func listRules(ctx context.Context, of rules.Options, out, warn io.Writer, text bool, paths []string) error {
+	set, err := rules.Load(ctx, of)
 	if err != nil {
 		return err
 	}
 	sets := []rules.Set{set}
 	var shown []string
 	for _, p := range paths {
-		for _, s := range rules.Below(ctx, b.o, p) {
+		for _, s := range rules.Below(ctx, of, p) {
 			if k := s.String() + s.Text; !slices.Contains(shown, k) {
 				shown = append(shown, k)
 				sets = append(sets, s)

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/team/structured"
 )
@@ -58,7 +59,7 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 	if err := f.notAnOverride(args); err != nil {
 		return err
 	}
-	if f.maxTurns < 0 || f.maxUSD < 0 || f.timeout < 0 {
+	if f.MaxTurns < 0 || f.MaxUSD < 0 || f.Timeout < 0 {
 		return usageError("--max-turns, --max-budget-usd and --timeout take no negative numbers")
 	}
 	aim, err := a.goal(f, f.goal)
@@ -74,31 +75,31 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 		return err
 	}
 	if f.shape != nil {
-		f.appendPrompt = strings.TrimSpace(f.appendPrompt + "\n\n" + f.shape.Instruction())
+		f.AppendPrompt = strings.TrimSpace(f.AppendPrompt + "\n\n" + f.shape.Instruction())
 	}
 	calls := strings.HasPrefix(strings.TrimSpace(prompt), "/")
 	if calls { // a session of an unknown command would be the newest one
-		if err := named(slash.Sent(a.listCommands(f), prompt)); err != nil {
+		if err := named(slash.Sent(a.Commands(&f.Options), prompt)); err != nil {
 			return err
 		}
 	}
-	s, err := a.open(ctx, f, front{name: "headless", commands: calls})
+	s, err := a.Open(ctx, &f.Options, setup.Frontend{Name: "headless", Commands: calls})
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	return a.headless(ctx, s, prompt, piped, f, format)
 }
 
 // headless runs a prompt in an open session; the error carries the exit code.
-func (a *App) headless(ctx context.Context, s *opened, prompt, piped string, f *flags, format headless.Format) error {
+func (a *App) headless(ctx context.Context, s *setup.Opened, prompt, piped string, f *flags, format headless.Format) error {
 	said := wrapped(a.Err, false)
-	for _, w := range s.warnings {
+	for _, w := range s.Warnings {
 		fmt.Fprintln(said, "pawl: "+plain.Line(w))
 	}
 	surviveClosedOutput()
 	r, err := headless.Run(ctx, s.Session, prompt, headless.Options{
-		Trust: s.trust.event(), Piped: piped, Custom: s.custom, Format: format, Verify: f.verify, Until: f.goal.made, Answer: f.shape, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.timeout, Out: a.Out, Err: said, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
+		Trust: s.Trust.Event(), Piped: piped, Custom: s.Custom, Format: format, Verify: f.verify, Until: f.goal.made, Answer: f.shape, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.Timeout, Out: a.Out, Err: said, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
 	if err != nil && format != headless.Text && r.Type != "" { // the result has the error
 		return &exitError{code: r.ExitCode, err: err, result: true}
@@ -140,10 +141,10 @@ func (f *flags) shaped() (err error) {
 // kept returns a command line for the session after the run, "" if it is not stored.
 func (f *flags) kept(command string) string {
 	switch {
-	case f.noSession:
+	case f.NoSession:
 		return ""
-	case f.dir != "":
-		return "pawl " + command + " -C " + shellsyntax.Quote(f.dir)
+	case f.Dir != "":
+		return "pawl " + command + " -C " + shellsyntax.Quote(f.Dir)
 	}
 	return "pawl " + command
 }

@@ -56,7 +56,7 @@ on standard error, with the flag that allows it.`,
 const unconfined = 125
 
 func (a *App) sandboxed(ctx context.Context, l confine.Level, dir string, g openings, args []string) error {
-	root, err := a.realDir(&flags{dir: dir})
+	root, err := a.RealDir(dir)
 	if err != nil {
 		return err
 	}

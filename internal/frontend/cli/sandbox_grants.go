@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
@@ -41,7 +42,7 @@ func (a *App) confinement(l confine.Level, root string, g openings) (confine.Pol
 		}
 	}
 	for _, r := range g.reads {
-		real, err := realPath(r)
+		real, err := setup.RealPath(r)
 		if err != nil {
 			return confine.Policy{}, nil, fault.NewConfiguration("name a file or a folder that is there", "cannot allow reading %s: %v", r, err)
 		}
@@ -56,12 +57,12 @@ func (a *App) confinement(l confine.Level, root string, g openings) (confine.Pol
 
 // allowWrite opens a folder, or a file, which need not be there yet.
 func allowWrite(policy confine.Policy, name string) (confine.Policy, error) {
-	real, err := realPath(name)
+	real, err := setup.RealPath(name)
 	folder := false
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		var dir string
-		if dir, err = realPath(filepath.Dir(name)); err != nil {
+		if dir, err = setup.RealPath(filepath.Dir(name)); err != nil {
 			return policy, fault.NewConfiguration("make the folder first", "cannot allow writing %s: %v", name, err)
 		}
 		real = filepath.Join(dir, filepath.Base(name))

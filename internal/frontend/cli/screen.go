@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/history"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 	"github.com/pawl-agent/pawl/internal/frontend/tui"
@@ -49,8 +50,8 @@ func capable(term string) bool { return term != "" && term != "dumb" && term != 
 const recentEvents = 4000
 
 // onScreen runs a conversation on the screen.
-func (a *App) onScreen(ctx context.Context, f *flags, fr front, first string, t *tty.Terminal, conf settings.Loaded, paths settings.Paths) error {
-	by, err := a.screenOf(ctx, f, a.chat(f, fr, conf, paths), first, t, conf, paths, func(*chat.Conversation) {})
+func (a *App) onScreen(ctx context.Context, f *flags, fr setup.Frontend, first string, t *tty.Terminal, conf settings.Loaded, paths settings.Paths) error {
+	by, err := a.screenOf(ctx, f, a.chat(f, fr, true, conf, paths), first, t, conf, paths, func(*chat.Conversation) {})
 	if err != nil {
 		return err
 	}
@@ -61,12 +62,12 @@ func (a *App) onScreen(ctx context.Context, f *flags, fr front, first string, t 
 // ended it. begun is called once it has begun.
 func (a *App) screenOf(ctx context.Context, f *flags, of chat.Config, first string, t *tty.Terminal, conf settings.Loaded, paths settings.Paths, begun func(*chat.Conversation)) (by string, err error) {
 	defer t.Close()
-	dir, err := a.realDir(f)
+	dir, err := a.RealDir(f.Dir)
 	if err != nil {
 		return "", err
 	}
 	path := filepath.Join(paths.State, "history")
-	if f.noSession {
+	if f.NoSession {
 		path = ""
 	}
 	past, entries, err := history.Open(path)

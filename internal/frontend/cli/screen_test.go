@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
 // pawl opens the screen on a terminal: what was typed before it came is there,
@@ -66,12 +67,15 @@ func TestChosenTheme(t *testing.T) {
 		{map[string]string{"PAWL_THEME": "solarized"}, "", "dark"},
 		{map[string]string{"COLORFGBG": "0;15"}, "", "light"}, {map[string]string{"COLORFGBG": "0;15"}, "dark", "dark"},
 	} {
-		a := &App{Terminal: true, Env: func(name string) string {
-			if name == "TERM" {
-				return "xterm"
-			}
-			return c.env[name]
-		}}
+		a := &App{
+			Environment: setup.Environment{Env: func(name string) string {
+				if name == "TERM" {
+					return "xterm"
+				}
+				return c.env[name]
+			}},
+			Terminal: true,
+		}
 		if got := a.theme(settings.Screen{Theme: c.set}); got.Name != c.theme {
 			t.Errorf("%v and %q: %s, want %s", c.env, c.set, got.Name, c.theme)
 		}

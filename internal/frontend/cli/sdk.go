@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
 
@@ -53,7 +54,7 @@ func (f *flags) driven() bool {
 func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 	o := agentsdk.Options{
 		In: a.In, Out: a.Out, Err: wrapped(a.Err, false), Ask: f.sdk.asks == "stdio", Partial: f.sdk.partial,
-		Answer: f.shape, Version: Version, Timeout: f.timeout, Now: a.Now, Signals: a.Signals(),
+		Answer: f.shape, Version: Version, Timeout: f.Timeout, Now: a.Now, Signals: a.Signals(),
 	}
 	if err := f.asDriven(args); err != nil {
 		return err
@@ -64,33 +65,33 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 			return err
 		}
 	}
-	var s *opened
+	var s *setup.Opened
 	o.Open = func(ctx context.Context, set agentsdk.Setup) (*session.Session, error) {
 		g := *f
-		g.program = set
+		g.Driver = set
 		if set.System != "" {
-			g.systemPrompt = set.System
+			g.SystemPrompt = set.System
 		}
 		if set.Append != "" {
-			g.appendPrompt = set.Append
+			g.AppendPrompt = set.Append
 		}
 		if set.Answer != nil {
-			g.appendPrompt = strings.TrimSpace(g.appendPrompt + "\n\n" + set.Answer.Instruction())
+			g.AppendPrompt = strings.TrimSpace(g.AppendPrompt + "\n\n" + set.Answer.Instruction())
 		}
 		var err error
-		if s, err = a.open(ctx, &g, front{name: "sdk", person: o.Ask, commands: true}); err != nil {
+		if s, err = a.Open(ctx, &g.Options, setup.Frontend{Name: "sdk", Person: o.Ask, Commands: true}); err != nil {
 			return nil, err
 		}
-		for _, w := range s.warnings {
+		for _, w := range s.Warnings {
 			fmt.Fprintln(o.Err, "pawl: "+plain.Line(w))
 		}
 		return s.Session, nil
 	}
 	o.Custom = func() []slash.Custom {
 		if s == nil {
-			return a.listCommands(f)
+			return a.Commands(&f.Options)
 		}
-		return slices.Concat(s.custom, slash.Prompts(s.Session))
+		return slices.Concat(s.Custom, slash.Prompts(s.Session))
 	}
 	if f.sdk.sources != allSources {
 		fmt.Fprintln(o.Err, "pawl: --setting-sources is not followed: pawl reads its own settings, see pawl config path")
@@ -98,7 +99,7 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 	surviveClosedOutput()
 	code, err := agentsdk.Run(ctx, o)
 	if s != nil {
-		s.close()
+		s.Close()
 	}
 	if bad := (*agentsdk.InputError)(nil); errors.As(err, &bad) {
 		return usageError("%w", err)

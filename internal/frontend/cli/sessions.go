@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/transcript"
 	"github.com/pawl-agent/pawl/internal/policy/stats"
 )
@@ -33,7 +33,7 @@ func (a *App) sessionsCommand() *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "List the sessions of this folder, newest first", Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			dir, err := a.realDir(&flags{})
+			dir, err := a.RealDir("")
 			if err != nil {
 				return err
 			}
@@ -187,21 +187,9 @@ func tree(r event.Row, agents map[string][]event.Row, depth int, show func(event
 	}
 }
 
-// ownSessions yields the sessions of a folder, newest first, without those of
-// agents: these are continued only by name.
-func ownSessions(ctx context.Context, st event.Store, dir string) iter.Seq2[event.Row, error] {
-	return func(yield func(event.Row, error) bool) {
-		for r, err := range st.Newest(ctx, dir) {
-			if (err != nil || r.Parent == nil) && !yield(r, err) {
-				return
-			}
-		}
-	}
-}
-
 // allOwn is all that ownSessions yields.
 func allOwn(ctx context.Context, st event.Store, dir string) (rows []event.Row, err error) {
-	for r, err := range ownSessions(ctx, st, dir) {
+	for r, err := range setup.OwnSessions(ctx, st, dir) {
 		if err != nil {
 			return nil, err
 		}
@@ -220,7 +208,7 @@ func (a *App) about(ctx context.Context, st event.Store, r event.Row) string {
 	}
 	f := fresh()
 	broken := eventlog.Fold(ctx, st, r.ID, eventlog.Snapshots{
-		Name: "gist", Program: program(), Every: 80, Kinds: gistKinds(), Fresh: func() []event.Fold { return []event.Fold{fresh()} },
+		Name: "gist", Program: setup.BuildID(Version), Every: 80, Kinds: gistKinds(), Fresh: func() []event.Fold { return []event.Fold{fresh()} },
 	}, f)
 	out := []string{r.Model, "mode " + f.mode, brief.Plural(int(r.Events), "event", "events")}
 	if r.Model == "" {
@@ -303,7 +291,7 @@ func (a *App) deleteSession(ctx context.Context, id string, sure bool) error {
 	defer st.Close()
 	row, err := st.Session(ctx, id)
 	if err != nil {
-		return noSession(err, id)
+		return setup.NoSession(err, id)
 	}
 	if !sure {
 		fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("%s  %s  %s", row.ID, row.Updated.Local().Format("2006-01-02 15:04"), row.Title)))

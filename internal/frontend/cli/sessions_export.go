@@ -56,7 +56,7 @@ func (a *App) export(ctx context.Context, args []string, format, output string) 
 	}
 	out := a.Out
 	if output != "" {
-		f, err := os.OpenFile(a.path(output), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		f, err := os.OpenFile(a.Path(output), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err != nil {
 			return usageError("cannot export to %s: %w", output, err)
 		}
@@ -71,7 +71,7 @@ func (a *App) export(ctx context.Context, args []string, format, output string) 
 	}
 	switch format {
 	case "html":
-		return page.Write(w, read, page.Options{Version: Version, Mask: secrets.New(a.heldSecrets()...).String})
+		return page.Write(w, read, page.Options{Version: Version, Mask: secrets.New(a.Secrets()...).String})
 	case "markdown":
 		return read(transcript.Markdown(w))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/transcript"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
@@ -29,7 +30,7 @@ and can be shown, searched and gone on with. The file may be anybody's: grants,
 modes, changes to files, checks and costs in it are left out.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.importSession(c.Context(), f, args[0]) },
 	}
-	c.Flags().StringVarP(&f.dir, "dir", "C", "", "into this folder instead of the current one")
+	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "into this folder instead of the current one")
 	return c
 }
 
@@ -37,11 +38,11 @@ modes, changes to files, checks and costs in it are left out.`,
 const importBatch = 500
 
 func (a *App) importSession(ctx context.Context, f *flags, name string) (err error) {
-	dir, err := a.realDir(f)
+	dir, err := a.RealDir(f.Dir)
 	if err != nil {
 		return err
 	}
-	in, err := openRegular(a.path(name))
+	in, err := openRegular(a.Path(name))
 	if err != nil {
 		return usageError("cannot import %s: %w", name, err)
 	}
@@ -56,7 +57,7 @@ func (a *App) importSession(ctx context.Context, f *flags, name string) (err err
 		return err
 	}
 	defer st.Close()
-	id := newID()
+	id := setup.NewID()
 	last, waiting := int64(0), []event.Draft{}
 	flush := func() error {
 		es, err := st.Append(ctx, id, last, waiting...)
@@ -70,7 +71,7 @@ func (a *App) importSession(ctx context.Context, f *flags, name string) (err err
 		}
 	}()
 	begun := false
-	kept, left, err := transcript.Foreign(in, a.Now(), secrets.New(a.heldSecrets()...).MaskBytes, func(when time.Time, b event.Body) error {
+	kept, left, err := transcript.Foreign(in, a.Now(), secrets.New(a.Secrets()...).MaskBytes, func(when time.Time, b event.Body) error {
 		if !begun {
 			begun, at = true, when
 			waiting = append(waiting, event.Draft{Body: event.Opened{Dir: dir, Pawl: Version, Mode: "ask", Front: "import"}})

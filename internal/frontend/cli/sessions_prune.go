@@ -103,7 +103,7 @@ func (a *App) rows(ctx context.Context, st event.Store, all bool) ([]event.Row, 
 	if all {
 		return st.Sessions(ctx, "")
 	}
-	dir, err := a.realDir(&flags{})
+	dir, err := a.RealDir("")
 	if err != nil {
 		return nil, err
 	}

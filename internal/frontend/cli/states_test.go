@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/golden"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
 const statesHead = `# States
@@ -33,7 +34,7 @@ func TestStatesPage(t *testing.T) {
 func TestStates(t *testing.T) {
 	run := func(args ...string) (int, string, string) {
 		var out, errs bytes.Buffer
-		code := Main(context.Background(), &App{Out: &out, Err: &errs, Env: func(string) string { return "" }, Args: append([]string{"states"}, args...)})
+		code := Main(context.Background(), &App{Environment: setup.Environment{Err: &errs, Env: func(string) string { return "" }}, Out: &out, Args: append([]string{"states"}, args...)})
 		return code, out.String(), errs.String()
 	}
 	for _, format := range []string{"text", "mermaid", "dot"} {

@@ -25,7 +25,7 @@ behind one says that a part of it is not known.`,
 		Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error { return a.stats(c.Context(), f, args, all, asJSON) },
 	}
-	c.Flags().StringVarP(&f.dir, "dir", "C", "", "of this folder instead of the current one")
+	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
 	c.Flags().BoolVarP(&all, "all", "a", false, "of all folders")
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return c
@@ -78,7 +78,7 @@ func (a *App) chosen(ctx context.Context, st event.Store, f *flags, args []strin
 		tree(row, agents, 0, func(r event.Row, _ int) { chosen = append(chosen, r) })
 		return chosen, err
 	}
-	dir, err := a.realDir(f)
+	dir, err := a.RealDir(f.Dir)
 	if err != nil {
 		return nil, err
 	}

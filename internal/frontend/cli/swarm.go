@@ -7,11 +7,9 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/taskgraph"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
-
-// swarmFront is Opened.Front of a swarm's log.
-const swarmFront = "swarm"
 
 func (a *App) swarmCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -38,23 +36,22 @@ type swarmFlags struct {
 
 func (f *swarmFlags) add(c *cobra.Command) {
 	fs := c.Flags()
-	f.met = &firstMet{}
 	fs.IntVarP(&f.workers, "workers", "w", 4, "how many workers work at once, 1 to 64; with --nats the most on all machines, up to 10000")
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON, and no screen")
 	fs.BoolVar(&f.plain, "plain", false, "print what happens line by line, without a screen: for screen readers, logs and pipes")
-	fs.StringVarP(&f.dir, "dir", "C", "", "work in this folder instead of the current one")
-	fs.StringVarP(&f.model, "model", "m", "", "the model of tasks that name none")
-	fs.StringVar(&f.effort, "effort", "", "reasoning effort: low, medium or high")
-	fs.StringVar(&f.mode, "permission-mode", "", "of the workers: ask, plan, accept-edits, auto or yolo")
-	fs.StringVar(&f.sandbox, "sandbox", "", "how commands are confined: workspace, read-only or off (see doc/sandbox.md)")
-	fs.StringArrayVar(&f.allow, "allow", nil, "allow workers what matches, such as 'bash(go generate *)' (repeatable)")
-	fs.StringArrayVar(&f.deny, "deny", nil, "deny workers what matches (repeatable)")
-	fs.Float64Var(&f.maxUSD, "max-budget-usd", 0, "stop before all workers together cost more than this")
-	fs.Int64Var(&f.maxTokens, "max-tokens-total", 0, "stop before all workers together use more tokens than this, in and out")
-	fs.StringVar(&f.budget, "budget", "", "limits of all workers together: quick, standard, deep or unlimited (see doc/budgets.md)")
-	fs.StringArrayVar(&f.fallback, "fallback-model", nil, "go on with this model when the other gives no answer (repeatable)")
-	fs.StringVar(&f.retryFor, "retry-for", "", "try a request again for this long where the server gives no answer, such as 10m; 0 does not (default 5m)")
-	fs.BoolVar(&f.trust, "trust", false, "trust what the folder has pawl run by itself, its checks (see pawl trust)")
+	fs.StringVarP(&f.Dir, "dir", "C", "", "work in this folder instead of the current one")
+	fs.StringVarP(&f.Model, "model", "m", "", "the model of tasks that name none")
+	fs.StringVar(&f.Effort, "effort", "", "reasoning effort: low, medium or high")
+	fs.StringVar(&f.Mode, "permission-mode", "", "of the workers: ask, plan, accept-edits, auto or yolo")
+	fs.StringVar(&f.Sandbox, "sandbox", "", "how commands are confined: workspace, read-only or off (see doc/sandbox.md)")
+	fs.StringArrayVar(&f.Allow, "allow", nil, "allow workers what matches, such as 'bash(go generate *)' (repeatable)")
+	fs.StringArrayVar(&f.Deny, "deny", nil, "deny workers what matches (repeatable)")
+	fs.Float64Var(&f.MaxUSD, "max-budget-usd", 0, "stop before all workers together cost more than this")
+	fs.Int64Var(&f.MaxTokens, "max-tokens-total", 0, "stop before all workers together use more tokens than this, in and out")
+	fs.StringVar(&f.Budget, "budget", "", "limits of all workers together: quick, standard, deep or unlimited (see doc/budgets.md)")
+	fs.StringArrayVar(&f.Fallback, "fallback-model", nil, "go on with this model when the other gives no answer (repeatable)")
+	fs.StringVar(&f.RetryFor, "retry-for", "", "try a request again for this long where the server gives no answer, such as 10m; 0 does not (default 5m)")
+	fs.BoolVar(&f.Trust, "trust", false, "trust what the folder has pawl run by itself, its checks (see pawl trust)")
 	f.addAway(c)
 	fs.SetNormalizeFunc(othersWords)
 }
@@ -78,7 +75,7 @@ func (f *swarmFlags) check(c *cobra.Command) error {
 
 // graph reads a task graph. Errors name the line and the field, or the task.
 func (a *App) graph(file string) (*taskgraph.File, error) {
-	f, err := taskgraph.Read(a.path(file), file)
+	f, err := taskgraph.Read(a.Path(file), file)
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
@@ -117,19 +114,19 @@ func swarmOf(ctx context.Context, st event.Store, dir, id string) (string, *swar
 	if id != "" {
 		row, err := st.Session(ctx, id)
 		if err != nil {
-			return "", nil, noSession(err, id)
+			return "", nil, setup.NoSession(err, id)
 		}
 		l, err := readSwarm(ctx, st, row.ID)
-		if err == nil && (l.front != swarmFront || l.Len() == 0) {
+		if err == nil && (l.front != setup.SwarmFront || l.Len() == 0) {
 			err = usageError("session %s is not a swarm's; see: pawl swarm status", row.ID)
 		}
 		return row.ID, l, err
 	}
-	for r, err := range ownSessions(ctx, st, dir) {
+	for r, err := range setup.OwnSessions(ctx, st, dir) {
 		if err != nil {
 			return "", nil, err
 		}
-		if !ofSwarm(ctx, st, r.ID) {
+		if !setup.OfSwarm(ctx, st, r.ID) {
 			continue
 		}
 		if l, err := readSwarm(ctx, st, r.ID); err != nil || l.Len() > 0 {

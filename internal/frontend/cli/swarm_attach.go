@@ -30,7 +30,7 @@ only looks; Ctrl+C ends the looking and not the swarm. On a terminal it is the
 screen, with the swarm's tasks as a tree.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.attachToSwarm(c.Context(), f, args) },
 	}
-	c.Flags().StringVarP(&f.dir, "dir", "C", "", "of this folder instead of the current one")
+	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
 	c.Flags().BoolVar(&f.plain, "plain", false, "print it line by line, without a screen: for screen readers, logs and pipes")
 	return c
 }

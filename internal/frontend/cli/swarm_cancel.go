@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 	team "github.com/pawl-agent/pawl/internal/team/swarm"
 )
@@ -38,7 +39,7 @@ func (a *App) swarmCancelCommand() *cobra.Command {
 		Use: "cancel [ID]", Short: "End a swarm, the newest of this folder: nothing of it is written to your files", Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error { return a.cancelSwarm(c.Context(), f, args, keep) },
 	}
-	c.Flags().StringVarP(&f.dir, "dir", "C", "", "of this folder instead of the current one")
+	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
 	c.Flags().BoolVar(&keep, "keep-trees", false, "keep the trees of files and what was merged, and say where they are")
 	return c
 }
@@ -56,7 +57,7 @@ func (a *App) cancelSwarm(ctx context.Context, f *flags, args []string, keep boo
 	}
 	for waited := time.Duration(0); l.Ended == nil; waited += lookEach {
 		held := (*event.HeldError)(nil)
-		switch err := a.cancelHere(ctx, &flags{resume: id, dir: l.dir}, home, keep); {
+		switch err := a.cancelHere(ctx, &setup.Options{Resume: id, Dir: l.dir}, home, keep); {
 		case err == nil:
 		case !errors.As(err, &held):
 			return err
@@ -110,13 +111,13 @@ func treesLeft(home string) string {
 
 // cancelHere cancels a swarm that no process runs. It returns a HeldError for a running
 // one.
-func (a *App) cancelHere(ctx context.Context, f *flags, home string, keep bool) error {
-	r := &swarmRun{App: a, f: &swarmFlags{flags: *f}, home: home}
+func (a *App) cancelHere(ctx context.Context, opt *setup.Options, home string, keep bool) error {
+	r := &swarmRun{App: a, f: &swarmFlags{flags: flags{Options: *opt}}, home: home}
 	var err error
-	if r.o, err = a.open(ctx, f, front{name: swarmFront, readOnly: true, set: func(c *session.Config) { c.ReadOnly, c.Fold = false, &r.log }}); err != nil {
+	if r.o, err = a.Open(ctx, opt, setup.Frontend{Name: setup.SwarmFront, ReadOnly: true, Configure: func(c *session.Config) { c.ReadOnly, c.Fold = false, &r.log }}); err != nil {
 		return err
 	}
-	defer r.o.close()
+	defer r.o.Close()
 	return r.cancel(ctx, keep)
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 	"github.com/pawl-agent/pawl/internal/team/subagent"
 )
@@ -32,7 +31,7 @@ func (r *swarmRun) chooseKinds(g *taskgraph.File) error {
 	if !slices.ContainsFunc(tasks, func(t event.Task) bool { return t.Agent != "" }) {
 		return nil
 	}
-	dir, err := r.realDir(&r.f.flags)
+	dir, err := r.RealDir(r.f.Dir)
 	if err != nil {
 		return err
 	}
@@ -44,8 +43,7 @@ func (r *swarmRun) chooseKinds(g *taskgraph.File) error {
 	if err != nil {
 		return err
 	}
-	plugins, _ := r.App.plugins(paths, dir) // a session tells what can not be read
-	all, warnings := r.App.kinds(dir, paths, plugins, secrets.New(r.heldSecrets()...).String)
+	all, warnings := r.AgentKinds(dir, paths)
 	for _, w := range warnings {
 		r.say("pawl: " + w)
 	}
@@ -136,7 +134,7 @@ func (r *swarmRun) workerKind(k agents.Kind, conf settings.Loaded) workerKind {
 	}}
 	elsewhere := r.away == nil && r.f.nats.URL != "" // the worker's machine has its own models
 	if k.Model != "" && !elsewhere {
-		if _, err := r.resolve(k.Model, conf); err != nil {
+		if _, err := r.Resolve(k.Model, conf); err != nil {
 			w.said(fmt.Sprintf("the model %s of the agent %s can not be used (%v): it runs on that of the swarm", k.Model, k.Name, err))
 			w.Model = ""
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -50,7 +51,7 @@ func (r *swarmRun) land(ctx context.Context) error {
 	if err != nil || len(ws) == 0 {
 		return err
 	}
-	cs, err := r.o.Coordination().Apply(ctx, swarmFront, r.log.said(), ws)
+	cs, err := r.o.Coordination().Apply(ctx, setup.SwarmFront, r.log.said(), ws)
 	if err != nil {
 		return fmt.Errorf("write the result to your files: %w", err)
 	}
@@ -90,13 +91,13 @@ func (r *swarmRun) writes(ctx context.Context, from, to string) ([]tool.Write, e
 	}
 	var ws []tool.Write
 	var refused []string
-	dir, err := r.realDir(&r.f.flags)
+	dir, err := r.RealDir(r.f.Dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range changes {
 		file := filepath.Join(dir, c.Path)
-		if permission.Protected(c.Path, file, r.o.uses.Of(file)) {
+		if permission.Protected(c.Path, file, r.o.GitUses.Of(file)) {
 			refused = append(refused, c.Path)
 			continue
 		}

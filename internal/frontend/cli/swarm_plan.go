@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
@@ -41,13 +42,13 @@ tasks. The graph is checked, shown, and written to a file. Read it before
 	fs := c.Flags()
 	fs.StringVarP(&f.output, "output", "o", "swarm.yaml", "write the graph to this file; - only shows it")
 	fs.BoolVar(&f.force, "force", false, "write over a file that is there")
-	fs.StringVarP(&f.dir, "dir", "C", "", "plan for this folder instead of the current one")
-	fs.StringVarP(&f.model, "model", "m", "", "the model that plans")
-	fs.StringVar(&f.effort, "effort", "", "reasoning effort: low, medium or high")
-	fs.Float64Var(&f.maxUSD, "max-budget-usd", 0, "stop before this is spent")
-	fs.Int64Var(&f.maxTokens, "max-tokens-total", 0, "stop before more tokens than this are used, in and out")
-	fs.StringVar(&f.budget, "budget", "", "limits: quick, standard, deep or unlimited (see doc/budgets.md)")
-	fs.StringArrayVar(&f.fallback, "fallback-model", nil, "go on with this model when the other gives no answer (repeatable)")
+	fs.StringVarP(&f.Dir, "dir", "C", "", "plan for this folder instead of the current one")
+	fs.StringVarP(&f.Model, "model", "m", "", "the model that plans")
+	fs.StringVar(&f.Effort, "effort", "", "reasoning effort: low, medium or high")
+	fs.Float64Var(&f.MaxUSD, "max-budget-usd", 0, "stop before this is spent")
+	fs.Int64Var(&f.MaxTokens, "max-tokens-total", 0, "stop before more tokens than this are used, in and out")
+	fs.StringVar(&f.Budget, "budget", "", "limits: quick, standard, deep or unlimited (see doc/budgets.md)")
+	fs.StringArrayVar(&f.Fallback, "fallback-model", nil, "go on with this model when the other gives no answer (repeatable)")
 	fs.SetNormalizeFunc(othersWords)
 	return c
 }
@@ -58,16 +59,16 @@ func (a *App) planSwarm(ctx context.Context, f *planFlags, work string) error {
 	if strings.TrimSpace(work) == "" {
 		return usageError("say what is to be done: pawl swarm plan PROMPT")
 	}
-	if _, err := os.Lstat(a.path(f.output)); f.output != "-" && !f.force && err == nil {
+	if _, err := os.Lstat(a.Path(f.output)); f.output != "-" && !f.force && err == nil {
 		return usageError("%s is there already: name another file with --output, or give --force", f.output)
 	}
-	f.mode = string(permission.Plan)
-	o, err := a.open(ctx, &f.flags, front{name: "swarm-plan"})
+	f.Mode = string(permission.Plan)
+	o, err := a.Open(ctx, &f.Options, setup.Frontend{Name: "swarm-plan"})
 	if err != nil {
 		return err
 	}
-	defer o.close()
-	for _, w := range o.warnings {
+	defer o.Close()
+	for _, w := range o.Warnings {
 		fmt.Fprintln(a.Err, plain.Line("pawl: "+w))
 	}
 	g, err := a.askForGraph(ctx, f, o, work)
@@ -85,7 +86,7 @@ func (a *App) planSwarm(ctx context.Context, f *planFlags, work string) error {
 	if f.output == "-" {
 		return nil
 	}
-	if err := writeGraph(a.path(f.output), text, f.force); err != nil {
+	if err := writeGraph(a.Path(f.output), text, f.force); err != nil {
 		return fault.NewConfiguration("name another file with --output", "the graph was not written: %v", err)
 	}
 	fmt.Fprintln(a.Err, plain.Line(fmt.Sprintf("%d tasks, written to %s; read it, edit it, then: pawl swarm run %s", len(g.Tasks), f.output, f.output)))
@@ -107,7 +108,7 @@ func writeGraph(path string, text []byte, over bool) error {
 }
 
 // askForGraph asks the model for a graph until one can be run.
-func (a *App) askForGraph(ctx context.Context, f *planFlags, o *opened, work string) (*taskgraph.File, error) {
+func (a *App) askForGraph(ctx context.Context, f *planFlags, o *setup.Opened, work string) (*taskgraph.File, error) {
 	prompt := swarm.PlanPrompt(work)
 	for try := 1; ; try++ {
 		out, err := o.RunPrompt(ctx, session.Prompt{Text: prompt}, session.Observer{After: o.View().Last(), See: func(e event.Event) error {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -34,7 +35,7 @@ func (a *App) swarmStatusCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVarP(&f.dir, "dir", "C", "", "of this folder instead of the current one")
+	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
 	return c
 }
 
@@ -51,7 +52,7 @@ func (a *App) swarmReportCommand() *cobra.Command {
 			return a.printSwarm(team.ReportOf(&l.Schedule), asJSON)
 		},
 	}
-	c.Flags().StringVarP(&f.dir, "dir", "C", "", "of this folder instead of the current one")
+	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	c.Flags().BoolVar(&markdown, "markdown", false, "as Markdown (the default)")
 	exclude(c, "json", "markdown")
@@ -72,18 +73,18 @@ func (a *App) printSwarm(r team.Report, asJSON bool) error {
 
 // lookAtSwarm reads a swarm's log without locking it.
 func (a *App) lookAtSwarm(ctx context.Context, f *flags, args []string) (string, *swarmLog, error) {
-	conf, paths, err := a.settings()
+	conf, paths, err := a.Settings()
 	if err != nil {
 		return "", nil, err
 	}
-	dir, err := a.realDir(f)
+	dir, err := a.RealDir(f.Dir)
 	if err != nil {
 		return "", nil, err
 	}
-	st, err := a.openStore(ctx, f, paths, conf)
+	st, err := a.OpenStore(ctx, &f.Options, paths, conf)
 	if err != nil {
 		return "", nil, err
 	}
 	defer st.Close()
-	return swarmOf(ctx, st, dir, first(args...))
+	return swarmOf(ctx, st, dir, cmp.Or(args...))
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	team "github.com/pawl-agent/pawl/internal/team/swarm"
 )
 
@@ -69,7 +70,7 @@ func (a *App) swarmResumeCommand() *cobra.Command {
 			if l.Ended != nil && l.Ended.Outcome == event.SwarmCancelled {
 				return usageError("the swarm %s was cancelled: run its graph anew", id)
 			}
-			f.resume, f.dir = id, cmp.Or(f.dir, l.dir)
+			f.Resume, f.Dir = id, cmp.Or(f.Dir, l.dir)
 			return a.swarm(c.Context(), f, nil)
 		},
 	}
@@ -81,7 +82,7 @@ func (a *App) swarmResumeCommand() *cobra.Command {
 type swarmRun struct {
 	*App
 	f     *swarmFlags
-	o     *opened
+	o     *setup.Opened
 	log   swarmLog
 	trees *trees.Store
 	home  string // of the trees
@@ -98,14 +99,14 @@ func (a *App) swarm(ctx context.Context, f *swarmFlags, g *taskgraph.File) error
 	defer stop()
 	r := &swarmRun{App: a, f: f}
 	var err error
-	if r.o, err = a.open(ctx, &f.flags, front{name: swarmFront, set: func(c *session.Config) { c.Fold = &r.log }}); err != nil {
+	if r.o, err = a.Open(ctx, &f.Options, setup.Frontend{Name: setup.SwarmFront, Configure: func(c *session.Config) { c.Fold = &r.log }}); err != nil {
 		if held := (*event.HeldError)(nil); errors.As(err, &held) {
 			return fault.NewConfiguration("look at it: pawl swarm attach; end it: pawl swarm cancel", "another pawl runs this swarm: %v", held)
 		}
 		return err
 	}
-	defer r.o.close()
-	for _, w := range r.o.warnings {
+	defer r.o.Close()
+	for _, w := range r.o.Warnings {
 		r.say("pawl: " + w)
 	}
 	if err := r.openTrees(ctx); err != nil {
@@ -216,19 +217,19 @@ func (r *swarmRun) openTrees(ctx context.Context) error {
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return err
 	}
-	if r.home, err = realPath(data); err != nil {
+	if r.home, err = setup.RealPath(data); err != nil {
 		return err
 	}
-	dir, err := r.realDir(&r.f.flags)
+	dir, err := r.RealDir(r.f.Dir)
 	if err != nil {
 		return err
 	}
 	if in, err := filepath.Rel(dir, r.home); err == nil && filepath.IsLocal(in) {
 		return fault.NewConfiguration("work in the project's own folder, or set XDG_DATA_HOME to a place outside", "the trees of workers would lie in %s itself", dir)
 	}
-	r.f.trustedAs = dir // of the workers in this process
-	git := *r.o.git
-	if !r.o.by.has.Workspace { // nothing that may write can be confined here
+	r.f.TrustedAs = dir // of the workers in this process
+	git := *r.o.Git
+	if !r.o.Confinement.Has.Workspace { // nothing that may write can be confined here
 		git.Confine = process.Free
 	}
 	r.trees, err = trees.Open(ctx, &git, filepath.Join(r.home, "git"), dir)

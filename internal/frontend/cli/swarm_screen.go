@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/attach"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/tty"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
@@ -24,7 +25,7 @@ func (r *swarmRun) screen() (*tty.Terminal, settings.Loaded) {
 	if r.f.json {
 		return nil, settings.Loaded{}
 	}
-	conf, _, err := r.settings()
+	conf, _, err := r.Settings()
 	if err != nil {
 		return nil, conf // it was read before
 	}
@@ -43,7 +44,7 @@ func (r *swarmRun) onScreen(ctx context.Context, t *tty.Terminal, conf settings.
 	}
 	again := "pawl swarm resume " + r.o.ID()
 	began, over := make(chan struct{}), make(chan struct{})
-	cfg := r.chat(&r.f.flags, front{name: swarmFront}, conf, paths)
+	cfg := r.chat(&r.f.flags, setup.Frontend{Name: setup.SwarmFront}, true, conf, paths)
 	opened := false
 	cfg.Open = func(context.Context, slash.Want, chat.Person) (*chat.Opened, error) {
 		if opened {
@@ -95,11 +96,11 @@ func (r *swarmRun) onScreen(ctx context.Context, t *tty.Terminal, conf settings.
 // watchSwarm shows a swarm that another process runs on the screen. It reports whether
 // it did: where there is no screen, or no process to follow, the log is read.
 func (a *App) watchSwarm(ctx context.Context, f *flags, id string) (shown bool, err error) {
-	conf, paths, err := a.settings()
+	conf, paths, err := a.Settings()
 	if err != nil {
 		return false, err
 	}
-	g := flags{dir: f.dir, resume: id, plain: f.plain}
+	g := flags{Options: setup.Options{Dir: f.Dir, Resume: id}, plain: f.plain}
 	t := a.screenOn(&g, conf.User.Screen)
 	if t == nil {
 		return false, nil
@@ -109,7 +110,7 @@ func (a *App) watchSwarm(ctx context.Context, f *flags, id string) (shown bool, 
 		return false, t.Close()
 	}
 	g.attached = &attached{owner: owner, Attached: chat.Attached{Over: func() (string, string) { return a.overSwarm(id) }}}
-	return true, a.onScreen(ctx, &g, front{name: "attach"}, "", t, conf, paths)
+	return true, a.onScreen(ctx, &g, setup.Frontend{Name: "attach"}, "", t, conf, paths)
 }
 
 // overSwarm returns how a swarm ended that ran in another process, and the command line

@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
@@ -37,7 +38,7 @@ var errSwarmRepeats = errors.New("the worker made the same call over and over wi
 // work lets a worker do a task, in its own session, whose money comes from the swarm.
 func (r *swarmRun) work(ctx context.Context, j team.Job) (done team.Done, err error) {
 	f := r.f.flags
-	f.dir, f.resume, f.maxUSD, f.maxTokens, f.budget = j.Dir, "", 0, 0, ""
+	f.Dir, f.Resume, f.MaxUSD, f.MaxTokens, f.Budget = j.Dir, "", 0, 0, ""
 	if r.away != nil {
 		if err := r.takeKind(j.Dir); err != nil {
 			return done, err
@@ -47,13 +48,13 @@ func (r *swarmRun) work(ctx context.Context, j team.Job) (done team.Done, err er
 	if err != nil {
 		return done, err
 	}
-	f.model = cmp.Or(j.Task.Model, kind.Model, f.model)
+	f.Model = cmp.Or(j.Task.Model, kind.Model, f.Model)
 	if kind.ReadOnly {
-		f.mode = string(permission.Plan)
+		f.Mode = string(permission.Plan)
 	}
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	o, err := r.open(ctx, &f, front{name: "swarm-worker", tree: true, set: func(c *session.Config) {
+	o, err := r.Open(ctx, &f.Options, setup.Frontend{Name: "swarm-worker", WorkerTree: true, Configure: func(c *session.Config) {
 		c.Of = &event.ParentCall{Session: r.id(), Call: j.Worker, Agent: "swarm"}
 		c.Parent, c.Limits, c.Agents = r.bank(), swarm.WorkerLimits(), 0
 		kind.apply(c)
@@ -69,7 +70,7 @@ func (r *swarmRun) work(ctx context.Context, j team.Job) (done team.Done, err er
 	if err != nil {
 		return done, fmt.Errorf("%w: %w", team.ErrUnable, err)
 	}
-	defer o.close()
+	defer o.Close()
 	done.Session, done.Model = o.ID(), o.View().Info().Ref()
 	w := &swarmWatch{o: o, job: j, args: map[string]string{}, seen: map[string]bool{}, files: map[string]bool{}}
 	out, err := o.RunPrompt(ctx, session.Prompt{Source: event.Parent, Text: j.Prompt}, session.Observer{After: o.View().Last(), See: w.see})
@@ -119,7 +120,7 @@ func (w *swarmWatch) refers(reply string) []swarm.Reference {
 
 // swarmWatch reports a worker's calls to the swarm.
 type swarmWatch struct {
-	o       *opened
+	o       *setup.Opened
 	job     team.Job
 	args    map[string]string // of open calls
 	seen    map[string]bool   // results
@@ -196,23 +197,22 @@ func (r *swarmRun) runCheck(ctx context.Context, dir, line string) (tool.Ran, er
 	if err != nil {
 		return tool.Ran{}, err
 	}
-	by, _, err := r.tryConfining(&r.f.flags, conf, paths, dir, false)
+	by, _, err := r.Confine(&r.f.Options, conf, paths, dir, false)
 	if err != nil {
 		return tool.Ran{}, err
 	}
-	o := &opened{}
-	defer o.close()
-	starter := o.starter(by)
+	starter, stop := by.Starter()
+	defer stop()
 	sh := shell.New(shell.Options{
-		Root: dir, Starter: starter, SpillDir: filepath.Join(paths.Spill(), r.id()), Mask: secrets.New(append(r.heldSecrets(), folder.Keys(dir)...)...).MaskBytes,
+		Root: dir, Starter: starter, SpillDir: filepath.Join(paths.Spill(), r.id()), Mask: secrets.New(append(r.Secrets(), folder.Keys(dir)...)...).MaskBytes,
 		Timeout: swarmCheckTime, MaxTimeout: swarmCheckTime,
 	})
-	o.closers = append(o.closers, starter.Close, sh.Close)
+	defer sh.Close()
 	level := process.Confine{Level: process.Workspace}
 	switch {
-	case by.boxes == nil || !by.has.Workspace && !by.has.Narrow:
+	case !by.Confined() || !by.Has.Workspace && !by.Has.Narrow:
 		level = process.Free
-	case by.has.Narrow:
+	case by.Has.Narrow:
 		level.Level = process.ReadOnly
 	}
 	return sh.Run(ctx, tool.Run{Command: line, Confine: level})

@@ -5,30 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-agent/pawl/internal/adapter/folder"
-	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
-
-// noTime is the time of an entry that is stored nowhere.
-var noTime time.Time
-
-// inert describes the programs of a folder that do not run.
-func inert(e *event.FolderTrust) string {
-	if e == nil {
-		return ""
-	}
-	return brief.Inert(*e)
-}
-
-// inPawl reports whether this process is a command of another pawl's agent.
-func (a *App) inPawl() bool { return a.Env("PAWL_JOB") != "" }
 
 // trustCommand asks a person about a folder, shows its state, and deletes the answer.
 func (a *App) trustCommand() *cobra.Command {
@@ -41,23 +26,23 @@ servers that run its code, in which words, and ask whether it may. Until then th
 says so). A change of what is shown asks again; an edit of source does not. The
 folder alone is trusted: not what is cloned into it or beside it.`,
 		RunE: func(*cobra.Command, []string) error {
-			if a.inPawl() {
+			if a.InPawl() {
 				return usageError("pawl trust is for a person, and this was started by pawl itself")
 			}
-			t, parts, whole, err := a.trustHere(dir)
+			t, parts, whole, err := a.ReadTrust(dir)
 			if err != nil {
 				return err
 			}
 			if !asJSON {
-				t.show(wrapped(a.Out, true), whole)
+				showTrust(wrapped(a.Out, true), t, whole)
 			}
-			if len(t.verdict.Asks()) > 0 {
+			if len(t.Verdict.Asks()) > 0 {
 				if err := a.decideTrust(t, parts, sure, asJSON); err != nil {
 					return err
 				}
 			}
 			if asJSON {
-				return a.json(t.report(whole))
+				return a.json(reportOf(t, whole))
 			}
 			return nil
 		},
@@ -66,38 +51,34 @@ folder alone is trusted: not what is cloned into it or beside it.`,
 	status := &cobra.Command{
 		Use: "status", Short: "Say whether a folder is trusted, and what changed", Args: exactly(0),
 		RunE: func(*cobra.Command, []string) error {
-			t, _, whole, err := a.trustHere(dir)
+			t, _, whole, err := a.ReadTrust(dir)
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return a.json(t.report(whole))
+				return a.json(reportOf(t, whole))
 			}
-			t.show(wrapped(a.Out, true), whole)
+			showTrust(wrapped(a.Out, true), t, whole)
 			return nil
 		},
 	}
 	revoke := &cobra.Command{
 		Use: "revoke", Short: "Forget what was said of a folder", Args: exactly(0),
 		RunE: func(*cobra.Command, []string) error {
-			t, err := a.trustStore(dir)
+			t, err := a.StoredTrust(dir)
 			if err != nil {
 				return err
 			}
-			path := t.dir
-			if e, _ := t.store.Of(t.dir, t.folder); e != nil { // one that can not be read is removed as well
-				path = e.Path
-			}
-			found, err := t.store.Revoke(path)
+			found, err := t.Revoke()
 			switch {
 			case err != nil:
 				return err
 			case asJSON:
-				return a.json(map[string]any{"dir": t.dir, "revoked": found})
+				return a.json(map[string]any{"dir": t.Dir, "revoked": found})
 			case !found:
-				return usageError("nothing was said of %s", t.dir)
+				return usageError("nothing was said of %s", t.Dir)
 			}
-			fmt.Fprintln(a.Out, plain.Line(t.dir+" is not trusted any more"))
+			fmt.Fprintln(a.Out, plain.Line(t.Dir+" is not trusted any more"))
 			return nil
 		},
 	}
@@ -111,7 +92,7 @@ folder alone is trusted: not what is cloned into it or beside it.`,
 
 // decideTrust reads the person's answer and stores it. Without one, or with a
 // no, the error has the exit code of a missing permission.
-func (a *App) decideTrust(t *folderTrust, parts []trust.Part, yes, quiet bool) error {
+func (a *App) decideTrust(t *setup.Trust, parts []trust.Part, yes, quiet bool) error {
 	said := yes
 	if !yes {
 		if !quiet {
@@ -123,13 +104,10 @@ func (a *App) decideTrust(t *folderTrust, parts []trust.Part, yes, quiet bool) e
 		}
 		said = answeredYes(line)
 	}
-	if err := t.keep(a, said, parts); err != nil {
+	if err := t.Answer(said, parts, a.Now()); err != nil {
 		return err
 	}
-	if err := t.judge(parts); err != nil {
-		return err
-	}
-	if left := t.verdict.Asks(); said && len(left) > 0 {
+	if left := t.Verdict.Asks(); said && len(left) > 0 {
 		return &exitError{code: 8, err: fmt.Errorf("%s can not be trusted: %s", left[0].Name, left[0].Why)}
 	}
 	if quiet {
@@ -138,34 +116,8 @@ func (a *App) decideTrust(t *folderTrust, parts []trust.Part, yes, quiet bool) e
 	if !said {
 		return &exitError{code: 8, err: errors.New("not trusted")}
 	}
-	fmt.Fprintln(a.Out, plain.Line(t.dir+" is trusted"))
+	fmt.Fprintln(a.Out, plain.Line(t.Dir+" is trusted"))
 	return nil
-}
-
-// trustStore returns what is stored about a folder, without reading what it configures.
-func (a *App) trustStore(dir string) (*folderTrust, error) {
-	conf, paths, err := a.settings()
-	if err != nil {
-		return nil, err
-	}
-	real, err := a.realDir(&flags{dir: dir})
-	if err != nil {
-		return nil, err
-	}
-	t := &folderTrust{dir: real, home: a.Env("HOME"), store: paths.Trust(), finder: finderOf(conf.User, real, a.Env), servers: serverTable(conf.User.LSP), find: a.serverProgram}
-	t.folder, err = folder.Identity(real)
-	return t, err
-}
-
-// trustHere reads all of a folder.
-func (a *App) trustHere(dir string) (t *folderTrust, parts []trust.Part, whole bool, err error) {
-	if t, err = a.trustStore(dir); err != nil {
-		return nil, nil, false, err
-	}
-	if parts, whole, err = t.everything(); err != nil {
-		return nil, nil, false, err
-	}
-	return t, parts, whole, t.judge(parts)
 }
 
 // trustReport is `pawl trust --json`.
@@ -189,9 +141,9 @@ type trustPart struct {
 	Changed []string   `json:"changed,omitempty"`
 }
 
-func (t *folderTrust) report(whole bool) trustReport {
-	r := trustReport{Dir: t.dir, State: t.verdict.State, Declined: t.verdict.Declined, Replaced: t.verdict.Replaced, Whole: whole, Parts: []trustPart{}}
-	for _, p := range t.verdict.Parts {
+func reportOf(t *setup.Trust, whole bool) trustReport {
+	r := trustReport{Dir: t.Dir, State: t.Verdict.State, Declined: t.Verdict.Declined, Replaced: t.Verdict.Replaced, Whole: whole, Parts: []trustPart{}}
+	for _, p := range t.Verdict.Parts {
 		r.Parts = append(r.Parts, trustPart{Kind: p.Kind, Name: p.Name, Runs: p.Runs, From: p.From, Trusted: p.Trusted, Why: p.Why, Changed: p.Difference()})
 	}
 	return r
@@ -200,16 +152,21 @@ func (t *folderTrust) report(whole bool) trustReport {
 // examineTrust is the doctor's finding about the current folder.
 func (a *App) examineTrust() finding {
 	f := finding{what: "trust"}
-	t, _, _, err := a.trustHere("")
+	t, _, _, err := a.ReadTrust("")
 	switch {
 	case err != nil:
 		f.is = err.Error()
-	case t.verdict.State == trust.Nothing:
+	case t.Verdict.State == trust.Nothing:
 		f.ok, f.is = true, "nothing in this folder would run by itself"
-	case t.verdict.State == trust.Trusted:
+	case t.Verdict.State == trust.Trusted:
 		f.ok, f.is = true, "what this folder has pawl run may run"
 	default:
-		f.is, f.do = inert(t.event()), "pawl trust shows them and asks"
+		f.is, f.do = brief.Inert(*t.Event()), "pawl trust shows them and asks"
 	}
 	return f
+}
+
+func answeredYes(answer string) bool {
+	w := strings.ToLower(strings.TrimSpace(answer))
+	return w == "y" || w == "yes"
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/putback"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -87,8 +88,8 @@ func (f *putBackFlags) add(c *cobra.Command) {
 // which adds the flags that select the session.
 func (f *flags) which(c *cobra.Command) {
 	fs := c.Flags()
-	fs.StringVarP(&f.dir, "dir", "C", "", "of this folder instead of the current one")
-	fs.StringVarP(&f.resume, "session", "s", "", "of this session instead of the folder's newest")
+	fs.StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
+	fs.StringVarP(&f.Resume, "session", "s", "", "of this session instead of the folder's newest")
 }
 
 func (f *putBackFlags) unit(otherwise undo.Kind) undo.Selector {
@@ -105,12 +106,12 @@ func (f *putBackFlags) unit(otherwise undo.Kind) undo.Selector {
 
 // putBack shows a plan, asks if somebody can answer, and executes it.
 func (a *App) putBack(ctx context.Context, f *putBackFlags, w undo.Selector) error {
-	f.continueLast = f.resume == ""
-	o, err := a.open(ctx, &f.flags, front{name: "undo", readOnly: true})
+	f.Continue = f.Resume == ""
+	o, err := a.Open(ctx, &f.Options, setup.Frontend{Name: "undo", ReadOnly: true})
 	if err != nil {
 		return err
 	}
-	defer o.close()
+	defer o.Close()
 	p, err := o.View().Changes().Plan(ctx, w)
 	if errors.Is(err, undo.ErrNothing) || errors.Is(err, undo.ErrNoRedo) {
 		return usageError("%w", putback.Nothing(ctx, o.Session, w.Kind, err))
@@ -178,12 +179,12 @@ func (a *App) diffCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "diff", Short: "Show what the last turn changed", Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			f.continueLast = f.resume == ""
-			o, err := a.open(c.Context(), &f.flags, front{name: "diff", readOnly: true})
+			f.Continue = f.Resume == ""
+			o, err := a.Open(c.Context(), &f.Options, setup.Frontend{Name: "diff", ReadOnly: true})
 			if err != nil {
 				return err
 			}
-			defer o.close()
+			defer o.Close()
 			w := f.unit(undo.ByTurn)
 			if w.Kind == undo.ByFile {
 				w.Kind = undo.ByAll // all that was done to the file

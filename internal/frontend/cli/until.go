@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
@@ -34,17 +35,17 @@ func (a *App) goal(f *flags, g goal) (*until.Goal, error) {
 		return nil, nil
 	case g.rounds < 1:
 		return nil, usageError("--max-rounds takes a number from 1 on")
-	case a.inPawl():
+	case a.InPawl():
 		return nil, usageError("--until is for a person, and this was started by pawl itself")
 	}
-	dir, err := a.realDir(f)
+	dir, err := a.RealDir(f.Dir)
 	if err != nil {
 		return nil, err
 	}
-	finder := &checks.Finder{Root: dir, LookPath: exec.LookPath, GoFlags: goFlags(a.Env)}
+	finder := &checks.Finder{Root: dir, LookPath: exec.LookPath, GoFlags: setup.GoFlags(a.Env)}
 	var limit time.Duration
-	if f.timeout > 0 { // the run's own ends it
-		limit = f.timeout
+	if f.Timeout > 0 { // the run's own ends it
+		limit = f.Timeout
 	}
 	made, err := until.New(until.Config{Command: g.command, Find: finder.Goal, Rounds: g.rounds, Timeout: limit, Tests: g.tests})
 	if err != nil {

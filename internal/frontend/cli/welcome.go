@@ -28,12 +28,12 @@ func isFirst(paths settings.Paths) bool {
 // welcome returns what to tell at the first start.
 func (a *App) welcome(ctx context.Context, dir string, conf settings.Loaded, mode permission.Mode) []string {
 	var found []string
-	for _, l := range catalog.Usable(a.want("", conf)) {
+	for _, l := range catalog.Usable(a.Want("", conf)) {
 		if l.Usable {
 			found = append(found, l.Provider)
 		}
 	}
-	for _, l := range a.probe(ctx) {
+	for _, l := range a.Probe(ctx) {
 		found = append(found, fmt.Sprintf("%s at %s (%s)", l.Provider, l.URL, models(len(l.Models))))
 	}
 	out := []string{"this is the first start here; models of " + orNobody(found) + " can be used, and offline, the built-in planner"}

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/why"
 )
 
@@ -25,7 +26,7 @@ it is the newest one of this folder.`,
 		Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error { return a.why(c.Context(), f, args, asJSON) },
 	}
-	c.Flags().StringVarP(&f.dir, "dir", "C", "", "of this folder instead of the current one")
+	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return c
 }
@@ -75,13 +76,13 @@ func (a *App) why(ctx context.Context, f *flags, args []string, asJSON bool) err
 func (a *App) session(ctx context.Context, st event.Store, f *flags, args []string) (event.Row, error) {
 	if len(args) > 0 {
 		row, err := st.Session(ctx, args[0])
-		return row, noSession(err, args[0])
+		return row, setup.NoSession(err, args[0])
 	}
-	dir, err := a.realDir(f)
+	dir, err := a.RealDir(f.Dir)
 	if err != nil {
 		return event.Row{}, err
 	}
-	for r, err := range ownSessions(ctx, st, dir) {
+	for r, err := range setup.OwnSessions(ctx, st, dir) {
 		return r, err // the first
 	}
 	return event.Row{}, usageError("there is no session of %s; name one: pawl sessions list --all", dir)

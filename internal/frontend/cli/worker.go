@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/team/machines"
 	team "github.com/pawl-agent/pawl/internal/team/swarm"
 )
@@ -51,16 +52,15 @@ doc/swarm.md.`,
 	}
 	f.nats.add(c)
 	fs := c.Flags()
-	f.met = &firstMet{}
 	fs.IntVar(&f.slots, "slots", 1, "how many tasks at once, 1 to 64")
 	fs.StringSliceVar(&f.nats.labels, "labels", nil, "what this machine has, such as linux,gpu: swarms may ask for it")
 	fs.StringVar(&f.name, "name", "", "how this worker is called in reports (default: the host's name)")
-	fs.StringVarP(&f.model, "model", "m", "", "the model of tasks that name none")
-	fs.StringVar(&f.effort, "effort", "", "reasoning effort: low, medium or high")
-	fs.StringVar(&f.mode, "permission-mode", "", "plan, accept-edits, auto or yolo; ask denies what it would ask about")
-	fs.StringVar(&f.sandbox, "sandbox", "", "how commands are confined: workspace (the default here: nothing runs where that cannot be), read-only or off (see doc/sandbox.md)")
-	fs.StringArrayVar(&f.allow, "allow", nil, "allow what matches, such as 'bash(go generate *)' (repeatable)")
-	fs.StringArrayVar(&f.deny, "deny", nil, "deny what matches (repeatable)")
+	fs.StringVarP(&f.Model, "model", "m", "", "the model of tasks that name none")
+	fs.StringVar(&f.Effort, "effort", "", "reasoning effort: low, medium or high")
+	fs.StringVar(&f.Mode, "permission-mode", "", "plan, accept-edits, auto or yolo; ask denies what it would ask about")
+	fs.StringVar(&f.Sandbox, "sandbox", "", "how commands are confined: workspace (the default here: nothing runs where that cannot be), read-only or off (see doc/sandbox.md)")
+	fs.StringArrayVar(&f.Allow, "allow", nil, "allow what matches, such as 'bash(go generate *)' (repeatable)")
+	fs.StringArrayVar(&f.Deny, "deny", nil, "deny what matches (repeatable)")
 	fs.SetNormalizeFunc(othersWords)
 	return c
 }
@@ -82,12 +82,11 @@ func (a *App) worker(ctx context.Context, f *workerFlags) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
-	o := &opened{}
-	defer o.close()
-	git, err := a.confinedWorker(f, home, o)
+	git, free, err := a.confinedWorker(f, home)
 	if err != nil {
 		return err
 	}
+	defer free()
 	say := func(line string) { fmt.Fprintln(a.Err, plain.Line(line)) }
 	nc, err := a.connect(&f.nats, say)
 	if err != nil {
@@ -119,8 +118,8 @@ func (a *App) worker(ctx context.Context, f *workerFlags) (err error) {
 // another machine.
 func (a *App) workerRun(f *workerFlags, h *leases.Held) *swarmRun {
 	own := f.swarmFlags
-	if own.model == "" && h != nil {
-		own.model = h.Job.Model
+	if own.Model == "" && h != nil {
+		own.Model = h.Job.Model
 	}
 	return &swarmRun{App: a, f: &own, away: h}
 }
@@ -140,44 +139,43 @@ func (a *App) workerHome() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return realPath(home)
+	return setup.RealPath(home)
 }
 
 // confinedWorker sees to it that what other machines send runs confined, unless
-// the person says otherwise, and returns the git that reads it.
-func (a *App) confinedWorker(f *workerFlags, home string, o *opened) (*workspace.Git, error) {
+// the person says otherwise, and returns the git that reads it. free ends it.
+func (a *App) confinedWorker(f *workerFlags, home string) (git *workspace.Git, free func(), err error) {
 	paths, err := settings.PathsFrom(a.Env)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	conf, err := settings.Load(paths, home)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if f.sandbox == "" && conf.User.Sandbox == "" {
-		f.sandbox = "workspace"
+	if f.Sandbox == "" && conf.User.Sandbox == "" {
+		f.Sandbox = "workspace"
 	}
 	// A folder beside the trees: what is confined to one must not touch a .git in
 	// it, and git has to.
 	beside := filepath.Join(home, ".beside")
 	if err := os.Mkdir(beside, 0o700); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	by, _, err := a.tryConfining(&f.flags, conf, paths, beside, false)
+	by, _, err := a.Confine(&f.Options, conf, paths, beside, false)
 	if err != nil {
-		return nil, fault.NewConfiguration("see: pawl doctor; --sandbox off lets tasks of other machines do all that you may", "this machine cannot confine commands, and a worker runs what other machines send: %v", err)
-	}
-	starter := o.starter(by)
-	o.closers = append(o.closers, starter.Close)
-	git := &workspace.Git{Starter: starter, Confine: by.git()}
-	if !by.has.Workspace {
-		git.Confine = process.Free
+		return nil, nil, fault.NewConfiguration("see: pawl doctor; --sandbox off lets tasks of other machines do all that you may", "this machine cannot confine commands, and a worker runs what other machines send: %v", err)
 	}
 	// All swarms' files at once: what confines git holds on to the folder, and that of a
 	// swarm is removed and made again when its coordinator dies and comes back.
 	stores := filepath.Join(home, "swarms")
 	if err := os.Mkdir(stores, 0o700); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return git.Writing(stores), nil
+	starter, free := by.Starter()
+	git = &workspace.Git{Starter: starter, Confine: by.Git()}
+	if !by.Has.Workspace {
+		git.Confine = process.Free
+	}
+	return git.Writing(stores), free, nil
 }

@@ -13,13 +13,13 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
-	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/filelock"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
 // This file is --worktree: a session in a linked working tree of git, at the place and
@@ -57,16 +57,16 @@ func (a *App) inWorktree(ctx context.Context, f *flags) (leave func(), err error
 	}
 	name := f.worktree
 	if name == anyTree {
-		name = "pawl-" + newID()[:8]
+		name = "pawl-" + setup.NewID()[:8]
 	}
 	if !treeName().MatchString(name) || len(name) > 60 || strings.HasSuffix(name, ".lock") {
 		return nil, usageError("--worktree takes a name of letters, digits, - and _, not %q: it names a folder and a branch", name)
 	}
-	dir, err := a.realDir(f)
+	dir, err := a.RealDir(f.Dir)
 	if err != nil {
 		return nil, err
 	}
-	if !isRepository(dir) {
+	if !setup.IsRepository(dir) {
 		return nil, usageError("--worktree needs a repository of git, and %s is in none", dir)
 	}
 	w := &worktree{branch: "worktree-" + name, say: wrapped(a.Err, false)}
@@ -83,7 +83,7 @@ func (a *App) inWorktree(ctx context.Context, f *flags) (leave func(), err error
 	if err != nil {
 		return nil, err
 	}
-	f.dir, f.trustedAs = w.dir, w.root
+	f.Dir, f.TrustedAs = w.dir, w.root
 	fmt.Fprintln(w.say, plain.Line(fmt.Sprintf("pawl: working tree %s, branch %s, %s", w.dir, w.branch, from)))
 	return func() {
 		defer w.close()
@@ -93,7 +93,7 @@ func (a *App) inWorktree(ctx context.Context, f *flags) (leave func(), err error
 
 // openTreeGit opens git for the repository of a folder, and finds its root.
 func (a *App) openTreeGit(ctx context.Context, f *flags, w *worktree, dir string) error {
-	conf, paths, err := a.settings()
+	conf, paths, err := a.Settings()
 	if err != nil {
 		return err
 	}
@@ -101,19 +101,17 @@ func (a *App) openTreeGit(ctx context.Context, f *flags, w *worktree, dir string
 	if err != nil {
 		return err
 	}
-	o := &opened{}
-	w.done = func() { o.close(); _ = os.RemoveAll(beside) }
-	by, _, err := a.tryConfining(f, conf, paths, beside, true)
+	w.done = func() { _ = os.RemoveAll(beside) }
+	by, _, err := a.Confine(&f.Options, conf, paths, beside, true)
 	if err != nil {
 		return err
 	}
-	var starter *shell.Starter
-	if !by.has.Workspace {
-		by = confinedBy{}
+	if !by.Has.Workspace {
+		by = setup.Confinement{}
 	}
-	starter = o.starter(by)
-	o.closers = append(o.closers, starter.Close)
-	w.git = &workspace.Git{Starter: starter, Confine: by.git()}
+	starter, stop := by.Starter()
+	w.done = func() { stop(); _ = os.RemoveAll(beside) }
+	w.git = &workspace.Git{Starter: starter, Confine: by.Git()}
 	w.root = repositoryOf(dir)
 	read := w.git.Reading(w.root)
 	if st, err := os.Lstat(filepath.Join(w.root, ".git")); err == nil && !st.IsDir() { // of a linked tree or a submodule

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/filelock"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
 // SPEC 17.6: a working tree in which another session works is not removed by the first
@@ -28,14 +29,14 @@ func TestWorktreeOfTwo(t *testing.T) {
 	said := &bytes.Buffer{}
 	home := t.TempDir()
 	t.Setenv("HOME", home) // git reads its user's configuration
-	a := &App{Dir: root, Err: said, Env: func(k string) string { return map[string]string{"HOME": home, "PATH": os.Getenv("PATH")}[k] }}
+	a := &App{Environment: setup.Environment{Dir: root, Err: said, Env: func(k string) string { return map[string]string{"HOME": home, "PATH": os.Getenv("PATH")}[k] }}}
 	enter := func() (func(), string) {
 		f := &flags{worktree: "two"}
 		leave, err := a.inWorktree(t.Context(), f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return leave, f.dir
+		return leave, f.Dir
 	}
 	first, dir := enter()
 	second, again := enter()

@@ -4,6 +4,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
 // A command that lacks a word, or has one too many, says how it is used, and
@@ -13,7 +15,7 @@ func TestWrongNumberOfArguments(t *testing.T) {
 		{"sandbox"}, {"sandbox", "--"}, {"memory", "add"}, {"swarm", "plan"}, {"swarm", "status", "a", "b"}, {"swarm", "report", "a", "b"},
 		{"swarm", "attach", "a", "b"}, {"swarm", "cancel", "a", "b"}, {"lsp", "restart", "a", "b"}, {"attach", "a", "b"},
 	} {
-		a := &App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Dir: t.TempDir(), Env: func(string) string { return "" }}
+		a := &App{Environment: setup.Environment{Err: io.Discard, Dir: t.TempDir(), Env: func(string) string { return "" }}, In: strings.NewReader(""), Out: io.Discard}
 		root := a.root()
 		root.SetArgs(args)
 		root.SetOut(io.Discard)
@@ -32,7 +34,7 @@ func TestUnknownSubcommand(t *testing.T) {
 		"memory forgt 1": "did you mean forget?", "lsp restrat x y": "did you mean restart?", "swarm rn x": "did you mean run?", "config gt model": "did you mean get?",
 		"sessions lst": "did you mean list?", "trust x": "there are revoke, status", "run -p x": "which needs no -p",
 	} {
-		a := &App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Dir: t.TempDir(), Env: func(string) string { return "" }}
+		a := &App{Environment: setup.Environment{Err: io.Discard, Dir: t.TempDir(), Env: func(string) string { return "" }}, In: strings.NewReader(""), Out: io.Discard}
 		root := a.root()
 		args := strings.Fields(line)
 		root.SetArgs(args)

@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"fmt"
@@ -14,65 +14,65 @@ import (
 )
 
 // usedPlugin is an installed plugin with the judgement of what of it runs.
-type usedPlugin struct {
+type Plugin struct {
 	plugin.Plugin
-	set     plugin.Set
-	verdict trust.Verdict
-	err     error // why nothing of it runs
+	Content plugin.Set
+	Verdict trust.Verdict
+	Err     error // why nothing of it runs
 }
 
 // plugins returns the installed plugins. None is read out of a workspace, where
 // a repository could contain a forged one.
-func (a *App) plugins(paths settings.Paths, dir string) (out []usedPlugin, warnings []string) {
+func (e *Environment) Plugins(paths settings.Paths, dir string) (out []Plugin, warnings []string) {
 	store := plugin.Store{Dir: paths.Plugins()}
 	all, warnings := store.All()
 	if len(all) == 0 {
 		return nil, warnings
 	}
-	if (settings.Trust{Dir: store.Dir}).Within(dir, a.Env("HOME")) {
+	if (settings.Trust{Dir: store.Dir}).Within(dir, e.Env("HOME")) {
 		return nil, append(warnings, "plugins are not used: "+store.Dir+" is within this folder; set PAWL_HOME to a folder elsewhere")
 	}
 	for _, p := range all {
-		out = append(out, judgePlugin(store, paths, p))
+		out = append(out, JudgePlugin(store, paths, p))
 	}
 	return out, warnings
 }
 
-func judgePlugin(store plugin.Store, paths settings.Paths, p plugin.Plugin) usedPlugin {
-	u := usedPlugin{Plugin: p}
-	if u.set, u.err = p.Set(); u.err != nil {
+func JudgePlugin(store plugin.Store, paths settings.Paths, p plugin.Plugin) Plugin {
+	u := Plugin{Plugin: p}
+	if u.Content, u.Err = p.Set(); u.Err != nil {
 		return u
 	}
 	e, err := paths.Trust().Of(store.Key(p.Record), p.Identity())
-	u.verdict, u.err = trust.Judge(e, p.Identity(), u.set.All()), err
+	u.Verdict, u.Err = trust.Judge(e, p.Identity(), u.Content.All()), err
 	return u
 }
 
 // usePlugins returns the plugins of a session, and tells what of them does not run.
-func (a *App) usePlugins(paths settings.Paths, dir string, o *opened) []usedPlugin {
-	all, warnings := a.plugins(paths, dir)
-	o.warnings = append(o.warnings, warnings...)
+func (e *Environment) usePlugins(paths settings.Paths, dir string, o *Opened) []Plugin {
+	all, warnings := e.Plugins(paths, dir)
+	o.warn(warnings...)
 	for _, p := range all {
-		switch asks := p.verdict.Asks(); {
-		case p.err != nil:
-			o.warnings = append(o.warnings, fmt.Sprintf("no hooks and servers of the plugin %s run: %v", p.Name, p.err))
-		case len(asks) > 0 && !p.verdict.Declined:
+		switch asks := p.Verdict.Asks(); {
+		case p.Err != nil:
+			o.warn(fmt.Sprintf("no hooks and servers of the plugin %s run: %v", p.Name, p.Err))
+		case len(asks) > 0 && !p.Verdict.Declined:
 			why := "nobody said that they may"
-			if p.verdict.State == trust.Changed {
+			if p.Verdict.State == trust.Changed {
 				why = "they changed since you said that they may"
 			}
-			o.warnings = append(o.warnings, fmt.Sprintf("%d hooks and servers of the plugin %s do not run: %s; pawl plugin trust %s shows and asks", len(asks), p.Name, why, p.Name))
+			o.warn(fmt.Sprintf("%d hooks and servers of the plugin %s do not run: %s; pawl plugin trust %s shows and asks", len(asks), p.Name, why, p.Name))
 		}
 	}
 	return all
 }
 
 // whyNot returns why a part of the plugin does not run, "" if it does.
-func (u usedPlugin) whyNot(p trust.Part) string {
-	if u.err != nil {
-		return u.err.Error()
+func (u Plugin) WhyNot(p trust.Part) string {
+	if u.Err != nil {
+		return u.Err.Error()
 	}
-	for _, j := range u.verdict.Parts {
+	for _, j := range u.Verdict.Parts {
 		if j.Key() == p.Key() && j.Trusted {
 			return ""
 		}
@@ -81,10 +81,10 @@ func (u usedPlugin) whyNot(p trust.Part) string {
 }
 
 // pluginHooks are the trusted hooks of plugins.
-func pluginHooks(all []usedPlugin) (out []hook.Rule) {
+func pluginHooks(all []Plugin) (out []hook.Rule) {
 	for _, p := range all {
-		for i, r := range p.set.Hooks {
-			if p.whyNot(p.set.HookParts[i]) == "" {
+		for i, r := range p.Content.Hooks {
+			if p.WhyNot(p.Content.HookParts[i]) == "" {
 				out = append(out, r)
 			}
 		}
@@ -93,7 +93,7 @@ func pluginHooks(all []usedPlugin) (out []hook.Rule) {
 }
 
 // changedHook returns what changed of a plugin since a hook of it was judged, "" for nothing.
-func changedHook(all []usedPlugin, r hook.Rule) string {
+func changedHook(all []Plugin, r hook.Rule) string {
 	return changedPlugin(all, r.Root, func(s plugin.Set) (trust.Part, bool) {
 		i := slices.IndexFunc(s.Hooks, func(x hook.Rule) bool { return x.From == r.From && x.Name == r.Name })
 		if i < 0 {
@@ -117,8 +117,8 @@ func (c choices) changedServer(s mcp.Server) string {
 	})
 }
 
-func changedPlugin(all []usedPlugin, root string, part func(plugin.Set) (trust.Part, bool)) string {
-	i := slices.IndexFunc(all, func(p usedPlugin) bool { return p.Root == root })
+func changedPlugin(all []Plugin, root string, part func(plugin.Set) (trust.Part, bool)) string {
+	i := slices.IndexFunc(all, func(p Plugin) bool { return p.Root == root })
 	if i < 0 {
 		return "its plugin is not installed"
 	}
@@ -126,7 +126,7 @@ func changedPlugin(all []usedPlugin, root string, part func(plugin.Set) (trust.P
 	if err != nil {
 		return err.Error()
 	}
-	was, ok := part(all[i].set)
+	was, ok := part(all[i].Content)
 	is, still := part(now)
 	if !ok || !still || was.Hash == "" || is.Hash != was.Hash {
 		return fmt.Sprintf("files of the plugin %s changed since this session began: %s (see pawl plugin update)", all[i].Name, strings.Join(trust.Differ(was, is), ", "))
@@ -136,24 +136,24 @@ func changedPlugin(all []usedPlugin, root string, part func(plugin.Set) (trust.P
 
 // pluginServers are the trusted servers of plugins. They are treated like a
 // folder's: confined, and without pawl's keys.
-func (a *App) pluginServers(all []usedPlugin) (out []mcp.Server, warnings []string) {
+func (e *Environment) pluginServers(all []Plugin) (out []mcp.Server, warnings []string) {
 	for _, p := range all {
-		if p.set.Servers == nil {
+		if p.Content.Servers == nil {
 			continue
 		}
 		env := func(name string) string {
 			if slices.Contains(plugin.RootVars, name) {
 				return p.Root
 			}
-			return a.notPawls(name)
+			return e.withoutKeys(name)
 		}
-		list, err := mcp.Parse("plugin "+p.Name, p.set.Servers, true, env)
+		list, err := mcp.Parse("plugin "+p.Name, p.Content.Servers, true, env)
 		if err != nil {
 			warnings = append(warnings, err.Error())
 		}
 		for _, s := range list {
-			part := slices.IndexFunc(p.set.Parts, func(x trust.Part) bool { return strings.HasPrefix(x.Name, s.Name+" (") })
-			if part < 0 || p.whyNot(p.set.Parts[part]) != "" {
+			part := slices.IndexFunc(p.Content.Parts, func(x trust.Part) bool { return strings.HasPrefix(x.Name, s.Name+" (") })
+			if part < 0 || p.WhyNot(p.Content.Parts[part]) != "" {
 				continue // it was told with the plugin
 			}
 			if s.Problem != "" {

@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"os"
@@ -17,33 +17,33 @@ import (
 
 // readServers reads the MCP servers that the folder names, once: the judged
 // configuration is the one that is started.
-func (t *folderTrust) readServers() ([]trust.Part, error) {
-	s, there := folder.Servers(t.dir)
+func (t *Trust) readServers() ([]trust.Part, error) {
+	s, there := folder.Servers(t.Dir)
 	if !there {
 		return nil, nil
 	}
 	t.mcp = &s
-	return folder.ServerParts(t.dir, s)
+	return folder.ServerParts(t.Dir, s)
 }
 
 // changedServer returns what changed in what a server of the folder runs since it
 // was trusted, "" for nothing. A server that ended is started again, and then
 // runs what its files are by then.
-func (t *folderTrust) changedServer(s mcp.Server) string {
+func (t *Trust) changedServer(s mcp.Server) string {
 	if !s.Project {
 		return ""
 	}
-	now, err := folder.ServerParts(t.dir, *t.mcp)
+	now, err := folder.ServerParts(t.Dir, *t.mcp)
 	if err != nil {
 		return err.Error()
 	}
 	is := slices.IndexFunc(now, func(p trust.Part) bool { return p.Name == serverPart(s.Name) })
-	was := slices.IndexFunc(t.verdict.Parts, func(j trust.Judged) bool { return j.Kind == trust.MCP && j.Name == serverPart(s.Name) })
+	was := slices.IndexFunc(t.Verdict.Parts, func(j trust.Judged) bool { return j.Kind == trust.MCP && j.Name == serverPart(s.Name) })
 	switch {
 	case is < 0 || was < 0:
 		return "it is not among what was trusted"
-	case now[is].Hash != t.verdict.Parts[was].Hash:
-		return changedSince(t.verdict.Parts[was].Part, now[is])
+	case now[is].Hash != t.Verdict.Parts[was].Hash:
+		return changedSince(t.Verdict.Parts[was].Part, now[is])
 	}
 	return ""
 }
@@ -55,22 +55,22 @@ func changedSince(was, is trust.Part) string {
 
 func serverPart(name string) string { return name + " (" + trust.ServersFile + ")" }
 
-// outside returns the MCP servers of a session, and the values in their
+// mcpServers returns the MCP servers of a session, and the values in their
 // configuration that must never be shown. There are none for a session that is
 // only read.
-func (a *App) outside(f *flags, c choices, o *opened) (list []mcp.Server, held []string, err error) {
+func (e *Environment) mcpServers(opt *Options, c choices, o *Opened) (list []mcp.Server, held []string, err error) {
 	if c.trust == nil {
 		return nil, nil, nil
 	}
-	list, warnings := a.mcpServers(c.paths, c.trust, c.plugins)
-	o.warnings = append(o.warnings, warnings...)
-	given, err := a.givenServers(f)
+	list, warnings := e.configuredServers(c.paths, c.trust, c.plugins)
+	o.warn(warnings...)
+	given, err := e.givenServers(opt)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, g := range given {
 		if g.Problem != "" {
-			o.warnings = append(o.warnings, "the MCP server "+g.Name+" can not be used: "+g.Problem)
+			o.warn("the MCP server " + g.Name + " can not be used: " + g.Problem)
 		}
 		list = slices.DeleteFunc(list, func(s mcp.Server) bool { return strings.EqualFold(g.Name, s.Name) })
 	}
@@ -83,30 +83,30 @@ func (a *App) outside(f *flags, c choices, o *opened) (list []mcp.Server, held [
 
 // givenServers lists the MCP servers that the person names for this run, by --mcp-config
 // or in their editor. They count as the person's own.
-func (a *App) givenServers(f *flags) (out []mcp.Server, err error) {
-	for _, config := range f.mcpConfig {
+func (e *Environment) givenServers(opt *Options) (out []mcp.Server, err error) {
+	for _, config := range opt.MCPConfig {
 		from, raw := "--mcp-config", []byte(config)
 		if !strings.HasPrefix(strings.TrimSpace(config), "{") {
 			from = config
 			if raw, err = os.ReadFile(config); err != nil {
-				return nil, usageError("--mcp-config names a file that can not be read: %w", err)
+				return nil, Usage("--mcp-config names a file that can not be read: %w", err)
 			}
 		}
-		list, err := mcp.Parse(from, raw, false, a.Env)
+		list, err := mcp.Parse(from, raw, false, e.Env)
 		if err != nil {
-			return nil, usageError("--mcp-config: %w", err)
+			return nil, Usage("--mcp-config: %w", err)
 		}
 		out = append(out, list...)
 	}
-	if inside := f.program.Servers; inside != nil {
+	if inside := opt.Driver.Servers; inside != nil {
 		out = slices.DeleteFunc(out, func(s mcp.Server) bool { return s.InProgram() && slices.Contains(inside.Names, s.Name) })
 		for _, n := range inside.Names {
 			out = append(out, mcp.InsideServer(n))
 		}
 	}
-	if f.servers != nil {
+	if opt.Servers != nil {
 		asIs := func(name string) string { return "${" + name + "}" } // the editor has replaced its variables
-		list, err := mcp.Parse("the editor", f.servers, false, asIs)
+		list, err := mcp.Parse("the editor", opt.Servers, false, asIs)
 		if err != nil {
 			return nil, err
 		}
@@ -115,12 +115,12 @@ func (a *App) givenServers(f *flags) (out []mcp.Server, err error) {
 	return out, nil
 }
 
-// mcpServers lists the MCP servers of a session: the person's own, and those of
+// configuredServers lists the MCP servers of a session: the person's own, and those of
 // the folder that are trusted. A file that can not be read is a warning.
-func (a *App) mcpServers(paths settings.Paths, t *folderTrust, plugins []usedPlugin) (out []mcp.Server, warnings []string) {
+func (e *Environment) configuredServers(paths settings.Paths, t *Trust, plugins []Plugin) (out []mcp.Server, warnings []string) {
 	raw, err := settings.ReadServers(paths.MCP())
 	if err == nil && raw != nil {
-		out, err = mcp.Parse(paths.MCP(), raw, false, a.Env)
+		out, err = mcp.Parse(paths.MCP(), raw, false, e.Env)
 	}
 	if err != nil {
 		warnings = append(warnings, err.Error())
@@ -130,12 +130,12 @@ func (a *App) mcpServers(paths settings.Paths, t *folderTrust, plugins []usedPlu
 			warnings = append(warnings, "the MCP server "+out[i].Name+" can not be used: "+out[i].Problem)
 		}
 	}
-	brought, problems := a.pluginServers(plugins)
+	brought, problems := e.pluginServers(plugins)
 	out, warnings = append(out, brought...), append(warnings, problems...)
 	if t == nil || t.mcp == nil || t.mcp.Unread {
 		return out, warnings
 	}
-	theirs, err := mcp.Parse(trust.ServersFile, []byte(t.mcp.Text), true, a.notPawls)
+	theirs, err := mcp.Parse(trust.ServersFile, []byte(t.mcp.Text), true, e.withoutKeys)
 	if err != nil {
 		return out, append(warnings, err.Error())
 	}
@@ -152,45 +152,45 @@ func (a *App) mcpServers(paths settings.Paths, t *folderTrust, plugins []usedPlu
 	return out, warnings
 }
 
-// notPawls returns the environment without pawl's own keys: a folder's server
+// withoutKeys returns the environment without pawl's own keys: a folder's server
 // does not get them, even in a trusted folder.
-func (a *App) notPawls(name string) string {
+func (e *Environment) withoutKeys(name string) string {
 	if slices.Contains(catalog.KeyNames(), name) {
 		return ""
 	}
-	return a.Env(name)
+	return e.Env(name)
 }
 
 // trustsServer reports whether a server of the folder's file may be started, as
 // the file was read.
-func (t *folderTrust) trustsServer(name string) bool {
-	return slices.ContainsFunc(t.verdict.Parts, func(j trust.Judged) bool { return j.Kind == trust.MCP && j.Name == serverPart(name) && j.Trusted })
+func (t *Trust) trustsServer(name string) bool {
+	return slices.ContainsFunc(t.Verdict.Parts, func(j trust.Judged) bool { return j.Kind == trust.MCP && j.Name == serverPart(name) && j.Trusted })
 }
 
 // startServers returns the MCP servers for a session, nil for none. Nothing is started.
-func (a *App) startServers(list []mcp.Server, f *flags, c choices, start process.Starter, o *opened) session.Outside {
+func (e *Environment) startServers(list []mcp.Server, opt *Options, c choices, start process.Starter, o *Opened) session.Outside {
 	list = slices.DeleteFunc(slices.Clone(list), func(s mcp.Server) bool { return s.Problem != "" || s.Disabled })
 	if len(list) == 0 {
 		return nil
 	}
 	pins := mcp.NewPins(c.paths.Pins())
-	pins.ReadOnly = f.noSession
+	pins.ReadOnly = opt.NoSession
 	with := mcp.Options{
-		Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Changed: c.changedServer, Pins: pins, Grants: a.grants(c.paths),
-		Version: Version, Now: a.Now,
+		Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Changed: c.changedServer, Pins: pins, Grants: e.grants(c.paths),
+		Version: e.Version, Now: e.Now,
 	}
-	if f.program.Servers != nil {
-		with.Inside = f.program.Servers
+	if opt.Driver.Servers != nil {
+		with.Inside = opt.Driver.Servers
 	}
 	s := mcp.New(with)
-	o.closers = append(o.closers, s.Close)
+	o.onClose(s.Close)
 	return s
 }
 
 // grants are what servers granted, in the system's keyring where there is one.
-func (a *App) grants(paths settings.Paths) mcp.Grants {
+func (e *Environment) grants(paths settings.Paths) mcp.Grants {
 	g := mcp.Grants{Dir: paths.Tokens()}
-	if ring, ok := keyring.Open(a.Env); ok {
+	if ring, ok := keyring.Open(e.Env); ok {
 		g.Ring = ring
 	}
 	return g
@@ -199,7 +199,7 @@ func (a *App) grants(paths settings.Paths) mcp.Grants {
 // mcp returns how the process of an MCP server is confined. The person's own is
 // a program that they installed, and runs as it does elsewhere unless
 // configured otherwise; a folder's is confined like its language servers.
-func (by confinedBy) mcp(s mcp.Server) process.Confine {
+func (by Confinement) mcp(s mcp.Server) process.Confine {
 	switch {
 	case !s.Project && (s.Sandbox == "" || s.Sandbox == "off"):
 		return process.Free

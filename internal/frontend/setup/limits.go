@@ -1,6 +1,7 @@
-package cli
+package setup
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
@@ -11,19 +12,19 @@ import (
 // limits returns the budget of a session: a preset, changed by the
 // configuration and then by flags. A preset as a flag replaces the whole
 // configured budget.
-func limits(f *flags, conf settings.Budget, person bool, info llm.Info) (budget.Limits, error) {
-	if f.maxUSD < 0 || f.maxTokens < 0 {
-		return budget.Limits{}, usageError("--max-budget-usd and --max-tokens-total take no negative numbers")
+func limits(opt *Options, conf settings.Budget, person bool, info llm.Info) (budget.Limits, error) {
+	if opt.MaxUSD < 0 || opt.MaxTokens < 0 {
+		return budget.Limits{}, Usage("--max-budget-usd and --max-tokens-total take no negative numbers")
 	}
 	name := conf.Preset
-	if f.budget != "" {
-		conf, name = settings.Budget{}, f.budget
+	if opt.Budget != "" {
+		conf, name = settings.Budget{}, opt.Budget
 	}
 	l := budget.Limits{}
 	if name != "" {
 		var err error
 		if l, err = budget.Preset(name); err != nil {
-			return l, usageError("%w", err)
+			return l, Usage("%w", err)
 		}
 	}
 	set(&l.USD, conf.USD)
@@ -32,9 +33,9 @@ func limits(f *flags, conf settings.Budget, person bool, info llm.Info) (budget.
 	set(&l.Requests, conf.Requests)
 	set(&l.Calls, conf.Calls)
 	set(&l.Agents, conf.Agents)
-	set(&l.USD, f.maxUSD)
-	set(&l.Tokens, f.maxTokens)
-	set(&l.Steps, f.maxTurns)
+	set(&l.USD, opt.MaxUSD)
+	set(&l.Tokens, opt.MaxTokens)
+	set(&l.Steps, opt.MaxTurns)
 	if person && name == "" && l.USD == 0 {
 		l.USD, l.Assumed = budget.DefaultUSD, true
 	}
@@ -50,19 +51,19 @@ func set[N int | int64 | float64 | time.Duration](to *N, v N) {
 
 // fallback returns the chain of fallback models: the flags' or, without any,
 // the configuration's.
-func fallback(f *flags, conf settings.Loaded) []string {
-	if len(f.fallback) > 0 {
-		return f.fallback
+func fallback(opt *Options, conf settings.Loaded) []string {
+	if len(opt.Fallback) > 0 {
+		return opt.Fallback
 	}
 	return conf.User.Fallback
 }
 
 // retryFor returns how long a request is retried: the flag's value or, without
 // one, the configuration's.
-func retryFor(f *flags, conf settings.Loaded) (time.Duration, error) {
-	d, err := settings.RetryFor(first(f.retryFor, conf.User.RetryFor))
+func retryFor(opt *Options, conf settings.Loaded) (time.Duration, error) {
+	d, err := settings.RetryFor(cmp.Or(opt.RetryFor, conf.User.RetryFor))
 	if err != nil {
-		return 0, usageError("--retry-for: %w", err) // the configuration's was read before
+		return 0, Usage("--retry-for: %w", err) // the configuration's was read before
 	}
 	return d, nil
 }

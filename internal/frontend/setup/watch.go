@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"context"
@@ -16,33 +16,33 @@ import (
 
 // attachObservers passes the session's events to the journal of turns, and to monitoring
 // where a flag or the environment configures it (SPEC 11.4, 15.1).
-func (a *App) attachObservers(o *opened, f *flags, fr front, nodes *memory.Nodes) error {
-	if fr.readOnly {
+func (e *Environment) attachObservers(o *Opened, opt *Options, fr Frontend, nodes *memory.Nodes) error {
+	if fr.ReadOnly {
 		return nil
 	}
 	var observers []interface{ Apply(event.Event) }
 	if nodes != nil {
 		observers = append(observers, nodes)
-		o.closers = append(o.closers, nodes.Close)
+		o.onClose(nodes.Close)
 	}
-	if f.metricsAddr != "" {
-		s, err := metrics.Serve(f.metricsAddr)
+	if opt.MetricsAddr != "" {
+		s, err := metrics.Serve(opt.MetricsAddr)
 		if err != nil {
 			return err
 		}
-		o.warnings = append(o.warnings, "metrics are on http://"+s.Addr()+"/metrics")
+		o.warn("metrics are on http://" + s.Addr() + "/metrics")
 		observers = append(observers, s)
-		o.closers = append(o.closers, s.Close)
+		o.onClose(s.Close)
 	}
-	target, ok, warnings := metrics.TargetFrom(a.Env, Version)
-	o.warnings = append(o.warnings, warnings...)
+	target, ok, warnings := metrics.TargetFrom(e.Env, e.Version)
+	o.warn(warnings...)
 	if ok {
 		x := metrics.Export(target)
 		observers = append(observers, x)
-		o.closers = append(o.closers, func() error {
+		o.onClose(func() error {
 			err := x.Close()
 			if err != nil {
-				fmt.Fprintln(a.Err, plain.Line("pawl: "+err.Error()))
+				fmt.Fprintln(e.Err, plain.Line("pawl: "+err.Error()))
 			}
 			return err
 		})
@@ -54,16 +54,16 @@ func (a *App) attachObservers(o *opened, f *flags, fr front, nodes *memory.Nodes
 	events, done := o.Events(ctx, o.View().Began()), make(chan struct{})
 	go func() {
 		defer close(done)
-		for e, err := range events {
+		for ev, err := range events {
 			if err != nil {
 				return // the log broke: the run itself reports it
 			}
 			for _, w := range observers {
-				w.Apply(e)
+				w.Apply(ev)
 			}
 		}
 	}()
-	o.closers = append(o.closers, func() error {
+	o.onClose(func() error {
 		// The session is closed by now, which ends its events.
 		defer stop()
 		select {
@@ -94,5 +94,5 @@ func pressure(r settings.Resources, now func() time.Time, folders ...string) fun
 
 // pressure makes new work wait while the machine lacks something.
 func (s *assembly) pressure(conf *session.Config) {
-	conf.Pressure = pressure(s.c.conf.User.Resources, s.a.Now, s.c.dir, s.c.paths.State)
+	conf.Pressure = pressure(s.c.conf.User.Resources, s.e.Now, s.c.dir, s.c.paths.State)
 }

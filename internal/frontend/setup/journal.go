@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"path/filepath"
@@ -8,9 +8,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 )
 
-// journal returns the journal that finds changes by commands. It does nothing
+// newJournal returns the journal that finds changes by commands. It does nothing
 // before the first command. Without a session it keeps nothing.
-func (a *App) journal(dir string, paths settings.Paths, noSession bool, git *workspace.Git) *journal.Journal {
+func newJournal(dir string, paths settings.Paths, noSession bool, git *workspace.Git) *journal.Journal {
 	opt := journal.Options{Dir: filepath.Join(paths.State, "journal"), Skip: []string{paths.State, paths.Config}, Git: git}
 	if noSession {
 		opt.Dir = ""

@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 // textFolders returns the folders of skills or commands, in the order of
 // precedence. They are only text, like rules, so they are read in untrusted
 // folders too.
-func (a *App) textFolders(dir string, p settings.Paths, what string, plugins []usedPlugin) []skills.Folder {
+func (e *Environment) textFolders(dir string, p settings.Paths, what string, plugins []Plugin) []skills.Folder {
 	var out []skills.Folder
 	for _, at := range []string{".pawl", ".agents", ".claude"} {
 		out = append(out, skills.Folder{Root: dir, Path: path.Join(at, what)})
@@ -30,7 +30,7 @@ func (a *App) textFolders(dir string, p settings.Paths, what string, plugins []u
 			out = append(out, skills.Folder{Root: p.Root, Path: at, Prefix: p.Name + ":"})
 		}
 	}
-	home := a.Env("HOME")
+	home := e.Env("HOME")
 	if home == "" || filepath.Clean(home) == dir { // then they are the folder's own
 		return out
 	}
@@ -40,16 +40,16 @@ func (a *App) textFolders(dir string, p settings.Paths, what string, plugins []u
 	return out
 }
 
-// commands reads the commands that a person or a project keeps in files, and the
+// commandsIn reads the commands that a person or a project keeps in files, and the
 // skills that a person may send. A skill wins over a command of the same name.
-func (a *App) commands(dir string, p settings.Paths, plugins []usedPlugin, known []skills.Skill) (out []slash.Custom, warnings []string) {
+func (e *Environment) commandsIn(dir string, p settings.Paths, plugins []Plugin, known []skills.Skill) (out []slash.Custom, warnings []string) {
 	var all []skills.Command
 	for _, s := range known {
 		if !s.NoPerson && !slash.Builtin(s.Name) { // the model reads it all the same
 			all = append(all, s.Command())
 		}
 	}
-	files, warnings := skills.LoadCommands(a.textFolders(dir, p, "commands", plugins)...)
+	files, warnings := skills.LoadCommands(e.textFolders(dir, p, "commands", plugins)...)
 	for _, c := range files {
 		if slash.Builtin(c.Name) {
 			warnings = append(warnings, fmt.Sprintf("%s can not be used: pawl has a command /%s of its own; give the file another name", c.File, c.Name))
@@ -68,19 +68,19 @@ func (a *App) commands(dir string, p settings.Paths, plugins []usedPlugin, known
 	return out, warnings
 }
 
-// listCommands reads the commands before a session is open; what is wrong with them is
+// Commands reads the commands before a session is open; what is wrong with them is
 // told when it opens.
-func (a *App) listCommands(f *flags) []slash.Custom {
-	dir, err := a.realDir(f)
+func (e *Environment) Commands(opt *Options) []slash.Custom {
+	dir, err := e.RealDir(opt.Dir)
 	if err != nil {
 		return nil
 	}
-	_, paths, err := a.settings()
+	_, paths, err := e.Settings()
 	if err != nil {
 		return nil
 	}
-	plugins, _ := a.plugins(paths, dir)
-	known, _ := skills.Load(a.textFolders(dir, paths, "skills", plugins)...)
-	out, _ := a.commands(dir, paths, plugins, known)
+	plugins, _ := e.Plugins(paths, dir)
+	known, _ := skills.Load(e.textFolders(dir, paths, "skills", plugins)...)
+	out, _ := e.commandsIn(dir, paths, plugins, known)
 	return out
 }

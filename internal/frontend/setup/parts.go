@@ -1,6 +1,7 @@
-package cli
+package setup
 
 import (
+	"cmp"
 	mathrand "math/rand/v2"
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
@@ -15,25 +16,25 @@ import (
 
 // assembly is what is known when a session is put together.
 type assembly struct {
-	a  *App
-	f  *flags
-	fr front
-	c  choices
-	w  world
-	t  instructions
-	o  *opened
+	e   *Environment
+	opt *Options
+	fr  Frontend
+	c   choices
+	w   services
+	t   instructions
+	o   *Opened
 }
 
 // parts lists the parts of a session. To add a part, write it in the file of
 // its subject and add it here.
 var parts = []func(*assembly, *session.Config){
-	(*assembly).whose,
+	(*assembly).identity,
 	(*assembly).models,
 	(*assembly).tools,
 	(*assembly).rights,
-	(*assembly).judged,
-	(*assembly).remembered,      // memory.go
-	(*assembly).fixed,           // autofix.go
+	(*assembly).progress,
+	(*assembly).memory,          // memory.go
+	(*assembly).autofix,         // autofix.go
 	(*assembly).languageServers, // lsp.go
 	(*assembly).mcp,             // mcp.go
 	(*assembly).hooks,           // hooks.go
@@ -49,12 +50,12 @@ func (s *assembly) config() session.Config {
 }
 
 // whose sets which session it is, and its parent. Its store is still being opened.
-func (s *assembly) whose(conf *session.Config) {
+func (s *assembly) identity(conf *session.Config) {
 	conf.ID, conf.Dir = s.w.id, s.c.dir
-	conf.Front, conf.Version = s.fr.name, Version
-	conf.Program = program()
-	conf.Person, conf.ReadOnly = s.fr.person, s.fr.readOnly
-	conf.Now, conf.Sleep, conf.Jitter, conf.NewID = s.a.Now, session.SleepFor, mathrand.Float64, newID
+	conf.Front, conf.Version = s.fr.Name, s.e.Version
+	conf.Program = BuildID(s.e.Version)
+	conf.Person, conf.ReadOnly = s.fr.Person, s.fr.ReadOnly
+	conf.Now, conf.Sleep, conf.Jitter, conf.NewID = s.e.Now, session.SleepFor, mathrand.Float64, NewID
 }
 
 // models sets the models and how they are used.
@@ -62,20 +63,20 @@ func (s *assembly) models(conf *session.Config) {
 	conf.Model, conf.System = s.w.model, s.t.system
 	conf.Models = session.Models{
 		OpenModel: func(ref string) (llm.Model, error) {
-			m, err := s.a.resolve(ref, s.c.conf)
+			m, err := s.e.Resolve(ref, s.c.conf)
 			if err != nil {
 				return nil, err
 			}
 			return m.open()
 		},
-		Fallback: fallback(s.f, s.c.conf), RetryFor: s.c.retry, Timeout: s.f.timeout, Effort: first(s.f.effort, s.c.conf.User.Effort),
+		Fallback: fallback(s.opt, s.c.conf), RetryFor: s.c.retry, Timeout: s.opt.Timeout, Effort: cmp.Or(s.opt.Effort, s.c.conf.User.Effort),
 	}
 	conf.Limits = s.c.limits
 }
 
 // tools sets the tools.
 func (s *assembly) tools(conf *session.Config) {
-	conf.Tools = toolSet(s.o.model.info, s.t.kinds, s.t.skills, s.w.mask.String, s.w.search != nil)
+	conf.Tools = toolSet(s.o.model.Info, s.t.kinds, s.t.skills, s.w.mask.String, s.w.search != nil)
 	conf.Agents = s.c.conf.User.Agents.Levels()
 	if s.w.search != nil {
 		conf.Search, conf.SearchUSD = s.w.search, s.c.conf.User.Search.Price
@@ -89,12 +90,12 @@ func (s *assembly) tools(conf *session.Config) {
 // rights sets permissions and routing.
 func (s *assembly) rights(conf *session.Config) {
 	conf.Permission, conf.Route = s.c.perm, s.c.routes
-	conf.GitUses = s.o.uses.Of
+	conf.GitUses = s.o.GitUses.Of
 	conf.Keep = func(rule string) error { return settings.Grants{Path: s.c.paths.Grants()}.Add(s.c.dir, rule) }
 }
 
 // judged sets the configuration of stuck detection and the window.
-func (s *assembly) judged(conf *session.Config) {
+func (s *assembly) progress(conf *session.Config) {
 	conf.Progress = s.c.conf.User.Progress
 	conf.Window, conf.Counter = s.c.conf.User.Window, counter(s.c.conf.User.Window)
 }

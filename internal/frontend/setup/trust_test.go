@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"os"
@@ -47,7 +47,7 @@ func TestTrustInAWorkersTree(t *testing.T) {
 	}
 	state := func(dir, as string) trust.State {
 		t.Helper()
-		v, err := (&folderTrust{dir: dir, as: as, home: "/home/nobody", store: store}).compare(parts(dir))
+		v, err := (&Trust{Dir: dir, as: as, home: "/home/nobody", store: store}).compare(parts(dir))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"context"
@@ -27,7 +27,7 @@ var passedToAWS = strings.Fields(`AWS_PROFILE AWS_REGION AWS_DEFAULT_REGION AWS_
 // credentialProgram returns what runs the program of a profile of AWS: the person's own,
 // with their rights, from their own files. Nothing of it may lie in the workspace, where
 // a repository or a model could have put it.
-func (a *App) credentialProgram(workspace string) catalog.Program {
+func (e *Environment) credentialProgram(workspace string) catalog.Program {
 	return func(ctx context.Context, files []string, line string) ([]byte, error) {
 		words := shellsyntax.Fields(line, " \t")
 		if len(words) == 0 {

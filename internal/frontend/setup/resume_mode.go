@@ -1,9 +1,8 @@
-package cli
+package setup
 
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -13,17 +12,17 @@ import (
 // holds. Without one it is the session's own, but a mode that allows more than
 // a new session would have is not taken over silently: a person is asked, and
 // without a person a flag must name it.
-func (a *App) settleMode(ctx context.Context, o *opened, f *flags, fr front, start permission.Mode) error {
+func (e *Environment) settleMode(ctx context.Context, o *Opened, opt *Options, fr Frontend, start permission.Mode) error {
 	was := o.View().Mode()
-	if fr.readOnly || o.View().Began() == 0 || was == start {
+	if fr.ReadOnly || o.View().Began() == 0 || was == start {
 		return nil
 	}
 	switch {
-	case f.mode != "":
+	case opt.Mode != "":
 	case !was.Wider(start):
 		return nil
-	case fr.confirm != nil:
-		yes, err := fr.confirm(fmt.Sprintf("this session was in mode %s, which allows more than %s: go on in %s? [y]es, [n]o: ", was, start, was))
+	case fr.Confirm != nil:
+		yes, err := fr.Confirm(fmt.Sprintf("this session was in mode %s, which allows more than %s: go on in %s? [y]es, [n]o: ", was, start, was))
 		if err != nil {
 			return err
 		}
@@ -31,13 +30,8 @@ func (a *App) settleMode(ctx context.Context, o *opened, f *flags, fr front, sta
 			return nil
 		}
 	default:
-		o.warnings = append(o.warnings, fmt.Sprintf("the session was in mode %s and goes on in %s; --permission-mode %s names it again", was, start, was))
+		o.warn(fmt.Sprintf("the session was in mode %s and goes on in %s; --permission-mode %s names it again", was, start, was))
 	}
 	_, err := o.Submit(ctx, session.SetMode{Mode: string(start)})
 	return err
-}
-
-func answeredYes(answer string) bool {
-	w := strings.ToLower(strings.TrimSpace(answer))
-	return w == "y" || w == "yes"
 }

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// Limits of how many parts, and lines of each, a person is shown.
+const (
+	shownParts = 20
+	shownLines = 8
+)
+
+// showTrust shows what runs of a folder, with the relevant lines, and what changed.
+func showTrust(out io.Writer, t *setup.Trust, whole bool) {
+	say := func(format string, args ...any) { fmt.Fprintln(out, plain.Line(fmt.Sprintf(format, args...))) }
+	v := t.Verdict
+	say("%s: %s", t.Dir, trustState(v))
+	runs := showRunning(say, v)
+	if !whole {
+		say("  there are more projects than were looked at; pawl asks about a check of theirs when it would run")
+	}
+	if runs > 0 {
+		say("to trust it is to trust the code that these run, tests too: an edit of source does not ask again, a change of what is shown here does")
+	}
+	showIdle(say, v, runs)
+}
+
+// trustState puts into words how a folder is trusted.
+func trustState(v trust.Verdict) string {
+	switch {
+	case v.Replaced:
+		return "another folder than the one that was trusted at this path"
+	case v.Declined:
+		return "not trusted: you said no"
+	}
+	return map[trust.State]string{
+		trust.Nothing: "there is nothing in it that pawl would run by itself", trust.Trusted: "trusted", trust.Untrusted: "not trusted", trust.Changed: "changed since it was trusted",
+	}[v.State]
+}
+
+// showRunning shows the parts that pawl runs by itself, and returns how many there are.
+func showRunning(say func(string, ...any), v trust.Verdict) (runs int) {
+	for _, p := range v.Parts {
+		if !p.Kind.Runs() {
+			continue
+		}
+		if runs == 0 {
+			say("pawl runs by itself, as you, checks after changes, language servers when code is asked about, MCP servers for their tools and hooks:")
+		}
+		if runs++; runs <= shownParts {
+			showPart(say, p, v.State == trust.Changed)
+		}
+	}
+	if runs > shownParts {
+		say("  … and %d more; pawl trust status --json lists all", runs-shownParts)
+	}
+	return runs
+}
+
+// showPart shows one part with its lines; why: also why it is not trusted.
+func showPart(say func(string, ...any), p trust.Judged, why bool) {
+	mark := ""
+	if !p.Trusted && why {
+		mark = " (" + p.Why + ")"
+	}
+	name := map[trust.Kind]string{trust.LSP: "language server ", trust.MCP: "MCP server ", trust.Hook: "hook "}[p.Kind] + p.Name
+	say("  %s: %s%s", name, strings.Join(p.Runs, ", "), mark)
+	lines := p.Lines
+	if p.Was != nil && !p.Trusted {
+		lines = p.Difference()
+	}
+	for i, l := range lines {
+		if i == shownLines {
+			say("      … and %d lines more", len(lines)-i)
+			break
+		}
+		say("      %s", l)
+	}
+}
+
+// showIdle shows the parts that no pawl runs. runs is how many others there are.
+func showIdle(say func(string, ...any), v trust.Verdict, runs int) {
+	head := true
+	for i, p := range v.Parts {
+		if p.Kind.Runs() {
+			continue
+		}
+		if head {
+			say("not run by this pawl, trusted or not:")
+			head = false
+		}
+		if i-runs >= shownParts {
+			say("  … and more; pawl trust status --json lists all")
+			return
+		}
+		line := "  " + string(p.Kind) + ": " + p.Name
+		if len(p.Runs) > 0 {
+			line += ": " + strings.Join(p.Runs, ", ")
+		}
+		say("%s", line)
+	}
+}

@@ -1,0 +1,135 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/folder"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/route"
+)
+
+// choices are the values of options, settings and environment. What depends on few
+// of them, and takes its time, is begun meanwhile.
+type choices struct {
+	dir      string
+	paths    settings.Paths
+	conf     settings.Loaded
+	plan     []event.PhaseStep
+	limits   budget.Limits
+	retry    time.Duration
+	posix    bool
+	perm     *permission.Policy
+	routes   route.Config
+	trust    *Trust
+	plugins  []Plugin
+	by       Confinement
+	keys     <-chan []string             // of the folder's files of secrets, which are read meanwhile
+	store    func() (event.Store, error) // is being opened meanwhile
+	readOnly bool                        // as Frontend.ReadOnly
+}
+
+func (e *Environment) choices(ctx context.Context, opt *Options, fr Frontend, o *Opened) (choices, error) {
+	c, err := e.readFolder(opt, fr)
+	if err != nil {
+		return c, err
+	}
+	c.store = e.openingStore(ctx, opt, c.paths, c.conf, o)
+	var confined func() (Confinement, string, error) // is found out meanwhile
+	if !fr.ReadOnly {
+		confined = e.confining(opt, c.conf, c.paths, c.dir, fr.Made)
+	}
+	if permission.Wide(c.dir, e.Env("HOME")) || permission.Wide(c.dir, e.home()) {
+		o.warn("this is " + c.dir + ", no project's folder: every change here is asked about, whatever the mode but yolo; start pawl in the folder that it shall work in")
+	}
+	o.warn(c.conf.Warnings...)
+	if err := e.chooseModels(ctx, opt, fr, &c, o); err != nil {
+		return c, err
+	}
+	c.posix = shell.New(shell.Options{Root: c.dir}).POSIX() // starts nothing
+	if confined != nil {
+		warning := ""
+		if c.by, warning, err = confined(); err != nil {
+			return c, err
+		}
+		if warning != "" {
+			o.Warnings = append([]string{warning}, o.Warnings...)
+		}
+	}
+	if c.perm, err = e.permissions(opt, c, fr); err != nil {
+		return c, err
+	}
+	if c.routes, err = routes(opt, c.conf.User); err != nil || fr.ReadOnly {
+		return c, err
+	}
+	return c, e.chooseTrust(opt, fr, &c, o)
+}
+
+// readFolder reads the configuration that holds in the folder.
+func (e *Environment) readFolder(opt *Options, fr Frontend) (c choices, err error) {
+	c.readOnly = fr.ReadOnly
+	if c.dir, err = e.RealDir(opt.Dir); err != nil {
+		return c, err
+	}
+	keys := make(chan []string, 1)
+	go func(dir string) { keys <- folder.Keys(dir) }(c.dir)
+	c.keys = keys
+	if c.plan, err = e.planFile(opt.Plan); err != nil {
+		return c, err
+	}
+	if c.paths, err = settings.PathsFrom(e.Env); err != nil {
+		return c, err
+	}
+	if opt.NoSession {
+		c.paths.Results = filepath.Join(os.TempDir(), "pawl-"+NewID())
+	}
+	c.conf, err = settings.Load(c.paths, c.dir)
+	return c, err
+}
+
+// chooseModels chooses the model, and what bounds its use. None is opened.
+func (e *Environment) chooseModels(ctx context.Context, opt *Options, fr Frontend, c *choices, o *Opened) (err error) {
+	if fr.ReadOnly {
+		o.model = offlineChoice("nothing is asked of it")
+	} else if o.model, err = e.chooseModel(ctx, opt, c.conf, fr); err != nil {
+		return err
+	}
+	if c.limits, err = limits(opt, c.conf.User.Budget, fr.Person, o.model.Info); err != nil {
+		return err
+	}
+	if c.retry, err = retryFor(opt, c.conf); err != nil {
+		return err
+	}
+	for _, ref := range fallback(opt, c.conf) {
+		if _, err := e.Resolve(ref, c.conf); err != nil && !fr.ReadOnly {
+			o.warn(fmt.Sprintf("the fallback model %s can not be used: %v", ref, err))
+		}
+	}
+	if c.limits.Assumed && o.model.Info.Price == nil {
+		o.warn(fmt.Sprintf("no price is known: costs are not counted, and the budget of $%.2f does not hold", c.limits.USD))
+	}
+	return nil
+}
+
+// chooseTrust decides what of the folder and of plugins may run.
+func (e *Environment) chooseTrust(opt *Options, fr Frontend, c *choices, o *Opened) (err error) {
+	if c.trust, err = e.folderTrust(opt, *c, fr, o); err != nil {
+		return err
+	}
+	c.plugins = e.usePlugins(c.paths, c.dir, o)
+	if c.by.Has.Workspace { // the sandbox confines the folder's checks
+		return nil
+	}
+	trusted, err := c.trust.allChecks(finderOf(c.conf.User, c.dir, e.Env))
+	if trusted {
+		c.perm.Trust()
+	}
+	return err
+}

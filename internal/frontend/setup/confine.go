@@ -1,0 +1,109 @@
+package setup
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// Confinement is how the commands of a session are confined (SPEC 16.12).
+type Confinement struct {
+	boxes *sandbox.Boxes     // nil: they are not confined
+	Has   permission.Sandbox // what the sandbox can do here
+}
+
+// confining finds out how commands can be confined in a folder. warning names
+// what is missing; if a person configured a sandbox, that is an error. For a
+// folder that pawl made itself nothing is kept. The test runs in parallel with
+// the rest of the start; the result waits for it.
+func (e *Environment) confining(opt *Options, conf settings.Loaded, paths settings.Paths, dir string, made bool) func() (by Confinement, warning string, err error) {
+	var by Confinement
+	var warning string
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		by, warning, err = e.Confine(opt, conf, paths, dir, made)
+	}()
+	return func() (Confinement, string, error) {
+		<-done
+		return by, warning, err
+	}
+}
+
+// Confine is confining, at once.
+func (e *Environment) Confine(opt *Options, conf settings.Loaded, paths settings.Paths, dir string, made bool) (by Confinement, warning string, err error) {
+	want, from := opt.Sandbox, "--sandbox"
+	if want == "" {
+		want, from = conf.User.Sandbox, "\"sandbox\" of your configuration"
+	}
+	switch want {
+	case "off":
+		by.Has.Off = true
+		return by, "", nil
+	case "", "workspace", "read-only":
+	default:
+		return by, "", Usage("%s is %q: use workspace, read-only or off", from, want)
+	}
+	missing := func(what string, err error) (Confinement, string, error) {
+		if want != "" {
+			return by, "", fault.NewConfiguration("see: pawl doctor; --sandbox off runs commands without it", "%s asks for a sandbox (%s), and %s: %v", from, want, what, err)
+		}
+		then := "the mode auto behaves as accept-edits, a folder's checks ask unless you trust it, and what is allowed may do all that you may"
+		if errors.Is(err, confine.ErrPolicy) {
+			then = "every command asks, and what is allowed may do all that you may"
+			if by.boxes != nil {
+				then = strings.Replace(then, "every", "every other", 1)
+			}
+		}
+		return by, what + ": " + err.Error() + "; " + then + " (see: pawl doctor)", nil
+	}
+	boxes := sandbox.NewBoxes(e.Env, dir, paths.Spill(), paths.State, paths.Config)
+	boxes.Temporary, boxes.Self = opt.NoSession || made, e.Self
+	readOnly, workspace := boxes.Try()
+	if readOnly != nil {
+		return missing("commands are not confined", readOnly)
+	}
+	by = Confinement{boxes, permission.Sandbox{ReadOnly: true, Workspace: workspace == nil, Narrow: want == "read-only", Named: want != ""}}
+	if workspace != nil && want != "read-only" {
+		return missing("only commands that just read are confined", workspace)
+	}
+	return by, "", nil
+}
+
+// Confined reports whether commands are confined at all.
+func (by Confinement) Confined() bool { return by.boxes != nil }
+
+// Starter returns a starter of processes that can be confined so. stop ends them,
+// and removes what it leaves.
+func (by Confinement) Starter() (start *shell.Starter, stop func()) {
+	start = by.newStarter()
+	return start, func() {
+		_ = start.Close()
+		if by.boxes != nil {
+			_ = by.boxes.Close()
+		}
+	}
+}
+
+func (by Confinement) newStarter() *shell.Starter {
+	if by.boxes == nil {
+		return shell.NewStarter(shell.StarterOptions{})
+	}
+	return shell.NewStarter(shell.StarterOptions{Confiner: by.boxes})
+}
+
+// Git returns how pawl's own git is confined.
+func (by Confinement) Git() process.Confine {
+	if by.boxes == nil {
+		return process.Free
+	}
+	return process.Confine{}
+}

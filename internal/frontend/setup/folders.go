@@ -1,0 +1,50 @@
+package setup
+
+import (
+	"os"
+	"path/filepath"
+)
+
+func IsRepository(dir string) bool {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return false
+		}
+		dir = up
+	}
+}
+
+func RealPath(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+// RealDir returns the real path of a folder to work in; "" is the current one.
+func (e *Environment) RealDir(dir string) (string, error) {
+	if dir == "" {
+		dir = e.Dir
+	}
+	real, err := RealPath(dir)
+	if err != nil {
+		return "", Usage("cannot work in %s: %w", dir, err)
+	}
+	if st, err := os.Stat(real); err != nil || !st.IsDir() {
+		return "", Usage("cannot work in %s: it is not a folder", dir)
+	}
+	return real, nil
+}
+
+// Path returns a file that somebody named, relative to the current folder.
+func (e *Environment) Path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(e.Dir, name)
+}

@@ -1,0 +1,214 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pawl-agent/pawl/internal/adapter/folder"
+	hookrun "github.com/pawl-agent/pawl/internal/adapter/hook"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/engine/hooks"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// userHooks returns the hooks of a person's own configuration, including those
+// that pawl does not run.
+func userHooks(conf settings.Settings) []hook.Rule {
+	rules, _ := hook.Rules("config.json", conf.Hooks) // it was read before
+	return rules
+}
+
+// trustedHooks are the folder's hooks that a person trusted, as they were then.
+func (t *Trust) trustedHooks() (rules []hook.Rule, were map[string]trust.Part) {
+	v, err := t.compare(t.hookParts)
+	if err != nil {
+		return nil, nil // it was reported, and nothing is trusted
+	}
+	were = map[string]trust.Part{}
+	for i, j := range v.Parts {
+		if j.Trusted {
+			rules = append(rules, t.hooks[i])
+			were[t.hooks[i].From+t.hooks[i].Name] = j.Part
+		}
+	}
+	return rules, were
+}
+
+// hooks returns the runner of a session's hooks; nil if there are none.
+func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.Runner {
+	if c.trust == nil {
+		return nil // the session is only looked at
+	}
+	rules := userHooks(c.conf.User)
+	for _, r := range rules {
+		if r.Idle != "" {
+			o.warn(fmt.Sprintf("the hook %s of your config.json is not run: %s", r.Name, r.Idle))
+		}
+	}
+	theirs, were := c.trust.trustedHooks()
+	if rules = slices.Concat(rules, pluginHooks(c.plugins), theirs); len(rules) == 0 {
+		return nil
+	}
+	home := e.Env("HOME")
+	return hookrun.New(rules, hookrun.Options{
+		Dir: c.dir, Start: starter,
+		Confine: func(r hook.Rule) process.Confine {
+			if r.Free {
+				return process.Free
+			}
+			confine := withReads(c.by.server(), r.Root)
+			if _, project := were[r.From+r.Name]; !project && r.Root == "" && confine.Level != process.Unconfined {
+				confine.Reads = append(slices.Clone(confine.Reads), ownFiles(r.Command, home)...)
+			}
+			return confine
+		},
+		Changed: func(r hook.Rule) string {
+			if r.Root != "" {
+				return changedHook(c.plugins, r)
+			}
+			was, project := were[r.From+r.Name]
+			if !project {
+				return ""
+			}
+			now, err := folder.HookPart(c.dir, r)
+			switch {
+			case err != nil:
+				return err.Error()
+			case now.Hash != was.Hash:
+				return changedSince(was, now)
+			}
+			return ""
+		},
+	})
+}
+
+// ownFiles returns the files that the command of a person's own hook names: it
+// may read its own script wherever that is.
+func ownFiles(command, home string) []string {
+	var out []string
+	for _, w := range trust.Words(command) {
+		for _, v := range []string{"~/", "$HOME/", "${HOME}/"} {
+			if rest, ok := strings.CutPrefix(w, v); ok && home != "" {
+				w = filepath.Join(home, rest)
+			}
+		}
+		if !filepath.IsAbs(w) {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(w)
+		if err != nil {
+			continue
+		}
+		if st, err := os.Stat(real); err == nil && st.Mode().IsRegular() {
+			out = append(out, real)
+		}
+	}
+	return out
+}
+
+// ListedHook is a configured hook.
+type ListedHook struct {
+	hook.Rule
+	Inert string // why it does not run, "" if it does
+}
+
+// ListHooks lists the hooks of a folder, "" for the current one, and the person's own.
+func (e *Environment) ListHooks(dir string) ([]ListedHook, error) {
+	conf, paths, err := e.Settings()
+	if err != nil {
+		return nil, err
+	}
+	t, err := e.StoredTrust(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []ListedHook
+	add := func(r hook.Rule, inert string) { out = append(out, ListedHook{r, cmp.Or(r.Idle, inert)}) }
+	for _, r := range userHooks(conf.User) {
+		add(r, "")
+	}
+	plugins, _ := e.Plugins(paths, t.Dir) // what can not be read is told by pawl plugin
+	for _, p := range plugins {
+		for i, r := range p.Content.Hooks {
+			add(r, p.WhyNot(p.Content.HookParts[i]))
+		}
+	}
+	rules, parts, err := folder.Hooks(t.Dir)
+	if err != nil {
+		return nil, err
+	}
+	v, verr := t.compare(parts) // what cannot be read counts as missing, so it is not trusted
+	for i, j := range v.Parts {
+		why := j.Why
+		if verr != nil {
+			why = verr.Error()
+		}
+		add(rules[i], why)
+	}
+	return out, nil
+}
+
+// hooks adds the hooks of a person, and those of the folder that are trusted.
+func (s *assembly) hooks(conf *session.Config) { conf.Hooks = s.w.hooks }
+
+// joinedHooks are those of the configuration and of the program that drives pawl.
+type joinedHooks []hooks.Runner
+
+// joinHooks joins the hooks of a program, nil for none, to others.
+func joinHooks(ours hooks.Runner, program *agentsdk.Hooks) hooks.Runner {
+	switch {
+	case program == nil:
+		return ours
+	case ours == nil:
+		return program
+	}
+	return joinedHooks{ours, program}
+}
+
+// Rules implements hooks.Runner.
+func (j joinedHooks) Rules() (out []hook.Rule) {
+	for _, r := range j {
+		out = append(out, r.Rules()...)
+	}
+	return out
+}
+
+// Run implements hooks.Runner. All run in parallel.
+func (j joinedHooks) Run(ctx context.Context, rules []hook.Rule, input []byte) []hook.Ran {
+	out := make([]hook.Ran, len(rules))
+	for i, r := range rules {
+		out[i] = hook.Ran{Command: r.Command, Failed: "nobody runs it"} // which is no yes
+	}
+	var wg sync.WaitGroup
+	for _, runner := range j {
+		own := runner.Rules()
+		var mine []hook.Rule
+		var at []int
+		for i, r := range rules {
+			if slices.Contains(own, r) {
+				mine, at = append(mine, r), append(at, i)
+			}
+		}
+		if len(mine) == 0 {
+			continue
+		}
+		wg.Go(func() {
+			for i, ran := range runner.Run(ctx, mine, input) {
+				out[at[i]] = ran
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}

@@ -1,0 +1,89 @@
+package setup
+
+import (
+	"context"
+	"runtime"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/agents"
+	"github.com/pawl-agent/pawl/internal/adapter/memory"
+	"github.com/pawl-agent/pawl/internal/adapter/skills"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/answers"
+	"github.com/pawl-agent/pawl/internal/engine/prompt"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+)
+
+// instructions is what the model is told about the project and the person, and where
+// its notes are stored.
+type instructions struct {
+	system  string
+	rules   func(context.Context, session.Guidance) []string
+	nodes   *memory.Nodes // nil where nothing is kept
+	notes   tool.Notes
+	prefer  func(string) error
+	answers answers.Store
+	kinds   []agents.Kind // of agents that it may start
+	skills  []skills.Skill
+}
+
+func (e *Environment) instructions(ctx context.Context, opt *Options, fr Frontend, c choices, w services, o *Opened) (t instructions, err error) {
+	book, memory := &rulebook{e.Rules(c.dir, c.paths), w.mask.String}, e.Memory(c.paths, c.dir, w.mask.String)
+	t.rules = guidance(book, memory)
+	text, warnings, err := book.start(ctx, fr.ReadOnly)
+	if err != nil {
+		return t, err
+	}
+	o.warn(warnings...)
+	if !fr.ReadOnly {
+		known, warnings := memory.prompt()
+		text = known + text // rules come last: they are the closest to the task
+		o.warn(warnings...)
+	}
+	memory.rules = text
+	if !fr.ReadOnly && c.conf.User.Agents.Levels() > 0 {
+		t.kinds, warnings = e.kinds(c.dir, c.paths, c.plugins, w.mask.String)
+		o.warn(warnings...)
+	}
+	dir := c.dir
+	if fr.WorkerTree {
+		dir = "the current folder" // of all workers: their prompts begin alike, for the provider's cache (SPEC 14.4)
+	}
+	t.system = opt.SystemPrompt
+	commands := fr.Commands || fr.Person
+	var known []skills.Skill
+	if !fr.ReadOnly && (t.system == "" || commands) {
+		known, warnings = skills.Load(e.textFolders(c.dir, c.paths, "skills", c.plugins)...)
+		o.warn(warnings...)
+	}
+	if !fr.ReadOnly && commands {
+		o.Custom, warnings = e.commandsIn(c.dir, c.paths, c.plugins, known)
+		o.warn(warnings...)
+	}
+	if t.system == "" {
+		t.skills = known
+		t.system = prompt.System(prompt.Facts{
+			Dir: dir, OS: runtime.GOOS, Shell: shellName(c.posix), Git: IsRepository(c.dir), Date: e.Now().Format("2006-01-02"),
+			Mode: string(c.perm.Mode()), Person: fr.Person,
+		})
+	}
+	t.system += text
+	if opt.AppendPrompt != "" {
+		t.system = strings.TrimRight(t.system, "\n") + "\n\n" + opt.AppendPrompt + "\n"
+	}
+	if opt.NoSession || fr.WorkerTree {
+		return t, nil
+	}
+	t.nodes, t.notes, t.prefer = memory.Turns, memory, memory.prefer
+	if c.conf.User.QueryCache {
+		t.answers = memory
+	}
+	return t, nil
+}
+
+func shellName(posix bool) string {
+	if posix {
+		return "sh"
+	}
+	return "bash"
+}

@@ -1,0 +1,148 @@
+package setup
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/lsp"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/symbols"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// serverTable returns the known language servers with the person's
+// configuration; none if they are switched off.
+func serverTable(c settings.LSP) []lsp.Server {
+	if !c.On() {
+		return nil
+	}
+	set := map[string]lsp.Setting{}
+	for name, s := range c.Servers {
+		set[name] = lsp.Setting(s)
+	}
+	return lsp.Table(set)
+}
+
+// startLanguageServers returns those of a session (SPEC 12). They start when they
+// are first needed.
+func (e *Environment) startLanguageServers(dir string, paths settings.Paths, c settings.LSP, t *Trust, start process.Starter, by process.Confine) *lsp.Servers {
+	return lsp.New(lsp.Options{
+		Asked: func() (time.Time, string) { return restartAsked(paths, dir) },
+		Root:  dir, Table: serverTable(c), Start: start, Confine: by, Trusted: t.server, Find: e.serverProgram, Version: e.Version, Memory: c.MemoryMB << 20, Now: e.Now,
+	})
+}
+
+// serverProgram finds a language server's program.
+func (e *Environment) serverProgram(name string) (string, error) {
+	if e.Program == nil {
+		return "", exec.ErrNotFound
+	}
+	return e.Program(name)
+}
+
+// server reports whether a language server may run code of the folder, in its
+// present state.
+func (t *Trust) server(name string) bool {
+	if t == nil {
+		return false
+	}
+	v, err := t.compare(lsp.Parts(t.Dir, t.servers, t.find))
+	return err == nil && slices.ContainsFunc(v.Parts, func(j trust.Judged) bool { return j.Kind == trust.LSP && j.Name == name && j.Trusted })
+}
+
+// LanguageServers returns the language servers of a folder without a session. They
+// are started by start, nil if none is.
+func (e *Environment) LanguageServers(dir string, start process.Starter) (*lsp.Servers, error) {
+	root, err := e.RealDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := settings.PathsFrom(e.Env)
+	if err != nil {
+		return nil, err
+	}
+	conf, err := settings.Load(paths, root)
+	if err != nil {
+		return nil, err
+	}
+	if !conf.User.LSP.On() {
+		return nil, Usage("language servers are switched off in your configuration (lsp.enable)")
+	}
+	t, _, _, err := e.ReadTrust(root)
+	if err != nil {
+		return nil, err
+	}
+	return e.startLanguageServers(root, paths, conf.User.LSP, t, start, process.Free), nil
+}
+
+// restartFile is the file by which a pawl asks others in the folder to restart
+// their servers: they share nothing else.
+func restartFile(paths settings.Paths, dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return filepath.Join(paths.State, "lsp", hex.EncodeToString(sum[:8])+".restart")
+}
+
+// restartAsked returns when that was last asked, and for which server.
+func restartAsked(paths settings.Paths, dir string) (at time.Time, name string) {
+	file := restartFile(paths, dir)
+	st, err := os.Stat(file)
+	if err != nil {
+		return at, ""
+	}
+	b, _ := os.ReadFile(file) // one that is gone again asks for all
+	return st.ModTime(), strings.TrimSpace(string(b))
+}
+
+// RestartLanguageServers has the servers of a folder restarted, in whichever
+// conversation they run; name is one of them, "" for all.
+func (e *Environment) RestartLanguageServers(dir, name string) error {
+	root, err := e.RealDir(dir)
+	if err != nil {
+		return err
+	}
+	paths, err := settings.PathsFrom(e.Env)
+	if err != nil {
+		return err
+	}
+	conf, err := settings.Load(paths, root)
+	if err != nil {
+		return err
+	}
+	if table := serverTable(conf.User.LSP); name != "" && !slices.ContainsFunc(table, func(s lsp.Server) bool { return s.Name == name }) {
+		return Usage("there is no language server %s; see: pawl lsp", name)
+	}
+	file := restartFile(paths, root)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(name+"\n"), 0o600)
+}
+
+// server returns how language servers are confined: like commands that change
+// the workspace, since they keep caches; without the network.
+func (by Confinement) server() process.Confine {
+	switch {
+	case by.boxes == nil:
+		return process.Free
+	case by.Has.Workspace && !by.Has.Narrow:
+		return process.Confine{Level: process.Workspace}
+	}
+	return process.Confine{}
+}
+
+// languageServers adds language servers and their tools, if there are any.
+func (s *assembly) languageServers(conf *session.Config) {
+	conf.Joining = codeTools(s.w.servers)
+	conf.Symbols = symbols.New(s.w.files, s.w.servers)
+	if s.w.servers != nil {
+		conf.Code, conf.CodeWatch = s.w.servers, s.w.servers
+	}
+}

@@ -1,0 +1,127 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/offline"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
+	"github.com/pawl-agent/pawl/internal/adapter/replay"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/web"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+)
+
+func (e *Environment) Settings() (settings.Loaded, settings.Paths, error) {
+	paths, err := settings.PathsFrom(e.Env)
+	if err != nil {
+		return settings.Loaded{}, paths, err
+	}
+	conf, err := settings.Load(paths, e.Dir)
+	return conf, paths, err
+}
+
+// probe asks the usual ports of local servers for their identity.
+func (e *Environment) Probe(ctx context.Context) []catalog.Local {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	return catalog.Probe(ctx, nil, e.Env)
+}
+
+// catalogConfig returns the settings about models.
+func (e *Environment) catalogConfig(conf settings.Loaded) catalog.Config {
+	c := catalog.Config{Model: conf.User.Model, Store: conf.User.ServerState, Models: map[string]catalog.Override{}}
+	for name, m := range conf.User.Models {
+		c.Models[name] = catalog.Override{Price: m.Price, Window: m.Window, MaxOutput: m.MaxOutput, Images: m.Images}
+	}
+	return c
+}
+
+// want is what may determine a model. ref is what the person named, "" for nothing.
+func (e *Environment) Want(ref string, conf settings.Loaded) catalog.Want {
+	return catalog.Want{Flag: ref, Env: e.Env, Config: e.catalogConfig(conf), Kept: e.Keys().Get, Program: e.credentialProgram(conf.Dir)}
+}
+
+// heldSecrets returns the values that must never be shown: pawl's own keys.
+func (e *Environment) Secrets() []string {
+	var out []string
+	for _, name := range append(catalog.SecretNames(), web.SearchKeys()...) {
+		if v := e.Env(name); v != "" {
+			out = append(out, v)
+		}
+	}
+	return append(out, e.Keys().values()...)
+}
+
+// modelChoice is a model that was chosen and not opened yet.
+type ModelChoice struct {
+	Info llm.Info
+	Why  string
+	open func() (llm.Model, error)
+	// tryKey asks whether the key in the variable keyName is right; nil if none
+	// is needed.
+	TryKey  func(context.Context) (catalog.Tried, bool)
+	KeyName string
+}
+
+func offlineChoice(why string) ModelChoice {
+	return ModelChoice{Info: offline.Info(), Why: why, open: func() (llm.Model, error) { return offline.New(), nil }}
+}
+
+func (e *Environment) chooseModel(ctx context.Context, opt *Options, conf settings.Loaded, fr Frontend) (ModelChoice, error) {
+	c, err := e.Resolve(opt.Model, conf)
+	if !errors.Is(err, catalog.ErrNone) || fr.Choose == nil {
+		return c, err
+	}
+	for refused := error(nil); ; {
+		ref, err := fr.Choose(ctx, refused)
+		if err != nil {
+			return c, err
+		}
+		if c, refused = e.Resolve(ref, conf); refused == nil {
+			return c, nil
+		}
+	}
+}
+
+// resolve finds the model of a reference; "" means the one of environment and settings.
+// Its replies are recorded if PAWL_RECORD names a file.
+func (e *Environment) Resolve(ref string, conf settings.Loaded) (ModelChoice, error) {
+	if file, ok := strings.CutPrefix(ref, "replay:"); ok {
+		m, err := replay.Open(file)
+		if err != nil {
+			return ModelChoice{}, err
+		}
+		return ModelChoice{Info: m.Info(), Why: "the command line", open: func() (llm.Model, error) { return m, nil }}, nil
+	}
+	c, err := e.resolveModel(ref, conf)
+	recorder := e.process().recorder
+	if err != nil || recorder == nil {
+		return c, err
+	}
+	open := c.open
+	c.open = func() (llm.Model, error) {
+		m, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return recorder.Wrap(m), nil
+	}
+	return c, nil
+}
+
+func (e *Environment) resolveModel(ref string, conf settings.Loaded) (ModelChoice, error) {
+	c, err := catalog.Resolve(e.Want(ref, conf))
+	if err != nil {
+		return ModelChoice{}, err
+	}
+	if c.Info.Provider == "offline" {
+		return offlineChoice(c.Why), nil
+	}
+	return ModelChoice{
+		Info: c.Info, Why: c.Why, open: func() (llm.Model, error) { return c.Open(nil) },
+		TryKey: func(ctx context.Context) (catalog.Tried, bool) { return c.TryKey(ctx, nil) }, KeyName: c.KeyName,
+	}, nil
+}

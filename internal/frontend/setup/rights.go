@@ -1,0 +1,100 @@
+package setup
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+func (e *Environment) permissions(opt *Options, c choices, fr Frontend) (*permission.Policy, error) {
+	conf, paths, dir := c.conf, c.paths, c.dir
+	name := cmp.Or(opt.Mode, conf.User.Mode)
+	if name == "" {
+		name = "accept-edits"
+		if fr.Person {
+			name = "ask"
+		}
+	}
+	mode, err := permission.ParseMode(name)
+	if err != nil {
+		return nil, Usage("%w", err)
+	}
+	grants, err := settings.Grants{Path: paths.Grants()}.List(dir)
+	if err != nil {
+		return nil, err
+	}
+	beside, err := e.beside(opt)
+	if err != nil {
+		return nil, err
+	}
+	p := permission.New(permission.Config{
+		Mode: mode, Root: dir, Home: e.Env("HOME"), RealHome: e.home(), Spill: paths.Spill(), State: paths.State, Own: ownFolders(paths), POSIX: c.posix, Sandbox: c.by.Has,
+	})
+	for _, set := range []struct {
+		from             permission.Source
+		allow, ask, deny []string
+	}{
+		{permission.User, conf.User.Permissions.Allow, conf.User.Permissions.Ask, conf.User.Permissions.Deny},
+		{permission.User, grants, nil, nil},
+		{permission.Project, nil, conf.Project.Ask, conf.Project.Deny},
+		{permission.Flag, append(beside, opt.Allow...), nil, opt.Deny},
+	} {
+		if err := p.Add(set.from, set.allow, set.ask, set.deny); err != nil {
+			if set.from == permission.Flag {
+				return nil, Usage("%w", err)
+			}
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// home returns the real path of the home folder, "" if it does not exist.
+func (e *Environment) home() string {
+	home := e.Env("HOME")
+	if home == "" {
+		return ""
+	}
+	real, err := RealPath(home)
+	if err != nil {
+		return ""
+	}
+	return real
+}
+
+// ownFolders returns the real paths of pawl's own folders: no command may read them.
+func ownFolders(paths settings.Paths) []string {
+	out := []string{paths.Config}
+	for _, p := range []string{paths.Config, paths.State} {
+		if real, err := RealPath(p); err == nil { // one that is not there yet has its own name only
+			out = append(out, real)
+		}
+	}
+	return out
+}
+
+// beside returns the rules that allow reading the folders of --add-dir.
+func (e *Environment) beside(opt *Options) ([]string, error) {
+	var out []string
+	for _, dir := range opt.AddDirs {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(e.Dir, dir)
+		}
+		real, err := RealPath(dir)
+		if err != nil {
+			return nil, Usage("--add-dir %s: %w", dir, err)
+		}
+		if st, err := os.Stat(real); err != nil || !st.IsDir() || strings.ContainsAny(real, "*?[]{}(),\n") {
+			return nil, Usage("--add-dir %s: it is no folder, or its name has signs that stand for others in a rule", dir)
+		}
+		if permission.Wide(real, e.Env("HOME")) || permission.Wide(real, e.home()) {
+			return nil, Usage("--add-dir %s: it holds keys and other projects; name the folder that is needed", dir)
+		}
+		out = append(out, "read("+filepath.ToSlash(real)+"/**)")
+	}
+	return out, nil
+}

@@ -1,0 +1,80 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/adapter/lsp"
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/adapter/web"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/hooks"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
+)
+
+// services are what a session works with. Each part that must be closed is closed with the Opened.
+type services struct {
+	id      string
+	model   llm.Model
+	files   *workspace.Workspace
+	shell   *shell.Shell
+	journal *journal.Journal
+	mask    *secrets.Masker
+	servers *lsp.Servers    // nil: none are used
+	outside session.Outside // nil: there are no MCP servers
+	hooks   hooks.Runner    // nil: there are none
+	search  *web.Search     // nil: none is configured
+}
+
+func (e *Environment) services(ctx context.Context, opt *Options, c choices, o *Opened) (w services, err error) {
+	if opt.NoSession {
+		o.onClose(func() error { return os.RemoveAll(c.paths.Spill()) }) // when nothing writes there any more
+	}
+	if w.id, err = e.sessionID(ctx, opt, c); err != nil {
+		return w, err
+	}
+	if w.model, err = o.model.open(); err != nil {
+		return w, err
+	}
+	if m, ok := w.model.(io.Closer); ok {
+		o.onClose(m.Close)
+	}
+	if conf := c.conf.User.Search; conf.API != "" || conf.URL != "" {
+		if w.search, err = web.NewSearch(web.SearchOptions{API: conf.API, URL: conf.URL, Env: e.Env}); err != nil {
+			o.warn("the web is not searched: " + err.Error())
+			w.search = nil
+		}
+		if conf.Price < 0 {
+			return w, fault.NewConfiguration("set it to USD for each search: pawl config set search.price 0.005", "search.price is %v", conf.Price)
+		}
+	}
+	outside, held, err := e.mcpServers(opt, c, o)
+	if err != nil {
+		return w, err
+	}
+	w.mask = secrets.New(slices.Concat(held, e.Secrets(), <-c.keys)...)
+	starter := o.starter(c.by)
+	o.Confinement, o.Git, o.GitUses = c.by, &workspace.Git{Starter: starter, Confine: c.by.Git()}, sandbox.NewGitUses(e.Env, c.dir)
+	if w.files, err = workspace.Open(c.dir, workspace.Options{Outside: true, Git: o.Git}); err != nil { // the permission gate decides before
+		return w, errors.Join(err, starter.Close())
+	}
+	w.shell = shell.New(shell.Options{Root: c.dir, Starter: starter, SpillDir: filepath.Join(c.paths.Spill(), w.id), Mask: w.mask.MaskBytes})
+	w.journal = newJournal(c.dir, c.paths, opt.NoSession, o.Git)
+	o.onClose(w.files.Close, starter.Close, w.shell.Close, w.journal.Close)
+	w.hooks = joinHooks(e.hooks(c, starter, o), opt.Driver.Hooks)
+	if c.conf.User.LSP.On() && c.trust != nil {
+		w.servers = e.startLanguageServers(c.dir, c.paths, c.conf.User.LSP, c.trust, starter, c.by.server())
+		o.onClose(w.servers.Close)
+	}
+	w.outside = e.startServers(outside, opt, c, starter, o)
+	return w, nil
+}

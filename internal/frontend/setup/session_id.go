@@ -1,0 +1,128 @@
+package setup
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"iter"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+)
+
+// This file finds the session that a command line means.
+
+// sessionID returns the session that the flags name, or an id for a new one.
+// For a new one it does not wait for the store.
+func (e *Environment) sessionID(ctx context.Context, opt *Options, c choices) (string, error) {
+	if !opt.Fork && opt.Resume == "" && !opt.Continue && opt.SessionID == "" {
+		return NewID(), nil
+	}
+	st, err := c.store()
+	if err != nil {
+		return "", err
+	}
+	dir := c.dir
+	var row event.Row
+	switch {
+	case opt.Resume != "" && opt.Resume != "latest":
+		r, err := st.Session(ctx, opt.Resume)
+		if err != nil {
+			return "", NoSession(err, opt.Resume)
+		}
+		row = r
+	case opt.Continue, opt.Resume == "latest":
+		for r, err := range OwnSessions(ctx, st, dir) {
+			if err != nil {
+				return "", err
+			}
+			if c.readOnly || !OfSwarm(ctx, st, r.ID) { // what a swarm wrote is taken back as all else is, but nobody talks to it
+				row = r
+				break
+			}
+		}
+		if row.ID == "" {
+			return "", Usage("there is no session of %s to continue", dir)
+		}
+	case opt.Fork:
+		return "", Usage("--fork-session needs --continue or --resume")
+	default:
+		return e.newSession(ctx, st, opt)
+	}
+	if row.Dir != "" && row.Dir != dir {
+		return "", Usage("session %s belongs to %s; go there, or give -C %s", row.ID, row.Dir, row.Dir)
+	}
+	if !opt.Fork {
+		if opt.SessionID != "" {
+			return "", Usage("--session-id names a new session; with --continue or --resume it needs --fork-session")
+		}
+		return row.ID, nil
+	}
+	id, err := e.newSession(ctx, st, opt)
+	if err != nil {
+		return "", err
+	}
+	at := row.Last
+	if opt.ForkAt > 0 {
+		at = opt.ForkAt
+	}
+	return id, st.Fork(ctx, event.Origin{Session: row.ID, At: at}, id)
+}
+
+func NoSession(err error, id string) error {
+	if errors.Is(err, event.ErrNoSession) {
+		return Usage("%w: %s; see: pawl sessions list", err, id)
+	}
+	return err
+}
+
+// newSession returns the id of a new session: an unused one from the flag.
+func (e *Environment) newSession(ctx context.Context, st event.Store, opt *Options) (string, error) {
+	if opt.SessionID == "" {
+		return NewID(), nil
+	}
+	if !sessionName().MatchString(opt.SessionID) {
+		return "", Usage("--session-id %q: give 8 to 64 letters, digits and hyphens, such as a UUID", opt.SessionID)
+	}
+	switch row, err := st.Session(ctx, opt.SessionID); {
+	case err == nil && row.ID == opt.SessionID:
+		return "", Usage("there is a session %s already; --resume %s goes on with it", row.ID, row.ID)
+	case err != nil && !errors.Is(err, event.ErrNoSession):
+		return "", err
+	}
+	return opt.SessionID, nil
+}
+
+var sessionName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9-]{7,63}$`)
+
+// newID returns 10 random bytes: enough to make a short prefix unique for a person.
+func NewID() string {
+	var b [10]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// ofSwarm reports whether a session is a swarm's.
+func OfSwarm(ctx context.Context, st event.Store, id string) bool {
+	for e, err := range st.Read(ctx, id, 0) {
+		b, ok := e.Body.(event.Opened)
+		return err == nil && ok && b.Front == SwarmFront
+	}
+	return false
+}
+
+// ownSessions yields the sessions of a folder, newest first, without those of
+// agents: these are continued only by name.
+func OwnSessions(ctx context.Context, st event.Store, dir string) iter.Seq2[event.Row, error] {
+	return func(yield func(event.Row, error) bool) {
+		for r, err := range st.Newest(ctx, dir) {
+			if (err != nil || r.Parent == nil) && !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// SwarmFront is Opened.Front of a swarm's log.
+const SwarmFront = "swarm"

@@ -1,0 +1,313 @@
+package setup
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/checks"
+	"github.com/pawl-agent/pawl/internal/adapter/folder"
+	"github.com/pawl-agent/pawl/internal/adapter/lsp"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// Trust decides which of a folder's own programs pawl may run by itself
+// (SPEC 16.1), for one session. At the start only the folder itself is read;
+// projects below it are read when a check of theirs is about to run.
+type Trust struct {
+	Dir  string
+	home string
+	// as, if set, is the folder whose answer counts: dir is a worker's copy of it.
+	// What has the same content there is trusted here; what a worker changed is not.
+	as      string
+	store   settings.Trust
+	finder  *checks.Finder // nil: no checks are run
+	servers []lsp.Server   // the language servers that may be started
+	find    func(program string) (string, error)
+	// by is who trusts the folder independent of stored answers: "flag", "pawl", or "".
+	by      string
+	folder  string        // see folder.Identity
+	Verdict trust.Verdict // on the parts that were judged last
+
+	first *firstHashes // used if by is set
+
+	mcp       *trust.Source // the folder's MCP servers as they were read; nil: none
+	hooks     []hook.Rule   // that the folder configures
+	hookParts []trust.Part
+}
+
+// firstHashes are the first hashes of the parts of a folder that is trusted
+// independent of stored answers: changes by a run are not trusted, nor in the
+// conversation that continues it.
+type firstHashes struct {
+	mu     sync.Mutex
+	hashes map[string]string
+}
+
+// of returns the first hash of a part.
+func (m *firstHashes) of(p trust.Part) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.hashes == nil {
+		m.hashes = map[string]string{}
+	}
+	if _, met := m.hashes[p.Key()]; !met {
+		m.hashes[p.Key()] = p.Hash
+	}
+	return m.hashes[p.Key()]
+}
+
+// folderTrust reads what the folder configures, and asks a person about it if it
+// would be used and they were not asked yet.
+func (e *Environment) folderTrust(opt *Options, c choices, fr Frontend, o *Opened) (*Trust, error) {
+	t := &Trust{
+		Dir: c.dir, as: opt.TrustedAs, home: e.Env("HOME"), store: c.paths.Trust(),
+		finder: opt.finder(c.conf.User, c.dir, e.Env), servers: serverTable(c.conf.User.LSP), find: e.serverProgram, first: &e.process().first,
+	}
+	switch {
+	case fr.Made:
+		t.by = "pawl"
+	case opt.Trust && e.InPawl():
+		return nil, Usage("--trust is for a person, and this was started by pawl itself")
+	case opt.Trust:
+		t.by = "flag"
+	}
+	parts, err := t.ownParts(c.perm.Mode() != permission.Plan) // which runs no check
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Judge(parts); err != nil {
+		o.warn(err.Error())
+	}
+	if t.Verdict.State != trust.Trusted {
+		if err := t.judgeRest(parts, o); err != nil {
+			return nil, err
+		}
+	}
+	if t.by == "" && fr.Person && fr.Confirm != nil && len(t.Verdict.Asks()) > 0 && !t.Verdict.Declined {
+		if err := t.ask(fr, e.Now); err != nil {
+			return nil, err
+		}
+	}
+	if event := t.Event(); fr.Person && event != nil {
+		if text := brief.Inert(*event); text != "" {
+			o.warn(text)
+		}
+	}
+	return t, nil
+}
+
+// ownParts returns what the folder itself has pawl run by itself: its checks, the
+// language servers, MCP servers and hooks.
+func (t *Trust) ownParts(checks bool) (parts []trust.Part, err error) {
+	if t.finder != nil && checks {
+		found, err := t.finder.Here()
+		if err != nil {
+			return nil, err
+		}
+		parts = t.finder.Parts(found)
+	}
+	parts = append(parts, lsp.Parts(t.Dir, t.servers, t.find)...)
+	servers, err := t.readServers()
+	if err != nil {
+		return nil, err
+	}
+	if t.hooks, t.hookParts, err = folder.Hooks(t.Dir); err != nil {
+		return nil, err
+	}
+	return slices.Concat(parts, servers, t.hookParts), nil
+}
+
+// judgeRest judges, besides the parts that are used, what a folder has for other
+// agents: a person is shown it.
+func (t *Trust) judgeRest(parts []trust.Part, o *Opened) error {
+	more, err := folder.Look(t.Dir)
+	if err != nil {
+		return err
+	}
+	for _, p := range more {
+		if p.Kind != trust.MCP && p.Kind != trust.Hook { // those are among them
+			parts = append(parts, p)
+		}
+	}
+	if err := t.Judge(parts); err != nil && t.Verdict.State == "" {
+		o.warn(err.Error())
+	}
+	return nil
+}
+
+// Judge compares parts of the folder with the stored answer. An unreadable
+// answer counts as missing, and is reported.
+func (t *Trust) Judge(parts []trust.Part) error {
+	v, err := t.compare(parts)
+	t.Verdict = v
+	return err
+}
+
+func (t *Trust) compare(parts []trust.Part) (trust.Verdict, error) {
+	if t.by != "" {
+		e := trust.Accept(t.Dir, "", time.Time{}, true, nil)
+		for _, p := range parts {
+			e.Parts[p.Key()] = trust.Stored{Hash: t.first.of(p)}
+		}
+		return trust.Judge(&e, "", parts), nil
+	}
+	of := cmp.Or(t.as, t.Dir)
+	if t.store.Within(t.Dir, t.home) || t.store.Within(of, t.home) {
+		return trust.Judge(nil, "", parts), t.misplaced()
+	}
+	id, err := folder.Identity(of)
+	if err != nil {
+		return trust.Judge(nil, "", parts), err
+	}
+	t.folder = id
+	e, err := t.store.Of(of, id)
+	return trust.Judge(e, id, parts), err
+}
+
+// misplaced is the error for a store that the folder could contain.
+func (t *Trust) misplaced() error {
+	return fault.NewConfiguration("set PAWL_HOME to a folder elsewhere", "%s is within the folder that it would speak of, so nothing is trusted by it", t.store.Dir)
+}
+
+// checkTrusted is autofix.Config.Trusted: it checks the present definition of a check.
+func (t *Trust) checkTrusted(c checks.Check) (untrusted, stamp string) {
+	parts := t.finder.Parts([]checks.Check{c})
+	v, err := t.compare(parts)
+	stamp = parts[0].Hash
+	open := v.Asks()
+	switch {
+	case len(open) == 0:
+		return "", stamp
+	case err != nil:
+		return err.Error(), stamp
+	case t.by != "":
+		return "what defines it changed in this run", stamp
+	}
+	untrusted = open[0].Why
+	if diff := open[0].Difference(); len(diff) > 0 {
+		if len(diff) > 3 {
+			diff = append(diff[:3], "…")
+		}
+		untrusted += ": " + strings.Join(diff, "; ")
+	}
+	return untrusted, stamp
+}
+
+// allChecks reports whether all the checks of the folder are trusted in their
+// present state: by the person's flag for this run, or because they were asked.
+func (t *Trust) allChecks(finder *checks.Finder) (bool, error) {
+	if t.by != "" || t.Verdict.State == trust.Untrusted {
+		return t.by != "", nil
+	}
+	found, whole, err := finder.Everywhere()
+	if err != nil || !whole {
+		return false, err
+	}
+	v, _ := t.compare(finder.Parts(found)) // unreadable parts were reported and are not trusted
+	return v.State == trust.Trusted, nil
+}
+
+// Event returns the event for the log and the result, nil for nothing.
+func (t *Trust) Event() *event.FolderTrust {
+	if t == nil {
+		return nil
+	}
+	e := &event.FolderTrust{State: string(t.Verdict.State)}
+	if t.Verdict.State == trust.Trusted {
+		if e.By = t.by; e.By == "" {
+			e.By = "person"
+		}
+		return e
+	}
+	for _, p := range t.Verdict.Inert() {
+		e.Inert = append(e.Inert, event.InertPart{Kind: string(p.Kind), Name: p.Name, Runs: p.Runs, Why: p.Why})
+	}
+	return e
+}
+
+// ask shows a person what would run of the folder, and stores their answer. It
+// reads all projects in the folder.
+func (t *Trust) ask(fr Frontend, now func() time.Time) error {
+	parts, whole, err := t.everything()
+	if err != nil {
+		return err
+	}
+	if err := t.Judge(parts); err != nil {
+		return err // it was told; nothing could be stored
+	}
+	fr.ShowTrust(t, whole)
+	yes, err := fr.Confirm("trust this folder? [y]es, [n]o: ")
+	if err != nil {
+		return err
+	}
+	return t.Answer(yes, parts, now())
+}
+
+// everything returns all that the folder configures; whole is false if it has
+// more projects than are read.
+func (t *Trust) everything() (parts []trust.Part, whole bool, err error) {
+	found, whole, err := t.finder.Everywhere()
+	if err != nil {
+		return nil, false, err
+	}
+	more, err := folder.Look(t.Dir)
+	parts = append(t.finder.Parts(found), lsp.Parts(t.Dir, t.servers, t.find)...)
+	return append(parts, more...), whole, err
+}
+
+// Answer stores what a person said about parts of the folder, and judges them anew.
+func (t *Trust) Answer(yes bool, parts []trust.Part, now time.Time) error {
+	if t.store.Within(t.Dir, t.home) {
+		return t.misplaced()
+	}
+	if err := t.store.Keep(trust.Accept(t.Dir, t.folder, now, yes, parts)); err != nil {
+		return err
+	}
+	return t.Judge(parts)
+}
+
+// Revoke deletes the stored answer, and reports whether there was one.
+func (t *Trust) Revoke() (found bool, err error) {
+	path := t.Dir
+	if e, _ := t.store.Of(t.Dir, t.folder); e != nil { // one that can not be read is removed as well
+		path = e.Path
+	}
+	return t.store.Revoke(path)
+}
+
+// StoredTrust returns what is stored about a folder, "" for the current one, without
+// reading what it configures.
+func (e *Environment) StoredTrust(dir string) (*Trust, error) {
+	conf, paths, err := e.Settings()
+	if err != nil {
+		return nil, err
+	}
+	real, err := e.RealDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	t := &Trust{Dir: real, home: e.Env("HOME"), store: paths.Trust(), finder: finderOf(conf.User, real, e.Env), servers: serverTable(conf.User.LSP), find: e.serverProgram}
+	t.folder, err = folder.Identity(real)
+	return t, err
+}
+
+// ReadTrust reads and judges all of a folder, "" for the current one. whole is false
+// if it has more projects than are read.
+func (e *Environment) ReadTrust(dir string) (t *Trust, parts []trust.Part, whole bool, err error) {
+	if t, err = e.StoredTrust(dir); err != nil {
+		return nil, nil, false, err
+	}
+	if parts, whole, err = t.everything(); err != nil {
+		return nil, nil, false, err
+	}
+	return t, parts, whole, t.Judge(parts)
+}
