@@ -26,7 +26,7 @@ func (e *Environment) kinds(dir string, p settings.Paths, plugins []Plugin, mask
 	return kinds, warnings
 }
 
-// loadAgents reads the kinds of agents of some folders, and then those of plugins.
+// LoadAgents reads the kinds of agents of some folders, and then those of plugins.
 func LoadAgents(plugins []Plugin, folders ...agents.Folder) ([]agents.Kind, []string) {
 	for _, p := range plugins {
 		for _, at := range p.Agents {

@@ -53,7 +53,7 @@ func autofixVerifier(conf settings.Settings, t *Trust) func() verify.Verifier {
 	return autofix.New(run)
 }
 
-// goFlags returns the flags that the environment sets for every go command or,
+// GoFlags returns the flags that the environment sets for every go command or,
 // without one, the file of `go env -w`.
 func GoFlags(env func(string) string) string {
 	if v := env("GOFLAGS"); v != "" {
@@ -79,7 +79,7 @@ func GoFlags(env func(string) string) string {
 	return ""
 }
 
-// fixed adds the checks at the end of a turn.
+// autofix adds the checks at the end of a turn.
 func (s *assembly) autofix(conf *session.Config) {
-	conf.Autofix, conf.Trust = autofixVerifier(s.c.conf.User, s.c.trust), s.c.trust.Event()
+	conf.Autofix, conf.Trust = autofixVerifier(s.chosen.conf.User, s.chosen.trust), s.chosen.trust.Event()
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// programTime is how long a program may take that gives credentials. Nobody can type
+// programTime is how long a program may take that prints credentials. Nobody can type
 // into it.
 const programTime = time.Minute
 
@@ -27,7 +27,7 @@ var passedToAWS = strings.Fields(`AWS_PROFILE AWS_REGION AWS_DEFAULT_REGION AWS_
 // credentialProgram returns what runs the program of a profile of AWS: the person's own,
 // with their rights, from their own files. Nothing of it may lie in the workspace, where
 // a repository or a model could have put it.
-func (e *Environment) credentialProgram(workspace string) catalog.Program {
+func credentialProgram(workspace string) catalog.Program {
 	return func(ctx context.Context, files []string, line string) ([]byte, error) {
 		words := shellsyntax.Fields(line, " \t")
 		if len(words) == 0 {
@@ -47,7 +47,7 @@ func (e *Environment) credentialProgram(workspace string) catalog.Program {
 		defer starter.Close()
 		ctx, stop := context.WithTimeoutCause(ctx, programTime, fmt.Errorf("it gave no answer within %s", programTime))
 		defer stop()
-		// Its words are not repeated: they may hold what it gives.
+		// Its words are not repeated: they may hold what it prints.
 		out, err := process.Output(ctx, starter, process.Program{Path: path, Args: words[1:], Dir: string(filepath.Separator), Confine: process.Free})
 		if err != nil {
 			why := "it failed"

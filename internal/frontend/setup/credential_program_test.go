@@ -39,7 +39,7 @@ func TestCredentialProgramIsThePersons(t *testing.T) {
 		}
 	}
 	config := filepath.Join(own, "config")
-	run := (&Environment{}).credentialProgram(work)
+	run := credentialProgram(work)
 	for _, c := range []struct{ line, file, want, err string }{
 		{own + `/give a "b c" $HOME;id`, config, "a|b c|$HOME;id|/|work||", ""},
 		{work + "/give", config, "", "is in the workspace"},

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 )
 
+// IsRepository reports whether a folder is in a repository of git.
 func IsRepository(dir string) bool {
 	for {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -18,6 +19,7 @@ func IsRepository(dir string) bool {
 	}
 }
 
+// RealPath returns the absolute path of a folder, without links.
 func RealPath(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

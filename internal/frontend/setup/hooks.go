@@ -160,7 +160,7 @@ func (e *Environment) ListHooks(dir string) ([]ListedHook, error) {
 }
 
 // hooks adds the hooks of a person, and those of the folder that are trusted.
-func (s *assembly) hooks(conf *session.Config) { conf.Hooks = s.w.hooks }
+func (s *assembly) hooks(conf *session.Config) { conf.Hooks = s.work.hooks }
 
 // joinedHooks are those of the configuration and of the program that drives pawl.
 type joinedHooks []hooks.Runner
@@ -188,7 +188,7 @@ func (j joinedHooks) Rules() (out []hook.Rule) {
 func (j joinedHooks) Run(ctx context.Context, rules []hook.Rule, input []byte) []hook.Ran {
 	out := make([]hook.Ran, len(rules))
 	for i, r := range rules {
-		out[i] = hook.Ran{Command: r.Command, Failed: "nobody runs it"} // which is no yes
+		out[i] = hook.Ran{Command: r.Command, Failed: "nobody runs it"} // which is not a yes
 	}
 	var wg sync.WaitGroup
 	for _, runner := range j {

@@ -140,9 +140,9 @@ func (by Confinement) server() process.Confine {
 
 // languageServers adds language servers and their tools, if there are any.
 func (s *assembly) languageServers(conf *session.Config) {
-	conf.Joining = codeTools(s.w.servers)
-	conf.Symbols = symbols.New(s.w.files, s.w.servers)
-	if s.w.servers != nil {
-		conf.Code, conf.CodeWatch = s.w.servers, s.w.servers
+	conf.Joining = codeTools(s.work.servers)
+	conf.Symbols = symbols.New(s.work.files, s.work.servers)
+	if s.work.servers != nil {
+		conf.Code, conf.CodeWatch = s.work.servers, s.work.servers
 	}
 }

@@ -212,4 +212,4 @@ func (by Confinement) mcp(s mcp.Server) process.Confine {
 }
 
 // mcp adds the tools of MCP servers.
-func (s *assembly) mcp(conf *session.Config) { conf.Outside = s.w.outside }
+func (s *assembly) mcp(conf *session.Config) { conf.Outside = s.work.outside }

@@ -116,5 +116,5 @@ var _ answers.Store = (*Memory)(nil)
 // memory adds what the model knows of the project and the person, and where
 // its notes are stored.
 func (s *assembly) memory(conf *session.Config) {
-	conf.Rules, conf.Notes, conf.Prefer, conf.Answers = s.t.rules, s.t.notes, s.t.prefer, s.t.answers
+	conf.Rules, conf.Notes, conf.Prefer, conf.Answers = s.told.rules, s.told.notes, s.told.prefer, s.told.answers
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
+// Settings reads the configuration that holds in the current folder.
 func (e *Environment) Settings() (settings.Loaded, settings.Paths, error) {
 	paths, err := settings.PathsFrom(e.Env)
 	if err != nil {
@@ -23,7 +24,7 @@ func (e *Environment) Settings() (settings.Loaded, settings.Paths, error) {
 	return conf, paths, err
 }
 
-// probe asks the usual ports of local servers for their identity.
+// Probe asks the usual ports of local servers for their identity.
 func (e *Environment) Probe(ctx context.Context) []catalog.Local {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -31,7 +32,7 @@ func (e *Environment) Probe(ctx context.Context) []catalog.Local {
 }
 
 // catalogConfig returns the settings about models.
-func (e *Environment) catalogConfig(conf settings.Loaded) catalog.Config {
+func catalogConfig(conf settings.Loaded) catalog.Config {
 	c := catalog.Config{Model: conf.User.Model, Store: conf.User.ServerState, Models: map[string]catalog.Override{}}
 	for name, m := range conf.User.Models {
 		c.Models[name] = catalog.Override{Price: m.Price, Window: m.Window, MaxOutput: m.MaxOutput, Images: m.Images}
@@ -39,12 +40,12 @@ func (e *Environment) catalogConfig(conf settings.Loaded) catalog.Config {
 	return c
 }
 
-// want is what may determine a model. ref is what the person named, "" for nothing.
+// Want is what may determine a model. ref is what the person named, "" for nothing.
 func (e *Environment) Want(ref string, conf settings.Loaded) catalog.Want {
-	return catalog.Want{Flag: ref, Env: e.Env, Config: e.catalogConfig(conf), Kept: e.Keys().Get, Program: e.credentialProgram(conf.Dir)}
+	return catalog.Want{Flag: ref, Env: e.Env, Config: catalogConfig(conf), Kept: e.Keys().Get, Program: credentialProgram(conf.Dir)}
 }
 
-// heldSecrets returns the values that must never be shown: pawl's own keys.
+// Secrets returns the values that must never be shown: pawl's own keys.
 func (e *Environment) Secrets() []string {
 	var out []string
 	for _, name := range append(catalog.SecretNames(), web.SearchKeys()...) {
@@ -55,12 +56,12 @@ func (e *Environment) Secrets() []string {
 	return append(out, e.Keys().values()...)
 }
 
-// modelChoice is a model that was chosen and not opened yet.
+// ModelChoice is a model that was chosen and not opened yet.
 type ModelChoice struct {
 	Info llm.Info
 	Why  string
 	open func() (llm.Model, error)
-	// tryKey asks whether the key in the variable keyName is right; nil if none
+	// TryKey asks whether the key in the variable KeyName is right; nil if none
 	// is needed.
 	TryKey  func(context.Context) (catalog.Tried, bool)
 	KeyName string
@@ -86,7 +87,7 @@ func (e *Environment) chooseModel(ctx context.Context, opt *Options, conf settin
 	}
 }
 
-// resolve finds the model of a reference; "" means the one of environment and settings.
+// Resolve finds the model of a reference; "" means the one of environment and settings.
 // Its replies are recorded if PAWL_RECORD names a file.
 func (e *Environment) Resolve(ref string, conf settings.Loaded) (ModelChoice, error) {
 	if file, ok := strings.CutPrefix(ref, "replay:"); ok {

@@ -16,13 +16,13 @@ import (
 
 // assembly is what is known when a session is put together.
 type assembly struct {
-	e   *Environment
-	opt *Options
-	fr  Frontend
-	c   choices
-	w   services
-	t   instructions
-	o   *Opened
+	env     *Environment
+	opt     *Options
+	front   Frontend
+	chosen  choices
+	work    services
+	told    instructions
+	session *Opened
 }
 
 // parts lists the parts of a session. To add a part, write it in the file of
@@ -38,7 +38,7 @@ var parts = []func(*assembly, *session.Config){
 	(*assembly).languageServers, // lsp.go
 	(*assembly).mcp,             // mcp.go
 	(*assembly).hooks,           // hooks.go
-	(*assembly).pressure,        // watch.go
+	(*assembly).pressure,        // observers.go
 }
 
 func (s *assembly) config() session.Config {
@@ -49,55 +49,55 @@ func (s *assembly) config() session.Config {
 	return conf
 }
 
-// whose sets which session it is, and its parent. Its store is still being opened.
+// identity sets which session it is, and its parent. Its store is still being opened.
 func (s *assembly) identity(conf *session.Config) {
-	conf.ID, conf.Dir = s.w.id, s.c.dir
-	conf.Front, conf.Version = s.fr.Name, s.e.Version
-	conf.Program = BuildID(s.e.Version)
-	conf.Person, conf.ReadOnly = s.fr.Person, s.fr.ReadOnly
-	conf.Now, conf.Sleep, conf.Jitter, conf.NewID = s.e.Now, session.SleepFor, mathrand.Float64, NewID
+	conf.ID, conf.Dir = s.work.id, s.chosen.dir
+	conf.Front, conf.Version = s.front.Name, s.env.Version
+	conf.Program = BuildID(s.env.Version)
+	conf.Person, conf.ReadOnly = s.front.Person, s.front.ReadOnly
+	conf.Now, conf.Sleep, conf.Jitter, conf.NewID = s.env.Now, session.SleepFor, mathrand.Float64, NewID
 }
 
 // models sets the models and how they are used.
 func (s *assembly) models(conf *session.Config) {
-	conf.Model, conf.System = s.w.model, s.t.system
+	conf.Model, conf.System = s.work.model, s.told.system
 	conf.Models = session.Models{
 		OpenModel: func(ref string) (llm.Model, error) {
-			m, err := s.e.Resolve(ref, s.c.conf)
+			m, err := s.env.Resolve(ref, s.chosen.conf)
 			if err != nil {
 				return nil, err
 			}
 			return m.open()
 		},
-		Fallback: fallback(s.opt, s.c.conf), RetryFor: s.c.retry, Timeout: s.opt.Timeout, Effort: cmp.Or(s.opt.Effort, s.c.conf.User.Effort),
+		Fallback: fallback(s.opt, s.chosen.conf), RetryFor: s.chosen.retry, Timeout: s.opt.Timeout, Effort: cmp.Or(s.opt.Effort, s.chosen.conf.User.Effort),
 	}
-	conf.Limits = s.c.limits
+	conf.Limits = s.chosen.limits
 }
 
 // tools sets the tools.
 func (s *assembly) tools(conf *session.Config) {
-	conf.Tools = toolSet(s.o.model.Info, s.t.kinds, s.t.skills, s.w.mask.String, s.w.search != nil)
-	conf.Agents = s.c.conf.User.Agents.Levels()
-	if s.w.search != nil {
-		conf.Search, conf.SearchUSD = s.w.search, s.c.conf.User.Search.Price
+	conf.Tools = toolSet(s.session.model.Info, s.told.kinds, s.told.skills, s.work.mask.String, s.work.search != nil)
+	conf.Agents = s.chosen.conf.User.Agents.Levels()
+	if s.work.search != nil {
+		conf.Search, conf.SearchUSD = s.work.search, s.chosen.conf.User.Search.Price
 	}
-	conf.Files, conf.Shell, conf.Web, conf.Journal = s.w.files, s.w.shell, web.New(web.Options{}), changes.Share(s.w.journal)
+	conf.Files, conf.Shell, conf.Web, conf.Journal = s.work.files, s.work.shell, web.New(web.Options{}), changes.Share(s.work.journal)
 	conf.Locks = turn.NewLocks(parallelCalls)
-	conf.AutoCorrect = s.c.conf.User.Tools.All()
-	conf.Mask, conf.SpillDir = s.w.mask, s.c.paths.Spill()
+	conf.AutoCorrect = s.chosen.conf.User.Tools.All()
+	conf.Mask, conf.SpillDir = s.work.mask, s.chosen.paths.Spill()
 }
 
 // rights sets permissions and routing.
 func (s *assembly) rights(conf *session.Config) {
-	conf.Permission, conf.Route = s.c.perm, s.c.routes
-	conf.GitUses = s.o.GitUses.Of
-	conf.Keep = func(rule string) error { return settings.Grants{Path: s.c.paths.Grants()}.Add(s.c.dir, rule) }
+	conf.Permission, conf.Route = s.chosen.perm, s.chosen.routes
+	conf.GitUses = s.session.GitUses.Of
+	conf.Keep = func(rule string) error { return settings.Grants{Path: s.chosen.paths.Grants()}.Add(s.chosen.dir, rule) }
 }
 
-// judged sets the configuration of stuck detection and the window.
+// progress sets the configuration of stuck detection and the window.
 func (s *assembly) progress(conf *session.Config) {
-	conf.Progress = s.c.conf.User.Progress
-	conf.Window, conf.Counter = s.c.conf.User.Window, counter(s.c.conf.User.Window)
+	conf.Progress = s.chosen.conf.User.Progress
+	conf.Window, conf.Counter = s.chosen.conf.User.Window, counter(s.chosen.conf.User.Window)
 }
 
 // counter returns a better counter of tokens than the estimate, loaded when

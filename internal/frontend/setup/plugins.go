@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// usedPlugin is an installed plugin with the judgement of what of it runs.
+// Plugin is an installed plugin with the judgement of what of it runs.
 type Plugin struct {
 	plugin.Plugin
 	Content plugin.Set
@@ -21,7 +21,7 @@ type Plugin struct {
 	Err     error // why nothing of it runs
 }
 
-// plugins returns the installed plugins. None is read out of a workspace, where
+// Plugins returns the installed plugins. None is read out of a workspace, where
 // a repository could contain a forged one.
 func (e *Environment) Plugins(paths settings.Paths, dir string) (out []Plugin, warnings []string) {
 	store := plugin.Store{Dir: paths.Plugins()}
@@ -38,6 +38,7 @@ func (e *Environment) Plugins(paths settings.Paths, dir string) (out []Plugin, w
 	return out, warnings
 }
 
+// JudgePlugin reads what of a plugin would run, and judges it.
 func JudgePlugin(store plugin.Store, paths settings.Paths, p plugin.Plugin) Plugin {
 	u := Plugin{Plugin: p}
 	if u.Content, u.Err = p.Set(); u.Err != nil {
@@ -67,7 +68,7 @@ func (e *Environment) usePlugins(paths settings.Paths, dir string, o *Opened) []
 	return all
 }
 
-// whyNot returns why a part of the plugin does not run, "" if it does.
+// WhyNot returns why a part of the plugin does not run, "" if it does.
 func (u Plugin) WhyNot(p trust.Part) string {
 	if u.Err != nil {
 		return u.Err.Error()

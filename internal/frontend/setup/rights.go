@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
 func (e *Environment) permissions(opt *Options, c choices, fr Frontend) (*permission.Policy, error) {
@@ -97,4 +98,13 @@ func (e *Environment) beside(opt *Options) ([]string, error) {
 		out = append(out, "read("+filepath.ToSlash(real)+"/**)")
 	}
 	return out, nil
+}
+
+// routes is how prompts are routed: the flag before the user's own setting.
+func routes(opt *Options, conf settings.Settings) (route.Config, error) {
+	mode, err := route.ParseMode(cmp.Or(opt.Route, conf.Route))
+	if err != nil {
+		return route.Config{}, Usage("%w", err)
+	}
+	return route.Config{Mode: mode, Model: conf.RouteModel == nil || *conf.RouteModel}, nil
 }

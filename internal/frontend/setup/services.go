@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/web"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
@@ -39,7 +40,7 @@ func (e *Environment) services(ctx context.Context, opt *Options, c choices, o *
 	if opt.NoSession {
 		o.onClose(func() error { return os.RemoveAll(c.paths.Spill()) }) // when nothing writes there any more
 	}
-	if w.id, err = e.sessionID(ctx, opt, c); err != nil {
+	if w.id, err = sessionID(ctx, opt, c); err != nil {
 		return w, err
 	}
 	if w.model, err = o.model.open(); err != nil {
@@ -77,4 +78,14 @@ func (e *Environment) services(ctx context.Context, opt *Options, c choices, o *
 	}
 	w.outside = e.startServers(outside, opt, c, starter, o)
 	return w, nil
+}
+
+// newJournal returns the journal that finds changes by commands. It does nothing
+// before the first command. Without a session it keeps nothing.
+func newJournal(dir string, paths settings.Paths, noSession bool, git *workspace.Git) *journal.Journal {
+	opt := journal.Options{Dir: filepath.Join(paths.State, "journal"), Skip: []string{paths.State, paths.Config}, Git: git}
+	if noSession {
+		opt.Dir = ""
+	}
+	return journal.New(dir, opt)
 }

@@ -13,9 +13,9 @@ import (
 
 // This file finds the session that a command line means.
 
-// sessionID returns the session that the flags name, or an id for a new one.
+// sessionID returns the session that the options name, or an id for a new one.
 // For a new one it does not wait for the store.
-func (e *Environment) sessionID(ctx context.Context, opt *Options, c choices) (string, error) {
+func sessionID(ctx context.Context, opt *Options, c choices) (string, error) {
 	if !opt.Fork && opt.Resume == "" && !opt.Continue && opt.SessionID == "" {
 		return NewID(), nil
 	}
@@ -48,7 +48,7 @@ func (e *Environment) sessionID(ctx context.Context, opt *Options, c choices) (s
 	case opt.Fork:
 		return "", Usage("--fork-session needs --continue or --resume")
 	default:
-		return e.newSession(ctx, st, opt)
+		return newSession(ctx, st, opt)
 	}
 	if row.Dir != "" && row.Dir != dir {
 		return "", Usage("session %s belongs to %s; go there, or give -C %s", row.ID, row.Dir, row.Dir)
@@ -59,7 +59,7 @@ func (e *Environment) sessionID(ctx context.Context, opt *Options, c choices) (s
 		}
 		return row.ID, nil
 	}
-	id, err := e.newSession(ctx, st, opt)
+	id, err := newSession(ctx, st, opt)
 	if err != nil {
 		return "", err
 	}
@@ -70,6 +70,7 @@ func (e *Environment) sessionID(ctx context.Context, opt *Options, c choices) (s
 	return id, st.Fork(ctx, event.Origin{Session: row.ID, At: at}, id)
 }
 
+// NoSession returns the error for a session that is not there, or err.
 func NoSession(err error, id string) error {
 	if errors.Is(err, event.ErrNoSession) {
 		return Usage("%w: %s; see: pawl sessions list", err, id)
@@ -77,8 +78,8 @@ func NoSession(err error, id string) error {
 	return err
 }
 
-// newSession returns the id of a new session: an unused one from the flag.
-func (e *Environment) newSession(ctx context.Context, st event.Store, opt *Options) (string, error) {
+// newSession returns the id of a new session: the one of the options, which is not used yet.
+func newSession(ctx context.Context, st event.Store, opt *Options) (string, error) {
 	if opt.SessionID == "" {
 		return NewID(), nil
 	}
@@ -96,14 +97,14 @@ func (e *Environment) newSession(ctx context.Context, st event.Store, opt *Optio
 
 var sessionName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9-]{7,63}$`)
 
-// newID returns 10 random bytes: enough to make a short prefix unique for a person.
+// NewID returns 10 random bytes: enough to make a short prefix unique for a person.
 func NewID() string {
 	var b [10]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
 
-// ofSwarm reports whether a session is a swarm's.
+// OfSwarm reports whether a session is a swarm's.
 func OfSwarm(ctx context.Context, st event.Store, id string) bool {
 	for e, err := range st.Read(ctx, id, 0) {
 		b, ok := e.Body.(event.Opened)
@@ -112,7 +113,7 @@ func OfSwarm(ctx context.Context, st event.Store, id string) bool {
 	return false
 }
 
-// ownSessions yields the sessions of a folder, newest first, without those of
+// OwnSessions yields the sessions of a folder, newest first, without those of
 // agents: these are continued only by name.
 func OwnSessions(ctx context.Context, st event.Store, dir string) iter.Seq2[event.Row, error] {
 	return func(yield func(event.Row, error) bool) {

@@ -9,8 +9,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/metrics"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/attach"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -94,5 +96,25 @@ func pressure(r settings.Resources, now func() time.Time, folders ...string) fun
 
 // pressure makes new work wait while the machine lacks something.
 func (s *assembly) pressure(conf *session.Config) {
-	conf.Pressure = pressure(s.c.conf.User.Resources, s.e.Now, s.c.dir, s.c.paths.State)
+	conf.Pressure = pressure(s.chosen.conf.User.Resources, s.env.Now, s.chosen.dir, s.chosen.paths.State)
+}
+
+// serveAttach lets other terminals attach to the session. The first request does not
+// wait for it.
+func (e *Environment) serveAttach(o *Opened, opt *Options, fr Frontend, state string) {
+	if fr.ReadOnly || fr.WorkerTree || opt.NoSession {
+		return
+	}
+	serving := make(chan func(), 1)
+	go func() {
+		stop, err := attach.Serve(state, e.Version, o.Session, shell.Started)
+		if err != nil {
+			stop = func() {} // pawl attach reports that it cannot be watched
+		}
+		serving <- stop
+	}()
+	o.onClose(func() error {
+		(<-serving)()
+		return nil
+	})
 }

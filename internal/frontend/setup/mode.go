@@ -12,7 +12,7 @@ import (
 // holds. Without one it is the session's own, but a mode that allows more than
 // a new session would have is not taken over silently: a person is asked, and
 // without a person a flag must name it.
-func (e *Environment) settleMode(ctx context.Context, o *Opened, opt *Options, fr Frontend, start permission.Mode) error {
+func settleMode(ctx context.Context, o *Opened, opt *Options, fr Frontend, start permission.Mode) error {
 	was := o.View().Mode()
 	if fr.ReadOnly || o.View().Began() == 0 || was == start {
 		return nil
