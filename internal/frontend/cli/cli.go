@@ -1,6 +1,6 @@
 // Package cli is pawl's command line: flags, subcommands (one file each) and
-// exit codes. It puts sessions together from settings, stores, models and
-// tools, and passes them to a frontend; it contains no policy.
+// exit codes. It has sessions opened by package setup, and passes them to a
+// frontend; it contains no policy.
 package cli
 
 import (
