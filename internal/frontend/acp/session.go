@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -304,8 +303,8 @@ func (t *openSession) setModel(ref string) error {
 		return refuse(invalid, "%v", err)
 	}
 	done, err := s.Await(t.a.ctx, started)
-	if err == nil && done.Outcome != event.OK && done.Error != nil {
-		err = refuse(invalid, "%s", done.Error.Message)
+	if failed := done.Err(); err == nil && failed != nil {
+		err = refuse(invalid, "%v", failed)
 	}
 	return err
 }

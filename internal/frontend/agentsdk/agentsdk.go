@@ -321,13 +321,11 @@ func (t *talk) compacted(cause int64, done event.OpDone) {
 		return
 	}
 	delete(t.compacts, cause)
-	switch {
+	switch err := done.Err(); {
+	case err != nil:
+		t.refused(err)
 	case done.Outcome == event.NothingDone:
 		t.w.did("Nothing to leave out yet: the conversation is as short as it can be.")
-	case done.Outcome != event.OK && done.Error != nil:
-		t.refused(errors.New(done.Error.Message))
-	case done.Outcome != event.OK:
-		t.refused(errors.New("the conversation was not compacted"))
 	default:
 		t.w.did("Compacted.")
 	}

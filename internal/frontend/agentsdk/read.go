@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
@@ -294,12 +293,5 @@ func (t *talk) changed(cause int64, done event.OpDone) {
 		return
 	}
 	delete(t.changes, cause)
-	var err error
-	if done.Outcome != event.OK {
-		err = errors.New("the model could not be changed")
-		if done.Error != nil {
-			err = fault.NewInternal(nil, "%s", done.Error.Message)
-		}
-	}
-	t.w.responds(id, struct{}{}, err)
+	t.w.responds(id, struct{}{}, done.Err())
 }

@@ -2,7 +2,6 @@ package slash
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -27,8 +26,8 @@ func compact() Command {
 		case done.Outcome == event.Cancelled:
 			fmt.Fprintln(h.Out(), "interrupted: the conversation is as it was")
 			return nil
-		case done.Error != nil:
-			return errors.New(done.Error.Message)
+		case done.Err() != nil:
+			return done.Err()
 		}
 		after := h.Session().View().Window()
 		fmt.Fprintf(h.Out(), "compacted: about %d tokens are %d now; /context shows what they are\n", before.Tokens, after.Tokens)

@@ -1,8 +1,8 @@
 package slash
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/pawl-agent/pawl/internal/engine/session"
@@ -21,10 +21,7 @@ func model() Command {
 			return err
 		}
 		done, err := h.Session().Await(ctx, started)
-		if err == nil && done.Error != nil {
-			err = errors.New(done.Error.Message)
-		}
-		if err != nil {
+		if err = cmp.Or(err, done.Err()); err != nil {
 			return err
 		}
 		fmt.Fprintln(h.Out(), brief.Model(h.Session().View().Info()))

@@ -31,18 +31,17 @@ func Redact() func(event.Event) event.Event {
 type redactor struct{ calls map[string]bool }
 
 func (r *redactor) event(e event.Event) event.Event {
-	switch b := e.Body.(type) {
+	e.Body = r.body(e.Body)
+	return e
+}
+
+func (r *redactor) body(body event.Body) event.Body {
+	switch b := body.(type) {
 	case event.Replied:
 		b.Reply.Message.Parts = r.parts(b.Reply.Message.Parts)
-		e.Body = b
+		return b
 	case event.CallAsked:
-		if secretArgs(b.Args) || secretText(b.Sent) {
-			r.calls[b.ID] = true
-			b.Args, b.Sent = args(b.Args), ""
-			about := tool.AboutCall(b.Tool, b.Args)
-			b.Target, b.Title = about.Target, about.Title
-			e.Body = b
-		}
+		return r.asked(b)
 	case event.FileSeen:
 		for _, s := range b.Spans {
 			r.mark(b.Call, s.Path)
@@ -60,41 +59,59 @@ func (r *redactor) event(e event.Event) event.Event {
 				b.Questions[i].Preview = LeftOut
 			}
 		}
-		e.Body = b
+		return b
 	case event.CallDone:
-		if r.calls[b.ID] || secretText(b.Result.Text) || secretText(b.Diff) {
-			b.Result.Text, b.Result.Images, b.Diff = LeftOut, nil, ""
-			e.Body = b
-		}
-		delete(r.calls, b.ID)
+		return r.done(b)
 	case event.PersonRan:
 		b.Output = prose(b.Output)
-		e.Body = b
+		return b
 	case event.Checked:
 		b.Output = prose(b.Output)
-		e.Body = b
+		return b
 	case event.Prompted:
 		if b.Source == event.Autofix { // it quotes what a check printed
 			b.Text = prose(b.Text)
-			e.Body = b
 		}
+		return b
 	case event.Stuck:
 		b.Evidence = slices.Clone(b.Evidence)
 		for i, s := range b.Evidence {
 			b.Evidence[i] = prose(s)
 		}
-		e.Body = b
+		return b
 	case event.Compacted:
-		b.Summary, b.Start = prose(b.Summary), slices.Clone(b.Start)
-		for i, m := range b.Start {
-			b.Start[i].Parts = r.parts(m.Parts)
-			for k, p := range b.Start[i].Parts {
-				b.Start[i].Parts[k].Text = prose(p.Text)
-			}
-		}
-		e.Body = b
+		return r.compacted(b)
 	}
-	return e
+	return body
+}
+
+func (r *redactor) asked(b event.CallAsked) event.CallAsked {
+	if secretArgs(b.Args) || secretText(b.Sent) {
+		r.calls[b.ID] = true
+		b.Args, b.Sent = args(b.Args), ""
+		about := tool.AboutCall(b.Tool, b.Args)
+		b.Target, b.Title = about.Target, about.Title
+	}
+	return b
+}
+
+func (r *redactor) done(b event.CallDone) event.CallDone {
+	if r.calls[b.ID] || secretText(b.Result.Text) || secretText(b.Diff) {
+		b.Result.Text, b.Result.Images, b.Diff = LeftOut, nil, ""
+	}
+	delete(r.calls, b.ID)
+	return b
+}
+
+func (r *redactor) compacted(b event.Compacted) event.Compacted {
+	b.Summary, b.Start = prose(b.Summary), slices.Clone(b.Start)
+	for i, m := range b.Start {
+		b.Start[i].Parts = r.parts(m.Parts)
+		for k, p := range b.Start[i].Parts {
+			b.Start[i].Parts[k].Text = prose(p.Text)
+		}
+	}
+	return b
 }
 
 func (r *redactor) mark(call, path string) {

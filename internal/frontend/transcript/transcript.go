@@ -54,17 +54,7 @@ func (t *writer) event(e event.Event) error {
 func (t *writer) draw(b chat.Block) string {
 	switch b := b.Body.(type) {
 	case chat.Prompt:
-		if b.Source == event.Autofix {
-			return t.note(chat.Mending) + t.output(b.Text)
-		}
-		s := t.person(b.Text)
-		if len(b.Attached) > 0 {
-			s += t.note("attached: " + strings.Join(b.Attached, ", "))
-		}
-		if b.Images > 0 {
-			s += t.note(brief.Plural(b.Images, "image", "images"))
-		}
-		return s
+		return t.prompt(b)
 	case chat.Reply:
 		s := b.Text
 		if b.Cached != "" {
@@ -107,16 +97,34 @@ func (t *writer) draw(b chat.Block) string {
 	case chat.Note:
 		return t.remark(b)
 	case chat.TurnEnd:
-		s := string(b.End)
-		if b.Error != "" {
-			s += ": " + b.Error
-		}
-		if b.Proof != "" {
-			return t.note(b.Proof) + t.note(s)
-		}
-		return t.note(s)
+		return t.end(b)
 	}
 	return ""
+}
+
+func (t *writer) prompt(b chat.Prompt) string {
+	if b.Source == event.Autofix {
+		return t.note(chat.Mending) + t.output(b.Text)
+	}
+	s := t.person(b.Text)
+	if len(b.Attached) > 0 {
+		s += t.note(b.Attachments())
+	}
+	if b.Images > 0 {
+		s += t.note(brief.Plural(b.Images, "image", "images"))
+	}
+	return s
+}
+
+func (t *writer) end(b chat.TurnEnd) string {
+	s := string(b.End)
+	if b.Error != "" {
+		s += ": " + b.Error
+	}
+	if b.Proof != "" {
+		return t.note(b.Proof) + t.note(s)
+	}
+	return t.note(s)
 }
 
 // remark draws notes that stay true; notes about the course of a run are left out.
