@@ -63,6 +63,9 @@ func (g *GitUses) Of(files ...string) []tool.GitUse {
 		for _, s := range gitconfig.Environment(g.env) {
 			f.setting(s, r.top, 0)
 		}
+		for _, dir := range r.hooks {
+			f.hooks(dir)
+		}
 	}
 	return f.out
 }
@@ -97,6 +100,7 @@ func (g *GitUses) personal() []string {
 type repositoryAt struct {
 	top     string
 	configs []string
+	hooks   []string // folders
 }
 
 // repositories returns those that hold the workspace or one of the files, with their
@@ -138,6 +142,7 @@ func (g *GitUses) repositoryIn(top, folder string) repositoryAt {
 	}
 	for _, f := range folders {
 		r.configs = append(r.configs, filepath.Join(f, "config"), filepath.Join(f, "config.worktree"))
+		r.hooks = append(r.hooks, filepath.Join(f, "hooks"))
 	}
 	for _, c := range r.configs {
 		for _, s := range g.settings(c) {
@@ -235,9 +240,11 @@ func (f *finding) setting(s gitconfig.Setting, dir string, depth int) {
 	case gitconfig.Hooks:
 		at := f.path(f.top, s.Value)
 		f.keep(at, s.Key)
+		f.hooks(at)
 		// husky's own hooks run those in the folder above.
 		if above, own := filepath.Split(filepath.Clean(at)); own == "_" && filepath.Base(above) == ".husky" {
 			f.keep(above, s.Key)
+			f.hooks(above)
 		}
 	case gitconfig.Include:
 		at := f.path(dir, s.Value)
@@ -249,6 +256,24 @@ func (f *finding) setting(s gitconfig.Setting, dir string, depth int) {
 		words, sure := s.Names()
 		for _, w := range words {
 			f.word(w, s.Key, sure)
+		}
+	}
+}
+
+// hooks keeps where hooks that are links lead, and the files in which programs that
+// install themselves as hooks read what to run.
+func (f *finding) hooks(dir string) {
+	all, _ := os.ReadDir(dir) // none where there is none
+	for _, e := range all {
+		at := filepath.Join(dir, e.Name())
+		if !slices.Contains(gitconfig.HookNames, e.Name()) {
+			continue
+		}
+		if e.Type()&os.ModeSymlink != 0 {
+			f.keep(at, "hook "+e.Name())
+		}
+		for _, s := range f.g.parse(at, gitconfig.ReadByHook) {
+			f.keep(f.path(f.top, s.Value), "hook "+e.Name())
 		}
 	}
 }
@@ -329,7 +354,10 @@ func leads(path string) []string {
 
 // settings reads a file of git's configuration; there are none in one that cannot be
 // read.
-func (g *GitUses) settings(file string) []gitconfig.Setting {
+func (g *GitUses) settings(file string) []gitconfig.Setting { return g.parse(file, gitconfig.Parse) }
+
+// parse reads a file, again only if it changed.
+func (g *GitUses) parse(file string, read func(string) []gitconfig.Setting) []gitconfig.Setting {
 	st, err := os.Stat(file)
 	if err != nil || !st.Mode().IsRegular() {
 		return nil
@@ -343,7 +371,7 @@ func (g *GitUses) settings(file string) []gitconfig.Setting {
 	}
 	defer f.Close()
 	b, _ := io.ReadAll(io.LimitReader(f, 1<<20)) // what was read counts
-	p := parsed{st, gitconfig.Parse(string(b))}
+	p := parsed{st, read(string(b))}
 	g.parsed[file] = p
 	return p.settings
 }

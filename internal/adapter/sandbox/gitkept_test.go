@@ -142,6 +142,10 @@ func TestGitUses(t *testing.T) {
 		{"templates", "git init -q; git config --global init.templateDir ~/w/tmpl", "", nil, "", "tmpl"},
 		{"a program that is not there yet", "git init -q; git config alias.d '!sh scripts/d.sh --x=origin/main'; git config filter.f.clean 'tools/f clean'; mkdir -p origin/main", "", nil, "", "scripts/d.sh tools/f"},
 		{"settings that nobody listed", "git init -q; echo > j.sh; git config some.new.thing './j.sh'; git config gpg.ssh.defaultKeyCommand k/y.sh; git config remote.o.url 'ext::sh e/x.sh'", "", nil, "", "e/x.sh j.sh k/y.sh"},
+		{"hooks that are links", "git init -q; ln -s ../../tools/h .git/hooks/pre-push", "", nil, "", ".git/hooks/pre-push tools/h"},
+		{"hooks of pre-commit", "git init -q; echo 'exec python -mpre_commit hook-impl' > .git/hooks/pre-commit", "", nil, "", ".pre-commit-config.yaml .pre-commit-config.yml prek.toml"},
+		{"hooks of husky that are hk's", "git init -q; git config core.hooksPath .husky/_; mkdir -p .husky/_; echo 'hk run pre-push' > .husky/pre-push", "", nil, "", ".config/hk.pkl .husky .husky/_ hk.pkl"},
+		{"a hook that is the project's", "git init -q; echo 'make lint; npm test; go test ./...' > .git/hooks/pre-commit", "", nil, "", ""},
 		{"settings that run nothing", "git init -q; echo > j; git config commit.template j; git config user.name j; git config branch.j.merge j; git config alias.s 'log j'; git config core.excludesFile j; git config remote.o.url j", "", nil, "", ""},
 	} {
 		top := folder(t)

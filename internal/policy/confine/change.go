@@ -30,11 +30,6 @@ const (
 	Free
 )
 
-// protected are the names of files that configure tools, at any depth of the
-// workspace (SPEC 16.3). HEAD would make a folder a bare git repository, whose
-// configuration runs commands as soon as git is used in it.
-var protected = [...]string{".pawl", ".claude", ".mcp.json", "AGENTS.md", "CLAUDE.md", ".envrc", ".vscode", ".gitmodules"}
-
 // installed are folders of other people's packages. No tool is configured by
 // files in them, and packages contain files of any name.
 var installed = [...]string{"node_modules", "vendor"}
@@ -144,7 +139,7 @@ func guarded(parts []string, act Act) bool {
 		if foreign(name) {
 			return false
 		}
-		for _, n := range protected {
+		for _, n := range Protected {
 			if strings.EqualFold(n, name) {
 				return true
 			}

@@ -143,7 +143,7 @@ func (p *Policy) wanders(c shellsyntax.Command) []unit {
 			if n := protected(p.shown(u.path)); n != "" && u.guard == noGuard && base(c) != "git" {
 				u.what, u.guard = writeUnit, protectedGuard
 				u.derived, u.pattern = true, ""
-				u.why = "it works in " + n + ", which decides what pawl or git does"
+				u.why = "it works in a folder of " + n + ", and " + decides(n)
 				out = append(out, u)
 			} else if u.guard != noGuard {
 				u.derived, u.pattern = true, ""
@@ -301,7 +301,7 @@ func (p *Policy) hazards(c shellsyntax.Command) []unit {
 				u := unit{what: writeUnit, path: abs, glob: !w.Known, derived: true, sensitive: true}
 				if n := protected(p.shown(abs)); n != "" {
 					u.guard = protectedGuard
-					u.why = "it may change " + p.shown(abs) + ", and " + n + " decides what pawl or git does"
+					u.why = "it may change " + p.shown(abs) + ", and " + decides(n)
 				} else if secretInside(abs) {
 					u.guard = secretGuard
 					u.why = "it is given " + p.shown(abs) + ", which looks like it holds secrets"

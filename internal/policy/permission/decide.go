@@ -226,7 +226,7 @@ func (p *Policy) pathUnit(w what, abs string, glob bool) unit {
 		u.why = "it changes " + name + ", " + gitDoes(use.Setting)
 	case w == writeUnit && prot != "":
 		u.guard, u.sensitive = protectedGuard, true
-		u.why = "it changes " + name + ", and " + prot + " decides what pawl or git does"
+		u.why = "it changes " + name + ", and " + decides(prot)
 	case w == readUnit && p.cfg.Spill != "" && under(abs, p.cfg.Spill):
 		u.readOnly = true
 	case !p.inside(abs):

@@ -66,6 +66,8 @@ func gitDoes(setting string) string {
 		return "and git runs this file by itself, such as at your next commit (core.hooksPath)"
 	case setting == "init.templatedir":
 		return "and git copies this file into new repositories, where it runs it (init.templateDir)"
+	case strings.HasPrefix(setting, "hook "):
+		return "and git's " + setting + " runs it, or what it says"
 	case strings.HasPrefix(setting, "include"), setting == "core.attributesfile":
 		return "which is a part of git's configuration and decides what git runs (" + setting + ")"
 	}

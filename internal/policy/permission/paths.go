@@ -5,11 +5,21 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/pawl-agent/pawl/internal/policy/confine"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // protectedNames ask in every mode, at any depth (SPEC 16.3).
-var protectedNames = [...]string{".git", ".pawl", ".claude", ".mcp.json", "AGENTS.md", "CLAUDE.md", ".envrc", ".vscode"}
+var protectedNames = append([]string{".git"}, confine.Protected[:]...)
+
+// decides words why a protected name is one.
+func decides(name string) string {
+	switch name {
+	case ".git", ".gitmodules", ".pawl", ".claude", ".mcp.json", "agents.md", "claude.md":
+		return name + " decides what pawl or git does"
+	}
+	return name + " decides what an editor, a shell or another agent runs"
+}
 
 // fold makes names equal that some file system treats as equal: case, ignored
 // characters, trailing dots and blanks.

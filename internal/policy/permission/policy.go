@@ -305,7 +305,7 @@ func (p *Policy) Explain() []string {
 		out = append(out, fmt.Sprintf("not in force: allow %s (a project cannot allow)", r.Text))
 	}
 	return append(out,
-		"always asks: writing "+strings.Join(protectedNames[:], " ")+", and what is outside the workspace",
+		"always asks: writing "+strings.Join(protectedNames, " ")+", and what is outside the workspace",
 		"always refused: removing the system, the home or the workspace; git hooks and configuration; key files; downloads run as code; disks; shutdown")
 }
 
