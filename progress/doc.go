@@ -1,10 +1,10 @@
-// Package progress tells an agent's run that gets somewhere from one that only
-// moves, for any agent written in Go. It is the detector of pawl.
+// Package progress detects agent runs that go in circles, and leaves alone those
+// that make progress. It is the detector of pawl, for any agent written in Go.
 //
 // # In ten minutes
 //
-// One StateMachine a session. After each tool call, record it; before the next
-// request, do what is due:
+// Make one StateMachine for each session. Record each tool call after it ran, and
+// before the next request do what is due:
 //
 //	sm := progress.NewStateMachine(progress.Config{SessionID: id, Context: ctx})
 //	…
@@ -19,54 +19,52 @@
 //	case progress.Stop: // end the run, or ask the person
 //	}
 //
-// And two calls at the places where repetition is not a loop:
+// Two more calls report events after which a repetition is not a loop:
 //
-//	sm.PersonSpoke(text) // a person's message: all is forgiven
+//	sm.PersonSpoke(text) // a person's message resets the detection
 //	sm.Compacted()       // you cut the model's context: it may read again
 //
-// That is all. What more you give makes it see more, in this order: the hashes of
-// files that a command changed (Contents), what the model said with the call
-// (Message), and a Kind where the tool's name and arguments do not show what it
-// does. v.Steps are the steps that prove the loop, counted from 0: quote their
-// calls to the model, since a loop that is shown is left more often than one
-// that is claimed. v.Fingerprint is the same for the same loop.
+// That is all. More fields of Step make the detector see more, in this order: the
+// hashes of files that a command changed (Contents), the model's text with the call
+// (Message), and a Kind if the tool's name and arguments do not show what it does.
+// v.Steps are the steps that prove the loop, counted from 0: quote their calls to
+// the model, since a model leaves a loop more often if it sees the calls.
+// v.Fingerprint is the same for the same loop.
 //
 // If you neither tell nor block, use v.Level: Warn means that the agent needs
-// help, Halt that more steps are waste. IsStuck returns the same as a bool, and
-// OnStuck sets a function to call.
+// help, Halt that more steps are waste. IsStuck reports whether the run should
+// stop, and Config.OnStuck is called for both.
 //
 // # What counts
 //
-// A content never seen before for a file is progress, and so is a result never
-// seen before. A content that comes back, and a result that was seen, are not,
-// whatever the call is named. An edit is not required: who reads and finds is
-// not stuck. So give Result and ContentHash where you can: RecordToolCall alone
-// knows neither, and what it records as successful can therefore warn and never
-// halt.
+// New content of a file is progress, and so is a new result. A content or a result
+// that was there before is not, whatever the name of the call. Edits are not
+// required: a run that reads and finds new things is not stuck. So set Result and
+// ContentHash if you can. RecordToolCall has neither; successful calls recorded
+// with it can lead to a warning, but never to a halt.
 //
-// Give results and errors as they are. Times, durations, rates, addresses,
+// Pass results and errors unchanged. Times, durations, rates, addresses,
 // short-lived ports, temporary paths, process numbers, ids, colours, progress
-// bars, and what agents put around a result (exit codes, the working folder, a
-// JSON object) are left out; in errors digits are masked as well and paths cut
-// to their base names. All other digits count: a counter that moves is progress.
+// bars, and the text that agents put around a result (exit codes, the working
+// folder, a JSON object) are ignored; in errors digits are masked as well and paths
+// cut to their base names. All other digits count: a counter that moves is progress.
 //
-// Waiting is told by the command (sleep and look) or the tool's name, and is
-// given much longer. A limit of a host (429) warns and never halts. What a person
-// asked to repeat ("run it 50 times") is not a loop.
+// Waiting is recognized by the command (sleep and look) or the tool's name, and may
+// take much longer. A rate limit of a host (429) warns and never halts. Repetition
+// that a person asked for ("run it 50 times") is not a loop.
 //
-// What it can not see: edits that always make new content and never help. A test
-// that fails the same way after each of them warns, and no more: some runs that
-// look so find the way out.
+// Not detected: edits that always make new content and never help. A test that
+// fails the same way after each of them only warns: some such runs still succeed.
 //
 // # What it promises
 //
-// A run that keeps bringing new content is never halted, however long. A step
-// costs the same after 100,000 others, and memory is bounded. A StateMachine is
-// safe for concurrent use. Callbacks are called one at a time and in order,
-// outside any lock, by the goroutine that caused them or another one that
-// records at the same time; they may call back. A panic in one is logged and
-// stops nothing.
+// A run that keeps producing new content is never halted, however long it is. A
+// step costs the same after 100,000 others, and memory is bounded. A StateMachine
+// is safe for concurrent use. Callbacks are called one at a time and in order,
+// outside any lock, by the goroutine that caused them or by another one that
+// records at the same time; they may call the StateMachine. A panic in a callback
+// is logged and has no other effect.
 //
-// It reads no clock but for phases and elapsed time, starts no goroutine and
-// does no I/O.
+// The package reads the clock only for phases and elapsed time, starts no goroutine
+// and does no I/O.
 package progress

@@ -187,7 +187,7 @@ func work(t *testing.T) {
 	for i := range n / slots {
 		do := func(ctx context.Context, h *leases.Held) leases.Result { return wait(ctx, h, hold) }
 		if dir != "" {
-			hand := &team.Hand{Home: filepath.Join(dir, fmt.Sprint("m", i)), Git: git(), Check: exists, Work: func(_ context.Context, j swarm.Job, _ *leases.Held) (swarm.Done, error) {
+			hand := &team.Worker{Home: filepath.Join(dir, fmt.Sprint("m", i)), Git: git(), Check: exists, Work: func(_ context.Context, j swarm.Job, _ *leases.Held) (swarm.Done, error) {
 				return swarm.Done{}, os.WriteFile(filepath.Join(j.Dir, j.Task.ID), bytes.Repeat([]byte(j.Task.ID+"\n"), 200), 0o600)
 			}}
 			do = hand.Do
@@ -369,7 +369,7 @@ func BenchmarkResult(b *testing.B) {
 		b.Fatal(err)
 	}
 	board, srv := coordinator(b, 1, 8, 0, filepath.Join(dir, "hands"))
-	away := &team.Away{Board: board, Trees: ts, Base: base, Check: exists}
+	away := &team.RemoteWorkers{Board: board, Trees: ts, Base: base, Check: exists}
 	for i := range b.N {
 		f := measure(b, srv)
 		tip := base

@@ -237,7 +237,7 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
-func spots(ss []tool.Spot) string {
+func spots(ss []tool.SymbolPosition) string {
 	var out []string
 	for _, s := range ss {
 		out = append(out, fmt.Sprintf("%s:%d", s.Path, s.Line))
@@ -245,7 +245,7 @@ func spots(ss []tool.Spot) string {
 	return strings.Join(out, " ")
 }
 
-func paths(ss []tool.Spot) string {
+func paths(ss []tool.SymbolPosition) string {
 	var out []string
 	for _, s := range ss {
 		if !slices.Contains(out, s.Path) {

@@ -29,7 +29,7 @@ func (c *client) can(f feature, method, what string) error {
 }
 
 // Definition implements tool.Code.
-func (s *Servers) Definition(ctx context.Context, at tool.CodeAt) ([]tool.Spot, error) {
+func (s *Servers) Definition(ctx context.Context, at tool.CodeAt) ([]tool.SymbolPosition, error) {
 	sp, err := s.resolve(ctx, at)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (s *Servers) Definition(ctx context.Context, at tool.CodeAt) ([]tool.Spot, 
 }
 
 // References implements tool.Code.
-func (s *Servers) References(ctx context.Context, at tool.CodeAt) ([]tool.Spot, error) {
+func (s *Servers) References(ctx context.Context, at tool.CodeAt) ([]tool.SymbolPosition, error) {
 	sp, err := s.resolve(ctx, at)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (s *Servers) References(ctx context.Context, at tool.CodeAt) ([]tool.Spot, 
 		return nil, err
 	}
 	out := s.spots(sp.c, ls)
-	slices.SortStableFunc(out, func(a, b tool.Spot) int {
+	slices.SortStableFunc(out, func(a, b tool.SymbolPosition) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if out = slices.Compact(out); !all {
@@ -113,9 +113,9 @@ func locations(raw json.RawMessage) []location {
 
 // spots converts places of the protocol into those that are shown. Places outside of
 // local files are left out.
-func (s *Servers) spots(c *client, ls []location) []tool.Spot {
+func (s *Servers) spots(c *client, ls []location) []tool.SymbolPosition {
 	texts := s.texts(c)
-	var out []tool.Spot
+	var out []tool.SymbolPosition
 	for _, l := range ls {
 		path, ok := fromURI(l.URI)
 		if !ok {
@@ -126,9 +126,9 @@ func (s *Servers) spots(c *client, ls []location) []tool.Spot {
 	return out
 }
 
-func (s *Servers) spotAt(texts func(string) *text, enc encoding, path string, r textRange) tool.Spot {
+func (s *Servers) spotAt(texts func(string) *text, enc encoding, path string, r textRange) tool.SymbolPosition {
 	t := texts(path)
-	return tool.Spot{Path: s.rel(path), Line: r.Start.Line + 1, Column: t.column(r.Start, enc), EndLine: r.End.Line + 1}
+	return tool.SymbolPosition{Path: s.rel(path), Line: r.Start.Line + 1, Column: t.column(r.Start, enc), EndLine: r.End.Line + 1}
 }
 
 // texts returns the text of files, each read once. The text of an unreadable file is
@@ -233,7 +233,7 @@ func (s *Servers) Complete(ctx context.Context, at tool.CodeAt, limit int) ([]to
 }
 
 // Symbols implements tool.Code.
-func (s *Servers) Symbols(ctx context.Context, path, query string) ([]tool.Spot, error) {
+func (s *Servers) Symbols(ctx context.Context, path, query string) ([]tool.SymbolPosition, error) {
 	if path == "" {
 		if query == "" {
 			return nil, fmt.Errorf("give a path, or a query for the whole workspace")
@@ -242,7 +242,7 @@ func (s *Servers) Symbols(ctx context.Context, path, query string) ([]tool.Spot,
 		if err != nil {
 			return nil, err
 		}
-		var out []tool.Spot
+		var out []tool.SymbolPosition
 		for _, c := range asked.clients {
 			syms, err := s.workspaceSymbols(ctx, c, query)
 			if err != nil {
@@ -272,20 +272,22 @@ func (s *Servers) Symbols(ctx context.Context, path, query string) ([]tool.Spot,
 	}
 	syms, err := s.documentSymbols(ctx, c, file)
 	if query != "" {
-		syms = slices.DeleteFunc(syms, func(sp tool.Spot) bool { return !strings.Contains(strings.ToLower(sp.Name), strings.ToLower(query)) })
+		syms = slices.DeleteFunc(syms, func(sp tool.SymbolPosition) bool {
+			return !strings.Contains(strings.ToLower(sp.Name), strings.ToLower(query))
+		})
 	}
 	return syms, err
 }
 
 // documentSymbols lists the symbols of an open document, each with what it is
 // part of.
-func (s *Servers) documentSymbols(ctx context.Context, c *client, file string) ([]tool.Spot, error) {
+func (s *Servers) documentSymbols(ctx context.Context, c *client, file string) ([]tool.SymbolPosition, error) {
 	var syms []documentSymbol
 	if err := c.call(ctx, "textDocument/documentSymbol", documentParams{documentID{URI: toURI(file)}}, &syms); err != nil {
 		return nil, err
 	}
 	texts := s.texts(c)
-	var out []tool.Spot
+	var out []tool.SymbolPosition
 	var walk func(in string, syms []documentSymbol, depth int)
 	walk = func(in string, syms []documentSymbol, depth int) {
 		if depth > 50 {
@@ -310,7 +312,7 @@ func (s *Servers) documentSymbols(ctx context.Context, c *client, file string) (
 }
 
 // workspaceSymbols asks one server for the symbols that match.
-func (s *Servers) workspaceSymbols(ctx context.Context, c *client, query string) ([]tool.Spot, error) {
+func (s *Servers) workspaceSymbols(ctx context.Context, c *client, query string) ([]tool.SymbolPosition, error) {
 	if err := c.can(c.caps.WorkspaceSymbol, "workspace/symbol", "symbols of a workspace"); err != nil {
 		return nil, nil // another one may
 	}
@@ -319,7 +321,7 @@ func (s *Servers) workspaceSymbols(ctx context.Context, c *client, query string)
 		return nil, err
 	}
 	texts := s.texts(c)
-	var out []tool.Spot
+	var out []tool.SymbolPosition
 	for _, sym := range syms {
 		path, ok := fromURI(sym.Location.URI)
 		if !ok {

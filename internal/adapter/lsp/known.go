@@ -18,7 +18,7 @@ const (
 // Known lists the symbols of the workspace that match a name, from the servers
 // that run: it starts none. Each has all of its lines; one whose lines the
 // server does not tell is left out.
-func (s *Servers) Known(ctx context.Context, name string) (out []tool.Spot) {
+func (s *Servers) Known(ctx context.Context, name string) (out []tool.SymbolPosition) {
 	if s == nil || s.closed() || name == "" {
 		return nil
 	}
@@ -32,7 +32,7 @@ func (s *Servers) Known(ctx context.Context, name string) (out []tool.Spot) {
 		if err != nil {
 			continue // it is asked for what it can tell right now
 		}
-		whole := map[string][]tool.Spot{}
+		whole := map[string][]tool.SymbolPosition{}
 		for _, sp := range syms[:min(len(syms), knownSpots)] {
 			if filepath.IsAbs(sp.Path) {
 				continue
@@ -43,7 +43,9 @@ func (s *Servers) Known(ctx context.Context, name string) (out []tool.Spot) {
 				}
 				whole[sp.Path] = s.wholeSymbols(ctx, c, sp.Path)
 			}
-			i := slices.IndexFunc(whole[sp.Path], func(w tool.Spot) bool { return w.Name == sp.Name && w.Line <= sp.Line && sp.Line <= w.EndLine })
+			i := slices.IndexFunc(whole[sp.Path], func(w tool.SymbolPosition) bool {
+				return w.Name == sp.Name && w.Line <= sp.Line && sp.Line <= w.EndLine
+			})
 			if i < 0 {
 				continue
 			}
@@ -58,7 +60,7 @@ func (s *Servers) Known(ctx context.Context, name string) (out []tool.Spot) {
 
 // wholeSymbols lists the symbols of a file with all their lines, none where the
 // server cannot.
-func (s *Servers) wholeSymbols(ctx context.Context, c *client, path string) []tool.Spot {
+func (s *Servers) wholeSymbols(ctx context.Context, c *client, path string) []tool.SymbolPosition {
 	file := s.abs(path)
 	if c.can(c.caps.DocumentSymbol, "textDocument/documentSymbol", "symbols of a file") != nil {
 		return nil

@@ -132,7 +132,7 @@ func (s *Servers) inFile(ctx context.Context, c *client, file, name string) (*sp
 		return nil, err
 	}
 	want := parts(name)
-	var found []tool.Spot
+	var found []tool.SymbolPosition
 	if c.caps.DocumentSymbol.on {
 		all, err := s.documentSymbols(ctx, c, file)
 		if err != nil {
@@ -160,7 +160,7 @@ func (s *Servers) inFile(ctx context.Context, c *client, file, name string) (*sp
 
 // parents are the parts of what a symbol is in: the path of its file without
 // the ending, and what it is part of.
-func (s *Servers) parents(sym tool.Spot) []string {
+func (s *Servers) parents(sym tool.SymbolPosition) []string {
 	file := strings.TrimSuffix(sym.Path, filepath.Ext(sym.Path))
 	return append(parts(file), parts(sym.In)...)
 }
@@ -168,20 +168,20 @@ func (s *Servers) parents(sym tool.Spot) []string {
 // named finds a name in the workspace. Every project that mentions it is asked: the
 // same name in two of them is as ambiguous as twice in one, and a project that
 // could not be asked may have it too.
-func (s *Servers) named(ctx context.Context, name string) (tool.Spot, *client, error) {
+func (s *Servers) named(ctx context.Context, name string) (tool.SymbolPosition, *client, error) {
 	want := parts(name)
 	word := want[len(want)-1]
 	asked, err := s.workspaceClients(ctx, word, true)
 	if err != nil {
-		return tool.Spot{}, nil, err
+		return tool.SymbolPosition{}, nil, err
 	}
-	var found []tool.Spot
+	var found []tool.SymbolPosition
 	var of []*client // of each, who is asked about it
 	var failed error
 	for _, c := range asked.clients {
 		all, err := s.symbolsWhenRead(ctx, c, word)
 		if ctx.Err() != nil {
-			return tool.Spot{}, nil, context.Cause(ctx)
+			return tool.SymbolPosition{}, nil, context.Cause(ctx)
 		}
 		if err != nil {
 			failed = cmp.Or(failed, err)
@@ -192,7 +192,7 @@ func (s *Servers) named(ctx context.Context, name string) (tool.Spot, *client, e
 			if !fits(want, s.parents(sym), sym.Name) || filepath.IsAbs(sym.Path) {
 				continue
 			}
-			i := slices.IndexFunc(found, func(f tool.Spot) bool { return f.Path == sym.Path && f.Line == sym.Line })
+			i := slices.IndexFunc(found, func(f tool.SymbolPosition) bool { return f.Path == sym.Path && f.Line == sym.Line })
 			switch {
 			case i < 0:
 				found, of = append(found, sym), append(of, c)
@@ -203,22 +203,22 @@ func (s *Servers) named(ctx context.Context, name string) (tool.Spot, *client, e
 	}
 	switch {
 	case len(found) == 0 && failed != nil:
-		return tool.Spot{}, nil, failed
+		return tool.SymbolPosition{}, nil, failed
 	case len(asked.missing) > 0:
-		return tool.Spot{}, nil, asked.partial(name, found)
+		return tool.SymbolPosition{}, nil, asked.partial(name, found)
 	case len(found) == 0:
-		return tool.Spot{}, nil, fmt.Errorf("no symbol %s was found in the workspace: give path and line, or another name", name)
+		return tool.SymbolPosition{}, nil, fmt.Errorf("no symbol %s was found in the workspace: give path and line, or another name", name)
 	case len(found) == 1:
 		return found[0], of[0], nil
 	}
 	oneServer := !slices.ContainsFunc(of, func(c *client) bool { return c != of[0] })
 	// The shortest chain of parents is what was named, where only one has it. Chains
 	// of different projects cannot be compared: they begin at different roots.
-	slices.SortStableFunc(found, func(a, b tool.Spot) int { return len(parts(a.In+" "+a.Name)) - len(parts(b.In+" "+b.Name)) })
+	slices.SortStableFunc(found, func(a, b tool.SymbolPosition) int { return len(parts(a.In+" "+a.Name)) - len(parts(b.In+" "+b.Name)) })
 	if a, b := found[0], found[1]; oneServer && len(parts(a.In+" "+a.Name)) < len(parts(b.In+" "+b.Name)) && len(want) > 1 {
 		return a, of[0], nil
 	}
-	return tool.Spot{}, nil, ambiguous(name, found)
+	return tool.SymbolPosition{}, nil, ambiguous(name, found)
 }
 
 // nearer reports whether a file is in a project, and not in another one or deeper
@@ -229,7 +229,7 @@ func nearer(file, root, than string) bool {
 
 // symbolsWhenRead asks one server for symbols. A server that still reads its project
 // may not know them yet: an empty answer does not count then.
-func (s *Servers) symbolsWhenRead(ctx context.Context, c *client, word string) ([]tool.Spot, error) {
+func (s *Servers) symbolsWhenRead(ctx context.Context, c *client, word string) ([]tool.SymbolPosition, error) {
 	for {
 		all, err := s.workspaceSymbols(ctx, c, word)
 		if err != nil || len(all) > 0 || len(c.work()) == 0 || c.opt.Now().Sub(c.began) > youth {
@@ -244,12 +244,12 @@ func (s *Servers) symbolsWhenRead(ctx context.Context, c *client, word string) (
 // shownNames is how many of several symbols are listed.
 const shownNames = 10
 
-func ambiguous(name string, found []tool.Spot) error {
+func ambiguous(name string, found []tool.SymbolPosition) error {
 	return fmt.Errorf("%s stands for %d symbols; give path and line, or more of the name:%s", name, len(found), listed(found, shownNames, false))
 }
 
 // listed lists symbols, a line each. The last line tells if there are more.
-func listed(found []tool.Spot, limit int, more bool) string {
+func listed(found []tool.SymbolPosition, limit int, more bool) string {
 	var b strings.Builder
 	for _, f := range found[:min(len(found), limit)] {
 		fmt.Fprintf(&b, "\n%s:%d: %s %s", f.Path, f.Line, f.Kind, strings.TrimPrefix(f.In+"."+f.Name, "."))

@@ -49,7 +49,7 @@ func (a *askedServers) notAsked() string {
 
 // partial is the answer to a name where not every project was asked: it is
 // never known to be the only one, nor not to exist.
-func (a *askedServers) partial(name string, found []tool.Spot) error {
+func (a *askedServers) partial(name string, found []tool.SymbolPosition) error {
 	if len(found) == 0 {
 		return fmt.Errorf("%s may be in a project that was not asked; %s: give path and line", name, a.notAsked())
 	}

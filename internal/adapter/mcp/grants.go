@@ -39,8 +39,8 @@ func (g *Grant) over(now time.Time) bool {
 // Grants keeps what servers granted: in the system's keyring, or where there is
 // none in a file that only the person can read. The zero value keeps nothing.
 type Grants struct {
-	Dir  string     // of the files
-	Ring vault.Ring // nil: there is none
+	Dir  string        // of the files
+	Ring vault.Keyring // nil: there is none
 }
 
 func (s Grants) vault() vault.Vault { return vault.Vault{Dir: s.Dir, Ring: s.Ring} }

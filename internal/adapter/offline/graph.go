@@ -28,7 +28,7 @@ func planGraph(h *hands, prompt string) {
 		h.Stop(err)
 		return
 	}
-	only := targets(dirs, partsOf(work, swarm.Told{}))
+	only := targets(dirs, partsOf(work, swarm.TaskPrompt{}))
 	g := swarm.Graph{Goal: firstLine(work)}
 	used := map[string]bool{}
 	var packages []string

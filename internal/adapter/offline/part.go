@@ -21,7 +21,7 @@ var patternForm = lazyregexp.New(`^[A-Za-z0-9_.\-/]+$`)
 // partsOf returns what a prompt limits the work to, nil where it is the whole
 // project: what the acceptance checks of a worker's task test, else the packages
 // that are named as the go command names them.
-func partsOf(prompt string, task swarm.Told) []part {
+func partsOf(prompt string, task swarm.TaskPrompt) []part {
 	var parts []part
 	for _, line := range task.Accept {
 		found, known := tested(line)

@@ -45,7 +45,7 @@ func TestPartsOfATask(t *testing.T) {
 		{[]string{"cd $HOME && go test ./a"}, nil},
 		{[]string{"go test './a b'"}, nil},
 	} {
-		if got := targets(modules, partsOf("", swarm.Told{Accept: c.accept})); !slices.Equal(got, c.want) {
+		if got := targets(modules, partsOf("", swarm.TaskPrompt{Accept: c.accept})); !slices.Equal(got, c.want) {
 			t.Errorf("%q: %+v, want %+v", c.accept, got, c.want)
 		}
 	}
@@ -58,7 +58,7 @@ func TestPartsOfATask(t *testing.T) {
 		"fix the tests, see ./notes.txt":       nil,
 		"fix ./../x":                           nil,
 	} {
-		if got := targets(modules, partsOf(prompt, swarm.Told{})); !slices.Equal(got, want) {
+		if got := targets(modules, partsOf(prompt, swarm.TaskPrompt{})); !slices.Equal(got, want) {
 			t.Errorf("%q: %+v, want %+v", prompt, got, want)
 		}
 	}

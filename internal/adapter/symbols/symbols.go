@@ -24,7 +24,7 @@ import (
 // Servers are the language servers that run.
 type Servers interface {
 	// Known lists the declarations whose name matches, each with its lines.
-	Known(ctx context.Context, name string) []tool.Spot
+	Known(ctx context.Context, name string) []tool.SymbolPosition
 }
 
 // Finder finds declarations.
@@ -42,18 +42,20 @@ const (
 )
 
 // Find implements tool.Symbols.
-func (f *Finder) Find(ctx context.Context, begin string, limit int) []tool.Spot {
+func (f *Finder) Find(ctx context.Context, begin string, limit int) []tool.SymbolPosition {
 	w := wantedBy(begin)
 	out := f.parsed(ctx, w)
 	if f.servers != nil && w.name != "" {
 		for _, sp := range f.servers.Known(ctx, w.name) {
-			known := slices.ContainsFunc(out, func(o tool.Spot) bool { return o.Path == sp.Path && o.Name == sp.Name && o.EndLine == sp.EndLine })
+			known := slices.ContainsFunc(out, func(o tool.SymbolPosition) bool {
+				return o.Path == sp.Path && o.Name == sp.Name && o.EndLine == sp.EndLine
+			})
 			if !known && w.fits(sp.Name, sp.In, sp.Detail) {
 				out = append(out, sp)
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b tool.Spot) int {
+	slices.SortStableFunc(out, func(a, b tool.SymbolPosition) int {
 		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name), strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	})
 	return out[:min(len(out), max(0, limit))]
@@ -92,7 +94,7 @@ func (w wanted) word() string {
 }
 
 // parsed finds declarations in Go files.
-func (f *Finder) parsed(ctx context.Context, w wanted) (out []tool.Spot) {
+func (f *Finder) parsed(ctx context.Context, w wanted) (out []tool.SymbolPosition) {
 	word := w.word()
 	if word == "" || strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
 		return nil
@@ -114,7 +116,7 @@ func (f *Finder) parsed(ctx context.Context, w wanted) (out []tool.Spot) {
 
 // declared lists what a Go file declares. Of one that is not whole, what the
 // parser understood.
-func declared(path string, src []byte, w wanted) (out []tool.Spot) {
+func declared(path string, src []byte, w wanted) (out []tool.SymbolPosition) {
 	set := token.NewFileSet()
 	file, _ := parser.ParseFile(set, path, src, parser.ParseComments|parser.SkipObjectResolution) // nil only where nothing was read
 	if file == nil || file.Name == nil {
@@ -132,7 +134,7 @@ func declared(path string, src []byte, w wanted) (out []tool.Spot) {
 		if end.Line < at.Line {
 			return // it is not whole
 		}
-		out = append(out, tool.Spot{
+		out = append(out, tool.SymbolPosition{
 			Path: path, Line: set.PositionFor(first, false).Line, Column: at.Column, EndLine: end.Line,
 			Name: name.Name, In: in, Kind: kind, Detail: file.Name.Name,
 		})

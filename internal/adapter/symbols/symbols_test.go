@@ -15,9 +15,9 @@ import (
 )
 
 // running answers like a language server.
-type running []tool.Spot
+type running []tool.SymbolPosition
 
-func (r running) Known(_ context.Context, name string) []tool.Spot { return r }
+func (r running) Known(_ context.Context, name string) []tool.SymbolPosition { return r }
 
 // files are those of a workspace, by their paths.
 type files struct {
@@ -50,7 +50,7 @@ func (f files) Read(_ context.Context, path string, most int64) (tool.File, erro
 
 func finder(s Servers, text map[string]string) *Finder { return New(files{text: text}, s) }
 
-func found(spots []tool.Spot) string {
+func found(spots []tool.SymbolPosition) string {
 	var out []string
 	for _, s := range spots {
 		out = append(out, fmt.Sprintf("%s %s:%d-%d", strings.TrimPrefix(s.In+"."+s.Name, "."), s.Path, s.Line, s.EndLine))

@@ -46,7 +46,7 @@ type pathWalk struct {
 	steps   int
 	entries int
 	cur     int // the current command
-	out     []tool.Landing
+	out     []tool.ResolvedPath
 }
 
 // lineEffect is something that the line may create at a place: exactly one of link, hard,
@@ -60,7 +60,7 @@ type lineEffect struct {
 }
 
 // landings returns where the paths of a parsed line lead.
-func landings(files tool.Files, line string, cmds []shellsyntax.Command) []tool.Landing {
+func landings(files tool.Files, line string, cmds []shellsyntax.Command) []tool.ResolvedPath {
 	g := &pathWalk{files: files, root: files.Root(), made: map[string][]lineEffect{}, gone: map[string]bool{}, wild: -1, ordered: sequential(line)}
 	for i, c := range cmds {
 		g.cur = i
@@ -170,15 +170,15 @@ func (g *pathWalk) path(named string, u use, matched bool) {
 	}
 }
 
-func landing(real, named string, u use) tool.Landing {
-	return tool.Landing{Path: real, Named: named, Write: u.write, Maybe: u.maybe, Name: u.name}
+func landing(real, named string, u use) tool.ResolvedPath {
+	return tool.ResolvedPath{Path: real, Named: named, Write: u.write, Maybe: u.maybe, Name: u.name}
 }
 
 func (g *pathWalk) unknown(named string, u use, why string) {
-	g.add(tool.Landing{Named: named, Write: u.write, Maybe: u.maybe, Why: why})
+	g.add(tool.ResolvedPath{Named: named, Write: u.write, Maybe: u.maybe, Why: why})
 }
 
-func (g *pathWalk) add(l tool.Landing) {
+func (g *pathWalk) add(l tool.ResolvedPath) {
 	for _, o := range g.out {
 		if o.Path == l.Path && o.Write == l.Write && o.Maybe == l.Maybe && o.Name == l.Name && (l.Path != "" || o.Named == l.Named) {
 			return
@@ -188,7 +188,7 @@ func (g *pathWalk) add(l tool.Landing) {
 	case len(g.out) < maxLands:
 		g.out = append(g.out, l)
 	case len(g.out) == maxLands:
-		g.out = append(g.out, tool.Landing{Named: l.Named, Write: true, Why: "it names more such places than are looked at"})
+		g.out = append(g.out, tool.ResolvedPath{Named: l.Named, Write: true, Why: "it names more such places than are looked at"})
 	}
 }
 

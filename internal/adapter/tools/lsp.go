@@ -131,7 +131,7 @@ func (q *quoter) line(ctx context.Context, p string, n int) string {
 }
 
 // spots lists places, a line each.
-func spots(ctx context.Context, env tool.Env, found []tool.Spot, what string) tool.Result {
+func spots(ctx context.Context, env tool.Env, found []tool.SymbolPosition, what string) tool.Result {
 	if len(found) == 0 {
 		return tool.Result{Text: "no " + what + " was found", Note: "none"}
 	}

@@ -38,7 +38,7 @@ func addNeeds(env tool.Env, f *tool.Footprint, needs []string) error {
 			if err != nil {
 				return err
 			}
-			f.Lands = append(f.Lands, tool.Landing{Path: path, Named: what, Write: act != "read"})
+			f.Lands = append(f.Lands, tool.ResolvedPath{Path: path, Named: what, Write: act != "read"})
 		default:
 			return failf("needs holds %q: nobody can grant %q; say \"write PATH\", \"read PATH\", \"host NAME\" or \"unconfined\"", n, act)
 		}

@@ -1,15 +1,15 @@
 // Package freeze writes the state of folds as bytes and reads it back.
 //
-// It promises that nothing is left out: every field of every value that the
-// roots lead to is written, exported or not. What cannot be written (a
-// function, a channel, a strings.Builder with a text, a value behind an interface
-// whose type is not known) is an error and not a gap. Only locks are passed over, and fields with the tag
-// `freeze:"-"`. Strings, contents and pointers that two values share are shared
-// again. Reading changes the roots only after everything was read, so that an
-// error leaves them as they were.
+// It promises that nothing is left out: every field of every value that can be
+// reached from the roots is written, exported or not. A value that cannot be
+// written (a function, a channel, a strings.Builder with a text, a value of an
+// unknown type behind an interface) is an error. Only locks and fields with the
+// tag `freeze:"-"` are skipped. Strings, contents and pointers that two values
+// share are shared again after reading. Reading changes the roots only after
+// everything was read, so an error leaves them unchanged.
 //
-// Bytes are read only by the program that wrote them: they have no version, and
-// the caller compares Shape first.
+// Only the program that wrote the bytes can read them: they have no version, and
+// the caller must compare Shape first.
 package freeze
 
 import (

@@ -1,5 +1,5 @@
-// Package golden compares what tests made with what files hold. The flag -update
-// of a test writes the files anew.
+// Package golden compares the output of tests with golden files. The test flag
+// -update rewrites the files.
 package golden
 
 import (

@@ -1,9 +1,9 @@
 // Package redirect waits for the end of a sign-in in a person's browser.
 //
-// It promises that only the sign-in's own answer counts: a GET of its path, at the
-// loopback by name or number, that the caller takes for its own. Whatever else asks the
-// listener gets a 404, and the right answer may still come. When Await returns, nothing of
-// it runs any more.
+// It promises that only the answer to this sign-in counts: a GET of its path, at the
+// loopback by name or number, that the caller accepts. Every other request gets a 404,
+// and the right answer may still come after it. When Await returns, nothing that it
+// started is still running.
 package redirect
 
 import (

@@ -13,7 +13,7 @@ func unknown(cmds []Command) bool {
 			return true
 		}
 		for _, a := range c.Assigns {
-			if name, _, _ := strings.Cut(a, "="); Obeyed(name) {
+			if name, _, _ := strings.Cut(a, "="); UsedByBash(name) {
 				return true
 			}
 		}

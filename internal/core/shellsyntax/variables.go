@@ -6,9 +6,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Obeyed names the variables that bash itself uses or sets. Setting one of them, by
-// any means, changes what later commands of the line are or how they are parsed.
-func Obeyed(name string) bool {
+// UsedByBash reports whether bash itself uses or sets a variable. Setting it, by any
+// means, changes what later commands of the line do or how they are parsed.
+func UsedByBash(name string) bool {
 	switch name {
 	case "PATH", "IFS", "ENV", "HOME", "CDPATH", "PWD", "OLDPWD", "SHELL", "SHELLOPTS", "POSIXLY_CORRECT", "GLOBIGNORE", "GLOBSORT", "EXECIGNORE", "FIGNORE",
 		"PROMPT_COMMAND", "PROMPT_DIRTRIM", "PS0", "PS1", "PS2", "PS3", "PS4", "FUNCNEST", "TMPDIR", "TMOUT", "TIMEFORMAT", "INPUTRC", "IGNOREEOF", "CHILD_MAX",
@@ -49,7 +49,7 @@ func filled(name string) bool {
 	return strings.Trim(name, "0123456789") == "" || strings.HasPrefix(name, "BASH") || strings.HasPrefix(name, "COMP_") || strings.HasPrefix(name, "READLINE_")
 }
 
-// arrayed names the variables that are arrays from the start.
+// arrayed reports whether a variable is an array from the start.
 func arrayed(name string) bool {
 	switch name {
 	case "MAPFILE", "COPROC", "DIRSTACK", "FUNCNAME", "GROUPS", "PIPESTATUS", "COMP_WORDS", "COMPREPLY":

@@ -8,15 +8,15 @@ import "context"
 // an ambiguous name. Code changes no file: it returns what a rename or an action
 // would write, and the tool writes it through Files.
 type Code interface {
-	Definition(ctx context.Context, at CodeAt) ([]Spot, error)
-	References(ctx context.Context, at CodeAt) ([]Spot, error)
+	Definition(ctx context.Context, at CodeAt) ([]SymbolPosition, error)
+	References(ctx context.Context, at CodeAt) ([]SymbolPosition, error)
 	Hover(ctx context.Context, at CodeAt) (string, error)
 	// Complete lists what could be inserted at a place; more reports whether
 	// there are more than limit.
 	Complete(ctx context.Context, at CodeAt, limit int) (cs []Completion, more bool, err error)
 	// Symbols lists the symbols of a file, or those of the workspace whose name
 	// matches query.
-	Symbols(ctx context.Context, path, query string) ([]Spot, error)
+	Symbols(ctx context.Context, path, query string) ([]SymbolPosition, error)
 	// Diagnostics lists the problems in files; without paths, in all files that
 	// the running servers know.
 	Diagnostics(ctx context.Context, paths []string) ([]Diagnostic, error)
@@ -31,7 +31,7 @@ type Code interface {
 type Symbols interface {
 	// Find lists at most limit declarations whose name begins so: Name, Type.Method,
 	// package.Name. Each has all of its lines.
-	Find(ctx context.Context, begin string, limit int) []Spot
+	Find(ctx context.Context, begin string, limit int) []SymbolPosition
 }
 
 // CodeWatch is told which files changed, and reports which problems that caused.
@@ -61,8 +61,8 @@ type CodeAt struct {
 	Symbol string
 }
 
-// Spot is the place of a symbol.
-type Spot struct {
+// SymbolPosition is a symbol and where it is. Line and Column count from 1.
+type SymbolPosition struct {
 	Path    string // as Span.Path
 	Line    int
 	Column  int

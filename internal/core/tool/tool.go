@@ -42,7 +42,7 @@ type Footprint struct {
 	Commands      []shellsyntax.Command
 	// Lands lists where the paths in Commands lead on this disk, for paths whose
 	// text alone does not show it.
-	Lands []Landing
+	Lands []ResolvedPath
 	// Defined are the files of the workspace that define what the checks among
 	// Commands do: makefiles, and the scripts that their targets call.
 	Defined []string
@@ -72,10 +72,10 @@ type Footprint struct {
 // configuration, whether it is there or not. Path is absolute and real.
 type GitUse struct{ Path, Setting string }
 
-// Landing is where a path of a command line leads when links are followed as the
-// kernel does, including links that the line itself makes. It is also what a
-// pattern or a search of a folder stands for.
-type Landing struct {
+// ResolvedPath is a path of a command line after all links are followed as the
+// kernel does, including links that the line itself makes. The path may also be
+// one match of a pattern, or a file that a search of a folder finds.
+type ResolvedPath struct {
 	Path  string // absolute and real; "" where it is not known
 	Named string // as written in the command
 	Write bool

@@ -1,7 +1,7 @@
-// Package vault keeps secrets: in the system's keyring, or where there is none in files
-// that only the person can read. It promises that a secret is never in a file where the
-// keyring took it, and that the keyring is asked only for what it has: a file marks each
-// secret.
+// Package vault keeps secrets in the system's keyring, or without one in files that
+// only the person can read. It promises that a secret which the keyring accepted is in
+// no file, and that the keyring is asked only for secrets that it has: a file marks
+// them.
 package vault
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/atomicfile"
 )
 
-// Ring is the system's keyring.
-type Ring interface {
+// Keyring is the keyring of the operating system.
+type Keyring interface {
 	Get(name string) (string, error)
 	Set(name, secret string) error
 	Delete(name string) error
@@ -26,8 +26,8 @@ type Ring interface {
 // Vault keeps secrets by their names, which are parts of file names. The zero value
 // keeps nothing.
 type Vault struct {
-	Dir  string // of the files
-	Ring Ring   // nil: there is none
+	Dir  string  // of the files
+	Ring Keyring // nil: there is none
 }
 
 // inRing marks a secret that the keyring has.

@@ -111,15 +111,15 @@ func (w *watcher) Rename(_ context.Context, at tool.CodeAt, name string) ([]tool
 }
 
 // Definition is part of tool.Code.
-func (w *watcher) Definition(context.Context, tool.CodeAt) ([]tool.Spot, error) {
-	return []tool.Spot{{Path: "a.x", Line: 1, Column: 5}, {Path: ".env", Line: 1, Column: 1}, {Path: "/etc/hostname", Line: 1, Column: 1}, {Path: "a.x", Line: 99, Column: 1}}, nil
+func (w *watcher) Definition(context.Context, tool.CodeAt) ([]tool.SymbolPosition, error) {
+	return []tool.SymbolPosition{{Path: "a.x", Line: 1, Column: 5}, {Path: ".env", Line: 1, Column: 1}, {Path: "/etc/hostname", Line: 1, Column: 1}, {Path: "a.x", Line: 99, Column: 1}}, nil
 }
 
 // References is part of tool.Code.
-func (w *watcher) References(context.Context, tool.CodeAt) ([]tool.Spot, error) {
-	var out []tool.Spot
+func (w *watcher) References(context.Context, tool.CodeAt) ([]tool.SymbolPosition, error) {
+	var out []tool.SymbolPosition
 	for i := range 5000 {
-		out = append(out, tool.Spot{Path: "a.x", Line: i + 1, Column: 1})
+		out = append(out, tool.SymbolPosition{Path: "a.x", Line: i + 1, Column: 1})
 	}
 	return out, nil
 }
@@ -133,8 +133,8 @@ func (w *watcher) Complete(context.Context, tool.CodeAt, int) ([]tool.Completion
 }
 
 // Symbols is part of tool.Code.
-func (w *watcher) Symbols(context.Context, string, string) ([]tool.Spot, error) {
-	return []tool.Spot{{Path: "a.x", Line: 1, Name: "old", Kind: "function", In: "pkg"}}, nil
+func (w *watcher) Symbols(context.Context, string, string) ([]tool.SymbolPosition, error) {
+	return []tool.SymbolPosition{{Path: "a.x", Line: 1, Name: "old", Kind: "function", In: "pkg"}}, nil
 }
 
 // Diagnostics is part of tool.Code.

@@ -67,5 +67,6 @@ func (m milestones) Comment(e event.Event) (event.Body, bool) {
 	return b, true
 }
 
-// Heard is told of a transition; machine is agent or activity.
-type Heard func(machine string, from, to fsm.State, meta fsm.Meta)
+// TransitionFunc is called for a transition of a state machine; machine is agent or
+// activity.
+type TransitionFunc func(machine string, from, to fsm.State, meta fsm.Meta)

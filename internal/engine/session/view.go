@@ -141,7 +141,7 @@ func (v *View) States() States {
 // be nil, for a panic in it. Earlier transitions are not reported. hear is
 // called while an event is recorded: it must be fast, and may call only State,
 // Activity and Path of the session.
-func (v *View) Listen(hear Heard, panicked func(any)) (stop func()) {
+func (v *View) Listen(hear TransitionFunc, panicked func(any)) (stop func()) {
 	of := func(machine string) fsm.Listener {
 		return func(from, to fsm.State, meta fsm.Meta) { hear(machine, from, to, meta) }
 	}

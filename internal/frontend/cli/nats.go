@@ -122,7 +122,7 @@ func (r *swarmRun) workers(ctx context.Context) (_ team.Workers, closeBoard func
 		}
 		return nil, nil, err
 	}
-	away := &machines.Away{Board: board, Trees: r.trees, Base: r.log.Base, Model: f.Model, Agent: r.agent, Check: r.check}
+	away := &machines.RemoteWorkers{Board: board, Trees: r.trees, Base: r.log.Base, Model: f.Model, Agent: r.agent, Check: r.check}
 	if f.unchecked {
 		away.Check = nil
 	}

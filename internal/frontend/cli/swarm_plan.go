@@ -142,6 +142,6 @@ func (a *App) askForGraph(ctx context.Context, f *planFlags, o *setup.Opened, wo
 		if try == planTries {
 			return nil, fault.NewConfiguration("say more exactly what is to be done, or write the graph yourself (doc/swarm.md)", "the model gave no graph that can be run in %d tries", planTries)
 		}
-		prompt = swarm.AgainPrompt(err)
+		prompt = swarm.RetryPrompt(err)
 	}
 }

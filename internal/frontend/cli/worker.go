@@ -97,7 +97,7 @@ func (a *App) worker(ctx context.Context, f *workerFlags) (err error) {
 		f.name, _ = os.Hostname()
 	}
 	secret := a.heldHere()
-	hand := &machines.Hand{
+	hand := &machines.Worker{
 		Home: filepath.Join(home, "swarms"), Git: git,
 		Work: func(ctx context.Context, j team.Job, h *leases.Held) (team.Done, error) {
 			say(fmt.Sprintf("swarm %s: working on %s", h.Swarm(), j.Task.ID))

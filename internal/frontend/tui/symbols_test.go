@@ -13,12 +13,12 @@ import (
 
 // finds finds what it knows, once it may.
 type finds struct {
-	known []tool.Spot
+	known []tool.SymbolPosition
 	asked chan string
 	may   chan struct{}
 }
 
-func (f finds) Find(ctx context.Context, begin string, _ int) (out []tool.Spot) {
+func (f finds) Find(ctx context.Context, begin string, _ int) (out []tool.SymbolPosition) {
 	f.asked <- begin
 	select {
 	case <-f.may:
@@ -39,7 +39,7 @@ func (f finds) Find(ctx context.Context, begin string, _ int) (out []tool.Spot) 
 func TestSymbols(t *testing.T) {
 	m := llmtest.New(llmtest.Say("all done"))
 	r := newRig(t, m)
-	f := finds{known: []tool.Spot{
+	f := finds{known: []tool.SymbolPosition{
 		{Path: "calc.go", Line: 2, EndLine: 3, Name: "calAdd", Kind: "function"}, {Path: "my calc.go", Line: 7, EndLine: 9, Name: "calSub", In: "Box", Kind: "method"},
 	}, asked: make(chan string, 9), may: make(chan struct{})}
 	r.symbols = f

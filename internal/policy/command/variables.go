@@ -24,7 +24,7 @@ func SafeVariable(name string) bool {
 // even where they are not exported again: they are in the environment already
 // or the shell itself obeys them.
 func LoadedVariable(name string) bool {
-	if shellsyntax.Obeyed(name) {
+	if shellsyntax.UsedByBash(name) {
 		return true
 	}
 	switch name {

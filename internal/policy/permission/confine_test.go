@@ -256,7 +256,7 @@ func TestRulesStandAboveTheSandbox(t *testing.T) {
 // the one that asked.
 func TestGrantsOpen(t *testing.T) {
 	needs := func(c Call, write bool, p string) Call {
-		c.Footprint.Lands = append(c.Footprint.Lands, tool.Landing{Path: p, Named: p, Write: write})
+		c.Footprint.Lands = append(c.Footprint.Lands, tool.ResolvedPath{Path: p, Named: p, Write: write})
 		return c
 	}
 	hosts := line("npm ci")

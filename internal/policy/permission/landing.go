@@ -16,7 +16,7 @@ import (
 
 // landUnit judges the place where a path of a command leads. If that place is
 // not guarded, the decision about the command covers it.
-func (p *Policy) landUnit(l tool.Landing) []unit {
+func (p *Policy) landUnit(l tool.ResolvedPath) []unit {
 	w := readUnit
 	if l.Write {
 		w = writeUnit
@@ -46,7 +46,7 @@ func (p *Policy) landUnit(l tool.Landing) []unit {
 }
 
 // landsAt describes a place and the path that leads to it.
-func (p *Policy) landsAt(l tool.Landing) string {
+func (p *Policy) landsAt(l tool.ResolvedPath) string {
 	if named := p.shownPath(l.Named); named != p.shown(l.Path) && l.Named != "" {
 		return p.shown(l.Path) + ", where " + named + " leads"
 	}

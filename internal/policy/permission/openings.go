@@ -37,7 +37,7 @@ func (p *Policy) Openings(refused []process.Refusal, git []tool.GitUse) []Openin
 			if !p.mayOpen(r.What) {
 				continue
 			}
-			u = p.landUnit(tool.Landing{Path: r.What, Named: r.What, Write: true})[0]
+			u = p.landUnit(tool.ResolvedPath{Path: r.What, Named: r.What, Write: true})[0]
 			r.Act = process.ActWrite
 		case process.ActHost:
 			name := strings.ToLower(r.What)

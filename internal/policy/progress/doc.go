@@ -1,11 +1,12 @@
 // Package progress distinguishes runs that make progress from runs that go in
 // circles: progress is free, a loop is caught (SPEC 6).
 //
-// It uses steps: what a call was, its arguments, its result and the content
-// that it left, as hashes. Rules produce verdicts from them (none, warn, halt),
-// each with the rule's name and evidence; an escalation turns verdicts into
-// actions (recovery, block, halt). Statistics are kept as well. Fold makes
-// steps from a session's events and maintains the phases (package phase).
+// Its input is steps: the kind of a call, and hashes of its arguments, of its
+// result and of the content that the call left. Rules produce verdicts from them
+// (none, warn, halt), each with the rule's name and evidence; an escalation turns
+// verdicts into actions (recovery, block, halt). The package also keeps
+// statistics. Fold makes steps from a session's events and maintains the phases
+// (package phase).
 // Package normalize prepares texts for comparison; package trajectory makes
 // steps from other agents' runs.
 //

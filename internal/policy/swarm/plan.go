@@ -33,8 +33,8 @@ func ReadPlanPrompt(text string) (work string, ok bool) {
 	return strings.TrimSpace(work), ok
 }
 
-// AgainPrompt returns the prompt that tells a model why its graph cannot be run.
-func AgainPrompt(why error) string {
+// RetryPrompt returns the prompt that tells a model why its graph cannot be run.
+func RetryPrompt(why error) string {
 	return fmt.Sprintf("The graph cannot be run:\n%v\n\nGive the whole graph again, in one block between ```yaml and ```.", why)
 }
 

@@ -90,8 +90,8 @@ func Prompt(s *Schedule, l *Lessons, t Progress) string {
 	return b.String()
 }
 
-// Told is the task in a worker's prompt.
-type Told struct {
+// TaskPrompt is the task that ReadPrompt finds in a worker's prompt.
+type TaskPrompt struct {
 	Goal   string
 	Accept []string
 }
@@ -99,7 +99,7 @@ type Told struct {
 // ReadPrompt extracts the task from a prompt of Prompt, for a model that is a program.
 // Lessons and references are not part of it: the task comes last, and text before it
 // cannot be mistaken for it.
-func ReadPrompt(text string) (t Told, ok bool) {
+func ReadPrompt(text string) (t TaskPrompt, ok bool) {
 	if !strings.HasPrefix(text, preamble) {
 		return t, false
 	}
@@ -113,7 +113,7 @@ func ReadPrompt(text string) (t Told, ok bool) {
 		return t, false
 	}
 	lines = strings.TrimSuffix(strings.TrimPrefix(strings.TrimRight(lines, "\n"), "- `"), "`")
-	return Told{Goal: goal, Accept: strings.Split(lines, "`\n- `")}, true
+	return TaskPrompt{Goal: goal, Accept: strings.Split(lines, "`\n- `")}, true
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {

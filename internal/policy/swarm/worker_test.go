@@ -26,7 +26,7 @@ func TestReadPrompt(t *testing.T) {
 			p.Failed = []event.TaskReturned{{Outcome: event.TaskFailed, Error: evil, Checks: []event.TaskCheck{{Command: "c", Output: evil}}}}
 			text := Prompt(&s, &l, p)
 			got, ok := ReadPrompt(text)
-			if want := (Told{Goal: p.Goal, Accept: p.Accept}); !ok || strings.TrimSpace(got.Goal) != strings.TrimSpace(want.Goal) || !slices.Equal(got.Accept, want.Accept) {
+			if want := (TaskPrompt{Goal: p.Goal, Accept: p.Accept}); !ok || strings.TrimSpace(got.Goal) != strings.TrimSpace(want.Goal) || !slices.Equal(got.Accept, want.Accept) {
 				t.Errorf("it is read as %+v, want %+v\n%s", got, want, text)
 			}
 		}

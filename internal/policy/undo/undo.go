@@ -3,9 +3,9 @@
 //
 // Fold collects the changes from the log: each with its sequence number, content before
 // and after, tool, call and command; which were undone, which can be redone, and which
-// writes were begun and not ended. Select returns the changes of a unit (the newest
+// writes were started and not finished. Select returns the changes of a unit (the newest
 // change, a turn, a file, a command, everything since a prompt). Steps.Decide returns
-// what is to be done to each file, given its present state. Merge merges lines.
+// the action for each file, given its present state.
 //
 // It promises that a change is undone once; that text that somebody else wrote is never
 // removed unless the plan asks about that file by name (File.Ask); and that a file is

@@ -1,5 +1,5 @@
-// Package machines runs tasks of a swarm on other machines (SPEC 14.6): Away is the
-// side of the coordinator, Hand that of a worker.
+// Package machines runs tasks of a swarm on other machines (SPEC 14.6):
+// RemoteWorkers is the side of the coordinator, Worker that of another machine.
 //
 // A worker is sent the files of the tree that its task begins from, and its prompt. It
 // sends back one commit, in a bundle, with its author. Promised: nothing of a result is
@@ -26,8 +26,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/swarm"
 )
 
-// Away runs tasks on workers on other machines. It implements swarm.Workers.
-type Away struct {
+// RemoteWorkers runs tasks on workers on other machines. It implements swarm.Workers.
+type RemoteWorkers struct {
 	Board *leases.Board
 	Trees *trees.Store
 	Base  string // the commit that the swarm began from
@@ -50,7 +50,7 @@ type Away struct {
 // sent is a commit that workers can fetch.
 type sent struct{ commit, bundle string }
 
-var _ swarm.Workers = (*Away)(nil)
+var _ swarm.Workers = (*RemoteWorkers)(nil)
 
 // Limits of what a worker sends.
 const (
@@ -60,7 +60,7 @@ const (
 )
 
 // Do implements swarm.Workers.
-func (a *Away) Do(ctx context.Context, j swarm.Job) (swarm.Done, error) {
+func (a *RemoteWorkers) Do(ctx context.Context, j swarm.Job) (swarm.Done, error) {
 	a.once.Do(func() { a.checking = make(chan struct{}, runtime.NumCPU()) })
 	root, base, err := a.send(ctx, j.Base)
 	if err != nil {
@@ -103,7 +103,7 @@ const mostUnable = 3
 
 // another reports whether a task that a machine could not begin is given to another
 // one for free.
-func (a *Away) another(task string) bool {
+func (a *RemoteWorkers) another(task string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.unable == nil {
@@ -145,7 +145,7 @@ func clip(s string, most int) string {
 
 // send stores a commit so that workers can fetch it. What all trees of the swarm have
 // in common is sent once, and of each tree only the difference.
-func (a *Away) send(ctx context.Context, commit string) (root, base *sent, err error) {
+func (a *RemoteWorkers) send(ctx context.Context, commit string) (root, base *sent, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.root == nil {
@@ -165,7 +165,7 @@ func (a *Away) send(ctx context.Context, commit string) (root, base *sent, err e
 	return a.root, a.sent[commit], nil
 }
 
-func (a *Away) bundle(ctx context.Context, commit, on string) (*sent, error) {
+func (a *RemoteWorkers) bundle(ctx context.Context, commit, on string) (*sent, error) {
 	portable, err := a.Trees.Portable(ctx, commit, on)
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (a *Away) bundle(ctx context.Context, commit, on string) (*sent, error) {
 }
 
 // take checks a worker's result and returns it as a commit on the task's base.
-func (a *Away) take(ctx context.Context, j swarm.Job, base string, r leases.Result) (string, error) {
+func (a *RemoteWorkers) take(ctx context.Context, j swarm.Job, base string, r leases.Result) (string, error) {
 	if r.Commit == "" {
 		return j.Base, nil
 	}
@@ -205,7 +205,7 @@ func (a *Away) take(ctx context.Context, j swarm.Job, base string, r leases.Resu
 
 // check runs the acceptance checks here: a worker's report proves nothing. As many run
 // at once as there are processors.
-func (a *Away) check(ctx context.Context, j swarm.Job, done swarm.Done) (checks []event.TaskCheck, err error) {
+func (a *RemoteWorkers) check(ctx context.Context, j swarm.Job, done swarm.Done) (checks []event.TaskCheck, err error) {
 	if a.Check == nil {
 		return done.Checks, trusted(j.Task, done.Checks)
 	}

@@ -19,8 +19,8 @@ import (
 // maxTree is the largest bundle of a swarm's files that a worker accepts.
 const maxTree = 8 << 30
 
-// Hand runs tasks for swarms on other machines.
-type Hand struct {
+// Worker runs tasks for swarms on other machines.
+type Worker struct {
 	Home string // of the trees
 	Git  *workspace.Git
 	// Work runs a job in its tree, with this machine's model, permissions and sandbox.
@@ -43,7 +43,7 @@ type store struct {
 }
 
 // Do runs a task. It returns no error: a failure is part of the result.
-func (h *Hand) Do(ctx context.Context, held *leases.Held) (r leases.Result) {
+func (h *Worker) Do(ctx context.Context, held *leases.Held) (r leases.Result) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.Error = fmt.Sprintf("the worker broke: %v", p)
@@ -55,7 +55,7 @@ func (h *Hand) Do(ctx context.Context, held *leases.Held) (r leases.Result) {
 	return r
 }
 
-func (h *Hand) do(ctx context.Context, held *leases.Held, r *leases.Result) (err error) {
+func (h *Worker) do(ctx context.Context, held *leases.Held, r *leases.Result) (err error) {
 	job := held.Job
 	r.Unable = true // until the work begins, it is of this machine
 	s, err := h.store(ctx, held.Run())
@@ -110,7 +110,7 @@ func (h *Hand) do(ctx context.Context, held *leases.Held, r *leases.Result) (err
 
 // clean refuses, before it is sent, a result that the coordinator would refuse or that
 // contains a secret of this machine.
-func (h *Hand) clean(ctx context.Context, s *store, base, commit string) error {
+func (h *Worker) clean(ctx context.Context, s *store, base, commit string) error {
 	changes, err := s.Changes(ctx, base, commit)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (h *Hand) clean(ctx context.Context, s *store, base, commit string) error {
 	return nil
 }
 
-func (h *Hand) store(ctx context.Context, name string) (*store, error) {
+func (h *Worker) store(ctx context.Context, name string) (*store, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if s := h.stores[name]; s != nil {
@@ -182,7 +182,7 @@ func (s *store) get(ctx context.Context, held *leases.Held, bundle, want, on str
 }
 
 // Left removes the files of a run of a swarm that has ended.
-func (h *Hand) Left(run string) {
+func (h *Worker) Left(run string) {
 	h.mu.Lock()
 	delete(h.stores, run)
 	h.mu.Unlock()

@@ -71,7 +71,7 @@ type rig struct {
 	log      *eventlog.Log
 	schedule *judge.Schedule
 	board    *leases.Board
-	away     *Away
+	away     *RemoteWorkers
 
 	mu   sync.Mutex
 	said []string
@@ -124,7 +124,7 @@ func (r *rig) open(nc *nats.Conn) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.away = &Away{Board: r.board, Trees: r.trees, Base: r.base, Check: exists}
+	r.away = &RemoteWorkers{Board: r.board, Trees: r.trees, Base: r.base, Check: exists}
 }
 
 func (r *rig) say(line string) {
@@ -189,8 +189,8 @@ func (r *rig) worker(nc *nats.Conn, name string, do func(context.Context, *lease
 }
 
 // hand is a worker as pawl worker runs it, with a function for the model.
-func (r *rig) hand(work func(context.Context, swarm.Job, *leases.Held) (swarm.Done, error)) *Hand {
-	return &Hand{Home: r.t.TempDir(), Git: plainGit, Work: work, Check: exists}
+func (r *rig) hand(work func(context.Context, swarm.Job, *leases.Held) (swarm.Done, error)) *Worker {
+	return &Worker{Home: r.t.TempDir(), Git: plainGit, Work: work, Check: exists}
 }
 
 // appends makes the task's file, or adds to it where it is there: done twice, it

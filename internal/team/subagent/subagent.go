@@ -33,8 +33,8 @@ const timeout = 24 * time.Hour
 // most is how many bytes of a kind's description are shown to the model.
 const most = 400
 
-// In is the tool's arguments.
-type In struct {
+// Arguments is the tool's arguments.
+type Arguments struct {
 	Description string `json:"description" doc:"the task in a few words, shown to the user"`
 	Prompt      string `json:"prompt" doc:"the whole task: the agent knows nothing of this conversation. Say what to find out or to do, what is known, and what to report"`
 	Agent       string `json:"agent,omitempty" doc:"the kind of agent; general if absent"`
@@ -44,8 +44,10 @@ type In struct {
 // Tool returns the agent tool for these kinds.
 func Tool(kinds []agents.Kind) tool.Tool {
 	t := tool.New(Name, doc(kinds),
-		func(tool.Env, In) (tool.Footprint, error) { return tool.Footprint{Child: true}, nil },
-		func(ctx context.Context, env tool.Env, in In) (tool.Result, error) { return run(ctx, env, kinds, in) },
+		func(tool.Env, Arguments) (tool.Footprint, error) { return tool.Footprint{Child: true}, nil },
+		func(ctx context.Context, env tool.Env, in Arguments) (tool.Result, error) {
+			return run(ctx, env, kinds, in)
+		},
 	)
 	t.Facts = tool.Facts{
 		Kind: tool.Exec, Aliases: []string{"task", "subagent", "dispatchagent", "spawnagent", "delegate"}, Delegates: true, Adapt: adapt,
@@ -80,7 +82,7 @@ func adapt(args map[string]json.RawMessage) []string {
 	return []string{"subagent_type → agent"}
 }
 
-func run(ctx context.Context, env tool.Env, kinds []agents.Kind, in In) (tool.Result, error) {
+func run(ctx context.Context, env tool.Env, kinds []agents.Kind, in Arguments) (tool.Result, error) {
 	if env.Agents == nil {
 		return tool.Errorf("This session starts no agents. Do the work yourself."), nil
 	}

@@ -1,12 +1,12 @@
 // Package until runs a prompt until a command passes: each time the model ends
-// its turn the command is run, and if it fails the model is told what failed
-// and goes on.
+// its turn the command is run, and if it fails the model gets its output and
+// continues.
 //
-// It promises that the goal stays the one that the person named. The content of
-// what defines it is compared with that at the start, and tests that the run
-// changed prove nothing (SPEC 16.4): then the model is asked to restore them.
-// If what the goal runs cannot be listed, and the run changed a file that could
-// be of it, the goal is not reached by its exit code alone, and that is said.
+// It promises that the goal stays the one that the person named. The files that
+// define it are compared with their content at the start, and tests that the run
+// changed prove nothing (SPEC 16.4): then the model is asked to restore them. If
+// the files that the goal runs cannot be listed, and the run changed a file that
+// may be one of them, exit code 0 is not enough: the outcome reports that.
 // It stops after a number of rounds, and sooner if the model makes no more
 // changes. The limits of money, time and loops end it as they end any turn.
 package until

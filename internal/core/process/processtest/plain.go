@@ -1,5 +1,5 @@
-// Package processtest starts processes for tests of what needs a
-// process.Starter and is below those who have one.
+// Package processtest has a process.Starter for tests of packages that cannot
+// import a real one.
 package processtest
 
 import (
