@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -127,7 +128,7 @@ func (a *App) ownerOf(ctx context.Context, f *flags, state string, steer bool) (
 		if row, err = st.Session(ctx, f.Resume); err != nil {
 			return row, nil, setup.NoSession(err, f.Resume)
 		}
-		owner, err = attach.Dial(ctx, state, row.ID, steer)
+		owner, err = reached(ctx, st, state, row.ID, steer)
 		if errors.Is(err, attach.ErrNoOwner) {
 			return row, nil, notOpen(st, state, row.ID)
 		}
@@ -142,12 +143,29 @@ func (a *App) ownerOf(ctx context.Context, f *flags, state string, steer bool) (
 			return row, nil, err
 		}
 		row = r
-		if owner, err = attach.Dial(ctx, state, row.ID, steer); err == nil {
+		if owner, err = reached(ctx, st, state, row.ID, steer); err == nil {
 			return row, owner, nil
 		}
-		_ = cleared(st, state, row.ID)
 	}
 	return row, nil, usageError("no session of %s is open in another terminal; see: pawl sessions list", dir)
+}
+
+// reached reaches the pawl that has a session open. One that has just opened it serves
+// it a moment later, which is waited for.
+func reached(ctx context.Context, st event.Store, state, id string, steer bool) (*attach.Owner, error) {
+	for range 50 {
+		owner, err := attach.Dial(ctx, state, id, steer)
+		if !errors.Is(err, attach.ErrNoOwner) {
+			return owner, err
+		}
+		if held := (*event.HeldError)(nil); !errors.As(cleared(st, state, id), &held) {
+			return nil, err
+		}
+		if err := session.SleepFor(ctx, 20*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+	return nil, attach.ErrNoOwner
 }
 
 // notOpen returns why a session cannot be followed.

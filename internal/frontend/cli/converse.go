@@ -40,6 +40,7 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 	if f.NoSession {
 		history = ""
 	}
+	signals := a.Signals() // before the terminal is changed
 	term, err := line.NewTerminal(os.Stdin, a.Out, history)
 	if err != nil {
 		return fault.NewConfiguration("use pawl run without a terminal", "the terminal cannot be used: %v", err)
@@ -49,7 +50,7 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 	cfg.Recent = recentEvents
 	exit, err := line.Run(ctx, line.Config{
 		Config: cfg,
-		In:     term, Out: a.Out, Signals: a.Signals(), First: first,
+		In:     term, Out: a.Out, Signals: signals, First: first,
 		Theme: plain.ThemeOf(a.Terminal, a.Env), Columns: func() int { return columns(a.Out) },
 	}, slash.Want{})
 	if err != nil {

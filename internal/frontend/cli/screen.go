@@ -23,14 +23,22 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/tui/tty"
 )
 
+// screenTerminal is a terminal for a screen, with the signals since before it was opened:
+// none ends pawl by itself and leaves the terminal as the screen has it.
+type screenTerminal struct {
+	*tty.Terminal
+	signals <-chan string
+}
+
 // screenOn opens the terminal for a screen; nil if the conversation is line by
 // line: a person asked for that, or the terminal is too simple.
-func (a *App) screenOn(f *flags, s settings.Screen) *tty.Terminal {
+func (a *App) screenOn(f *flags, s settings.Screen) *screenTerminal {
 	in, isIn := a.In.(*os.File)
 	out, isOut := a.Out.(*os.File)
 	if f.plain || s.Plain || !a.Terminal || !isIn || !isOut || !capable(a.Env("TERM")) {
 		return nil
 	}
+	signals := a.Signals()
 	t, err := tty.Open(in, out)
 	if err != nil {
 		return nil
@@ -39,7 +47,7 @@ func (a *App) screenOn(f *flags, s settings.Screen) *tty.Terminal {
 		t.Close()
 		return nil
 	}
-	return t
+	return &screenTerminal{t, signals}
 }
 
 // capable reports whether a terminal of that name moves its cursor.
@@ -50,7 +58,7 @@ func capable(term string) bool { return term != "" && term != "dumb" && term != 
 const recentEvents = 4000
 
 // onScreen runs a conversation on the screen.
-func (a *App) onScreen(ctx context.Context, f *flags, fr setup.Frontend, first string, t *tty.Terminal, conf settings.Loaded, paths settings.Paths) error {
+func (a *App) onScreen(ctx context.Context, f *flags, fr setup.Frontend, first string, t *screenTerminal, conf settings.Loaded, paths settings.Paths) error {
 	by, err := a.screenOf(ctx, f, a.chat(f, fr, true, conf, paths), first, t, conf, paths, func(*chat.Conversation) {})
 	if err != nil {
 		return err
@@ -60,7 +68,7 @@ func (a *App) onScreen(ctx context.Context, f *flags, fr setup.Frontend, first s
 
 // screenOf shows a conversation until it ends, and returns the name of the signal that
 // ended it. begun is called once it has begun.
-func (a *App) screenOf(ctx context.Context, f *flags, of chat.Config, first string, t *tty.Terminal, conf settings.Loaded, paths settings.Paths, begun func(*chat.Conversation)) (by string, err error) {
+func (a *App) screenOf(ctx context.Context, f *flags, of chat.Config, first string, t *screenTerminal, conf settings.Loaded, paths settings.Paths, begun func(*chat.Conversation)) (by string, err error) {
 	defer t.Close()
 	dir, err := a.RealDir(f.Dir)
 	if err != nil {
@@ -77,9 +85,10 @@ func (a *App) screenOf(ctx context.Context, f *flags, of chat.Config, first stri
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	events := make(chan any)
-	in := &input{t: t, events: events}
+	in := &input{t: t.Terminal, events: events}
 	in.read(ctx)
-	go a.windowAndSignals(ctx, t, events)
+	resized := t.Resized(ctx) // before its size is read: no change is missed
+	go windowAndSignals(ctx, t, resized, events)
 	width, height, err := t.Size()
 	if err != nil {
 		return "", err
@@ -88,7 +97,7 @@ func (a *App) screenOf(ctx context.Context, f *flags, of chat.Config, first stri
 	talk := chat.Begin(ctx, of, slash.Want{})
 	begun(talk)
 	exit, err := tui.Run(ctx, tui.Config{
-		Conversation: talk, Out: sized{a.Out, t}, Events: events, Width: width, Height: height, Ask: true,
+		Conversation: talk, Out: sized{a.Out, t.Terminal}, Events: events, Width: width, Height: height, Ask: true,
 		Theme: a.theme(conf.User.Screen), Chosen: a.chosenTheme(conf.User.Screen) != "", Rxvt: a.Env("VTE_VERSION") != "" || strings.HasPrefix(a.Env("TERM"), "rxvt") || strings.HasPrefix(a.Env("TERM"), "foot"),
 		Cuts: cuts(a.Env), Calm: conf.User.Screen.Calm || a.Env("PAWL_CALM") != "", Vi: conf.User.Screen.Vim,
 		History: past, Past: entries, First: first,
@@ -189,12 +198,11 @@ func (in *input) leave(ctx context.Context, do func() error) error {
 	return err
 }
 
-func (a *App) windowAndSignals(ctx context.Context, t *tty.Terminal, events chan<- any) {
-	signals, resized := a.Signals(), t.Resized(ctx)
+func windowAndSignals(ctx context.Context, t *screenTerminal, resized <-chan os.Signal, events chan<- any) {
 	for {
 		var e any
 		select {
-		case name := <-signals:
+		case name := <-t.signals:
 			e = tui.Signal{Name: name}
 		case <-resized:
 			w, h, err := t.Size()

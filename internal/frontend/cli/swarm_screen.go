@@ -13,7 +13,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
-	"github.com/pawl-agent/pawl/internal/frontend/tui/tty"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
@@ -21,7 +20,7 @@ import (
 // nothing is entered. An interrupt releases the tasks, and the swarm can go on later.
 
 // screen opens the terminal for the screen, where it is one and nobody asked for lines.
-func (r *swarmRun) screen() (*tty.Terminal, settings.Loaded) {
+func (r *swarmRun) screen() (*screenTerminal, settings.Loaded) {
 	if r.f.json {
 		return nil, settings.Loaded{}
 	}
@@ -33,7 +32,7 @@ func (r *swarmRun) screen() (*tty.Terminal, settings.Loaded) {
 }
 
 // onScreen shows the swarm while drive runs it, and returns after both have ended.
-func (r *swarmRun) onScreen(ctx context.Context, t *tty.Terminal, conf settings.Loaded, paths settings.Paths, drive func(context.Context) error) error {
+func (r *swarmRun) onScreen(ctx context.Context, t *screenTerminal, conf settings.Loaded, paths settings.Paths, drive func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	interrupt := func(by string) {
