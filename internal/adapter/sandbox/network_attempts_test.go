@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -122,8 +121,11 @@ func addressAttempts(add, some adder) {
 			if err := unix.Connect(fd, inet4(at.TCP)); err != nil && !errors.Is(err, unix.EINPROGRESS) {
 				return err
 			}
-			time.Sleep(5 * time.Millisecond)
-			_, err := unix.Getpeername(fd)
+			// What is refused is refused at once; only what is on its way is waited for.
+			_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, 60_000)
+			if err == nil {
+				_, err = unix.Getpeername(fd)
+			}
 			return err
 		})
 	})

@@ -3,13 +3,12 @@
 package sandbox
 
 import (
+	"bufio"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
@@ -90,7 +89,7 @@ import os, socket, sys
 family, at, blocking = sys.argv[1], sys.argv[2], sys.argv[3] == "blocking"
 l = socket.socket(getattr(socket, family))
 l.bind(at if family == "AF_UNIX" else (at, 0)); l.listen()
-open("there.new", "w").write(str(at if family == "AF_UNIX" else l.getsockname()[1])); os.rename("there.new", "there")
+print(at if family == "AF_UNIX" else l.getsockname()[1], flush=True)
 if blocking: c, _ = l.accept()
 else:
     import selectors
@@ -111,6 +110,10 @@ c.setblocking(True); got = c.recv(10); open("seen", "wb").write(got); c.sendall(
 				root := folder(t)
 				cmd := exec.Command("python3", append([]string{"-c", serve}, args...)...)
 				cmd.Dir = root
+				out, err := cmd.StdoutPipe()
+				if err != nil {
+					t.Fatal(err)
+				}
 				var end func()
 				if confined {
 					box := open(t, confine.Workspace, root)
@@ -126,16 +129,11 @@ c.setblocking(True); got = c.recv(10); open("seen", "wb").write(got); c.sendall(
 					end = func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
 				}
 				defer end()
-				var there string
-				for end := time.Now().Add(20 * time.Second); there == ""; {
-					if time.Now().After(end) {
-						t.Fatal("the server does not start")
-					}
-					if b, err := os.ReadFile(filepath.Join(root, "there")); err == nil {
-						there = string(b)
-					}
-					runtime.Gosched()
+				there, err := bufio.NewReader(out).ReadString('\n') // once it listens
+				if err != nil {
+					t.Fatalf("the server does not start: %v", err)
 				}
+				there = strings.TrimSuffix(there, "\n")
 				// Another process, since pawl itself is none outside.
 				client := exec.Command("python3", "-c", `
 import socket, sys

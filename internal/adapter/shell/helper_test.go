@@ -158,7 +158,7 @@ func (w *watched) wait(n int) (pids []int) {
 			}
 			pid, _ := strconv.Atoi(line)
 			pids = append(pids, pid)
-		case <-time.After(30 * time.Second):
+		case <-time.After(3 * time.Minute):
 			w.t.Fatal("the processes did not start")
 		}
 	}
@@ -178,7 +178,7 @@ func (w *watched) gone() {
 			if !ok {
 				return
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(3 * time.Minute):
 			w.t.Fatal("a process is still alive")
 		}
 	}

@@ -147,7 +147,7 @@ func TestSwappedFile(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-			case <-time.After(10 * time.Second):
+			case <-time.After(2 * time.Minute):
 				// Whoever opens it for writing lets the reader go on.
 				if f, err := os.OpenFile(a, os.O_RDWR|syscall.O_NONBLOCK, 0); err == nil {
 					f.Close()

@@ -22,7 +22,7 @@ func TestEightCommandsAtOnce(t *testing.T) {
 	var calls []string
 	for i, line := range lines {
 		line = fmt.Sprintf(line, fmt.Sprint("pipe", i))
-		calls = append(calls, "bash", args(map[string]any{"command": line, "timeout": 20}))
+		calls = append(calls, "bash", args(map[string]any{"command": line, "timeout": 120}))
 	}
 	r := newRig(t, "accept-edits", llmtest.New(llmtest.Use(calls...), llmtest.Say("done")))
 	for i := range lines {

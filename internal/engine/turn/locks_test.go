@@ -29,7 +29,7 @@ func TestChildrenAndTheirCalls(t *testing.T) {
 		{name: "a question behind them", most: 1, children: 2, after: []tool.Footprint{{Person: true}}, asks: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			l := NewLocks(c.most)
 			var mu sync.Mutex

@@ -48,7 +48,7 @@ func runPawl(t *testing.T, dir string, env []string, stdin string, args ...strin
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	guard := time.AfterFunc(60*time.Second, func() { _ = cmd.Process.Kill() })
+	guard := time.AfterFunc(patient, func() { _ = cmd.Process.Kill() })
 	defer guard.Stop()
 	_ = cmd.Wait() // the code says it
 	o := outcomeOf{code: cmd.ProcessState.ExitCode(), stdout: out.String(), stderr: errs.String()}

@@ -73,7 +73,7 @@ func TestComingFrom(t *testing.T) {
 			if err != nil || len(cmds) != 1 {
 				t.Fatalf("%s: %v", m[1], err)
 			}
-			var args []string
+			args := []string{} // not nil, for which cobra takes those of the test itself
 			for _, w := range cmds[0].Words[1:] {
 				args = append(args, w.Text)
 			}

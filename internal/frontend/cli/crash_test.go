@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -48,9 +49,9 @@ func TestKilledAtAnyInstant(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 
 	var srv *llmtest.Server
-	calls := 0
+	var asked atomic.Int64 // a killed pawl's request may still be answered
 	srv = &llmtest.Server{Reply: func(int, []byte) llmtest.Turn {
-		calls++
+		calls := asked.Add(1)
 		switch calls % 4 {
 		case 0:
 			return llmtest.Use("write", fmt.Sprintf(`{"path":"f%d.txt","content":"x"}`, calls))

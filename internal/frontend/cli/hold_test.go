@@ -32,19 +32,22 @@ func (r *running) also(args ...string) (code int, stdout, stderr string) {
 // alone. Another session, or a fork, is free.
 func TestASecondPawlIsRefused(t *testing.T) {
 	t.Parallel()
-	on := make(chan struct{})
+	on, made := make(chan struct{}), make(chan struct{})
 	r := begin(t, &llmtest.Server{Reply: func(n int, body []byte) llmtest.Turn {
 		switch {
 		case strings.Contains(string(body), "beside"):
 			return llmtest.Say("beside it")
 		case n == 0:
+			<-made // the command's pipe
 			return llmtest.Use("bash", `{"command":"echo begun > begun.txt; read -r x < gate; echo done > done.txt"}`)
 		}
 		<-on
 		return llmtest.Say("all done")
 	}}, "--output-format", "stream-json", "first")
 	gate := filepath.Join(r.dir, "gate")
-	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+	err := syscall.Mkfifo(gate, 0o600)
+	close(made)
+	if err != nil {
 		t.Fatal(err)
 	}
 	r.until("call_started")
@@ -117,7 +120,7 @@ func TestNoSessionLeavesNothing(t *testing.T) {
 				return llmtest.Say("over")
 			}}, "--no-session", "--output-format", "stream-json", "hello")
 			if tc.sig != 0 {
-				r.until(`started`)
+				r.until(`started\n`)
 				r.signal(tc.sig)
 			}
 			if code := r.end(); code != tc.code {

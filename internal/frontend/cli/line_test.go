@@ -25,10 +25,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 )
 
-// patient is how long a test waits for what must come: far longer than it
-// takes on the slowest machine.
-const patient = 60 * time.Second
-
 // terminal is a pseudo-terminal with pawl on it.
 type terminal struct {
 	t            *testing.T

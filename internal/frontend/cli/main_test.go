@@ -31,6 +31,10 @@ const asPawl = "PAWL_TEST_AS_PAWL"
 // Landlock.
 const withoutLandlock = "PAWL_TEST_SANDBOX"
 
+// patient is how long a test waits for what must come: far longer than it
+// takes on the slowest machine.
+const patient = 3 * time.Minute
+
 // raceEnv is what pawl's processes get where the race detector is on: by default
 // it lets each of them wait for a second before it ends.
 func raceEnv() []string {

@@ -61,7 +61,7 @@ func begin(t *testing.T, srv *llmtest.Server, args ...string) *running {
 		t.Fatal(err)
 	}
 	// What hangs is a failure and not the end of the test run.
-	guard := time.AfterFunc(60*time.Second, func() { _ = r.cmd.Process.Kill() })
+	guard := time.AfterFunc(patient, func() { _ = r.cmd.Process.Kill() })
 	t.Cleanup(func() { guard.Stop(); _ = r.cmd.Process.Kill() })
 	r.out, r.pipe = bufio.NewScanner(out), out
 	r.out.Buffer(nil, 8<<20)
@@ -145,6 +145,13 @@ func (r *running) interrupted(code int, by string) {
 	if open != 0 || !ok || mark.By != by || !ok2 || end.End != event.EndInterrupted {
 		r.t.Errorf("%d calls are open; the log ends in %+v, %+v", open, es[len(es)-2].Body, es[len(es)-1].Body)
 	}
+}
+
+// wrote reports whether a command came as far as to write its id to a file: it may have
+// been ended between making it and that.
+func (r *running) wrote(file string) bool {
+	raw, err := os.ReadFile(filepath.Join(r.dir, file))
+	return err == nil && bytes.HasSuffix(raw, []byte("\n"))
 }
 
 // gone checks that the process whose id a command wrote to a file runs no more.
@@ -272,7 +279,7 @@ func TestSignals(t *testing.T) {
 		if code := r.end(); code != 124 {
 			t.Errorf("exit code %d: %s", code, r.stderr.String())
 		}
-		if _, err := os.Stat(filepath.Join(r.dir, "parent")); err == nil { // it had come so far
+		if r.wrote("parent") { // it had come so far
 			r.gone("child")
 			r.gone("parent")
 		}
@@ -310,7 +317,7 @@ func TestOutputClosed(t *testing.T) {
 	if end, ok := es[len(es)-1].Body.(event.Ended); !ok || end.End != event.EndInterrupted {
 		t.Errorf("the log ends in %+v", es[len(es)-1].Body)
 	}
-	if _, err := os.Stat(filepath.Join(r.dir, "parent")); err == nil {
+	if r.wrote("parent") {
 		r.gone("parent")
 	}
 }

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
+	"io"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -73,16 +75,26 @@ func (r *runningSwarm) trees() int {
 func TestSwarmAttachAndCancel(t *testing.T) {
 	r := startSwarm(t)
 	attach := r.pawl("swarm", "attach")
+	pipe, err := attach.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var seen bytes.Buffer
-	attach.Stdout, attach.Stderr = &seen, &seen
+	attach.Stderr = attach.Stdout
 	if err := attach.Start(); err != nil {
 		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = attach.Process.Kill() }) // where the test fails before
+	lines := bufio.NewScanner(io.TeeReader(pipe, &seen))
+	for !strings.Contains(seen.String(), "two: taken by w2") && lines.Scan() { // it follows
 	}
 	out, err := r.pawl("swarm", "cancel").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	r.says(string(out), "is cancelled: 1 of 2 tasks were merged", "its trees are removed")
+	for lines.Scan() { // to its end
+	}
 	if err := attach.Wait(); err != nil {
 		t.Errorf("%v: %s", err, seen.String())
 	}

@@ -28,6 +28,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
+// patient is how long a test waits for what must come: far longer than it takes on
+// the slowest machine.
+const patient = 3 * time.Minute
+
 // rig is a screen on a terminal in memory over real sessions, real files and a
 // scripted model.
 type rig struct {
@@ -318,7 +322,7 @@ func (r *rig) screen() string {
 // until waits until what is seen is so.
 func (r *rig) until(what string, is func(text string) bool) {
 	r.t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(patient)
 	for !is(r.text()) {
 		select {
 		case <-r.wrote:
@@ -346,7 +350,7 @@ func (r *rig) send(e any) {
 	r.t.Helper()
 	select {
 	case r.events <- e:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patient):
 		r.t.Fatalf("nobody takes %v; seen:\n%s", e, r.text())
 	}
 }
@@ -401,7 +405,7 @@ func (r *rig) left() Exit {
 	select {
 	case e := <-r.exit:
 		return e
-	case <-time.After(20 * time.Second):
+	case <-time.After(patient):
 		r.t.Fatalf("it does not end; seen:\n%s", r.text())
 		return Exit{}
 	}

@@ -359,7 +359,7 @@ func (c *chaos) judge(seed int, s *swarm.Schedule) {
 	}
 	// All that is left can be set aside: nothing is held any more.
 	rest := int64((5 - spent.USD) * 1e6 * 0.99)
-	ctx, cancel := context.WithTimeout(c.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
 	defer cancel()
 	if _, settle, err := c.account.ReserveWithParent(ctx, budget.Ask{Price: &chaosPrice, Input: rest, MaxOutput: 1}); err != nil {
 		c.t.Errorf("seed %d: money is lost: %v", seed, err)

@@ -143,7 +143,7 @@ func (r *rig) worker(cfg WorkerConfig) (end func()) {
 }
 
 func (r *rig) do(fence int64) (Result, error) {
-	ctx, cancel := context.WithTimeout(r.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(r.t.Context(), 3*time.Minute)
 	defer cancel()
 	return r.board.Do(ctx, Offer{Fence: fence, Job: Job{Worker: fmt.Sprint("w", fence), Task: event.Task{ID: fmt.Sprint("t", fence)}}})
 }
@@ -296,8 +296,11 @@ func (r *rig) begin(h *Held) (result chan error) {
 func TestForgedAndReplayed(t *testing.T) {
 	r := newRigFor(t, natstest.Server(t).ClientURL(), time.Minute)
 	honest, other := r.held("honest", 1), r.held("other", 1)
-	var sent [][]byte // all that the honest one sends
-	spy, err := r.dial().Subscribe(askSubject("s"), func(m *nats.Msg) { sent = append(sent, m.Data) })
+	listens, sent := r.dial(), make(chan *nats.Msg, 1000) // all that the honest one sends
+	spy, err := listens.ChanSubscribe(askSubject("s"), sent)
+	if err == nil {
+		err = listens.Flush()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,6 +315,17 @@ func TestForgedAndReplayed(t *testing.T) {
 	}
 	// In the name of the honest one, with the other's key, and with none.
 	nc := r.dial()
+	// dealtWith returns when the board has dealt with all that was sent over nc: the
+	// answer to what is asked after it has come.
+	dealtWith := func() {
+		t.Helper()
+		if err := nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := other.ask(t.Context(), kindBeat, nil); !errors.Is(err, ErrOver) {
+			t.Errorf("a lease of another worker goes on: %v", err)
+		}
+	}
 	for _, key := range [][]byte{other.key, nil} {
 		q := question{Epoch: honest.epoch, Worker: honest.id, Fence: 1, N: 1 << 40, Kind: kindDone, Body: encode(Result{Reply: "forged"})}
 		q.MAC = q.mac(key)
@@ -324,6 +338,7 @@ func TestForgedAndReplayed(t *testing.T) {
 			t.Errorf("%s was answered: %s", what, m.Data)
 		}
 	}
+	dealtWith()
 	for _, part := range []string{"not signed", "not this worker's", "not of a worker"} {
 		if !r.heard(part) {
 			t.Errorf("nobody is told %q", part)
@@ -348,15 +363,16 @@ func TestForgedAndReplayed(t *testing.T) {
 	if err := <-result; err != nil {
 		t.Fatalf("the honest result: %v", err)
 	}
-	if err := spy.Unsubscribe(); err != nil {
+	if err := errors.Join(listens.Flush(), spy.Unsubscribe()); err != nil {
 		t.Fatal(err)
 	}
 	// What was said in the old lease is said again in the next, and changes nothing.
 	honest.Fence = 2
 	result = r.begin(honest)
-	for _, data := range sent {
-		_, _ = nc.Request(askSubject("s"), data, 20*time.Millisecond)
+	for len(sent) > 0 {
+		_, _ = nc.Request(askSubject("s"), (<-sent).Data, 20*time.Millisecond)
 	}
+	dealtWith()
 	select {
 	case err := <-result:
 		t.Errorf("an old result ended a new lease: %v", err)

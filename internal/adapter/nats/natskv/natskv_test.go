@@ -32,7 +32,7 @@ func suite(t *testing.T, url string, replicas int) {
 	kvtest.Test(t, func(t testing.TB) func() kv.Store {
 		name := fmt.Sprint("b", buckets.Add(1))
 		return func() kv.Store {
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			s, err := Open(ctx, natstest.JetStream(t, url), name, replicas)
 			if err != nil {
