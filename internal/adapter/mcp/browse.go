@@ -86,7 +86,7 @@ func (a *signin) refusal(ctx context.Context) (*http.Request, *http.Response, er
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	client := a.client()
-	client.Transport = &bound{to: a.to, headers: a.srv.Headers, next: cmp.Or(a.s.opt.HTTP, http.DefaultTransport)}
+	client.Transport = &originTransport{to: a.to, headers: a.srv.Headers, next: cmp.Or(a.s.opt.HTTP, http.DefaultTransport)}
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, nil, err

@@ -47,8 +47,8 @@ type Server struct {
 	secrets []string // values of variables whose names suggest secrets
 }
 
-// CallTime is the default time limit of a call.
-const CallTime = 5 * time.Minute
+// callTime is the default time limit of a call.
+const callTime = 5 * time.Minute
 
 // Entry is a server in a file: Claude Code's form, with the names of other
 // agents. Sandbox and Hosts are pawl's own.

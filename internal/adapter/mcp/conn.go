@@ -263,7 +263,7 @@ func (c *conn) list(ctx context.Context) (l listed, err error) {
 				return "", 0, err
 			}
 			for _, t := range page.Tools {
-				if err := l.add("tool", t.Name, Said{Title: t.Title, Description: t.Description, Schema: t.InputSchema, Annotations: t.Annotations}); err != nil {
+				if err := l.add("tool", t.Name, toolDescription{Title: t.Title, Description: t.Description, Schema: t.InputSchema, Annotations: t.Annotations}); err != nil {
 					return "", 0, err
 				}
 			}
@@ -277,7 +277,7 @@ func (c *conn) list(ctx context.Context) (l listed, err error) {
 				return "", 0, err
 			}
 			for _, p := range page.Prompts {
-				if err := l.add("prompt", p.Name, saidPrompt{p.Title, p.Description, p.Arguments}); err != nil {
+				if err := l.add("prompt", p.Name, promptDescription{p.Title, p.Description, p.Arguments}); err != nil {
 					return "", 0, err
 				}
 			}
@@ -339,15 +339,15 @@ func optional(err error) error {
 // maxResources is how many resources of a server are known for completion.
 const maxResources = 1000
 
-// saidPrompt is a server's description of a prompt.
-type saidPrompt struct {
+// promptDescription is a server's description of a prompt.
+type promptDescription struct {
 	Title       string                `json:"title,omitempty"`
 	Description string                `json:"description,omitempty"`
 	Args        []*sdk.PromptArgument `json:"arguments,omitempty"`
 }
 
-// Said is a server's description of a tool.
-type Said struct {
+// toolDescription is a server's description of a tool.
+type toolDescription struct {
 	Title       string               `json:"title,omitempty"`
 	Description string               `json:"description,omitempty"`
 	Schema      any                  `json:"schema,omitempty"`

@@ -81,7 +81,7 @@ func pick(all []choice, answer string) (string, bool) {
 // end returns what was declined because nobody is there.
 func (c *conn) asks(a tool.Asker) (end func() []string) {
 	if a == nil {
-		a = nobody{}
+		a = absentPerson{}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,11 +104,11 @@ func (c *conn) asks(a tool.Asker) (end func() []string) {
 	}
 }
 
-// nobody answers where no person is.
-type nobody struct{}
+// absentPerson declines all questions: no person is there.
+type absentPerson struct{}
 
 // Question implements tool.Asker.
-func (nobody) Question(context.Context, string, []string) (string, error) {
+func (absentPerson) Question(context.Context, string, []string) (string, error) {
 	return "", tool.ErrNobody
 }
 

@@ -27,9 +27,9 @@ type managedServer struct {
 	broken   error // why it is not connected
 	starts   int
 
-	looked   bool      // what was accepted has been read
-	accepted *Accepted // nil: nothing was
-	made     []made    // of what was accepted
+	looked   bool         // what was accepted has been read
+	accepted *Accepted    // nil: nothing was
+	made     []serverTool // of what was accepted
 	madeOf   *Accepted
 	judged   bool // its present state was judged
 	now      trust.Pinning

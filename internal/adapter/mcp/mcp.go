@@ -74,7 +74,7 @@ type Servers struct {
 // New makes Servers. It starts nothing.
 func New(o Options) *Servers {
 	if o.Wait == 0 {
-		o.Wait = FirstWait
+		o.Wait = firstWait
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -13,8 +13,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// FirstWait is how long a first request waits for servers whose tools are not known yet.
-const FirstWait = 3 * time.Second
+// firstWait is how long a first request waits for servers whose tools are not known yet.
+const firstWait = 3 * time.Second
 
 // share is the percentage of a model's window that schemas may use. Beyond it
 // the model gets two tools instead: one that finds tools, and one that calls

@@ -55,7 +55,7 @@ func (a *signin) client() *http.Client {
 		}
 	}
 	return &http.Client{
-		Timeout: authTime, Transport: &leading{a, next},
+		Timeout: authTime, Transport: &signinTransport{a, next},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if !sameOrigin(via[0].URL, r.URL) {
 				return fmt.Errorf("%w: redirected to %s", errReach, r.URL.Host)
@@ -87,20 +87,20 @@ func (a *signin) proxy(r *http.Request) (*url.URL, error) {
 	return via, nil
 }
 
-// leading checks each address before it is asked, and bounds the answers.
-type leading struct {
+// signinTransport checks the address of each request, and bounds the response.
+type signinTransport struct {
 	a    *signin
 	next http.RoundTripper
 }
 
 // RoundTrip implements http.RoundTripper.
-func (l *leading) RoundTrip(r *http.Request) (*http.Response, error) {
+func (l *signinTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := l.a.mayReach(r.URL); err != nil {
 		return nil, err
 	}
 	resp, err := l.next.RoundTrip(r)
 	if err == nil {
-		resp.Body = &limited{resp.Body, maxAuth}
+		resp.Body = &limitedBody{resp.Body, maxAuth}
 	}
 	return resp, err
 }

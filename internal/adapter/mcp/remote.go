@@ -34,7 +34,7 @@ func (s *Servers) remote(srv Server) (sdk.Transport, error) {
 		t.ResponseHeaderTimeout = 2 * time.Minute
 		next = t
 	}
-	to := &bound{to: u, headers: srv.Headers, next: next}
+	to := &originTransport{to: u, headers: srv.Headers, next: next}
 	client := &http.Client{
 		Transport: to,
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
@@ -67,8 +67,8 @@ func (s *Servers) remote(srv Server) (sdk.Transport, error) {
 
 var errElsewhere = errors.New("the server points elsewhere, which is not followed")
 
-// bound sends requests to one origin only, with the headers configured for it.
-type bound struct {
+// originTransport sends requests to one origin only, with the headers configured for it.
+type originTransport struct {
 	to      *url.URL
 	headers map[string]string
 	next    http.RoundTripper
@@ -76,7 +76,7 @@ type bound struct {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (b *bound) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b *originTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !sameOrigin(b.to, r.URL) {
 		return nil, fmt.Errorf("%w: to %s", errElsewhere, r.URL.Host)
 	}
@@ -104,7 +104,7 @@ func (b *bound) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, &SignInError{Server: b.in.srv.Name}
 	}
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		resp.Body = &limited{resp.Body, maxBody}
+		resp.Body = &limitedBody{resp.Body, maxBody}
 	}
 	return resp, nil
 }
@@ -121,13 +121,13 @@ func sameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
 }
 
-// limited fails if a body is too long, since its reader keeps all of it in memory.
-type limited struct {
+// limitedBody fails if a body is too long, since its reader keeps all of it in memory.
+type limitedBody struct {
 	io.ReadCloser
 	left int64
 }
 
-func (l *limited) Read(p []byte) (int, error) {
+func (l *limitedBody) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, fmt.Errorf("it sent more than %d MB", maxBody>>20)
 	}

@@ -61,15 +61,15 @@ func (s *Servers) ownFirst() []*managedServer {
 	return managed
 }
 
-// made is a tool of a server, or why it is none.
-type made struct {
+// serverTool is a tool of a server, or the reason why it cannot be offered.
+type serverTool struct {
 	item trustItem
 	tool tool.Tool
 	err  error
 }
 
 // make makes the tools of what was accepted, once.
-func (p *managedServer) make(a *Accepted) []made {
+func (p *managedServer) make(a *Accepted) []serverTool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.madeOf == a {
@@ -81,7 +81,7 @@ func (p *managedServer) make(a *Accepted) []made {
 	for _, i := range items {
 		if i.Kind == "tool" {
 			t, err := p.tool(i)
-			p.made = append(p.made, made{i, t, err})
+			p.made = append(p.made, serverTool{i, t, err})
 		}
 	}
 	return p.made
@@ -134,7 +134,7 @@ func (p *managedServer) tool(i trustItem) (tool.Tool, error) {
 	})
 	t.Check = checker(schema)
 	t.Facts = tool.Facts{Kind: tool.Exec}
-	t.Timeout = CallTime
+	t.Timeout = callTime
 	if p.srv.Timeout > 0 {
 		t.Timeout = p.srv.Timeout
 	}

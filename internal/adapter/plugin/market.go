@@ -72,7 +72,7 @@ func (s Store) Fetch(ctx context.Context, g Git, from Source, name string) (f *F
 		return nil, err
 	}
 	f.Name = cmp.Or(f.Name, f.Title)
-	return f, CheckName(f.Name)
+	return f, checkName(f.Name)
 }
 
 // opened fetches a repository for as long as do runs.
@@ -185,7 +185,7 @@ func sourceOf(raw json.RawMessage, from Source, root string) (at Source, here bo
 		at.Ref = o.Sha
 	}
 	if at.Ref != "" {
-		err = CheckRef(at.Ref)
+		err = checkRef(at.Ref)
 	}
 	if o.Path != "" && err == nil {
 		if at.Folder, err = within(o.Path); at.Folder == "." {

@@ -56,8 +56,8 @@ type Store struct{ Dir string }
 
 var validName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$`)
 
-// CheckName returns why a name is not valid for a plugin.
-func CheckName(name string) error {
+// checkName returns an error if a name is not valid for a plugin.
+func checkName(name string) error {
 	if !validName().MatchString(name) || strings.HasSuffix(strings.ToLower(name), ".json") {
 		return fmt.Errorf("%.60q can not be a plugin's name: letters, digits, -, _ and dots, at most 40", name)
 	}
@@ -114,7 +114,7 @@ func (s Store) Key(r Record) string { return filepath.Join(s.Dir, r.Name) }
 func (r Record) Identity() string { return r.From + "#" + r.Folder }
 
 func (s Store) read(name string) (p Plugin, err error) {
-	if err := CheckName(name); err != nil {
+	if err := checkName(name); err != nil {
 		return p, err
 	}
 	raw, err := os.ReadFile(s.file(name))
@@ -139,7 +139,7 @@ func (s Store) read(name string) (p Plugin, err error) {
 
 // Remove removes a plugin: its record first, so that no half of it is used.
 func (s Store) Remove(name string) error {
-	if err := CheckName(name); err != nil {
+	if err := checkName(name); err != nil {
 		return err
 	}
 	if err := os.Remove(s.file(name)); err != nil {

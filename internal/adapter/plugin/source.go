@@ -39,8 +39,8 @@ func ParseSource(text, dir string, isFolder func(string) bool) (Source, error) {
 	}
 	from, ref := cutRef(text)
 	switch {
-	case ref != "" && CheckRef(ref) != nil:
-		return Source{}, CheckRef(ref)
+	case ref != "" && checkRef(ref) != nil:
+		return Source{}, checkRef(ref)
 	case from != "" && !strings.Contains(from, "://") && isFolder(at(from)):
 		return Source{From: at(from), Ref: ref}, nil
 	case shorthand().MatchString(from):
@@ -68,8 +68,8 @@ func cutRef(text string) (from, ref string) {
 	return text, ""
 }
 
-// CheckRef returns why a text is not a branch, tag or commit that is asked for.
-func CheckRef(ref string) error {
+// checkRef returns an error if a text is not a valid name of a branch, tag or commit.
+func checkRef(ref string) error {
 	if !validRef().MatchString(ref) || strings.Contains(ref, "..") || strings.Contains(ref, "//") || strings.HasSuffix(ref, "/") || strings.HasSuffix(ref, ".lock") {
 		return fmt.Errorf("%.80q is no branch, tag or commit", ref)
 	}

@@ -46,7 +46,7 @@ type Client struct {
 	cfg  Config
 	http *http.Client
 
-	follows follows
+	follows replyChain
 }
 
 var _ llm.Encoded = (*Client)(nil)

@@ -17,16 +17,16 @@ type Continuer interface {
 	Continue(h llm.Head, id string) (head []byte, ok bool)
 }
 
-// follows are the replies that a next request may continue: those of the conversation,
+// replyChain are the replies that a next request may continue: those of the conversation,
 // and of the few side requests.
-type follows struct {
+type replyChain struct {
 	mu    sync.Mutex
 	off   bool // the server lost replies that it should have kept
-	known []follow
+	known []chainLink
 }
 
-// follow is a reply, and the body that a request begins with that follows it.
-type follow struct {
+// chainLink is a reply, and the beginning of the body of a request that continues it.
+type chainLink struct {
 	id     string
 	prefix [][]byte
 }
@@ -35,7 +35,7 @@ const mostFollows = 4
 
 // shorten returns the body of a request without what the server has, and the reply that
 // it follows; ok is false if it has nothing of it. The last of parts is the request's end.
-func (f *follows) shorten(api API, h llm.Head, parts [][]byte) (short [][]byte, id string, ok bool) {
+func (f *replyChain) shorten(api API, h llm.Head, parts [][]byte) (short [][]byte, id string, ok bool) {
 	c, can := api.(Continuer)
 	if !can || len(parts) < 2 {
 		return nil, "", false
@@ -60,7 +60,7 @@ func (f *follows) shorten(api API, h llm.Head, parts [][]byte) (short [][]byte, 
 }
 
 // keep notes the reply to a request, so that the next one may follow it.
-func (f *follows) keep(api API, h llm.Head, parts [][]byte, r *llm.Reply) {
+func (f *replyChain) keep(api API, h llm.Head, parts [][]byte, r *llm.Reply) {
 	c, can := api.(Continuer)
 	if !can || r == nil || r.Response == "" || len(parts) < 2 || r.Stop != llm.StopEnd && r.Stop != llm.StopCalls {
 		return
@@ -75,11 +75,11 @@ func (f *follows) keep(api API, h llm.Head, parts [][]byte, r *llm.Reply) {
 	prefix := append(append([][]byte(nil), parts[:len(parts)-1]...), []byte{','}, said, []byte{','})
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.known = append([]follow{{r.Response, prefix}}, f.known[:min(len(f.known), mostFollows-1)]...)
+	f.known = append([]chainLink{{r.Response, prefix}}, f.known[:min(len(f.known), mostFollows-1)]...)
 }
 
 // forget forgets a reply. Where off, the server is not relied on any more.
-func (f *follows) forget(id string, off bool) {
+func (f *replyChain) forget(id string, off bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.off = f.off || off

@@ -57,7 +57,7 @@ func Fail(provider string, status int, h http.Header, body []byte, s Said) *faul
 		f.Retryable, f.Hint = false, "add credit to the account, or choose another model with -m"
 	}
 	if f.RetryAfter = s.RetryAfter; f.RetryAfter == 0 {
-		f.RetryAfter = RetryAfter(h)
+		f.RetryAfter = retryAfter(h)
 	}
 	return f
 }
@@ -168,10 +168,10 @@ func outOfMoney(s Said) bool {
 		strings.Contains(text, "insufficient credits")
 }
 
-// RetryAfter reads how long a host asks to wait: retry-after-ms, Retry-After in
+// retryAfter reads how long a host asks to wait: retry-after-ms, Retry-After in
 // seconds (fractions too) or as a date, which is compared with the answer's own
 // Date. It returns 0 without a usable value, and at most a day.
-func RetryAfter(h http.Header) time.Duration {
+func retryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(strings.TrimSpace(h.Get("retry-after-ms")), 64); err == nil {
 		return wait(ms / 1000)
 	}

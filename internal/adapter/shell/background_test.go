@@ -163,15 +163,15 @@ func TestBackgroundFlood(t *testing.T) {
 func TestUnknownJob(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, Options{Jobs: 1})
-	if _, err := s.Output(t.Context(), "bg9", 0); !errors.Is(err, ErrNoJob) {
+	if _, err := s.Output(t.Context(), "bg9", 0); !errors.Is(err, errNoJob) {
 		t.Error(err)
 	}
 	w := watching(t)
 	id := start(t, s, self("hold", w.path))
-	if _, err := s.Kill(t.Context(), "nope"); !errors.Is(err, ErrNoJob) || !strings.Contains(err.Error(), id) {
+	if _, err := s.Kill(t.Context(), "nope"); !errors.Is(err, errNoJob) || !strings.Contains(err.Error(), id) {
 		t.Error(err)
 	}
-	if _, err := s.Start(t.Context(), tool.Run{Confine: process.Free, Command: "true"}); !errors.Is(err, ErrTooMany) {
+	if _, err := s.Start(t.Context(), tool.Run{Confine: process.Free, Command: "true"}); !errors.Is(err, errTooMany) {
 		t.Error(err)
 	}
 }

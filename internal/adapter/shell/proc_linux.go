@@ -52,7 +52,7 @@ func (s *spawner) start(cmd *exec.Cmd, m mark) error {
 	case reqs <- r:
 		return <-r.err
 	case <-quit:
-		return ErrClosed
+		return errClosed
 	}
 }
 

@@ -41,11 +41,11 @@ import (
 
 // Errors that callers branch on.
 var (
-	ErrClosed   = errors.New("the session has ended: no command can be run")
-	ErrNoJob    = errors.New("no such background command")
-	ErrTooMany  = errors.New("too many background commands are running")
-	ErrNoShell  = errors.New("no shell was found: neither bash nor sh is on PATH")
-	ErrNoFolder = errors.New("the folder does not exist")
+	errClosed   = errors.New("the session has ended: no command can be run")
+	errNoJob    = errors.New("no such background command")
+	errTooMany  = errors.New("too many background commands are running")
+	errNoShell  = errors.New("no shell was found: neither bash nor sh is on PATH")
+	errNoFolder = errors.New("the folder does not exist")
 )
 
 // Options are the options of a Shell. Only Root is required.
@@ -211,7 +211,7 @@ func (s *Shell) limitJobs() error {
 		}
 	}
 	if running >= s.opt.Jobs {
-		return fmt.Errorf("%w (%d): end one with bash_kill first", ErrTooMany, running)
+		return fmt.Errorf("%w (%d): end one with bash_kill first", errTooMany, running)
 	}
 	s.order = slices.DeleteFunc(s.order, func(id string) bool {
 		if len(s.jobs) <= 64 || !s.jobs[id].ended() {
@@ -309,9 +309,9 @@ func (s *Shell) job(id string) (*job, error) {
 		return j, nil
 	}
 	if len(s.order) == 0 {
-		return nil, fmt.Errorf("%w: %q; none was started", ErrNoJob, id)
+		return nil, fmt.Errorf("%w: %q; none was started", errNoJob, id)
 	}
-	return nil, fmt.Errorf("%w: %q; there are %s", ErrNoJob, id, strings.Join(s.order, ", "))
+	return nil, fmt.Errorf("%w: %q; there are %s", errNoJob, id, strings.Join(s.order, ", "))
 }
 
 // start starts c and returns while it runs.
@@ -332,7 +332,7 @@ func (s *Shell) start(c tool.Run, background bool) (*job, error) {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		return nil, ErrClosed
+		return nil, errClosed
 	}
 	s.seq++
 	n := s.seq
@@ -368,7 +368,7 @@ func (s *Shell) start(c tool.Run, background bool) (*job, error) {
 	if closed { // Close came in between and has not seen it
 		j.kill(0)
 		j.abandon()
-		return nil, ErrClosed
+		return nil, errClosed
 	}
 	return j, nil
 }
@@ -421,16 +421,16 @@ func findShell() (shellPath, error) {
 		}
 		return shellPath{p, nil}, nil
 	}
-	return shellPath{}, ErrNoShell
+	return shellPath{}, errNoShell
 }
 
 func startError(err error, sh, dir string, size int) error {
-	if errors.Is(err, process.ErrUnconfined) || errors.Is(err, ErrClosed) {
+	if errors.Is(err, process.ErrUnconfined) || errors.Is(err, errClosed) {
 		return err
 	}
 	if st, e := os.Stat(dir); e != nil {
 		if errors.Is(e, os.ErrNotExist) {
-			return fmt.Errorf("%w: %s", ErrNoFolder, dir)
+			return fmt.Errorf("%w: %s", errNoFolder, dir)
 		}
 		return fmt.Errorf("run a command in %s: %w", dir, e)
 	} else if !st.IsDir() {

@@ -70,7 +70,7 @@ func TestFolder(t *testing.T) {
 			t.Errorf("%q: %q %v", dir, r.Output, err)
 		}
 	}
-	if _, err := s.Run(t.Context(), tool.Run{Confine: process.Free, Command: "pwd", Dir: "gone"}); !errors.Is(err, ErrNoFolder) {
+	if _, err := s.Run(t.Context(), tool.Run{Confine: process.Free, Command: "pwd", Dir: "gone"}); !errors.Is(err, errNoFolder) {
 		t.Errorf("a missing folder: %v", err)
 	}
 	if _, err := s.Run(t.Context(), tool.Run{Confine: process.Free, Command: "pwd", Dir: "file"}); err == nil || !strings.Contains(err.Error(), "not a folder") {
@@ -417,10 +417,10 @@ func TestClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Run(t.Context(), tool.Run{Confine: process.Free, Command: "true"}); !errors.Is(err, ErrClosed) {
+	if _, err := s.Run(t.Context(), tool.Run{Confine: process.Free, Command: "true"}); !errors.Is(err, errClosed) {
 		t.Error(err)
 	}
-	if _, err := s.Start(t.Context(), tool.Run{Confine: process.Free, Command: "true"}); !errors.Is(err, ErrClosed) {
+	if _, err := s.Start(t.Context(), tool.Run{Confine: process.Free, Command: "true"}); !errors.Is(err, errClosed) {
 		t.Error(err)
 	}
 	fresh := New(Options{Root: t.TempDir()})

@@ -73,7 +73,7 @@ func (s *Starter) launch(cmd *exec.Cmd, c process.Confine) (*proc, error) {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		return nil, ErrClosed
+		return nil, errClosed
 	}
 	s.seq++
 	p := &proc{cmd: cmd, mark: s.mark.of(s.seq), confine: c, dead: make(chan struct{})}
@@ -156,7 +156,7 @@ func (s *Starter) Start(ctx context.Context, prog process.Program) (process.Proc
 	s.mu.Unlock()
 	if closed { // Close came in between and has not seen it
 		r.Kill(0)
-		return nil, ErrClosed
+		return nil, errClosed
 	}
 	stop := context.AfterFunc(ctx, func() { r.Kill(cancelGrace) })
 	go func() {

@@ -148,7 +148,7 @@ func TestStarterEndsAll(t *testing.T) {
 	}
 	s := newStarter(t, StarterOptions{})
 	_ = s.Close()
-	if _, err := s.Start(t.Context(), process.Program{Path: "true", Confine: process.Free}); !errors.Is(err, ErrClosed) {
+	if _, err := s.Start(t.Context(), process.Program{Path: "true", Confine: process.Free}); !errors.Is(err, errClosed) {
 		t.Error(err)
 	}
 }

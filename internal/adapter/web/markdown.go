@@ -9,11 +9,11 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Markdown turns an HTML page into readable text: headings, paragraphs, lists,
+// toMarkdown turns an HTML page into readable text: headings, paragraphs, lists,
 // links, code, quotes and simple tables. It leaves out scripts, styles, forms
 // and hidden elements, and also the navigation if the page marks its content.
 // base is the base URL of links.
-func Markdown(page string, base *url.URL) string {
+func toMarkdown(page string, base *url.URL) string {
 	doc, err := html.Parse(strings.NewReader(page))
 	if err != nil { // nested too deeply: use only the words
 		return words(page)

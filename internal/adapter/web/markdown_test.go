@@ -31,7 +31,7 @@ func TestGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := Visible(Markdown(string(in), base(t))) + "\n"
+		got := visible(toMarkdown(string(in), base(t))) + "\n"
 		golden := strings.TrimSuffix(p, ".html") + ".md"
 		if os.Getenv("PAWL_UPDATE") != "" {
 			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
@@ -82,7 +82,7 @@ func TestMarkdown(t *testing.T) {
 		"&lt;b&gt; &amp; &nbsp;x": "<b> & \u00a0x",
 		"<dl><dt>a<dd>b</dl>":     "a\n\n: b",
 	} {
-		if got := Markdown(in, base(t)); got != want {
+		if got := toMarkdown(in, base(t)); got != want {
 			t.Errorf("%s\n got %q\nwant %q", in, got, want)
 		}
 	}
@@ -100,7 +100,7 @@ func TestHostilePages(t *testing.T) {
 		"bold":   boldly(450) + strings.Repeat("x ", 20_000),
 		"cells":  strings.Repeat("<table><tr><td>", 100) + strings.Repeat("x<br>", 20_000),
 	} {
-		got := Markdown(in, base(t))
+		got := toMarkdown(in, base(t))
 		if !utf8.ValidString(got) || len(got) > 5*len(in)+1000 || len(got) == 0 {
 			t.Errorf("%s: %d bytes from %d", name, len(got), len(in))
 		}
@@ -118,7 +118,7 @@ func boldly(n int) string {
 func FuzzMarkdown(f *testing.F) {
 	f.Add("<ul><li>a<table><tr><td><pre>x")
 	f.Fuzz(func(t *testing.T, in string) {
-		got := Visible(Markdown(strings.ToValidUTF8(in, "?"), base(t)))
+		got := visible(toMarkdown(strings.ToValidUTF8(in, "?"), base(t)))
 		if !utf8.ValidString(got) || strings.ContainsAny(got, "\x1b\x00\u200b") {
 			t.Errorf("%q", got)
 		}

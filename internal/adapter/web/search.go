@@ -88,7 +88,7 @@ func hits(err error, of []hit) ([]tool.Hit, error) {
 		if u, err := url.Parse(h.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" {
 			continue
 		}
-		out = append(out, tool.Hit{Title: plainText(h.Title), URL: Visible(h.URL), Text: plainText(h.Description + h.Content)})
+		out = append(out, tool.Hit{Title: plainText(h.Title), URL: visible(h.URL), Text: plainText(h.Description + h.Content)})
 	}
 	return out, nil
 }
@@ -99,19 +99,19 @@ func plainText(s string) string {
 	for _, mark := range []string{"<strong>", "</strong>", "<b>", "</b>", "<em>", "</em>"} {
 		s = strings.ReplaceAll(s, mark, "")
 	}
-	s = Visible(strings.ToValidUTF8(html.UnescapeString(s), "\uFFFD"))
+	s = visible(strings.ToValidUTF8(html.UnescapeString(s), "\uFFFD"))
 	if r := []rune(s); len(r) > 600 {
 		s = string(r[:600]) + "…"
 	}
 	return s
 }
 
-// SearchAPIs are the names of the services.
-func SearchAPIs() []string { return []string{"brave", "tavily", "searxng"} }
+// searchAPINames are the names of the services.
+func searchAPINames() []string { return []string{"brave", "tavily", "searxng"} }
 
 // SearchKeys are the variables that hold the services' keys.
 func SearchKeys() (out []string) {
-	for _, name := range SearchAPIs() {
+	for _, name := range searchAPINames() {
 		out = append(out, searchAPIs[name].keys...)
 	}
 	return out
@@ -137,7 +137,7 @@ type SearchOptions struct {
 func NewSearch(o SearchOptions) (*Search, error) {
 	api, ok := searchAPIs[o.API]
 	if !ok {
-		return nil, fmt.Errorf("search.api is %q: there are %s", o.API, strings.Join(SearchAPIs(), ", "))
+		return nil, fmt.Errorf("search.api is %q: there are %s", o.API, strings.Join(searchAPINames(), ", "))
 	}
 	s := &Search{name: o.API, base: strings.TrimRight(o.URL, "/"), api: api}
 	if s.base == "" {
@@ -146,7 +146,7 @@ func NewSearch(o SearchOptions) (*Search, error) {
 	if s.base == "" {
 		return nil, fmt.Errorf("search.api is %s: set search.url to its address", o.API)
 	}
-	u, err := Parse(s.base)
+	u, err := parseURL(s.base)
 	if err != nil {
 		return nil, fmt.Errorf("search.url: %w", err)
 	}

@@ -57,11 +57,11 @@ func metaCharset(body []byte) string {
 	return name
 }
 
-// Visible shows invisible characters as <U+200B>: format characters, direction
+// visible shows invisible characters as <U+200B>: format characters, direction
 // marks, tags, fillers and control characters. Line ends become \n; newline and
 // tab stay, and so do emoji joined by U+200D. Repeated ones are counted:
 // <U+0000 x 512>.
-func Visible(s string) string {
+func visible(s string) string {
 	clean := true
 	for _, r := range s {
 		if r < ' ' && r != '\n' && r != '\t' || r > '~' && hidden(r) || r == '\u00a0' {

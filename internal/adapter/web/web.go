@@ -100,7 +100,7 @@ func New(o Options) *Client {
 		o.MaxBytes = 2 << 20
 	}
 	if o.Follow == nil {
-		o.Follow = SameSite
+		o.Follow = sameSite
 	}
 	if o.Agent == "" {
 		o.Agent = "pawl"
@@ -131,7 +131,7 @@ func (c *Client) Fetch(ctx context.Context, address string) (tool.Page, error) {
 }
 
 func (c *Client) fetch(ctx context.Context, address string) (tool.Page, error) {
-	u, err := Parse(address)
+	u, err := parseURL(address)
 	if err != nil {
 		return tool.Page{}, err
 	}
@@ -297,9 +297,9 @@ func (c *Client) page(u *url.URL, resp *http.Response) (tool.Page, error) {
 	}
 	text := decode(body, params["charset"], kind == html_)
 	if kind == html_ {
-		text = Markdown(text, u)
+		text = toMarkdown(text, u)
 	}
-	p.Text = Visible(text)
+	p.Text = visible(text)
 	return p, nil
 }
 
@@ -328,9 +328,9 @@ func kindOf(typ string) kind {
 	return other
 }
 
-// Parse parses an address in the form that Fetch accepts: http or https, with a
+// parseURL parses an address in the form that Fetch accepts: http or https, with a
 // host, without credentials. "example.com/a" means https.
-func Parse(address string) (*url.URL, error) {
+func parseURL(address string) (*url.URL, error) {
 	address = strings.TrimSpace(address)
 	if !strings.Contains(address, "://") && !strings.HasPrefix(address, "//") && !hasScheme(address) {
 		address = "https://" + address
@@ -375,9 +375,9 @@ func check(u *url.URL) (*url.URL, error) {
 	return u, nil
 }
 
-// SameSite reports whether to is on the host of from, ignoring "www.", and not
+// sameSite reports whether to is on the host of from, ignoring "www.", and not
 // less protected, so that consent for one covers the other.
-func SameSite(from, to *url.URL) bool {
+func sameSite(from, to *url.URL) bool {
 	if strings.TrimPrefix(from.Hostname(), "www.") != strings.TrimPrefix(to.Hostname(), "www.") {
 		return false
 	}
@@ -412,7 +412,7 @@ func shortError(err error) error {
 }
 
 func shorten(s string) string {
-	s = Visible(strings.ToValidUTF8(s, "\uFFFD"))
+	s = visible(strings.ToValidUTF8(s, "\uFFFD"))
 	if r := []rune(s); len(r) > 200 {
 		return string(r[:200]) + "..."
 	}

@@ -176,14 +176,14 @@ func TestSameSite(t *testing.T) {
 	} {
 		from, _ := url.Parse(x.from)
 		to, _ := url.Parse(x.to)
-		if got := SameSite(from, to); got != x.want {
+		if got := sameSite(from, to); got != x.want {
 			t.Errorf("%s -> %s: %v", x.from, x.to, got)
 		}
 	}
 	c, site := local(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://other.test/x?a=b", http.StatusFound)
 	})
-	c.opt.Follow = SameSite
+	c.opt.Follow = sameSite
 	if _, err := c.Fetch(t.Context(), site); !errors.Is(err, ErrOtherHost) || !strings.Contains(err.Error(), "https://other.test/x?a=b") {
 		t.Error(err)
 	}
@@ -394,7 +394,7 @@ func TestVisible(t *testing.T) {
 		"a" + strings.Repeat("\x00", 9) + "b\x00": "a<U+0000 x 9>b<U+0000>", "\u200b\u200c": "<U+200B><U+200C>", "a\ufe0f\ufe0fb": "a<U+FE0F><U+FE0F>b",
 		"👩\u200d💻 ok": "👩\u200d💻 ok", "❤\ufe0f": "❤\ufe0f", "a\u200db": "a<U+200D>b",
 	} {
-		if got := Visible(in); got != want {
+		if got := visible(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}

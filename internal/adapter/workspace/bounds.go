@@ -38,11 +38,11 @@ func (w *Workspace) Only(reads, writes []tool.Span) tool.Files {
 	return &Workspace{shared: w.shared, outside: w.outside, only: b}
 }
 
-// ErrMoved means that a path no longer leads where it led when it was judged.
-var ErrMoved = errors.New("the path leads elsewhere")
+// errMoved means that a path no longer leads where it led when it was judged.
+var errMoved = errors.New("the path leads elsewhere")
 
 func moved(p place) error {
-	return &sentence{text: fmt.Sprintf("a folder or link on the way to %s was replaced while this was done: nothing was touched there; look at the folder and try again", p.clean), err: ErrMoved}
+	return &sentence{text: fmt.Sprintf("a folder or link on the way to %s was replaced while this was done: nothing was touched there; look at the folder and try again", p.clean), err: errMoved}
 }
 
 // reads returns an error where this view may not read a file or search a folder.

@@ -102,11 +102,11 @@ func TestOnly(t *testing.T) {
 		if p != "a" && p != "b" {
 			_, err = view.Write(t.Context(), p, []byte("x"), "")
 		}
-		if (err == nil) != ok || !ok && !errors.Is(err, ErrMoved) {
+		if (err == nil) != ok || !ok && !errors.Is(err, errMoved) {
 			t.Errorf("write %s: %v", p, err)
 		}
 	}
-	if _, err := view.Grep(t.Context(), tool.Query{Dir: "/etc", Pattern: "x"}); !errors.Is(err, ErrMoved) {
+	if _, err := view.Grep(t.Context(), tool.Query{Dir: "/etc", Pattern: "x"}); !errors.Is(err, errMoved) {
 		t.Errorf("grep outside: %v", err)
 	}
 }

@@ -6,7 +6,7 @@ import "github.com/pawl-agent/pawl/internal/policy/edits"
 // context, and the numbers of added and removed lines; empty for binary and
 // very large contents.
 func unified(from, to string, before, after []byte) (text string, added, removed int) {
-	if len(before)+len(after) > diffLimit || Binary(before) || Binary(after) {
+	if len(before)+len(after) > diffLimit || isBinary(before) || isBinary(after) {
 		return "", 0, 0
 	}
 	return edits.Diff(from, to, before, after)

@@ -184,7 +184,7 @@ func (s *search) file(in *folder, c *contents, shown, name string, r *tool.Match
 	case !ok:
 		return
 	}
-	if Binary(c.buf) {
+	if isBinary(c.buf) {
 		r.Skipped++
 		return
 	}

@@ -326,5 +326,5 @@ func (c *lineCut) end() {
 	}
 }
 
-// Binary reports whether a content is not text: it has a NUL byte near its start.
-func Binary(data []byte) bool { return !edits.Text(data) }
+// isBinary reports whether a content is not text: it has a NUL byte near its start.
+func isBinary(data []byte) bool { return !edits.Text(data) }

@@ -157,7 +157,7 @@ func TestWatch(t *testing.T) {
 	if !o.Ended() {
 		t.Error("that the owner ended by itself is not known")
 	}
-	if _, err := os.Stat(Path(dir, cfg.ID)); !os.IsNotExist(err) {
+	if _, err := os.Stat(socketPath(dir, cfg.ID)); !os.IsNotExist(err) {
 		t.Errorf("the socket is left behind: %v", err)
 	}
 }

@@ -89,7 +89,7 @@ func TestOwnProcessesDoNotSteer(t *testing.T) {
 				t.Errorf("--steer: %v", err)
 			}
 			before := s.View().Mode()
-			if said := steerRaw(Path(dir, cfg.ID)); !strings.Contains(said, "only watches") || s.View().Mode() != before {
+			if said := steerRaw(socketPath(dir, cfg.ID)); !strings.Contains(said, "only watches") || s.View().Mode() != before {
 				t.Errorf("a program of its own: %s, the mode is %s", said, s.View().Mode())
 			}
 			w, _ := attached(t, dir, cfg, false)
@@ -112,7 +112,7 @@ func TestCommandsDoNotSteer(t *testing.T) {
 	dir := state(t)
 	cfg, s, _ := servedTo(t, dir, llmtest.New(), shell.Started)
 	before := s.View().Mode()
-	socket := Path(dir, cfg.ID)
+	socket := socketPath(dir, cfg.ID)
 	sh := shell.New(shell.Options{Root: t.TempDir()})
 	defer sh.Close()
 	steer := fmt.Sprintf("'%s' steer '%s' > /dev/null 2>&1", os.Args[0], socket)

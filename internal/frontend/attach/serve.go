@@ -24,7 +24,7 @@ const grace = 500 * time.Millisecond
 // for after the session was closed, waits until they have the end, for a
 // limited time.
 func Serve(state, version string, s *session.Session, started func(pid int) (bool, error)) (stop func(), err error) {
-	path := Path(state, s.ID())
+	path := socketPath(state, s.ID())
 	if len(path) > longest {
 		return nil, tooLong(path)
 	}

@@ -38,7 +38,7 @@ type Owner struct {
 // Dial reaches the owner of a session. With steer it takes operations as well.
 // The error is ErrNoOwner where there is none.
 func Dial(ctx context.Context, state, id string, steer bool) (*Owner, error) {
-	path := Path(state, id)
+	path := socketPath(state, id)
 	if len(path) > longest {
 		return nil, tooLong(path)
 	}

@@ -205,15 +205,15 @@ func refused(f *event.Fault) error {
 	return &fault.Error{Category: fault.Category(f.Category), Message: f.Message, Retryable: f.Retryable}
 }
 
-// Path is the socket of a session, in pawl's own folder for state.
-func Path(state, id string) string {
+// socketPath is the socket of a session, in pawl's own folder for state.
+func socketPath(state, id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return filepath.Join(state, "live", hex.EncodeToString(sum[:8]))
 }
 
 // Forget removes the files of a session whose process was killed. The caller has the
 // session's lock, or has deleted the session.
-func Forget(state, id string) { _ = os.Remove(Path(state, id)) }
+func Forget(state, id string) { _ = os.Remove(socketPath(state, id)) }
 
 // longest is how long the path of a socket may be: 104 bytes where it is least.
 const longest = 100

@@ -20,8 +20,8 @@ func Ended(d phase.Phase) string {
 	return how + " after " + Took(d.Ended.Sub(d.Started)) + Did(len(d.Files), d.TestsOK) + late(d, d.Ended) + blocked(d)
 }
 
-// Open tells how far an open phase is at a time.
-func Open(d phase.Phase, now time.Time) string {
+// openFor describes the progress of an open phase at a time.
+func openFor(d phase.Phase, now time.Time) string {
 	return "open for " + Took(max(0, now.Sub(d.Started))) + Did(len(d.Files), d.TestsOK) + late(d, now) + blocked(d)
 }
 
@@ -64,7 +64,7 @@ func PhaseList(p phase.Status) []string {
 		last = d.Number
 	}
 	if d := p.Open; d != nil {
-		out = append(out, fmt.Sprintf("> %d. %s: %s", d.Number, plain.Line(plain.Cut(d.Description, 120)), Open(*d, p.At)))
+		out = append(out, fmt.Sprintf("> %d. %s: %s", d.Number, plain.Line(plain.Cut(d.Description, 120)), openFor(*d, p.At)))
 		last = d.Number
 	}
 	for i, s := range p.Plan {

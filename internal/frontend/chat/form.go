@@ -306,7 +306,7 @@ func (f *Form) Read(in string) Heard {
 	case "d":
 		return f.Choose(WholeDiff, "")
 	}
-	scope, why := Meaning(in)
+	scope, why := meaning(in)
 	keys := map[event.Scope]string{event.Once: Yes, event.Session: ForSession, event.Always: ForAlways, event.No: NoAndPerhaps, Edits: AllEdits}
 	return f.Choose(keys[scope], why)
 }

@@ -60,15 +60,15 @@ func isLink(host string) bool {
 	return strings.EqualFold(host, "localhost") || ip != nil && (ip.IsLoopback() || ip.IsLinkLocalUnicast() || host == "fd00:ec2::254" || host == "fd00:ec2::23")
 }
 
-// given is how the services of containers and instances answer.
-type given struct {
+// serviceCredentials is the answer of the services of containers and instances.
+type serviceCredentials struct {
 	AccessKeyID     string `json:"AccessKeyId"`
 	SecretAccessKey string
 	Token           string
 	Expiration      time.Time
 }
 
-func (g given) keys() keys {
+func (g serviceCredentials) keys() keys {
 	return keys{id: g.AccessKeyID, secret: g.SecretAccessKey, token: g.Token, expires: g.Expiration}
 }
 
@@ -237,7 +237,7 @@ func (s Source) container(ctx context.Context) (k keys, found bool, err error) {
 		h.Set("Authorization", token)
 	}
 	body, status, err := s.ask(ctx, http.MethodGet, address, h, serviceTime)
-	var got given
+	var got serviceCredentials
 	if err != nil || status != http.StatusOK || json.Unmarshal(body, &got) != nil || got.AccessKeyID == "" {
 		return k, true, unreadable("the container's service", status, err, "check the container's role")
 	}
@@ -266,7 +266,7 @@ func (s Source) instance(ctx context.Context) (k keys, ok bool) {
 		return k, false
 	}
 	body, status, err := s.ask(ctx, http.MethodGet, base+"meta-data/iam/security-credentials/"+url.PathEscape(name), h, instanceTime)
-	var got given
+	var got serviceCredentials
 	if err != nil || status != http.StatusOK || json.Unmarshal(body, &got) != nil || got.AccessKeyID == "" {
 		return k, false
 	}

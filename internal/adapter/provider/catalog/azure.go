@@ -44,13 +44,13 @@ type encoder interface {
 	provider.Ender
 }
 
-// dated is an API at the addresses of Azure's dated versions.
-type dated struct {
+// datedAPI is an API at the addresses of Azure's dated versions.
+type datedAPI struct {
 	encoder
 	version string
 }
 
-func (d dated) Path(model string) string {
+func (d datedAPI) Path(model string) string {
 	q := "?api-version=" + url.QueryEscape(d.version)
 	if d.Name() == responses.Name {
 		return "/responses" + q

@@ -183,7 +183,7 @@ func (c Choice) api() (provider.API, error) {
 // openAI returns an API at the choice's addresses.
 func (c Choice) openAI(api encoder) provider.API {
 	if c.version != "" {
-		return dated{api, c.version}
+		return datedAPI{api, c.version}
 	}
 	return api
 }

@@ -24,8 +24,8 @@ type Local struct {
 	Models   []string // as the provider names them; may be empty
 }
 
-// knock is how one kind of server is recognised.
-type knock struct {
+// probeRequest is a request that recognises one kind of server.
+type probeRequest struct {
 	provider string
 	base     string
 	key      string // sent only where the person named the address
@@ -52,10 +52,10 @@ var asks = map[string]func(get func(path string, into any) bool) ([]string, bool
 }
 
 func probe(ctx context.Context, transport http.RoundTripper, env func(string) string, at map[string]string) []Local {
-	var knocks []knock
+	var knocks []probeRequest
 	for _, name := range slices.Sorted(maps.Keys(asks)) {
 		r, _ := find(name)
-		k := knock{provider: name, base: strings.TrimSuffix(at[name], "/v1"), ask: asks[name]}
+		k := probeRequest{provider: name, base: strings.TrimSuffix(at[name], "/v1"), ask: asks[name]}
 		if at[name] != r.base { // the person named it
 			k.key, _ = keyOf(r, env)
 		}
@@ -85,7 +85,7 @@ func probe(ctx context.Context, transport http.RoundTripper, env func(string) st
 }
 
 // fetch gets a small JSON object. Redirects are not followed.
-func fetch(ctx context.Context, transport http.RoundTripper, k knock, path string, into any) bool {
+func fetch(ctx context.Context, transport http.RoundTripper, k probeRequest, path string, into any) bool {
 	most := probeTime
 	if !isHere(k.base) {
 		most = time.Second

@@ -223,16 +223,16 @@ func (j *Journal) gitChanged(now int64) bool {
 
 // clean returns the files whose content git has: their stamps match git's index, and
 // nothing converts them. There are about n of them.
-func (l *comparison) clean(in state, n int) *clean {
+func (l *comparison) clean(in state, n int) *cleanFiles {
 	j := l.j
 	if j.repo == nil {
-		return &clean{}
+		return &cleanFiles{}
 	}
-	var all clean
+	var all cleanFiles
 	var c cursor
 	written := pathStamp(j.repo.index).mtime
 	was, _, err := j.repo.entries(l.ctx, func() {
-		all, c = clean{make([]spot, 0, n), make([]byte, 0, n*j.repo.idLen)}, cursor{x: j.x}
+		all, c = cleanFiles{make([]spot, 0, n), make([]byte, 0, n*j.repo.idLen)}, cursor{x: j.x}
 	}, func(t *gitindex.Entry) {
 		_, name := c.seek(t.Path)
 		i, ok := c.find(name)
@@ -248,7 +248,7 @@ func (l *comparison) clean(in state, n int) *clean {
 		err = j.repo.unconverted(l.ctx, &all, j.x.has(attributesName))
 	}
 	if err != nil || was.mtime != written {
-		return &clean{}
+		return &cleanFiles{}
 	}
 	return &all
 }

@@ -24,7 +24,7 @@ type comparison struct {
 	// unread are folders with files that are read without being reported (quiet).
 	// They may be all files of a large tree, so they have no jobs of their own.
 	unread   []*dir
-	gone     []gone
+	gone     []removedFile
 	released bool // copies of what git has were dropped
 	// quiet: new names are added and not reported, since it is not known
 	// whether earlier rules ignored them.
@@ -45,8 +45,8 @@ type comparison struct {
 	links    []uint64        // inodes of new files that have several names
 }
 
-// gone is a file that no longer exists.
-type gone struct {
+// removedFile is a file that no longer exists.
+type removedFile struct {
 	path string
 	was  file
 }
@@ -135,8 +135,8 @@ func (l *comparison) again(touched []string) error {
 }
 
 // queue queues the files that were found changed.
-func (l *comparison) queue(founds []found) {
-	slices.SortFunc(founds, func(a, b found) int { return strings.Compare(a.d.path, b.d.path) })
+func (l *comparison) queue(founds []dirDiff) {
+	slices.SortFunc(founds, func(a, b dirDiff) int { return strings.Compare(a.d.path, b.d.path) })
 	for _, f := range founds {
 		if l.saw(f.d, f.unsure); f.gone {
 			continue
@@ -149,7 +149,7 @@ func (l *comparison) queue(founds []found) {
 
 // relistFound updates the folders in which names came or went. It reports
 // whether rules changed.
-func (l *comparison) relistFound(founds []found) (rules bool) {
+func (l *comparison) relistFound(founds []dirDiff) (rules bool) {
 	for _, f := range founds {
 		switch {
 		case l.j.x.dirs[f.d.path] != f.d: // a folder above it was removed
@@ -370,7 +370,7 @@ func (l *comparison) drop(d *dir, e file, there bool, f folder) {
 		return
 	}
 	if !there {
-		l.gone = append(l.gone, gone{d.join(e.name), e})
+		l.gone = append(l.gone, removedFile{d.join(e.name), e})
 	} else if st, err := f.stat(e.name); err == nil && st != e.stamp {
 		l.work = append(l.work, &job{d: d, name: e.name, was: e, had: true, leaving: true})
 	}
@@ -390,7 +390,7 @@ func (l *comparison) leave(dirPath string, there bool) {
 	for _, d := range x.below(dirPath) {
 		for _, e := range d.files {
 			if !there && e.state != unread {
-				l.gone = append(l.gone, gone{d.join(e.name), e})
+				l.gone = append(l.gone, removedFile{d.join(e.name), e})
 			}
 			l.forget(e)
 		}

@@ -120,8 +120,8 @@ func (d *disk) close() error {
 	return err
 }
 
-// stored is the content of the file.
-type stored struct {
+// indexFile is the decoded content of the index's file.
+type indexFile struct {
 	x       *index
 	tag     string
 	sources []stamp
@@ -130,27 +130,27 @@ type stored struct {
 }
 
 // load reads the index; false without a valid one.
-func (d *disk) load(root string) (stored, bool) {
+func (d *disk) load(root string) (indexFile, bool) {
 	if d.f == nil {
-		return stored{}, false
+		return indexFile{}, false
 	}
 	data, err := os.ReadFile(d.f.Name())
 	if err == nil {
-		var s stored
+		var s indexFile
 		if s, d.size, err = parse(data, root); err == nil {
 			d.whole = d.size
 			return s, d.f.Truncate(d.size) == nil
 		}
 	}
 	d.size = 0
-	return stored{}, false
+	return indexFile{}, false
 }
 
 var errDamaged = errors.New("the index is damaged")
 
 // parse reads an index, and returns where its last snapshot ends.
-func parse(data []byte, root string) (stored, int64, error) {
-	s := stored{x: newIndex(), forced: map[string]bool{}}
+func parse(data []byte, root string) (indexFile, int64, error) {
+	s := indexFile{x: newIndex(), forced: map[string]bool{}}
 	head := diskMagic + root + "\x00"
 	if !strings.HasPrefix(string(data[:min(len(data), len(head))]), head) {
 		return s, 0, errDamaged
@@ -207,7 +207,7 @@ func parse(data []byte, root string) (stored, int64, error) {
 	return s, int64(end), nil
 }
 
-func (s *stored) end(r *decoder) {
+func (s *indexFile) end(r *decoder) {
 	s.tag, s.gitSeen = r.text(), r.stamp()
 	s.sources = nil
 	for range r.count(1) {

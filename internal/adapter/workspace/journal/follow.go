@@ -32,7 +32,7 @@ type notifier interface {
 	unwatch(wd int32)
 	// drain calls take for each event since the last call. An error means that
 	// events may be missing.
-	drain(take func(told)) error
+	drain(take func(dirEvent)) error
 	// wait returns true once there is something to drain, and false after
 	// interrupt.
 	wait() bool
@@ -41,8 +41,8 @@ type notifier interface {
 	close() error
 }
 
-// told is one event: something happened in a folder.
-type told struct {
+// dirEvent is an event of the system: something happened in a folder.
+type dirEvent struct {
 	wd    int32
 	moved bool // the folder itself was moved or removed
 	ended bool // and so was the watch
@@ -230,7 +230,7 @@ func (w *follower) left(d *dir) {
 func (w *follower) drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	err := w.n.drain(func(t told) {
+	err := w.n.drain(func(t dirEvent) {
 		d := w.dirs[t.wd]
 		if d == nil {
 			return

@@ -216,9 +216,9 @@ func same(t *gitindex.Entry, s stamp, written int64) bool {
 	return t.Mtime+margin < written && t.Ctime+margin < written
 }
 
-// clean are files that match git's index. They may be all files of a large tree,
+// cleanFiles are files that match git's index. They may be all files of a large tree,
 // so they take little memory.
-type clean struct {
+type cleanFiles struct {
 	at  []spot
 	ids []byte // idLen each
 }
@@ -229,22 +229,22 @@ type spot struct {
 	i int32
 }
 
-func (c *clean) add(d *dir, i int, id []byte) {
+func (c *cleanFiles) add(d *dir, i int, id []byte) {
 	c.at, c.ids = append(c.at, spot{d, int32(i)}), append(c.ids, id...)
 }
 
-func (c *clean) len() int          { return len(c.at) }
-func (c *clean) file(k int) *file  { return &c.at[k].d.files[c.at[k].i] }
-func (c *clean) path(k int) string { return c.at[k].d.join(c.file(k).name) }
+func (c *cleanFiles) len() int          { return len(c.at) }
+func (c *cleanFiles) file(k int) *file  { return &c.at[k].d.files[c.at[k].i] }
+func (c *cleanFiles) path(k int) string { return c.at[k].d.join(c.file(k).name) }
 
-func (c *clean) id(k int) (out id) {
+func (c *cleanFiles) id(k int) (out id) {
 	n := len(c.ids) / len(c.at)
 	copy(out[:], c.ids[k*n:(k+1)*n])
 	return out
 }
 
 // keep drops the files for which the function returns false.
-func (c *clean) keep(keep func(k int) bool) {
+func (c *cleanFiles) keep(keep func(k int) bool) {
 	n, out := 0, 0
 	if len(c.at) > 0 {
 		n = len(c.ids) / len(c.at)
@@ -275,7 +275,7 @@ func (r *repo) converts(inTree bool) (any, ends bool) {
 const askedAtOnce = 4000
 
 // unconverted leaves out the files whose content may differ from their blob.
-func (r *repo) unconverted(ctx context.Context, c *clean, inTree bool) error {
+func (r *repo) unconverted(ctx context.Context, c *cleanFiles, inTree bool) error {
 	any, ends := r.converts(inTree)
 	if !any {
 		return nil
@@ -291,7 +291,7 @@ func (r *repo) unconverted(ctx context.Context, c *clean, inTree bool) error {
 }
 
 // compareWithBlobs finds which of some files are certainly the same as their blobs.
-func (r *repo) compareWithBlobs(ctx context.Context, c *clean, lo, hi int, ends bool, same []bool) error {
+func (r *repo) compareWithBlobs(ctx context.Context, c *cleanFiles, lo, hi int, ends bool, same []bool) error {
 	var names bytes.Buffer
 	for k := lo; k < hi; k++ {
 		names.WriteString(c.path(k))
@@ -337,7 +337,7 @@ func (r *repo) compareWithBlobs(ctx context.Context, c *clean, lo, hi int, ends 
 }
 
 // sizes returns the sizes of blobs; -1 for a missing one.
-func (r *repo) sizes(ctx context.Context, c *clean, ask []int) ([]int64, error) {
+func (r *repo) sizes(ctx context.Context, c *cleanFiles, ask []int) ([]int64, error) {
 	if len(ask) == 0 {
 		return nil, nil
 	}

@@ -16,7 +16,7 @@ import (
 // changes.
 
 // look compares what has to be compared.
-func (l *comparison) look(touched []string) ([]found, error) {
+func (l *comparison) look(touched []string) ([]dirDiff, error) {
 	w := l.follow()
 	l.w = w
 	if w == nil {
@@ -42,25 +42,25 @@ func (l *comparison) look(touched []string) ([]found, error) {
 }
 
 // all are folders that are compared whole.
-func all(ds []*dir) []aim {
-	out := make([]aim, len(ds))
+func all(ds []*dir) []dirToCompare {
+	out := make([]dirToCompare, len(ds))
 	for i, d := range ds {
-		out[i] = aim{d: d}
+		out[i] = dirToCompare{d: d}
 	}
 	return out
 }
 
 // compareSome compares the folders with reported changes, and those that the system
 // cannot report.
-func (l *comparison) compareSome(touched []string) ([]found, error) {
+func (l *comparison) compareSome(touched []string) ([]dirDiff, error) {
 	x, w := l.j.x, l.w
 	set := map[*dir]bool{}
 	l.compared = set
-	var aims []aim
+	var aims []dirToCompare
 	add := func(d *dir) {
 		if d != nil && x.dirs[d.path] == d && !set[d] {
 			set[d] = true
-			aims = append(aims, aim{d: d})
+			aims = append(aims, dirToCompare{d: d})
 		}
 	}
 	below := func(d *dir) {
@@ -92,12 +92,12 @@ func (l *comparison) compareSome(touched []string) ([]found, error) {
 	}
 	for d := range w.linked {
 		if !set[d] {
-			aims = append(aims, aim{d, true})
+			aims = append(aims, dirToCompare{d, true})
 		}
 	}
-	var out []found
+	var out []dirDiff
 	for len(aims) > 0 {
-		slices.SortFunc(aims, func(a, b aim) int { return strings.Compare(a.d.path, b.d.path) })
+		slices.SortFunc(aims, func(a, b dirToCompare) int { return strings.Compare(a.d.path, b.d.path) })
 		founds, err := sweep(l.ctx, aims, l.root, l.now, l.j.opt.Workers, w)
 		if err != nil {
 			return nil, err
@@ -115,7 +115,7 @@ func (l *comparison) compareSome(touched []string) ([]found, error) {
 
 // otherNames compares the other names of files with several names: a change is
 // reported only under the name through which it was made.
-func (l *comparison) otherNames(founds []found) []found {
+func (l *comparison) otherNames(founds []dirDiff) []dirDiff {
 	inodes := l.links
 	for _, f := range founds {
 		inodes = append(inodes, f.linked...)
@@ -124,12 +124,12 @@ func (l *comparison) otherNames(founds []found) []found {
 		return nil
 	}
 	slices.Sort(inodes)
-	var out []found
+	var out []dirDiff
 	for _, d := range l.j.x.dirs {
 		if l.compared[d] {
 			continue
 		}
-		more := found{d: d}
+		more := dirDiff{d: d}
 		for i := range d.files {
 			e := &d.files[i]
 			if _, ok := slices.BinarySearch(inodes, e.stamp.ino); !ok || e.stamp.links > 1 || e.state == unread {
@@ -167,14 +167,14 @@ func (l *comparison) named(touched []string) []string {
 
 // untold records the folders of a verifying walk that have a change which the system
 // did not report.
-func (l *comparison) untold(founds []found) {
+func (l *comparison) untold(founds []dirDiff) {
 	l.w.drain() // of what happened since the walk began
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
 	if l.w.lost {
 		return
 	}
-	slices.SortFunc(founds, func(a, b found) int { return strings.Compare(a.d.path, b.d.path) })
+	slices.SortFunc(founds, func(a, b dirDiff) int { return strings.Compare(a.d.path, b.d.path) })
 	others := map[string]bool{} // gone, or another folder than before, and that would have been seen: all below as well
 	for _, f := range founds {
 		if f.unsure || l.wasTold(&f, others) {
@@ -190,7 +190,7 @@ func (l *comparison) untold(founds []found) {
 
 // wasTold reports whether a look that follows would have compared what a walk
 // found. The caller holds the follower's mu.
-func (l *comparison) wasTold(f *found, others map[string]bool) bool {
+func (l *comparison) wasTold(f *dirDiff, others map[string]bool) bool {
 	_, now := l.news[f.d]
 	_, late := l.w.news[f.d]
 	_, blind := l.blind[f.d] // by now it may be watched

@@ -279,9 +279,9 @@ type forgetful struct {
 	r *rand.Rand
 }
 
-func (f *forgetful) drain(take func(told)) error {
+func (f *forgetful) drain(take func(dirEvent)) error {
 	lose := f.r.IntN(3) == 0
-	err := f.notifier.drain(func(t told) {
+	err := f.notifier.drain(func(t dirEvent) {
 		if !lose || f.r.IntN(2) == 0 {
 			take(t)
 		}

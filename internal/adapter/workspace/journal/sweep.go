@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// found is what a sweep found changed in one folder.
-type found struct {
+// dirDiff is what a sweep found changed in one folder.
+type dirDiff struct {
 	d       *dir
 	gone    bool
 	relist  bool // names were added or removed, or may have been
@@ -21,12 +21,12 @@ type found struct {
 	linked  []uint64 // inodes of files that have got more names
 }
 
-func (f *found) news() bool {
+func (f *dirDiff) news() bool {
 	return f.gone || f.relist || f.rules || f.other || f.unsure || len(f.changed) > 0
 }
 
-// aim is a folder to be compared.
-type aim struct {
+// dirToCompare is a folder to be compared.
+type dirToCompare struct {
 	d      *dir
 	linked bool // only the files that have several names
 }
@@ -34,9 +34,9 @@ type aim struct {
 // sweep compares the stamps of folders and their files with the system's, and
 // returns the differences. It changes nothing but w's watches, if w is not nil:
 // one system call for each file and three for each folder, on several threads.
-func sweep(ctx context.Context, order []aim, root folder, now int64, workers int, w *follower) ([]found, error) {
+func sweep(ctx context.Context, order []dirToCompare, root folder, now int64, workers int, w *follower) ([]dirDiff, error) {
 	const chunk = 32 // folders
-	parts := make([][]found, workers)
+	parts := make([][]dirDiff, workers)
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for i := range min(workers, (len(order)+chunk-1)/chunk) {
@@ -49,7 +49,7 @@ func sweep(ctx context.Context, order []aim, root folder, now int64, workers int
 					return
 				}
 				for _, a := range order[lo:min(lo+chunk, len(order))] {
-					var f found
+					var f dirDiff
 					if a.linked {
 						f = p.compareLinked(a.d)
 					} else {
@@ -66,7 +66,7 @@ func sweep(ctx context.Context, order []aim, root folder, now int64, workers int
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	var out []found
+	var out []dirDiff
 	for _, p := range parts {
 		out = append(out, p...)
 	}
@@ -131,8 +131,8 @@ func absent(err error) bool {
 
 // compare compares one folder with the system. A watch is set before its files
 // are looked at.
-func (p *pather) compare(d *dir, now int64, w *follower) found {
-	out := found{d: d}
+func (p *pather) compare(d *dir, now int64, w *follower) dirDiff {
+	out := dirDiff{d: d}
 	f, err := p.open(d.path)
 	if err != nil {
 		out.gone = absent(err)
@@ -178,8 +178,8 @@ func (d *dir) otherRules(f folder, now int64) bool {
 
 // compareLinked compares the files that have several names: a change through another
 // name is not reported.
-func (p *pather) compareLinked(d *dir) found {
-	out := found{d: d}
+func (p *pather) compareLinked(d *dir) dirDiff {
+	out := dirDiff{d: d}
 	f, err := p.open(d.path)
 	if err != nil {
 		out.gone = absent(err)
@@ -195,7 +195,7 @@ func (p *pather) compareLinked(d *dir) found {
 }
 
 // compareFile compares one file of an open folder.
-func (out *found) compareFile(f folder, i int) {
+func (out *dirDiff) compareFile(f folder, i int) {
 	e := &out.d.files[i]
 	st, err := f.stat(e.name)
 	switch {

@@ -119,7 +119,7 @@ func (n *inotify) unwatch(wd int32) {
 	_, _ = unix.InotifyRmWatch(n.fd, uint32(wd)) // it may be gone already
 }
 
-func (n *inotify) drain(take func(told)) error {
+func (n *inotify) drain(take func(dirEvent)) error {
 	var lost error
 	for {
 		k, err := retry(func() (int, error) { return unix.Read(n.fd, n.buf) })
@@ -135,7 +135,7 @@ func (n *inotify) drain(take func(told)) error {
 			if mask&(unix.IN_Q_OVERFLOW|unix.IN_UNMOUNT) != 0 {
 				lost = errLost
 			}
-			take(told{
+			take(dirEvent{
 				wd:    int32(binary.NativeEndian.Uint32(b)),
 				moved: mask&(unix.IN_MOVE_SELF|unix.IN_DELETE_SELF) != 0,
 				ended: mask&unix.IN_IGNORED != 0,

@@ -38,8 +38,8 @@ type object struct {
 	body []byte
 }
 
-// said is the content of a commit: its tree and its parents.
-type said struct {
+// commitInfo is the content of a commit: its tree and its parents.
+type commitInfo struct {
 	tree    string
 	parents []string
 }
@@ -51,7 +51,7 @@ func (s *Store) commitTree(tree, message string, at time.Time, parents ...string
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "tree %s\n", tree)
-	l := said{tree: tree}
+	l := commitInfo{tree: tree}
 	for _, p := range parents {
 		if p != "" {
 			fmt.Fprintf(&b, "parent %s\n", p)
@@ -67,17 +67,17 @@ func (s *Store) commitTree(tree, message string, at time.Time, parents ...string
 	return commit, err
 }
 
-func (s *Store) know(commit string, l said) {
+func (s *Store) know(commit string, l commitInfo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.commits == nil || len(s.commits) > maxCommit {
-		s.commits = map[string]said{}
+		s.commits = map[string]commitInfo{}
 	}
 	s.commits[commit] = l
 }
 
 // commit returns a commit's tree and parents.
-func (s *Store) commit(ctx context.Context, id string) (said, error) {
+func (s *Store) commit(ctx context.Context, id string) (commitInfo, error) {
 	s.mu.Lock()
 	l, ok := s.commits[id]
 	s.mu.Unlock()

@@ -62,13 +62,13 @@ type Store struct {
 	ignore   workspace.Ignore
 	rulesErr error
 
-	mu       sync.Mutex         // guards what follows
-	commits  map[string]said    // what they say
-	folders  map[string][]entry // of commits
-	entries  int                // of all folders
-	packed   map[string]object  // that came from packs
-	unpacked int                // their size
-	from     map[string]string  // the commit that a tree was made from, by its name
+	mu       sync.Mutex            // guards what follows
+	commits  map[string]commitInfo // by id
+	folders  map[string][]entry    // of commits
+	entries  int                   // of all folders
+	packed   map[string]object     // that came from packs
+	unpacked int                   // their size
+	from     map[string]string     // the commit that a tree was made from, by its name
 }
 
 // Open opens or creates the store in a folder, which nobody else has open. Both the
