@@ -66,9 +66,8 @@ type Options struct {
 	Signals <-chan string
 }
 
-// talk is one conversation. One goroutine owns it: all input from outside arrives on
-// channels.
-type talk struct {
+// conversation is owned by one goroutine: all input from outside arrives on channels.
+type conversation struct {
 	Options
 	ctx context.Context
 	w   *writer
@@ -87,17 +86,17 @@ type talk struct {
 	running   bool                 // a turn
 	last      string               // the call that was started last
 	open      map[string]ask       // questions to the program, by request
-	answers   map[string]*sheet
+	answers   map[string]*pendingAnswer
 	changes   map[int64]string // requests that wait for the end of an operation
 	compacts  map[int64]bool   // compactions that a prompt asked for
 	late      []error          // of prompts that were refused while a turn ran
 	requests  int
 	back      *back
-	called    map[string]*called // requests to the program, besides questions
-	held      []*called          // that wait for messages which come first
-	seen      int64              // the last event that was handled
-	closed    chan error         // of closing the session; nil before
-	gone      bool               // it is closed
+	called    map[string]*outgoing // requests to the program, besides questions
+	held      []*outgoing          // that wait for messages which come first
+	seen      int64                // the last event that was handled
+	closed    chan error           // of closing the session; nil before
+	gone      bool                 // it is closed
 
 	model string // that the session began with
 	end   string // the signal that ends the conversation
@@ -116,10 +115,10 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 	// The end of ctx interrupts the turn, whose end must still be read.
 	own, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	t := &talk{
+	t := &conversation{
 		Options: o, ctx: own, events: make(chan eventOrError), accepted: make(chan error, 1),
-		open: map[string]ask{}, answers: map[string]*sheet{}, changes: map[int64]string{}, compacts: map[int64]bool{},
-		back: newBack(), called: map[string]*called{},
+		open: map[string]ask{}, answers: map[string]*pendingAnswer{}, changes: map[int64]string{}, compacts: map[int64]bool{},
+		back: newBack(), called: map[string]*outgoing{},
 	}
 	t.setup.Answer = o.Answer
 	t.w = newWriter(o.Out, o.Version, o.Partial)
@@ -143,7 +142,7 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 }
 
 // loop handles all input. The end of stopped ends the conversation.
-func (t *talk) loop(lines <-chan line, stopped <-chan struct{}) error {
+func (t *conversation) loop(lines <-chan line, stopped <-chan struct{}) error {
 	var limit <-chan time.Time
 	if t.Timeout > 0 {
 		timer := time.NewTimer(t.Timeout)
@@ -168,7 +167,7 @@ func (t *talk) loop(lines <-chan line, stopped <-chan struct{}) error {
 		case l, more := <-lines:
 			if !more {
 				lines = nil
-				t.alone()
+				t.inputClosed()
 				continue
 			}
 			if err := t.read(l); err != nil {
@@ -178,17 +177,17 @@ func (t *talk) loop(lines <-chan line, stopped <-chan struct{}) error {
 			if e.err != nil {
 				return e.err
 			}
-			t.see(e.e)
+			t.handle(e.e)
 			if e.e.Seq > 0 {
 				t.seen = e.e.Seq
-				t.release(lines != nil)
+				t.sendHeld(lines != nil)
 			}
 		case err := <-t.accepted:
-			t.took(err)
+			t.submitDone(err)
 		case c := <-t.back.to:
-			t.passes(c, lines != nil)
+			t.send(c, lines != nil)
 		case c := <-t.back.drop:
-			t.drops(c)
+			t.cancel(c)
 		case sig := <-t.Signals:
 			t.stop(sig)
 		case <-limit:
@@ -201,12 +200,12 @@ func (t *talk) loop(lines <-chan line, stopped <-chan struct{}) error {
 }
 
 // busy reports whether a turn runs or is about to start.
-func (t *talk) busy() bool {
+func (t *conversation) busy() bool {
 	return t.running || t.sending || t.submitted > 0 || len(t.prompts) > 0 || len(t.changes) > 0 || len(t.compacts) > 0
 }
 
 // stop interrupts what runs, and ends the conversation after it.
-func (t *talk) stop(by string) {
+func (t *conversation) stop(by string) {
 	t.end, t.prompts = by, nil
 	t.code = headless.CodeOf(event.EndInterrupted, by)
 	if t.s != nil {
@@ -215,7 +214,7 @@ func (t *talk) stop(by string) {
 }
 
 // session returns the session, and opens it the first time.
-func (t *talk) session() (*session.Session, error) {
+func (t *conversation) session() (*session.Session, error) {
 	if t.s != nil {
 		return t.s, nil
 	}
@@ -243,7 +242,7 @@ func (t *talk) session() (*session.Session, error) {
 
 // prompt submits a prompt. Its hooks may take long: only the next prompt waits for
 // them.
-func (t *talk) prompt(p session.Prompt) {
+func (t *conversation) prompt(p session.Prompt) {
 	if t.end != "" {
 		return
 	}
@@ -278,15 +277,15 @@ func (t *talk) prompt(p session.Prompt) {
 }
 
 // custom lists what a prompt may call.
-func (t *talk) custom() []slash.Custom {
+func (t *conversation) custom() []slash.Custom {
 	if t.Custom == nil {
 		return nil
 	}
 	return t.Custom()
 }
 
-// took handles the result of submitting a prompt.
-func (t *talk) took(err error) {
+// submitDone handles the result of submitting a prompt.
+func (t *conversation) submitDone(err error) {
 	t.sending = false
 	if err != nil {
 		t.submitted--
@@ -302,11 +301,11 @@ func (t *talk) took(err error) {
 	}
 }
 
-// compact is the one command of pawl's that is no prompt and that a program may send.
+// compact is pawl's only slash command that a program may send: the others are prompts.
 const compact = "compact"
 
 // compact shortens the conversation; its end is a result.
-func (t *talk) compact(s *session.Session, focus string) {
+func (t *conversation) compact(s *session.Session, focus string) {
 	cause, err := s.Submit(t.ctx, session.Compact{Focus: focus})
 	if err != nil {
 		t.refused(err)
@@ -316,7 +315,7 @@ func (t *talk) compact(s *session.Session, focus string) {
 }
 
 // compacted writes the result of a compaction that a prompt asked for.
-func (t *talk) compacted(cause int64, done event.OpDone) {
+func (t *conversation) compacted(cause int64, done event.OpDone) {
 	if !t.compacts[cause] {
 		return
 	}
@@ -333,7 +332,7 @@ func (t *talk) compacted(cause int64, done event.OpDone) {
 
 // refused ends a prompt that could not start a turn. The result of a turn that runs
 // comes first.
-func (t *talk) refused(err error) {
+func (t *conversation) refused(err error) {
 	t.late = append(t.late, err)
 	if t.running || t.submitted > 0 {
 		return
@@ -345,7 +344,7 @@ func (t *talk) refused(err error) {
 	}
 }
 
-func (t *talk) failed(err error) {
+func (t *conversation) failed(err error) {
 	t.code = 1
 	if fault.CategoryOf(err) == fault.Configuration {
 		t.code = 3
@@ -356,11 +355,11 @@ func (t *talk) failed(err error) {
 	t.w.failed(err.Error())
 }
 
-// see handles an event. Events from before this process only describe the session's
+// handle passes an event on to the program. Events from before this process only describe the session's
 // configuration.
-func (t *talk) see(e event.Event) {
+func (t *conversation) handle(e event.Event) {
 	if e.Seq > 0 && e.Seq <= t.w.began {
-		t.w.made(e.Body)
+		t.w.configured(e.Body)
 		return
 	}
 	switch b := e.Body.(type) {
@@ -407,7 +406,7 @@ func (t *talk) see(e event.Event) {
 
 // takeForm takes the form of a prompt that begins a turn. One that joins a turn has the
 // turn's.
-func (t *talk) takeForm() {
+func (t *conversation) takeForm() {
 	if len(t.forms) == 0 {
 		return
 	}
@@ -418,4 +417,4 @@ func (t *talk) takeForm() {
 }
 
 // say prints a message for a person, which is not part of the stream.
-func (t *talk) say(format string, a ...any) { fmt.Fprintf(t.Err, "pawl: "+format+"\n", a...) }
+func (t *conversation) say(format string, a ...any) { fmt.Fprintf(t.Err, "pawl: "+format+"\n", a...) }

@@ -20,9 +20,9 @@ type ask struct {
 	rule     rule            // the rule that "from now on" would add
 }
 
-// sheet collects the answers to one question of the session, which may be about
+// pendingAnswer collects the answers to one question of the session, which may be about
 // several calls.
-type sheet struct {
+type pendingAnswer struct {
 	answer session.Answer
 	open   int
 }
@@ -60,12 +60,12 @@ const askTool = "AskUserQuestion"
 // ask passes a question of the session to the program. pawl's own questions (whether to
 // spend more, to go on in circles, to wait long) are answered with no: the program set
 // the limits, and the result reports that one was reached.
-func (t *talk) ask(a event.Asked) {
+func (t *conversation) ask(a event.Asked) {
 	if !t.Ask || a.Why != "" {
 		t.answer(session.Answer{ID: a.ID, Verdicts: refuse(a.Questions)})
 		return
 	}
-	sh := &sheet{answer: session.Answer{ID: a.ID}}
+	sh := &pendingAnswer{answer: session.Answer{ID: a.ID}}
 	t.answers[a.ID] = sh
 	if len(a.Questions) == 0 {
 		input := t.asksPerson(a)
@@ -94,7 +94,7 @@ func (t *talk) ask(a event.Asked) {
 }
 
 // asksPerson returns a question of the model in the programs' format.
-func (t *talk) asksPerson(a event.Asked) json.RawMessage {
+func (t *conversation) asksPerson(a event.Asked) json.RawMessage {
 	type option struct {
 		Label       string `json:"label"`
 		Description string `json:"description"`
@@ -109,7 +109,7 @@ func (t *talk) asksPerson(a event.Asked) json.RawMessage {
 }
 
 // put sends one question to the program.
-func (t *talk) put(sh *sheet, k ask, r askRequest) {
+func (t *conversation) put(sh *pendingAnswer, k ask, r askRequest) {
 	t.requests++
 	id := fmt.Sprintf("pawl-%d", t.requests)
 	r.Subtype = "can_use_tool"
@@ -120,7 +120,7 @@ func (t *talk) put(sh *sheet, k ask, r askRequest) {
 
 // answered handles the program's answer to a question. An answer to an unknown or
 // withdrawn question is ignored.
-func (t *talk) answered(r response) {
+func (t *conversation) answered(r response) {
 	if c, ok := t.called[r.RequestID]; ok {
 		delete(t.called, r.RequestID)
 		c.answer <- r
@@ -196,9 +196,9 @@ func (k ask) scope(ps []permissionUpdate) event.Scope {
 	return scope
 }
 
-// alone answers all open and later questions with no, since the program has closed its
+// inputClosed answers all open and later questions with no, since the program has closed its
 // side. Hooks and servers inside it fail from now on.
-func (t *talk) alone() {
+func (t *conversation) inputClosed() {
 	t.Ask = false
 	for id, c := range t.called {
 		c.answer <- response{Error: errAway.Error()}
@@ -216,11 +216,11 @@ func (t *talk) alone() {
 	clear(t.answers)
 }
 
-// answer answers the session. A question that is no longer open needs none.
-func (t *talk) answer(a session.Answer) { _, _ = t.s.Submit(t.ctx, a) }
+// answer submits an answer. Its error is not needed: the question is no longer open.
+func (t *conversation) answer(a session.Answer) { _, _ = t.s.Submit(t.ctx, a) }
 
 // withdraw tells the program that its answers are no longer needed.
-func (t *talk) withdraw() {
+func (t *conversation) withdraw() {
 	for id := range t.open {
 		t.w.withdraws(id)
 	}
@@ -249,7 +249,7 @@ func chosen(input json.RawMessage, question string) string {
 }
 
 // ruleOf splits a rule of pawl, tool(what), and uses the programs' name of the tool.
-func (t *talk) ruleOf(pattern string) rule {
+func (t *conversation) ruleOf(pattern string) rule {
 	tool, what, _ := strings.Cut(strings.TrimSuffix(pattern, ")"), "(")
 	return rule{t.w.name(tool), what}
 }

@@ -22,27 +22,27 @@ import (
 // back carries requests to the program.
 type back struct {
 	log  atomic.Pointer[session.Session] // nil before it is open
-	to   chan *called
-	drop chan *called  // nobody waits for it any more
-	over chan struct{} // closed when the program answers no more
+	to   chan *outgoing
+	drop chan *outgoing // nobody waits for it any more
+	over chan struct{}  // closed when the program answers no more
 }
 
-// called is a request of pawl.
-type called struct {
+// outgoing is a request of pawl.
+type outgoing struct {
 	body   any
 	after  int64         // the event that was the last one: its messages come first
 	answer chan response // holds one
 }
 
 func newBack() *back {
-	return &back{to: make(chan *called), drop: make(chan *called), over: make(chan struct{})}
+	return &back{to: make(chan *outgoing), drop: make(chan *outgoing), over: make(chan struct{})}
 }
 
 var errAway = errors.New("the program has closed its side")
 
 // call sends a request and returns the program's answer.
 func (b *back) call(ctx context.Context, body any) (json.RawMessage, error) {
-	c := &called{body: body, answer: make(chan response, 1)}
+	c := &outgoing{body: body, answer: make(chan response, 1)}
 	if s := b.log.Load(); s != nil {
 		c.after = s.View().Last()
 	}
@@ -70,9 +70,9 @@ func (b *back) call(ctx context.Context, body any) (json.RawMessage, error) {
 	}
 }
 
-// passes sends a request of pawl to the program, after the messages of all that was
-// before it.
-func (t *talk) passes(c *called, listening bool) {
+// send sends a request of pawl to the program. It holds it back until the messages of
+// all earlier events are written.
+func (t *conversation) send(c *outgoing, listening bool) {
 	if c.after > t.seen {
 		t.held = append(t.held, c)
 		return
@@ -92,18 +92,18 @@ func (t *talk) passes(c *called, listening bool) {
 	t.called[id] = c
 }
 
-// release sends the requests whose time has come.
-func (t *talk) release(listening bool) {
+// sendHeld sends the requests whose time has come.
+func (t *conversation) sendHeld(listening bool) {
 	held := t.held
 	t.held = nil
 	for _, c := range held {
-		t.passes(c, listening)
+		t.send(c, listening)
 	}
 }
 
-// drops tells the program that an answer is not waited for any more.
-func (t *talk) drops(c *called) {
-	t.held = slices.DeleteFunc(t.held, func(o *called) bool { return o == c })
+// cancel tells the program that an answer is not waited for any more.
+func (t *conversation) cancel(c *outgoing) {
+	t.held = slices.DeleteFunc(t.held, func(o *outgoing) bool { return o == c })
 	for id, open := range t.called {
 		if open == c {
 			delete(t.called, id)

@@ -111,7 +111,7 @@ type response struct {
 
 // read handles a line of the program. A line that is not a message ends the
 // conversation, since its meaning is unknown.
-func (t *talk) read(l line) error {
+func (t *conversation) read(l line) error {
 	if l.err != nil {
 		return bad("cannot read the input: %w", l.err)
 	}
@@ -193,7 +193,7 @@ func some(p session.Prompt) error {
 }
 
 // request handles a request of the program and answers it.
-func (t *talk) request(id string, r request) {
+func (t *conversation) request(id string, r request) {
 	var done any = struct{}{}
 	var err error
 	switch r.Subtype {
@@ -219,7 +219,7 @@ func (t *talk) request(id string, r request) {
 
 // initialize handles the session's settings. A hook that pawl would never call is
 // refused: it would protect nothing.
-func (t *talk) initialize(r request) (any, error) {
+func (t *conversation) initialize(r request) (any, error) {
 	if t.s != nil {
 		return nil, errors.New("the session has begun")
 	}
@@ -243,7 +243,7 @@ func (t *talk) initialize(r request) (any, error) {
 }
 
 // commands describes what a prompt may call.
-func (t *talk) commands() []object {
+func (t *conversation) commands() []object {
 	out := []object{{"name": compact, "description": "sum up older steps to free the context window", "argumentHint": "[FOCUS]"}}
 	for _, c := range slash.Callable(t.custom()) {
 		out = append(out, object{"name": c.Name, "description": c.Doc, "argumentHint": c.Args})
@@ -252,7 +252,7 @@ func (t *talk) commands() []object {
 }
 
 // names lists them.
-func (t *talk) names() []string {
+func (t *conversation) names() []string {
 	out := []string{compact}
 	for _, c := range slash.Callable(t.custom()) {
 		out = append(out, c.Name)
@@ -261,7 +261,7 @@ func (t *talk) names() []string {
 }
 
 // change sets the permission mode.
-func (t *talk) change(mode string) error {
+func (t *conversation) change(mode string) error {
 	s, err := t.session()
 	if err == nil {
 		_, err = s.Submit(t.ctx, session.SetMode{Mode: mode})
@@ -270,7 +270,7 @@ func (t *talk) change(mode string) error {
 }
 
 // use changes the model. The request is answered when that ends.
-func (t *talk) use(id string, model *string) error {
+func (t *conversation) use(id string, model *string) error {
 	s, err := t.session()
 	if err != nil {
 		return err
@@ -287,7 +287,7 @@ func (t *talk) use(id string, model *string) error {
 }
 
 // changed answers the request that started an operation.
-func (t *talk) changed(cause int64, done event.OpDone) {
+func (t *conversation) changed(cause int64, done event.OpDone) {
 	id, ok := t.changes[cause]
 	if !ok {
 		return

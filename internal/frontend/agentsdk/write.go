@@ -1,6 +1,7 @@
 package agentsdk
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -133,8 +134,8 @@ func (w *writer) init() {
 	})
 }
 
-// made stores the session's configuration.
-func (w *writer) made(b event.Body) {
+// configured stores the session's configuration.
+func (w *writer) configured(b event.Body) {
 	switch b := b.(type) {
 	case event.Opened:
 		w.dir = b.Dir
@@ -160,7 +161,7 @@ func (w *writer) name(tool string) string {
 
 // event writes an event for the program. Most events write nothing.
 func (w *writer) event(e event.Event) {
-	w.made(e.Body)
+	w.configured(e.Body)
 	switch b := e.Body.(type) {
 	case event.Requested:
 		w.init()
@@ -241,14 +242,7 @@ func (w *writer) replied(e event.Event, b event.Replied) {
 		t.text = text
 	}
 	w.whole(blocks, stops[b.Reply.Stop], u)
-	w.assistant(e.Seq, orElse(b.Reply.Model, info.Model), blocks, stops[b.Reply.Stop], u)
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
+	w.assistant(e.Seq, cmp.Or(b.Reply.Model, info.Model), blocks, stops[b.Reply.Stop], u)
 }
 
 func usageOf(u llm.Usage) object {
@@ -320,7 +314,7 @@ func (w *writer) result(b event.Ended, form *structured.Answer, now time.Time) {
 
 // did writes the result of a prompt that was done without a turn.
 func (w *writer) did(text string) {
-	w.turn = tally{usage: llm.Usage{Known: true}}
+	w.begins(time.Time{})
 	o := w.ended("success", 0)
 	o["result"] = text
 	w.stamped(o)
@@ -328,7 +322,7 @@ func (w *writer) did(text string) {
 
 // failed writes the result of a prompt that started no turn.
 func (w *writer) failed(why string) {
-	w.turn = tally{usage: llm.Usage{Known: true}}
+	w.begins(time.Time{})
 	o := w.ended("error_during_execution", 0)
 	o["errors"] = []string{why}
 	w.stamped(o)

@@ -33,7 +33,7 @@ type Result struct {
 	Usage      llm.Usage       `json:"usage"`
 	CostUSD    *float64        `json:"cost_usd"` // null where unknown
 	// CostUpTo is the most that it cost, if a part is not known: an interrupted
-	// reply is paid for. Null if there is no bound.
+	// reply is paid for. Null if there is no upper limit.
 	CostUpTo   *float64        `json:"cost_usd_up_to"`
 	DurationMS int64           `json:"duration_ms"`
 	Files      []string        `json:"files_changed"`

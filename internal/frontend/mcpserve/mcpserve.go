@@ -4,12 +4,12 @@
 // It promises: a program can do nothing here that the command line that started
 // the server does not allow. Rights, budget and folder are those of the flags
 // and settings, no tool changes them, and what needs a permission is asked of
-// the program's person, if the program has said that it asks them (elicitation),
-// and else denied. One prompt runs at a time. A call that is cancelled, or whose
+// the program's person if the program supports that (elicitation), and denied
+// otherwise. One prompt runs at a time. A call that is cancelled, or whose
 // program leaves, interrupts its turn.
 //
 // It refuses protocol 2026-07-28, in which a server can not ask in the middle of
-// a call: programs that speak it speak an older one, too.
+// a call: programs that speak it also speak an older one.
 package mcpserve
 
 import (
@@ -145,7 +145,7 @@ func (s *Server) prompt(ctx context.Context, req *sdk.CallToolRequest, in prompt
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &watch{ctx: ctx, req: req, s: sess}
+	w := &observer{ctx: ctx, req: req, s: sess}
 	out, err := sess.RunPrompt(ctx, session.Prompt{Text: strings.ToValidUTF8(in.Prompt, "\uFFFD")}, session.Observer{After: sess.View().Last(), See: w.see})
 	w.work.Wait()
 	if err != nil {

@@ -22,7 +22,7 @@ type NoCommand struct{ why string }
 
 func (e *NoCommand) Error() string { return e.why }
 
-// A text that begins otherwise is no command: a path, a comment, a sentence.
+// A text that begins with anything else is not a command: a path, a comment, a sentence.
 var commandName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.:-]*$`)
 
 // Cut returns the name and the arguments of a text that looks like a command. The
@@ -78,10 +78,10 @@ func Sent(custom []Custom, text string) error {
 	return err
 }
 
-// Expand returns what a prompt comes to that a script or a program sends: a command
-// from a file, a skill, a prompt of an MCP server and those of pawl's commands that
-// are prompts are expanded, as in a conversation. A text that is no command is not
-// changed. An error is a *NoCommand, or why the command cannot be used.
+// Expand expands the prompt of a script or a program as a conversation does, if it
+// calls a command from a file, a skill, a prompt of an MCP server or one of pawl's
+// commands that are prompts. Other prompts are returned unchanged. An error is a
+// *NoCommand, or why the command cannot be used.
 func Expand(ctx context.Context, s *session.Session, custom []Custom, p session.Prompt) (session.Prompt, error) {
 	name, args, ok := Cut(p.Text)
 	if !ok {

@@ -49,7 +49,7 @@ func Foreign(in io.Reader, now time.Time, mask func([]byte) []byte, keep func(ti
 		if err := json.Unmarshal(mask(bytes.Clone(line)), &e); err != nil || e.Type == "" {
 			return kept, left, fmt.Errorf("line %d is no event as `pawl sessions export --format jsonl` writes it", n)
 		}
-		body, err := said(e.Type, e.Body, open)
+		body, err := imported(e.Type, e.Body, open)
 		if err != nil {
 			return kept, left, fmt.Errorf("line %d: %w", n, err)
 		}
@@ -90,9 +90,9 @@ func Foreign(in io.Reader, now time.Time, mask func([]byte) []byte, keep func(ti
 	return kept, left, s.Err()
 }
 
-// said returns the conversation's part of an event; nil if it is of another
-// kind. open are the calls without a result.
-func said(kind string, raw json.RawMessage, open map[string]string) (event.Body, error) {
+// imported returns the body to import of an event, nil for none. open has the tools
+// of the calls without a result, by id.
+func imported(kind string, raw json.RawMessage, open map[string]string) (event.Body, error) {
 	empty := event.New(kind)
 	if empty == nil {
 		return nil, nil

@@ -138,29 +138,29 @@ func (r *redactor) parts(parts []llm.Part) []llm.Part {
 	return parts
 }
 
-// named are the places where tools take paths.
-type named struct {
-	Path    string  `json:"path,omitempty"`
-	Files   []named `json:"files,omitempty"`
-	Edits   []named `json:"edits,omitempty"`
-	Patch   string  `json:"patch,omitempty"`
-	LeftOut string  `json:"left_out,omitempty"`
+// pathArgs are the places where tools take paths.
+type pathArgs struct {
+	Path    string     `json:"path,omitempty"`
+	Files   []pathArgs `json:"files,omitempty"`
+	Edits   []pathArgs `json:"edits,omitempty"`
+	Patch   string     `json:"patch,omitempty"`
+	LeftOut string     `json:"left_out,omitempty"`
 }
 
-func (n named) secret() bool {
+func (n pathArgs) secret() bool {
 	return n.Path != "" && secrets.LooksSecret(n.Path) || secretText(n.Patch) ||
-		slices.ContainsFunc(n.Files, named.secret) || slices.ContainsFunc(n.Edits, named.secret)
+		slices.ContainsFunc(n.Files, pathArgs.secret) || slices.ContainsFunc(n.Edits, pathArgs.secret)
 }
 
 func secretArgs(raw json.RawMessage) bool {
-	var n named
+	var n pathArgs
 	_ = json.Unmarshal(raw, &n) // what is of another shape names no file
 	return n.secret()
 }
 
 // args keeps only the paths of arguments.
 func args(raw json.RawMessage) json.RawMessage {
-	var n named
+	var n pathArgs
 	_ = json.Unmarshal(raw, &n) // as above
 	n.Patch, n.LeftOut = "", LeftOut
 	out, err := json.Marshal(n)

@@ -14,8 +14,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// watch shows a program the blocks of its call's turn, and asks its person.
-type watch struct {
+// observer shows a program the blocks of its call's turn, and asks its person.
+type observer struct {
 	ctx      context.Context
 	req      *sdk.CallToolRequest
 	s        *session.Session
@@ -31,7 +31,7 @@ func asks(by *sdk.ServerSession) bool {
 }
 
 // see handles an event of the turn. It must not wait.
-func (w *watch) see(e event.Event) error {
+func (w *observer) see(e event.Event) error {
 	for _, c := range w.timeline.Apply(e) {
 		switch b := c.Block.Body.(type) {
 		case chat.Call:
@@ -53,7 +53,7 @@ func (w *watch) see(e event.Event) error {
 }
 
 // progress reports a line, where the program wants progress.
-func (w *watch) progress(text string) {
+func (w *observer) progress(text string) {
 	token := w.req.Params.GetProgressToken()
 	if text = plain.Line(text); token == nil || text == "" {
 		return
@@ -75,7 +75,7 @@ const (
 // answer asks the program's person. Without one, what needs a permission is
 // denied; pawl's own questions (to spend more, to go on) are always answered
 // with no, since the flags of the server say how far it goes.
-func (w *watch) answer(q chat.Question) session.Answer {
+func (w *observer) answer(q chat.Question) session.Answer {
 	out := session.Answer{ID: q.ID}
 	if len(q.Calls) == 0 {
 		if q.Why == "" && asks(w.req.Session) {
@@ -135,7 +135,7 @@ func question(from string, c chat.Consent) string {
 }
 
 // elicit asks for one answer; "" is none.
-func (w *watch) elicit(text string, prop map[string]any) string {
+func (w *observer) elicit(text string, prop map[string]any) string {
 	schema, err := json.Marshal(map[string]any{"type": "object", "properties": map[string]any{"answer": prop}, "required": []string{"answer"}})
 	if err != nil {
 		return ""
