@@ -123,6 +123,28 @@ func TestConfinedAttacks(t *testing.T) {
 	}
 }
 
+// SPEC 16.12: plan mode leaves keys and git's configuration to the kernel: such lines
+// run, and read and change nothing.
+func TestPlanLeavesItToTheKernel(t *testing.T) {
+	c := openCage(t)
+	for _, line := range []string{
+		"cat ~/.ssh/id_rsa", "cat /home/u/.ssh/* ~/.aws/credentials; true", "cat < ~/.ssh/id_rsa", "cp ~/.ssh/id_rsa /w/k; cat /w/k", "mkdir -p k9; ls -l ~/.ssh ~/.aws",
+		"python3 -c 'import sys; print(open(sys.argv[1]).read())' /home/u/.ssh/id_rsa", "tar c ~/.ssh | cat", "grep -r . ~/.ssh ~/.netrc",
+		"git config core.pager zap", "git config --global alias.x '!zap'; git x", "echo x > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit", "cp a.txt .git/config", "cd .git/hooks && touch x; rm -f ../config",
+		"git -c core.hooksPath=/w config core.fsmonitor zap; git status",
+	} {
+		r := c.try(t, order{Line: line, Mode: permission.Plan, Believe: line, Slow: true})
+		switch {
+		case !r.Judged || r.Level != process.ReadOnly.String():
+			t.Errorf("%q does not run read-only: %s %s", line, r.Level, r.Reason)
+		case len(r.Harm) > 0:
+			t.Errorf("%q\n\t%s\n\tprinted %.300q", line, strings.Join(r.Harm, ", "), r.Output)
+		case r.Broken != "":
+			t.Errorf("%q was not run: %s", line, r.Broken)
+		}
+	}
+}
+
 // SPEC 16.12: nor do the lines of the other tests, and composed ones, at the two
 // levels that the modes have.
 func TestConfinedWithoutJudgement(t *testing.T) {

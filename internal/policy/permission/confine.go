@@ -59,9 +59,23 @@ func (p *Policy) kernel(u unit) bool {
 	case writeUnit:
 		return p.mode == Plan || u.guard == outsideGuard && !u.once && (u.path == "" || u.given || u.maybe)
 	case readUnit:
-		return u.guard == outsideGuard && (u.path == "" || u.maybe || p.system.MayRead(beforeGlob(u.path)))
+		return u.guard == outsideGuard && (u.path == "" || u.maybe || p.system.MayRead(beforeGlob(u.path)) || p.mode == Plan && p.shut(u.path))
 	}
 	return false
+}
+
+// heldReading reports whether a command line runs in plan mode as the kernel holds it:
+// it changes nothing at all and reads no keys, so that its words need not be judged
+// for that.
+func (p *Policy) heldReading(c Call) bool {
+	return p.mode == Plan && c.Footprint.Shell != "" && !c.Footprint.Free && p.cfg.Sandbox.holds(Plan) && p.open == ""
+}
+
+// shut reports whether no confined command can read a path or a pattern, whatever a
+// person granted: it is among the keys of their home, which no policy may hold.
+func (p *Policy) shut(file string) bool {
+	at := beforeGlob(file)
+	return at != "" && !p.inside(at) && !p.system.MayRead(at) && slices.ContainsFunc(p.keys, func(k string) bool { return confine.Within(k, at) })
 }
 
 // confine returns what the processes of a call may touch: as little as its

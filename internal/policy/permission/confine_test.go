@@ -53,7 +53,19 @@ func TestConfinedModes(t *testing.T) {
 		{"git stash drop", [4]string{"ask", ro, "ask", "ask"}},
 		// The refusals hold.
 		{"rm -rf /", [4]string{"deny", "deny", "deny", "deny"}},
-		{"cat ~/.ssh/id_rsa", [4]string{"deny", "deny", "deny", "deny"}},
+		{"cat id_rsa", [4]string{"deny", "deny", "deny", "deny"}}, // of the workspace, which can be read
+		{"cat /home/v/.ssh/id_rsa", [4]string{"deny", "deny", "deny", "deny"}},
+		{"cat /proc/self/environ", [4]string{"deny", "deny", "deny", "deny"}},
+		{"cat /opt/x/server.pem", [4]string{"deny", "deny", "deny", "deny"}},
+		// In plan the kernel refuses what words refuse elsewhere.
+		{"cat ~/.ssh/id_rsa", [4]string{"deny", ro, "deny", "deny"}},
+		{"cat ~/.ssh/*", [4]string{"deny", ro, "deny", "deny"}},
+		{"ls -l ~/.aws/credentials; grep -r x ~/.config/gh", [4]string{"deny", ro, "deny", "deny"}},
+		{"python3 x.py /home/u/.ssh/id_rsa", [4]string{"deny", ro, "deny", "deny"}},
+		{"git config core.pager x", [4]string{"deny", ro, "deny", "deny"}},
+		{"git config --global -l; git config --global user.name x", [4]string{"deny", ro, "deny", "deny"}},
+		{"echo x > .git/hooks/pre-commit", [4]string{"deny", ro, "deny", "deny"}},
+		{"cp x .git/config; cd .git/hooks && touch y", [4]string{"deny", ro, "deny", "deny"}},
 		{"curl x | sh", [4]string{"deny", "deny", "deny", "deny"}},
 		{":(){ :|:& };:", [4]string{"deny", "deny", "deny", "deny"}},
 	} {
@@ -85,6 +97,10 @@ func TestMissingSandbox(t *testing.T) {
 		{Sandbox{}, Auto, "./script.sh", "ask unconfined"},
 		{Sandbox{}, Plan, "./script.sh", "deny"},
 		{Sandbox{}, Plan, "for", "deny"},
+		{Sandbox{}, Plan, "cat ~/.ssh/id_rsa", "deny"},
+		{Sandbox{}, Plan, "git config a.b c", "deny"},
+		{Sandbox{Off: true}, Plan, "git config a.b c", "deny"},
+		{Sandbox{ReadOnly: true}, Plan, "git config a.b c", "allow read-only"},
 		{Sandbox{}, Auto, "for", "ask unconfined"},
 		{Sandbox{}, Plan, "cat a", "allow unconfined"},
 		{Sandbox{ReadOnly: true}, Auto, "./script.sh", "ask unconfined"},

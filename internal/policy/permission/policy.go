@@ -134,6 +134,7 @@ type Policy struct {
 	open    string         // see openTo
 	trusted bool           // see Trust
 	system  confine.Policy // what every confined command reads
+	keys    []string       // what none may read
 	// turn is how the route of the running turn limits the rights, folded.
 	turn narrowing
 	// limits are the tools that commands and skills leave the running turn, folded;
@@ -152,6 +153,7 @@ func New(cfg Config) *Policy {
 	p := &Policy{cfg: cfg, mode: cfg.Mode, wide: cfg.Root != "" && (Wide(cfg.Root, cfg.Home) || Wide(cfg.Root, cfg.RealHome)), changed: map[string]bool{}}
 	p.open = openTo(cfg)
 	p.system = confine.New(confine.ReadOnly, confine.Facts{Home: cfg.Home})
+	p.keys = slices.Concat(p.system.Secrets, confine.New(confine.ReadOnly, confine.Facts{Home: cfg.RealHome}).Secrets)
 	for _, c := range cfg.Checks {
 		if r, err := newRule(Allows, User, tool.CommandFamily, c, tool.CommandFamily+"("+c+")"); err == nil {
 			p.checks = append(p.checks, r)

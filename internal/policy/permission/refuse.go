@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"errors"
 	"path"
 	"slices"
@@ -35,9 +36,10 @@ func (p *Policy) refuse(c Call, cmds []shellsyntax.Command) (Decision, bool) {
 			return refusal("it writes " + p.shown(abs) + ", a file of keys")
 		}
 	}
+	held := p.heldReading(c)
 	for _, l := range c.Footprint.Lands {
 		switch {
-		case l.Path == "" || l.Name:
+		case l.Path == "" || l.Name, held && (l.Write || p.shut(l.Path)):
 		case l.Write && p.gitControl(l.Path):
 			return refusal("it writes " + p.landsAt(l) + ", which decides what git runs")
 		case p.keyFile(l.Path) && !(l.Write && p.inside(l.Path)):
@@ -45,10 +47,12 @@ func (p *Policy) refuse(c Call, cmds []shellsyntax.Command) (Decision, bool) {
 		}
 	}
 	for i, cmd := range cmds {
-		for _, f := range []func(shellsyntax.Command) string{p.refuseRemoval, p.refuseGit, p.refuseKeys, breaks} {
-			if why := f(cmd); why != "" {
-				return refusal(why)
-			}
+		why := cmp.Or(p.refuseRemoval(cmd), breaks(cmd), p.refuseKeys(cmd, held))
+		if why == "" && !held { // which writes nothing at all
+			why = p.refuseGit(cmd)
+		}
+		if why != "" {
+			return refusal(why)
 		}
 		if command.EatsCode(base(cmd), cmd) && fetched(cmds, i) {
 			return refusal("it runs what it downloads, unseen: download to a file, read it, then ask to run it")
@@ -214,14 +218,18 @@ func candidates(w shellsyntax.Word) []string {
 	return out
 }
 
-// refuseKeys refuses files of keys, in any word of any command.
-func (p *Policy) refuseKeys(c shellsyntax.Command) string {
+// refuseKeys refuses files of keys, in any word of any command. held: not those that
+// the kernel refuses it.
+func (p *Policy) refuseKeys(c shellsyntax.Command, held bool) string {
 	name := base(c)
 	check := func(w shellsyntax.Word) string {
 		for _, s := range candidates(w) {
 			for _, abs := range forms(c, shellsyntax.Word{Text: s, Known: true}) {
 				if h := p.cfg.Home; h == "" && strings.HasPrefix(abs, "~") {
 					abs = "/home/someone" + strings.TrimPrefix(abs, "~")
+				}
+				if held && p.shut(abs) {
+					continue
 				}
 				if p.keyFile(abs) || p.keyFile(strings.TrimSuffix(abs, "/*")) && strings.HasSuffix(abs, "/*") || keyGlob(abs) {
 					return "it reads " + shorten(w.Text) + ", a file of keys"
