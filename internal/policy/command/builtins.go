@@ -7,66 +7,80 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// builtins reads the shell's own commands that set variables by name, since a
-// subscript in a name is evaluated.
-func builtins(name string, args []shellsyntax.Word) Effect {
+// The effects of the shell's own commands. Those that set variables do it by
+// name, and a subscript in a name is evaluated.
+
+func changesFolder(_ string, args []shellsyntax.Word) Effect {
 	e := Effect{Kind: Reads}
-	switch name {
-	case "cd":
-		for _, a := range args {
-			if !a.Known || !strings.HasPrefix(a.Text, "-") {
-				e.Reads = append(e.Reads, a)
-			}
-		}
-	case "set":
-		if len(args) == 0 || !shellsyntax.HarmlessSet(args) {
-			return other("set changes how the shell reads what follows, or prints every variable")
-		}
-	case "printf":
-		if len(args) > 0 && (!args[0].Known && mayBeOption(args[0]) || strings.HasPrefix(args[0].Text, "-v")) {
-			if !args[0].Known || args[0].Text != "-v" || len(args) < 2 || !settable(args[1]) {
-				return other("printf -v to a name that cannot be known before, or that programs obey")
-			}
-		}
-	case "test", "[":
-		// -v evaluates the name behind it; an unknown word may be -v, and may
-		// be several words.
-		for i, a := range args {
-			switch {
-			case a.Known && (a.Text == "-v" || a.Text == "-R") && (i+1 >= len(args) || !plainName(args[i+1])):
-				return other(name + " " + a.Text + " evaluates its operand")
-			case !a.Known && !a.Glob && mayBeOption(a) && !a.Num && !harmlessOperand(args, i):
-				return other("a word that cannot be known before may be -v for " + name + ": use [[ … ]]")
-			case !a.Known && a.Glob && mayBeOption(a):
-				return other("a pattern may be -v for " + name)
-			}
-		}
-	case "read":
-		opts, names, why := usage{short: "a=d=ei=n=N=p=rst=u=", exact: true}.scan(args)
-		if why != "" {
-			return other("read " + why)
-		}
-		for _, o := range opts {
-			if o.name == "-a" {
-				names = append(names, o.value)
-			}
-		}
-		for _, n := range names {
-			if !settable(n) {
-				return other("read to a name that cannot be known before, or that programs obey")
-			}
-		}
-	default:
-		for _, a := range args {
-			if !a.Known || !plainName(a) && !strings.HasPrefix(a.Text, "-") || strings.HasPrefix(a.Text, "-") && strings.Trim(a.Text[1:], "grxlutfF") != "" {
-				return other(name + " with what cannot be known before")
-			}
-			if name == "unset" && !settable(a) && !strings.HasPrefix(a.Text, "-") {
-				return other("unset " + a.Text + ", which programs obey")
-			}
+	for _, a := range args {
+		if !a.Known || !strings.HasPrefix(a.Text, "-") {
+			e.Reads = append(e.Reads, a)
 		}
 	}
 	return e
+}
+
+func setsOptions(_ string, args []shellsyntax.Word) Effect {
+	if len(args) == 0 || !shellsyntax.HarmlessSet(args) {
+		return other("set changes how the shell reads what follows, or prints every variable")
+	}
+	return Effect{Kind: Reads}
+}
+
+func prints(_ string, args []shellsyntax.Word) Effect {
+	if len(args) > 0 && (!args[0].Known && mayBeOption(args[0]) || strings.HasPrefix(args[0].Text, "-v")) {
+		if !args[0].Known || args[0].Text != "-v" || len(args) < 2 || !settable(args[1]) {
+			return other("printf -v to a name that cannot be known before, or that programs obey")
+		}
+	}
+	return Effect{Kind: Reads}
+}
+
+// tests: -v evaluates the name after it; an unknown word may be -v, and may be
+// several words.
+func tests(name string, args []shellsyntax.Word) Effect {
+	for i, a := range args {
+		switch {
+		case a.Known && (a.Text == "-v" || a.Text == "-R") && (i+1 >= len(args) || !plainName(args[i+1])):
+			return other(name + " " + a.Text + " evaluates its operand")
+		case !a.Known && !a.Glob && mayBeOption(a) && !a.Num && !harmlessOperand(args, i):
+			return other("a word that cannot be known before may be -v for " + name + ": use [[ … ]]")
+		case !a.Known && a.Glob && mayBeOption(a):
+			return other("a pattern may be -v for " + name)
+		}
+	}
+	return Effect{Kind: Reads}
+}
+
+func readsVariables(name string, args []shellsyntax.Word) Effect {
+	opts, names, why := usage{short: "a=d=ei=n=N=p=rst=u=", exact: true}.scan(args)
+	if why != "" {
+		return other(name + " " + why)
+	}
+	for _, o := range opts {
+		if o.name == "-a" {
+			names = append(names, o.value)
+		}
+	}
+	for _, n := range names {
+		if !settable(n) {
+			return other(name + " to a name that cannot be known before, or that programs obey")
+		}
+	}
+	return Effect{Kind: Reads}
+}
+
+// setsVariables is the effect of export, local, unset and their like.
+func setsVariables(name string, args []shellsyntax.Word) Effect {
+	for _, a := range args {
+		if !a.Known || !plainName(a) && !strings.HasPrefix(a.Text, "-") || strings.HasPrefix(a.Text, "-") && strings.Trim(a.Text[1:], "grxlutfF") != "" {
+			return other(name + " with what cannot be known before")
+		}
+		if name == "unset" && !settable(a) && !strings.HasPrefix(a.Text, "-") {
+			return other("unset " + a.Text + ", which programs obey")
+		}
+	}
+	return Effect{Kind: Reads}
 }
 
 // harmlessOperand reports whether args[i] of test stands where only a string

@@ -102,16 +102,21 @@ func hasWord(words []shellsyntax.Word, texts ...string) bool {
 // Deletes returns the words that name what a command removes or empties, whatever
 // its other words are.
 func Deletes(name string, c shellsyntax.Command) []shellsyntax.Word {
-	switch {
-	case known(name).has(deletes):
+	switch p := known(name); {
+	case p.has(deletes):
 		return c.Words[1:]
-	case name == "find":
-		if !hasWord(c.Words, "-delete") {
-			return nil
-		}
-		return c.Words[1:2]
+	case p != nil && p.removes != nil:
+		return p.removes(c)
 	}
 	return Effects(c).Removes
+}
+
+// removesFound returns where find deletes what it finds.
+func removesFound(c shellsyntax.Command) []shellsyntax.Word {
+	if !hasWord(c.Words, "-delete") {
+		return nil
+	}
+	return c.Words[1:2]
 }
 
 // Breaks returns why a command would break the machine: disks and power; ""

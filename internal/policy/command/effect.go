@@ -83,7 +83,7 @@ func Effects(c shellsyntax.Command) Effect {
 	if why := fedUnknown(c, e); why != "" {
 		return other(why)
 	}
-	if e.Kind == Writes && len(c.Wrappers) > 0 && (slices.Contains(c.Wrappers, "find") || slices.Contains(c.Wrappers, "xargs")) {
+	if e.Kind == Writes && slices.ContainsFunc(c.Wrappers, func(w string) bool { return known(w).has(feeds) }) {
 		return other(c.Wrappers[len(c.Wrappers)-1] + " changes files that its words do not name")
 	}
 	return e
@@ -116,7 +116,7 @@ func effects(c shellsyntax.Command) Effect {
 	}
 	args, row := c.Words[1:], known(name)
 	if len(args) == 1 && isOneOf(args[0], "--version", "--help", "-V", "-version") && row.has(tellsVersion) ||
-		len(args) == 1 && isOneOf(args[0], "-v") && (name == "node" || name == "npm") {
+		len(args) == 1 && isOneOf(args[0], "-v") && row.has(vTells) {
 		return Effect{Kind: Reads}
 	}
 	if shellsyntax.Shell(name) && told(args) {
@@ -175,32 +175,21 @@ func wrapped(c shellsyntax.Command) string {
 		}
 		args := via[1:end]
 		via = via[end:]
-		r := usage{operands: text, exact: true}
-		switch n {
-		case "nohup", "command", "builtin", "setsid":
-			r.short = "wp"
-		case "exec":
-		case "nice":
-			r.short, r.long, r.digits = "n=", "adjustment=", true
-		case "timeout":
-			r.short, r.long = "k=s=v", "kill-after= signal= preserve-status foreground verbose"
-		case "stdbuf":
-			r.short, r.long = "i=o=e=", "input= output= error="
-		case "time":
-			r.short, r.long = "pvqf=", "portability verbose quiet format="
-		case "env":
-			// -i, - and -u take away what Closed sets; -C moves.
+		row := known(n)
+		switch {
+		case row.has(feeds) && row.wraps == nil:
+			continue // its words are its own command's
+		case row == nil || row.wraps == nil:
+			return n + " runs it with other rights or in another program"
+		case row.has(assigns):
+			// Options take away what Closed sets, or move.
 			if slices.ContainsFunc(args, func(w shellsyntax.Word) bool { return !Assignment(w.Text) }) {
-				return "env with options changes what later programs are given"
+				return n + " with options changes what later programs are given"
 			}
 			continue
-		case "xargs":
-			r.short, r.long, r.digits = "0rtxn=P=L=s=d=E=I=l?i?", "null no-run-if-empty verbose exit max-args= max-procs= max-lines? delimiter= replace? max-chars=", true
-		case "find":
-			continue
-		default:
-			return n + " runs it with other rights or in another program"
 		}
+		r := *row.wraps
+		r.operands, r.exact = text, true
 		if _, _, why := r.scan(args); why != "" {
 			return n + " " + why
 		}

@@ -26,48 +26,17 @@ func Executing(c shellsyntax.Command) []string {
 	}
 	name, _ := c.Program()
 	args := c.Words[1:]
+	row := known(name)
 	switch {
-	case name == "env" || name == "xargs" || name == "sudo" || name == "doas":
-		out = append(out, name)
 	case shellsyntax.Shell(name):
 		inv := shellsyntax.ShellArgs(args)
 		if inv.Stdin || inv.Unknown {
 			out = append(out, "\x00")
 		}
-	case name == "tar" || name == "bsdtar":
-		// The old style has no dash.
-		if len(args) > 0 && args[0].Text != "" && args[0].Text[0] != '-' {
-			args = append([]shellsyntax.Word{{Text: "-" + args[0].Text, Known: args[0].Known}}, args[1:]...)
-		}
-	case name == "sed" || name == "awk" || name == "gawk" || name == "mawk":
-		if Effects(shellsyntax.Command{Words: c.Words, Dir: c.Dir}).Kind == Other {
-			out = append(out, "\x00")
-		}
-	case name == "git":
-		g := ParseGit(args)
-		switch {
-		case g.Sub == "":
-			out = append(out, "\x00")
-		case g.Sub == "push" && ForcePush(g.Args):
-			for _, a := range g.Args {
-				if ForcePush([]shellsyntax.Word{a}) {
-					out = append(out, a.Text)
-				}
-			}
-		case g.Sub == "bisect" || g.Sub == "submodule" || g.Sub == "filter-branch" || g.Sub == "difftool" || g.Sub == "mergetool" || g.Sub == "config":
-			out = append(out, g.Sub)
-			for _, a := range g.Args {
-				if a.Text == "run" || a.Text == "foreach" {
-					out = append(out, a.Text)
-				}
-			}
-		}
-	case name == "make" || name == "gmake":
-		for _, a := range args {
-			if Assignment(a.Text) {
-				out = append(out, a.Text)
-			}
-		}
+	case row.has(barecluster) && len(args) > 0 && args[0].Text != "" && args[0].Text[0] != '-':
+		args = append([]shellsyntax.Word{{Text: "-" + args[0].Text, Known: args[0].Known}}, args[1:]...)
+	case row != nil && row.executes != nil:
+		out = append(out, row.executes(c)...)
 	}
 	flags := len(out)
 	for flag := range strings.FieldsSeq(executingFlags(name)) {
@@ -80,6 +49,53 @@ func Executing(c shellsyntax.Command) []string {
 	}
 	if flags == len(out) && Interpreter(name) && !Filters(name) && !hasScript(args) {
 		out = append(out, "\x00") // code from its standard input
+	}
+	return out
+}
+
+// itselfExecutes is for programs that run the command after them in ways of
+// their own.
+func itselfExecutes(c shellsyntax.Command) []string {
+	name, _ := c.Program()
+	return []string{name}
+}
+
+// scriptExecutes is for programs whose scripts may run commands.
+func scriptExecutes(c shellsyntax.Command) []string {
+	if Effects(shellsyntax.Command{Words: c.Words, Dir: c.Dir}).Kind == Other {
+		return []string{"\x00"}
+	}
+	return nil
+}
+
+// assignmentsExecute is for programs whose variables may be commands.
+func assignmentsExecute(c shellsyntax.Command) (out []string) {
+	for _, a := range c.Words[1:] {
+		if Assignment(a.Text) {
+			out = append(out, a.Text)
+		}
+	}
+	return out
+}
+
+func gitExecutes(c shellsyntax.Command) (out []string) {
+	g := ParseGit(c.Words[1:])
+	switch g.Sub {
+	case "":
+		out = append(out, "\x00")
+	case "push":
+		for _, a := range g.Args {
+			if ForcePush(g.Args) && ForcePush([]shellsyntax.Word{a}) {
+				out = append(out, a.Text)
+			}
+		}
+	case "bisect", "submodule", "filter-branch", "difftool", "mergetool", "config":
+		out = append(out, g.Sub)
+		for _, a := range g.Args {
+			if a.Text == "run" || a.Text == "foreach" {
+				out = append(out, a.Text)
+			}
+		}
 	}
 	return out
 }

@@ -148,44 +148,8 @@ func listed(cmds []shellsyntax.Command, c shellsyntax.Command, unbroken Unbroken
 	}
 	var names []shellsyntax.Word
 	ends := false
-	switch name {
-	case "find":
-		names, ends = found(from.Words[1:])
-	case "grep", "rg":
-		// Names of files with a match: those below what is searched.
-		if !slices.ContainsFunc(from.Words[1:], func(w shellsyntax.Word) bool {
-			return w.Text == "-l" || w.Text == "--files-with-matches" || w.Text == "--files" || cluster(w.Text, "l")
-		}) {
-			return nil
-		}
-		s, ok := SearchOf(name, from, cmds)
-		if !ok || s.Follow {
-			return nil
-		}
-		if len(s.Dirs) == 0 {
-			s.Dirs = []shellsyntax.Word{{Text: ".", Known: true}}
-		}
-		for _, d := range s.Dirs {
-			if !d.Known {
-				return nil
-			}
-			dir := strings.TrimSuffix(d.Text, "/") + "/"
-			names = append(names, shellsyntax.Word{Text: dir + "*", Glob: true, Prefix: dir, Blank: dir + "*"})
-		}
-	case "git":
-		g := ParseGit(from.Words[1:])
-		if g.Sub != "ls-files" || len(g.Dirs) > 0 {
-			return nil
-		}
-		names = []shellsyntax.Word{{Text: "*", Glob: true, Blank: "*"}}
-		for _, a := range g.Args {
-			if a.Text == "-z" {
-				ends = true
-			} else if !strings.HasPrefix(a.Text, "-") && !strings.HasPrefix(a.Text, ":") && a.Text != "" {
-				names[0].Blank = path.Base(a.Text)
-				names[0].Text = names[0].Blank
-			}
-		}
+	if p := known(name); p != nil && p.lists != nil {
+		names, ends = p.lists(from, cmds)
 	}
 	if null && ends {
 		return names
@@ -195,6 +159,54 @@ func listed(cmds []shellsyntax.Command, c shellsyntax.Command, unbroken Unbroken
 		return nil
 	}
 	return names
+}
+
+// findLists returns the paths that find prints, and whether they end in NUL.
+func findLists(c shellsyntax.Command, _ []shellsyntax.Command) (names []shellsyntax.Word, null bool) {
+	return found(c.Words[1:])
+}
+
+// matchLists returns the names of files with a match: those below what is searched.
+func matchLists(c shellsyntax.Command, line []shellsyntax.Command) (names []shellsyntax.Word, null bool) {
+	if !slices.ContainsFunc(c.Words[1:], func(w shellsyntax.Word) bool {
+		return w.Text == "-l" || w.Text == "--files-with-matches" || w.Text == "--files" || cluster(w.Text, "l")
+	}) {
+		return nil, false
+	}
+	name, _ := c.Program()
+	s, ok := SearchOf(name, c, line)
+	if !ok || s.Follow {
+		return nil, false
+	}
+	if len(s.Dirs) == 0 {
+		s.Dirs = []shellsyntax.Word{{Text: ".", Known: true}}
+	}
+	for _, d := range s.Dirs {
+		if !d.Known {
+			return nil, false
+		}
+		dir := strings.TrimSuffix(d.Text, "/") + "/"
+		names = append(names, shellsyntax.Word{Text: dir + "*", Glob: true, Prefix: dir, Blank: dir + "*"})
+	}
+	return names, false
+}
+
+// gitLists returns the paths that git ls-files prints.
+func gitLists(c shellsyntax.Command, _ []shellsyntax.Command) (names []shellsyntax.Word, null bool) {
+	g := ParseGit(c.Words[1:])
+	if g.Sub != "ls-files" || len(g.Dirs) > 0 {
+		return nil, false
+	}
+	w := shellsyntax.Word{Text: "*", Glob: true, Blank: "*"}
+	for _, a := range g.Args {
+		if a.Text == "-z" {
+			null = true
+		} else if !strings.HasPrefix(a.Text, "-") && !strings.HasPrefix(a.Text, ":") && a.Text != "" {
+			w.Blank = path.Base(a.Text)
+			w.Text = w.Blank
+		}
+	}
+	return []shellsyntax.Word{w}, null
 }
 
 // onlyReads reports whether no command of a line is known to do more than read,

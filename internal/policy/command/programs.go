@@ -19,15 +19,25 @@ type program struct {
 	usage  *usage
 	effect func(name string, args []shellsyntax.Word) Effect
 
-	changes  Class     // what it is where it only changes the files that it names
-	words    int       // how many words after it say what it does, at most
-	deeper   string    // after one of these words, one more
-	again    string    // with these words it only tells, or makes what can be made again; two are joined by a dot
-	flags    string    // flags that make it run what a pattern does not name
-	builds   BuildFile // the kind of file from which it takes the commands that it runs
-	runner   string    // flags whose value is a program that runs what it would run itself
-	check    *check    // it checks projects
-	copies   string    // it links, copies or moves as this program does
+	changes Class     // what it is where it only changes the files that it names
+	words   int       // how many words after it say what it does, at most
+	deeper  string    // after one of these words, one more
+	again   string    // with these words it only tells, or makes what can be made again; two are joined by a dot
+	flags   string    // flags that make it run what a pattern does not name
+	builds  BuildFile // the kind of file from which it takes the commands that it runs
+	runner  string    // flags whose value is a program that runs what it would run itself
+	check   *check    // it checks projects
+	copies  string    // it links, copies or moves as this program does
+	wraps   *usage    // its options where it runs the command after it; nil: that is not known to be the same command
+	finds   string    // with this word it has the trait findsText
+
+	// What its words tell, each for the question of the same name: Search, the
+	// paths that it prints, what Executing lists beside flags, what it removes,
+	// Destroys, Final, Breaks.
+	search   func(args []shellsyntax.Word) (s Search, ok bool)
+	lists    func(c shellsyntax.Command, line []shellsyntax.Command) (names []shellsyntax.Word, null bool)
+	executes func(c shellsyntax.Command) []string
+	removes  func(c shellsyntax.Command) []shellsyntax.Word
 	destroys func(c shellsyntax.Command) (Destruction, bool)
 	final    func(args []shellsyntax.Word) bool // it throws away what no copy is kept of
 	breaks   func(name string, c shellsyntax.Command) string
@@ -38,6 +48,7 @@ type traits uint64
 
 const (
 	tells        traits = 1 << iota // no option does more than tell, and no argument is a file
+	vTells                          // -v alone makes it tell its version
 	tellsVersion                    // --version alone makes it tell it, and runs or fetches nothing that the folder names
 	reader                          // it writes no file that it names
 	counts                          // it shows of a file only how large it is, or what kind of file
@@ -70,8 +81,12 @@ const (
 	unpacks        // it may make links at places that its words do not name
 	takesKey       // the file after its option -i is a key, which it does not show
 	transparent    // it runs the command after it, as it is and with the same rights
+	feeds          // it hands the command after it names that are not in its words
+	assigns        // as a wrapper it takes assignments, and its options change what later programs are given
+	barecluster    // its first argument is a cluster of letters, also without a dash
 	exact          // no wildcard is proposed for it
 	sensitive      // it can never be granted always
+	begins         // as the first word of a prompt its name means a command line
 )
 
 func (p *program) has(t traits) bool { return p != nil && p.is&t != 0 }
@@ -139,7 +154,11 @@ func Searches(name string) bool { return known(name).has(searches) }
 // FindsText reports whether a command looks for text, and ends with exit code 1
 // where it finds none.
 func FindsText(words []string) bool {
-	return len(words) > 0 && known(words[0]).has(findsText) || len(words) > 1 && words[0] == "git" && words[1] == "grep"
+	if len(words) == 0 {
+		return false
+	}
+	p := known(words[0])
+	return p.has(findsText) || p != nil && p.finds != "" && len(words) > 1 && words[1] == p.finds
 }
 
 // ReadsFolder reports whether the command reads its folder where it is given no path.
@@ -147,6 +166,10 @@ func ReadsFolder(c shellsyntax.Command) bool {
 	name, _ := c.Program()
 	return known(name).has(readsFolder)
 }
+
+// BeginsLine reports whether a word at the beginning of a prompt is a program's
+// name, so that the prompt is a command line.
+func BeginsLine(word string) bool { return known(word).has(begins) }
 
 // Waits reports whether a program only lets time pass.
 func Waits(name string) bool { return known(name).has(waits) }

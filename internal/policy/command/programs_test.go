@@ -58,6 +58,10 @@ func TestSisters(t *testing.T) {
 	}{
 		{"gmake takes its commands from a Makefile", slices.Contains(BuildFileOf("gmake").Files(), "Makefile")},
 		{"gawk runs the file after -f", RunsArguments("gawk")},
+		{"a script of nawk may run commands", slices.Contains(Executing(line("nawk", "{system(1)}")), "\x00")},
+		{"tar runs the program after a flag", ExecutingFlag("tar", "--use-compress-program") && !ExecutingFlag("tar", "-xf")},
+		{"go -exec runs through a program", ThroughRunner("go", []shellsyntax.Word{word("-exec=./x")}) && !ThroughRunner("go", []shellsyntax.Word{word("./x")})},
+		{"git grep looks for text", FindsText([]string{"git", "grep", "x"}) && !FindsText([]string{"git", "log"})},
 		{"pypy3.10 runs its argument", RunsArguments("pypy3.10")},
 		{"php8.2 -r runs code", slices.Contains(Executing(line("php8.2", "-r", "x")), "-r")},
 		{"lua5.4 -e runs code", slices.Contains(Executing(line("lua5.4", "-e", "x")), "-e")},

@@ -68,26 +68,39 @@ func SearchOf(name string, c shellsyntax.Command, line []shellsyntax.Command) (s
 	if len(c.Words) < 2 {
 		return s, false
 	}
-	args := c.Words[1:]
-	switch name {
-	case "grep", "egrep", "fgrep":
-		s = Search{Hidden: true, Ignored: true}
-		ok = s.grep(args)
-	case "diff":
-		s = Search{Hidden: true, Ignored: true, Follow: true}
-		for _, a := range args {
-			ok = ok || a.Known && (a.Text == "--recursive" || strings.HasPrefix(a.Text, "--rec") || cluster(a.Text, "r"))
-			if !strings.HasPrefix(a.Text, "-") {
-				s.Dirs = append(s.Dirs, a)
-			}
+	p := known(name)
+	if p == nil || p.search == nil {
+		return s, false
+	}
+	return p.search(c.Words[1:])
+}
+
+func grepSearch(args []shellsyntax.Word) (Search, bool) {
+	s := Search{Hidden: true, Ignored: true}
+	ok := s.grep(args)
+	return s, ok
+}
+
+func diffSearch(args []shellsyntax.Word) (s Search, ok bool) {
+	s = Search{Hidden: true, Ignored: true, Follow: true}
+	for _, a := range args {
+		ok = ok || a.Known && (a.Text == "--recursive" || strings.HasPrefix(a.Text, "--rec") || cluster(a.Text, "r"))
+		if !strings.HasPrefix(a.Text, "-") {
+			s.Dirs = append(s.Dirs, a)
 		}
-	case "rg":
-		ok = s.rg(args)
-	case "git":
-		if sub := ParseGit(args); sub.Sub == "grep" {
-			s.Hidden = true
-			ok = s.gitGrep(sub.Args)
-		}
+	}
+	return s, ok
+}
+
+func rgSearch(args []shellsyntax.Word) (s Search, ok bool) {
+	ok = s.rg(args)
+	return s, ok
+}
+
+func gitSearch(args []shellsyntax.Word) (s Search, ok bool) {
+	if sub := ParseGit(args); sub.Sub == "grep" {
+		s.Hidden = true
+		ok = s.gitGrep(sub.Args)
 	}
 	return s, ok
 }

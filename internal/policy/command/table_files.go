@@ -12,7 +12,7 @@ func filePrograms() []program {
 		{names: "basename dirname", is: tells | counts | hides},
 		{names: "du", is: counts | hides | readsFolder, usage: &usage{short: "0abB=cd=DhHklLmPsSt=xX<", long: "null all apparent-size block-size= bytes total dereference-args max-depth= #files0-from= si human-readable inodes kilobytes dereference count-links no-dereference separate-dirs summarize threshold= time? time-style= exclude-from< exclude= one-file-system help version", full: true}},
 		{names: "df", is: hides, usage: &usage{short: "aB=hHiklPt=Tx=v", long: "all block-size= human-readable si inodes local no-sync output? portability print-type type= exclude-type= total help version"}},
-		{names: "find", is: tellsVersion | hides | searches | readsFolder | runsOthers, effect: find, flags: "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -files0-from", destroys: destroysFound},
+		{names: "find", is: tellsVersion | hides | searches | readsFolder | runsOthers | feeds, effect: find, lists: findLists, removes: removesFound, flags: "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -files0-from", destroys: destroysFound},
 		{names: "fd fdfind", is: tellsVersion | hides | searches | readsFolder | runsOthers, usage: &usage{
 			short:    "HIsigaltpFu01qd=t=e=E=c=j=S=o=h#L!x!X",
 			long:     "hidden no-ignore no-ignore-vcs no-ignore-parent case-sensitive ignore-case glob regex fixed-strings absolute-path relative-path full-path max-depth= min-depth= exact-depth= prune type= extension= size= changed-within= changed-before= owner= exclude= color= threads= max-results= print0 quiet base-directory< search-path< strip-cwd-prefix? list-details show-errors one-file-system unrestricted path-separator= ignore-file< and= format= no-require-git version help #follow !exec= !exec-batch=",
@@ -48,11 +48,12 @@ func filePrograms() []program {
 		{names: "shred", is: deletes | exact | sensitive, final: always, breaks: breaksDisk},
 		{names: "dd", is: exact | sensitive, final: finalStart("of=/"), breaks: breaksDisk},
 
-		{names: "tar bsdtar", is: tellsVersion | unpacks | inert | exact, effect: archive, flags: "--checkpoint-action --to-command -I --use-compress-program --rsh-command -F --info-script --new-volume-script --rmt-command"},
+		{names: "tar bsdtar", is: tellsVersion | unpacks | inert | exact | barecluster, effect: tar, flags: "--checkpoint-action --to-command -I --use-compress-program --rsh-command -F --info-script --new-volume-script --rmt-command"},
 		{names: "gtar", is: unpacks},
-		{names: "unzip", is: unpacks | exact, effect: archive},
+		{names: "unzip", is: unpacks | exact, effect: unzip},
 		{names: "zip", flags: "-T -TT --unzip-command"},
-		{names: "zipinfo gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd", effect: archive},
+		{names: "zipinfo", effect: zipinfo},
+		{names: "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd", effect: compressor},
 		{names: "zcat gzcat bzcat xzcat zstdcat lzcat", usage: &usage{short: "fqv", exact: true}},
 		{names: "7z 7za 7zr bunzip cpio ditto patch pax stow unrar", is: unpacks},
 	}

@@ -11,7 +11,7 @@ func languagePrograms() []program {
 		{names: "perl", is: tellsVersion | interpreter | scripted, flags: "-e -E -M -m -I -x"},
 		{names: "ruby", is: tellsVersion | interpreter | scripted, flags: "-e -r -I"},
 		{names: "php", is: tellsVersion | interpreter | scripted, flags: "-r --run -d"},
-		{names: "node nodejs", is: tellsVersion | interpreter | scripted, flags: "-e --eval -p --print -r --require --import --loader --experimental-loader", check: &check{lines: []checkLine{{words: "node --test", proof: Tests, output: TAPOutput}}}},
+		{names: "node nodejs", is: tellsVersion | vTells | interpreter | scripted, flags: "-e --eval -p --print -r --require --import --loader --experimental-loader", check: &check{lines: []checkLine{{words: "node --test", proof: Tests, output: TAPOutput}}}},
 		{names: "deno", is: tellsVersion | interpreter | ownFiles, flags: "-e --eval -p --print -r --require --import --loader --experimental-loader", words: 1, check: &check{lines: []checkLine{{words: "deno test", proof: Tests, output: JavaScriptOutput}}}},
 		{names: "bun", is: tellsVersion | interpreter, flags: "-e --eval -p --print -r --require --import --loader --experimental-loader", words: 1, builds: PackageJSON, check: &scriptCheck},
 		{names: "tsx ts-node", is: scripted},

@@ -3,14 +3,14 @@ package command
 // systemPrograms returns git, the programs of machines, networks and services.
 func systemPrograms() []program {
 	return []program{
-		{names: "git", is: tellsVersion | readsFolder | runsOthers | inert | closes, flags: "-c --exec-path --config-env --git-dir --work-tree --exec -x --upload-pack --receive-pack --open-files-in-pager -O --ext-diff --textconv --output --template --config -u", words: 1, again: "fetch pull merge rebase cherry-pick revert add commit switch", effect: git, final: finalGit},
+		{names: "git", is: tellsVersion | readsFolder | runsOthers | inert | closes | begins, flags: "-c --exec-path --config-env --git-dir --work-tree --exec -x --upload-pack --receive-pack --open-files-in-pager -O --ext-diff --textconv --output --template --config -u", words: 1, again: "fetch pull merge rebase cherry-pick revert add commit switch", effect: git, search: gitSearch, lists: gitLists, finds: "grep", executes: gitExecutes, final: finalGit},
 		{names: "gh", is: asksState | downloads, words: 2, again: "pr.view pr.list pr.diff pr.checks pr.status issue.view issue.list issue.status run.view run.list repo.view release.view release.list"},
-		{names: "docker", is: tellsVersion | asksState | runsOthers | containers, flags: "--privileged --entrypoint --pid --cap-add", words: 1, deeper: "run compose exec", again: "ps images logs inspect version info stats top port build pull compose.ps compose.logs compose.build compose.pull", final: finalWith("prune", "rm", "rmi", "down")},
+		{names: "docker", is: tellsVersion | asksState | runsOthers | containers | begins, flags: "--privileged --entrypoint --pid --cap-add", words: 1, deeper: "run compose exec", again: "ps images logs inspect version info stats top port build pull compose.ps compose.logs compose.build compose.pull", final: finalWith("prune", "rm", "rmi", "down")},
 		{names: "podman", is: runsOthers | containers, flags: "--privileged --entrypoint --pid --cap-add", words: 2, final: finalWith("prune", "rm", "rmi", "down")},
-		{names: "kubectl", is: asksState | runsOthers, words: 1, deeper: "run compose exec", again: "get describe logs top explain version", final: finalWith("delete", "destroy", "uninstall")},
-		{names: "helm terraform", words: 1, again: "plan validate show list status template lint version", final: finalWith("delete", "destroy", "uninstall")},
+		{names: "kubectl", is: asksState | runsOthers | begins, words: 1, deeper: "run compose exec", again: "get describe logs top explain version", final: finalWith("delete", "destroy", "uninstall")},
+		{names: "helm terraform", is: begins, words: 1, again: "plan validate show list status template lint version", final: finalWith("delete", "destroy", "uninstall")},
 		{names: "aws gcloud", words: 2},
-		{names: "apt apt-get brew rustup", words: 1},
+		{names: "apt apt-get brew rustup", is: begins, words: 1},
 		{names: "psql redis-cli sqlite3", is: tellsVersion},
 
 		{names: "curl", is: tellsVersion | asksState | downloads | exact, flags: "-K --config --use-askpass -o -O --output --output-document --engine"},

@@ -28,21 +28,21 @@ func textPrograms() []program {
 		{names: "numfmt", usage: &usage{short: "d=z", long: "debug delimiter= field= format= from= from-unit= grouping header? invalid= padding= round= suffix= to= to-unit= zero-terminated help version", full: true, operands: text}},
 		{names: "expr", is: tells},
 
-		{names: "grep egrep fgrep", is: tellsVersion | reader | searches | findsText | inert, usage: &usage{
+		{names: "grep egrep fgrep", is: tellsVersion | reader | searches | findsText | inert, search: grepSearch, lists: matchLists, usage: &usage{
 			short: "EFGPe=f<ivwxzsVm=bnHhoqaILlcTZUuyA=B=C=d=D=rR",
 			long: "extended-regexp fixed-strings basic-regexp perl-regexp regexp= file< ignore-case no-ignore-case word-regexp line-regexp null-data no-messages invert-match version help max-count= byte-offset line-number line-buffered with-filename no-filename label= only-matching quiet silent binary-files= text directories= devices= recursive dereference-recursive include= exclude= exclude-from< exclude-dir= " +
 				"files-without-match files-with-matches count initial-tab null before-context= after-context= context= color? colour? binary unix-byte-offsets group-separator= no-group-separator",
 			full: true, digits: true, operands: patterns, pattern: "-e --regexp -f --file",
 		}},
-		{names: "rg", is: tellsVersion | reader | searches | findsText | readsFolder, usage: &usage{
+		{names: "rg", is: tellsVersion | reader | searches | findsText | readsFolder, search: rgSearch, lists: matchLists, usage: &usage{
 			short: "A=B=C=e=f<E=g=M=m=d=j=r=t=T=ivwxslnNcoquUFPSHI0abp.h!z#L",
 			long: "after-context= before-context= context= regexp= file< encoding= glob= iglob= max-columns= max-count= max-depth= maxdepth= threads= replace= type= type-not= type-add= type-clear= type-list ignore-case invert-match word-regexp line-regexp case-sensitive smart-case fixed-strings pcre2 line-number no-line-number count count-matches only-matching quiet unrestricted files files-with-matches files-without-match hidden no-hidden no-ignore no-ignore-vcs no-ignore-parent no-ignore-dot no-ignore-global no-ignore-exclude no-ignore-files no-ignore-messages no-messages " +
 				"multiline multiline-dotall null null-data sort= sortr= stats text color= colors= column no-column heading no-heading with-filename no-filename trim passthru passthrough pretty vimgrep json crlf one-file-system binary line-buffered block-buffered byte-offset context-separator= field-context-separator= field-match-separator= include-zero no-config max-filesize= max-columns-preview no-require-git path-separator= engine= auto-hybrid-regex unicode no-unicode ignore-file< ignore-file-case-insensitive glob-case-insensitive stop-on-nonmatch sort-files version help pcre2-version !pre= !pre-glob= !hostname-bin= !search-zip !hyperlink-format= #follow",
 			operands: patterns, pattern: "-e --regexp -f --file --files --type-list",
 		}, flags: "--pre --hostname-bin"},
 		{names: "ag", is: searches | findsText},
-		{names: "sed", is: tellsVersion | interpreter | filter | scripted, effect: sed, changes: Editing},
-		{names: "awk gawk mawk nawk", is: tellsVersion | interpreter | filter | scripted, effect: awk},
+		{names: "sed", is: tellsVersion | interpreter | filter | scripted, effect: sed, executes: scriptExecutes, changes: Editing},
+		{names: "awk gawk mawk nawk", is: tellsVersion | interpreter | filter | scripted, effect: awk, executes: scriptExecutes},
 		{names: "jq", is: tellsVersion, effect: jq},
 
 		{names: "od", usage: &usage{short: "A=j=N=S?t=vw?abcdfhilosx", long: "address-radix= skip-bytes= read-bytes= strings? format= output-duplicates width? traditional endian= help version", full: true}},
@@ -51,7 +51,7 @@ func textPrograms() []program {
 		{names: "strings", usage: &usage{short: "adfn=e=t=ows=", long: "all data print-file-name bytes= radix= encoding= include-all-whitespace output-separator= help version", digits: true}},
 		{names: "base64 base32 base58 basenc", usage: &usage{short: "dDiw=b=!o=", long: "decode ignore-garbage wrap= break= base64 base64url base32 base32hex base16 base2msbf base2lsbf z85 !output= input< help version"}},
 		{names: "cmp", usage: &usage{short: "bi=ln=s", long: "print-bytes ignore-initial= verbose bytes= quiet silent help version", full: true}},
-		{names: "diff", is: reader, usage: &usage{
+		{names: "diff", is: reader, search: diffSearch, usage: &usage{
 			short: "abBcC=dD=eEF=hHiI=nNL=pqrsS=tTuU=wW=x=X<yZ", digits: true,
 			long: "normal brief report-identical-files context? unified? ed rcs side-by-side width= left-column suppress-common-lines show-c-function show-function-line= label= expand-tabs initial-tab tabsize= suppress-blank-empty recursive no-dereference new-file unidirectional-new-file ignore-file-name-case no-ignore-file-name-case exclude= exclude-from< starting-file= from-file< to-file< " +
 				"ignore-case ignore-tab-expansion ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines ignore-matching-lines= strip-trailing-cr text minimal horizon-lines= speed-large-files color? palette= ifdef= line-format= old-line-format= new-line-format= unchanged-line-format= help version",

@@ -137,65 +137,66 @@ func python(_ string, args []shellsyntax.Word) Effect {
 	return other("python runs code")
 }
 
-// archives: listing what is in them.
-func archive(name string, args []shellsyntax.Word) Effect {
+// Of the programs that pack files, listing what is in an archive only reads.
+
+func zipinfo(name string, args []shellsyntax.Word) Effect {
+	return usage{short: "12smlvhtTzMC", exact: true}.first(name, args)
+}
+
+func unzip(name string, args []shellsyntax.Word) Effect {
+	if len(args) == 0 || !args[0].Known || !strings.HasPrefix(args[0].Text, "-") || !strings.ContainsAny(args[0].Text, "lvtpcZ") {
+		return other("unzip writes files")
+	}
+	return usage{short: "lvtpcZq12smhCz", exact: true}.first(name, args) // -T sets the time of the archive
+}
+
+func compressor(name string, args []shellsyntax.Word) Effect {
+	opts, operands, why := usage{short: "cdtlvqkf", long: "stdout to-stdout decompress uncompress list test verbose quiet", exact: true}.scan(args)
+	if why != "" {
+		return other(name + " " + why)
+	}
+	has := func(names string) bool { return slices.ContainsFunc(opts, func(o opt) bool { return o.is(names) }) }
+	// Of -t and -d some take the last one, and -d writes.
+	if has("-c --stdout --to-stdout") || has("-l -t --list --test") && !has("-d --decompress --uncompress") {
+		return Effect{Kind: Reads, Reads: operands}
+	}
+	return other(name + " writes files")
+}
+
+func tar(_ string, args []shellsyntax.Word) Effect {
+	if len(args) == 0 || !args[0].Known {
+		return other("tar with what cannot be known before")
+	}
+	if t := args[0].Text; !strings.HasPrefix(t, "-") {
+		args = append([]shellsyntax.Word{{Text: "-" + t, Known: true}}, args[1:]...)
+	}
+	opts, _, why := usage{short: "tvzjJf=aC<", long: "list verbose file= gzip gunzip bzip2 xz zstd directory< wildcards strip-components= exclude= full-time numeric-owner", exact: true}.scan(args)
+	if why != "" {
+		return other("tar " + why)
+	}
 	e := Effect{Kind: Reads}
-	switch name {
-	case "zipinfo":
-		return usage{short: "12smlvhtTzMC", exact: true}.first(name, args)
-	case "unzip":
-		if len(args) == 0 || !args[0].Known || !strings.HasPrefix(args[0].Text, "-") || !strings.ContainsAny(args[0].Text, "lvtpcZ") {
-			return other("unzip writes files")
-		}
-		return usage{short: "lvtpcZq12smhCz", exact: true}.first(name, args) // -T sets the time of the archive
-	case "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd":
-		opts, operands, why := usage{short: "cdtlvqkf", long: "stdout to-stdout decompress uncompress list test verbose quiet", exact: true}.scan(args)
-		if why != "" {
-			return other(name + " " + why)
-		}
-		has := func(names string) bool { return slices.ContainsFunc(opts, func(o opt) bool { return o.is(names) }) }
-		// Of -t and -d some take the last one, and -d writes.
-		if has("-c --stdout --to-stdout") || has("-l -t --list --test") && !has("-d --decompress --uncompress") {
-			e.Reads = operands
-			return e
-		}
-		return other(name + " writes files")
-	case "tar", "bsdtar":
-		opts, operands := args, []shellsyntax.Word(nil)
-		if len(args) == 0 || !args[0].Known {
-			return other("tar with what cannot be known before")
-		}
-		if t := args[0].Text; !strings.HasPrefix(t, "-") {
-			opts = append([]shellsyntax.Word{{Text: "-" + t, Known: true}}, args[1:]...)
-		}
-		os, operands, why := usage{short: "tvzjJf=aC<", long: "list verbose file= gzip gunzip bzip2 xz zstd directory< wildcards strip-components= exclude= full-time numeric-owner", exact: true}.scan(opts)
-		if why != "" {
-			return other("tar " + why)
-		}
-		list, file := false, false
-		for _, o := range os {
-			switch {
-			case o.is("-t --list"):
-				list = true
-			case o.is("-f --file"):
-				// The letters before the dash take their values in turn, so f
-				// must be the last of its cluster to be read as tar does.
-				file = true
-				if !o.value.Known || strings.Contains(o.value.Text, ":") {
-					return other("tar reads an archive of another machine")
-				}
-				e.Reads = append(e.Reads, o.value)
-			case o.is("-C --directory"):
-				e.Reads = append(e.Reads, o.value)
+	list, file := false, false
+	for _, o := range opts {
+		switch {
+		case o.is("-t --list"):
+			list = true
+		case o.is("-f --file"):
+			// The letters before the dash take their values in turn, so f
+			// must be the last of its cluster to be read as tar does.
+			file = true
+			if !o.value.Known || strings.Contains(o.value.Text, ":") {
+				return other("tar reads an archive of another machine")
 			}
+			e.Reads = append(e.Reads, o.value)
+		case o.is("-C --directory"):
+			e.Reads = append(e.Reads, o.value)
 		}
-		_ = operands
-		if !list || !file {
-			return other("tar without t and f")
-		}
-		if t := opts[0].Text; strings.Contains(t, "f") && !strings.HasPrefix(t, "--") && !strings.HasSuffix(t, "f") {
-			return other("tar with letters after f")
-		}
+	}
+	if !list || !file {
+		return other("tar without t and f")
+	}
+	if t := args[0].Text; strings.Contains(t, "f") && !strings.HasPrefix(t, "--") && !strings.HasSuffix(t, "f") {
+		return other("tar with letters after f")
 	}
 	return e
 }

@@ -51,6 +51,18 @@ func TestNoPrompts(t *testing.T) {
 	}
 }
 
+// SPEC 13.1: a program's name begins a command line, an English word does not.
+func TestProgramsBeginLines(t *testing.T) {
+	for prompt, want := range map[string]string{
+		"npm ci": route.Run, "helm list -A": route.Run, "pip3 install -r requirements.txt": route.Run, "apt-get install jq": route.Run,
+		"just the parser please": "", "swift code everywhere": "", "git, add a hook": "",
+	} {
+		if m := route.Classify(prompt); (m.Route == route.Run) != (want == route.Run) {
+			t.Errorf("%q: %+v", prompt, m)
+		}
+	}
+}
+
 // SPEC 13.1: what is quoted or pasted is not an instruction.
 func TestPasted(t *testing.T) {
 	for prompt, want := range map[string]string{

@@ -1,6 +1,10 @@
 package route
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/command"
+)
 
 // runTrajectory runs a command and reports its result.
 func runTrajectory() Trajectory {
@@ -43,12 +47,10 @@ func claimsRun(c clause) (string, bool) {
 		case "test", "build", "vet", "run", "fmt", "mod", "generate", "get", "install":
 			return why, true
 		}
-	case "git", "npm", "yarn", "pnpm", "cargo", "docker", "pytest", "kubectl", "pip", "brew", "gradle", "mvn", "bundle", "rake", "npx", "terraform":
-		return why, len(c.words) <= 6 && second != "," && second != ":" && !editVerb(second)
 	case "do":
 		return c.why(3), c.has("git") && c.has("pull", "push", "commit", "status", "fetch", "rebase", "checkout")
 	}
-	return "", false
+	return why, command.BeginsLine(first) && len(c.words) <= 6 && second != "," && second != ":" && !editVerb(second)
 }
 
 // target reports whether a word is a usual target of make.
