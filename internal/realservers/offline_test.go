@@ -54,7 +54,7 @@ func talkOf(t *testing.T, m llm.Model, files map[string]string, served bool) *ta
 		NewID: func() string { ids++; return fmt.Sprint("q", ids) },
 	}
 	if served {
-		c.Around.Code, c.Around.CodeWatch = r.Servers, r.Servers
+		c.Services.Code, c.Services.CodeWatch = r.Servers, r.Servers
 		c.Tools = append(c.Tools, tools.Lsp()...)
 	}
 	s, err := session.Open(t.Context(), c)

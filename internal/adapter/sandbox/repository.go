@@ -91,7 +91,7 @@ func isRepository(dir string) bool {
 // none.
 func repositoryOf(file string, folder bool) string {
 	for dir := file; ; dir = filepath.Dir(dir) {
-		if confine.GitOwn(dir, file, folder) && isRepository(dir) {
+		if confine.OwnedByGit(dir, file, folder) && isRepository(dir) {
 			return dir
 		}
 		if dir == filepath.Dir(dir) {

@@ -141,7 +141,7 @@ func (t *toolchains) add(path string) {
 	switch {
 	case t.readable(path), confine.Within(path, t.facts.Root), confine.Within(t.facts.Root, path):
 	case slices.ContainsFunc(t.policy.Secrets, func(s string) bool { return confine.Within(path, s) || confine.Within(s, path) }):
-	case homeLike(path), confine.KeysOfAHome(path, exists):
+	case homeLike(path), confine.MayHoldKeys(path, exists):
 	default:
 		t.reads = append(t.reads, path)
 	}

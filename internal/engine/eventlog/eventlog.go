@@ -48,11 +48,11 @@ type Log struct {
 	mu     sync.Mutex // guards the folds and what follows
 	folds  []event.Fold
 	last   int64
-	early  early
+	early  firstEvents
 	subs   map[*subscriber]struct{}
 	closed bool
 	broken error // why the log can not be written any more
-	live   live
+	live   streamMasker
 
 	snapshots *snapshots // nil: none are kept
 }

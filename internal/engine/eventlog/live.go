@@ -5,10 +5,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// live masks streamed text, piece by piece. A key may be split over two pieces,
+// streamMasker masks streamed text, piece by piece. A key may be split over two pieces,
 // so the end of a piece that could be the beginning of a key is held back until
 // the next piece, or the whole text, decides.
-type live struct {
+type streamMasker struct {
 	mask    *secrets.Masker
 	text    *secrets.Stream
 	thought *secrets.Stream
@@ -18,7 +18,7 @@ type live struct {
 }
 
 // masked returns what may be shown of b: nothing yet, or b.
-func (l *live) masked(b event.Body) []event.Body {
+func (l *streamMasker) masked(b event.Body) []event.Body {
 	if l.mask == nil {
 		return []event.Body{b}
 	}
@@ -80,7 +80,7 @@ func some(b event.Body, came string) []event.Body {
 // before returns what is shown before a stored event: held-back text that
 // turned out to be harmless. Text that was held back when a stream broke off is
 // never shown, since it may be half a key.
-func (l *live) before(b event.Body) (out []event.Body) {
+func (l *streamMasker) before(b event.Body) (out []event.Body) {
 	switch b := b.(type) {
 	case event.Replied:
 		out = l.rest()
@@ -101,7 +101,7 @@ func (l *live) before(b event.Body) (out []event.Body) {
 	return out
 }
 
-func (l *live) rest() (out []event.Body) {
+func (l *streamMasker) rest() (out []event.Body) {
 	if l.thought != nil {
 		if s := l.thought.Rest(); s != "" {
 			out = append(out, event.ReasoningDelta{Text: s})
@@ -123,7 +123,7 @@ func (l *live) rest() (out []event.Body) {
 	return out
 }
 
-func (l *live) ended(call string) []event.Body {
+func (l *streamMasker) ended(call string) []event.Body {
 	s := l.output[call]
 	if s == nil {
 		return nil

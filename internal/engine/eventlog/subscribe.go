@@ -17,14 +17,15 @@ const (
 	maxEarly     = 16
 )
 
-// early is what was stored since a log was opened, while that is little: those
-// who follow a session from there on subscribe after its first events.
-type early struct {
+// firstEvents keeps the events that were stored since the log was opened, up to
+// maxEarly of them: readers that follow a session from its opening subscribe after
+// its first events.
+type firstEvents struct {
 	events []event.Event
-	much   bool // events has not all of it
+	much   bool // there were more, and events is empty
 }
 
-func (s *early) add(e event.Event) {
+func (s *firstEvents) add(e event.Event) {
 	if s.much || len(s.events) == maxEarly {
 		s.drop()
 		return
@@ -32,7 +33,7 @@ func (s *early) add(e event.Event) {
 	s.events = append(s.events, e)
 }
 
-func (s *early) drop() { *s = early{much: true} }
+func (s *firstEvents) drop() { *s = firstEvents{much: true} }
 
 // queued is an event for a reader; at is the sequence number of the last stored
 // event when it was put there.

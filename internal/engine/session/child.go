@@ -16,9 +16,9 @@ import (
 // This file is the session's side of its children: what it lends to one, and how
 // one is opened. How they run and what of it is recorded is engine/children.
 
-// parentage is what an agent's session gets from the session that started it.
-// The zero value is that of a session without a parent.
-type parentage struct {
+// parentLink connects an agent's session to the session that started it. It is
+// the zero value in a session without a parent.
+type parentLink struct {
 	agent     *children.Child // what it is made of
 	rights    *rights.Rights
 	questions *questions.Questions
@@ -32,7 +32,7 @@ func (s *Session) interrupted() bool {
 }
 
 // kind is what kind of agent it is.
-func (p parentage) kind() string {
+func (p parentLink) kind() string {
 	if p.agent == nil {
 		return ""
 	}
@@ -63,7 +63,7 @@ func (s *Session) openAllowed(ref string) (llm.Model, error) {
 func (s *Session) openChild(ctx context.Context, a children.Child) (children.Session, error) {
 	c := s.cfg
 	c.ID, c.Front, c.Of, c.Own = a.ID, "agent", &a.Of, Own{}
-	c.child = parentage{agent: &a, rights: s.rights, questions: s.questions, interrupted: s.interrupted}
+	c.child = parentLink{agent: &a, rights: s.rights, questions: s.questions, interrupted: s.interrupted}
 	c.Model, c.System, c.Tools, c.Shell = a.Model, a.System, a.Tools, a.Shell
 	c.Agents, c.Limits, c.Parent, c.Permission = a.Agents, a.Limits, s.spending, s.rights.Child(a.ReadOnly)
 	if about, rules := a.About, s.cfg.Rules; about != "" && rules != nil {

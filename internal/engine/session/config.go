@@ -79,7 +79,7 @@ type Config struct {
 	SpillDir string
 
 	Own
-	Around
+	Services
 	Judgement
 
 	Now    func() time.Time
@@ -87,7 +87,7 @@ type Config struct {
 	Jitter func() float64
 	NewID  func() string
 
-	child parentage // of an agent's session
+	child parentLink // of an agent's session
 }
 
 // Models is which models are used, and how.
@@ -104,8 +104,8 @@ type Models struct {
 	Effort            string // reasoning effort
 }
 
-// Own is what only a session has that a person, or a coordinator, works with;
-// an agent's session has none of it.
+// Own is the configuration that only the session of a person or of a swarm's
+// coordinator has. It is empty in an agent's session.
 type Own struct {
 	// Outside, if set, provides tools from outside that join Tools.
 	Outside Outside
@@ -128,8 +128,8 @@ type Own struct {
 	Fold event.Fold
 }
 
-// Around is what takes part in a run from outside.
-type Around struct {
+// Services are the functions and servers outside the session that a run uses.
+type Services struct {
 	// Rules, if set, returns the notes on the project's rules that the
 	// conversation lacks. It is called before each request.
 	Rules func(context.Context, Guidance) []string

@@ -8,16 +8,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 )
 
-// blindness is what a person was told of images that the model does not take.
-type blindness struct {
+// imageWarning records whether the person was warned that the model in use does
+// not accept images.
+type imageWarning struct {
 	ref  string // the model in use
-	told bool   // of it
+	told bool   // the person was warned about it
 }
 
 const warnedImages = "images"
 
 // Apply implements event.Fold.
-func (b *blindness) Apply(e event.Event) {
+func (b *imageWarning) Apply(e event.Event) {
 	switch body := e.Body.(type) {
 	case event.Rebased:
 		if ref := body.Info.Ref(); ref != b.ref {
@@ -28,8 +29,8 @@ func (b *blindness) Apply(e event.Event) {
 	}
 }
 
-// sayBlind tells the person, once for each model, that it does not see the images of
-// the conversation.
+// sayBlind warns the person, once for each model, that the model does not see the
+// images of the conversation.
 func (s *Session) sayBlind(ctx context.Context) error {
 	say := eventlog.Query(s.log, func() bool { return s.conv.Blind() && !s.blind.told })
 	if !say {

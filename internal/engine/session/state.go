@@ -55,7 +55,7 @@ type state struct {
 	routing  routing.Fold
 	outside  outside
 	planning phase.Planning
-	blind    blindness
+	blind    imageWarning
 
 	childFold  children.Fold
 	diagnoses  diagnosed.Fold

@@ -16,7 +16,7 @@ import (
 // chain (SPEC 3.3).
 func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 	shortened := false
-	p := l.patience()
+	p := l.newRetryState()
 	for attempt := 1; ; attempt++ {
 		if err := l.compactIfDue(ctx); err != nil {
 			return llm.Reply{}, err
@@ -52,7 +52,7 @@ func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 			return llm.Reply{}, err
 		}
 		if next != nil {
-			l.Model, attempt, p = next, 0, l.patience()
+			l.Model, attempt, p = next, 0, l.newRetryState()
 		}
 	}
 }

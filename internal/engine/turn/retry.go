@@ -24,8 +24,8 @@ const (
 	maxRetries = 4
 )
 
-// patience tracks the failed attempts of one request to one model.
-type patience struct {
+// retryState tracks the failed attempts of one request to one model.
+type retryState struct {
 	limit  time.Duration
 	tries  int
 	came   int           // of them with a reply that could not be used
@@ -33,8 +33,8 @@ type patience struct {
 	waited time.Duration // between the tries
 }
 
-func (l *Loop) patience() *patience {
-	p := &patience{limit: l.Retry.For}
+func (l *Loop) newRetryState() *retryState {
+	p := &retryState{limit: l.Retry.For}
 	if p.limit == 0 {
 		p.limit = RetryFor
 	}
@@ -42,7 +42,7 @@ func (l *Loop) patience() *patience {
 }
 
 // failed counts a failed attempt and returns how much time is left for more.
-func (p *patience) failed(now time.Time) (left time.Duration) {
+func (p *retryState) failed(now time.Time) (left time.Duration) {
 	if p.tries++; p.tries == 1 {
 		p.since = now
 	}
@@ -53,7 +53,7 @@ func (p *patience) failed(now time.Time) (left time.Duration) {
 // again decides what follows a failed attempt: another one after a wait, one
 // with the model that it returns, or the end, which is the error. r is the
 // event to record, err is why the attempt failed.
-func (l *Loop) again(ctx context.Context, p *patience, r event.Retried, err error) (llm.Model, error) {
+func (l *Loop) again(ctx context.Context, p *retryState, r event.Retried, err error) (llm.Model, error) {
 	left := p.failed(l.Clock.Now())
 	asked := retryAfter(err)
 	long := left > 0 && asked > left
@@ -80,7 +80,7 @@ func (l *Loop) again(ctx context.Context, p *patience, r event.Retried, err erro
 		if !ok {
 			return nil, tooLate(err, asked)
 		}
-		*p = *l.patience() // the time agreed on is over and above
+		*p = *l.newRetryState() // the time agreed on is over and above
 	default:
 		// Never sooner than our own backoff: a server that always answers "at
 		// once" would be asked a thousand times.
@@ -143,7 +143,7 @@ func retryAfter(err error) time.Duration {
 }
 
 // gaveUp adds the number of attempts to an error.
-func gaveUp(err error, p *patience) error {
+func gaveUp(err error, p *retryState) error {
 	e := (*fault.Error)(nil)
 	if p.tries < 2 || !errors.As(err, &e) {
 		return err

@@ -206,7 +206,7 @@ func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Open
 		Permission: permission.New(permission.Config{Mode: mode, Root: r.dir, Home: "/home/nobody"}),
 		Mask:       secrets.New(), SpillDir: r.t.TempDir(),
 		Now: r.still, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
-		NewID: func() string { ids++; return fmt.Sprint("q", ids) }, Around: session.Around{Symbols: r.symbols},
+		NewID: func() string { ids++; return fmt.Sprint("q", ids) }, Services: session.Services{Symbols: r.symbols},
 	})
 	if err != nil {
 		return nil, err

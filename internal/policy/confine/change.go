@@ -205,12 +205,12 @@ var gitOwn = [...]string{"hooks", "info", "objects", "refs", "logs", "modules", 
 // folders in a repository (worktrees may be there) are not git's.
 func GitChange(repository, file string, act Act) bool {
 	parts := names(repository, file)
-	return GitOwn(repository, file, false) && gitGuarded(parts, act)
+	return OwnedByGit(repository, file, false) && gitGuarded(parts, act)
 }
 
-// GitOwn reports whether a path is a repository, a file in it, or in one of the
-// folders that git keeps there. Other folders are not git's: a worktree may be there.
-func GitOwn(repository, file string, folder bool) bool {
+// OwnedByGit reports whether a path is a repository, a file directly in it, or inside
+// one of the folders that git keeps there. Other folders may be worktrees.
+func OwnedByGit(repository, file string, folder bool) bool {
 	parts := names(repository, file)
 	return len(parts) == 0 || len(parts) == 1 && !folder || slices.ContainsFunc(gitOwn[:], func(n string) bool { return strings.EqualFold(n, parts[0]) })
 }

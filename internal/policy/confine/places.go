@@ -42,9 +42,9 @@ var closed = [...]string{"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ss
 // terminals of the same person are there, to write to and to read keys from.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 
-// KeysOfAHome reports whether a path may hold keys of a home, whichever folder
-// is one: a folder above it, or a folder in it where such keys exist.
-func KeysOfAHome(file string, exists func(string) bool) bool {
+// MayHoldKeys reports whether a path may hold the keys of a user's home, whichever
+// folder is the home: one above the path, or one below it in which keys exist.
+func MayHoldKeys(file string, exists func(string) bool) bool {
 	for _, k := range keys {
 		if exists(path.Join(file, k)) {
 			return true

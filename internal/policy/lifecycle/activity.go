@@ -19,7 +19,7 @@ import (
 // happens. A phase opens when another item of the plan is in progress, or a
 // person or a plan file opens one; it is shown after the step.
 type Activity struct {
-	live  live
+	live  replayed
 	wait  waiting
 	turn  bool
 	want  fsm.State // the state without open questions

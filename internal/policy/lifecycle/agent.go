@@ -18,7 +18,7 @@ import (
 // the agent is in the error state until the next prompt. A turn that was
 // stopped by a person, a limit or stuck detection did not fail.
 type Agent struct {
-	live live
+	live replayed
 	wait waiting
 	turn bool
 }

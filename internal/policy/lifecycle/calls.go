@@ -12,7 +12,7 @@ import (
 // the session.
 type Calls struct {
 	open       []*call
-	violations live
+	violations replayed
 }
 
 type call struct {

@@ -19,8 +19,8 @@ type Violation struct {
 // maxViolations is how many are kept: the first ones, which cause the others.
 const maxViolations = 100
 
-// live is a machine that follows events. The zero value is not ready: of initializes it.
-type live struct {
+// replayed is a machine that follows events. Its method of initializes the zero value.
+type replayed struct {
 	once       sync.Once
 	m          *fsm.Machine
 	violations []Violation
@@ -28,7 +28,7 @@ type live struct {
 
 // of returns the machine, made at the first call. One that was read from a
 // snapshot is there already.
-func (l *live) of(t *fsm.Table) *fsm.Machine {
+func (l *replayed) of(t *fsm.Table) *fsm.Machine {
 	l.once.Do(func() {
 		if l.m == nil {
 			l.m = fsm.NewMachine(t)
@@ -38,7 +38,7 @@ func (l *live) of(t *fsm.Table) *fsm.Machine {
 }
 
 // check records an illegal transition.
-func (l *live) check(e event.Event, err error) {
+func (l *replayed) check(e event.Event, err error) {
 	if err != nil && len(l.violations) < maxViolations {
 		l.violations = append(l.violations, Violation{Seq: e.Seq, Kind: e.Body.Kind(), Err: err})
 	}

@@ -9,7 +9,7 @@ import (
 
 // Window is how full the context window is (SPEC 2.4, 9.2). The zero value is
 // normal.
-type Window struct{ live live }
+type Window struct{ live replayed }
 
 func (w *Window) machine() *fsm.Machine { return w.live.of(&windowTable) }
 
@@ -61,7 +61,7 @@ func Tier(percent float64) fsm.State {
 // Application is what an interrupt would stop (SPEC 2.4): between turns a
 // person's input, in a turn a request or tools. The zero value is idle.
 type Application struct {
-	live live
+	live replayed
 	turn bool
 }
 
@@ -106,7 +106,7 @@ func (a *Application) move(e event.Event, target fsm.State) {
 // Storage is whether a session is stored (SPEC 2.4). The zero value is
 // no_session. An event exists only once it is stored: each one leads through
 // saving to saved.
-type Storage struct{ live live }
+type Storage struct{ live replayed }
 
 func (s *Storage) machine() *fsm.Machine { return s.live.of(&sessionTable) }
 

@@ -16,8 +16,8 @@ var names = [...]string{
 	"authtoken", "authkey", "refreshtoken", "clientsecret", "privatetoken", "privatekey",
 }
 
-// saysSecret reports whether a name ends in one of names.
-func saysSecret(name string) bool {
+// isSecretName reports whether a name ends in one of names.
+func isSecretName(name string) bool {
 	name = bare(name)
 	for _, n := range names {
 		if strings.HasSuffix(name, n) {
@@ -63,7 +63,7 @@ func named(s string) (span, bool) {
 		case (c == '"' || c == '\'' || c == '`' || c == '\\') && quotes < 4:
 			quotes++
 		default:
-			if !sep || !saysSecret(s[:e]) {
+			if !sep || !isSecretName(s[:e]) {
 				return span{}, false
 			}
 			return value(s, s[:e], v)

@@ -167,7 +167,7 @@ func (m *Masker) MaskBytes(p []byte) []byte {
 // Named masks a value that is separate from its name, as in JSON, if the name
 // marks it as a secret.
 func (m *Masker) Named(name, value string) string {
-	if m == nil || len(name) > maxName || len(value) > maxValue || !saysSecret(name) {
+	if m == nil || len(name) > maxName || len(value) > maxValue || !isSecretName(name) {
 		return value
 	}
 	if f, ok := named(name + "=" + value); ok && f.from == len(name)+1 {

@@ -157,5 +157,5 @@ func endsInName(s string) bool {
 	for i > 0 && len(s)-i < maxName && (isWord(s[i-1]) || s[i-1] == '.') {
 		i--
 	}
-	return i < len(s) && saysSecret(s[i:])
+	return i < len(s) && isSecretName(s[i:])
 }

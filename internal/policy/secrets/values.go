@@ -25,7 +25,7 @@ func Values(file string) []string {
 			parts = strings.Split(t, ",")
 		}
 		for _, p := range parts {
-			if name, value, ok := assignment(p); ok && (saysSecret(name) || secretSuffix(name)) {
+			if name, value, ok := assignment(p); ok && (isSecretName(name) || secretSuffix(name)) {
 				add(value)
 			}
 		}
