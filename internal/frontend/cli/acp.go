@@ -16,7 +16,7 @@ import (
 
 // This file is pawl as an editor drives it (ADR 023, doc/acp.md).
 
-func (a *App) acpCommand() *cobra.Command {
+func acpCommand(a *App) *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
 		Use:   "acp",
@@ -35,7 +35,7 @@ func (a *App) serveEditor(ctx context.Context, f *flags) error {
 	surviveClosedOutput()
 	signal, err := acp.Run(ctx, acp.Options{
 		In: a.In, Out: a.Out, Err: wrapped(a.Err, false), Version: Version, Signals: a.Signals(),
-		Chat:     func(_ context.Context, p acp.Place) (chat.Config, error) { return a.editorChat(f, p) },
+		Chat:     func(_ context.Context, p acp.Place) (chat.Config, error) { return editorChat(a, f, p) },
 		Sessions: a.storedSessions,
 		Delete:   a.deleteStored,
 		Models: func(ctx context.Context) (out []string) {
@@ -55,7 +55,7 @@ func (a *App) serveEditor(ctx context.Context, f *flags) error {
 
 // editorChat returns the configuration of one session of an editor. What must be decided
 // before a session is open is decided as without a person, and told.
-func (a *App) editorChat(f *flags, p acp.Place) (chat.Config, error) {
+func editorChat(a *App, f *flags, p acp.Place) (chat.Config, error) {
 	conf, paths, err := a.Settings()
 	if err != nil {
 		return chat.Config{}, err

@@ -19,7 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/transcript"
 )
 
-func (a *App) attachCommand() *cobra.Command {
+func attachCommand(a *App) *cobra.Command {
 	f := &flags{}
 	steer := false
 	c := &cobra.Command{
@@ -49,7 +49,7 @@ func (a *App) attach(ctx context.Context, f *flags, steer bool) error {
 	if err != nil {
 		return err
 	}
-	row, owner, err := a.ownerOf(ctx, f, paths.State, steer)
+	row, owner, err := ownerOf(ctx, a, f, paths.State, steer)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (a *App) attach(ctx context.Context, f *flags, steer bool) error {
 		if owner.Ended() {
 			return fmt.Sprintf("the pawl that had it open has ended (process %d)", owner.PID()), again
 		}
-		if !a.stored(row.ID) {
+		if !isStored(a, row.ID) {
 			return "the session was deleted", ""
 		}
 		return fmt.Sprintf("the pawl that had it open was killed (process %d); all that was shown as done is kept", owner.PID()), again
@@ -70,11 +70,11 @@ func (a *App) attach(ctx context.Context, f *flags, steer bool) error {
 	if steer {
 		return usageError("--steer needs the screen: a terminal that can move its cursor, and no --plain")
 	}
-	return a.printing(ctx, f)
+	return printEvents(ctx, a, f)
 }
 
 // printing prints a session of another process as it happens.
-func (a *App) printing(ctx context.Context, f *flags) error {
+func printEvents(ctx context.Context, a *App, f *flags) error {
 	ctx, stop := a.untilSignal(ctx)
 	defer stop()
 	st, _, err := a.store(ctx)
@@ -118,7 +118,7 @@ type attached struct {
 }
 
 // ownerOf reaches the session that is meant where it runs.
-func (a *App) ownerOf(ctx context.Context, f *flags, state string, steer bool) (row event.Row, owner *attach.Owner, err error) {
+func ownerOf(ctx context.Context, a *App, f *flags, state string, steer bool) (row event.Row, owner *attach.Owner, err error) {
 	st, _, err := a.store(ctx)
 	if err != nil {
 		return row, nil, err
@@ -192,7 +192,7 @@ func cleared(st event.Store, state, id string) error {
 }
 
 // stored reports whether a session is still there.
-func (a *App) stored(id string) bool {
+func isStored(a *App, id string) bool {
 	st, _, err := a.store(context.Background())
 	if err != nil {
 		return false

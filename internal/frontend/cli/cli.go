@@ -180,12 +180,12 @@ without asking anything, as "pawl run" does.`,
 	root.Flags().BoolVarP(&f.print, "print", "p", false, "run the prompt, from the argument or standard input, without asking anything, and print the answer")
 	root.Flags().BoolVar(&f.plain, "plain", false, "hold the conversation line by line, without a screen: for screen readers and logs")
 	root.AddCommand(
-		a.progressCommand(),
-		a.runCommand(), a.attachCommand(), a.demoCommand(), a.repairCommand(), a.sessionsCommand(), a.modelsCommand(), a.loginCommand(), a.logoutCommand(),
-		a.doctorCommand(), a.permissionsCommand(), a.undoCommand(), a.redoCommand(), a.diffCommand(), a.statesCommand(), exitCodesTopic(),
-		a.whyCommand(), a.statsCommand(), a.rulesCommand(), a.memoryCommand(), a.versionCommand(),
-		a.sandboxCommand(), a.trustCommand(), a.lspCommand(), a.mcpCommand(), a.hooksCommand(), a.pluginCommand(), a.swarmCommand(), a.workerCommand(), a.acpCommand(),
-		a.configCommand(), a.manCommand(), flagsTopic(),
+		progressCommand(a),
+		runCommand(a), attachCommand(a), demoCommand(a), repairCommand(a), sessionsCommand(a), modelsCommand(a), loginCommand(a), logoutCommand(a),
+		doctorCommand(a), permissionsCommand(a), undoCommand(a), redoCommand(a), diffCommand(a), statesCommand(a), exitCodesTopic(),
+		whyCommand(a), statsCommand(a), rulesCommand(a), memoryCommand(a), versionCommand(a),
+		sandboxCommand(a), trustCommand(a), lspCommand(a), mcpCommand(a), hooksCommand(a), pluginCommand(a), swarmCommand(a), workerCommand(a), acpCommand(a),
+		configCommand(a), manCommand(a), flagsTopic(),
 	)
 	shellScripts(root)
 	help := root.HelpFunc()

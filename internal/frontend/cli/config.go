@@ -14,20 +14,20 @@ import (
 )
 
 // configCommand shows and changes the user's configuration (SPEC 17.5).
-func (a *App) configCommand() *cobra.Command {
+func configCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "config", Short: "Show and change your configuration",
 		Long: `Show and change the configuration of this user (doc/configuration.md). Without a
 subcommand: what the file sets. A key is written with dots, such as budget.usd;
 a part that has dots itself stands in quotes: 'models."openai/gpt-5.1".window'.`,
-		Args: noSubcommand, RunE: func(*cobra.Command, []string) error { return a.configList(false) },
+		Args: noSubcommand, RunE: func(*cobra.Command, []string) error { return configList(a, false) },
 	}
 	var asJSON bool
-	list := &cobra.Command{Use: "list", Short: "List what the file sets", Args: exactly(0), RunE: func(*cobra.Command, []string) error { return a.configList(asJSON) }}
+	list := &cobra.Command{Use: "list", Short: "List what the file sets", Args: exactly(0), RunE: func(*cobra.Command, []string) error { return configList(a, asJSON) }}
 	list.Flags().BoolVar(&asJSON, "json", false, "as one JSON object, by key")
 	c.AddCommand(
 		&cobra.Command{Use: "get KEY", Short: "Print the value of a key; exit code 1 where the file does not set it", Args: exactly(1), RunE: func(_ *cobra.Command, args []string) error {
-			f, err := a.configFile()
+			f, err := configFile(a)
 			if err != nil {
 				return err
 			}
@@ -47,7 +47,7 @@ a part that has dots itself stands in quotes: 'models."openai/gpt-5.1".window'.`
 			if a.InPawl() {
 				return usageError("pawl config set is for a person, and this was started by pawl itself")
 			}
-			f, err := a.configFile()
+			f, err := configFile(a)
 			if err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ a part that has dots itself stands in quotes: 'models."openai/gpt-5.1".window'.`
 		}},
 		list,
 		&cobra.Command{Use: "path", Short: "Print which files are read, and whether they are there", Args: exactly(0), RunE: func(*cobra.Command, []string) error {
-			f, err := a.configFile()
+			f, err := configFile(a)
 			if err != nil {
 				return err
 			}
@@ -82,13 +82,13 @@ a part that has dots itself stands in quotes: 'models."openai/gpt-5.1".window'.`
 	return c
 }
 
-func (a *App) configFile() (settings.Config, error) {
+func configFile(a *App) (settings.Config, error) {
 	paths, err := settings.PathsFrom(a.Env)
 	return settings.Config{Path: paths.User()}, err
 }
 
-func (a *App) configList(asJSON bool) error {
-	f, err := a.configFile()
+func configList(a *App, asJSON bool) error {
+	f, err := configFile(a)
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded
 		fr.Person = true
 		if early {
 			fr.ShowTrust = func(t *setup.Trust, whole bool) { showTrust(person.Out(), t, whole) }
-			fr.Choose = func(ctx context.Context, refused error) (string, error) { return a.chooseLocal(ctx, person, refused) }
+			fr.Choose = func(ctx context.Context, refused error) (string, error) { return chooseLocal(ctx, a, person, refused) }
 			fr.Confirm = func(question string) (bool, error) { return confirmed(ctx, person, question) }
 		}
 		first := isFirst(paths) && !fr.Made && early
@@ -143,7 +143,7 @@ func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded
 			return allOwn(ctx, cur.Store, dir)
 		},
 		About:  func(ctx context.Context, r event.Row) string { return a.about(ctx, cur.Store, r) },
-		Pawl:   func(ctx context.Context, out io.Writer, args ...string) error { return a.inside(ctx, f, out, args) },
+		Pawl:   func(ctx context.Context, out io.Writer, args ...string) error { return runInside(ctx, a, f, out, args) },
 		Rules:  func() []string { return cur.View().Rules() },
 		Memory: func(_ context.Context, out io.Writer, words string) error { return a.remember(f, out, words, false) },
 		Goal: func(command string) (*until.Goal, error) {
@@ -154,7 +154,7 @@ func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded
 
 // inside runs a subcommand within a conversation: without input, in its folder, with
 // what is secret masked in its output.
-func (a *App) inside(ctx context.Context, f *flags, out io.Writer, args []string) error {
+func runInside(ctx context.Context, a *App, f *flags, out io.Writer, args []string) error {
 	dir, err := a.RealDir(f.Dir)
 	if err != nil {
 		return err
@@ -205,7 +205,7 @@ func (m *maskedLines) end() error {
 
 // chooseLocal asks which model to use if none is configured: the recognised
 // local servers, and the built-in one. refused is why the last answer was none.
-func (a *App) chooseLocal(ctx context.Context, person chat.Person, refused error) (string, error) {
+func chooseLocal(ctx context.Context, a *App, person chat.Person, refused error) (string, error) {
 	out := person.Out()
 	if refused != nil {
 		fmt.Fprintf(out, "That is no model that can be used here: %v\nYour prompt comes after the model; give one of these, or nothing to leave:\n", refused)

@@ -21,7 +21,7 @@ const demoPrompt = "The tests of this project fail. Find the bug and fix it."
 
 // demoCommand runs the real agent on a small broken project, on the same screen
 // as everything else.
-func (a *App) demoCommand() *cobra.Command {
+func demoCommand(a *App) *cobra.Command {
 	bug, f := 0, &flags{Options: setup.Options{Model: "offline", Mode: "accept-edits"}, format: "text"}
 	c := &cobra.Command{
 		Use: "demo", Short: "Watch the agent find and fix a bug, with no key and no network",
@@ -30,14 +30,14 @@ it with the built-in model, which has no weights. Nothing of it is a recording:
 --bug plants another bug, and it finds that one. On a terminal it opens the
 screen, where you can go on: /diff, /undo turn, /why.`,
 		Args: exactly(0),
-		RunE: func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), f, bug) },
+		RunE: func(c *cobra.Command, _ []string) error { return runDemo(c.Context(), a, f, bug) },
 	}
 	c.Flags().IntVar(&bug, "bug", 0, fmt.Sprintf("which bug to plant, 0 to %d", len(demo.Bugs())-1))
 	c.Flags().BoolVar(&f.plain, "plain", false, "line by line, also on a terminal")
 	return c
 }
 
-func (a *App) demo(ctx context.Context, f *flags, bug int) error {
+func runDemo(ctx context.Context, a *App, f *flags, bug int) error {
 	if bug < 0 || bug >= len(demo.Bugs()) {
 		return usageError("there is no bug %d: 0 to %d can be planted", bug, len(demo.Bugs())-1)
 	}

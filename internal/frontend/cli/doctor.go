@@ -47,7 +47,7 @@ func (f finding) String() string {
 	return plain.Line(line)
 }
 
-func (a *App) doctorCommand() *cobra.Command {
+func doctorCommand(a *App) *cobra.Command {
 	var offline bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "What is found, what is missing, what to do", Args: exactly(0),
@@ -58,7 +58,7 @@ tried by asking the provider to list its models, which is free of charge; with
 			broken := false
 			out := wrapped(a.Out, true)
 			fmt.Fprintf(out, "pawl %s, %s/%s, %s\n\n", Version, runtime.GOOS, runtime.GOARCH, runtime.Version())
-			for _, f := range a.examine(c.Context(), offline) {
+			for _, f := range examine(c.Context(), a, offline) {
 				broken = broken || !f.ok && f.must
 				fmt.Fprintln(out, f)
 			}
@@ -93,7 +93,7 @@ func examineKey(ctx context.Context, c setup.ModelChoice) []finding {
 	return []finding{f}
 }
 
-func (a *App) examine(ctx context.Context, offline bool) []finding {
+func examine(ctx context.Context, a *App, offline bool) []finding {
 	out := []finding{a.program("git", "install git: changes, logs and ignore files are read with it", true), a.program("bash", "sh is used instead", false)}
 	paths, err := settings.PathsFrom(a.Env)
 	if err != nil {
@@ -117,7 +117,7 @@ func (a *App) examine(ctx context.Context, offline bool) []finding {
 	} else {
 		out = append(out, finding{ok: true, what: "state", is: paths.State})
 	}
-	out = append(out, a.examineLog(ctx, paths))
+	out = append(out, examineLog(ctx, a, paths))
 	if c, err := a.Resolve("", conf); err == nil {
 		out = append(out, finding{ok: true, what: "model", is: c.Info.Ref() + " (" + c.Why + "), " + brief.PriceOf(c.Info)})
 		if !offline {
@@ -133,7 +133,7 @@ func (a *App) examine(ctx context.Context, offline bool) []finding {
 	if !setup.IsRepository(a.Dir) {
 		where.is = a.Dir + ", not a git repository"
 	}
-	out = append(out, where, a.examineTrust(), examineSandbox(), a.examineConfining(conf, paths))
+	out = append(out, where, a.examineTrust(), examineSandbox(), examineConfining(a, conf, paths))
 	out = append(append(out, a.toolchains()...), a.examineOthers()...)
 	return append(out, lessOn(runtime.GOOS)...)
 }
@@ -146,7 +146,7 @@ func (a *App) program(name, do string, must bool) finding {
 	return finding{ok: true, what: name, is: path}
 }
 
-func (a *App) examineLog(ctx context.Context, paths settings.Paths) finding {
+func examineLog(ctx context.Context, a *App, paths settings.Paths) finding {
 	st, err := os.Stat(paths.Database())
 	if errors.Is(err, fs.ErrNotExist) {
 		return finding{ok: true, what: "sessions", is: "none yet"}
@@ -184,7 +184,7 @@ func stateWritable(dir string) error {
 }
 
 // examineConfining reports how the commands of a session here would be confined.
-func (a *App) examineConfining(conf settings.Loaded, paths settings.Paths) finding {
+func examineConfining(a *App, conf settings.Loaded, paths settings.Paths) finding {
 	f := finding{what: "commands here"}
 	dir, err := setup.RealPath(a.Dir)
 	if err != nil {

@@ -161,7 +161,7 @@ func wantsJSON(args []string) bool {
 	return false
 }
 
-func (a *App) versionCommand() *cobra.Command {
+func versionCommand(a *App) *cobra.Command {
 	return &cobra.Command{Use: "version", Short: "Print pawl's version", Args: exactly(0), RunE: func(*cobra.Command, []string) error {
 		return a.version()
 	}}

@@ -21,7 +21,7 @@ type listedHook struct {
 	Inert   string     `json:"inert,omitempty"` // why it does not run
 }
 
-func (a *App) hooksCommand() *cobra.Command {
+func hooksCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "hooks", Short: "List the hooks: programs that run at points of a session", Args: exactly(0),
 		Long: `Hooks are programs that run at points of a session: before a call, after it, when

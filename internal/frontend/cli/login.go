@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-func (a *App) loginCommand() *cobra.Command {
+func loginCommand(a *App) *cobra.Command {
 	var key bool
 	c := &cobra.Command{
 		Use: "login PROVIDER", Short: "Sign in to a provider, or keep its key", Args: exactly(1),
@@ -24,13 +24,13 @@ that is openrouter. For others, the page where keys are made is shown; --key rea
 from the keyboard or from standard input. Keys are kept in the system's keyring, or where
 there is none in a file that only you can read; pawl logout PROVIDER forgets one. A
 variable of the environment counts before a kept key.`,
-		RunE: func(c *cobra.Command, args []string) error { return a.login(c.Context(), args[0], key) },
+		RunE: func(c *cobra.Command, args []string) error { return logIn(c.Context(), a, args[0], key) },
 	}
 	c.Flags().BoolVar(&key, "key", false, "read a key, from the keyboard or from standard input")
 	return c
 }
 
-func (a *App) logoutCommand() *cobra.Command {
+func logoutCommand(a *App) *cobra.Command {
 	return &cobra.Command{
 		Use: "logout PROVIDER", Short: "Forget the key of a provider that pawl login kept", Args: exactly(1), Hidden: true, // help names it under login
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -71,7 +71,7 @@ func wayOf(name string) (login.Way, error) {
 	return w, nil
 }
 
-func (a *App) login(ctx context.Context, name string, byKey bool) error {
+func logIn(ctx context.Context, a *App, name string, byKey bool) error {
 	if err := a.byPerson("pawl login"); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (a *App) login(ctx context.Context, name string, byKey bool) error {
 	case byKey && w.Key == "":
 		return usageError("%s has no keys: %s", w.Provider, w.Why)
 	case byKey:
-		key, err = a.readKey(w)
+		key, err = readKey(a, w)
 	case w.OAuth:
 		key, err = login.SignIn(ctx, login.Options{Show: a.showSignIn})
 	default:
@@ -119,7 +119,7 @@ func whyNot(w login.Way) error {
 }
 
 // readKey reads a key without showing it.
-func (a *App) readKey(w login.Way) (string, error) {
+func readKey(a *App, w login.Way) (string, error) {
 	var typed string
 	if f, ok := a.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		from := ""

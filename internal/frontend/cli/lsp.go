@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-func (a *App) lspCommand() *cobra.Command {
+func lspCommand(a *App) *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use: "lsp", Short: "The language servers of this folder",
@@ -22,13 +22,13 @@ func (a *App) lspCommand() *cobra.Command {
 Servers belong to the conversation that started them; /lsp shows those that run
 in it. See doc/lsp.md.`,
 		Args: exactly(0),
-		RunE: func(c *cobra.Command, _ []string) error { return a.lspStatus(dir) },
+		RunE: func(c *cobra.Command, _ []string) error { return lspStatus(a, dir) },
 	}
 	c.PersistentFlags().StringVarP(&dir, "dir", "C", "", "the folder instead of the current one")
 	c.AddCommand(
 		&cobra.Command{
 			Use: "status", Short: "Which servers this folder has, and where their programs are", Args: exactly(0),
-			RunE: func(c *cobra.Command, _ []string) error { return a.lspStatus(dir) },
+			RunE: func(c *cobra.Command, _ []string) error { return lspStatus(a, dir) },
 		},
 		&cobra.Command{
 			Use: "restart [NAME]", Short: "Restart the servers of this folder, in whichever conversation they run", Args: atMostOne,
@@ -42,17 +42,17 @@ in it. See doc/lsp.md.`,
 		},
 		&cobra.Command{
 			Use: "doctor", Short: "Start each server of this folder and say what it can do", Args: exactly(0),
-			RunE: func(c *cobra.Command, _ []string) error { return a.lspTry(c.Context(), dir, false) },
+			RunE: func(c *cobra.Command, _ []string) error { return lspTry(c.Context(), a, dir, false) },
 		},
 		&cobra.Command{
 			Use: "logs", Short: "Start each server of this folder and show what it prints", Args: exactly(0),
-			RunE: func(c *cobra.Command, _ []string) error { return a.lspTry(c.Context(), dir, true) },
+			RunE: func(c *cobra.Command, _ []string) error { return lspTry(c.Context(), a, dir, true) },
 		},
 	)
 	return c
 }
 
-func (a *App) lspStatus(dir string) error {
+func lspStatus(a *App, dir string) error {
 	s, err := a.LanguageServers(dir, nil)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func hereText(h lsp.Here) string {
 	return h.Program
 }
 
-func (a *App) lspTry(ctx context.Context, dir string, logs bool) error {
+func lspTry(ctx context.Context, a *App, dir string, logs bool) error {
 	start := shell.NewStarter(shell.StarterOptions{})
 	defer start.Close()
 	s, err := a.LanguageServers(dir, start)

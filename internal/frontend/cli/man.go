@@ -12,7 +12,7 @@ import (
 )
 
 // manCommand writes the manual page, made from the commands themselves.
-func (a *App) manCommand() *cobra.Command {
+func manCommand(a *App) *cobra.Command {
 	return &cobra.Command{
 		Use: "man", Short: "Print the manual page: pawl man | man -l -", Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {

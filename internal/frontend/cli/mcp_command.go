@@ -20,21 +20,21 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-func (a *App) mcpCommand() *cobra.Command {
+func mcpCommand(a *App) *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use: "mcp", Short: "The MCP servers that the model can use",
 		Long: `The MCP servers that the model can use: your own, and those of this folder's
 .mcp.json once the folder is trusted. See doc/mcp.md.`,
 		Args: exactly(0),
-		RunE: func(*cobra.Command, []string) error { return a.mcpList(dir) },
+		RunE: func(*cobra.Command, []string) error { return mcpList(a, dir) },
 	}
 	c.PersistentFlags().StringVarP(&dir, "dir", "C", "", "the folder instead of the current one")
 	one := func(use, short string, run func(c *cobra.Command, name string) error) *cobra.Command {
 		return &cobra.Command{Use: use, Short: short, Args: exactly(1), RunE: func(c *cobra.Command, args []string) error { return run(c, args[0]) }}
 	}
 	var scope string
-	remove := one("remove NAME", "Take a server out of the configuration", func(_ *cobra.Command, name string) error { return a.mcpRemove(dir, name, scope) })
+	remove := one("remove NAME", "Take a server out of the configuration", func(_ *cobra.Command, name string) error { return mcpRemove(a, dir, name, scope) })
 	remove.Aliases = []string{"rm"}
 	remove.Flags().StringVarP(&scope, "scope", "s", "", "user or project; without it where the server is")
 	test := &cobra.Command{
@@ -46,14 +46,14 @@ func (a *App) mcpCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.mcpTest(c.Context(), dir, strings.Join(args, ""), false)
+			return mcpTest(c.Context(), a, dir, strings.Join(args, ""), false)
 		},
 	}
 	c.AddCommand(
-		&cobra.Command{Use: "list", Short: "List the servers; none is started", Args: exactly(0), RunE: func(*cobra.Command, []string) error { return a.mcpList(dir) }},
-		one("get NAME", "Show how a server is configured", func(_ *cobra.Command, name string) error { return a.mcpGet(dir, name) }),
-		a.mcpAdd(&dir), remove, test,
-		one("accept NAME", "Accept what a server says of itself now", func(c *cobra.Command, name string) error { return a.mcpTest(c.Context(), dir, name, true) }),
+		&cobra.Command{Use: "list", Short: "List the servers; none is started", Args: exactly(0), RunE: func(*cobra.Command, []string) error { return mcpList(a, dir) }},
+		one("get NAME", "Show how a server is configured", func(_ *cobra.Command, name string) error { return mcpGet(a, dir, name) }),
+		mcpAdd(a, &dir), remove, test,
+		one("accept NAME", "Accept what a server says of itself now", func(c *cobra.Command, name string) error { return mcpTest(c.Context(), a, dir, name, true) }),
 		one("login NAME", "Sign in to a server", func(c *cobra.Command, name string) error { return a.mcpLogin(c.Context(), dir, name) }),
 		one("logout NAME", "Forget what a server granted", func(c *cobra.Command, name string) error { return a.mcpLogout(c.Context(), dir, name) }),
 		a.mcpAddJSON(&dir), a.mcpImport(&dir), a.mcpServe(&dir),
@@ -69,7 +69,7 @@ func (a *App) byPerson(what string) error {
 	return nil
 }
 
-func (a *App) mcpAdd(dir *string) *cobra.Command {
+func mcpAdd(a *App, dir *string) *cobra.Command {
 	var e mcp.Entry
 	var kind, scope string
 	var env, headers []string
@@ -193,7 +193,7 @@ func (a *App) mcpSet(dir, scope, name string, e mcp.Entry) error {
 	return nil
 }
 
-func (a *App) mcpRemove(dir, name, scope string) error {
+func mcpRemove(a *App, dir, name, scope string) error {
 	if err := a.byPerson("pawl mcp remove"); err != nil {
 		return err
 	}
@@ -223,8 +223,8 @@ func masked(w io.Writer, s mcp.Server) func(format string, args ...any) {
 	return func(format string, args ...any) { fmt.Fprintln(w, plain.Line(m.String(fmt.Sprintf(format, args...)))) }
 }
 
-func (a *App) mcpList(dir string) error {
-	m, err := a.listMCP(dir)
+func mcpList(a *App, dir string) error {
+	m, err := listMCP(a, dir)
 	if err != nil {
 		return err
 	}
@@ -249,8 +249,8 @@ func (a *App) mcpList(dir string) error {
 	return nil
 }
 
-func (a *App) mcpGet(dir, name string) error {
-	m, err := a.listMCP(dir)
+func mcpGet(a *App, dir, name string) error {
+	m, err := listMCP(a, dir)
 	if err != nil {
 		return err
 	}
@@ -279,7 +279,7 @@ func (a *App) mcpGet(dir, name string) error {
 }
 
 // mcpTest starts servers and shows what they offer; accept accepts it.
-func (a *App) mcpTest(ctx context.Context, dir, name string, accept bool) error {
+func mcpTest(ctx context.Context, a *App, dir, name string, accept bool) error {
 	if accept {
 		if err := a.byPerson("pawl mcp accept"); err != nil {
 			return err
@@ -322,7 +322,7 @@ func (a *App) mcpTest(ctx context.Context, dir, name string, accept bool) error 
 }
 
 // listMCP lists the servers of a folder, and prints what is wrong with them.
-func (a *App) listMCP(dir string) (*setup.MCP, error) {
+func listMCP(a *App, dir string) (*setup.MCP, error) {
 	m, err := a.MCP(dir)
 	if err != nil {
 		return nil, err
@@ -335,7 +335,7 @@ func (a *App) listMCP(dir string) (*setup.MCP, error) {
 
 // startMCP returns the servers of a folder, to be tried. stop ends them.
 func (a *App) startMCP(dir string) (all *mcp.Servers, list []mcp.Server, stop func(), err error) {
-	m, err := a.listMCP(dir)
+	m, err := listMCP(a, dir)
 	if err != nil {
 		return nil, nil, nil, err
 	}

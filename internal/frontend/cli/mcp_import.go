@@ -83,12 +83,12 @@ func (a *App) mcpImport(dir *string) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("%s: %w", file, err)
 			}
-			return a.mcpTake(file, found)
+			return mcpTake(a, file, found)
 		},
 	}
 }
 
-func (a *App) mcpTake(file string, found map[string]mcp.Entry) error {
+func mcpTake(a *App, file string, found map[string]mcp.Entry) error {
 	own, perm, err := a.mcpFile("", "user")
 	if err != nil {
 		return err

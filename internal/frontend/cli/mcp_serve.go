@@ -26,14 +26,14 @@ flags and your settings, and no tool changes them.`,
 			if f.Dir == "" {
 				f.Dir = *dir
 			}
-			return a.serveTools(c.Context(), f)
+			return serveTools(c.Context(), a, f)
 		},
 	}
 	f.addSession(c)
 	return c
 }
 
-func (a *App) serveTools(ctx context.Context, f *flags) error {
+func serveTools(ctx context.Context, a *App, f *flags) error {
 	dir, err := a.RealDir(f.Dir)
 	if err != nil {
 		return err

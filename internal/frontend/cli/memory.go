@@ -16,7 +16,7 @@ import (
 )
 
 // memoryCommand shows and changes what is kept across sessions.
-func (a *App) memoryCommand() *cobra.Command {
+func memoryCommand(a *App) *cobra.Command {
 	f := &flags{}
 	everywhere := false
 	c := &cobra.Command{

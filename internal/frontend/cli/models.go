@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-func (a *App) modelsCommand() *cobra.Command {
+func modelsCommand(a *App) *cobra.Command {
 	return &cobra.Command{
 		Use: "models", Short: "What models are usable here, and why the others are not", Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -22,12 +22,12 @@ func (a *App) modelsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.models(c.Context(), a.Out, conf)
+			return listModels(c.Context(), a, a.Out, conf)
 		},
 	}
 }
 
-func (a *App) models(ctx context.Context, out io.Writer, conf settings.Loaded) error {
+func listModels(ctx context.Context, a *App, out io.Writer, conf settings.Loaded) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if c, err := a.Resolve("", conf); err == nil {
 		fmt.Fprintf(out, "a new session uses: %s (%s)\n\n", plain.Line(c.Info.Ref()), plain.Line(c.Why))
@@ -52,7 +52,7 @@ func (a *App) models(ctx context.Context, out io.Writer, conf settings.Loaded) e
 	}
 	for _, l := range a.Probe(ctx) {
 		for _, m := range l.Models {
-			fmt.Fprintf(w, "%s\tusable: %s/%s at %s, %s\n", l.Provider, l.Provider, plain.Line(m), plain.Line(l.URL), a.priceAt(l.Provider+"/"+m, conf))
+			fmt.Fprintf(w, "%s\tusable: %s/%s at %s, %s\n", l.Provider, l.Provider, plain.Line(m), plain.Line(l.URL), priceAt(a, l.Provider+"/"+m, conf))
 		}
 		if len(l.Models) == 0 {
 			fmt.Fprintf(w, "%s\tanswers at %s and has no model\n", l.Provider, l.URL)
@@ -68,7 +68,7 @@ func (a *App) models(ctx context.Context, out io.Writer, conf settings.Loaded) e
 }
 
 // priceAt is what a model that a server named costs.
-func (a *App) priceAt(ref string, conf settings.Loaded) string {
+func priceAt(a *App, ref string, conf settings.Loaded) string {
 	c, err := a.Resolve(ref, conf)
 	if err != nil {
 		return brief.Price(nil)

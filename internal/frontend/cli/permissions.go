@@ -12,7 +12,7 @@ import (
 )
 
 // permissionsCommand lists and revokes grants for always.
-func (a *App) permissionsCommand() *cobra.Command {
+func permissionsCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "permissions", Short: "List and revoke what was allowed for always", Args: exactly(0),
 		RunE: func(*cobra.Command, []string) error {

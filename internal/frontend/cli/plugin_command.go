@@ -23,7 +23,7 @@ import (
 )
 
 // pluginCommand installs, lists, updates and removes plugins.
-func (a *App) pluginCommand() *cobra.Command {
+func pluginCommand(a *App) *cobra.Command {
 	var asJSON, yes bool
 	c := &cobra.Command{
 		Use: "plugin", Short: "Plugins: skills, commands, agents, hooks and servers from git", Args: exactly(0),
@@ -34,7 +34,7 @@ run. See doc/plugins.md.`,
 	}
 	list := &cobra.Command{
 		Use: "list", Short: "List the installed plugins", Args: exactly(0),
-		RunE: func(*cobra.Command, []string) error { return a.pluginList(asJSON) },
+		RunE: func(*cobra.Command, []string) error { return pluginList(a, asJSON) },
 	}
 	c.RunE = list.RunE
 	for _, x := range []*cobra.Command{c, list} {
@@ -50,18 +50,18 @@ run. See doc/plugins.md.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.changePlugins("pawl plugin add", func(p plugins) error { return p.add(c.Context(), args[0], strings.Join(args[1:], ""), yes) })
+			return changePlugins(a, "pawl plugin add", func(p plugins) error { return p.add(c.Context(), args[0], strings.Join(args[1:], ""), yes) })
 		},
 	}
 	one := func(use, short string, run func(p plugins, ctx context.Context, name string) error) *cobra.Command {
 		return &cobra.Command{Use: use + " NAME", Short: short, Args: exactly(1), RunE: func(c *cobra.Command, args []string) error {
-			return a.changePlugins("pawl plugin "+use, func(p plugins) error { return run(p, c.Context(), args[0]) })
+			return changePlugins(a, "pawl plugin "+use, func(p plugins) error { return run(p, c.Context(), args[0]) })
 		}}
 	}
 	update := &cobra.Command{
 		Use: "update [NAME]", Short: "Fetch what a plugin, or each, is by now; what changed is shown and asked about", Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.changePlugins("pawl plugin update", func(p plugins) error { return p.update(c.Context(), args, yes) })
+			return changePlugins(a, "pawl plugin update", func(p plugins) error { return p.update(c.Context(), args, yes) })
 		},
 	}
 	trusts := one("trust", "Show what of a plugin would run, and say whether it may", func(p plugins, _ context.Context, name string) error {
@@ -88,7 +88,7 @@ type plugins struct {
 	git   plugin.Git
 }
 
-func (a *App) changePlugins(what string, do func(plugins) error) error {
+func changePlugins(a *App, what string, do func(plugins) error) error {
 	if err := a.byPerson(what); err != nil {
 		return err
 	}
@@ -407,7 +407,7 @@ func pluginContents(u setup.Plugin) (out []string) {
 	return out
 }
 
-func (a *App) pluginList(asJSON bool) error {
+func pluginList(a *App, asJSON bool) error {
 	paths, err := settings.PathsFrom(a.Env)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
 
-func (a *App) progressCommand() *cobra.Command {
+func progressCommand(a *App) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "progress [--json] FILE…",
@@ -39,7 +39,7 @@ standard input.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			out := bufio.NewWriter(a.Out)
 			for _, name := range args {
-				if err := a.progressOf(out, name, asJSON); err != nil {
+				if err := progressOf(a, out, name, asJSON); err != nil {
 					return errors.Join(out.Flush(), err)
 				}
 			}
@@ -50,7 +50,7 @@ standard input.`,
 	return c
 }
 
-func (a *App) progressOf(out io.Writer, name string, asJSON bool) error {
+func progressOf(a *App, out io.Writer, name string, asJSON bool) error {
 	in := a.In
 	if name != "-" {
 		f, err := os.Open(name)

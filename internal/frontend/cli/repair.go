@@ -11,7 +11,7 @@ import (
 const repairPrompt = "The build or the tests of this project fail. Find the cause and repair it."
 
 // repairCommand is the built-in model on a project's failing build or tests.
-func (a *App) repairCommand() *cobra.Command {
+func repairCommand(a *App) *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
 		Use: "repair [DIR]", Short: "Repair a Go project's failing build or tests, offline",

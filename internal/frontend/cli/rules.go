@@ -15,7 +15,7 @@ import (
 )
 
 // rulesCommand lists the rules files of a folder.
-func (a *App) rulesCommand() *cobra.Command {
+func rulesCommand(a *App) *cobra.Command {
 	f := &flags{}
 	var text bool
 	c := &cobra.Command{

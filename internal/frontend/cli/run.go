@@ -22,7 +22,7 @@ import (
 // maxPrompt is the size limit of a prompt, in bytes: no model accepts more.
 const maxPrompt = 4 << 20
 
-func (a *App) runCommand() *cobra.Command {
+func runCommand(a *App) *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
 		Use: "run [flags] PROMPT", Aliases: []string{"exec"},

@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-func (a *App) sandboxCommand() *cobra.Command {
+func sandboxCommand(a *App) *cobra.Command {
 	var level, dir string
 	var g openings
 	c := &cobra.Command{
@@ -40,7 +40,7 @@ on standard error, with the flag that allows it.`,
 			if l < confine.Workspace && len(g.writes)+len(g.hosts) > 0 {
 				return usageError("--allow-write and --allow-host need --level workspace")
 			}
-			return a.sandboxed(c.Context(), l, dir, g, args)
+			return runSandboxed(c.Context(), a, l, dir, g, args)
 		},
 	}
 	c.Flags().SetInterspersed(false)
@@ -55,7 +55,7 @@ on standard error, with the flag that allows it.`,
 // unconfined is the exit code of a command that could not be confined.
 const unconfined = 125
 
-func (a *App) sandboxed(ctx context.Context, l confine.Level, dir string, g openings, args []string) error {
+func runSandboxed(ctx context.Context, a *App, l confine.Level, dir string, g openings, args []string) error {
 	root, err := a.RealDir(dir)
 	if err != nil {
 		return err

@@ -98,7 +98,7 @@ func (a *App) screenOf(ctx context.Context, f *flags, of chat.Config, first stri
 	begun(talk)
 	exit, err := tui.Run(ctx, tui.Config{
 		Conversation: talk, Out: sized{a.Out, t.Terminal}, Events: events, Width: width, Height: height, Ask: true,
-		Theme: a.theme(conf.User.Screen), Chosen: a.chosenTheme(conf.User.Screen) != "", Rxvt: a.Env("VTE_VERSION") != "" || strings.HasPrefix(a.Env("TERM"), "rxvt") || strings.HasPrefix(a.Env("TERM"), "foot"),
+		Theme: a.theme(conf.User.Screen), Chosen: chosenTheme(a, conf.User.Screen) != "", Rxvt: a.Env("VTE_VERSION") != "" || strings.HasPrefix(a.Env("TERM"), "rxvt") || strings.HasPrefix(a.Env("TERM"), "foot"),
 		Cuts: cuts(a.Env), Calm: conf.User.Screen.Calm || a.Env("PAWL_CALM") != "", Vi: conf.User.Screen.Vim,
 		History: past, Past: entries, First: first,
 		Folder: filepath.Base(dir), Branch: func() string { return branch(dir) }, Files: func(begin string) []string { return filesFrom(dir, begin) },
@@ -231,7 +231,7 @@ func (a *App) theme(s settings.Screen) styled.Theme {
 		t = styled.Light
 	}
 	for _, named := range styled.Themes() {
-		if named.Name == a.chosenTheme(s) {
+		if named.Name == chosenTheme(a, s) {
 			t = named
 		}
 	}
@@ -241,7 +241,7 @@ func (a *App) theme(s settings.Screen) styled.Theme {
 
 // chosenTheme returns the name of the theme that the person chose, "" for none. NO_COLOR
 // is stronger than a setting, since it holds for this terminal.
-func (a *App) chosenTheme(s settings.Screen) string {
+func chosenTheme(a *App, s settings.Screen) string {
 	if a.Env("NO_COLOR") != "" {
 		return a.Env("PAWL_THEME")
 	}

@@ -22,11 +22,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/stats"
 )
 
-func (a *App) sessionsCommand() *cobra.Command {
+func sessionsCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "sessions", Short: "List, search, show, export, import, prune and delete sessions",
 		Args: noSubcommand,
-		RunE: func(c *cobra.Command, _ []string) error { return a.listSessions(c.Context(), "", shownSessions, false) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return listSessions(c.Context(), a, "", shownSessions, false)
+		},
 	}
 	var all, asJSON bool
 	var limit int
@@ -40,7 +42,7 @@ func (a *App) sessionsCommand() *cobra.Command {
 			if all {
 				dir = ""
 			}
-			return a.listSessions(c.Context(), dir, limit, asJSON)
+			return listSessions(c.Context(), a, dir, limit, asJSON)
 		},
 	}
 	list.Flags().BoolVarP(&all, "all", "a", false, "of all folders")
@@ -49,7 +51,7 @@ func (a *App) sessionsCommand() *cobra.Command {
 	show := &cobra.Command{
 		Use: "show [ID]", Short: "Show a session as text, without an id the newest of this folder", Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.eachEvent(c.Context(), args, transcript.Text(a.Out))
+			return eachEvent(c.Context(), a, args, transcript.Text(a.Out))
 		},
 	}
 	sure := false
@@ -57,10 +59,10 @@ func (a *App) sessionsCommand() *cobra.Command {
 		Use: "delete ID", Short: "Delete a whole session", Args: exactly(1),
 		Long: `Delete a whole session, with what was kept to undo its changes. It asks first;
 --yes does not ask. A session that is open in another pawl is not deleted.`,
-		RunE: func(c *cobra.Command, args []string) error { return a.deleteSession(c.Context(), args[0], sure) },
+		RunE: func(c *cobra.Command, args []string) error { return deleteSession(c.Context(), a, args[0], sure) },
 	}
 	del.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask")
-	c.AddCommand(list, a.searchCommand(), show, a.exportCommand(), a.importCommand(), a.pruneCommand(), del)
+	c.AddCommand(list, searchCommand(a), show, exportCommand(a), importCommand(a), pruneCommand(a), del)
 	return c
 }
 
@@ -93,7 +95,7 @@ func (a *App) store(ctx context.Context) (event.Store, settings.Paths, error) {
 // read from their events.
 const shownSessions = 30
 
-func (a *App) listSessions(ctx context.Context, dir string, limit int, asJSON bool) error {
+func listSessions(ctx context.Context, a *App, dir string, limit int, asJSON bool) error {
 	st, _, err := a.store(ctx)
 	if err != nil {
 		return err
@@ -117,7 +119,7 @@ func (a *App) listSessions(ctx context.Context, dir string, limit int, asJSON bo
 			if asJSON {
 				listed = append(listed, r)
 			} else {
-				a.listSession(ctx, st, r, depth, dir == "")
+				listSession(ctx, a, st, r, depth, dir == "")
 			}
 		}); err != nil {
 			return err
@@ -147,7 +149,7 @@ func withAgents(ctx context.Context, st event.Store, r event.Row, dir string, de
 	return err
 }
 
-func (a *App) listSession(ctx context.Context, st event.Store, r event.Row, depth int, withDir bool) {
+func listSession(ctx context.Context, a *App, st event.Store, r event.Row, depth int, withDir bool) {
 	in, title := strings.Repeat("    ", depth), r.Title
 	if r.Parent != nil {
 		title = "agent " + r.Parent.Agent + ": " + title
@@ -258,7 +260,7 @@ func (g *gist) Apply(e event.Event) {
 }
 
 // eachEvent reads a session. What can be read of a damaged log is shown before the error.
-func (a *App) eachEvent(ctx context.Context, args []string, show func(event.Event) error) error {
+func eachEvent(ctx context.Context, a *App, args []string, show func(event.Event) error) error {
 	st, _, err := a.store(ctx)
 	if err != nil {
 		return err
@@ -283,7 +285,7 @@ func passEvents(ctx context.Context, st event.Store, id string, show func(event.
 	return nil
 }
 
-func (a *App) deleteSession(ctx context.Context, id string, sure bool) error {
+func deleteSession(ctx context.Context, a *App, id string, sure bool) error {
 	st, paths, err := a.store(ctx)
 	if err != nil {
 		return err

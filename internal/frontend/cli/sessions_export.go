@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-func (a *App) exportCommand() *cobra.Command {
+func exportCommand(a *App) *cobra.Command {
 	var format, output string
 	var html bool
 	c := &cobra.Command{
@@ -32,7 +32,7 @@ outputs are cut in it. jsonl has every event, and can be imported again.`,
 				}
 				format = "html"
 			}
-			return a.export(c.Context(), args, format, output)
+			return exportSession(c.Context(), a, args, format, output)
 		},
 	}
 	c.Flags().StringVar(&format, "format", "markdown", "html, markdown or jsonl")
@@ -41,7 +41,7 @@ outputs are cut in it. jsonl has every event, and can be imported again.`,
 	return c
 }
 
-func (a *App) export(ctx context.Context, args []string, format, output string) (err error) {
+func exportSession(ctx context.Context, a *App, args []string, format, output string) (err error) {
 	if format != "html" && format != "markdown" && format != "jsonl" {
 		return usageError("no export format %q: html, markdown and jsonl exist", format)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-func (a *App) importCommand() *cobra.Command {
+func importCommand(a *App) *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
 		Use: "import FILE", Short: "Import a session that was exported as JSONL", Args: exactly(1),
@@ -28,7 +28,7 @@ func (a *App) importCommand() *cobra.Command {
 wrote: prompts, replies, calls and their results. It belongs to this folder then
 and can be shown, searched and gone on with. The file may be anybody's: grants,
 modes, changes to files, checks and costs in it are left out.`,
-		RunE: func(c *cobra.Command, args []string) error { return a.importSession(c.Context(), f, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error { return importSession(c.Context(), a, f, args[0]) },
 	}
 	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "into this folder instead of the current one")
 	return c
@@ -37,7 +37,7 @@ modes, changes to files, checks and costs in it are left out.`,
 // importBatch is how many events are stored at once.
 const importBatch = 500
 
-func (a *App) importSession(ctx context.Context, f *flags, name string) (err error) {
+func importSession(ctx context.Context, a *App, f *flags, name string) (err error) {
 	dir, err := a.RealDir(f.Dir)
 	if err != nil {
 		return err

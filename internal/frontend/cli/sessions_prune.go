@@ -20,7 +20,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-func (a *App) pruneCommand() *cobra.Command {
+func pruneCommand(a *App) *cobra.Command {
 	var older string
 	var all, sure bool
 	c := &cobra.Command{
@@ -33,7 +33,7 @@ They are listed first, and it is asked; --yes does not ask.`,
 			if err != nil {
 				return err
 			}
-			return a.prune(c.Context(), age, all, sure)
+			return pruneSessions(c.Context(), a, age, all, sure)
 		},
 	}
 	c.Flags().StringVar(&older, "older-than", "", "an age, such as 30d")
@@ -61,7 +61,7 @@ func parseAge(s string) (time.Duration, error) {
 	return 0, usageError("%q is no age; 30d, 8w and 36h are", s)
 }
 
-func (a *App) prune(ctx context.Context, age time.Duration, all, sure bool) error {
+func pruneSessions(ctx context.Context, a *App, age time.Duration, all, sure bool) error {
 	st, paths, err := a.store(ctx)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-func (a *App) searchCommand() *cobra.Command {
+func searchCommand(a *App) *cobra.Command {
 	var all bool
 	var limit int
 	c := &cobra.Command{
@@ -28,7 +28,7 @@ It ends after --limit sessions. Exit code 1 where there is none.`,
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return a.search(c.Context(), args, all, limit) },
+		RunE: func(c *cobra.Command, args []string) error { return searchSessions(c.Context(), a, args, all, limit) },
 	}
 	c.Flags().BoolVarP(&all, "all", "a", false, "of all folders")
 	c.Flags().IntVarP(&limit, "limit", "n", shownSessions, "at most so many sessions, 0 for all")
@@ -38,7 +38,7 @@ It ends after --limit sessions. Exit code 1 where there is none.`,
 // shownHits is how many lines of a session are shown.
 const shownHits = 3
 
-func (a *App) search(ctx context.Context, args []string, all bool, limit int) error {
+func searchSessions(ctx context.Context, a *App, args []string, all bool, limit int) error {
 	st, _, err := a.store(ctx)
 	if err != nil {
 		return err

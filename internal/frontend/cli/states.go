@@ -14,7 +14,7 @@ import (
 )
 
 // statesCommand draws the state tables that pawl runs by.
-func (a *App) statesCommand() *cobra.Command {
+func statesCommand(a *App) *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
 		Use: "states [name]", Short: "Draw the states that pawl and its parts can be in",

@@ -13,7 +13,7 @@ import (
 )
 
 // statsCommand counts what sessions did.
-func (a *App) statsCommand() *cobra.Command {
+func statsCommand(a *App) *cobra.Command {
 	f := &flags{}
 	asJSON, all := false, false
 	c := &cobra.Command{
@@ -23,7 +23,7 @@ successes and times per tool, tokens and costs per model, and both per session
 and per day. Costs are what providers' usage and the price table say; a "+"
 behind one says that a part of it is not known.`,
 		Args: atMostOne,
-		RunE: func(c *cobra.Command, args []string) error { return a.stats(c.Context(), f, args, all, asJSON) },
+		RunE: func(c *cobra.Command, args []string) error { return showStats(c.Context(), a, f, args, all, asJSON) },
 	}
 	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
 	c.Flags().BoolVarP(&all, "all", "a", false, "of all folders")
@@ -31,13 +31,13 @@ behind one says that a part of it is not known.`,
 	return c
 }
 
-func (a *App) stats(ctx context.Context, f *flags, args []string, all, asJSON bool) error {
+func showStats(ctx context.Context, a *App, f *flags, args []string, all, asJSON bool) error {
 	st, _, err := a.store(ctx)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	rows, err := a.chosen(ctx, st, f, args, all)
+	rows, err := statsOf(ctx, a, st, f, args, all)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (a *App) stats(ctx context.Context, f *flags, args []string, all, asJSON bo
 }
 
 // chosen are the sessions to count, newest first.
-func (a *App) chosen(ctx context.Context, st event.Store, f *flags, args []string, all bool) ([]event.Row, error) {
+func statsOf(ctx context.Context, a *App, st event.Store, f *flags, args []string, all bool) ([]event.Row, error) {
 	if len(args) > 0 {
 		row, err := a.session(ctx, st, f, args)
 		if err != nil {

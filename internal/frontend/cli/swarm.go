@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-func (a *App) swarmCommand() *cobra.Command {
+func swarmCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "swarm", Short: "Have several workers do the tasks of a graph",
 		Long: `Have several workers do the tasks of a graph at once, each in a tree of files
@@ -20,7 +20,7 @@ and then written to your files as one change, which "pawl undo" takes back.
 See doc/swarm.md.`,
 		Args: noSubcommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.swarmPlanCommand(), a.swarmRunCommand(), a.swarmResumeCommand(), a.swarmStatusCommand(), a.swarmReportCommand(), a.swarmAttachCommand(), a.swarmCancelCommand())
+	c.AddCommand(swarmPlanCommand(a), swarmRunCommand(a), swarmResumeCommand(a), swarmStatusCommand(a), swarmReportCommand(a), swarmAttachCommand(a), swarmCancelCommand(a))
 	return c
 }
 

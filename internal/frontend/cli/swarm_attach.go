@@ -20,7 +20,7 @@ import (
 // runs.
 const quiet = 2 * time.Second
 
-func (a *App) swarmAttachCommand() *cobra.Command {
+func swarmAttachCommand(a *App) *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
 		Use: "attach [ID]", Short: "Follow a swarm that runs, the newest of this folder, from its beginning", Args: atMostOne,
@@ -28,14 +28,14 @@ func (a *App) swarmAttachCommand() *cobra.Command {
 happened until now, and then what happens, with the calls of its workers. It
 only looks; Ctrl+C ends the looking and not the swarm. On a terminal it is the
 screen, with the swarm's tasks as a tree.`,
-		RunE: func(c *cobra.Command, args []string) error { return a.attachToSwarm(c.Context(), f, args) },
+		RunE: func(c *cobra.Command, args []string) error { return attachToSwarm(c.Context(), a, f, args) },
 	}
 	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
 	c.Flags().BoolVar(&f.plain, "plain", false, "print it line by line, without a screen: for screen readers, logs and pipes")
 	return c
 }
 
-func (a *App) attachToSwarm(ctx context.Context, f *flags, args []string) error {
+func attachToSwarm(ctx context.Context, a *App, f *flags, args []string) error {
 	id, _, err := a.lookAtSwarm(ctx, f, args)
 	if err != nil {
 		return err

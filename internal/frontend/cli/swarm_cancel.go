@@ -32,19 +32,19 @@ const (
 
 var errCancelled = errors.New("the swarm was cancelled")
 
-func (a *App) swarmCancelCommand() *cobra.Command {
+func swarmCancelCommand(a *App) *cobra.Command {
 	f := &flags{}
 	var keep bool
 	c := &cobra.Command{
 		Use: "cancel [ID]", Short: "End a swarm, the newest of this folder: nothing of it is written to your files", Args: atMostOne,
-		RunE: func(c *cobra.Command, args []string) error { return a.cancelSwarm(c.Context(), f, args, keep) },
+		RunE: func(c *cobra.Command, args []string) error { return cancelSwarm(c.Context(), a, f, args, keep) },
 	}
 	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
 	c.Flags().BoolVar(&keep, "keep-trees", false, "keep the trees of files and what was merged, and say where they are")
 	return c
 }
 
-func (a *App) cancelSwarm(ctx context.Context, f *flags, args []string, keep bool) error {
+func cancelSwarm(ctx context.Context, a *App, f *flags, args []string, keep bool) error {
 	ctx, stop := a.untilSignal(ctx)
 	defer stop()
 	id, l, err := a.lookAtSwarm(ctx, f, args)
@@ -57,7 +57,7 @@ func (a *App) cancelSwarm(ctx context.Context, f *flags, args []string, keep boo
 	}
 	for waited := time.Duration(0); l.Ended == nil; waited += lookEach {
 		held := (*event.HeldError)(nil)
-		switch err := a.cancelHere(ctx, &setup.Options{Resume: id, Dir: l.dir}, home, keep); {
+		switch err := cancelHere(ctx, a, &setup.Options{Resume: id, Dir: l.dir}, home, keep); {
 		case err == nil:
 		case !errors.As(err, &held):
 			return err
@@ -111,7 +111,7 @@ func treesLeft(home string) string {
 
 // cancelHere cancels a swarm that no process runs. It returns a HeldError for a running
 // one.
-func (a *App) cancelHere(ctx context.Context, opt *setup.Options, home string, keep bool) error {
+func cancelHere(ctx context.Context, a *App, opt *setup.Options, home string, keep bool) error {
 	r := &swarmRun{App: a, f: &swarmFlags{flags: flags{Options: *opt}}, home: home}
 	var err error
 	if r.o, err = a.Open(ctx, opt, setup.Frontend{Name: setup.SwarmFront, ReadOnly: true, Configure: func(c *session.Config) { c.ReadOnly, c.Fold = false, &r.log }}); err != nil {

@@ -28,7 +28,7 @@ type planFlags struct {
 	force  bool
 }
 
-func (a *App) swarmPlanCommand() *cobra.Command {
+func swarmPlanCommand(a *App) *cobra.Command {
 	f := &planFlags{}
 	c := &cobra.Command{
 		Use: "plan [flags] PROMPT…", Short: "Have the model cut a piece of work into a task graph, written to a file for you to read and edit", Args: atLeastOne,
@@ -36,7 +36,7 @@ func (a *App) swarmPlanCommand() *cobra.Command {
 tasks. The graph is checked, shown, and written to a file. Read it before
 "pawl swarm run FILE": its command lines run because you name the file.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.planSwarm(c.Context(), f, strings.Join(args, " "))
+			return planSwarm(c.Context(), a, f, strings.Join(args, " "))
 		},
 	}
 	fs := c.Flags()
@@ -53,7 +53,7 @@ tasks. The graph is checked, shown, and written to a file. Read it before
 	return c
 }
 
-func (a *App) planSwarm(ctx context.Context, f *planFlags, work string) error {
+func planSwarm(ctx context.Context, a *App, f *planFlags, work string) error {
 	ctx, stop := a.untilSignal(ctx)
 	defer stop()
 	if strings.TrimSpace(work) == "" {
@@ -71,7 +71,7 @@ func (a *App) planSwarm(ctx context.Context, f *planFlags, work string) error {
 	for _, w := range o.Warnings {
 		fmt.Fprintln(a.Err, plain.Line("pawl: "+w))
 	}
-	g, err := a.askForGraph(ctx, f, o, work)
+	g, err := askForGraph(ctx, a, f, o, work)
 	if i := (session.Interrupt{}); errors.As(context.Cause(ctx), &i) {
 		return &exitError{code: signalCode(i.By)}
 	}
@@ -108,7 +108,7 @@ func writeGraph(path string, text []byte, over bool) error {
 }
 
 // askForGraph asks the model for a graph until one can be run.
-func (a *App) askForGraph(ctx context.Context, f *planFlags, o *setup.Opened, work string) (*taskgraph.File, error) {
+func askForGraph(ctx context.Context, a *App, f *planFlags, o *setup.Opened, work string) (*taskgraph.File, error) {
 	prompt := swarm.PlanPrompt(work)
 	for try := 1; ; try++ {
 		out, err := o.RunPrompt(ctx, session.Prompt{Text: prompt}, session.Observer{After: o.View().Last(), See: func(e event.Event) error {

@@ -13,7 +13,7 @@ import (
 	team "github.com/pawl-agent/pawl/internal/team/swarm"
 )
 
-func (a *App) swarmStatusCommand() *cobra.Command {
+func swarmStatusCommand(a *App) *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
 		Use: "status [ID]", Short: "Show how far a swarm is, the newest of this folder", Args: atMostOne,
@@ -39,7 +39,7 @@ func (a *App) swarmStatusCommand() *cobra.Command {
 	return c
 }
 
-func (a *App) swarmReportCommand() *cobra.Command {
+func swarmReportCommand(a *App) *cobra.Command {
 	f := &flags{}
 	var asJSON, markdown bool
 	c := &cobra.Command{

@@ -32,7 +32,7 @@ import (
 // has ended has always returned its task.
 const swarmLease = time.Hour
 
-func (a *App) swarmRunCommand() *cobra.Command {
+func swarmRunCommand(a *App) *cobra.Command {
 	f := &swarmFlags{}
 	c := &cobra.Command{
 		Use: "run [flags] FILE", Short: "Run the task graph of a YAML or JSON file", Args: exactly(1),
@@ -48,14 +48,14 @@ The report goes to stdout, progress to stderr. See doc/swarm.md.`,
 			if err != nil {
 				return err
 			}
-			return a.swarm(c.Context(), f, g)
+			return runSwarm(c.Context(), a, f, g)
 		},
 	}
 	f.add(c)
 	return c
 }
 
-func (a *App) swarmResumeCommand() *cobra.Command {
+func swarmResumeCommand(a *App) *cobra.Command {
 	f := &swarmFlags{}
 	c := &cobra.Command{
 		Use: "resume [flags] [ID]", Short: "Go on with a swarm that was interrupted, or whose result was not written; the newest of this folder", Args: cobra.MaximumNArgs(1),
@@ -71,7 +71,7 @@ func (a *App) swarmResumeCommand() *cobra.Command {
 				return usageError("the swarm %s was cancelled: run its graph anew", id)
 			}
 			f.Resume, f.Dir = id, cmp.Or(f.Dir, l.dir)
-			return a.swarm(c.Context(), f, nil)
+			return runSwarm(c.Context(), a, f, nil)
 		},
 	}
 	f.add(c)
@@ -94,7 +94,7 @@ type swarmRun struct {
 }
 
 // swarm runs a new graph, or goes on with the swarm of f.resume.
-func (a *App) swarm(ctx context.Context, f *swarmFlags, g *taskgraph.File) error {
+func runSwarm(ctx context.Context, a *App, f *swarmFlags, g *taskgraph.File) error {
 	ctx, stop := a.untilSignal(ctx)
 	defer stop()
 	r := &swarmRun{App: a, f: f}

@@ -108,13 +108,13 @@ func (a *App) watchSwarm(ctx context.Context, f *flags, id string) (shown bool, 
 	if err != nil { // it is not there, or of another version
 		return false, t.Close()
 	}
-	g.attached = &attached{owner: owner, Attached: chat.Attached{Over: func() (string, string) { return a.overSwarm(id) }}}
+	g.attached = &attached{owner: owner, Attached: chat.Attached{Over: func() (string, string) { return overSwarm(a, id) }}}
 	return true, a.onScreen(ctx, &g, setup.Frontend{Name: "attach"}, "", t, conf, paths)
 }
 
 // overSwarm returns how a swarm ended that ran in another process, and the command line
 // that goes on with it, "" if there is nothing left to do.
-func (a *App) overSwarm(id string) (why, again string) {
+func overSwarm(a *App, id string) (why, again string) {
 	ctx := context.Background()
 	st, _, err := a.store(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // trustCommand asks a person about a folder, shows its state, and deletes the answer.
-func (a *App) trustCommand() *cobra.Command {
+func trustCommand(a *App) *cobra.Command {
 	var dir string
 	var asJSON, sure bool
 	c := &cobra.Command{
@@ -37,7 +37,7 @@ folder alone is trusted: not what is cloned into it or beside it.`,
 				showTrust(wrapped(a.Out, true), t, whole)
 			}
 			if len(t.Verdict.Asks()) > 0 {
-				if err := a.decideTrust(t, parts, sure, asJSON); err != nil {
+				if err := decideTrust(a, t, parts, sure, asJSON); err != nil {
 					return err
 				}
 			}
@@ -92,7 +92,7 @@ folder alone is trusted: not what is cloned into it or beside it.`,
 
 // decideTrust reads the person's answer and stores it. Without one, or with a
 // no, the error has the exit code of a missing permission.
-func (a *App) decideTrust(t *setup.Trust, parts []trust.Part, yes, quiet bool) error {
+func decideTrust(a *App, t *setup.Trust, parts []trust.Part, yes, quiet bool) error {
 	said := yes
 	if !yes {
 		if !quiet {

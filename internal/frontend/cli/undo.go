@@ -25,7 +25,7 @@ type putBackFlags struct {
 }
 
 // undoCommand undoes changes.
-func (a *App) undoCommand() *cobra.Command {
+func undoCommand(a *App) *cobra.Command {
 	f := &putBackFlags{}
 	c := &cobra.Command{
 		Use: "undo", Short: "Put back what the last turn changed",
@@ -43,7 +43,7 @@ Without a terminal it does what it is sure of: all, or with --yes what is
 certain; it then says what it left, and exits 1. "pawl redo" takes it back.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.putBack(c.Context(), f, f.unit(undo.ByTurn))
+			return putBack(c.Context(), a, f, f.unit(undo.ByTurn))
 		},
 	}
 	f.add(c)
@@ -62,7 +62,7 @@ func (f *putBackFlags) units(c *cobra.Command, turn, file, last, all string) {
 }
 
 // redoCommand redoes what was undone.
-func (a *App) redoCommand() *cobra.Command {
+func redoCommand(a *App) *cobra.Command {
 	f := &putBackFlags{}
 	c := &cobra.Command{
 		Use: "redo", Short: "Do again what the last undo put back", Args: exactly(0),
@@ -70,7 +70,7 @@ func (a *App) redoCommand() *cobra.Command {
 shown first, asked about on a terminal, and never over someone else's later edit.
 It is a new change, which can be undone.`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.putBack(c.Context(), f, undo.Selector{Kind: undo.ByRedo})
+			return putBack(c.Context(), a, f, undo.Selector{Kind: undo.ByRedo})
 		},
 	}
 	f.add(c)
@@ -105,7 +105,7 @@ func (f *putBackFlags) unit(otherwise undo.Kind) undo.Selector {
 }
 
 // putBack shows a plan, asks if somebody can answer, and executes it.
-func (a *App) putBack(ctx context.Context, f *putBackFlags, w undo.Selector) error {
+func putBack(ctx context.Context, a *App, f *putBackFlags, w undo.Selector) error {
 	f.Continue = f.Resume == ""
 	o, err := a.Open(ctx, &f.Options, setup.Frontend{Name: "undo", ReadOnly: true})
 	if err != nil {
@@ -131,7 +131,7 @@ func (a *App) putBack(ctx context.Context, f *putBackFlags, w undo.Selector) err
 	switch {
 	case asks:
 		var ok bool
-		if c, ok, err = putback.Agree(p, a.asker()); err != nil {
+		if c, ok, err = putback.Agree(p, asker(a)); err != nil {
 			return err
 		}
 		if !ok {
@@ -161,7 +161,7 @@ func (a *App) putBack(ctx context.Context, f *putBackFlags, w undo.Selector) err
 }
 
 // asker asks on the terminal.
-func (a *App) asker() func(string) (string, error) {
+func asker(a *App) func(string) (string, error) {
 	in := bufio.NewReader(a.In)
 	return func(q string) (string, error) {
 		fmt.Fprint(a.Out, q)
@@ -174,7 +174,7 @@ func (a *App) asker() func(string) (string, error) {
 }
 
 // diffCommand shows the changes in effect.
-func (a *App) diffCommand() *cobra.Command {
+func diffCommand(a *App) *cobra.Command {
 	f := &putBackFlags{}
 	c := &cobra.Command{
 		Use: "diff", Short: "Show what the last turn changed", Args: exactly(0),

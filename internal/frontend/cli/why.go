@@ -15,7 +15,7 @@ import (
 )
 
 // whyCommand explains what stopped a session, from its log.
-func (a *App) whyCommand() *cobra.Command {
+func whyCommand(a *App) *cobra.Command {
 	f := &flags{}
 	asJSON := false
 	c := &cobra.Command{
@@ -24,7 +24,7 @@ func (a *App) whyCommand() *cobra.Command {
 session, why its changes are not verified, and what cost most, with the evidence from its log. Without a session
 it is the newest one of this folder.`,
 		Args: atMostOne,
-		RunE: func(c *cobra.Command, args []string) error { return a.why(c.Context(), f, args, asJSON) },
+		RunE: func(c *cobra.Command, args []string) error { return explain(c.Context(), a, f, args, asJSON) },
 	}
 	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
@@ -45,7 +45,7 @@ func atLeastOne(c *cobra.Command, args []string) error {
 	return nil
 }
 
-func (a *App) why(ctx context.Context, f *flags, args []string, asJSON bool) error {
+func explain(ctx context.Context, a *App, f *flags, args []string, asJSON bool) error {
 	st, _, err := a.store(ctx)
 	if err != nil {
 		return err

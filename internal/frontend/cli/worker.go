@@ -29,7 +29,7 @@ type workerFlags struct {
 	name  string
 }
 
-func (a *App) workerCommand() *cobra.Command {
+func workerCommand(a *App) *cobra.Command {
 	f := &workerFlags{}
 	c := &cobra.Command{
 		Use: "worker --nats URL", Short: "Work on the tasks of swarms of other machines", Args: cobra.NoArgs,
@@ -47,7 +47,7 @@ doc/swarm.md.`,
 			if err := checkLabels(f.nats.labels); err != nil {
 				return err
 			}
-			return a.worker(c.Context(), f)
+			return runWorker(c.Context(), a, f)
 		},
 	}
 	f.nats.add(c)
@@ -74,15 +74,15 @@ func checkLabels(labels []string) error {
 	return nil
 }
 
-func (a *App) worker(ctx context.Context, f *workerFlags) (err error) {
+func runWorker(ctx context.Context, a *App, f *workerFlags) (err error) {
 	ctx, stop := a.untilSignal(ctx)
 	defer stop()
-	home, err := a.workerHome()
+	home, err := workerHome(a)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
-	git, free, err := a.confinedWorker(f, home)
+	git, free, err := confinedWorker(a, f, home)
 	if err != nil {
 		return err
 	}
@@ -101,10 +101,10 @@ func (a *App) worker(ctx context.Context, f *workerFlags) (err error) {
 		Home: filepath.Join(home, "swarms"), Git: git,
 		Work: func(ctx context.Context, j team.Job, h *leases.Held) (team.Done, error) {
 			say(fmt.Sprintf("swarm %s: working on %s", h.Swarm(), j.Task.ID))
-			return a.workerRun(f, h).work(ctx, j)
+			return workerRun(a, f, h).work(ctx, j)
 		},
 		Check: func(ctx context.Context, dir, line string) event.TaskCheck {
-			return a.workerRun(f, nil).check(ctx, dir, line)
+			return workerRun(a, f, nil).check(ctx, dir, line)
 		},
 		Secret: secret.in,
 	}
@@ -116,7 +116,7 @@ func (a *App) worker(ctx context.Context, f *workerFlags) (err error) {
 
 // workerRun is what a swarm's worker is here, where the swarm itself is on
 // another machine.
-func (a *App) workerRun(f *workerFlags, h *leases.Held) *swarmRun {
+func workerRun(a *App, f *workerFlags, h *leases.Held) *swarmRun {
 	own := f.swarmFlags
 	if own.Model == "" && h != nil {
 		own.Model = h.Job.Model
@@ -126,7 +126,7 @@ func (a *App) workerRun(f *workerFlags, h *leases.Held) *swarmRun {
 
 // workerHome makes the folder of this worker's trees: outside pawl's own state,
 // which no command may read.
-func (a *App) workerHome() (string, error) {
+func workerHome(a *App) (string, error) {
 	data, err := a.dataHome()
 	if err != nil {
 		return "", err
@@ -144,7 +144,7 @@ func (a *App) workerHome() (string, error) {
 
 // confinedWorker sees to it that what other machines send runs confined, unless
 // the person says otherwise, and returns the git that reads it. free ends it.
-func (a *App) confinedWorker(f *workerFlags, home string) (git *workspace.Git, free func(), err error) {
+func confinedWorker(a *App, f *workerFlags, home string) (git *workspace.Git, free func(), err error) {
 	paths, err := settings.PathsFrom(a.Env)
 	if err != nil {
 		return nil, nil, err

@@ -75,7 +75,7 @@ func (a *App) inWorktree(ctx context.Context, f *flags) (leave func(), err error
 			w.close()
 		}
 	}()
-	if err := a.openTreeGit(ctx, f, w, dir); err != nil {
+	if err := openTreeGit(ctx, a, f, w, dir); err != nil {
 		return nil, err
 	}
 	w.dir = filepath.Join(w.root, filepath.FromSlash(worktrees), name)
@@ -92,7 +92,7 @@ func (a *App) inWorktree(ctx context.Context, f *flags) (leave func(), err error
 }
 
 // openTreeGit opens git for the repository of a folder, and finds its root.
-func (a *App) openTreeGit(ctx context.Context, f *flags, w *worktree, dir string) error {
+func openTreeGit(ctx context.Context, a *App, f *flags, w *worktree, dir string) error {
 	conf, paths, err := a.Settings()
 	if err != nil {
 		return err
