@@ -112,5 +112,5 @@ func (a *App) deleteStored(ctx context.Context, id string) error {
 	if err != nil {
 		return setup.NoSession(err, id)
 	}
-	return a.remove(ctx, st, paths, row)
+	return removeSession(ctx, st, paths, row)
 }

@@ -73,9 +73,9 @@ func (a *App) attach(ctx context.Context, f *flags, steer bool) error {
 	return printEvents(ctx, a, f)
 }
 
-// printing prints a session of another process as it happens.
+// printEvents prints a session of another process as it happens.
 func printEvents(ctx context.Context, a *App, f *flags) error {
-	ctx, stop := a.untilSignal(ctx)
+	ctx, stop := untilSignal(ctx, a.Signals)
 	defer stop()
 	st, _, err := a.store(ctx)
 	if err != nil {
@@ -191,7 +191,7 @@ func cleared(st event.Store, state, id string) error {
 	return err
 }
 
-// stored reports whether a session is still there.
+// isStored reports whether a session is still there.
 func isStored(a *App, id string) bool {
 	st, _, err := a.store(context.Background())
 	if err != nil {

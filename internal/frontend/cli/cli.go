@@ -153,7 +153,7 @@ without asking anything, as "pawl run" does.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if version {
-				return a.version()
+				return printVersion(a.Out)
 			}
 			if err := f.notAnOverride(args); err != nil {
 				return err

@@ -142,7 +142,7 @@ func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded
 			}
 			return allOwn(ctx, cur.Store, dir)
 		},
-		About:  func(ctx context.Context, r event.Row) string { return a.about(ctx, cur.Store, r) },
+		About:  func(ctx context.Context, r event.Row) string { return aboutSession(ctx, cur.Store, r) },
 		Pawl:   func(ctx context.Context, out io.Writer, args ...string) error { return runInside(ctx, a, f, out, args) },
 		Rules:  func() []string { return cur.View().Rules() },
 		Memory: func(_ context.Context, out io.Writer, words string) error { return a.remember(f, out, words, false) },
@@ -152,7 +152,7 @@ func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded
 	}
 }
 
-// inside runs a subcommand within a conversation: without input, in its folder, with
+// runInside runs a subcommand within a conversation: without input, in its folder, with
 // what is secret masked in its output.
 func runInside(ctx context.Context, a *App, f *flags, out io.Writer, args []string) error {
 	dir, err := a.RealDir(f.Dir)

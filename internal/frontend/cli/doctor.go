@@ -94,7 +94,7 @@ func examineKey(ctx context.Context, c setup.ModelChoice) []finding {
 }
 
 func examine(ctx context.Context, a *App, offline bool) []finding {
-	out := []finding{a.program("git", "install git: changes, logs and ignore files are read with it", true), a.program("bash", "sh is used instead", false)}
+	out := []finding{findProgram("git", "install git: changes, logs and ignore files are read with it", true), findProgram("bash", "sh is used instead", false)}
 	paths, err := settings.PathsFrom(a.Env)
 	if err != nil {
 		return append(out, finding{must: true, what: "state", is: err.Error()})
@@ -117,7 +117,7 @@ func examine(ctx context.Context, a *App, offline bool) []finding {
 	} else {
 		out = append(out, finding{ok: true, what: "state", is: paths.State})
 	}
-	out = append(out, examineLog(ctx, a, paths))
+	out = append(out, examineLog(ctx, a.Now, paths))
 	if c, err := a.Resolve("", conf); err == nil {
 		out = append(out, finding{ok: true, what: "model", is: c.Info.Ref() + " (" + c.Why + "), " + brief.PriceOf(c.Info)})
 		if !offline {
@@ -134,11 +134,11 @@ func examine(ctx context.Context, a *App, offline bool) []finding {
 		where.is = a.Dir + ", not a git repository"
 	}
 	out = append(out, where, a.examineTrust(), examineSandbox(), examineConfining(a, conf, paths))
-	out = append(append(out, a.toolchains()...), a.examineOthers()...)
+	out = append(append(out, toolchains(a.Dir)...), examineOthers(a.Dir, a.Env)...)
 	return append(out, lessOn(runtime.GOOS)...)
 }
 
-func (a *App) program(name, do string, must bool) finding {
+func findProgram(name, do string, must bool) finding {
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return finding{what: name, is: "not found on PATH", do: do, must: must}
@@ -146,7 +146,7 @@ func (a *App) program(name, do string, must bool) finding {
 	return finding{ok: true, what: name, is: path}
 }
 
-func examineLog(ctx context.Context, a *App, paths settings.Paths) finding {
+func examineLog(ctx context.Context, now func() time.Time, paths settings.Paths) finding {
 	st, err := os.Stat(paths.Database())
 	if errors.Is(err, fs.ErrNotExist) {
 		return finding{ok: true, what: "sessions", is: "none yet"}
@@ -154,7 +154,7 @@ func examineLog(ctx context.Context, a *App, paths settings.Paths) finding {
 	if err != nil {
 		return finding{must: true, what: "sessions", is: err.Error()}
 	}
-	log, err := sqlite.Open(ctx, paths.Database(), sqlite.Options{Now: a.Now})
+	log, err := sqlite.Open(ctx, paths.Database(), sqlite.Options{Now: now})
 	if err != nil {
 		return finding{must: true, what: "sessions", is: err.Error()}
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -163,11 +164,11 @@ func wantsJSON(args []string) bool {
 
 func versionCommand(a *App) *cobra.Command {
 	return &cobra.Command{Use: "version", Short: "Print pawl's version", Args: exactly(0), RunE: func(*cobra.Command, []string) error {
-		return a.version()
+		return printVersion(a.Out)
 	}}
 }
 
-func (a *App) version() error {
-	_, err := fmt.Fprintln(a.Out, "pawl "+Version)
+func printVersion(out io.Writer) error {
+	_, err := fmt.Fprintln(out, "pawl "+Version)
 	return err
 }

@@ -43,7 +43,7 @@ doc/hooks.md.`,
 				for _, h := range all {
 					listed = append(listed, listedHook{h.Event, h.Matcher, h.Command, h.From, h.Timeout.Seconds(), h.Free, h.Inert})
 				}
-				return a.json(listed)
+				return printJSON(a.Out, listed)
 			}
 			out := wrapped(a.Out, true)
 			if len(all) == 0 {

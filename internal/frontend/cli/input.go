@@ -42,10 +42,10 @@ func (a *App) inputWaits() bool {
 }
 
 // keyboard reports whether standard input is a terminal, for which a run must not wait.
-func (a *App) keyboard() bool {
-	f, ok := a.In.(*os.File)
+func keyboard(in io.Reader) bool {
+	f, ok := in.(*os.File)
 	if !ok {
-		return a.In == nil
+		return in == nil
 	}
 	st, err := f.Stat()
 	return err != nil || st.Mode()&os.ModeCharDevice != 0

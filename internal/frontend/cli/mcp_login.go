@@ -57,7 +57,7 @@ func (a *App) mcpLogout(ctx context.Context, dir, name string) error {
 // where their browser ended.
 func (a *App) showSignIn(ctx context.Context, address string) (string, error) {
 	fmt.Fprintf(a.Err, "Open this address in a browser to sign in:\n\n%s\n\n", plain.Line(address))
-	if !a.keyboard() {
+	if !keyboard(a.In) {
 		fmt.Fprintln(a.Err, "Waiting for the browser on this machine.")
 		<-ctx.Done()
 		return "", nil

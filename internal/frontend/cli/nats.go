@@ -27,7 +27,7 @@ import (
 // natsToken is the variable with a token: on a command line others would see it.
 const natsToken = "PAWL_NATS_TOKEN"
 
-// natsFlags say which NATS server joins machines, and who one is there.
+// natsFlags name the NATS server that joins machines, and who one is there.
 type natsFlags struct {
 	dial.Options
 	labels []string
@@ -44,9 +44,9 @@ func (f *natsFlags) add(c *cobra.Command) {
 	fs.BoolVar(&f.Plain, "nats-plain", false, "connect without TLS also to another machine: who is between can read all")
 }
 
-func (a *App) connect(f *natsFlags, say func(string)) (*nats.Conn, error) {
+func connectNATS(env func(string) string, f *natsFlags, say func(string)) (*nats.Conn, error) {
 	o := f.Options
-	o.Token, o.Say = a.Env(natsToken), say
+	o.Token, o.Say = env(natsToken), say
 	return dial.Connect(o)
 }
 
@@ -54,7 +54,7 @@ func (a *App) connect(f *natsFlags, say func(string)) (*nats.Conn, error) {
 type held []string
 
 // heldHere are the secrets of this machine's environment that pawl can tell: the
-// keys of models, and what stands in a variable whose name says that it is one.
+// keys of models, and the values of variables whose names look like a secret's.
 func (a *App) heldHere() held {
 	var h held
 	add := func(value string) {
@@ -108,7 +108,7 @@ func (r *swarmRun) workers(ctx context.Context) (_ team.Workers, closeBoard func
 	if f.nats.URL == "" {
 		return nil, func() {}, nil
 	}
-	nc, err := r.connect(&f.nats, r.say)
+	nc, err := connectNATS(r.Env, &f.nats, r.say)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -31,7 +31,7 @@ var pictureTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"
 
 // dropped returns the image whose path was pasted, which is what terminals do with a file
 // that is dropped on them. It returns nil for any other text, also for the path of a file
-// that is no image.
+// that is not an image.
 func (a *App) dropped(dir, pasted string) (*tui.Picture, error) {
 	path, ok := droppedPath(pasted, a.Env("HOME"))
 	if !ok {
@@ -116,7 +116,7 @@ var clipboards = [][]string{
 const clipboardTime = 5 * time.Second
 
 // clipboard returns the image in the person's clipboard.
-func (a *App) clipboard(ctx context.Context) (*tui.Picture, error) {
+func clipboard(ctx context.Context) (*tui.Picture, error) {
 	ctx, stop := context.WithTimeout(ctx, clipboardTime)
 	defer stop()
 	found := false

@@ -429,7 +429,7 @@ func pluginList(a *App, asJSON bool) error {
 			u := setup.JudgePlugin(store, paths, p)
 			out = append(out, listed{p.Record, p.Manifest, p.Root, u.Verdict.State})
 		}
-		return a.json(out)
+		return printJSON(a.Out, out)
 	}
 	say := plugins{a: a}.say
 	if len(all) == 0 {

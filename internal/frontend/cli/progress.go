@@ -39,7 +39,7 @@ standard input.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			out := bufio.NewWriter(a.Out)
 			for _, name := range args {
-				if err := progressOf(a, out, name, asJSON); err != nil {
+				if err := progressOf(a.In, out, name, asJSON); err != nil {
 					return errors.Join(out.Flush(), err)
 				}
 			}
@@ -50,8 +50,7 @@ standard input.`,
 	return c
 }
 
-func progressOf(a *App, out io.Writer, name string, asJSON bool) error {
-	in := a.In
+func progressOf(in io.Reader, out io.Writer, name string, asJSON bool) error {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {

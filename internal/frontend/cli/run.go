@@ -67,7 +67,7 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 		return err
 	}
 	f.goal.made = aim
-	if aim != nil && len(args) == 0 && a.keyboard() {
+	if aim != nil && len(args) == 0 && keyboard(a.In) {
 		args = []string{aim.Prompt()}
 	}
 	prompt, piped, err := a.prompt(args)
@@ -155,7 +155,7 @@ func (a *App) prompt(args []string) (text, piped string, err error) {
 	if text = strings.Join(args, " "); text == "-" { // standard input, as elsewhere
 		text = ""
 	}
-	if text == "" && !a.keyboard() || text != "" && a.inputWaits() {
+	if text == "" && !keyboard(a.In) || text != "" && a.inputWaits() {
 		in, err := io.ReadAll(io.LimitReader(a.In, maxPrompt+1))
 		if err != nil {
 			return "", "", usageError("cannot read the prompt from standard input: %w", err)

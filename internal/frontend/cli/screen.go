@@ -98,12 +98,12 @@ func (a *App) screenOf(ctx context.Context, f *flags, of chat.Config, first stri
 	begun(talk)
 	exit, err := tui.Run(ctx, tui.Config{
 		Conversation: talk, Out: sized{a.Out, t.Terminal}, Events: events, Width: width, Height: height, Ask: true,
-		Theme: a.theme(conf.User.Screen), Chosen: chosenTheme(a, conf.User.Screen) != "", Rxvt: a.Env("VTE_VERSION") != "" || strings.HasPrefix(a.Env("TERM"), "rxvt") || strings.HasPrefix(a.Env("TERM"), "foot"),
+		Theme: a.theme(conf.User.Screen), Chosen: chosenTheme(a.Env, conf.User.Screen) != "", Rxvt: a.Env("VTE_VERSION") != "" || strings.HasPrefix(a.Env("TERM"), "rxvt") || strings.HasPrefix(a.Env("TERM"), "foot"),
 		Cuts: cuts(a.Env), Calm: conf.User.Screen.Calm || a.Env("PAWL_CALM") != "", Vi: conf.User.Screen.Vim,
 		History: past, Past: entries, First: first,
 		Folder: filepath.Base(dir), Branch: func() string { return branch(dir) }, Files: func(begin string) []string { return filesFrom(dir, begin) },
 		Leave: func(do func() error) error { return in.leave(ctx, do) }, Edit: a.editElsewhere,
-		Dropped: func(pasted string) (*tui.Picture, error) { return a.dropped(dir, pasted) }, Clipboard: a.clipboard,
+		Dropped: func(pasted string) (*tui.Picture, error) { return a.dropped(dir, pasted) }, Clipboard: clipboard,
 		Suspend: t.Suspend,
 		Now:     a.Now, After: time.After,
 	})
@@ -231,7 +231,7 @@ func (a *App) theme(s settings.Screen) styled.Theme {
 		t = styled.Light
 	}
 	for _, named := range styled.Themes() {
-		if named.Name == chosenTheme(a, s) {
+		if named.Name == chosenTheme(a.Env, s) {
 			t = named
 		}
 	}
@@ -241,11 +241,11 @@ func (a *App) theme(s settings.Screen) styled.Theme {
 
 // chosenTheme returns the name of the theme that the person chose, "" for none. NO_COLOR
 // is stronger than a setting, since it holds for this terminal.
-func chosenTheme(a *App, s settings.Screen) string {
-	if a.Env("NO_COLOR") != "" {
-		return a.Env("PAWL_THEME")
+func chosenTheme(env func(string) string, s settings.Screen) string {
+	if env("NO_COLOR") != "" {
+		return env("PAWL_THEME")
 	}
-	return cmp.Or(a.Env("PAWL_THEME"), s.Theme)
+	return cmp.Or(env("PAWL_THEME"), s.Theme)
 }
 
 // linked reports whether the terminal is known to support links. Others that do

@@ -75,7 +75,7 @@ func exactly(n int) cobra.PositionalArgs {
 	}
 }
 
-// errNoSessions is why there is no store: nothing was kept yet.
+// errNoSessions is returned where no store exists yet.
 var errNoSessions = errors.New("there are no sessions yet")
 
 // store opens the log for reading. It does not create one.
@@ -127,7 +127,7 @@ func listSessions(ctx context.Context, a *App, dir string, limit int, asJSON boo
 	}
 	switch {
 	case asJSON:
-		return a.json(listed)
+		return printJSON(a.Out, listed)
 	case shown == 0:
 		fmt.Fprintln(a.Out, "no sessions of this folder; see: pawl sessions list --all")
 	case more > 0:
@@ -159,7 +159,7 @@ func listSession(ctx context.Context, a *App, st event.Store, r event.Row, depth
 		line += "  (" + r.Dir + ")"
 	}
 	fmt.Fprintln(a.Out, in+plain.Line(line))
-	fmt.Fprintln(a.Out, in+"    "+plain.Line(a.about(ctx, st, r)))
+	fmt.Fprintln(a.Out, in+"    "+plain.Line(aboutSession(ctx, st, r)))
 }
 
 // family separates the sessions of people from those of agents, which it
@@ -200,8 +200,8 @@ func allOwn(ctx context.Context, st event.Store, dir string) (rows []event.Row, 
 	return rows, nil
 }
 
-// about describes a session: its model and mode, its length and its cost.
-func (a *App) about(ctx context.Context, st event.Store, r event.Row) string {
+// aboutSession describes a session: its model and mode, its length and its cost.
+func aboutSession(ctx context.Context, st event.Store, r event.Row) string {
 	fresh := func() *gist {
 		if r.Origin != nil {
 			return &gist{shared: r.Origin.At}
@@ -232,14 +232,14 @@ func (a *App) about(ctx context.Context, st event.Store, r event.Row) string {
 	return strings.Join(out, ", ")
 }
 
-// gist folds what a list says of a session.
+// gist folds what a list shows of a session.
 type gist struct {
 	mode, front string
 	shared      int64 // the last event that a fork shares
 	count       stats.Fold
 }
 
-// gistKinds are the kinds of the events that change what a list says.
+// gistKinds are the kinds of the events that change what a list shows.
 func gistKinds() []string {
 	return append(stats.SpendingKinds(), event.Opened{}.Kind(), event.Resumed{}.Kind(), event.ModeSet{}.Kind())
 }
@@ -301,7 +301,7 @@ func deleteSession(ctx context.Context, a *App, id string, sure bool) error {
 	if ok, err := a.mayDelete(1, sure); !ok {
 		return err
 	}
-	if err := a.remove(ctx, st, paths, row); err != nil {
+	if err := removeSession(ctx, st, paths, row); err != nil {
 		return err
 	}
 	fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("deleted session %s (%s)", row.ID, row.Title)))

@@ -90,7 +90,7 @@ func pruneSessions(ctx context.Context, a *App, age time.Duration, all, sure boo
 	}
 	var failed []error
 	for _, r := range old {
-		if err := a.remove(ctx, st, paths, r); err != nil {
+		if err := removeSession(ctx, st, paths, r); err != nil {
 			failed = append(failed, fmt.Errorf("session %s: %w", r.ID, err))
 		}
 	}
@@ -110,8 +110,8 @@ func (a *App) rows(ctx context.Context, st event.Store, all bool) ([]event.Row, 
 	return st.Sessions(ctx, dir)
 }
 
-// remove deletes a whole session with its stored outputs.
-func (a *App) remove(ctx context.Context, st event.Store, paths settings.Paths, r event.Row) error {
+// removeSession deletes a whole session with its stored outputs.
+func removeSession(ctx context.Context, st event.Store, paths settings.Paths, r event.Row) error {
 	if h, ok := st.(event.Holder); ok {
 		release, err := h.Hold(r.ID)
 		if err != nil {

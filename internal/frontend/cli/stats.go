@@ -37,7 +37,7 @@ func showStats(ctx context.Context, a *App, f *flags, args []string, all, asJSON
 		return err
 	}
 	defer st.Close()
-	rows, err := statsOf(ctx, a, st, f, args, all)
+	rows, err := sessionsToCount(ctx, a, st, f, args, all)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func showStats(ctx context.Context, a *App, f *flags, args []string, all, asJSON
 	}
 	rep := fold.Report()
 	if asJSON {
-		return a.json(rep)
+		return printJSON(a.Out, rep)
 	}
 	titles := map[string]string{}
 	for _, x := range rows {
@@ -65,8 +65,8 @@ func showStats(ctx context.Context, a *App, f *flags, args []string, all, asJSON
 	return nil
 }
 
-// chosen are the sessions to count, newest first.
-func statsOf(ctx context.Context, a *App, st event.Store, f *flags, args []string, all bool) ([]event.Row, error) {
+// sessionsToCount returns the sessions to count, newest first.
+func sessionsToCount(ctx context.Context, a *App, st event.Store, f *flags, args []string, all bool) ([]event.Row, error) {
 	if len(args) > 0 {
 		row, err := a.session(ctx, st, f, args)
 		if err != nil {

@@ -98,15 +98,15 @@ func (l *swarmLog) Apply(e event.Event) {
 	case event.Opened:
 		l.front, l.dir = b.Front, b.Dir
 	case event.Prompted:
-		l.landing = l.Ended != nil && b.Text == l.said()
+		l.landing = l.Ended != nil && b.Text == l.landingText()
 	case event.Ended:
 		l.written = l.written || l.landing && b.End == event.EndDone
 		l.landing = false
 	}
 }
 
-// said returns the name under which the log records the writing of the result.
-func (l *swarmLog) said() string { return "write the verified result of the swarm: " + l.Goal }
+// landingText returns the text under which the log records the writing of the result.
+func (l *swarmLog) landingText() string { return "write the verified result of the swarm: " + l.Goal }
 
 // swarmOf finds a swarm's log by a prefix of its id, or the newest one of a folder. One
 // that died before it had a plan is none.

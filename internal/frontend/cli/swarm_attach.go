@@ -43,7 +43,7 @@ func attachToSwarm(ctx context.Context, a *App, f *flags, args []string) error {
 	if shown, err := a.watchSwarm(ctx, f, id); shown || err != nil {
 		return err
 	}
-	ctx, stop := a.untilSignal(ctx)
+	ctx, stop := untilSignal(ctx, a.Signals)
 	defer stop()
 	st, _, err := a.store(ctx)
 	if err != nil {

@@ -45,13 +45,13 @@ func swarmCancelCommand(a *App) *cobra.Command {
 }
 
 func cancelSwarm(ctx context.Context, a *App, f *flags, args []string, keep bool) error {
-	ctx, stop := a.untilSignal(ctx)
+	ctx, stop := untilSignal(ctx, a.Signals)
 	defer stop()
 	id, l, err := a.lookAtSwarm(ctx, f, args)
 	if err != nil {
 		return err
 	}
-	home, err := a.swarmHome(id)
+	home, err := swarmHome(a.Env, id)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (r *swarmRun) cancelled(ctx context.Context) error {
 	if err := r.cancel(ctx, strings.TrimSpace(string(text)) == keepTrees); err != nil {
 		return err
 	}
-	if err := r.printSwarm(team.ReportOf(&r.log.Schedule), r.f.json); err != nil {
+	if err := printSwarm(r.Out, team.ReportOf(&r.log.Schedule), r.f.json); err != nil {
 		return err
 	}
 	r.say("cancelled: nothing was written to your files; " + treesLeft(r.home))

@@ -51,7 +51,7 @@ func (r *swarmRun) land(ctx context.Context) error {
 	if err != nil || len(ws) == 0 {
 		return err
 	}
-	cs, err := r.o.Coordination().Apply(ctx, setup.SwarmFront, r.log.said(), ws)
+	cs, err := r.o.Coordination().Apply(ctx, setup.SwarmFront, r.log.landingText(), ws)
 	if err != nil {
 		return fmt.Errorf("write the result to your files: %w", err)
 	}

@@ -54,7 +54,7 @@ tasks. The graph is checked, shown, and written to a file. Read it before
 }
 
 func planSwarm(ctx context.Context, a *App, f *planFlags, work string) error {
-	ctx, stop := a.untilSignal(ctx)
+	ctx, stop := untilSignal(ctx, a.Signals)
 	defer stop()
 	if strings.TrimSpace(work) == "" {
 		return usageError("say what is to be done: pawl swarm plan PROMPT")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -49,7 +50,7 @@ func swarmReportCommand(a *App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printSwarm(team.ReportOf(&l.Schedule), asJSON)
+			return printSwarm(a.Out, team.ReportOf(&l.Schedule), asJSON)
 		},
 	}
 	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
@@ -59,14 +60,14 @@ func swarmReportCommand(a *App) *cobra.Command {
 	return c
 }
 
-func (a *App) printSwarm(r team.Report, asJSON bool) error {
+func printSwarm(out io.Writer, r team.Report, asJSON bool) error {
 	if !asJSON {
-		_, err := fmt.Fprintln(a.Out, plain.Text(r.Markdown()))
+		_, err := fmt.Fprintln(out, plain.Text(r.Markdown()))
 		return err
 	}
 	b, err := json.Marshal(r)
 	if err == nil {
-		_, err = fmt.Fprintln(a.Out, string(b))
+		_, err = fmt.Fprintln(out, string(b))
 	}
 	return err
 }

@@ -93,9 +93,9 @@ type swarmRun struct {
 	talk *chat.Conversation
 }
 
-// swarm runs a new graph, or goes on with the swarm of f.resume.
+// runSwarm runs a new graph, or goes on with the swarm of f.resume.
 func runSwarm(ctx context.Context, a *App, f *swarmFlags, g *taskgraph.File) error {
-	ctx, stop := a.untilSignal(ctx)
+	ctx, stop := untilSignal(ctx, a.Signals)
 	defer stop()
 	r := &swarmRun{App: a, f: f}
 	var err error
@@ -152,7 +152,7 @@ func runSwarm(ctx context.Context, a *App, f *swarmFlags, g *taskgraph.File) err
 		r.say("go on with: pawl swarm resume " + r.o.ID())
 		return err
 	}
-	if err := a.printSwarm(team.ReportOf(&r.log.Schedule), f.json); err != nil {
+	if err := printSwarm(a.Out, team.ReportOf(&r.log.Schedule), f.json); err != nil {
 		return err
 	}
 	if r.log.Ended.Outcome != event.SwarmVerified {
@@ -185,12 +185,12 @@ func signalCode(name string) int {
 
 // untilSignal returns a context that ends on a signal, its cause an Interrupt.
 // The third signal ends the process.
-func (a *App) untilSignal(ctx context.Context) (context.Context, func()) {
+func untilSignal(ctx context.Context, signals func() <-chan string) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	if a.Signals == nil {
+	if signals == nil {
 		return ctx, func() { cancel(nil) }
 	}
-	in, over := a.Signals(), make(chan struct{})
+	in, over := signals(), make(chan struct{})
 	go func() {
 		for n := 1; ; n++ {
 			select {
@@ -210,7 +210,7 @@ func (a *App) untilSignal(ctx context.Context) (context.Context, func()) {
 // openTrees opens the store of the trees: outside pawl's own state, which no
 // worker may read.
 func (r *swarmRun) openTrees(ctx context.Context) error {
-	data, err := r.swarmHome(r.o.ID())
+	data, err := swarmHome(r.Env, r.o.ID())
 	if err != nil {
 		return err
 	}
@@ -237,19 +237,19 @@ func (r *swarmRun) openTrees(ctx context.Context) error {
 }
 
 // swarmHome returns the folder of a swarm's trees.
-func (a *App) swarmHome(id string) (string, error) {
-	data, err := a.dataHome()
+func swarmHome(env func(string) string, id string) (string, error) {
+	data, err := dataHome(env)
 	return filepath.Join(data, "pawl-swarms", id), err
 }
 
 // dataHome returns the folder of the workers' trees.
-func (a *App) dataHome() (string, error) {
-	data := a.Env("XDG_DATA_HOME")
+func dataHome(env func(string) string) (string, error) {
+	data := env("XDG_DATA_HOME")
 	if !filepath.IsAbs(data) {
-		if a.Env("HOME") == "" {
+		if env("HOME") == "" {
 			return "", fault.NewConfiguration("set HOME or XDG_DATA_HOME", "there is no place for the trees of workers")
 		}
-		data = filepath.Join(a.Env("HOME"), ".local", "share")
+		data = filepath.Join(env("HOME"), ".local", "share")
 	}
 	return data, nil
 }

@@ -93,7 +93,7 @@ func (r *swarmRun) onScreen(ctx context.Context, t *screenTerminal, conf setting
 }
 
 // watchSwarm shows a swarm that another process runs on the screen. It reports whether
-// it did: where there is no screen, or no process to follow, the log is read.
+// it did: without a screen, or a process to follow, the log is read.
 func (a *App) watchSwarm(ctx context.Context, f *flags, id string) (shown bool, err error) {
 	conf, paths, err := a.Settings()
 	if err != nil {

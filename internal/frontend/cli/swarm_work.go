@@ -102,7 +102,7 @@ func (r *swarmRun) work(ctx context.Context, j team.Job) (done team.Done, err er
 const mostRefers = 50
 
 // refers returns what later workers may need to know of this one's work: the files that
-// it changed, with its task and the first line of what it said.
+// it changed, with its task and the first line of its reply.
 func (w *swarmWatch) refers(reply string) []swarm.Reference {
 	said, _, _ := strings.Cut(strings.TrimSpace(reply), "\n")
 	note := "changed by the worker of task " + w.job.Task.ID

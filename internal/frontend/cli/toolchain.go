@@ -4,10 +4,10 @@ import "github.com/pawl-agent/pawl/internal/adapter/checks"
 
 // toolchains names the programs that check the project in the current folder:
 // its tests are the evidence for changes.
-func (a *App) toolchains() []finding {
+func toolchains(dir string) []finding {
 	var out []finding
-	for _, k := range checks.Toolchains(a.Dir) {
-		f := a.program(k.Program, "this project ("+k.File+") can not be checked without it", false)
+	for _, k := range checks.Toolchains(dir) {
+		f := findProgram(k.Program, "this project ("+k.File+") can not be checked without it", false)
 		if f.ok {
 			f.is += ", for the checks of this project (" + k.File + ")"
 		}

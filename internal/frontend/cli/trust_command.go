@@ -42,7 +42,7 @@ folder alone is trusted: not what is cloned into it or beside it.`,
 				}
 			}
 			if asJSON {
-				return a.json(reportOf(t, whole))
+				return printJSON(a.Out, reportOf(t, whole))
 			}
 			return nil
 		},
@@ -56,7 +56,7 @@ folder alone is trusted: not what is cloned into it or beside it.`,
 				return err
 			}
 			if asJSON {
-				return a.json(reportOf(t, whole))
+				return printJSON(a.Out, reportOf(t, whole))
 			}
 			showTrust(wrapped(a.Out, true), t, whole)
 			return nil
@@ -74,7 +74,7 @@ folder alone is trusted: not what is cloned into it or beside it.`,
 			case err != nil:
 				return err
 			case asJSON:
-				return a.json(map[string]any{"dir": t.Dir, "revoked": found})
+				return printJSON(a.Out, map[string]any{"dir": t.Dir, "revoked": found})
 			case !found:
 				return usageError("nothing was said of %s", t.Dir)
 			}

@@ -82,9 +82,9 @@ func fromOthers(found []folder.Setting) []string {
 }
 
 // examineOthers is the doctor's view of the same, with what to do.
-func (a *App) examineOthers() []finding {
+func examineOthers(dir string, env func(string) string) []finding {
 	var out []finding
-	for _, s := range folder.Others(a.Dir, a.Env("HOME")) {
+	for _, s := range folder.Others(dir, env("HOME")) {
 		is := map[folder.Use]string{folder.Read: "read", folder.Trusted: "used where the folder is trusted", folder.Ignored: "not used"}[s.Use]
 		out = append(out, finding{ok: s.Use != folder.Ignored || s.How == "", what: "other agents", is: s.Path + " is " + is, do: s.How})
 	}

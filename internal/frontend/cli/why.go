@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -59,7 +60,7 @@ func explain(ctx context.Context, a *App, f *flags, args []string, asJSON bool) 
 	broken := foldEvents(ctx, st, row.ID, fold.Apply)
 	found := fold.Findings()
 	if asJSON {
-		if err := a.json(struct {
+		if err := printJSON(a.Out, struct {
 			Session  string        `json:"session"`
 			Findings []why.Finding `json:"findings"`
 		}{row.ID, found}); err != nil {
@@ -100,9 +101,9 @@ func foldEvents(ctx context.Context, st event.Store, id string, apply func(event
 	return nil
 }
 
-// json prints one value for a program.
-func (a *App) json(v any) error {
-	e := json.NewEncoder(a.Out)
+// printJSON prints one value for a program.
+func printJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }

@@ -75,7 +75,7 @@ func checkLabels(labels []string) error {
 }
 
 func runWorker(ctx context.Context, a *App, f *workerFlags) (err error) {
-	ctx, stop := a.untilSignal(ctx)
+	ctx, stop := untilSignal(ctx, a.Signals)
 	defer stop()
 	home, err := workerHome(a)
 	if err != nil {
@@ -88,7 +88,7 @@ func runWorker(ctx context.Context, a *App, f *workerFlags) (err error) {
 	}
 	defer free()
 	say := func(line string) { fmt.Fprintln(a.Err, plain.Line(line)) }
-	nc, err := a.connect(&f.nats, say)
+	nc, err := connectNATS(a.Env, &f.nats, say)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func workerRun(a *App, f *workerFlags, h *leases.Held) *swarmRun {
 // workerHome makes the folder of this worker's trees: outside pawl's own state,
 // which no command may read.
 func workerHome(a *App) (string, error) {
-	data, err := a.dataHome()
+	data, err := dataHome(a.Env)
 	if err != nil {
 		return "", err
 	}
@@ -143,7 +143,7 @@ func workerHome(a *App) (string, error) {
 }
 
 // confinedWorker sees to it that what other machines send runs confined, unless
-// the person says otherwise, and returns the git that reads it. free ends it.
+// the person chose otherwise, and returns the git that reads it. free ends it.
 func confinedWorker(a *App, f *workerFlags, home string) (git *workspace.Git, free func(), err error) {
 	paths, err := settings.PathsFrom(a.Env)
 	if err != nil {

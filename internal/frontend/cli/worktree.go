@@ -214,7 +214,7 @@ func (w *worktree) make(ctx context.Context, root *os.Root) (told string, err er
 	if err := root.MkdirAll(worktrees, 0o777); err != nil {
 		return "", err
 	}
-	// The trees are no files of the project.
+	// The trees are not files of the project.
 	if f, err := root.OpenFile(path.Join(worktrees, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err == nil {
 		_, err = f.WriteString("*\n")
 		if err = errors.Join(err, f.Close()); err != nil {
