@@ -61,7 +61,7 @@ type Footprint struct {
 	Person bool
 	// Free: the call asks to run its command outside the sandbox.
 	Free bool
-	// Git is what git runs or reads of the workspace, as its configuration says.
+	// Git is what git runs or reads of the workspace by its configuration.
 	Git []GitUse
 	// Child: the call runs in a child session, whose own calls state what they
 	// touch. The rest of the footprint is empty.

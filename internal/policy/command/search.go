@@ -75,12 +75,6 @@ func SearchOf(name string, c shellsyntax.Command, line []shellsyntax.Command) (s
 	return p.search(c.Words[1:])
 }
 
-func grepSearch(args []shellsyntax.Word) (Search, bool) {
-	s := Search{Hidden: true, Ignored: true}
-	ok := s.grep(args)
-	return s, ok
-}
-
 func diffSearch(args []shellsyntax.Word) (s Search, ok bool) {
 	s = Search{Hidden: true, Ignored: true, Follow: true}
 	for _, a := range args {
@@ -88,19 +82,6 @@ func diffSearch(args []shellsyntax.Word) (s Search, ok bool) {
 		if !strings.HasPrefix(a.Text, "-") {
 			s.Dirs = append(s.Dirs, a)
 		}
-	}
-	return s, ok
-}
-
-func rgSearch(args []shellsyntax.Word) (s Search, ok bool) {
-	ok = s.rg(args)
-	return s, ok
-}
-
-func gitSearch(args []shellsyntax.Word) (s Search, ok bool) {
-	if sub := ParseGit(args); sub.Sub == "grep" {
-		s.Hidden = true
-		ok = s.gitGrep(sub.Args)
 	}
 	return s, ok
 }
@@ -147,8 +128,9 @@ func patternFirst(args []shellsyntax.Word, valued string) bool {
 	return true
 }
 
-// grep reads grep's arguments.
-func (s *Search) grep(args []shellsyntax.Word) (recursive bool) {
+// grepSearch reads grep's arguments.
+func grepSearch(args []shellsyntax.Word) (s Search, recursive bool) {
+	s = Search{Hidden: true, Ignored: true}
 	pattern := patternFirst(args, "efmABCdD")
 	for i := 0; i < len(args); i++ {
 		t := args[i].Text
@@ -175,7 +157,7 @@ func (s *Search) grep(args []shellsyntax.Word) (recursive bool) {
 					s.Dirs = append(s.Dirs, a)
 				}
 			}
-			return recursive
+			return s, recursive
 		case strings.HasPrefix(name, "--inc"):
 			s.only = append(s.only, next())
 		case strings.HasPrefix(name, "--exclude-d"):
@@ -204,20 +186,20 @@ func (s *Search) grep(args []shellsyntax.Word) (recursive bool) {
 			}
 		}
 	}
-	return recursive
+	return s, recursive
 }
 
-// rg reads ripgrep's arguments: it searches folders by itself and passes over
+// rgSearch reads ripgrep's arguments: it searches folders by itself and passes over
 // hidden and ignored files.
-func (s *Search) rg(args []shellsyntax.Word) bool {
+func rgSearch(args []shellsyntax.Word) (s Search, ok bool) {
 	if rgReadTwoWays(args) {
-		*s = Search{Hidden: true, Ignored: true, Follow: true, Dirs: []shellsyntax.Word{{Text: ".", Known: true}}}
+		s = Search{Hidden: true, Ignored: true, Follow: true, Dirs: []shellsyntax.Word{{Text: ".", Known: true}}}
 		for _, w := range args {
 			if !option(w) {
 				s.Dirs = append(s.Dirs, w)
 			}
 		}
-		return true
+		return s, true
 	}
 	pattern := patternFirst(args, rgValued)
 	var types []string
@@ -254,7 +236,7 @@ func (s *Search) rg(args []shellsyntax.Word) bool {
 			next()
 			pattern = false
 		case name == "--files" || name == "--type-list":
-			return false // names only
+			return s, false // names only
 		case name == "--hidden" || name == "--no-ignore" || strings.HasPrefix(name, "--unr"), strings.HasPrefix(name, "--no-ignore"):
 			s.Hidden, s.Ignored = true, true
 		case name == "--follow":
@@ -274,7 +256,7 @@ func (s *Search) rg(args []shellsyntax.Word) bool {
 	for _, t := range types {
 		s.only = append(s.only, ofType(t))
 	}
-	return true
+	return s, true
 }
 
 // rgValued are the letters of ripgrep's options that take a value.
@@ -341,8 +323,13 @@ func ofType(t string) string {
 	return "*"
 }
 
-// gitGrep reads git grep's arguments: tracked files, unless it is told otherwise.
-func (s *Search) gitGrep(args []shellsyntax.Word) bool {
+// gitSearch reads git grep's arguments: tracked files, unless it is told otherwise.
+func gitSearch(args []shellsyntax.Word) (s Search, ok bool) {
+	sub := ParseGit(args)
+	if sub.Sub != "grep" {
+		return s, false
+	}
+	args, s.Hidden = sub.Args, true
 	pattern, paths := patternFirst(args, "efABCmO"), false
 	for i := 0; i < len(args); i++ {
 		t := args[i].Text
@@ -371,7 +358,7 @@ func (s *Search) gitGrep(args []shellsyntax.Word) bool {
 			pattern = false
 		}
 	}
-	return true
+	return s, true
 }
 
 // fed is what find hands to a reader: files below the folders that it is given,
