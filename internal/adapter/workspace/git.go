@@ -89,10 +89,25 @@ func repository(dir string) string {
 	}
 }
 
-// files lists tracked and untracked files below dir that are not ignored,
-// relative to dir. Nested repositories come as folders, with a slash at the
+// files lists tracked and untracked files of a repository below dir that are not
+// ignored, relative to dir. Nested repositories come as folders, with a slash at the
 // end.
 func (g *Git) files(ctx context.Context, dir, repo string) ([]string, error) {
+	if rel, err := filepath.Rel(repo, dir); err == nil && rel != "." && repository(dir) != repo {
+		// In dir git would list another repository, which lies between.
+		below := filepath.ToSlash(rel) + "/"
+		out, err := g.Run(ctx, repo, nil, nil, "ls-files", "-z", "-c", "-o", "--exclude-standard", "--", ":(literal)"+below)
+		if err != nil {
+			return nil, err
+		}
+		var names []string
+		for name := range strings.SplitSeq(string(out), "\x00") {
+			if name, ok := strings.CutPrefix(name, below); ok {
+				names = append(names, name)
+			}
+		}
+		return names, nil
+	}
 	out, err := g.Run(ctx, dir, nil, nil, "ls-files", "-z", "-c", "-o", "--exclude-standard")
 	if err != nil {
 		return nil, err

@@ -63,6 +63,30 @@ func TestJudgeIsGits(t *testing.T) {
 	}
 }
 
+// A nested repository does not hide what the outer one tracks in it, also in a folder
+// about which git itself is asked. SPEC 19.1
+func TestTrackedInANestedRepository(t *testing.T) {
+	t.Parallel()
+	for name, rule := range map[string]string{"a rule that is known": "*.o\n", "a rule that git is asked about": "/x[a/b]/\n"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, root := open(t, map[string]string{"in/sp ace/.gitignore": rule, "in/sp ace/new.o": "x", "in/sp ace/[a]/b.txt": "x", "in/b.txt": "x"})
+			git0(t, root, "init", "-q")
+			git0(t, root, "add", "in/sp ace/.gitignore", "in/sp ace/[[]a]/b.txt")
+			git0(t, root, "init", "-q", "in")
+			put(t, filepath.Join(root, "in/.gitignore"), "*\n")
+			p, err := w.resolve(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := filesBelow(w, p)
+			if want := gitLists(t, w, root); err != nil || !slices.Equal(got, want) || !slices.Contains(got, "in/sp ace/.gitignore") {
+				t.Errorf("%v\ngit  %q\nours %q", err, want, got)
+			}
+		})
+	}
+}
+
 var judgedNames = []string{"a", "b", "a-b", "a.c", "x.o", "y.o", "out", "keep.o", "sp ace", "\xff"}
 
 func judged(t *testing.T, r *rand.Rand) {

@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -329,7 +330,11 @@ func (t *tree) do(worker int, x *task) error {
 	left, err := t.kept(x, in, entries)
 	if errors.Is(err, errAskGit) {
 		dir := filepath.Join(t.place.abs, filepath.FromSlash(x.at))
-		return t.ask(x.at, dir, repository(dir))
+		top := repository(dir)
+		if errors.Is(err, errAskOuter) {
+			top = filepath.Clean(strings.TrimSuffix(filepath.ToSlash(dir)+"/", x.judge.prefix))
+		}
+		return t.ask(x.at, dir, top)
 	}
 	if err != nil || left == nil {
 		return err
@@ -384,6 +389,10 @@ func (t *tree) split(worker int, x *task, in *folder, left []entry) {
 	}
 }
 
+// errAskOuter is an errAskGit about a folder that is the judge's repository's, also
+// where another repository lies between: what is tracked there is the outer one's.
+var errAskOuter = fmt.Errorf("%w: the outer repository", errAskGit)
+
 // kept returns those names of a folder that are not ignored; nil if it belongs to
 // another repository.
 func (t *tree) kept(x *task, in *folder, entries []entry) ([]entry, error) {
@@ -405,7 +414,7 @@ func (t *tree) kept(x *task, in *folder, entries []entry) ([]entry, error) {
 		}
 		with := *j
 		if with.rules = j.rules.With(j.prefix, "", text); with.set != nil && with.rules.odd() {
-			return nil, errAskGit
+			return nil, errAskOuter
 		}
 		j = &with
 	}
