@@ -58,7 +58,7 @@ func load(path string) (string, stamp, error) {
 		return "", stamp{}, err
 	}
 	if !st.Mode().IsRegular() {
-		return "", stamp{}, fmt.Errorf("%s is no regular file", path)
+		return "", stamp{}, fmt.Errorf("%s is not a regular file", path)
 	}
 	if st.Size() > documentLimit {
 		return "", stamp{}, fmt.Errorf("%s has %d bytes: language servers are shown files of up to %d", path, st.Size(), documentLimit)

@@ -289,7 +289,7 @@ func (d *drafts) change(ch documentChange) error {
 func (d *drafts) at(uri string) (*draft, error) {
 	path, ok := fromURI(uri)
 	if !ok || !within(d.s.opt.Root, path) {
-		return nil, fmt.Errorf("the server would change %s, which is no file of the workspace: nothing is changed", uri)
+		return nil, fmt.Errorf("the server would change %s, which is not a file of the workspace: nothing is changed", uri)
 	}
 	if f := d.files[path]; f != nil {
 		return f, nil

@@ -322,7 +322,7 @@ func readable(c process.Confine, program string) process.Confine {
 // launch starts a server and makes the handshake.
 func (s *Servers) launch(ctx context.Context, srv *Server, root string) (*client, error) {
 	if srv.Runs && !s.opt.Trusted(srv.Name) {
-		return nil, fmt.Errorf("%w: %s would run what the project says", errUntrusted, srv.Name)
+		return nil, fmt.Errorf("%w: %s would run code of the project", errUntrusted, srv.Name)
 	}
 	argv, err := s.program(srv, root)
 	if err != nil {

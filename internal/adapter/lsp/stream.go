@@ -26,7 +26,7 @@ const (
 var (
 	errHuge   = errors.New("the server sent a message of over 64 MB")
 	errFrames = errors.New("the server does not speak the protocol: what it sends has no Content-Length")
-	errBad    = errors.New("the server does not speak the protocol: its messages are no JSON-RPC")
+	errBad    = errors.New("the server does not speak the protocol: its messages are not JSON-RPC")
 	errUnread = errors.New("the server does not read what it is sent")
 	errClosed = errors.New("the connection to the server is closed")
 )

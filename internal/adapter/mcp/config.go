@@ -289,7 +289,7 @@ func problem(s *Server, missing []string) string {
 	return ""
 }
 
-var errAddress = errors.New("its address is no http or https address without credentials")
+var errAddress = errors.New("its address must be an http or https address without credentials")
 
 func address(s string) (*url.URL, error) {
 	u, err := url.Parse(s)

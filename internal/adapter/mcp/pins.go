@@ -15,9 +15,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// Pins stores what was accepted of servers (SPEC 16.13): a file for each, named
-// by the server's name and how it is started. So tools are known without
-// starting anything.
+// Pins stores the tools and prompts of servers that a person accepted (SPEC 16.13): a
+// file for each server, named by the server's name and its command or address. So tools
+// are known without starting anything.
 type Pins struct {
 	// Dir is the folder; "" keeps nothing beyond this process.
 	Dir string
@@ -66,7 +66,7 @@ func (p Pins) key(srv Server) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Of returns what was accepted of a server, nil for nothing.
+// Of returns what a person accepted of a server, nil if nothing.
 func (p Pins) Of(srv Server) (*Accepted, error) {
 	key := p.key(srv)
 	p.mu.Lock()
@@ -104,7 +104,7 @@ func (p Pins) Keep(srv Server, l listed) (*Accepted, error) {
 		return nil, err
 	}
 	if len(raw) > maxPin {
-		return nil, fmt.Errorf("it says %d KB of its tools, more than %d", len(raw)>>10, maxPin>>10)
+		return nil, fmt.Errorf("its list of tools has %d KB, more than %d", len(raw)>>10, maxPin>>10)
 	}
 	key := p.key(srv)
 	p.mu.Lock()
@@ -119,7 +119,7 @@ func (p Pins) Keep(srv Server, l listed) (*Accepted, error) {
 	return a, atomicfile.Write(filepath.Join(p.Dir, key+".json"), raw, 0o600)
 }
 
-// Forget removes what was accepted of a server.
+// Forget removes everything that a person accepted of a server.
 func (p Pins) Forget(srv Server) error {
 	key := p.key(srv)
 	p.mu.Lock()

@@ -123,7 +123,7 @@ func (s *Servers) Say(ctx context.Context, prompt Prompt, words string) (text st
 			return s.hide(text), images, nil
 		}
 	}
-	return "", nil, fmt.Errorf("the MCP server %s gives no prompt: %s", prompt.Server, cut(s.hide(err.Error()), 1000))
+	return "", nil, fmt.Errorf("the MCP server %s did not return the prompt: %s", prompt.Server, cut(s.hide(err.Error()), 1000))
 }
 
 // within asks a server, which may ignore that nobody waits any more.
@@ -264,8 +264,8 @@ func offersResources(c *conn) bool {
 	return init != nil && init.Capabilities != nil && init.Capabilities.Resources != nil
 }
 
-// Complete lists what a mention that begins so may become: the resources that
-// are known, of servers that are. It starts nothing.
+// Complete lists the known resources of known servers whose mention begins with a text.
+// It starts nothing.
 func (s *Servers) Complete(begin string) []string {
 	const most = 50
 	var out []string

@@ -28,7 +28,7 @@ func shown(raw json.RawMessage) (json.RawMessage, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		top = map[string]json.RawMessage{}
 	} else if json.Unmarshal(raw, &top) != nil {
-		return nil, errors.New("its schema is no object")
+		return nil, errors.New("its schema is not an object")
 	}
 	var typ string
 	if t := top["type"]; t != nil && (json.Unmarshal(t, &typ) != nil || typ != "object") {

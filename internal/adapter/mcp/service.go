@@ -48,7 +48,7 @@ func (a *signin) serve(ctx context.Context, req *http.Request, resp *http.Respon
 	}
 	t, err := tokens.Token()
 	if err != nil {
-		return fmt.Errorf("%s gives no token for the client %s: %w", o.Issuer, o.ClientID, err)
+		return fmt.Errorf("%s did not issue a token for the client %s: %w", o.Issuer, o.ClientID, err)
 	}
 	a.use(&Grant{URL: a.srv.URL, Access: t.AccessToken, Expires: t.Expiry})
 	return nil

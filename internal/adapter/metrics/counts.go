@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/stats"
 )
 
-// Counts counts what happens since the process began. The zero value is ready;
+// Counts counts events since the start of the process. The zero value is ready;
 // it is not safe for concurrent use.
 type Counts struct {
 	stats    stats.Fold

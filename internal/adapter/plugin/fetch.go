@@ -187,7 +187,7 @@ func (r *repository) contents(ctx context.Context, of []entry) ([][]byte, error)
 	for _, e := range of {
 		head, rest, ok := bytes.Cut(out, []byte("\n"))
 		if !ok || string(head) != fmt.Sprintf("%s blob %d", e.id, e.size) || int64(len(rest)) <= e.size {
-			return nil, fmt.Errorf("git gives %.80q for %s", head, e.path)
+			return nil, fmt.Errorf("git returned %.80q for %s", head, e.path)
 		}
 		all, out = append(all, rest[:e.size]), rest[e.size+1:]
 	}

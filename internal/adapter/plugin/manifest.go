@@ -84,7 +84,7 @@ func readManifest(read func(string) ([]byte, error), entry json.RawMessage) (m M
 	raw, err := read(manifestFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && entry == nil:
-		return m, fmt.Errorf("it is no plugin: it has no %s", manifestFile)
+		return m, fmt.Errorf("it is not a plugin: it has no %s", manifestFile)
 	case err == nil:
 		if err := m.add(read, manifestFile, raw); err != nil {
 			return m, err

@@ -100,7 +100,7 @@ func (r *repository) market(ctx context.Context, folder string) (*market, error)
 		return nil, nil
 	}
 	if e := r.tree[i]; e.size > 1<<20 || checkEntry(e, e.path) != nil {
-		return nil, fmt.Errorf("%s is no regular file of at most 1 MB", marketFile)
+		return nil, fmt.Errorf("%s is not a regular file of at most 1 MB", marketFile)
 	}
 	text, err := r.contents(ctx, r.tree[i:i+1])
 	if err != nil {
@@ -171,7 +171,7 @@ func sourceOf(raw json.RawMessage, from Source, root string) (at Source, here bo
 	switch o.Source {
 	case "github":
 		if !shorthand().MatchString(o.Repo) {
-			return at, false, fmt.Errorf("%.80q is no repository of GitHub", o.Repo)
+			return at, false, fmt.Errorf("%.80q is not a repository of GitHub", o.Repo)
 		}
 		at.From = "https://github.com/" + o.Repo
 	case "url", "git-subdir":
@@ -195,7 +195,7 @@ func sourceOf(raw json.RawMessage, from Source, root string) (at Source, here bo
 	return at, false, errors.Join(err, checkAddress(at.From))
 }
 
-// Update fetches what an installed plugin is by now, at the same place.
+// Update fetches the present version of an installed plugin from its repository.
 func (s Store) Update(ctx context.Context, g Git, p Plugin) (*Fetched, error) {
 	from := Source{From: p.From, Ref: p.Ref, Folder: p.Folder}
 	name := ""

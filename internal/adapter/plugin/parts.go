@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -20,7 +21,7 @@ import (
 // RootVars are the names under which hooks and servers know the plugin's folder.
 var RootVars = []string{"CLAUDE_PLUGIN_ROOT", "PAWL_PLUGIN_ROOT"}
 
-// Set is what of a plugin runs, each with its part.
+// Set is the hooks and servers of plugins, each with its part for trust.
 type Set struct {
 	Hooks     []hook.Rule
 	HookParts []trust.Part // of Hooks
@@ -31,7 +32,7 @@ type Set struct {
 // All returns the parts of hooks and servers.
 func (s Set) All() []trust.Part { return slices.Concat(s.HookParts, s.Parts) }
 
-// Set reads what of an installed plugin runs, with its files as they are now.
+// Set reads the hooks and servers of an installed plugin, with its present files.
 func (p Plugin) Set() (Set, error) {
 	root, err := os.OpenRoot(p.Root)
 	if err != nil {
@@ -48,23 +49,26 @@ func (p Plugin) Set() (Set, error) {
 			return err
 		}
 		st, err := d.Info()
-		if err != nil || !st.Mode().IsRegular() {
-			return fmt.Errorf("%s is no regular file: %w", name, err)
+		if err != nil {
+			return err
+		}
+		if !st.Mode().IsRegular() {
+			return fmt.Errorf("%s is not a regular file", name)
 		}
 		if total += st.Size(); total > maxBytes || len(files) == maxFiles {
-			return fmt.Errorf("there is more than was installed")
+			return errors.New("it has more files or larger ones than a plugin may have")
 		}
 		text, err := root.ReadFile(name)
 		files = append(files, file{name, text, st.Mode()&0o111 != 0})
 		return err
 	})
 	if err != nil {
-		return Set{}, fmt.Errorf("the plugin %s is not as it was installed: %w", p.Name, err)
+		return Set{}, fmt.Errorf("the plugin %s was changed after it was installed: %w; remove it and add it again", p.Name, err)
 	}
 	return set(p.Name, p.Root, p.Manifest, files)
 }
 
-// Set reads what of a plugin would run.
+// Set reads the hooks and servers of a plugin that is not installed yet.
 func (f *Fetched) Set() (Set, error) { return set(f.Name, "", f.Manifest, f.files) }
 
 func set(name, root string, m Manifest, files []file) (out Set, err error) {

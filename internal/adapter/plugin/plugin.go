@@ -29,7 +29,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
-// Record is what is known of an installed plugin.
+// Record is the stored description of an installed plugin.
 type Record struct {
 	Name   string    `json:"name"`
 	From   string    `json:"from"`             // address or path of the repository
@@ -43,7 +43,7 @@ type Record struct {
 	Entry json.RawMessage `json:"entry,omitempty"`
 }
 
-// Plugin is one that is installed.
+// Plugin is an installed plugin.
 type Plugin struct {
 	Record
 	Manifest
@@ -160,8 +160,8 @@ func (s Store) sweep(name string, but ...string) error {
 	return err
 }
 
-// Install writes what was fetched, and then the record. The version before is
-// left until the next update, since a session may run it.
+// Install writes the fetched files, and then the record. The former version stays until
+// the next update, since a session may run it.
 func (s Store) Install(f *Fetched, now time.Time) (Plugin, error) {
 	f.Time = now.UTC().Truncate(time.Second)
 	p := Plugin{Record: f.Record, Manifest: f.Manifest, Root: s.root(f.Record)}

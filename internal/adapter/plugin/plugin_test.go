@@ -277,7 +277,7 @@ func TestHostileRepositories(t *testing.T) {
 		}},
 		{"too much", "16 MB", func(w *world) { w.commit(manifestFile, manifest, "big", strings.Repeat("x", maxBytes)) }},
 		{"too deep", "no path", func(w *world) { w.commit(manifestFile, manifest, strings.Repeat("d/", maxDeep)+"f", "x") }},
-		{"no plugin", "it is no plugin", func(w *world) { w.commit("README.md", "x") }},
+		{"no plugin", "it is not a plugin", func(w *world) { w.commit("README.md", "x") }},
 		{"nothing", "", func(*world) {}},
 		{"a name that leads up in the manifest", "can not be a plugin's name", func(w *world) { w.commit(manifestFile, `{"name": "../../x"}`) }},
 		{"a name of a file", "can not be a plugin's name", func(w *world) { w.commit(manifestFile, `{"name": "x.json"}`) }},
@@ -300,7 +300,7 @@ func TestHostileRepositories(t *testing.T) {
 		{"a list with an option as host", "neither a folder nor the address", func(w *world) {
 			w.commit(marketFile, `{"plugins": [{"name": "x", "source": {"source": "url", "url": "ssh://-oProxyCommand=touch/x"}}]}`)
 		}},
-		{"a list with an option as branch", "no branch, tag or commit", func(w *world) {
+		{"a list with an option as branch", "not a branch, tag or commit", func(w *world) {
 			w.commit(marketFile, `{"plugins": [{"name": "x", "source": {"source": "github", "repo": "a/b", "ref": "--upload-pack=x"}}]}`)
 		}},
 		{"a list of packages", "git repositories", func(w *world) {

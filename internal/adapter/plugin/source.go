@@ -71,7 +71,7 @@ func cutRef(text string) (from, ref string) {
 // checkRef returns an error if a text is not a valid name of a branch, tag or commit.
 func checkRef(ref string) error {
 	if !validRef().MatchString(ref) || strings.Contains(ref, "..") || strings.Contains(ref, "//") || strings.HasSuffix(ref, "/") || strings.HasSuffix(ref, ".lock") {
-		return fmt.Errorf("%.80q is no branch, tag or commit", ref)
+		return fmt.Errorf("%.80q is not a branch, tag or commit", ref)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func checkEntry(e entry, p string) error {
 	case e.mode == "160000":
 		return fmt.Errorf("%q is a submodule, and submodules are not fetched", p)
 	case e.kind != "blob" || e.mode != "100644" && e.mode != "100755":
-		return fmt.Errorf("%q is no regular file (%s %s)", p, e.kind, e.mode)
+		return fmt.Errorf("%q is not a regular file (%s %s)", p, e.kind, e.mode)
 	}
 	return checkPath(p)
 }

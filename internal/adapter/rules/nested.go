@@ -62,8 +62,8 @@ const (
 	goneNote     = "[The project's rules are gone: those before are no longer in force.]"
 )
 
-// Note is what is appended to a conversation for rules met below the
-// workspace, "" for none.
+// Note returns the text that is appended to a conversation for rules in subfolders of
+// the workspace, "" for none.
 func (s Set) Note() string {
 	if s.Text == "" {
 		return ""

@@ -38,7 +38,7 @@ func (s *Settings) checkChecks() error {
 		}
 		for _, p := range c.Paths {
 			if !doublestar.ValidatePattern(p) {
-				return fmt.Errorf("checks[%d]: %q is no pattern", i, p)
+				return fmt.Errorf("checks[%d]: %q is not a valid pattern", i, p)
 			}
 		}
 	}

@@ -35,7 +35,7 @@ func TestConfigSet(t *testing.T) {
 		{"budget.usd", "much", "", "takes a number and not a string"},
 		{"budget", "5", "", "takes an object"},
 		{"progress.stuck_threshold", "-1", "", "progress"},
-		{"retry_for", "soon", "", "no time to try again"},
+		{"retry_for", "soon", "", "not a duration for retries"},
 		{"", "x", "", "no such key"},
 		{"a..b", "x", "", "no such key"},
 		{`models."x`, "1", "", "not closed"},

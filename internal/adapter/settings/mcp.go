@@ -19,7 +19,7 @@ func (p Paths) MCP() string { return filepath.Join(p.Config, "mcp.json") }
 // Pins is the folder with the accepted descriptions of MCP servers.
 func (p Paths) Pins() string { return filepath.Join(p.State, "mcp") }
 
-// Tokens is the folder of what MCP servers granted.
+// Tokens is the folder with the tokens of MCP servers.
 func (p Paths) Tokens() string { return filepath.Join(p.State, "mcp-tokens") }
 
 // ReadServers reads a file of MCP servers; nil where there is none.

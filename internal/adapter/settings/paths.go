@@ -56,7 +56,7 @@ func (p Paths) Plugins() string { return filepath.Join(p.Data, "plugins") }
 // Database is the file of the session log.
 func (p Paths) Database() string { return filepath.Join(p.State, "pawl.db") }
 
-// Swarms is the file of what swarms store besides their logs.
+// Swarms is the file for the data of swarms that is not in their logs.
 func (p Paths) Swarms() string { return filepath.Join(p.State, "swarms.db") }
 
 // Grants is the file of the permissions given for always.

@@ -248,7 +248,7 @@ func RetryFor(said string) (time.Duration, error) {
 	d, err := time.ParseDuration(said)
 	switch {
 	case err != nil || d < 0:
-		return 0, fmt.Errorf("%q is no time to try again for: give one such as 90s, 10m or 2h, or 0", said)
+		return 0, fmt.Errorf("%q is not a duration for retries: use one such as 90s, 10m or 2h, or 0", said)
 	case d == 0:
 		return -1, nil
 	}
@@ -277,7 +277,7 @@ func readSmall(path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !st.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file", path)
+		return nil, fmt.Errorf("%s is not a regular file", path)
 	case st.Size() > maxConfig:
 		return nil, fmt.Errorf("%s is longer than %d bytes", path, maxConfig)
 	}

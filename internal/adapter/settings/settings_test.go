@@ -107,7 +107,7 @@ func TestChecks(t *testing.T) {
 		`{"autofix": {"attempts": -1}}`:                         "autofix.attempts is -1",
 		`{"autofix": {"timeout_seconds": 601}}`:                 "autofix.timeout_seconds is 601",
 		`{"checks": [{"name": "x"}]}`:                           "checks[0] has no command",
-		`{"checks": [{"command": "x", "paths": ["a", "[a"]}]}`:  "checks[0]: \"[a\" is no pattern",
+		`{"checks": [{"command": "x", "paths": ["a", "[a"]}]}`:  "checks[0]: \"[a\" is not a valid pattern",
 		`{"checks": [{"command": "x", "pathes": ["a", "[a"]}]}`: "pathes",
 	} {
 		p, dir := Paths{Config: t.TempDir()}, t.TempDir()

@@ -128,7 +128,7 @@ func (t Trust) read(name string) (*trust.Entry, error) {
 	case err != nil:
 		return nil, bad(err)
 	case !st.Mode().IsRegular():
-		return nil, bad(errors.New("it is no regular file"))
+		return nil, bad(errors.New("it is not a regular file"))
 	case st.Mode().Perm()&0o022 != 0 && runtime.GOOS != "windows": // permission bits have no meaning there
 		return nil, bad(errors.New("others may write it"))
 	case st.Size() > 4<<20:

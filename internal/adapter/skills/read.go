@@ -2,10 +2,10 @@
 // by name and reads when it needs one, and custom commands, which a person
 // types (SPEC 17.4).
 //
-// They are only text, like rules: nothing of them is executed here, and no
-// field grants a session more rights: allowed-tools only takes some (tools.go). Files are read within their folder,
-// regular ones of limited size; unreadable ones are left out with a warning.
-// Earlier folders win.
+// They are only text, like rules: nothing of them is executed here, and no field grants
+// a session more rights (allowed-tools only removes some, tools.go). Only regular files
+// of limited size within their folder are read; unreadable ones are left out with a
+// warning. Earlier folders win.
 package skills
 
 import (
@@ -111,7 +111,7 @@ func read(root *os.Root, p string) (string, error) {
 	case err != nil:
 		return "", err
 	case !st.Mode().IsRegular():
-		return "", errors.New("it is no regular file")
+		return "", errors.New("it is not a regular file")
 	case st.Size() > maxFile:
 		return "", fmt.Errorf("it is longer than %d KB", maxFile>>10)
 	}

@@ -34,7 +34,7 @@ func (s file) allowed() Allowed {
 		for _, e := range v {
 			t, ok := e.(string)
 			if !ok {
-				return s.bad(fmt.Errorf("%v is no permission rule", e))
+				return s.bad(fmt.Errorf("%v is not a permission rule", e))
 			}
 			texts = append(texts, t)
 		}

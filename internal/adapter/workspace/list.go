@@ -270,8 +270,8 @@ func (w *Workspace) ignoredIn(ctx context.Context, p place, entries []fs.DirEntr
 	}, nil
 }
 
-// Entry returns what List shows of a path, which is not followed if it is a link.
-// What is in an ignored folder is ignored, unless git tracks it.
+// Entry returns List's entry for a path. It does not follow a link. A file in an ignored
+// folder is ignored, unless git tracks it.
 func (w *Workspace) Entry(ctx context.Context, name string) (tool.Entry, error) {
 	p, err := w.resolveTo(name, true)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 func onSocket(c net.Conn, do func(fd int) error) error {
 	s, ok := c.(syscall.Conn)
 	if !ok {
-		return errors.New("it is no socket")
+		return errors.New("it is not a socket")
 	}
 	raw, err := s.SyscallConn()
 	if err != nil {

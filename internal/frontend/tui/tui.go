@@ -1,17 +1,16 @@
-// Package tui is the screen: a conversation on a terminal that shows what
-// happens as it happens, and takes what a person types meanwhile.
+// Package tui is the screen: a conversation on a terminal that is drawn while it happens,
+// with a prompt in which a person can type at any time.
 //
-// It is inline and append-only. What is finished goes to the terminal's own
-// scrollback, where it is searched and copied as everything else there, and is
-// never touched again; below it is a live area of a few rows: what is on its
-// way, what is asked, what is typed, and a line of status. The alternate screen
-// is for what is modal. See ADR 011 and doc/screen.md.
+// It is inline and append-only. Finished blocks go to the terminal's own scrollback, where
+// they can be searched and copied, and are never touched again. Below them is a live area
+// of a few rows: open blocks, the question, the prompt, and a status line. Modal views use
+// the alternate screen. See ADR 011 and doc/screen.md.
 //
 // The rules are: it draws blocks of package chat and nothing else, so a session
 // that is opened again looks as it did; everything that a person does is a call
 // of chat.Conversation. It writes only where something changed: at rest it
-// writes nothing and no timer runs. What comes from a model, a tool or a file
-// was sanitised by chat; colours are its own.
+// writes nothing and no timer runs. Package chat has sanitised the text of models, tools
+// and files; the colours are tui's own.
 //
 // Where to look: tui.go is the loop, frame.go what a frame is made of, renderer.go
 // and cards.go what is final, input.go and question.go the keys, status.go the

@@ -323,7 +323,7 @@ func TestLies(t *testing.T) {
 		"no-such-bundle": {"bundle", func(context.Context, *leases.Held) leases.Result {
 			return leases.Result{Commit: strings.Repeat("a", 40), Bundle: strings.Repeat("b", 64)}
 		}},
-		"a-path-as-bundle": {"no name of a bundle", func(context.Context, *leases.Held) leases.Result {
+		"a-path-as-bundle": {"not the name of a bundle", func(context.Context, *leases.Held) leases.Result {
 			return leases.Result{Commit: "x", Bundle: "../../etc/passwd"}
 		}},
 		"the-base-as-result": {"refused", func(_ context.Context, held *leases.Held) leases.Result {

@@ -60,7 +60,7 @@ func put(ctx context.Context, objects jetstream.ObjectStore, path string) (name 
 // has another hash or is longer than max.
 func get(ctx context.Context, objects jetstream.ObjectStore, name string, max int64) (io.ReadCloser, error) {
 	if b, err := hex.DecodeString(name); err != nil || len(b) != sha256.Size {
-		return nil, fmt.Errorf("%w: %.80q is no name of a bundle", ErrRefused, name)
+		return nil, fmt.Errorf("%w: %.80q is not the name of a bundle", ErrRefused, name)
 	}
 	info, err := objects.GetInfo(ctx, name)
 	if err != nil {
@@ -92,10 +92,10 @@ func (c *checked) Read(p []byte) (int, error) {
 	n, err := c.in.Read(p)
 	c.sum.Write(p[:n])
 	if c.left -= int64(n); c.left < 0 {
-		return 0, fmt.Errorf("%w: the bundle %.12s is longer than it says", ErrRefused, c.name)
+		return 0, fmt.Errorf("%w: the bundle %.12s is longer than announced", ErrRefused, c.name)
 	}
 	if errors.Is(err, io.EOF) && hex.EncodeToString(c.sum.Sum(nil)) != c.name {
-		return n, fmt.Errorf("%w: the bundle %.12s holds something else than its name says", ErrRefused, c.name)
+		return n, fmt.Errorf("%w: the content of the bundle %.12s does not match its name", ErrRefused, c.name)
 	}
 	return n, err
 }

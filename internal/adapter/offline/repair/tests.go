@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Tests finds the failing tests of a module and tries to repair what they
+// Tests finds the failing tests of a module and tries to repair the code that they
 // test. The error is ErrHands, or that the module cannot be read; everything
 // else is an Outcome.
 func Tests(h Hands, opt Options) (Report, error) {

@@ -90,7 +90,7 @@ func (c *Credentials) Renew() bool {
 	return was
 }
 
-// Secrets returns what was used last.
+// Secrets returns the keys that were used last.
 func (c *Credentials) Secrets() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -139,7 +139,7 @@ func domain(region string) string {
 	return "amazonaws.com"
 }
 
-// Address returns the address of Bedrock in a region; ok is false for what is no
+// Address returns the address of Bedrock in a region; ok is false if it is not a
 // region.
 func Address(region string) (address string, ok bool) {
 	return "https://bedrock-runtime." + region + "." + domain(region), plain(region)

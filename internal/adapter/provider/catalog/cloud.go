@@ -181,7 +181,7 @@ func (c *Choice) onBedrock(w Want) error {
 	}
 	base, ok := bedrock.Address(region)
 	if !ok {
-		return fault.NewConfiguration("set AWS_REGION to a region, for example us-east-1", "%q is no region of AWS", region)
+		return fault.NewConfiguration("set AWS_REGION to a region, for example us-east-1", "%q is not a region of AWS", region)
 	}
 	if c.BaseURL, c.URLName = address(c.row, w.Env); c.BaseURL == "" {
 		c.BaseURL = base
@@ -206,7 +206,7 @@ func (c *Choice) onVertex(w Want) error {
 	}
 	base, ok := vertex.Address(at.Region)
 	if !ok {
-		return fault.NewConfiguration("set CLOUD_ML_REGION to a region, for example global or us-east5", "%q is no region of Google Cloud", at.Region)
+		return fault.NewConfiguration("set CLOUD_ML_REGION to a region, for example global or us-east5", "%q is not a region of Google Cloud", at.Region)
 	}
 	if c.BaseURL, c.URLName = address(c.row, w.Env); c.BaseURL == "" {
 		c.BaseURL = base

@@ -50,7 +50,7 @@ func TestClouds(t *testing.T) {
 		{"no maker of ours", "bedrock/openai.gpt-oss-120b-1:0", []string{aws}, "bedrock/openai.gpt-oss-120b-1:0", "openai-chat-completions", ""},
 		{"the profile's region", "bedrock", []string{"AWS_CONFIG_FILE=" + dir + "/config"}, "bedrock/eu.anthropic.claude-sonnet-5-5", "anthropic-messages", "https://bedrock-runtime.eu-central-1.amazonaws.com"},
 		{"no region", "bedrock", []string{nobody}, "AWS_REGION", "", ""},
-		{"a region that is a host", "bedrock", []string{"AWS_REGION=x.evil.example/"}, "no region of AWS", "", ""},
+		{"a region that is a host", "bedrock", []string{"AWS_REGION=x.evil.example/"}, "not a region of AWS", "", ""},
 		{"a gateway", "bedrock", []string{aws, "ANTHROPIC_BEDROCK_BASE_URL=http://gw:1/bedrock/"}, "bedrock/us.anthropic.claude-sonnet-5-5", "anthropic-messages", "http://gw:1/bedrock"},
 		{"another name", "aws/anthropic.claude-opus-4-6-v1", []string{aws}, "bedrock/anthropic.claude-opus-4-6-v1", "anthropic-messages", ""},
 		{"pawl's variable first", "", []string{"CLAUDE_CODE_USE_BEDROCK=1", aws, "PAWL_MODEL=offline"}, "offline", "offline", ""},
@@ -63,7 +63,7 @@ func TestClouds(t *testing.T) {
 		{"the file's project", "vertex/gemini-2.5-pro", []string{"GOOGLE_APPLICATION_CREDENTIALS=" + dir + "/adc.json"}, "vertex/gemini-2.5-pro", "google-generate-content", ""},
 		{"no project", "vertex", []string{"HOME=" + dir}, "GOOGLE_CLOUD_PROJECT", "", ""},
 		{"others", "vertex/meta/llama-4-maas", []string{gcp}, "vertex/meta/llama-4-maas", "openai-chat-completions", ""},
-		{"a region that is none", "vertex", []string{gcp, "CLOUD_ML_REGION=a.b/"}, "no region of Google", "", ""},
+		{"a region that is none", "vertex", []string{gcp, "CLOUD_ML_REGION=a.b/"}, "not a region of Google", "", ""},
 
 		{"foundry", "", []string{"CLAUDE_CODE_USE_FOUNDRY=1", "ANTHROPIC_FOUNDRY_API_KEY=k", "ANTHROPIC_FOUNDRY_RESOURCE=Corp"}, "foundry/claude-sonnet-5-5", "anthropic-messages", "https://corp.services.ai.azure.com/anthropic"},
 		{"foundry without a key", "foundry", []string{"ANTHROPIC_FOUNDRY_RESOURCE=corp"}, "needs a key", "", ""},

@@ -2,8 +2,8 @@ package lax
 
 import "net/http"
 
-// Charge is what hosts that follow OpenAI report of a reply's price, to be
-// embedded in their usage object.
+// Charge has the fields of a reply's price in the usage object of hosts that follow
+// OpenAI. It is embedded in their usage types.
 type Charge struct {
 	Ticks  Int   `json:"cost_in_usd_ticks"` // x.ai
 	Cost   Float `json:"cost"`

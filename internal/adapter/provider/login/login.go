@@ -1,9 +1,9 @@
-// Package login gets a key of a provider by signing in with a browser, where the provider
-// publishes that other programs may (OpenRouter's OAuth with PKCE), and knows what a person does
-// elsewhere.
+// Package login gets a key of a provider by signing in with a browser, if the provider
+// offers that to other programs (OpenRouter's OAuth with PKCE). For every other provider
+// it knows how a person gets a key.
 //
-// It promises that the code that comes back is of use only to this process (S256),
-// that an answer counts only at an address that nobody can guess, and that neither code nor key is
+// It promises that only this process can use the code that comes back (S256), that only
+// an answer at an address that nobody can guess counts, and that neither code nor key is
 // part of an error.
 package login
 
@@ -172,7 +172,7 @@ func plausible(key string) bool {
 	return true
 }
 
-// Key reads a key that a person typed or piped in; ok is false for what can be none.
+// Key reads a key that a person typed or piped in; ok is false if it cannot be a key.
 func Key(typed string) (key string, ok bool) {
 	key = strings.TrimSpace(typed)
 	return key, plausible(key)

@@ -357,8 +357,8 @@ func (a *API) result(r llm.Result, mark bool) []byte {
 	return append(b, '}')
 }
 
-// Fit returns the id itself if the host accepts it, else one that it accepts,
-// which is always the same for the same id.
+// Fit returns the id itself if the host accepts it, else an acceptable one. The same id
+// always becomes the same one.
 func (r IDRule) Fit(id string) string {
 	if r.Max == 0 || r.accepts(id) {
 		return id

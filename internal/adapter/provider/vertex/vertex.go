@@ -26,7 +26,7 @@ type Place struct{ Project, Region string }
 // Global is the region of no place.
 const Global = "global"
 
-// Address returns the address of a region; ok is false for what is not a region.
+// Address returns the address of a region; ok is false if it is not a region.
 func Address(region string) (address string, ok bool) {
 	ok = region != "" && len(region) < 40 && strings.Trim(region, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 	switch region {

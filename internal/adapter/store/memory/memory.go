@@ -143,7 +143,7 @@ func (t *session) at(seq int64) record {
 	return t.events[seq-base-1]
 }
 
-// Read yields events; see event.Log. It yields what was stored when it began.
+// Read yields events; see event.Log. It yields the events that were stored when it began.
 func (s *Store) Read(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		last := int64(-1)

@@ -31,7 +31,7 @@ const (
 // span is a run of events of one stored session: sequence numbers after from up to to.
 type span struct{ num, from, to int64 }
 
-// Read yields events; see event.Log. It yields what was stored when it began.
+// Read yields events; see event.Log. It yields the events that were stored when it began.
 func (s *Store) Read(ctx context.Context, session string, after int64) iter.Seq2[event.Event, error] {
 	return s.read(ctx, session, after, "")
 }

@@ -89,8 +89,8 @@ func openSnapshot(b []byte) (key string, at int64, digest [sha256.Size]byte, dat
 	return key, at, [sha256.Size]byte(b), b[sha256.Size:], true
 }
 
-// SaveSnapshot implements event.Snapshots. The file is not synced: one that a
-// power loss tears is damaged, and then there is none.
+// SaveSnapshot implements event.Snapshots. The file is not synced: after a
+// power loss it may be damaged, and then it is not used.
 func (s *Store) SaveSnapshot(ctx context.Context, session, name string, at int64, data []byte) error {
 	digest, err := s.digest(ctx, session, at)
 	if err != nil {

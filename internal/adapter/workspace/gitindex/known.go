@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Known is what was read of an index, so that of the next one only what differs
-// is read: its entries in runs, each with a hash, and the entries that were
-// marked. A change of some entries, also one that moves all that follows, leaves
-// most runs as they were. The zero value knows nothing.
+// Known remembers an index that was read, so that only the differences of the next one
+// are read: the entries in runs, each with a hash, and the marked entries. A change of
+// some entries, even one that moves all later ones, leaves most runs unchanged. The zero
+// value knows nothing.
 type Known struct {
 	sums    sums
 	runs    []run

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Set is the paths of an index, in about ten bytes each: of a path only what
-// differs from the one before is kept.
+// Set is the paths of an index, in about ten bytes each: for each path it keeps only the
+// difference to the one before.
 type Set struct {
 	data    []byte
 	starts  []uint32 // where each block's first path is, which is kept whole

@@ -339,7 +339,7 @@ func hashOf(i id) tool.Hash { return tool.Hash(hex.EncodeToString(i[:])) }
 func parseHash(h tool.Hash) (out id, err error) {
 	raw, err := hex.DecodeString(string(h))
 	if err != nil || len(raw) != len(out) {
-		return out, fmt.Errorf("%q is no hash of a content", h)
+		return out, fmt.Errorf("%q is not the hash of a content", h)
 	}
 	return id(raw), nil
 }

@@ -29,7 +29,7 @@ func (s *Store) Checkout(ctx context.Context, name, commit string) (string, erro
 		return "", err
 	}
 	if !isObjectID(commit) {
-		return "", fmt.Errorf("%q is no commit", commit)
+		return "", fmt.Errorf("%q is not a commit", commit)
 	}
 	dir, admin := s.Path(name), s.gitDir(name)
 	if err := s.point(name); err != nil {

@@ -47,7 +47,7 @@ type commitInfo struct {
 // commitTree makes a commit of a tree, on top of parents ("" is none), at a time.
 func (s *Store) commitTree(tree, message string, at time.Time, parents ...string) (string, error) {
 	if !isObjectID(tree) {
-		return "", fmt.Errorf("%q is no tree", tree)
+		return "", fmt.Errorf("%q is not a tree", tree)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "tree %s\n", tree)
@@ -85,7 +85,7 @@ func (s *Store) commit(ctx context.Context, id string) (commitInfo, error) {
 		return l, nil
 	}
 	if !isObjectID(id) {
-		return l, fmt.Errorf("%q is no commit", id)
+		return l, fmt.Errorf("%q is not a commit", id)
 	}
 	body, err := s.read(id, "commit")
 	if errors.Is(err, errUnusual) {
@@ -169,7 +169,7 @@ func nameOf(head, body []byte) string {
 // errUnusual for one that is not.
 func (s *Store) open(id string) (*gitobjects.Loose, error) {
 	if !isObjectID(id) {
-		return nil, fmt.Errorf("%q is no object", id)
+		return nil, fmt.Errorf("%q is not an object", id)
 	}
 	for _, objects := range s.objects {
 		switch o, err := gitobjects.Open(objects, id); {

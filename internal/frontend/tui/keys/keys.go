@@ -1,5 +1,5 @@
-// Package keys tells what a person pressed, pasted and looks at from the bytes
-// that a terminal sends, and what the terminal answers about itself.
+// Package keys decodes the bytes that a terminal sends: keys, pastes, changes of the focus,
+// and the terminal's answers about itself.
 //
 // It promises that no byte of a paste is taken for a key, that a paste of any
 // size costs no more than reading it, and that a key that begins as a longer
