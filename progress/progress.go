@@ -200,8 +200,8 @@ func (m *StateMachine) SessionID() string { return m.c.SessionID }
 // Record judges the next step.
 func (m *StateMachine) Record(s Step) Verdict { return m.record(s, false) }
 
-// RecordToolCall records a call of which only this much is known. A success is
-// trusted and cannot halt a run; an error is judged in full.
+// RecordToolCall records a call without its result. Successful calls cannot halt a run,
+// since it is not known whether they repeat a result; errors are judged in full.
 func (m *StateMachine) RecordToolCall(tool, file, command, errText string, success bool) Verdict {
 	return m.record(Step{
 		Tool: tool, Target: file, Args: file + "\x00" + command, Command: command, OK: success, Error: errText,

@@ -287,7 +287,7 @@ func (c *Codec) mapOf(t reflect.Type) op {
 	}
 }
 
-// plainMap is the map of a memo, of which there are many with many entries.
+// plainMap is a fast path for the maps of memos: there are many, with many entries.
 func plainMap[V any](c *Codec) op {
 	elem := c.op(reflect.TypeFor[V]())
 	return op{

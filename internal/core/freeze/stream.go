@@ -172,8 +172,8 @@ func (r *reader) fixed() uint64 {
 	return binary.LittleEndian.Uint64(r.buf[r.at-8:])
 }
 
-// length returns that of a list; ok is false where there is none. No list is
-// longer than the bytes that are left.
+// length reads the length of a list; ok is false for a nil list. A list cannot be
+// longer than the number of bytes left.
 func (r *reader) length() (n int, ok bool) {
 	switch n := r.uint(); {
 	case n == 0:

@@ -165,8 +165,8 @@ func (m *Machine) Listen(hear Listener, panicked func(any)) (stop func()) {
 	}
 }
 
-// Heard reports whether anybody listens: if not, nobody sees what caused a
-// transition.
+// Heard reports whether the machine has listeners. Without them the cause of a
+// transition need not be computed.
 func (m *Machine) Heard() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -6,9 +6,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// quotesThatDoNot finds an expansion in double quotes or in a here-document in which
-// single quotes contain something that runs; nil if there is none. There bash treats
-// single quotes as ordinary characters, as in "${x:-'$(date)'}", but the parser
+// quotesThatDoNot finds an expansion in double quotes or in a here-document that has
+// single quotes around something that runs, as in "${x:-'$(date)'}". It returns nil if
+// there is none. Bash treats these single quotes as ordinary characters, but the parser
 // treats them as quotes.
 func quotesThatDoNot(file *syntax.File) (found syntax.Node) {
 	within := func(p *syntax.ParamExp) {

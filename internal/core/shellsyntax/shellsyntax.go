@@ -53,7 +53,7 @@ type Redirect struct {
 func (r Redirect) Writes() bool { return r.Op != "<" }
 
 // Command is one simple command of a command line. A command without words has only
-// assignments, or stands for the redirections of a compound command.
+// assignments, or the redirections of a compound command.
 type Command struct {
 	// Words are the program and its arguments, without wrappers.
 	Words []Word `json:"words"`

@@ -112,7 +112,7 @@ func (t Tool) Does() Kind {
 // titleLimit is the longest argument in a title, in runes.
 const titleLimit = 160
 
-// AboutCall is About for a call of an unknown tool, of which only the name is known.
+// AboutCall returns the About for a call of a tool of which only the name is known.
 func AboutCall(name string, args json.RawMessage) About {
 	out := About{Kind: Exec, Title: name}
 	var a map[string]json.RawMessage
@@ -178,8 +178,8 @@ func (s Set) Resolve(name string) (Tool, bool) {
 	return Tool{}, false
 }
 
-// Meant returns the tool and the arguments of a call. Where the tool stands for
-// other tools, they are those of the call that it stands for.
+// Meant returns the tool and the arguments that a call really uses. If the tool
+// stands for other tools (Tool.Stands), they are those of the other call.
 func (s Set) Meant(name string, args json.RawMessage) (t Tool, meant json.RawMessage, ok bool) {
 	if t, ok = s.Resolve(name); !ok || t.Stands == nil {
 		return t, args, ok

@@ -20,9 +20,8 @@ type Journal interface {
 	// to write: in a workspace that is too large to be watched whole, they and
 	// their folders are watched.
 	Snapshot(ctx context.Context, touched []string) (Snapshot, error)
-	// Verify is Snapshot for when there is time: it looks at every file, whatever
-	// the system told of changes. What it finds of which nothing was told is
-	// marked as Untold.
+	// Verify is a slow Snapshot: it compares every file, also those that the system
+	// did not report as changed. Changes that were not reported are marked Untold.
 	Verify(ctx context.Context) (Snapshot, error)
 	// Checkpoint is called after all effects of the snapshots were recorded. It
 	// stores the state of the workspace at the last snapshot: if this process

@@ -139,8 +139,8 @@ func (r *Recorder) isFolder(ctx context.Context, name string) bool {
 	return err == nil && e.Dir
 }
 
-// destroyed describes, for the person and the model, what happened to ignored
-// files that a command was to destroy.
+// destroyed returns a note for the person and the model about the ignored files that a
+// command destroyed, "" for none.
 func (r *Recorder) destroyed(ctx context.Context, names []string) string {
 	if names = r.goneOf(ctx, names); len(names) == 0 {
 		return ""

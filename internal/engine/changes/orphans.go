@@ -89,8 +89,8 @@ func (r *Recorder) askOrphans(ctx context.Context, p *undo.Plan) error {
 	return nil
 }
 
-// leaveOrphans leaves out files whose undo would remove lines that a file that
-// is left out does not get back.
+// leaveOrphans removes files from a plan to prevent lost lines: the undo of such a file
+// would remove lines that were moved from a file in left, which does not get them back.
 func (r *Recorder) leaveOrphans(ctx context.Context, do, left []undo.File) (_, _ []undo.File, err error) {
 	for i := 0; i < len(left) && len(do) > 0; i++ {
 		flows, ok, err := r.flows(ctx, do)

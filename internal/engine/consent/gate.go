@@ -213,7 +213,8 @@ func denial(p *turn.Pending, d permission.Decision) *turn.Refusal {
 	return p.Deny(why, d.By)
 }
 
-// nobody words why a call that needs consent does not run without a person.
+// nobody returns the reason why a call that needs consent is denied if no person is
+// there.
 func nobody(d permission.Decision) string {
 	why := d.Reason + "; nobody is there to allow it. Do not try it another way; say at the end what is needed"
 	if d.Flag != "" {

@@ -15,11 +15,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// This file asks a person, once, about what the sandbox refused a command that
-// then failed (SPEC 16.12): a command of the model, one in the background once
-// its end is read, a check. Nothing is run again here: the command may have had
-// effects before it failed, and only the model knows whether to repeat them.
-// Who runs a check runs it again, since checks are made to be repeated.
+// If the sandbox refused something to a command and the command failed, this file
+// asks the person about it once (SPEC 16.12). The command may be the model's, a
+// background command whose end was read, or a check. Nothing is run again here: the
+// command may have had effects before it failed, and only the model knows whether to
+// repeat them. A check may be repeated, and its runner does that.
 
 // refusals are the person's answers about refusals in a turn.
 type refusals struct {
@@ -28,23 +28,23 @@ type refusals struct {
 	once   []onceOpened
 }
 
-// onceOpened is what the next run of a command line may touch in addition.
-// next: there was no step in between, so the line still means the same.
+// onceOpened lists what the next run of a command line may access in addition. next
+// means that no step was in between, so the line still means the same.
 type onceOpened struct {
 	command
 	opens []permission.Opening
 	next  bool
 }
 
-// command is what ran: its line, and whether it was a check, which has an
-// environment of its own.
+// command is a command line that ran. A check has its own environment, so the same
+// line as a check is another command.
 type command struct {
 	line  string
 	check bool
 }
 
-// commandOf returns the command that a call ran, or whose end it read. own: the
-// call ran it itself.
+// commandOf returns the command that a call ran (own is true), or the background
+// command whose end it read.
 func commandOf(r *turn.Ran) (c command, own bool) {
 	if r.Footprint.Shell != "" {
 		return command{r.Footprint.Shell, r.Records != nil}, true

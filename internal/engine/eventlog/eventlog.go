@@ -246,9 +246,9 @@ func (l *Log) Broken() error {
 // Close ends what runs in the background. It does not end readers.
 func (l *Log) Close() { l.snapshots.close() }
 
-// EndReaders ends all readers after they have everything that is stored; later
-// readers too if closed is set or the log cannot be written any more, so that
-// nobody waits for an event that cannot come.
+// EndReaders ends all readers after they have all stored events. If closed is set, or
+// the log can no longer be written, it ends later readers too, so that none waits for
+// an event that cannot come.
 func (l *Log) EndReaders(closed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

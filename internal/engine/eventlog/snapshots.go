@@ -106,14 +106,14 @@ func newSnapshots(cfg Config) *snapshots {
 	return s
 }
 
-// Fold folds the events of a session, from where a snapshot of these folds ends,
-// and takes one if many came since. What can be read of a damaged log is folded
-// before the error.
+// Fold folds the events of a session, starting after the newest snapshot of these
+// folds. If many events came since, it takes a new snapshot. Of a damaged log it folds
+// the readable part and returns an error.
 func Fold(ctx context.Context, log event.Log, session string, how Snapshots, folds ...event.Fold) error {
 	return FoldTo(ctx, log, session, math.MaxInt64, how, folds...)
 }
 
-// FoldTo is Fold of the events up to one.
+// FoldTo is Fold up to and including the sequence number until.
 func FoldTo(ctx context.Context, log event.Log, session string, until int64, how Snapshots, folds ...event.Fold) error {
 	s := newSnapshots(Config{Store: log, Session: session, Snapshots: &how})
 	defer s.close()
@@ -158,9 +158,9 @@ func (s *snapshots) codec(fresh []event.Fold) (*freeze.Codec, []byte, error) {
 	return c, key[:len(key):len(key)], nil
 }
 
-// restore reads the newest snapshot into folds into which nothing was folded. It
-// returns the sequence number of its last event, 0 if there is none that fits: none with
-// events after until does.
+// restore reads the newest snapshot into empty folds and returns the sequence number of
+// its last event. It returns 0 if no snapshot can be used, for example if the newest one
+// has events after until.
 func (s *snapshots) restore(ctx context.Context, until int64, folds []event.Fold) int64 {
 	if s == nil {
 		return 0
@@ -176,12 +176,12 @@ func (s *snapshots) restore(ctx context.Context, until int64, folds []event.Fold
 	return s.read(c, key, at, data, folds)
 }
 
-// maxForks is how many sessions are asked for a snapshot: a fork, what it was
-// forked from, and so on.
+// maxForks bounds the search for a snapshot: a fork, the session it was forked from,
+// and so on.
 const maxForks = 8
 
-// newest returns the newest snapshot, of a fork without one that of the session it
-// was forked from, if it ends in the events that they share.
+// newest returns the newest snapshot. For a fork without a snapshot it returns that of
+// the session it was forked from, if all events of that snapshot are shared.
 func (s *snapshots) newest(ctx context.Context) (at int64, data []byte, err error) {
 	session, shared := s.session, int64(math.MaxInt64)
 	rows, ok := s.store.(interface {

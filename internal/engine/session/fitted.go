@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// fitted returns a prompt that leaves room in the window. What is cut is kept in
-// files, which the model reads in parts.
+// fitted shortens a prompt that would fill the window. The removed parts are stored in
+// files, which the model can read in parts.
 func (s *Session) fitted(ctx context.Context, p Prompt) (Prompt, error) {
 	if p.Source != event.Person {
 		return p, nil

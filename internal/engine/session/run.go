@@ -14,7 +14,7 @@ type Outcome struct {
 	Began int64 // the sequence number of its Prompted
 	Ended event.Ended
 	Reply string // the last words of the model, or the answer from the cache
-	By    string // who interrupted it, "" where nobody did
+	By    string // who interrupted it, "" if it was not interrupted
 	// Cached: the reply was given before, and no model was asked.
 	Cached bool
 	// Fallbacks are the retries with another model.
@@ -24,20 +24,20 @@ type Outcome struct {
 	Unanswered bool
 }
 
-// Observer is how a run is observed. The zero value observes nothing.
+// Observer receives the events of a run. The zero value receives none.
 type Observer struct {
 	After int64 // the stored events after this sequence number come first
-	// See is shown each event, ephemeral ones too. An error interrupts the run.
+	// See is called with each event, also ephemeral ones. An error interrupts the run.
 	See func(event.Event) error
 }
 
-// RunPrompt runs a prompt to its end. However it returns, the turn's end is
-// recorded, or the log cannot be written, and nothing of the turn is running
-// any more. When ctx ends, the turn is interrupted and RunPrompt waits for its
-// end; an Interrupt that is the cause of ctx's end names who did it.
+// RunPrompt runs a prompt to its end. When it returns, nothing of the turn is still
+// running, and the turn's end is recorded unless the log cannot be written. When ctx
+// ends, the turn is interrupted and RunPrompt waits for its end; if the cause of ctx is
+// an Interrupt, that names who interrupted it.
 //
-// The error is why the prompt was not run, w.See's error, or that of the log. A
-// turn that did not end well is not an error: see Outcome.Ended. A busy session
+// RunPrompt returns an error if the prompt was not run, if w.See failed, or if the log
+// failed. A turn that failed is not an error: see Outcome.Ended. A busy session
 // refuses the prompt (fault.ErrBusy), since a prompt that joins another turn
 // has no end of its own.
 func (s *Session) RunPrompt(ctx context.Context, p Prompt, w Observer) (Outcome, error) {
@@ -45,7 +45,7 @@ func (s *Session) RunPrompt(ctx context.Context, p Prompt, w Observer) (Outcome,
 	if w.See != nil {
 		after = min(after, w.After)
 	}
-	// What ends ctx interrupts the turn; its end is still to be seen.
+	// The end of ctx interrupts the turn, but the events of its end must still be read.
 	reading, done := context.WithCancel(context.WithoutCancel(ctx))
 	defer done()
 	events := s.Events(reading, after)
@@ -114,7 +114,7 @@ func (o *Outcome) apply(b event.Body) bool {
 	return false
 }
 
-// Await returns how the operation ended whose start has this sequence number.
+// Await waits for the end of the operation that started at this sequence number.
 // When ctx ends first, the operation is interrupted and Await waits for its
 // end.
 func (s *Session) Await(ctx context.Context, started int64) (event.OpDone, error) {

@@ -2,7 +2,7 @@
 // (Submit, or RunPrompt for one prompt to its end) and sends events. A View
 // reads the present state. Every frontend uses these.
 //
-// It promises that an event is stored before anybody is shown it as done, that
+// It promises that an event is stored before any reader gets it, that
 // state changes only by folding events, that one turn runs at a time, and that
 // a session reopened after any crash continues from what was stored: open calls
 // are closed as "outcome unknown" and never run again by themselves.

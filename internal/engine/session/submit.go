@@ -18,11 +18,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// Submit does an operation, or starts it, without waiting for it. cause is the
-// sequence number of its first event, 0 if there is none yet (a prompt that
-// waits for what runs). Later events have that cause: the turn of a prompt, and
-// the OpDone that ends a SetModel, Compact, Undo or RunCommand. An error means
-// that nothing was done.
+// Submit executes or starts an operation and does not wait for its end. cause is the
+// sequence number of its first event; it is 0 for a prompt that waits for a running
+// operation. Later events have that cause: the turn of a prompt, and the OpDone that
+// ends a SetModel, Compact, Undo or RunCommand. An error means that nothing was done.
 func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 	if s.mirrors() {
 		return s.atOwner(ctx, op)
@@ -64,8 +63,8 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*operatio
 	return s.ops.Start(ctx, operations.Prompt{ID: p.ID, Drafts: s.prompted(p)}, cannot, func(r *operations.Run) { s.turn(r, p) })
 }
 
-// attach reads what a person's prompt mentions. What was piped or pasted is data:
-// its mentions are ignored.
+// attach reads what a person's prompt mentions. Piped and pasted text is data: mentions
+// in it are ignored.
 func (s *Session) attach(ctx context.Context, p Prompt) Prompt {
 	if p.Source == event.Person {
 		other, _ := s.cfg.Outside.(mention.Resources)

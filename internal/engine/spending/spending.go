@@ -259,8 +259,8 @@ func (acc *Account) Warn(ctx context.Context) error {
 	return acc.cfg.Record(ctx, ds...)
 }
 
-// extend asks the person to raise the limit of err. It returns nil if the limit
-// has changed, and else err or why nobody answered.
+// extend asks the person to raise the limit of err. It returns nil if the limit was
+// changed, otherwise err or the error of the question.
 func (acc *Account) extend(ctx context.Context, err error) error {
 	limit := (*budget.LimitError)(nil)
 	if !errors.As(err, &limit) || !acc.cfg.Person {

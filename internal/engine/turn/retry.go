@@ -18,9 +18,8 @@ const (
 	RetryFor  = 5 * time.Minute
 	firstWait = 500 * time.Millisecond
 	maxWait   = 30 * time.Second
-	// maxRetries limits the retries that time does not help: of unusable
-	// replies, each of which is paid for; and those before another model takes
-	// over.
+	// maxRetries limits retries that waiting does not improve: after unusable
+	// replies, which all cost money, and before another model takes over.
 	maxRetries = 4
 )
 

@@ -54,9 +54,9 @@ type Policy struct {
 	Level Level
 	// Root is the workspace, "" for none. It is readable at every level.
 	Root string
-	// Lists are folders of which only the names are shown: the workspace, where it
-	// holds what no command may read, and those between it and Parts, which are what
-	// of it can be read. Such a policy allows no change.
+	// Lists are folders in which only names can be listed. If the workspace contains
+	// paths that no command may read, Lists has it and the folders down to Parts, and
+	// Parts has its readable paths. Such a policy allows no change.
 	Lists, Parts []string
 	// Reads are other files and folders that can be read.
 	Reads []string
@@ -77,8 +77,8 @@ type Policy struct {
 	// Guards are the folders in which protected names hold: the workspace, and
 	// those of the policies that this one was narrowed from.
 	Guards []string
-	// Kept are paths that git's configuration runs or reads. They are protected like
-	// the configuration, and where they are.
+	// Kept are paths that git runs or reads because of its configuration. They are
+	// protected like the configuration, wherever they are.
 	Kept []string
 	// Secrets are paths that nothing readable may contain: keys, pawl's own state.
 	Secrets []string

@@ -36,7 +36,7 @@ type Status struct {
 	First int
 }
 
-// Status is what there is of phases now.
+// Standing returns the present status of the phases.
 func (f *Fold) Standing() Status {
 	s := Status{At: f.At(), Open: f.Open(), Done: f.History(), Totals: f.Totals(f.At())}
 	s.Plan, s.First = f.PlanFile()

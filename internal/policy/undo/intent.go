@@ -52,8 +52,8 @@ type IntentOutcome struct {
 	Lost []event.FileChanged // neither: somebody else wrote them since
 }
 
-// IntentOutcome sorts the files of an intent by their present state. A file of which only the
-// mode was to change counts as due: doing it again changes nothing.
+// Fate sorts the files of an intent by their present state. A file whose mode alone was
+// to change counts as due: changing it again has no effect.
 func (i Intent) Fate(now func(path string) (h tool.Hash, ok bool)) IntentOutcome {
 	var out IntentOutcome
 	for _, c := range i.Files {

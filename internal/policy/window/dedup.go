@@ -99,8 +99,8 @@ func (c unpacked) aboutOf(i int) *about {
 // resultsOf returns the numbers of a message's results.
 func (c unpacked) resultsOf(i int) []int { return c.aboutOf(i).shown().numbers }
 
-// readOf returns what lines of which files a call asked for; ok is false where it
-// asked for anything else.
+// readOf returns the files and lines that a read call asked for; ok is false for any
+// other arguments.
 func readOf(args json.RawMessage) (in readArgs, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.DisallowUnknownFields()

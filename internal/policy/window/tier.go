@@ -52,16 +52,16 @@ func (c *Conversation) Percent() float64 {
 	return 100 * float64(c.Tokens()) / float64(limit)
 }
 
-// CountsMatter reports whether it is time for a counter that is better than
-// Estimate: from half of the share on of which anything is decided. Below, no
-// decision would be another even if Estimate were off by half, and what a
-// vocabulary takes of memory is better left free.
+// CountsMatter reports whether a better counter than Estimate is needed: if the model
+// always gets the status, or once the window is half as full as the first tier that
+// has an effect. Below that, no decision would change even if Estimate were wrong by
+// half, and a vocabulary would only cost memory.
 func (c *Conversation) CountsMatter() bool {
 	d := c.conf.filled()
 	return d.Status == "always" || 2*c.Percent() >= min(d.Moderate, d.CompactAt, d.DedupAt)
 }
 
-// tier returns the tier for Percent.
+// Tier returns the tier for Percent.
 func (c *Conversation) Tier() Tier { return c.conf.tier(c.Percent()) }
 
 // MaxReplyTokens returns the longest reply, in tokens, with which request and reply fit
@@ -127,9 +127,9 @@ func (c *Conversation) ResultCapOf(text string) int {
 	return max(minCap, n*estimate/max(estimate, c.counter.Count(sample)))
 }
 
-// PromptCap returns how many tokens of a prompt the model is shown: a quarter of the
-// window that is left, and no less than of a result. What a person wrote is cut
-// later than what a tool printed.
+// PromptCap returns how many tokens of a prompt the model gets: a quarter of the free
+// window, but at least as many as of a result. A person's text is cut later than a
+// tool's output.
 func (c *Conversation) PromptCap() int {
 	n := promptCap
 	if limit := c.Limit(); limit > 0 {

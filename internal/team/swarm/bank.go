@@ -11,10 +11,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
-// Bank is the swarm's account as its workers use it. What a worker reserves is in the
-// swarm's log before its request is sent, so if the coordinator dies, the next one
-// charges what may have been spent (side.Fold) and no limit is passed. Its methods are
-// safe for concurrent use.
+// Bank is the swarm's account for its workers. A reservation is in the swarm's log
+// before the request is sent: if the coordinator dies, the next one charges what may
+// have been spent (side.Fold), so no limit is exceeded. Its methods are safe for
+// concurrent use.
 type Bank struct {
 	Account spending.Parent
 	Log     Log
