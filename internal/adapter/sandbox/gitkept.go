@@ -66,6 +66,11 @@ func (g *GitUses) Of(files ...string) []tool.GitUse {
 		for _, dir := range r.hooks {
 			f.hooks(dir)
 		}
+		if !strings.Contains(r.folder+"/", "/.git/") { // a bare one, of any name
+			for _, name := range gitconfig.Deciding {
+				f.add(filepath.Join(r.folder, name), gitconfig.Repository)
+			}
+		}
 	}
 	return f.out
 }
@@ -101,6 +106,7 @@ type repositoryAt struct {
 	top     string
 	configs []string
 	hooks   []string // folders
+	folder  string
 }
 
 // repositories returns those that hold the workspace or one of the files, with their
@@ -128,14 +134,14 @@ func (g *GitUses) repositories(files []string) []repositoryAt {
 		add(against(g.root, g.env("GIT_WORK_TREE")), against(g.root, dir))
 	}
 	if len(out) == 0 {
-		out = append(out, repositoryAt{top: g.root})
+		out = append(out, repositoryAt{top: g.root, folder: "/.git"})
 	}
 	return out
 }
 
 // repositoryIn returns the repository with this git folder.
 func (g *GitUses) repositoryIn(top, folder string) repositoryAt {
-	r := repositoryAt{top: top}
+	r := repositoryAt{top: top, folder: folder}
 	folders := []string{folder}
 	if shared := line(filepath.Join(folder, "commondir")); shared != "" {
 		folders = append(folders, against(folder, shared))

@@ -129,6 +129,7 @@ func TestGitUses(t *testing.T) {
 		{"its own configuration", "git init -q; git config extensions.worktreeConfig true; git commit -qm x --allow-empty; git worktree add -q wt; git -C wt config --worktree core.hooksPath own", "wt", nil, "", "wt/own"},
 		{"a linked worktree inside", "git init -q; git config extensions.worktreeConfig true; git commit -qm x --allow-empty; git worktree add -q wt; git -C wt config --worktree core.hooksPath ../above", "", nil, "", "above"},
 		{"a submodule", "git init -q s; git -C s commit -qm x --allow-empty; git init -q; git -c protocol.file.allow=always submodule -q add ./s sub 2>&1; git -C sub config core.hooksPath ../shared", "", nil, "", "shared"},
+		{"a bare repository inside", "git init -q; git init -q --bare b", "", nil, "b/x", "b/commondir b/config b/config.worktree b/gitdir b/hooks b/info/attributes"},
 		{"a repository inside", "git init -q; git init -q in/r; git -C in/r config core.hooksPath h", "", nil, "in/r/h/x", "in/r/h"},
 		{"the folder .git elsewhere", "git init -q --separate-git-dir=../g; git config core.hooksPath h", "", nil, "", "h"},
 		{"the person's own", "git init -q; git config --global core.hooksPath '~/w/h'", "", nil, "", "h"},

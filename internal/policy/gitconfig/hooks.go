@@ -5,6 +5,12 @@ import (
 	"strings"
 )
 
+// Repository stands for a setting where a file is a repository's own.
+const Repository = "repository"
+
+// Deciding are the files and folders of a repository that decide what git runs.
+var Deciding = []string{"config", "config.worktree", "hooks", "info/attributes", "commondir", "gitdir"}
+
 // installer is a program that installs itself as git's hooks: words of such a hook,
 // and the files of the working tree in which it reads what to run.
 type installer struct {

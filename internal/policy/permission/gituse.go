@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/gitconfig"
 )
 
 // This file judges what git's configuration makes git run or read (SPEC 16.3): a
@@ -23,6 +24,9 @@ func (p *Policy) knowing(git []tool.GitUse) *Policy {
 // contain, "" for other files. glob: abs has wildcards of the shell.
 func (p *Policy) gitUse(abs string, glob bool) (use tool.GitUse, name string) {
 	file := fold2(abs)
+	if path.Base(file) == "head" && !glob { // a folder with one may be a bare repository
+		return tool.GitUse{Path: abs, Setting: gitconfig.Repository}, "head"
+	}
 	i := slices.IndexFunc(p.git, func(u tool.GitUse) bool {
 		at := fold2(u.Path)
 		return under(file, at) || glob && mayMatch(file, at)
@@ -64,6 +68,8 @@ func gitDoes(setting string) string {
 	switch {
 	case setting == "core.hookspath":
 		return "and git runs this file by itself, such as at your next commit (core.hooksPath)"
+	case setting == gitconfig.Repository:
+		return "and git takes a folder with such a file for a repository, which names programs that git runs"
 	case setting == "init.templatedir":
 		return "and git copies this file into new repositories, where it runs it (init.templateDir)"
 	case strings.HasPrefix(setting, "hook "):
