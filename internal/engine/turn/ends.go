@@ -50,11 +50,8 @@ func keyRefused(err error) bool {
 	return false
 }
 
-// EndOf returns the end for an error.
-func EndOf(err error) (event.End, error) { return ended(err) }
-
-// ended returns the end for an error (SPEC 3.3).
-func ended(err error) (event.End, error) {
+// EndOf returns the end for an error (SPEC 3.3).
+func EndOf(err error) (event.End, error) {
 	steps, judged := (*budget.StepsError)(nil), (*judgedError)(nil)
 	switch {
 	case err == nil:

@@ -60,9 +60,9 @@ func (l *Loop) Step(ctx context.Context, pending []*Pending) (event.End, error) 
 	}
 	switch {
 	case ctx.Err() != nil:
-		return ended(context.Cause(ctx))
+		return EndOf(context.Cause(ctx))
 	case broken != nil:
-		return ended(broken)
+		return EndOf(broken)
 	case no:
 		mark := event.Interrupted{By: "permission"}
 		if err := l.Log.Record(context.WithoutCancel(ctx), event.Draft{Body: mark}); err != nil {

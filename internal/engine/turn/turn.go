@@ -110,7 +110,7 @@ func (l *Loop) Run(ctx context.Context) (event.End, error) {
 	cut, paused := 0, 0 // replies in a row that were cut at the output limit, that paused
 	for {
 		if ctx.Err() != nil {
-			return ended(context.Cause(ctx))
+			return EndOf(context.Cause(ctx))
 		}
 		if end, err := l.Stages.before(ctx); end != "" || err != nil {
 			return end, err
@@ -120,7 +120,7 @@ func (l *Loop) Run(ctx context.Context) (event.End, error) {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
 			}
-			return ended(err)
+			return EndOf(err)
 		}
 		calls := reply.Message.Calls()
 		if len(calls) > 0 {
@@ -134,12 +134,12 @@ func (l *Loop) Run(ctx context.Context) (event.End, error) {
 		switch reply.Stop {
 		case llm.StopPaused:
 			if paused++; paused > maxPaused {
-				return ended(errPaused)
+				return EndOf(errPaused)
 			}
 			continue
 		case llm.StopLength:
 			if cut++; cut > maxCut {
-				return ended(errCut)
+				return EndOf(errCut)
 			}
 			note := event.Noted{Why: "length", Text: "[Your reply was cut at the output limit. Go on from where it stops, in smaller pieces.]"}
 			if err := l.Log.Record(ctx, event.Draft{Body: note}); err != nil {
@@ -147,7 +147,7 @@ func (l *Loop) Run(ctx context.Context) (event.End, error) {
 			}
 			continue
 		case llm.StopRefusal:
-			return ended(refused(reply))
+			return EndOf(refused(reply))
 		}
 		return event.EndDone, nil
 	}
