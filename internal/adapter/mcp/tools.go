@@ -61,7 +61,7 @@ func (s *Servers) ownFirst() []*managedServer {
 	return managed
 }
 
-// serverTool is a tool of a server, or the reason why it cannot be offered.
+// serverTool is a tool of a server; err is why it cannot be offered, nil if it can.
 type serverTool struct {
 	item trustItem
 	tool tool.Tool

@@ -82,7 +82,7 @@ func Spent(s budget.Spent) string {
 	}
 	t, upTo := Cost(nil), ""
 	switch {
-	case most == nil || *most <= 0: // no price is known, so there is no upper bound
+	case most == nil || *most <= 0: // without a price nothing bounds it
 	case *most < 0.00005:
 		upTo = Cost(most)
 		t += ", " + upTo
