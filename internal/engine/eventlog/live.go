@@ -58,7 +58,7 @@ func (l *streamMasker) masked(b event.Body) []event.Body {
 	return []event.Body{maskBody(l.mask, b)}
 }
 
-// some is b, or nothing where all of its text is held back.
+// some returns b, or nothing if all of its text is held back until more comes.
 func some(b event.Body, came string) []event.Body {
 	text := ""
 	switch d := b.(type) {

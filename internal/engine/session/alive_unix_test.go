@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// alive says whether a process runs. One that is dead and not yet taken by its
-// parent, which may be the machine's init, runs no more.
+// alive reports whether a process runs. A dead process whose parent, perhaps the
+// machine's init, has not yet waited for it does not run.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

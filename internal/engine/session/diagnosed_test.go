@@ -151,7 +151,7 @@ func (w *watcher) Act(ctx context.Context, at tool.CodeAt, _ int, _ string) ([]t
 	return w.Rename(ctx, at, "acted")
 }
 
-// served gives a session language servers, and their tools.
+// served adds language servers and their tools to a session.
 func served(w *watcher) func(*session.Config) {
 	return func(c *session.Config) {
 		w.dir = c.Dir
@@ -210,7 +210,7 @@ func TestDiagnosticsComeWithTheResult(t *testing.T) {
 	if want := []string{"1+0 of 1", "1+0 of 1", "1+0 of 2", "15+0 of 17"}; !slices.Equal(outcomes, want) {
 		t.Errorf("outcomes: %q, want %q", outcomes, want)
 	}
-	// SPEC 13: it is no proof.
+	// SPEC 13: it proves nothing.
 	if got := r.View().Evidence(); got.Verified != nil {
 		t.Errorf("evidence: %+v", got)
 	}

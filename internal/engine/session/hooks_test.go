@@ -21,7 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
 
-// hooked gives a session the hooks of a settings file's text.
+// hooked adds the hooks of a settings file's text to a session.
 func hooked(t *testing.T, settings string) func(*session.Config) {
 	t.Helper()
 	var file struct {

@@ -160,7 +160,7 @@ type world struct {
 
 // SPEC 1.3, 2.3, 2.4, 3.3, 3.4, 4.3, 4.4, 4.7, 4.8, 10.3, 10.4: whatever model, tools and
 // person do, the log stays in order, the model is sent pairs, and folding the
-// log again gives the same state.
+// log again produces the same state.
 func TestInvariants(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(t, rt)
@@ -341,7 +341,7 @@ func (w *world) submit(op session.Op) {
 	}
 }
 
-// choose gives the next of the drawn choices.
+// choose returns the next of the drawn choices.
 func (w *world) choose() string {
 	c := w.choices[0]
 	w.choices = append(w.choices[1:], c)
@@ -396,7 +396,7 @@ func whole(all []event.Event, n int) int {
 	return n
 }
 
-// legal says that no event needed an illegal transition of any machine.
+// legal checks that no event needed an illegal transition of any machine.
 func (w *world) legal() {
 	s := w.View().States()
 	for _, v := range s.Violations {

@@ -26,7 +26,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
-// journaled gives a rig a journal and the tools of background commands.
+// journaled adds a journal and the tools of background commands to a rig.
 func journaled(t *testing.T, opt journal.Options) func(*session.Config) {
 	return func(c *session.Config) {
 		if opt.Dir == "" {
@@ -487,7 +487,7 @@ func TestCrashInACommand(t *testing.T) {
 	}
 }
 
-// copyLog gives a session's log in a store of its own, under another id.
+// copyLog copies a session's log into its own store, under another id.
 func copyLog(t *testing.T, from event.Store, id, as string) event.Store {
 	t.Helper()
 	to := memory.New(time.Now)

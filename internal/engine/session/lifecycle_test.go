@@ -227,7 +227,7 @@ func TestStatesOfRealRuns(t *testing.T) {
 	}
 }
 
-// inOrder says whether want is in path, in its order.
+// inOrder reports whether path contains the states of want in this order.
 func inOrder(path, want []fsm.State) bool {
 	for _, s := range path {
 		if len(want) > 0 && s == want[0] {

@@ -202,7 +202,7 @@ func (l *life) put(p, data string) bool {
 	return l.root.WriteFile(p, []byte(data), 0o644) == nil
 }
 
-// some gives a file that is there, or one of the usual names.
+// some returns a file that exists, or one of the usual names.
 func (l *life) some() string {
 	have := slices.Sorted(maps.Keys(l.files()))
 	if len(have) > 0 && l.chance(60) {
@@ -211,7 +211,7 @@ func (l *life) some() string {
 	return paths[l.rnd.IntN(len(paths))]
 }
 
-// person edits, makes or removes a file, and gives its path.
+// person edits, makes or removes a file and returns its path.
 func (l *life) person() string {
 	p := l.some()
 	was, ok := l.files()[p]
@@ -394,8 +394,8 @@ func (l *life) bash(id, command string, background bool) (*turn.Pending, func(co
 	}
 }
 
-// command runs a command and checks what was recorded of it. It gives "" when
-// the process died in it.
+// command runs a command and checks what was recorded about it. It returns "" if
+// the process died during the command.
 func (l *life) command(id string) string {
 	l.commands++
 	if l.job == "" && l.chance(10) {
@@ -469,7 +469,7 @@ func (l *life) command(id string) string {
 	return line
 }
 
-// recorded checks that what the log says is what happened.
+// recorded checks that the log has exactly what happened.
 func (l *life) recorded(before, now map[string]content, from int64, call string, saved map[string]bool, jobbed bool, text string, named undo.Named) {
 	l.t.Helper()
 	got := map[string]event.FileChanged{}

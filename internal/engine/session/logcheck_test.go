@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// This file says what holds of every log and of every request.
+// This file checks what must hold for every log and for every request.
 
 // failer is what checks need of a test, rapid's included.
 type failer interface {
@@ -15,7 +15,7 @@ type failer interface {
 	Errorf(format string, args ...any)
 }
 
-// logCheck walks a log and says what must not be in it.
+// logCheck walks a log and reports what must not be in it.
 type logCheck struct {
 	t       failer
 	running bool

@@ -28,7 +28,7 @@ import (
 // This file drives the whole loop with recorded sessions of real providers:
 // real client, real session, tools that answer what they answered then.
 
-// chains gives every recorded session whose steps follow one another, by name.
+// chains returns every recorded session whose steps follow one another, by name.
 func chains(t *testing.T) map[string][]wiretest.Case {
 	t.Helper()
 	dirs, err := filepath.Glob("../../adapter/provider/wiretest/testdata/*")
@@ -142,7 +142,7 @@ func replay(t *testing.T, chain []wiretest.Case) {
 	checkCuts(t, server, chain[0], cfg, all, live)
 }
 
-// reopened cuts a log off behind these events, opens the session and gives the
+// reopened cuts a log off after these events, opens the session and returns the
 // request that a prompt leads to.
 func reopened(t *testing.T, server *wiretest.Server, c wiretest.Case, cfg session.Config, events []event.Event, prompt string) *llm.Request {
 	t.Helper()

@@ -100,7 +100,7 @@ func Environment(env func(string) string) []Setting {
 		at := strconv.Itoa(i)
 		out = append(out, Setting{lower(env("GIT_CONFIG_KEY_" + at)), env("GIT_CONFIG_VALUE_" + at)})
 	}
-	// What git -c gives to its children: 'key'='value' or 'key=value', in a shell's quotes.
+	// git -c passes settings to its children as 'key'='value' or 'key=value', in a shell's quotes.
 	for _, pair := range strings.Split(strings.ReplaceAll(env("GIT_CONFIG_PARAMETERS"), "'='", "="), "' '") {
 		if key, value, ok := strings.Cut(strings.Trim(pair, "' "), "="); ok {
 			out = append(out, Setting{lower(key), strings.ReplaceAll(value, `'\''`, "'")})

@@ -30,8 +30,8 @@ func (n negation) apply(m Match) Match {
 	wants := m.Route == Edit
 	switch {
 	case (n.kind == constraint || n.kind == noFix) && m.Route == "":
-		// If there is no other text, "do not edit" may be pasted text: nothing is
-		// refused because of it.
+		// Without other text, "do not edit" may be pasted text: nothing is refused
+		// because of it.
 		m.Route, m.Why = Edit, n.why
 	case n.kind == noChange && wants:
 		m.Route, m.Why = Read, n.why

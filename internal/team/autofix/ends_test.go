@@ -142,7 +142,7 @@ func TestHangingCheck(t *testing.T) {
 	r.gone("child")
 }
 
-// gone says that the process whose id stands in a file has ended.
+// gone checks that the process with the id in a file has ended.
 func (r *rig) gone(name string) {
 	r.t.Helper()
 	pid, err := strconv.Atoi(strings.TrimSpace(r.file(name)))

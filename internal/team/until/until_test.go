@@ -47,8 +47,8 @@ func bash(command string) llmtest.Turn {
 
 var said = llmtest.Say("All done, it passes!")
 
-// A goal is what a check script says, as the person knew it: it passes where the
-// file good.txt says yes.
+// A goal is a check script as the person knew it: it passes if the file good.txt
+// contains yes.
 const script = "grep -q yes good.txt"
 
 // SPEC 16.4, 17.6: a run goes on until its goal passes, and the goal is not the
@@ -159,7 +159,7 @@ func TestGoal(t *testing.T) {
 	}
 }
 
-// A line whose exit code can be another command's is no goal.
+// A line whose exit code can be another command's cannot be a goal.
 func TestGoalTells(t *testing.T) {
 	t.Parallel()
 	find := func(string) (checks.Check, checks.Definition, error) { return checks.Check{}, nil, nil }
