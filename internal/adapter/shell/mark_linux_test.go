@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -203,6 +204,8 @@ func TestStarted(t *testing.T) {
 			}
 			run(t, s, strings.NewReplacer("HOLD", hold, "UNPRIVILEGED", as).Replace(line))
 			for _, pid := range w.wait(1) {
+				// What gave itself other limits outlives the shell.
+				t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 				if yes, err := Started(pid); !yes || err != nil {
 					limits, _ := os.ReadFile(fmt.Sprintf("/proc/%d/limits", pid))
 					t.Errorf("%v, %v:\n%s", yes, err, limits)

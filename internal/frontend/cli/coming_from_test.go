@@ -24,7 +24,7 @@ func parsed(t *testing.T, args []string) error {
 	for _, c := range append(root.Commands(), root) {
 		runnable(c)
 	}
-	root.SetArgs(asRun(root, args))
+	root.SetArgs(append([]string{}, asRun(root, args)...)) // cobra takes the test's own for nil
 	return root.Execute()
 }
 
