@@ -1,0 +1,56 @@
+package setup
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/engine/session"
+)
+
+// SPEC 10.4: a session is opened without a command line, is stored, and is found
+// again; what was asked for in vain is a usage error, and nothing stays open.
+func TestOpen(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	env := map[string]string{"HOME": home, "PATH": os.Getenv("PATH")}
+	e := &Environment{Env: func(name string) string { return env[name] }, Dir: dir, Now: time.Now, Version: "test", Err: io.Discard}
+	e.Prepare()
+	open := func(opt Options) (*Opened, error) {
+		t.Helper()
+		opt.Model, opt.Sandbox = "offline", "off"
+		return e.Open(t.Context(), &opt, Frontend{Name: "test"})
+	}
+	o, err := open(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := o.ID()
+	if _, err := o.RunPrompt(t.Context(), session.Prompt{Text: "where is main?"}, session.Observer{}); err != nil {
+		t.Error(err)
+	}
+	o.Close()
+	if o, err = open(Options{Continue: true}); err != nil {
+		t.Fatal(err)
+	}
+	if o.ID() != id {
+		t.Errorf("%s goes on, not %s", o.ID(), id)
+	}
+	o.Close()
+	for name, opt := range map[string]Options{
+		"no folder":    {Dir: filepath.Join(dir, "none")},
+		"no session":   {Resume: "none"},
+		"a wrong mode": {Mode: "none"},
+		"a wrong id":   {SessionID: "no id"},
+	} {
+		o, err := open(opt)
+		if wrong := (*UsageError)(nil); !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil {
+			o.Close()
+		}
+	}
+}
