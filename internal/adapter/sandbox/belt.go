@@ -317,8 +317,8 @@ func (c *beltChild) End() {
 	})
 }
 
-// Explain returns what the command's output says that it was refused, as far as
-// that is the policy's doing.
+// Explain returns what the command was refused according to its own output, where
+// the policy refuses it.
 func (c *beltChild) Explain(output string) []process.Refusal {
 	var out []process.Refusal
 	if c.policy.Level < confine.Workspace {

@@ -319,8 +319,8 @@ func (c *Child) Refusals() []Refusal {
 	return c.sup.refusals.all()
 }
 
-// Explain returns the reads that the command's output says that it had no
-// permission for, as far as that is the sandbox's doing: Landlock does not tell.
+// Explain returns the reads that the command was refused according to its own
+// output, where the sandbox refuses them: Landlock does not report them.
 func (c *Child) Explain(output string) []process.Refusal {
 	var out []process.Refusal
 	for _, r := range readsIn(c.policy, c.cmd.Dir, output, c.Refusals(), readable) {

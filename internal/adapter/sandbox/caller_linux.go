@@ -144,8 +144,8 @@ func realPath(fd int) (string, error) {
 	return os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
 }
 
-// at finds the place that a path of the caller names. follow says that a
-// symbolic link in the last name stands for what it leads to.
+// at finds the place that a path of the caller names. With follow, a symbolic link
+// as the last name is followed.
 func (c caller) at(dirfd int32, addr uint64, follow bool) (*place, error) {
 	file, err := c.text(addr)
 	if err != nil {

@@ -44,8 +44,8 @@ func (c caller) open(dirfd int32, addr uint64, flags int, mode uint32) error {
 	return unix.EAGAIN
 }
 
-// list opens a folder of which only the names are shown. Landlock gives no right
-// to read below it, also by this descriptor.
+// list opens a folder of which only the names are shown. Landlock does not allow
+// reading below it, also by this descriptor.
 func (c caller) list(dirfd int32, addr uint64, flags int) error {
 	if flags&(writing|unix.O_DIRECTORY) != unix.O_DIRECTORY {
 		return errGoOn

@@ -15,7 +15,7 @@
 // pawl lets a call go on, Landlock decides.
 //
 // On macOS sandbox-exec does it, by a profile of the same policy. pawl tries it
-// before anything relies on it, and keeps less: doc/sandbox.md says what.
+// before anything relies on it. It promises less there: see doc/sandbox.md.
 //
 // It promises, where Start returns no error:
 //   - no file is changed outside the policy's folders, and no protected name in
@@ -35,8 +35,8 @@
 //     capabilities those to use its own files;
 //   - after Wait nothing of it runs, and more than MaxProcesses end all of it.
 //
-// It refuses: to run what it cannot confine. An error of Start and the list of
-// Probe name the promise that is gone and why; there is no partial sandbox that
+// It refuses to run what it cannot confine. An error of Start and the list of
+// Probe name the promise that does not hold, and why: a partial sandbox never
 // looks whole.
 //
 // What it does not keep from a command: time and memory, covert channels, what

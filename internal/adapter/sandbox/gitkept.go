@@ -192,7 +192,7 @@ func linkedTo(folder string, most int) []linkedTree {
 			case len(out) >= most || depth > 5:
 				return
 			case isRepository(at):
-				out = append(out, linkedTree{filepath.Dir(folder), at}) // core.worktree says where
+				out = append(out, linkedTree{filepath.Dir(folder), at}) // core.worktree names the folder
 				modules(filepath.Join(at, "modules"), depth+1)
 			default: // a submodule's name may have slashes
 				modules(at, depth+1)

@@ -58,7 +58,7 @@ func ruleset(p confine.Policy, version int) (fd int, err error) {
 	all := handled(version)
 	attr := unix.LandlockRulesetAttr{
 		Handled_access_fs: all,
-		// No rule gives a port: every connection is refused here once more.
+		// No rule allows a port: every connection is refused here once more.
 		Handled_access_net: unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP,
 		Scoped:             unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL,
 	}

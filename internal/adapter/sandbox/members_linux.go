@@ -53,9 +53,9 @@ func (s *signals) confirm() {
 func killDomain() { _ = unix.Kill(-1, unix.SIGKILL) }
 
 // members are the living processes of the child's domain, and how many threads
-// they have. The kernel says who belongs: the confined thread can signal only
-// its own domain. Its word is not taken alone, since a kernel that does not
-// scope signals would name every process.
+// they have. The kernel decides who belongs: the confined thread can signal only
+// its own domain. That alone is not trusted, since on a kernel that does not
+// scope signals it would be every process.
 func (c *Child) members() (pids []int, threads int) {
 	done := make(chan struct{})
 	c.do <- func() {

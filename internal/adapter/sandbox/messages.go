@@ -11,7 +11,7 @@ import (
 )
 
 // Seatbelt refuses a call without telling pawl, and Landlock a read. The program's
-// own message does, by errno's text and the path; the policy says whether it is
+// own message does, by errno's text and the path; the policy decides whether that is
 // refused at all.
 
 // notPermitted is a message with the text of EPERM.
@@ -31,9 +31,9 @@ var errnoText = lazyregexp.New(`(?i)(?:: |, | \()(?:operation not permitted|perm
 // phrase is a message of several words before a path of one.
 var phrase = lazyregexp.New(`(?i)^(?:could not|unable to|cannot|failed to) [a-z ]+ (\S+)$`)
 
-// refusedIn returns the changes that a policy refuses and that the output of a
-// command in a folder says were not permitted. What may have been a read, or is
-// no path, is left out.
+// refusedIn returns the changes that a policy refuses and that were not permitted
+// according to the output of a command in a folder. What may have been a read, or is
+// not a path, is left out.
 func refusedIn(p confine.Policy, dir, output string) []Refusal {
 	var out []Refusal
 	for line := range strings.Lines(output) {
@@ -98,9 +98,9 @@ func pathIn(line, dir string) string {
 	return found[0]
 }
 
-// readsIn returns the files and folders that the output of a command in a folder
-// says it had no permission for, and of which a policy refuses the reading and
-// nothing else does. told are refusals that are known.
+// readsIn returns the files and folders that a command had no permission for
+// according to its output, and whose reading a policy refuses and nothing else does.
+// told are refusals that are known.
 func readsIn(p confine.Policy, dir, output string, told []Refusal, readable func(string) bool) []Refusal {
 	var out []Refusal
 	for line := range strings.Lines(output) {

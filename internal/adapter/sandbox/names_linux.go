@@ -226,7 +226,7 @@ func (c caller) link(fromDir int32, from uint64, toDir int32, to uint64, flags i
 	c.s.names.Lock()
 	defer c.s.names.Unlock()
 	if flags&unix.AT_EMPTY_PATH != 0 {
-		return unix.ENOENT // as the kernel says to whoever has no right to it
+		return unix.ENOENT // as the kernel answers who has no right to it
 	}
 	a, err := c.at(fromDir, from, flags&unix.AT_SYMLINK_FOLLOW != 0)
 	if err != nil {

@@ -340,7 +340,7 @@ func (c caller) bindUnix(t *took, sa []byte) error {
 	if err := c.s.judge(p, confine.Create); err != nil {
 		return err
 	}
-	// By its whole path, which getsockname gives: below the workspace names
+	// By its whole path, which getsockname returns: below the workspace, names
 	// change only under the lock.
 	if err := unix.Bind(t.fd, &unix.SockaddrUnix{Name: p.path}); err != nil {
 		return err

@@ -21,22 +21,22 @@ func lack() error {
 
 func tryKernel(bool) error { return lack() }
 
-// Open returns an error: there is no sandbox.
+// Open returns an error: this system has none.
 func Open(confine.Policy) (*Box, error) { return nil, lack() }
 
-// Start returns an error: there is no sandbox.
+// Start returns an error.
 func (*Box) Start(*exec.Cmd) (*Child, error) { return nil, lack() }
 
 // Temp is none.
 func (*Box) Temp() string { return "" }
 
-// Loopback says that there is no sandbox.
+// Loopback returns an error.
 func (*Box) Loopback() error { return lack() }
 
 // Close does nothing.
 func (*Box) Close() error { return nil }
 
-// Wait says that there is no sandbox.
+// Wait returns an error.
 func (*Child) Wait() error { return lack() }
 
 // Refusals are none.
@@ -45,5 +45,5 @@ func (*Child) Refusals() []Refusal { return nil }
 // End does nothing.
 func (*Child) End() {}
 
-// Probe says that there is no sandbox.
+// Probe returns the missing sandbox.
 func Probe() []Proof { return []Proof{{"sandbox", lack()}} }

@@ -30,7 +30,7 @@ type outlet struct {
 	clients map[string]*supervisor // from then on
 }
 
-// openOutlet starts the proxy of a box to what was granted. opt says how it
+// openOutlet starts the proxy of a box to what was granted. opt is how it
 // reaches the network.
 func openOutlet(grants []string, opt proxy.Options) (*outlet, error) {
 	o := &outlet{joined: map[string]*supervisor{}, clients: map[string]*supervisor{}}

@@ -107,7 +107,7 @@ func attempts(work, key, secret string, port int) []Proof {
 	refuses("no write outside", write(filepath.Join(key, "new")), unix.Chmod(secret, 0o644), unix.Unlink(secret))
 	refuses("protected files stay", write(filepath.Join(work, ".git/hooks/pre-commit")), write(filepath.Join(work, "AGENTS.md")), unix.Rename(filepath.Join(work, ".git"), filepath.Join(work, "g")))
 	refuses("no read of a key", read(secret))
-	if noSockets() == nil { // else they have no sockets at all, which is no promise less
+	if noSockets() == nil { // else they have no sockets at all, and the promise holds
 		works("commands connect to servers of their own", ownServer(connect))
 	}
 	refuses("no network", connect(port), socket(unix.AF_INET6, unix.SOCK_DGRAM), socket(unix.AF_NETLINK, unix.SOCK_RAW), socket(unix.AF_UNIX, unix.SOCK_DGRAM))

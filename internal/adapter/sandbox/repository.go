@@ -47,7 +47,7 @@ func GitFolders(dir string) []string {
 	return slices.Concat(git, common)
 }
 
-// worktreeOf is where a submodule's configuration says that its files are.
+// worktreeOf is the folder of a submodule's files, in its configuration.
 var worktreeOf = lazyregexp.New(`(?m)^[ \t]*worktree[ \t]*=[ \t]*"?([^"\r\n]+?)"?[ \t]*$`)
 
 func pointed(root, dot string) (git, common []string) {

@@ -9,8 +9,7 @@ import (
 // all of it is killed.
 const MaxProcesses = 2048
 
-// ErrMissing is wrapped by every error that says that the kernel cannot keep a
-// promise.
+// ErrMissing is wrapped by every error about a promise that the kernel cannot keep.
 var ErrMissing = errors.New("the sandbox is missing")
 
 // Lack is a promise that cannot be kept on this machine, and why.

@@ -140,8 +140,8 @@ func refuse(w http.ResponseWriter, err error) {
 	http.Error(w, "pawl: "+err.Error(), statusOf(err))
 }
 
-// refuseTunnel gives the reason in the status line too: of what answers a CONNECT
-// most programs show nothing else.
+// refuseTunnel writes the reason in the status line too: most programs show nothing
+// else of the answer to a CONNECT.
 func refuseTunnel(w http.ResponseWriter, err error) {
 	c, _, hijacked := http.NewResponseController(w).Hijack()
 	if hijacked != nil {
@@ -235,7 +235,7 @@ func (p *Proxy) granted(ctx context.Context, name string, port uint16) error {
 // clientKey is the key of a request's client in its context.
 type clientKey struct{}
 
-// tell says that a request's client did not get a host.
+// tell reports that a request's client did not get a host.
 func (p *Proxy) tell(ctx context.Context, label, why string) {
 	client, ok := ctx.Value(clientKey{}).(string)
 	if ok && p.opt.Refused != nil {

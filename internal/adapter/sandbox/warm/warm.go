@@ -234,7 +234,7 @@ func bun(p Persons, to *os.Root, text []byte) {
 
 var crate = lazyregexp.New(`(?m)^name = "([A-Za-z0-9_-]+)"\r?\nversion = "([0-9A-Za-z.+-]+)"\r?\nsource = "registry\+`)
 
-// cargo links the crates that a lock file names, what the index says of them, and
+// cargo links the crates that a lock file names, their entries of the index, and
 // the repositories of those that come from git.
 func cargo(p Persons, to *os.Root, text []byte) {
 	if p.Cargo == "" {
