@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/adapter/tools/resolve"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
@@ -65,7 +66,7 @@ func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 		f.Reads = []tool.Span{{Path: ".", Dir: true}}
 	}
 	if env.Files != nil {
-		f.Lands = append(f.Lands, landings(env.Files, in.Command, cmds)...)
+		f.Lands = append(f.Lands, resolve.Line(env.Files, in.Command, cmds)...)
 		f.Defined = definitions(env.Files, cmds)
 	}
 	return f, nil
@@ -109,7 +110,7 @@ func parseLine(env tool.Env, line string) ([]shellsyntax.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	return command.Resolve(cmds, unbroken(env.Files)), nil
+	return command.Resolve(cmds, resolve.Unbroken(env.Files)), nil
 }
 
 func checkCommand(in bashArgs) error {

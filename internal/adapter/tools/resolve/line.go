@@ -1,4 +1,8 @@
-package tools
+// Package resolve finds where the paths of a command line lead. The words alone do
+// not show it: there may be a link in the path, one that an earlier command of
+// the line makes, a pattern, or a search of a whole folder. It reads the disk
+// and reports; it judges nothing (SPEC 16.3, 16.8).
+package resolve
 
 import (
 	"io/fs"
@@ -11,11 +15,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
-
-// This file finds where the paths of a command line lead. The words alone do
-// not show it: there may be a link in the path, one that an earlier command of
-// the line makes, a pattern, or a search of a whole folder. It reads the disk
-// and reports; it judges nothing (SPEC 16.3, 16.8).
 
 // Limits for one command line. What exceeds them is reported as unknown.
 const (
@@ -59,8 +58,9 @@ type lineEffect struct {
 	by   int    // the command that creates it; in its own paths the old state holds
 }
 
-// landings returns where the paths of a parsed line lead.
-func landings(files tool.Files, line string, cmds []shellsyntax.Command) []tool.ResolvedPath {
+// Line returns where the paths of a line lead, parsed into its commands. What is
+// not known, or exceeds the limits, has no path.
+func Line(files tool.Files, line string, cmds []shellsyntax.Command) []tool.ResolvedPath {
 	g := &pathWalk{files: files, root: files.Root(), made: map[string][]lineEffect{}, gone: map[string]bool{}, wild: -1, ordered: sequential(line)}
 	for i, c := range cmds {
 		g.cur = i

@@ -1,6 +1,6 @@
 //go:build unix
 
-package tools
+package resolve
 
 import (
 	"io/fs"

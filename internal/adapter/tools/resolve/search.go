@@ -1,4 +1,4 @@
-package tools
+package resolve
 
 import (
 	"context"
@@ -118,9 +118,9 @@ func (g *pathWalk) ignored(p string) bool {
 	return err == nil && slices.ContainsFunc(entries, func(e tool.Entry) bool { return e.Name == path.Base(p) && e.Ignored })
 }
 
-// unbroken is command.Unbroken for a workspace: it reads the names below once,
-// within the limits of this file.
-func unbroken(files tool.Files) command.Unbroken {
+// Unbroken is command.Unbroken for a workspace: it reads the names below once,
+// within the limits of a line. It is nil without files.
+func Unbroken(files tool.Files) command.Unbroken {
 	if files == nil {
 		return nil
 	}
