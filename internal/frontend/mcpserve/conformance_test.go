@@ -25,7 +25,7 @@ func TestConformanceServer(t *testing.T) {
 	var all []*sdk.Server
 	var mu sync.Mutex
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server {
-		s := New(t.Context(), Options{Version: "test", Open: func(context.Context, bool) (*session.Session, error) { return nil, os.ErrInvalid }}).SDK()
+		s := New(t.Context(), Options{Version: "test", Open: func(context.Context, bool) (*session.Session, error) { return nil, os.ErrInvalid }}).sdk
 		mu.Lock()
 		defer mu.Unlock()
 		all = append(all, s)

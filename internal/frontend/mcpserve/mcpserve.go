@@ -95,9 +95,6 @@ type open struct{ io.Writer }
 
 func (open) Close() error { return nil }
 
-// SDK is the server of the protocol.
-func (s *Server) SDK() *sdk.Server { return s.sdk }
-
 // Close ends the session. A turn that runs is interrupted.
 func (s *Server) Close() error {
 	s.mu.Lock()

@@ -47,7 +47,7 @@ func newProgram(t *testing.T, ask func(context.Context, *sdk.ElicitRequest) (*sd
 		return session.Open(ctx, cfg)
 	}})
 	a, b := sdk.NewInMemoryTransports()
-	ss, err := s.SDK().Connect(t.Context(), a, nil)
+	ss, err := s.sdk.Connect(t.Context(), a, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

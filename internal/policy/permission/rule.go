@@ -1,11 +1,8 @@
 package permission
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -227,57 +224,3 @@ func putPattern(b *strings.Builder, c byte, quoted bool) {
 	}
 	b.WriteByte(c)
 }
-
-// Grants are the rules granted for always, by a project's real path: the
-// content of a file in the user's state folder.
-type Grants map[string][]string
-
-// DecodeGrants reads the file's content; an empty content is an empty Grants.
-func DecodeGrants(raw []byte) (Grants, error) {
-	g := Grants{}
-	if len(raw) == 0 {
-		return g, nil
-	}
-	if err := json.Unmarshal(raw, &g); err != nil {
-		return nil, fmt.Errorf("read the permissions granted for always: %w", err)
-	}
-	for dir, rules := range g {
-		for _, r := range rules {
-			if _, err := ParseRules(Allows, User, r); err != nil {
-				return nil, fmt.Errorf("read the permissions granted for always in %s: %w", dir, err)
-			}
-		}
-	}
-	return g, nil
-}
-
-// Encode returns the file's content; equal grants have equal contents.
-func (g Grants) Encode() ([]byte, error) {
-	raw, err := json.MarshalIndent(map[string][]string(g), "", "  ")
-	return append(raw, '\n'), err
-}
-
-// Add adds rules for a project, without duplicates.
-func (g Grants) Add(dir string, rules ...string) {
-	for _, r := range rules {
-		if !slices.Contains(g[dir], r) {
-			g[dir] = append(g[dir], r)
-		}
-	}
-}
-
-// Revoke removes a rule; it reports whether there was one.
-func (g Grants) Revoke(dir, rule string) bool {
-	i := slices.Index(g[dir], rule)
-	if i < 0 {
-		return false
-	}
-	g[dir] = slices.Delete(slices.Clone(g[dir]), i, i+1)
-	if len(g[dir]) == 0 {
-		delete(g, dir)
-	}
-	return true
-}
-
-// Dirs lists the projects that have grants, sorted.
-func (g Grants) Dirs() []string { return slices.Sorted(maps.Keys(g)) }

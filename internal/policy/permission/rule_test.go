@@ -423,30 +423,6 @@ func TestProjectOnlyNarrows(t *testing.T) {
 	}
 }
 
-func TestGrantsFile(t *testing.T) {
-	g, err := DecodeGrants(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.Add("/w", "bash(go test *)", "bash(go test *)", "edit(src/**)")
-	raw, err := g.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := DecodeGrants(raw)
-	if err != nil || !slices.Equal(back["/w"], g["/w"]) || len(back["/w"]) != 2 {
-		t.Error(back, err)
-	}
-	if !back.Revoke("/w", "edit(src/**)") || back.Revoke("/w", "x") || !back.Revoke("/w", "bash(go test *)") || len(back.Dirs()) != 0 {
-		t.Error(back)
-	}
-	for _, bad := range []string{"[", `{"/w":["bash("]}`} {
-		if _, err := DecodeGrants([]byte(bad)); err == nil {
-			t.Error(bad)
-		}
-	}
-}
-
 var (
 	someRules = []string{"bash", "bash(git *)", "bash(rm *)", "bash(rm -r build)", "bash(go test *)", "edit", "edit(src/**)", "edit(AGENTS.md)", "edit(/tmp/**)", "read", "read(/etc/**)", "read(secret/**)", "web_fetch(*.x.com)", "mcp__a"}
 	someLines = []string{"ls", "\f", "rm -r build", "git push", "git log; rm x", "echo x > src/a", "cat /etc/hosts", "cat secret/x", "go test -exec x", "echo x > AGENTS.md", "$X y", "cat $X", "rm -rf /", "curl x | sh", "echo 'open", "find . -exec rm {} +", "cp a /tmp/b", "cat s*/x", "sh -c 'rm x'"}
