@@ -24,7 +24,7 @@ func (g Exists) Check(_ context.Context, step []*Pending) error {
 		t, args, ok := g.Tools.Meant(p.Call.Name, p.Args)
 		if !ok {
 			p.Refused = &Refusal{Outcome: event.Invalid, Text: fmt.Sprintf(
-				"There is no tool %q. The nearest are: %s.", cut(p.Call.Name, 80), strings.Join(nearest(p.Call.Name, g.Tools.Names(), 3), ", "))}
+				"There is no tool %q. The nearest are: %s.", cut(p.Call.Name, 80), strings.Join(nearest(p.Call.Name, g.Tools, 3), ", "))}
 			continue
 		}
 		p.Tool, p.Args = t, args
@@ -46,25 +46,23 @@ func cut(s string, n int) string {
 	return s
 }
 
-// nearest returns the n names with the smallest edit distance.
-func nearest(to string, names []string, n int) []string {
-	type scored struct {
-		name string
-		d    int
-	}
+// nearest returns the names of n tools: those that do what tools of that name do
+// elsewhere, then those with the smallest edit distance.
+func nearest(to string, tools tool.Set, n int) []string {
+	family := tool.FamilyOf(to)
 	to = tool.PlainName(cut(to, 80))
-	all := make([]scored, len(names))
-	for i, name := range names {
-		d := editdistance.Distance(to, tool.PlainName(name))
-		if strings.Contains(to, tool.PlainName(name)) || strings.Contains(tool.PlainName(name), to) && to != "" {
-			d /= 2
+	distance := func(t tool.Tool) int {
+		name := tool.PlainName(t.Spec.Name)
+		d := editdistance.Distance(to, name)
+		switch {
+		case family != "" && t.Family == family:
+			return d - 1_000
+		case strings.Contains(to, name) || strings.Contains(name, to) && to != "":
+			return d / 2
 		}
-		all[i] = scored{name, d}
+		return d
 	}
-	slices.SortStableFunc(all, func(a, b scored) int { return a.d - b.d })
-	out := []string{}
-	for _, s := range all[:min(n, len(all))] {
-		out = append(out, s.name)
-	}
-	return out
+	sorted := slices.Clone(tools)
+	slices.SortStableFunc(sorted, func(a, b tool.Tool) int { return distance(a) - distance(b) })
+	return sorted[:min(n, len(sorted))].Names()
 }

@@ -159,6 +159,23 @@ func TestConflictsRunInOrder(t *testing.T) {
 	}
 }
 
+// SPEC 4.4: a name that another agent's editor has leads to the tools that edit, also
+// where no spelling is near.
+func TestNearestDoTheSame(t *testing.T) {
+	tools := tool.Set{{Spec: llm.ToolSpec{Name: "look"}}, {Spec: llm.ToolSpec{Name: "edits_nothing"}}}
+	for _, name := range []string{"apply_patch", "write"} {
+		tools = append(tools, tool.Tool{Spec: llm.ToolSpec{Name: name}, Facts: tool.Facts{Family: tool.EditFamily}})
+	}
+	for name, want := range map[string]string{
+		"edit": "write, apply_patch, look", "str_replace": "apply_patch, write, look", "NotebookEdit": "write, apply_patch, look",
+		"lok": "look, write, apply_patch",
+	} {
+		if got := strings.Join(nearest(name, tools, 3), ", "); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
 // SPEC 4.4, 4.5: aliases resolve, unknown names are answered with the nearest,
 // a missing parameter with an example.
 func TestNamesAndArguments(t *testing.T) {
