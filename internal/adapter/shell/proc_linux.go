@@ -5,64 +5,19 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"runtime"
 	"strconv"
-	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// spawner starts commands on one thread that lives until stop: the
-// parent-death signal comes when the thread that forked dies, not the process.
-type spawner struct {
-	mu   sync.Mutex
-	reqs chan spawnReq
-	quit chan struct{}
-}
-
-type spawnReq struct {
-	cmd  *exec.Cmd
-	mark mark
-	err  chan error
-}
-
-func (s *spawner) start(cmd *exec.Cmd, m mark) error {
+// begin starts a command that ends with pawl: the parent-death signal comes when the
+// thread that forked dies. The caller has locked its goroutine to that thread, and
+// keeps it until the command has ended.
+func begin(cmd *exec.Cmd, m mark) error {
 	detach(cmd)
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	s.mu.Lock()
-	if s.reqs == nil {
-		s.reqs, s.quit = make(chan spawnReq), make(chan struct{})
-		go func(reqs <-chan spawnReq, quit <-chan struct{}) {
-			runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
-			for {
-				select {
-				case r := <-reqs:
-					r.err <- branded(r.cmd, r.mark)
-				case <-quit:
-					return
-				}
-			}
-		}(s.reqs, s.quit)
-	}
-	reqs, quit := s.reqs, s.quit
-	s.mu.Unlock()
-	r := spawnReq{cmd, m, make(chan error, 1)}
-	select {
-	case reqs <- r:
-		return <-r.err
-	case <-quit:
-		return errClosed
-	}
-}
-
-func (s *spawner) stop() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.reqs == nil {
-		s.reqs, s.quit = make(chan spawnReq), make(chan struct{})
-	}
-	close(s.quit)
+	return branded(cmd, m)
 }
 
 type entry struct {

@@ -32,11 +32,7 @@ func detach(*exec.Cmd) {}
 
 func brand(int, mark) {}
 
-// spawner starts commands.
-type spawner struct{}
-
-func (*spawner) start(cmd *exec.Cmd, _ mark) error { return cmd.Start() }
-func (*spawner) stop()                             {}
+func begin(cmd *exec.Cmd, _ mark) error { return cmd.Start() }
 
 // supervisor does nothing here.
 type supervisor struct{}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,10 +31,9 @@ type StarterOptions struct {
 // process.Starter, and a Shell starts its commands by it. It is safe for
 // concurrent use.
 type Starter struct {
-	opt   StarterOptions
-	mark  mark // of all processes
-	spawn spawner
-	sup   *supervisor
+	opt  StarterOptions
+	mark mark // of all processes
+	sup  *supervisor
 
 	mu     sync.Mutex
 	closed bool
@@ -82,7 +82,7 @@ func (s *Starter) launch(cmd *exec.Cmd, c process.Confine) (*proc, error) {
 
 	cmd.Env = append(cmd.Env, p.mark.env)
 	if c.Level == process.Unconfined {
-		if err := s.spawn.start(cmd, p.mark); err != nil {
+		if err := p.free(); err != nil {
 			return nil, err
 		}
 	} else if err := s.confine(p, c); err != nil {
@@ -90,15 +90,24 @@ func (s *Starter) launch(cmd *exec.Cmd, c process.Confine) (*proc, error) {
 	}
 	p.group = cmd.Process.Pid
 	s.sup.add(p.group)
-	go func() {
-		if p.confined != nil {
-			p.err = p.confined.Wait()
-		} else {
-			p.err = cmd.Wait()
-		}
-		close(p.dead)
-	}()
 	return p, nil
+}
+
+// free starts a process that is not confined. The thread that starts it also waits
+// for it: Linux ends a process with the thread that forked it.
+func (p *proc) free() error {
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := begin(p.cmd, p.mark)
+		started <- err
+		if err == nil {
+			p.err = p.cmd.Wait()
+			close(p.dead)
+		}
+	}()
+	return <-started
 }
 
 // confine starts a process that the kernel confines. If that fails, nothing is started.
@@ -113,6 +122,10 @@ func (s *Starter) confine(p *proc, c process.Confine) (err error) {
 	// What is confined is found and ended by the sandbox. The mark is for
 	// after a kill -9 of pawl; a shell has forked nothing by now.
 	brand(p.cmd.Process.Pid, p.mark)
+	go func() {
+		p.err = p.confined.Wait()
+		close(p.dead)
+	}()
 	return nil
 }
 
@@ -279,6 +292,5 @@ func (s *Starter) Close() error {
 		end(family{mark: s.mark}, 0, nil)
 	}
 	s.sup.close()
-	s.spawn.stop()
 	return nil
 }

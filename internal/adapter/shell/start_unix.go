@@ -8,15 +8,11 @@ import (
 	"syscall"
 )
 
-// spawner starts commands.
-type spawner struct{}
-
-func (*spawner) start(cmd *exec.Cmd, _ mark) error {
+// begin starts a command.
+func begin(cmd *exec.Cmd, _ mark) error {
 	detach(cmd)
 	return cmd.Start()
 }
-
-func (*spawner) stop() {}
 
 // alive reports whether a process exists, or for a negative number a group.
 func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
