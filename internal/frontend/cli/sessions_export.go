@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/page"
 	"github.com/pawl-agent/pawl/internal/frontend/transcript"
+	"github.com/pawl-agent/pawl/internal/policy/redact"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -66,7 +67,7 @@ func exportSession(ctx context.Context, a *App, args []string, format, output st
 	w := bufio.NewWriter(out)
 	defer func() { err = errors.Join(err, w.Flush()) }()
 	read := func(each func(event.Event) error) error {
-		redact := transcript.Redact()
+		redact := redact.Events()
 		return passEvents(ctx, st, row.ID, func(e event.Event) error { return each(redact(e)) })
 	}
 	switch format {

@@ -11,12 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/adapter/sessionfile"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
-	"github.com/pawl-agent/pawl/internal/frontend/transcript"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -71,7 +71,7 @@ func importSession(ctx context.Context, a *App, f *flags, name string) (err erro
 		}
 	}()
 	begun := false
-	kept, left, err := transcript.Foreign(in, a.Now(), secrets.New(a.Secrets()...).MaskBytes, func(when time.Time, b event.Body) error {
+	kept, left, err := sessionfile.Read(in, a.Now(), secrets.New(a.Secrets()...).MaskBytes, func(when time.Time, b event.Body) error {
 		if !begun {
 			begun, at = true, when
 			waiting = append(waiting, event.Draft{Body: event.Opened{Dir: dir, Pawl: Version, Mode: "ask", Front: "import"}})

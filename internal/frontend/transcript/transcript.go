@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/redact"
 )
 
 // form is how each kind of text is written. Its inputs are sanitised.
@@ -68,7 +69,7 @@ func (t *writer) draw(b chat.Block) string {
 		switch {
 		case b.Diff != "":
 			s += t.block("diff", b.Diff)
-		case b.Output == LeftOut, b.Command != "":
+		case b.Output == redact.LeftOut, b.Command != "":
 			s += t.output(b.Output)
 		}
 		return s
@@ -198,7 +199,7 @@ func (t text) command(line, output string) string {
 
 // block leaves outputs out: on a terminal they bury the conversation.
 func (text) block(kind, s string) string {
-	if kind == "" && s != LeftOut {
+	if kind == "" && s != redact.LeftOut {
 		return ""
 	}
 	return "      " + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n      ") + "\n"

@@ -1,4 +1,7 @@
-package transcript
+// Package redact removes the contents of secret-looking files from a session's
+// events, for sessions that leave the machine (SPEC 16.7). Keys in other texts
+// are masked when events are recorded (policy/secrets).
+package redact
 
 import (
 	"encoding/json"
@@ -11,17 +14,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// LeftOut replaces contents of a secret-looking file.
+// LeftOut replaces the contents of a secret-looking file.
 const LeftOut = "[left out: a secret-looking file]"
 
-// Redact removes the contents of secret-looking files from a session's events
-// (SPEC 16.7): from a call's arguments, the question about it, its result and
-// its diff. The returned function gets the events in order and changes none of
-// them. A file counts if its name looks secret: in the arguments of a tool, in
-// what the log records as shown or changed, or in the result itself (a search's
-// hits, a diff's headers). Output of a shell command without such a name is not
-// recognised, and neither is prose of a person or the model.
-func Redact() func(event.Event) event.Event {
+// Events returns a function that redacts the events of one session: it takes
+// them in order, and returns copies without the contents of secret-looking files
+// in a call's arguments, the question about it, its result and its diff. A file
+// counts if its name looks secret: in the arguments of a tool, in what the log
+// records as shown or changed, or in the result itself (a search's hits, a diff's
+// headers). Output of a shell command without such a name is not recognised, and
+// neither is text that a person or the model wrote.
+func Events() func(event.Event) event.Event {
 	r := &redactor{calls: map[string]bool{}}
 	return r.event
 }
@@ -154,11 +157,11 @@ func (n pathArgs) secret() bool {
 
 func secretArgs(raw json.RawMessage) bool {
 	var n pathArgs
-	_ = json.Unmarshal(raw, &n) // what is of another shape names no file
+	_ = json.Unmarshal(raw, &n) // arguments of another shape name no file
 	return n.secret()
 }
 
-// args keeps only the paths of arguments.
+// args returns only the paths of a call's arguments.
 func args(raw json.RawMessage) json.RawMessage {
 	var n pathArgs
 	_ = json.Unmarshal(raw, &n) // as above
@@ -181,7 +184,7 @@ func secretText(text string) bool {
 	return false
 }
 
-// prose is a text of several sources: left out whole where it shows lines of a
+// prose returns a text from several sources, or LeftOut if it shows lines of a
 // secret-looking file.
 func prose(text string) string {
 	if secretText(text) {
@@ -190,7 +193,8 @@ func prose(text string) string {
 	return text
 }
 
-// shownPath is the path that a line is a heading of, or a hit in; "" for none.
+// shownPath returns the path of the file that a line is a heading of or a search's
+// hit in; "" if there is none.
 func shownPath(l string) string {
 	for _, head := range [...]string{
 		"+++ b/", "--- a/", "+++ ", "--- ",

@@ -1,4 +1,6 @@
-package transcript
+// Package sessionfile reads a session from a file, in the form in which `pawl
+// sessions export --format jsonl` writes it: one event on each line.
+package sessionfile
 
 import (
 	"bufio"
@@ -15,31 +17,31 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Limits of an imported file, so that no file fills the memory.
+// Limits of a file, so that none fills the memory.
 const (
-	foreignLine   = 64 << 20 // bytes of one event
-	foreignEvents = 1 << 20
+	maxLine   = 64 << 20 // bytes of one event
+	maxEvents = 1 << 20
 )
 
-// Foreign reads a session in the form of headless.WriteEvent and passes the
-// conversation to keep, in order: prompts, replies, calls and their results, a
-// person's own commands, how turns ended. The file may come from anybody, so it
-// imports nothing that grants rights, names files of this machine or is proof
-// of anything: no grants, modes, rules, system prompts, changes, checks, costs,
-// or parts as a provider sent them. Times are not in the future and never run
-// backwards. Lines of other kinds, also of a newer version, are counted as left
-// out.
-func Foreign(in io.Reader, now time.Time, mask func([]byte) []byte, keep func(time.Time, event.Body) error) (kept, left int, err error) {
+// Read passes the conversation in a file to keep, in order: prompts, replies,
+// calls and their results, a person's own commands, how turns ended. It returns
+// how many events were kept and how many were left out: those of other kinds, also
+// of newer versions. The file may come from anybody, so nothing is kept that grants
+// rights, names files of this machine or proves anything: no grants, modes, rules,
+// system prompts, changes, checks, costs, or parts as a provider sent them. Times
+// are never after now, and each is at least that of the event before it. mask
+// removes secrets from a line. An error names the line.
+func Read(in io.Reader, now time.Time, mask func([]byte) []byte, keep func(time.Time, event.Body) error) (kept, left int, err error) {
 	s := bufio.NewScanner(in)
-	s.Buffer(nil, foreignLine)
+	s.Buffer(nil, maxLine)
 	at, open, turn := time.Time{}, map[string]string{}, false
 	for n := 1; s.Scan(); n++ {
 		line := bytes.TrimSpace(s.Bytes())
 		if len(line) == 0 {
 			continue
 		}
-		if n > foreignEvents {
-			return kept, left, fmt.Errorf("it has more than %d events", foreignEvents)
+		if n > maxEvents {
+			return kept, left, fmt.Errorf("it has more than %d events", maxEvents)
 		}
 		var e struct {
 			Type string          `json:"type"`
@@ -47,7 +49,7 @@ func Foreign(in io.Reader, now time.Time, mask func([]byte) []byte, keep func(ti
 			Body json.RawMessage `json:"body"`
 		}
 		if err := json.Unmarshal(mask(bytes.Clone(line)), &e); err != nil || e.Type == "" {
-			return kept, left, fmt.Errorf("line %d is no event as `pawl sessions export --format jsonl` writes it", n)
+			return kept, left, fmt.Errorf("line %d is not an event as `pawl sessions export --format jsonl` writes it", n)
 		}
 		body, err := imported(e.Type, e.Body, open)
 		if err != nil {
@@ -85,13 +87,13 @@ func Foreign(in io.Reader, now time.Time, mask func([]byte) []byte, keep func(ti
 		}
 	}
 	if errors.Is(s.Err(), bufio.ErrTooLong) {
-		return kept, left, fmt.Errorf("a line of it is longer than %d MB", foreignLine>>20)
+		return kept, left, fmt.Errorf("a line is longer than %d MB", maxLine>>20)
 	}
 	return kept, left, s.Err()
 }
 
-// imported returns the body to import of an event, nil for none. open has the tools
-// of the calls without a result, by id.
+// imported returns the body to keep of an event; nil if it is left out. open has
+// the tools of the calls without a result, by id.
 func imported(kind string, raw json.RawMessage, open map[string]string) (event.Body, error) {
 	empty := event.New(kind)
 	if empty == nil {
@@ -138,7 +140,7 @@ func reply(r llm.Reply) llm.Reply {
 	return out
 }
 
-// object is a call's arguments, {} for what are none.
+// object returns a call's arguments, or {} if they are not an object.
 func object(args json.RawMessage) json.RawMessage {
 	var o map[string]json.RawMessage
 	if json.Unmarshal(args, &o) != nil || o == nil {

@@ -1,4 +1,4 @@
-package transcript
+package sessionfile
 
 import (
 	"bytes"
@@ -13,10 +13,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-func foreign(t *testing.T, text string) (bodies []event.Body, times []time.Time, left int, err error) {
+func read(t *testing.T, text string) (bodies []event.Body, times []time.Time, left int, err error) {
 	t.Helper()
 	now := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
-	_, left, err = Foreign(strings.NewReader(text), now, func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("KEY"), []byte("[key]")) },
+	_, left, err = Read(strings.NewReader(text), now, func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("KEY"), []byte("[key]")) },
 		func(at time.Time, b event.Body) error {
 			bodies, times = append(bodies, b), append(times, at)
 			return nil
@@ -25,10 +25,10 @@ func foreign(t *testing.T, text string) (bodies []event.Body, times []time.Time,
 }
 
 // SPEC 10.4, 16: of every kind of event only what was said is taken over.
-func TestForeignTakesNoRights(t *testing.T) {
+func TestTakesNoRights(t *testing.T) {
 	said := map[string]bool{"prompted": true, "replied": true, "call_asked": true, "person_ran": true, "interrupted": true, "ended": true}
 	for _, kind := range event.Kinds() {
-		bodies, _, left, err := foreign(t, fmt.Sprintf(`{"type":%q,"body":{}}`, kind))
+		bodies, _, left, err := read(t, fmt.Sprintf(`{"type":%q,"body":{}}`, kind))
 		if err != nil || len(bodies) > 0 != said[kind] || left == 1 == said[kind] {
 			t.Errorf("%s: %v, %d left, %v", kind, bodies, left, err)
 		}
@@ -37,8 +37,8 @@ func TestForeignTakesNoRights(t *testing.T) {
 
 // SPEC 10.4: what is taken over has nothing in it that only its own machine or
 // provider may say.
-func TestForeignIsPlain(t *testing.T) {
-	bodies, times, left, err := foreign(t, `{"type":"prompted","time":"2025-01-01T00:00:00Z","body":{"source":"autofix","text":"do KEY"}}
+func TestIsPlain(t *testing.T) {
+	bodies, times, left, err := read(t, `{"type":"prompted","time":"2025-01-01T00:00:00Z","body":{"source":"autofix","text":"do KEY"}}
 {"type":"replied","time":"2024-01-01T00:00:00Z","body":{"reply":{"message":{"role":"system","parts":[{"kind":"reasoning","text":"x"},{"kind":"text","text":"ok","raw":{"a":1},"wire":"w"},{"kind":"call","call":{"id":"1","name":"bash","args":[1]}}]}},"cost":-5}}
 {"type":"call_asked","body":{"id":"1","tool":"bash","args":"x"}}
 
@@ -65,7 +65,7 @@ func TestForeignIsPlain(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"no", "[]", `{"type":"prompted","body":[]}`, `{"body":{}}`, "{}", strings.Repeat("[", 10_000)} {
-		if _, _, _, err := foreign(t, text); err == nil || !strings.Contains(err.Error(), "line 1") {
+		if _, _, _, err := read(t, text); err == nil || !strings.Contains(err.Error(), "line 1") {
 			t.Errorf("%.20s: %v", text, err)
 		}
 	}
