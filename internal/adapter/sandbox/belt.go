@@ -79,7 +79,7 @@ func (t *belt) open(p confine.Policy) (*beltBox, error) {
 func (t *belt) box(p confine.Policy) (_ *beltBox, err error) {
 	b := &beltBox{t: t, policy: p}
 	b.policy.Root, b.policy.Loopback = spelled(p.Root), false
-	for _, list := range []*[]string{&b.policy.Guards, &b.policy.Granted, &b.policy.Writes, &b.policy.Git, &b.policy.Common, &b.policy.Parts, &b.policy.Lists} {
+	for _, list := range []*[]string{&b.policy.Granted, &b.policy.Writes, &b.policy.Git, &b.policy.Common, &b.policy.Parts, &b.policy.Lists} {
 		out := make([]string, len(*list))
 		for i, path := range *list {
 			out[i] = spelled(path)
@@ -139,7 +139,7 @@ func (t *belt) starts(b *beltBox) error {
 
 // sayable returns an error for a path that a profile cannot name for certain.
 func sayable(p confine.Policy) error {
-	for _, path := range slices.Concat([]string{p.Root}, p.Lists, p.Parts, p.Reads, p.Writes, p.Granted, p.Opened, p.Git, p.Common, p.Guards) {
+	for _, path := range slices.Concat([]string{p.Root}, p.Lists, p.Parts, p.Reads, p.Writes, p.Granted, p.Opened, p.Git, p.Common) {
 		if strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\ufffd' }) {
 			return &Lack{"that files stay", fmt.Sprintf("the path %q has signs that a profile cannot name", path)}
 		}

@@ -250,7 +250,7 @@ func (s *supervisor) change(file string, act confine.Act) confine.Verdict {
 	if v != confine.Made {
 		return v
 	}
-	for _, g := range slices.Concat(s.policy.Granted, s.policy.Opened, s.policy.Guards) {
+	for _, g := range slices.Concat(s.policy.Granted, s.policy.Opened, []string{s.policy.Root}) {
 		for dir := filepath.Dir(file); confine.Within(g, dir); dir = filepath.Dir(dir) {
 			if confine.GitChange(dir, file, act) && isRepository(dir) || confine.Keeps(s.keptIn(dir), file, act) {
 				return confine.Refused

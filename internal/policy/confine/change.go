@@ -66,15 +66,7 @@ func (p Policy) Change(file string, act Act) Verdict {
 		return Made
 	case within(p.Git, file) || within(p.Common, file):
 		return p.gitChange(file, act)
-	case p.Root == "" || !Within(p.Root, file) || file == p.Root:
-		return Refused
-	}
-	for _, g := range p.Guards {
-		if Within(g, file) && guarded(names(g, file), act) {
-			return Refused
-		}
-	}
-	if p.kept("", file, act) {
+	case p.Root == "" || !Within(p.Root, file) || file == p.Root, guarded(names(p.Root, file), act), p.kept("", file, act):
 		return Refused
 	}
 	return Made
@@ -180,7 +172,7 @@ func (p Policy) Zone(file string) string {
 	if within(p.Git, file) || within(p.Common, file) {
 		return "git outside"
 	}
-	for _, g := range slices.Concat(p.Guards, p.Granted) {
+	for _, g := range slices.Concat([]string{p.Root}, p.Granted) {
 		if !Within(g, file) {
 			continue
 		}

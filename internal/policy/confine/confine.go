@@ -1,12 +1,11 @@
 // Package confine describes what a command may touch: the policy that a sandbox
 // enforces (SPEC 16.12). It is a value: nothing here reads the machine's state.
 //
-// It promises: what a policy refuses, no policy narrowed from it allows
-// (Narrow); the files that configure tools which run commands (.git/hooks,
+// It promises: the files that configure tools which run commands (.git/hooks,
 // .pawl, AGENTS.md and the other protected names) cannot be changed or removed
-// anywhere in the workspace, and no folder can become a git repository;
-// everything that is not in the lists is refused. Linux and Seatbelt return the
-// policy in each system's form.
+// anywhere in the workspace; no folder can become a git repository; everything
+// that is not in the lists is refused. Linux and Seatbelt return the policy in
+// each system's form.
 //
 // It refuses a policy whose readable folders contain a secret (Validate), since
 // neither system can reliably exclude a part of a readable folder. So the home
@@ -52,7 +51,8 @@ func ParseLevel(s string) (Level, error) {
 // (without symbolic links). The zero value allows nothing.
 type Policy struct {
 	Level Level
-	// Root is the workspace, "" for none. It is readable at every level.
+	// Root is the workspace, "" for none. It is readable at every level. Protected
+	// names hold in it.
 	Root string
 	// Lists are folders in which only names can be listed. If the workspace contains
 	// paths that no command may read, Lists has it and the folders down to Parts, and
@@ -74,9 +74,6 @@ type Policy struct {
 	// like a .git in it. Common are those that a linked worktree shares with
 	// others; only the shared parts may be changed.
 	Git, Common []string
-	// Guards are the folders in which protected names hold: the workspace, and
-	// those of the policies that this one was narrowed from.
-	Guards []string
 	// Kept are paths that git runs or reads because of its configuration. They are
 	// protected like the configuration, wherever they are.
 	Kept []string
@@ -115,7 +112,7 @@ type Facts struct {
 
 // New returns the policy of a level in a workspace.
 func New(l Level, f Facts) Policy {
-	p := Policy{Level: l, Root: f.Root, Loopback: l >= Workspace, Guards: []string{f.Root}, Secrets: slices.Clone(f.State)}
+	p := Policy{Level: l, Root: f.Root, Loopback: l >= Workspace, Secrets: slices.Clone(f.State)}
 	p.Reads = append(slices.Clone(system), f.Reads...)
 	if f.Home != "" {
 		for _, r := range toolchains {
@@ -155,10 +152,8 @@ func (p Policy) Validate() error {
 		}
 	}
 	for _, w := range p.Writes {
-		for _, g := range p.Guards {
-			if Within(w, g) {
-				return fmt.Errorf("%w: a grant to write %s would open the protected files of %s; grant a folder inside or beside it", ErrPolicy, w, g)
-			}
+		if err := p.opensRoot(w); err != nil {
+			return err
 		}
 	}
 	for _, h := range p.Hosts {
@@ -207,34 +202,6 @@ func (p Policy) MayRead(file string) bool {
 	return within(p.whole(), file) || within(p.Reads, file) || within(p.Writes, file) || within(p.Granted, file) || within(p.Git, file) || within(p.Common, file)
 }
 
-// Narrow returns what both allow. A process that runs inside a sandbox gets its
-// policy by Narrow, so no child has more rights than its parent.
-func (p Policy) Narrow(q Policy) Policy {
-	r := Policy{
-		Level: min(p.Level, q.Level), Loopback: p.Loopback && q.Loopback,
-		Guards: union(p.Guards, q.Guards), Kept: union(p.Kept, q.Kept), Secrets: union(p.Secrets, q.Secrets),
-		Writes: meet(p.Writes, q.Writes), Git: meet(p.Git, q.Git), Common: meet(p.Common, q.Common), Hosts: slices.DeleteFunc(slices.Clone(p.Hosts), func(h string) bool { return !slices.Contains(q.Hosts, h) }),
-		Reads: meet(p.readable(), q.readable()),
-	}
-	// A folder in a granted one may have a name that is protected there.
-	r.Opened = slices.DeleteFunc(slices.Clone(p.Opened), func(o string) bool { return !slices.Contains(q.Opened, o) })
-	r.Granted = slices.DeleteFunc(slices.Clone(p.Granted), func(g string) bool { return !slices.Contains(q.Granted, g) })
-	switch {
-	case p.Root == "" || q.Root == "" || len(p.Lists) > 0 || len(q.Lists) > 0:
-	case Within(p.Root, q.Root) || within(p.Writes, q.Root):
-		r.Root = q.Root
-	case Within(q.Root, p.Root) || within(q.Writes, p.Root):
-		r.Root = p.Root
-	}
-	// A grant that is also the workspace of the other side counts as a workspace.
-	r.Writes = slices.DeleteFunc(r.Writes, func(w string) bool { return within([]string{w}, r.Root) })
-	return r
-}
-
-func (p Policy) readable() []string {
-	return slices.Concat(p.Reads, p.Writes, p.Granted, p.Git, p.Common, p.whole())
-}
-
 // whole are the folders of the workspace that can be read with all below them.
 func (p Policy) whole() []string {
 	switch {
@@ -244,27 +211,4 @@ func (p Policy) whole() []string {
 		return []string{p.Root}
 	}
 	return nil
-}
-
-// meet returns the folders that are in both lists, or in a folder of both.
-func meet(a, b []string) []string {
-	var out []string
-	for _, x := range a {
-		if within(b, x) {
-			out = append(out, x)
-		}
-	}
-	for _, x := range b {
-		if within(a, x) {
-			out = append(out, x)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-func union(a, b []string) []string {
-	out := slices.Concat(a, b)
-	slices.Sort(out)
-	return slices.Compact(out)
 }

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/pawl-agent/pawl/internal/core/golden"
 )
 
@@ -124,45 +122,4 @@ func TestValidate(t *testing.T) {
 			t.Errorf("accepted: root %q, reads %q, writes %q", f.Root, f.Reads, f.Writes)
 		}
 	}
-}
-
-// SPEC 16.12: children only narrow. Whatever two policies are, what comes of
-// both allows nothing that one of them refuses.
-func TestNarrowOnlyNarrows(t *testing.T) {
-	part := rapid.SampledFrom([]string{"a", "b", ".git", "hooks", "objects", "AGENTS.md", "node_modules", "HEAD", ".pawl"})
-	file := rapid.Custom(func(t *rapid.T) string {
-		return "/" + strings.Join(rapid.SliceOfN(part, 0, 5).Draw(t, "parts"), "/")
-	})
-	policy := rapid.Custom(func(t *rapid.T) Policy {
-		p := Policy{
-			Level: Level(rapid.IntRange(0, 2).Draw(t, "level")), Root: file.Draw(t, "root"),
-			Reads: rapid.SliceOfN(file, 0, 3).Draw(t, "reads"), Writes: rapid.SliceOfN(file, 0, 3).Draw(t, "writes"),
-			Granted: rapid.SliceOfN(file, 0, 3).Draw(t, "granted"), Opened: rapid.SliceOfN(file, 0, 2).Draw(t, "opened"),
-			Kept: rapid.SliceOfN(file, 0, 2).Draw(t, "kept"), Loopback: rapid.Bool().Draw(t, "loopback"), Hosts: rapid.SliceOfN(part, 0, 3).Draw(t, "hosts"),
-		}
-		p.Guards = []string{p.Root}
-		return p
-	})
-	rapid.Check(t, func(t *rapid.T) {
-		p, q := policy.Draw(t, "p"), policy.Draw(t, "q")
-		r := p.Narrow(q)
-		if r.Level > min(p.Level, q.Level) || r.Loopback && !(p.Loopback && q.Loopback) {
-			t.Fatalf("%+v", r)
-		}
-		for _, h := range r.Hosts {
-			if !strings.Contains(strings.Join(p.Hosts, "\n"), h) || !strings.Contains(strings.Join(q.Hosts, "\n"), h) {
-				t.Fatalf("host %s", h)
-			}
-		}
-		for _, f := range rapid.SliceOfN(file, 30, 30).Draw(t, "files") {
-			if r.MayRead(f) && !(p.MayRead(f) && q.MayRead(f)) {
-				t.Fatalf("reads %s: %+v", f, r)
-			}
-			for _, act := range []Act{Write, Create, Remove, Point} {
-				if r.Change(f, act) != Refused && (p.Change(f, act) == Refused || q.Change(f, act) == Refused) {
-					t.Fatalf("changes %s: %+v", f, r)
-				}
-			}
-		}
-	})
 }

@@ -32,16 +32,22 @@ func (p Policy) Grant(reads, folders, files []string) Policy {
 
 // MayGrant returns why a folder cannot be granted for changes, nil if it can.
 func (p Policy) MayGrant(folder string) error {
-	for _, g := range p.Guards {
-		if Within(folder, g) {
-			return fmt.Errorf("%w: a grant to write %s would open the protected files of %s; grant a folder inside or beside it", ErrPolicy, folder, g)
-		}
+	if err := p.opensRoot(folder); err != nil {
+		return err
 	}
 	switch {
 	case gitInside(folder):
 		return fmt.Errorf("%w: %s is git's own, which holds hooks and configuration; grant the folder that holds the .git, in which git add, commit, merge and the like work", ErrPolicy, folder)
 	case !p.grantable(folder):
 		return fmt.Errorf("%w: %s holds or is what no command may read; grant a folder beside it", ErrPolicy, folder)
+	}
+	return nil
+}
+
+// opensRoot returns an error if a folder that may be changed as a whole holds the workspace.
+func (p Policy) opensRoot(folder string) error {
+	if Within(folder, p.Root) {
+		return fmt.Errorf("%w: a grant to write %s would open the protected files of %s; grant a folder inside or beside it", ErrPolicy, folder, p.Root)
 	}
 	return nil
 }

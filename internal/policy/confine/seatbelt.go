@@ -124,9 +124,7 @@ func (p Policy) seatbeltReads(line func(string, ...any)) {
 
 func (p Policy) seatbeltWrites(line func(string, ...any)) {
 	line("(allow file-write* %s)", below(p.Root))
-	for _, g := range p.Guards {
-		guardRules(line, g)
-	}
+	guardRules(line, p.Root)
 	for _, k := range p.Kept {
 		line("(deny file-write* %s)", below(k))
 		if rest, ok := strings.CutPrefix(k, p.Root+"/"); ok && !strings.ContainsFunc(rest, func(r rune) bool { return r > unicode.MaxASCII }) {

@@ -12,7 +12,7 @@ import (
 const (
 	maxFailures   = 50  // of one worker
 	maxReferences = 200 // of all
-	maxTold       = 10  // failures in a prompt
+	maxTold       = 10  // failures, and references, in a prompt
 )
 
 // From how many failures on they are no coincidence.
@@ -77,25 +77,12 @@ func (l *Lessons) Refer(refs ...Reference) {
 	}
 }
 
-// Search returns the references that contain a text, in any case, the newest
-// first.
-func (l *Lessons) Search(text string) []Reference {
-	text = strings.ToLower(text)
+// Search returns the references whose value a text names, the newest first, at most n.
+func (l *Lessons) Search(text string, n int) []Reference {
 	var out []Reference
 	for _, r := range slices.Backward(l.references) {
-		if strings.Contains(strings.ToLower(r.Value+"\n"+r.Note), text) {
+		if len(out) < n && strings.Contains(text, r.Value) {
 			out = append(out, r)
-		}
-	}
-	return out
-}
-
-// Failures returns the failures of a worker that are kept, the newest last.
-func (l *Lessons) Failures(worker string) []Failure {
-	var out []Failure
-	for _, f := range l.failures {
-		if f.Worker == worker {
-			out = append(out, f)
 		}
 	}
 	return out

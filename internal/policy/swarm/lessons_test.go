@@ -12,28 +12,28 @@ func fail(worker, target, category, text string) Failure {
 	return Failure{Worker: worker, Tool: "bash", Target: target, Category: category, Text: text}
 }
 
-// SPEC 14.3: 50 failures of each worker, 200 references without doubles.
+// SPEC 14.3: 50 failures of each worker, 200 references without doubles, searchable.
 func TestLessonsAreBounded(t *testing.T) {
 	var l Lessons
 	for i := range 120 {
 		l.Fail(fail("a", fmt.Sprint("a", i), "error", "x"))
 	}
 	l.Fail(fail("b", "b0", "error", "x"))
-	if fs := l.Failures("a"); len(fs) != 50 || fs[0].Target != "a70" || fs[49].Target != "a119" {
+	if fs := l.failures; len(fs) != 51 || fs[0].Target != "a70" || fs[49].Target != "a119" || fs[50].Worker != "b" {
 		t.Errorf("%d failures are kept, from %s", len(fs), fs[0].Target)
-	}
-	if n := len(l.Failures("b")); n != 1 {
-		t.Errorf("%d failures of b", n)
 	}
 	for i := range 250 {
 		l.Refer(Reference{Value: fmt.Sprintf("pkg/f%d.go", i), Note: "a file"})
 	}
 	l.Refer(Reference{Value: "pkg/f100.go", Note: "the parser"}, Reference{})
-	if all := l.Search(""); len(all) != 200 || all[0].Note != "the parser" {
-		t.Errorf("%d references, the newest is %+v", len(all), all[0])
+	if n := len(l.references); n != 200 {
+		t.Errorf("%d references", n)
 	}
-	if got := l.Search("PARSER"); len(got) != 1 || got[0].Value != "pkg/f100.go" {
+	if got := l.Search("compare pkg/f100.go with pkg/f50.go and pkg/f49.go", 9); fmt.Sprint(got) != "[{pkg/f100.go the parser} {pkg/f50.go a file}]" {
 		t.Errorf("the search found %v", got)
+	}
+	if got := l.Search("compare pkg/f100.go with pkg/f50.go", 1); len(got) != 1 || got[0].Note != "the parser" {
+		t.Errorf("the newest is %v", got)
 	}
 }
 

@@ -62,7 +62,7 @@ func Prompt(s *Schedule, l *Lessons, t Progress) string {
 	if g := l.Guidance(); g != "" {
 		fmt.Fprintf(&b, "# What failed for the workers so far\n%s\n", g)
 	}
-	if refs := related(l, t.Task); len(refs) > 0 {
+	if refs := l.Search(t.Goal, maxTold); len(refs) > 0 {
 		b.WriteString("# What other workers found\n")
 		for _, r := range refs {
 			fmt.Fprintf(&b, "- %s: %s\n", r.Value, r.Note)
@@ -129,17 +129,6 @@ func title(t event.Task) string {
 		return t.Title
 	}
 	return t.ID
-}
-
-// related returns the references whose value or note the task's goal names.
-func related(l *Lessons, t event.Task) []Reference {
-	var out []Reference
-	for i := len(l.references) - 1; i >= 0 && len(out) < maxTold; i-- {
-		if r := l.references[i]; strings.Contains(t.Goal, r.Value) {
-			out = append(out, r)
-		}
-	}
-	return out
 }
 
 // maxDiff is how much of a change the task that merges it is shown, in bytes.
