@@ -13,7 +13,7 @@ import (
 
 const statesHead = `# States
 
-The state tables that pawl runs by, drawn from the code with ` + "`pawl states --format mermaid`" + `.
+The state machines of pawl, generated from the code with ` + "`pawl states --format mermaid`" + `.
 Do not edit this page: ` + "`go test ./internal/frontend/cli -run TestStatesPage -update`" + ` writes it.
 
 `

@@ -126,7 +126,7 @@ func TestPageOfKeys(t *testing.T) {
 	}
 }
 
-const viSection = "## The prompt with the keys of vi"
+const viSection = "## Vim mode"
 
 // SPEC 18.3: the page has every key of vi's that the prompt takes, and no other.
 func TestPageOfViKeys(t *testing.T) {

@@ -65,7 +65,7 @@ type to = []fsm.State
 
 var agentTable = fsm.Table{
 	Name:   "agent",
-	Doc:    "An agent from its making to its end; paused means that it waits for a person.",
+	Doc:    "The life of an agent. paused: it waits for a person.",
 	States: []fsm.State{Idle, Initializing, Running, Paused, Completing, Error, Disposed},
 	Legal: map[fsm.State][]fsm.State{
 		Idle:         to{Initializing, Disposed},
@@ -80,7 +80,7 @@ var agentTable = fsm.Table{
 // The second part of a row is missing in the source document's table (SPEC 2.1).
 var activityTable = fsm.Table{
 	Name: "activity",
-	Doc:  "What a run does now. Halted ends the run and never the session: the next prompt starts afresh.",
+	Doc:  "What a run is doing. halted ends the run, not the session: the next prompt starts a new run.",
 	States: []fsm.State{
 		Idle, ProcessingPrompt, StreamingResponse, ExecutingTool, AwaitingPermission,
 		ErrorRecovery, ProgressCheck, PhaseTransition, Halted,
@@ -114,7 +114,7 @@ var activityTable = fsm.Table{
 
 var callTable = fsm.Table{
 	Name:   "call",
-	Doc:    "One tool call, from the model's wish to its one result.",
+	Doc:    "One tool call, from the model's request to its only result.",
 	States: []fsm.State{Idle, Validating, RequestingPermission, Executing, ProcessingResult, Completed, Failed},
 	Legal: map[fsm.State][]fsm.State{
 		Idle:                 to{Validating},
@@ -130,7 +130,7 @@ var callTable = fsm.Table{
 // compaction may free more than one.
 var windowTable = fsm.Table{
 	Name:   "window",
-	Doc:    "How full the context window is: 70, 85 and 95 % are the borders; blocked is critical where compaction could not help.",
+	Doc:    "How full the context window is. The limits are 70, 85 and 95 %. blocked: critical, and compaction did not help.",
 	States: []fsm.State{Normal, Moderate, Aggressive, Critical, Blocked},
 	Legal: map[fsm.State][]fsm.State{
 		Normal:     to{Moderate},
@@ -143,7 +143,7 @@ var windowTable = fsm.Table{
 
 var applicationTable = fsm.Table{
 	Name:   "application",
-	Doc:    "What an interrupt would find: input, a request, or tools at work.",
+	Doc:    "What an interrupt would stop: input, a model request, or running tools.",
 	States: []fsm.State{Idle, UserInput, ModelRequest, ToolExecution},
 	Legal: map[fsm.State][]fsm.State{
 		Idle:          to{UserInput, ModelRequest},
@@ -155,7 +155,7 @@ var applicationTable = fsm.Table{
 
 var sessionTable = fsm.Table{
 	Name:   "session",
-	Doc:    "Whether what happened is kept: every event is stored before it is shown.",
+	Doc:    "Whether the session is stored. Every event is stored before it is shown.",
 	States: []fsm.State{NoSession, Active, Saving, Saved},
 	Legal: map[fsm.State][]fsm.State{
 		NoSession: to{Active},

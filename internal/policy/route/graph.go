@@ -19,7 +19,7 @@ const (
 // recorded. Classification is tried once: if it fails, the prompt is an edit.
 func Table() *fsm.Table {
 	t := &fsm.Table{
-		Name: "route", Doc: "What a person's prompt is taken for, and the way it then goes. A route sets the rights that the turn starts with, and widens where more is needed.",
+		Name: "route", Doc: "How a prompt is classified, and what follows. A route sets the rights that the turn starts with. If a call needs more rights, the turn changes to another route.",
 		States: []fsm.State{start, askModel}, Legal: map[fsm.State][]fsm.State{}, When: map[fsm.State]map[fsm.State]string{},
 	}
 	edge := func(from, to fsm.State, when string) {
@@ -30,13 +30,13 @@ func Table() *fsm.Table {
 		t.When[from][to] = when
 	}
 	all := All()
-	edge(start, askModel, "the words do not tell")
+	edge(start, askModel, "not clear from the words")
 	for _, tr := range all {
 		first := fsm.State(tr.Nodes[0])
 		edge(start, first, tr.When)
 		when := "its answer"
 		if tr.Name == Edit {
-			when = "its answer, or none: also on any error"
+			when = "its answer, or no answer, or an error"
 		}
 		edge(askModel, first, when)
 		for i, n := range tr.Nodes {
@@ -51,13 +51,13 @@ func Table() *fsm.Table {
 		last := fsm.State(tr.Nodes[len(tr.Nodes)-1])
 		for _, wider := range all {
 			if len(wider.Rights) > len(tr.Rights) {
-				edge(last, fsm.State(wider.Nodes[0]), "more is needed, and allowed")
+				edge(last, fsm.State(wider.Nodes[0]), "more rights are needed and allowed")
 			}
 		}
 		edge(last, failed, "a request or a call failed")
-		edge(failed, last, "tried again, or told to the model")
+		edge(failed, last, "retried, or reported to the model")
 		edge(last, done, "answered")
 	}
-	edge(failed, done, "given up: the message says what to do")
+	edge(failed, done, "given up: the message explains what to do")
 	return t
 }

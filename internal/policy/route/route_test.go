@@ -33,7 +33,7 @@ func TestGraph(t *testing.T) {
 	}
 	for _, format := range fsm.Formats() {
 		text, err := table.Draw(format)
-		if err != nil || !strings.Contains(text, "the words do not tell") {
+		if err != nil || !strings.Contains(text, "not clear from the words") {
 			t.Errorf("%s: %v\n%s", format, err, text)
 		}
 	}
