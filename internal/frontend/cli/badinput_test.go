@@ -329,7 +329,7 @@ func runFull(t *testing.T, dir string, under event.Store, n, room int) (code int
 		Sleep: session.SleepFor, Jitter: func() float64 { return 0 }, NewID: setup.NewID,
 	})
 	if err == nil {
-		err = a.headless(t.Context(), &setup.Opened{Session: s}, "go", "", &flags{}, headless.JSON)
+		err = a.headless(t.Context(), &setup.Opened{Session: s}, "go", "", &flags{format: string(headless.JSON)})
 		_ = s.Close() // it says the same again
 	}
 	if err == nil {

@@ -171,9 +171,8 @@ without asking anything, as "pawl run" does.`,
 	// cobra's own flag would print by a template: those call methods by their
 	// names, and the linker has to keep the methods of all types.
 	root.Flags().BoolVarP(&version, "version", "v", false, "version for pawl")
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError("%w%s\nsee: %s --help", err, meantFlag(c, err), c.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
+	root.PersistentPreRunE = checkFlags
 	f.addSession(root)
 	f.addWorktree(root)
 	f.addRun(root)
@@ -204,16 +203,16 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs := c.Flags()
 	fs.StringVarP(&f.Dir, "dir", "C", "", "work in this folder instead of the current one")
 	fs.StringVarP(&f.Model, "model", "m", "", "the model: provider/model, a provider, or offline")
-	fs.Var(word{&f.Effort, sameWords["effort"]}, "effort", "reasoning effort: low, medium or high")
+	fs.StringVar(&f.Effort, "effort", "", "reasoning effort: low, medium or high")
 	fs.BoolFuncP("yolo", "y", "the same as --permission-mode yolo: nothing is asked", func(string) error { f.Mode = "yolo"; return nil })
 	fs.BoolFunc("full-auto", "the same as --permission-mode auto", func(string) error { f.Mode = "auto"; return nil })
-	fs.Var(word{&f.Mode, sameWords["permission-mode"]}, "permission-mode", "ask, plan, accept-edits, auto or yolo")
+	fs.StringVar(&f.Mode, "permission-mode", "", "ask, plan, accept-edits, auto or yolo")
 	fs.StringVar(&f.SystemPrompt, "system-prompt", "", "put this in the place of pawl's own instructions to the model")
 	fs.StringVar(&f.AppendPrompt, "append-system-prompt", "", "add this to the instructions to the model")
 	fs.StringSliceVar(&f.AddDirs, "add-dir", nil, "a folder beside this one that may be read, too; what is written there is asked about (repeatable)")
 	fs.StringArrayVar(&f.MCPConfig, "mcp-config", nil, "MCP servers of this run: a file like .mcp.json, or its JSON (repeatable)")
 	fs.StringVar(&f.SessionID, "session-id", "", "the id of the new session: 8 to 64 letters, digits and hyphens")
-	fs.Var(word{&f.Sandbox, sameWords["sandbox"]}, "sandbox", "how commands are confined: workspace, read-only or off (see doc/sandbox.md)")
+	fs.StringVar(&f.Sandbox, "sandbox", "", "how commands are confined: workspace, read-only or off (see doc/sandbox.md)")
 	fs.StringVar(&f.Route, "route", "", "what prompts are taken for: auto, off, read, edit, run or profile (see doc/routes.md)")
 	fs.StringArrayVar(&f.Allow, "allow", nil, "allow what matches, such as 'bash(go generate *)' (repeatable)")
 	fs.StringArrayVar(&f.Deny, "deny", nil, "deny what matches (repeatable)")
@@ -243,21 +242,26 @@ func (f *flags) addWorktree(c *cobra.Command) {
 
 // addRun adds the flags of a run without a person.
 func (f *flags) addRun(c *cobra.Command) {
-	fs := c.Flags()
-	fs.IntVar(&f.MaxTurns, "max-turns", 0, "stop after this many model replies")
-	fs.DurationVar(&f.Timeout, "timeout", 0, "stop after this long, such as 90s or 10m")
-	f.format = "text"
-	fs.Var(word{&f.format, sameWords["output-format"]}, "output-format", "text, json, stream-json or claude-stream-json (see doc/sdk.md)")
-	fs.BoolFunc("json", "the same as --output-format stream-json", func(string) error { f.format = "stream-json"; return nil })
-	_ = fs.MarkHidden("json")
-	fs.BoolVar(&f.Trust, "trust", false, "for this run, trust what the folder has pawl run by itself, its checks (see pawl trust)")
+	f.addResult(c)
 	f.goal.add(c)
+	fs := c.Flags()
 	fs.StringVar(&f.schema, "json-schema", "", "the answer is JSON that fits this schema, a file or JSON; it is asked for again at most twice")
-	fs.BoolVar(&f.verify, "verify", false, "exit 9 when files changed and no check that ran a test passed after the last change")
 	for name := range needlessFlags {
 		fs.BoolFunc(name, "", func(string) error { return nil }) // whatever it is given, as --debug=api
 		_ = fs.MarkHidden(name)
 	}
+}
+
+// addResult adds the flags that limit a run and choose the form of its result.
+func (f *flags) addResult(c *cobra.Command) {
+	fs := c.Flags()
+	fs.IntVar(&f.MaxTurns, "max-turns", 0, "stop after this many model replies")
+	fs.DurationVar(&f.Timeout, "timeout", 0, "stop after this long, such as 90s or 10m")
+	fs.StringVar(&f.format, "output-format", "text", "text, json, stream-json or claude-stream-json (see doc/sdk.md)")
+	fs.BoolFunc("json", "the same as --output-format stream-json", func(string) error { f.format = "stream-json"; return nil })
+	_ = fs.MarkHidden("json")
+	fs.BoolVar(&f.Trust, "trust", false, "for this run, trust what the folder has pawl run by itself, its checks (see pawl trust)")
+	fs.BoolVar(&f.verify, "verify", false, "exit 9 when files changed and no check that ran a test passed after the last change")
 }
 
 // addAutofix adds the flags that decide whether a turn's changes are checked.

@@ -40,30 +40,6 @@ var sameWords = map[string]map[string]string{
 	"effort":          {"off": "low", "minimal": "low", "xhigh": "high", "max": "high"},
 }
 
-// word is a flag's value with other names in other agents.
-type word struct {
-	to    *string
-	known map[string]string
-}
-
-func (w word) String() string {
-	if w.to == nil {
-		return ""
-	}
-	return *w.to
-}
-
-// Set implements pflag.Value.
-func (w word) Set(s string) error {
-	*w.to = s
-	if ours := w.known[s]; ours != "" {
-		*w.to = ours
-	}
-	return nil
-}
-
-func (word) Type() string { return "string" }
-
 const (
 	putKey   = "pawl login PROVIDER, or set the provider's key in the environment, such as ANTHROPIC_API_KEY; pawl models lists them"
 	putRules = "write it into AGENTS.md; pawl rules shows what is read"

@@ -3,7 +3,6 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
@@ -26,9 +25,8 @@ the diff. "pawl undo" puts it back.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			format, err := headless.ParseFormat(f.format)
-			if err != nil {
-				return usageError("%w", err)
+			if f.format == claudeStream {
+				return usageError("--output-format %s is for pawl run", claudeStream)
 			}
 			if len(args) == 1 {
 				f.Dir = args[0]
@@ -39,10 +37,10 @@ the diff. "pawl undo" puts it back.`,
 				return err
 			}
 			defer s.Close()
-			return a.headless(c.Context(), s, repairPrompt, "", f, format)
+			return a.headless(c.Context(), s, repairPrompt, "", f)
 		},
 	}
-	f.addRun(c)
+	f.addResult(c)
 	c.Flags().BoolVar(&f.NoSession, "no-session", false, "keep nothing of this session (and so nothing to undo)")
 	return c
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/team/structured"
+	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
 // maxPrompt is the size limit of a prompt, in bytes: no model accepts more.
@@ -44,34 +45,25 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 	if err := f.shaped(); err != nil {
 		return err
 	}
+	if f.driven() {
+		return a.driven(ctx, f, args)
+	}
+	if err := f.notAnOverride(args); err != nil {
+		return err
+	}
+	if f.goal.command != "" && len(args) == 0 && keyboard(a.In) {
+		args = []string{until.Prompt(f.goal.command)}
+	}
+	prompt, piped, err := a.prompt(args)
+	if err != nil {
+		return err
+	}
 	leave, err := a.inWorktree(ctx, f)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	if f.driven() {
-		return a.driven(ctx, f, args)
-	}
-	format, err := headless.ParseFormat(f.format)
-	if err != nil {
-		return usageError("%w", err)
-	}
-	if err := f.notAnOverride(args); err != nil {
-		return err
-	}
-	if f.MaxTurns < 0 || f.MaxUSD < 0 || f.Timeout < 0 {
-		return usageError("--max-turns, --max-budget-usd and --timeout take no negative numbers")
-	}
-	aim, err := a.goal(f, f.goal)
-	if err != nil {
-		return err
-	}
-	f.goal.made = aim
-	if aim != nil && len(args) == 0 && keyboard(a.In) {
-		args = []string{aim.Prompt()}
-	}
-	prompt, piped, err := a.prompt(args)
-	if err != nil {
+	if f.goal.made, err = a.goal(f, f.goal); err != nil {
 		return err
 	}
 	if f.shape != nil {
@@ -88,11 +80,12 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 		return err
 	}
 	defer s.Close()
-	return a.headless(ctx, s, prompt, piped, f, format)
+	return a.headless(ctx, s, prompt, piped, f)
 }
 
 // headless runs a prompt in an open session; the error carries the exit code.
-func (a *App) headless(ctx context.Context, s *setup.Opened, prompt, piped string, f *flags, format headless.Format) error {
+func (a *App) headless(ctx context.Context, s *setup.Opened, prompt, piped string, f *flags) error {
+	format := headless.Format(f.format)
 	said := wrapped(a.Err, false)
 	for _, w := range s.Warnings {
 		fmt.Fprintln(said, "pawl: "+plain.Line(w))

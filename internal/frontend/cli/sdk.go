@@ -65,6 +65,11 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 			return err
 		}
 	}
+	leave, err := a.inWorktree(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	var s *setup.Opened
 	o.Open = func(ctx context.Context, set agentsdk.Setup) (*session.Session, error) {
 		g := *f
@@ -113,8 +118,6 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 // asDriven checks that the flags go together.
 func (f *flags) asDriven(args []string) error {
 	switch {
-	case f.sdk.input != "text" && f.sdk.input != "stream-json":
-		return usageError("no input format %q: text and stream-json exist", f.sdk.input)
 	case f.format != claudeStream && f.format != string(headless.Stream):
 		return usageError("--input-format stream-json needs --output-format stream-json")
 	case f.sdk.input == "stream-json" && len(args) > 0:

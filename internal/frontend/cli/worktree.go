@@ -36,6 +36,13 @@ const (
 
 var treeName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
 
+func checkTreeName(name string) error {
+	if name != anyTree && (!treeName().MatchString(name) || len(name) > 60 || strings.HasSuffix(name, ".lock")) {
+		return fmt.Errorf("%q cannot name a folder and a branch: use letters, digits, - and _", name)
+	}
+	return nil
+}
+
 // worktree is an open one.
 type worktree struct {
 	git    *workspace.Git
@@ -58,9 +65,6 @@ func (a *App) inWorktree(ctx context.Context, f *flags) (leave func(), err error
 	name := f.worktree
 	if name == anyTree {
 		name = "pawl-" + setup.NewID()[:8]
-	}
-	if !treeName().MatchString(name) || len(name) > 60 || strings.HasSuffix(name, ".lock") {
-		return nil, usageError("--worktree takes a name of letters, digits, - and _, not %q: it names a folder and a branch", name)
 	}
 	dir, err := a.RealDir(f.Dir)
 	if err != nil {

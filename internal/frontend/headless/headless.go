@@ -30,15 +30,6 @@ const (
 	Stream Format = "stream-json"
 )
 
-// ParseFormat reads a format's name.
-func ParseFormat(s string) (Format, error) {
-	switch f := Format(s); f {
-	case Text, JSON, Stream:
-		return f, nil
-	}
-	return "", fmt.Errorf("no output format %q: text, json and stream-json exist (claude-stream-json is for programs: doc/sdk.md)", s)
-}
-
 // Options of a run.
 type Options struct {
 	Format  Format

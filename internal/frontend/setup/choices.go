@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/folder"
+	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -22,6 +23,8 @@ import (
 // of them, and takes its time, is begun meanwhile.
 type choices struct {
 	dir      string
+	beside   []string     // rules that allow reading the folders of --add-dir
+	given    []mcp.Server // of --mcp-config, or of the editor
 	paths    settings.Paths
 	conf     settings.Loaded
 	plan     []event.PhaseStep
@@ -74,10 +77,16 @@ func (e *Environment) choices(ctx context.Context, opt *Options, fr Frontend, o 
 	return c, e.chooseTrust(opt, fr, &c, o)
 }
 
-// readFolder reads the configuration that holds in the folder.
+// readFolder reads the folders and files that the options name, and the configuration.
 func (e *Environment) readFolder(opt *Options, fr Frontend) (c choices, err error) {
 	c.readOnly = fr.ReadOnly
 	if c.dir, err = e.RealDir(opt.Dir); err != nil {
+		return c, err
+	}
+	if c.beside, err = e.beside(opt); err != nil {
+		return c, err
+	}
+	if c.given, err = e.givenServers(opt); err != nil {
 		return c, err
 	}
 	keys := make(chan []string, 1)

@@ -13,9 +13,6 @@ import (
 // configuration and then by flags. A preset as a flag replaces the whole
 // configured budget.
 func limits(opt *Options, conf settings.Budget, person bool, info llm.Info) (budget.Limits, error) {
-	if opt.MaxUSD < 0 || opt.MaxTokens < 0 {
-		return budget.Limits{}, Usage("--max-budget-usd and --max-tokens-total take no negative numbers")
-	}
 	name := conf.Preset
 	if opt.Budget != "" {
 		conf, name = settings.Budget{}, opt.Budget

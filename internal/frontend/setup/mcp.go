@@ -58,27 +58,23 @@ func serverPart(name string) string { return name + " (" + trust.ServersFile + "
 // mcpServers returns the MCP servers of a session, and the values in their
 // configuration that must never be shown. There are none for a session that is
 // only read.
-func (e *Environment) mcpServers(opt *Options, c choices, o *Opened) (list []mcp.Server, held []string, err error) {
+func (e *Environment) mcpServers(c choices, o *Opened) (list []mcp.Server, held []string) {
 	if c.trust == nil {
-		return nil, nil, nil
+		return nil, nil
 	}
 	list, warnings := e.configuredServers(c.paths, c.trust, c.plugins)
 	o.warn(warnings...)
-	given, err := e.givenServers(opt)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, g := range given {
+	for _, g := range c.given {
 		if g.Problem != "" {
 			o.warn("the MCP server " + g.Name + " can not be used: " + g.Problem)
 		}
 		list = slices.DeleteFunc(list, func(s mcp.Server) bool { return strings.EqualFold(g.Name, s.Name) })
 	}
-	list = append(list, given...)
+	list = append(list, c.given...)
 	for _, s := range list {
 		held = append(held, s.Secrets()...)
 	}
-	return list, held, nil
+	return list, held
 }
 
 // givenServers lists the MCP servers that the person names for this run, by --mcp-config

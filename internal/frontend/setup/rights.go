@@ -28,10 +28,6 @@ func (e *Environment) permissions(opt *Options, c choices, fr Frontend) (*permis
 	if err != nil {
 		return nil, err
 	}
-	beside, err := e.beside(opt)
-	if err != nil {
-		return nil, err
-	}
 	p := permission.New(permission.Config{
 		Mode: mode, Root: dir, Home: e.Env("HOME"), RealHome: e.home(), Spill: paths.Spill(), State: paths.State, Own: ownFolders(paths), POSIX: c.posix, Sandbox: c.by.Has,
 	})
@@ -42,7 +38,7 @@ func (e *Environment) permissions(opt *Options, c choices, fr Frontend) (*permis
 		{permission.User, conf.User.Permissions.Allow, conf.User.Permissions.Ask, conf.User.Permissions.Deny},
 		{permission.User, grants, nil, nil},
 		{permission.Project, nil, conf.Project.Ask, conf.Project.Deny},
-		{permission.Flag, append(beside, opt.Allow...), nil, opt.Deny},
+		{permission.Flag, append(c.beside, opt.Allow...), nil, opt.Deny},
 	} {
 		if err := p.Add(set.from, set.allow, set.ask, set.deny); err != nil {
 			if set.from == permission.Flag {

@@ -58,10 +58,7 @@ func (e *Environment) services(ctx context.Context, opt *Options, c choices, o *
 			return w, fault.NewConfiguration("set it to USD for each search: pawl config set search.price 0.005", "search.price is %v", conf.Price)
 		}
 	}
-	outside, held, err := e.mcpServers(opt, c, o)
-	if err != nil {
-		return w, err
-	}
+	outside, held := e.mcpServers(c, o)
 	w.mask = secrets.New(slices.Concat(held, e.Secrets(), <-c.keys)...)
 	starter := o.starter(c.by)
 	o.Confinement, o.Git, o.GitUses = c.by, &workspace.Git{Starter: starter, Confine: c.by.Git()}, sandbox.NewGitUses(e.Env, c.dir)

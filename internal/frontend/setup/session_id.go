@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"iter"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -45,8 +46,6 @@ func sessionID(ctx context.Context, opt *Options, c choices) (string, error) {
 		if row.ID == "" {
 			return "", Usage("there is no session of %s to continue", dir)
 		}
-	case opt.Fork:
-		return "", Usage("--fork-session needs --continue or --resume")
 	default:
 		return newSession(ctx, st, opt)
 	}
@@ -54,9 +53,6 @@ func sessionID(ctx context.Context, opt *Options, c choices) (string, error) {
 		return "", Usage("session %s belongs to %s; go there, or give -C %s", row.ID, row.Dir, row.Dir)
 	}
 	if !opt.Fork {
-		if opt.SessionID != "" {
-			return "", Usage("--session-id names a new session; with --continue or --resume it needs --fork-session")
-		}
 		return row.ID, nil
 	}
 	id, err := newSession(ctx, st, opt)
@@ -83,8 +79,8 @@ func newSession(ctx context.Context, st event.Store, opt *Options) (string, erro
 	if opt.SessionID == "" {
 		return NewID(), nil
 	}
-	if !sessionName().MatchString(opt.SessionID) {
-		return "", Usage("--session-id %q: give 8 to 64 letters, digits and hyphens, such as a UUID", opt.SessionID)
+	if err := CheckSessionID(opt.SessionID); err != nil {
+		return "", Usage("%w", err)
 	}
 	switch row, err := st.Session(ctx, opt.SessionID); {
 	case err == nil && row.ID == opt.SessionID:
@@ -93,6 +89,14 @@ func newSession(ctx context.Context, st event.Store, opt *Options) (string, erro
 		return "", err
 	}
 	return opt.SessionID, nil
+}
+
+// CheckSessionID returns why an id cannot be that of a new session, nil if it can.
+func CheckSessionID(id string) error {
+	if !sessionName().MatchString(id) {
+		return fmt.Errorf("%q is not a session id: use 8 to 64 letters, digits and hyphens, such as a UUID", id)
+	}
+	return nil
 }
 
 var sessionName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9-]{7,63}$`)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
 func untilCommand() Command {
@@ -19,7 +20,7 @@ func untilCommand() Command {
 			return err
 		}
 		if prompt == "" {
-			prompt = goal.Prompt()
+			prompt = until.Prompt(goal.Command)
 		}
 		_, err = h.Session().Submit(ctx, session.Prompt{Text: prompt, Until: goal})
 		return err

@@ -77,8 +77,8 @@ type state struct {
 // New records what defines the goal, before anything of the run can change it.
 func New(c Config) (*Goal, error) {
 	c.Command = strings.TrimSpace(c.Command)
-	if why := evidence.GoalTells(c.Command); why != "" {
-		return nil, fault.NewConfiguration("give one command whose exit code says whether it is done", "the goal %q can not be used: %s", c.Command, why)
+	if err := CheckCommand(c.Command); err != nil {
+		return nil, err
 	}
 	if c.Rounds == 0 {
 		c.Rounds = Rounds
@@ -100,7 +100,15 @@ func New(c Config) (*Goal, error) {
 func (g *Goal) Result() Result { return g.result }
 
 // Prompt returns the prompt for a goal without a prompt of the person.
-func (g *Goal) Prompt() string { return "Make this command pass: " + g.Command }
+func Prompt(command string) string { return "Make this command pass: " + strings.TrimSpace(command) }
+
+// CheckCommand returns why a command cannot be a goal, nil if it can.
+func CheckCommand(command string) error {
+	if why := evidence.GoalTells(strings.TrimSpace(command)); why != "" {
+		return fault.NewConfiguration("give one command whose exit code says whether it is done", "the goal %q can not be used: %s", command, why)
+	}
+	return nil
+}
 
 // Next implements verify.Verifier.
 func (g *Goal) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
