@@ -97,12 +97,12 @@ func (a *App) screenOf(ctx context.Context, f *flags, of chat.Config, first stri
 	talk := chat.Begin(ctx, of, slash.Want{})
 	begun(talk)
 	exit, err := tui.Run(ctx, tui.Config{
-		Conversation: talk, Out: sized{a.Out, t.Terminal}, Events: events, Width: width, Height: height, Ask: true,
-		Theme: a.theme(conf.User.Screen), Chosen: chosenTheme(a.Env, conf.User.Screen) != "", Rxvt: a.Env("VTE_VERSION") != "" || strings.HasPrefix(a.Env("TERM"), "rxvt") || strings.HasPrefix(a.Env("TERM"), "foot"),
-		Cuts: cuts(a.Env), Calm: conf.User.Screen.Calm || a.Env("PAWL_CALM") != "", Vi: conf.User.Screen.Vim,
-		History: past, Past: entries, First: first,
+		Conversation: talk, Out: sized{a.Out, t.Terminal}, Events: events, Width: width, Height: height, Probe: true,
+		Theme: a.theme(conf.User.Screen), ThemeChosen: chosenTheme(a.Env, conf.User.Screen) != "", Rxvt: a.Env("VTE_VERSION") != "" || strings.HasPrefix(a.Env("TERM"), "rxvt") || strings.HasPrefix(a.Env("TERM"), "foot"),
+		NoReflow: cuts(a.Env), Calm: conf.User.Screen.Calm || a.Env("PAWL_CALM") != "", Vi: conf.User.Screen.Vim,
+		History: past, Past: entries, FirstPrompt: first,
 		Folder: filepath.Base(dir), Branch: func() string { return branch(dir) }, Files: func(begin string) []string { return filesFrom(dir, begin) },
-		Leave: func(do func() error) error { return in.leave(ctx, do) }, Edit: a.editElsewhere,
+		Release: func(do func() error) error { return in.leave(ctx, do) }, Edit: a.editElsewhere,
 		Dropped: func(pasted string) (*tui.Picture, error) { return a.dropped(dir, pasted) }, Clipboard: clipboard,
 		Suspend: t.Suspend,
 		Now:     a.Now, After: time.After,

@@ -10,10 +10,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 )
 
-// This file does what slash commands ask of the screen itself.
+// This file carries out the slash commands that concern the screen itself.
 
-// copyMost is the largest text that is copied: terminals refuse longer sequences.
-const copyMost = 74_000
+// maxCopy is the largest text that is copied, in bytes: terminals refuse longer sequences.
+const maxCopy = 74_000
 
 func (s *screen) act(a chat.Act) {
 	switch a.What {
@@ -21,12 +21,12 @@ func (s *screen) act(a chat.Act) {
 		for _, t := range styled.Themes() {
 			if t.Name == a.Text {
 				t.Links = s.Theme.Links
-				s.Theme, s.Chosen = t, true
+				s.Theme, s.ThemeChosen = t, true
 				s.hint = "theme " + t.Name + ": from here on"
 			}
 		}
 	case slash.Copy:
-		if len(a.Text) > copyMost {
+		if len(a.Text) > maxCopy {
 			s.hint = "too long for the terminal's clipboard; /export writes a file"
 			return
 		}
@@ -34,20 +34,20 @@ func (s *screen) act(a chat.Act) {
 	case slash.ShowKeys:
 		s.pager = &pager{title: "the keys", lines: keysHelp()}
 	case slash.ShowStates:
-		s.pager = &pager{title: "the states", fresh: s.states}
+		s.pager = &pager{title: "the states", fresh: s.stateLines}
 	}
 }
 
-// editing has the person edit a text in their editor, for a slash command.
-func (s *screen) editing(e chat.Editing) {
-	if s.Edit == nil || s.Leave == nil {
-		s.talk.Edited(e.ID, "", errors.New("there is no editor here: say what to change in words"))
+// editText lets the person edit a text in their own editor, for a slash command.
+func (s *screen) editText(e chat.Editing) {
+	if s.Edit == nil || s.Release == nil {
+		s.Conversation.Edited(e.ID, "", errors.New("there is no editor here: say what to change in words"))
 		return
 	}
 	text := ""
-	err := s.leave(func() (err error) {
+	err := s.releaseTerminal(func() (err error) {
 		text, err = s.Edit(e.Text)
 		return err
 	})
-	s.talk.Edited(e.ID, strings.TrimRight(text, "\n")+"\n", err)
+	s.Conversation.Edited(e.ID, strings.TrimRight(text, "\n")+"\n", err)
 }

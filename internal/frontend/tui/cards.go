@@ -28,8 +28,8 @@ func (p *renderer) card(ch chat.Change) {
 	case chat.Prompt:
 		p.prompt(b)
 	case chat.Thinking:
-		if !ch.Block.Ephemeral && p.folded != ch.Block.ID {
-			p.fold(ch.Block.ID)
+		if !ch.Block.Ephemeral && p.foldedID != ch.Block.ID {
+			p.foldThinking(ch.Block.ID)
 			if p.whole {
 				p.wrapped(styled.Dim, b.Text)
 			}
@@ -37,39 +37,39 @@ func (p *renderer) card(ch chat.Change) {
 	case chat.Call:
 		p.call(b)
 	case chat.Check:
-		p.begin(aCall)
+		p.beginCard(aCall)
 		failed := b.Exit == nil || *b.Exit != 0
-		p.title(b.Title, b.Said, failed, false)
+		p.callTitle(b.Title, b.Said, failed, false)
 		if failed {
-			p.printed(b.Output)
+			p.output(b.Output)
 		}
 	case chat.Retry:
-		p.tried(b)
+		p.retry(b)
 	case chat.Plan:
-		p.planned(b)
+		p.planUpdate(b)
 	case chat.Aside:
 		p.aside(b)
 	case chat.Crew:
 		if b.Goal != "" || b.Background {
-			p.begin(aCall)
+			p.beginCard(aCall)
 			p.put(p.crew(b, ch.Block.Began, ch.Block.Ended, 0)...)
 		}
 	case chat.Document:
 		p.document(b)
 	case chat.Phase:
-		if text := b.String(); text != "" && b.By != "model" { // its plan ticks
-			p.begin(aNote)
+		if text := b.String(); text != "" && b.By != "model" { // the plan shows the model's
+			p.beginCard(aNote)
 			p.wrapped(styled.Accent, "▸ "+text)
 		}
 	case chat.Note:
 		p.note(b)
 	case chat.Patch:
 		if b.Command != "" {
-			p.begin(aPrompt)
+			p.beginCard(aPrompt)
 			p.put(styled.Of(styled.Accent, "› ").Add(styled.Person, b.Command))
-			p.last = anOutput
+			p.lastKind = anOutput
 		}
-		p.begin(anOutput)
+		p.beginCard(anOutput)
 		p.diff(b.Text, 0)
 	case chat.TurnEnd:
 		p.turnEnd(b)
@@ -83,13 +83,13 @@ func (p *renderer) wrapped(role styled.Role, text string) {
 }
 
 func (p *renderer) prompt(b chat.Prompt) {
-	if mending(b) {
-		p.begin(aNote)
+	if isAutofix(b) {
+		p.beginCard(aNote)
 		p.wrapped(styled.Dim, chat.Mending)
 		return
 	}
 	p.lost.Forget()
-	p.begin(aPrompt)
+	p.beginCard(aPrompt)
 	lines := strings.Split(strings.TrimSpace(b.Text), "\n")
 	more := 0
 	if len(lines) > promptHead+promptHead/4 && !p.whole {
@@ -122,30 +122,30 @@ func (p *renderer) prompt(b chat.Prompt) {
 	}
 }
 
-// retries are failed requests that were not written one by one.
+// retries counts failed requests that were not shown one by one.
 type retries struct {
 	why         string
-	first, last int // numbers of those that were not written; 0: none
+	first, last int // the attempts that were not shown; 0: none
 }
 
-// tried writes a request that failed. Later failures for the same reason are
-// counted, and shown in one line when something else happens.
-func (p *renderer) tried(b chat.Retry) {
-	if b.Reason == p.tries.why && b.Attempt > 1 && b.Wait > 0 && !p.whole {
-		if p.tries.last = b.Attempt; p.tries.first == 0 {
-			p.tries.first = b.Attempt
+// retry shows a failed request. Later failures for the same reason are counted, and
+// flushRetries shows them in one line.
+func (p *renderer) retry(b chat.Retry) {
+	if b.Reason == p.retries.why && b.Attempt > 1 && b.Wait > 0 && !p.whole {
+		if p.retries.last = b.Attempt; p.retries.first == 0 {
+			p.retries.first = b.Attempt
 		}
 		return
 	}
-	p.begin(aNote)
-	p.tries.why = b.Reason
+	p.beginCard(aNote)
+	p.retries.why = b.Reason
 	p.wrapped(styled.Warn, "! "+b.Text)
 }
 
-// alike writes how many requests failed for the same reason as the last one shown.
-func (p *renderer) alike() {
-	t := p.tries
-	p.tries = retries{}
+// flushRetries shows how many requests failed for the same reason as the last one shown.
+func (p *renderer) flushRetries() {
+	t := p.retries
+	p.retries = retries{}
 	switch {
 	case t.first == 0:
 	case t.first == t.last:
@@ -161,20 +161,20 @@ func (p *renderer) replied(ch chat.Change, b chat.Reply) {
 	case ch.Block.Ephemeral:
 		p.put(styled.Of(styled.Dim, "— it broke off here"))
 	case ch.Missed:
-		p.begin(aNote)
+		p.beginCard(aNote)
 		p.wrapped(styled.Dim, "the screen missed a part of that; here it is again, whole:")
-		p.begin(aReply)
+		p.beginCard(aReply)
 		p.put(markdown.Lines(b.Text, markdown.Options{Width: p.width, Links: p.links})...)
 	}
 	if b.Cached != "" {
-		p.begin(aNote)
+		p.beginCard(aNote)
 		p.wrapped(styled.Dim, b.Cached)
 	}
 }
 
-// title returns a call in one line: a sign for its outcome, its title, and the outcome
+// callTitle writes a call in one line: a sign for its outcome, its title, and the outcome
 // in words.
-func (p *renderer) title(title, said string, failed, refused bool) {
+func (p *renderer) callTitle(title, said string, failed, refused bool) {
 	role := styled.Good
 	switch {
 	case refused:
@@ -195,33 +195,33 @@ func (p *renderer) title(title, said string, failed, refused bool) {
 
 func (p *renderer) call(b chat.Call) {
 	if b.Asks && b.Outcome == event.OK || b.Kind == tool.Note && b.Outcome == event.OK && b.Said == "" {
-		return // question and answer, or the plan, stand there
+		return // the question with its answer, or the plan, is shown already
 	}
-	if b.Kind == tool.Note && b.Outcome == event.OK && p.ticks && p.since == 0 && !p.whole {
+	if b.Kind == tool.Note && b.Outcome == event.OK && p.planChanged && p.linesSincePlan == 0 && !p.whole {
 		return // the list of steps is right above
 	}
-	p.begin(aCall)
+	p.beginCard(aCall)
 	refused := b.Refused()
 	failed := b.Outcome != event.OK || b.Exit != nil && *b.Exit != 0
-	p.title(b.Title, b.Said, failed, refused)
+	p.callTitle(b.Title, b.Said, failed, refused)
 	switch {
 	case refused && !p.whole:
 	case p.whole && b.Diff == "":
-		p.printed(b.Output)
+		p.output(b.Output)
 	case b.Failed():
-		p.printed(b.Output)
-	case b.Diff != "" && !p.asked(b.Title):
+		p.output(b.Output)
+	case b.Diff != "" && !p.previewed(b.Title):
 		p.diff(b.Diff, diffLines)
 	}
 }
 
-// asked reports whether a question has shown what a call would change.
-func (p *renderer) asked(title string) bool {
+// previewed reports whether a question of this turn has shown the diff of a call.
+func (p *renderer) previewed(title string) bool {
 	return slices.ContainsFunc(p.previews, func(t string) bool { return t == title || strings.HasPrefix(t, title+" ") })
 }
 
-// printed shows the beginning and the end of an output.
-func (p *renderer) printed(text string) {
+// output shows the beginning and the end of an output.
+func (p *renderer) output(text string) {
 	x := chat.Printed(text, p.whole)
 	show := func(ls []string) {
 		for _, l := range ls {
@@ -239,8 +239,7 @@ func (p *renderer) printed(text string) {
 	show(x.Tail)
 }
 
-// diff shows a change of files. Of a long one it shows only the first most lines; 0
-// shows all.
+// diff shows a unified diff, of a long one only the first most lines; 0 shows all.
 func (p *renderer) diff(text string, most int) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	cut := 0
@@ -271,22 +270,22 @@ func (p *renderer) diff(text string, most int) {
 	}
 }
 
-// planned shows a plan, or the changes of one that is already shown.
-func (p *renderer) planned(b chat.Plan) {
+// planUpdate shows a plan, or only the changed steps of the plan that is already shown.
+func (p *renderer) planUpdate(b chat.Plan) {
 	same := len(p.plan) == len(b.Items)
 	for i := range b.Items {
 		same = same && p.plan[i].Text == b.Items[i].Text
 	}
 	before := p.plan
-	p.plan, p.ticks = b.Items, true
-	defer func() { p.since = 0 }()
+	p.plan, p.planChanged = b.Items, true
+	defer func() { p.linesSincePlan = 0 }()
 	begun := false
 	for i, it := range b.Items {
 		if same && before[i].Status == it.Status {
 			continue
 		}
 		if !begun {
-			p.begin(aCall)
+			p.beginCard(aCall)
 			begun = true
 		}
 		p.put(step(it).Wrap(p.width, inset)...)
@@ -306,7 +305,7 @@ func (p *renderer) note(b chat.Note) {
 	case chat.OfCompaction:
 		text += "; /context shows it"
 	case chat.OfRoute:
-		if !b.Explicit { // others are shown by the question that they cause
+		if !b.Explicit { // the others lead to a question, which shows them
 			return
 		}
 	case chat.OfInterrupt:
@@ -319,7 +318,7 @@ func (p *renderer) note(b chat.Note) {
 	default:
 		return
 	}
-	p.begin(aNote)
+	p.beginCard(aNote)
 	p.wrapped(role, text)
 	for _, l := range b.More {
 		p.wrapped(role, "  "+l)
@@ -332,8 +331,8 @@ func (p *renderer) note(b chat.Note) {
 }
 
 func (p *renderer) turnEnd(b chat.TurnEnd) {
-	p.previews, p.ticks = nil, false
-	p.begin(aTurnEnd)
+	p.previews, p.planChanged = nil, false
+	p.beginCard(aTurnEnd)
 	if b.Error != "" && b.End != event.EndPermission {
 		text := fmt.Sprintf("! %s: %s", b.End, b.Error)
 		if b.End == event.EndStuck {
@@ -351,21 +350,21 @@ func (p *renderer) turnEnd(b chat.TurnEnd) {
 	p.wrapped(styled.Dim, text)
 }
 
-// command shows what a person's own command prints.
+// command shows a person's own command and its output.
 func (p *renderer) command(ch chat.Change, b chat.Command) {
-	if p.flow == nil && (ch.More != "" || ch.What == chat.Finished) {
+	if p.stream == nil && (ch.More != "" || ch.What == chat.Finished) {
 		line := b.Line
-		if line == "" && len(p.shells) > 0 {
-			line = p.shells[0]
+		if line == "" && len(p.pendingCommands) > 0 {
+			line = p.pendingCommands[0]
 		}
-		if len(p.shells) > 0 {
-			p.shells = p.shells[1:]
+		if len(p.pendingCommands) > 0 {
+			p.pendingCommands = p.pendingCommands[1:]
 		}
-		p.begin(aPrompt)
+		p.beginCard(aPrompt)
 		p.put(styled.Of(styled.Accent, "! ").Add(styled.Person, plain.Line(line)))
-		p.last = anOutput
+		p.lastKind = anOutput
 	}
-	p.flows(ch, anOutput, asIs)
+	p.streamText(ch, anOutput, asIs)
 	if ch.What != chat.Finished || ch.Block.Ephemeral {
 		return
 	}
@@ -385,7 +384,7 @@ func (p *renderer) command(ch chat.Change, b chat.Command) {
 func (p *renderer) question(ch chat.Change, b chat.Question) {
 	switch ch.What {
 	case chat.Added:
-		p.begin(aNote)
+		p.beginCard(aNote)
 		if b.From != "" {
 			p.wrapped(styled.Warn, "the agent "+b.From+" asks:")
 		}
@@ -431,7 +430,7 @@ func (p *renderer) consent(i, n int, c chat.Consent) {
 }
 
 func (p *renderer) answered(b chat.Question) {
-	p.begin(aNote)
+	p.beginCard(aNote)
 	switch {
 	case len(b.Verdicts) == 0 && b.Answer == "":
 		return

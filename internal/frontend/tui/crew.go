@@ -9,13 +9,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 )
 
-// This file draws those who work on parts of the task: agents, and a swarm's tree.
+// This file draws agents and swarms.
 
-// crewRows is how many members are seen while they work.
+// crewRows is how many members of a swarm are shown in the live area.
 const crewRows = 6
 
-// crew shows a swarm's tasks as a tree, each with its worker, state and cost, or an
-// agent in a line. Of many, those that work come first; most 0 shows all.
+// crew shows a swarm's tasks as a tree, each with its worker, state and cost; or one
+// agent in a line. It shows at most most members, see mostRelevant; 0 shows all.
 func (p *renderer) crew(b chat.Crew, began, now time.Time, most int) (out []styled.Line) {
 	if b.Goal == "" && len(b.Members) == 1 {
 		return p.agentLine(b.Members[0], now)
@@ -35,7 +35,7 @@ func (p *renderer) crew(b chat.Crew, began, now time.Time, most int) (out []styl
 	out = append(out, head.Add(styled.Dim, text).Cut(p.width))
 	members, left := b.Members, 0
 	if most > 0 && len(members) > most {
-		members, left = present(members, most), len(members)-most
+		members, left = mostRelevant(members, most), len(members)-most
 	}
 	for i, m := range members {
 		branch := "├ "
@@ -57,9 +57,9 @@ func (p *renderer) crew(b chat.Crew, began, now time.Time, most int) (out []styl
 	return out
 }
 
-// present returns those that matter now: who works, then who failed, then who waits,
-// then who is done; within these in the order of the plan.
-func present(all []chat.Member, most int) (out []chat.Member) {
+// mostRelevant returns at most most members: first those that work, then those that failed,
+// wait, and are done; in the order of the plan within each group.
+func mostRelevant(all []chat.Member, most int) (out []chat.Member) {
 	for _, is := range []func(chat.Member) bool{
 		func(m chat.Member) bool { return !m.Over && m.Who != "" },
 		func(m chat.Member) bool { return m.Bad },
@@ -75,7 +75,7 @@ func present(all []chat.Member, most int) (out []chat.Member) {
 	return out
 }
 
-// member is a task of a swarm in a line.
+// member shows a task of a swarm in a line.
 func (p *renderer) member(branch string, m chat.Member) styled.Line {
 	sign, role := "☐ ", styled.Text
 	switch {
@@ -103,7 +103,7 @@ func (p *renderer) member(branch string, m chat.Member) styled.Line {
 	return l.Add(styled.Dim, text)
 }
 
-// agentLine shows an agent, and what it did last.
+// agentLine shows an agent in a line, and while it works its last action below.
 func (p *renderer) agentLine(m chat.Member, now time.Time) []styled.Line {
 	sign, role := "● ", styled.Accent
 	switch {

@@ -11,59 +11,59 @@ import (
 // This file puts a frame together.
 
 const (
-	liveRows   = 12 // at most
-	promptRows = 5  // of what is typed
-	queueRows  = 3
-	sign       = "› "
+	liveRows   = 12 // rows of the live area, at most
+	promptRows = 5  // of them for typed text
+	queueRows  = 3  // and for queued texts
+	promptSign = "› "
 	// invitation is shown until something was entered.
 	invitation = "what is to be done?   ? keys   / commands   @ files   ! shell"
 )
 
-// frame draws what changed.
+// frame draws a frame.
 func (s *screen) frame() {
-	s.drawn, s.due = s.Now(), nil
-	s.titles()
+	s.drawnAt, s.nextFrame = s.Now(), nil
+	s.updateTitle()
 	var done []string
-	if s.ready {
-		for _, l := range s.renderer.done() {
+	if s.probed {
+		for _, l := range s.renderer.takeFinished() {
 			done = append(done, s.Theme.Render(l))
 		}
 	}
 	if s.pager != nil {
-		s.show()
-		s.paint.Frame(done, nil, paint.Caret{}) // it waits until then
+		s.drawPager()
+		s.painter.Frame(done, nil, paint.Caret{}) // the painter keeps done until the pager closes
 		return
 	}
-	lines, caret := s.live()
+	lines, caret := s.liveArea()
 	rows := make([]string, len(lines))
 	for i, l := range lines {
 		rows[i] = s.Theme.Render(l.Cut(s.Width))
 	}
-	s.paint.Frame(done, rows, caret)
+	s.painter.Frame(done, rows, caret)
 }
 
-// live returns the live area: open blocks above the typed text. If there is too little
+// liveArea returns the live area: open blocks above the typed text. If there is too little
 // space, only the end of the open blocks is shown.
-func (s *screen) live() (out []styled.Line, caret paint.Caret) {
+func (s *screen) liveArea() (out []styled.Line, caret paint.Caret) {
 	most := max(3, min(liveRows, s.Height-1))
 	status := s.status()
-	typed, row, col := s.typing(max(1, min(promptRows, most-2)))
-	foot := s.footer(max(0, most-len(typed)-1))
+	typed, row, col := s.promptLines(max(1, min(promptRows, most-2)))
+	foot := s.menuLines(max(0, most-len(typed)-1))
 	room := most - len(typed) - len(foot) - 1
 	var above []styled.Line
-	queued := s.queued()
-	if s.ask != nil { // new entries are shown as far as the question leaves room
-		above = s.asked(room)
+	queued := s.queueLines()
+	if s.question != nil { // new entries are shown as far as the question leaves room
+		above = s.questionLines(room)
 		above = append(above, queued[:min(len(queued), max(0, room-len(above)))]...)
 	} else {
-		above = append(above, s.renderer.rows(s.Now())...)
+		above = append(above, s.renderer.openRows(s.Now())...)
 		above = append(above, queued...)
 	}
-	if len(above) > 0 && room > len(above) || s.renderer.begun && room > len(above) {
+	if len(above) > 0 && room > len(above) || s.renderer.hasCards && room > len(above) {
 		above = append(above, nil)
 	}
-	if s.renderer.begun && len(above) > 1 && room > len(above) && s.renderer.flow == nil {
-		above = append([]styled.Line{nil}, above...) // apart from what is finished
+	if s.renderer.hasCards && len(above) > 1 && room > len(above) && s.renderer.stream == nil {
+		above = append([]styled.Line{nil}, above...) // a blank line below the finished ones
 	}
 	out = append(out, above[max(0, len(above)-room):]...)
 	caret = paint.Caret{Row: len(out) + row, Column: col}
@@ -72,11 +72,11 @@ func (s *screen) live() (out []styled.Line, caret paint.Caret) {
 	return append(out, status), caret
 }
 
-// typing returns the typed text, with its sign.
-func (s *screen) typing(most int) (out []styled.Line, row, col int) {
-	e, lead := s.edit, styled.Of(styled.Accent, sign)
-	if s.ask != nil && s.ask.focus {
-		e, lead = s.ask.answer, styled.Of(styled.Warn, s.ask.sign())
+// promptLines returns the typed text after its sign, and the caret's row and column.
+func (s *screen) promptLines(most int) (out []styled.Line, row, col int) {
+	e, lead := s.editor, styled.Of(styled.Accent, promptSign)
+	if s.question != nil && s.question.focused {
+		e, lead = s.question.answer, styled.Of(styled.Warn, s.question.sign())
 	}
 	if words, found, on := e.Searching(); on {
 		lead = styled.Of(styled.Accent, "search: "+plain.Line(words))
@@ -94,9 +94,9 @@ func (s *screen) typing(most int) (out []styled.Line, row, col int) {
 			out = append(out, append(styled.Of(styled.Text, strings.Repeat(" ", n)), l...))
 		}
 	}
-	if e == s.edit && e.Empty() && !s.spoken {
+	if e == s.editor && e.Empty() && !s.anyEntered {
 		text := invitation
-		if a := s.talk.Attached(); a != nil && !a.Steers {
+		if a := s.Conversation.Attached(); a != nil && !a.Steers {
 			text = "you are watching   ? keys   Ctrl+O all of it   Ctrl+C leaves"
 			if a.Interrupt != nil {
 				text = "a swarm works   ? keys   Ctrl+O all of it   Ctrl+C interrupts it"
@@ -107,11 +107,11 @@ func (s *screen) typing(most int) (out []styled.Line, row, col int) {
 	return out, row, col + n
 }
 
-// queued returns the entered texts that have not reached the model.
-func (s *screen) queued() (out []styled.Line) {
-	queue := s.talk.Queue()
+// queueLines shows the entered texts that have not reached the model.
+func (s *screen) queueLines() (out []styled.Line) {
+	queue := s.Conversation.Queue()
 	if len(queue) == 0 {
-		clear(s.waits)
+		clear(s.queuedIDs)
 	}
 	for i, q := range queue {
 		if i == queueRows-1 && len(queue) > queueRows {
@@ -119,20 +119,20 @@ func (s *screen) queued() (out []styled.Line) {
 		}
 		when := "  goes with its next request; Up takes it back"
 		switch {
-		case !s.waits[q.ID]:
+		case !s.queuedIDs[q.ID]:
 			when = "  on its way"
 		case q.After:
 			when = "  waits for the end of the turn; Up takes it back"
 		}
-		l := styled.Of(styled.Accent, "◦ ").Add(styled.Text, plain.Line(begin(q.Text, 4*s.Width))).Cut(max(10, s.Width-styled.Width(when)))
+		l := styled.Of(styled.Accent, "◦ ").Add(styled.Text, plain.Line(shortened(q.Text, 4*s.Width))).Cut(max(10, s.Width-styled.Width(when)))
 		out = append(out, l.Add(styled.Dim, when))
 	}
 	return out
 }
 
-// begin returns the beginning of a text that is shown in one row: a paste may have any
-// length.
-func begin(text string, bytes int) string {
+// shortened returns at most the first bytes of a text that is shown in one row: a paste
+// may have any length.
+func shortened(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
 	}

@@ -159,8 +159,8 @@ func TestEveryBlock(t *testing.T) {
 			now := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
 			for i, body := range c.told() {
 				if body == look {
-					show("", p.done())
-					show("  live| ", p.rows(now.Add(12*time.Second)))
+					show("", p.takeFinished())
+					show("  live| ", p.openRows(now.Add(12*time.Second)))
 					continue
 				}
 				e := event.Event{Session: "s", Seq: int64(i + 1), Time: now, Body: body.(event.Body)}
@@ -169,10 +169,10 @@ func TestEveryBlock(t *testing.T) {
 					e.Seq = 0
 				}
 				for _, ch := range tl.Apply(e) {
-					p.take(ch)
+					p.apply(ch)
 				}
 			}
-			show("", p.done())
+			show("", p.takeFinished())
 			golden.File(t, filepath.Join("testdata", c.name+".golden"), b.String())
 		})
 	}

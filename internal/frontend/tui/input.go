@@ -18,13 +18,13 @@ import (
 
 // This file handles keys.
 
-// twice is how soon a key must be pressed again to count as a double press.
-const twice = 600 * time.Millisecond
+// doublePress is the longest time between the two presses of a double press.
+const doublePress = 600 * time.Millisecond
 
-// press handles a key.
-func (s *screen) press(ctx context.Context, k keys.Press) {
+// key handles a key wherever it was pressed.
+func (s *screen) key(ctx context.Context, k keys.Press) {
 	if s.pager != nil {
-		s.pager.takes(s, k)
+		s.pager.handleKey(s, k)
 		return
 	}
 	switch k.Name {
@@ -32,7 +32,7 @@ func (s *screen) press(ctx context.Context, k keys.Press) {
 		s.unfold(ctx)
 		return
 	case "ctrl+t":
-		s.pager = &pager{title: "the states", fresh: s.states}
+		s.pager = &pager{title: "the states", fresh: s.stateLines}
 		return
 	case "ctrl+c":
 		s.interrupt()
@@ -46,23 +46,23 @@ func (s *screen) press(ctx context.Context, k keys.Press) {
 		}
 		return
 	case "shift+tab":
-		s.cycle()
+		s.nextMode()
 		return
 	case "ctrl+l":
-		s.clears()
+		s.clearScreen()
 		return
 	}
 	switch {
-	case s.ask != nil && s.ask.focus:
-		s.answer(k)
-	case s.searching(k):
-	case s.menu.takes(s, k):
+	case s.question != nil && s.question.focused:
+		s.answerKey(k)
+	case s.searchKey(k):
+	case s.menu.handleKey(s, k):
 		if k.Name == "up" || k.Name == "down" {
 			return // the menu stays
 		}
 	default:
-		if !s.vi(k) {
-			s.prompt(k)
+		if !s.viKey(k) {
+			s.promptKey(k)
 		}
 		if s.modal != nil {
 			s.modal.Rests()
@@ -71,12 +71,12 @@ func (s *screen) press(ctx context.Context, k keys.Press) {
 	s.complete(ctx)
 }
 
-// prompt handles a key for the typed text.
-func (s *screen) prompt(k keys.Press) {
-	e := s.edit
-	if s.chord {
-		if s.chord = false; k.Name == "ctrl+e" {
-			s.elsewhere()
+// promptKey handles a key for the prompt.
+func (s *screen) promptKey(k keys.Press) {
+	e := s.editor
+	if s.ctrlX {
+		if s.ctrlX = false; k.Name == "ctrl+e" {
+			s.editExternally()
 			return
 		}
 	}
@@ -86,17 +86,17 @@ func (s *screen) prompt(k keys.Press) {
 	case "esc":
 		s.escape()
 	case "tab":
-		if s.ask != nil {
-			s.ask.enter(s.Now())
+		if s.question != nil {
+			s.question.takeFocus(s.Now())
 		}
 	case "ctrl+d":
 		if e.Empty() {
-			s.over = &Exit{}
+			s.ended = &Exit{}
 			return
 		}
 		e.Delete()
 	case "up", "ctrl+p":
-		if e.Empty() && s.takeLast() {
+		if e.Empty() && s.takeBackLast() {
 			return
 		}
 		if k.Name == "ctrl+p" || !e.Up(s.columns()) {
@@ -109,11 +109,11 @@ func (s *screen) prompt(k keys.Press) {
 	case "ctrl+r":
 		e.Search()
 	case "ctrl+x": // ctrl+e follows, as in shells
-		s.chord = true
+		s.ctrlX = true
 	case "ctrl+g":
-		s.elsewhere()
+		s.editExternally()
 	case "ctrl+s":
-		s.putsAside()
+		s.stash()
 	case "?":
 		if e.Empty() {
 			s.pager = &pager{title: "the keys", lines: keysHelp()}
@@ -121,16 +121,15 @@ func (s *screen) prompt(k keys.Press) {
 		}
 		e.Type(k.Text)
 	default:
-		s.edits(func(e *editor.Editor) { edits(e, k) })
+		s.edit(func(e *editor.Editor) { editKey(e, k) })
 	}
 }
 
 // columns returns the width of the typed text on the screen.
-func (s *screen) columns() int { return max(2, s.Width-len([]rune(sign))-1) }
+func (s *screen) columns() int { return max(2, s.Width-len([]rune(promptSign))-1) }
 
-// edits handles the keys that change a text or move in it, and reports whether the
-// key was one.
-func edits(e *editor.Editor, k keys.Press) bool {
+// editKey handles the keys that edit a text or move the caret; it ignores others.
+func editKey(e *editor.Editor, k keys.Press) {
 	do := map[string]func(){
 		"left": e.Left, "ctrl+b": e.Left, "right": e.Right, "ctrl+f": e.Right,
 		"ctrl+left": e.WordLeft, "alt+left": e.WordLeft, "alt+b": e.WordLeft,
@@ -146,21 +145,18 @@ func edits(e *editor.Editor, k keys.Press) bool {
 		do()
 	case k.Text != "":
 		e.Type(k.Text)
-	default:
-		return false
 	}
-	return true
 }
 
 func (s *screen) paste(text string) {
-	e := s.edit
-	if s.ask != nil && s.ask.focus && s.ask.words() {
-		e = s.ask.answer
-	} else if s.ask != nil {
-		s.ask.focus = false // it is not an answer
+	e := s.editor
+	if s.question != nil && s.question.focused && s.question.wantsText() {
+		e = s.question.answer
+	} else if s.question != nil {
+		s.question.focused = false // a paste is not an answer
 	}
 	e.Found(true)
-	if s.Dropped != nil && e == s.edit {
+	if s.Dropped != nil && e == s.editor {
 		if s.attach(s.Dropped(text)) {
 			return
 		}
@@ -172,26 +168,27 @@ func (s *screen) paste(text string) {
 		}
 		return name
 	}
-	if e == s.edit {
-		s.edits(func(e *editor.Editor) { e.Paste(text, name) })
+	if e == s.editor {
+		s.edit(func(e *editor.Editor) { e.Paste(text, name) })
 		return
 	}
 	e.Paste(text, name)
 }
 
-// pastePicture puts the image of the clipboard into the prompt. Who owns the clipboard
-// may take its time.
+// pastePicture puts the clipboard's image into the prompt, in the background: the program
+// that owns the clipboard may be slow.
 func (s *screen) pastePicture(ctx context.Context) {
 	if s.Clipboard == nil {
 		return
 	}
 	go func() {
 		p, err := s.Clipboard(ctx)
-		s.later(ctx, func() { s.attach(p, err) })
+		s.post(ctx, func() { s.attach(p, err) })
 	}()
 }
 
-// attach puts an image into the prompt, and reports whether there was one.
+// attach puts an image into the prompt, or shows the error. It returns false if there is
+// neither.
 func (s *screen) attach(p *Picture, err error) bool {
 	switch {
 	case err != nil:
@@ -200,8 +197,8 @@ func (s *screen) attach(p *Picture, err error) bool {
 	case p == nil:
 		return false
 	}
-	s.edit.Attach(p.Name, p.Media)
-	if se := s.talk.Session(); se != nil && !se.View().Info().Images {
+	s.editor.Attach(p.Name, p.Media)
+	if se := s.Conversation.Session(); se != nil && !se.View().Info().Images {
 		s.hint = "it is not known that " + se.View().Info().Ref() + " takes images"
 	}
 	return true
@@ -209,33 +206,33 @@ func (s *screen) attach(p *Picture, err error) bool {
 
 // enter submits the typed text.
 func (s *screen) enter() {
-	text := s.edit.Text()
+	text := s.editor.Text()
 	if head, more := strings.CutSuffix(text, `\`); more {
-		s.edit.Backspace()
-		if s.edit.Text() == head {
-			s.edit.Type("\n")
+		s.editor.Backspace()
+		if s.editor.Text() == head {
+			s.editor.Type("\n")
 			return
 		}
-		s.edit.Undo()
+		s.editor.Undo()
 	}
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	with := chat.With{Images: s.edit.Images(), Pasted: s.edit.Pasted()}
-	s.edit.Take()
-	s.types()
-	s.spoken = true
+	with := chat.With{Images: s.editor.Images(), Pasted: s.editor.Pasted()}
+	s.editor.Take()
+	s.insertMode()
+	s.anyEntered = true
 	s.keep(text)
 	if in := chat.ReadInput(text); in.Shell && in.Text != "" {
-		s.renderer.shells = append(s.renderer.shells, in.Text)
+		s.renderer.pendingCommands = append(s.renderer.pendingCommands, in.Text)
 	}
-	s.talk.Enter(text, with)
-	s.backFromAside()
+	s.Conversation.Enter(text, with)
+	s.unstash()
 }
 
-// keep puts a text into the history.
+// keep adds a text to the history.
 func (s *screen) keep(text string) {
-	s.edit.Entered(text)
+	s.editor.Entered(text)
 	if s.History != nil {
 		s.History.Add(text)
 	}
@@ -243,66 +240,67 @@ func (s *screen) keep(text string) {
 
 // interrupt is Ctrl+C (SPEC 10.3).
 func (s *screen) interrupt() {
-	s.edit.Found(false)
-	switch s.talk.Press(!s.edit.Empty()) {
+	s.editor.Found(false)
+	switch s.Conversation.Press(!s.editor.Empty()) {
 	case lifecycle.Clear:
-		s.keep(s.edit.Take())
-		s.types()
+		s.keep(s.editor.Take())
+		s.insertMode()
 		s.hint = "cleared; Up brings it back"
 	case lifecycle.Confirm:
 		s.hint = "press Ctrl+C again to leave"
 	case lifecycle.Exit:
-		s.over = &Exit{}
+		s.ended = &Exit{}
 	case lifecycle.Abort:
-		s.over = &Exit{By: "SIGINT"}
+		s.ended = &Exit{By: "SIGINT"}
 	}
 }
 
-// escape interrupts what runs and keeps the typed text. Pressed twice at rest, it goes
-// back to an earlier prompt.
+// escape interrupts what runs and keeps the typed text. Pressed twice when nothing runs, it
+// goes back to an earlier prompt.
 func (s *screen) escape() {
-	switch a := s.talk.Attached(); {
-	case s.talk.Busy() && a != nil && !a.Steers && a.Interrupt == nil:
+	switch a := s.Conversation.Attached(); {
+	case s.Conversation.Busy() && a != nil && !a.Steers && a.Interrupt == nil:
 		s.hint = "this terminal only watches; Ctrl+C leaves it"
-	case s.talk.Busy():
-		s.talk.Interrupt("person")
-	case !s.edit.Empty():
+	case s.Conversation.Busy():
+		s.Conversation.Interrupt("person")
+	case !s.editor.Empty():
 		s.hint = "Ctrl+C clears"
-	case s.Now().Sub(s.escaped) <= twice:
-		s.escaped = time.Time{}
-		s.talk.Enter("/rewind")
+	case s.Now().Sub(s.escapedAt) <= doublePress:
+		s.escapedAt = time.Time{}
+		s.Conversation.Enter("/rewind")
 		return
 	default:
 		s.hint = "Esc again goes back to a prompt of before"
 	}
-	s.escaped = s.Now()
+	s.escapedAt = s.Now()
 }
 
-// takeBack inserts entered texts before the typed text.
+// takeBack puts entered texts back into the prompt, before the typed text.
 func (s *screen) takeBack(texts []string) {
-	if rest := s.edit.Text(); rest != "" {
+	if rest := s.editor.Text(); rest != "" {
 		texts = append(texts, rest)
 	}
-	s.edit.Set(strings.Join(texts, "\n"))
-	s.types()
+	s.editor.Set(strings.Join(texts, "\n"))
+	s.insertMode()
 }
 
-// takeLast takes back the last entered text that still waits.
-func (s *screen) takeLast() bool {
-	queue := s.talk.Queue()
+// takeBackLast takes the last queued text back into the prompt, and reports whether there
+// was one.
+func (s *screen) takeBackLast() bool {
+	queue := s.Conversation.Queue()
 	for i := len(queue) - 1; i >= 0; i-- {
-		if text, ok := s.talk.TakeBack(queue[i].ID); ok {
-			s.edit.Set(text)
-			s.types()
+		if text, ok := s.Conversation.TakeBack(queue[i].ID); ok {
+			s.editor.Set(text)
+			s.insertMode()
 			return true
 		}
 	}
 	return false
 }
 
-// cycle goes to the next permission mode.
-func (s *screen) cycle() {
-	open := s.talk.Session()
+// nextMode switches to the next permission mode.
+func (s *screen) nextMode() {
+	open := s.Conversation.Session()
 	if open == nil {
 		return
 	}
@@ -313,12 +311,13 @@ func (s *screen) cycle() {
 			next = modes[(i+1)%len(modes)]
 		}
 	}
-	s.talk.SetMode(next)
+	s.Conversation.SetMode(next)
 }
 
-// searching handles the keys of a search through the history.
-func (s *screen) searching(k keys.Press) bool {
-	e := s.edit
+// searchKey handles a key while the history is searched, and reports whether the search uses
+// it.
+func (s *screen) searchKey(k keys.Press) bool {
+	e := s.editor
 	if _, _, on := e.Searching(); !on {
 		return false
 	}
@@ -340,15 +339,15 @@ func (s *screen) searching(k keys.Press) bool {
 	return true
 }
 
-// elsewhere opens the typed text in the person's editor.
-func (s *screen) elsewhere() {
-	if s.Edit == nil || s.Leave == nil {
+// editExternally opens the typed text in the person's own editor.
+func (s *screen) editExternally() {
+	if s.Edit == nil || s.Release == nil {
 		return
 	}
-	err := s.leave(func() error {
-		text, err := s.Edit(s.edit.Text())
+	err := s.releaseTerminal(func() error {
+		text, err := s.Edit(s.editor.Text())
 		if err == nil {
-			s.edit.Set(strings.TrimRight(text, "\n"))
+			s.editor.Set(strings.TrimRight(text, "\n"))
 		}
 		return err
 	})
@@ -357,16 +356,16 @@ func (s *screen) elsewhere() {
 	}
 }
 
-// leave restores the terminal, runs do, which may use it, and takes it back.
-func (s *screen) leave(do func() error) error {
-	s.paint.Frame(nil, []string{""}, paint.Caret{})
-	s.restores()
-	err := s.Leave(do)
-	s.paint.Forget()
-	s.takes()
+// releaseTerminal runs do with the terminal as it was before the screen.
+func (s *screen) releaseTerminal(do func() error) error {
+	s.painter.Frame(nil, []string{""}, paint.Caret{})
+	s.disableModes()
+	err := s.Release(do)
+	s.painter.Forget()
+	s.enableModes()
 	return err
 }
 
 func (s *screen) suspend() {
-	_ = s.leave(func() error { s.Suspend(); return nil }) // it cannot fail
+	_ = s.releaseTerminal(func() error { s.Suspend(); return nil }) // it cannot fail
 }

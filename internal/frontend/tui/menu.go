@@ -14,15 +14,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
 )
 
-// menu is what the word before the caret may become: a slash command or a file.
+// menu offers completions of the word before the caret: slash commands, files, resources
+// and declarations.
 type menu struct {
 	items  []choice
-	at     int    // -1: none is chosen yet
-	typed  int    // bytes that a choice replaces
-	closed string // the word for which it was closed
+	at     int    // the selected item; -1: none
+	typed  int    // the word's length in bytes
+	closed string // the word for which the person closed the menu
 }
 
-// choice is an entry. If insert is set, it is shown for text in the prompt.
+// choice is an entry. If insert is set, it goes into the prompt instead of text.
 type choice struct{ text, about, insert string }
 
 const menuRows = 6
@@ -34,17 +35,17 @@ func (s *screen) complete(ctx context.Context) {
 		closed = s.menu.closed
 	}
 	s.menu = nil
-	if s.ask != nil && s.ask.focus || s.modal != nil && s.modal.Normal() {
+	if s.question != nil && s.question.focused || s.modal != nil && s.modal.Normal() {
 		return
 	}
-	if _, _, on := s.edit.Searching(); on {
+	if _, _, on := s.editor.Searching(); on {
 		return
 	}
-	if line, end := s.edit.Line(); end && strings.HasPrefix(line, "/") && !strings.Contains(line, " ") {
-		s.offer(line, closed, commands(line[1:], s.talk.Custom()))
+	if line, end := s.editor.Line(); end && strings.HasPrefix(line, "/") && !strings.Contains(line, " ") {
+		s.offer(line, closed, commands(line[1:], s.Conversation.Custom()))
 		return
 	}
-	if word, ok := s.edit.Before('@'); ok && s.Files != nil {
+	if word, ok := s.editor.Before('@'); ok && s.Files != nil {
 		var items []choice
 		for _, f := range append(s.Files(word), s.resources(word)...) {
 			items = append(items, choice{text: quoted(f)})
@@ -53,44 +54,44 @@ func (s *screen) complete(ctx context.Context) {
 	}
 }
 
-// named is what the workspace's code declares whose name begins with a word.
-type named struct {
+// symbolSearch looks for declarations of the workspace whose name begins with word.
+type symbolSearch struct {
 	word  string
 	items []choice
 	stop  context.CancelFunc
 }
 
-// mostSymbols is how many declarations are offered. A word of one letter is the
-// beginning of too many.
+// maxSymbols is how many declarations are offered; minSymbolLetters is the shortest word for
+// which they are looked for.
 const (
-	mostSymbols   = 20
-	symbolLetters = 2
+	maxSymbols       = 20
+	minSymbolLetters = 2
 )
 
-// symbols returns the declarations that a mention may become, as far as they are known.
-// They are looked for in the background, and the screen is drawn again when they are
-// found. In the prompt a declaration becomes its lines, which every frontend attaches.
+// symbols returns the declarations that complete a mention, as far as they were found. It
+// looks for them in the background, and the menu is updated when they are found. What
+// goes into the prompt is the declaration's file and lines, which every frontend attaches.
 func (s *screen) symbols(ctx context.Context, word string) []choice {
-	if s.named != nil && s.named.word == word {
-		return s.named.items
+	if s.symbolSearch != nil && s.symbolSearch.word == word {
+		return s.symbolSearch.items
 	}
-	if s.named != nil {
-		s.named.stop()
-		s.named = nil
+	if s.symbolSearch != nil {
+		s.symbolSearch.stop()
+		s.symbolSearch = nil
 	}
-	open := s.talk.Session()
-	if open == nil || open.View().Symbols() == nil || utf8.RuneCountInString(word) < symbolLetters || strings.ContainsAny(word, `/\:"`) {
+	open := s.Conversation.Session()
+	if open == nil || open.View().Symbols() == nil || utf8.RuneCountInString(word) < minSymbolLetters || strings.ContainsAny(word, `/\:"`) {
 		return nil
 	}
 	finding, stop := context.WithCancel(ctx)
-	n := &named{word: word, stop: stop}
-	s.named = n
+	n := &symbolSearch{word: word, stop: stop}
+	s.symbolSearch = n
 	go func() {
-		found := open.View().Symbols().Find(finding, word, mostSymbols)
+		found := open.View().Symbols().Find(finding, word, maxSymbols)
 		if finding.Err() != nil {
 			return
 		}
-		s.later(finding, func() {
+		s.post(finding, func() {
 			for _, sp := range found {
 				name := sp.Name
 				if sp.In != "" {
@@ -109,7 +110,7 @@ func (s *screen) symbols(ctx context.Context, word string) []choice {
 	return nil
 }
 
-// quoted is what mentions a path.
+// quoted returns the mention of a path.
 func quoted(path string) string {
 	if strings.ContainsAny(path, " \t") {
 		return `@"` + path + `"`
@@ -117,9 +118,9 @@ func quoted(path string) string {
 	return "@" + path
 }
 
-// resources are those of MCP servers that a mention may become.
+// resources returns the resources of MCP servers that complete a mention.
 func (s *screen) resources(word string) []string {
-	open := s.talk.Session()
+	open := s.Conversation.Session()
 	if open == nil {
 		return nil
 	}
@@ -141,7 +142,8 @@ func (s *screen) offer(word, closed string, items []choice) {
 	s.menu = &menu{items: items, at: -1, typed: len(word)}
 }
 
-// commands are those whose name begins so; where there is none, the nearest.
+// commands returns the slash commands whose name begins with name; if there is none, the
+// one with the most similar name.
 func commands(name string, custom []slash.Custom) (out []choice) {
 	var names []string
 	for _, c := range slash.All() {
@@ -161,16 +163,16 @@ func commands(name string, custom []slash.Custom) (out []choice) {
 	return out
 }
 
-// takes handles the keys of a menu.
-func (m *menu) takes(s *screen, k keys.Press) bool {
+// handleKey handles a key, and reports whether the menu uses it.
+func (m *menu) handleKey(s *screen, k keys.Press) bool {
 	if m == nil || len(m.items) == 0 {
 		return false
 	}
 	switch k.Name {
 	case "tab":
 		if m.at < 0 {
-			if all := common(m.items); len(m.items) > 1 && len(all) > m.typed {
-				s.edit.Complete(m.typed, all)
+			if all := commonPrefix(m.items); len(m.items) > 1 && len(all) > m.typed {
+				s.editor.Complete(m.typed, all)
 				return true
 			}
 			m.at = 0
@@ -201,17 +203,18 @@ func (m *menu) choose(s *screen) {
 	if !strings.HasSuffix(text, "/") {
 		text += " "
 	}
-	s.edit.Complete(m.typed, text)
+	s.editor.Complete(m.typed, text)
 	m.items = nil
 }
 
-// word returns the word before the caret.
+// word returns the last bytes before the caret.
 func (s *screen) word(bytes int) string {
-	line, _ := s.edit.Line()
+	line, _ := s.editor.Line()
 	return line[max(0, len(line)-bytes):]
 }
 
-func common(items []choice) string {
+// commonPrefix returns the longest common beginning of all texts.
+func commonPrefix(items []choice) string {
 	all := items[0].text
 	for _, i := range items[1:] {
 		for !strings.HasPrefix(i.text, all) {
@@ -221,8 +224,8 @@ func common(items []choice) string {
 	return strings.ToValidUTF8(all, "")
 }
 
-// footer shows the menu.
-func (s *screen) footer(room int) (out []styled.Line) {
+// menuLines shows the menu.
+func (s *screen) menuLines(room int) (out []styled.Line) {
 	m := s.menu
 	if m == nil || len(m.items) == 0 {
 		return nil

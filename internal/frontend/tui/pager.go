@@ -13,14 +13,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/tui/paint"
 )
 
-// pager shows lines on the alternate screen, to look through: the session with
-// nothing folded, or the keys. It leaves no trace.
+// pager shows lines on the alternate screen, for scrolling and searching: the whole
+// session, the key bindings, or the states.
 type pager struct {
 	title string
-	lines []styled.Line // as wide as they are
-	// fresh, if set, returns the lines as they are now: the pager stays up to date.
+	lines []styled.Line // not wrapped
+	// fresh, if set, returns the current lines before each frame.
 	fresh func() []styled.Line
-	rows  []styled.Line // broken for the window
+	rows  []styled.Line // lines, wrapped for width
 	width int
 	top   int
 
@@ -28,17 +28,17 @@ type pager struct {
 	words   string
 }
 
-// unfold shows the session as it is in its log: reasoning, outputs and diffs
-// whole, and the evidence for pawl's own statements.
+// unfold opens the pager with the whole session: reasoning, outputs and diffs unfolded,
+// and the evidence for pawl's own statements.
 func (s *screen) unfold(ctx context.Context) {
-	open := s.talk.Session()
+	open := s.Conversation.Session()
 	if open == nil {
 		return
 	}
 	s.hint = "reading the session…"
 	go func() {
-		lines, err := s.whole(ctx, open)
-		s.later(ctx, func() {
+		lines, err := s.wholeSession(ctx, open)
+		s.post(ctx, func() {
 			s.hint = ""
 			if err != nil {
 				s.hint = plain.Line("the session cannot be read: " + err.Error())
@@ -49,24 +49,23 @@ func (s *screen) unfold(ctx context.Context) {
 	}()
 }
 
-func (s *screen) whole(ctx context.Context, open *session.Session) ([]styled.Line, error) {
+func (s *screen) wholeSession(ctx context.Context, open *session.Session) ([]styled.Line, error) {
 	f := chat.Follow(ctx, open)
 	defer f.Stop()
 	p := renderer{whole: true, links: s.Theme.Links}
-	err := f.CatchUp(ctx, func(ch chat.Change) { p.take(ch) })
-	return p.done(), err
+	err := f.CatchUp(ctx, func(ch chat.Change) { p.apply(ch) })
+	return p.takeFinished(), err
 }
 
-// later lets the loop call a function.
-func (s *screen) later(ctx context.Context, do func()) {
+// post has the loop call a function.
+func (s *screen) post(ctx context.Context, do func()) {
 	select {
 	case s.posted <- do:
 	case <-ctx.Done():
 	}
 }
 
-// show draws the pager.
-func (s *screen) show() {
+func (s *screen) drawPager() {
 	p := s.pager
 	height := max(1, s.Height-1)
 	if p.fresh != nil {
@@ -96,7 +95,7 @@ func (s *screen) show() {
 		foot = "/" + plain.Line(p.words)
 		caret = paint.Caret{Row: height, Column: min(styled.Width(foot), s.Width-1)}
 	}
-	s.paint.Alone(append(out, s.Theme.Render(styled.Of(styled.Dim, foot).Cut(s.Width))), caret)
+	s.painter.Alone(append(out, s.Theme.Render(styled.Of(styled.Dim, foot).Cut(s.Width))), caret)
 }
 
 func contains(l styled.Line, words string) bool {
@@ -111,8 +110,7 @@ func mark(l styled.Line) styled.Line {
 	return out
 }
 
-// takes handles the pager's keys.
-func (p *pager) takes(s *screen, k keys.Press) {
+func (p *pager) handleKey(s *screen, k keys.Press) {
 	page := max(1, s.Height-2)
 	if p.seeking {
 		switch {
@@ -132,7 +130,7 @@ func (p *pager) takes(s *screen, k keys.Press) {
 	switch k.Name {
 	case "q", "esc", "ctrl+o", "ctrl+c", "ctrl+d":
 		s.pager = nil
-		s.paint.Back()
+		s.painter.Back()
 	case "up", "k":
 		p.top--
 	case "down", "j", "enter":
@@ -155,8 +153,7 @@ func (p *pager) takes(s *screen, k keys.Press) {
 	p.top = max(0, p.top)
 }
 
-// seek goes to the next row with the words: the pager begins at the end, so
-// upwards first.
+// seek goes to the next row with the words: upwards for -1, downwards for 1.
 func (p *pager) seek(by int) {
 	if p.words == "" {
 		return
@@ -170,7 +167,7 @@ func (p *pager) seek(by int) {
 	}
 }
 
-// keysHelp is the help about keys.
+// keysHelp returns the help about key bindings.
 func keysHelp() []styled.Line {
 	var out []styled.Line
 	for _, k := range [][2]string{

@@ -15,7 +15,7 @@ import (
 // aside shows a question outside the conversation with its answer, set apart from the
 // conversation's text.
 func (p *renderer) aside(b chat.Aside) {
-	p.begin(aPrompt)
+	p.beginCard(aPrompt)
 	p.put(styled.Of(styled.Accent, "◇ ").Add(styled.Person, "btw: "+b.Question).Wrap(p.width, inset)...)
 	bar := styled.Of(styled.Dim, "│ ")
 	switch {
@@ -39,24 +39,24 @@ func (p *renderer) aside(b chat.Aside) {
 // document shows a plan that a person edited. The model's own has just been shown as
 // its reply.
 func (p *renderer) document(b chat.Document) {
-	p.begin(aNote)
+	p.beginCard(aNote)
 	if b.By != "person" {
 		p.wrapped(styled.Accent, fmt.Sprintf("▤ a plan with %s; /plan shows it", brief.Plural(b.Phases, "phase", "phases")))
 		return
 	}
 	p.wrapped(styled.Accent, fmt.Sprintf("▤ the plan as you edited it, with %s", brief.Plural(b.Phases, "phase", "phases")))
-	p.begin(aReply)
+	p.beginCard(aReply)
 	p.put(markdown.Lines(b.Text, markdown.Options{Width: p.width, Links: p.links})...)
 }
 
-// planRows is how much of a list of steps is seen while it works.
+// planRows is how many steps of a plan are shown in the live area.
 const planRows = 5
 
-// ticking returns the model's list of steps as far as it matters now: what is done last,
-// what is in hand, what comes next.
-func (p *renderer) ticking() (out []styled.Line) {
+// currentSteps shows the plan's steps around the active one, for the live area. It returns
+// nil if the plan itself is still in sight, or all steps are done.
+func (p *renderer) currentSteps() (out []styled.Line) {
 	items := p.plan
-	if !p.ticks || p.since < planRows || p.whole { // it is still right above
+	if !p.planChanged || p.linesSincePlan < planRows || p.whole {
 		return nil
 	}
 	done, at := 0, 0
@@ -88,7 +88,7 @@ func (p *renderer) ticking() (out []styled.Line) {
 func isDone(it tool.Item) bool   { return it.Status == "completed" || it.Status == "done" }
 func isActive(it tool.Item) bool { return it.Status == "in_progress" || it.Status == "active" }
 
-// step is a step of a list, with a sign for how far it is.
+// step shows a step of a plan after a sign for its status.
 func step(it tool.Item) styled.Line {
 	switch {
 	case isDone(it):

@@ -13,139 +13,140 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// This file handles the answer to a question. It never takes keys that were meant for
-// something else: keys that come before the question was visible for a while, or while
-// a person is typing, go to the typed text. Then Tab leads to the question.
+// This file handles the answer to a question. A key that was meant for the prompt never
+// answers it: keys that come before the question was visible for a while, or while a
+// person is typing, go to the prompt. Then Tab leads to the question.
 
-// quiet is how long no key was pressed before a question takes them.
-const quiet = 500 * time.Millisecond
+// quietTime is how long a question must be visible, and no key pressed, before keys answer
+// it.
+const quietTime = 500 * time.Millisecond
 
-// alone is how long no letter follows one that is an answer: a word that begins like one
-// is a prompt. Whoever went to the question with Tab does not wait.
-const alone = 250 * time.Millisecond
+// letterDelay is how long a letter waits before it answers: if another letter follows, both
+// begin a prompt. After Tab no letter waits.
+const letterDelay = 250 * time.Millisecond
 
-// asking is a question that waits for its answer.
-type asking struct {
-	form    *chat.Form
-	drawn   time.Time
-	focus   bool      // it has the keys
-	left    bool      // the person went on typing: only Tab comes back
-	chosen  bool      // by Tab, or because it is about what was just entered
-	key     string    // a letter that answers unless another one follows; "" for none
-	pressed time.Time // when it was
-	reason  bool      // a no, and why is typed
-	answer  *editor.Editor
-	please  string
+// openQuestion is a question that waits for the person's answer.
+type openQuestion struct {
+	form         *chat.Form
+	shownAt      time.Time
+	focused      bool      // keys answer it
+	skipped      bool      // the person went on typing: only Tab focuses it
+	deliberate   bool      // focused by Tab, or about a command that was just entered
+	letter       string    // an answer that waits for letterDelay; "" for none
+	letterAt     time.Time // when it was pressed
+	typingReason bool      // the answer is no, and the person types why
+	answer       *editor.Editor
+	hint         string
 }
 
-// words reports whether the answer is typed.
-func (a *asking) words() bool { return a.reason || len(a.form.Calls()) == 0 }
+// wantsText reports whether the answer is a text, not a letter.
+func (a *openQuestion) wantsText() bool { return a.typingReason || len(a.form.Calls()) == 0 }
 
-func (a *asking) sign() string {
+func (a *openQuestion) sign() string {
 	switch {
-	case a.reason:
+	case a.typingReason:
 		return "no, because: "
-	case a.words():
+	case a.wantsText():
 		return "answer: "
 	}
 	return "allow? "
 }
 
-func (a *asking) enter(now time.Time) {
-	a.focus, a.chosen, a.left, a.drawn = true, true, false, now.Add(-quiet)
+func (a *openQuestion) takeFocus(now time.Time) {
+	a.focused, a.deliberate, a.skipped, a.shownAt = true, true, false, now.Add(-quietTime)
 }
 
-// asks opens the current question.
-func (s *screen) asks() {
-	q, ok := s.talk.Question()
+// updateQuestion opens the current question.
+func (s *screen) updateQuestion() {
+	q, ok := s.Conversation.Question()
 	switch {
 	case !ok:
-		s.ask, s.done = nil, ""
-	case q.ID == s.done: // the answer is on its way
-		s.ask = nil
-	case s.ask == nil || s.ask.form.Question().ID != q.ID:
-		s.ask = &asking{form: s.talk.Ask(q), drawn: s.Now(), answer: editor.New(), left: !s.edit.Empty()}
-		if q.Why == chat.AskedByCommand && s.edit.Empty() { // it is what was just entered
-			s.ask.enter(s.Now())
+		s.question, s.answeredID = nil, ""
+	case q.ID == s.answeredID: // the answer is on its way
+		s.question = nil
+	case s.question == nil || s.question.form.Question().ID != q.ID:
+		s.question = &openQuestion{form: s.Conversation.Ask(q), shownAt: s.Now(), answer: editor.New(), skipped: !s.editor.Empty()}
+		if q.Why == chat.AskedByCommand && s.editor.Empty() { // the person has just entered that command
+			s.question.takeFocus(s.Now())
 		}
 		s.notify("pawl asks in " + s.Folder)
 	default:
-		if h := s.ask.form.Refresh(); h == chat.Complete { // the mode allows it now
-			s.heard(h)
+		if h := s.question.form.Refresh(); h == chat.Complete { // the mode allows it now
+			s.carryOut(h)
 		}
 	}
-	if s.ask != nil && s.armed() {
-		s.ask.focus = true
+	if s.question != nil && s.keysAnswer() {
+		s.question.focused = true
 	}
-	if a := s.ask; a != nil && a.key != "" && s.Now().Sub(a.pressed) >= alone {
-		key := a.key
-		a.key = ""
+	if a := s.question; a != nil && a.letter != "" && s.Now().Sub(a.letterAt) >= letterDelay {
+		key := a.letter
+		a.letter = ""
 		s.choose(key)
 	}
 }
 
 // choose answers with a letter.
 func (s *screen) choose(key string) {
-	a := s.ask
+	a := s.question
 	if key == chat.NoAndPerhaps {
-		a.reason = true
+		a.typingReason = true
 		return
 	}
 	h := a.form.Choose(key, "")
 	if h == chat.NotHeard && key != "" { // no answer begins so
-		s.goesOn(key)
+		s.typeInPrompt(key)
 		return
 	}
-	s.heard(h)
+	s.carryOut(h)
 }
 
-// goesOn puts what was typed into the prompt, and what follows belongs to it.
-func (s *screen) goesOn(text string) {
-	s.ask.focus, s.ask.left, s.ask.key = false, true, ""
-	s.types()
-	s.edit.Type(text)
+// typeInPrompt puts a text into the prompt, which takes the next keys, too.
+func (s *screen) typeInPrompt(text string) {
+	s.question.focused, s.question.skipped, s.question.letter = false, true, ""
+	s.insertMode()
+	s.editor.Type(text)
 }
 
-// armed reports whether keys answer the question.
-func (s *screen) armed() bool {
-	a, now := s.ask, s.Now()
-	return a.focus || !a.left && s.edit.Empty() && now.Sub(a.drawn) >= quiet && now.Sub(s.typed) >= quiet
+// keysAnswer reports whether the next key answers the question.
+func (s *screen) keysAnswer() bool {
+	a, now := s.question, s.Now()
+	return a.focused || !a.skipped && s.editor.Empty() && now.Sub(a.shownAt) >= quietTime && now.Sub(s.typedAt) >= quietTime
 }
 
-// answer handles a key for the question.
-func (s *screen) answer(k keys.Press) {
-	a := s.ask
-	a.please = ""
-	key := a.key
-	a.key = ""
+// answerKey handles a key for the question.
+func (s *screen) answerKey(k keys.Press) {
+	a := s.question
+	a.hint = ""
+	key := a.letter
+	a.letter = ""
 	switch {
 	case key != "" && k.Text != "":
-		s.goesOn(key + k.Text)
+		s.typeInPrompt(key + k.Text)
 	case key != "" && k.Name == "enter":
 		s.choose(key)
-	case key != "" && k.Name == "backspace": // it was a slip
+	case key != "" && k.Name == "backspace": // the letter is taken back
 	case k.Name == "tab":
-		a.focus, a.left = false, true
-	case k.Name == "esc" && a.reason:
-		a.reason = false
+		a.focused, a.skipped = false, true
+	case k.Name == "esc" && a.typingReason:
+		a.typingReason = false
 	case k.Name == "esc":
-		s.talk.Interrupt("person")
-	case a.reason && k.Name == "enter":
-		s.heard(a.form.Choose(chat.NoAndPerhaps, a.answer.Take()))
-	case k.Name == "enter" && a.form.Question().Why == chat.AskedByCommand && isCommand(a.answer.Text()): // no answer: it leaves the question
-		s.talk.Interrupt("person")
-		s.talk.Enter(a.answer.Take())
-	case a.words() && k.Name == "enter":
-		s.heard(a.form.Read(a.answer.Text()))
-	case a.words():
-		edits(a.answer, k)
+		s.Conversation.Interrupt("person")
+	case a.typingReason && k.Name == "enter":
+		s.carryOut(a.form.Choose(chat.NoAndPerhaps, a.answer.Take()))
+	case k.Name == "enter" && a.form.Question().Why == chat.AskedByCommand && isCommand(a.answer.Text()): // a command is not an answer
+		s.Conversation.Interrupt("person")
+		s.Conversation.Enter(a.answer.Take())
+	case a.wantsText() && k.Name == "enter":
+		s.carryOut(a.form.Read(a.answer.Text()))
+	case a.wantsText():
+		editKey(a.answer, k)
 	case k.Text == "/":
-		s.goesOn(k.Text)
-	case k.Text == chat.NoAndPerhaps: // it allows nothing, and words may follow
+		s.typeInPrompt(k.Text)
+	case k.Text == chat.NoAndPerhaps: // it allows nothing, so it need not wait; a reason may follow
 		s.choose(k.Text)
-	case k.Text != "" && !a.chosen && a.form.Accepts(k.Text):
-		a.key, a.pressed = k.Text, s.Now()
-		s.letter = s.After(alone)
+	case k.Text != "" && !a.deliberate && a.form.Accepts(k.Text):
+		a.letter, a.letterAt = k.Text, s.Now()
+		s.letterTimer = s.After(letterDelay)
 	case k.Text != "" || k.Name == "enter":
 		s.choose(k.Text)
 	}
@@ -161,44 +162,44 @@ func isCommand(text string) bool {
 	return err == nil
 }
 
-// heard carries out an answer.
-func (s *screen) heard(h chat.Heard) {
-	a := s.ask
+// carryOut carries out what the form understood.
+func (s *screen) carryOut(h chat.Heard) {
+	a := s.question
 	switch h {
 	case chat.ModeNow, chat.ModeAndAll:
-		s.talk.SetMode(permission.Mode(a.form.Mode()))
+		s.Conversation.SetMode(permission.Mode(a.form.Mode()))
 	case chat.ShowsWhole:
 		for _, c := range a.form.Calls() {
 			if c.Long() {
-				s.renderer.begin(aNote)
+				s.renderer.beginCard(aNote)
 				s.renderer.diff(c.Preview, 0)
 			}
 		}
 	case chat.IsCommand:
-		s.talk.Enter(a.answer.Take())
+		s.Conversation.Enter(a.answer.Take())
 	case chat.NotHeard:
-		a.please = a.form.Please()
+		a.hint = a.form.Please()
 	}
 	switch h {
 	case chat.Complete, chat.ModeAndAll:
 		q := a.form.Question()
-		s.talk.Answer(q.ID, a.form.Answer())
-		s.done, s.ask = q.ID, nil
+		s.Conversation.Answer(q.ID, a.form.Answer())
+		s.answeredID, s.question = q.ID, nil
 	case chat.AsksNext, chat.ModeNow:
-		a.reason = false
+		a.typingReason = false
 	}
 }
 
-// asked shows the choices.
-func (s *screen) asked(room int) (out []styled.Line) {
-	a := s.ask
+// questionLines shows the choices, in at most room rows.
+func (s *screen) questionLines(room int) (out []styled.Line) {
+	a := s.question
 	calls, q := a.form.Calls(), a.form.Question()
 	role := styled.Text
-	if !a.focus {
+	if !a.focused {
 		role = styled.Dim
 	}
 	switch n := a.form.Place(); {
-	case len(calls) == 0 || len(q.Calls) == 1: // it is right above
+	case len(calls) == 0 || len(q.Calls) == 1: // the card above shows it
 	case n == 0:
 		out = append(out, styled.Of(styled.Warn, fmt.Sprintf("? these %d calls", len(calls))))
 	default:
@@ -215,17 +216,17 @@ func (s *screen) asked(room int) (out []styled.Line) {
 		out = append(out, l)
 	}
 	switch {
-	case a.please != "":
-		out = append(out, styled.Of(styled.Warn, "  "+plain.Line(a.please)))
-	case a.focus && a.reason:
+	case a.hint != "":
+		out = append(out, styled.Of(styled.Warn, "  "+plain.Line(a.hint)))
+	case a.focused && a.typingReason:
 		out = append(out, styled.Of(styled.Dim, "  Enter says no, with what you typed; Esc goes back"))
-	case a.focus && a.words():
+	case a.focused && a.wantsText():
 		out = append(out, styled.Of(styled.Dim, "  Enter answers; Tab goes back to your prompt; Esc gives up"))
-	case a.focus && s.Width < 60:
+	case a.focused && s.Width < 60:
 		out = append(out, styled.Of(styled.Dim, "  press a key; Tab: prompt; Esc: ends"))
-	case a.focus:
+	case a.focused:
 		out = append(out, styled.Of(styled.Dim, "  press a key; Tab goes to your prompt; Esc ends the turn"))
-	case a.left || !s.edit.Empty():
+	case a.skipped || !s.editor.Empty():
 		out = append(out, styled.Of(styled.Dim, "  Tab answers"))
 	default:
 		out = append(out, styled.Of(styled.Dim, "  …"))

@@ -21,19 +21,19 @@ type renderer struct {
 	links bool
 	whole bool // nothing is folded
 
-	out    []styled.Line // finished, not yet returned by done
-	last   cardKind      // the last card's
-	begun  bool          // there is a card
-	folded string        // the reasoning that was folded last
-	flow   *flow         // the text that grows at the end
-	queue  []chat.Change // finished blocks that wait for flow to end
-	open   []*live       // in the order they appeared
-	plan   []tool.Item
-	ticks  bool // the list of steps was changed in this turn
-	since  int  // lines written after plan
-	lost   brief.Lost
-	tries  retries
-	shells []string // a person's own commands that have not begun
+	finished        []styled.Line // not yet returned by takeFinished
+	lastKind        cardKind      // the last card's
+	hasCards        bool
+	foldedID        string        // of the reasoning that was folded last
+	stream          *textStream   // the text that still grows, at the end
+	queue           []chat.Change // changes that wait for stream to end
+	open            []*openBlock  // in the order they appeared
+	plan            []tool.Item
+	planChanged     bool // in this turn
+	linesSincePlan  int  // lines written after the plan
+	lost            brief.Lost
+	retries         retries
+	pendingCommands []string // a person's own commands that have not started
 	// previews are the titles of this turn's calls whose change a question showed.
 	previews []string
 }
@@ -42,7 +42,7 @@ type renderer struct {
 type cardKind byte
 
 const (
-	nothing cardKind = iota
+	noCard cardKind = iota
 	aPrompt
 	aReply
 	aCall
@@ -51,27 +51,27 @@ const (
 	aTurnEnd
 )
 
-// flow is a text that is drawn while it arrives.
-type flow struct {
+// textStream is a block's text, drawn while it arrives.
+type textStream struct {
 	id   string
 	md   *markdown.Stream // nil: plain text
 	wrap bool             // lines are broken between words
-	rest string           // the start of a line that is not complete
+	rest string           // an unfinished line
 }
 
-// live is an open block: its event has not arrived yet.
-type live struct {
+// openBlock is a block that is not finished.
+type openBlock struct {
 	chat.Block
-	tail  []string // the last lines of what it prints
-	part  string   // a line that is not complete
-	lines int
+	tail    []string // the last lines of its output
+	partial string   // an unfinished line
+	lines   int
 }
 
-// tailLines is how much of a running command's output is seen.
+// tailLines is how many lines of a running command's output are shown.
 const tailLines = 5
 
-// take handles a change.
-func (p *renderer) take(ch chat.Change) {
+// apply draws a change.
+func (p *renderer) apply(ch chat.Change) {
 	if ch.Told {
 		return
 	}
@@ -85,9 +85,9 @@ func (p *renderer) take(ch chat.Change) {
 	p.write(ch)
 }
 
-// track keeps what is open.
+// track updates the open blocks.
 func (p *renderer) track(ch chat.Change) {
-	i := slices.IndexFunc(p.open, func(l *live) bool { return l.ID == ch.Block.ID })
+	i := slices.IndexFunc(p.open, func(l *openBlock) bool { return l.ID == ch.Block.ID })
 	switch {
 	case ch.What == chat.Finished && i >= 0:
 		p.open = slices.Delete(p.open, i, i+1)
@@ -95,27 +95,27 @@ func (p *renderer) track(ch chat.Change) {
 	case ch.What == chat.Finished:
 		return
 	case i < 0:
-		p.open = append(p.open, &live{Block: ch.Block})
+		p.open = append(p.open, &openBlock{Block: ch.Block})
 		i = len(p.open) - 1
 	}
 	l := p.open[i]
 	l.Block = ch.Block
 	switch ch.Block.Body.(type) {
 	case chat.Call, chat.Check:
-		l.printed(ch.More)
+		l.appendOutput(ch.More)
 	}
 }
 
-// printed keeps the end of what something prints.
-func (l *live) printed(more string) {
+// appendOutput adds to the block's output, of which only the end is kept.
+func (l *openBlock) appendOutput(more string) {
 	for part := range strings.Lines(more) {
 		text, ended := strings.CutSuffix(part, "\n")
-		if l.part += text; len(l.part) > 4<<10 {
-			l.part = l.part[len(l.part)-2<<10:]
+		if l.partial += text; len(l.partial) > 4<<10 {
+			l.partial = l.partial[len(l.partial)-2<<10:]
 		}
 		if ended {
-			l.tail = append(l.tail, l.part)
-			l.part = ""
+			l.tail = append(l.tail, l.partial)
+			l.partial = ""
 			l.lines++
 		}
 		if len(l.tail) > tailLines {
@@ -124,10 +124,10 @@ func (l *live) printed(more string) {
 	}
 }
 
-// write writes the final part of a change. While a text before it still grows, it
-// waits.
+// write writes what of a change is final. While the text of an earlier block still grows,
+// the change waits.
 func (p *renderer) write(ch chat.Change) {
-	if p.flow != nil && p.flow.id != ch.Block.ID {
+	if p.stream != nil && p.stream.id != ch.Block.ID {
 		if ch.What == chat.Finished || ch.More != "" || isQuestion(ch) {
 			p.queue = append(p.queue, ch)
 		}
@@ -136,21 +136,21 @@ func (p *renderer) write(ch chat.Change) {
 	switch b := ch.Block.Body.(type) {
 	case chat.Reply:
 		if ch.More != "" {
-			p.thought()
+			p.foldOpenThinking()
 		}
-		p.flows(ch, aReply, asMarkdown)
+		p.streamText(ch, aReply, asMarkdown)
 		if ch.What == chat.Finished {
 			p.replied(ch, b)
 		}
 	case chat.Command:
 		p.command(ch, b)
 	case chat.Output:
-		if p.flow == nil && ch.More != "" && b.Command != "" {
-			p.begin(aPrompt)
+		if p.stream == nil && ch.More != "" && b.Command != "" {
+			p.beginCard(aPrompt)
 			p.put(styled.Of(styled.Accent, "› ").Add(styled.Person, b.Command))
-			p.last = anOutput
+			p.lastKind = anOutput
 		}
-		p.flows(ch, anOutput, asSentences)
+		p.streamText(ch, anOutput, asSentences)
 	case chat.Question:
 		p.question(ch, b)
 	default:
@@ -158,21 +158,22 @@ func (p *renderer) write(ch chat.Change) {
 			p.card(ch)
 		}
 	}
-	p.next(ch)
+	p.flushQueue(ch)
 }
 
-// thought folds the reasoning before a reply, which ends only with the reply.
-func (p *renderer) thought() {
+// foldOpenThinking folds the open reasoning when the reply begins: its block ends only
+// with the reply's.
+func (p *renderer) foldOpenThinking() {
 	for _, l := range p.open {
-		if _, ok := l.Body.(chat.Thinking); ok && p.folded != l.ID {
-			p.fold(l.ID)
+		if _, ok := l.Body.(chat.Thinking); ok && p.foldedID != l.ID {
+			p.foldThinking(l.ID)
 		}
 	}
 }
 
-func (p *renderer) fold(id string) {
-	p.folded = id
-	p.begin(aCall)
+func (p *renderer) foldThinking(id string) {
+	p.foldedID = id
+	p.beginCard(aCall)
 	p.put(styled.Of(styled.Dim, "∴ thought"))
 }
 
@@ -181,9 +182,9 @@ func isQuestion(ch chat.Change) bool {
 	return ok && ch.What == chat.Added
 }
 
-// next writes what waited for the end of a text.
-func (p *renderer) next(ch chat.Change) {
-	if ch.What != chat.Finished || p.flow != nil {
+// flushQueue writes the changes that waited for the end of the text of ch.
+func (p *renderer) flushQueue(ch chat.Change) {
+	if ch.What != chat.Finished || p.stream != nil {
 		return
 	}
 	queue := p.queue
@@ -197,30 +198,30 @@ func (p *renderer) next(ch chat.Change) {
 type textKind byte
 
 const (
-	asIs        textKind = iota // by a command: as it is, so that it can be copied
-	asSentences                 // by pawl: broken between words
-	asMarkdown                  // Markdown
+	asIs        textKind = iota // a command's output, unwrapped so that it can be copied
+	asSentences                 // pawl's text, wrapped between words
+	asMarkdown
 )
 
-// flows writes text as it comes.
-func (p *renderer) flows(ch chat.Change, s cardKind, how textKind) {
+// streamText writes a block's text as it arrives.
+func (p *renderer) streamText(ch chat.Change, s cardKind, how textKind) {
 	if ch.More != "" {
-		if p.flow == nil {
-			p.begin(s)
-			p.flow = &flow{id: ch.Block.ID, wrap: how == asSentences}
+		if p.stream == nil {
+			p.beginCard(s)
+			p.stream = &textStream{id: ch.Block.ID, wrap: how == asSentences}
 			if how == asMarkdown {
-				p.flow.md = markdown.New(markdown.Options{Width: p.width, Links: p.links})
+				p.stream.md = markdown.New(markdown.Options{Width: p.width, Links: p.links})
 			}
 		}
-		p.flow.add(p, ch.More)
+		p.stream.add(p, ch.More)
 	}
-	if ch.What == chat.Finished && p.flow != nil {
-		p.flow.end(p)
-		p.flow = nil
+	if ch.What == chat.Finished && p.stream != nil {
+		p.stream.end(p)
+		p.stream = nil
 	}
 }
 
-func (f *flow) add(p *renderer, more string) {
+func (f *textStream) add(p *renderer, more string) {
 	if f.md != nil {
 		p.put(f.md.Write(more)...)
 		return
@@ -233,8 +234,8 @@ func (f *flow) add(p *renderer, more string) {
 	}
 }
 
-// line writes a line that is whole. What goes on below it is indented like it.
-func (f *flow) line(p *renderer, text string) {
+// line writes a whole line. Its continuation rows are indented two columns deeper.
+func (f *textStream) line(p *renderer, text string) {
 	l := styled.Of(styled.Text, text)
 	if !f.wrap {
 		p.put(l)
@@ -247,7 +248,7 @@ func (f *flow) line(p *renderer, text string) {
 	p.put(l.Wrap(p.width, styled.Of(styled.Text, strings.Repeat(" ", in)))...)
 }
 
-func (f *flow) end(p *renderer) {
+func (f *textStream) end(p *renderer) {
 	if f.md != nil {
 		p.put(f.md.Close()...)
 	} else if f.rest != "" {
@@ -258,55 +259,55 @@ func (f *flow) end(p *renderer) {
 // pending returns the unfinished end of the growing text.
 func (p *renderer) pending() []styled.Line {
 	switch {
-	case p.flow == nil:
+	case p.stream == nil:
 		return nil
-	case p.flow.md != nil:
-		return p.flow.md.Pending()
-	case p.flow.rest == "":
+	case p.stream.md != nil:
+		return p.stream.md.Pending()
+	case p.stream.rest == "":
 		return nil
 	}
-	return []styled.Line{styled.Of(styled.Text, p.flow.rest)}
+	return []styled.Line{styled.Of(styled.Text, p.stream.rest)}
 }
 
-// begin begins a card. A blank line separates it from a card of another kind.
-func (p *renderer) begin(s cardKind) {
-	p.alike()
-	if p.begun && (s != p.last || s == aPrompt) {
-		p.out = append(p.out, nil)
+// beginCard begins a card. A blank line separates it from a card of another kind.
+func (p *renderer) beginCard(s cardKind) {
+	p.flushRetries()
+	if p.hasCards && (s != p.lastKind || s == aPrompt) {
+		p.finished = append(p.finished, nil)
 	}
-	p.last = s
+	p.lastKind = s
 }
 
 func (p *renderer) put(ls ...styled.Line) {
-	p.out = append(p.out, ls...)
-	p.since += len(ls)
-	p.begun = p.begun || len(ls) > 0
+	p.finished = append(p.finished, ls...)
+	p.linesSincePlan += len(ls)
+	p.hasCards = p.hasCards || len(ls) > 0
 }
 
-// done returns the finished lines.
-func (p *renderer) done() []styled.Line {
-	out := p.out
-	p.out = nil
+// takeFinished returns the finished lines.
+func (p *renderer) takeFinished() []styled.Line {
+	out := p.finished
+	p.finished = nil
 	return out
 }
 
 // resize sets the width of later lines.
 func (p *renderer) resize(width int) {
 	p.width = width
-	if p.flow != nil && p.flow.md != nil {
-		p.flow.md.Resize(width)
+	if p.stream != nil && p.stream.md != nil {
+		p.stream.md.Resize(width)
 	}
 }
 
-// start begins another session and drops the open blocks of the one before.
+// start begins another session: the open blocks of the previous one are dropped.
 func (p *renderer) start(s chat.Start) {
-	if p.flow != nil {
-		p.flow.end(p)
-		p.flow = nil
+	if p.stream != nil {
+		p.stream.end(p)
+		p.stream = nil
 	}
 	p.queue, p.open, p.plan, p.previews = nil, nil, nil, nil
 	p.lost.Forget()
-	p.begin(aNote)
+	p.beginCard(aNote)
 	for _, n := range s.Notes {
 		p.put(styled.Of(styled.Warn, "! "+n).Wrap(p.width, styled.Of(styled.Text, "  "))...)
 	}
@@ -321,16 +322,16 @@ func (p *renderer) start(s chat.Start) {
 	}
 }
 
-// rows returns the rows of the open blocks, for the live area.
-func (p *renderer) rows(now time.Time) []styled.Line {
+// openRows returns the rows of the open blocks, for the live area.
+func (p *renderer) openRows(now time.Time) []styled.Line {
 	out := p.pending()
-	if len(p.open) > 0 && p.flow == nil {
-		out = append(out, p.ticking()...)
+	if len(p.open) > 0 && p.stream == nil {
+		out = append(out, p.currentSteps()...)
 	}
 	for _, l := range p.open {
 		switch b := l.Body.(type) {
 		case chat.Thinking:
-			if p.folded == l.ID {
+			if p.foldedID == l.ID {
 				continue
 			}
 			out = append(out, styled.Of(styled.Dim, "∴ thinking"+since(l.Began, now)))
@@ -355,12 +356,12 @@ func (p *renderer) rows(now time.Time) []styled.Line {
 	return out
 }
 
-func (p *renderer) running(l *live, title string, now time.Time) []styled.Line {
+func (p *renderer) running(l *openBlock, title string, now time.Time) []styled.Line {
 	head := styled.Of(styled.Accent, "● ").Add(styled.Text, title).Cut(p.width - 8)
 	out := []styled.Line{head.Add(styled.Dim, since(l.Began, now))}
 	tail := l.tail
-	if l.part != "" {
-		tail = append(tail[max(0, len(tail)-tailLines+1):len(tail):len(tail)], l.part)
+	if l.partial != "" {
+		tail = append(tail[max(0, len(tail)-tailLines+1):len(tail):len(tail)], l.partial)
 	}
 	for _, t := range tail {
 		out = append(out, styled.Of(styled.Dim, "  "+styled.Tabs(t)).Cut(p.width))
@@ -385,13 +386,13 @@ func seconds(d time.Duration) string {
 	return strings.TrimSuffix(d.String(), "0s")
 }
 
-// thinks reports whether the model reasons, and its reply has not begun.
-func (p *renderer) thinks() bool {
-	return slices.ContainsFunc(p.open, func(l *live) bool {
+// isThinking reports whether the model reasons and its reply has not begun.
+func (p *renderer) isThinking() bool {
+	return slices.ContainsFunc(p.open, func(l *openBlock) bool {
 		_, ok := l.Body.(chat.Thinking)
-		return ok && p.folded != l.ID
+		return ok && p.foldedID != l.ID
 	})
 }
 
-// mending reports whether a prompt is pawl's own, about failed checks.
-func mending(b chat.Prompt) bool { return b.Source == event.Autofix }
+// isAutofix reports whether pawl itself wrote a prompt, about failed checks.
+func isAutofix(b chat.Prompt) bool { return b.Source == event.Autofix }

@@ -274,10 +274,10 @@ func (r *rig) start(resume string) {
 	go func() {
 		defer close(done)
 		exit, err := Run(ctx, Config{
-			Conversation: talk, Out: r, Events: r.events, Width: r.width, Height: 24, Theme: r.theme, Calm: true, Vi: r.vi, Ask: r.asks,
-			First: r.first, Now: r.clock.Now, After: r.clock.After, Folder: "project",
+			Conversation: talk, Out: r, Events: r.events, Width: r.width, Height: 24, Theme: r.theme, Calm: true, Vi: r.vi, Probe: r.asks,
+			FirstPrompt: r.first, Now: r.clock.Now, After: r.clock.After, Folder: "project",
 			Dropped: r.dropped, Clipboard: r.clipboard,
-			Leave: func(do func() error) error { return do() },
+			Release: func(do func() error) error { return do() },
 			Edit: func(text string) (string, error) {
 				fmt.Fprint(r, "an editor\r\n")
 				return text + " edited\n", nil

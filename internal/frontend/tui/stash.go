@@ -8,40 +8,39 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/tui/paint"
 )
 
-// This file is what a person does to make room: for another prompt, and on the screen.
+// This file stashes the prompt and clears the screen.
 
-// putsAside puts the typed text aside, for another one to be sent first; what is
-// put aside comes back then, or by the same key.
-func (s *screen) putsAside() {
-	switch text := s.edit.Text(); {
-	case text != "" && s.aside != "":
-		s.edit.Set(s.aside)
-		s.aside = text
+// stash puts the typed text aside so that another prompt can be sent first; then, or at the
+// next call with an empty prompt, it comes back. A text that is stashed already is exchanged.
+func (s *screen) stash() {
+	switch text := s.editor.Text(); {
+	case text != "" && s.stashed != "":
+		s.editor.Set(s.stashed)
+		s.stashed = text
 		s.hint = "exchanged with what was put aside"
 	case text != "":
-		s.aside = s.edit.Take()
-		s.types()
-		s.hint = "put aside: “" + plain.Line(begin(s.aside, 30)) + "”; Ctrl+S, or your next prompt, brings it back"
+		s.stashed = s.editor.Take()
+		s.insertMode()
+		s.hint = "put aside: “" + plain.Line(shortened(s.stashed, 30)) + "”; Ctrl+S, or your next prompt, brings it back"
 	default:
-		s.backFromAside()
+		s.unstash()
 	}
 }
 
-// backFromAside brings back what was put aside.
-func (s *screen) backFromAside() {
-	if s.aside != "" && s.edit.Empty() {
-		s.edit.Set(s.aside)
-		s.aside = ""
-		s.types()
+// unstash brings back the stashed text, if the prompt is empty.
+func (s *screen) unstash() {
+	if s.stashed != "" && s.editor.Empty() {
+		s.editor.Set(s.stashed)
+		s.stashed = ""
+		s.insertMode()
 	}
 }
 
-// clears moves what is on the screen into the scrollback: nothing of it is lost, and
-// what another program wrote there is out of the way.
-func (s *screen) clears() {
-	s.paint.Frame(nil, []string{""}, paint.Caret{})
+// clearScreen moves the screen's content into the scrollback, so that nothing is lost.
+func (s *screen) clearScreen() {
+	s.painter.Frame(nil, []string{""}, paint.Caret{})
 	if n := s.Height - 1; n > 0 {
 		s.write(fmt.Sprintf("\r\x1b[J%s\x1b[%dA", strings.Repeat("\n", n), n))
 	}
-	s.paint.Forget()
+	s.painter.Forget()
 }

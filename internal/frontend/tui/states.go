@@ -13,12 +13,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 )
 
-// This file is the view of the state machines (SPEC 2.5): where each is, where it may
-// go from there, the path that this turn took, its calls, phases, steps and agents.
+// This file draws the view of the state machines (SPEC 2.5): the state of each, its legal
+// next states, the activities of this turn, its calls, phases, steps and agents.
 
-// states returns the view as it is now.
-func (s *screen) states() []styled.Line {
-	open := s.talk.Session()
+// stateLines returns the view's current content.
+func (s *screen) stateLines() []styled.Line {
+	open := s.Conversation.Session()
 	if open == nil {
 		return nil
 	}
@@ -84,7 +84,8 @@ func machineLines(s session.States) (out []styled.Line) {
 	return out
 }
 
-// pathLine is the way through the activities. What comes again in turns is counted.
+// pathLine shows a sequence of states. Two states that alternate are shown once, with
+// how often.
 func pathLine(path []fsm.State) styled.Line {
 	l := styled.Of(styled.Text, "  ")
 	for i := 0; i < len(path); {

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/fsm"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
@@ -12,31 +13,32 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 )
 
-// status is the line at the bottom: what it does, then what it is.
+// status returns the line at the bottom: a hint, or what runs, then the session's settings
+// and figures.
 func (s *screen) status() styled.Line {
 	if s.hint != "" {
-		if mode := s.mode(); mode != nil {
+		if mode := s.viModeLine(); mode != nil {
 			return append(mode.Add(styled.Dim, " · "), styled.Of(styled.Warn, s.hint)...)
 		}
 		return styled.Of(styled.Warn, s.hint)
 	}
-	session := s.talk.Session()
+	session := s.Conversation.Session()
 	if session == nil {
 		return styled.Of(styled.Dim, "opening…")
 	}
 	open := session.View()
 	var parts []styled.Line
-	if mode := s.mode(); mode != nil {
+	if mode := s.viModeLine(); mode != nil {
 		parts = append(parts, mode)
 	}
 	if s.busy {
-		text := "● " + s.activity(open.Activity()) + since(s.begun, s.Now())
+		text := "● " + s.activity(open.Activity()) + since(s.busySince, s.Now())
 		parts = append(parts, styled.Of(styled.Accent, text))
-		if a := s.talk.Attached(); a == nil || a.Steers || a.Interrupt != nil {
+		if a := s.Conversation.Attached(); a == nil || a.Steers || a.Interrupt != nil {
 			parts = append(parts, styled.Of(styled.Dim, "esc interrupts"))
 		}
 	}
-	if a := s.talk.Attached(); a != nil && a.Interrupt == nil {
+	if a := s.Conversation.Attached(); a != nil && a.Interrupt == nil {
 		text := "watching"
 		if a.Steers {
 			text = "taking part"
@@ -74,22 +76,22 @@ func (s *screen) status() styled.Line {
 		}
 		parts = append(parts, styled.Of(styled.Dim, text))
 	}
-	if n := len(s.talk.Queue()); n > 0 {
+	if n := len(s.Conversation.Queue()); n > 0 {
 		parts = append(parts, styled.Of(styled.Accent, fmt.Sprintf("%d waiting", n)))
 	}
 	if s.branch != "" {
 		parts = append(parts, styled.Of(styled.Dim, plain.Line(s.branch)))
 	}
-	return joined(parts, s.Width)
+	return joinFitting(parts, s.Width)
 }
 
-// gauge is how full something is, in one character.
+// gauge draws a percentage in one character.
 func gauge(percent float64) string {
 	levels := []rune("▁▂▃▄▅▆▇█")
 	return string(levels[max(0, min(len(levels)-1, int(percent*float64(len(levels))/100)))])
 }
 
-// money returns the cost and its limit. Near the limit it stands out.
+// money returns the cost and its limit, as a warning from 80 % of the limit on.
 func money(s budget.Spent, l budget.Limits) (string, styled.Role) {
 	text, role := cost(s), styled.Dim
 	if known := s.Most(); l.USD > 0 && known != nil && *known > 0 {
@@ -112,8 +114,8 @@ func cost(s budget.Spent) string {
 	return "cost unknown"
 }
 
-// joined joins parts as far as they fit.
-func joined(parts []styled.Line, width int) styled.Line {
+// joinFitting joins parts, and drops the last ones that do not fit into width.
+func joinFitting(parts []styled.Line, width int) styled.Line {
 	var out styled.Line
 	for i, p := range parts {
 		next := p
@@ -130,7 +132,7 @@ func joined(parts []styled.Line, width int) styled.Line {
 
 // activity describes what runs.
 func (s *screen) activity(state fsm.State) string {
-	if s.ask != nil {
+	if s.question != nil {
 		return "asks"
 	}
 	switch state {
@@ -138,9 +140,9 @@ func (s *screen) activity(state fsm.State) string {
 		return "working"
 	case lifecycle.StreamingResponse:
 		switch {
-		case s.renderer.flow != nil:
+		case s.renderer.stream != nil:
 			return "answering"
-		case s.renderer.thinks():
+		case s.renderer.isThinking():
 			return "thinking"
 		}
 		return "waiting for the model"
@@ -152,14 +154,14 @@ func (s *screen) activity(state fsm.State) string {
 	return strings.ReplaceAll(string(state), "_", " ")
 }
 
-// titles sets the window's title where it changed.
-func (s *screen) titles() {
+// updateTitle sets the window's title if it changed.
+func (s *screen) updateTitle() {
 	if s.Folder == "" {
 		return
 	}
 	title := "pawl " + plain.Line(s.Folder)
 	switch {
-	case s.ask != nil:
+	case s.question != nil:
 		title = "? " + title
 	case s.busy:
 		title = "● " + title
@@ -170,19 +172,19 @@ func (s *screen) titles() {
 	}
 }
 
-// long is from what length of a turn on a person is assumed to look elsewhere.
-const long = 10e9
+// longTurn is how long work takes before its end is worth a notification.
+const longTurn = 10 * time.Second
 
-// rests is called after what ran has ended.
-func (s *screen) rests() {
-	if s.Now().Sub(s.begun) >= long {
+// workEnded is called when the conversation is no longer busy.
+func (s *screen) workEnded() {
+	if s.Now().Sub(s.busySince) >= longTurn {
 		s.notify("pawl is done in " + s.Folder)
 	}
 }
 
-// notify notifies a person who looks elsewhere.
+// notify sends a desktop notification if the terminal does not have the focus.
 func (s *screen) notify(text string) {
-	if s.sat {
+	if s.unfocused {
 		text = strings.NewReplacer(";", ",", "\x1b", "", "\a", "").Replace(plain.Line(text))
 		if s.Rxvt {
 			s.write("\x1b]777;notify;pawl;" + text + "\x1b\\\a")

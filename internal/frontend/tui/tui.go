@@ -6,19 +6,18 @@
 // of a few rows: open blocks, the question, the prompt, and a status line. Modal views use
 // the alternate screen. See ADR 011 and doc/screen.md.
 //
-// The rules are: it draws blocks of package chat and nothing else, so a session
-// that is opened again looks as it did; everything that a person does is a call
-// of chat.Conversation. It writes only where something changed: at rest it
-// writes nothing and no timer runs. Package chat has sanitised the text of models, tools
-// and files; the colours are tui's own.
+// It draws only blocks of package chat, so a session that is opened again looks as it
+// did, and it acts only through chat.Conversation. At rest it writes nothing and no timer
+// runs. Package chat has sanitised the text of models, tools and files.
 //
-// Where to look: tui.go is the loop, frame.go what a frame is made of, renderer.go
-// and cards.go what is final, input.go and question.go the keys, status.go the
-// line at the bottom. paint writes frames, keys reads the terminal, editor is the
-// prompt, tty the terminal's state.
+// Where to look: tui.go has the event loop, frame.go puts a frame together, renderer.go
+// and cards.go draw blocks, input.go and question.go handle keys, status.go draws the
+// bottom line. Package paint writes frames, keys decodes the terminal's input, editor
+// edits the prompt, tty sets the terminal's modes.
 package tui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -48,32 +47,31 @@ type Config struct {
 	Width, Height int
 
 	Theme styled.Theme
-	// Chosen: a person named the theme, so the terminal's background decides nothing.
-	Chosen bool
-	// Ask asks the terminal what it can do; where nothing would answer, it is not
-	// asked.
-	Ask bool
-	// Cuts: when the window gets narrower, the terminal cuts what does not fit, and
+	// ThemeChosen: a person named the theme, so the terminal's background decides nothing.
+	ThemeChosen bool
+	// Probe: the terminal is asked what it can do.
+	Probe bool
+	// NoReflow: when the window gets narrower, the terminal cuts what does not fit, and
 	// does not wrap it.
-	Cuts bool
-	// Calm: nothing moves by itself but what is new.
+	NoReflow bool
+	// Calm: reduced motion; only what is new is drawn.
 	Calm bool
-	// Vi: the prompt takes the keys of vi.
+	// Vi: the prompt has the key bindings of vi.
 	Vi bool
 
-	History *history.File
-	Past    []string // entries of before, oldest first
-	First   string   // a prompt to begin with, "" for none
+	History     *history.File
+	Past        []string // earlier entries, oldest first
+	FirstPrompt string   // sent at the start; "" for none
 
-	// Rxvt: the terminal takes notices as rxvt does, and not as iTerm2 does.
+	// Rxvt: notifications are sent in rxvt's form, not in iTerm2's.
 	Rxvt bool
 
 	Folder string                // its name, for the window's title
 	Branch func() string         // "" for none
-	Files  func(string) []string // those whose path begins so, for completion
-	// Leave restores the terminal while do runs, so that another program can use it;
-	// nil where that is not possible.
-	Leave func(do func() error) error
+	Files  func(string) []string // the files whose path has this prefix, for completion
+	// Release restores the terminal while do runs, so that another program can use it.
+	// Nil where that is not possible.
+	Release func(do func() error) error
 	// Edit opens a text in the person's editor.
 	Edit func(text string) (string, error)
 	// Dropped returns the image whose path was pasted, nil for any other text. Clipboard
@@ -93,70 +91,69 @@ type Picture struct {
 	Media llm.Media
 }
 
-// Exit is how a screen ended: By is the signal's name, "" where the person left.
+// Exit is how a screen ended: By is the signal's name, "" if the person left.
 type Exit struct{ By string }
 
-// screen is what is shown and the state of the keys. One goroutine owns it.
+// screen is what is shown, and the state of the key bindings. One goroutine owns it.
 type screen struct {
 	Config
-	talk     *chat.Conversation
-	paint    *paint.Painter
-	renderer renderer
-	edit     *editor.Editor
-	modal    *editor.Modal // nil: the keys are those of shells
-	aside    string        // a prompt that was put aside; "" for none
-	ask      *asking
-	done     string // the id of the question that was answered last
+	painter    *paint.Painter
+	renderer   renderer
+	editor     *editor.Editor
+	modal      *editor.Modal // vi's modes; nil without Config.Vi
+	stashed    string        // the prompt that Ctrl+S put aside; "" for none
+	question   *openQuestion
+	answeredID string // of the last answered question
 
-	changes chan []chat.Change
-	failed  chan error
-	posted  chan func() // for the loop to do
-	over    *Exit
-	err     error
+	changes   chan []chat.Change
+	followErr chan error
+	posted    chan func() // to be called by the loop
+	ended     *Exit
+	err       error
 
-	drawn   time.Time // the last frame
-	due     <-chan time.Time
-	tick    <-chan time.Time
-	ready   bool // the terminal has answered, or will not
-	hold    <-chan time.Time
-	letter  <-chan time.Time // a letter answers the question
-	hint    string           // shown until the next key
-	escaped time.Time
-	chord   bool      // Ctrl+X was pressed
-	typed   time.Time // the last key
-	sat     bool      // nobody looks at the terminal
-	begun   time.Time // of what runs
-	busy    bool
-	title   string
-	menu    *menu
-	named   *named // the declarations that were looked for last
-	pager   *pager
-	kitty   bool // its keys were asked for
-	branch  string
-	spoken  bool            // something was entered
-	waits   map[string]bool // what was entered and has come to where it waits
+	drawnAt      time.Time // when the last frame was drawn
+	nextFrame    <-chan time.Time
+	tick         <-chan time.Time
+	probed       bool // the terminal has answered the probe, or had its time
+	probeTimer   <-chan time.Time
+	letterTimer  <-chan time.Time // then the typed letter answers the question
+	hint         string           // shown until the next key
+	escapedAt    time.Time
+	ctrlX        bool      // Ctrl+X was pressed
+	typedAt      time.Time // when the last key was pressed
+	unfocused    bool      // the terminal's window does not have the focus
+	busySince    time.Time // when the current work began
+	busy         bool
+	title        string
+	menu         *menu
+	symbolSearch *symbolSearch // the last one
+	pager        *pager
+	kitty        bool // its keyboard protocol is on
+	branch       string
+	anyEntered   bool            // something was entered
+	queuedIDs    map[string]bool // of entered texts that the session has queued
 }
 
 const (
 	frameTime = 33 * time.Millisecond // between two frames that no key asked for
 	tickTime  = time.Second
-	// answerTime is how long what is finished waits for the terminal's answers: it
-	// is not drawn again in other colours. The live area does not wait.
-	answerTime = 40 * time.Millisecond
+	// probeTimeout is how long finished lines wait for the terminal's answers, since they
+	// cannot be drawn again in other colours. The live area does not wait.
+	probeTimeout = 40 * time.Millisecond
 )
 
 // Run shows a conversation until it ends.
 func Run(ctx context.Context, cfg Config) (Exit, error) {
 	s := &screen{
-		Config: cfg, talk: cfg.Conversation, paint: paint.New(cfg.Out, cfg.Width), edit: editor.New(),
-		changes: make(chan []chat.Change), failed: make(chan error, 1), posted: make(chan func()), waits: map[string]bool{}, ready: !cfg.Ask,
+		Config: cfg, painter: paint.New(cfg.Out, cfg.Width), editor: editor.New(),
+		changes: make(chan []chat.Change), followErr: make(chan error, 1), posted: make(chan func()), queuedIDs: map[string]bool{}, probed: !cfg.Probe,
 	}
-	s.paint.Reflows = !cfg.Cuts
+	s.painter.Reflows = !cfg.NoReflow
 	s.renderer.resize(cfg.Width)
 	s.renderer.links = cfg.Theme.Links
-	s.edit.Remember(cfg.Past)
+	s.editor.Remember(cfg.Past)
 	if cfg.Vi {
-		s.modal = editor.NewModal(s.edit)
+		s.modal = editor.NewModal(s.editor)
 	}
 	if cfg.Branch != nil {
 		s.branch = cfg.Branch()
@@ -164,40 +161,33 @@ func Run(ctx context.Context, cfg Config) (Exit, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go s.follow(ctx)
-	s.opens()
+	s.openTerminal()
 	closed := false
 	defer func() {
-		if !closed { // it panics: the terminal is given back all the same
-			s.paint.Back()
+		if !closed { // after a panic
+			s.painter.Back()
 			s.write("\r\n")
-			s.restores()
+			s.disableModes()
 		}
 	}()
-	if cfg.First != "" {
-		s.spoken = true
-		s.talk.Prompt(cfg.First)
+	if cfg.FirstPrompt != "" {
+		s.anyEntered = true
+		s.Conversation.Prompt(cfg.FirstPrompt)
 	}
-	for s.over == nil && s.err == nil {
+	for s.ended == nil && s.err == nil {
 		s.step(ctx)
 	}
-	s.closes()
+	s.closeTerminal()
 	closed = true
-	return *s.exit(), s.err
-}
-
-func (s *screen) exit() *Exit {
-	if s.over == nil {
-		return &Exit{}
-	}
-	return s.over
+	return *cmp.Or(s.ended, &Exit{}), s.err
 }
 
 // follow passes on the conversation's changes.
 func (s *screen) follow(ctx context.Context) {
 	for {
-		changes, err := s.talk.Next(ctx)
+		changes, err := s.Conversation.Next(ctx)
 		if err != nil {
-			s.failed <- err
+			s.followErr <- err
 			return
 		}
 		select {
@@ -210,11 +200,11 @@ func (s *screen) follow(ctx context.Context) {
 
 // step waits for an event and handles it.
 func (s *screen) step(ctx context.Context) {
-	pressed := false // it is shown at once
+	pressed := false // the result is shown at once
 	select {
 	case e, ok := <-s.Events:
 		if !ok {
-			s.over = &Exit{By: "SIGHUP"} // the terminal is gone
+			s.ended = &Exit{By: "SIGHUP"} // the terminal is gone
 			return
 		}
 		pressed = s.event(ctx, e)
@@ -225,59 +215,59 @@ func (s *screen) step(ctx context.Context) {
 	case do := <-s.posted:
 		do()
 		pressed = true
-	case <-s.due:
-		s.due, pressed = nil, true
+	case <-s.nextFrame:
+		s.nextFrame, pressed = nil, true
 	case <-s.tick:
 		s.tick = nil
-	case <-s.letter: // asks answers with it
-		s.letter, pressed = nil, true
-	case <-s.hold:
-		s.ready, s.hold = true, nil
-	case err := <-s.failed:
+	case <-s.letterTimer: // update answers with the letter
+		s.letterTimer, pressed = nil, true
+	case <-s.probeTimer:
+		s.probed, s.probeTimer = true, nil
+	case err := <-s.followErr:
 		if !errors.Is(err, chat.ErrLeft) {
 			s.err = err
 		}
-		s.over = &Exit{}
+		s.ended = &Exit{}
 	case <-ctx.Done():
-		s.over = &Exit{}
+		s.ended = &Exit{}
 	}
-	s.settle()
+	s.update()
 	switch {
-	case s.over != nil:
-	case pressed || s.Now().Sub(s.drawn) >= frameTime:
+	case s.ended != nil:
+	case pressed || s.Now().Sub(s.drawnAt) >= frameTime:
 		s.frame()
-	case s.due == nil:
-		s.due = s.After(frameTime - s.Now().Sub(s.drawn))
+	case s.nextFrame == nil:
+		s.nextFrame = s.After(frameTime - s.Now().Sub(s.drawnAt))
 	}
-	if err := s.paint.Err(); err != nil && s.over == nil {
-		s.over = &Exit{By: "SIGHUP"}
+	if err := s.painter.Err(); err != nil && s.ended == nil {
+		s.ended = &Exit{By: "SIGHUP"}
 	}
 }
 
-// settle updates what is shown to the conversation's current state.
-func (s *screen) settle() {
-	s.asks()
-	busy := s.talk.Busy()
+// update updates what is shown to the conversation's current state.
+func (s *screen) update() {
+	s.updateQuestion()
+	busy := s.Conversation.Busy()
 	if busy != s.busy {
 		if s.busy = busy; busy {
-			s.begun = s.Now()
+			s.busySince = s.Now()
 		} else {
-			s.rests()
+			s.workEnded()
 		}
 	}
-	soon := s.ask != nil && !s.armed() && !s.ask.left && s.edit.Empty()
+	soon := s.question != nil && !s.keysAnswer() && !s.question.skipped && s.editor.Empty()
 	if s.tick == nil && (soon || busy && !s.Calm) {
 		s.tick = s.After(s.untilTick(soon))
 	}
 }
 
-// untilTick is the time to the next whole second of what is counted, or to when
+// untilTick returns the time to the next whole second of the running work, or soon: to when
 // a question takes keys.
 func (s *screen) untilTick(soon bool) time.Duration {
 	if soon {
-		return quiet
+		return quietTime
 	}
-	return tickTime - s.Now().Sub(s.begun)%tickTime
+	return tickTime - s.Now().Sub(s.busySince)%tickTime
 }
 
 // change handles a change of the conversation.
@@ -288,17 +278,17 @@ func (s *screen) change(ch chat.Change) {
 	}
 	switch b := ch.Block.Body.(type) {
 	case chat.Queued:
-		s.waits[b.ID] = true
+		s.queuedIDs[b.ID] = true
 	case chat.Act:
 		s.act(b)
 		return
 	case chat.Editing:
 		if ch.What == chat.Added {
-			s.editing(b)
+			s.editText(b)
 		}
 		return
 	}
-	s.renderer.take(ch)
+	s.renderer.apply(ch)
 	if ch.Past || ch.What != chat.Finished {
 		return
 	}
@@ -307,14 +297,14 @@ func (s *screen) change(ch chat.Change) {
 	}
 }
 
-// event handles a key or a message of the terminal, and reports whether the result must
+// event handles a key or an answer of the terminal, and reports whether the result must
 // be shown at once.
 func (s *screen) event(ctx context.Context, e any) bool {
 	switch e := e.(type) {
 	case keys.Press:
 		s.hint = ""
-		s.press(ctx, e)
-		s.typed = s.Now()
+		s.key(ctx, e)
+		s.typedAt = s.Now()
 		return true
 	case keys.Paste:
 		s.hint = ""
@@ -322,21 +312,21 @@ func (s *screen) event(ctx context.Context, e any) bool {
 			return false
 		}
 		s.paste(e.Text)
-		s.typed = s.Now()
+		s.typedAt = s.Now()
 		return true
 	case Resize:
 		s.Width, s.Height = e.Width, e.Height
-		s.paint.Resize(e.Width)
+		s.painter.Resize(e.Width)
 		s.renderer.resize(e.Width)
 		return true
 	case keys.Focus:
-		s.sat = !e.In
+		s.unfocused = !e.In
 	case keys.Mode:
 		if e.Number == 2026 && e.Known {
-			s.paint.Sync = true
+			s.painter.Sync = true
 		}
 	case keys.Background:
-		if !e.Dark && !s.Chosen && s.Theme.Name == styled.Dark.Name {
+		if !e.Dark && !s.ThemeChosen && s.Theme.Name == styled.Dark.Name {
 			links := s.Theme.Links
 			s.Theme = styled.Light
 			s.Theme.Links = links
@@ -347,7 +337,7 @@ func (s *screen) event(ctx context.Context, e any) bool {
 			s.write("\x1b[>1u")
 		}
 	case keys.Answered:
-		s.ready, s.hold = true, nil
+		s.probed, s.probeTimer = true, nil
 	case Signal:
 		s.signal(e.Name)
 	}
@@ -359,51 +349,52 @@ func (s *screen) signal(name string) {
 		s.interrupt()
 		return
 	}
-	s.talk.Interrupt(name)
-	s.over = &Exit{By: name}
+	s.Conversation.Interrupt(name)
+	s.ended = &Exit{By: name}
 }
 
-func (s *screen) write(text string) { _, _ = io.WriteString(s.Out, text) } // a terminal that is gone ends the next frame
+func (s *screen) write(text string) { _, _ = io.WriteString(s.Out, text) } // where the terminal is gone, the next frame fails
 
-// opens prepares the terminal and queries its capabilities.
-func (s *screen) opens() {
-	s.takes()
-	if s.Ask {
+// openTerminal prepares the terminal and queries its capabilities.
+func (s *screen) openTerminal() {
+	s.enableModes()
+	if s.Probe {
 		s.write("\x1b[?2026$p\x1b]11;?\x1b\\\x1b[?u\x1b[c")
-		s.hold = s.After(answerTime)
+		s.probeTimer = s.After(probeTimeout)
 	}
 }
 
-// closes prints the finished lines, so that they stay, and restores the terminal.
-func (s *screen) closes() {
-	s.paint.Back()
-	if s.renderer.flow != nil { // a text that is not finished
+// closeTerminal prints the remaining finished lines and restores the terminal.
+func (s *screen) closeTerminal() {
+	s.painter.Back()
+	if s.renderer.stream != nil { // a text that is not finished
 		s.renderer.put(s.renderer.pending()...)
 	}
 	var last []string
-	for _, l := range s.renderer.done() {
+	for _, l := range s.renderer.takeFinished() {
 		last = append(last, s.Theme.Render(l))
 	}
-	if text := s.edit.Text(); text != "" && s.over != nil {
+	if text := s.editor.Text(); text != "" && s.ended != nil {
 		s.keep(text)
 		last = append(last, s.Theme.Render(styled.Of(styled.Dim, "what you were typing is in the history: Up brings it back")))
 	}
-	if again := s.talk.Again(); again != "" {
+	if again := s.Conversation.Again(); again != "" {
 		last = append(last, s.Theme.Render(styled.Of(styled.Dim, "to go on with this session: "+again)))
 	}
-	s.paint.Frame(last, []string{""}, paint.Caret{})
-	s.restores()
+	s.painter.Frame(last, []string{""}, paint.Caret{})
+	s.disableModes()
 }
 
-// takes sets the terminal's modes; restores resets them.
-func (s *screen) takes() {
+// enableModes turns on bracketed paste, focus events and kitty's keyboard protocol;
+// disableModes turns them off.
+func (s *screen) enableModes() {
 	s.write("\x1b[?2004h\x1b[?1004h")
 	if s.kitty {
 		s.write("\x1b[>1u")
 	}
 }
 
-func (s *screen) restores() {
+func (s *screen) disableModes() {
 	if s.kitty {
 		s.write("\x1b[<u")
 	}

@@ -208,7 +208,7 @@ func TestQuestionTakesNoWord(t *testing.T) {
 			r.send(keys.Focus{In: true})
 			r.see("press a key")
 			for _, c := range word {
-				r.pass(alone / 2)
+				r.pass(letterDelay / 2)
 				r.say(string(c))
 			}
 			r.see("› " + word)

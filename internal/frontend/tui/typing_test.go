@@ -93,7 +93,7 @@ func TestHugePaste(t *testing.T) {
 // SPEC 18.5
 func TestTheme(t *testing.T) {
 	for name, chosen := range map[string]bool{"by the background": false, "by a person": true} {
-		s := &screen{Config: Config{Theme: styled.Dark, Chosen: chosen}}
+		s := &screen{Config: Config{Theme: styled.Dark, ThemeChosen: chosen}}
 		s.event(t.Context(), keys.Background{Dark: false})
 		if got := s.Theme.Name; (got == styled.Dark.Name) != chosen {
 			t.Errorf("%s: %s", name, got)

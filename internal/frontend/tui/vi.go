@@ -8,19 +8,18 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
 )
 
-// This file handles the keys of vi, where a setting asks for them. Esc comes
-// first to the text: it drops a command that is not whole, then leaves insert
-// mode. Any further Esc interrupts and rewinds as always, so an empty prompt never
-// keeps a person from interrupting.
+// This file handles vi's key bindings. The first Esc drops an unfinished command or leaves
+// insert mode. The next one interrupts or rewinds as always, and with an empty prompt
+// the first one does.
 
-// vi handles a key of the prompt as vi does, and reports whether it is done with.
-func (s *screen) vi(k keys.Press) bool {
+// viKey handles a key for the prompt as vi does, and reports whether it used the key.
+func (s *screen) viKey(k keys.Press) bool {
 	m := s.modal
 	switch {
 	case m == nil:
 		return false
-	case k.Name == "esc" && s.edit.Empty():
-		if !s.talk.Busy() {
+	case k.Name == "esc" && s.editor.Empty():
+		if !s.Conversation.Busy() {
 			m.Escape()
 		} else if m.Normal() {
 			m.Begin() // what is typed next is text
@@ -30,7 +29,7 @@ func (s *screen) vi(k keys.Press) bool {
 		if !m.Escape() {
 			return false
 		}
-		if s.hint = ""; s.talk.Busy() {
+		if s.hint = ""; s.Conversation.Busy() {
 			s.hint = "Esc again interrupts"
 		}
 		return true
@@ -57,7 +56,7 @@ func (s *screen) vi(k keys.Press) bool {
 		m.Redo()
 		return true
 	case "?":
-		if s.edit.Empty() {
+		if s.editor.Empty() {
 			return false
 		}
 	}
@@ -70,24 +69,24 @@ func (s *screen) vi(k keys.Press) bool {
 	return true
 }
 
-// edits changes the typed text.
-func (s *screen) edits(do func(*editor.Editor)) {
+// edit applies do to the prompt, as one change of vi's insert mode.
+func (s *screen) edit(do func(*editor.Editor)) {
 	if s.modal != nil {
 		s.modal.Insert(do)
 		return
 	}
-	do(s.edit)
+	do(s.editor)
 }
 
-// types has the next keys be text.
-func (s *screen) types() {
+// insertMode makes vi's next keys text.
+func (s *screen) insertMode() {
 	if s.modal != nil {
 		s.modal.Begin()
 	}
 }
 
-// mode is the mode of the keys, for the status line.
-func (s *screen) mode() styled.Line {
+// viModeLine returns vi's mode for the status line, nil without vi.
+func (s *screen) viModeLine() styled.Line {
 	m := s.modal
 	if m == nil {
 		return nil

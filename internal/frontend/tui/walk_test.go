@@ -38,10 +38,10 @@ func TestTriesAlike(t *testing.T) {
 	} {
 		p := &renderer{width: 80, whole: c.whole}
 		for _, ch := range c.changes {
-			p.take(ch)
+			p.apply(ch)
 		}
 		var lines []string
-		for _, l := range p.done() {
+		for _, l := range p.takeFinished() {
 			if text := strings.TrimSpace(l.String()); text != "" {
 				lines = append(lines, text)
 			}
