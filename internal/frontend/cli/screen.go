@@ -183,7 +183,7 @@ func (in *input) leave(ctx context.Context, do func() error) error {
 	if err == nil {
 		err = do()
 	}
-	if again := in.t.Again(); err == nil {
+	if again := in.t.Resume(); err == nil {
 		err = again
 	}
 	in.read(ctx)

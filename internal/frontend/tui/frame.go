@@ -86,7 +86,7 @@ func (s *screen) promptLines(most int) (out []styled.Line, row, col int) {
 		lead = lead.Add(styled.Dim, "  ").Cut(s.Width / 2)
 	}
 	n := lead.Width()
-	lines, row, col := e.Shown(max(2, s.Width-n-1), most)
+	lines, row, col := e.Render(max(2, s.Width-n-1), most)
 	for i, l := range lines {
 		if i == 0 {
 			out = append(out, append(append(styled.Line(nil), lead...), l...))

@@ -65,7 +65,7 @@ func (s *screen) key(ctx context.Context, k keys.Press) {
 			s.promptKey(k)
 		}
 		if s.modal != nil {
-			s.modal.Rests()
+			s.modal.FixCaret()
 		}
 	}
 	s.complete(ctx)
@@ -155,7 +155,7 @@ func (s *screen) paste(text string) {
 	} else if s.question != nil {
 		s.question.focused = false // a paste is not an answer
 	}
-	e.Found(true)
+	e.EndSearch(true)
 	if s.Dropped != nil && e == s.editor {
 		if s.attach(s.Dropped(text)) {
 			return
@@ -232,7 +232,7 @@ func (s *screen) enter() {
 
 // keep adds a text to the history.
 func (s *screen) keep(text string) {
-	s.editor.Entered(text)
+	s.editor.AddHistory(text)
 	if s.History != nil {
 		s.History.Add(text)
 	}
@@ -240,7 +240,7 @@ func (s *screen) keep(text string) {
 
 // interrupt is Ctrl+C (SPEC 10.3).
 func (s *screen) interrupt() {
-	s.editor.Found(false)
+	s.editor.EndSearch(false)
 	switch s.Conversation.Press(!s.editor.Empty()) {
 	case lifecycle.Clear:
 		s.keep(s.editor.Take())
@@ -325,15 +325,15 @@ func (s *screen) searchKey(k keys.Press) bool {
 	case k.Name == "ctrl+r":
 		e.Search()
 	case k.Name == "backspace":
-		e.Seek("")
+		e.ExtendSearch("")
 	case k.Text != "":
-		e.Seek(k.Text)
+		e.ExtendSearch(k.Text)
 	case k.Name == "esc" || k.Name == "ctrl+g":
-		e.Found(false)
+		e.EndSearch(false)
 	case k.Name == "enter":
-		e.Found(true)
+		e.EndSearch(true)
 	default:
-		e.Found(true)
+		e.EndSearch(true)
 		return false
 	}
 	return true
@@ -361,7 +361,7 @@ func (s *screen) releaseTerminal(do func() error) error {
 	s.painter.Frame(nil, []string{""}, paint.Caret{})
 	s.disableModes()
 	err := s.Release(do)
-	s.painter.Forget()
+	s.painter.Reset()
 	s.enableModes()
 	return err
 }

@@ -41,11 +41,11 @@ func (s *screen) complete(ctx context.Context) {
 	if _, _, on := s.editor.Searching(); on {
 		return
 	}
-	if line, end := s.editor.Line(); end && strings.HasPrefix(line, "/") && !strings.Contains(line, " ") {
+	if line, end := s.editor.LineAtEnd(); end && strings.HasPrefix(line, "/") && !strings.Contains(line, " ") {
 		s.offer(line, closed, commands(line[1:], s.Conversation.Custom()))
 		return
 	}
-	if word, ok := s.editor.Before('@'); ok && s.Files != nil {
+	if word, ok := s.editor.Mention('@'); ok && s.Files != nil {
 		var items []choice
 		for _, f := range append(s.Files(word), s.resources(word)...) {
 			items = append(items, choice{text: quoted(f)})
@@ -209,7 +209,7 @@ func (m *menu) choose(s *screen) {
 
 // word returns the last bytes before the caret.
 func (s *screen) word(bytes int) string {
-	line, _ := s.editor.Line()
+	line, _ := s.editor.LineAtEnd()
 	return line[max(0, len(line)-bytes):]
 }
 

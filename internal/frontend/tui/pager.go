@@ -95,7 +95,7 @@ func (s *screen) drawPager() {
 		foot = "/" + plain.Line(p.words)
 		caret = paint.Caret{Row: height, Column: min(styled.Width(foot), s.Width-1)}
 	}
-	s.painter.Alone(append(out, s.Theme.Render(styled.Of(styled.Dim, foot).Cut(s.Width))), caret)
+	s.painter.ShowModal(append(out, s.Theme.Render(styled.Of(styled.Dim, foot).Cut(s.Width))), caret)
 }
 
 func contains(l styled.Line, words string) bool {
@@ -130,7 +130,7 @@ func (p *pager) handleKey(s *screen, k keys.Press) {
 	switch k.Name {
 	case "q", "esc", "ctrl+o", "ctrl+c", "ctrl+d":
 		s.pager = nil
-		s.painter.Back()
+		s.painter.CloseModal()
 	case "up", "k":
 		p.top--
 	case "down", "j", "enter":

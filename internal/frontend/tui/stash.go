@@ -42,5 +42,5 @@ func (s *screen) clearScreen() {
 	if n := s.Height - 1; n > 0 {
 		s.write(fmt.Sprintf("\r\x1b[J%s\x1b[%dA", strings.Repeat("\n", n), n))
 	}
-	s.painter.Forget()
+	s.painter.Reset()
 }

@@ -151,7 +151,7 @@ func Run(ctx context.Context, cfg Config) (Exit, error) {
 	s.painter.Reflows = !cfg.NoReflow
 	s.renderer.resize(cfg.Width)
 	s.renderer.links = cfg.Theme.Links
-	s.editor.Remember(cfg.Past)
+	s.editor.SetHistory(cfg.Past)
 	if cfg.Vi {
 		s.modal = editor.NewModal(s.editor)
 	}
@@ -165,7 +165,7 @@ func Run(ctx context.Context, cfg Config) (Exit, error) {
 	closed := false
 	defer func() {
 		if !closed { // after a panic
-			s.painter.Back()
+			s.painter.CloseModal()
 			s.write("\r\n")
 			s.disableModes()
 		}
@@ -331,12 +331,12 @@ func (s *screen) event(ctx context.Context, e any) bool {
 			s.Theme = styled.Light
 			s.Theme.Links = links
 		}
-	case keys.Enhanced:
+	case keys.KittyKeyboard:
 		if !s.kitty {
 			s.kitty = true
 			s.write("\x1b[>1u")
 		}
-	case keys.Answered:
+	case keys.DeviceAttributes:
 		s.probed, s.probeTimer = true, nil
 	case Signal:
 		s.signal(e.Name)
@@ -366,7 +366,7 @@ func (s *screen) openTerminal() {
 
 // closeTerminal prints the remaining finished lines and restores the terminal.
 func (s *screen) closeTerminal() {
-	s.painter.Back()
+	s.painter.CloseModal()
 	if s.renderer.stream != nil { // a text that is not finished
 		s.renderer.put(s.renderer.pending()...)
 	}

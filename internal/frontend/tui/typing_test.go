@@ -120,7 +120,7 @@ func TestFirstFrameWaitsForNothing(t *testing.T) {
 			}
 			if answers {
 				r.send(keys.Background{Dark: false})
-				r.send(keys.Answered{})
+				r.send(keys.DeviceAttributes{})
 			} else {
 				r.clock.release()
 			}

@@ -22,7 +22,7 @@ func (s *screen) viKey(k keys.Press) bool {
 		if !s.Conversation.Busy() {
 			m.Escape()
 		} else if m.Normal() {
-			m.Begin() // what is typed next is text
+			m.InsertMode() // what is typed next is text
 		}
 		return false
 	case k.Name == "esc":
@@ -81,7 +81,7 @@ func (s *screen) edit(do func(*editor.Editor)) {
 // insertMode makes vi's next keys text.
 func (s *screen) insertMode() {
 	if s.modal != nil {
-		s.modal.Begin()
+		s.modal.InsertMode()
 	}
 }
 

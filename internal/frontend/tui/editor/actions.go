@@ -2,18 +2,18 @@ package editor
 
 import "strings"
 
-// This file is the commands of vi that are no motions and no operators.
+// This file has the commands of vi that are neither motions nor operators.
 
-// action is a command of one key. do reports whether it could do something.
+// action is a command of one key. do reports whether it did something.
 type action struct {
-	do      func(m *Modal, c command) bool
-	changes bool // the text: . does it again
-	inserts bool // text follows
-	repeats bool // which is repeated by the count
-	opens   bool // and so is the command
+	do          func(m *Modal, c command) bool
+	changes     bool // it changes the text, and . repeats it
+	inserts     bool // insert mode follows
+	repeats     bool // the count repeats the inserted text
+	repeatsSelf bool // and the action with it
 }
 
-// actions are those of normal mode, selectedActions where something is selected.
+// actions are the actions of normal mode, selectedActions those of visual mode.
 var actions, selectedActions map[string]action
 
 func table(selected bool) map[string]action {
@@ -23,20 +23,20 @@ func table(selected bool) map[string]action {
 	return actions
 }
 
-// inserts reports whether text follows a command.
+// inserts reports whether insert mode follows a command.
 func (c command) inserts() bool { return c.op == "c" || c.op == "" && actions[c.name].inserts }
 
-// repeats reports whether its count is for what follows.
+// repeats reports whether a command's count repeats the inserted text.
 func (c command) repeats() bool { return c.op == "" && actions[c.name].repeats }
 
 func init() {
 	typed := func(do func(e *Editor)) action {
 		return action{do: func(m *Modal, _ command) bool { do(m.e); return true }, changes: true, inserts: true, repeats: true}
 	}
-	opens := func(do func(e *Editor)) action { a := typed(do); a.opens = true; return a }
-	// short is a key for an operator and a motion.
+	opens := func(do func(e *Editor)) action { a := typed(do); a.repeatsSelf = true; return a }
+	// short is the action of a key that stands for an operator with a motion.
 	short := func(op, name string) action {
-		do := func(m *Modal, c command) bool { c.op, c.name = op, name; return m.does(c) }
+		do := func(m *Modal, c command) bool { c.op, c.name = op, name; return m.execute(c) }
 		return action{do: do, changes: op != "y", inserts: op == "c"}
 	}
 	changes := func(do func(m *Modal, c command) bool) action { return action{do: do, changes: true} }
@@ -44,23 +44,24 @@ func init() {
 		"i": typed(func(*Editor) {}), "a": typed(func(e *Editor) { e.caret = e.right(e.caret) }),
 		"A": typed(func(e *Editor) { e.caret = e.lineEnd() }),
 		"I": typed(func(e *Editor) { e.caret = e.textStart(e.lineStart()) }),
-		"o": opens(func(e *Editor) { e.caret = e.lineEnd(); e.change(); e.insert("\n") }),
-		"O": opens(func(e *Editor) { e.caret = e.lineStart(); e.change(); e.insert("\n"); e.caret-- }),
-		"R": {do: func(m *Modal, _ command) bool { m.covers, m.over = true, nil; return true }, changes: true, inserts: true, repeats: true},
+		"o": opens(func(e *Editor) { e.caret = e.lineEnd(); e.beforeChange(); e.insert("\n") }),
+		"O": opens(func(e *Editor) { e.caret = e.lineStart(); e.beforeChange(); e.insert("\n"); e.caret-- }),
+		"R": {do: func(m *Modal, _ command) bool { m.replaceMode, m.replaced = true, nil; return true }, changes: true, inserts: true, repeats: true},
 		"x": short("d", "l"), "X": short("d", "h"), "D": short("d", "$"), "C": short("c", "$"),
 		"s": short("c", "l"), "S": short("c", "_"), "Y": short("y", "_"),
-		"p": changes((*Modal).puts), "P": changes((*Modal).puts), "r": changes((*Modal).replaces),
-		"J": changes((*Modal).joins), "~": changes((*Modal).otherCases),
+		"p": changes((*Modal).put), "P": changes((*Modal).put), "r": changes((*Modal).replaceChars),
+		"J": changes((*Modal).joinLines), "~": changes((*Modal).swapCases),
 		"u": {do: func(m *Modal, c command) bool {
 			for range c.times() {
 				m.e.Undo()
 			}
 			return true
 		}},
-		".": {do: (*Modal).again}, "v": {do: (*Modal).selecting}, "V": {do: (*Modal).selecting},
+		".": {do: (*Modal).repeatLast}, "v": {do: (*Modal).toggleVisual}, "V": {do: (*Modal).toggleVisual},
 		"/": {do: func(m *Modal, _ command) bool { m.e.Search(); return true }},
 	}
-	// as is a key for an operator on what is selected; lines: on whole lines.
+	// as is the action of a key that applies an operator to the selection; lines: to whole
+	// lines.
 	as := func(op string, lines bool) action {
 		return action{do: func(m *Modal, c command) bool { m.operate(op, c, lines); return true }}
 	}
@@ -68,13 +69,14 @@ func init() {
 		"x": as("d", false), "X": as("d", true), "D": as("d", true), "s": as("c", false), "S": as("c", true), "R": as("c", true), "C": as("c", true),
 		"Y": as("y", true), "~": as("g~", false), "u": as("gu", false), "U": as("gU", false), "J": as("J", true), "r": as("r", false),
 		"p": as("p", false), "P": as("P", false),
-		"v": {do: (*Modal).selecting}, "V": {do: (*Modal).selecting},
+		"v": {do: (*Modal).toggleVisual}, "V": {do: (*Modal).toggleVisual},
 		"o": {do: func(m *Modal, _ command) bool { m.anchor, m.e.caret = m.e.caret, m.anchor; return true }},
 	}
 }
 
-// replaces puts a character in place of others: of all or of none.
-func (m *Modal) replaces(c command) bool {
+// replaceChars replaces as many characters as the count by c.arg. It does nothing if the
+// line has too few.
+func (m *Modal) replaceChars(c command) bool {
 	e := m.e
 	to := e.caret
 	for range c.times() {
@@ -83,15 +85,15 @@ func (m *Modal) replaces(c command) bool {
 		}
 		to = e.after(to)
 	}
-	e.change()
-	from, char := e.caret, own(c.arg)
+	e.beforeChange()
+	from, char := e.caret, sanitize(c.arg)
 	e.text = e.text[:from] + strings.Repeat(char, c.times()) + e.text[to:]
 	e.caret = from + len(char)*(c.times()-1)
 	return true
 }
 
-// joins makes one line of several.
-func (m *Modal) joins(c command) bool {
+// joinLines joins as many lines as the count, at least 2.
+func (m *Modal) joinLines(c command) bool {
 	return m.join(max(2, c.times()))
 }
 
@@ -100,7 +102,7 @@ func (m *Modal) join(lines int) bool {
 	if e.lineEnd() == len(e.text) {
 		return false
 	}
-	e.change()
+	e.beforeChange()
 	for range lines - 1 {
 		at := e.lineEnd()
 		if at == len(e.text) {
@@ -117,8 +119,8 @@ func (m *Modal) join(lines int) bool {
 	return true
 }
 
-// otherCases makes small letters large and large ones small.
-func (m *Modal) otherCases(c command) bool {
+// swapCases swaps upper and lower case from the caret on.
+func (m *Modal) swapCases(c command) bool {
 	e := m.e
 	from, to := e.caret, e.caret
 	for n := c.times(); n > 0 && !e.ends(to); n-- {
@@ -127,16 +129,16 @@ func (m *Modal) otherCases(c command) bool {
 	if from == to {
 		return false
 	}
-	operators["g~"](m, part{from: from, to: to, at: from}, c)
+	operators["g~"](m, part{from: from, to: to, caret: from}, c)
 	for n := c.times(); n > 0; n-- {
 		e.caret = e.right(e.caret)
 	}
 	return true
 }
 
-// cover makes typed text replace the characters after the caret. Erasing the text brings
-// them back.
-func (m *Modal) cover(do func(*Editor)) {
+// typeOver applies do in replace mode: typed text replaces the characters after the caret,
+// and erasing it brings them back.
+func (m *Modal) typeOver(do func(*Editor)) {
 	e := m.e
 	was, at := e.text, e.caret
 	do(e)
@@ -149,19 +151,19 @@ func (m *Modal) cover(do func(*Editor)) {
 				covered = e.text[e.caret:to]
 				e.text = e.text[:e.caret] + e.text[to:]
 			}
-			m.over = append(m.over, covered)
+			m.replaced = append(m.replaced, covered)
 		}
 	case e.caret < at && len(e.text) < len(was):
 		back := e.caret
 		for range was[e.caret:at] {
-			n := len(m.over)
+			n := len(m.replaced)
 			if n == 0 { // nothing was typed over there: the caret goes back
 				e.text = was[:at] + e.text[e.caret:]
 				e.caret = back
 				return
 			}
-			e.text = e.text[:back] + m.over[n-1] + e.text[back:]
-			m.over = m.over[:n-1]
+			e.text = e.text[:back] + m.replaced[n-1] + e.text[back:]
+			m.replaced = m.replaced[:n-1]
 		}
 	}
 }

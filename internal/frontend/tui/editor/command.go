@@ -2,11 +2,11 @@ package editor
 
 import "strings"
 
-// This file is the grammar of the keys of vi:
+// This file parses vi's commands:
 //
 //	command = [register] [count] ( action | motion | operator [count] ( motion | object | the operator's last key ) )
 //
-// and while something is selected
+// and in visual mode
 //
 //	command = [register] [count] ( action | motion | operator | object )
 
@@ -15,9 +15,9 @@ type command struct {
 	register string
 	count    int    // 0: none was given
 	op       string // an operator; "" for none
-	name     string // of the motion, the object or the action; "" for the selection
-	arg      string // the character that f, t and r are about
-	over     region // of the selection that an operator repeats
+	name     string // of the motion, the object or the action; "": over
+	arg      string // the character for f, t and r
+	over     region // what an operator of visual mode was applied to
 }
 
 // region is the size of a selection: its lines and, unless they are whole lines, the
@@ -29,19 +29,19 @@ type region struct {
 
 func (c command) times() int { return max(1, c.count) }
 
-// limit is what a count may be: a slip of the finger does not fill the memory.
-const limit = 1000
+// maxCount limits counts, so that a typing error does not fill the memory.
+const maxCount = 1000
 
-// What a sequence of keys is.
+// progress is how far a command has been typed.
 type progress int
 
 const (
-	unknown progress = iota
-	begun            // more keys follow
+	unknown progress = iota // not a command
+	begun                   // more keys follow
 	complete
 )
 
-// parse reads keys. visual: something is selected.
+// parse parses the keys of a command; visual: in visual mode.
 func parse(keys []string, visual bool) (c command, state progress) {
 	p := parser{keys: keys}
 	k := p.key()
@@ -55,18 +55,18 @@ func parse(keys []string, visual bool) (c command, state progress) {
 		k = p.count(k, &c.count)
 		first = c.count
 	}
-	k = p.long(k)
+	k = p.longKey(k)
 	if operators[k] != nil {
 		if c.op = k; visual {
 			return c, complete
 		}
 		counted := 0
-		k = p.long(p.count(p.key(), &counted))
+		k = p.longKey(p.count(p.key(), &counted))
 		if counted > 0 {
-			c.count = min(c.times()*counted, limit)
+			c.count = min(c.times()*counted, maxCount)
 		}
 		if k == c.op || k == c.op[len(c.op)-1:] {
-			k = "_" // its own key: whole lines
+			k = "_" // the operator's key again: whole lines
 		}
 	}
 	if k == "i" || k == "a" {
@@ -92,15 +92,15 @@ func parse(keys []string, visual bool) (c command, state progress) {
 	return c, p.state()
 }
 
-// parser returns one key after the other, and records if there were too few.
+// parser returns the keys one by one, and "" after the last one.
 type parser struct {
-	keys []string
-	few  bool
+	keys       []string
+	incomplete bool // a key was missing
 }
 
 func (p *parser) key() string {
 	if len(p.keys) == 0 {
-		p.few = true
+		p.incomplete = true
 		return ""
 	}
 	k := p.keys[0]
@@ -108,8 +108,8 @@ func (p *parser) key() string {
 	return k
 }
 
-// long returns a key; for g, with the next key.
-func (p *parser) long(k string) string {
+// longKey returns a key; g with the key after it.
+func (p *parser) longKey(k string) string {
 	if k == "g" {
 		return k + p.key()
 	}
@@ -119,25 +119,25 @@ func (p *parser) long(k string) string {
 // count reads a number that starts with k into n, and returns the key after it.
 func (p *parser) count(k string, n *int) string {
 	for ; digit(k, *n); k = p.key() {
-		*n = min(*n*10+int(k[0]-'0'), limit)
+		*n = min(*n*10+int(k[0]-'0'), maxCount)
 	}
 	return k
 }
 
-// digit reports whether a key belongs to a count. A 0 that begins none is a motion.
+// digit reports whether a key belongs to a count. A leading 0 is a motion.
 func digit(k string, count int) bool {
 	return len(k) == 1 && k[0] >= '0' && k[0] <= '9' && (k != "0" || count > 0)
 }
 
 func (p *parser) state() progress {
-	if p.few {
+	if p.incomplete {
 		return begun
 	}
 	return complete
 }
 
-// isRegister reports whether a register has that name: letters, what was copied
-// last (0), what was erased or copied last ("), and nothing (_).
+// isRegister reports whether name is a register: a letter, 0 (copied last), " (erased or
+// copied last), or _ (discards).
 func isRegister(name string) bool {
 	return len(name) == 1 && (name[0]|0x20 >= 'a' && name[0]|0x20 <= 'z' || strings.Contains(`0"_`, name))
 }

@@ -1,9 +1,9 @@
-// Package editor is the text that a person is typing: what keys do to it and
-// how it is shown. It knows no terminal and no session.
+// Package editor edits the prompt that a person is typing, and lays it out in rows. It
+// knows no terminal and no session. Positions are bytes of the text.
 //
-// It promises that a caret is never within a character, that what was pasted
-// comes out as it went in, and that each change can be undone until the text is
-// taken. A long paste is one character with a name in the text.
+// It promises that the caret is never within a character, that pasted text is returned
+// unchanged, and that each change can be undone until the text is taken. In the text a
+// long paste is one placeholder character, shown by its name.
 package editor
 
 import (
@@ -16,26 +16,26 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// New makes an empty one.
-func New() *Editor { return &Editor{goal: -1} }
+// New returns an empty Editor.
+func New() *Editor { return &Editor{goalColumn: -1} }
 
-// Editor holds a text.
+// Editor is a text with a caret, its undo steps, and the history of entered texts.
 type Editor struct {
 	text  string
 	caret int // in bytes
-	// Each long paste is one rune in text.
-	pasted []Pasted
-	known  []Pasted // of texts that were taken, newest last
+	// The i-th is firstPlaceholder+i in text.
+	pasted       []Pasted
+	recentPastes []Pasted // of texts that were taken, newest last
 
-	undo, redo []state
-	typing     bool // the last change was a letter: the next one joins it
-	kills      kills
-	goal       int // the column that up and down keep to; -1: the caret's own
-	selected   row // in vi's visual mode
+	undo, redo    []state
+	typing        bool // the last change typed a letter: the next letter belongs to the same undo step
+	kills         kills
+	goalColumn    int // the column that up and down keep to; -1: the caret's
+	selectedRange row // in vi's visual mode
 
-	past  []string // entries of before, oldest first
-	at    int      // of past; len(past): the text is new
-	draft string   // what was typed before past was looked at
+	history   []string // oldest first
+	historyAt int      // the entry that is shown; len(history): none
+	draft     string   // the text from before an entry was shown
 
 	search *search
 }
@@ -45,31 +45,39 @@ type state struct {
 	caret int
 }
 
-// Pasted is a long text, or an image, that is one character in the text.
+// Pasted is a long text, or an image, that a placeholder stands for.
 type Pasted struct {
 	Name, Text string
 	Image      *llm.Media // nil for a text
 }
 
 const (
-	firstPasted = '\U000F2000' // of a private plane: nobody types it
-	maxUndo     = 500
+	firstPlaceholder = '\U000F2000' // of a private use plane: nobody types it
+	maxUndo          = 500
 	// A paste of more lines or bytes than these is shown by its name.
 	shortLines = 8
 	shortBytes = 1000
 )
 
-func isPasted(r rune) bool { return r >= firstPasted && r < firstPasted+0x1000 }
+func isPlaceholder(r rune) bool { return r >= firstPlaceholder && r < firstPlaceholder+0x1000 }
+
+// paste returns what a placeholder stands for, nil for other runes.
+func (e *Editor) paste(r rune) *Pasted {
+	if i := int(r - firstPlaceholder); isPlaceholder(r) && i < len(e.pasted) {
+		return &e.pasted[i]
+	}
+	return nil
+}
 
 // Empty reports whether nothing was typed.
 func (e *Editor) Empty() bool { return e.text == "" }
 
-// Text is what was typed, with all that was pasted.
+// Text returns the text, with all pastes in it.
 func (e *Editor) Text() string {
 	var b strings.Builder
 	for _, r := range e.text {
-		if isPasted(r) && int(r-firstPasted) < len(e.pasted) {
-			b.WriteString(e.pasted[r-firstPasted].Text)
+		if p := e.paste(r); p != nil {
+			b.WriteString(p.Text)
 		} else {
 			b.WriteRune(r)
 		}
@@ -77,25 +85,23 @@ func (e *Editor) Text() string {
 	return b.String()
 }
 
-// Images are the images in the text, in their order.
+// Images returns the images in the text, in their order.
 func (e *Editor) Images() []llm.Media {
 	var out []llm.Media
 	for _, r := range e.text {
-		if isPasted(r) && int(r-firstPasted) < len(e.pasted) {
-			if m := e.pasted[r-firstPasted].Image; m != nil {
-				out = append(out, *m)
-			}
+		if p := e.paste(r); p != nil && p.Image != nil {
+			out = append(out, *p.Image)
 		}
 	}
 	return out
 }
 
-// Pasted are the long texts that were pasted into the text, in their order.
+// Pasted returns the long pastes in the text, in their order.
 func (e *Editor) Pasted() []string {
 	var out []string
 	for _, r := range e.text {
-		if isPasted(r) && int(r-firstPasted) < len(e.pasted) && e.pasted[r-firstPasted].Image == nil {
-			out = append(out, e.pasted[r-firstPasted].Text)
+		if p := e.paste(r); p != nil && p.Image == nil {
+			out = append(out, p.Text)
 		}
 	}
 	return out
@@ -104,42 +110,42 @@ func (e *Editor) Pasted() []string {
 // Take returns the text and begins another one.
 func (e *Editor) Take() string {
 	text := e.Text()
-	e.knows()
-	taken := Editor{past: e.past, at: len(e.past), known: e.known, kills: e.kills.kept(), goal: -1}
-	if e.kills.pasted() {
+	e.rememberPastes()
+	taken := Editor{history: e.history, historyAt: len(e.history), recentPastes: e.recentPastes, kills: e.kills.forNextText(), goalColumn: -1}
+	if e.kills.hasPlaceholder() {
 		taken.pasted = e.pasted
 	}
 	*e = taken
 	return text
 }
 
-// Set replaces the text, which can be undone. A long text that was pasted before is one
-// character again.
+// Set replaces the text, as a change. A long text in it that was pasted before becomes a
+// placeholder again.
 func (e *Editor) Set(text string) {
-	e.change()
-	e.text = e.folded(text)
+	e.beforeChange()
+	e.text = e.foldPastes(text)
 	e.caret = len(e.text)
 }
 
-// own is a text without characters that stand for something here.
-func own(text string) string {
+// sanitize replaces invalid UTF-8, and the runes of placeholders.
+func sanitize(text string) string {
 	return strings.Map(func(r rune) rune {
-		if isPasted(r) || r == utf8.RuneError {
+		if isPlaceholder(r) || r == utf8.RuneError {
 			return unicode.ReplacementChar
 		}
 		return r
 	}, text)
 }
 
-// change is called before each change.
-func (e *Editor) change() {
+// beforeChange must be called before each change: Undo goes back to the present state.
+func (e *Editor) beforeChange() {
 	e.moved()
 	e.redo = nil
-	e.saved()
+	e.pushUndo()
 }
 
-// saved keeps the present state for Undo.
-func (e *Editor) saved() {
+// pushUndo adds the present state to those that Undo goes back to.
+func (e *Editor) pushUndo() {
 	if n := len(e.undo); n > 0 && e.undo[n-1].text == e.text {
 		e.undo[n-1].caret = e.caret
 		return
@@ -152,11 +158,11 @@ func (e *Editor) saved() {
 
 // Type inserts the text of a key.
 func (e *Editor) Type(text string) {
-	if text = own(text); text == "" {
+	if text = sanitize(text); text == "" {
 		return
 	}
 	if !e.typing || strings.TrimSpace(text) == "" {
-		e.change()
+		e.beforeChange()
 	}
 	e.insert(text)
 	e.typing = strings.TrimSpace(text) != ""
@@ -165,22 +171,22 @@ func (e *Editor) Type(text string) {
 func (e *Editor) insert(text string) {
 	e.text = e.text[:e.caret] + text + e.text[e.caret:]
 	e.caret += len(text)
-	e.goal = -1
+	e.goalColumn = -1
 }
 
 // Paste inserts pasted text. A long text is shown as a placeholder: name returns the
 // placeholder's text for the n-th paste, counted from 1.
 func (e *Editor) Paste(text string, name func(n int, text string) string) {
-	text = own(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"))
+	text = sanitize(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"))
 	if text == "" {
 		return
 	}
-	e.change()
+	e.beforeChange()
 	if strings.Count(text, "\n") < shortLines && len(text) <= shortBytes || len(e.pasted) >= 0x1000 {
 		e.insert(text)
 		return
 	}
-	e.insert(e.stands(Pasted{Name: name(len(e.pasted)+1, text), Text: text}))
+	e.insert(e.addPaste(Pasted{Name: name(len(e.pasted)+1, text), Text: text}))
 }
 
 // Attach inserts an image. The text shows its name.
@@ -188,12 +194,12 @@ func (e *Editor) Attach(name string, m llm.Media) {
 	if len(e.pasted) >= 0x1000 {
 		return
 	}
-	e.change()
-	name = fmt.Sprintf("image %d: %s", len(e.pasted)+1, own(name))
-	e.insert(e.stands(Pasted{Name: name, Text: "[" + name + "]", Image: &m}))
+	e.beforeChange()
+	name = fmt.Sprintf("image %d: %s", len(e.pasted)+1, sanitize(name))
+	e.insert(e.addPaste(Pasted{Name: name, Text: "[" + name + "]", Image: &m}))
 }
 
-// Undo takes the last change back.
+// Undo undoes the last change.
 func (e *Editor) Undo() {
 	for n := len(e.undo); n > 0; n = len(e.undo) {
 		s := e.undo[n-1]
@@ -207,10 +213,10 @@ func (e *Editor) Undo() {
 	e.moved()
 }
 
-// Redo makes the change again that Undo took back last.
+// Redo repeats the change that Undo undid last.
 func (e *Editor) Redo() {
 	if n := len(e.redo); n > 0 {
-		e.saved()
+		e.pushUndo()
 		e.text, e.caret = e.redo[n-1].text, e.redo[n-1].caret
 		e.redo = e.redo[:n-1]
 	}
@@ -219,7 +225,8 @@ func (e *Editor) Redo() {
 
 // The caret.
 
-func next(s string) int {
+// clusterLen returns the length of the grapheme cluster at the start of s.
+func clusterLen(s string) int {
 	if s == "" {
 		return 0
 	}
@@ -230,7 +237,7 @@ func next(s string) int {
 // plainByte reports whether a byte is a character that joins no other one.
 func plainByte(c byte) bool { return c >= ' ' && c < 0x7f }
 
-// before is where the character before a place begins.
+// before returns where the character before a position begins.
 func (e *Editor) before(at int) int {
 	line := strings.LastIndexByte(e.text[:at], '\n') + 1
 	if line == at {
@@ -240,7 +247,7 @@ func (e *Editor) before(at int) int {
 		return at - 1
 	}
 	for i := line; ; {
-		n := next(e.text[i:at])
+		n := clusterLen(e.text[i:at])
 		if i+n >= at {
 			return i
 		}
@@ -248,7 +255,7 @@ func (e *Editor) before(at int) int {
 	}
 }
 
-// Left and Right go by a character.
+// Left moves the caret by a character.
 func (e *Editor) Left() {
 	e.moved()
 	if e.caret > 0 {
@@ -256,39 +263,40 @@ func (e *Editor) Left() {
 	}
 }
 
-// Right is the other way.
+// Right moves the caret by a character.
 func (e *Editor) Right() {
 	e.moved()
-	e.caret += next(e.text[e.caret:])
+	e.caret += clusterLen(e.text[e.caret:])
 }
 
+// moved must be called when the caret moves: an undo step and an erasure end.
 func (e *Editor) moved() {
-	e.typing, e.goal = false, -1
-	e.kills.rests()
+	e.typing, e.goalColumn = false, -1
+	e.kills.reset()
 }
 
-func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 
 func (e *Editor) wordBefore() int {
-	head := strings.TrimRightFunc(e.text[:e.caret], func(r rune) bool { return !wordly(r) && !isPasted(r) })
-	if r, n := utf8.DecodeLastRuneInString(head); isPasted(r) {
+	head := strings.TrimRightFunc(e.text[:e.caret], func(r rune) bool { return !isWordRune(r) && !isPlaceholder(r) })
+	if r, n := utf8.DecodeLastRuneInString(head); isPlaceholder(r) {
 		return len(head) - n
 	}
-	return len(strings.TrimRightFunc(head, wordly))
+	return len(strings.TrimRightFunc(head, isWordRune))
 }
 
 func (e *Editor) wordAfter() int {
-	tail := strings.TrimLeftFunc(e.text[e.caret:], func(r rune) bool { return !wordly(r) && !isPasted(r) })
-	if r, n := utf8.DecodeRuneInString(tail); isPasted(r) {
+	tail := strings.TrimLeftFunc(e.text[e.caret:], func(r rune) bool { return !isWordRune(r) && !isPlaceholder(r) })
+	if r, n := utf8.DecodeRuneInString(tail); isPlaceholder(r) {
 		return len(e.text) - len(tail) + n
 	}
-	return len(e.text) - len(strings.TrimLeftFunc(tail, wordly))
+	return len(e.text) - len(strings.TrimLeftFunc(tail, isWordRune))
 }
 
-// WordLeft and WordRight go by a word.
+// WordLeft moves the caret by a word.
 func (e *Editor) WordLeft() { e.moved(); e.caret = e.wordBefore() }
 
-// WordRight is the other way.
+// WordRight moves the caret by a word.
 func (e *Editor) WordRight() { e.moved(); e.caret = e.wordAfter() }
 
 func (e *Editor) lineStart() int { return strings.LastIndexByte(e.text[:e.caret], '\n') + 1 }
@@ -300,7 +308,7 @@ func (e *Editor) lineEnd() int {
 	return len(e.text)
 }
 
-// Home and End go to the ends of the line; from there to those of the text.
+// Home moves the caret to the beginning of the line; from there to that of the text.
 func (e *Editor) Home() {
 	e.moved()
 	if at := e.lineStart(); at != e.caret {
@@ -310,7 +318,7 @@ func (e *Editor) Home() {
 	}
 }
 
-// End is the other way.
+// End moves the caret to the end of the line; from there to that of the text.
 func (e *Editor) End() {
 	e.moved()
 	if at := e.lineEnd(); at != e.caret {
@@ -325,20 +333,18 @@ func (e *Editor) End() {
 // Backspace erases the character before the caret.
 func (e *Editor) Backspace() { e.cut(e.before(e.caret), e.caret, false) }
 
-// Delete erases the one at the caret.
-func (e *Editor) Delete() { e.cut(e.caret, e.caret+next(e.text[e.caret:]), false) }
+// Delete erases the character at the caret.
+func (e *Editor) Delete() { e.cut(e.caret, e.caret+clusterLen(e.text[e.caret:]), false) }
 
-// KillWord, KillBack, KillLine and KillStart erase to the end of the word, to
-// its beginning, to the end of the line and to its beginning; Yank brings back
-// what they erased last.
+// KillWord erases to the end of the word. Yank inserts what the Kill methods erased.
 func (e *Editor) KillWord() { e.cut(e.caret, e.wordAfter(), true) }
 
 // KillBack erases the word before the caret, up to a blank.
 func (e *Editor) KillBack() {
 	head := strings.TrimRightFunc(e.text[:e.caret], unicode.IsSpace)
-	if i := strings.LastIndexFunc(head, func(r rune) bool { return unicode.IsSpace(r) || isPasted(r) }); i >= 0 {
+	if i := strings.LastIndexFunc(head, func(r rune) bool { return unicode.IsSpace(r) || isPlaceholder(r) }); i >= 0 {
 		r, n := utf8.DecodeRuneInString(head[i:])
-		if i += n; isPasted(r) && i == len(head) {
+		if i += n; isPlaceholder(r) && i == len(head) {
 			i -= n
 		}
 		head = head[:i]
@@ -363,12 +369,13 @@ func (e *Editor) KillLine() {
 // KillStart erases to the beginning of the line.
 func (e *Editor) KillStart() { e.cut(e.lineStart(), e.caret, true) }
 
+// cut erases a range; keep: so that Yank can insert it.
 func (e *Editor) cut(from, to int, keep bool) {
 	if from >= to {
 		return
 	}
-	joins := e.kills.joins
-	e.change()
+	joins := e.kills.lastErased
+	e.beforeChange()
 	if keep {
 		e.kills.add(e.text[from:to], joins, to == e.caret)
 	}
@@ -376,9 +383,9 @@ func (e *Editor) cut(from, to int, keep bool) {
 	e.caret = from
 }
 
-// Before returns the word before the caret, if it begins with a sign such as @ and
-// follows a blank, without the sign; ok is false without such a word.
-func (e *Editor) Before(sign byte) (word string, ok bool) {
+// Mention returns the word before the caret without its sign, if the word begins with
+// sign, such as @.
+func (e *Editor) Mention(sign byte) (word string, ok bool) {
 	head := e.text[:e.caret]
 	at := strings.LastIndexAny(head, " \t\n") + 1
 	if at < len(head) && head[at] == sign {
@@ -387,15 +394,15 @@ func (e *Editor) Before(sign byte) (word string, ok bool) {
 	return "", false
 }
 
-// Line is the text where it is one line and the caret at its end.
-func (e *Editor) Line() (text string, ok bool) {
+// LineAtEnd returns the text; ok is true if it is one line with the caret at its end.
+func (e *Editor) LineAtEnd() (text string, ok bool) {
 	return e.text, e.caret == len(e.text) && !strings.Contains(e.text, "\n")
 }
 
-// Complete puts a text in place of the last bytes before the caret.
+// Complete replaces the last bytes before the caret by text.
 func (e *Editor) Complete(bytes int, text string) {
-	e.change()
+	e.beforeChange()
 	at := e.caret - bytes
-	e.text = e.text[:at] + own(text) + e.text[e.caret:]
-	e.caret = at + len(own(text))
+	e.text = e.text[:at] + sanitize(text) + e.text[e.caret:]
+	e.caret = at + len(sanitize(text))
 }

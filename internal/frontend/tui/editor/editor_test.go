@@ -13,7 +13,9 @@ func name(n int, text string) string {
 }
 
 // shown is the text with the caret as ^.
-func shown(e *Editor) string { return e.shown(e.text[:e.caret]) + "^" + e.shown(e.text[e.caret:]) }
+func shown(e *Editor) string {
+	return e.displayText(e.text[:e.caret]) + "^" + e.displayText(e.text[e.caret:])
+}
 
 // press plays a script: words are typed, <Name> is a key.
 func press(e *Editor, script string) {
@@ -22,7 +24,7 @@ func press(e *Editor, script string) {
 		"Backspace": e.Backspace, "Delete": e.Delete, "KillWord": e.KillWord, "KillBack": e.KillBack, "KillWordBack": e.KillWordBack,
 		"KillLine": e.KillLine, "KillStart": e.KillStart, "Yank": e.Yank, "YankPop": e.YankPop, "Undo": e.Undo, "Redo": e.Redo, "NL": func() { e.Type("\n") },
 		"Up": func() { e.Up(10) }, "Down": func() { e.Down(10) }, "Older": func() { e.Older() }, "Newer": func() { e.Newer() },
-		"Search": e.Search, "Found": func() { e.Found(true) }, "Stop": func() { e.Found(false) },
+		"Search": e.Search, "Found": func() { e.EndSearch(true) }, "Stop": func() { e.EndSearch(false) },
 		"Long":  func() { e.Paste(strings.Repeat("line\r\n", 20), name) },
 		"Short": func() { e.Paste("a\rb", name) },
 	}
@@ -39,7 +41,7 @@ func press(e *Editor, script string) {
 		}
 		for _, r := range script[:n] {
 			if _, _, on := e.Searching(); on {
-				e.Seek(string(r))
+				e.ExtendSearch(string(r))
 			} else {
 				e.Type(string(r))
 			}
@@ -93,7 +95,7 @@ func TestKeys(t *testing.T) {
 		"a\U000F2000b":                                                 "a\uFFFDb^",
 	} {
 		e := New()
-		e.Remember([]string{"first", "last one"})
+		e.SetHistory([]string{"first", "last one"})
 		press(e, script)
 		if got := shown(e); got != want {
 			t.Errorf("%s: %q, want %q", script, got, want)
@@ -126,11 +128,11 @@ func TestCaretIsShown(t *testing.T) {
 	keys := []string{"a", "word ", "漢", "👩‍👧", "e\u0301", "<NL>", "<Left>", "<Right>", "<WordLeft>", "<WordRight>", "<Home>", "<End>", "<Backspace>", "<Delete>", "<KillBack>", "<KillLine>", "<KillWordBack>", "<Yank>", "<YankPop>", "<Undo>", "<Redo>", "<Up>", "<Down>", "<Long>", "<Older>", "<Newer>"}
 	rapid.Check(t, func(t *rapid.T) {
 		e := New()
-		e.Remember([]string{"old 漢字\nentry"})
+		e.SetHistory([]string{"old 漢字\nentry"})
 		columns, most := rapid.IntRange(8, 30).Draw(t, "columns"), rapid.IntRange(1, 5).Draw(t, "most")
 		for range rapid.IntRange(1, 60).Draw(t, "keys") {
 			press(e, rapid.SampledFrom(keys).Draw(t, "key"))
-			lines, row, col := e.Shown(columns, most)
+			lines, row, col := e.Render(columns, most)
 			if row < 0 || row >= len(lines) || len(lines) > most || col > columns || col > lines[row].Width() {
 				t.Fatalf("the caret is at %d,%d of %q", row, col, lines)
 			}

@@ -5,70 +5,71 @@ import (
 	"strings"
 )
 
-// Remember sets the entries of before, oldest first.
-func (e *Editor) Remember(past []string) {
-	e.past = past
-	e.at = len(past)
+// SetHistory sets the entries, oldest first.
+func (e *Editor) SetHistory(past []string) {
+	e.history = past
+	e.historyAt = len(past)
 }
 
-// Entered adds an entry, unless it is the last one.
-func (e *Editor) Entered(text string) {
-	if n := len(e.past); n == 0 || e.past[n-1] != text {
-		e.past = append(e.past, text)
+// AddHistory adds an entry, unless it equals the last one.
+func (e *Editor) AddHistory(text string) {
+	if n := len(e.history); n == 0 || e.history[n-1] != text {
+		e.history = append(e.history, text)
 	}
-	e.at = len(e.past)
+	e.historyAt = len(e.history)
 }
 
-// Older shows the entry before, and reports whether there is one.
+// Older shows the previous entry, and reports whether there is one.
 func (e *Editor) Older() bool {
-	if e.at == 0 || len(e.past) == 0 {
+	if e.historyAt == 0 || len(e.history) == 0 {
 		return false
 	}
-	if e.at >= len(e.past) {
-		e.at, e.draft = len(e.past), e.Text()
+	if e.historyAt >= len(e.history) {
+		e.historyAt, e.draft = len(e.history), e.Text()
 	}
-	e.at--
-	e.show(e.past[e.at])
+	e.historyAt--
+	e.showEntry(e.history[e.historyAt])
 	return true
 }
 
-// Newer shows the entry after, at last what was typed before.
+// Newer shows the next entry, after the last one the text from before Older. It reports
+// whether there was one.
 func (e *Editor) Newer() bool {
-	if e.at >= len(e.past) {
+	if e.historyAt >= len(e.history) {
 		return false
 	}
-	if e.at++; e.at == len(e.past) {
-		e.show(e.draft)
+	if e.historyAt++; e.historyAt == len(e.history) {
+		e.showEntry(e.draft)
 	} else {
-		e.show(e.past[e.at])
+		e.showEntry(e.history[e.historyAt])
 	}
 	return true
 }
 
-func (e *Editor) show(text string) {
-	e.change()
-	e.text = e.folded(text)
+func (e *Editor) showEntry(text string) {
+	e.beforeChange()
+	e.text = e.foldPastes(text)
 	e.caret = len(e.text)
 }
 
-// search is a look through past entries.
+// search is a search through the history.
 type search struct {
 	words string
-	at    int   // of past; len(past) before the first
-	saved state // to go back to
+	at    int   // the entry found; len(history) before the first
+	saved state // from before the search
 	found bool
 }
 
-// Search begins to look through past entries, or goes on to an older one.
+// Search begins a search through the history, or goes on to an older entry.
 func (e *Editor) Search() {
 	if e.search == nil {
-		e.search = &search{at: len(e.past), saved: state{e.text, e.caret}, found: true}
+		e.search = &search{at: len(e.history), saved: state{e.text, e.caret}, found: true}
 		return
 	}
 	e.find(e.search.at - 1)
 }
 
-// Searching reports whether a search is on, for what, and whether that is found.
+// Searching reports whether a search is on, for which words, and whether they were found.
 func (e *Editor) Searching() (words string, found, on bool) {
 	if e.search == nil {
 		return "", false, false
@@ -76,19 +77,19 @@ func (e *Editor) Searching() (words string, found, on bool) {
 	return e.search.words, e.search.found, true
 }
 
-// Seek adds to what is looked for; an empty text takes its last character away.
-func (e *Editor) Seek(text string) {
+// ExtendSearch adds a text to the words of the search; "" removes their last character.
+func (e *Editor) ExtendSearch(text string) {
 	s := e.search
 	if text == "" {
 		if s.words != "" {
 			r := []rune(s.words)
 			s.words = string(r[:len(r)-1])
 		}
-		s.at = len(e.past)
+		s.at = len(e.history)
 	} else {
 		s.words += text
 	}
-	e.find(min(s.at, len(e.past)-1))
+	e.find(min(s.at, len(e.history)-1))
 }
 
 func (e *Editor) find(from int) {
@@ -98,19 +99,20 @@ func (e *Editor) find(from int) {
 		return
 	}
 	words := strings.ToLower(s.words)
-	for i := min(from, len(e.past)-1); i >= 0; i-- {
-		if strings.Contains(strings.ToLower(e.past[i]), words) && e.past[i] != e.text {
+	for i := min(from, len(e.history)-1); i >= 0; i-- {
+		if strings.Contains(strings.ToLower(e.history[i]), words) && e.history[i] != e.text {
 			s.at, s.found = i, true
-			e.text = e.folded(e.past[i])
+			e.text = e.foldPastes(e.history[i])
 			e.caret = len(e.text)
 			return
 		}
 	}
-	s.found = strings.Contains(strings.ToLower(e.text), words) && slices.Contains(e.past, e.text)
+	s.found = strings.Contains(strings.ToLower(e.text), words) && slices.Contains(e.history, e.text)
 }
 
-// Found ends the search: with what it found, or with what was there before.
-func (e *Editor) Found(keep bool) {
+// EndSearch ends the search: keep sets the text that was found, else the text from before
+// comes back.
+func (e *Editor) EndSearch(keep bool) {
 	s := e.search
 	if s == nil {
 		return
@@ -119,7 +121,7 @@ func (e *Editor) Found(keep bool) {
 	text, caret := e.text, e.caret
 	e.text, e.caret = s.saved.text, s.saved.caret
 	if keep && text != s.saved.text {
-		e.change()
+		e.beforeChange()
 		e.text, e.caret = text, caret
 	}
 }

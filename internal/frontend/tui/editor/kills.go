@@ -2,46 +2,47 @@ package editor
 
 import "strings"
 
-// maxKills is how much of what was erased is kept.
+// maxKills is how many erased texts are kept.
 const maxKills = 30
 
-// kills is what was erased, newest last. What is erased in one go is one text.
+// kills are the erased texts, newest last. Erasures without anything between them are one
+// text.
 type kills struct {
-	texts []string
-	joins bool                // the last thing that was done was to erase
-	named map[string]register // of vi
-	// The last thing that was done was to insert texts[at], which has size bytes; 0: it was not.
+	texts      []string
+	lastErased bool                // the last command erased
+	registers  map[string]register // of vi, by name
+	// If size > 0, the last command inserted texts[at], which has size bytes.
 	at, size int
 }
 
-// register is a text of vi's registers, of whole lines or not.
+// register is the content of one of vi's registers; lines: whole lines.
 type register struct {
 	text  string
 	lines bool
 }
 
-// rests is called for all that neither erases nor inserts what was erased.
-func (k *kills) rests() { k.joins, k.size = false, 0 }
+// reset must be called by each command that neither erases nor yanks.
+func (k *kills) reset() { k.lastErased, k.size = false, 0 }
 
-// kept is k for the next text.
-func (k *kills) kept() kills { return kills{texts: k.texts, named: k.named} }
+// forNextText returns the texts without the state of the last command.
+func (k *kills) forNextText() kills { return kills{texts: k.texts, registers: k.registers} }
 
-// pasted reports whether a long paste is among them.
-func (k *kills) pasted() bool {
+// hasPlaceholder reports whether a long paste was erased.
+func (k *kills) hasPlaceholder() bool {
 	for _, t := range k.texts {
-		if strings.IndexFunc(t, isPasted) >= 0 {
+		if strings.IndexFunc(t, isPlaceholder) >= 0 {
 			return true
 		}
 	}
-	for _, r := range k.named {
-		if strings.IndexFunc(r.text, isPasted) >= 0 {
+	for _, r := range k.registers {
+		if strings.IndexFunc(r.text, isPlaceholder) >= 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// add keeps what was erased; back: before the caret.
+// add adds an erased text; joins: to the last one, back: before it.
 func (k *kills) add(text string, joins, back bool) {
 	n := len(k.texts)
 	switch {
@@ -54,25 +55,26 @@ func (k *kills) add(text string, joins, back bool) {
 	default:
 		k.texts[n-1] += text
 	}
-	k.joins = true
+	k.lastErased = true
 }
 
-// Yank inserts what was erased last.
+// Yank inserts the text that was erased last.
 func (e *Editor) Yank() {
 	if n := len(e.kills.texts); n > 0 {
-		e.change()
+		e.beforeChange()
 		e.yank(n - 1)
 	}
 }
 
-// YankPop puts what was erased before in place of what Yank has just inserted.
+// YankPop, right after Yank or itself, replaces the inserted text by the one that was
+// erased before it.
 func (e *Editor) YankPop() {
 	k := &e.kills
 	if k.size == 0 {
 		return
 	}
 	at, size := (k.at+len(k.texts)-1)%len(k.texts), k.size
-	e.change()
+	e.beforeChange()
 	e.text = e.text[:e.caret-size] + e.text[e.caret:]
 	e.caret -= size
 	e.yank(at)

@@ -2,30 +2,27 @@ package editor
 
 import "strings"
 
-// Modal has the keys of vi change an Editor's text. It begins in insert mode,
-// where keys type; in normal mode they are commands, which visual mode has work
-// on what is selected.
+// Modal edits an Editor's text with vi's key bindings. It begins in insert mode. Commands
+// do what vim does; a character is a grapheme cluster.
 //
-// It promises that Escape does one thing at a time: it reports whether it had
-// something to do, so that the caller may use the key for something else if not.
-// Text is never lost by it. Commands do what vim does
-// with them; characters are those that a person sees.
+// It promises that Escape loses no text and does one thing at a time. If there is nothing
+// to do, it reports false, so that the caller may use the key for something else.
 type Modal struct {
-	e      *Editor
-	normal bool
-	keys   []string // of the command that is being typed
-	found  found
+	e          *Editor
+	normal     bool
+	keys       []string // of the unfinished command
+	lastSearch charSearch
 
-	visual string // what is selected: "v" characters, "V" lines, "" nothing
-	anchor int    // where the selection began
-	of     string // the text that is selected from
+	visual     string // "v": characters are selected, "V": lines; "": nothing
+	anchor     int    // the other end of the selection
+	visualText string // the text when visual mode began
 
-	last   change   // for .
-	now    change   // that is being typed
-	typing bool     // keys of insert mode belong to now
-	before string   // the text that undo goes back to
-	over   []string // what typing in place of other characters took away
-	covers bool     // typing puts characters in place of others
+	last        change   // for .
+	current     change   // whose text is being typed
+	recording   bool     // what is typed in insert mode is added to current
+	before      string   // the text before current, for undo
+	replaced    []string // the characters that replace mode has replaced
+	replaceMode bool     // insert mode types over the text
 }
 
 // change is a command that changed the text, with the text typed after it.
@@ -34,64 +31,64 @@ type change struct {
 	typed []func(*Editor)
 }
 
-// endOfRows has up and down go to the ends of rows.
+// endOfRows is a goal column that keeps up and down at the ends of rows.
 const endOfRows = 1 << 30
 
-// maxGrown is the size of a text that is still repeated: a slip of the finger
-// does not fill the memory.
-const maxGrown = 1 << 20
+// maxReplay limits the text that a count repeats, in bytes, so that a typing error does not
+// fill the memory.
+const maxReplay = 1 << 20
 
-// NewModal has the keys of vi change a text.
+// NewModal returns a Modal in insert mode.
 func NewModal(e *Editor) *Modal { return &Modal{e: e} }
 
-// Mode is insert, replace, normal, visual or visual line.
+// Mode returns insert, replace, normal, visual or visual line.
 func (m *Modal) Mode() string {
 	switch {
-	case m.normal && m.selects() && m.visual == "V":
+	case m.normal && m.hasSelection() && m.visual == "V":
 		return "visual line"
 	case m.normal && m.visual != "":
 		return "visual"
 	case m.normal:
 		return "normal"
-	case m.covers:
+	case m.replaceMode:
 		return "replace"
 	}
 	return "insert"
 }
 
-// Normal reports whether keys are commands.
+// Normal reports whether keys are commands, as in normal and visual mode.
 func (m *Modal) Normal() bool { return m.normal }
 
-// Pending is the part of a command that was typed, such as 2d.
+// Pending returns the typed part of an unfinished command, such as 2d.
 func (m *Modal) Pending() string { return strings.Join(m.keys, "") }
 
-// Begin goes back to insert mode, for another text.
-func (m *Modal) Begin() {
+// InsertMode switches to insert mode. An unfinished command is dropped.
+func (m *Modal) InsertMode() {
 	m.keys, m.visual = nil, ""
-	m.normal, m.typing, m.covers = false, false, false
-	m.Rests()
+	m.normal, m.recording, m.replaceMode = false, false, false
+	m.FixCaret()
 }
 
-// Escape drops a command that is not whole, or the selection, else goes to
-// normal mode, and reports whether it did any of these.
+// Escape drops an unfinished command, or the selection, or switches to normal mode. It
+// reports whether it did one of these.
 func (m *Modal) Escape() bool {
 	e := m.e
 	switch {
 	case len(m.keys) > 0:
 		m.keys = nil
-	case m.normal && m.selects():
+	case m.normal && m.hasSelection():
 		m.visual = ""
-		m.Rests()
+		m.FixCaret()
 	case m.normal:
 		return false
 	default:
-		if m.typing {
-			m.more(m.now)
-			m.last, m.typing = m.now, false
-			m.joined()
+		if m.recording {
+			m.replayRest(m.current)
+			m.last, m.recording = m.current, false
+			m.endUndoStep()
 		}
 		e.moved()
-		m.normal, m.covers = true, false
+		m.normal, m.replaceMode = true, false
 		if e.caret > e.lineStart() {
 			e.caret = e.before(e.caret)
 		}
@@ -99,15 +96,16 @@ func (m *Modal) Escape() bool {
 	return true
 }
 
-// Rests moves the caret onto a character, as in normal mode: it cannot be after a line's
-// last one. A selection is shown.
-func (m *Modal) Rests() {
+// FixCaret must be called after the caller moved the caret or changed the text: the caret
+// goes onto a character, in normal mode not after a line's last one, and the shown selection
+// is updated.
+func (m *Modal) FixCaret() {
 	e := m.e
 	e.caret = e.onCharacter(e.caret)
-	e.selected = row{}
-	if m.selects() {
+	e.selectedRange = row{}
+	if m.hasSelection() {
 		m.anchor = e.onCharacter(m.anchor)
-		e.selected.from, e.selected.to = m.selection()
+		e.selectedRange.from, e.selectedRange.to = m.selection()
 		return
 	}
 	if m.normal && e.caret > e.lineStart() && e.caret == e.lineEnd() {
@@ -115,22 +113,22 @@ func (m *Modal) Rests() {
 	}
 }
 
-// Insert does what a key or a paste does to the text in insert mode.
+// Insert applies what a key or a paste does in insert mode.
 func (m *Modal) Insert(do func(*Editor)) {
-	if m.typing {
-		m.now.typed = append(m.now.typed, do)
+	if m.recording {
+		m.current.typed = append(m.current.typed, do)
 	}
-	if m.covers && !m.normal {
-		m.cover(do)
+	if m.replaceMode && !m.normal {
+		m.typeOver(do)
 		return
 	}
 	do(m.e)
 }
 
-// Command does what a key means in normal mode, in a window of that many
-// columns, and reports whether it means anything.
+// Command handles a key in normal mode, with rows of that many columns. It reports false
+// if the keys are not the beginning of a command.
 func (m *Modal) Command(key string, columns int) bool {
-	visual := m.selects()
+	visual := m.hasSelection()
 	m.keys = append(m.keys, key)
 	c, state := parse(m.keys, visual)
 	if state == begun {
@@ -138,34 +136,34 @@ func (m *Modal) Command(key string, columns int) bool {
 	}
 	m.keys = nil
 	if state == complete {
-		m.e.kills.rests()
+		m.e.kills.reset()
 		if visual {
-			m.selected(c, columns)
+			m.runVisual(c, columns)
 		} else {
-			m.runs(c, columns)
+			m.runNormal(c, columns)
 		}
 	}
-	m.Rests()
+	m.FixCaret()
 	return state == complete
 }
 
-// runs does a command.
-func (m *Modal) runs(c command, columns int) {
+// runNormal runs a command of normal mode.
+func (m *Modal) runNormal(c command, columns int) {
 	switch a := actions[c.name]; {
 	case c.op == "y":
-		m.does(c)
+		m.execute(c)
 	case c.op != "" || a.changes:
-		m.changed(c)
+		m.runChange(c)
 	case a.do != nil:
 		a.do(m, c)
 	default:
-		m.moves(c, columns)
+		m.moveCaret(c, columns)
 	}
 }
 
-// moves moves the caret. Up and down go by the rows of the window, and, where
-// nothing is selected, on to the entries before and after.
-func (m *Modal) moves(c command, columns int) {
+// moveCaret carries out a motion. Up and down move by rows of the screen and, unless
+// something is selected, on to older and newer entries of the history.
+func (m *Modal) moveCaret(c command, columns int) {
 	e := m.e
 	if c.name != "j" && c.name != "k" {
 		to, ok := motions[c.name].to(m, c)
@@ -174,7 +172,7 @@ func (m *Modal) moves(c command, columns int) {
 		}
 		e.moved()
 		if e.caret = to; c.name == "$" {
-			e.goal = endOfRows
+			e.goalColumn = endOfRows
 		}
 		return
 	}
@@ -193,25 +191,25 @@ func (m *Modal) moves(c command, columns int) {
 	}
 }
 
-// changed does a command that changes the text.
-func (m *Modal) changed(c command) {
-	m.begins()
+// runChange runs a command that changes the text, as one undo step.
+func (m *Modal) runChange(c command) {
+	m.startUndoStep()
 	first := c
 	if c.repeats() {
-		first.count = 0 // Escape repeats the text typed after it
+		first.count = 0 // the count is for Escape, see replayRest
 	}
-	switch done := m.does(first); {
+	switch done := m.execute(first); {
 	case done && c.inserts():
-		m.now, m.typing, m.normal = change{command: c}, true, false
+		m.current, m.recording, m.normal = change{command: c}, true, false
 		return
 	case done:
 		m.last = change{command: c}
 	}
-	m.joined()
+	m.endUndoStep()
 }
 
-// does carries out an operator or an action, and reports whether it could.
-func (m *Modal) does(c command) bool {
+// execute runs an operator or an action, and reports whether it was possible.
+func (m *Modal) execute(c command) bool {
 	if c.op == "" {
 		return actions[c.name].do(m, c)
 	}
@@ -226,8 +224,8 @@ func (m *Modal) does(c command) bool {
 	return ok
 }
 
-// again repeats the last change, with another count if one is given.
-func (m *Modal) again(c command) bool {
+// repeatLast repeats the last change, with another count if one is given.
+func (m *Modal) repeatLast(c command) bool {
 	last := m.last
 	if last.op == "" && last.name == "" {
 		return false
@@ -239,28 +237,28 @@ func (m *Modal) again(c command) bool {
 	if first.repeats() {
 		first.count = 0
 	}
-	m.begins()
-	m.does(first)
-	m.types(last)
-	m.more(last)
+	m.startUndoStep()
+	m.execute(first)
+	m.replay(last)
+	m.replayRest(last)
 	if e := m.e; last.inserts() && e.caret > e.lineStart() {
 		e.caret = e.before(e.caret)
 	}
-	m.covers = false
-	m.joined()
+	m.replaceMode = false
+	m.endUndoStep()
 	m.last = last
 	return true
 }
 
-// begins notes where undo goes back to.
-func (m *Modal) begins() {
+// startUndoStep makes the present text the one that undo goes back to.
+func (m *Modal) startUndoStep() {
 	m.e.moved()
-	m.e.saved()
+	m.e.pushUndo()
 	m.before = m.e.text
 }
 
-// joined makes one step of undo of all that was done since begins.
-func (m *Modal) joined() {
+// endUndoStep makes all changes since startUndoStep one undo step.
+func (m *Modal) endUndoStep() {
 	e := m.e
 	for i := len(e.undo) - 1; i >= 0; i-- {
 		if e.undo[i].text == m.before {
@@ -270,32 +268,32 @@ func (m *Modal) joined() {
 	}
 }
 
-// types repeats the text that was typed after a command.
-func (m *Modal) types(c change) {
+// replay repeats what was typed in insert mode after a command.
+func (m *Modal) replay(c change) {
 	for _, do := range c.typed {
-		if m.covers {
-			m.cover(do)
+		if m.replaceMode {
+			m.typeOver(do)
 		} else {
 			do(m.e)
 		}
 	}
 }
 
-// more repeats what was typed: with a count of n, n-1 more times.
-func (m *Modal) more(c change) {
+// replayRest repeats what was typed n-1 times, for a count of n.
+func (m *Modal) replayRest(c change) {
 	if !c.repeats() || len(c.typed) == 0 {
 		return
 	}
 	for range c.times() - 1 {
-		if len(m.e.text) > maxGrown {
+		if len(m.e.text) > maxReplay {
 			return
 		}
-		if a := actions[c.name]; a.opens {
+		if a := actions[c.name]; a.repeatsSelf {
 			a.do(m, command{name: c.name})
 		}
-		m.types(c)
+		m.replay(c)
 	}
 }
 
-// Redo does again what u took back.
-func (m *Modal) Redo() { m.keys, m.visual = nil, ""; m.e.Redo(); m.Rests() }
+// Redo repeats what u undid.
+func (m *Modal) Redo() { m.keys, m.visual = nil, ""; m.e.Redo(); m.FixCaret() }

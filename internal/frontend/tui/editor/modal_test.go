@@ -52,7 +52,7 @@ func TestModalHolds(t *testing.T) {
 		vi(e, m, string(keys))
 		for m.Escape() {
 		}
-		if at := e.caret; at > len(e.text) || at > 0 && at < len(e.text) && e.before(at+next(e.text[at:])) != at {
+		if at := e.caret; at > len(e.text) || at > 0 && at < len(e.text) && e.before(at+clusterLen(e.text[at:])) != at {
 			t.Fatalf("the caret is at %d of %q", at, e.text)
 		}
 		if e.caret > e.lineStart() && e.caret == e.lineEnd() {

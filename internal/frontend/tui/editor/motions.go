@@ -6,18 +6,18 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 )
 
-// This file is where the motions of vi lead.
+// This file has vi's motions.
 
 // reach is the kind of text range that an operator takes with a motion.
 type reach uint8
 
 const (
-	exclusive reach = iota // up to the character at its end
+	exclusive reach = iota // without the character at its end
 	inclusive              // with it
 	linewise               // whole lines
 )
 
-// motion leads from the caret to a place; ok is false where there is none.
+// motion leads from the caret to a position; ok is false if there is none.
 type motion struct {
 	to    func(m *Modal, c command) (at int, ok bool)
 	reach reach
@@ -57,7 +57,7 @@ func init() {
 		"^": {lineText, exclusive},
 		"$": {lineEnd, inclusive}, "g_": {lastText, inclusive},
 		"j": {down(1), linewise}, "k": {down(-1), linewise}, "+": {downText(1), linewise}, "-": {downText(-1), linewise},
-		"_":  {same, linewise},
+		"_":  {linesFromHere, linewise},
 		"gg": {lineOf, linewise}, "G": {lineOf, linewise},
 		"w": {nextWord(false), exclusive}, "W": {nextWord(true), exclusive},
 		"b": {back((*Editor).lastWord, false), exclusive}, "B": {back((*Editor).lastWord, true), exclusive},
@@ -65,7 +65,7 @@ func init() {
 		"ge": {back((*Editor).lastEnd, false), inclusive}, "gE": {back((*Editor).lastEnd, true), inclusive},
 		"f": {find, inclusive}, "t": {find, inclusive}, "F": {find, exclusive}, "T": {find, exclusive},
 		";": {findAgain, inclusive}, ",": {findAgain, inclusive},
-		"%": {pair, inclusive}, "{": {paragraph(-1), exclusive}, "}": {paragraph(1), exclusive},
+		"%": {matchingBracket, inclusive}, "{": {paragraph(-1), exclusive}, "}": {paragraph(1), exclusive},
 	}
 }
 
@@ -104,8 +104,8 @@ func lastText(m *Modal, c command) (int, bool) {
 	return e.before(from + len(text)), true
 }
 
-// line is the place as far into the line that is n lines further down, or up, and
-// fails where there is none at all.
+// line returns the position in the same column n lines below (by 1) or above (-1), or in
+// the last such line. It is false if there is none at all.
 func (m *Modal) line(by, n int) (int, bool) {
 	e, at := m.e, m.e.lineStart()
 	moved := n == 0
@@ -121,7 +121,7 @@ func (m *Modal) line(by, n int) (int, bool) {
 		}
 		moved = true
 	}
-	goal := styled.Width(e.shown(e.text[e.lineStart():e.caret]))
+	goal := styled.Width(e.displayText(e.text[e.lineStart():e.caret]))
 	for width := 0; !e.ends(at); {
 		size, w := e.cell(at)
 		if width += w; width > goal {
@@ -143,8 +143,8 @@ func downText(by int) func(*Modal, command) (int, bool) {
 	}
 }
 
-// same goes as many lines down, less one: to this one.
-func same(m *Modal, c command) (int, bool) {
+// linesFromHere goes count-1 lines down.
+func linesFromHere(m *Modal, c command) (int, bool) {
 	at, ok := m.line(1, c.times()-1)
 	if c.op == "y" {
 		return max(at, m.e.caret), ok
@@ -152,8 +152,8 @@ func same(m *Modal, c command) (int, bool) {
 	return m.e.textStart(m.e.startOf(at)), ok
 }
 
-// lineOf goes to the line of a number: the first one, for G the last one, where
-// none is given.
+// lineOf goes to the line with the count as its number. Without a count, gg goes to the
+// first line and G to the last one.
 func lineOf(m *Modal, c command) (int, bool) {
 	e, at := m.e, 0
 	if c.name == "G" && c.count == 0 {
@@ -165,7 +165,7 @@ func lineOf(m *Modal, c command) (int, bool) {
 	return e.textStart(at), true
 }
 
-// nextWord passes words; an operator stays in the line of the last one.
+// nextWord goes words forward; with an operator, the last one not beyond its line.
 func nextWord(big bool) func(*Modal, command) (int, bool) {
 	return func(m *Modal, c command) (int, bool) {
 		at := m.e.caret
@@ -176,31 +176,31 @@ func nextWord(big bool) func(*Modal, command) (int, bool) {
 	}
 }
 
-// found is the last search for a character in a line.
-type found struct{ name, arg string }
+// charSearch is a search for a character in a line: f, F, t or T, and the character.
+type charSearch struct{ name, arg string }
 
 func find(m *Modal, c command) (int, bool) {
-	m.found = found{c.name, c.arg}
+	m.lastSearch = charSearch{c.name, c.arg}
 	return m.find(c.name, c.arg, c.times(), false)
 }
 
 func findAgain(m *Modal, c command) (int, bool) {
-	if m.found.name == "" {
+	if m.lastSearch.name == "" {
 		return 0, false
 	}
-	return m.find(m.search(c.name), m.found.arg, c.times(), true)
+	return m.find(m.repeatedSearch(c.name), m.lastSearch.arg, c.times(), true)
 }
 
-// search is the one that ; or , does.
-func (m *Modal) search(name string) string {
+// repeatedSearch returns the command that ; or , repeats: , in the other direction.
+func (m *Modal) repeatedSearch(name string) string {
 	if name == "," {
-		return map[string]string{"f": "F", "F": "f", "t": "T", "T": "t"}[m.found.name]
+		return map[string]string{"f": "F", "F": "f", "t": "T", "T": "t"}[m.lastSearch.name]
 	}
-	return m.found.name
+	return m.lastSearch.name
 }
 
-// find searches the line for a character. A search up to before it that is done
-// again does not stay where it is.
+// find searches the line for a character. If t or T is done again, it skips the character
+// beside the caret.
 func (m *Modal) find(name, arg string, times int, again bool) (int, bool) {
 	e, at := m.e, m.e.caret
 	back := name == "F" || name == "T"
@@ -214,7 +214,7 @@ func (m *Modal) find(name, arg string, times int, again bool) (int, bool) {
 		}
 		return at, false
 	}
-	is := func(at int) bool { return e.text[at:at+next(e.text[at:])] == arg }
+	is := func(at int) bool { return e.text[at:at+clusterLen(e.text[at:])] == arg }
 	if beside, ok := step(at); short && again && times == 1 && ok && is(beside) {
 		at = beside
 	}
@@ -238,22 +238,22 @@ func (m *Modal) find(name, arg string, times int, again bool) (int, bool) {
 
 const openers, closers = "([{<", ")]}>"
 
-// pair goes to the other one of two brackets, of the first one in the line.
-func pair(m *Modal, _ command) (int, bool) {
+// matchingBracket goes to the bracket that matches the next one in the line.
+func matchingBracket(m *Modal, _ command) (int, bool) {
 	e := m.e
 	for at := e.caret; !e.ends(at); at = e.after(at) {
 		if i := strings.IndexByte(openers[:3], e.text[at]); i >= 0 {
-			return e.closing(at+1, openers[i], closers[i])
+			return e.closingBracket(at+1, openers[i], closers[i])
 		}
 		if i := strings.IndexByte(closers[:3], e.text[at]); i >= 0 {
-			return e.opening(at-1, openers[i], closers[i], 1)
+			return e.openingBracket(at-1, openers[i], closers[i], 1)
 		}
 	}
 	return 0, false
 }
 
-// closing is the bracket that closes what is open at a place.
-func (e *Editor) closing(at int, opener, closer byte) (int, bool) {
+// closingBracket returns the bracket that closes the one before at.
+func (e *Editor) closingBracket(at int, opener, closer byte) (int, bool) {
 	for depth := 1; at < len(e.text); at++ {
 		switch e.text[at] {
 		case opener:
@@ -267,8 +267,8 @@ func (e *Editor) closing(at int, opener, closer byte) (int, bool) {
 	return 0, false
 }
 
-// opening is the bracket that a place is within, the times-th from the inside.
-func (e *Editor) opening(at int, opener, closer byte, times int) (int, bool) {
+// openingBracket returns the times-th bracket, from the inside, that encloses a position.
+func (e *Editor) openingBracket(at int, opener, closer byte, times int) (int, bool) {
 	for at = min(at, len(e.text)-1); at >= 0; at-- {
 		switch e.text[at] {
 		case closer:
@@ -311,7 +311,7 @@ func paragraph(by int) func(*Modal, command) (int, bool) {
 	}
 }
 
-// lines are the lines of the text; now is the caret's.
+// lines returns the lines of the text; now is the index of the caret's.
 func (e *Editor) lines() (rows []row, now int) {
 	for from := 0; ; {
 		r := row{from, e.endOf(from)}

@@ -26,8 +26,8 @@ func (n *naive) edge(by int, stop func(rune) bool) int {
 
 func (n *naive) word(by int) int {
 	was := n.at
-	n.at = n.edge(by, wordly)
-	at := n.edge(by, func(r rune) bool { return !wordly(r) })
+	n.at = n.edge(by, isWordRune)
+	at := n.edge(by, func(r rune) bool { return !isWordRune(r) })
 	n.at = was
 	return at
 }

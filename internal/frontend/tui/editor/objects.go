@@ -6,11 +6,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
-// This file is the text objects of vi: what i and a select around the caret.
+// This file has vi's text objects: what i and a select around the caret.
 
-// object selects from its first character up to, or with, its last one. from and
-// to are what is selected already; they are equal where that is one character.
-// around: with what encloses it.
+// object returns the selection of a text object. from and to are the selection so far, equal
+// if that is one character; around: for a, not i.
 type object func(e *Editor, from, to, times int, around bool) (of selection, ok bool)
 
 // selection is a part of a text.
@@ -130,7 +129,7 @@ func paragraphObject(e *Editor, from, to, times int, around bool) (selection, bo
 	return selection{rows[first].from, rows[last].from, linewise}, true
 }
 
-// quoteObject is a text in quotes, of one line. Behind a backslash a quote is none.
+// quoteObject selects a quoted text within a line. A quote after a backslash is text.
 func quoteObject(quote byte) object {
 	return func(e *Editor, from, to, times int, around bool) (selection, bool) {
 		start := e.startOf(to)
@@ -208,14 +207,14 @@ func bracketObject(opener, closer byte) object {
 			} else if from != to {
 				at--
 			}
-			first, ok := e.opening(at, opener, closer, times)
+			first, ok := e.openingBracket(at, opener, closer, times)
 			if !ok {
 				first, ok = e.ahead(from, opener, closer, times)
 			}
 			if !ok {
 				return selection{}, false
 			}
-			last, ok := e.closing(first+1, opener, closer)
+			last, ok := e.closingBracket(first+1, opener, closer)
 			if !ok {
 				return selection{}, false
 			}
@@ -234,8 +233,8 @@ func bracketObject(opener, closer byte) object {
 	}
 }
 
-// ahead returns the next opening bracket after a place outside brackets, or the
-// times-th one towards the inside.
+// ahead returns the times-th opening bracket after a position, if no closing one comes
+// before it.
 func (e *Editor) ahead(at int, opener, closer byte, times int) (int, bool) {
 	for ; at < len(e.text); at++ {
 		switch e.text[at] {

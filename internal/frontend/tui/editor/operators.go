@@ -5,40 +5,40 @@ import (
 	"unicode"
 )
 
-// This file is what the operators of vi do to a part of a text.
+// This file has vi's operators.
 
-// part is what an operator works on: whole lines, or from its first byte up to
-// its last one. at is where the caret goes.
+// part is the text that an operator is applied to: from up to to, or the whole lines of
+// these. caret is where the caret goes.
 type part struct {
 	from, to int
 	lines    bool
-	at       int
+	caret    int
 }
 
 var operators map[string]func(m *Modal, p part, c command)
 
 func init() {
 	operators = map[string]func(*Modal, part, command){
-		"d": (*Modal).erases, "c": (*Modal).erases, "y": (*Modal).copies,
-		">": (*Modal).indents, "<": (*Modal).indents,
-		"gu": letters(unicode.ToLower), "gU": letters(unicode.ToUpper), "g~": letters(otherCase),
+		"d": (*Modal).erase, "c": (*Modal).erase, "y": (*Modal).yank,
+		">": (*Modal).shift, "<": (*Modal).shift,
+		"gu": mapLetters(unicode.ToLower), "gU": mapLetters(unicode.ToUpper), "g~": mapLetters(swapCase),
 	}
 }
 
-// part is what a command's operator works on.
+// part returns the text that a command's operator is applied to; false if there is none.
 func (m *Modal) part(c command) (part, bool) {
 	e := m.e
 	switch {
 	case c.name == "":
-		return m.repeated(c.over), true
+		return m.samePart(c.over), true
 	case (c.name[0] == 'i' || c.name[0] == 'a') && len(c.name) > 1:
 		of, ok := objects[c.name[1:]](e, e.caret, e.caret, c.times(), c.name[0] == 'a')
-		return m.fitted(of, c.op), ok
+		return m.toPart(of, c.op), ok
 	}
 	mo := motions[c.name]
 	of := selection{from: e.caret, reach: mo.reach}
 	var ok bool
-	if c.op == "c" && (c.name == "w" || c.name == "W") && class(e.text[e.caret:]) > 0 { // the blank after the word stays
+	if c.op == "c" && (c.name == "w" || c.name == "W") && class(e.text[e.caret:]) > 0 { // cw leaves the blank after the word
 		of.to, ok, of.reach = e.caret, true, inclusive
 		for n := range c.times() {
 			of.to, _ = e.wordEnd(of.to, c.name == "W", n == 0, false)
@@ -47,23 +47,23 @@ func (m *Modal) part(c command) (part, bool) {
 		of.to, ok = mo.to(m, c)
 	}
 	if c.name == ";" || c.name == "," {
-		if name := m.search(c.name); name == "F" || name == "T" {
+		if name := m.repeatedSearch(c.name); name == "F" || name == "T" {
 			of.reach = exclusive
 		}
 	}
-	return m.fitted(of, c.op), ok
+	return m.toPart(of, c.op), ok
 }
 
-// fitted is a selection as operators take it. One that would end at the
-// beginning of a line ends with the line before it, and is of whole lines where
-// nothing but blanks of its first line is left.
-func (m *Modal) fitted(of selection, op string) part {
+// toPart turns a selection into a part, with vim's exceptions. An exclusive selection that
+// ends at the beginning of a line ends with the previous line, and is of whole lines if only
+// blanks are before it. So is what d erases in several lines with only blanks around it.
+func (m *Modal) toPart(of selection, op string) part {
 	e := m.e
 	from, to := of.from, of.to
 	if from > to {
 		from, to = to, from
 	}
-	p := part{from: from, to: to, at: from, lines: of.reach == linewise}
+	p := part{from: from, to: to, caret: from, lines: of.reach == linewise}
 	if p.lines {
 		return p
 	}
@@ -83,32 +83,32 @@ func (m *Modal) fitted(of selection, op string) part {
 	return p
 }
 
-// whole are the lines of a part.
-func (e *Editor) whole(p part) (from, to int) { return e.startOf(p.from), e.endOf(p.to) }
+// wholeLines returns the range of a part's lines.
+func (e *Editor) wholeLines(p part) (from, to int) { return e.startOf(p.from), e.endOf(p.to) }
 
-func (m *Modal) copies(p part, c command) {
+func (m *Modal) yank(p part, c command) {
 	e := m.e
 	from, to := p.from, p.to
 	if p.lines {
-		from, to = e.whole(p)
+		from, to = e.wholeLines(p)
 	}
-	m.keep(e.text[from:to], p.lines, c, true)
+	m.setRegister(e.text[from:to], p.lines, c, true)
 	e.moved()
-	e.caret = p.at
+	e.caret = p.caret
 }
 
-func (m *Modal) erases(p part, c command) {
+func (m *Modal) erase(p part, c command) {
 	e := m.e
 	from, to := p.from, p.to
 	if p.lines {
-		from, to = e.whole(p)
+		from, to = e.wholeLines(p)
 	}
 	if from == to && (!p.lines || e.text == "") {
 		e.caret = from
 		return
 	}
-	m.keep(e.text[from:to], p.lines, c, false)
-	e.change()
+	m.setRegister(e.text[from:to], p.lines, c, false)
+	e.beforeChange()
 	switch {
 	case !p.lines || c.op == "c":
 	case to < len(e.text):
@@ -122,12 +122,12 @@ func (m *Modal) erases(p part, c command) {
 	}
 }
 
-// indent is what > puts before a line: as much as a tab is shown as.
+// indent is what > puts before a line: the width of a tab as it is shown.
 const indent = "    "
 
-func (m *Modal) indents(p part, c command) {
+func (m *Modal) shift(p part, c command) {
 	e := m.e
-	from, to := e.whole(p)
+	from, to := e.wholeLines(p)
 	times := 1
 	if c.name == "" {
 		times = c.times()
@@ -146,43 +146,44 @@ func (m *Modal) indents(p part, c command) {
 		}
 		lines[i] = strings.Repeat(" ", width) + text
 	}
-	e.change()
+	e.beforeChange()
 	e.text = e.text[:from] + strings.Join(lines, "\n") + e.text[to:]
 	e.caret = e.textStart(from)
 }
 
-// letters puts others in place of the letters.
-func letters(of func(rune) rune) func(*Modal, part, command) {
+// mapLetters returns an operator that maps each rune.
+func mapLetters(of func(rune) rune) func(*Modal, part, command) {
 	return func(m *Modal, p part, _ command) {
 		e := m.e
 		from, to := p.from, p.to
 		if p.lines {
-			from, to = e.whole(p)
+			from, to = e.wholeLines(p)
 		}
-		e.change()
+		e.beforeChange()
 		e.text = e.text[:from] + strings.Map(of, e.text[from:to]) + e.text[to:]
-		e.caret = p.at
-		for e.caret > from && e.before(e.after(e.caret)) != e.caret { // a letter may have got another size
+		e.caret = p.caret
+		for e.caret > from && e.before(e.after(e.caret)) != e.caret { // a letter's size may have changed
 			e.caret--
 		}
 	}
 }
 
-func otherCase(r rune) rune {
+func swapCase(r rune) rune {
 	if unicode.IsUpper(r) {
 		return unicode.ToLower(r)
 	}
 	return unicode.ToUpper(r)
 }
 
-// keep puts a text into a register. The newest one is what Ctrl+Y inserts as well.
-func (m *Modal) keep(text string, lines bool, c command, copied bool) {
+// setRegister stores a text in a command's register and for Ctrl+Y. An upper case letter
+// appends to the register.
+func (m *Modal) setRegister(text string, lines bool, c command, copied bool) {
 	k := &m.e.kills
 	if c.register == "_" {
 		return
 	}
-	if k.named == nil {
-		k.named = map[string]register{}
+	if k.registers == nil {
+		k.registers = map[string]register{}
 	}
 	if lines {
 		text += "\n"
@@ -190,7 +191,7 @@ func (m *Modal) keep(text string, lines bool, c command, copied bool) {
 	r := register{text, lines}
 	name := strings.ToLower(c.register)
 	if name != c.register {
-		old := k.named[name]
+		old := k.registers[name]
 		if r.lines && !old.lines && old.text != "" {
 			old.text += "\n"
 		}
@@ -200,43 +201,43 @@ func (m *Modal) keep(text string, lines bool, c command, copied bool) {
 	}
 	switch {
 	case name != "" && name != `"`:
-		k.named[name] = r
+		k.registers[name] = r
 	case copied:
-		k.named["0"] = r
+		k.registers["0"] = r
 	}
-	k.named[`"`] = r
+	k.registers[`"`] = r
 	k.add(r.text, false, false)
 }
 
-// kept is what a register holds: without a name, what was erased or copied last,
-// by whatever key.
-func (m *Modal) kept(name string) (register, bool) {
+// getRegister returns a register; without a name the text that was erased or copied last,
+// by any key.
+func (m *Modal) getRegister(name string) (register, bool) {
 	k := &m.e.kills
 	if name = strings.ToLower(name); name != "" && name != `"` {
-		r, ok := k.named[name]
+		r, ok := k.registers[name]
 		return r, ok && name != "_"
 	}
 	if len(k.texts) == 0 {
 		return register{}, false
 	}
 	text := k.texts[len(k.texts)-1]
-	if r := k.named[`"`]; r.text == text {
+	if r := k.registers[`"`]; r.text == text {
 		return r, true
 	}
 	return register{text: text}, true
 }
 
-// puts inserts a register: lines above or below this one, other text before or
-// after the caret.
-func (m *Modal) puts(c command) bool {
+// put inserts a register: lines below (p) or above (P) the caret's line, other text after
+// or before the caret.
+func (m *Modal) put(c command) bool {
 	e := m.e
-	r, ok := m.kept(c.register)
+	r, ok := m.getRegister(c.register)
 	if !ok || r.text == "" {
 		return false
 	}
 	behind := c.name == "p"
-	text := strings.Repeat(r.text, min(c.times(), max(1, maxGrown/len(r.text))))
-	e.change()
+	text := strings.Repeat(r.text, min(c.times(), max(1, maxReplay/len(r.text))))
+	e.beforeChange()
 	if !r.lines {
 		if behind && !e.ends(e.caret) {
 			e.caret = e.after(e.caret)

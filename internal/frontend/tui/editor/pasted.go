@@ -5,52 +5,50 @@ import (
 	"strings"
 )
 
-// What is remembered of long pastes, so that a text that comes back is shown as
-// it was: after an interrupt, and from the history.
+// Limits for recent pastes, which are kept so that a text that comes back, after an
+// interrupt or from the history, is shown with the same placeholders.
 const (
-	mostKnown      = 20
-	mostKnownBytes = 32 << 20
-	// A longer text that was not pasted here is shown as one paste: nobody could find
-	// a row of it among thousands.
+	maxRecent      = 20
+	maxRecentBytes = 32 << 20
+	// A longer text that was not pasted here is one placeholder, in bytes.
 	longText = 64 << 10
 )
 
-// stands keeps a paste and returns its character for the text.
-func (e *Editor) stands(p Pasted) string {
+// addPaste adds a paste and returns its placeholder for the text.
+func (e *Editor) addPaste(p Pasted) string {
 	e.pasted = append(e.pasted, p)
-	return string(firstPasted + rune(len(e.pasted)-1))
+	return string(firstPlaceholder + rune(len(e.pasted)-1))
 }
 
-// knows remembers the long texts that were pasted into a text that is taken.
-func (e *Editor) knows() {
+// rememberPastes adds the text's long pastes to the recent ones.
+func (e *Editor) rememberPastes() {
 	for _, p := range e.pasted {
 		if p.Image == nil {
-			e.known = append(e.known, p)
+			e.recentPastes = append(e.recentPastes, p)
 		}
 	}
-	size, from := 0, len(e.known)
-	for from > 0 && len(e.known)-from < mostKnown && size+len(e.known[from-1].Text) <= mostKnownBytes {
+	size, from := 0, len(e.recentPastes)
+	for from > 0 && len(e.recentPastes)-from < maxRecent && size+len(e.recentPastes[from-1].Text) <= maxRecentBytes {
 		from--
-		size += len(e.known[from].Text)
+		size += len(e.recentPastes[from].Text)
 	}
-	e.known = append([]Pasted(nil), e.known[from:]...)
+	e.recentPastes = append([]Pasted(nil), e.recentPastes[from:]...)
 }
 
-// folded is a text with one character for each long text in it that was pasted
-// before.
-func (e *Editor) folded(text string) string {
-	text = own(text)
+// foldPastes returns a text with a placeholder for each recent paste in it.
+func (e *Editor) foldPastes(text string) string {
+	text = sanitize(text)
 	if len(text) <= shortBytes && strings.Count(text, "\n") < shortLines {
 		return text
 	}
-	for i := len(e.known) - 1; i >= 0; i-- {
-		p := e.known[i]
+	for i := len(e.recentPastes) - 1; i >= 0; i-- {
+		p := e.recentPastes[i]
 		if at := strings.Index(text, p.Text); at >= 0 && len(e.pasted) < 0x1000 {
-			text = text[:at] + e.stands(p) + text[at+len(p.Text):]
+			text = text[:at] + e.addPaste(p) + text[at+len(p.Text):]
 		}
 	}
 	if len(text) > longText && len(e.pasted) < 0x1000 {
-		return e.stands(Pasted{Name: fmt.Sprintf("text of before: %d lines, %.1f MB", strings.Count(strings.TrimRight(text, "\n"), "\n")+1, float64(len(text))/1e6), Text: text})
+		return e.addPaste(Pasted{Name: fmt.Sprintf("text of before: %d lines, %.1f MB", strings.Count(strings.TrimRight(text, "\n"), "\n")+1, float64(len(text))/1e6), Text: text})
 	}
 	return text
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 )
 
-// row is a part of the text that is one row on the screen.
+// row is the part of the text in one row of the screen.
 type row struct {
 	from, to int // in the text
 }
 
-// rows breaks the text where it is wider than columns.
+// rows wraps the text for a number of columns.
 func (e *Editor) rows(columns int) []row {
 	columns = max(columns, 2)
 	var out []row
@@ -32,7 +32,7 @@ func (e *Editor) rows(columns int) []row {
 				at += from + 1
 				out = append(out, row{from, at})
 				from = at
-				width = styled.Width(e.shown(e.text[from:i]))
+				width = styled.Width(e.displayText(e.text[from:i]))
 			} else {
 				out = append(out, row{from, i})
 				from, width = i, 0
@@ -44,24 +44,24 @@ func (e *Editor) rows(columns int) []row {
 	return append(out, row{from, len(e.text)})
 }
 
-// cell is the size and the width of the character at a place.
+// cell returns the size in bytes and the width in columns of the character at i.
 func (e *Editor) cell(i int) (size, width int) {
 	c, w := ansi.FirstGraphemeCluster(e.text[i:], ansi.GraphemeWidth)
-	if shown := e.shown(c); shown != c {
+	if shown := e.displayText(c); shown != c {
 		return len(c), styled.Width(shown)
 	}
 	return len(c), w
 }
 
-// shown is a part of the text as it is shown.
-func (e *Editor) shown(text string) string {
-	if strings.IndexFunc(text, isPasted) < 0 {
+// displayText returns a part of the text as it is shown.
+func (e *Editor) displayText(text string) string {
+	if strings.IndexFunc(text, isPlaceholder) < 0 {
 		return plain.Line(strings.ReplaceAll(text, "\t", "    "))
 	}
 	var b strings.Builder
 	for _, r := range text {
-		if isPasted(r) && int(r-firstPasted) < len(e.pasted) {
-			b.WriteString("[" + e.pasted[r-firstPasted].Name + "]")
+		if p := e.paste(r); p != nil {
+			b.WriteString("[" + p.Name + "]")
 		} else {
 			b.WriteRune(r)
 		}
@@ -69,15 +69,15 @@ func (e *Editor) shown(text string) string {
 	return plain.Line(strings.ReplaceAll(b.String(), "\t", "    "))
 }
 
-// Shown is the text in rows of that many columns, at most that many of them
-// around the caret, and where the caret is.
-func (e *Editor) Shown(columns, most int) (lines []styled.Line, caretRow, caretColumn int) {
+// Render returns the text in rows of that many columns, at most most of them around the
+// caret, and the caret's place in them.
+func (e *Editor) Render(columns, most int) (lines []styled.Line, caretRow, caretColumn int) {
 	rows := e.rows(columns)
 	at := e.rowOf(rows)
 	for _, r := range rows {
-		lines = append(lines, e.lookAt(r))
+		lines = append(lines, e.renderRow(r))
 	}
-	caretColumn = min(styled.Width(e.shown(e.text[rows[at].from:e.caret])), columns)
+	caretColumn = min(styled.Width(e.displayText(e.text[rows[at].from:e.caret])), columns)
 	if len(lines) > most {
 		first := min(max(0, at-most+1), len(lines)-most)
 		lines, at = lines[first:first+most], at-first
@@ -85,44 +85,43 @@ func (e *Editor) Shown(columns, most int) (lines []styled.Line, caretRow, caretC
 	return lines, at, caretColumn
 }
 
-// lookAt is how a row looks: what is selected of it is reversed, an end of a line
-// as a blank.
-func (e *Editor) lookAt(r row) styled.Line {
-	from, to := max(r.from, e.selected.from), min(r.to, e.selected.to)
-	if from > to || e.selected.from == e.selected.to {
-		return e.look(e.text[r.from:r.to])
+// renderRow renders a row with the selection in reverse video, also that of a line's end.
+func (e *Editor) renderRow(r row) styled.Line {
+	from, to := max(r.from, e.selectedRange.from), min(r.to, e.selectedRange.to)
+	if from > to || e.selectedRange.from == e.selectedRange.to {
+		return e.renderText(e.text[r.from:r.to])
 	}
-	marked := e.look(e.text[from:to])
-	if to == r.to && e.selected.to > r.to && e.ends(r.to) {
+	marked := e.renderText(e.text[from:to])
+	if to == r.to && e.selectedRange.to > r.to && e.ends(r.to) {
 		marked = marked.Add(styled.Text, " ")
 	}
 	for i := range marked {
 		marked[i].Attr |= styled.Reverse
 	}
-	out := append(e.look(e.text[r.from:from]), marked...)
-	return append(out, e.look(e.text[to:r.to])...)
+	out := append(e.renderText(e.text[r.from:from]), marked...)
+	return append(out, e.renderText(e.text[to:r.to])...)
 }
 
-func (e *Editor) look(text string) styled.Line {
+func (e *Editor) renderText(text string) styled.Line {
 	var out styled.Line
 	for text != "" {
-		i := strings.IndexFunc(text, isPasted)
+		i := strings.IndexFunc(text, isPlaceholder)
 		switch {
 		case i < 0:
-			return out.Add(styled.Text, e.shown(text))
+			return out.Add(styled.Text, e.displayText(text))
 		case i > 0:
-			out = out.Add(styled.Text, e.shown(text[:i]))
+			out = out.Add(styled.Text, e.displayText(text[:i]))
 			text = text[i:]
 		}
-		n := len(string(firstPasted))
-		out = out.Add(styled.Accent, e.shown(text[:n]))
+		n := len(string(firstPlaceholder))
+		out = out.Add(styled.Accent, e.displayText(text[:n]))
 		text = text[n:]
 	}
 	return out
 }
 
-// rowOf is the row that the caret is in: at the end of one that was broken it is
-// in the next one.
+// rowOf returns the index of the caret's row. Between two rows of a wrapped line it is the
+// second one.
 func (e *Editor) rowOf(rows []row) int {
 	for i := len(rows) - 1; i > 0; i-- {
 		if e.caret >= rows[i].from {
@@ -132,10 +131,10 @@ func (e *Editor) rowOf(rows []row) int {
 	return 0
 }
 
-// Up and Down go by a row, in that many columns, and report false at the ends.
+// Up moves the caret by a row of that many columns, and reports whether there is one.
 func (e *Editor) Up(columns int) bool { return e.vertical(columns, -1) }
 
-// Down is the other way.
+// Down moves the caret by a row of that many columns, and reports whether there is one.
 func (e *Editor) Down(columns int) bool { return e.vertical(columns, 1) }
 
 func (e *Editor) vertical(columns, by int) bool {
@@ -144,9 +143,9 @@ func (e *Editor) vertical(columns, by int) bool {
 	if at+by < 0 || at+by >= len(rows) {
 		return false
 	}
-	goal := e.goal
+	goal := e.goalColumn
 	if goal < 0 {
-		goal = styled.Width(e.shown(e.text[rows[at].from:e.caret]))
+		goal = styled.Width(e.displayText(e.text[rows[at].from:e.caret]))
 	}
 	r := rows[at+by]
 	to, width := r.from, 0
@@ -161,6 +160,6 @@ func (e *Editor) vertical(columns, by int) bool {
 		to = e.before(to)
 	}
 	e.moved()
-	e.caret, e.goal = to, goal
+	e.caret, e.goalColumn = to, goal
 	return true
 }

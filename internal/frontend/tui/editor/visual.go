@@ -2,24 +2,24 @@ package editor
 
 import "strings"
 
-// This file is vi's visual mode: what is selected, and what commands do to it.
+// This file is vi's visual mode.
 
-// selects reports whether something is selected. Who changes the text otherwise
-// ends that.
-func (m *Modal) selects() bool {
-	if m.visual != "" && (m.of != m.e.text || !m.normal) {
+// hasSelection reports whether something is selected. A change by another part ends visual
+// mode.
+func (m *Modal) hasSelection() bool {
+	if m.visual != "" && (m.visualText != m.e.text || !m.normal) {
 		m.visual = ""
 	}
 	return m.visual != ""
 }
 
-// selecting begins or ends the mode of a key, or goes over to it.
-func (m *Modal) selecting(c command) bool {
+// toggleVisual starts or ends the visual mode of a key (v or V), or switches to it.
+func (m *Modal) toggleVisual(c command) bool {
 	switch {
 	case m.visual == c.name:
 		m.visual = ""
 	case m.visual == "":
-		m.anchor, m.of = m.e.caret, m.e.text
+		m.anchor, m.visualText = m.e.caret, m.e.text
 		fallthrough
 	default:
 		m.visual = c.name
@@ -37,21 +37,21 @@ func (m *Modal) selection() (from, to int) {
 	return from, e.after(to)
 }
 
-// selected does a command of visual mode.
-func (m *Modal) selected(c command, columns int) {
+// runVisual runs a command of visual mode.
+func (m *Modal) runVisual(c command, columns int) {
 	switch a := selectedActions[c.name]; {
 	case c.op != "":
 		m.operate(c.op, c, false)
 	case len(c.name) > 1 && (c.name[0] == 'i' || c.name[0] == 'a'):
-		m.selectsObject(c)
+		m.selectObject(c)
 	case a.do != nil:
 		a.do(m, c)
 	default:
-		m.moves(c, columns)
+		m.moveCaret(c, columns)
 	}
 }
 
-func (m *Modal) selectsObject(c command) {
+func (m *Modal) selectObject(c command) {
 	e := m.e
 	of, ok := objects[c.name[1:]](e, min(m.anchor, e.caret), max(m.anchor, e.caret), c.times(), c.name[0] == 'a')
 	if !ok || of.reach == exclusive && of.from >= of.to {
@@ -67,7 +67,8 @@ func (m *Modal) selectsObject(c command) {
 	}
 }
 
-// operate does an operator on what is selected; . does it to as much text.
+// operate applies an operator to the selection, or lines: to its lines. Then . applies it
+// to as much text from the caret on.
 func (m *Modal) operate(op string, c command, lines bool) {
 	e := m.e
 	from, to := m.selection()
@@ -77,21 +78,21 @@ func (m *Modal) operate(op string, c command, lines bool) {
 		over.lines = 1 + strings.Count(e.text[min(m.anchor, e.caret):max(m.anchor, e.caret)], "\n")
 	}
 	for rest := text[strings.LastIndexByte(text, '\n')+1:]; rest != ""; over.chars++ {
-		rest = rest[next(rest):]
+		rest = rest[clusterLen(rest):]
 	}
 	m.visual, e.caret = "", from
 	c.op, c.name, c.over = op, "", over
 	if op == "y" {
-		m.does(c)
+		m.execute(c)
 		return
 	}
-	m.changed(c)
+	m.runChange(c)
 }
 
-// part is as much text from the caret on.
-func (m *Modal) repeated(over region) part {
+// samePart returns the part of a region's size that begins at the caret.
+func (m *Modal) samePart(over region) part {
 	e := m.e
-	p := part{from: e.caret, to: e.caret, at: e.caret, lines: over.whole}
+	p := part{from: e.caret, to: e.caret, caret: e.caret, lines: over.whole}
 	for n := over.lines; n > 1 && e.endOf(p.to) < len(e.text); n-- {
 		p.to = e.endOf(p.to) + 1
 	}
@@ -103,7 +104,8 @@ func (m *Modal) repeated(over region) part {
 	return p
 }
 
-// selectedOperators are those that are other commands where nothing is selected.
+// selectedOperators are those operators of visual mode whose keys are actions in normal
+// mode.
 var selectedOperators = map[string]func(*Modal, part, command){
 	"J": func(m *Modal, p part, _ command) {
 		m.join(max(2, 1+strings.Count(m.e.text[p.from:p.to], "\n")))
@@ -112,44 +114,44 @@ var selectedOperators = map[string]func(*Modal, part, command){
 		e := m.e
 		from, to := p.from, p.to
 		if p.lines {
-			from, to = e.whole(p)
+			from, to = e.wholeLines(p)
 		}
 		var b strings.Builder
 		for at := from; at < to; at = e.after(at) {
 			if e.text[at] == '\n' {
 				b.WriteByte('\n')
 			} else {
-				b.WriteString(own(c.arg))
+				b.WriteString(sanitize(c.arg))
 			}
 		}
-		e.change()
+		e.beforeChange()
 		e.text = e.text[:from] + b.String() + e.text[to:]
 		e.caret = from
 	},
-	"p": (*Modal).putsOver, "P": (*Modal).putsOver,
+	"p": (*Modal).putOver, "P": (*Modal).putOver,
 }
 
-// putsOver puts a register in place of a part, which p, and not P, keeps.
-func (m *Modal) putsOver(p part, c command) {
+// putOver replaces a part by a register. p, and not P, then keeps the part in the register.
+func (m *Modal) putOver(p part, c command) {
 	e := m.e
-	r, ok := m.kept(c.register)
+	r, ok := m.getRegister(c.register)
 	if !ok {
 		return
 	}
 	from, to := p.from, p.to
 	if p.lines {
-		from, to = e.whole(p)
+		from, to = e.wholeLines(p)
 	}
-	gone, text := e.text[from:to], strings.Repeat(r.text, min(c.times(), max(1, maxGrown/max(1, len(r.text)))))
+	gone, text := e.text[from:to], strings.Repeat(r.text, min(c.times(), max(1, maxReplay/max(1, len(r.text)))))
 	switch {
 	case p.lines:
 		text = strings.TrimSuffix(text, "\n")
 	case r.lines:
 		text = "\n" + text
 	}
-	e.change()
+	e.beforeChange()
 	if e.text = e.text[:from] + text + e.text[to:]; c.op == "p" {
-		m.keep(gone, p.lines, command{}, false)
+		m.setRegister(gone, p.lines, command{}, false)
 	}
 	switch {
 	case r.lines && !p.lines:

@@ -6,13 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// The parts of a text that movements know. Characters are those that a person
-// sees: a letter with its accents is one. The end of a line is a place of its
-// own, and a blank.
+// This file has the parts of a text that vi's motions know. A character is a grapheme
+// cluster. The end of a line counts as a blank character.
 
-// class is the kind of the first character: 0 a blank, 1 another, 2 of a word.
-// Scripts that put no blanks between words have kinds of their own, and so has
-// each long paste.
+// class returns the class of the first character: 0 blank, 1 punctuation, 2 part of a word.
+// Scripts without blanks between words have classes of their own, and so have placeholders.
 func class(text string) int {
 	r, _ := utf8.DecodeRuneInString(text)
 	switch {
@@ -26,15 +24,15 @@ func class(text string) int {
 		return 5
 	case unicode.Is(unicode.Hangul, r):
 		return 6
-	case wordly(r):
+	case isWordRune(r):
 		return 2
-	case isPasted(r):
+	case isPlaceholder(r):
 		return int(r)
 	}
 	return 1
 }
 
-// kind returns the class of the character at a place; with big, everything but blanks
+// kind returns the class of the character at a position; with big, everything but blanks
 // is one class.
 func (e *Editor) kind(at int, big bool) int {
 	c := class(e.text[at:])
@@ -53,23 +51,23 @@ func (e *Editor) endOf(at int) int {
 	return len(e.text)
 }
 
-// ends reports whether a line ends at a place.
+// ends reports whether a line ends at a position.
 func (e *Editor) ends(at int) bool { return at == len(e.text) || e.text[at] == '\n' }
 
-// emptyLine reports whether there is nothing in the line of a place.
+// emptyLine reports whether the line of a position is empty.
 func (e *Editor) emptyLine(at int) bool { return e.ends(at) && at == e.startOf(at) }
 
-// textStart is the first character of the line at start that is not a blank.
+// textStart returns the first position from start on that is not a blank.
 func (e *Editor) textStart(start int) int {
 	end := e.endOf(start)
 	return start + len(e.text[start:end]) - len(strings.TrimLeft(e.text[start:end], " \t"))
 }
 
 // after returns the start of the next character.
-func (e *Editor) after(at int) int { return at + next(e.text[at:]) }
+func (e *Editor) after(at int) int { return at + clusterLen(e.text[at:]) }
 
-// onCharacter returns the start of the character at a place: an accent after a blank or
-// a bracket belongs to it.
+// onCharacter returns the start of the character at a position: a combining accent belongs
+// to the character before it.
 func (e *Editor) onCharacter(at int) int {
 	if at >= len(e.text) || at > 0 && plainByte(e.text[at-1]) && plainByte(e.text[at]) {
 		return min(at, len(e.text))
@@ -84,7 +82,7 @@ func (e *Editor) onCharacter(at int) int {
 	return start
 }
 
-// right returns the place after a character, in its line.
+// right returns the position after a character, within its line.
 func (e *Editor) right(at int) int {
 	if e.ends(at) {
 		return at
@@ -111,8 +109,8 @@ func (e *Editor) back(at int) int {
 	return at
 }
 
-// nextWord is where the next word begins. An empty line is a word. within: it
-// does not leave the line.
+// nextWord returns where the next word begins. An empty line is a word. within: at most
+// the end of the line.
 func (e *Editor) nextWord(at int, big, within bool) int {
 	c := e.kind(at, big)
 	if at >= e.last() {
@@ -137,7 +135,7 @@ func (e *Editor) nextWord(at int, big, within bool) int {
 	return at
 }
 
-// last is where the last character of the text begins.
+// last returns where the last character of the text begins.
 func (e *Editor) last() int {
 	if n := len(e.text); n > 0 && e.text[n-1] != '\n' {
 		return e.before(n)
@@ -145,9 +143,9 @@ func (e *Editor) last() int {
 	return len(e.text)
 }
 
-// wordEnd is the last character of this word or, there, of the next one; ok is
-// false where there is none. stay: also there of this one. empty: an empty line is
-// a word.
+// wordEnd returns the last character of the word at a position; if that is the position
+// itself, of the next word, unless stay is set. ok is false if there is none. empty: an
+// empty line is a word.
 func (e *Editor) wordEnd(at int, big, stay, empty bool) (end int, ok bool) {
 	if at == len(e.text) {
 		return at, false
@@ -175,7 +173,8 @@ func (e *Editor) wordEnd(at int, big, stay, empty bool) (end int, ok bool) {
 	return e.before(at), true
 }
 
-// lastWord is where this word or, there, the one before it begins.
+// lastWord returns where the word before a position begins: the position's own word, unless
+// that begins there.
 func (e *Editor) lastWord(at int, big bool) int {
 	if at == 0 {
 		return 0
@@ -190,7 +189,7 @@ func (e *Editor) lastWord(at int, big bool) int {
 	return e.runStart(at, big)
 }
 
-// lastEnd is the last character of the word before this one.
+// lastEnd returns the last character of the previous word.
 func (e *Editor) lastEnd(at int, big bool) int {
 	if at == 0 {
 		return 0
@@ -206,8 +205,7 @@ func (e *Editor) lastEnd(at int, big bool) int {
 	return at
 }
 
-// runStart is the first of the characters of one kind, in one line, that a
-// character is of.
+// runStart returns the start of the run of characters of the same kind, within the line.
 func (e *Editor) runStart(at int, big bool) int {
 	c := e.kind(at, big)
 	for start := e.startOf(at); at > start; {

@@ -1,9 +1,9 @@
 // Package keys decodes the bytes that a terminal sends: keys, pastes, changes of the focus,
 // and the terminal's answers about itself.
 //
-// It promises that no byte of a paste is taken for a key, that a paste of any
-// size costs no more than reading it, and that a key that begins as a longer
-// sequence waits for it no longer than a person notices.
+// It promises that no byte of a paste is taken for a key, that a paste of any size is read
+// in linear time, and that a key such as Esc, with which longer sequences begin, waits at
+// most 50 ms.
 package keys
 
 import (
@@ -23,10 +23,10 @@ type Press struct {
 	Text string // what it types, "" for a key that types nothing
 }
 
-// Paste is what was pasted.
+// Paste is a pasted text.
 type Paste struct{ Text string }
 
-// Focus tells whether the terminal's window is looked at.
+// Focus: the terminal's window got or lost the focus.
 type Focus struct{ In bool }
 
 // Mode is the terminal's answer about one of its modes.
@@ -38,19 +38,19 @@ type Mode struct {
 // Background is the terminal's answer about its colour.
 type Background struct{ Dark bool }
 
-// Enhanced is sent if the terminal supports kitty's keyboard protocol.
-type Enhanced struct{}
+// KittyKeyboard: the terminal supports kitty's keyboard protocol.
+type KittyKeyboard struct{}
 
-// Answered is the terminal's answer to the last request, which every terminal answers:
-// an earlier request without an answer stays without one.
-type Answered struct{}
+// DeviceAttributes is the answer to a request that every terminal answers. An earlier
+// request without an answer until then will not get one.
+type DeviceAttributes struct{}
 
-// patience is how long the rest of a sequence may take.
-const patience = 50 * time.Millisecond
+// sequenceTimeout is how long the rest of an unfinished sequence is waited for.
+const sequenceTimeout = 50 * time.Millisecond
 
 const pasteBegins, pasteEnds = "\x1b[200~", "\x1b[201~"
 
-// Read sends what comes from a terminal until it ends or ctx does.
+// Read decodes r and sends the events, until r or ctx ends.
 func Read(ctx context.Context, r io.Reader, events chan<- any) error {
 	pieces, failed := make(chan []byte), make(chan error, 1)
 	go func() {
@@ -80,8 +80,8 @@ func Read(ctx context.Context, r io.Reader, events chan<- any) error {
 		case p := <-pieces:
 			out = s.add(p)
 			wait.Stop()
-			if s.waits() {
-				wait.Reset(patience)
+			if s.incomplete() {
+				wait.Reset(sequenceTimeout)
 			}
 		case <-wait.C:
 			out = s.expire()
@@ -100,7 +100,7 @@ func Read(ctx context.Context, r io.Reader, events chan<- any) error {
 	}
 }
 
-// scanner cuts bytes into events.
+// scanner splits bytes into events.
 type scanner struct {
 	decoder uv.EventDecoder
 	buf     []byte
@@ -108,7 +108,7 @@ type scanner struct {
 	paste   bytes.Buffer
 }
 
-func (s *scanner) waits() bool { return len(s.buf) > 0 && !s.pasting }
+func (s *scanner) incomplete() bool { return len(s.buf) > 0 && !s.pasting }
 
 func (s *scanner) add(p []byte) (out []any) {
 	s.buf = append(s.buf, p...)
@@ -142,7 +142,7 @@ func (s *scanner) scan(expired bool) (out []any) {
 			s.buf, s.pasting = s.buf[len(pasteBegins):], true
 			continue
 		}
-		size := whole(s.buf)
+		size := sequenceLen(s.buf)
 		if size == 0 {
 			if !expired {
 				return out
@@ -151,13 +151,13 @@ func (s *scanner) scan(expired bool) (out []any) {
 		}
 		n, e := s.decoder.Decode(s.buf[:size])
 		s.buf = s.buf[max(1, n):]
-		out = append(out, events(e)...)
+		out = append(out, convert(e)...)
 	}
 	return out
 }
 
-// whole is the size of what comes first, 0 where it is not all there.
-func whole(b []byte) int {
+// sequenceLen returns the length of the first key or sequence, 0 if it is not complete.
+func sequenceLen(b []byte) int {
 	if b[0] != 0x1b {
 		if !utf8.FullRune(b) {
 			return 0
@@ -205,16 +205,16 @@ func whole(b []byte) int {
 	return 1 + n
 }
 
-func events(e uv.Event) []any {
+func convert(e uv.Event) []any {
 	switch e := e.(type) {
 	case uv.MultiEvent:
 		var out []any
 		for _, m := range e {
-			out = append(out, events(m)...)
+			out = append(out, convert(m)...)
 		}
 		return out
 	case uv.KeyPressEvent:
-		return []any{press(uv.Key(e))}
+		return []any{keyPress(uv.Key(e))}
 	case uv.FocusEvent:
 		return []any{Focus{true}}
 	case uv.BlurEvent:
@@ -224,15 +224,15 @@ func events(e uv.Event) []any {
 	case uv.BackgroundColorEvent:
 		return []any{Background{e.IsDark()}}
 	case uv.KeyboardEnhancementsEvent:
-		return []any{Enhanced{}}
+		return []any{KittyKeyboard{}}
 	case uv.PrimaryDeviceAttributesEvent:
-		return []any{Answered{}}
+		return []any{DeviceAttributes{}}
 	}
 	return nil
 }
 
-// press names a key.
-func press(k uv.Key) Press {
+// keyPress returns a key by its name.
+func keyPress(k uv.Key) Press {
 	text := k.Text
 	if k.Mod&^(uv.ModShift|uv.ModCapsLock|uv.ModNumLock|uv.ModScrollLock) != 0 {
 		text = ""

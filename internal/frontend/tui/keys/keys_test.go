@@ -32,7 +32,7 @@ func TestKeys(t *testing.T) {
 		"\x1b[?2026;2$y\x1b[?2027;0$y":      {Mode{2026, true}, Mode{2027, false}},
 		"\x1b]11;rgb:ffff/ffff/ffff\x1b\\":  {Background{false}},
 		"\x1b]11;rgb:0000/0000/0000\a":      {Background{true}},
-		"\x1b[?1u\x1b[?62;22c":              {Enhanced{}, Answered{}},
+		"\x1b[?1u\x1b[?62;22c":              {KittyKeyboard{}, DeviceAttributes{}},
 		"\x1b[200~a\x1b[Ab\r\n\x03\x1b[201~x": {
 			Paste{"a\x1b[Ab\r\n\x03"}, text("x"),
 		},
@@ -101,7 +101,7 @@ func FuzzScan(f *testing.F) {
 			in = in[n:]
 		}
 		s.expire()
-		if s.waits() {
+		if s.incomplete() {
 			t.Errorf("%q is left", s.buf)
 		}
 	})

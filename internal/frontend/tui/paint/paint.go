@@ -30,39 +30,39 @@ type Caret struct {
 
 // Sized is a writer to a terminal whose width may change at any moment.
 type Sized interface {
-	// WriteFor writes what was made for a terminal of that width, and returns the
-	// width that the terminal has. If it is another one, nothing is written.
+	// WriteFor writes a frame that was made for a terminal of that width, and returns the
+	// terminal's width. If it is another one, nothing is written.
 	WriteFor(width int, p []byte) (now int, err error)
 }
 
 // Painter writes frames.
 type Painter struct {
-	// Sync: the terminal takes synchronized frames (mode 2026).
+	// Sync: the terminal supports synchronized output (mode 2026).
 	Sync bool
 	// Reflows: when the terminal gets narrower, it wraps the rows that no longer
 	// fit, as nearly all do. xterm and the console cut them.
 	Reflows bool
 
-	w      io.Writer
-	err    error
-	width  int
-	rows   []string // of the live area, as they stand
-	caret  Caret
-	moved  bool // the window changed its size: the rows stand elsewhere
-	above  int  // then: how many rows there are above the cursor's
-	modal  []string
-	inside bool // the alternate screen is shown
-	late   []string
+	w         io.Writer
+	err       error
+	width     int
+	rows      []string // of the live area, as they were written
+	caret     Caret
+	resized   bool // since the last frame: the rows are elsewhere
+	rowsAbove int  // then: the rows of the live area above the cursor's
+	modalRows []string
+	modalOpen bool // the alternate screen is shown
+	deferred  []string
 
-	b bytes.Buffer
-	y int // the row of the cursor while a frame is made
+	buf       bytes.Buffer
+	cursorRow int // the row of the cursor while a frame is made
 }
 
 // New makes a Painter for a terminal of that width whose cursor is at the
 // beginning of a row.
 func New(w io.Writer, width int) *Painter { return &Painter{w: w, width: max(1, width), Reflows: true} }
 
-// Err is the first error of the terminal's.
+// Err returns the first error of a write.
 func (p *Painter) Err() error { return p.err }
 
 // Resize sets the window's width, after it changed.
@@ -72,40 +72,41 @@ func (p *Painter) Resize(width int) {
 		return
 	}
 	p.width = width
-	p.moved, p.above = true, p.caret.Row
-	p.modal = nil
+	p.resized, p.rowsAbove = true, p.caret.Row
+	p.modalRows = nil
 	if !p.Reflows {
 		return
 	}
-	if at := min(p.caret.Column, p.columns(p.caret.Row)); at > 0 {
-		p.above = (at - 1) / width // after the last character of a row it stays right of it
-		if at < p.columns(p.caret.Row) {
-			p.above = at / width
+	if at := min(p.caret.Column, p.rowWidth(p.caret.Row)); at > 0 {
+		p.rowsAbove = (at - 1) / width // after the last character of a row it stays right of it
+		if at < p.rowWidth(p.caret.Row) {
+			p.rowsAbove = at / width
 		}
 	} else {
-		p.above = 0
+		p.rowsAbove = 0
 	}
 	for _, r := range p.rows[:min(p.caret.Row, len(p.rows))] {
-		p.above += max(1, (ansi.StringWidth(r)+width-1)/width)
+		p.rowsAbove += max(1, (ansi.StringWidth(r)+width-1)/width)
 	}
 }
 
-func (p *Painter) columns(row int) int {
+func (p *Painter) rowWidth(row int) int {
 	if row >= len(p.rows) {
 		return 0
 	}
 	return ansi.StringWidth(p.rows[row])
 }
 
-// Frame writes finished lines above the live area, and what changed in it.
+// Frame writes finished lines above the live area, and what changed in the live area.
+// While a modal view is shown, it keeps the finished lines until then.
 func (p *Painter) Frame(done, live []string, caret Caret) {
-	if p.inside {
-		p.late = append(p.late, done...)
+	if p.modalOpen {
+		p.deferred = append(p.deferred, done...)
 		return
 	}
-	if len(p.late) > 0 {
-		done = append(p.late, done...)
-		p.late = nil
+	if len(p.deferred) > 0 {
+		done = append(p.deferred, done...)
+		p.deferred = nil
 	}
 	for range retries {
 		if p.frame(done, live, caret, false) {
@@ -115,38 +116,37 @@ func (p *Painter) Frame(done, live []string, caret Caret) {
 	p.frame(done, live, caret, true)
 }
 
-// retries is how often a frame is made for a window whose width is changing.
+// retries is how often a frame is made again for a window whose width changes.
 const retries = 5
 
-// frame makes a frame and writes it, unless the window has another width; anyway
-// writes it in any case.
+// frame makes a frame and writes it. It reports false if the window has another width and
+// nothing was written; anyway writes even then.
 func (p *Painter) frame(done, live []string, caret Caret, anyway bool) bool {
-	p.b.Reset()
-	p.y = p.caret.Row
+	p.buf.Reset()
+	p.cursorRow = p.caret.Row
 	old, live := p.rows, p.cut(live)
-	if p.moved {
-		p.up(p.above)
-		p.b.WriteString("\r\x1b[J")
-		old, p.y = nil, 0
+	if p.resized {
+		p.moveUp(p.rowsAbove)
+		p.buf.WriteString("\r\x1b[J")
+		old, p.cursorRow = nil, 0
 	}
 	p.draw(old, done, live)
-	p.place(len(done), caret)
+	p.placeCaret(len(done), caret)
 	if now := p.flush(caret, anyway); now != p.width {
 		p.Resize(now)
 		return false
 	}
-	p.moved = false
+	p.resized = false
 	p.rows = append(p.rows[:0:0], live...)
 	return true
 }
 
-// cut returns rows that fit: those of a frame that was made for a wider window
-// are cut until the next one.
+// cut cuts rows that were made for a wider window.
 func (p *Painter) cut(rows []string) []string {
 	out := rows
 	for i, r := range rows {
-		if p.uncertain(r) && ansi.StringWidth(r) > p.width {
-			if &out[0] == &rows[0] { // they are the caller's
+		if p.mayOverflow(r) && ansi.StringWidth(r) > p.width {
+			if &out[0] == &rows[0] { // the caller's rows stay
 				out = append([]string(nil), rows...)
 			}
 			out[i] = ansi.Truncate(r, p.width, "")
@@ -155,65 +155,65 @@ func (p *Painter) cut(rows []string) []string {
 	return out
 }
 
-// draw writes all rows that are not there yet.
+// draw writes the rows that differ from old.
 func (p *Painter) draw(old, done, live []string) {
 	gone, bare := false, false // the old rows were erased; rows are cut at the margin
 	for i := range len(done) + len(live) {
-		ours := i >= len(done) // it must take one row, however wide the terminal finds it
+		ours := i >= len(done) // it must take one row
 		row := ""
 		if ours {
 			row = live[i-len(done)]
 		} else {
 			row = done[i]
 		}
-		wraps := !ours && p.uncertain(row)
+		wraps := !ours && p.mayOverflow(row)
 		if !gone && i < len(old) && !wraps && row == old[i] {
 			continue
 		}
-		if ours && !bare && p.uncertain(row) {
+		if ours && !bare && p.mayOverflow(row) {
 			bare = true
-			p.b.WriteString("\x1b[?7l")
+			p.buf.WriteString("\x1b[?7l")
 		}
 		switch {
 		case !gone && i < len(old) && !wraps:
-			p.to(i)
-			p.over(old[i], row)
+			p.moveTo(i)
+			p.overwrite(old[i], row)
 			continue
 		case !gone && i < len(old):
-			p.to(i)
-			p.b.WriteString("\x1b[J")
+			p.moveTo(i)
+			p.buf.WriteString("\x1b[J")
 		case !gone && i > 0:
-			p.to(i - 1)
+			p.moveTo(i - 1)
 			fallthrough
 		case gone:
-			p.b.WriteString("\r\n")
-			p.y++
+			p.buf.WriteString("\r\n")
+			p.cursorRow++
 		}
 		gone = true
-		p.b.WriteString(row)
+		p.buf.WriteString(row)
 	}
 	if n := len(done) + len(live); !gone && n < len(old) {
-		p.to(n)
-		p.b.WriteString("\x1b[J")
+		p.moveTo(n)
+		p.buf.WriteString("\x1b[J")
 	}
 	if bare {
-		p.b.WriteString("\x1b[?7h")
+		p.buf.WriteString("\x1b[?7h")
 	}
 }
 
-// uncertain reports whether a row may take more columns than there are.
-func (p *Painter) uncertain(row string) bool {
+// mayOverflow reports whether a row may be wider than the terminal.
+func (p *Painter) mayOverflow(row string) bool {
 	most := 0
 	for i := 0; i < len(row) && most <= p.width; i++ {
 		switch c := row[i]; {
-		case c == 0x1b: // a colour takes no column, nor does a link
+		case c == 0x1b: // colours and links have no width
 			end := strings.IndexByte(row[i:], 'm')
 			if strings.HasPrefix(row[i:], "\x1b]") {
 				end = strings.Index(row[i:], "\x1b\\") + 1
 			}
 			i += max(end, 0)
 		case c >= 0x80:
-			most += 2 // for each byte: surely enough
+			most += 2 // for each byte: an upper bound
 		default:
 			most++
 		}
@@ -221,21 +221,21 @@ func (p *Painter) uncertain(row string) bool {
 	return most > p.width
 }
 
-// over writes a row over another one: only the part after their common beginning.
-func (p *Painter) over(old, row string) {
-	at := common(old, row)
+// overwrite writes row over old: only the part after their common beginning.
+func (p *Painter) overwrite(old, row string) {
+	at := commonColumns(old, row)
 	if at > 0 {
-		fmt.Fprintf(&p.b, "\x1b[%dC", at)
+		fmt.Fprintf(&p.buf, "\x1b[%dC", at)
 	}
-	p.b.WriteString(row[at:])
+	p.buf.WriteString(row[at:])
 	if n := ansi.StringWidth(row); n < ansi.StringWidth(old) && n < p.width {
-		p.b.WriteString("\x1b[K")
+		p.buf.WriteString("\x1b[K")
 	}
 }
 
-// common is how many columns two rows share at the beginning that need not be
-// written: plain ASCII, before anything that belongs to the character before it.
-func common(a, b string) int {
+// commonColumns returns how many columns at the beginning of two rows are the same. It
+// counts only ASCII, and not a character that a combining one may follow.
+func commonColumns(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] && a[n] >= ' ' && a[n] < 0x7f {
 		n++
@@ -246,30 +246,30 @@ func common(a, b string) int {
 	return n
 }
 
-// to goes to the beginning of a row.
-func (p *Painter) to(row int) {
-	p.up(p.y - row)
-	if row > p.y {
-		fmt.Fprintf(&p.b, "\x1b[%dB", row-p.y)
+// moveTo moves the cursor to the beginning of a row.
+func (p *Painter) moveTo(row int) {
+	p.moveUp(p.cursorRow - row)
+	if row > p.cursorRow {
+		fmt.Fprintf(&p.buf, "\x1b[%dB", row-p.cursorRow)
 	}
-	p.b.WriteByte('\r')
-	p.y = row
+	p.buf.WriteByte('\r')
+	p.cursorRow = row
 }
 
-func (p *Painter) up(n int) {
+func (p *Painter) moveUp(n int) {
 	if n > 0 {
-		fmt.Fprintf(&p.b, "\x1b[%dA", n)
+		fmt.Fprintf(&p.buf, "\x1b[%dA", n)
 	}
 }
 
-// place puts the cursor where it belongs.
-func (p *Painter) place(row int, c Caret) {
-	if p.b.Len() == 0 && row+c.Row == p.caret.Row && c.Column == p.caret.Column {
+// placeCaret moves the cursor to c in the live area, which begins at row.
+func (p *Painter) placeCaret(row int, c Caret) {
+	if p.buf.Len() == 0 && row+c.Row == p.caret.Row && c.Column == p.caret.Column {
 		return
 	}
-	p.to(row + c.Row)
+	p.moveTo(row + c.Row)
 	if c.Column > 0 {
-		fmt.Fprintf(&p.b, "\x1b[%dC", min(c.Column, p.width-1))
+		fmt.Fprintf(&p.buf, "\x1b[%dC", min(c.Column, p.width-1))
 	}
 }
 
@@ -278,21 +278,21 @@ func (p *Painter) place(row int, c Caret) {
 func (p *Painter) flush(c Caret, anyway bool) (now int) {
 	was := p.caret.Hidden
 	before, after := "", ""
-	if p.b.Len() > 0 || c.Hidden != was {
+	if p.buf.Len() > 0 || c.Hidden != was {
 		switch {
 		case p.Sync:
 			before, after = "\x1b[?2026h", "\x1b[?2026l"
 		case !was:
-			before = "\x1b[?25l" // it is not seen to run about
+			before = "\x1b[?25l" // hides the cursor's movements
 			was = true
 		}
 		if c.Hidden != was {
 			after = map[bool]string{true: "\x1b[?25l", false: "\x1b[?25h"}[c.Hidden] + after
 		}
-		text := before + p.b.String() + after
+		text := before + p.buf.String() + after
 		if sized, ok := p.w.(Sized); ok && !anyway {
 			now, err := sized.WriteFor(p.width, []byte(text))
-			if p.failed(err); err == nil && max(1, now) != p.width {
+			if p.setErr(err); err == nil && max(1, now) != p.width {
 				return max(1, now)
 			}
 		} else {
@@ -305,62 +305,61 @@ func (p *Painter) flush(c Caret, anyway bool) (now int) {
 
 func (p *Painter) write(text string) {
 	_, err := io.WriteString(p.w, text)
-	p.failed(err)
+	p.setErr(err)
 }
 
-func (p *Painter) failed(err error) {
+func (p *Painter) setErr(err error) {
 	if p.err == nil {
 		p.err = err
 	}
 }
 
-// Alone shows rows on the alternate screen, which is shown until Back. What is
-// finished before Back waits.
-func (p *Painter) Alone(rows []string, caret Caret) {
-	p.b.Reset()
-	if !p.inside {
-		p.inside, p.modal = true, nil
-		p.b.WriteString("\x1b[?1049h")
+// ShowModal shows rows on the alternate screen, until CloseModal.
+func (p *Painter) ShowModal(rows []string, caret Caret) {
+	p.buf.Reset()
+	if !p.modalOpen {
+		p.modalOpen, p.modalRows = true, nil
+		p.buf.WriteString("\x1b[?1049h")
 	}
-	p.b.WriteString("\x1b[?7l")
-	clean := p.b.Len()
-	if p.modal == nil {
-		p.b.WriteString("\x1b[1;1H\x1b[J")
+	p.buf.WriteString("\x1b[?7l")
+	clean := p.buf.Len()
+	if p.modalRows == nil {
+		p.buf.WriteString("\x1b[1;1H\x1b[J")
 	}
 	for i, row := range rows {
-		if p.modal != nil && i < len(p.modal) && p.modal[i] == row {
+		if p.modalRows != nil && i < len(p.modalRows) && p.modalRows[i] == row {
 			continue
 		}
-		fmt.Fprintf(&p.b, "\x1b[%d;1H%s\x1b[K", i+1, row)
+		fmt.Fprintf(&p.buf, "\x1b[%d;1H%s\x1b[K", i+1, row)
 	}
-	if len(rows) < len(p.modal) {
-		fmt.Fprintf(&p.b, "\x1b[%d;1H\x1b[J", len(rows)+1)
+	if len(rows) < len(p.modalRows) {
+		fmt.Fprintf(&p.buf, "\x1b[%d;1H\x1b[J", len(rows)+1)
 	}
-	p.modal = append(make([]string, 0, len(rows)), rows...)
-	if p.b.Len() == clean && !p.caret.Hidden == !caret.Hidden {
+	p.modalRows = append(make([]string, 0, len(rows)), rows...)
+	if p.buf.Len() == clean && !p.caret.Hidden == !caret.Hidden {
 		return
 	}
 	hide := "\x1b[?25h"
 	if caret.Hidden {
 		hide = "\x1b[?25l"
 	}
-	fmt.Fprintf(&p.b, "\x1b[?7h\x1b[%d;%dH%s", caret.Row+1, caret.Column+1, hide)
+	fmt.Fprintf(&p.buf, "\x1b[?7h\x1b[%d;%dH%s", caret.Row+1, caret.Column+1, hide)
 	if p.Sync {
-		p.write("\x1b[?2026h" + p.b.String() + "\x1b[?2026l")
+		p.write("\x1b[?2026h" + p.buf.String() + "\x1b[?2026l")
 		return
 	}
-	p.write(p.b.String())
+	p.write(p.buf.String())
 }
 
-// Back leaves the alternate screen: the live area is where it was.
-func (p *Painter) Back() {
-	if p.inside {
-		p.inside, p.modal = false, nil
+// CloseModal leaves the alternate screen, if it is shown.
+func (p *Painter) CloseModal() {
+	if p.modalOpen {
+		p.modalOpen, p.modalRows = false, nil
 		p.caret.Hidden = false
 		p.write("\x1b[?1049l\x1b[?25h")
 	}
 }
 
-// Forget is for a terminal that somebody else wrote to: the cursor is at the
-// beginning of a row, and nothing of the live area is there.
-func (p *Painter) Forget() { p.rows, p.caret, p.moved = nil, Caret{}, false }
+// Reset must be called after another program wrote to the terminal: the cursor is at the
+// beginning of a row, and the live area is gone.
+func (p *Painter) Reset() { p.rows, p.caret, p.resized = nil, Caret{}, false }

@@ -200,13 +200,13 @@ func TestAlone(t *testing.T) {
 	p := New(term, 40)
 	p.Frame([]string{"done"}, []string{"live", "> x"}, Caret{Row: 1, Column: 3})
 	before := term.Text()
-	p.Alone([]string{"pager", "漢字", "end"}, Caret{Hidden: true})
+	p.ShowModal([]string{"pager", "漢字", "end"}, Caret{Hidden: true})
 	p.Frame([]string{"meanwhile"}, []string{"> x"}, Caret{Column: 3})
-	p.Alone([]string{"pager", "other"}, Caret{Hidden: true})
+	p.ShowModal([]string{"pager", "other"}, Caret{Hidden: true})
 	if got := strings.TrimRight(term.Screen(), "\n"); got != "pager\nother" {
 		t.Errorf("the alternate screen shows\n%s", got)
 	}
-	p.Back()
+	p.CloseModal()
 	if got := term.Text(); got != before {
 		t.Errorf("it left a trace:\n%s", got)
 	}

@@ -33,8 +33,8 @@ func (t *Terminal) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 // Cancel is part of Terminal.
 func (t *Terminal) Cancel() {}
 
-// Again is part of Terminal.
-func (t *Terminal) Again() error { return errors.ErrUnsupported }
+// Resume is part of Terminal.
+func (t *Terminal) Resume() error { return errors.ErrUnsupported }
 
 // Cooked is part of Terminal.
 func (t *Terminal) Cooked() error { return errors.ErrUnsupported }

@@ -30,7 +30,7 @@ type Terminal struct {
 // ErrCancelled is what Read returns after Cancel.
 var ErrCancelled = cancelreader.ErrCanceled
 
-// Open takes the terminal that two files are.
+// Open puts the terminal of two files into raw mode.
 func Open(in, out *os.File) (*Terminal, error) {
 	first, err := unix.IoctlGetTermios(int(in.Fd()), getTermios)
 	if err != nil {
@@ -43,7 +43,7 @@ func Open(in, out *os.File) (*Terminal, error) {
 	return t, t.raw()
 }
 
-// raw has each key come as it is. Nothing that was typed is thrown away.
+// raw turns on raw mode and keeps what was typed before.
 func (t *Terminal) raw() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -61,10 +61,11 @@ func (t *Terminal) cooked() error {
 	return unix.IoctlSetTermios(int(t.in.Fd()), setTermios, &t.first)
 }
 
-// Size is how large the window is.
+// Size returns the window's size in columns and rows.
 func (t *Terminal) Size() (width, height int, err error) { return term.GetSize(int(t.out.Fd())) }
 
-// Resized tells when the window's size may have changed, until ctx ends.
+// Resized returns a channel that receives when the window's size may have changed, until ctx
+// ends.
 func (t *Terminal) Resized(ctx context.Context) <-chan os.Signal {
 	out := make(chan os.Signal, 1)
 	signal.Notify(out, unix.SIGWINCH)
@@ -79,11 +80,11 @@ func (t *Terminal) Read(p []byte) (int, error) {
 	return t.reader.Read(p)
 }
 
-// Cancel ends a Read that waits. Nothing can be read after it until Again.
+// Cancel makes a waiting Read return ErrCancelled. Reads fail until Resume.
 func (t *Terminal) Cancel() { t.reader.Cancel() }
 
-// Again lets the terminal be read again, with each key as it is.
-func (t *Terminal) Again() (err error) {
+// Resume goes back to raw mode after Cancel, and lets the terminal be read again.
+func (t *Terminal) Resume() (err error) {
 	t.reading.Lock() // until the Read that was cancelled is over
 	defer t.reading.Unlock()
 	if err = t.reader.Close(); err == nil {
@@ -95,7 +96,7 @@ func (t *Terminal) Again() (err error) {
 	return t.raw()
 }
 
-// Cooked restores the terminal's state until Again.
+// Cooked restores the terminal's state until Resume.
 func (t *Terminal) Cooked() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
