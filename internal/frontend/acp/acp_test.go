@@ -250,7 +250,7 @@ func TestPermission(t *testing.T) {
 		}{
 			"once":          {object{"outcome": object{"outcome": "selected", "optionId": chat.Yes}}, true},
 			"edits":         {object{"outcome": object{"outcome": "selected", "optionId": chat.AllEdits}}, true},
-			"no":            {object{"outcome": object{"outcome": "selected", "optionId": chat.NoAndPerhaps}}, false},
+			"no":            {object{"outcome": object{"outcome": "selected", "optionId": chat.No}}, false},
 			"cancelled":     {object{"outcome": object{"outcome": "cancelled"}}, false},
 			"unknown":       {object{"outcome": object{"outcome": "selected", "optionId": "allow"}}, false},
 			"shows only":    {object{"outcome": object{"outcome": "selected", "optionId": chat.WholeDiff}}, false},
@@ -295,7 +295,7 @@ func TestSeveralCalls(t *testing.T) {
 	if got := p["toolCall"].(object)["toolCallId"]; got == first {
 		t.Errorf("asked twice about %v", got)
 	}
-	e.choose(id, chat.NoAndPerhaps)
+	e.choose(id, chat.No)
 	e.result(sent)
 	if !e.has("new.txt") || e.has("two.txt") {
 		t.Errorf("new.txt %v, two.txt %v", e.has("new.txt"), e.has("two.txt"))

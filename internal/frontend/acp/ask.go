@@ -82,18 +82,18 @@ func nothingTyped(q chat.Question) string {
 // asks asks the person until the question is answered, about one call after the other.
 func (t *openSession) asks(ctx context.Context, block string, form *chat.Form, calls map[string]callState) {
 	q := form.Question()
-	heard := chat.AsksNext
+	heard := chat.NextCall
 	if len(q.Calls) > 1 {
 		heard = form.Choose(chat.OneByOne, "")
 	}
 	for {
 		switch heard {
-		case chat.ModeNow, chat.ModeAndAll:
+		case chat.ChangeMode, chat.CompleteAndMode:
 			if t.setMode(form.Mode()) != nil { // the mode is pawl's own
 				return
 			}
 		}
-		if heard == chat.Complete || heard == chat.ModeAndAll {
+		if heard == chat.Complete || heard == chat.CompleteAndMode {
 			t.chat.Answer(q.ID, form.Answer())
 			return
 		}
@@ -104,13 +104,13 @@ func (t *openSession) asks(ctx context.Context, block string, form *chat.Form, c
 			return // the question was closed
 		}
 		if err != nil || o.Outcome.Outcome != "selected" {
-			o.Outcome.Option = chat.NoAndPerhaps
+			o.Outcome.Option = chat.No
 		}
 		heard = form.Choose(o.Outcome.Option, "")
-		if heard == chat.NotHeard || heard == chat.ShowsWhole { // not one that was offered
-			heard = form.Choose(chat.NoAndPerhaps, "")
+		if heard == chat.NotAnswer || heard == chat.ShowDiffs { // not one that was offered
+			heard = form.Choose(chat.No, "")
 		}
-		if heard == chat.NotHeard { // a question with options, and none was chosen
+		if heard == chat.NotAnswer { // a question with options, and none was chosen
 			t.chat.Answer(q.ID, chat.Answered{Text: none(q)})
 			return
 		}
@@ -152,7 +152,7 @@ func (t *openSession) asked(block string, form *chat.Form, calls map[string]call
 		}
 	}
 	if len(form.Calls()) == 0 {
-		out.options = append(out.options, object{"optionId": chat.NoAndPerhaps, "name": "None of these", "kind": "reject_once"})
+		out.options = append(out.options, object{"optionId": chat.No, "name": "None of these", "kind": "reject_once"})
 	}
 	return out
 }
@@ -169,7 +169,7 @@ func optionOf(c chat.Choice) object {
 		name, kind = "Allow "+c.Rule+" for this session", "allow_always"
 	case chat.ForAlways:
 		name, kind = "Always allow "+c.Rule, "allow_always"
-	case chat.NoAndPerhaps:
+	case chat.No:
 		name, kind = "No", "reject_once"
 	case chat.WholeDiff, chat.OneByOne:
 		return nil

@@ -60,7 +60,7 @@ func (t *openSession) run() {
 		for _, ch := range changes {
 			t.draw(ch)
 		}
-		if err == nil && t.chat.Resting() {
+		if err == nil && t.chat.Idle() {
 			t.rest()
 		}
 		if err != nil {
@@ -172,7 +172,7 @@ func (t *openSession) prompt(blocks []block, reply answer) {
 	if p.typed {
 		id = t.chat.Enter(p.text)
 	} else {
-		id = t.chat.Prompt(p.text, chat.With{Images: p.images})
+		id = t.chat.Prompt(p.text, chat.Extras{Images: p.images})
 	}
 	in := chat.ReadInput(p.text)
 	command := p.typed && (in.Command != "" || in.Shell || in.Leave)
@@ -325,7 +325,7 @@ func (t *openSession) draw(ch chat.Change) {
 		}
 		return
 	}
-	if ch.Past && !t.replay || ch.Told {
+	if ch.Past && !t.replay || ch.Reported {
 		return
 	}
 	id := ch.Block.ID

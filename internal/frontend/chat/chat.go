@@ -1,6 +1,6 @@
 // Package chat is the conversation that every frontend shows: a timeline of
 // blocks, folded from a session's events. A frontend draws blocks and knows no
-// event; so a session that is resumed, watched or exported looks as it did
+// event, so a session that is resumed, watched or exported looks as it did
 // while it ran (SPEC 18.1).
 //
 // It promises that the same log produces the same blocks, in the same order and
@@ -13,35 +13,32 @@
 // # A frontend for people
 //
 // Conversation is its model and its controller. Begin opens a session. Next
-// returns the changes one after the other, and is the only source of what is
-// drawn: of the session, of slash commands, and of failures. All other methods
-// return at once:
+// returns the changes, and is the only source of what is drawn: of the session,
+// of slash commands, and of failures. All other methods return at once:
 //
-//   - Enter takes what was typed: a prompt (Say), "!command", "/command". While a
-//     turn runs, a prompt is delivered into it before its next request. Queue is
-//     what has not been delivered yet, TakeBack takes an entry of it back; a
-//     Prompt block with that id shows that it has reached the model.
+//   - Enter handles a typed entry: a prompt (Say), "!command", "/command". While a
+//     turn runs, a prompt is delivered into it before its next request. Queue
+//     returns the entries that are not delivered yet, TakeBack takes one back. A
+//     Prompt block with an entry's id shows that it has reached the model.
 //   - Press handles the interrupt key, Interrupt cancels what runs. Waiting entries
 //     are returned as a TakenBack block: they belong in the input.
-//   - Question is what waits for an answer: a call that needs consent, a question
-//     of the model, of pawl itself, or of a slash command. Ask returns its Form:
-//     the possible answers at the moment, with the exact rule that each
-//     allows, and what a key or a typed answer means. Answer sends the whole
-//     answer, SetMode a change of the mode.
-//   - An Editing block that is Added opens a person's editor, and Edited takes the
-//     text. An Act is done as it comes.
-//   - Session is the source of a status line: model, mode, cost, window, phases.
+//   - Question returns the open question: about a call that needs consent, or of
+//     the model, of pawl itself, or of a slash command. Ask returns its Form: the
+//     choices, with the exact rule that each allows, and what a key or a typed
+//     answer means. Answer sends the whole answer, SetMode changes the mode.
+//   - When an Editing block is Added, the frontend opens the person's editor and
+//     passes the text to Edited. It carries out an Act when it comes.
+//   - Session has the facts for a status line: model, mode, cost, window, phases.
 //
-// A frontend draws a Change like this. One that writes once draws a block when
-// it is Finished, and may write the new text (More) as it comes; one with a
-// live area draws there what Open returns. A Past change happened before the
-// session was opened: it is drawn or skipped. A Told change is in the output of
-// a slash command already. The Start block is Added before the Past changes and
-// Finished after them.
+// A frontend that writes each block once draws it when it is Finished, and may
+// write the new text (More) as it comes; one with a live area draws there what
+// Open returns. A Past change happened before the session was opened: it is
+// drawn or skipped. A Reported change is in the output of a slash command
+// already. The Start block is Added before the Past changes and Finished after
+// them.
 //
-// A frontend that must know when everything is done (for a line editor to ask
-// again) calls Resting after each Next; Settled is the same while a question
-// waits.
+// A line editor, which must know when to prompt again, calls Idle after each
+// Next; while a question waits, TurnDone.
 //
 // A frontend without a person uses Follow on an open session, and one that
 // reads a stored log needs only a Timeline.
@@ -114,12 +111,12 @@ type Call struct {
 	Title  string // the tool and its most informative argument
 	// Started: it passed its gates and is running.
 	Started bool
-	// Asks: it asked the person a question, which is a separate block.
-	Asks bool
+	// AsksPerson: it asked the person a question, which is a separate block.
+	AsksPerson bool
 
 	// The following fields are empty while the call is open.
 	Outcome event.Outcome
-	Said    string // its outcome, in a few words
+	Summary string // its outcome, in a few words
 	Command string // of a shell
 	Exit    *int   // nil where there is none
 	Diff    string
@@ -129,11 +126,11 @@ type Call struct {
 
 // Check is one of the project's checks that pawl runs by itself.
 type Check struct {
-	Title  string
-	Said   string // its outcome, in a few words; empty while it is open
-	Exit   *int   // nil: it did not run to its end
-	Output string // the relevant part of a failed one's output
-	Took   time.Duration
+	Title   string
+	Summary string // its outcome, in a few words; empty while it is open
+	Exit    *int   // nil: it did not run to its end
+	Output  string // the relevant part of a failed one's output
+	Took    time.Duration
 }
 
 // Command is a person's own command. While it is open its output comes as
@@ -357,8 +354,8 @@ type Change struct {
 	Missed bool
 	// Past: it happened before the session was opened. Told: the output of a
 	// slash command reports it already. Only of a Conversation.
-	Past, Told bool
-	after      int64 // the event that comes before it
+	Past, Reported bool
+	after          int64 // the event that comes before it
 }
 
 // What happened to a block.

@@ -14,52 +14,52 @@ import (
 
 // command handles a slash command.
 func (c *Conversation) command(text string, in Input) (id string) {
-	if slash.OfServer(in.Command) { // of one that nothing is known of yet, or before the session is open
-		return c.enter(&entry{text: text, idle: true, work: func(ctx context.Context) error {
+	if slash.OfServer(in.Command) { // of a server that is not known yet, or before the session is open
+		return c.enter(&entry{text: text, whenIdle: true, work: func(ctx context.Context) error {
 			slash.Learn(ctx, c.Session())
 			if custom, ok := slash.FindCustom(c.Custom(), in.Command); ok {
-				return c.fetch(ctx, custom, in.Text)
+				return c.enterServerPrompt(ctx, custom, in.Text)
 			}
 			return fmt.Errorf("no MCP server has a prompt /%s; /help lists what there is", in.Command)
 		}})
 	}
 	cmd, err := slash.Find(in.Command)
 	if err != nil {
-		c.failed(err)
+		c.reportError(err)
 		return ""
 	}
 	c.mu.Lock()
 	swarm := c.runsSwarm()
 	c.mu.Unlock()
-	if swarm && !cmd.Anytime && cmd.Name != "quit" { // it would wait for the end, which ends all
-		c.refused(text)
+	if swarm && !cmd.Anytime && cmd.Name != "quit" { // it would wait for the swarm's end, and that ends the conversation
+		c.refuseWatcher(text)
 		return ""
 	}
 	if s := c.Session(); s != nil && s.Busy() {
 		c.Typed()
-		if c.besides(s, cmd, in.Text) {
+		if c.runBeside(s, cmd, in.Text) {
 			return ""
 		}
-		if _, asked := c.Question(); asked { // it would wait for an answer that nobody knows it waits for
-			c.failed(fmt.Errorf("/%s waits for the end of the turn: answer the question first, or end the turn with Ctrl+C", cmd.Name))
+		if _, asked := c.Question(); asked { // it would wait for the answer, and nothing would show that
+			c.reportError(fmt.Errorf("/%s waits for the end of the turn: answer the question first, or end the turn with Ctrl+C", cmd.Name))
 			return ""
 		}
 	}
-	return c.enter(&entry{text: text, idle: true, work: func(ctx context.Context) error { return c.reports(ctx, cmd, in.Text) }})
+	return c.enter(&entry{text: text, whenIdle: true, work: func(ctx context.Context) error { return c.runReporting(ctx, cmd, in.Text) }})
 }
 
-// reports runs a command that reports its own progress.
-func (c *Conversation) reports(ctx context.Context, cmd slash.Command, args string) error {
+// runReporting runs a command that reports its own progress.
+func (c *Conversation) runReporting(ctx context.Context, cmd slash.Command, args string) error {
 	s := c.Session()
-	c.tell(s, true)
+	c.markReported(s, true)
 	err := c.run(ctx, cmd, args)
-	c.tell(s, false)
+	c.markReported(s, false)
 	return err
 }
 
-// resolve has a prompt be what the command comes to that it calls. It reports whether
-// that was done already.
-func (c *Conversation) resolve(ctx context.Context, e *entry) (done bool, err error) {
+// resolveCommand replaces an entry that calls a custom command by the command's prompt. done:
+// the entry was a built-in command, which was carried out.
+func (c *Conversation) resolveCommand(ctx context.Context, e *entry) (done bool, err error) {
 	custom, args, ok := slash.Called(c.Custom(), e.text)
 	switch {
 	case ok && custom.Bad != nil:
@@ -69,45 +69,45 @@ func (c *Conversation) resolve(ctx context.Context, e *entry) (done bool, err er
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		e.with.Narrowed, e.with.Typed, e.text = custom.Narrowed, e.text, text
-	case !ok && e.typed:
+	case !ok && e.mayCallBuiltin:
 		in := ReadInput(e.text)
 		if in.Command == "" { // of several lines
 			return false, nil
 		}
 		cmd, err := slash.Find(in.Command)
 		if err == nil {
-			c.rest(c.Session())
-			err = c.reports(ctx, cmd, in.Text)
+			c.waitIdle(c.Session())
+			err = c.runReporting(ctx, cmd, in.Text)
 		}
 		return true, err
 	}
 	return false, nil
 }
 
-// custom enters what a command from elsewhere comes to.
+// custom enters the prompt of a custom command.
 func (c *Conversation) custom(custom slash.Custom, args, text string, images []llm.Media) (id string) {
 	switch {
 	case custom.Bad != nil:
-		c.failed(custom.Bad)
+		c.reportError(custom.Bad)
 		return ""
 	case custom.Fetch == nil:
-		return c.Say(custom.Prompt(args), With{Narrowed: custom.Narrowed, Typed: text, Images: images})
+		return c.Say(custom.Prompt(args), Extras{Narrowed: custom.Narrowed, Typed: text, Images: images})
 	}
-	c.aside(func(ctx context.Context) error { return c.fetch(ctx, custom, args) })
+	c.runAside(func(ctx context.Context) error { return c.enterServerPrompt(ctx, custom, args) })
 	return ""
 }
 
-// fetch enters the prompt that a server has.
-func (c *Conversation) fetch(ctx context.Context, custom slash.Custom, args string) error {
+// enterServerPrompt enters a prompt of an MCP server.
+func (c *Conversation) enterServerPrompt(ctx context.Context, custom slash.Custom, args string) error {
 	text, images, err := custom.Fetch(ctx, args)
 	if err == nil {
-		c.Say(text, With{Images: images})
+		c.Say(text, Extras{Images: images})
 	}
 	return err
 }
 
-// besides runs a command in parallel with a turn, and reports whether that is possible.
-func (c *Conversation) besides(s *session.Session, cmd slash.Command, args string) bool {
+// runBeside runs a command in parallel with a turn, and reports whether that is possible.
+func (c *Conversation) runBeside(s *session.Session, cmd slash.Command, args string) bool {
 	do := func(ctx context.Context) error { return c.run(ctx, cmd, args) }
 	if !cmd.Anytime {
 		if cmd.Meanwhile == nil {
@@ -122,33 +122,33 @@ func (c *Conversation) besides(s *session.Session, cmd slash.Command, args strin
 			return err
 		}
 	}
-	c.aside(do)
+	c.runAside(do)
 	return true
 }
 
-// aside runs do in the background, one after the other in the order of the calls.
-func (c *Conversation) aside(do func(context.Context) error) {
+// runAside runs do in the background, one after the other in the order of the calls.
+func (c *Conversation) runAside(do func(context.Context) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	before := c.asides
+	before := c.sideTasksDone
 	done := make(chan struct{})
-	c.asides = done
-	c.beside++
+	c.sideTasksDone = done
+	c.sideTasks++
 	go func() {
 		defer close(done)
 		if before != nil {
 			<-before
 		}
-		c.besideDone(do(c.ctx))
+		c.sideTaskDone(do(c.ctx))
 	}()
 }
 
-func (c *Conversation) besideDone(err error) {
+func (c *Conversation) sideTaskDone(err error) {
 	if err != nil {
-		c.failed(err)
+		c.reportError(err)
 	}
 	c.mu.Lock()
-	c.beside--
+	c.sideTasks--
 	c.mu.Unlock()
 	c.wakeNext()
 }
@@ -163,8 +163,8 @@ func (c *Conversation) run(ctx context.Context, cmd slash.Command, args string) 
 	return cmd.Run(ctx, h, args)
 }
 
-// tell records the range of events that a command itself reports.
-func (c *Conversation) tell(s *session.Session, begins bool) {
+// markReported records the range of events that a command itself reports.
+func (c *Conversation) markReported(s *session.Session, begins bool) {
 	last := s.View().Last()
 	c.mu.Lock()
 	defer c.mu.Unlock()

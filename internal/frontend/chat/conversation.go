@@ -18,29 +18,28 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
-// Opened is an open session with the way to close it.
+// Opened is an open session.
 type Opened struct {
 	Session *session.Session
 	Close   func()
-	Notes   []string // messages at its opening
-	Welcome []string // for somebody who starts pawl for the first time
+	Notes   []string // messages about its opening
+	Welcome []string // for a person who starts pawl for the first time
 	// Custom are the commands from files.
 	Custom []slash.Custom
 	// Attached, if set, means that another process has the session open.
 	Attached *Attached
-	// Again is the command line that continues the session later, "" if it is not stored.
-	Again string
+	// ResumeCommand is the command line that continues the session later, "" if it is not stored.
+	ResumeCommand string
 }
 
 // Attached is a session that another process has open.
 type Attached struct {
-	Steers bool // what is entered and answered here goes there; otherwise this terminal only watches
-	// Over describes how it ended, after its last event, and returns the command
-	// line that continues it, "" if there is none.
+	Steers bool // entries and answers go to that process; otherwise this terminal only watches
+	// Over returns, after the last event, how it ended, and the command line that continues it,
+	// "" if there is none.
 	Over func() (why, again string)
-	// Interrupt, if set, means that the session is this process's own, and that what runs
-	// in it is not a turn but a swarm: an interrupt goes here, and nothing can be entered.
-	// Conversation.Leave ends it.
+	// Interrupt, if set, means that the session is this process's own and runs a swarm, not
+	// turns: interrupts call it, and nothing can be entered until Conversation.Leave.
 	Interrupt func(by string)
 }
 
@@ -48,7 +47,7 @@ type Attached struct {
 type Person interface {
 	// Ask waits for an answer, which may be empty.
 	Ask(ctx context.Context, question string) (string, error)
-	// Out is shown to the person.
+	// Out returns a writer whose text is shown to the person.
 	Out() io.Writer
 }
 
@@ -60,20 +59,19 @@ type Config struct {
 	// and Rules are those of the folder.
 	Sessions func(context.Context) ([]event.Row, error)
 	About    func(context.Context, event.Row) string
-	// Pawl runs a subcommand of pawl in the folder, without input. What it prints is
+	// Pawl runs a subcommand of pawl in the folder, without input. Secrets in its output are
 	// masked.
 	Pawl   func(ctx context.Context, out io.Writer, args ...string) error
 	Rules  func() []string
 	Memory func(ctx context.Context, out io.Writer, words string) error
 	Goal   func(command string) (*until.Goal, error)
 
-	// Recent is how many of the events of a session that is opened again are passed on, the
-	// newest ones; 0: all.
+	// Recent is how many events of a session that is opened again are passed on, the newest
+	// ones; 0: all.
 	Recent int64
 
 	Now func() time.Time
-	// IDs begins the ids of entries: those of several terminals of one session
-	// must differ.
+	// IDs is a prefix of the ids of entries, which must differ between terminals.
 	IDs string
 }
 
@@ -84,33 +82,33 @@ type Config struct {
 // any other call is a Change that Next returns.
 type Conversation struct {
 	cfg  Config
-	ctx  context.Context // of everything that it does
+	ctx  context.Context // of all its work
 	stop context.CancelFunc
 	wake chan struct{} // capacity 1: Next checks again
 
-	mu        sync.Mutex
-	open      *Opened
-	follower  *Follower
-	start     Start      // of the open session
-	before    int64      // the last event before it was opened
-	reported  []reported // oldest first
-	local     []Change   // changes that no log keeps
-	waiting   []*entry
-	working   bool
-	beside    int           // how many functions run in parallel with the worker
-	asides    chan struct{} // closed when the last of them is done
-	cancel    context.CancelCauseFunc
-	questions []Question
-	asks      map[string]chan<- string // of slash commands
-	edits     map[string]chan<- edited
-	planned   bool // a plan was written in the running turn
-	ids       int
-	presses   lifecycle.InterruptPolicy
-	leaves    bool  // it ends once Next has returned everything
-	err       error // why there are no more changes
+	mu            sync.Mutex
+	open          *Opened
+	follower      *Follower
+	start         Start      // of the open session
+	before        int64      // the last sequence number before it was opened
+	reported      []reported // oldest first
+	local         []Change   // changes that no log keeps
+	waiting       []*entry
+	working       bool
+	sideTasks     int           // functions that run in parallel with the worker
+	sideTasksDone chan struct{} // closed after the last one of runAside
+	cancel        context.CancelCauseFunc
+	questions     []Question
+	openAsks      map[string]chan<- string // of slash commands
+	openEdits     map[string]chan<- editResult
+	planWritten   bool // a plan was written in the running turn
+	ids           int
+	interrupts    lifecycle.InterruptPolicy
+	leaving       bool  // it ends once Next has returned everything
+	err           error // why there are no more changes
 }
 
-// reported is the events that a slash command itself reports.
+// reported is a range of events that a slash command itself reports.
 type reported struct {
 	from, to int64 // sequence numbers
 	running  bool  // to is not known yet
@@ -120,9 +118,9 @@ type reported struct {
 var ErrLeft = errors.New("the person left")
 
 // Begin begins a conversation and opens a session for it. If that fails, Next
-// returns the error. ctx is for values: Close ends the conversation.
+// returns the error. Only values of ctx are used: Close ends the conversation.
 func Begin(ctx context.Context, cfg Config, want slash.Want) *Conversation {
-	c := &Conversation{cfg: cfg, wake: make(chan struct{}, 1), asks: map[string]chan<- string{}, edits: map[string]chan<- edited{}}
+	c := &Conversation{cfg: cfg, wake: make(chan struct{}, 1), openAsks: map[string]chan<- string{}, openEdits: map[string]chan<- editResult{}}
 	c.ctx, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	c.enter(&entry{work: func(ctx context.Context) error {
 		h := c.host("")
@@ -136,21 +134,21 @@ func Begin(ctx context.Context, cfg Config, want slash.Want) *Conversation {
 }
 
 // Next waits for an event and returns its changes, which may be none: a reader
-// that needs to know whether everything is done then calls Resting. Its errors
-// are final: ErrLeft, why the session could not be opened, or why its log
+// that needs to know whether everything is done then calls Idle. Its errors are
+// final: ErrLeft, or that the session could not be opened, or that its log
 // cannot be read or written.
 func (c *Conversation) Next(ctx context.Context) ([]Change, error) {
 	c.mu.Lock()
 	f, err := c.follower, c.err
 	local := c.ready()
 	if len(local) > 0 {
-		c.note(local)
+		c.trackChanges(local)
 	}
-	if c.leaves && err == nil && len(c.local) == 0 && (f == nil || f.seen >= c.open.Session.View().Last()) {
+	if c.leaving && err == nil && len(c.local) == 0 && (f == nil || f.seen >= c.open.Session.View().Last()) {
 		err = ErrLeft
 	}
 	c.mu.Unlock()
-	var events <-chan arrived
+	var events <-chan received
 	switch {
 	case len(local) > 0:
 		return local, nil
@@ -161,7 +159,7 @@ func (c *Conversation) Next(ctx context.Context) ([]Change, error) {
 	}
 	select {
 	case e, ok := <-events:
-		return c.take(f, e, ok)
+		return c.fold(f, e, ok)
 	case <-c.wake:
 		return nil, nil
 	case <-ctx.Done():
@@ -169,8 +167,8 @@ func (c *Conversation) Next(ctx context.Context) ([]Change, error) {
 	}
 }
 
-// ready takes the changes that no log keeps, up to one that comes after events that Next
-// has not returned yet. Callers hold mu.
+// ready removes and returns the local changes, up to one that follows events which Next has
+// not returned yet. Callers hold mu.
 func (c *Conversation) ready() []Change {
 	n := slices.IndexFunc(c.local, func(ch Change) bool { return c.follower != nil && c.err == nil && ch.after > c.follower.seen })
 	if n < 0 {
@@ -183,8 +181,8 @@ func (c *Conversation) ready() []Change {
 	return out
 }
 
-// take folds an event of a session.
-func (c *Conversation) take(f *Follower, e arrived, ok bool) ([]Change, error) {
+// fold folds an event of the follower f.
+func (c *Conversation) fold(f *Follower, e received, ok bool) ([]Change, error) {
 	changes, err := f.fold(e, ok)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -194,32 +192,32 @@ func (c *Conversation) take(f *Follower, e arrived, ok bool) ([]Change, error) {
 	if a := c.open.Attached; a != nil && err != nil {
 		why, again := a.Over()
 		c.local = append(c.local, Change{What: Finished, Block: Block{ID: "over", Ephemeral: true, Body: Note{Kind: OfFailure, Text: why}}})
-		c.open.Again, c.err, c.follower = again, ErrLeft, nil
+		c.open.ResumeCommand, c.err, c.follower = again, ErrLeft, nil
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the session ended: its log could not be read or written: %w", err)
 	}
-	tells := slices.ContainsFunc(c.reported, func(t reported) bool {
+	told := slices.ContainsFunc(c.reported, func(t reported) bool {
 		return t.running && (e.Seq == 0 || e.Seq > t.from) || e.Seq > t.from && e.Seq <= t.to
 	})
 	c.reported = slices.DeleteFunc(c.reported, func(t reported) bool { return !t.running && t.to <= f.seen })
 	for i := range changes {
-		changes[i].Past, changes[i].Told = e.Seq != 0 && e.Seq <= c.before, tells && reports(changes[i].Block.Body)
+		changes[i].Past, changes[i].Reported = e.Seq != 0 && e.Seq <= c.before, told && isReportedByCommand(changes[i].Block.Body)
 	}
-	if e.early != nil {
-		c.start.Prompt, c.start.Answer = e.early.prompt, e.early.answer
+	if e.prefix != nil {
+		c.start.Prompt, c.start.Answer = e.prefix.prompt, e.prefix.answer
 	}
-	c.note(changes)
+	c.trackChanges(changes)
 	if c.start.ID != "" && f.seen >= c.before {
-		changes = append(changes, c.started())
+		changes = append(changes, c.startFinished())
 	}
 	return changes, nil
 }
 
-// reports reports whether a slash command's output may stand for a block: what it sets
-// and does, not the turn that it begins.
-func reports(b Body) bool {
+// isReportedByCommand reports whether the output of the slash command that causes a block
+// makes the block redundant: what it sets and does, not the turn that it begins.
+func isReportedByCommand(b Body) bool {
 	switch b := b.(type) {
 	case Note:
 		return b.Kind != OfPlan && b.Kind != OfInterrupt
@@ -229,8 +227,9 @@ func reports(b Body) bool {
 	return false
 }
 
-// note updates what waits and what is asked. Callers hold mu.
-func (c *Conversation) note(changes []Change) {
+// trackChanges updates the queue, the open questions, and the last prompt and answer. Callers
+// hold mu.
+func (c *Conversation) trackChanges(changes []Change) {
 	for _, ch := range changes {
 		switch b := ch.Block.Body.(type) {
 		case Prompt:
@@ -243,10 +242,10 @@ func (c *Conversation) note(changes []Change) {
 				c.start.Answer = b.Text
 			}
 		case Document:
-			c.planned = b.By == "model" && !ch.Past
+			c.planWritten = b.By == "model" && !ch.Past
 		case TurnEnd:
-			if c.planned && !ch.Past && ch.What == Finished {
-				c.planned = false
+			if c.planWritten && !ch.Past && ch.What == Finished {
+				c.planWritten = false
 				c.decidePlan()
 			}
 		case Question:
@@ -260,19 +259,19 @@ func (c *Conversation) note(changes []Change) {
 	}
 }
 
-// decidePlan has the person decide about the plan that a turn ended with. Of another
-// process's session only that one asks. Callers hold mu.
+// decidePlan asks the person about the plan that a turn ended with. Only the process of the
+// session asks. Callers hold mu.
 func (c *Conversation) decidePlan() {
 	if c.open.Attached != nil {
 		return
 	}
 	if cmd, err := slash.Find("plan"); err == nil {
-		c.queue(&entry{idle: true, work: func(ctx context.Context) error { return c.run(ctx, cmd, slash.Decide) }})
+		c.queue(&entry{whenIdle: true, work: func(ctx context.Context) error { return c.run(ctx, cmd, slash.Decide) }})
 	}
 }
 
-// started returns the change after all earlier events were returned. Callers hold mu.
-func (c *Conversation) started() Change {
+// startFinished returns the change that finishes the Start block. Callers hold mu.
+func (c *Conversation) startFinished() Change {
 	s := c.start
 	c.start = Start{}
 	return Change{What: Finished, Block: Block{ID: "start-" + s.ID, Ephemeral: true, Body: s}}
@@ -300,15 +299,15 @@ func (c *Conversation) Session() *session.Session {
 	return c.open.Session
 }
 
-// Again returns the command line that continues the open session later, "" if
+// ResumeCommand returns the command line that continues the open session later, "" if
 // there is none.
-func (c *Conversation) Again() string {
+func (c *Conversation) ResumeCommand() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open == nil || c.open.Session.View().Last() == 0 {
 		return ""
 	}
-	return c.open.Again
+	return c.open.ResumeCommand
 }
 
 // Question returns the question that waits for an answer, the oldest first.
@@ -316,21 +315,21 @@ func (c *Conversation) Question() (Question, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, q := range c.questions {
-		if _, own := c.asks[q.ID]; own || !c.watches() { // who watches is not asked
+		if _, own := c.openAsks[q.ID]; own || !c.watchesOnly() { // a terminal that only watches is not asked
 			return q, true
 		}
 	}
 	return Question{}, false
 }
 
-// watches reports whether the session is another process's, and this terminal may
+// watchesOnly reports whether the session is another process's, and this terminal may
 // not steer it. Callers hold mu.
-func (c *Conversation) watches() bool {
+func (c *Conversation) watchesOnly() bool {
 	return c.open != nil && c.open.Attached != nil && !c.open.Attached.Steers
 }
 
-// Attached returns how the open session belongs to another process, nil if it is
-// this one's.
+// Attached returns how this terminal takes part in another process's session, nil if the
+// session is this process's own.
 func (c *Conversation) Attached() *Attached {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -354,51 +353,52 @@ func (c *Conversation) busy() bool {
 
 // runsSwarm reports whether a swarm runs in the session. Callers hold mu.
 func (c *Conversation) runsSwarm() bool {
-	return c.open != nil && c.open.Attached != nil && c.open.Attached.Interrupt != nil && !c.leaves
+	return c.open != nil && c.open.Attached != nil && c.open.Attached.Interrupt != nil && !c.leaving
 }
 
-// Tell shows a message of the program.
+// Tell shows a message of pawl's.
 func (c *Conversation) Tell(text string) {
-	c.say(Note{Kind: OfTold, Text: plain.Text(text)})
+	c.emitBlock(Note{Kind: OfTold, Text: plain.Text(text)})
 }
 
-// Leave ends the conversation after Next has returned everything; again is as in Opened.
-func (c *Conversation) Leave(again string) {
+// Leave ends the conversation after Next has returned everything; resume is as
+// Opened.ResumeCommand.
+func (c *Conversation) Leave(resume string) {
 	c.mu.Lock()
-	if c.leaves = true; c.open != nil {
-		c.open.Again = again
+	if c.leaving = true; c.open != nil {
+		c.open.ResumeCommand = resume
 	}
 	c.mu.Unlock()
 	c.wakeNext()
 }
 
-// Resting reports whether nothing is running or waiting, and Next has returned
+// Idle reports whether nothing is running or waiting, and Next has returned
 // everything. Only the goroutine that calls Next may call it.
-func (c *Conversation) Resting() bool {
+func (c *Conversation) Idle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.busy() || c.beside > 0 || len(c.waiting) > 0 || len(c.local) > 0 || c.err != nil {
+	if c.busy() || c.sideTasks > 0 || len(c.waiting) > 0 || len(c.local) > 0 || c.err != nil {
 		return false
 	}
 	return c.open != nil && c.follower.seen >= c.open.Session.View().Last()
 }
 
-// Settled reports whether all answers and all background work of a turn are done,
-// and Next has returned everything. Only the goroutine that calls Next may call
-// it.
-func (c *Conversation) Settled() bool {
+// TurnDone reports whether no answer and no background work of a turn is pending, and Next
+// has returned everything, also while the turn or a question waits. Only the goroutine that
+// calls Next may call it.
+func (c *Conversation) TurnDone() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.beside == 0 && len(c.local) == 0 && c.err == nil && c.open != nil && c.follower.seen >= c.open.Session.View().Last()
+	return c.sideTasks == 0 && len(c.local) == 0 && c.err == nil && c.open != nil && c.follower.seen >= c.open.Session.View().Last()
 }
 
-// Close closes the session and waits for that. After it, Next returns nothing more.
+// Close closes the session and waits for that. Next must not be called after it.
 func (c *Conversation) Close() {
 	c.mu.Lock()
 	open, f := c.open, c.follower
 	c.stop() // under the lock: a session that is being opened is closed by its opener
 	c.mu.Unlock()
-	if f != nil { // otherwise it is over already
+	if f != nil { // otherwise it has ended
 		f.Stop()
 	}
 	if open != nil {
@@ -406,7 +406,7 @@ func (c *Conversation) Close() {
 	}
 }
 
-// emit makes Next return changes that no log keeps.
+// emit makes Next return changes that are not in the log.
 func (c *Conversation) emit(changes ...Change) {
 	c.mu.Lock()
 	c.local = append(c.local, changes...)
@@ -414,14 +414,14 @@ func (c *Conversation) emit(changes ...Change) {
 	c.wakeNext()
 }
 
-// say emits a whole block.
-func (c *Conversation) say(b Body) {
+// emitBlock emits a whole block.
+func (c *Conversation) emitBlock(b Body) {
 	c.emit(Change{What: Finished, Block: Block{ID: c.id("local"), Ephemeral: true, Body: b}})
 }
 
-// failed reports why something was not done.
-func (c *Conversation) failed(err error) {
-	c.say(Note{Kind: OfFailure, Text: plain.Text(err.Error())})
+// reportError shows why something was not done.
+func (c *Conversation) reportError(err error) {
+	c.emitBlock(Note{Kind: OfFailure, Text: plain.Text(err.Error())})
 }
 
 func (c *Conversation) wakeNext() {

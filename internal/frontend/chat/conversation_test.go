@@ -63,7 +63,7 @@ func newDeskWith(t *testing.T, m *llmtest.Model, outside session.Outside, extra 
 			if err != nil {
 				return nil, err
 			}
-			return &Opened{Session: s, Close: func() { _ = s.Close() }, Notes: []string{"hello"}, Again: "pawl --resume " + id}, nil
+			return &Opened{Session: s, Close: func() { _ = s.Close() }, Notes: []string{"hello"}, ResumeCommand: "pawl --resume " + id}, nil
 		},
 		Pawl: func(_ context.Context, out io.Writer, args ...string) error {
 			_, err := fmt.Fprintln(out, "scripted/script")
@@ -136,7 +136,7 @@ func TestSteering(t *testing.T) {
 	}))
 	close(ready)
 	d.Enter("begin")
-	d.until(d.Resting)
+	d.until(d.Idle)
 	prompts := finished[Prompt](d)
 	if len(prompts) != 2 || prompts[0].Joined || !prompts[1].Joined || prompts[1].Queued != sent || prompts[1].Text != "use tabs" {
 		t.Errorf("%+v", prompts)
@@ -175,7 +175,7 @@ func TestInterruptGivesBack(t *testing.T) {
 	}, Wait: make(chan struct{})})
 	d = newDesk(t, m)
 	d.Enter("begin")
-	d.until(d.Resting)
+	d.until(d.Idle)
 	back := finished[TakenBack](d)
 	if len(back) != 1 || !slices.Equal(back[0].Texts, []string{"first", "/clear"}) || d.opened != 1 {
 		t.Errorf("%+v, %d sessions", back, d.opened)
@@ -198,14 +198,14 @@ func (c *Conversation) firstSent() bool {
 // block, and what cannot be done is said.
 func TestCommands(t *testing.T) {
 	d := newDesk(t, llmtest.New(llmtest.Say("hi")))
-	d.until(d.Resting)
+	d.until(d.Idle)
 	if s := finished[Start](d); len(s) != 1 || s[0].ID != "s1" || s[0].Notes[0] != "hello" {
 		t.Fatalf("%+v", s)
 	}
 	for _, in := range []string{"/mode plan", "/model", "/nope", "!", "/mode nope", "   "} {
 		d.Enter(in)
 	}
-	d.until(d.Resting)
+	d.until(d.Idle)
 	var said []string
 	for _, o := range finished[Output](d) {
 		said = append(said, o.Command+": "+o.Text)
@@ -222,19 +222,19 @@ func TestCommands(t *testing.T) {
 		}
 	}
 	for _, c := range d.seen {
-		if n, ok := c.Block.Body.(Note); ok && n.Kind == OfMode && !c.Told {
+		if n, ok := c.Block.Body.(Note); ok && n.Kind == OfMode && !c.Reported {
 			t.Error("the mode is told twice")
 		}
 	}
 	d.Enter("hello")
-	d.until(d.Resting)
+	d.until(d.Idle)
 	d.Enter("/clear")
-	d.until(d.Resting)
-	if s := finished[Start](d); len(s) != 2 || d.Session().ID() != "s2" || d.Again() != "pawl --resume s2" {
+	d.until(d.Idle)
+	if s := finished[Start](d); len(s) != 2 || d.Session().ID() != "s2" || d.ResumeCommand() != "pawl --resume s2" {
 		t.Errorf("%+v", s)
 	}
 	d.Enter("/resume nope")
-	d.until(d.Resting)
+	d.until(d.Idle)
 	d.Enter("quit")
 	err := error(nil)
 	for err == nil {
@@ -253,16 +253,16 @@ func TestQuestion(t *testing.T) {
 	d.until(d.asked)
 	q, _ := d.Question()
 	f := d.Ask(q)
-	if h := f.Read("/status"); h != IsCommand {
+	if h := f.Read("/status"); h != SlashCommand {
 		t.Errorf("a command is %s", h)
 	}
 	d.Enter("/mode plan")
-	d.until(d.Settled)
+	d.until(d.TurnDone)
 	if h := f.Read(" 2 "); h != Complete || f.Answer().Text != "no" {
 		t.Errorf("%s %+v", h, f.Answer())
 	}
 	d.Answer(q.ID, f.Answer())
-	d.until(d.Resting)
+	d.until(d.Idle)
 	if got := finished[Question](d); len(got) != 1 || got[0].Answer != "no" || d.asked() {
 		t.Errorf("%+v", got)
 	}
@@ -276,7 +276,7 @@ func TestQuestion(t *testing.T) {
 // something was entered between.
 func TestPress(t *testing.T) {
 	d := newDesk(t, llmtest.New(llmtest.Use("ask_user", `{"question":"tabs?"}`)))
-	d.until(d.Resting)
+	d.until(d.Idle)
 	press := func(input bool, want lifecycle.Action) {
 		t.Helper()
 		if a := d.Press(input); a != want {
@@ -289,7 +289,7 @@ func TestPress(t *testing.T) {
 	d.Enter("begin")
 	d.until(d.asked)
 	press(false, lifecycle.Cancel)
-	d.until(d.Resting)
+	d.until(d.Idle)
 	if e := finished[TurnEnd](d); d.asked() || len(e) != 1 || e[0].End != event.EndInterrupted {
 		t.Errorf("%+v", e)
 	}
@@ -297,7 +297,7 @@ func TestPress(t *testing.T) {
 	d.Enter("/rewind")
 	d.until(d.asked)
 	press(false, lifecycle.Cancel)
-	d.until(d.Resting)
+	d.until(d.Idle)
 	if n := finished[Note](d); d.asked() || n[len(n)-1].Text != ErrCancelled.Error() {
 		t.Errorf("%+v", n)
 	}
@@ -305,7 +305,7 @@ func TestPress(t *testing.T) {
 	d.Typed()
 	press(false, lifecycle.Confirm)
 	d.Interrupt("SIGTERM") // nothing runs: nothing happens
-	d.until(d.Resting)
+	d.until(d.Idle)
 }
 
 // What is closed while its session is being opened leaves no session open, and
@@ -327,7 +327,7 @@ func TestCloseEarly(t *testing.T) {
 	<-closed
 
 	d := newDesk(t, llmtest.New(llmtest.Turn{Wait: make(chan struct{})}))
-	d.until(d.Resting)
+	d.until(d.Idle)
 	d.Enter("begin")
 	d.until(func() bool { return len(finished[Prompt](d)) > 0 })
 	d.Enter("/clear")

@@ -10,38 +10,38 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// Crew is those who work on parts of the task: the tasks of a swarm with their workers,
-// or an agent of the session. It is open while anybody works.
+// Crew is a swarm with its tasks and workers, or an agent of the session. It is open while
+// one of them works.
 type Crew struct {
 	Goal    string // of a swarm, "" for an agent
 	Members []Member
 	// Outcome is how a swarm ended, "" while it runs.
 	Outcome string
 	USD     float64 // what its results cost
-	Known   bool    // all of it is known
+	Known   bool    // the cost of all of them is known
 	// Background: no call waits for the agent, so no other block shows its end.
 	Background bool
 }
 
-// Member is one who works on a part, or the part that nobody works on yet.
+// Member is an agent, or a task of a swarm with its worker.
 type Member struct {
-	ID, Title string
-	Who       string // the worker, or the kind of agent; "" for nobody
-	State     string // waiting, ready, taken, returned, conflicted, merged, failed, skipped; of an agent: works, done, …
-	Line      string // what it did last, "" if that is not known
-	Calls     int
-	After     []string // the ids of those that it builds on
-	Began     time.Time
-	USD       *float64 // nil: not known, or nothing yet
-	Over, Bad bool
+	ID, Title    string
+	Worker       string // the worker, or the kind of agent; "" for nobody
+	State        string // waiting, ready, taken, returned, conflicted, merged, failed, skipped; of an agent: works, done, …
+	LastAction   string // what it did last, "" if that is not known
+	Calls        int
+	After        []string // the ids of the tasks that it depends on
+	Began        time.Time
+	USD          *float64 // nil: not known, or nothing yet
+	Done, Failed bool
 }
 
 func (Crew) body() {}
 
-// Count returns how many members are over, and how many there are.
+// Count returns how many members are done, and how many there are.
 func (c Crew) Count() (over, all int) {
 	for _, m := range c.Members {
-		if m.Over {
+		if m.Done {
 			over++
 		}
 	}
@@ -50,7 +50,7 @@ func (c Crew) Count() (over, all int) {
 
 var isCrew = is[Crew]
 
-// swarmed handles the events of a swarm's log: one block, which changes.
+// swarmed handles the events of a swarm's log, which are one block.
 func (t *Timeline) swarmed(e event.Event) {
 	t.swarm.Apply(e)
 	p := t.find(func(p *part) bool { return isCrew(p) && p.call == "" })
@@ -61,7 +61,7 @@ func (t *Timeline) swarmed(e event.Event) {
 	c := Crew{Goal: plain.Text(t.swarm.Goal)}
 	c.USD, _, c.Known = t.swarm.Spent()
 	for _, s := range t.swarm.Tasks() {
-		c.Members = append(c.Members, t.doing(worker(s)))
+		c.Members = append(c.Members, t.withLastAction(worker(s)))
 	}
 	if t.swarm.Ended != nil {
 		c.Outcome = string(t.swarm.Ended.Outcome)
@@ -77,11 +77,11 @@ func (t *Timeline) swarmed(e event.Event) {
 	t.change(Changed, p, "")
 }
 
-// workerCalled handles what a worker of a swarm did last.
+// workerCalled records the last call of a swarm's worker.
 func (t *Timeline) workerCalled(b event.TaskCalled) {
 	p := t.find(func(p *part) bool { return isCrew(p) && p.call == "" })
 	if p == nil {
-		return // it is over
+		return // the swarm has ended
 	}
 	if t.workers == nil {
 		t.workers = map[string]workerCalls{}
@@ -90,22 +90,22 @@ func (t *Timeline) workerCalled(b event.TaskCalled) {
 	c := p.Body.(Crew)
 	c.Members = slices.Clone(c.Members)
 	for i, m := range c.Members {
-		c.Members[i] = t.doing(m)
+		c.Members[i] = t.withLastAction(m)
 	}
 	p.Body = c
 	t.change(Changed, p, "")
 }
 
-// workerCalls is how many calls a worker made since it was seen first, and the last one.
+// workerCalls is how many calls of a worker were seen, and the last one.
 type workerCalls struct {
 	n    int
 	last string
 }
 
-// doing adds to a member what it did last.
-func (t *Timeline) doing(m Member) Member {
-	if w, ok := t.workers[m.Who]; ok && m.State == string(swarm.Taken) {
-		m.Calls, m.Line = w.n, w.last
+// withLastAction returns a member with its calls and its last action.
+func (t *Timeline) withLastAction(m Member) Member {
+	if w, ok := t.workers[m.Worker]; ok && m.State == string(swarm.Taken) {
+		m.Calls, m.LastAction = w.n, w.last
 	}
 	return m
 }
@@ -113,50 +113,50 @@ func (t *Timeline) doing(m Member) Member {
 func worker(s swarm.Progress) Member {
 	m := Member{
 		ID: plain.Line(s.ID), Title: plain.Line(s.Title), State: string(s.State), After: s.After, USD: s.Result.USD,
-		Over: s.State.Over(), Bad: s.State == swarm.Failed || s.State == swarm.Skipped,
+		Done: s.State.Over(), Failed: s.State == swarm.Failed || s.State == swarm.Skipped,
 	}
 	switch s.State {
 	case swarm.Taken:
-		m.Who, m.USD = plain.Line(s.Lease.Worker), nil
+		m.Worker, m.USD = plain.Line(s.Lease.Worker), nil
 	case swarm.Conflicted:
-		m.Line = plain.Line("merged by hand: " + s.By)
+		m.LastAction = plain.Line("merged by hand: " + s.By)
 	case swarm.Merged, swarm.Returned:
-		m.Who = plain.Line(s.Result.Worker)
+		m.Worker = plain.Line(s.Result.Worker)
 	}
 	if s.Tries > 0 && !s.State.Over() {
-		m.Line = fmt.Sprintf("try %d of %d", s.Tries+1, swarm.Tries)
+		m.LastAction = fmt.Sprintf("try %d of %d", s.Tries+1, swarm.Tries)
 	}
 	if s.State == swarm.Failed && s.Result.Error != "" {
-		m.Line = plain.Line(plain.Cut(s.Result.Error, 160))
+		m.LastAction = plain.Line(plain.Cut(s.Result.Error, 160))
 	}
 	return m
 }
 
-// agent handles what an agent of this session does: a block for each.
+// agent handles the events of agents of this session: each agent is a block.
 func (t *Timeline) agent(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.AgentStarted:
 		t.add(&part{call: "agent " + b.Child, Block: Block{ID: id("agent", e.Seq), Began: e.Time, Body: Crew{Background: b.Background, Members: []Member{{
-			ID: plain.Line(b.Child), Title: plain.Line(b.Title), Who: plain.Line(b.Agent), State: "works", Began: e.Time,
+			ID: plain.Line(b.Child), Title: plain.Line(b.Title), Worker: plain.Line(b.Agent), State: "works", Began: e.Time,
 		}}}}})
 	case event.AgentCalled:
-		t.member(b.Child.Session, func(m *Member) {
+		t.updateMember(b.Child.Session, func(m *Member) {
 			m.Calls++
-			if m.Line = plain.Line(b.Done.Tool); b.Done.Command != "" {
-				m.Line += " " + plain.Line(plain.Cut(b.Done.Command, 160))
+			if m.LastAction = plain.Line(b.Done.Tool); b.Done.Command != "" {
+				m.LastAction += " " + plain.Line(plain.Cut(b.Done.Command, 160))
 			}
 			if said := outcomeWords(b.Done); said != "" {
-				m.Line += "  " + said
+				m.LastAction += "  " + said
 			}
 		})
 		if p := t.crewOf(b.Child.Session); p != nil {
 			t.change(Changed, p, "")
 		}
 	case event.AgentEnded:
-		t.member(b.Child, func(m *Member) {
-			m.State, m.Over, m.Bad, m.Calls = string(b.End), true, b.End != event.EndDone, max(m.Calls, b.Calls)
+		t.updateMember(b.Child, func(m *Member) {
+			m.State, m.Done, m.Failed, m.Calls = string(b.End), true, b.End != event.EndDone, max(m.Calls, b.Calls)
 			if b.Error != nil {
-				m.Line = plain.Line(plain.Cut(b.Error.Message, 160))
+				m.LastAction = plain.Line(plain.Cut(b.Error.Message, 160))
 			}
 		})
 		if p := t.crewOf(b.Child); p != nil {
@@ -165,8 +165,9 @@ func (t *Timeline) agent(e event.Event) {
 	}
 }
 
-// member changes what is known of an agent. Blocks that were passed on stay as they were.
-func (t *Timeline) member(child string, do func(*Member)) {
+// updateMember changes an agent in its block. Blocks that were returned before stay as they
+// were.
+func (t *Timeline) updateMember(child string, do func(*Member)) {
 	p := t.crewOf(child)
 	if p == nil {
 		return

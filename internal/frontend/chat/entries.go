@@ -14,45 +14,45 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// This file handles a person's entries: what is done at once, what joins the
-// running turn, and what waits for its end.
+// This file handles a person's entries: which are done at once, which join the
+// running turn, and which wait for its end.
 
 // entry is a waiting entry.
 type entry struct {
-	id, text string
-	with     With
-	work     func(context.Context) error // nil: a prompt
-	calls    bool                        // the prompt may call a custom command
-	typed    bool                        // and if not, it calls one of pawl's
-	idle     bool                        // work waits for the end of what runs
-	waits    bool                        // something ran when it was entered
-	handed   chan struct{}               // closed after the session accepted or refused the prompt
-	taken    bool                        // the worker is handling it
-	sent     bool                        // the session has it
-	told     bool                        // its waiting was reported
+	id, text       string
+	with           Extras
+	work           func(context.Context) error // nil: a prompt
+	mayCallCustom  bool                        // the prompt may call a custom command
+	mayCallBuiltin bool                        // or, if there is none, a built-in one
+	whenIdle       bool                        // work waits until nothing runs
+	enteredBusy    bool                        // something ran when it was entered
+	handed         chan struct{}               // closed after the session accepted or refused the prompt
+	taken          bool                        // the worker is handling it
+	sent           bool                        // the session has it
+	announced      bool                        // a Queued block was emitted
 }
 
-// entered is what the person typed: a command's prompt, sent as a text, would leave all tools.
-func (e *entry) entered() string {
+// typedText returns what the person typed. For a command that is the command, not the prompt
+// that it stands for: sent as a text, that would not narrow the tools.
+func (e *entry) typedText() string {
 	if e.with.Typed != "" {
 		return e.with.Typed
 	}
 	return e.text
 }
 
-// With is what a prompt brings along: images, and the long texts within it that
+// Extras is what a prompt brings along: images, and the long texts within it that
 // were pasted.
-type With struct {
+type Extras struct {
 	Images []llm.Media
 	Pasted []string
-	// Narrowed is what a command leaves the turn. Typed is how the command was
-	// entered: that is what a person gets back to edit.
+	// Narrowed restricts the turn of a custom command. Typed is the command as it
+	// was entered: that is what a person gets back to edit.
 	Narrowed *event.Narrowed
 	Typed    string
 }
 
-// joined is all that a prompt brings along.
-func joined(with []With) (all With) {
+func mergeExtras(with []Extras) (all Extras) {
 	for _, w := range with {
 		all.Images, all.Pasted = append(all.Images, w.Images...), append(all.Pasted, w.Pasted...)
 		if w.Typed != "" {
@@ -62,36 +62,36 @@ func joined(with []With) (all With) {
 	return all
 }
 
-// Enter takes an entry (ReadInput classifies it) and returns its id in Queue
-// and in the Prompt block. Images belong to a prompt. A prompt starts a turn; while one runs it is
-// delivered into it, before its next request. A command that may run during a
-// turn is run at once. Any other command, and what is entered after it, waits for
-// the end of what runs.
-func (c *Conversation) Enter(text string, with ...With) (id string) {
-	all := joined(with)
+// Enter handles an entry (ReadInput classifies it) and returns its id in Queue and
+// in the Prompt block. A prompt starts a turn; while one runs, it is delivered
+// into it before its next request. A command that may run during a turn is run
+// at once. Any other command, and what is entered after it, waits until nothing
+// runs. Images are allowed only with a prompt.
+func (c *Conversation) Enter(text string, with ...Extras) (id string) {
+	all := mergeExtras(with)
 	if custom, args, ok := slash.Called(c.Custom(), text); ok {
 		return c.custom(custom, args, text, all.Images)
 	}
 	in := ReadInput(text)
 	if name, _, ok := slash.Cut(text); ok && !slash.Builtin(name) && !slash.OfServer(name) && c.Session() == nil { // its commands are not known yet
-		return c.enter(&entry{text: text, with: all, calls: true, typed: true})
+		return c.enter(&entry{text: text, with: all, mayCallCustom: true, mayCallBuiltin: true})
 	}
 	images := all.Images
 	if len(images) > 0 && in.Text == "" || in.Command != "" && len(images) > 0 {
-		c.failed(errors.New("an image goes with a prompt, and not with a command"))
+		c.reportError(errors.New("an image goes with a prompt, and not with a command"))
 		return ""
 	}
 	switch {
 	case in.Leave:
-		return c.enter(&entry{text: text, idle: true, work: func(context.Context) error {
+		return c.enter(&entry{text: text, whenIdle: true, work: func(context.Context) error {
 			c.end(ErrLeft)
 			return nil
 		}})
 	case in.Shell && in.Text == "":
-		c.failed(errors.New("no command: write one after the !, such as !git status"))
-	case in.Shell && c.refused(text):
+		c.reportError(errors.New("no command: write one after the !, such as !git status"))
+	case in.Shell && c.refuseWatcher(text):
 	case in.Shell:
-		return c.enter(&entry{text: text, idle: true, work: func(ctx context.Context) error { return c.shell(ctx, in.Text) }})
+		return c.enter(&entry{text: text, whenIdle: true, work: func(ctx context.Context) error { return c.shell(ctx, in.Text) }})
 	case in.Command != "":
 		return c.command(text, in)
 	case in.Text != "":
@@ -101,37 +101,38 @@ func (c *Conversation) Enter(text string, with ...With) (id string) {
 }
 
 // Say enters a prompt, whatever its text looks like.
-func (c *Conversation) Say(text string, with ...With) (id string) {
-	if c.refused(text) {
+func (c *Conversation) Say(text string, with ...Extras) (id string) {
+	if c.refuseWatcher(text) {
 		return ""
 	}
-	return c.enter(&entry{text: text, with: joined(with)})
+	return c.enter(&entry{text: text, with: mergeExtras(with)})
 }
 
-// Prompt enters a prompt, which may call a custom command; nothing else of its text
-// has a meaning.
-func (c *Conversation) Prompt(text string, with ...With) (id string) {
+// Prompt enters a prompt that may call a custom command; !command and built-in commands are
+// plain text in it.
+func (c *Conversation) Prompt(text string, with ...Extras) (id string) {
 	if in := ReadInput(text); slash.OfServer(in.Command) {
 		return c.command(text, in)
 	}
-	if c.refused(text) {
+	if c.refuseWatcher(text) {
 		return ""
 	}
-	return c.enter(&entry{text: text, with: joined(with), calls: true})
+	return c.enter(&entry{text: text, with: mergeExtras(with), mayCallCustom: true})
 }
 
-// refused returns an entry to the input if this terminal only watches.
-func (c *Conversation) refused(text string) bool {
+// refuseWatcher returns an entry to the input if this terminal only watches, and reports
+// whether it does.
+func (c *Conversation) refuseWatcher(text string) bool {
 	c.mu.Lock()
-	watches := c.watches()
+	watches := c.watchesOnly()
 	why := errOnlyWatches
 	if c.runsSwarm() {
 		why = errSwarm
 	}
 	c.mu.Unlock()
 	if watches {
-		c.say(TakenBack{Texts: []string{text}})
-		c.failed(why)
+		c.emitBlock(TakenBack{Texts: []string{text}})
+		c.reportError(why)
 	}
 	return watches
 }
@@ -147,7 +148,7 @@ func (c *Conversation) Queue() []Queued {
 	var out []Queued
 	after := false
 	for _, e := range c.waiting {
-		if begun := e.taken && e.work != nil || !e.sent && !e.waits; e.text == "" || begun {
+		if begun := e.taken && e.work != nil || !e.sent && !e.enteredBusy; e.text == "" || begun {
 			continue
 		}
 		after = after || e.work != nil
@@ -171,14 +172,14 @@ func (c *Conversation) TakeBack(id string) (text string, ok bool) {
 		<-e.handed
 		c.mu.Lock()
 	}
-	if !slices.Contains(c.waiting, e) || !c.withdrawn(e) {
+	if !slices.Contains(c.waiting, e) || !c.withdraw(e) {
 		return "", false
 	}
-	return e.entered(), true
+	return e.typedText(), true
 }
 
-// withdrawn takes an entry back if it still waits. Callers hold mu.
-func (c *Conversation) withdrawn(e *entry) bool {
+// withdraw takes an entry back if it still waits. Callers hold mu.
+func (c *Conversation) withdraw(e *entry) bool {
 	if e.text == "" || e.taken && !e.sent {
 		return false
 	}
@@ -202,14 +203,14 @@ func (c *Conversation) Interrupt(by string) {
 		interrupt(by)
 		return
 	}
-	if c.watches() && c.cancel == nil {
+	if c.watchesOnly() && c.cancel == nil {
 		c.mu.Unlock()
 		return // what runs is not this terminal's
 	}
 	var texts []string
 	for _, e := range slices.Clone(c.waiting) {
-		if c.withdrawn(e) {
-			texts = append(texts, e.entered())
+		if c.withdraw(e) {
+			texts = append(texts, e.typedText())
 		}
 	}
 	open, cancel := c.open, c.cancel
@@ -221,7 +222,7 @@ func (c *Conversation) Interrupt(by string) {
 		_, _ = open.Session.Submit(c.ctx, session.Interrupt{By: by}) // an interrupt cannot fail
 	}
 	if len(texts) > 0 {
-		c.say(TakenBack{Texts: texts})
+		c.emitBlock(TakenBack{Texts: texts})
 	}
 }
 
@@ -230,7 +231,7 @@ func (c *Conversation) Interrupt(by string) {
 func (c *Conversation) Press(input bool) lifecycle.Action {
 	now := c.cfg.Now()
 	c.mu.Lock()
-	action := c.presses.Press(now, lifecycle.Situation{Running: c.busy() && (!c.watches() || c.runsSwarm()), Input: input})
+	action := c.interrupts.Press(now, lifecycle.Situation{Running: c.busy() && (!c.watchesOnly() || c.runsSwarm()), Input: input})
 	c.mu.Unlock()
 	if action == lifecycle.Cancel {
 		c.Interrupt("person")
@@ -243,7 +244,7 @@ func (c *Conversation) Press(input bool) lifecycle.Action {
 func (c *Conversation) Typed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.presses.Typed()
+	c.interrupts.Typed()
 }
 
 func (c *Conversation) enter(e *entry) (id string) {
@@ -258,8 +259,8 @@ func (c *Conversation) queue(e *entry) (id string) {
 	e.id, e.handed = c.nextID("entry"), make(chan struct{})
 	c.waiting = append(c.waiting, e)
 	after := slices.ContainsFunc(c.waiting, func(o *entry) bool { return o.work != nil && o.text != "" })
-	if e.waits = c.busy(); e.waits && e.text != "" && after {
-		c.waits(e, true)
+	if e.enteredBusy = c.busy(); e.enteredBusy && e.text != "" && after {
+		c.announce(e, true)
 	}
 	if !c.working {
 		c.working = true
@@ -280,10 +281,10 @@ func (c *Conversation) work() {
 			return
 		}
 		e := c.waiting[i]
-		if e.idle && c.open.Session.Busy() {
+		if e.whenIdle && c.open.Session.Busy() {
 			s := c.open.Session
 			c.mu.Unlock()
-			c.rest(s)
+			c.waitIdle(s)
 			continue // it may have been taken back
 		}
 		e.taken = true
@@ -300,7 +301,7 @@ func (c *Conversation) work() {
 		c.mu.Unlock()
 		cancel(nil)
 		if err != nil {
-			c.failed(err)
+			c.reportError(err)
 		}
 	}
 }
@@ -310,35 +311,35 @@ func (c *Conversation) do(ctx context.Context, e *entry) error {
 		return e.work(ctx)
 	}
 	defer close(e.handed)
-	if e.calls {
-		if done, err := c.resolve(ctx, e); done || err != nil {
+	if e.mayCallCustom {
+		if done, err := c.resolveCommand(ctx, e); done || err != nil {
 			return err
 		}
 	}
 	seq, err := c.Session().Submit(ctx, session.Prompt{ID: e.id, Text: e.text, Images: e.with.Images, Pasted: e.with.Pasted, Narrowed: e.with.Narrowed})
 	if interrupted := (session.Interrupt{}); errors.As(err, &interrupted) { // on its way
-		c.say(TakenBack{Texts: []string{e.entered()}})
+		c.emitBlock(TakenBack{Texts: []string{e.typedText()}})
 		err = nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e.sent = err == nil && seq == 0
-	if e.sent && !e.told && slices.Contains(c.waiting, e) { // otherwise it has been delivered by now
-		c.waits(e, false)
+	if e.sent && !e.announced && slices.Contains(c.waiting, e) { // otherwise it has been delivered by now
+		c.announce(e, false)
 	}
 	return err
 }
 
-// waits reports that an entry waits. Callers hold mu.
-func (c *Conversation) waits(e *entry, after bool) {
-	e.told = true
+// announce emits a Queued block. Callers hold mu.
+func (c *Conversation) announce(e *entry, after bool) {
+	e.announced = true
 	q := Queued{ID: e.id, Text: plain.Text(e.text), After: after}
 	c.local = append(c.local, Change{What: Finished, Block: Block{ID: "queued-" + e.id, Ephemeral: true, Body: q}})
 	c.wakeNext()
 }
 
-// rest waits until nothing runs in a session.
-func (c *Conversation) rest(s *session.Session) {
+// waitIdle waits until nothing runs in a session.
+func (c *Conversation) waitIdle(s *session.Session) {
 	ctx, stop := context.WithCancel(c.ctx)
 	defer stop()
 	events := s.Events(ctx, s.View().Last())
@@ -372,8 +373,8 @@ type Answered struct {
 // session, which finishes the question's block.
 func (c *Conversation) Answer(id string, a Answered) {
 	c.mu.Lock()
-	ask, own := c.asks[id]
-	delete(c.asks, id)
+	ask, own := c.openAsks[id]
+	delete(c.openAsks, id)
 	c.mu.Unlock()
 	if own {
 		ask <- a.Text
@@ -387,10 +388,10 @@ func (c *Conversation) SetMode(mode permission.Mode) {
 	c.submit(session.SetMode{Mode: string(mode)})
 }
 
-// submit submits an operation that the session does at once.
+// submit submits an operation in the background.
 func (c *Conversation) submit(op session.Op) {
 	if s := c.Session(); s != nil {
-		c.aside(func(ctx context.Context) error {
+		c.runAside(func(ctx context.Context) error {
 			_, err := s.Submit(ctx, op)
 			return err
 		})

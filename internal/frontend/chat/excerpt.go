@@ -10,8 +10,8 @@ import (
 // Excerpt is the beginning and the end of what something printed.
 type Excerpt struct {
 	Head, Tail []string
-	Between    int64 // lines that are between them
-	Spilled    bool  // the result itself has not all of them
+	Between    int64 // lines that are left out between them
+	Spilled    bool  // the recorded result does not have all of them
 }
 
 const (

@@ -11,23 +11,23 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// Form is an open question while it is being answered: what is asked at the
-// moment, the possible answers, and what an answer means. Several calls are
+// Form is an open question while it is being answered: the calls in question, the
+// choices, and what an answer means. Several calls are
 // asked about at once. After "one by one" each call is asked about separately,
 // each answer counts, and a plain No cancels the calls after it (SPEC 4.7,
 // 18.3). Form draws nothing and is for one goroutine.
 type Form struct {
-	q        Question
-	edits    func() bool // reports whether the mode in force asks for no edit
-	mode     string
-	at       int // the call in question; all: all at once
-	verdicts []event.Verdict
-	text     string
+	q            Question
+	editsAllowed func() bool // reports whether the mode allows edits unasked
+	mode         string
+	current      int // index of the call in question; all: all at once
+	verdicts     []event.Verdict
+	text         string
 }
 
 const all = -1
 
-// Choice is an answer that a form accepts at the moment.
+// Choice is an answer that a form accepts.
 type Choice struct {
 	Key  string // y, e, s, a, o, d, n, or the number of an option
 	Text string // such as "yes once"
@@ -38,27 +38,27 @@ type Choice struct {
 
 // The keys of choices.
 const (
-	Yes          = "y"
-	AllEdits     = "e" // changes the mode
-	ForSession   = "s"
-	ForAlways    = "a"
-	OneByOne     = "o"
-	WholeDiff    = "d" // shows more, and answers nothing
-	NoAndPerhaps = "n" // with or without a reason
+	Yes        = "y"
+	AllEdits   = "e" // changes the mode
+	ForSession = "s"
+	ForAlways  = "a"
+	OneByOne   = "o"
+	WholeDiff  = "d" // shows more, and answers nothing
+	No         = "n" // with or without a reason
 )
 
-// Heard is the effect of an answer.
-type Heard string
+// Effect is what an answer leads to.
+type Effect string
 
 // The effects of answers.
 const (
-	Complete   Heard = "complete"   // Answer has the whole answer
-	AsksNext   Heard = "next"       // the next call is in question
-	ShowsWhole Heard = "whole"      // the diffs are to be shown whole
-	IsCommand  Heard = "command"    // a slash command, for Conversation.Enter, not an answer
-	NotHeard   Heard = "not heard"  // it is not one of the choices
-	ModeNow    Heard = "mode"       // AsksNext, and the mode changes now: see Mode
-	ModeAndAll Heard = "mode, done" // Complete, and the mode changes now
+	Complete        Effect = "complete"   // Answer has the whole answer
+	NextCall        Effect = "next"       // the next call is asked about
+	ShowDiffs       Effect = "whole"      // the diffs are to be shown whole
+	SlashCommand    Effect = "command"    // a slash command, for Conversation.Enter, not an answer
+	NotAnswer       Effect = "not heard"  // none of the choices
+	ChangeMode      Effect = "mode"       // as NextCall, and the permission mode changes to Form.Mode
+	CompleteAndMode Effect = "mode, done" // as Complete, and the permission mode changes to Form.Mode
 )
 
 // LongDiff is how many lines of a diff are shown before a person asks for all.
@@ -71,7 +71,7 @@ func (q Consent) Long() bool {
 	return q.Diff && strings.Count(q.Preview, "\n") > LongDiff+LongDiff/4
 }
 
-// Ask begins to ask a question of this conversation.
+// Ask returns the form for a question of this conversation.
 func (c *Conversation) Ask(q Question) *Form {
 	return newForm(q, func() bool {
 		switch s := c.Session(); {
@@ -88,9 +88,9 @@ func permitsEdits(m permission.Mode) bool {
 }
 
 func newForm(q Question, edits func() bool) *Form {
-	f := &Form{q: q, edits: edits, at: all}
+	f := &Form{q: q, editsAllowed: edits, current: all}
 	if len(q.Calls) == 1 {
-		f.at = 0
+		f.current = 0
 	}
 	return f
 }
@@ -101,14 +101,14 @@ func (f *Form) Question() Question { return f.q }
 // Calls returns the calls in question: all, or one. There are none for a
 // question that expects text.
 func (f *Form) Calls() []Consent {
-	if f.at == all || len(f.q.Calls) == 0 {
+	if f.current == all || len(f.q.Calls) == 0 {
 		return f.q.Calls
 	}
-	return f.q.Calls[f.at : f.at+1]
+	return f.q.Calls[f.current : f.current+1]
 }
 
-// Place returns the position of the call in question, counted from 1; 0 for all.
-func (f *Form) Place() int { return f.at + 1 }
+// Position returns the position of the call in question, counted from 1; 0 for all.
+func (f *Form) Position() int { return f.current + 1 }
 
 // Mode returns the permission mode to change to, after ModeNow or ModeAndAll.
 func (f *Form) Mode() string { return f.mode }
@@ -129,7 +129,7 @@ func (f *Form) Choices() []Choice {
 	}
 	edits := slices.ContainsFunc(calls, func(q Consent) bool { return q.Edits })
 	onward := Choice{Key: AllEdits, Text: "edits from now on"}
-	if f.at == all {
+	if f.current == all {
 		if slices.ContainsFunc(calls, Consent.Long) {
 			out = append(out, Choice{Key: WholeDiff, Text: "diffs whole"})
 		}
@@ -153,7 +153,7 @@ func (f *Form) Choices() []Choice {
 			out = append(out, Choice{Key: WholeDiff, Text: "diff whole"})
 		}
 	}
-	return append(out, Choice{Key: NoAndPerhaps, Text: "no, or no and why", Why: true})
+	return append(out, Choice{Key: No, Text: "no, or no and why", Why: true})
 }
 
 // Accepts reports whether a key is one of the choices.
@@ -172,7 +172,7 @@ func (f *Form) Prompt() string {
 		return "answer: "
 	}
 	prompt := "allow? "
-	if f.at == all {
+	if f.current == all {
 		prompt = fmt.Sprintf("allow all %d? ", len(f.q.Calls))
 	}
 	var words []string
@@ -182,8 +182,8 @@ func (f *Form) Prompt() string {
 	return prompt + strings.Join(words, ", ") + ": "
 }
 
-// Please describes the possible answers, after an invalid one.
-func (f *Form) Please() string {
+// Help describes the possible answers, after an invalid one.
+func (f *Form) Help() string {
 	var keys []string
 	for _, c := range f.Choices() {
 		keys = append(keys, c.Key)
@@ -195,7 +195,7 @@ func (f *Form) Please() string {
 // Allows returns what the choices of a call allow from then on, "" for nothing.
 func (f *Form) Allows() string {
 	calls := f.Calls()
-	if f.at == all || len(calls) == 0 || calls[0].Rule == "" {
+	if f.current == all || len(calls) == 0 || calls[0].Rule == "" {
 		return ""
 	}
 	out := "s allows " + calls[0].Rule + " for this session"
@@ -208,94 +208,95 @@ func (f *Form) Allows() string {
 	return out
 }
 
-// Refresh skips the edits that the present mode does not ask about any more,
-// and reports whether that answers everything. A slash command during the
-// question may have changed the mode.
-func (f *Form) Refresh() Heard {
-	if len(f.q.Calls) == 0 || !f.permits() {
-		return AsksNext
+// Refresh allows the edits that the present mode does not ask about any more: a
+// slash command during the question may have changed the mode. It returns
+// Complete if that answers everything, else NextCall.
+func (f *Form) Refresh() Effect {
+	if len(f.q.Calls) == 0 || !f.skipsEdits() {
+		return NextCall
 	}
-	if f.at == all {
-		f.at = 0
+	if f.current == all {
+		f.current = 0
 	}
-	return f.pass()
+	return f.skipEdits()
 }
 
-func (f *Form) permits() bool { return f.mode != "" || f.edits() }
+func (f *Form) skipsEdits() bool { return f.mode != "" || f.editsAllowed() }
 
-// pass answers for the edits that are not asked about any more.
-func (f *Form) pass() Heard {
-	for ; f.at < len(f.q.Calls); f.at++ {
-		q := f.q.Calls[f.at]
-		if !q.Edits || !f.permits() {
-			return AsksNext
+// skipEdits allows the edits, from the call in question on, that are not asked about any
+// more.
+func (f *Form) skipEdits() Effect {
+	for ; f.current < len(f.q.Calls); f.current++ {
+		q := f.q.Calls[f.current]
+		if !q.Edits || !f.skipsEdits() {
+			return NextCall
 		}
 		f.verdicts = append(f.verdicts, event.Verdict{Call: q.Call, Scope: event.Once})
 	}
-	f.at = len(f.q.Calls) - 1
+	f.current = len(f.q.Calls) - 1
 	return Complete
 }
 
 // Choose handles a pressed choice; why is the text after a no.
-func (f *Form) Choose(key, why string) Heard {
+func (f *Form) Choose(key, why string) Effect {
 	if !f.Accepts(key) {
-		return NotHeard
+		return NotAnswer
 	}
 	if len(f.q.Calls) == 0 {
 		n, _ := strconv.Atoi(key) // it is one of the choices
 		f.text = f.q.Options[n-1]
 		return Complete
 	}
-	scope := map[string]event.Scope{Yes: event.Once, ForSession: event.Session, ForAlways: event.Always, NoAndPerhaps: event.No}[key]
+	scope := map[string]event.Scope{Yes: event.Once, ForSession: event.Session, ForAlways: event.Always, No: event.No}[key]
 	switch key {
 	case WholeDiff:
-		return ShowsWhole
+		return ShowDiffs
 	case OneByOne:
-		f.at = 0
-		return f.pass()
+		f.current = 0
+		return f.skipEdits()
 	case AllEdits:
 		f.mode = string(permission.AcceptEdits)
 		if f.Refresh() == Complete {
-			return ModeAndAll
+			return CompleteAndMode
 		}
-		return ModeNow
+		return ChangeMode
 	}
-	if f.at == all {
-		f.rest(0, scope, why)
+	if f.current == all {
+		f.answerRest(0, scope, why)
 		return Complete
 	}
-	f.verdicts = append(f.verdicts, event.Verdict{Call: f.q.Calls[f.at].Call, Scope: scope, Why: why})
-	f.at++
+	f.verdicts = append(f.verdicts, event.Verdict{Call: f.q.Calls[f.current].Call, Scope: scope, Why: why})
+	f.current++
 	if scope == event.No && why == "" {
-		f.rest(f.at, event.No, "")
-		f.at = len(f.q.Calls) - 1
+		f.answerRest(f.current, event.No, "")
+		f.current = len(f.q.Calls) - 1
 		return Complete
 	}
-	return f.pass()
+	return f.skipEdits()
 }
 
-func (f *Form) rest(from int, scope event.Scope, why string) {
+func (f *Form) answerRest(from int, scope event.Scope, why string) {
 	for _, q := range f.q.Calls[from:] {
 		f.verdicts = append(f.verdicts, event.Verdict{Call: q.Call, Scope: scope, Why: why})
 	}
 }
 
 // Read handles a typed answer. Enter alone allows nothing.
-func (f *Form) Read(in string) Heard {
+func (f *Form) Read(in string) Effect {
 	in = strings.TrimSpace(in)
 	if f.q.Why == AskedByCommand {
 		f.text = in
 		return Complete
 	}
 	if _, _, ok := slash.Parse(in); ok {
-		return IsCommand
+		return SlashCommand
 	}
 	if len(f.q.Calls) == 0 {
 		switch h := f.Choose(in, ""); {
 		case h == Complete:
 			return h
 		case in == "":
-			return NotHeard
+			return NotAnswer
 		}
 		f.text = in
 		return Complete
@@ -306,7 +307,7 @@ func (f *Form) Read(in string) Heard {
 	case "d":
 		return f.Choose(WholeDiff, "")
 	}
-	scope, why := meaning(in)
-	keys := map[event.Scope]string{event.Once: Yes, event.Session: ForSession, event.Always: ForAlways, event.No: NoAndPerhaps, Edits: AllEdits}
+	scope, why := parseAnswer(in)
+	keys := map[event.Scope]string{event.Once: Yes, event.Session: ForSession, event.Always: ForAlways, event.No: No, Edits: AllEdits}
 	return f.Choose(keys[scope], why)
 }

@@ -18,7 +18,7 @@ func TestForm(t *testing.T) {
 	}
 	type in struct {
 		text string
-		want Heard
+		want Effect
 	}
 	for name, c := range map[string]struct {
 		calls  []Consent
@@ -28,31 +28,31 @@ func TestForm(t *testing.T) {
 		mode   string
 	}{
 		"yes":                  {[]Consent{run}, false, []in{{"y", Complete}}, []event.Verdict{v("a", event.Once)}, ""},
-		"Enter allows nothing": {[]Consent{run}, false, []in{{"", NotHeard}, {"ok", NotHeard}, {"x", NotHeard}, {"yes but", NotHeard}}, nil, ""},
+		"Enter allows nothing": {[]Consent{run}, false, []in{{"", NotAnswer}, {"ok", NotAnswer}, {"x", NotAnswer}, {"yes but", NotAnswer}}, nil, ""},
 		"session":              {[]Consent{run}, false, []in{{"session", Complete}}, []event.Verdict{v("a", event.Session)}, ""},
 		"always":               {[]Consent{run}, false, []in{{"A", Complete}}, []event.Verdict{v("a", event.Always)}, ""},
-		"not always":           {[]Consent{edit}, false, []in{{"a", NotHeard}, {"s", Complete}}, []event.Verdict{v("b", event.Session)}, ""},
-		"no rule":              {[]Consent{bare}, false, []in{{"s", NotHeard}, {"a", NotHeard}, {"e", NotHeard}, {"o", NotHeard}, {"d", NotHeard}, {"n", Complete}}, []event.Verdict{v("c", event.No)}, ""},
+		"not always":           {[]Consent{edit}, false, []in{{"a", NotAnswer}, {"s", Complete}}, []event.Verdict{v("b", event.Session)}, ""},
+		"no rule":              {[]Consent{bare}, false, []in{{"s", NotAnswer}, {"a", NotAnswer}, {"e", NotAnswer}, {"o", NotAnswer}, {"d", NotAnswer}, {"n", Complete}}, []event.Verdict{v("c", event.No)}, ""},
 		"no and why":           {[]Consent{run}, false, []in{{"no, use make", Complete}}, []event.Verdict{v("a", event.No, "use make")}, ""},
 		"why alone":            {[]Consent{run}, false, []in{{"use make instead", Complete}}, []event.Verdict{v("a", event.No, "use make instead")}, ""},
-		"a command":            {[]Consent{run}, false, []in{{"/mode auto", IsCommand}}, nil, ""},
-		"edits":                {[]Consent{edit}, false, []in{{"e", ModeAndAll}}, []event.Verdict{v("b", event.Once)}, "accept-edits"},
-		"all":                  {[]Consent{run, edit}, false, []in{{"s", NotHeard}, {"y", Complete}}, []event.Verdict{v("a", event.Once), v("b", event.Once)}, ""},
+		"a command":            {[]Consent{run}, false, []in{{"/mode auto", SlashCommand}}, nil, ""},
+		"edits":                {[]Consent{edit}, false, []in{{"e", CompleteAndMode}}, []event.Verdict{v("b", event.Once)}, "accept-edits"},
+		"all":                  {[]Consent{run, edit}, false, []in{{"s", NotAnswer}, {"y", Complete}}, []event.Verdict{v("a", event.Once), v("b", event.Once)}, ""},
 		"none":                 {[]Consent{run, edit}, false, []in{{"n not now", Complete}}, []event.Verdict{v("a", event.No, "not now"), v("b", event.No, "not now")}, ""},
 		"one by one": {
-			[]Consent{run, edit, bare}, false, []in{{"o", AsksNext}, {"s", AsksNext}, {"no why", AsksNext}, {"y", Complete}},
+			[]Consent{run, edit, bare}, false, []in{{"o", NextCall}, {"s", NextCall}, {"no why", NextCall}, {"y", Complete}},
 			[]event.Verdict{v("a", event.Session), v("b", event.No, "why"), v("c", event.Once)}, "",
 		},
 		"a plain no cancels the rest": {
-			[]Consent{run, edit, bare}, false, []in{{"one by one", AsksNext}, {"y", AsksNext}, {"n", Complete}},
+			[]Consent{run, edit, bare}, false, []in{{"one by one", NextCall}, {"y", NextCall}, {"n", Complete}},
 			[]event.Verdict{v("a", event.Once), v("b", event.No), v("c", event.No)}, "",
 		},
 		"edits among others": {
-			[]Consent{edit, run, edit}, false, []in{{"e", ModeNow}, {"y", Complete}},
+			[]Consent{edit, run, edit}, false, []in{{"e", ChangeMode}, {"y", Complete}},
 			[]event.Verdict{v("b", event.Once), v("a", event.Once), v("b", event.Once)}, "accept-edits",
 		},
 		"edits are allowed meanwhile": {
-			[]Consent{run, edit}, true, []in{{"o", AsksNext}, {"y", Complete}},
+			[]Consent{run, edit}, true, []in{{"o", NextCall}, {"y", Complete}},
 			[]event.Verdict{v("a", event.Once), v("b", event.Once)}, "",
 		},
 	} {

@@ -72,7 +72,7 @@ func (h *host) Switch(ctx context.Context, w slash.Want) error {
 	c.questions, c.reported = nil, nil
 	c.local = append(c.local, added)
 	if c.before == 0 {
-		c.local = append(c.local, c.started())
+		c.local = append(c.local, c.startFinished())
 	}
 	c.mu.Unlock()
 	c.wakeNext()
@@ -155,11 +155,11 @@ func (h *host) Diff(text string) {
 	h.out.end()
 	if text != "" {
 		command := h.out.command
-		if h.out.spoke {
+		if h.out.written {
 			command = ""
 		}
-		h.out.spoke = true
-		h.c.say(Patch{Command: command, Text: plain.Text(text)})
+		h.out.written = true
+		h.c.emitBlock(Patch{Command: command, Text: plain.Text(text)})
 	}
 }
 
@@ -167,38 +167,38 @@ func (h *host) Diff(text string) {
 func (h *host) Quit() { h.c.end(ErrLeft) }
 
 // Edit implements slash.Host.
-func (h *host) Edit(text string) { h.c.say(TakenBack{Texts: []string{plain.Text(text)}}) }
+func (h *host) Edit(text string) { h.c.emitBlock(TakenBack{Texts: []string{plain.Text(text)}}) }
 
 // Do implements slash.Host.
-func (h *host) Do(a slash.Act, text string) { h.c.say(Act{What: a, Text: plain.Text(text)}) }
+func (h *host) Do(a slash.Act, text string) { h.c.emitBlock(Act{What: a, Text: plain.Text(text)}) }
 
 // Editor implements slash.Host.
 func (h *host) Editor(ctx context.Context, text string) (string, error) {
 	c := h.c
 	h.out.end()
 	e := Editing{ID: c.id("edit"), Text: plain.Text(text)}
-	done := make(chan edited, 1)
+	done := make(chan editResult, 1)
 	block := Block{ID: e.ID, Open: true, Ephemeral: true, Body: e}
 	c.mu.Lock()
-	c.edits[e.ID] = done
+	c.openEdits[e.ID] = done
 	c.mu.Unlock()
 	c.emit(Change{What: Added, Block: block})
-	var out edited
+	var out editResult
 	select {
 	case out = <-done:
 	case <-ctx.Done():
 		out.err = ErrCancelled
 	}
 	c.mu.Lock()
-	delete(c.edits, e.ID)
+	delete(c.openEdits, e.ID)
 	c.mu.Unlock()
 	block.Open = false
 	c.emit(Change{What: Finished, Block: block})
 	return out.text, out.err
 }
 
-// edited is what became of a text in a person's editor.
-type edited struct {
+// editResult is what became of a text in a person's editor.
+type editResult struct {
 	text string
 	err  error
 }
@@ -207,11 +207,11 @@ type edited struct {
 // not edit it.
 func (c *Conversation) Edited(id, text string, err error) {
 	c.mu.Lock()
-	done := c.edits[id]
-	delete(c.edits, id)
+	done := c.openEdits[id]
+	delete(c.openEdits, id)
 	c.mu.Unlock()
 	if done != nil {
-		done <- edited{text, err}
+		done <- editResult{text, err}
 	}
 }
 
@@ -223,7 +223,7 @@ func (h *host) Ask(ctx context.Context, question string) (string, error) {
 	answer := make(chan string, 1)
 	block := Block{ID: q.ID, Open: true, Ephemeral: true, Body: q}
 	c.mu.Lock()
-	c.asks[q.ID] = answer
+	c.openAsks[q.ID] = answer
 	c.mu.Unlock()
 	ask := Change{What: Added, Block: block}
 	if s := c.Session(); s != nil {
@@ -237,7 +237,7 @@ func (h *host) Ask(ctx context.Context, question string) (string, error) {
 		err = ErrCancelled
 	}
 	c.mu.Lock()
-	delete(c.asks, q.ID)
+	delete(c.openAsks, q.ID)
 	c.mu.Unlock()
 	block.Open, block.Body = false, q
 	c.emit(Change{What: Finished, Block: block})
@@ -248,7 +248,7 @@ func (h *host) Ask(ctx context.Context, question string) (string, error) {
 type output struct {
 	c       *Conversation
 	command string
-	spoke   bool  // something of it was shown
+	written bool  // something of it was shown
 	block   Block // its ID is empty before the first text
 	clean   plain.Stream
 	text    strings.Builder
@@ -257,7 +257,7 @@ type output struct {
 // Write implements io.Writer.
 func (o *output) Write(p []byte) (int, error) {
 	if o.block.ID == "" {
-		o.spoke = true
+		o.written = true
 		o.block = Block{ID: o.c.id("output"), Open: true, Ephemeral: true, Body: Output{Command: o.command}}
 		o.c.emit(Change{What: Added, Block: o.block})
 	}

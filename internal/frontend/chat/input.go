@@ -41,11 +41,11 @@ func ReadInput(text string) Input {
 // mode, and is not a scope of a grant.
 const Edits event.Scope = "edits"
 
-// meaning reads an answer to a permission question. Only a single word allows
+// parseAnswer reads an answer to a permission question. Only a single word allows
 // anything. A sentence that does not begin like a yes is a no with its reason,
 // since people type it when they want something else. For anything else the
 // scope is empty.
-func meaning(in string) (scope event.Scope, why string) {
+func parseAnswer(in string) (scope event.Scope, why string) {
 	in = strings.TrimSpace(in)
 	switch strings.ToLower(strings.TrimRight(in, ".!")) {
 	case "e", "edits", "all edits", "every edit", "edits from now on", "all edits from now on", "every edit from now on", "yes to all edits", "accept edits", "accept-edits":

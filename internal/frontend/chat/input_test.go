@@ -19,7 +19,7 @@ func TestMeaning(t *testing.T) {
 		"yes but carefully": {}, "always, please": {}, "e": {Edits, ""}, "All edits from now on.": {Edits, ""}, "every edit": {Edits, ""}, "edit it by hand": {event.No, "edit it by hand"},
 		"ok": {}, "ok then": {}, "": {}, "x": {}, "yn": {}, "  ": {}, "sure thing": {}, "o": {},
 	} {
-		scope, why := meaning(in)
+		scope, why := parseAnswer(in)
 		if scope != want.scope || why != want.why {
 			t.Errorf("%q means %q %q, want %q %q", in, scope, why, want.scope, want.why)
 		}

@@ -33,14 +33,14 @@ func TestCommandsTools(t *testing.T) {
 		}
 	}, Text: "done"}, llmtest.Use("act", "{}"), llmtest.Say("done"))
 	d = newDesk(t, m, act)
-	d.until(d.Resting)
+	d.until(d.Idle)
 	d.open.Custom = []slash.Custom{
 		{Name: "commit", Prompt: func(a string) string { return "Commit " + a }, Narrowed: &event.Narrowed{By: "the command /commit", Rules: []string{"Bash(git add:*)"}}},
 		{Name: "bad", Prompt: func(string) string { return "x" }, Bad: errors.New("/w/bad.md:2: allowed-tools cannot be read")},
 	}
 	enter := func(text string) {
 		d.Enter(text)
-		d.until(func() bool { return d.Resting() && len(d.Queue()) == 0 })
+		d.until(func() bool { return d.Idle() && len(d.Queue()) == 0 })
 	}
 	enter("/bad")
 	if !strings.Contains(d.bodies(), "/w/bad.md:2: allowed-tools cannot be read") || len(m.Requests()) > 0 {
@@ -105,7 +105,7 @@ func TestCommandsBeforeTheSession(t *testing.T) {
 				d.Enter(c.text)
 			}
 			close(wait)
-			d.until(func() bool { return d.Session() != nil && d.Resting() && len(d.Queue()) == 0 })
+			d.until(func() bool { return d.Session() != nil && d.Idle() && len(d.Queue()) == 0 })
 			sent := ""
 			for _, p := range finished[Prompt](d) {
 				sent = p.Text

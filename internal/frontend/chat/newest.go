@@ -28,14 +28,14 @@ type newest struct {
 func (f *newest) Apply(e event.Event) {
 	for _, c := range f.timeline.Apply(e) {
 		if c.What == Finished && !c.Block.Ephemeral {
-			f.found = append(f.found, texts(c.Block.Body, f.what)...)
+			f.found = append(f.found, blockTexts(c.Block.Body, f.what)...)
 		}
 	}
 	f.found = f.found[max(0, len(f.found)-f.n):]
 }
 
-// texts returns what a block holds of a kind.
-func texts(b Body, what string) []string {
+// blockTexts returns a block's texts of a kind.
+func blockTexts(b Body, what string) []string {
 	reply, command, output := "", "", ""
 	switch b := b.(type) {
 	case Reply:
@@ -49,7 +49,7 @@ func texts(b Body, what string) []string {
 	}
 	switch {
 	case what == "code":
-		return fenced(reply)
+		return codeBlocks(reply)
 	case what == "reply" && strings.TrimSpace(reply) != "":
 		return []string{strings.TrimSpace(reply) + "\n"}
 	case what == "command" && command != "":
@@ -60,8 +60,8 @@ func texts(b Body, what string) []string {
 	return nil
 }
 
-// fenced returns the code blocks of a text, without their fences.
-func fenced(text string) (out []string) {
+// codeBlocks returns the code blocks of a text, without their fences.
+func codeBlocks(text string) (out []string) {
 	var b strings.Builder
 	fence := ""
 	for l := range strings.Lines(text) {

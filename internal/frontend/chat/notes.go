@@ -48,7 +48,7 @@ func (t *Timeline) remark(e event.Event) {
 			t.note(e, n)
 		}
 	case event.Compacted:
-		said := shorter(b)
+		said := compactionLines(b)
 		t.note(e, Note{Kind: OfCompaction, Text: said[0], More: said[1:]})
 	case event.Undone:
 		n := Note{Kind: OfUndo, Text: plain.Line("put back: " + strings.Join(b.Paths, ", "))}

@@ -18,14 +18,14 @@ func (t *Timeline) asked(e event.Event, b event.Asked) {
 		q.Calls = append(q.Calls, t.consent(c, b.From == ""))
 	}
 	if q.Why == "" && q.From == "" && len(q.Calls) == 0 {
-		t.asks(b.Text)
+		t.markAsking(b.Text)
 	}
 	t.add(&part{Block: Block{ID: id("question", e.Seq), Began: e.Time, Body: q}})
 }
 
-// asks marks the call that asks a question: it runs, changes no file, and of
+// markAsking marks the call that asks a question: it runs, changes no file, and of
 // several it is the one with this text.
-func (t *Timeline) asks(question string) {
+func (t *Timeline) markAsking(question string) {
 	first, _, _ := strings.Cut(question, "\n")
 	if r := []rune(first); len(r) > 100 { // titles are shortened
 		first = string(r[:100])
@@ -33,7 +33,7 @@ func (t *Timeline) asks(question string) {
 	var asks *part
 	for _, p := range t.open {
 		c, ok := p.Body.(Call)
-		if !ok || !c.Started || c.Asks || c.Kind != tool.Note {
+		if !ok || !c.Started || c.AsksPerson || c.Kind != tool.Note {
 			continue
 		}
 		if asks == nil || strings.Contains(c.Title, plain.Line(first)) && !strings.Contains(asks.Body.(Call).Title, plain.Line(first)) {
@@ -42,7 +42,7 @@ func (t *Timeline) asks(question string) {
 	}
 	if asks != nil {
 		c := asks.Body.(Call)
-		c.Asks = true
+		c.AsksPerson = true
 		asks.Body = c
 		t.change(Changed, asks, "")
 	}
@@ -52,7 +52,7 @@ func (t *Timeline) asks(question string) {
 // this session, not of an agent.
 func (t *Timeline) consent(q event.Question, own bool) Consent {
 	c := Consent{
-		Call: q.Call, Tool: plain.Line(q.Tool), Title: plain.Line(q.Title), Preview: plain.Text(q.Preview), Reason: reason(q),
+		Call: q.Call, Tool: plain.Line(q.Tool), Title: plain.Line(q.Title), Preview: plain.Text(q.Preview), Reason: questionReason(q),
 		Rule: plain.Line(q.Pattern), Always: q.Always, Edits: q.Edits,
 	}
 	text := q.Preview
@@ -60,7 +60,7 @@ func (t *Timeline) consent(q event.Question, own bool) Consent {
 		_, text, _ = strings.Cut(text, "\n")
 	}
 	c.Diff = strings.HasPrefix(text, "--- ")
-	if p := t.called(q.Call); own && p != nil {
+	if p := t.openCall(q.Call); own && p != nil {
 		c.Block = p.ID
 		if p.Body.(Call).Kind == tool.Exec {
 			c.Diff = false

@@ -58,11 +58,11 @@ func TestTheRestIsShownAsItWas(t *testing.T) {
 		open := whole.Open()
 		want := fold(&whole, log[at:])
 
-		before := newEarly()
+		before := newPrefix()
 		for _, e := range log[:at] {
 			before.Apply(e)
 		}
-		codec, err := freeze.New([]any{newEarly()})
+		codec, err := freeze.New([]any{newPrefix()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,11 +70,11 @@ func TestTheRestIsShownAsItWas(t *testing.T) {
 		if err != nil {
 			t.Fatalf("no snapshot can be taken: %v", err)
 		}
-		read := newEarly()
+		read := newPrefix()
 		if err := codec.Read(data, []any{read}); err != nil {
 			t.Fatal(err)
 		}
-		for how, f := range map[string]*early{"folded": before, "read": read} {
+		for how, f := range map[string]*prefix{"folded": before, "read": read} {
 			if d := cmp.Diff(open, f.timeline.Open(), cmpopts.IgnoreUnexported(budget.Spent{})); d != "" {
 				t.Fatalf("%s: other blocks are open:\n%s", how, d)
 			}
@@ -178,7 +178,7 @@ func TestRecent(t *testing.T) {
 			if (start.Earlier > 0) != (want < replies) {
 				t.Errorf("it says that nothing is shown up to %d", start.Earlier)
 			}
-			if at, _, err := st.Snapshot(t.Context(), id, "shown"); c.recent == 200 && (err != nil || at == 0 || at > start.Earlier || at < start.Earlier-earlyEvery/4) {
+			if at, _, err := st.Snapshot(t.Context(), id, "shown"); c.recent == 200 && (err != nil || at == 0 || at > start.Earlier || at < start.Earlier-snapshotEvery/4) {
 				t.Errorf("the snapshot for what is shown from %d on ends at %d (%v)", start.Earlier, at, err)
 			}
 		})

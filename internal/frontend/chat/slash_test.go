@@ -44,9 +44,9 @@ func (d *desk) outputs() string {
 func TestEverySlashCommand(t *testing.T) {
 	d := newDesk(t, llmtest.New(llmtest.Say("Look:\n\n```go\nfunc a() {}\n```\nand\n~~~\nb\n~~~\n")))
 	d.cfg.Pawl = pawlEcho
-	d.until(d.Resting)
+	d.until(d.Idle)
 	d.Enter("hello")
-	d.until(d.Resting)
+	d.until(d.Idle)
 	for _, c := range []struct{ in, want string }{
 		{"/todo", "no list of steps yet"}, {"/todo x", "takes no arguments"},
 		{"/keys", "act keys"}, {"/keys x", "takes no arguments"},
@@ -75,7 +75,7 @@ func TestEverySlashCommand(t *testing.T) {
 			d.t = t
 			from := len(d.seen)
 			d.Enter(c.in)
-			d.until(d.Resting)
+			d.until(d.Idle)
 			whole := d.seen
 			d.seen = whole[from:]
 			if got := d.outputs(); !strings.Contains(got, c.want) {
@@ -96,10 +96,10 @@ func TestPromptsOfCommands(t *testing.T) {
 	d := newDesk(t, m)
 	for _, in := range []string{"/init be short", "/review", "/review main"} {
 		d.Enter(in)
-		d.until(d.Resting)
+		d.until(d.Idle)
 	}
 	for _, c := range d.seen {
-		if _, ok := c.Block.Body.(Prompt); ok && c.Told {
+		if _, ok := c.Block.Body.(Prompt); ok && c.Reported {
 			t.Error("a prompt is taken for a part of a command's output")
 		}
 	}
@@ -124,9 +124,9 @@ func TestAside(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	close(hold)
-	d.until(d.Resting)
+	d.until(d.Idle)
 	d.Enter("more")
-	d.until(d.Resting)
+	d.until(d.Idle)
 	rs := m.Requests()
 	if len(rs) != 4 {
 		t.Fatalf("%d requests", len(rs))
@@ -153,7 +153,7 @@ func TestAside(t *testing.T) {
 // A failure of such a question is told, and no turn is touched by it.
 func TestAsideFails(t *testing.T) {
 	d := newDesk(t, llmtest.New(llmtest.Turn{Err: io.ErrUnexpectedEOF}, llmtest.Use("wait", "{}")))
-	d.until(d.Resting)
+	d.until(d.Idle)
 	for i, in := range []string{"/btw one", "/btw two"} {
 		d.Enter(in)
 		d.until(func() bool { return len(finished[Aside](d)) == i+1 })
@@ -172,10 +172,10 @@ const planReply = "I looked.\n\n# Plan: a flag\n\n## Phase 1: parse it\n\nIn mai
 func TestPlanMode(t *testing.T) {
 	m := llmtest.New(llmtest.Say("only an answer: 1. a\n2. b"), llmtest.Say(planReply), llmtest.Say(strings.Replace(planReply, "a flag", "two flags", 1)), llmtest.Say("did it"))
 	d := newDesk(t, m)
-	d.until(d.Resting)
+	d.until(d.Idle)
 	d.Enter("/mode plan")
 	d.Enter("what is it?")
-	d.until(d.Resting)
+	d.until(d.Idle)
 	if d.asked() || d.Session().View().Proposal().Text != "" {
 		t.Fatal("an answer was taken for a plan")
 	}
@@ -191,7 +191,7 @@ func TestPlanMode(t *testing.T) {
 	}
 	answer("also the other flag") // goes to the model, in plan mode
 	d.until(d.asked)
-	d.until(d.Settled)
+	d.until(d.TurnDone)
 	if v := d.Session().View(); v.Mode() != "plan" || !strings.Contains(v.Proposal().Text, "two flags") {
 		t.Fatalf("%s %+v", v.Mode(), v.Proposal())
 	}
@@ -212,7 +212,7 @@ func TestPlanMode(t *testing.T) {
 	d.Edited(e.ID, "# Plan\n\n1. first\n2. second\n3. third\n", nil)
 	d.until(func() bool { n, ok := d.Question(); return ok && n.ID != q.ID })
 	answer("y")
-	d.until(d.Resting)
+	d.until(d.Idle)
 	v := d.Session().View()
 	if v.Mode() != "accept-edits" || v.Proposal().Waits || len(v.Phases().Plan) != 3 || v.Phases().Open == nil || v.Phases().Open.Description != "first" {
 		t.Errorf("%s %+v %+v", v.Mode(), v.Proposal(), v.Phases())
@@ -237,9 +237,9 @@ func TestPlanMode(t *testing.T) {
 func TestPlanElsewhere(t *testing.T) {
 	for _, steers := range []bool{true, false} {
 		d := newDesk(t, llmtest.New(llmtest.Say(planReply)))
-		d.until(d.Resting)
+		d.until(d.Idle)
 		d.Enter("/mode plan")
-		d.until(d.Resting)
+		d.until(d.Idle)
 		d.mu.Lock()
 		d.open.Attached = &Attached{Steers: steers}
 		d.mu.Unlock()
@@ -247,7 +247,7 @@ func TestPlanElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.until(func() bool { return len(finished[TurnEnd](d)) > 0 })
-		d.until(d.Resting)
+		d.until(d.Idle)
 		if d.asked() || !d.Session().View().Proposal().Waits {
 			t.Errorf("steers %v: asked %v, %+v", steers, d.asked(), d.Session().View().Proposal())
 		}
@@ -257,19 +257,19 @@ func TestPlanElsewhere(t *testing.T) {
 // What is wrong with a plan or a decision is told, and nothing changes.
 func TestPlanRefusals(t *testing.T) {
 	d := newDesk(t, llmtest.New(llmtest.Say(planReply), llmtest.Say("well")))
-	d.until(d.Resting)
+	d.until(d.Idle)
 	d.Enter("/plan add a flag")
 	d.until(d.asked)
 	q, _ := d.Question()
 	d.Answer(q.ID, Answered{}) // later
-	d.until(d.Resting)
+	d.until(d.Idle)
 	for in, want := range map[string]string{
 		"/plan approve plan": "in the mode plan nothing can be carried out",
 		"/plan":              "it waits for you",
 	} {
 		from := len(d.seen)
 		d.Enter(in)
-		d.until(d.Resting)
+		d.until(d.Idle)
 		whole := d.seen
 		if d.seen = whole[from:]; !strings.Contains(d.outputs(), want) {
 			t.Errorf("%s: %s", in, d.outputs())
@@ -282,7 +282,7 @@ func TestPlanRefusals(t *testing.T) {
 		}
 	}
 	d.Enter("/plan reject not that")
-	d.until(d.Resting)
+	d.until(d.Idle)
 	if v := d.Session().View(); v.Mode() != "plan" || v.Proposal().Waits {
 		t.Errorf("%s %+v", v.Mode(), v.Proposal())
 	}
@@ -298,9 +298,9 @@ func TestPlanRefusals(t *testing.T) {
 // Every command is in the help, and in the completion by slash.All.
 func TestHelpListsEverything(t *testing.T) {
 	d := newDesk(t, llmtest.New())
-	d.until(d.Resting)
+	d.until(d.Idle)
 	d.Enter("/help")
-	d.until(d.Resting)
+	d.until(d.Idle)
 	for _, c := range slash.All() {
 		if !strings.Contains(d.outputs(), "/"+c.Name) {
 			t.Errorf("/%s is not in the help", c.Name)

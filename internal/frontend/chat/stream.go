@@ -8,19 +8,19 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// stream is a text that arrives in pieces and, at its end, as a whole: every
-// part of it is passed on once (SPEC 5.4).
+// stream is a text that arrives in pieces and, at its end, as a whole. Every
+// part of it is returned once (SPEC 5.4).
 type stream struct {
-	shown []byte
-	last  string       // the newest line, where shown is full
-	clean plain.Stream // keeps incomplete sequences between two pieces
-	begun bool
+	shown     []byte       // the first shownLimit bytes that arrived
+	tail      string       // the last tailLimit bytes that arrived
+	sanitizer plain.Stream // keeps incomplete sequences between two pieces
+	begun     bool
 }
 
 // shownLimit limits how much of a text is kept for comparison with the whole.
 const shownLimit = 1 << 20
 
-// add returns the next piece sanitised.
+// add adds the next piece and returns it sanitised.
 func (s *stream) add(piece string) string {
 	raw := piece
 	if !s.begun {
@@ -30,36 +30,36 @@ func (s *stream) add(piece string) string {
 	if len(s.shown) < shownLimit {
 		s.shown = append(s.shown, raw...)
 	}
-	s.last += raw
-	s.last = s.last[max(0, len(s.last)-longLine):]
-	return s.clean.Add(piece)
+	s.tail += raw
+	s.tail = s.tail[max(0, len(s.tail)-tailLimit):]
+	return s.sanitizer.Add(piece)
 }
 
-// longLine is how much of the end of a text is compared.
-const longLine = 4 << 10
+// tailLimit is how much of the end of a text is compared, in bytes.
+const tailLimit = 4 << 10
 
-// finish returns the rest of the whole text after the pieces: a model may not
-// stream, and a slow reader may have missed some. missed reports that it missed
-// some in the middle.
+// finish returns the part of the whole text after the pieces: all of it if the
+// model did not stream. missed reports that a slow reader lost pieces in the
+// middle.
 func (s *stream) finish(whole string) (more string, missed bool) {
 	switch rest, fits := after(whole, string(s.shown)); {
 	case !s.begun:
 		more = s.add(whole)
 	case len(s.shown) < shownLimit && fits:
-		more = s.clean.Add(rest)
+		more = s.sanitizer.Add(rest)
 	default:
 		missed = true
 	}
-	return more + s.clean.End(), missed
+	return more + s.sanitizer.End(), missed
 }
 
 // endsLike reports whether the shown text ends like the whole text. A long
 // output is stored without its middle: if it ends the same, all of it was
 // shown.
-func (s *stream) endsLike(whole string) bool { return lastLine(s.last) == lastLine(whole) }
+func (s *stream) endsLike(whole string) bool { return lastLine(s.tail) == lastLine(whole) }
 
 func lastLine(s string) string {
-	s = strings.TrimRight(s[max(0, len(s)-longLine):], " \r\n")
+	s = strings.TrimRight(s[max(0, len(s)-tailLimit):], " \r\n")
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 

@@ -24,27 +24,27 @@ type Timeline struct {
 	open    []*part // in the order they appeared
 	changes []Change
 
-	request place // the present one: its streamed blocks are named after it
-	turn    bool  // a turn is running
-	ran     int   // number of the person's own commands so far
-	// Their number when the last operation began.
-	ranBefore int
+	request  origin // the current request, after which its streamed blocks are named
+	turn     bool   // a turn is running
+	commands int    // how many commands the person has run
+	// commands when the last operation began.
+	commandsBefore int
 	// The number of further blocks of the log's event last, and of blocks
 	// without an event in the log.
-	last    int64
-	several int
-	passing int64
+	lastSeq     int64
+	blocksAtSeq int
+	passing     int64
 
 	proof  evidence.Fold
 	meter  budget.Meter
 	phases phase.Fold
 	swarm  swarm.Schedule
-	// What the workers of a swarm do.
+	// The workers of a swarm, by name.
 	workers map[string]workerCalls
 }
 
-// place is where and when something began.
-type place struct {
+// origin is the sequence number and the time of the event that began something.
+type origin struct {
 	seq  int64
 	time time.Time
 }
@@ -64,13 +64,13 @@ func (t *Timeline) Apply(e event.Event) []Change {
 	switch b := e.Body.(type) {
 	case event.Prompted:
 		t.withdraw(e, isCommand)
-		t.whole(e, Prompt{
-			Queued: b.ID, Joined: t.turn && b.Source != event.Autofix, Source: b.Source, Text: plain.Text(b.Text), Attached: attached(b), Images: len(b.Images),
+		t.addWhole(e, Prompt{
+			Queued: b.ID, Joined: t.turn && b.Source != event.Autofix, Source: b.Source, Text: plain.Text(b.Text), Attached: attachedNames(b), Images: len(b.Images),
 		})
 		t.turn = true
 	case event.Requested:
-		t.triedAgain(e)
-		t.request = place{e.Seq, e.Time}
+		t.endCountdown(e)
+		t.request = origin{e.Seq, e.Time}
 	case event.ReasoningDelta:
 		t.piece(t.streaming(e, "thinking", Thinking{}), b.Text)
 	case event.TextDelta:
@@ -80,13 +80,13 @@ func (t *Timeline) Apply(e event.Event) []Change {
 	case event.Recalled:
 		r := Reply{Text: plain.Text(b.Text), Took: b.Took}
 		if b.Key != "" {
-			r.Cached = recalled(b)
+			r.Cached = recalledWords(b)
 		}
-		t.whole(e, r)
+		t.addWhole(e, r)
 		t.changes[len(t.changes)-1].More = r.Text
 	case event.Retried:
 		t.withdraw(e, isThinking, isReply)
-		t.triedAgain(e)
+		t.endCountdown(e)
 		t.add(&part{Block: Block{ID: id("retry", e.Seq), Began: e.Time, Body: Retry{Attempt: b.Attempt, Text: retryWords(b), Reason: plain.Line(b.Error.Message), Wait: b.Wait}}})
 	case event.Waiting:
 		if p := t.find(isRetry); p != nil {
@@ -121,20 +121,20 @@ func (t *Timeline) Apply(e event.Event) []Change {
 		t.add(&part{call: b.ID, Block: Block{ID: id("aside", e.Seq), Began: e.Time, Body: Aside{Question: plain.Text(b.Text)}}})
 	case event.AsideAnswered:
 		t.asideAnswered(e, b)
-	case event.Resumed: // nobody answers what was open
+	case event.Resumed: // open questions get no answer
 		t.end(e, isAside)
 	case event.PlanWritten:
 		steps, _ := phase.Proposal{Text: b.Text}.Steps()
-		t.whole(e, Document{Text: plain.Text(b.Text), By: b.By, Phases: len(steps)})
+		t.addWhole(e, Document{Text: plain.Text(b.Text), By: b.By, Phases: len(steps)})
 	case event.Planned:
 		items := make([]tool.Item, len(b.Items))
 		for i, it := range b.Items {
 			items[i] = tool.Item{Text: plain.Line(it.Text), Status: plain.Line(it.Status)}
 		}
-		t.whole(e, Plan{Items: items})
+		t.addWhole(e, Plan{Items: items})
 	case event.Interrupted:
 		t.withdraw(e, isThinking, isReply)
-		t.triedAgain(e)
+		t.endCountdown(e)
 		t.end(e, isQuestion)
 		t.note(e, Note{Kind: OfInterrupt, Text: plain.Line(b.Marker()), By: b.By})
 	case event.Ended:
@@ -143,7 +143,7 @@ func (t *Timeline) Apply(e event.Event) []Change {
 		t.remark(e)
 	}
 	for _, p := range phased(&t.phases, e) {
-		t.whole(e, p)
+		t.addWhole(e, p)
 	}
 	return t.changes
 }
@@ -169,22 +169,22 @@ func (t *Timeline) add(p *part) {
 	t.change(Added, p, "")
 }
 
-// whole adds a complete block. One event may lead to several.
-func (t *Timeline) whole(e event.Event, b Body) {
+// addWhole adds a complete block. One event may lead to several.
+func (t *Timeline) addWhole(e event.Event, b Body) {
 	p := &part{Block: Block{ID: id("e", e.Seq), Began: e.Time, Body: b, Ephemeral: e.Seq == 0}}
 	if e.Seq == 0 {
 		t.passing++
 		p.ID = id("passing", t.passing)
-	} else if t.last == e.Seq {
-		t.several++
-		p.ID += "." + strconv.Itoa(t.several)
+	} else if t.lastSeq == e.Seq {
+		t.blocksAtSeq++
+		p.ID += "." + strconv.Itoa(t.blocksAtSeq)
 	} else {
-		t.last, t.several = e.Seq, 0
+		t.lastSeq, t.blocksAtSeq = e.Seq, 0
 	}
 	t.finish(e, p, "", false)
 }
 
-func (t *Timeline) note(e event.Event, n Note) { t.whole(e, n) }
+func (t *Timeline) note(e event.Event, n Note) { t.addWhole(e, n) }
 
 func (t *Timeline) finish(e event.Event, p *part, more string, missed bool) {
 	p.Open, p.Ended = false, e.Time
@@ -215,12 +215,12 @@ var (
 // end finishes all open blocks of a kind as they are.
 func (t *Timeline) end(e event.Event, is func(*part) bool) {
 	for p := t.find(is); p != nil; p = t.find(is) {
-		t.finish(e, p, p.stream.clean.End(), false)
+		t.finish(e, p, p.stream.sanitizer.End(), false)
 	}
 }
 
-// triedAgain ends the countdown to the next attempt, which the log does not keep.
-func (t *Timeline) triedAgain(e event.Event) {
+// endCountdown ends the countdown to the next attempt, which the log does not keep.
+func (t *Timeline) endCountdown(e event.Event) {
 	if p := t.find(isRetry); p != nil {
 		r := p.Body.(Retry)
 		r.Left, r.Waiting = 0, ""
@@ -235,13 +235,13 @@ func (t *Timeline) withdraw(e event.Event, is ...func(*part) bool) {
 	for _, is := range is {
 		for p := t.find(is); p != nil; p = t.find(is) {
 			p.Ephemeral = true
-			t.finish(e, p, p.stream.clean.End(), false)
+			t.finish(e, p, p.stream.sanitizer.End(), false)
 		}
 	}
-	t.request = place{}
+	t.request = origin{}
 }
 
-// piece passes on new text of an open block.
+// piece adds new text to an open block.
 func (t *Timeline) piece(p *part, text string) {
 	if text == "" {
 		return
@@ -259,7 +259,7 @@ func (t *Timeline) streaming(e event.Event, kind string, b Body) *part {
 	}
 	p := t.find(find)
 	if p == nil {
-		at := t.from(e)
+		at := t.requestOf(e)
 		p = &part{Block: Block{ID: id(kind, at.seq), Began: at.time, Body: b}}
 		if at.seq == 0 {
 			t.passing++
@@ -270,10 +270,10 @@ func (t *Timeline) streaming(e event.Event, kind string, b Body) *part {
 	return p
 }
 
-// from is the request that a reply belongs to.
-func (t *Timeline) from(e event.Event) place {
-	if t.request.seq == 0 { // an imported log, or the middle of one
-		return place{e.Seq, e.Time}
+// requestOf returns the request that a reply belongs to.
+func (t *Timeline) requestOf(e event.Event) origin {
+	if t.request.seq == 0 { // an imported log, or one that begins in a turn
+		return origin{e.Seq, e.Time}
 	}
 	return t.request
 }
@@ -312,26 +312,26 @@ func (t *Timeline) call(e event.Event) {
 			Tool: plain.Line(b.Tool), Kind: b.Does, Target: plain.Line(b.Target), Title: plain.Line(b.Title),
 		}}})
 	case event.CallStarted:
-		if p := t.called(b.ID); p != nil {
+		if p := t.openCall(b.ID); p != nil {
 			c := p.Body.(Call)
 			c.Started = true
 			p.Body, p.Began = c, e.Time // a person may have thought about it before
 			t.change(Changed, p, "")
 		}
 	case event.CallDone:
-		p := t.called(b.ID)
+		p := t.openCall(b.ID)
 		if p == nil {
 			p = &part{Block: Block{ID: id("call", e.Seq), Began: e.Time, Body: Call{Tool: plain.Line(b.Tool), Kind: b.Does, Title: plain.Line(b.Tool)}}}
 		}
 		c := p.Body.(Call)
-		c.Outcome, c.Said, c.Command, c.Exit = b.Outcome, outcomeWords(b), plain.Text(b.Command), b.Exit
+		c.Outcome, c.Summary, c.Command, c.Exit = b.Outcome, outcomeWords(b), plain.Text(b.Command), b.Exit
 		c.Diff, c.Output, c.Took = plain.Text(b.Diff), plain.Text(b.Result.Text), b.Took
 		p.Body = c
-		t.finish(e, p, p.stream.clean.End(), false)
+		t.finish(e, p, p.stream.sanitizer.End(), false)
 	}
 }
 
-func (t *Timeline) called(id string) *part {
+func (t *Timeline) openCall(id string) *part {
 	return t.find(func(p *part) bool { _, ok := p.Body.(Call); return ok && p.call == id })
 }
 
@@ -348,7 +348,7 @@ func (t *Timeline) output(e event.Event, b event.OutputDelta) {
 	case "check":
 		p = t.find(isCheck)
 	default:
-		p = t.called(b.Call)
+		p = t.openCall(b.Call)
 	}
 	if p != nil {
 		t.piece(p, b.Text)
@@ -358,7 +358,7 @@ func (t *Timeline) output(e event.Event, b event.OutputDelta) {
 // command begins the block of a person's own command. The log has only its end,
 // so it is named by the number of commands before it.
 func (t *Timeline) command(e event.Event) *part {
-	return &part{Block: Block{ID: id("command", int64(t.ran)), Began: e.Time, Body: Command{}}}
+	return &part{Block: Block{ID: id("command", int64(t.commands)), Began: e.Time, Body: Command{}}}
 }
 
 // operation handles the end of an operation that nothing else reports: a
@@ -366,10 +366,10 @@ func (t *Timeline) command(e event.Event) *part {
 func (t *Timeline) operation(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.OpStarted:
-		t.ranBefore = t.ran
+		t.commandsBefore = t.commands
 	case event.OpDone:
 		switch {
-		case b.Outcome == event.Cancelled && b.Op == "command" && t.ran == t.ranBefore:
+		case b.Outcome == event.Cancelled && b.Op == "command" && t.commands == t.commandsBefore:
 			t.withdraw(e, isCommand)
 			t.note(e, Note{Kind: OfInterrupt, Text: "interrupted", By: "person"})
 		case b.Outcome == event.Failed && b.Error != nil:
@@ -384,7 +384,7 @@ func (t *Timeline) personRan(e event.Event, b event.PersonRan) {
 	if p == nil {
 		p = t.command(e)
 	}
-	t.ran++
+	t.commands++
 	p.Began = e.Time // the log has no other time
 	more, missed := p.stream.finish(b.Output)
 	p.Body = Command{Line: plain.Text(b.Command), Output: plain.Text(b.Output), Exit: b.Exit}
@@ -416,13 +416,13 @@ func (t *Timeline) checked(e event.Event, b event.Checked) {
 	if p == nil {
 		p = &part{Block: Block{ID: id("check", e.Seq), Began: e.Time}}
 	}
-	p.Body = Check{Title: checkTitle(b.Command), Said: checkedWords(b), Exit: b.Exit, Output: plain.Text(b.Output), Took: b.Took}
-	t.finish(e, p, p.stream.clean.End(), false)
+	p.Body = Check{Title: checkTitle(b.Command), Summary: checkedWords(b), Exit: b.Exit, Output: plain.Text(b.Output), Took: b.Took}
+	t.finish(e, p, p.stream.sanitizer.End(), false)
 }
 
 func (t *Timeline) ended(e event.Event, b event.Ended) {
 	t.withdraw(e, isThinking, isReply)
-	t.triedAgain(e)
+	t.endCountdown(e)
 	t.turn = false
 	t.end(e, isQuestion)
 	t.end(e, isCheck)
@@ -430,11 +430,11 @@ func (t *Timeline) ended(e event.Event, b event.Ended) {
 	if b.Error != nil && b.End != event.EndInterrupted {
 		out.Error = plain.Line(b.Error.Message)
 	}
-	t.whole(e, out)
+	t.addWhole(e, out)
 }
 
-// attached returns the names of what the mentions of a prompt attached.
-func attached(b event.Prompted) []string {
+// attachedNames returns the names of what the mentions of a prompt attached.
+func attachedNames(b event.Prompted) []string {
 	var names []string
 	for line := range strings.Lines(b.Attached) {
 		if name, ok := strings.CutPrefix(strings.TrimSuffix(line, " ==\n"), "== "); ok && strings.HasSuffix(line, " ==\n") {

@@ -261,7 +261,7 @@ func TestACallThatAsks(t *testing.T) {
 			{Seq: 5, Body: event.CallDone{ID: "a", Outcome: event.OK}},
 		}
 		blocks := kept(fold(&line, es))
-		if len(blocks) != 2 || blocks[1].Body.(Call).Asks != want || blocks[0].Body.(Question).Answer != "yes" {
+		if len(blocks) != 2 || blocks[1].Body.(Call).AsksPerson != want || blocks[0].Body.(Question).Answer != "yes" {
 			t.Errorf("%q: %+v", why, blocks)
 		}
 	}

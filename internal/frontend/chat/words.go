@@ -15,13 +15,13 @@ import (
 // This file words events, a line each. Texts from a model, a tool or a file are
 // sanitised here.
 
-// Mending is the message that pawl asked the model to fix a failure.
-const Mending = "the model is asked to mend it"
+// AutofixMessage is the message that pawl asked the model to fix a failure.
+const AutofixMessage = "the model is asked to mend it"
 
-// reason returns why a permission question is asked, "" if the call itself shows it: a
+// questionReason returns why a permission question is asked, "" if the call itself shows it: a
 // reason that only repeats that it runs the shown command, or changes the file that it
 // names, is left out.
-func reason(q event.Question) string {
+func questionReason(q event.Question) string {
 	whole := q.Title + "\n" + q.Preview
 	var why []string
 	for part := range strings.SplitSeq(q.Reason, "; ") {
@@ -61,9 +61,9 @@ func outcomeWords(d event.CallDone) string {
 	return plain.Line(s)
 }
 
-// shorter returns the lines that report a compaction; the second one, if any, is the
+// compactionLines returns the lines that report a compaction; the second one, if any, is the
 // reason why the model did not write the summary.
-func shorter(b event.Compacted) []string {
+func compactionLines(b event.Compacted) []string {
 	out := []string{fmt.Sprintf("the conversation was made shorter: about %d tokens, were %d", b.After, b.Before)}
 	if b.Error != nil {
 		out = append(out, "the model gave no summary, so the log's own words stand for it: "+plain.Line(b.Error.Message))
@@ -81,8 +81,8 @@ func firstLine(text string) string {
 	return strings.TrimPrefix(first, "error: ")
 }
 
-// recalled reports that an answer was given before.
-func recalled(r event.Recalled) string {
+// recalledWords reports that an answer was given before.
+func recalledWords(r event.Recalled) string {
 	return fmt.Sprintf("cached: given %s ago, and all that it rests on is as it was", brief.Took(r.Age))
 }
 

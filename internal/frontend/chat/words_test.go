@@ -76,7 +76,7 @@ func TestReason(t *testing.T) {
 		{"bash x", "x", "it changes y", "it changes y"},
 		{"bash sh \x1b[2Jx", "sh \x1b[2Jx", "no one knows what it does\x1b[31m", "no one knows what it does"},
 	} {
-		if got := reason(event.Question{Tool: "bash", Title: c.title, Preview: c.preview, Reason: c.reason}); got != c.want {
+		if got := questionReason(event.Question{Tool: "bash", Title: c.title, Preview: c.preview, Reason: c.reason}); got != c.want {
 			t.Errorf("%q, %q: %q, want %q", c.title, c.reason, got, c.want)
 		}
 	}

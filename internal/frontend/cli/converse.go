@@ -97,7 +97,7 @@ func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded
 				return nil, err
 			}
 			cur = o
-			return &chat.Opened{Session: o.Session, Close: o.Close, Notes: o.Warnings, Attached: &f.attached.Attached, Again: "pawl attach " + o.ID()}, nil
+			return &chat.Opened{Session: o.Session, Close: o.Close, Notes: o.Warnings, Attached: &f.attached.Attached, ResumeCommand: "pawl attach " + o.ID()}, nil
 		}
 		g := *f
 		if w.Resume != "" || cur != nil {
@@ -131,7 +131,7 @@ func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded
 		if f.NoSession {
 			again = ""
 		}
-		return &chat.Opened{Session: o.Session, Close: o.Close, Notes: o.Warnings, Welcome: greeting, Custom: o.Custom, Again: again}, nil
+		return &chat.Opened{Session: o.Session, Close: o.Close, Notes: o.Warnings, Welcome: greeting, Custom: o.Custom, ResumeCommand: again}, nil
 	}
 	return chat.Config{
 		Open: open, Now: a.Now, IDs: f.terminalID(),

@@ -51,7 +51,7 @@ func (r *swarmRun) onScreen(ctx context.Context, t *screenTerminal, conf setting
 		}
 		opened = true
 		close(began)
-		return &chat.Opened{Session: r.o.Session, Again: again, Close: func() {
+		return &chat.Opened{Session: r.o.Session, ResumeCommand: again, Close: func() {
 			interrupt("person") // who leaves ends it
 			<-over
 		}, Attached: &chat.Attached{

@@ -235,16 +235,16 @@ func (v *view) draw(c chat.Change) {
 	}
 	switch b := c.Block.Body.(type) {
 	case chat.Call:
-		v.did(b.Title, b.Said)
+		v.did(b.Title, b.Summary)
 	case chat.Check:
-		v.did(b.Title, b.Said)
+		v.did(b.Title, b.Summary)
 	case chat.Prompt:
 		if b.Source == event.Autofix {
 			if v.said.answer != "" { // it is not the answer any more
 				fmt.Fprintln(v.err, v.said.answer)
 			}
 			v.said.answer = ""
-			v.line(chat.Mending)
+			v.line(chat.AutofixMessage)
 		}
 		v.line(b.Attachments())
 	case chat.Reply:

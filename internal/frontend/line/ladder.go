@@ -91,7 +91,7 @@ func (c *conversation) isGone() bool {
 // close closes the session. If the conversation was ended from outside, it
 // waits only for a limited time: stored events are always safe.
 func (c *conversation) close() {
-	if again := c.talk.Again(); again != "" {
+	if again := c.talk.ResumeCommand(); again != "" {
 		c.view.line("pawl: to go on with this session: " + again)
 	}
 	closed := make(chan struct{})

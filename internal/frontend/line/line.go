@@ -93,7 +93,7 @@ func Run(ctx context.Context, cfg Config, want slash.Want) (Exit, error) {
 	defer close(done)
 	go c.handleSignals(done)
 
-	err := c.until(c.talk.Resting)
+	err := c.until(c.talk.Idle)
 	if err == nil && cfg.First != "" {
 		c.view.line("> " + plain.Text(cfg.First))
 		c.talk.Prompt(cfg.First)
@@ -120,7 +120,7 @@ var (
 func (c *conversation) converse() error {
 	for {
 		stop := c.ahead()
-		err := c.until(c.talk.Resting)
+		err := c.until(c.talk.Idle)
 		stop()
 		c.view.forget()
 		if err != nil {

@@ -73,32 +73,32 @@ func (c *conversation) answer(f *chat.Form, cut <-chan struct{}) error {
 			return err
 		}
 		heard := f.Read(in)
-		if heard == chat.IsCommand {
+		if heard == chat.SlashCommand {
 			c.talk.Enter(in)
-			if err := c.until(c.talk.Settled); err != nil {
+			if err := c.until(c.talk.TurnDone); err != nil {
 				return err
 			}
-			place := f.Place()
-			if heard = f.Refresh(); heard == chat.AsksNext && place == f.Place() {
+			place := f.Position()
+			if heard = f.Refresh(); heard == chat.NextCall && place == f.Position() {
 				continue
 			}
 		}
 		switch heard {
-		case chat.ModeNow, chat.ModeAndAll:
+		case chat.ChangeMode, chat.CompleteAndMode:
 			c.talk.SetMode(permission.Mode(f.Mode()))
 			c.view.line("mode " + f.Mode() + " from here on; /mode ask asks again")
-		case chat.ShowsWhole:
+		case chat.ShowDiffs:
 			c.whole(f)
-		case chat.NotHeard:
+		case chat.NotAnswer:
 			if len(f.Calls()) > 0 {
-				c.view.line(f.Please())
+				c.view.line(f.Help())
 			}
 		}
 		switch heard {
-		case chat.Complete, chat.ModeAndAll:
+		case chat.Complete, chat.CompleteAndMode:
 			c.talk.Answer(f.Question().ID, f.Answer())
 			return nil
-		case chat.AsksNext, chat.ModeNow:
+		case chat.NextCall, chat.ChangeMode:
 			c.next(f)
 		}
 	}
@@ -106,11 +106,11 @@ func (c *conversation) answer(f *chat.Form, cut <-chan struct{}) error {
 
 // next shows the call in question, and what its answers allow.
 func (c *conversation) next(f *chat.Form) {
-	if f.Place() == 0 || len(f.Calls()) == 0 {
+	if f.Position() == 0 || len(f.Calls()) == 0 {
 		return
 	}
 	if of := len(f.Question().Calls); of > 1 {
-		c.view.line(fmt.Sprintf("%d of %d: %s", f.Place(), of, f.Calls()[0].Title))
+		c.view.line(fmt.Sprintf("%d of %d: %s", f.Position(), of, f.Calls()[0].Title))
 	}
 	if allows := f.Allows(); allows != "" {
 		c.view.line("  " + allows)
@@ -121,7 +121,7 @@ func (c *conversation) next(f *chat.Form) {
 func (c *conversation) whole(f *chat.Form) {
 	for _, q := range f.Calls() {
 		if q.Long() {
-			if f.Place() == 0 {
+			if f.Position() == 0 {
 				c.view.line(about(q))
 			}
 			c.preview(q, 0)

@@ -78,7 +78,7 @@ func TestTheLogIsWhatWasSeen(t *testing.T) {
 		switch b := b.Body.(type) {
 		case chat.Call:
 			kinds["call"]++
-			if b.Asks {
+			if b.AsksPerson {
 				kinds["asks"]++
 			}
 		case chat.Question:
@@ -214,7 +214,7 @@ func TestFollowingEnds(t *testing.T) {
 			t.Errorf("%s: %v, open %+v", name, err, c.Open())
 		}
 		end(c, o)
-		if _, err := c.Next(t.Context()); !errors.Is(err, chat.ErrOver) {
+		if _, err := c.Next(t.Context()); !errors.Is(err, chat.ErrSessionEnded) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if name == "stopped" {

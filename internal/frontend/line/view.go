@@ -50,7 +50,7 @@ func (v *view) opened() {
 }
 
 func (v *view) draw(c chat.Change) {
-	if c.Past || c.Told { // it is shown above, or a command's output reports it
+	if c.Past || c.Reported { // it is shown above, or a command's output reports it
 		return
 	}
 	defer v.flush()
@@ -84,7 +84,7 @@ func (v *view) draw(c chat.Change) {
 		}
 	case chat.Prompt:
 		if b.Source == event.Autofix {
-			v.line("pawl: " + chat.Mending)
+			v.line("pawl: " + chat.AutofixMessage)
 		}
 		if b.Joined {
 			v.line("  (told the model: " + plain.Cut(plain.Line(b.Text), 100) + ")")
@@ -199,7 +199,7 @@ func (v *view) output(c chat.Change) {
 func (v *view) aside(text string) { v.asides = append(v.asides, text) }
 
 func (v *view) flush() {
-	if v.hanging || len(v.calls) > 0 && v.calls[0].Started && v.calls[0].Kind == tool.Note && !v.calls[0].Asks {
+	if v.hanging || len(v.calls) > 0 && v.calls[0].Started && v.calls[0].Kind == tool.Note && !v.calls[0].AsksPerson {
 		return
 	}
 	asides := v.asides
@@ -340,10 +340,10 @@ func (v *view) done(i int, b chat.Call) {
 	if i >= 0 {
 		v.calls = slices.Delete(v.calls, i, i+1)
 	}
-	if b.Asks && b.Outcome == event.OK {
+	if b.AsksPerson && b.Outcome == event.OK {
 		return // question and answer stand there
 	}
-	v.outcome(waits, b.Title, b.Said)
+	v.outcome(waits, b.Title, b.Summary)
 	if b.Failed() {
 		v.printed(b.Output)
 	}
@@ -383,7 +383,7 @@ func (v *view) check(c chat.Change, b chat.Check) {
 		v.print("  "+b.Title, "")
 		v.hanging = true
 	case chat.Finished:
-		v.outcome(v.hanging, b.Title, b.Said)
+		v.outcome(v.hanging, b.Title, b.Summary)
 		if b.Exit == nil || *b.Exit != 0 {
 			v.printed(b.Output)
 		}

@@ -35,7 +35,7 @@ func (w *observer) see(e event.Event) error {
 	for _, c := range w.timeline.Apply(e) {
 		switch b := c.Block.Body.(type) {
 		case chat.Call:
-			if c.What == chat.Changed && b.Started && !b.Asks && c.More == "" {
+			if c.What == chat.Changed && b.Started && !b.AsksPerson && c.More == "" {
 				w.progress(b.Title)
 			}
 		case chat.Reply:

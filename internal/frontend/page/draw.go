@@ -78,7 +78,7 @@ func (p *writer) draw(b chat.Block) {
 		p.call(b)
 	case chat.Check:
 		failed := b.Exit == nil || *b.Exit != 0
-		p.card(card{Title: b.Title, Said: b.Said, Open: failed}, state(failed, false), "", b.Output)
+		p.card(card{Title: b.Title, Said: b.Summary, Open: failed}, state(failed, false), "", b.Output)
 	case chat.Command:
 		c := card{Title: "! " + p.clean.line(b.Line), Open: true}
 		switch {
@@ -128,7 +128,7 @@ func (p *writer) crew(c chat.Crew) {
 
 func (p *writer) prompt(b chat.Prompt, at moment) {
 	if b.Source == event.Autofix {
-		p.fold(chat.Mending, p.folded(p.clean.text(b.Text)))
+		p.fold(chat.AutofixMessage, p.folded(p.clean.text(b.Text)))
 		return
 	}
 	p.prompts++
@@ -185,7 +185,7 @@ func (p *writer) call(b chat.Call) {
 	if b.Diff != "" && !failed {
 		output = "" // pawl's report to the model about its own change
 	}
-	p.card(card{Title: b.Title, Said: b.Said, Open: failed && !refused}, state(failed, refused), b.Diff, output)
+	p.card(card{Title: b.Title, Said: b.Summary, Open: failed && !refused}, state(failed, refused), b.Diff, output)
 }
 
 func (p *writer) card(c card, l look, diff, output string) {

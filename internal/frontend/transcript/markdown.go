@@ -30,13 +30,13 @@ func (markdown) block(kind, s string) string {
 	return "\n  " + strings.ReplaceAll(strings.TrimRight(fenced(kind, s), "\n"), "\n", "\n  ") + "\n"
 }
 
-// fenced is a block that nothing in it can end.
+// fenced returns s as a code block. The fence is longer than any run of backticks in s.
 func fenced(kind, s string) string {
 	fence := strings.Repeat("`", max(3, longest(s)+1))
 	return fence + kind + "\n" + strings.TrimRight(s, "\n") + "\n" + fence + "\n"
 }
 
-// code is text of one line as it is.
+// code returns a line as code, which Markdown does not interpret.
 func code(s string) string {
 	ticks := strings.Repeat("`", longest(s)+1)
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
@@ -45,7 +45,7 @@ func code(s string) string {
 	return ticks + s + ticks
 }
 
-// longest run of backticks.
+// longest returns the length of the longest run of backticks.
 func longest(s string) int {
 	most, n := 0, 0
 	for i := range len(s) {

@@ -65,7 +65,7 @@ func (t *writer) draw(b chat.Block) string {
 			return t.agent(s)
 		}
 	case chat.Call:
-		s := t.call(b.Title, b.Said)
+		s := t.call(b.Title, b.Summary)
 		switch {
 		case b.Diff != "":
 			s += t.block("diff", b.Diff)
@@ -74,7 +74,7 @@ func (t *writer) draw(b chat.Block) string {
 		}
 		return s
 	case chat.Check:
-		return t.call(b.Title, b.Said) + t.output(b.Output)
+		return t.call(b.Title, b.Summary) + t.output(b.Output)
 	case chat.Command:
 		return t.command(b.Line, b.Output)
 	case chat.Question:
@@ -105,7 +105,7 @@ func (t *writer) draw(b chat.Block) string {
 
 func (t *writer) prompt(b chat.Prompt) string {
 	if b.Source == event.Autofix {
-		return t.note(chat.Mending) + t.output(b.Text)
+		return t.note(chat.AutofixMessage) + t.output(b.Text)
 	}
 	s := t.person(b.Text)
 	if len(b.Attached) > 0 {

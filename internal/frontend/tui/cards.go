@@ -39,7 +39,7 @@ func (p *renderer) card(ch chat.Change) {
 	case chat.Check:
 		p.beginCard(aCall)
 		failed := b.Exit == nil || *b.Exit != 0
-		p.callTitle(b.Title, b.Said, failed, false)
+		p.callTitle(b.Title, b.Summary, failed, false)
 		if failed {
 			p.output(b.Output)
 		}
@@ -85,7 +85,7 @@ func (p *renderer) wrapped(role styled.Role, text string) {
 func (p *renderer) prompt(b chat.Prompt) {
 	if isAutofix(b) {
 		p.beginCard(aNote)
-		p.wrapped(styled.Dim, chat.Mending)
+		p.wrapped(styled.Dim, chat.AutofixMessage)
 		return
 	}
 	p.lost.Forget()
@@ -194,7 +194,7 @@ func (p *renderer) callTitle(title, said string, failed, refused bool) {
 }
 
 func (p *renderer) call(b chat.Call) {
-	if b.Asks && b.Outcome == event.OK || b.Kind == tool.Note && b.Outcome == event.OK && b.Said == "" {
+	if b.AsksPerson && b.Outcome == event.OK || b.Kind == tool.Note && b.Outcome == event.OK && b.Summary == "" {
 		return // the question with its answer, or the plan, is shown already
 	}
 	if b.Kind == tool.Note && b.Outcome == event.OK && p.planChanged && p.linesSincePlan == 0 && !p.whole {
@@ -203,7 +203,7 @@ func (p *renderer) call(b chat.Call) {
 	p.beginCard(aCall)
 	refused := b.Refused()
 	failed := b.Outcome != event.OK || b.Exit != nil && *b.Exit != 0
-	p.callTitle(b.Title, b.Said, failed, refused)
+	p.callTitle(b.Title, b.Summary, failed, refused)
 	switch {
 	case refused && !p.whole:
 	case p.whole && b.Diff == "":

@@ -61,10 +61,10 @@ func (p *renderer) crew(b chat.Crew, began, now time.Time, most int) (out []styl
 // wait, and are done; in the order of the plan within each group.
 func mostRelevant(all []chat.Member, most int) (out []chat.Member) {
 	for _, is := range []func(chat.Member) bool{
-		func(m chat.Member) bool { return !m.Over && m.Who != "" },
-		func(m chat.Member) bool { return m.Bad },
-		func(m chat.Member) bool { return !m.Over && m.Who == "" && !m.Bad },
-		func(m chat.Member) bool { return m.Over && !m.Bad },
+		func(m chat.Member) bool { return !m.Done && m.Worker != "" },
+		func(m chat.Member) bool { return m.Failed },
+		func(m chat.Member) bool { return !m.Done && m.Worker == "" && !m.Failed },
+		func(m chat.Member) bool { return m.Done && !m.Failed },
 	} {
 		for _, m := range all {
 			if len(out) < most && is(m) {
@@ -79,11 +79,11 @@ func mostRelevant(all []chat.Member, most int) (out []chat.Member) {
 func (p *renderer) member(branch string, m chat.Member) styled.Line {
 	sign, role := "☐ ", styled.Text
 	switch {
-	case m.Bad:
+	case m.Failed:
 		sign, role = "✗ ", styled.Bad
-	case m.Over:
+	case m.Done:
 		sign, role = "☑ ", styled.Good
-	case m.Who != "":
+	case m.Worker != "":
 		sign, role = "▸ ", styled.Accent
 	}
 	l := styled.Of(styled.Dim, branch).Add(role, sign+m.ID)
@@ -91,14 +91,14 @@ func (p *renderer) member(branch string, m chat.Member) styled.Line {
 		l = l.Add(styled.Text, " "+m.Title)
 	}
 	text := "  " + m.State
-	if m.Who != "" {
-		text += " by " + m.Who
+	if m.Worker != "" {
+		text += " by " + m.Worker
 	}
 	if m.USD != nil {
 		text += ", " + brief.Cost(m.USD)
 	}
-	if m.Line != "" {
-		text += ": " + m.Line
+	if m.LastAction != "" {
+		text += ": " + m.LastAction
 	}
 	return l.Add(styled.Dim, text)
 }
@@ -107,24 +107,24 @@ func (p *renderer) member(branch string, m chat.Member) styled.Line {
 func (p *renderer) agentLine(m chat.Member, now time.Time) []styled.Line {
 	sign, role := "● ", styled.Accent
 	switch {
-	case m.Bad:
+	case m.Failed:
 		role = styled.Bad
-	case m.Over:
+	case m.Done:
 		role = styled.Good
 	}
 	text := "  " + brief.Plural(m.Calls, "call", "calls")
-	if m.Over {
+	if m.Done {
 		text += ", " + m.State
 	} else {
 		text += since(m.Began, now)
 	}
-	title := "agent " + m.Who
+	title := "agent " + m.Worker
 	if m.Title != "" {
 		title += ": " + m.Title
 	}
 	out := []styled.Line{styled.Of(role, sign).Add(styled.Text, title).Cut(max(10, p.width-styled.Width(text))).Add(styled.Dim, text)}
-	if m.Line != "" && (!m.Over || m.Bad) {
-		out = append(out, styled.Of(styled.Dim, "  "+m.Line).Cut(p.width))
+	if m.LastAction != "" && (!m.Done || m.Failed) {
+		out = append(out, styled.Of(styled.Dim, "  "+m.LastAction).Cut(p.width))
 	}
 	return out
 }

@@ -218,7 +218,7 @@ func (s *screen) enter() {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	with := chat.With{Images: s.editor.Images(), Pasted: s.editor.Pasted()}
+	with := chat.Extras{Images: s.editor.Images(), Pasted: s.editor.Pasted()}
 	s.editor.Take()
 	s.insertMode()
 	s.anyEntered = true

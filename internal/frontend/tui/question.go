@@ -88,12 +88,12 @@ func (s *screen) updateQuestion() {
 // choose answers with a letter.
 func (s *screen) choose(key string) {
 	a := s.question
-	if key == chat.NoAndPerhaps {
+	if key == chat.No {
 		a.typingReason = true
 		return
 	}
 	h := a.form.Choose(key, "")
-	if h == chat.NotHeard && key != "" { // no answer begins so
+	if h == chat.NotAnswer && key != "" { // no answer begins so
 		s.typeInPrompt(key)
 		return
 	}
@@ -132,7 +132,7 @@ func (s *screen) answerKey(k keys.Press) {
 	case k.Name == "esc":
 		s.Conversation.Interrupt("person")
 	case a.typingReason && k.Name == "enter":
-		s.carryOut(a.form.Choose(chat.NoAndPerhaps, a.answer.Take()))
+		s.carryOut(a.form.Choose(chat.No, a.answer.Take()))
 	case k.Name == "enter" && a.form.Question().Why == chat.AskedByCommand && isCommand(a.answer.Text()): // a command is not an answer
 		s.Conversation.Interrupt("person")
 		s.Conversation.Enter(a.answer.Take())
@@ -142,7 +142,7 @@ func (s *screen) answerKey(k keys.Press) {
 		editKey(a.answer, k)
 	case k.Text == "/":
 		s.typeInPrompt(k.Text)
-	case k.Text == chat.NoAndPerhaps: // it allows nothing, so it need not wait; a reason may follow
+	case k.Text == chat.No: // it allows nothing, so it need not wait; a reason may follow
 		s.choose(k.Text)
 	case k.Text != "" && !a.deliberate && a.form.Accepts(k.Text):
 		a.letter, a.letterAt = k.Text, s.Now()
@@ -163,29 +163,29 @@ func isCommand(text string) bool {
 }
 
 // carryOut carries out what the form understood.
-func (s *screen) carryOut(h chat.Heard) {
+func (s *screen) carryOut(h chat.Effect) {
 	a := s.question
 	switch h {
-	case chat.ModeNow, chat.ModeAndAll:
+	case chat.ChangeMode, chat.CompleteAndMode:
 		s.Conversation.SetMode(permission.Mode(a.form.Mode()))
-	case chat.ShowsWhole:
+	case chat.ShowDiffs:
 		for _, c := range a.form.Calls() {
 			if c.Long() {
 				s.renderer.beginCard(aNote)
 				s.renderer.diff(c.Preview, 0)
 			}
 		}
-	case chat.IsCommand:
+	case chat.SlashCommand:
 		s.Conversation.Enter(a.answer.Take())
-	case chat.NotHeard:
-		a.hint = a.form.Please()
+	case chat.NotAnswer:
+		a.hint = a.form.Help()
 	}
 	switch h {
-	case chat.Complete, chat.ModeAndAll:
+	case chat.Complete, chat.CompleteAndMode:
 		q := a.form.Question()
 		s.Conversation.Answer(q.ID, a.form.Answer())
 		s.answeredID, s.question = q.ID, nil
-	case chat.AsksNext, chat.ModeNow:
+	case chat.NextCall, chat.ChangeMode:
 		a.typingReason = false
 	}
 }
@@ -198,7 +198,7 @@ func (s *screen) questionLines(room int) (out []styled.Line) {
 	if !a.focused {
 		role = styled.Dim
 	}
-	switch n := a.form.Place(); {
+	switch n := a.form.Position(); {
 	case len(calls) == 0 || len(q.Calls) == 1: // the card above shows it
 	case n == 0:
 		out = append(out, styled.Of(styled.Warn, fmt.Sprintf("? these %d calls", len(calls))))

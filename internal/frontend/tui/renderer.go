@@ -72,7 +72,7 @@ const tailLines = 5
 
 // apply draws a change.
 func (p *renderer) apply(ch chat.Change) {
-	if ch.Told {
+	if ch.Reported {
 		return
 	}
 	if s, ok := ch.Block.Body.(chat.Start); ok {
@@ -336,7 +336,7 @@ func (p *renderer) openRows(now time.Time) []styled.Line {
 			}
 			out = append(out, styled.Of(styled.Dim, "∴ thinking"+since(l.Began, now)))
 		case chat.Call:
-			if b.Started && !b.Asks && (b.Kind != tool.Note || len(l.tail) > 0) {
+			if b.Started && !b.AsksPerson && (b.Kind != tool.Note || len(l.tail) > 0) {
 				out = append(out, p.running(l, b.Title, now)...)
 			}
 		case chat.Check:

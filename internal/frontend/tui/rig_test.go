@@ -222,7 +222,7 @@ func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Open
 	if r.swarm != nil {
 		own = &chat.Attached{Interrupt: r.swarm, Over: func() (string, string) { return "it is over", "" }}
 	}
-	return &chat.Opened{Session: s, Attached: own, Again: "pawl --resume " + id, Close: func() {
+	return &chat.Opened{Session: s, Attached: own, ResumeCommand: "pawl --resume " + id, Close: func() {
 		_ = s.Close()
 		stop()
 		_ = sh.Close()
@@ -254,7 +254,7 @@ func (r *rig) follow(ctx context.Context) (*chat.Opened, error) {
 		return nil, err
 	}
 	a := &chat.Attached{Steers: r.steers, Over: func() (string, string) { return "it is over", "pawl --resume s1" }}
-	return &chat.Opened{Session: s, Attached: a, Again: "pawl attach s1", Close: func() { _ = s.Close() }}, nil
+	return &chat.Opened{Session: s, Attached: a, ResumeCommand: "pawl attach s1", Close: func() { _ = s.Close() }}, nil
 }
 
 // start opens the screen, on a session of before where one is named.

@@ -378,7 +378,7 @@ func (s *screen) closeTerminal() {
 		s.keep(text)
 		last = append(last, s.Theme.Render(styled.Of(styled.Dim, "what you were typing is in the history: Up brings it back")))
 	}
-	if again := s.Conversation.Again(); again != "" {
+	if again := s.Conversation.ResumeCommand(); again != "" {
 		last = append(last, s.Theme.Render(styled.Of(styled.Dim, "to go on with this session: "+again)))
 	}
 	s.painter.Frame(last, []string{""}, paint.Caret{})
