@@ -106,7 +106,7 @@ func parseLine(env tool.Env, line string) ([]shellsyntax.Command, error) {
 	if p, ok := env.Shell.(interface{ POSIX() bool }); ok {
 		o.POSIX = p.POSIX()
 	}
-	cmds, err := o.Parse(line)
+	cmds, err := command.ParseWith(line, o)
 	if err != nil {
 		return nil, err
 	}

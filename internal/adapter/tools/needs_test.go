@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/process"
-	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
@@ -37,7 +36,7 @@ func TestRefusedNote(t *testing.T) {
 		{"a reader that finds nothing", tool.Ran{Exit: exit(1), ReadOnly: true}, "grep x a", ""},
 		{"stopped", tool.Ran{Signal: "SIGKILL", Stopped: "too many processes"}, "x", "[the sandbox stopped it: too many processes]"},
 	} {
-		cmds, err := shellsyntax.Parse(c.line, "/w")
+		cmds, err := command.Parse(c.line, "/w")
 		if err != nil {
 			t.Fatal(err)
 		}

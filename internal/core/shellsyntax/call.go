@@ -371,7 +371,7 @@ func (w *walker) shell(st *state, c *Command, args []Word, here []Word) bool {
 		}
 	}
 	if len(c.Wrappers) > 0 {
-		child.forget(slices.ContainsFunc(c.Wrappers, func(n string) bool { return n != "timeout" && n != "nohup" && n != "nice" && n != "time" }))
+		child.forget(c.strays)
 	}
 	code, known := "", false
 	switch {

@@ -275,17 +275,14 @@ eval 'x=a[\$(zap)]'; eval 'x=$((1/0))'; ((x))
 shopt -s failglob
 command $x
 command $(cat f)
-command -p "$x" a
 builtin $x
 exec $x
 nohup $x
-env -C $x a
-xargs -I "$x" a b
 echo ${x@P}
 echo ${x[0]@P}
 echo ${x[@]@P}
 `), "\n") {
-		cmds, err := Options{Dir: "/w", Home: "/h"}.Parse(line)
+		cmds, err := Parse(line, Options{Dir: "/w", Home: "/h"}, few{})
 		if err == nil && !unknown(cmds) {
 			t.Errorf("%s: taken as known", line)
 		}
@@ -416,7 +413,7 @@ time ls
 		if line == "cat <<E" {
 			line = "cat <<E\n$((1 + 2)) ${x:-y}\nE"
 		}
-		cmds, err := Options{Dir: "/w", Home: "/h"}.Parse(line)
+		cmds, err := Parse(line, Options{Dir: "/w", Home: "/h"}, few{})
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 		} else if unknown(cmds) {

@@ -88,7 +88,7 @@ func TestLinear(t *testing.T) {
 // cost is the work that is counted and the bytes that are allocated for a line.
 func cost(line string) (work int, bytes uint64) {
 	var before, after runtime.MemStats
-	w := &walker{opts: Options{Dir: "/w"}}
+	w := &walker{opts: Options{Dir: "/w"}, programs: few{}}
 	runtime.ReadMemStats(&before)
 	w.source(newState("/w"), line)
 	runtime.ReadMemStats(&after)
@@ -108,7 +108,7 @@ func TestBoundedWork(t *testing.T) {
 		"braces":               "echo " + strings.Repeat("a", 90_000) + strings.Repeat(" {1..500}"+strings.Repeat("b", 50), 8),
 	} {
 		work, bytes := cost(line)
-		if _, err := (Options{Dir: "/w"}).parse(line); err != nil && !errors.Is(err, ErrTooLarge) {
+		if _, err := parseLine(line, Options{Dir: "/w"}, few{}); err != nil && !errors.Is(err, ErrTooLarge) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if work > maxWork+maxBytes || bytes > 200<<20 {
@@ -134,6 +134,6 @@ func BenchmarkShapes(b *testing.B) {
 
 func took(line string) time.Duration {
 	start := time.Now()
-	_, _ = Options{Dir: "/w"}.parse(line)
+	_, _ = parseLine(line, Options{Dir: "/w"}, few{})
 	return time.Since(start)
 }

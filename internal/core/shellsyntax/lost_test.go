@@ -84,7 +84,7 @@ env X=$(ls > f) ls
 command $(ls > f)
 if :; then (case a in a) ls > f;; esac); fi
 x='ls > f'; eval $x`, "\n") {
-		cmds, err := Parse(line, "/w")
+		cmds, err := Parse(line, Options{Dir: "/w"}, few{})
 		found := 0
 		for _, c := range cmds {
 			for _, r := range c.Redirects {
@@ -109,14 +109,14 @@ func TestFailingLines(t *testing.T) {
 		"x=$((y)) z=1", "echo ${y:1/0}; x=1", "if :; then : $((1/0)); fi; x=1", "eval ': $((1/0))\nx=1'; x=1; : $((2**-1)); x=1",
 	} {
 		line = "x='a[$(zap)]'\n" + strings.ReplaceAll(line, `\n`, "\n") + "\n((x))"
-		if cmds, err := Parse(line, "/w"); err == nil && !unknown(cmds) {
+		if cmds, err := Parse(line, Options{Dir: "/w"}, few{}); err == nil && !unknown(cmds) {
 			t.Errorf("%s: taken as known", line)
 		}
 	}
 	for _, line := range []string{
 		"x=1\ny=$((x / 2))\n((y))", "x=1\nx=$((x + 1)); y=3\n((x + y))", "n=$(ls | wc -l)\nm=$((n * 2))\n[[ $m -gt 3 ]]", "i=0\nfor f in *; do i=$((i + 1)); done\n((i))",
 	} {
-		if cmds, err := Parse(line, "/w"); err != nil || unknown(cmds) {
+		if cmds, err := Parse(line, Options{Dir: "/w"}, few{}); err != nil || unknown(cmds) {
 			t.Errorf("%s: taken as unknown, %v", line, err)
 		}
 	}

@@ -16,8 +16,9 @@ const (
 )
 
 type memoKey struct {
-	opts Options
-	line string
+	line     string
+	opts     Options
+	programs Programs
 }
 
 type memoValue struct {

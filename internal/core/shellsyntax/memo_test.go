@@ -16,15 +16,15 @@ import (
 func TestParseRemembers(t *testing.T) {
 	line := "cd /x && FOO=1 sudo -u me cat a b >out | sort"
 	o := Options{Dir: "/w", Home: "/h"}
-	want, err := o.parse(line)
+	want, err := parseLine(line, o, few{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := o.Parse(line)
+	got, err := Parse(line, o, few{})
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Fatalf("first: %v, %v", got, err)
 	}
-	if _, ok := remembered(memoKey{o, line}); !ok {
+	if _, ok := remembered(memoKey{line, o, few{}}); !ok {
 		t.Fatal("it was not remembered")
 	}
 	for i := range got { // as its owner may
@@ -36,14 +36,14 @@ func TestParseRemembers(t *testing.T) {
 		*c = Command{}
 	}
 	for range 2 {
-		if got, err = o.Parse(line); err != nil || !reflect.DeepEqual(got, want) {
+		if got, err = Parse(line, o, few{}); err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("after the change: %v, %v", got, err)
 		}
 	}
 	for _, other := range []Options{{Dir: "/v", Home: "/h"}, {Dir: "/w", Home: "/i"}, {Dir: "/w", Home: "/h", POSIX: true}} {
-		want, wanted := other.parse("cat ~/a")
+		want, wanted := parseLine("cat ~/a", other, few{})
 		for range 2 {
-			if got, err := other.Parse("cat ~/a"); fmt.Sprint(err) != fmt.Sprint(wanted) || !reflect.DeepEqual(got, want) {
+			if got, err := Parse("cat ~/a", other, few{}); fmt.Sprint(err) != fmt.Sprint(wanted) || !reflect.DeepEqual(got, want) {
 				t.Errorf("%+v: %v, %v, want %v", other, got, err, want)
 			}
 		}
@@ -52,7 +52,7 @@ func TestParseRemembers(t *testing.T) {
 
 func TestParseRemembersErrors(t *testing.T) {
 	for range 2 {
-		if got, err := Parse("echo 'open", "/w"); err == nil || got != nil {
+		if got, err := Parse("echo 'open", Options{Dir: "/w"}, few{}); err == nil || got != nil {
 			t.Errorf("got %v, %v", got, err)
 		}
 	}
@@ -61,16 +61,16 @@ func TestParseRemembersErrors(t *testing.T) {
 // What is remembered is bounded: in number, in length, in commands.
 func TestRememberedIsBounded(t *testing.T) {
 	for i := range 3 * memoLines {
-		if _, err := Parse(fmt.Sprint("echo ", i), "/w"); err != nil {
+		if _, err := Parse(fmt.Sprint("echo ", i), Options{Dir: "/w"}, few{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	long, many := "echo "+strings.Repeat("a", memoLength), strings.Repeat("a;", memoResult+1)
 	for _, line := range []string{long, many} {
-		if _, err := Parse(line, "/w"); err != nil {
+		if _, err := Parse(line, Options{Dir: "/w"}, few{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := remembered(memoKey{Options{Dir: "/w"}, line}); ok {
+		if _, ok := remembered(memoKey{line, Options{Dir: "/w"}, few{}}); ok {
 			t.Errorf("%.20s… was remembered", line)
 		}
 	}
@@ -85,7 +85,7 @@ func TestParseBesideEachOther(t *testing.T) {
 	lines := []string{"ls -l", "cat a | sort -u", "cd x && make", "for i in 1 2; do echo $i; done"}
 	var want [][]Command
 	for _, l := range lines {
-		cmds, err := Options{Dir: "/w"}.parse(l)
+		cmds, err := parseLine(l, Options{Dir: "/w"}, few{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,10 +95,10 @@ func TestParseBesideEachOther(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for i, l := range slices.Concat(lines, lines, lines) {
-				if got, err := Parse(l, "/w"); err != nil || !reflect.DeepEqual(got, want[i%len(lines)]) {
+				if got, err := Parse(l, Options{Dir: "/w"}, few{}); err != nil || !reflect.DeepEqual(got, want[i%len(lines)]) {
 					t.Errorf("%s: %v, %v", l, got, err)
 				}
-				_, _ = Parse(fmt.Sprint("echo ", i), "/w") // so that some are forgotten
+				_, _ = Parse(fmt.Sprint("echo ", i), Options{Dir: "/w"}, few{}) // so that some are forgotten
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package shellsyntax
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -20,8 +21,7 @@ func (w *walker) subst(st *state, stmts []*syntax.Stmt, piped bool) []int {
 }
 
 // counts reports whether a command substitution that was just walked prints a number
-// or nothing: its last command is wc with one count and no file, or grep -c with at
-// most one file.
+// or nothing: its last command does.
 func (w *walker) counts(p *syntax.CmdSubst, at []int) bool {
 	if len(p.Stmts) != 1 || len(at) == 0 {
 		return false
@@ -48,26 +48,10 @@ func (w *walker) counts(p *syntax.CmdSubst, at []int) bool {
 		}
 	}
 	program, plain := c.Program()
-	if !plain || w.declared[program] || len(c.Wrappers)+len(c.Assigns) > 0 || c.Code {
+	if program == "" || !plain || w.declared[program] || len(c.Wrappers)+len(c.Assigns) > 0 || c.Code {
 		return false
 	}
-	for _, a := range c.Words {
-		if !a.Known {
-			return false
-		}
-	}
-	args := c.Words[1:]
-	switch program {
-	case "wc":
-		return len(args) == 1 && len(args[0].Text) == 2 && args[0].Text[0] == '-' && strings.Contains("lcwm", args[0].Text[1:])
-	case "grep", "egrep", "fgrep":
-		if len(args) < 2 || len(args) > 3 || args[1].Text == "" || args[1].Text[0] == '-' || len(args) == 3 && args[2].Text[0:min(1, len(args[2].Text))] == "-" {
-			return false
-		}
-		flags, ok := strings.CutPrefix(args[0].Text, "-")
-		return ok && strings.Contains(flags, "c") && strings.Trim(flags, "cEFGPivwxsah") == ""
-	}
-	return false
+	return !slices.ContainsFunc(c.Words, func(a Word) bool { return !a.Known }) && w.programs.Counts(c.Words)
 }
 
 // redirects adds the files that a command's redirections open.

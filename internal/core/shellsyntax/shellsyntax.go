@@ -1,8 +1,9 @@
 // Package shellsyntax parses a shell command line into its simple commands, each with
 // the words that are known before it runs.
 //
-// It knows the syntax of bash; policy/command knows what programs do with their
-// arguments. It promises that every command that bash would run from the line itself
+// It knows the syntax of bash and its builtins; which programs run others among their
+// words it asks Programs. Whoever parses a line for a judgement calls policy/command,
+// which knows them. It promises that every command that bash would run from the line itself
 // is in the result, in order: also from substitutions, functions, here-documents read
 // by a shell, eval, and after wrappers such as env or xargs. It also promises that a
 // word is called known only if nothing at run time can change it. A line that cannot
@@ -85,8 +86,9 @@ type Command struct {
 	// Func: it calls a function of the same line, whose commands are listed.
 	Func bool `json:"func,omitempty"`
 
-	dirs  []string // set by wrappers, while the command is parsed
-	moved bool
+	dirs   []string // set by wrappers, while the command is parsed
+	moved  bool
+	strays bool // a wrapper may run it in another folder
 }
 
 // Name returns the program's name as written, "" if there is none or it is not known.
@@ -174,26 +176,24 @@ type Options struct {
 	POSIX bool
 }
 
-// Parse lists the simple commands of a line that bash will run in dir.
-func Parse(line, dir string) ([]Command, error) { return Options{Dir: dir}.Parse(line) }
-
 // Parse lists the simple commands of a line. Errors wrap ErrSyntax, ErrTooLarge or
 // ErrForkBomb; after an error, nothing may be assumed about the line. The returned slice
 // is the caller's; what is below it is shared with others and is not to be changed.
-func (o Options) Parse(line string) ([]Command, error) {
+// Results are remembered: equal programs must always answer the same.
+func Parse(line string, o Options, programs Programs) ([]Command, error) {
 	if len(line) > memoLength {
-		return o.parse(line)
+		return parseLine(line, o, programs)
 	}
-	k := memoKey{o, line}
+	k := memoKey{line, o, programs}
 	v, ok := remembered(k)
 	if !ok {
-		v.cmds, v.err = o.parse(line)
+		v.cmds, v.err = parseLine(line, o, programs)
 		remember(k, v)
 	}
 	return slices.Clone(v.cmds), v.err
 }
 
-func (o Options) parse(line string) ([]Command, error) {
+func parseLine(line string, o Options, programs Programs) ([]Command, error) {
 	if strings.Contains(line, "\x00") {
 		return nil, fmt.Errorf("%w: it holds a NUL", ErrSyntax)
 	}
@@ -208,7 +208,7 @@ func (o Options) parse(line string) ([]Command, error) {
 		}
 		line = strings.ReplaceAll(line, "\r", carriage)
 	}
-	w := &walker{opts: o}
+	w := &walker{opts: o, programs: programs}
 	st := newState(o.Dir)
 	w.source(st, line)
 	if w.err != nil {

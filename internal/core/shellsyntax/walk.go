@@ -13,6 +13,7 @@ import (
 // command with the state at that point.
 type walker struct {
 	opts     Options
+	programs Programs
 	src      string // the text that positions refer to
 	out      []Command
 	err      error
@@ -142,7 +143,7 @@ func (w *walker) emit(st *state, c Command) int {
 	if c.moved {
 		dirs = c.dirs
 	}
-	if c.dirs, c.moved = nil, false; st.dirKnown && len(dirs) > 0 {
+	if c.dirs, c.moved, c.strays = nil, false, false; st.dirKnown && len(dirs) > 0 {
 		// The newest folder is the most likely one.
 		last := len(dirs) - 1
 		c.Dir = Word{Text: dirs[last], Known: true}

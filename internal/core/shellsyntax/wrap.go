@@ -6,238 +6,63 @@ import (
 	"strings"
 )
 
-// wrapper describes how a program that runs another program finds it among its
-// arguments. Unlisted options may do anything.
-type wrapper struct {
-	flags string // short options that do not change what is run
-	vals  string // short options that take a value
-	tail  string // short options whose value, if any, is the rest of the word
-	long  string // long options; those that end in "=" take a value
-	args  int    // the wrapper's own operands before the command
-	vars  bool   // NAME=value operands may come first
-	more  bool   // it appends arguments that are known only at run time
-	digit bool   // -5 is an option
+// Programs is what Parse has to know of programs that are no part of the shell. They
+// are asked about the words of a command, of which the first names the program.
+type Programs interface {
+	// Wrapping returns how a program runs the command that its words end with; ok is
+	// false for one that runs none.
+	Wrapping(words []Word) (w Wrapping, ok bool)
+	// Inner returns where in a program's words the commands are that its options run:
+	// the index of each one's first word, and of the word that ends it.
+	Inner(words []Word) [][2]int
+	// Counts reports whether the program prints an integer or nothing.
+	Counts(words []Word) bool
 }
 
-// wrapperOf returns the wrapper of that base name.
-func wrapperOf(name string) (wrapper, bool) {
-	switch name {
-	case "env":
-		return wrapper{flags: "iv0", vals: "uC", tail: "S", long: "ignore-environment debug null unset= chdir= split-string=", vars: true}, true
-	case "nohup", "builtin", "busybox", "toybox":
-		return wrapper{}, true
-	case "setsid":
-		return wrapper{flags: "cfw", long: "ctty fork wait"}, true
-	case "command":
-		return wrapper{flags: "p"}, true
-	case "exec":
-		return wrapper{flags: "c"}, true
-	case "time":
-		return wrapper{flags: "pvaq", vals: "of", long: "portability verbose append quiet output= format="}, true
-	case "nice":
-		return wrapper{vals: "n", long: "adjustment=", digit: true}, true
-	case "ionice":
-		return wrapper{flags: "t", vals: "cn", long: "ignore class= classdata="}, true
-	case "chrt":
-		return wrapper{flags: "abdfior", vals: "TPD", args: 1}, true
-	case "taskset":
-		return wrapper{flags: "ac", long: "all-tasks cpu-list", args: 1}, true
-	case "timeout":
-		return wrapper{flags: "vf", vals: "ks", long: "foreground preserve-status verbose kill-after= signal=", args: 1}, true
-	case "stdbuf":
-		return wrapper{vals: "ioe", long: "input= output= error="}, true
-	case "sudo":
-		return wrapper{flags: "ABEHnPSbk", vals: "ughpCTrtU", long: "askpass background preserve-env non-interactive set-home stdin user= group= host= prompt= close-from= command-timeout= role= type= other-user=", vars: true}, true
-	case "doas":
-		return wrapper{flags: "nL", vals: "u"}, true
-	case "xargs":
-		return wrapper{
-			flags: "0rtxp", vals: "adEILnPs", tail: "eil", more: true,
-			long: "null no-run-if-empty verbose exit interactive open-tty eof replace max-lines arg-file= delimiter= max-args= max-procs= max-chars=",
-		}, true
-	case "caffeinate":
-		return wrapper{flags: "dimsu", vals: "tw"}, true
-	}
-	return wrapper{}, false
+// Wrapping is how a program runs the command that its words end with.
+type Wrapping struct {
+	Words     []Word     // all words; one that was several commands' text is split
+	At        int        // where the command begins; 0: it is not known, or there is none
+	Code      bool       // a word of the program's own may change what runs
+	Assigns   []string   // NAME=value that the command is given
+	Redirects []Redirect // files that the program opens itself
+	Dirs      []Word     // folders into which it changes, one after the other
+	Mark      string     // in the command's words this is replaced by other text
+	More      bool       // it appends words to the command
+	Stays     bool       // the command runs in the folder where the program was started
 }
 
-// option is one option of a wrapper, with the value it was given.
-type option struct {
-	name  string // "o" or "output"
-	value Word
-}
-
-// read consumes a wrapper's own words. at is where the command begins; ok is false if a
-// word is unknown or no command follows; strange is true for an unlisted option.
-func (wr wrapper) read(words []Word) (opts []option, vars []string, at int, strange, ok bool) {
-	args := wr.args
-	i, many := 1, false
-	for ; i < len(words); i++ {
-		if !words[i].Known {
-			// An option or the command itself, and it is unknown: stop.
-			return nil, nil, 0, false, false
-		}
-		t := words[i].Text
-		next := func() Word {
-			if i++; i >= len(words) {
-				return Word{}
-			}
-			many = many || !words[i].sole() // then the command's position is not known
-			return words[i]
-		}
-		switch {
-		case t == "--":
-			i++
-			if args > 0 && i < len(words) {
-				i += args
-			}
-		case strings.HasPrefix(t, "--"):
-			name, v, has := strings.Cut(t[2:], "=")
-			full, takes, known := wr.longOption(name)
-			o := option{name: full, value: Word{Text: v, Known: true}}
-			if strange = strange || !known; takes && !has {
-				o.value = next()
-			}
-			opts = append(opts, o)
-			continue
-		case len(t) > 1 && t[0] == '-' && wr.digit && isNumber(t[1:]):
-			continue
-		case len(t) > 1 && t[0] == '-':
-			for j := 1; j < len(t); j++ {
-				letter, rest := t[j], t[j+1:]
-				o := option{name: t[j : j+1], value: Word{Text: rest, Known: true}}
-				takes := strings.IndexByte(wr.vals, letter) >= 0
-				if takes && rest == "" {
-					o.value = next()
-				}
-				opts = append(opts, o)
-				if takes || strings.IndexByte(wr.tail, letter) >= 0 {
-					break
-				}
-				strange = strange || strings.IndexByte(wr.flags, letter) < 0
-			}
-			continue
-		case wr.vars && strings.Contains(t, "="):
-			vars = append(vars, t)
-			continue
-		case wr.vars && t == "-":
-			continue // env - is env -i
-		case args > 0:
-			args--
-			continue
-		}
-		break
-	}
-	return opts, vars, i, strange, i < len(words) && !many
-}
-
-// longOption finds a long option, which may be abbreviated.
-func (wr wrapper) longOption(name string) (full string, takes, ok bool) {
-	for l := range strings.FieldsSeq(wr.long) {
-		full, takes = strings.CutSuffix(l, "=")
-		if full == name {
-			return full, takes, true
-		}
-	}
-	found := 0
-	for l := range strings.FieldsSeq(wr.long) {
-		if strings.HasPrefix(l, name) {
-			found++
-			full, takes = strings.CutSuffix(l, "=")
-		}
-	}
-	if found != 1 {
-		return name, false, false
-	}
-	return full, takes, true
-}
-
-// unwrap moves one wrapper from the words to Via. It keeps a wrapper that runs nothing
-// (env alone, command -v). Other effects of the wrapper are recorded with the command:
-// the folder that it runs in, the files that it opens. An unknown option makes it
-// unknown code.
+// unwrap moves one wrapper from the words to Via. It keeps one that runs nothing (env
+// alone, command -v). What the wrapper does beside is recorded with the command: the
+// folder that it runs in, the files that it opens.
 func (w *walker) unwrap(st *state, c *Command) bool {
-	name := base(c)
-	wr, ok := wrapperOf(name)
-	if !ok || name == "command" && len(c.Words) > 1 && strings.Trim(c.Words[1].Text, "pvV") == "-" && strings.ContainsAny(c.Words[1].Text, "vV") {
+	if base(c) == "" {
 		return false
 	}
-	if name == "env" {
-		w.splitEnv(c)
-	}
-	opts, vars, at, strange, ok := wr.read(c.Words)
+	r, ok := w.programs.Wrapping(c.Words)
 	if !ok {
-		// It is not known which of its words is the command.
-		c.Code = c.Code || slices.ContainsFunc(c.Words, func(a Word) bool { return !a.Known })
 		return false
 	}
-	if (name == "sudo" || name == "doas") && strange {
-		return false // -s, -i and -e do not run the words as a command
+	c.Words, c.Code = r.Words, c.Code || r.Code
+	for _, d := range r.Dirs {
+		w.runIn(st, c, d)
 	}
-	c.Code = c.Code || strange
-	replace := ""
-	for _, o := range opts {
-		switch name + " " + o.name {
-		case "env C", "env chdir":
-			w.runIn(st, c, o.value)
-		case "env S", "env split-string":
-			return false // its words are not plain
-		case "time o", "time output":
-			c.Redirects = append(c.Redirects, Redirect{Op: ">", Target: o.value})
-		case "xargs a", "xargs arg-file":
-			c.Redirects = append(c.Redirects, Redirect{Op: "<", Target: o.value})
-		case "xargs I":
-			if replace = o.value.Text; !o.value.Known {
-				c.Code = true
-				return false
-			}
-			wr.more = false
-		case "xargs i", "xargs replace":
-			if replace = o.value.Text; replace == "" {
-				replace = "{}"
-			}
-			wr.more = false
-		}
+	c.Redirects = append(c.Redirects, r.Redirects...)
+	if r.At == 0 {
+		return false
 	}
-	c.Assigns = append(c.Assigns, vars...)
-	c.Via = append(c.Via, c.Words[:at]...)
-	c.Wrappers = append(c.Wrappers, name)
-	c.Words = slices.Clone(c.Words[at:])
-	if replace != "" {
-		replaced(c.Words, replace)
+	c.Assigns = append(c.Assigns, r.Assigns...)
+	c.Via = append(c.Via, r.Words[:r.At]...)
+	c.Wrappers = append(c.Wrappers, base(c))
+	c.strays = c.strays || !r.Stays
+	c.Words = slices.Clone(r.Words[r.At:])
+	if r.Mark != "" {
+		replaced(c.Words, r.Mark)
 	}
-	if wr.more {
+	if r.More {
 		c.Words = append(c.Words, Word{Text: "…"})
 	}
 	return true
-}
-
-// splitEnv splits the one word of env -S if it is plain.
-func (w *walker) splitEnv(c *Command) {
-	if len(c.Words) < 2 {
-		return
-	}
-	text, at := "", 2
-	switch t := c.Words[1].Text; {
-	case !c.Words[1].Known:
-		return
-	case (t == "-S" || t == "--split-string") && len(c.Words) > 2 && c.Words[2].Known:
-		text, at = c.Words[2].Text, 3
-	case strings.HasPrefix(t, "-S") && len(t) > 2:
-		text = t[2:]
-	case strings.HasPrefix(t, "--split-string="):
-		text = t[len("--split-string="):]
-	default:
-		return
-	}
-	if strings.ContainsAny(text, `'"\$#`) {
-		return
-	}
-	words := []Word{c.Words[0]}
-	for f := range strings.FieldsSeq(text) {
-		words = append(words, Word{Text: f, Known: true})
-	}
-	c.Words = append(words, c.Words[at:]...)
 }
 
 // runIn records that a wrapper changes the folder.
@@ -263,29 +88,19 @@ func replaced(words []Word, mark string) {
 	}
 }
 
-// inner records the commands that a command runs by its own options: find -exec.
+// inner records the commands that a command runs by its own options.
 func (w *walker) inner(st *state, c Command, at int) {
-	if base(&c) != "find" {
+	name := base(&c)
+	if name == "" {
 		return
 	}
-	for i := 1; i < len(c.Words); i++ {
-		switch c.Words[i].Text {
-		case "-exec", "-execdir", "-ok", "-okdir":
-		default:
-			continue
-		}
-		j := i + 1
-		for j < len(c.Words) && c.Words[j].Text != ";" && c.Words[j].Text != "+" {
-			j++
-		}
-		if j == i+1 {
-			continue
-		}
+	for _, r := range w.programs.Inner(c.Words) {
 		in := Command{
-			Words:    slices.Clone(c.Words[i+1 : j]),
-			Via:      append(slices.Clone(c.Via), c.Words[:i+1]...),
-			Wrappers: append(slices.Clone(c.Wrappers), "find"),
+			Words:    slices.Clone(c.Words[r[0]:r[1]]),
+			Via:      append(slices.Clone(c.Via), c.Words[:r[0]]...),
+			Wrappers: append(slices.Clone(c.Wrappers), name),
 			From:     []int{at},
+			strays:   true,
 		}
 		replaced(in.Words, "{}")
 		for w.unwrap(st, &in) {
@@ -293,7 +108,6 @@ func (w *walker) inner(st *state, c Command, at int) {
 		if !w.nested(st, &in, nil) {
 			w.emit(st, in)
 		}
-		i = j
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/process"
-	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/command"
@@ -139,7 +138,7 @@ func (r *Recorder) Person(ctx context.Context, c tool.Run, done func(tool.Ran) e
 
 func (r *Recorder) personal(ctx context.Context, c tool.Run) (tool.Ran, []event.Draft, error) {
 	c.Confine = process.Free // the person typed it
-	cmds, err := shellsyntax.Parse(c.Command, r.cfg.Dir)
+	cmds, err := command.Parse(c.Command, r.cfg.Dir)
 	if r.tracker == nil || err == nil && command.ReadOnly(cmds) {
 		ran, err := r.cfg.Shell.Run(ctx, c)
 		return ran, nil, err

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // parsed reads a command line as far as its flags and words, and runs nothing.
@@ -69,7 +69,7 @@ func TestComingFrom(t *testing.T) {
 		}
 		for _, m := range inTicks.FindAllStringSubmatch(cells[2], -1) {
 			rows++
-			cmds, err := shellsyntax.Parse(m[1], "/")
+			cmds, err := command.Parse(m[1], "/")
 			if err != nil || len(cmds) != 1 {
 				t.Fatalf("%s: %v", m[1], err)
 			}

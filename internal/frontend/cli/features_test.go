@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 var pageLink = regexp.MustCompile(`\]\(([a-z-]+\.md)\)`)
@@ -46,7 +46,7 @@ func TestFeatures(t *testing.T) {
 			}
 		}
 		for _, c := range inTicks.FindAllStringSubmatch(m[4], -1) {
-			cmds, err := shellsyntax.Parse(c[1], "/")
+			cmds, err := command.Parse(c[1], "/")
 			if err != nil {
 				t.Fatal(err)
 			}

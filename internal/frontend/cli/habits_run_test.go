@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
-	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // habit is a command line of the page for those who come from another agent.
@@ -36,7 +36,7 @@ func habits(t *testing.T) (out []habit) {
 			continue
 		}
 		for _, m := range inTicks.FindAllStringSubmatch(cells[2], -1) {
-			cmds, err := shellsyntax.Parse(m[1], "/")
+			cmds, err := command.Parse(m[1], "/")
 			if err != nil || len(cmds) != 1 {
 				t.Fatalf("%s: %v", m[1], err)
 			}

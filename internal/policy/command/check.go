@@ -173,7 +173,7 @@ func LastCheck(line, dir string) (before []shellsyntax.Command, last Check, ok b
 	if !OnlyAnd(line) {
 		return nil, last, false
 	}
-	cmds, err := shellsyntax.Parse(line, dir)
+	cmds, err := Parse(line, dir)
 	if err != nil || len(cmds) == 0 {
 		return nil, last, false
 	}

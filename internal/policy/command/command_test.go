@@ -10,7 +10,7 @@ import (
 
 func parse(t *testing.T, line string) []shellsyntax.Command {
 	t.Helper()
-	cs, err := shellsyntax.Options{Dir: "/w", Home: "/h"}.Parse(line)
+	cs, err := ParseWith(line, shellsyntax.Options{Dir: "/w", Home: "/h"})
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
@@ -29,7 +29,7 @@ func TestReadOnly(t *testing.T) {
 		"ls &": true, "bash -c ls": true, "bash -c 'rm a'": false, "bash -i -c ls": false, "git grep -n x": true, "git diff --no-index a b": true,
 		`declare -n r=HOME; a`: false, `a ${x:-$(b)} $((1+$(c)))`: false,
 	} {
-		cs, err := shellsyntax.Parse(line, "/w")
+		cs, err := Parse(line, "/w")
 		if got := err == nil && ReadOnly(cs); got != want {
 			t.Errorf("%s: %v", line, got)
 		}
@@ -63,7 +63,7 @@ func TestUnittestIsACheck(t *testing.T) {
 		"discover -s /tmp": false, "discover -s a/../..": false, "discover -t /": false, "discover -s": false, "evil.module": false,
 		"discover -s \"$X\"": false, "discover -s -p x": false, "discover -p ../x": false,
 	} {
-		cmds, err := shellsyntax.Parse("python3 -m unittest "+command, "/w")
+		cmds, err := Parse("python3 -m unittest "+command, "/w")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func FuzzEffects(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		cs, err := shellsyntax.Parse(line, "/w")
+		cs, err := Parse(line, "/w")
 		if err != nil {
 			return
 		}

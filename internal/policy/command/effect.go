@@ -177,9 +177,9 @@ func wrapped(c shellsyntax.Command) string {
 		via = via[end:]
 		row := known(n)
 		switch {
-		case row.has(feeds) && row.wraps == nil:
+		case row.inner != "":
 			continue // its words are its own command's
-		case row == nil || row.wraps == nil:
+		case row == nil || row.has(alters):
 			return n + " runs it with other rights or in another program"
 		case row.has(assigns):
 			// Options take away what Closed sets, or move.
@@ -188,10 +188,16 @@ func wrapped(c shellsyntax.Command) string {
 			}
 			continue
 		}
-		r := *row.wraps
+		r := row.wraps.usage
 		r.operands, r.exact = text, true
-		if _, _, why := r.scan(args); why != "" {
+		opts, _, why := r.read(args)
+		if why != "" {
 			return n + " " + why
+		}
+		for _, o := range opts {
+			if strings.Contains(o.marks, "!") {
+				return n + " " + o.name + " is not known to be harmless"
+			}
 		}
 	}
 	return ""

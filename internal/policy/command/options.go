@@ -48,9 +48,9 @@ type opt struct {
 	marks string
 	value shellsyntax.Word
 	has   bool
-	// behind: it stands behind an operand, where tools of BSD read no options
-	// any more; late: and its value is a word of its own.
-	behind, late bool
+	// unlisted: the usage does not have it. behind: it stands behind an operand,
+	// where tools of BSD read no options any more. late: and its value is a word of its own.
+	unlisted, behind, late bool
 }
 
 func (o opt) is(names string) bool { return slices.Contains(strings.Fields(names), o.name) }
@@ -113,77 +113,94 @@ func (r usage) scan(args []shellsyntax.Word) (opts []opt, operands []shellsyntax
 }
 
 func (r usage) read(args []shellsyntax.Word) (opts []opt, operands []shellsyntax.Word, why string) {
-	for i := 0; i < len(args); i++ {
+	for i := 0; i < len(args); {
 		a := args[i]
-		if !a.Known && mayBeOption(a) && !r.open() {
+		switch t := a.Text; {
+		case !a.Known && mayBeOption(a) && !r.open():
 			return opts, nil, "an argument that cannot be known before may be an option of it"
-		}
-		t := a.Text
-		behind := len(operands) > 0
-		next := func(o opt, attached string, has bool) opt {
-			switch {
-			case has:
-				o.value, o.has = shellsyntax.Word{Text: attached, Known: true}, true
-			case strings.ContainsAny(o.marks, "=<") && i+1 < len(args):
-				i++
-				o.value, o.has, o.late = args[i], true, behind
-				// Of several words the first is the value; where the rest are
-				// no files that are read, they may be anything.
-				if several(args[i]) && (!r.open() || r.operands == written || r.operands == removed) {
-					o.marks += "!"
-				}
-			}
-			return o
-		}
-		switch {
 		case !a.Known || len(t) < 2 || t[0] != '-':
 			operands = append(operands, a)
+			i++
 			continue
 		case t == "--":
-			return append(opts, opt{name: t, behind: behind}), append(operands, args[i+1:]...), ""
-		case r.dash != "":
-			name, v, has := strings.Cut(strings.TrimPrefix(t[1:], "-"), "=")
-			full, marks, ok := r.word(r.dash, name)
-			switch {
-			case ok:
-				opts = append(opts, next(opt{name: "-" + full, marks: marks, behind: behind}, v, has))
-			case r.digits && strings.Trim(t[1:], "0123456789") == "":
-			case t[1] != '-' && r.attached(t[1:]) != "":
-				_, marks, _ := r.word(r.dash, t[1:2])
-				opts = append(opts, opt{name: "-" + t[1:2], marks: marks, behind: behind, value: shellsyntax.Word{Text: t[2:], Known: true}, has: true})
-			case t[1] != '-' && r.letters(t[1:]):
-				opts = append(opts, opt{name: t, behind: behind})
-			default:
-				return opts, nil, t + " is not known to be harmless"
+			return append(opts, opt{name: t, behind: len(operands) > 0}), append(operands, args[i+1:]...), ""
+		}
+		read, n := r.option(args[i:])
+		i += n
+		for _, o := range read {
+			if o.unlisted {
+				return opts, nil, o.name + " is not known to be harmless"
 			}
-		case strings.HasPrefix(t, "--"):
-			name, v, has := strings.Cut(t[2:], "=")
-			full, marks, ok := r.word(r.long, name)
-			if !ok {
-				return opts, nil, t + " is not known to be harmless"
-			}
-			opts = append(opts, next(opt{name: "--" + full, marks: marks, behind: behind}, v, has))
-		case r.digits && strings.Trim(t[1:], "0123456789") == "":
-		default:
-			for j := 1; j < len(t); j++ {
-				marks, ok := r.letter(t[j])
-				if !ok && r.digits && t[j] >= '0' && t[j] <= '9' {
-					continue
-				}
-				if !ok {
-					return opts, nil, "-" + t[j:j+1] + " is not known to be harmless"
-				}
-				o := opt{name: "-" + t[j:j+1], marks: marks, behind: behind}
-				if strings.ContainsAny(marks, "=<?") {
-					o = next(o, t[j+1:], j+1 < len(t))
-					opts = append(opts, o)
-					break
-				}
-				opts = append(opts, o)
-			}
+			o.behind = len(operands) > 0
+			o.late = o.late && o.behind
+			opts = append(opts, o)
 		}
 	}
 	return opts, operands, ""
+}
+
+// option reads the options in the first of args, which begins with a dash, and
+// returns how many words they take.
+func (r usage) option(args []shellsyntax.Word) (opts []opt, n int) {
+	t := args[0].Text
+	n = 1
+	add := func(name, marks, attached string, has bool) {
+		o := opt{name: name, marks: marks}
+		switch {
+		case has:
+			o.value, o.has = shellsyntax.Word{Text: attached, Known: true}, true
+		case strings.ContainsAny(marks, "=<") && n < len(args):
+			o.value, o.has, o.late = args[n], true, true
+			n++
+			// Of several words the first is the value; where the rest are
+			// no files that are read, they may be anything.
+			if several(o.value) && (!r.open() || r.operands == written || r.operands == removed) {
+				o.marks += "!"
+			}
+		}
+		opts = append(opts, o)
+	}
+	number := func(s string) bool { return r.digits && strings.Trim(s, "0123456789") == "" }
+	switch {
+	case r.dash != "":
+		name, v, has := strings.Cut(strings.TrimPrefix(t[1:], "-"), "=")
+		full, marks, ok := r.word(r.dash, name)
+		switch {
+		case ok:
+			add("-"+full, marks, v, has)
+		case number(t[1:]):
+		case t[1] != '-' && r.attached(t[1:]) != "":
+			_, marks, _ := r.word(r.dash, t[1:2])
+			add("-"+t[1:2], marks, t[2:], true)
+		case t[1] != '-' && r.letters(t[1:]):
+			add(t, "", "", false)
+		default:
+			opts = append(opts, opt{name: t, unlisted: true})
+		}
+	case strings.HasPrefix(t, "--"):
+		name, v, has := strings.Cut(t[2:], "=")
+		if full, marks, ok := r.word(r.long, name); ok {
+			add("--"+full, marks, v, has)
+		} else {
+			opts = append(opts, opt{name: t, unlisted: true})
+		}
+	case number(t[1:]):
+	default:
+		for j := 1; j < len(t); j++ {
+			marks, ok := r.letter(t[j])
+			switch {
+			case !ok && number(t[j:j+1]):
+			case !ok:
+				opts = append(opts, opt{name: "-" + t[j:j+1], unlisted: true})
+			case strings.ContainsAny(marks, "=<?"):
+				add("-"+t[j:j+1], marks, t[j+1:], j+1 < len(t))
+				return opts, n
+			default:
+				add("-"+t[j:j+1], marks, "", false)
+			}
+		}
+	}
+	return opts, n
 }
 
 // attached returns the value behind the letter of a single dash, "" where the

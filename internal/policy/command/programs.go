@@ -28,12 +28,14 @@ type program struct {
 	runner  string    // flags whose value is a program that runs what it would run itself
 	check   *check    // it checks projects
 	copies  string    // it links, copies or moves as this program does
-	wraps   *usage    // its options where it runs the command after it; nil: that is not known to be the same command
+	wraps   *wrapping // it runs the command that its words end with
+	inner   string    // options that each run a command of their own, up to ";" or "+"
 	finds   string    // with this word it has the trait findsText
 
-	// What its words tell, each for the question of the same name: Search, the
-	// paths that it prints, what Executing lists beside flags, what it removes,
-	// Destroys, Final, Breaks.
+	// What its words tell, each for the question of the same name: whether it
+	// prints a number, Search, the paths that it prints, what Executing lists
+	// beside flags, what it removes, Destroys, Final, Breaks.
+	prints   func(args []shellsyntax.Word) bool // nothing but an integer, or nothing
 	search   func(args []shellsyntax.Word) (s Search, ok bool)
 	lists    func(c shellsyntax.Command, line []shellsyntax.Command) (names []shellsyntax.Word, null bool)
 	executes func(c shellsyntax.Command) []string
@@ -81,6 +83,8 @@ const (
 	unpacks        // it may make links at places that its words do not name
 	takesKey       // the file after its option -i is a key, which it does not show
 	transparent    // it runs the command after it, as it is and with the same rights
+	alters         // as a wrapper it runs the command with other rights or in another program
+	stays          // as a wrapper it runs the command in its own folder, with its own variables
 	feeds          // it hands the command after it names that are not in its words
 	assigns        // as a wrapper it takes assignments, and its options change what later programs are given
 	barecluster    // its first argument is a cluster of letters, also without a dash

@@ -23,7 +23,7 @@ func Transparent(c shellsyntax.Command) bool {
 	}
 	return !slices.ContainsFunc(c.Via, func(w shellsyntax.Word) bool {
 		return w.Text == "-o" || strings.HasPrefix(w.Text, "--output")
-	}) || !slices.Contains(c.Wrappers, "time")
+	}) || !slices.ContainsFunc(c.Wrappers, func(n string) bool { return known(n).wraps.writes != "" })
 }
 
 // Spellings returns other ways to read the words of a command, for those who

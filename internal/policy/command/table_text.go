@@ -9,7 +9,7 @@ func textPrograms() []program {
 		{names: "nl", usage: &usage{short: "b=d=f=h=i=l=n=ps=v=w=", long: "body-numbering= section-delimiter= footer-numbering= header-numbering= line-increment= join-blank-lines= number-format= no-renumber number-separator= starting-line-number= number-width= help version", full: true}},
 		{names: "head", is: reader, usage: &usage{short: "c=n=qvz", long: "bytes= lines= quiet silent verbose zero-terminated help version", full: true, digits: true}},
 		{names: "tail", is: reader, usage: &usage{short: "c=fFn=qs=vzr", long: "bytes= follow? lines= max-unchanged-stats= pid= quiet silent retry sleep-interval= verbose zero-terminated debug help version", full: true, digits: true}},
-		{names: "wc", is: reader | counts | hides, usage: &usage{short: "clmLw", long: "bytes chars lines #files0-from= max-line-length words total= debug help version", full: true}},
+		{names: "wc", prints: printsOne, is: reader | counts | hides, usage: &usage{short: "clmLw", long: "bytes chars lines #files0-from= max-line-length words total= debug help version", full: true}},
 		{names: "cut", usage: &usage{short: "b=c=d=f=nszw", long: "bytes= characters= delimiter= fields= complement only-delimited output-delimiter= zero-terminated help version", full: true}},
 		{names: "paste", usage: &usage{short: "d=sz", long: "delimiters= serial zero-terminated help version", full: true}},
 		{names: "join", usage: &usage{short: "a=e=i1=2=j=o=t=v=z", long: "ignore-case check-order nocheck-order header zero-terminated help version", full: true}},
@@ -28,7 +28,7 @@ func textPrograms() []program {
 		{names: "numfmt", usage: &usage{short: "d=z", long: "debug delimiter= field= format= from= from-unit= grouping header? invalid= padding= round= suffix= to= to-unit= zero-terminated help version", full: true, operands: text}},
 		{names: "expr", is: tells},
 
-		{names: "grep egrep fgrep", is: tellsVersion | reader | searches | findsText | inert, search: grepSearch, lists: matchLists, usage: &usage{
+		{names: "grep egrep fgrep", prints: printsMatches, is: tellsVersion | reader | searches | findsText | inert, search: grepSearch, lists: matchLists, usage: &usage{
 			short: "EFGPe=f<ivwxzsVm=bnHhoqaILlcTZUuyA=B=C=d=D=rR",
 			long: "extended-regexp fixed-strings basic-regexp perl-regexp regexp= file< ignore-case no-ignore-case word-regexp line-regexp null-data no-messages invert-match version help max-count= byte-offset line-number line-buffered with-filename no-filename label= only-matching quiet silent binary-files= text directories= devices= recursive dereference-recursive include= exclude= exclude-from< exclude-dir= " +
 				"files-without-match files-with-matches count initial-tab null before-context= after-context= context= color? colour? binary unix-byte-offsets group-separator= no-group-separator",

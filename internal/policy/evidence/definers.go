@@ -50,7 +50,7 @@ func (f *Fold) definers(line string, wrapped bool) string {
 
 // isProgram reports whether a line's words name a file as the program to run.
 func (f *Fold) isProgram(line, name string) bool {
-	cmds, err := shellsyntax.Parse(line, f.base())
+	cmds, err := command.Parse(line, f.base())
 	if err != nil {
 		return false
 	}

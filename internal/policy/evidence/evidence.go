@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
@@ -332,7 +331,7 @@ func (f *Fold) put(c Check) {
 }
 
 func readOnly(line string) bool {
-	cmds, err := shellsyntax.Parse(line, "/")
+	cmds, err := command.Parse(line, "/")
 	return err == nil && command.ReadOnly(cmds)
 }
 

@@ -119,7 +119,7 @@ func (p *Policy) commands(f tool.Footprint) ([]shellsyntax.Command, error) {
 	if len(f.Commands) > 0 || f.Shell == "" {
 		return f.Commands, nil
 	}
-	cmds, err := shellsyntax.Options{Dir: p.cfg.Root, Home: p.cfg.Home, POSIX: p.cfg.POSIX}.Parse(f.Shell)
+	cmds, err := command.ParseWith(f.Shell, shellsyntax.Options{Dir: p.cfg.Root, Home: p.cfg.Home, POSIX: p.cfg.POSIX})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // SPEC 16.3: what git's configuration makes git run or read is written only with a
@@ -50,7 +51,7 @@ func TestWhatGitRunsAsks(t *testing.T) {
 			if !shell {
 				return Call{Tool: "write", Family: tool.EditFamily, Footprint: tool.Footprint{Writes: []tool.Span{{Path: c.what}}, Git: git}}
 			}
-			cmds, err := shellsyntax.Options{Dir: "/w", Home: "/home/u"}.Parse(line)
+			cmds, err := command.ParseWith(line, shellsyntax.Options{Dir: "/w", Home: "/home/u"})
 			if err != nil {
 				t.Fatal(err)
 			}

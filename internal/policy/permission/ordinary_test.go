@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // suite reads a table of testdata: "key | command" in each line.
@@ -77,7 +77,7 @@ func allowedAsNamed(t *testing.T, line string, mode Mode, d Decision) {
 	}
 	if d.Flag != "" {
 		// The flag as a shell would read it.
-		cmds, err := shellsyntax.Parse("pawl "+d.Flag, "/")
+		cmds, err := command.Parse("pawl "+d.Flag, "/")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -60,7 +60,7 @@ func (p *Policy) ran(line string) {
 	if line == "" {
 		return
 	}
-	cmds, err := shellsyntax.Parse(line, "/")
+	cmds, err := command.Parse(line, "/")
 	if err != nil {
 		return
 	}

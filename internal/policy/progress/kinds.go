@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
@@ -67,7 +66,7 @@ func CommandKind(line string) Kind {
 	if command.IsCheck(line) {
 		return Test
 	}
-	cmds, err := shellsyntax.Parse(line, "/") // as IsCheck, so that it is parsed once
+	cmds, err := command.Parse(line, "/") // as IsCheck, so that it is parsed once
 	if err != nil || len(cmds) == 0 {
 		return Exec
 	}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // Limits of what is followed.
@@ -294,7 +295,7 @@ var codeArg = lazyregexp.New(`(?m)\b(?:sh|bash|zsh|ksh|dash)\s+(?:-[a-z]+\s+)*-[
 
 // line follows the commands of a shell's text.
 func (r *walk) line(dir, line string) {
-	cmds, err := shellsyntax.Options{Dir: path.Join(under, dir)}.Parse(r.given(line))
+	cmds, err := command.ParseWith(r.given(line), shellsyntax.Options{Dir: path.Join(under, dir)})
 	if err != nil {
 		r.not("a command line that pawl cannot parse")
 		return

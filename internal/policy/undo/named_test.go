@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // lookup is a workspace in which link leads to real.
@@ -59,7 +59,7 @@ func TestNames(t *testing.T) {
 		{"git rm -r d", removed("d/x"), "", true},
 		{"git status d", written("d/x"), "", false},
 	} {
-		cmds, err := shellsyntax.Parse(c.line, "/w")
+		cmds, err := command.Parse(c.line, "/w")
 		if err != nil {
 			t.Fatalf("%s: %v", c.line, err)
 		}
@@ -86,7 +86,7 @@ func TestKnown(t *testing.T) {
 		"cat a":      "",
 		"rm -r link": "link",
 	} {
-		cmds, err := shellsyntax.Parse(line, "/w")
+		cmds, err := command.Parse(line, "/w")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestDestroys(t *testing.T) {
 		"cd d; rm ../a ./b/": "a/ d/b/ b/",
 		"tool a":             "",
 	} {
-		cmds, err := shellsyntax.Parse(line, "/w")
+		cmds, err := command.Parse(line, "/w")
 		if err != nil {
 			t.Fatal(err)
 		}
