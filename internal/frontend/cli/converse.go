@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/line"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
@@ -79,8 +80,7 @@ func confirmed(ctx context.Context, person chat.Person, question string) (bool, 
 
 // exitBy is the exit code of a conversation that a signal ended.
 func exitBy(signal string) error {
-	codes := map[string]int{"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
-	if code := codes[signal]; code != 0 {
+	if code := headless.SignalCode(signal); code != 0 {
 		return &exitError{code: code}
 	}
 	return nil

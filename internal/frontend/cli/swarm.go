@@ -1,14 +1,27 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/adapter/taskgraph"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/headless"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
+	"github.com/pawl-agent/pawl/internal/frontend/swarmrun"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
+	team "github.com/pawl-agent/pawl/internal/team/swarm"
 )
 
 func swarmCommand(a *App) *cobra.Command {
@@ -27,11 +40,10 @@ See doc/swarm.md.`,
 // swarmFlags are the flags of a command that runs a swarm.
 type swarmFlags struct {
 	flags
-	workers int
-	json    bool
-	nats    natsFlags
-	// unchecked: results of checks that workers run on other machines are trusted.
-	unchecked bool
+	workers   int
+	json      bool
+	server    swarmrun.Server
+	trustAfar bool // see swarmrun.Swarm.TrustWorkers
 }
 
 func (f *swarmFlags) add(c *cobra.Command) {
@@ -40,109 +52,296 @@ func (f *swarmFlags) add(c *cobra.Command) {
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON, and no screen")
 	fs.BoolVar(&f.plain, "plain", false, "print what happens line by line, without a screen: for screen readers, logs and pipes")
 	fs.StringVarP(&f.Dir, "dir", "C", "", "work in this folder instead of the current one")
-	fs.StringVarP(&f.Model, "model", "m", "", "the model of tasks that name none")
-	fs.StringVar(&f.Effort, "effort", "", "reasoning effort: low, medium or high")
 	fs.StringVar(&f.Mode, "permission-mode", "", "of the workers: ask, plan, accept-edits, auto or yolo")
 	fs.StringVar(&f.Sandbox, "sandbox", "", "how commands are confined: workspace, read-only or off (see doc/sandbox.md)")
-	fs.StringArrayVar(&f.Allow, "allow", nil, "allow workers what matches, such as 'bash(go generate *)' (repeatable)")
-	fs.StringArrayVar(&f.Deny, "deny", nil, "deny workers what matches (repeatable)")
-	fs.Float64Var(&f.MaxUSD, "max-budget-usd", 0, "stop before all workers together cost more than this")
-	fs.Int64Var(&f.MaxTokens, "max-tokens-total", 0, "stop before all workers together use more tokens than this, in and out")
-	fs.StringVar(&f.Budget, "budget", "", "limits of all workers together: quick, standard, deep or unlimited (see doc/budgets.md)")
-	fs.StringArrayVar(&f.Fallback, "fallback-model", nil, "go on with this model when the other gives no answer (repeatable)")
+	addWorker(c, &f.Options)
+	addLimits(c, &f.Options, "all workers together")
 	fs.StringVar(&f.RetryFor, "retry-for", "", "try a request again for this long where the server gives no answer, such as 10m; 0 does not (default 5m)")
 	fs.BoolVar(&f.Trust, "trust", false, "trust what the folder has pawl run by itself, its checks (see pawl trust)")
-	f.addAway(c)
+	addServer(c, &f.server)
+	fs.StringSliceVar(&f.server.Labels, "labels", nil, "with --nats: only workers that have all of these")
+	fs.BoolVar(&f.trustAfar, "worker-checks", false, "with --nats: take the workers' word for the tasks' checks; what is merged is verified here in any case")
 	fs.SetNormalizeFunc(othersWords)
+}
+
+// addLimits adds the flags that limit what a swarm or its plan costs. who is what is limited.
+func addLimits(c *cobra.Command, opt *setup.Options, who string) {
+	fs := c.Flags()
+	fs.Float64Var(&opt.MaxUSD, "max-budget-usd", 0, "stop before "+who+" cost more than this")
+	fs.Int64Var(&opt.MaxTokens, "max-tokens-total", 0, "stop before "+who+" use more tokens than this, in and out")
+	fs.StringVar(&opt.Budget, "budget", "", "limits of "+who+": quick, standard, deep or unlimited (see doc/budgets.md)")
+	fs.StringArrayVar(&opt.Fallback, "fallback-model", nil, "go on with this model when the other gives no answer (repeatable)")
 }
 
 // Most workers at once: here each is a session, elsewhere a lease.
 const mostWorkers, mostAway = 64, 10_000
 
 func (f *swarmFlags) check(c *cobra.Command) error {
-	if c.Flags().Changed("nats") && f.nats.URL == "" { // as a variable that is not set: the tasks must not run here instead
+	if c.Flags().Changed("nats") && f.server.URL == "" { // as a variable that is not set: the tasks must not run here instead
 		return usageError("--nats is empty: say which NATS server, such as --nats tls://host:4222")
 	}
 	most := mostWorkers
-	if f.nats.URL != "" {
+	if f.server.URL != "" {
 		most = mostAway
 	}
 	if f.workers < 1 || f.workers > most {
 		return usageError("--workers is %d: give 1 to %d", f.workers, most)
 	}
-	return checkLabels(f.nats.labels)
+	return checkLabels(f.server.Labels)
 }
 
-// graph reads a task graph. Errors name the line and the field, or the task.
-func (a *App) graph(file string) (*taskgraph.File, error) {
-	f, err := taskgraph.Read(a.Path(file), file)
+func swarmRunCommand(a *App) *cobra.Command {
+	f := &swarmFlags{}
+	c := &cobra.Command{
+		Use: "run [flags] FILE", Short: "Run the task graph of a YAML or JSON file", Args: exactly(1),
+		Long: `Run the task graph of a file. Its command lines, the checks, run because you
+name the file, confined to the worker's tree where commands can be confined.
+Workers ask nobody: what would need a permission is denied.
+The report goes to stdout, progress to stderr. See doc/swarm.md.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.check(c); err != nil {
+				return err
+			}
+			g, err := taskgraph.Read(a.Path(args[0]), args[0])
+			if err != nil {
+				return usageError("%w", err)
+			}
+			return runSwarm(c.Context(), a, f, g)
+		},
+	}
+	f.add(c)
+	return c
+}
+
+func swarmResumeCommand(a *App) *cobra.Command {
+	f := &swarmFlags{}
+	c := &cobra.Command{
+		Use: "resume [flags] [ID]", Short: "Go on with a swarm that was interrupted, or whose result was not written; the newest of this folder", Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.check(c); err != nil {
+				return err
+			}
+			l, err := findSwarm(c.Context(), a, f.Dir, args)
+			if err != nil {
+				return err
+			}
+			if l.Ended != nil && l.Ended.Outcome == event.SwarmCancelled {
+				return usageError("the swarm %s was cancelled: run its graph anew", l.ID)
+			}
+			f.Resume, f.Dir = l.ID, cmp.Or(f.Dir, l.Dir)
+			return runSwarm(c.Context(), a, f, nil)
+		},
+	}
+	f.add(c)
+	return c
+}
+
+func findSwarm(ctx context.Context, a *App, dir string, args []string) (*swarmrun.Log, error) {
+	return swarmrun.Find(ctx, &a.Environment, dir, cmp.Or(args...))
+}
+
+// runSwarm runs a new graph, or goes on with the swarm of f.Resume.
+func runSwarm(ctx context.Context, a *App, f *swarmFlags, g *taskgraph.File) error {
+	ctx, stop := untilSignal(ctx, a.Signals)
+	defer stop()
+	s := swarmrun.Swarm{
+		Environment: &a.Environment, Options: f.Options, Workers: f.workers, Server: f.server, TrustWorkers: f.trustAfar, Lease: a.NATSLease,
+		Show: a.showSwarm(f),
+	}
+	r, err := s.Run(ctx, g)
 	if err != nil {
-		return nil, usageError("%w", err)
+		return interrupted(err)
 	}
-	return f, nil
-}
-
-// swarmLog is the state of a swarm from its log.
-type swarmLog struct {
-	swarm.Schedule
-	front   string
-	dir     string
-	written bool // the result is in the person's files, or was
-	landing bool // the open turn writes it
-}
-
-// Apply implements event.Fold.
-func (l *swarmLog) Apply(e event.Event) {
-	l.Schedule.Apply(e)
-	switch b := e.Body.(type) {
-	case event.Opened:
-		l.front, l.dir = b.Front, b.Dir
-	case event.Prompted:
-		l.landing = l.Ended != nil && b.Text == l.landingText()
-	case event.Ended:
-		l.written = l.written || l.landing && b.End == event.EndDone
-		l.landing = false
+	if err := printSwarm(a.Out, r.Report, f.json); err != nil || r.NotWritten == "" {
+		return err
 	}
+	fmt.Fprintln(a.Err, plain.Line(r.NotWritten))
+	return &exitError{code: 9}
 }
 
-// landingText returns the text under which the log records the writing of the result.
-func (l *swarmLog) landingText() string { return "write the verified result of the swarm: " + l.Goal }
+// interrupted returns the exit code for the error of an interrupt, and other errors as they
+// are.
+func interrupted(err error) error {
+	if i := (session.Interrupt{}); errors.As(err, &i) {
+		return &exitError{code: headless.SignalCode(i.By)}
+	}
+	return err
+}
 
-// swarmOf finds a swarm's log by a prefix of its id, or the newest one of a folder. One
-// that died before it had a plan is none.
-func swarmOf(ctx context.Context, st event.Store, dir, id string) (string, *swarmLog, error) {
-	if id != "" {
-		row, err := st.Session(ctx, id)
+// untilSignal returns a context that ends on a signal, its cause an Interrupt.
+// The third signal ends the process.
+func untilSignal(ctx context.Context, signals func() <-chan string) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if signals == nil {
+		return ctx, func() { cancel(nil) }
+	}
+	in, over := signals(), make(chan struct{})
+	go func() {
+		for n := 1; ; n++ {
+			select {
+			case by := <-in:
+				if n == 3 {
+					os.Exit(headless.SignalCode(by))
+				}
+				cancel(session.Interrupt{By: by})
+			case <-over:
+				return
+			}
+		}
+	}()
+	return ctx, func() { close(over); cancel(nil) }
+}
+
+func swarmPlanCommand(a *App) *cobra.Command {
+	var opt setup.Options
+	var output string
+	var force bool
+	c := &cobra.Command{
+		Use: "plan [flags] PROMPT…", Short: "Have the model cut a piece of work into a task graph, written to a file for you to read and edit", Args: atLeastOne,
+		Long: `Have the model look at the project, in plan mode, and cut a piece of work into
+tasks. The graph is checked, shown, and written to a file. Read it before
+"pawl swarm run FILE": its command lines run because you name the file.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			return planSwarm(c.Context(), a, opt, strings.Join(args, " "), output, force)
+		},
+	}
+	fs := c.Flags()
+	fs.StringVarP(&output, "output", "o", "swarm.yaml", "write the graph to this file; - only shows it")
+	fs.BoolVar(&force, "force", false, "write over a file that is there")
+	fs.StringVarP(&opt.Dir, "dir", "C", "", "plan for this folder instead of the current one")
+	fs.StringVarP(&opt.Model, "model", "m", "", "the model that plans")
+	fs.StringVar(&opt.Effort, "effort", "", "reasoning effort: low, medium or high")
+	addLimits(c, &opt, "planning")
+	fs.SetNormalizeFunc(othersWords)
+	return c
+}
+
+func planSwarm(ctx context.Context, a *App, opt setup.Options, work, output string, force bool) error {
+	ctx, stop := untilSignal(ctx, a.Signals)
+	defer stop()
+	if strings.TrimSpace(work) == "" {
+		return usageError("say what is to be done: pawl swarm plan PROMPT")
+	}
+	path := a.Path(output)
+	if _, err := os.Lstat(path); output != "-" && !force && err == nil {
+		return usageError("%s is there already: name another file with --output, or give --force", output)
+	}
+	g, err := swarmrun.Plan(ctx, &a.Environment, opt, work)
+	if err != nil {
+		return interrupted(err)
+	}
+	text, err := taskgraph.Format(g.Graph)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(a.Out, plain.Text(string(text)))
+	if output == "-" {
+		return nil
+	}
+	if err := writeGraph(path, text, force); err != nil {
+		return fault.NewConfiguration("name another file with --output", "the graph was not written: %v", err)
+	}
+	fmt.Fprintln(a.Err, plain.Line(fmt.Sprintf("%d tasks, written to %s; read it, edit it, then: pawl swarm run %s", len(g.Tasks), output, output)))
+	return nil
+}
+
+// writeGraph writes a new file. It replaces an existing one only on request.
+func writeGraph(path string, text []byte, replace bool) error {
+	how := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if replace {
+		how = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	f, err := os.OpenFile(path, how, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
+}
+
+// ofSwarm makes a subcommand about an existing swarm, the newest of a folder or the one
+// that is named.
+func ofSwarm(a *App, c *cobra.Command, do func(ctx context.Context, l *swarmrun.Log) error) *cobra.Command {
+	dir := ""
+	c.Args = atMostOne
+	c.RunE = func(c *cobra.Command, args []string) error {
+		l, err := findSwarm(c.Context(), a, dir, args)
 		if err != nil {
-			return "", nil, setup.NoSession(err, id)
+			return err
 		}
-		l, err := readSwarm(ctx, st, row.ID)
-		if err == nil && (l.front != setup.SwarmFront || l.Len() == 0) {
-			err = usageError("session %s is not a swarm's; see: pawl swarm status", row.ID)
-		}
-		return row.ID, l, err
+		return do(c.Context(), l)
 	}
-	for r, err := range setup.OwnSessions(ctx, st, dir) {
-		if err != nil {
-			return "", nil, err
-		}
-		if !setup.OfSwarm(ctx, st, r.ID) {
-			continue
-		}
-		if l, err := readSwarm(ctx, st, r.ID); err != nil || l.Len() > 0 {
-			return r.ID, l, err
-		}
-	}
-	return "", nil, usageError("there is no swarm of %s; begin one: pawl swarm run FILE", dir)
+	c.Flags().StringVarP(&dir, "dir", "C", "", "of this folder instead of the current one")
+	return c
 }
 
-func readSwarm(ctx context.Context, st event.Store, id string) (*swarmLog, error) {
-	l := &swarmLog{}
-	for e, err := range st.Read(ctx, id, 0) {
-		if err != nil {
-			return nil, err
+func swarmStatusCommand(a *App) *cobra.Command {
+	c := &cobra.Command{Use: "status [ID]", Short: "Show how far a swarm is, the newest of this folder"}
+	return ofSwarm(a, c, func(_ context.Context, l *swarmrun.Log) error {
+		r := team.ReportOf(&l.Schedule)
+		state := string(r.Outcome)
+		if state == "" {
+			state = "not ended; if it does not run: pawl swarm resume " + l.ID
 		}
-		l.Apply(e)
+		fmt.Fprintf(a.Out, "swarm %s: %s\n%d of %d tasks merged, %d worked on, %d failed, %d tokens\n", l.ID, state,
+			r.Counts[string(swarm.Merged)], len(r.Tasks), r.Counts[string(swarm.Taken)], r.Counts[string(swarm.Failed)], r.Tokens)
+		for _, t := range r.Tasks {
+			fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("  %-10s %s  %s", t.State, t.ID, t.Title)))
+		}
+		return nil
+	})
+}
+
+func swarmReportCommand(a *App) *cobra.Command {
+	var asJSON, markdown bool
+	c := &cobra.Command{Use: "report [ID]", Short: "Report who did what, what it cost and what shows it"}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().BoolVar(&markdown, "markdown", false, "as Markdown (the default)")
+	exclude(c, "json", "markdown")
+	return ofSwarm(a, c, func(_ context.Context, l *swarmrun.Log) error {
+		return printSwarm(a.Out, team.ReportOf(&l.Schedule), asJSON)
+	})
+}
+
+func printSwarm(out io.Writer, r team.Report, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(out).Encode(r)
 	}
-	return l, nil
+	_, err := fmt.Fprintln(out, plain.Text(r.Markdown()))
+	return err
+}
+
+func swarmAttachCommand(a *App) *cobra.Command {
+	lines := false
+	c := &cobra.Command{
+		Use: "attach [ID]", Short: "Follow a swarm that runs, the newest of this folder, from its beginning",
+		Long: `Follow a swarm that another terminal runs, the newest of this folder: what
+happened until now, and then what happens, with the calls of its workers. It
+only looks; Ctrl+C ends the looking and not the swarm. On a terminal it is the
+screen, with the swarm's tasks as a tree.`,
+	}
+	c.Flags().BoolVar(&lines, "plain", false, "print it line by line, without a screen: for screen readers, logs and pipes")
+	return ofSwarm(a, c, func(ctx context.Context, l *swarmrun.Log) error {
+		if shown, err := a.watchSwarm(ctx, l, lines); shown || err != nil {
+			return err
+		}
+		ctx, stop := untilSignal(ctx, a.Signals)
+		defer stop()
+		return swarmrun.Follow(ctx, &a.Environment, l.ID, a.Out)
+	})
+}
+
+func swarmCancelCommand(a *App) *cobra.Command {
+	keep := false
+	c := &cobra.Command{Use: "cancel [ID]", Short: "End a swarm, the newest of this folder: nothing of it is written to your files"}
+	c.Flags().BoolVar(&keep, "keep-trees", false, "keep the trees of files and what was merged, and say where they are")
+	return ofSwarm(a, c, func(ctx context.Context, l *swarmrun.Log) error {
+		ctx, stop := untilSignal(ctx, a.Signals)
+		defer stop()
+		done, err := swarmrun.Cancel(ctx, &a.Environment, l, keep)
+		if err == nil {
+			fmt.Fprintln(a.Out, plain.Line(done))
+		}
+		return err
+	})
 }

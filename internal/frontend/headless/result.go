@@ -4,6 +4,7 @@
 package headless
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -135,8 +136,10 @@ func (r *Result) fail(err error) error {
 	return err
 }
 
-// signalCodes are the exit codes of an interrupted run, by what interrupted it.
-var signalCodes = map[string]int{"SIGHUP": 129, "SIGINT": 130, "SIGTERM": 143}
+// SignalCode returns the exit code of what a signal ended, 0 for another name.
+func SignalCode(name string) int {
+	return map[string]int{"SIGHUP": 129, "SIGINT": 130, "SIGTERM": 143}[name]
+}
 
 // Failure is the result of a run that could not start: a wrong command line, a
 // missing setting.
@@ -155,10 +158,7 @@ func Failure(code int, f event.Fault) Result {
 func CodeOf(end event.End, by string) int {
 	switch end {
 	case event.EndInterrupted:
-		if c, ok := signalCodes[by]; ok {
-			return c
-		}
-		return 130
+		return cmp.Or(SignalCode(by), 130)
 	case event.EndTimeout:
 		return 124
 	}

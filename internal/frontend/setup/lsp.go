@@ -65,11 +65,7 @@ func (e *Environment) LanguageServers(dir string, start process.Starter) (*lsp.S
 	if err != nil {
 		return nil, err
 	}
-	paths, err := settings.PathsFrom(e.Env)
-	if err != nil {
-		return nil, err
-	}
-	conf, err := settings.Load(paths, root)
+	conf, paths, err := e.SettingsIn(root)
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +104,7 @@ func (e *Environment) RestartLanguageServers(dir, name string) error {
 	if err != nil {
 		return err
 	}
-	paths, err := settings.PathsFrom(e.Env)
-	if err != nil {
-		return err
-	}
-	conf, err := settings.Load(paths, root)
+	conf, paths, err := e.SettingsIn(root)
 	if err != nil {
 		return err
 	}

@@ -16,11 +16,16 @@ import (
 
 // Settings reads the configuration that holds in the current folder.
 func (e *Environment) Settings() (settings.Loaded, settings.Paths, error) {
+	return e.SettingsIn(e.Dir)
+}
+
+// SettingsIn reads the configuration that holds in a folder.
+func (e *Environment) SettingsIn(dir string) (settings.Loaded, settings.Paths, error) {
 	paths, err := settings.PathsFrom(e.Env)
 	if err != nil {
 		return settings.Loaded{}, paths, err
 	}
-	conf, err := settings.Load(paths, e.Dir)
+	conf, err := settings.Load(paths, dir)
 	return conf, paths, err
 }
 

@@ -1,4 +1,4 @@
-package cli
+package swarmrun
 
 import (
 	"encoding/base64"
@@ -17,7 +17,7 @@ func TestSecretsOfThisMachine(t *testing.T) {
 	t.Setenv("db_password", quoted)
 	t.Setenv("EDITOR_NAME", "an-editor-of-some-kind")
 	t.Setenv("A_KEY", "on") // too short to be one: every text would hold it
-	h := (&App{Environment: setup.Environment{Env: func(string) string { return "" }}}).heldHere()
+	h := secretsHere(&setup.Environment{Env: func(string) string { return "" }})
 	for _, s := range []string{key, quoted} {
 		message, err := json.Marshal(map[string]string{"reply": "it is " + s + ", on an-editor-of-some-kind"})
 		if err != nil {

@@ -1,4 +1,4 @@
-package cli
+package swarmrun
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -17,7 +18,7 @@ import (
 // land writes a verified result to the person's files, as one change. If they changed
 // meanwhile, the result is merged with them and verified again. If that fails, nothing
 // is written.
-func (r *swarmRun) land(ctx context.Context) error {
+func (r *run) land(ctx context.Context) error {
 	if r.log.Ended == nil || r.log.Ended.Outcome != event.SwarmVerified {
 		return nil
 	}
@@ -55,20 +56,20 @@ func (r *swarmRun) land(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("write the result to your files: %w", err)
 	}
-	r.say(fmt.Sprintf("written to your files: %d changed as one; take it back with: pawl undo -s %s", len(cs), r.o.ID()))
+	r.say(fmt.Sprintf("written to your files: %d changed as one; take it back with: pawl undo -s %s", len(cs), r.log.ID))
 	return nil
 }
 
 // verifyAgain runs the merged tree's checks again after the person's own changes were
 // merged in.
-func (r *swarmRun) verifyAgain(ctx context.Context, commit string) error {
+func (r *run) verifyAgain(ctx context.Context, commit string) error {
 	dir, err := r.trees.Checkout(ctx, "landing", commit)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = r.trees.Remove(context.WithoutCancel(ctx), "landing") }() // a later one removes it as well
 	for _, c := range r.log.Ended.Checks {
-		if k := r.check(ctx, dir, c.Command); k.Exit == nil || *k.Exit != 0 {
+		if k := r.here.check(ctx, dir, c.Command); k.Exit == nil || *k.Exit != 0 {
 			return fault.NewConfiguration("put your changes aside and resume the swarm", "nothing was written: your files changed meanwhile, and with them the result does not pass %s:\n%s", k.Command, k.Output)
 		}
 	}
@@ -76,7 +77,7 @@ func (r *swarmRun) verifyAgain(ctx context.Context, commit string) error {
 }
 
 // writes returns the writes that turn the files of one commit into those of another.
-func (r *swarmRun) writes(ctx context.Context, from, to string) ([]tool.Write, error) {
+func (r *run) writes(ctx context.Context, from, to string) ([]tool.Write, error) {
 	changes, err := r.trees.Changes(ctx, from, to)
 	if err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func (r *swarmRun) writes(ctx context.Context, from, to string) ([]tool.Write, e
 	}
 	var ws []tool.Write
 	var refused []string
-	dir, err := r.RealDir(r.f.Dir)
+	dir, err := r.RealDir(r.Options.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func (r *swarmRun) writes(ctx context.Context, from, to string) ([]tool.Write, e
 			if err != nil {
 				return nil, err
 			}
-			w.Expect = hashOf(b)
+			w.Expect = workspace.HashOf(b)
 		}
 		if !c.Deleted {
 			if w.Data, err = r.trees.Read(ctx, c); err != nil {

@@ -1,4 +1,4 @@
-package cli
+package swarm
 
 import (
 	"encoding/json"
@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
 var updateSwarm = flag.Bool("update-swarm", false, "write doc/swarm.schema.json anew")
@@ -16,7 +14,7 @@ var updateSwarm = flag.Bool("update-swarm", false, "write doc/swarm.schema.json 
 // The published schema of task graphs is that of the type that is read.
 // SPEC 14.2
 func TestSwarmSchema(t *testing.T) {
-	s, err := jsonschema.For[swarm.Graph](nil)
+	s, err := jsonschema.For[Graph](nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,6 +32,6 @@ func TestSwarmSchema(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != string(want) {
-		t.Errorf("doc/swarm.schema.json is old (%v): go test ./internal/frontend/cli -run TestSwarmSchema -update-swarm", err)
+		t.Errorf("doc/swarm.schema.json is old (%v): go test ./internal/policy/swarm -run TestSwarmSchema -update-swarm", err)
 	}
 }

@@ -1,0 +1,149 @@
+package swarmrun
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/agents"
+	"github.com/pawl-agent/pawl/internal/adapter/nats/leases"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/taskgraph"
+	"github.com/pawl-agent/pawl/internal/core/editdistance"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
+	"github.com/pawl-agent/pawl/internal/team/subagent"
+)
+
+// This file is about the kinds of agents that tasks name.
+
+// choose finds the kinds that the tasks of a new graph name; see chooseKinds.
+func (w *worker) choose(g *taskgraph.File, here bool) error {
+	faults, err := w.chooseKinds(g.Tasks, here)
+	if err == nil && len(faults) > 0 {
+		err = setup.Usage("%w", g.Faults(faults))
+	}
+	return err
+}
+
+// chooseKinds finds the kinds that tasks name, and returns a fault for each that there is
+// not. It reads them from the person's folder when the swarm begins or goes on, so no
+// worker can change them. here: the tasks are done on this machine, with its models.
+func (w *worker) chooseKinds(tasks []event.Task, here bool) (faults []swarm.Fault, err error) {
+	if !slices.ContainsFunc(tasks, func(t event.Task) bool { return t.Agent != "" }) {
+		return nil, nil
+	}
+	dir, err := w.RealDir(w.opt.Dir)
+	if err != nil {
+		return nil, err
+	}
+	conf, paths, err := w.SettingsIn(dir)
+	if err != nil {
+		return nil, err
+	}
+	all, warnings := w.AgentKinds(dir, paths)
+	for _, warning := range warnings {
+		w.say("pawl: " + warning)
+	}
+	w.kinds = map[string]agents.Kind{}
+	for i, t := range tasks {
+		if _, known := w.kinds[t.Agent]; known || t.Agent == "" {
+			continue
+		}
+		k, ok := subagent.Find(all, t.Agent)
+		if !ok {
+			faults = append(faults, swarm.Fault{Task: i, ID: t.ID, Field: "agent", Why: noKind(t.Agent).Error() + nearest(t.Agent, all)})
+			continue
+		}
+		if here {
+			w.checkModel(&k, conf)
+		}
+		w.kinds[t.Agent] = k
+	}
+	return faults, nil
+}
+
+func noKind(name string) error { return fmt.Errorf("there is no kind of agent %.64q", name) }
+
+func nearest(name string, all []agents.Kind) string {
+	var names []string
+	for _, k := range all {
+		names = append(names, k.Name)
+	}
+	if near := editdistance.Nearest(name, names); near != "" {
+		return ": did you mean " + near + "?"
+	}
+	return ": there are " + strings.Join(names, ", ")
+}
+
+// send returns a kind in the form in which it goes to a worker on another machine, whose
+// own models, tools and rights bound it there.
+func (w *worker) send(name string) (*leases.Agent, error) {
+	k, ok := w.kinds[name]
+	if !ok {
+		return nil, noKind(name)
+	}
+	return &leases.Agent{Name: k.Name, Prompt: k.Prompt, Tools: k.Tools, Model: k.Model, USD: k.USD, ReadOnly: k.ReadOnly}, nil
+}
+
+// receive takes the kind that came with a task from another machine.
+func (w *worker) receive(dir string) error {
+	a := w.held.Job.Agent
+	if a == nil {
+		return nil
+	}
+	conf, _, err := w.SettingsIn(dir)
+	if err != nil {
+		return err
+	}
+	k := agents.Kind{Name: a.Name, Prompt: a.Prompt, Tools: a.Tools, Model: a.Model, USD: max(0, a.USD), ReadOnly: a.ReadOnly}
+	w.checkModel(&k, conf)
+	w.kinds = map[string]agents.Kind{w.held.Job.Task.Agent: k}
+	return nil
+}
+
+// checkModel removes the model of a kind if it cannot be used here.
+func (w *worker) checkModel(k *agents.Kind, conf settings.Loaded) {
+	if k.Model == "" {
+		return
+	}
+	if _, err := w.Resolve(k.Model, conf); err != nil {
+		w.sayOnce(fmt.Sprintf("the model %s of the agent %s can not be used (%v): it runs on the swarm's model", k.Model, k.Name, err))
+		k.Model = ""
+	}
+}
+
+// configure applies a kind to the session of a worker. The zero value changes nothing.
+func (w *worker) configure(c *session.Config, k agents.Kind) {
+	if k.Name == "" {
+		return
+	}
+	var missing []string
+	*c, missing = c.As(tool.Agent{Kind: k.Name, Tools: k.Tools, ReadOnly: k.ReadOnly, About: "You work as the agent " + k.Name + ".\n\n" + k.Prompt})
+	if len(missing) > 0 {
+		w.sayOnce(fmt.Sprintf("the agent %s runs without %s: a worker has no such tool", k.Name, strings.Join(missing, ", ")))
+	}
+	switch {
+	case k.USD <= 0:
+	case c.Model.Info().Price == nil:
+		w.sayOnce(fmt.Sprintf("the budget of $%.2f of the agent %s can not be kept, since no price of %s is known", k.USD, k.Name, c.Model.Info().Ref()))
+	default:
+		c.Limits.USD = k.USD
+	}
+}
+
+// sayOnce says what holds for each task of a kind only once.
+func (w *worker) sayOnce(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.said == nil {
+		w.said = map[string]bool{}
+	}
+	if !w.said[text] {
+		w.said[text] = true
+		w.say("pawl: " + text)
+	}
+}

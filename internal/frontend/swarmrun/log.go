@@ -1,0 +1,119 @@
+package swarmrun
+
+import (
+	"context"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
+)
+
+// Log is the state of a swarm from its log. It is a fold.
+type Log struct {
+	swarm.Schedule
+	ID  string
+	Dir string // the person's folder
+
+	front   string
+	written bool // the result is in the person's files, or was
+	landing bool // the open turn writes it
+}
+
+// Apply implements event.Fold.
+func (l *Log) Apply(e event.Event) {
+	l.Schedule.Apply(e)
+	switch b := e.Body.(type) {
+	case event.Opened:
+		l.front, l.Dir = b.Front, b.Dir
+	case event.Prompted:
+		l.landing = l.Ended != nil && b.Text == l.landingText()
+	case event.Ended:
+		l.written = l.written || l.landing && b.End == event.EndDone
+		l.landing = false
+	}
+}
+
+// landingText returns the text under which the log records the writing of the result.
+func (l *Log) landingText() string { return "write the verified result of the swarm: " + l.Goal }
+
+// Over reports whether nothing is left to do: the swarm has ended, and a verified
+// result is written.
+func (l *Log) Over() bool {
+	return l.Ended != nil && (l.Ended.Outcome != event.SwarmVerified || l.written)
+}
+
+// HowEnded describes the end of a swarm that no process runs. again is the command that
+// goes on with it, "" if nothing is left to do.
+func (l *Log) HowEnded() (why, again string) {
+	if !l.Over() {
+		again = resume(l.ID)
+	}
+	switch {
+	case l.Ended == nil:
+		return "it does not run any more", again
+	case l.Ended.Outcome != event.SwarmVerified:
+		return "it has ended: " + string(l.Ended.Outcome), again
+	case l.written:
+		return "it is verified and written to the files", again
+	}
+	return "it is verified, and not written to the files", again
+}
+
+// resume returns the command that goes on with a swarm.
+func resume(id string) string { return "pawl swarm resume " + id }
+
+// Find reads the log of a swarm: the one whose id begins with id, or the newest one of a
+// folder if id is empty. It does not lock the log.
+func Find(ctx context.Context, e *setup.Environment, dir, id string) (*Log, error) {
+	dir, err := e.RealDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	st, err := openStore(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	if id != "" {
+		row, err := st.Session(ctx, id)
+		if err != nil {
+			return nil, setup.NoSession(err, id)
+		}
+		l, err := read(ctx, st, row.ID)
+		if err == nil && (l.front != setup.SwarmFront || l.Len() == 0) {
+			err = setup.Usage("session %s is not a swarm's; see: pawl swarm status", row.ID)
+		}
+		return l, err
+	}
+	for r, err := range setup.OwnSessions(ctx, st, dir) {
+		if err != nil {
+			return nil, err
+		}
+		if !setup.OfSwarm(ctx, st, r.ID) {
+			continue
+		}
+		if l, err := read(ctx, st, r.ID); err != nil || l.Len() > 0 { // without tasks it died before it had a plan
+			return l, err
+		}
+	}
+	return nil, setup.Usage("there is no swarm of %s; begin one: pawl swarm run FILE", dir)
+}
+
+func openStore(ctx context.Context, e *setup.Environment) (event.Store, error) {
+	conf, paths, err := e.Settings()
+	if err != nil {
+		return nil, err
+	}
+	return e.OpenStore(ctx, &setup.Options{}, paths, conf)
+}
+
+func read(ctx context.Context, st event.Store, id string) (*Log, error) {
+	l := &Log{ID: id}
+	for e, err := range st.Read(ctx, id, 0) {
+		if err != nil {
+			return nil, err
+		}
+		l.Apply(e)
+	}
+	return l, nil
+}

@@ -1,0 +1,286 @@
+// Package swarmrun runs swarms on this machine: it opens the sessions of the swarm and of
+// its workers, runs checks in their trees of files, writes the result to the person's
+// files, and lets other processes follow and cancel a swarm. What a swarm does is in
+// team/swarm, which task is next is decided in policy/swarm, and how a swarm spans several
+// machines is in team/machines.
+//
+// It knows no command line. The screen is passed in as Swarm.Show. Without it, each event
+// is a line on Environment.Err.
+//
+// Promised: the person's files change once, by a verified result, as one change that an
+// undo takes back; otherwise not at all. What needs a permission is denied, not asked.
+package swarmrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
+	"github.com/pawl-agent/pawl/internal/adapter/taskgraph"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/kv"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
+	team "github.com/pawl-agent/pawl/internal/team/swarm"
+)
+
+// leaseHere is the recorded length of a lease of a worker in this process. Such a worker
+// has always returned its task when it ends.
+const leaseHere = time.Hour
+
+// Swarm is what was chosen for one swarm.
+type Swarm struct {
+	*setup.Environment
+	// Options are those of each worker's session. Its limits are those of all workers
+	// together, and Resume names the swarm to go on with.
+	Options setup.Options
+	Workers int // at once
+	Server  Server
+	// TrustWorkers: the results of acceptance checks on other machines are believed.
+	TrustWorkers bool
+	Lease        time.Duration // how long a worker on another machine may be silent; 0: 30 s
+	Show         Show
+}
+
+// Show shows the session of a swarm while it calls run, once, and returns after it. say
+// shows a message; nil prints it. If run returns a command, that goes on with the swarm.
+type Show func(ctx context.Context, o *setup.Opened, run func(ctx context.Context, say func(string)) (again string)) error
+
+// Result is how a run of a swarm ended.
+type Result struct {
+	team.Report
+	NotWritten string // why nothing was written to the person's files, "" if it was
+}
+
+// run is a running swarm.
+type run struct {
+	Swarm
+	here  worker
+	o     *setup.Opened
+	log   Log
+	trees *trees.Store
+	home  string            // the folder of the trees
+	show  func(line string) // nil: lines are printed
+}
+
+// Run runs a new graph or, if it is nil, goes on with a swarm. If ctx is interrupted, the
+// workers' tasks are released and the error is the session.Interrupt.
+func (s Swarm) Run(ctx context.Context, g *taskgraph.File) (Result, error) {
+	r := &run{Swarm: s}
+	var err error
+	if r.o, err = s.Open(ctx, &r.Options, setup.Frontend{Name: setup.SwarmFront, Configure: func(c *session.Config) { c.Fold = &r.log }}); err != nil {
+		if held := (*event.HeldError)(nil); errors.As(err, &held) {
+			err = fault.NewConfiguration("look at it: pawl swarm attach; end it: pawl swarm cancel", "another pawl runs this swarm: %v", held)
+		}
+		return Result{}, err
+	}
+	defer r.o.Close()
+	r.log.ID = r.o.ID()
+	for _, w := range r.o.Warnings {
+		r.say("pawl: " + w)
+	}
+	if err := r.prepare(ctx, g); err != nil {
+		return Result{}, err
+	}
+	paths, err := settings.PathsFrom(s.Env)
+	if err != nil {
+		return Result{}, err
+	}
+	notes, err := sqlite.OpenKV(ctx, paths.Swarms())
+	if err != nil {
+		return Result{}, err
+	}
+	defer notes.Close()
+	ctx, stop := r.watchForCancel(ctx)
+	defer stop()
+	if err := r.shown(ctx, notes); errors.Is(context.Cause(ctx), errCancelled) && r.log.Ended == nil {
+		return r.cancelled(ctx)
+	} else if i := (session.Interrupt{}); errors.As(err, &i) || errors.As(context.Cause(ctx), &i) {
+		r.say("interrupted; go on with: " + resume(r.log.ID))
+		return Result{}, i
+	} else if err != nil {
+		r.say("go on with: " + resume(r.log.ID))
+		return Result{}, err
+	}
+	end := Result{Report: team.ReportOf(&r.log.Schedule)}
+	if end.Outcome != event.SwarmVerified {
+		end.NotWritten = "nothing was written to your files: the result is " + string(end.Outcome)
+		return end, nil
+	}
+	return end, os.RemoveAll(r.home)
+}
+
+// prepare makes ready what the swarm needs, and records the plan of a new one.
+func (r *run) prepare(ctx context.Context, g *taskgraph.File) error {
+	if err := r.openTrees(ctx); err != nil {
+		return err
+	}
+	r.here = worker{Environment: r.Environment, opt: r.Options, swarm: r.log.ID, bank: team.Bank{Account: r.o.Coordination().Account(), Log: r}, say: r.say}
+	here := r.Server.URL == ""
+	if g == nil {
+		faults, err := r.here.chooseKinds(r.tasks(), here)
+		if err == nil && len(faults) > 0 {
+			err = setup.Usage("%w", faults[0])
+		}
+		return err
+	}
+	if err := r.here.choose(g, here); err != nil {
+		return err
+	}
+	base, err := r.trees.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	return r.Append(ctx, event.Draft{Body: event.SwarmPlanned{Goal: g.Goal, Base: base, Tasks: g.Tasks, Verify: g.Verify}})
+}
+
+// tasks returns the tasks of a swarm that goes on.
+func (r *run) tasks() (tasks []event.Task) {
+	for _, t := range r.log.Tasks() {
+		tasks = append(tasks, t.Task)
+	}
+	return tasks
+}
+
+// shown drives the swarm while it is shown.
+func (r *run) shown(ctx context.Context, notes kv.Store) (err error) {
+	if r.Show == nil {
+		return r.drive(ctx, notes)
+	}
+	shown := r.Show(ctx, r.o, func(ctx context.Context, say func(string)) (again string) {
+		r.show = say
+		if err = r.drive(ctx, notes); err == nil || errors.Is(context.Cause(ctx), errCancelled) {
+			return ""
+		}
+		return resume(r.log.ID)
+	})
+	r.show = nil
+	return errors.Join(err, shown)
+}
+
+// drive runs the swarm and writes its result.
+func (r *run) drive(ctx context.Context, notes kv.Store) error {
+	workers, closeBoard, err := r.otherMachines(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeBoard()
+	r.say(fmt.Sprintf("swarm %s: %d tasks, %d workers", r.log.ID, r.log.Len(), r.Workers))
+	if err := team.Run(ctx, team.Config{
+		Log: r, Schedule: &r.log.Schedule, Trees: r.trees, Slots: r.Workers,
+		Saw:  func(c swarm.Call) { r.o.Coordination().Show(event.TaskCalled{Worker: c.Worker, What: c.What}) },
+		Work: r.here.work, Check: r.here.check, Now: r.Now, Lease: leaseHere, Notes: notes, ID: r.log.ID, Workers: workers,
+	}); err != nil {
+		return err
+	}
+	return r.land(ctx)
+}
+
+// openTrees opens the store of the trees. It is outside pawl's own state, which no worker
+// may read.
+func (r *run) openTrees(ctx context.Context) error {
+	home, err := swarmHome(r.Env, r.log.ID)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	if r.home, err = setup.RealPath(home); err != nil {
+		return err
+	}
+	_ = os.Remove(filepath.Join(r.home, cancelFile)) // of an earlier run
+	dir, err := r.RealDir(r.Options.Dir)
+	if err != nil {
+		return err
+	}
+	if in, err := filepath.Rel(dir, r.home); err == nil && filepath.IsLocal(in) {
+		return fault.NewConfiguration("work in the project's own folder, or set XDG_DATA_HOME to a place outside", "the trees of workers would lie in %s itself", dir)
+	}
+	r.Options.TrustedAs = dir // of the workers in this process
+	git := *r.o.Git
+	if !r.o.Confinement.Has.Workspace { // nothing that may write can be confined here
+		git.Confine = process.Free
+	}
+	r.trees, err = trees.Open(ctx, &git, filepath.Join(r.home, "git"), dir)
+	return err
+}
+
+// swarmHome returns the folder of a swarm's trees.
+func swarmHome(env func(string) string, id string) (string, error) {
+	data, err := dataHome(env)
+	return filepath.Join(data, "pawl-swarms", id), err
+}
+
+// dataHome returns the folder of the folders of trees.
+func dataHome(env func(string) string) (string, error) {
+	if data := env("XDG_DATA_HOME"); filepath.IsAbs(data) {
+		return data, nil
+	}
+	if env("HOME") == "" {
+		return "", fault.NewConfiguration("set HOME or XDG_DATA_HOME", "there is no place for the trees of workers")
+	}
+	return filepath.Join(env("HOME"), ".local", "share"), nil
+}
+
+func (r *run) say(line string) {
+	if r.show != nil {
+		r.show(line)
+		return
+	}
+	fmt.Fprintln(r.Err, plain.Line(line))
+}
+
+// Append implements team.Log. Without a screen, which shows the tasks, it prints what is
+// stored.
+func (r *run) Append(ctx context.Context, ds ...event.Draft) error {
+	if err := r.o.Coordination().Append(ctx, ds...); err != nil || r.show != nil {
+		return err
+	}
+	for _, d := range ds {
+		line := lineOf(d.Body)
+		if _, ok := d.Body.(event.TaskReturned); ok {
+			if spent, _ := r.o.View().Spent(); spent.USD > 0 {
+				line += fmt.Sprintf(" (all together $%.4f)", spent.USD)
+			}
+		}
+		if line != "" {
+			r.say(line)
+		}
+	}
+	return nil
+}
+
+// View implements team.Log.
+func (r *run) View(look func()) { r.o.Coordination().View(look) }
+
+// lineOf returns one line about an event of a swarm, "" for none.
+func lineOf(b event.Body) string {
+	switch b := b.(type) {
+	case event.TaskTaken:
+		return fmt.Sprintf("  %s: taken by %s", b.Task, b.Worker)
+	case event.TaskReturned:
+		text := fmt.Sprintf("  %s: %s by %s", b.Task, b.Outcome, b.Worker)
+		if b.Error != "" {
+			text += ": " + b.Error
+		}
+		return text
+	case event.TaskMerged:
+		return fmt.Sprintf("  %s: merged", b.Task)
+	case event.TaskConflicted:
+		return fmt.Sprintf("  %s: conflict in %v, merged by hand as task %s", b.Task, b.Files, b.By)
+	case event.SwarmEnded:
+		return "swarm: " + string(b.Outcome)
+	}
+	return ""
+}
