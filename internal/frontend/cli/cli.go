@@ -202,25 +202,16 @@ without asking anything, as "pawl run" does.`,
 func (f *flags) addSession(c *cobra.Command) {
 	fs := c.Flags()
 	fs.StringVarP(&f.Dir, "dir", "C", "", "work in this folder instead of the current one")
-	fs.StringVarP(&f.Model, "model", "m", "", "the model: provider/model, a provider, or offline")
-	fs.StringVar(&f.Effort, "effort", "", "reasoning effort: low, medium or high")
+	addModel(c, &f.Options, "the model: provider/model, a provider, or offline", "the session")
+	addRights(c, &f.Options)
 	fs.BoolFuncP("yolo", "y", "the same as --permission-mode yolo: nothing is asked", func(string) error { f.Mode = "yolo"; return nil })
 	fs.BoolFunc("full-auto", "the same as --permission-mode auto", func(string) error { f.Mode = "auto"; return nil })
-	fs.StringVar(&f.Mode, "permission-mode", "", "ask, plan, accept-edits, auto or yolo")
 	fs.StringVar(&f.SystemPrompt, "system-prompt", "", "put this in the place of pawl's own instructions to the model")
 	fs.StringVar(&f.AppendPrompt, "append-system-prompt", "", "add this to the instructions to the model")
 	fs.StringSliceVar(&f.AddDirs, "add-dir", nil, "a folder beside this one that may be read, too; what is written there is asked about (repeatable)")
 	fs.StringArrayVar(&f.MCPConfig, "mcp-config", nil, "MCP servers of this run: a file like .mcp.json, or its JSON (repeatable)")
 	fs.StringVar(&f.SessionID, "session-id", "", "the id of the new session: 8 to 64 letters, digits and hyphens")
-	fs.StringVar(&f.Sandbox, "sandbox", "", "how commands are confined: workspace, read-only or off (see doc/sandbox.md)")
 	fs.StringVar(&f.Route, "route", "", "what prompts are taken for: auto, off, read, edit, run or profile (see doc/routes.md)")
-	fs.StringArrayVar(&f.Allow, "allow", nil, "allow what matches, such as 'bash(go generate *)' (repeatable)")
-	fs.StringArrayVar(&f.Deny, "deny", nil, "deny what matches (repeatable)")
-	fs.Float64Var(&f.MaxUSD, "max-budget-usd", 0, "stop before the session costs more than this")
-	fs.Int64Var(&f.MaxTokens, "max-tokens-total", 0, "stop before the session uses more tokens than this, in and out")
-	fs.StringVar(&f.Budget, "budget", "", "limits of the session: quick, standard, deep or unlimited (see doc/budgets.md)")
-	fs.StringArrayVar(&f.Fallback, "fallback-model", nil, "go on with this model when the other gives no answer (repeatable)")
-	fs.StringVar(&f.RetryFor, "retry-for", "", "try a request again for this long where the server gives no answer, such as 10m; 0 does not (default 5m)")
 	fs.StringVar(&f.MetricsAddr, "metrics-addr", "", "give counters to Prometheus on this address, such as 127.0.0.1:9464")
 	fs.BoolVar(&f.NoSession, "no-session", false, "keep nothing of this session")
 	fs.BoolVarP(&f.Continue, "continue", "c", false, "go on with the newest session of this folder")
@@ -231,6 +222,28 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.StringVar(&f.Plan, "plan", "", "take the phases of the task from this Markdown file (see doc/phases.md)")
 	exclude(c, "continue", "resume", "no-session")
 	exclude(c, "yolo", "full-auto", "permission-mode")
+}
+
+// addModel adds the flags of the model, which about describes, and of what may be spent on
+// it by who: "the session".
+func addModel(c *cobra.Command, opt *setup.Options, about, who string) {
+	fs := c.Flags()
+	fs.StringVarP(&opt.Model, "model", "m", "", about)
+	fs.StringVar(&opt.Effort, "effort", "", "reasoning effort: low, medium or high")
+	fs.Float64Var(&opt.MaxUSD, "max-budget-usd", 0, "stop before "+who+" costs more than this")
+	fs.Int64Var(&opt.MaxTokens, "max-tokens-total", 0, "stop before "+who+" uses more tokens than this, in and out")
+	fs.StringVar(&opt.Budget, "budget", "", "limits of "+who+": quick, standard, deep or unlimited (see doc/budgets.md)")
+	fs.StringArrayVar(&opt.Fallback, "fallback-model", nil, "go on with this model when the other gives no answer (repeatable)")
+	fs.StringVar(&opt.RetryFor, "retry-for", "", "try a request again for this long where the server gives no answer, such as 10m; 0 does not (default 5m)")
+}
+
+// addRights adds the flags of what may be done without a question.
+func addRights(c *cobra.Command, opt *setup.Options) {
+	fs := c.Flags()
+	fs.StringVar(&opt.Mode, "permission-mode", "", "ask, plan, accept-edits, auto or yolo")
+	fs.StringVar(&opt.Sandbox, "sandbox", "", "how commands are confined: workspace, read-only or off (see doc/sandbox.md)")
+	fs.StringArrayVar(&opt.Allow, "allow", nil, "allow what matches, such as 'bash(go generate *)' (repeatable)")
+	fs.StringArrayVar(&opt.Deny, "deny", nil, "deny what matches (repeatable)")
 }
 
 // addWorktree adds the flag of what chooses its folder by itself.

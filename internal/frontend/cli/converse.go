@@ -14,7 +14,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
-	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/line"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
@@ -76,14 +75,6 @@ func confirmed(ctx context.Context, person chat.Person, question string) (bool, 
 		}
 		fmt.Fprintln(person.Out(), "That is neither yes nor no, and nothing was done with it.")
 	}
-}
-
-// exitBy is the exit code of a conversation that a signal ended.
-func exitBy(signal string) error {
-	if code := headless.SignalCode(signal); code != 0 {
-		return &exitError{code: code}
-	}
-	return nil
 }
 
 // chat returns the configuration of conversations for a frontend for people. early:

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 )
 
@@ -18,4 +22,44 @@ func exitCodesTopic() *cobra.Command {
 	}
 	b.WriteString("\nThe second column is the outcome in the result of --output-format json.")
 	return &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: b.String()}
+}
+
+// exitBy is the exit code of a conversation that a signal ended.
+func exitBy(signal string) error {
+	if code := headless.SignalCode(signal); code != 0 {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+// interrupted returns the exit code of an error, if it is an interrupt, and else the error.
+func interrupted(err error) error {
+	if i := (session.Interrupt{}); errors.As(err, &i) {
+		return exitBy(i.By)
+	}
+	return err
+}
+
+// untilSignal returns a context that ends on a signal, its cause an Interrupt.
+// The third signal ends the process.
+func untilSignal(ctx context.Context, signals func() <-chan string) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if signals == nil {
+		return ctx, func() { cancel(nil) }
+	}
+	in, over := signals(), make(chan struct{})
+	go func() {
+		for n := 1; ; n++ {
+			select {
+			case by := <-in:
+				if n == 3 {
+					os.Exit(headless.SignalCode(by))
+				}
+				cancel(session.Interrupt{By: by})
+			case <-over:
+				return
+			}
+		}
+	}()
+	return ctx, func() { close(over); cancel(nil) }
 }

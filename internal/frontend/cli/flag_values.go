@@ -26,6 +26,7 @@ var valueChecks = map[string]func(value string) error{
 	"deny":            checkRules,
 	"effort":          oneOf("low", "medium", "high"),
 	"input-format":    oneOf("text", "stream-json"),
+	"labels":          checkLabel,
 	"max-rounds":      checkRounds,
 	"metrics-addr":    func(s string) error { _, _, err := net.SplitHostPort(s); return err },
 	"output-format":   oneOf(string(headless.Text), string(headless.JSON), string(headless.Stream), claudeStream),

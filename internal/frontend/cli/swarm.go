@@ -15,8 +15,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/taskgraph"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
-	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/swarmrun"
@@ -40,54 +38,40 @@ See doc/swarm.md.`,
 // swarmFlags are the flags of a command that runs a swarm.
 type swarmFlags struct {
 	flags
-	workers   int
-	json      bool
-	server    swarmrun.Server
-	trustAfar bool // see swarmrun.Swarm.TrustWorkers
+	swarm swarmrun.Swarm
+	json  bool
 }
 
 func (f *swarmFlags) add(c *cobra.Command) {
 	fs := c.Flags()
-	fs.IntVarP(&f.workers, "workers", "w", 4, "how many workers work at once, 1 to 64; with --nats the most on all machines, up to 10000")
+	fs.IntVarP(&f.swarm.Workers, "workers", "w", 4, "how many workers work at once, 1 to 64; with --nats the most on all machines, up to 10000")
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON, and no screen")
 	fs.BoolVar(&f.plain, "plain", false, "print what happens line by line, without a screen: for screen readers, logs and pipes")
 	fs.StringVarP(&f.Dir, "dir", "C", "", "work in this folder instead of the current one")
-	fs.StringVar(&f.Mode, "permission-mode", "", "of the workers: ask, plan, accept-edits, auto or yolo")
-	fs.StringVar(&f.Sandbox, "sandbox", "", "how commands are confined: workspace, read-only or off (see doc/sandbox.md)")
-	addWorker(c, &f.Options)
-	addLimits(c, &f.Options, "all workers together")
-	fs.StringVar(&f.RetryFor, "retry-for", "", "try a request again for this long where the server gives no answer, such as 10m; 0 does not (default 5m)")
+	addModel(c, &f.Options, "the model of tasks that name none", "the whole swarm")
+	addRights(c, &f.Options)
 	fs.BoolVar(&f.Trust, "trust", false, "trust what the folder has pawl run by itself, its checks (see pawl trust)")
-	addServer(c, &f.server)
-	fs.StringSliceVar(&f.server.Labels, "labels", nil, "with --nats: only workers that have all of these")
-	fs.BoolVar(&f.trustAfar, "worker-checks", false, "with --nats: take the workers' word for the tasks' checks; what is merged is verified here in any case")
+	addServer(c, &f.swarm.Server)
+	fs.StringSliceVar(&f.swarm.Server.Labels, "labels", nil, "with --nats: only workers that have all of these")
+	fs.BoolVar(&f.swarm.TrustWorkers, "worker-checks", false, "with --nats: take the workers' word for the tasks' checks; what is merged is verified here in any case")
 	fs.SetNormalizeFunc(othersWords)
-}
-
-// addLimits adds the flags that limit what a swarm or its plan costs. who is what is limited.
-func addLimits(c *cobra.Command, opt *setup.Options, who string) {
-	fs := c.Flags()
-	fs.Float64Var(&opt.MaxUSD, "max-budget-usd", 0, "stop before "+who+" cost more than this")
-	fs.Int64Var(&opt.MaxTokens, "max-tokens-total", 0, "stop before "+who+" use more tokens than this, in and out")
-	fs.StringVar(&opt.Budget, "budget", "", "limits of "+who+": quick, standard, deep or unlimited (see doc/budgets.md)")
-	fs.StringArrayVar(&opt.Fallback, "fallback-model", nil, "go on with this model when the other gives no answer (repeatable)")
 }
 
 // Most workers at once: here each is a session, elsewhere a lease.
 const mostWorkers, mostAway = 64, 10_000
 
 func (f *swarmFlags) check(c *cobra.Command) error {
-	if c.Flags().Changed("nats") && f.server.URL == "" { // as a variable that is not set: the tasks must not run here instead
-		return usageError("--nats is empty: say which NATS server, such as --nats tls://host:4222")
+	if c.Flags().Changed("nats") && f.swarm.Server.URL == "" { // as a variable that is not set: the tasks must not run here instead
+		return usageError("--nats is empty: name the NATS server, such as --nats tls://host:4222")
 	}
 	most := mostWorkers
-	if f.server.URL != "" {
+	if f.swarm.Server.URL != "" {
 		most = mostAway
 	}
-	if f.workers < 1 || f.workers > most {
-		return usageError("--workers is %d: give 1 to %d", f.workers, most)
+	if f.swarm.Workers < 1 || f.swarm.Workers > most {
+		return usageError("--workers is %d: give 1 to %d", f.swarm.Workers, most)
 	}
-	return checkLabels(f.server.Labels)
+	return nil
 }
 
 func swarmRunCommand(a *App) *cobra.Command {
@@ -116,7 +100,7 @@ The report goes to stdout, progress to stderr. See doc/swarm.md.`,
 func swarmResumeCommand(a *App) *cobra.Command {
 	f := &swarmFlags{}
 	c := &cobra.Command{
-		Use: "resume [flags] [ID]", Short: "Go on with a swarm that was interrupted, or whose result was not written; the newest of this folder", Args: cobra.MaximumNArgs(1),
+		Use: "resume [flags] [ID]", Short: "Go on with a swarm that was interrupted, or whose result was not written; the newest of this folder", Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(c); err != nil {
 				return err
@@ -144,10 +128,8 @@ func findSwarm(ctx context.Context, a *App, dir string, args []string) (*swarmru
 func runSwarm(ctx context.Context, a *App, f *swarmFlags, g *taskgraph.File) error {
 	ctx, stop := untilSignal(ctx, a.Signals)
 	defer stop()
-	s := swarmrun.Swarm{
-		Environment: &a.Environment, Options: f.Options, Workers: f.workers, Server: f.server, TrustWorkers: f.trustAfar, Lease: a.NATSLease,
-		Show: a.showSwarm(f),
-	}
+	s := f.swarm
+	s.Environment, s.Options, s.Lease, s.Show = &a.Environment, f.Options, a.NATSLease, a.showSwarm(f)
 	r, err := s.Run(ctx, g)
 	if err != nil {
 		return interrupted(err)
@@ -159,46 +141,13 @@ func runSwarm(ctx context.Context, a *App, f *swarmFlags, g *taskgraph.File) err
 	return &exitError{code: 9}
 }
 
-// interrupted returns the exit code for the error of an interrupt, and other errors as they
-// are.
-func interrupted(err error) error {
-	if i := (session.Interrupt{}); errors.As(err, &i) {
-		return &exitError{code: headless.SignalCode(i.By)}
-	}
-	return err
-}
-
-// untilSignal returns a context that ends on a signal, its cause an Interrupt.
-// The third signal ends the process.
-func untilSignal(ctx context.Context, signals func() <-chan string) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	if signals == nil {
-		return ctx, func() { cancel(nil) }
-	}
-	in, over := signals(), make(chan struct{})
-	go func() {
-		for n := 1; ; n++ {
-			select {
-			case by := <-in:
-				if n == 3 {
-					os.Exit(headless.SignalCode(by))
-				}
-				cancel(session.Interrupt{By: by})
-			case <-over:
-				return
-			}
-		}
-	}()
-	return ctx, func() { close(over); cancel(nil) }
-}
-
 func swarmPlanCommand(a *App) *cobra.Command {
 	var opt setup.Options
 	var output string
 	var force bool
 	c := &cobra.Command{
-		Use: "plan [flags] PROMPT…", Short: "Have the model cut a piece of work into a task graph, written to a file for you to read and edit", Args: atLeastOne,
-		Long: `Have the model look at the project, in plan mode, and cut a piece of work into
+		Use: "plan [flags] PROMPT…", Short: "Have the model divide a piece of work into a task graph, written to a file for you to read and edit", Args: atLeastOne,
+		Long: `Have the model look at the project, in plan mode, and divide a piece of work into
 tasks. The graph is checked, shown, and written to a file. Read it before
 "pawl swarm run FILE": its command lines run because you name the file.`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -207,11 +156,9 @@ tasks. The graph is checked, shown, and written to a file. Read it before
 	}
 	fs := c.Flags()
 	fs.StringVarP(&output, "output", "o", "swarm.yaml", "write the graph to this file; - only shows it")
-	fs.BoolVar(&force, "force", false, "write over a file that is there")
+	fs.BoolVar(&force, "force", false, "replace a file that exists")
 	fs.StringVarP(&opt.Dir, "dir", "C", "", "plan for this folder instead of the current one")
-	fs.StringVarP(&opt.Model, "model", "m", "", "the model that plans")
-	fs.StringVar(&opt.Effort, "effort", "", "reasoning effort: low, medium or high")
-	addLimits(c, &opt, "planning")
+	addModel(c, &opt, "the model that plans", "planning")
 	fs.SetNormalizeFunc(othersWords)
 	return c
 }
@@ -224,7 +171,7 @@ func planSwarm(ctx context.Context, a *App, opt setup.Options, work, output stri
 	}
 	path := a.Path(output)
 	if _, err := os.Lstat(path); output != "-" && !force && err == nil {
-		return usageError("%s is there already: name another file with --output, or give --force", output)
+		return usageError("%s is there already: name another file with --output, or use --force", output)
 	}
 	g, err := swarmrun.Plan(ctx, &a.Environment, opt, work)
 	if err != nil {
@@ -316,8 +263,8 @@ func swarmAttachCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "attach [ID]", Short: "Follow a swarm that runs, the newest of this folder, from its beginning",
 		Long: `Follow a swarm that another terminal runs, the newest of this folder: what
-happened until now, and then what happens, with the calls of its workers. It
-only looks; Ctrl+C ends the looking and not the swarm. On a terminal it is the
+happened until now, and then what happens, with the calls of its workers. You
+only watch: Ctrl+C ends the view and not the swarm. On a terminal it is the
 screen, with the swarm's tasks as a tree.`,
 	}
 	c.Flags().BoolVar(&lines, "plain", false, "print it line by line, without a screen: for screen readers, logs and pipes")

@@ -1,11 +1,11 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/swarmrun"
 )
 
@@ -20,12 +20,9 @@ doc/swarm.md.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
 			case w.Server.URL == "":
-				return usageError("--nats is missing: say which NATS server, such as --nats tls://host:4222")
+				return usageError("--nats is missing: name the NATS server, such as --nats tls://host:4222")
 			case w.Slots < 1 || w.Slots > mostWorkers:
 				return usageError("--slots is %d: give 1 to %d", w.Slots, mostWorkers)
-			}
-			if err := checkLabels(w.Server.Labels); err != nil {
-				return err
 			}
 			ctx, stop := untilSignal(c.Context(), a.Signals)
 			defer stop()
@@ -37,20 +34,13 @@ doc/swarm.md.`,
 	fs.IntVar(&w.Slots, "slots", 1, "how many tasks at once, 1 to 64")
 	fs.StringSliceVar(&w.Server.Labels, "labels", nil, "what this machine has, such as linux,gpu: swarms may ask for it")
 	fs.StringVar(&w.Name, "name", "", "how this worker is called in reports (default: the host's name)")
-	fs.StringVar(&w.Options.Mode, "permission-mode", "", "plan, accept-edits, auto or yolo; ask denies what it would ask about")
-	fs.StringVar(&w.Options.Sandbox, "sandbox", "", "how commands are confined: workspace (the default here: nothing runs where that cannot be), read-only or off (see doc/sandbox.md)")
-	addWorker(c, &w.Options)
+	fs.StringVarP(&w.Options.Model, "model", "m", "", "the model of tasks that name none")
+	fs.StringVar(&w.Options.Effort, "effort", "", "reasoning effort: low, medium or high")
+	addRights(c, &w.Options)
+	fs.Lookup("permission-mode").Usage = "plan, accept-edits, auto or yolo; ask denies what it would ask about"
+	fs.Lookup("sandbox").Usage = "how commands are confined: workspace (the default here: nothing runs where that cannot be), read-only or off (see doc/sandbox.md)"
 	fs.SetNormalizeFunc(othersWords)
 	return c
-}
-
-// addWorker adds the flags that are the same for a swarm's workers here and elsewhere.
-func addWorker(c *cobra.Command, opt *setup.Options) {
-	fs := c.Flags()
-	fs.StringVarP(&opt.Model, "model", "m", "", "the model of tasks that name none")
-	fs.StringVar(&opt.Effort, "effort", "", "reasoning effort: low, medium or high")
-	fs.StringArrayVar(&opt.Allow, "allow", nil, "allow workers what matches, such as 'bash(go generate *)' (repeatable)")
-	fs.StringArrayVar(&opt.Deny, "deny", nil, "deny workers what matches (repeatable)")
 }
 
 // addServer adds the flags that name the NATS server and what pawl shows it.
@@ -65,11 +55,9 @@ func addServer(c *cobra.Command, s *swarmrun.Server) {
 	fs.BoolVar(&s.Plain, "nats-plain", false, "connect without TLS also to another machine: who is between can read all")
 }
 
-func checkLabels(labels []string) error {
-	for _, l := range labels {
-		if l == "" || len(l) > 40 || strings.Trim(strings.ToLower(l), "abcdefghijklmnopqrstuvwxyz0123456789._-") != "" {
-			return usageError("--labels: %q is no label: use letters, digits, dots, - and _", l)
-		}
+func checkLabel(l string) error {
+	if l == "" || len(l) > 40 || strings.Trim(strings.ToLower(l), "abcdefghijklmnopqrstuvwxyz0123456789._-") != "" {
+		return fmt.Errorf("%q is no label: use letters, digits, dots, - and _", l)
 	}
 	return nil
 }

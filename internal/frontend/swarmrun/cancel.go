@@ -42,7 +42,7 @@ func Cancel(ctx context.Context, e *setup.Environment, l *Log, keep bool) (done 
 		case !errors.As(err, &held):
 			return "", err
 		case waited >= endWithin:
-			return "", fault.NewConfiguration("end the process that runs it", "the swarm %s was told to end and has not: %s", l.ID, held.Error())
+			return "", fault.NewConfiguration("end the process that runs it", "the swarm %s has not ended: %s", l.ID, held.Error())
 		default:
 			if err := requestCancel(home, keep); err != nil {
 				return "", err
@@ -111,24 +111,14 @@ func (r *run) cancel(ctx context.Context, keep bool) error {
 // watchForCancel returns a context that ends when another process cancels the swarm.
 func (r *run) watchForCancel(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(done)
-		poll := time.NewTicker(pollEvery)
-		defer poll.Stop()
-		for {
-			select {
-			case <-stop:
-				return
-			case <-poll.C:
-			}
+		for session.SleepFor(ctx, pollEvery) == nil {
 			if _, err := os.Stat(filepath.Join(r.home, cancelFile)); err == nil {
 				cancel(errCancelled)
-				return
 			}
 		}
 	}()
-	return ctx, func() { close(stop); <-done; cancel(nil) }
+	return ctx, func() { cancel(nil) }
 }
 
 // cancelled ends a run that another process cancelled.

@@ -20,35 +20,27 @@ import (
 
 // This file is about the kinds of agents that tasks name.
 
-// choose finds the kinds that the tasks of a new graph name; see chooseKinds.
-func (w *worker) choose(g *taskgraph.File, here bool) error {
-	faults, err := w.chooseKinds(g.Tasks, here)
-	if err == nil && len(faults) > 0 {
-		err = setup.Usage("%w", g.Faults(faults))
-	}
-	return err
-}
-
-// chooseKinds finds the kinds that tasks name, and returns a fault for each that there is
-// not. It reads them from the person's folder when the swarm begins or goes on, so no
-// worker can change them. here: the tasks are done on this machine, with its models.
-func (w *worker) chooseKinds(tasks []event.Task, here bool) (faults []swarm.Fault, err error) {
+// chooseKinds finds the kinds that tasks name: those of g or, if it is nil, of a swarm that
+// goes on. It reads the kinds from the person's folder, so no worker can change them. here:
+// the tasks are done on this machine, with its models.
+func (w *worker) chooseKinds(tasks []event.Task, g *taskgraph.File, here bool) error {
 	if !slices.ContainsFunc(tasks, func(t event.Task) bool { return t.Agent != "" }) {
-		return nil, nil
+		return nil
 	}
 	dir, err := w.RealDir(w.opt.Dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	conf, paths, err := w.SettingsIn(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	all, warnings := w.AgentKinds(dir, paths)
 	for _, warning := range warnings {
 		w.say("pawl: " + warning)
 	}
 	w.kinds = map[string]agents.Kind{}
+	var faults []swarm.Fault
 	for i, t := range tasks {
 		if _, known := w.kinds[t.Agent]; known || t.Agent == "" {
 			continue
@@ -63,7 +55,13 @@ func (w *worker) chooseKinds(tasks []event.Task, here bool) (faults []swarm.Faul
 		}
 		w.kinds[t.Agent] = k
 	}
-	return faults, nil
+	switch {
+	case len(faults) == 0:
+		return nil
+	case g == nil:
+		return setup.Usage("%w", faults[0])
+	}
+	return setup.Usage("%w", g.Faults(faults))
 }
 
 func noKind(name string) error { return fmt.Errorf("there is no kind of agent %.64q", name) }

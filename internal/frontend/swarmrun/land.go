@@ -31,18 +31,18 @@ func (r *run) land(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	since, err := r.trees.Same(ctx, base, now)
+	unchanged, err := r.trees.Same(ctx, base, now)
 	if err != nil {
 		return err
 	}
 	to := tip
-	if !since {
+	if !unchanged {
 		var conflicts []string
 		if to, conflicts, err = r.trees.Merge(ctx, now, tip, "the result, on the files as they are now"); err != nil {
 			return err
 		}
 		if len(conflicts) > 0 {
-			return fault.NewConfiguration("put your changes of these files aside and resume the swarm", "nothing was written: you changed the same lines as the swarm in %s", strings.Join(conflicts, ", "))
+			return fault.NewConfiguration("undo or stash your changes of these files, then resume the swarm", "nothing was written: you changed the same lines as the swarm in %s", strings.Join(conflicts, ", "))
 		}
 		if err := r.verifyAgain(ctx, to); err != nil {
 			return err
@@ -70,7 +70,7 @@ func (r *run) verifyAgain(ctx context.Context, commit string) error {
 	defer func() { _ = r.trees.Remove(context.WithoutCancel(ctx), "landing") }() // a later one removes it as well
 	for _, c := range r.log.Ended.Checks {
 		if k := r.here.check(ctx, dir, c.Command); k.Exit == nil || *k.Exit != 0 {
-			return fault.NewConfiguration("put your changes aside and resume the swarm", "nothing was written: your files changed meanwhile, and with them the result does not pass %s:\n%s", k.Command, k.Output)
+			return fault.NewConfiguration("undo or stash your changes, then resume the swarm", "nothing was written: your files changed meanwhile, and with them the result does not pass %s:\n%s", k.Command, k.Output)
 		}
 	}
 	return nil

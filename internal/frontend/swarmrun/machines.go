@@ -60,7 +60,7 @@ func (r *run) otherMachines(ctx context.Context) (_ team.Workers, closeBoard fun
 	if err != nil {
 		nc.Close()
 		if ctx.Err() == nil { // not by a person
-			err = fault.NewConfiguration("does it run with JetStream (-js), and with most servers of its cluster? then: pawl swarm resume", "%v", err)
+			err = fault.NewConfiguration("start it with JetStream (-js), and most servers of its cluster, then: pawl swarm resume", "%v", err)
 		}
 		return nil, nil, err
 	}
@@ -125,7 +125,7 @@ func (w Worker) Serve(ctx context.Context) (err error) {
 		},
 		Secret: secret.in,
 	}
-	say(fmt.Sprintf("pawl %s works for swarms at this server: %d at once; Ctrl+C ends it", w.Version, w.Slots))
+	say(fmt.Sprintf("pawl %s works for the swarms at this server: %d tasks at once; Ctrl+C ends it", w.Version, w.Slots))
 	return leases.Serve(ctx, nc, leases.WorkerConfig{
 		Name: w.Name, Version: w.Version, Labels: w.Server.Labels, Slots: w.Slots, Do: hand.Do, Left: hand.Left, Mask: secret.mask, Say: say,
 	})
@@ -176,7 +176,7 @@ func (w *Worker) confine(home string) (git *workspace.Git, free func(), err erro
 		return nil, nil, err
 	}
 	starter, free := by.Starter()
-	git = &workspace.Git{Starter: starter, Confine: by.Git()}
+	git = &workspace.Git{Starter: starter}
 	if !by.Has.Workspace {
 		git.Confine = process.Free
 	}

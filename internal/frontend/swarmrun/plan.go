@@ -58,7 +58,7 @@ func Plan(ctx context.Context, e *setup.Environment, opt setup.Options, work str
 		}
 		fmt.Fprintln(e.Err, plain.Text(err.Error()))
 		if try == planTries {
-			return nil, fault.NewConfiguration("say more exactly what is to be done, or write the graph yourself (doc/swarm.md)", "the model gave no graph that can be run in %d tries", planTries)
+			return nil, fault.NewConfiguration("describe the work more exactly, or write the graph yourself (doc/swarm.md)", "the model gave no graph that can be run in %d tries", planTries)
 		}
 		prompt = swarm.RetryPrompt(err)
 	}
@@ -74,5 +74,5 @@ func graphIn(w *worker, reply string) (*taskgraph.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g, w.choose(g, true)
+	return g, w.chooseKinds(g.Tasks, g, true)
 }

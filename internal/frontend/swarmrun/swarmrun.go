@@ -80,7 +80,7 @@ func (s Swarm) Run(ctx context.Context, g *taskgraph.File) (Result, error) {
 	var err error
 	if r.o, err = s.Open(ctx, &r.Options, setup.Frontend{Name: setup.SwarmFront, Configure: func(c *session.Config) { c.Fold = &r.log }}); err != nil {
 		if held := (*event.HeldError)(nil); errors.As(err, &held) {
-			err = fault.NewConfiguration("look at it: pawl swarm attach; end it: pawl swarm cancel", "another pawl runs this swarm: %v", held)
+			err = fault.NewConfiguration("follow it: pawl swarm attach; end it: pawl swarm cancel", "another pawl runs this swarm: %v", held)
 		}
 		return Result{}, err
 	}
@@ -126,15 +126,14 @@ func (r *run) prepare(ctx context.Context, g *taskgraph.File) error {
 		return err
 	}
 	r.here = worker{Environment: r.Environment, opt: r.Options, swarm: r.log.ID, bank: team.Bank{Account: r.o.Coordination().Account(), Log: r}, say: r.say}
-	here := r.Server.URL == ""
 	if g == nil {
-		faults, err := r.here.chooseKinds(r.tasks(), here)
-		if err == nil && len(faults) > 0 {
-			err = setup.Usage("%w", faults[0])
+		var tasks []event.Task
+		for _, t := range r.log.Tasks() {
+			tasks = append(tasks, t.Task)
 		}
-		return err
+		return r.here.chooseKinds(tasks, nil, r.Server.URL == "")
 	}
-	if err := r.here.choose(g, here); err != nil {
+	if err := r.here.chooseKinds(g.Tasks, g, r.Server.URL == ""); err != nil {
 		return err
 	}
 	base, err := r.trees.Snapshot(ctx)
@@ -142,14 +141,6 @@ func (r *run) prepare(ctx context.Context, g *taskgraph.File) error {
 		return err
 	}
 	return r.Append(ctx, event.Draft{Body: event.SwarmPlanned{Goal: g.Goal, Base: base, Tasks: g.Tasks, Verify: g.Verify}})
-}
-
-// tasks returns the tasks of a swarm that goes on.
-func (r *run) tasks() (tasks []event.Task) {
-	for _, t := range r.log.Tasks() {
-		tasks = append(tasks, t.Task)
-	}
-	return tasks
 }
 
 // shown drives the swarm while it is shown.
@@ -205,7 +196,7 @@ func (r *run) openTrees(ctx context.Context) error {
 		return err
 	}
 	if in, err := filepath.Rel(dir, r.home); err == nil && filepath.IsLocal(in) {
-		return fault.NewConfiguration("work in the project's own folder, or set XDG_DATA_HOME to a place outside", "the trees of workers would lie in %s itself", dir)
+		return fault.NewConfiguration("work in the project's own folder, or set XDG_DATA_HOME to a folder outside it", "the trees of workers would lie in %s itself", dir)
 	}
 	r.Options.TrustedAs = dir // of the workers in this process
 	git := *r.o.Git
@@ -228,7 +219,7 @@ func dataHome(env func(string) string) (string, error) {
 		return data, nil
 	}
 	if env("HOME") == "" {
-		return "", fault.NewConfiguration("set HOME or XDG_DATA_HOME", "there is no place for the trees of workers")
+		return "", fault.NewConfiguration("set HOME or XDG_DATA_HOME", "there is no place for the workers' trees")
 	}
 	return filepath.Join(env("HOME"), ".local", "share"), nil
 }
