@@ -16,31 +16,31 @@ import (
 
 // Box confines commands by one policy. Commands in it share its temporary
 // folder and nothing else.
-type Box = beltBox
+type Box = seatbeltBox
 
 // Child is a confined command.
-type Child = beltChild
+type Child = seatbeltChild
 
-// seatbelt is tried once in a process.
-var seatbelt = sync.OnceValue(func() *belt {
+// hostSeatbelt is tested once in a process.
+var hostSeatbelt = sync.OnceValue(func() *seatbelt {
 	self, err := os.Executable()
 	if err == nil {
 		self = real(self)
 	}
-	return &belt{program: "/usr/bin/sandbox-exec", self: self, limit: time.Minute, list: processes, keeps: apfs, own: systemTries()}
+	return &seatbelt{program: "/usr/bin/sandbox-exec", self: self, limit: time.Minute, list: processes, canProtect: apfs, selfTests: systemSelfTests()}
 })
 
 // Open makes a box. If Seatbelt cannot keep the package's promises, the error is
-// a *Lack.
-func Open(p confine.Policy) (*Box, error) { return seatbelt().open(p) }
+// an *Unsupported.
+func Open(p confine.Policy) (*Box, error) { return hostSeatbelt().open(p) }
 
-// Probe returns what the attempts in a sandbox came to.
-func Probe() []Proof { return seatbelt().proofs() }
+// Probe returns the result of each promise's tests.
+func Probe() []Proof { return hostSeatbelt().proofs() }
 
-func tryKernel(bool) error { return seatbelt().holds() }
+func tryKernel(bool) error { return hostSeatbelt().verify() }
 
-// apfs refuses other file systems: HFS+ takes names with signs that nobody sees
-// for others, FAT has short names, and what a server does is not known.
+// apfs refuses other file systems: HFS+ ignores invisible characters in names, FAT has
+// short names, and what a network file system does is not known.
 func apfs(folder string) error {
 	var st unix.Statfs_t
 	if err := unix.Statfs(folder, &st); err != nil {
@@ -53,25 +53,25 @@ func apfs(folder string) error {
 }
 
 // processes lists the processes of this user.
-func processes() ([]kin, error) {
+func processes() ([]processInfo, error) {
 	all, err := unix.SysctlKinfoProcSlice("kern.proc.uid", os.Getuid())
 	if err != nil {
 		return nil, err
 	}
-	out := make([]kin, 0, len(all))
+	out := make([]processInfo, 0, len(all))
 	for i := range all {
 		p := &all[i]
-		out = append(out, kin{
+		out = append(out, processInfo{
 			pid: int(p.Proc.P_pid), parent: int(p.Eproc.Ppid), group: int(p.Eproc.Pgid), started: p.Proc.P_starttime.Nano(), dead: p.Proc.P_stat == 5, // SZOMB of sys/proc.h
 		})
 	}
 	return out, nil
 }
 
-// systemTries are attempts that only macOS knows: other names of a file, clones,
+// systemSelfTests are the tests of what only macOS has: other names of a file, clones,
 // exchanges, and the arguments of processes.
-func systemTries() []tryOut {
-	at := func(t task, name string) string { return filepath.Join(t.Work, name) }
+func systemSelfTests() []selfTest {
+	at := func(t targets, name string) string { return filepath.Join(t.Work, name) }
 	const data = "/System/Volumes/Data"
 	byNumber := func(file string) string {
 		var st syscall.Stat_t
@@ -80,27 +80,27 @@ func systemTries() []tryOut {
 		}
 		return "/.vol/" + strconv.Itoa(int(st.Dev)) + "/" + strconv.FormatUint(st.Ino, 10)
 	}
-	return []tryOut{
-		{"no read of a key", "by the data volume", false, 0, func(t task) error { return get(data + filepath.Join(t.Keys, "id")) }},
-		{"no read of a key", "by number", false, 0, func(t task) error { return get(byNumber(filepath.Join(t.Keys, "id"))) }},
-		{"no read of a key", "by a clone", false, 0, func(t task) error {
+	return []selfTest{
+		{"no read of a key", "by the data volume", false, 0, func(t targets) error { return readFrom(data + filepath.Join(t.Keys, "id")) }},
+		{"no read of a key", "by number", false, 0, func(t targets) error { return readFrom(byNumber(filepath.Join(t.Keys, "id"))) }},
+		{"no read of a key", "by a clone", false, 0, func(t targets) error {
 			return unix.Clonefile(filepath.Join(t.Keys, "id"), at(t, "cloned"), 0)
 		}},
-		{"no read of a key", "the arguments and the environment of pawl", false, 0, func(t task) error {
+		{"no read of a key", "the arguments and the environment of pawl", false, 0, func(t targets) error {
 			_, err := unix.SysctlRaw("kern.procargs2", t.Parent)
 			return err
 		}},
-		{"no write outside", "by the data volume", false, 0, func(t task) error { return put(data + filepath.Join(t.Outside, "new")) }},
-		{"no write outside", "by number", false, 0, func(t task) error { return put(byNumber(filepath.Join(t.Outside, "file"))) }},
-		{"no write outside", "exchange", false, 'w', func(t task) error {
+		{"no write outside", "by the data volume", false, 0, func(t targets) error { return writeTo(data + filepath.Join(t.Outside, "new")) }},
+		{"no write outside", "by number", false, 0, func(t targets) error { return writeTo(byNumber(filepath.Join(t.Outside, "file"))) }},
+		{"no write outside", "exchange", false, 'w', func(t targets) error {
 			return unix.RenameatxNp(unix.AT_FDCWD, at(t, "free"), unix.AT_FDCWD, filepath.Join(t.Outside, "file"), unix.RENAME_SWAP)
 		}},
-		{"protected files stay", "by the data volume", false, 'w', func(t task) error { return put(data + at(t, "AGENTS.md")) }},
-		{"protected files stay", "by number", false, 'w', func(t task) error { return put(byNumber(at(t, "AGENTS.md"))) }},
-		{"protected files stay", "a clone as one", false, 'w', func(t task) error {
+		{"protected files stay", "by the data volume", false, 'w', func(t targets) error { return writeTo(data + at(t, "AGENTS.md")) }},
+		{"protected files stay", "by number", false, 'w', func(t targets) error { return writeTo(byNumber(at(t, "AGENTS.md"))) }},
+		{"protected files stay", "a clone as one", false, 'w', func(t targets) error {
 			return unix.Clonefile(at(t, "free"), at(t, ".git/hooks/post-merge"), 0)
 		}},
-		{"protected files stay", "exchange", false, 'w', func(t task) error {
+		{"protected files stay", "exchange", false, 'w', func(t targets) error {
 			return unix.RenameatxNp(unix.AT_FDCWD, at(t, "free"), unix.AT_FDCWD, at(t, ".git/config"), unix.RENAME_SWAP)
 		}},
 	}

@@ -35,7 +35,7 @@ type Box struct {
 }
 
 // Open makes a box. If the kernel cannot keep the package's promises, the error is a
-// *Lack.
+// *Unsupported.
 func Open(p confine.Policy) (*Box, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func Open(p confine.Policy) (*Box, error) {
 	b := &Box{policy: p, most: MaxProcesses}
 	if why := noSockets(); why != nil {
 		if p.Level >= confine.Hosts && len(p.Hosts) > 0 {
-			return nil, &Lack{"that only the granted hosts are reached", why.Error()}
+			return nil, &Unsupported{"that only the granted hosts are reached", why.Error()}
 		}
 		b.policy.Loopback = false
 	}
@@ -97,7 +97,7 @@ func (b *Box) Loopback() error {
 	case b.policy.Loopback && b.policy.Level >= confine.Workspace:
 		return nil
 	case why != nil:
-		return &Lack{"that commands reach servers of their own", why.Error()}
+		return &Unsupported{"that commands reach servers of their own", why.Error()}
 	}
 	return errors.New("this level has no network at all")
 }
@@ -138,7 +138,7 @@ func (b *Box) environ(env []string) []string {
 	if env == nil {
 		env = os.Environ()
 	}
-	return ownTempIn(env, b.temp)
+	return withTemp(env, b.temp)
 }
 
 // Child is a confined command.
@@ -184,7 +184,7 @@ func (b *Box) Start(cmd *exec.Cmd) (*Child, error) {
 	// Whoever started pawl may have left descriptors open. Those that the
 	// command is to have (Cmd.ExtraFiles) are made for it alone.
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return nil, &Lack{"that no descriptor of pawl's is inherited", "close_range: " + err.Error()}
+		return nil, &Unsupported{"that no descriptor of pawl's is inherited", "close_range: " + err.Error()}
 	}
 	started := make(chan error, 1)
 	onThread(func() { c.run(b, started) })
@@ -244,13 +244,13 @@ const keptCapabilities = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.
 // restrict limits the calling thread to the rights of a box's policy for good.
 func restrict(b *Box) (*supervisor, error) {
 	if err := dropCapabilities(); err != nil {
-		return nil, &Lack{"that root's privileges are gone", "capset: " + err.Error()}
+		return nil, &Unsupported{"that root's privileges are gone", "capset: " + err.Error()}
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return nil, &Lack{"that no privilege is won", "no_new_privs: " + err.Error()}
+		return nil, &Unsupported{"that no privilege is won", "no_new_privs: " + err.Error()}
 	}
 	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(b.ruleset), 0, 0); errno != 0 {
-		return nil, &Lack{"that files outside cannot be read and written", "landlock_restrict_self: " + errno.Error()}
+		return nil, &Unsupported{"that files outside cannot be read and written", "landlock_restrict_self: " + errno.Error()}
 	}
 	if err := scope.try(); err != nil {
 		return nil, err
@@ -259,9 +259,9 @@ func restrict(b *Box) (*supervisor, error) {
 	fd, errno := b.load(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
 	switch {
 	case errno == unix.EBUSY: // who answers may change files that this thread must not
-		return nil, &Lack{"that files stay", "this pawl runs in a sandbox whose calls another one answers, and there can be only one"}
+		return nil, &Unsupported{"that files stay", "this pawl runs in a sandbox whose calls another one answers, and there can be only one"}
 	case errno != 0:
-		return nil, &Lack{"that the network and other processes are out of reach", "seccomp: " + errno.Error()}
+		return nil, &Unsupported{"that the network and other processes are out of reach", "seccomp: " + errno.Error()}
 	}
 	return supervise(fd, b)
 }
@@ -323,7 +323,7 @@ func (c *Child) Refusals() []Refusal {
 // output, where the sandbox refuses them: Landlock does not report them.
 func (c *Child) Explain(output string) []process.Refusal {
 	var out []process.Refusal
-	for _, r := range readsIn(c.policy, c.cmd.Dir, output, c.Refusals(), readable) {
+	for _, r := range refusedReadsIn(c.policy, c.cmd.Dir, output, c.Refusals(), readable) {
 		out = append(out, process.Refusal{Act: r.Act, What: r.Target})
 	}
 	return out

@@ -15,41 +15,41 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// Boxes confines the processes of a session. It opens a box for each confinement when
-// it is first needed. It implements process.Confiner and is safe for concurrent use.
+// Boxes confines the processes of a session. It opens a box for each kind of confinement
+// when it is first needed. It implements process.Confiner and is safe for concurrent use.
 type Boxes struct {
-	// Temporary: the caches of its commands go with it.
+	// Temporary: Close removes the caches of the commands.
 	Temporary bool
 	// Self is pawl's own program, which go commands start to read the person's
-	// build cache (package gocache). "": they have the sandbox's own alone.
-	Self   string
-	env    func(string) string
-	looks  sync.Once                      // after the caches
-	spill  string                         // of pawl's own state, what it kept for the model
-	around func() (confine.Facts, string) // what a command needs but the toolchains of PATH
-	place  func() (confine.Facts, string) // with these, which take a while to find
-	git    *GitUses
-	warm   *warm.Filler // of around: set with the first call of it
+	// build cache (package gocache). "": they use only the sandbox's own.
+	Self           string
+	env            func(string) string
+	pruneOnce      sync.Once                      // after the caches
+	spill          string                         // of pawl's own state, what it kept for the model
+	locateOnce     func() (confine.Facts, string) // what a command needs but the toolchains of PATH
+	toolchainsOnce func() (confine.Facts, string) // with these, which take a while to find
+	git            *GitUses
+	warm           *warm.Filler // set by the first call of locateOnce
 
 	mu     sync.Mutex
 	closed bool
 	open   map[string]*Box
-	temp   string // of the caches, where they are temporary
+	temp   string // the folder of temporary caches
 }
 
 var _ process.Confiner = (*Boxes)(nil)
 
-// NewBoxes makes the boxes of a workspace; root and state are as for Place. Files in
-// spill can be granted although they are part of the state. Nothing is opened.
+// NewBoxes returns the boxes of a workspace, none of them open; root and state are as for
+// Place. Files in spill can be granted although they are part of the state.
 func NewBoxes(env func(string) string, root, spill string, state ...string) *Boxes {
 	b := &Boxes{env: env, spill: real(spill), open: map[string]*Box{}, git: NewGitUses(env, root)}
-	b.around = sync.OnceValues(func() (confine.Facts, string) {
+	b.locateOnce = sync.OnceValues(func() (confine.Facts, string) {
 		facts, own, persons := locate(env, root, state...)
 		b.warm = warm.New(persons, facts.Root)
 		return facts, own
 	})
-	b.place = sync.OnceValues(func() (confine.Facts, string) {
-		facts, own := b.around()
+	b.toolchainsOnce = sync.OnceValues(func() (confine.Facts, string) {
+		facts, own := b.locateOnce()
 		return withToolchains(facts, env), own
 	})
 	return b
@@ -58,7 +58,7 @@ func NewBoxes(env func(string) string, root, spill string, state ...string) *Box
 // Try reports whether commands can be confined at the levels read-only and workspace.
 // It confines a thread as the start of a command does.
 func (b *Boxes) Try() (readOnly, workspace error) {
-	facts, _ := b.around()
+	facts, _ := b.locateOnce()
 	if err := confine.New(confine.ReadOnly, facts).Validate(); err != nil {
 		return err, err
 	}
@@ -102,7 +102,7 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 	if b.closed {
 		return nil, nil, errors.New("the session has ended")
 	}
-	facts, own := b.place()
+	facts, own := b.toolchainsOnce()
 	facts.Kept = b.git.paths(dir + "/x")
 	level := confine.ReadOnly // nothing could be put into caches
 	var env []string
@@ -123,7 +123,7 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 		b.warm.Fill(own, dir)
 		env = append(env, goCache(&facts, b.Self, b.env, own)...)
 		if !b.Temporary {
-			b.looks.Do(func() { go func() { _ = prune(own, usualBounds, time.Now()) }() }) // what fails is tried another day
+			b.pruneOnce.Do(func() { go func() { _ = prune(own, usualBounds, time.Now()) }() }) // it is tried again another day
 		}
 	default:
 		return nil, nil, fmt.Errorf("there is no sandbox of the level %s", c.Level)
@@ -135,7 +135,7 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 	policy := b.policy(level, facts, c)
 	box, err := Open(policy)
 	if errors.Is(err, ErrMissing) && level == confine.Hosts {
-		policy.Level, policy.Hosts = confine.Workspace, nil // narrower: the network stays shut
+		policy.Level, policy.Hosts = confine.Workspace, nil // stricter: without network
 		box, err = Open(policy)
 	}
 	if err != nil {
@@ -193,7 +193,7 @@ func (b *Boxes) caches(own string) (string, error) {
 	return b.temp, err
 }
 
-// Close removes what the boxes left. Their commands have ended.
+// Close closes the boxes. Their commands must have ended.
 func (b *Boxes) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

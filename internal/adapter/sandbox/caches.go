@@ -11,11 +11,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// This is the table of toolchains' caches. A command writes to own ones, since
-// what the sandbox wrote a person's own builds must not trust. How the person's
-// are of use all the same: go commands read theirs by a program (goCache), npm,
-// yarn, bun, cargo and gradle's wrapper find in the own one what lock files
-// name (package warm), and a few are read in place. The others begin empty.
+// This file has the table of toolchains' caches. Commands write to the sandbox's own
+// caches, since a person's builds must not trust what a sandbox wrote. The person's caches
+// are used, too: go commands read theirs by a program (goCache); for npm, yarn, bun, cargo
+// and gradle's wrapper, package warm copies what lock files name; a few are read in place.
+// The other caches begin empty.
 
 // caches are the settings that point to the sandbox's own caches.
 var caches = []string{
@@ -30,20 +30,21 @@ var caches = []string{
 	"TEST_TELEMETRY_DIR=go-telemetry",
 }
 
-// copying are the settings by which tools copy out of their caches at once: no hard
-// link leads from one into the workspace, after which some warn and some fail.
+// copying are the settings by which tools copy files out of their caches. Otherwise they
+// try hard links first, which are refused: some tools then warn, some fail.
 var copying = []string{"UV_LINK_MODE=copy", "PNPM_CONFIG_PACKAGE_IMPORT_METHOD=copy"}
 
-// inPlace are the person's caches that are read where they are: what they hold is
-// never changed in use. The folder is below home, or below the cache folder.
+// inPlace are the person's caches that are read in place, since their use does not change
+// them. The folder is below home, or below the cache folder.
 var inPlace = []struct{ set, home, cache string }{
 	{"GRADLE_RO_DEP_CACHE", ".gradle/caches", ""},
 	{"PLAYWRIGHT_BROWSERS_PATH", "", "ms-playwright"},
 	{"COREPACK_HOME", "", "node/corepack"},
 }
 
-// persons finds the person's caches that commands read, and allows that.
-func persons(env func(string) string, f *confine.Facts) warm.Persons {
+// personCaches returns the person's caches that commands read, and adds those read in
+// place to f.
+func personCaches(env func(string) string, f *confine.Facts) warm.Persons {
 	cache := userCache(env, f.Home)
 	there := func(set, home, below string) string {
 		dir := env(set)

@@ -118,7 +118,7 @@ func TestWithoutSockets(t *testing.T) {
 	if got := bash(t, box, root, "python3 -c 'import socket; socket.socket()' 2>&1 | tail -1"); !strings.Contains(got, "not supported") {
 		t.Error(got)
 	}
-	var lack *Lack
+	var lack *Unsupported
 	if !errors.As(box.Loopback(), &lack) {
 		t.Error(box.Loopback())
 	}

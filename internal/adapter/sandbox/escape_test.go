@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 	if a := os.Args; len(a) == 4 && a[1] == gocache.Word {
 		os.Exit(gocache.Serve(a[2], a[3], os.Stdin, os.Stdout))
 	}
-	if a := os.Args; len(a) == 3 && a[1] == TryWord {
+	if a := os.Args; len(a) == 3 && a[1] == TryArgument {
 		os.Exit(Try(a[2], os.Stdin, os.Stdout))
 	}
 	switch os.Getenv(modeVar) {

@@ -32,7 +32,7 @@ func (s *signals) try() error {
 	}
 	switch err := unix.Kill(parent, 0); {
 	case err == nil:
-		return &Lack{"that processes outside are not signalled", "a signal to pawl's parent was not refused"}
+		return &Unsupported{"that processes outside are not signalled", "a signal to pawl's parent was not refused"}
 	case errors.Is(err, unix.EPERM):
 		s.refused.Store(int64(parent))
 	}

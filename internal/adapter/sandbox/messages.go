@@ -10,31 +10,29 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// Seatbelt refuses a call without telling pawl, and Landlock a read. The program's
-// own message does, by errno's text and the path; the policy decides whether that is
-// refused at all.
+// pawl is not told when Seatbelt refuses a call, or Landlock a read. This file finds
+// refusals in the program's own messages, by errno's text and the path, and keeps those
+// that the policy refuses.
 
-// notPermitted is a message with the text of EPERM.
+// notPermitted matches a message with the text of EPERM.
 var notPermitted = lazyregexp.New(`(?i)^.*operation not permitted.*$`)
 
-// changeWords are the words of a message by which it is about a change: programs
-// and calls that do nothing else, and their phrases.
+// changeWords matches the words by which a message is about a change: programs and
+// system calls that only change files, and phrases.
 var changeWords = lazyregexp.New(`(?i)(?:^|[ (\[,:/])(touch|mkdir|mkdirat|rm|rmdir|unlink|unlinkat|mv|rename|renameat|ln|link|symlink|symlinkat|chmod|chown|fchmodat|truncate|tee|install|ditto|cannot (?:create|touch|remove|move)(?: (?:regular file|directory|symbolic link|file))?|could not (?:create|lock|write|remove|unlink)(?: [a-z ]+)?|unable to (?:create|write|unlink)(?: [a-z ]+)?|failed to (?:create|write|remove)(?: [a-z ]+)?)(?:[: ,]|$)`)
 
-var (
-	quotedPath = lazyregexp.New(`['"‘\x60]((?:/|\.{1,2}/|~/)?[^'"’\x60\n]+)['"’\x60]`)
-)
+var quotedPath = lazyregexp.New(`['"‘\x60]((?:/|\.{1,2}/|~/)?[^'"’\x60\n]+)['"’\x60]`)
 
-// errnoText is how a message ends.
+// errnoText matches the end of a message.
 var errnoText = lazyregexp.New(`(?i)(?:: |, | \()(?:operation not permitted|permission denied)`)
 
-// phrase is a message of several words before a path of one.
-var phrase = lazyregexp.New(`(?i)^(?:could not|unable to|cannot|failed to) [a-z ]+ (\S+)$`)
+// phrasePath matches a message of several words before a path without blanks.
+var phrasePath = lazyregexp.New(`(?i)^(?:could not|unable to|cannot|failed to) [a-z ]+ (\S+)$`)
 
-// refusedIn returns the changes that a policy refuses and that were not permitted
-// according to the output of a command in a folder. What may have been a read, or is
-// not a path, is left out.
-func refusedIn(p confine.Policy, dir, output string) []Refusal {
+// refusedChangesIn returns the changes that were not permitted, according to the output of
+// a command in a folder, and that a policy refuses. It leaves out what may have been a
+// read.
+func refusedChangesIn(p confine.Policy, dir, output string) []Refusal {
 	var out []Refusal
 	for line := range strings.Lines(output) {
 		line = strings.TrimRight(line, "\r\n")
@@ -84,7 +82,7 @@ func pathIn(line, dir string) string {
 		}
 		if op, rest, ok := strings.Cut(head, " "); ok && filepath.IsAbs(rest) && !strings.Contains(op, "/") {
 			head = rest
-		} else if m := phrase().FindStringSubmatch(head); m != nil {
+		} else if m := phrasePath().FindStringSubmatch(head); m != nil {
 			head = m[1]
 		}
 		found = append(found, head)
@@ -98,10 +96,10 @@ func pathIn(line, dir string) string {
 	return found[0]
 }
 
-// readsIn returns the files and folders that a command had no permission for
-// according to its output, and whose reading a policy refuses and nothing else does.
-// told are refusals that are known.
-func readsIn(p confine.Policy, dir, output string, told []Refusal, readable func(string) bool) []Refusal {
+// refusedReadsIn returns the files and folders that a command was not permitted to read,
+// according to its output, and that only the policy refuses: readable reports whether
+// pawl itself may read a path. told are refusals that are known already.
+func refusedReadsIn(p confine.Policy, dir, output string, told []Refusal, readable func(string) bool) []Refusal {
 	var out []Refusal
 	for line := range strings.Lines(output) {
 		line = strings.TrimRight(line, "\r\n")

@@ -16,7 +16,7 @@ type Box struct{}
 type Child struct{}
 
 func lack() error {
-	return &Lack{"anything", "pawl has no sandbox for " + runtime.GOOS + "/" + runtime.GOARCH}
+	return &Unsupported{"anything", "pawl has no sandbox for " + runtime.GOOS + "/" + runtime.GOARCH}
 }
 
 func tryKernel(bool) error { return lack() }

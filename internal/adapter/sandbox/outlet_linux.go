@@ -156,5 +156,5 @@ func (o *outlet) environ(env []string) []string {
 	if o == nil {
 		return env
 	}
-	return throughProxy(env, "http://"+o.at.String())
+	return withProxy(env, "http://"+o.at.String())
 }

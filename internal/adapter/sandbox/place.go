@@ -48,9 +48,9 @@ func goCache(f *confine.Facts, self string, env func(string) string, own string)
 	return []string{set}
 }
 
-// homeParts are what of a workspace that is the home folder, or holds it, can be
-// read: what a person sees there. Programs keep keys in the hidden files, more
-// than anybody knows by name, and other people's homes are not looked into.
+// homeParts returns what can be read of a workspace that is the home folder or contains
+// it: folders that can be listed, and the files and folders that are not hidden. Programs
+// keep keys in hidden files under many names; other people's homes are not read.
 func homeParts(root, home string, state []string) (lists, parts []string) {
 	if home == "" || !confine.Within(root, home) {
 		return nil, nil
@@ -127,7 +127,7 @@ func locate(env func(string) string, root string, state ...string) (f confine.Fa
 			f.Reads = append(f.Reads, real(filepath.Join(p, "pkg/mod")))
 		}
 	}
-	caches = persons(env, &f)
+	caches = personCaches(env, &f)
 	user := userCache(env, f.Home)
 	if user == "" {
 		return f, "", caches
@@ -149,7 +149,7 @@ func ownFolder(dir, workspace string) string {
 	return filepath.Join(dir, workspace+"-"+strings.ToLower(rand.Text()[:16]))
 }
 
-// withToolchains adds what is installed where PATH leads. It looks at many files.
+// withToolchains adds the installations of the programs in PATH. It reads many files.
 func withToolchains(f confine.Facts, env func(string) string) confine.Facts {
 	f.Reads = append(slices.Clone(f.Reads), installed(f, filepath.SplitList(env("PATH")))...)
 	return f

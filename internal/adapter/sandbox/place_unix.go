@@ -29,7 +29,7 @@ func oneLink(root string) error {
 			file := filepath.Join(root, dir, n)
 			var st unix.Stat_t
 			if err := unix.Lstat(file, &st); err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Nlink > 1 {
-				return &Lack{"that protected files stay", file + " has a second hard link, by which it could be changed"}
+				return &Unsupported{"that protected files stay", file + " has a second hard link, by which it could be changed"}
 			}
 		}
 	}

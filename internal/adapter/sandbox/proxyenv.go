@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The settings by which programs learn of a proxy: the usual ones, and those of
-// tools that look elsewhere first.
+// The environment variables of proxies: the usual ones, and those of tools that read
+// others first.
 var (
 	proxyNames = []string{
 		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "npm_config_proxy", "npm_config_https_proxy",
@@ -15,8 +15,8 @@ var (
 	directNames = []string{"NO_PROXY", "no_proxy", "npm_config_noproxy"}
 )
 
-// throughProxy returns an environment with the settings that lead to a proxy.
-func throughProxy(env []string, url string) []string {
+// withProxy returns an environment with the settings of a proxy.
+func withProxy(env []string, url string) []string {
 	var set []string
 	for _, n := range proxyNames {
 		set = append(set, n+"="+url)
@@ -24,7 +24,7 @@ func throughProxy(env []string, url string) []string {
 	for _, n := range directNames {
 		set = append(set, n+"=localhost,127.0.0.1,::1")
 	}
-	set = append(set, "NODE_USE_ENV_PROXY=1") // else Node's own fetch does not look
+	set = append(set, "NODE_USE_ENV_PROXY=1") // else Node's fetch ignores the others
 	count := 0
 	var out []string
 	for _, kv := range env {
@@ -33,7 +33,7 @@ func throughProxy(env []string, url string) []string {
 			count, _ = strconv.Atoi(value)
 			continue
 		}
-		if !replaced(set, name) {
+		if !isSet(set, name) {
 			out = append(out, kv)
 		}
 	}
@@ -41,8 +41,8 @@ func throughProxy(env []string, url string) []string {
 	return append(append(out, set...), "GIT_CONFIG_COUNT="+strconv.Itoa(count+1), "GIT_CONFIG_KEY_"+n+"=http.proxy", "GIT_CONFIG_VALUE_"+n+"="+url)
 }
 
-// replaced reports whether a setting is replaced.
-func replaced(set []string, name string) bool {
+// isSet reports whether set has a variable of that name.
+func isSet(set []string, name string) bool {
 	for _, kv := range set {
 		if n, _, _ := strings.Cut(kv, "="); n == name {
 			return true
@@ -51,15 +51,15 @@ func replaced(set []string, name string) bool {
 	return false
 }
 
-// ownTempIn returns an environment that names a temporary folder, "" for none.
-func ownTempIn(env []string, temp string) []string {
+// withTemp returns an environment with a temporary folder, unless temp is "".
+func withTemp(env []string, temp string) []string {
 	if temp == "" {
 		return env
 	}
 	set := []string{"TMPDIR=" + temp, "TMP=" + temp, "TEMP=" + temp}
 	var out []string
 	for _, kv := range env {
-		if name, _, _ := strings.Cut(kv, "="); !replaced(set, name) {
+		if name, _, _ := strings.Cut(kv, "="); !isSet(set, name) {
 			out = append(out, kv)
 		}
 	}

@@ -8,25 +8,23 @@ import (
 	"time"
 )
 
-// The bounds of the sandbox's own caches. Programs that keep caches live with
-// the loss of any file of them.
+// bounds limit the sandbox's own caches. A program can lose any file of its cache.
 type bounds struct {
-	unused  time.Duration // after which a workspace's caches go
-	most    int64         // bytes that those of a workspace may take
-	leave   int64         // to how many they are cut then
-	entries int           // with more they go as a whole
-	every   time.Duration // how often is looked
+	unused  time.Duration // after which a workspace's caches are removed
+	most    int64         // bytes of a workspace's caches
+	leave   int64         // bytes that remain when there are more
+	entries int           // files; with more all are removed
+	every   time.Duration // between two checks
 }
 
 var usualBounds = bounds{unused: 30 * 24 * time.Hour, most: 4 << 30, leave: 3 << 30, entries: 1 << 20, every: 24 * time.Hour}
 
-// pruned is the file beside the workspaces' caches whose time is that of the
-// last look. No command can write there.
+// pruned is a file beside the workspaces' caches. Its time is that of the last check. No
+// command can write there.
 const pruned = ".pruned"
 
-// prune bounds the caches of all workspaces; own are those in use. What lies in
-// them was written by commands that are not trusted: nothing is followed out of
-// the folder.
+// prune applies bounds to the caches of all workspaces; own is the folder in use.
+// Untrusted commands wrote the caches, so no link is followed out of the folder.
 func prune(own string, b bounds, now time.Time) error {
 	r, err := os.OpenRoot(filepath.Dir(own))
 	if err != nil {
@@ -58,13 +56,13 @@ func prune(own string, b bounds, now time.Time) error {
 			_ = r.RemoveAll(f.Name())
 			continue
 		}
-		cut(r, f.Name(), b)
+		shrink(r, f.Name(), b)
 	}
 	return nil
 }
 
-// cut removes the oldest files of a folder that is too large.
-func cut(r *os.Root, folder string, b bounds) {
+// shrink removes the oldest files of a folder until it is small enough.
+func shrink(r *os.Root, folder string, b bounds) {
 	type file struct {
 		name string
 		size int64

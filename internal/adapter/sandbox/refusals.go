@@ -18,9 +18,9 @@ import (
 //	host registry.npmjs.org     a host that a proxy was asked for, with its
 //	                            port where that is not 80 or 443
 //
-// What Landlock or the filter refuses alone is not known: reading a file, a
-// kind of socket, all at the level read-only. That a refusal is listed does not
-// say that the command failed by it: programs try more than they need.
+// What Landlock or the filter refuses by itself is not listed: reading a file, a
+// kind of socket, everything at the level read-only. A listed refusal need not
+// be why a command failed: programs try more than they need.
 type Refusal struct{ Act, Target string }
 
 func (r Refusal) String() string { return r.Act + " " + r.Target }

@@ -23,7 +23,7 @@ func repository(root, home string) (git, common []string, top string) {
 		st, err := os.Lstat(dot)
 		switch {
 		case err == nil && st.Mode().IsRegular():
-			if git, common = pointed(dir, dot); git != nil && dir != root {
+			if git, common = pointedFolders(dir, dot); git != nil && dir != root {
 				top = dir
 			}
 			return git, common, top
@@ -43,35 +43,35 @@ func GitFolders(dir string) []string {
 	if st, err := os.Lstat(dot); err != nil || !st.Mode().IsRegular() {
 		return nil
 	}
-	git, common := pointed(dir, dot)
+	git, common := pointedFolders(dir, dot)
 	return slices.Concat(git, common)
 }
 
-// worktreeOf is the folder of a submodule's files, in its configuration.
+// worktreeOf matches the folder of a submodule's files in its configuration.
 var worktreeOf = lazyregexp.New(`(?m)^[ \t]*worktree[ \t]*=[ \t]*"?([^"\r\n]+?)"?[ \t]*$`)
 
-func pointed(root, dot string) (git, common []string) {
-	dir, ok := strings.CutPrefix(line(dot), "gitdir: ")
+func pointedFolders(root, dot string) (git, common []string) {
+	dir, ok := strings.CutPrefix(readLine(dot), "gitdir: ")
 	if !ok {
 		return nil, nil
 	}
-	dir = real(against(root, dir))
+	dir = real(resolveAgainst(root, dir))
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
 		return nil, nil
 	}
-	if back := line(filepath.Join(dir, "gitdir")); back != "" {
-		shared := line(filepath.Join(dir, "commondir"))
-		if shared == "" || real(against(dir, back)) != real(dot) {
+	if back := readLine(filepath.Join(dir, "gitdir")); back != "" {
+		shared := readLine(filepath.Join(dir, "commondir"))
+		if shared == "" || real(resolveAgainst(dir, back)) != real(dot) {
 			return nil, nil
 		}
-		shared = real(against(dir, shared))
+		shared = real(resolveAgainst(dir, shared))
 		if filepath.Dir(filepath.Dir(dir)) != shared || filepath.Base(filepath.Dir(dir)) != "worktrees" {
 			return nil, nil
 		}
 		return []string{dir}, []string{shared}
 	}
 	config, _ := os.ReadFile(filepath.Join(dir, "config")) // none: nothing points back
-	if m := worktreeOf().FindSubmatch(config); m != nil && real(against(dir, string(m[1]))) == real(root) {
+	if m := worktreeOf().FindSubmatch(config); m != nil && real(resolveAgainst(dir, string(m[1]))) == real(root) {
 		return []string{dir}, nil
 	}
 	return nil, nil
@@ -87,8 +87,8 @@ func isRepository(dir string) bool {
 	return there("HEAD") && (there("objects") && there("refs") || there("commondir"))
 }
 
-// repositoryOf returns the repository whose own file or folder a path is, "" for
-// none.
+// repositoryOf returns the repository to which a file or folder belongs as git's own, ""
+// for none.
 func repositoryOf(file string, folder bool) string {
 	for dir := file; ; dir = filepath.Dir(dir) {
 		if confine.OwnedByGit(dir, file, folder) && isRepository(dir) {
@@ -112,15 +112,15 @@ func MayGrant(p confine.Policy, file string, folder bool) error {
 	return nil
 }
 
-func against(dir, p string) string {
+func resolveAgainst(dir, p string) string {
 	if filepath.IsAbs(p) {
 		return p
 	}
 	return filepath.Join(dir, p)
 }
 
-// line is the content of a small file of one line, "" for none.
-func line(file string) string {
+// readLine returns the content of a small file of one line, "" if there is none.
+func readLine(file string) string {
 	st, err := os.Lstat(file)
 	if err != nil || !st.Mode().IsRegular() || st.Size() > 8<<10 {
 		return ""

@@ -41,7 +41,7 @@ func tryKernel(listener bool) error {
 
 func tooOld(v int) error {
 	if _, ok := confined(os.Getpid()); ok && v == 0 {
-		return &Lack{"that files stay", "this pawl runs in a sandbox, inside which nothing can be confined further (or the kernel has no Landlock)"}
+		return &Unsupported{"that files stay", "this pawl runs in a sandbox, inside which nothing can be confined further (or the kernel has no Landlock)"}
 	}
-	return &Lack{"that files outside cannot be read and written, and processes outside not signalled", fmt.Sprintf("this kernel has version %d of Landlock, %d is needed (0: none)", v, minVersion)}
+	return &Unsupported{"that files outside cannot be read and written, and processes outside not signalled", fmt.Sprintf("this kernel has version %d of Landlock, %d is needed (0: none)", v, minVersion)}
 }

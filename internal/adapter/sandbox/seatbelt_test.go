@@ -68,12 +68,12 @@ func beSeatbelt() int {
 }
 
 // listed lists all processes.
-func listed() ([]kin, error) {
+func listed() ([]processInfo, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, err
 	}
-	var out []kin
+	var out []processInfo
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil {
@@ -86,13 +86,13 @@ func listed() ([]kin, error) {
 		_, rest, _ := strings.Cut(string(b), ") ")
 		f := strings.Fields(rest)
 		n := func(i int) int { v, _ := strconv.Atoi(f[i]); return v }
-		out = append(out, kin{pid: pid, parent: n(1), group: n(2), started: int64(n(19)), dead: f[0] == "Z"})
+		out = append(out, processInfo{pid: pid, parent: n(1), group: n(2), started: int64(n(19)), dead: f[0] == "Z"})
 	}
 	return out, nil
 }
 
 // standIn is a belt with a script in sandbox-exec's place.
-func standIn(t *testing.T, script string, limit time.Duration) *belt {
+func standIn(t *testing.T, script string, limit time.Duration) *seatbelt {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -104,7 +104,7 @@ func standIn(t *testing.T, script string, limit time.Duration) *belt {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &belt{program: program, self: self, limit: limit, list: listed, keeps: func(string) error { return nil }}
+	return &seatbelt{program: program, self: self, limit: limit, list: listed, canProtect: func(string) error { return nil }}
 }
 
 const (
@@ -138,7 +138,7 @@ func TestBeltProvesItself(t *testing.T) {
 	}
 	root := folder(t)
 	_, err := loose.open(confine.New(confine.Workspace, confine.Facts{Root: root}))
-	var lack *Lack
+	var lack *Unsupported
 	if !errors.As(err, &lack) || lack.Promise == "" || !errors.Is(err, ErrMissing) {
 		t.Errorf("a box of what enforces nothing: %v", err)
 	}
@@ -150,14 +150,14 @@ func TestBeltAttemptsAreReal(t *testing.T) {
 	// What is no attempt on this system: other names of a file, and processes that
 	// have no /proc.
 	folds := regexp.MustCompile(`GIT/|HOOKS|Git/|Alternates|agents|claude.md|ſ|bare/head`)
-	place, err := loose.newPlace()
+	place, err := loose.newProbeFolder()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer place.close()
-	todo := place.task
+	todo := place.targets
 	todo.Other, todo.Write = os.Getpid(), true
-	box, err := loose.box(confine.New(confine.Workspace, confine.Facts{Root: place.Work, State: []string{place.Keys}, Reads: []string{loose.self}}))
+	box, err := loose.newBox(confine.New(confine.Workspace, confine.Facts{Root: place.Work, State: []string{place.Keys}, Reads: []string{loose.self}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestBeltAttemptsAreReal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range tryOuts(nil) {
+	for _, o := range selfTests(nil) {
 		r, ok := results[o.promise+": "+o.name]
 		if ok && r.Err != "" && !folds.MatchString(o.name) && (o.name != "tcp over IPv6" || place.TCP6 != "") {
 			t.Errorf("%s: %s: %s", o.promise, o.name, r.Err)
@@ -190,14 +190,14 @@ func TestBeltFailures(t *testing.T) {
 			limit = 100 * time.Millisecond
 		}
 		belt := standIn(t, c.script, limit)
-		err := belt.holds()
+		err := belt.verify()
 		if err == nil || !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
 		}
 	}
 	belt := standIn(t, "", time.Minute)
 	belt.program = filepath.Join(t.TempDir(), "none")
-	if err := belt.holds(); !errors.Is(err, ErrMissing) {
+	if err := belt.verify(); !errors.Is(err, ErrMissing) {
 		t.Errorf("without the program: %v", err)
 	}
 }
@@ -207,7 +207,7 @@ func TestBeltFailures(t *testing.T) {
 func TestBeltCommand(t *testing.T) {
 	root := folder(t)
 	belt := standIn(t, `test "$1" = -p && test "$3" = -- || exit 65; echo "$2" >"`+root+`/profile"; `+allows, time.Minute)
-	box, err := belt.box(confine.New(confine.Workspace, confine.Facts{Root: root}))
+	box, err := belt.newBox(confine.New(confine.Workspace, confine.Facts{Root: root}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestBeltCommand(t *testing.T) {
 func TestBeltEndsWhatWasLeft(t *testing.T) {
 	root := folder(t)
 	belt := standIn(t, allows, time.Minute)
-	box, err := belt.box(confine.New(confine.Workspace, confine.Facts{Root: root}))
+	box, err := belt.newBox(confine.New(confine.Workspace, confine.Facts{Root: root}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,16 +277,16 @@ func TestBeltEndsWhatWasLeft(t *testing.T) {
 	if _, err := fmt.Fscan(outs, &pid); err != nil {
 		t.Fatal(err)
 	}
-	c.line.look()
+	c.processes.count()
 	_ = in.Close()
 	_ = c.Wait()
-	if err := belt.gone(pid); err != nil {
+	if err := belt.checkGone(pid); err != nil {
 		t.Error(err)
 	}
 	// A number that somebody else has by now is nobody's of the command.
-	line := newLineage(os.Getpid(), func() ([]kin, error) { return []kin{{pid: os.Getpid(), group: 1, started: 1}}, nil })
-	line.list = func() ([]kin, error) {
-		return []kin{{pid: os.Getpid(), group: os.Getpid(), started: 2}, {pid: 2, parent: os.Getpid(), group: os.Getpid(), started: 3}}, nil
+	line := newProcessTree(os.Getpid(), func() ([]processInfo, error) { return []processInfo{{pid: os.Getpid(), group: 1, started: 1}}, nil })
+	line.list = func() ([]processInfo, error) {
+		return []processInfo{{pid: os.Getpid(), group: os.Getpid(), started: 2}, {pid: 2, parent: os.Getpid(), group: os.Getpid(), started: 3}}, nil
 	}
 	if got := line.members(); len(got) > 0 {
 		t.Errorf("members: %v", got)
@@ -297,15 +297,15 @@ func TestBeltEndsWhatWasLeft(t *testing.T) {
 func TestBeltTooMany(t *testing.T) {
 	root := folder(t)
 	belt := standIn(t, allows, time.Minute)
-	box, err := belt.box(confine.New(confine.ReadOnly, confine.Facts{Root: root}))
+	box, err := belt.newBox(confine.New(confine.ReadOnly, confine.Facts{Root: root}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer box.Close()
-	belt.list = func() ([]kin, error) {
-		out := make([]kin, MaxProcesses+2)
+	belt.list = func() ([]processInfo, error) {
+		out := make([]processInfo, MaxProcesses+2)
 		for i := range out {
-			out[i] = kin{pid: 1<<30 + i, started: 1} // no process has it
+			out[i] = processInfo{pid: 1<<30 + i, started: 1} // no process has it
 		}
 		return out, nil
 	}
@@ -314,12 +314,12 @@ func TestBeltTooMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.line.mu.Lock()
-	c.line.known = map[int]int64{}
+	c.processes.mu.Lock()
+	c.processes.known = map[int]int64{}
 	for i := range MaxProcesses + 2 {
-		c.line.known[1<<30+i] = 1
+		c.processes.known[1<<30+i] = 1
 	}
-	c.line.mu.Unlock()
+	c.processes.mu.Unlock()
 	if err := c.Wait(); !errors.Is(err, ErrProcesses) {
 		t.Errorf("end: %v", err)
 	}
@@ -330,12 +330,12 @@ func TestBeltTooMany(t *testing.T) {
 func TestBeltHosts(t *testing.T) {
 	root := folder(t)
 	belt := standIn(t, allows, time.Minute)
-	box, err := belt.box(confine.New(confine.Hosts, confine.Facts{Root: root, Hosts: []string{"granted.example"}}))
+	box, err := belt.newBox(confine.New(confine.Hosts, confine.Facts{Root: root, Hosts: []string{"granted.example"}}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer box.Close()
-	if want := fmt.Sprintf(`(allow network-outbound (remote ip "localhost:%d"))`, box.out.port()); !strings.Contains(box.profile, want) {
+	if want := fmt.Sprintf(`(allow network-outbound (remote ip "localhost:%d"))`, box.proxy.port()); !strings.Contains(box.profile, want) {
 		t.Errorf("the profile lacks %s", want)
 	}
 	cmd := exec.Command("sh", "-c", `echo "$HTTPS_PROXY"; read x`)
@@ -377,7 +377,7 @@ func TestBeltHosts(t *testing.T) {
 	if _, said := ask(address, "https://tunnel.example/"); !strings.Contains(said, "host tunnel.example is not granted") {
 		t.Errorf("a tunnel that is not granted: %s", said)
 	}
-	for _, other := range []string{fmt.Sprintf("http://127.0.0.1:%d", box.out.port()), fmt.Sprintf("http://pawl:guess@127.0.0.1:%d", box.out.port())} {
+	for _, other := range []string{fmt.Sprintf("http://127.0.0.1:%d", box.proxy.port()), fmt.Sprintf("http://pawl:guess@127.0.0.1:%d", box.proxy.port())} {
 		if code, said := ask(other, "http://granted.example/"); code != http.StatusProxyAuthRequired {
 			t.Errorf("somebody else's request: %d %s", code, said)
 		}
@@ -406,12 +406,12 @@ func TestBeltRefusesPolicies(t *testing.T) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := belt.box(confine.New(confine.Workspace, confine.Facts{Root: dir})); !errors.Is(err, ErrMissing) {
+		if _, err := belt.newBox(confine.New(confine.Workspace, confine.Facts{Root: dir})); !errors.Is(err, ErrMissing) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	belt.keeps = func(string) error { return errors.New("this is FAT") }
-	if _, err := belt.box(confine.New(confine.Workspace, confine.Facts{Root: root})); !errors.Is(err, ErrMissing) {
+	belt.canProtect = func(string) error { return errors.New("this is FAT") }
+	if _, err := belt.newBox(confine.New(confine.Workspace, confine.Facts{Root: root})); !errors.Is(err, ErrMissing) {
 		t.Errorf("a file system with other names: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(root, "AGENTS.md"), nil, 0o644); err != nil {
@@ -420,8 +420,8 @@ func TestBeltRefusesPolicies(t *testing.T) {
 	if err := os.Link(filepath.Join(root, "AGENTS.md"), filepath.Join(root, "x")); err != nil {
 		t.Fatal(err)
 	}
-	belt.keeps = func(string) error { return nil }
-	if _, err := belt.box(confine.New(confine.Workspace, confine.Facts{Root: root})); !errors.Is(err, ErrMissing) {
+	belt.canProtect = func(string) error { return nil }
+	if _, err := belt.newBox(confine.New(confine.Workspace, confine.Facts{Root: root})); !errors.Is(err, ErrMissing) {
 		t.Errorf("a protected file with two names: %v", err)
 	}
 }
@@ -454,7 +454,7 @@ func TestBeltExplains(t *testing.T) {
 		{"touch: ~/x: Operation not permitted", "[]"},
 		{"touch: Operation not permitted", "[]"},
 	} {
-		got := strings.ReplaceAll(fmt.Sprint(refusedIn(p, root, strings.ReplaceAll(c.output, "OUT", out))), out, "OUT")
+		got := strings.ReplaceAll(fmt.Sprint(refusedChangesIn(p, root, strings.ReplaceAll(c.output, "OUT", out))), out, "OUT")
 		if got != c.want {
 			t.Errorf("%s: %s, want %s", c.output, got, c.want)
 		}
@@ -469,11 +469,11 @@ func TestSpelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []string{at, filepath.Join(at, "none"), "/", dir} {
-		if got := spelled(p); got != p {
+		if got := onDiskPath(p); got != p {
 			t.Errorf("spelled(%s) = %s", p, got)
 		}
 	}
-	if got := spelled("/System/Volumes/Data" + at); got != at {
+	if got := onDiskPath("/System/Volumes/Data" + at); got != at {
 		t.Errorf("by the data volume: %s", got)
 	}
 }

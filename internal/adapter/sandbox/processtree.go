@@ -9,35 +9,35 @@ import (
 	"time"
 )
 
-// kin is a process as the system lists it.
-type kin struct {
+// processInfo is a process as the system lists it.
+type processInfo struct {
 	pid, parent, group int
-	started            int64 // with the pid it is one process for good
-	dead               bool  // it only waits to be waited for
+	started            int64 // a pid with its start time is unique
+	dead               bool  // a zombie
 }
 
-// lineage is the processes of a command where the system keeps no account of
-// them: its group, all that descend from it, and who was seen to.
-type lineage struct {
+// processTree finds the processes of a command on a system that does not track them: its
+// group, its descendants, and processes that an earlier listing found to be descendants.
+type processTree struct {
 	leader  int
-	list    func() ([]kin, error)
-	over    chan struct{} // closed at the command's end
+	list    func() ([]processInfo, error)
+	ended   chan struct{} // closed at the command's end
 	tooMany atomic.Bool
 
 	mu    sync.Mutex
-	known map[int]int64 // by pid, when it started; nil before the first look
+	known map[int]int64 // start times by pid; nil before the first listing
 }
 
-func newLineage(leader int, list func() ([]kin, error)) *lineage {
-	f := &lineage{leader: leader, list: list, over: make(chan struct{})}
-	f.look()
+func newProcessTree(leader int, list func() ([]processInfo, error)) *processTree {
+	f := &processTree{leader: leader, list: list, ended: make(chan struct{})}
+	f.count()
 	return f
 }
 
-// look finds the living members and returns how many there are.
-func (f *lineage) look() int { return len(f.members()) }
+// count returns how many living members there are now.
+func (f *processTree) count() int { return len(f.members()) }
 
-func (f *lineage) members() []int {
+func (f *processTree) members() []int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all, err := f.list()
@@ -55,7 +55,7 @@ func (f *lineage) members() []int {
 		switch {
 		case ok && at == k.started, first && k.pid == f.leader:
 			in[k.pid] = k.started
-		case k.pid == f.leader: // somebody else has the number by now
+		case k.pid == f.leader: // another process has the pid now
 			group = -1
 		}
 	}
@@ -85,9 +85,9 @@ func (f *lineage) members() []int {
 	return out
 }
 
-// end kills the members until there are none: a process can fork between a look
-// and a kill.
-func (f *lineage) end() {
+// end kills the members until there are none: a process can fork between listing and
+// killing.
+func (f *processTree) end() {
 	for pause := time.Millisecond; pause < time.Second; pause *= 2 {
 		ps := f.members()
 		if len(ps) == 0 {

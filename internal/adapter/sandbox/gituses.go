@@ -95,7 +95,7 @@ func (g *GitUses) personal() []string {
 	}
 	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG"} {
 		if file := g.env(name); file != "" {
-			out = append(out, against(g.root, file))
+			out = append(out, resolveAgainst(g.root, file))
 		}
 	}
 	return out
@@ -131,7 +131,7 @@ func (g *GitUses) repositories(files []string) []repositoryAt {
 		}
 	}
 	if dir := g.env("GIT_DIR"); dir != "" {
-		add(against(g.root, g.env("GIT_WORK_TREE")), against(g.root, dir))
+		add(resolveAgainst(g.root, g.env("GIT_WORK_TREE")), resolveAgainst(g.root, dir))
 	}
 	if len(out) == 0 {
 		out = append(out, repositoryAt{top: g.root, folder: "/.git"})
@@ -143,8 +143,8 @@ func (g *GitUses) repositories(files []string) []repositoryAt {
 func (g *GitUses) repositoryIn(top, folder string) repositoryAt {
 	r := repositoryAt{top: top, folder: folder}
 	folders := []string{folder}
-	if shared := line(filepath.Join(folder, "commondir")); shared != "" {
-		folders = append(folders, against(folder, shared))
+	if shared := readLine(filepath.Join(folder, "commondir")); shared != "" {
+		folders = append(folders, resolveAgainst(folder, shared))
 	}
 	for _, f := range folders {
 		r.configs = append(r.configs, filepath.Join(f, "config"), filepath.Join(f, "config.worktree"))
@@ -153,7 +153,7 @@ func (g *GitUses) repositoryIn(top, folder string) repositoryAt {
 	for _, c := range r.configs {
 		for _, s := range g.settings(c) {
 			if s.Key == "core.worktree" && s.Value != "" {
-				r.top = real(against(folder, s.Value))
+				r.top = real(resolveAgainst(folder, s.Value))
 			}
 		}
 	}
@@ -169,8 +169,8 @@ func gitFolder(dir string) string {
 	case err == nil && st.IsDir():
 		return dot
 	case err == nil && st.Mode().IsRegular():
-		if to, ok := strings.CutPrefix(line(dot), "gitdir: "); ok {
-			return against(dir, to)
+		if to, ok := strings.CutPrefix(readLine(dot), "gitdir: "); ok {
+			return resolveAgainst(dir, to)
 		}
 	case isRepository(dir):
 		return dir
@@ -202,8 +202,8 @@ func linkedTo(folder string, most int) []linkedTree {
 	modules(filepath.Join(folder, "modules"), 0)
 	for _, e := range entries(filepath.Join(folder, "worktrees")) {
 		at := filepath.Join(folder, "worktrees", e)
-		if back := line(filepath.Join(at, "gitdir")); back != "" && len(out) < most {
-			out = append(out, linkedTree{filepath.Dir(against(at, back)), at})
+		if back := readLine(filepath.Join(at, "gitdir")); back != "" && len(out) < most {
+			out = append(out, linkedTree{filepath.Dir(resolveAgainst(at, back)), at})
 		}
 	}
 	return out

@@ -20,11 +20,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// prove makes attempts in a sandbox as commands have it, in a place that is made
-// for it, and returns what each promise came to. The attempts are made by pawl's
-// own program; a promise of which an attempt was not heard of is not kept.
-func (t *belt) prove() []Proof {
-	place, err := t.newPlace()
+// prove runs the tests in a sandbox like that of commands, on files made for it, and
+// returns the result of each promise. pawl's own program runs the tests; a test without a
+// result breaks its promise.
+func (t *seatbelt) prove() []Proof {
+	place, err := t.newProbeFolder()
 	if err != nil {
 		return []Proof{{"sandbox", err}}
 	}
@@ -40,7 +40,7 @@ func (t *belt) prove() []Proof {
 	return out
 }
 
-// joined adds proofs of promises, of which the first failure counts.
+// joined adds proofs of b to a. The first failure of a promise counts.
 func joined(a, b []Proof) []Proof {
 	for _, p := range b {
 		i := slices.IndexFunc(a, func(q Proof) bool { return q.Promise == p.Promise })
@@ -53,27 +53,28 @@ func joined(a, b []Proof) []Proof {
 	return a
 }
 
-// provingPlace is a workspace, keys and a folder outside, and servers.
-type provingPlace struct {
+// probeFolder has the files and servers of the tests: a workspace, keys, and a folder
+// outside.
+type probeFolder struct {
 	dir string
-	task
+	targets
 	servers []io.Closer
-	keep    string // the content of what must stay
+	before  string // contents before the tests
 }
 
-func (p *provingPlace) close() {
+func (p *probeFolder) close() {
 	for _, s := range p.servers {
 		_ = s.Close()
 	}
 	_ = os.RemoveAll(p.dir)
 }
 
-func (t *belt) newPlace() (*provingPlace, error) {
+func (t *seatbelt) newProbeFolder() (*probeFolder, error) {
 	dir, err := ownTemp()
 	if err != nil {
 		return nil, err
 	}
-	p := &provingPlace{dir: dir, task: task{Work: filepath.Join(dir, "work"), Keys: filepath.Join(dir, "keys"), Outside: filepath.Join(dir, "out"), Parent: os.Getpid()}}
+	p := &probeFolder{dir: dir, targets: targets{Work: filepath.Join(dir, "work"), Keys: filepath.Join(dir, "keys"), Outside: filepath.Join(dir, "out"), Parent: os.Getpid()}}
 	files := map[string]string{
 		"work/free": "free", "work/free2": "free", "work/AGENTS.md": "agents", "work/.git/config": "config", "work/.git/HEAD": "ref: refs/heads/main\n",
 		"work/.git/hooks/pre-commit": "hook", "work/.git/objects/info/x": "", "work/.git/refs/x": "", "work/sub/x": "", "work/bare/x": "",
@@ -91,11 +92,11 @@ func (t *belt) newPlace() (*provingPlace, error) {
 		p.close()
 		return nil, err
 	}
-	p.keep = p.kept()
+	p.before = p.contents()
 	return p, nil
 }
 
-func (p *provingPlace) listen() error {
+func (p *probeFolder) listen() error {
 	for _, at := range []struct {
 		network, address string
 		to               *string
@@ -113,8 +114,8 @@ func (p *provingPlace) listen() error {
 	return nil
 }
 
-// kept is the content of everything that no command may change.
-func (p *provingPlace) kept() string {
+// contents returns the contents of all files that no command may change.
+func (p *probeFolder) contents() string {
 	var out strings.Builder
 	for _, name := range []string{"keys", "out", "work/.git/config", "work/.git/hooks", "work/AGENTS.md"} {
 		_ = filepath.WalkDir(filepath.Join(p.dir, name), func(path string, d os.DirEntry, err error) error {
@@ -133,61 +134,61 @@ func (p *provingPlace) kept() string {
 	return out.String()
 }
 
-// proveAt makes the attempts of a level.
-func (t *belt) proveAt(level confine.Level, p *provingPlace) ([]Proof, error) {
-	box, err := t.box(confine.New(level, confine.Facts{Root: p.Work, State: []string{p.Keys}, Reads: []string{t.self}}))
+// proveAt runs the tests of a level.
+func (t *seatbelt) proveAt(level confine.Level, p *probeFolder) ([]Proof, error) {
+	box, err := t.newBox(confine.New(level, confine.Facts{Root: p.Work, State: []string{p.Keys}, Reads: []string{t.self}}))
 	if err != nil {
 		return nil, err
 	}
 	defer box.Close()
-	other, err := t.another(p)
+	other, err := t.startOther(p)
 	if err != nil {
 		return nil, err
 	}
 	defer other()
-	todo := p.task
+	todo := p.targets
 	todo.Write = level >= confine.Workspace
 	results, err := t.run(box, todo)
 	if err != nil {
 		return nil, err
 	}
 	var out []Proof
-	for _, o := range tryOuts(t.own) {
+	for _, o := range selfTests(t.selfTests) {
 		if o.applies(todo) {
-			out = joined(out, []Proof{{o.promise, judged(o, results)}})
+			out = joined(out, []Proof{{o.promise, judge(o, results)}})
 		}
 	}
-	if p.kept() != p.keep {
+	if p.contents() != p.before {
 		out = joined(out, []Proof{{"no write outside", errors.New("files that must stay have changed")}})
 	}
 	if left := results["leave"]; left.Left != 0 {
-		out = append(out, Proof{"nothing runs on after a command", t.gone(left.Left)})
+		out = append(out, Proof{"nothing runs on after a command", t.checkGone(left.Left)})
 	}
 	return out, nil
 }
 
-// judged returns why a try breaks a promise.
-func judged(o tryOut, results map[string]tried) error {
+// judge returns how a test's result breaks its promise, nil if it does not.
+func judge(o selfTest, results map[string]testResult) error {
 	r, heard := results[o.promise+": "+o.name]
 	switch {
 	case !heard:
 		return fmt.Errorf("%s: it was not tried", o.name)
-	case o.works && r.Err != "":
+	case o.mustWork && r.Err != "":
 		return fmt.Errorf("%s does not work: %s", o.name, r.Err)
-	case !o.works && r.Err == "":
+	case !o.mustWork && r.Err == "":
 		return fmt.Errorf("an attempt was not refused: %s", o.name)
 	}
 	return nil
 }
 
-// gone returns an error if a process still runs.
-func (t *belt) gone(pid int) error {
+// checkGone returns an error if a process runs on.
+func (t *seatbelt) checkGone(pid int) error {
 	for pause := time.Millisecond; pause < time.Second; pause *= 2 {
 		all, err := t.list()
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(all, func(k kin) bool { return k.pid == pid && !k.dead }) {
+		if !slices.ContainsFunc(all, func(k processInfo) bool { return k.pid == pid && !k.dead }) {
 			return nil
 		}
 		time.Sleep(pause)
@@ -195,13 +196,13 @@ func (t *belt) gone(pid int) error {
 	return errors.New("a process in a session of its own runs on")
 }
 
-// another starts a process in a sandbox of its own, which waits until end.
-func (t *belt) another(p *provingPlace) (end func(), err error) {
-	box, err := t.box(confine.New(confine.ReadOnly, confine.Facts{Root: p.Work, State: []string{p.Keys}, Reads: []string{t.self}}))
+// startOther starts a process in another sandbox, which waits until end is called.
+func (t *seatbelt) startOther(p *probeFolder) (end func(), err error) {
+	box, err := t.newBox(confine.New(confine.ReadOnly, confine.Facts{Root: p.Work, State: []string{p.Keys}, Reads: []string{t.self}}))
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(t.self, TryWord, "stay")
+	cmd := exec.Command(t.self, TryArgument, "stay")
 	cmd.Dir, cmd.Env = p.Work, []string{"PATH=/usr/bin:/bin"}
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -220,14 +221,14 @@ func (t *belt) another(p *provingPlace) (end func(), err error) {
 	}, nil
 }
 
-// run makes the attempts and returns them by promise and name.
-func (t *belt) run(box *beltBox, todo task) (map[string]tried, error) {
+// run runs the tests in a box and returns their results by promise and name.
+func (t *seatbelt) run(box *seatbeltBox, todo targets) (map[string]testResult, error) {
 	words, err := json.Marshal(todo)
 	if err != nil {
 		return nil, err
 	}
 	var said limitedText
-	cmd := exec.Command(t.self, TryWord, string(words))
+	cmd := exec.Command(t.self, TryArgument, string(words))
 	cmd.Dir, cmd.Env, cmd.Stderr = todo.Work, []string{"PATH=/usr/bin:/bin"}, &said
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -242,15 +243,15 @@ func (t *belt) run(box *beltBox, todo task) (map[string]tried, error) {
 		return nil, err
 	}
 	stop := time.AfterFunc(t.limit, c.End)
-	results := map[string]tried{}
+	results := map[string]testResult{}
 	for lines := bufio.NewScanner(outs); lines.Scan(); {
-		var r tried
+		var r testResult
 		if json.Unmarshal(lines.Bytes(), &r) != nil {
-			continue // what sandbox-exec says itself
+			continue // a message of sandbox-exec
 		}
 		if r.Left != 0 {
 			results["leave"] = r
-			c.line.look()
+			c.processes.count()
 			break
 		}
 		results[r.Name] = r
@@ -267,7 +268,7 @@ func (t *belt) run(box *beltBox, todo task) (map[string]tried, error) {
 	return results, nil
 }
 
-// limitedText keeps the beginning of what is printed.
+// limitedText keeps the first 4 KiB that are written.
 type limitedText struct{ b bytes.Buffer }
 
 func (l *limitedText) Write(p []byte) (int, error) {
@@ -275,7 +276,7 @@ func (l *limitedText) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line is the first line.
+// line returns the first line.
 func (l *limitedText) line() string {
 	s, _, _ := strings.Cut(strings.TrimSpace(l.b.String()), "\n")
 	return s

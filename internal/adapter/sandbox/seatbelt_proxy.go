@@ -14,19 +14,18 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
-// beltOutlet is the proxy of a box where pawl does not make its commands'
-// connections: everybody on the machine can connect to it, so each command has
-// a password, by which its refusals are known, too.
-type beltOutlet struct {
+// loopbackProxy is the proxy of a seatbeltBox. Any process of the machine can connect to
+// it, so each command has a password, by which its refusals are known, too.
+type loopbackProxy struct {
 	l     net.Listener
 	proxy *proxy.Proxy
 
 	mu       sync.Mutex
-	children map[string]*beltChild // by password
+	children map[string]*seatbeltChild // by password
 }
 
-func openBeltOutlet(grants []string) (*beltOutlet, error) {
-	o := &beltOutlet{children: map[string]*beltChild{}}
+func openLoopbackProxy(grants []string) (*loopbackProxy, error) {
+	o := &loopbackProxy{children: map[string]*seatbeltChild{}}
 	opt := proxy.Options{Admit: o.admit, Refused: o.refused}
 	var err error
 	if opt.Grants, err = host.ParseGrants(grants); err != nil {
@@ -40,9 +39,9 @@ func openBeltOutlet(grants []string) (*beltOutlet, error) {
 	return o, nil
 }
 
-func (o *beltOutlet) port() int { return o.l.Addr().(*net.TCPAddr).Port }
+func (o *loopbackProxy) port() int { return o.l.Addr().(*net.TCPAddr).Port }
 
-func (o *beltOutlet) close() error {
+func (o *loopbackProxy) close() error {
 	if o == nil {
 		return nil
 	}
@@ -53,9 +52,9 @@ func (o *beltOutlet) close() error {
 	return err
 }
 
-// admit returns the password of a request's command.
-func (o *beltOutlet) admit(r *http.Request) (string, bool) {
-	// As a server's own: the forms are the same.
+// admit returns the password in a request, and whether it is a command's.
+func (o *loopbackProxy) admit(r *http.Request) (string, bool) {
+	// Proxy-Authorization has the form of Authorization.
 	as := http.Request{Header: http.Header{"Authorization": r.Header["Proxy-Authorization"]}}
 	_, word, _ := as.BasicAuth()
 	o.mu.Lock()
@@ -64,7 +63,7 @@ func (o *beltOutlet) admit(r *http.Request) (string, bool) {
 	return word, ok
 }
 
-func (o *beltOutlet) refused(word, target, why string) {
+func (o *loopbackProxy) refused(word, target, why string) {
 	o.mu.Lock()
 	c := o.children[word]
 	o.mu.Unlock()
@@ -73,8 +72,8 @@ func (o *beltOutlet) refused(word, target, why string) {
 	}
 }
 
-// environ returns a command's environment with the way to the proxy.
-func (o *beltOutlet) environ(env []string, c *beltChild) []string {
+// environ returns a command's environment with the proxy's settings and a new password.
+func (o *loopbackProxy) environ(env []string, c *seatbeltChild) []string {
 	if o == nil {
 		return env
 	}
@@ -82,11 +81,11 @@ func (o *beltOutlet) environ(env []string, c *beltChild) []string {
 	o.mu.Lock()
 	o.children[word] = c
 	o.mu.Unlock()
-	return throughProxy(env, fmt.Sprintf("http://pawl:%s@127.0.0.1:%d", word, o.port()))
+	return withProxy(env, fmt.Sprintf("http://pawl:%s@127.0.0.1:%d", word, o.port()))
 }
 
-// forget ends the right of a command.
-func (o *beltOutlet) forget(c *beltChild) {
+// forget removes a command's password.
+func (o *loopbackProxy) forget(c *seatbeltChild) {
 	if o == nil {
 		return
 	}

@@ -1,0 +1,5 @@
+//go:build unix && !darwin
+
+package sandbox
+
+func systemSelfTests() []selfTest { return nil }

@@ -1,5 +1,0 @@
-//go:build unix && !darwin
-
-package sandbox
-
-func systemTries() []tryOut { return nil }
