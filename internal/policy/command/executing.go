@@ -13,12 +13,11 @@ import (
 func Executing(c shellsyntax.Command) []string {
 	var out []string
 	for _, n := range c.Wrappers {
-		switch {
-		case known(n).has(transparent):
-		case n == "find":
-			out = append(out, n, "-exec")
-		default:
+		if row := known(n); !row.has(transparent) {
 			out = append(out, n)
+			if row != nil && row.inner != "" {
+				out = append(out, strings.Fields(row.inner)[0])
+			}
 		}
 	}
 	if len(c.Words) == 0 {
@@ -73,28 +72,6 @@ func assignmentsExecute(c shellsyntax.Command) (out []string) {
 	for _, a := range c.Words[1:] {
 		if Assignment(a.Text) {
 			out = append(out, a.Text)
-		}
-	}
-	return out
-}
-
-func gitExecutes(c shellsyntax.Command) (out []string) {
-	g := ParseGit(c.Words[1:])
-	switch g.Sub {
-	case "":
-		out = append(out, "\x00")
-	case "push":
-		for _, a := range g.Args {
-			if ForcePush(g.Args) && ForcePush([]shellsyntax.Word{a}) {
-				out = append(out, a.Text)
-			}
-		}
-	case "bisect", "submodule", "filter-branch", "difftool", "mergetool", "config":
-		out = append(out, g.Sub)
-		for _, a := range g.Args {
-			if a.Text == "run" || a.Text == "foreach" {
-				out = append(out, a.Text)
-			}
 		}
 	}
 	return out

@@ -27,17 +27,16 @@ func Resolve(cmds []shellsyntax.Command, unbroken Unbroken) []shellsyntax.Comman
 		if len(c.Wrappers) == 0 {
 			continue
 		}
-		var names []shellsyntax.Word
-		switch c.Wrappers[len(c.Wrappers)-1] {
-		case "find":
-			at := lastProgram(c.Via, "find")
-			if at >= 0 {
-				names, _ = found(c.Via[at+1:])
-			}
-		case "xargs":
-			names = listed(cmds, c, unbroken)
-		default:
+		wrapper := c.Wrappers[len(c.Wrappers)-1]
+		row, at := known(wrapper), lastProgram(c.Via, wrapper)
+		if !row.has(feeds) || at < 0 {
 			continue
+		}
+		var names []shellsyntax.Word
+		if row.lists != nil {
+			names, _ = row.lists(shellsyntax.Command{Words: c.Via[at:]}, nil)
+		} else {
+			names = listed(cmds, c, c.Via[at:], unbroken)
 		}
 		if len(names) == 0 {
 			continue
@@ -74,9 +73,10 @@ func lastProgram(words []shellsyntax.Word, name string) int {
 	return -1
 }
 
-// found returns the paths that find prints or hands on, as patterns, and
+// findLists returns the paths that find prints or hands on, as patterns, and
 // whether they end in NUL; none where they cannot be told.
-func found(args []shellsyntax.Word) (names []shellsyntax.Word, null bool) {
+func findLists(c shellsyntax.Command, _ []shellsyntax.Command) (names []shellsyntax.Word, null bool) {
+	args := c.Words[1:]
 	var starts []shellsyntax.Word
 	pattern, plain := "", true
 	for i := 0; i < len(args); i++ {
@@ -129,16 +129,15 @@ func found(args []shellsyntax.Word) (names []shellsyntax.Word, null bool) {
 	return names, null
 }
 
-// listed returns the paths that another command pipes to xargs. To xargs a name
-// with a blank is several words, which may name any file. So they are known only
+// listed returns the paths that another command pipes to xargs, whose own words
+// are given. To xargs a name with a blank is several words, which may name any file. So they are known only
 // if names end in NUL, if the command shows nothing of the files, or if no file
 // has such a name and the line makes none.
-func listed(cmds []shellsyntax.Command, c shellsyntax.Command, unbroken Unbroken) []shellsyntax.Word {
-	at := lastProgram(c.Via, "xargs")
-	if at < 0 || len(c.From) != 1 || c.From[0] >= len(cmds) {
+func listed(cmds []shellsyntax.Command, c shellsyntax.Command, own []shellsyntax.Word, unbroken Unbroken) []shellsyntax.Word {
+	if len(c.From) != 1 || c.From[0] >= len(cmds) {
 		return nil
 	}
-	null := slices.ContainsFunc(c.Via[at:], func(w shellsyntax.Word) bool {
+	null := slices.ContainsFunc(own, func(w shellsyntax.Word) bool {
 		return w.Text == "-0" || w.Text == "--null" || len(w.Text) > 2 && w.Text[0] == '-' && w.Text[1] != '-' && strings.Trim(w.Text[1:], "0rtx") == "" && strings.Contains(w.Text, "0")
 	})
 	from := cmds[c.From[0]]
@@ -159,11 +158,6 @@ func listed(cmds []shellsyntax.Command, c shellsyntax.Command, unbroken Unbroken
 		return nil
 	}
 	return names
-}
-
-// findLists returns the paths that find prints, and whether they end in NUL.
-func findLists(c shellsyntax.Command, _ []shellsyntax.Command) (names []shellsyntax.Word, null bool) {
-	return found(c.Words[1:])
 }
 
 // matchLists returns the names of files with a match: those below what is searched.
@@ -213,7 +207,7 @@ func gitLists(c shellsyntax.Command, _ []shellsyntax.Command) (names []shellsynt
 // those aside that are fed: they are what is to be found out.
 func onlyReads(cmds []shellsyntax.Command) bool {
 	for _, c := range cmds {
-		if !slices.Contains(c.Wrappers, "xargs") && effects(c).Kind != Reads || slices.ContainsFunc(c.Redirects, func(r shellsyntax.Redirect) bool {
+		if !slices.ContainsFunc(c.Wrappers, passesOn) && effects(c).Kind != Reads || slices.ContainsFunc(c.Redirects, func(r shellsyntax.Redirect) bool {
 			return r.Writes() && !(r.Target.Known && SafeDevice(r.Target.Text))
 		}) {
 			return false
@@ -221,6 +215,9 @@ func onlyReads(cmds []shellsyntax.Command) bool {
 	}
 	return true
 }
+
+// passesOn reports whether a program hands to another what comes in.
+func passesOn(name string) bool { return known(name).has(feeds) && known(name).lists == nil }
 
 // fedUnknown returns why a command's effect is not known where find or xargs
 // hand it what cannot be told.

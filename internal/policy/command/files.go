@@ -30,6 +30,11 @@ func chmod(_ string, args []shellsyntax.Word) Effect {
 	return e
 }
 
+// plainMode: to let a file be run or read is what an edit needs.
+func plainMode(args []shellsyntax.Word) bool {
+	return len(args) > 0 && isOneOf(args[0], "+x", "a+x", "u+x", "ug+x", "755", "0755", "644", "0644", "+r", "u+rw")
+}
+
 // copies reads cp, mv and ln: the last operand is where it goes.
 func copies(name string, args []shellsyntax.Word) Effect {
 	r := usage{short: "abdfHiLnPpRrS=t=Tuvx", long: "archive attributes-only backup? copy-contents force interactive dereference no-clobber no-dereference preserve? no-preserve= parents recursive reflink? remove-destination sparse= strip-trailing-slashes suffix= target-directory= no-target-directory update? verbose one-file-system keep-directory-symlink debug help version !symbolic-link !link !context?", full: true}

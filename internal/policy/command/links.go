@@ -26,20 +26,16 @@ type Copying struct {
 // is false for one that does nothing of the kind.
 func CopyingOf(c shellsyntax.Command) (k Copying, ok bool) {
 	name, _ := c.Program()
-	switch row := known(name); {
-	case row != nil && row.copies != "":
-		name = row.copies
-	case name == "git":
-		if Effects(c).Kind == Reads {
-			return k, false
-		}
-		g := ParseGit(c.Words[1:])
-		if g.Sub != "mv" {
-			return k, false
-		}
-		name, c.Words = "mv", append([]shellsyntax.Word{c.Words[0]}, g.Args...)
-	default:
+	row := known(name)
+	if row == nil || row.copies == "" {
 		return k, false
+	}
+	if name = row.copies; row.moves != nil {
+		args, moves := row.moves(c)
+		if !moves {
+			return k, false
+		}
+		c.Words = append([]shellsyntax.Word{c.Words[0]}, args...)
 	}
 	k = copyingOf(c, name)
 	if name == "ln" && len(k.Src) == 1 && len(k.Dst) == 0 {
@@ -107,40 +103,19 @@ func cutLetter(cluster string, letter byte) (before, value string, found bool) {
 
 // ReplacesLink reports whether a program that writes to a link replaces it, and
 // does not follow it.
-func ReplacesLink(name string) bool { return name == "ln" || name == "mv" }
+func ReplacesLink(name string) bool { return known(name).has(replacesLink) }
 
 // LinksAnywhere returns the program of a command that may make links at places
 // which its words do not name, as what unpacks an archive; "" for none.
 func LinksAnywhere(c shellsyntax.Command) string {
-	switch name, _ := c.Program(); {
-	case known(name).has(unpacks):
+	name, _ := c.Program()
+	switch row := known(name); {
+	case row.has(unpacks):
 		return name
-	case name == "git":
-		if Effects(c).Kind == Reads {
-			return ""
-		}
-		return checksOut(ParseGit(c.Words[1:]))
+	case row != nil && row.checksOut != nil:
+		return row.checksOut(c)
 	}
 	return ""
-}
-
-// checksOut returns a subcommand of git that writes files of another commit, and
-// brings links along.
-func checksOut(g Git) string {
-	switch g.Sub {
-	case "checkout", "switch":
-		if len(g.Args) == 2 && g.Args[0].Known && (g.Args[0].Text == "-b" || g.Args[0].Text == "-c") {
-			return "" // a new branch at the same commit
-		}
-	case "stash":
-		if len(g.Args) == 0 || g.Args[0].Text == "push" || g.Args[0].Text == "save" {
-			return "" // what comes back is what was committed
-		}
-	case "", "pull", "merge", "rebase", "cherry-pick", "revert", "reset", "restore", "apply", "am", "clone", "worktree", "submodule", "read-tree", "checkout-index", "bisect":
-	default:
-		return ""
-	}
-	return strings.TrimSpace("git " + g.Sub)
 }
 
 // TakesAway returns the words that name what a command may take away from its
@@ -150,12 +125,14 @@ func TakesAway(c shellsyntax.Command) (words []shellsyntax.Word, anything bool) 
 	if len(c.Words) == 0 {
 		return nil, false
 	}
-	switch name, _ := c.Program(); {
-	case !c.Words[0].Known, name == "find", name == "rsync", name == "git" && Effects(c).Kind != Reads:
+	name, _ := c.Program()
+	switch row := known(name); {
+	case !c.Words[0].Known, row.has(takesAnything), row.has(mayTakeAnything) && Effects(c).Kind != Reads:
 		return nil, true
-	case known(name) != nil && known(name).copies == "mv":
+	case row.has(mayTakeAnything):
+	case row != nil && row.copies == "mv":
 		words = copyingOf(c, "mv").Src
-	case known(name).has(takesAway):
+	case row.has(takesAway):
 		words = c.Words[1:]
 	}
 	return words, slices.ContainsFunc(words, func(w shellsyntax.Word) bool { return !w.Known })

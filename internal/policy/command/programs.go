@@ -27,7 +27,7 @@ type program struct {
 	builds  BuildFile // the kind of file from which it takes the commands that it runs
 	runner  string    // flags whose value is a program that runs what it would run itself
 	check   *check    // it checks projects
-	copies  string    // it links, copies or moves as this program does
+	copies  string    // it links, copies or moves as this program does, where moves is nil or returns its words
 	wraps   *wrapping // it runs the command that its words end with
 	inner   string    // options that each run a command of their own, up to ";" or "+"
 	finds   string    // with this word it has the trait findsText
@@ -35,14 +35,20 @@ type program struct {
 	// What its words tell, each for the question of the same name: whether it
 	// prints a number, Search, the paths that it prints, what Executing lists
 	// beside flags, what it removes, Destroys, Final, Breaks.
-	prints   func(args []shellsyntax.Word) bool // nothing but an integer, or nothing
-	search   func(args []shellsyntax.Word) (s Search, ok bool)
-	lists    func(c shellsyntax.Command, line []shellsyntax.Command) (names []shellsyntax.Word, null bool)
-	executes func(c shellsyntax.Command) []string
-	removes  func(c shellsyntax.Command) []shellsyntax.Word
-	destroys func(c shellsyntax.Command) (Destruction, bool)
-	final    func(args []shellsyntax.Word) bool // it throws away what no copy is kept of
-	breaks   func(name string, c shellsyntax.Command) string
+	prints    func(args []shellsyntax.Word) bool // nothing but an integer, or nothing
+	search    func(args []shellsyntax.Word) (s Search, ok bool)
+	hands     func(words []shellsyntax.Word) Search // to the commands that it runs, or to one that is fed by it
+	lists     func(c shellsyntax.Command, line []shellsyntax.Command) (names []shellsyntax.Word, null bool)
+	executes  func(c shellsyntax.Command) []string
+	removes   func(c shellsyntax.Command) []shellsyntax.Word
+	destroys  func(c shellsyntax.Command) (Destruction, bool)
+	final     func(args []shellsyntax.Word) bool // it throws away what no copy is kept of
+	loses     func(args []shellsyntax.Word) bool // it may lose what others made, so it can never be granted always
+	edits     func(args []shellsyntax.Word) bool // what it changes is what an edit would
+	everyday  func(args []shellsyntax.Word) bool // it adds to what is there and loses nothing
+	moves     func(c shellsyntax.Command) (args []shellsyntax.Word, ok bool)
+	checksOut func(c shellsyntax.Command) string // the words with which it may make links at places that they do not name
+	breaks    func(name string, c shellsyntax.Command) string
 }
 
 // traits are facts about a program that hold whatever its arguments are.
@@ -76,21 +82,24 @@ const (
 	inert         // it runs no file that an argument names but after one of its flags, or only source
 	containers    // it runs programs in containers, which may be given the folder
 
-	listsVariables // without arguments it prints every variable
-	deletes        // it removes or empties all that it names
-	takesAway      // what it removes is not at its place any more
-	wholeFolders   // told to, it removes folders with all below them
-	unpacks        // it may make links at places that its words do not name
-	takesKey       // the file after its option -i is a key, which it does not show
-	transparent    // it runs the command after it, as it is and with the same rights
-	alters         // as a wrapper it runs the command with other rights or in another program
-	stays          // as a wrapper it runs the command in its own folder, with its own variables
-	feeds          // it hands the command after it names that are not in its words
-	assigns        // as a wrapper it takes assignments, and its options change what later programs are given
-	barecluster    // its first argument is a cluster of letters, also without a dash
-	exact          // no wildcard is proposed for it
-	sensitive      // it can never be granted always
-	begins         // as the first word of a prompt its name means a command line
+	listsVariables  // without arguments it prints every variable
+	deletes         // it removes or empties all that it names
+	takesAway       // what it removes is not at its place any more
+	replacesLink    // writing to a link it replaces the link, and does not follow it
+	takesAnything   // what its words do not name may not be at its place any more
+	mayTakeAnything // the same, unless it only reads
+	wholeFolders    // told to, it removes folders with all below them
+	unpacks         // it may make links at places that its words do not name
+	takesKey        // the file after its option -i is a key, which it does not show
+	transparent     // it runs the command after it, as it is and with the same rights
+	alters          // as a wrapper it runs the command with other rights or in another program
+	stays           // as a wrapper it runs the command in its own folder, with its own variables
+	feeds           // it hands the command after it names that are not in its words
+	assigns         // as a wrapper it takes assignments, and its options change what later programs are given
+	barecluster     // its first argument is a cluster of letters, also without a dash
+	exact           // no wildcard is proposed for it
+	sensitive       // it can never be granted always
+	begins          // as the first word of a prompt its name means a command line
 )
 
 func (p *program) has(t traits) bool { return p != nil && p.is&t != 0 }

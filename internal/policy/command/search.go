@@ -37,33 +37,34 @@ func anyLike(patterns []string, name string) bool {
 // folder. line has the commands that c.From names. An option that is not known narrows nothing.
 func SearchOf(name string, c shellsyntax.Command, line []shellsyntax.Command) (s Search, ok bool) {
 	for _, w := range c.Wrappers {
+		row := known(w)
+		if !row.has(feeds) {
+			continue
+		}
 		inner := c
 		inner.Wrappers = nil
 		own, searches := SearchOf(name, inner, nil)
-		if w == "find" {
-			if s = fed(c.Via[max(0, lastProgram(c.Via, "find")):]); searches {
-				s = deeper(s, own)
-			}
-			return s, ShowsContent(name)
-		}
-		if w == "xargs" {
+		if row.hands != nil {
+			s = row.hands(c.Via[max(0, lastProgram(c.Via, w)):])
+		} else {
 			s = Search{Hidden: true, Ignored: true}
 			if len(c.From) == 1 && c.From[0] >= 0 && c.From[0] < len(line) {
 				// What comes before names files below what it searches itself.
 				from := line[c.From[0]]
-				if by, _ := from.Program(); by == "find" {
-					s = fed(from.Words)
+				by, _ := from.Program()
+				if p := known(by); p != nil && p.hands != nil {
+					s = p.hands(from.Words)
 				} else if lists, ok := SearchOf(by, from, nil); ok {
 					s = lists
 				}
 			}
-			if searches {
-				// Where nothing comes before, xargs runs it once all the same.
-				own.Dirs = append(own.Dirs, shellsyntax.Word{Text: ".", Known: true})
-				s = deeper(s, own)
-			}
-			return s, ShowsContent(name)
+			// Where nothing comes before, it is run once all the same.
+			own.Dirs = append(own.Dirs, shellsyntax.Word{Text: ".", Known: true})
 		}
+		if searches {
+			s = deeper(s, own)
+		}
+		return s, ShowsContent(name)
 	}
 	if len(c.Words) < 2 {
 		return s, false
@@ -361,9 +362,9 @@ func gitSearch(args []shellsyntax.Word) (s Search, ok bool) {
 	return s, true
 }
 
-// fed is what find hands to a reader: files below the folders that it is given,
-// with the names that it looks for.
-func fed(find []shellsyntax.Word) Search {
+// findHands is what find hands to a reader: files below the folders that it is
+// given, with the names that it looks for.
+func findHands(find []shellsyntax.Word) Search {
 	s := Search{Hidden: true, Ignored: true}
 	narrow := true
 	for i, w := range find[1:] {

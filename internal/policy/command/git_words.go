@@ -1,0 +1,127 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// This file has what git's row of the table names, beside its effect.
+
+// gitEveryday: what adds to a repository and loses nothing.
+func gitEveryday(args []shellsyntax.Word) bool {
+	g := ParseGit(args)
+	if g.Foreign || len(g.Dirs) > 0 {
+		return false
+	}
+	has := func(bad ...string) bool {
+		for _, a := range g.Args {
+			for _, b := range bad {
+				if a.Text == b || strings.HasPrefix(a.Text, b+"=") || strings.HasPrefix(b, "--") && len(a.Text) > 3 && strings.HasPrefix(b, a.Text) ||
+					len(b) == 2 && len(a.Text) > 2 && a.Text[0] == '-' && a.Text[1] != '-' && strings.Contains(a.Text[1:], b[1:]) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	switch g.Sub {
+	case "add":
+		return !has("-e", "--edit", "-p", "--patch", "-i", "--interactive")
+	case "commit":
+		return !has("--amend", "-n", "--no-verify", "-p", "--patch", "-F", "--file", "-t", "--template", "-c", "-C", "--fixup", "--squash", "--allow-empty-message")
+	case "stash":
+		return len(g.Args) == 0 || slices.Contains([]string{"push", "save", "apply", "pop"}, g.Args[0].Text)
+	case "switch":
+		return !has("-f", "--force", "--discard-changes", "-C", "--force-create", "--orphan")
+	case "checkout":
+		// To another branch, which git refuses where it would lose a change.
+		return len(g.Args) == 2 && g.Args[0].Text == "-b" || len(g.Args) == 1 && (g.Args[0].Text == "-" || branchName(g.Args[0].Text))
+	case "restore":
+		return len(g.Args) > 1 && g.Args[0].Text == "--staged" && !slices.ContainsFunc(g.Args[1:], func(w shellsyntax.Word) bool { return strings.HasPrefix(w.Text, "-") })
+	case "reset": // the index only
+		return len(g.Args) > 0 && g.Args[0].Text == "HEAD" && !slices.ContainsFunc(g.Args, func(w shellsyntax.Word) bool { return strings.HasPrefix(w.Text, "-") && w.Text != "--" })
+	case "mv":
+		return len(g.Args) > 1 && !slices.ContainsFunc(g.Args, func(w shellsyntax.Word) bool { return strings.HasPrefix(w.Text, "-") })
+	case "branch":
+		return len(g.Args) == 1 && !strings.HasPrefix(g.Args[0].Text, "-")
+	}
+	return false
+}
+
+// branchName: a word that is a branch by its look; another may be a folder,
+// whose changes "git checkout" would throw away.
+func branchName(s string) bool {
+	switch s {
+	case "main", "master", "develop", "dev", "trunk", "staging", "release":
+		return true
+	}
+	return false
+}
+
+// gitLoses: a push that may lose what others pushed.
+func gitLoses(args []shellsyntax.Word) bool {
+	g := ParseGit(args)
+	return g.Sub == "push" && ForcePush(g.Args)
+}
+
+// ForcePush reports whether arguments of git push may lose what others pushed.
+func ForcePush(args []shellsyntax.Word) bool {
+	return slices.ContainsFunc(args, func(w shellsyntax.Word) bool {
+		t := w.Text
+		return !w.Known || strings.HasPrefix(t, "--force") || t == "--mirror" || t == "--delete" || t == "--prune" || strings.HasPrefix(t, "+") || strings.HasPrefix(t, ":") ||
+			len(t) > 1 && t[0] == '-' && t[1] != '-' && strings.ContainsAny(t, "fd")
+	})
+}
+
+func gitExecutes(c shellsyntax.Command) (out []string) {
+	g := ParseGit(c.Words[1:])
+	switch g.Sub {
+	case "":
+		out = append(out, "\x00")
+	case "push":
+		for _, a := range g.Args {
+			if ForcePush(g.Args) && ForcePush([]shellsyntax.Word{a}) {
+				out = append(out, a.Text)
+			}
+		}
+	case "bisect", "submodule", "filter-branch", "difftool", "mergetool", "config":
+		out = append(out, g.Sub)
+		for _, a := range g.Args {
+			if a.Text == "run" || a.Text == "foreach" {
+				out = append(out, a.Text)
+			}
+		}
+	}
+	return out
+}
+
+// gitChecksOut returns a subcommand of git that writes files of another commit,
+// and brings links along.
+func gitChecksOut(c shellsyntax.Command) string {
+	if Effects(c).Kind == Reads {
+		return ""
+	}
+	g := ParseGit(c.Words[1:])
+	switch g.Sub {
+	case "checkout", "switch":
+		if len(g.Args) == 2 && g.Args[0].Known && (g.Args[0].Text == "-b" || g.Args[0].Text == "-c") {
+			return "" // a new branch at the same commit
+		}
+	case "stash":
+		if len(g.Args) == 0 || g.Args[0].Text == "push" || g.Args[0].Text == "save" {
+			return "" // what comes back is what was committed
+		}
+	case "", "pull", "merge", "rebase", "cherry-pick", "revert", "reset", "restore", "apply", "am", "clone", "worktree", "submodule", "read-tree", "checkout-index", "bisect":
+	default:
+		return ""
+	}
+	return strings.TrimSpace("git " + g.Sub)
+}
+
+// gitMoves returns the operands of git mv.
+func gitMoves(c shellsyntax.Command) (args []shellsyntax.Word, ok bool) {
+	g := ParseGit(c.Words[1:])
+	return g.Args, g.Sub == "mv" && Effects(c).Kind != Reads
+}
