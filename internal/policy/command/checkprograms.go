@@ -98,17 +98,19 @@ const (
 	beamFiles = "package.swift mix.exs test_helper.exs config.exs build.zig"
 )
 
-// scriptCheck is what checks with the scripts of a package.json: those that
+// scriptCheck returns what checks with the scripts of a package.json: those that
 // spellings name are npm's.
-var scriptCheck = check{closed: nodeCheck, changed: "package.json .npmrc pnpm-workspace.yaml .yarnrc.yml", lines: []checkLine{
-	{words: "npm test", proof: Wraps, output: ScriptsOutput, called: "npm run test", flags: scriptFlags},
-	{words: "npm t", proof: Wraps, output: ScriptsOutput, called: "npm run test", flags: scriptFlags},
-	{words: "npm run test", proof: Wraps, output: ScriptsOutput, flags: scriptFlags},
-	{words: "npm run build", proof: Builds, output: ScriptsOutput},
-	{words: "npm run typecheck", proof: Builds, output: ScriptsOutput, flags: scriptFlags},
-	{words: "npm run lint", proof: Styled, output: ScriptsOutput, flags: scriptFlags},
-	{words: "bun test", proof: Tests, output: JavaScriptOutput},
-}}
+func scriptCheck() *check {
+	return &check{closed: nodeCheck, changed: "package.json .npmrc pnpm-workspace.yaml .yarnrc.yml", lines: []checkLine{
+		{words: "npm test", proof: Wraps, output: ScriptsOutput, called: "npm run test", flags: scriptFlags},
+		{words: "npm t", proof: Wraps, output: ScriptsOutput, called: "npm run test", flags: scriptFlags},
+		{words: "npm run test", proof: Wraps, output: ScriptsOutput, flags: scriptFlags},
+		{words: "npm run build", proof: Builds, output: ScriptsOutput},
+		{words: "npm run typecheck", proof: Builds, output: ScriptsOutput, flags: scriptFlags},
+		{words: "npm run lint", proof: Styled, output: ScriptsOutput, flags: scriptFlags},
+		{words: "bun test", proof: Tests, output: JavaScriptOutput},
+	}}
+}
 
 // formatCheck is that of programs that format Python.
 var formatCheck = check{options: &usage{short: "qvl=ct=Scf", long: "check check-only diff color quiet verbose line-length= target-version= skip-string-normalization fast safe exclude= include= profile= preview", exact: true}}

@@ -27,32 +27,18 @@ func (k Checks) Is(c shellsyntax.Command) bool {
 	return p != nil && p.check != nil && p.check.isClosed(name, c.Words[1:]) && (p.check.changed == "" || !k.Changed(strings.Fields(p.check.changed)...))
 }
 
-// nodeTool: a checker of the node world, in the forms that run no other file
-// than its own configuration.
-func nodeTool(name string, args []shellsyntax.Word) bool {
-	var r usage
-	switch name {
-	case "tsc":
-		r = usage{short: "bw", long: "noEmit build watch strict skipLibCheck pretty incremental emitDeclarationOnly listFiles", dash: "", exact: true}
-		for i, a := range args { // -p tsconfig.json names no code
-			if a.Text == "-p" || a.Text == "--project" {
-				args = append(slices.Clone(args[:i]), args[min(i+2, len(args)):]...)
-				break
-			}
-		}
-	case "eslint":
-		r = usage{long: "ext= fix quiet cache max-warnings= format= color no-color report-unused-disable-directives ignore-pattern=", exact: true}
-	case "jest":
-		r = usage{short: "it=", long: "ci coverage runInBand watch watchAll? verbose silent bail testNamePattern= passWithNoTests updateSnapshot maxWorkers= testPathPattern= no-coverage detectOpenHandles forceExit", exact: true}
-	case "vitest":
-		r = usage{short: "t=", long: "run coverage reporter= testNamePattern= watch? silent passWithNoTests", exact: true}
-	case "prettier":
-		r = usage{short: "clw", long: "check list-different write ignore-unknown log-level=", exact: true}
-	default:
-		return false
+// tscCheck: -p tsconfig.json names no code.
+func tscCheck(_ string, args []shellsyntax.Word) bool {
+	if i := slices.IndexFunc(args, func(a shellsyntax.Word) bool { return a.Text == "-p" || a.Text == "--project" }); i >= 0 {
+		args = append(slices.Clone(args[:i]), args[min(i+2, len(args)):]...)
 	}
-	_, _, why := r.scan(args)
+	_, _, why := usage{short: "bw", long: "noEmit build watch strict skipLibCheck pretty incremental emitDeclarationOnly listFiles", exact: true}.scan(args)
 	return why == ""
+}
+
+// npxCheck: a checker of the node world, as it is called without npx.
+func npxCheck(_ string, args []shellsyntax.Word) bool {
+	return len(args) > 0 && known(args[0].Text).has(ofNode) && known(args[0].Text).check.isClosed(args[0].Text, args[1:])
 }
 
 // plainArgs: files only.
@@ -186,8 +172,8 @@ func nodeCheck(name string, args []shellsyntax.Word) bool {
 		if i++; i >= len(args) || !checkName(args[i].Text) {
 			return false
 		}
-	case t == "test" || t == "t" && name == "npm":
-	case name == "yarn" && checkName(t) || name == "pnpm" && checkName(t):
+	case t == "test" || t == "t" && known(name).has(shortens):
+	case checkName(t) && known(name).has(runsScripts):
 	default:
 		return false
 	}

@@ -1,6 +1,10 @@
 package command
 
-import "github.com/pawl-agent/pawl/internal/core/shellsyntax"
+import (
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
 
 // GitSettings override what a repository's own configuration could make git
 // run: hooks, fsmonitor, external diff, signature programs, other repositories
@@ -34,9 +38,9 @@ func ClosedEnv(cmds []shellsyntax.Command) []string {
 		"PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_INPUT=1",
 	}
 	for _, c := range cmds {
-		// "go env" is asked what these are.
-		if name, _ := c.Program(); name == "go" && len(c.Words) > 1 && !isOneOf(c.Words[1], "env", "version", "help") {
-			return append(env, "GOPROXY=off", "GOVCS=*:off", "GOFLAGS=-buildvcs=false")
+		name, _ := c.Program()
+		if p := known(name); p != nil && p.env != "" && len(c.Words) > 1 && !isOneOf(c.Words[1], strings.Fields(p.tellsEnv)...) {
+			return append(env, strings.Fields(p.env)...)
 		}
 	}
 	return env
@@ -62,32 +66,4 @@ func Closed(cmds []shellsyntax.Command) bool {
 		}
 	}
 	return closed
-}
-
-// GitFolders returns the folders of the repositories that a line's git commands
-// look at; ok is false where one cannot be known.
-func GitFolders(cmds []shellsyntax.Command) (dirs []string, ok bool) {
-	seen := map[string]bool{}
-	for _, c := range cmds {
-		if name, _ := c.Program(); name != "git" {
-			continue
-		}
-		in := shellsyntax.Word{Text: ".", Known: true}
-		if g := ParseGit(c.Words[1:]); len(g.Dirs) == 1 {
-			in = g.Dirs[0]
-		} else if len(g.Dirs) > 1 {
-			return nil, false
-		}
-		paths, known := c.Paths(in)
-		if !known || !in.Known {
-			return nil, false
-		}
-		for _, p := range paths {
-			if !seen[p] {
-				seen[p] = true
-				dirs = append(dirs, p)
-			}
-		}
-	}
-	return dirs, true
 }

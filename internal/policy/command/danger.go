@@ -161,10 +161,21 @@ func breaksWith(why string, words ...string) func(string, shellsyntax.Command) s
 }
 
 // breaksDisk is Breaks of a program that writes to files that it names.
-func breaksDisk(name string, c shellsyntax.Command) string {
-	for _, w := range c.Words[1:] {
-		t := strings.TrimPrefix(w.Text, "of=")
-		if disk(t) && (name != "dd" || strings.HasPrefix(w.Text, "of=")) && (name != "cp" || w == c.Words[len(c.Words)-1]) {
+func breaksDisk(_ string, c shellsyntax.Command) string { return namesDisk(c.Words[1:]) }
+
+// breaksOutput is Breaks of dd, which names them behind of=.
+func breaksOutput(_ string, c shellsyntax.Command) string {
+	return namesDisk(slices.DeleteFunc(slices.Clone(c.Words[1:]), func(w shellsyntax.Word) bool { return !strings.HasPrefix(w.Text, "of=") }))
+}
+
+// breaksTarget is Breaks of a program that writes to the last file that it names.
+func breaksTarget(_ string, c shellsyntax.Command) string {
+	return namesDisk(c.Words[max(1, len(c.Words)-1):])
+}
+
+func namesDisk(words []shellsyntax.Word) string {
+	for _, w := range words {
+		if t := strings.TrimPrefix(w.Text, "of="); disk(t) {
 			return writesDisk(t)
 		}
 	}

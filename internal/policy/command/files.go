@@ -35,16 +35,8 @@ func plainMode(args []shellsyntax.Word) bool {
 	return len(args) > 0 && isOneOf(args[0], "+x", "a+x", "u+x", "ug+x", "755", "0755", "644", "0644", "+r", "u+rw")
 }
 
-// copies reads cp, mv and ln: the last operand is where it goes.
-func copies(name string, args []shellsyntax.Word) Effect {
-	r := usage{short: "abdfHiLnPpRrS=t=Tuvx", long: "archive attributes-only backup? copy-contents force interactive dereference no-clobber no-dereference preserve? no-preserve= parents recursive reflink? remove-destination sparse= strip-trailing-slashes suffix= target-directory= no-target-directory update? verbose one-file-system keep-directory-symlink debug help version !symbolic-link !link !context?", full: true}
-	switch name {
-	case "mv":
-		r = usage{short: "bfinS=t=Tuv", long: "backup? force interactive no-clobber no-copy strip-trailing-slashes suffix= target-directory= no-target-directory update? verbose exchange debug help version !context", full: true}
-	case "ln":
-		r = usage{short: "bdFfiLnPrsS=t=Tv", long: "backup? directory force interactive logical no-dereference physical relative symbolic suffix= target-directory= no-target-directory verbose help version", full: true}
-	}
-	r.exact = true
+// copies reads what cp, mv and ln do: the last operand is where it goes.
+func (r usage) copies(name string, args []shellsyntax.Word) Effect {
 	opts, operands, why := r.scan(args)
 	if why != "" {
 		return other(name + " " + why)

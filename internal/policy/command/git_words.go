@@ -125,3 +125,68 @@ func gitMoves(c shellsyntax.Command) (args []shellsyntax.Word, ok bool) {
 	g := ParseGit(c.Words[1:])
 	return g.Args, g.Sub == "mv" && Effects(c).Kind != Reads
 }
+
+// gitSpellings is Spellings of git: its aliases, and programs of its own.
+func gitSpellings(base string, args []shellsyntax.Word) (words [][]shellsyntax.Word, texts []string) {
+	known := func(s string) shellsyntax.Word { return shellsyntax.Word{Text: s, Known: true} }
+	if sub, ok := strings.CutPrefix(base, "git-"); ok {
+		base, args = "git", append([]shellsyntax.Word{known(sub)}, args...)
+		words = append(words, append([]shellsyntax.Word{known("git")}, args...))
+	}
+	if base == "git" {
+		g := ParseGit(args)
+		if g.Sub == "" || g.Foreign { // behind -c and its like
+			for i := 0; i < len(args); i++ {
+				t := args[i].Text
+				if t == "-c" || t == "-C" || t == "--git-dir" || t == "--work-tree" || t == "--exec-path" || t == "--config-env" || t == "--namespace" {
+					if i++; i < len(args) {
+						t = "-c" + args[i].Text
+					}
+				}
+				if name, v, ok := strings.Cut(t, "="); ok && strings.HasPrefix(name, "-calias.") {
+					texts = append(texts, "git "+v, strings.TrimPrefix(v, "!"))
+				}
+				if args[i].Known && !strings.HasPrefix(t, "-") {
+					g.Sub, g.Args = t, args[i+1:]
+					words = append(words, append([]shellsyntax.Word{known("git"), args[i]}, g.Args...))
+					break
+				}
+			}
+		}
+		switch g.Sub {
+		case "send-pack", "http-push":
+			words = append(words, append([]shellsyntax.Word{known("git"), known("push")}, g.Args...))
+		case "subtree", "lfs", "annex", "flow", "submodule", "notes":
+			words = append(words, append([]shellsyntax.Word{known("git")}, g.Args...))
+		}
+	}
+	return words, texts
+}
+
+// GitFolders returns the folders of the repositories that a line's git commands
+// look at; ok is false where one cannot be known.
+func GitFolders(cmds []shellsyntax.Command) (dirs []string, ok bool) {
+	seen := map[string]bool{}
+	for _, c := range cmds {
+		if name, _ := c.Program(); name != "git" {
+			continue
+		}
+		in := shellsyntax.Word{Text: ".", Known: true}
+		if g := ParseGit(c.Words[1:]); len(g.Dirs) == 1 {
+			in = g.Dirs[0]
+		} else if len(g.Dirs) > 1 {
+			return nil, false
+		}
+		paths, known := c.Paths(in)
+		if !known || !in.Known {
+			return nil, false
+		}
+		for _, p := range paths {
+			if !seen[p] {
+				seen[p] = true
+				dirs = append(dirs, p)
+			}
+		}
+	}
+	return dirs, true
+}

@@ -19,18 +19,20 @@ type program struct {
 	usage  *usage
 	effect func(name string, args []shellsyntax.Word) Effect
 
-	changes Class     // what it is where it only changes the files that it names
-	words   int       // how many words after it say what it does, at most
-	deeper  string    // after one of these words, one more
-	again   string    // with these words it only tells, or makes what can be made again; two are joined by a dot
-	flags   string    // flags that make it run what a pattern does not name
-	builds  BuildFile // the kind of file from which it takes the commands that it runs
-	runner  string    // flags whose value is a program that runs what it would run itself
-	check   *check    // it checks projects
-	copies  string    // it links, copies or moves as this program does, where moves is nil or returns its words
-	wraps   *wrapping // it runs the command that its words end with
-	inner   string    // options that each run a command of their own, up to ";" or "+"
-	finds   string    // with this word it has the trait findsText
+	changes  Class     // what it is where it only changes the files that it names
+	words    int       // how many words after it say what it does, at most
+	deeper   string    // after one of these words, one more
+	again    string    // with these words it only tells, or makes what can be made again; two are joined by a dot
+	flags    string    // flags that make it run what a pattern does not name
+	builds   BuildFile // the kind of file from which it takes the commands that it runs
+	runner   string    // flags whose value is a program that runs what it would run itself
+	check    *check    // it checks projects
+	copies   string    // it links, copies or moves as this program does, where moves is nil or returns its words
+	wraps    *wrapping // it runs the command that its words end with
+	inner    string    // options that each run a command of their own, up to ";" or "+"
+	env      string    // its own part of ClosedEnv, but with one of the words tellsEnv, which tell what these variables are
+	tellsEnv string
+	finds    string // with this word it has the trait findsText
 
 	// What its words tell, each for the question of the same name: whether it
 	// prints a number, Search, the paths that it prints, what Executing lists
@@ -82,6 +84,10 @@ const (
 	inert         // it runs no file that an argument names but after one of its flags, or only source
 	containers    // it runs programs in containers, which may be given the folder
 
+	ofNode      // npx may start it
+	runsScripts // a script of package.json is run by its name alone
+	shortens    // t means test
+
 	listsVariables  // without arguments it prints every variable
 	deletes         // it removes or empties all that it names
 	takesAway       // what it removes is not at its place any more
@@ -112,7 +118,8 @@ var table struct {
 }
 
 func load() {
-	rows := slices.Concat(textPrograms(), filePrograms(), shellPrograms(), languagePrograms(), projectPrograms(), systemPrograms())
+	scripts := scriptCheck()
+	rows := slices.Concat(textPrograms(), filePrograms(), shellPrograms(), languagePrograms(scripts), projectPrograms(scripts), systemPrograms())
 	table.named = make(map[string]*program, 2*len(rows))
 	for i := range rows {
 		for name := range strings.FieldsSeq(rows[i].names) {

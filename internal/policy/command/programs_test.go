@@ -12,7 +12,8 @@ import (
 // begin as the program is spelled.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
-	for _, p := range slices.Concat(textPrograms(), filePrograms(), shellPrograms(), languagePrograms(), projectPrograms(), systemPrograms()) {
+	scripts := scriptCheck()
+	for _, p := range slices.Concat(textPrograms(), filePrograms(), shellPrograms(), languagePrograms(scripts), projectPrograms(scripts), systemPrograms()) {
 		for name := range strings.FieldsSeq(p.names) {
 			if seen[name] {
 				t.Errorf("%s has two rows", name)

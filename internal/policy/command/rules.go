@@ -33,40 +33,8 @@ func Spellings(c shellsyntax.Command) (words [][]shellsyntax.Word, texts []strin
 	if len(c.Words) == 0 {
 		return nil, nil
 	}
-	known := func(s string) shellsyntax.Word { return shellsyntax.Word{Text: s, Known: true} }
 	base := c.Words[0].Text[strings.LastIndexByte(c.Words[0].Text, '/')+1:]
-	args := c.Words[1:]
-	if sub, ok := strings.CutPrefix(base, "git-"); ok {
-		base, args = "git", append([]shellsyntax.Word{known(sub)}, args...)
-		words = append(words, append([]shellsyntax.Word{known("git")}, args...))
-	}
-	if base == "git" {
-		g := ParseGit(args)
-		if g.Sub == "" || g.Foreign { // behind -c and its like
-			for i := 0; i < len(args); i++ {
-				t := args[i].Text
-				if t == "-c" || t == "-C" || t == "--git-dir" || t == "--work-tree" || t == "--exec-path" || t == "--config-env" || t == "--namespace" {
-					if i++; i < len(args) {
-						t = "-c" + args[i].Text
-					}
-				}
-				if name, v, ok := strings.Cut(t, "="); ok && strings.HasPrefix(name, "-calias.") {
-					texts = append(texts, "git "+v, strings.TrimPrefix(v, "!"))
-				}
-				if args[i].Known && !strings.HasPrefix(t, "-") {
-					g.Sub, g.Args = t, args[i+1:]
-					words = append(words, append([]shellsyntax.Word{known("git"), args[i]}, g.Args...))
-					break
-				}
-			}
-		}
-		switch g.Sub {
-		case "send-pack", "http-push":
-			words = append(words, append([]shellsyntax.Word{known("git"), known("push")}, g.Args...))
-		case "subtree", "lfs", "annex", "flow", "submodule", "notes":
-			words = append(words, append([]shellsyntax.Word{known("git")}, g.Args...))
-		}
-	}
+	words, texts = gitSpellings(base, c.Words[1:])
 	if Effects(c).Kind != Other {
 		return words, texts
 	}

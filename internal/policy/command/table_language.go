@@ -1,7 +1,7 @@
 package command
 
 // languagePrograms returns the interpreters and compilers, and what edits with a language of its own.
-func languagePrograms() []program {
+func languagePrograms(scripts *check) []program {
 	return []program{
 		{names: "python python3", is: tellsVersion | interpreter | scripted, effect: python, flags: "-c -m", check: &check{closed: pythonCheck, changed: pytestFiles, hollowFlags: pytestHollow, lines: []checkLine{
 			{words: "python -m pytest", proof: Tests, output: PytestOutput, called: "pytest", flags: pytestFlags, covers: filesCover},
@@ -13,7 +13,7 @@ func languagePrograms() []program {
 		{names: "php", is: tellsVersion | interpreter | scripted, flags: "-r --run -d"},
 		{names: "node nodejs", is: tellsVersion | vTells | interpreter | scripted, flags: "-e --eval -p --print -r --require --import --loader --experimental-loader", check: &check{lines: []checkLine{{words: "node --test", proof: Tests, output: TAPOutput}}}},
 		{names: "deno", is: tellsVersion | interpreter | ownFiles, flags: "-e --eval -p --print -r --require --import --loader --experimental-loader", words: 1, check: &check{lines: []checkLine{{words: "deno test", proof: Tests, output: JavaScriptOutput}}}},
-		{names: "bun", is: tellsVersion | interpreter, flags: "-e --eval -p --print -r --require --import --loader --experimental-loader", words: 1, builds: PackageJSON, check: &scriptCheck},
+		{names: "bun", is: tellsVersion | interpreter, flags: "-e --eval -p --print -r --require --import --loader --experimental-loader", words: 1, builds: PackageJSON, check: scripts},
 		{names: "tsx ts-node", is: scripted},
 		{names: "lua luajit", is: interpreter | scripted, flags: "-e"},
 		{names: "R Rscript", is: interpreter | scripted, flags: "-e"},

@@ -3,9 +3,9 @@ package command
 import "github.com/pawl-agent/pawl/internal/core/shellsyntax"
 
 // projectPrograms returns the programs that build, check and fetch the packages of projects.
-func projectPrograms() []program {
+func projectPrograms(scripts *check) []program {
 	return []program{
-		{names: "go", is: tellsVersion | readsFolder | compiles | runsArguments | inert | closes, effect: goTool, flags: "-exec -toolexec -vettool -overlay -modfile -ldflags -gcflags -asmflags -gccgoflags -C", runner: "exec toolexec vettool", words: 1, again: "mod get work", check: &check{closed: goCheck, hollowFlags: "exec toolexec vettool c", noTests: "run", lines: []checkLine{
+		{names: "go", is: tellsVersion | readsFolder | compiles | runsArguments | inert | closes, effect: goTool, env: "GOPROXY=off GOVCS=*:off GOFLAGS=-buildvcs=false", tellsEnv: "env version help", flags: "-exec -toolexec -vettool -overlay -modfile -ldflags -gcflags -asmflags -gccgoflags -C", runner: "exec toolexec vettool", words: 1, again: "mod get work", check: &check{closed: goCheck, hollowFlags: "exec toolexec vettool c", noTests: "run", lines: []checkLine{
 			{words: "go test", proof: Tests, compiles: true, output: GoOutput, flags: goFlags, here: true, covers: packagesCover},
 			{words: "go build", proof: Builds, compiles: true, flags: goFlags, here: true, covers: packagesCover},
 			{words: "go vet", proof: Builds, compiles: true, flags: goFlags, here: true, covers: packagesCover},
@@ -22,15 +22,16 @@ func projectPrograms() []program {
 		}}},
 		{names: "stack cabal", is: compiles, words: 1},
 
-		{names: "npm", is: tellsVersion | vTells | runsOthers | closes | begins, effect: npmTool, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", again: "ci ls list outdated view why", builds: PackageJSON, check: &scriptCheck},
-		{names: "pnpm yarn", is: runsOthers | begins, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", again: "ci ls list outdated view why", builds: PackageJSON, check: &scriptCheck},
-		{names: "npx", is: runsOthers | launches | runsLines | begins, builds: PackageJSON, check: &check{closed: func(_ string, args []shellsyntax.Word) bool { return len(args) > 0 && nodeTool(args[0].Text, args[1:]) }, changed: nodeFiles}},
+		{names: "npm", is: tellsVersion | vTells | runsOthers | closes | begins | shortens, effect: npmTool, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", again: "ci ls list outdated view why", builds: PackageJSON, check: scripts},
+		{names: "pnpm yarn", is: runsOthers | begins | runsScripts, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", again: "ci ls list outdated view why", builds: PackageJSON, check: scripts},
+		{names: "npx", is: runsOthers | launches | runsLines | begins, builds: PackageJSON, check: &check{closed: npxCheck, changed: nodeFiles}},
 		{names: "bunx", is: runsOthers | launches},
 		{names: "pnpx", is: launches},
-		{names: "tsc", is: tellsVersion | compiles, check: &check{closed: nodeTool, changed: nodeFiles, lines: []checkLine{{words: "tsc", proof: Builds}}}},
-		{names: "eslint", check: &check{closed: nodeTool, changed: nodeFiles, lines: []checkLine{{words: "eslint", proof: Styled}}}},
-		{names: "prettier", check: &check{closed: nodeTool, changed: nodeFiles}},
-		{names: "jest vitest", is: compiles, check: &check{closed: nodeTool, changed: nodeFiles, lines: []checkLine{{words: "jest", proof: Tests, output: JavaScriptOutput}, {words: "vitest", proof: Tests, output: JavaScriptOutput}}}},
+		{names: "tsc", is: tellsVersion | compiles | ofNode, check: &check{closed: tscCheck, changed: nodeFiles, lines: []checkLine{{words: "tsc", proof: Builds}}}},
+		{names: "eslint", is: ofNode, check: &check{options: &usage{long: "ext= fix quiet cache max-warnings= format= color no-color report-unused-disable-directives ignore-pattern=", exact: true}, changed: nodeFiles, lines: []checkLine{{words: "eslint", proof: Styled}}}},
+		{names: "prettier", is: ofNode, check: &check{options: &usage{short: "clw", long: "check list-different write ignore-unknown log-level=", exact: true}, changed: nodeFiles}},
+		{names: "jest", is: compiles | ofNode, check: &check{options: &usage{short: "it=", long: "ci coverage runInBand watch watchAll? verbose silent bail testNamePattern= passWithNoTests updateSnapshot maxWorkers= testPathPattern= no-coverage detectOpenHandles forceExit", exact: true}, changed: nodeFiles, lines: []checkLine{{words: "jest", proof: Tests, output: JavaScriptOutput}}}},
+		{names: "vitest", is: compiles | ofNode, check: &check{options: &usage{short: "t=", long: "run coverage reporter= testNamePattern= watch? silent passWithNoTests", exact: true}, changed: nodeFiles, lines: []checkLine{{words: "vitest", proof: Tests, output: JavaScriptOutput}}}},
 		{names: "mocha ava jasmine playwright tap tape", is: compiles, check: &check{lines: []checkLine{
 			{words: "mocha", proof: Tests, output: JavaScriptOutput}, {words: "ava", proof: Tests, output: JavaScriptOutput}, {words: "jasmine", proof: Tests, output: JavaScriptOutput},
 			{words: "playwright test", proof: Tests, output: JavaScriptOutput}, {words: "tap", proof: Tests, output: TAPOutput}, {words: "tape", proof: Tests, output: TAPOutput},

@@ -60,6 +60,6 @@ func textPrograms() []program {
 		{names: "cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum shasum md5", is: counts | hides, usage: &usage{short: "a=b#cl=tzwrsp0UT", long: "algorithm= base64 binary #check debug ignore-missing length= quiet raw status strict tag text untagged warn zero help version"}},
 		{names: "less", is: reader | closes, effect: pager, flags: "-P --pager +!"},
 		{names: "more", is: closes, effect: pager, flags: "-P --pager +!"},
-		{names: "man", is: closes, effect: pager, flags: "-P --pager +!"},
+		{names: "man", is: closes, effect: manual, flags: "-P --pager +!"},
 	}
 }

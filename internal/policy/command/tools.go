@@ -78,24 +78,24 @@ func goTool(_ string, args []shellsyntax.Word) Effect {
 }
 
 // npmTool: what tells of the packages that are there.
-func npmTool(_ string, args []shellsyntax.Word) Effect {
+func npmTool(name string, args []shellsyntax.Word) Effect {
 	if len(args) == 0 || !args[0].Known {
-		return other("npm without a subcommand that is known")
+		return other(name + " without a subcommand that is known")
 	}
 	r := usage{short: "aglp", long: "all depth= json long parseable prod production dev only= omit= include= link global", operands: text, exact: true}
 	switch args[0].Text {
 	case "ls", "list", "ll", "la", "root", "prefix", "bin", "explain", "why", "help", "-v":
-		return r.effect("npm", args[1:])
+		return r.effect(name, args[1:])
 	case "pkg":
 		if len(args) > 1 && isOneOf(args[1], "get") {
-			return r.effect("npm", args[2:])
+			return r.effect(name, args[2:])
 		}
 	case "run", "run-script":
 		if len(args) == 1 {
 			return Effect{Kind: Reads} // it lists the scripts
 		}
 	}
-	return other("npm " + args[0].Text + " is not known to be harmless")
+	return other(name + " " + args[0].Text + " is not known to be harmless")
 }
 
 // pipTool: what tells of the packages that are installed. Each subcommand has
@@ -215,19 +215,17 @@ func (r usage) first(name string, args []shellsyntax.Word) Effect {
 
 // pager: without a terminal these print.
 func pager(name string, args []shellsyntax.Word) Effect {
-	if name == "man" {
-		e := usage{short: "kfaw", operands: text, exact: true}.effect(name, args)
-		for _, a := range args {
-			if strings.Contains(a.Text, "/") {
-				return other("man with a file may run what it formats it with")
-			}
-		}
-		return e
-	}
 	for _, a := range args {
 		if strings.HasPrefix(a.Text, "+") {
 			return other(name + " " + a.Text + " runs a command of its own")
 		}
 	}
 	return usage{short: "NnSsRrXFiIMmEeGgJVqQuUwWdcfx=z=", exact: true, digits: true}.effect(name, args)
+}
+
+func manual(name string, args []shellsyntax.Word) Effect {
+	if slices.ContainsFunc(args, func(a shellsyntax.Word) bool { return strings.Contains(a.Text, "/") }) {
+		return other(name + " with a file may run what it formats it with")
+	}
+	return usage{short: "kfaw", operands: text, exact: true}.effect(name, args)
 }
