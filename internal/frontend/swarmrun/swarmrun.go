@@ -28,6 +28,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/kv"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
@@ -52,8 +53,9 @@ type Swarm struct {
 	Show         Show
 }
 
-// Show shows the session of a swarm while it calls run, once, and returns after it. say
-// shows a message; nil prints it. If run returns a command, that goes on with the swarm.
+// Show shows the session of a swarm. It calls run once, and returns after run has returned
+// or without having called it. say shows a message; if it is nil, messages are printed. The
+// command that run returns goes on with the swarm; "" means that nothing is left to do.
 type Show func(ctx context.Context, o *setup.Opened, run func(ctx context.Context, say func(string)) (again string)) error
 
 // Result is how a run of a swarm ended.
@@ -166,7 +168,7 @@ func (r *run) drive(ctx context.Context, notes kv.Store) error {
 		return err
 	}
 	defer closeBoard()
-	r.say(fmt.Sprintf("swarm %s: %d tasks, %d workers", r.log.ID, r.log.Len(), r.Workers))
+	r.say(fmt.Sprintf("swarm %s: %s, %s", r.log.ID, brief.Plural(r.log.Len(), "task", "tasks"), brief.Plural(r.Workers, "worker", "workers")))
 	if err := team.Run(ctx, team.Config{
 		Log: r, Schedule: &r.log.Schedule, Trees: r.trees, Slots: r.Workers,
 		Saw:  func(c swarm.Call) { r.o.Coordination().Show(event.TaskCalled{Worker: c.Worker, What: c.What}) },
