@@ -9,7 +9,7 @@ import (
 // moment an agent has at most the rights of the session that started it. Its
 // changes of files and its checks count for that session.
 type Agents interface {
-	// Run runs an agent to its end. With Agent.Told set, it returns as soon as
+	// Run runs an agent to its end. With Agent.Report set, it returns as soon as
 	// the agent runs; the session's turn then waits for the agent.
 	Run(ctx context.Context, a Agent) (AgentRun, error)
 }
@@ -25,9 +25,9 @@ type Agent struct {
 	ReadOnly bool    // it may change nothing
 	Model    string  // "": the session's model
 	USD      float64 // the most that it may cost; 0: what the session has left
-	// Told, if set, makes it run in the background. It returns the text by which
-	// the session's model is told of the result.
-	Told func(AgentRun) string
+	// Report, if set, makes it run in the background. It returns the text that
+	// reports the result to the session's model.
+	Report func(AgentRun) string
 }
 
 // AgentRun is the result of an agent.

@@ -15,18 +15,18 @@ func (r *Recorder) Around(ctx context.Context, call string, run func()) ([]event
 		run()
 		return nil, nil
 	}
-	if err := r.tracker.begin(ctx, r, call, undo.Named{}); err != nil {
+	if err := r.tracker.begin(ctx, r, call, undo.NamedPaths{}); err != nil {
 		r.tracker.abandon()
 		run()
 		return nil, err
 	}
 	run()
-	ds, _, err := r.tracker.end(ctx, r, call, undo.Named{})
+	ds, _, err := r.tracker.end(ctx, r, call, undo.NamedPaths{})
 	if err != nil {
 		return nil, err
 	}
 	if err := r.cfg.Record(context.WithoutCancel(ctx), ds...); err != nil {
 		return nil, err
 	}
-	return bodies(ds), r.tracker.recorded(r)
+	return fileChanges(ds), r.tracker.checkpointAfter(r)
 }

@@ -14,7 +14,7 @@ import (
 
 // comparison is the state of such a call between its two snapshots.
 type comparison struct {
-	named      undo.Named
+	named      undo.NamedPaths
 	ignored    []string // files that it will destroy and that have no copy
 	background bool     // it started a command that is still running
 }
@@ -30,14 +30,14 @@ func (r *Recorder) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	if r.tracker == nil || !p.Footprint.Unknown {
 		return nil
 	}
-	l := &comparison{named: r.place().Names(p.Footprint.Commands)}
-	if err := r.tracker.begin(ctx, r, p.Call.ID, l.named); err != nil {
+	c := &comparison{named: r.workspace().PathsNamedBy(p.Footprint.Commands)}
+	if err := r.tracker.begin(ctx, r, p.Call.ID, c.named); err != nil {
 		r.tracker.abandon()
 		return &turn.Refusal{Outcome: event.Failed, Text: err.Error()}
 	}
-	l.ignored = r.ignored(ctx, p.Footprint.Commands)
+	c.ignored = r.ignored(ctx, p.Footprint.Commands)
 	r.mu.Lock()
-	r.comparisons[p] = l
+	r.comparisons[p] = c
 	r.mu.Unlock()
 	return nil
 }
@@ -45,36 +45,36 @@ func (r *Recorder) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 // After implements turn.After: the snapshot after a call. It is also taken if
 // the call failed or was interrupted, since its changes remain.
 func (r *Recorder) After(ctx context.Context, ran *turn.Ran) error {
-	l := r.comparisonOf(ran.Pending)
-	if l == nil {
+	c := r.comparisonOf(ran.Pending)
+	if c == nil {
 		return nil
 	}
 	r.mu.Lock()
 	delete(r.comparisons, ran.Pending)
 	r.mu.Unlock()
 	if !ran.Started {
-		r.tracker.dropped(r, ran.Call.ID)
+		r.tracker.commandNotStarted(r, ran.Call.ID)
 	}
-	if !ran.Started || l.background {
+	if !ran.Started || c.background {
 		r.tracker.abandon()
 		return nil
 	}
-	ds, blind, err := r.tracker.end(ctx, r, ran.Call.ID, l.named)
+	ds, blind, err := r.tracker.end(ctx, r, ran.Call.ID, c.named)
 	if err != nil {
 		return err
 	}
-	cs := bodies(ds)
-	if err := r.cfg.Record(context.WithoutCancel(ctx), append(ds, notRestorable(r.goneOf(ctx, l.ignored), cs)...)...); err != nil {
+	cs := fileChanges(ds)
+	if err := r.cfg.Record(context.WithoutCancel(ctx), append(ds, notRestorable(r.removedOf(ctx, c.ignored), cs)...)...); err != nil {
 		return err
 	}
 	ran.Changed(cs...)
-	r.tell(ran, cs, blind, r.destroyed(ctx, l.ignored))
-	return r.tracker.recorded(r)
+	r.addChangeNotes(ran, cs, blind, r.destroyedNote(ctx, c.ignored))
+	return r.tracker.checkpointAfter(r)
 }
 
-// tell adds a note about the changes to a call's result. The person is told,
+// addChangeNotes adds a note about the changes to a call's result. The person is told,
 // too, what cannot be restored.
-func (r *Recorder) tell(ran *turn.Ran, cs []event.FileChanged, blind bool, more string) {
+func (r *Recorder) addChangeNotes(ran *turn.Ran, cs []event.FileChanged, blind bool, more string) {
 	told, lost := changeNotes(cs)
 	lost += more
 	if blind {

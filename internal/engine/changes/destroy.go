@@ -22,7 +22,7 @@ const maxDestroyed = 20
 // Unrestorable names files that a call's command is known to destroy and that
 // could not be restored, "" if there are none.
 func (r *Recorder) Unrestorable(ctx context.Context, p *turn.Pending) string {
-	return few(r.unrestorable(ctx, p))
+	return listPaths(r.unrestorable(ctx, p))
 }
 
 func (r *Recorder) unrestorable(ctx context.Context, p *turn.Pending) []string {
@@ -30,7 +30,7 @@ func (r *Recorder) unrestorable(ctx context.Context, p *turn.Pending) []string {
 		return nil
 	}
 	out := r.ignored(ctx, p.Footprint.Commands)
-	known := r.place().Names(p.Footprint.Commands).Known()
+	known := r.workspace().PathsNamedBy(p.Footprint.Commands).Known()
 	if len(known) == 0 || r.tracker.ensure(ctx, r) != nil {
 		return out
 	}
@@ -47,8 +47,8 @@ func (r *Recorder) unrestorable(ctx context.Context, p *turn.Pending) []string {
 func (r *Recorder) ignored(ctx context.Context, cmds []shellsyntax.Command) []string {
 	var out []string
 	for _, c := range cmds {
-		for _, d := range r.place().Destroys(c) {
-			for _, name := range r.matches(ctx, d) {
+		for _, d := range r.workspace().Destroys(c) {
+			for _, name := range r.expand(ctx, d) {
 				found := []string{name}
 				if !r.isIgnored(ctx, name, d.Folders) {
 					found = nil
@@ -67,9 +67,9 @@ func (r *Recorder) ignored(ctx context.Context, cmds []shellsyntax.Command) []st
 	return out
 }
 
-// matches returns the paths in the workspace that d means, including matches of
+// expand returns the paths in the workspace that d means, including matches of
 // a pattern.
-func (r *Recorder) matches(ctx context.Context, d undo.DestroyedPath) []string {
+func (r *Recorder) expand(ctx context.Context, d undo.DestroyedPath) []string {
 	if !d.Glob {
 		return []string{d.Path}
 	}
@@ -139,17 +139,17 @@ func (r *Recorder) isFolder(ctx context.Context, name string) bool {
 	return err == nil && e.Dir
 }
 
-// destroyed returns a note for the person and the model about the ignored files that a
+// destroyedNote returns a note for the person and the model about the ignored files that a
 // command destroyed, "" for none.
-func (r *Recorder) destroyed(ctx context.Context, names []string) string {
-	if names = r.goneOf(ctx, names); len(names) == 0 {
+func (r *Recorder) destroyedNote(ctx context.Context, names []string) string {
+	if names = r.removedOf(ctx, names); len(names) == 0 {
 		return ""
 	}
-	return "[cannot be undone: " + few(names) + ": ignored files, of which no copy is kept]\n"
+	return "[cannot be undone: " + listPaths(names) + ": ignored files, of which no copy is kept]\n"
 }
 
-// goneOf returns the ignored files that no longer exist.
-func (r *Recorder) goneOf(ctx context.Context, names []string) []string {
+// removedOf returns the ignored files that no longer exist.
+func (r *Recorder) removedOf(ctx context.Context, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return strings.HasSuffix(name, notSearched) || r.isIgnored(ctx, name, true)
 	})
@@ -166,10 +166,10 @@ func notRestorable(ignored []string, cs []event.FileChanged) []event.Draft {
 		}
 	}
 	if len(ignored) > 0 {
-		parts = append(parts, few(ignored)+" (ignored by git)")
+		parts = append(parts, listPaths(ignored)+" (ignored by git)")
 	}
 	if len(lost) > 0 {
-		parts = append(parts, few(lost)+" (no copy could be kept)")
+		parts = append(parts, listPaths(lost)+" (no copy could be kept)")
 	}
 	if len(parts) == 0 {
 		return nil

@@ -68,8 +68,8 @@ func (h *History) Diff(ctx context.Context, w undo.Selector) (string, error) {
 	return out.String(), nil
 }
 
-// Standing returns the newest turn with changes in effect.
-func (h *History) Standing() (undo.Turn, bool) {
+// LastTurn returns the newest turn with changes in effect.
+func (h *History) LastTurn() (undo.Turn, bool) {
 	var t undo.Turn
 	var ok bool
 	h.r.log.View(func() { t, ok = h.r.fold.undo.Last() })
@@ -83,7 +83,7 @@ func unified(name string, from tool.Hash, before []byte, to tool.Hash, after []b
 		return ""
 	case len(before)+len(after) > diffLimit || before == nil && from != "":
 		return name + ": too large for a diff\n"
-	case !text(before) || !text(after):
+	case !isText(before) || !isText(after):
 		return name + ": not text\n"
 	}
 	a, b := "a/"+name, "b/"+name
@@ -100,4 +100,4 @@ func unified(name string, from tool.Hash, before []byte, to tool.Hash, after []b
 	return string(out)
 }
 
-func text(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
+func isText(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }

@@ -16,7 +16,7 @@ import (
 type Drafts struct {
 	tool.Files
 	files   map[string]draft
-	writes  []drafted
+	writes  []draftWrite
 	correct bool
 	// Code answers questions about the files on disk.
 	Code tool.Code
@@ -27,8 +27,8 @@ func NewDrafts(files tool.Files, correct bool) *Drafts {
 	return &Drafts{Files: files, files: map[string]draft{}, correct: correct}
 }
 
-// written returns the writes since its last call.
-func (d *Drafts) written() []drafted {
+// takeWrites returns the writes since its last call.
+func (d *Drafts) takeWrites() []draftWrite {
 	out := d.writes
 	d.writes = nil
 	return out
@@ -40,8 +40,8 @@ type draft struct {
 	gone bool
 }
 
-// at returns the draft of a resolved path.
-func (d *Drafts) at(path string) (string, draft, bool) {
+// lookup returns the draft of a resolved path.
+func (d *Drafts) lookup(path string) (string, draft, bool) {
 	clean, _, err := d.Files.Resolve(path)
 	if err != nil {
 		return path, draft{}, false
@@ -56,7 +56,7 @@ func missingFile(path string) error {
 
 // Stat implements tool.Files.
 func (d *Drafts) Stat(path string) (tool.Hash, bool, error) {
-	_, f, ok := d.at(path)
+	_, f, ok := d.lookup(path)
 	if !ok {
 		return d.Files.Stat(path)
 	}
@@ -68,7 +68,7 @@ func (d *Drafts) Stat(path string) (tool.Hash, bool, error) {
 
 // Read implements tool.Files.
 func (d *Drafts) Read(ctx context.Context, path string, max int64) (tool.File, error) {
-	clean, f, ok := d.at(path)
+	clean, f, ok := d.lookup(path)
 	if !ok {
 		return d.Files.Read(ctx, path, max)
 	}
@@ -80,7 +80,7 @@ func (d *Drafts) Read(ctx context.Context, path string, max int64) (tool.File, e
 
 // ReadNoFollow implements tool.Files.
 func (d *Drafts) ReadNoFollow(ctx context.Context, path string, max int64) (tool.File, error) {
-	if _, _, ok := d.at(path); ok {
+	if _, _, ok := d.lookup(path); ok {
 		return d.Read(ctx, path, max)
 	}
 	return d.Files.ReadNoFollow(ctx, path, max)
@@ -99,10 +99,10 @@ func (d *Drafts) Write(ctx context.Context, path string, data []byte, expect too
 func (d *Drafts) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
 	var out []tool.Change
 	for _, w := range ws {
-		n := drafted{mode: w.Mode}
-		n.from, _, _ = d.at(w.Path)
+		n := draftWrite{mode: w.Mode}
+		n.from, _, _ = d.lookup(w.Path)
 		if n.to = n.from; w.MoveTo != "" {
-			n.to, _, _ = d.at(w.MoveTo)
+			n.to, _, _ = d.lookup(w.MoveTo)
 		}
 		if w.Expect != "" {
 			var err error
@@ -129,18 +129,18 @@ func (d *Drafts) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, 
 // accept no larger one.
 const maxDraft = 1 << 30
 
-// drafted is one write to the drafts. to is empty if the file is deleted, and
+// draftWrite is one write to the drafts. to is empty if the file is deleted, and
 // differs from from if it is moved.
-type drafted struct {
+type draftWrite struct {
 	from, to      string
 	before, after tool.File // without a hash: the file does not exist
 	mode          uint32    // the mode that the write asks for, 0: none
 }
 
-func (n drafted) moved() bool { return n.to != "" && n.to != n.from }
+func (n draftWrite) moved() bool { return n.to != "" && n.to != n.from }
 
 // changes returns the write as tool.Files reports it: a move is two changes.
-func (n drafted) changes() []tool.Change {
+func (n draftWrite) changes() []tool.Change {
 	if n.moved() {
 		return []tool.Change{changeOf(n.from, n.before, tool.File{}), changeOf(n.to, tool.File{}, n.after)}
 	}
@@ -156,7 +156,7 @@ func changeOf(path string, before, after tool.File) tool.Change {
 }
 
 // preview returns the write as shown to a person: one diff, also for a move.
-func (n drafted) preview() string {
+func (n draftWrite) preview() string {
 	var b strings.Builder
 	from, to := "a/"+n.from, "b/"+n.to
 	if n.mode != 0 {

@@ -22,11 +22,11 @@ const (
 	afterPerCommand = 64 << 20  // of new contents; of more only the hashes
 )
 
-// effects stores the contents that a snapshot found and makes its events. named
+// storeEffects stores the contents that a snapshot found and makes its events. named
 // are the paths that the command's own words cover; nil: none.
-func (r *Recorder) effects(ctx context.Context, call string, es []tool.Effect, named *undo.Named) []event.Draft {
+func (r *Recorder) storeEffects(ctx context.Context, call string, es []tool.Effect, named *undo.NamedPaths) []event.Draft {
 	before, after := int64(keptPerCommand), int64(afterPerCommand)
-	by := r.ranBy(call)
+	by := r.toolOf(call)
 	out := make([]event.Draft, 0, len(es))
 	gone := map[tool.Hash]bool{}
 	for _, e := range es {
@@ -56,9 +56,9 @@ func (r *Recorder) effects(ctx context.Context, call string, es []tool.Effect, n
 	return out
 }
 
-// ranBy returns the name of the tool whose call runs. A background command's
+// toolOf returns the name of the tool whose call runs. A background command's
 // call is done: what outlives its call is a shell's.
-func (r *Recorder) ranBy(call string) string {
+func (r *Recorder) toolOf(call string) string {
 	return eventlog.Query(r.log, func() string {
 		if i := slices.IndexFunc(r.fold.open, func(a event.CallAsked) bool { return a.ID == call && a.Tool != "" }); i >= 0 {
 			return r.fold.open[i].Tool
@@ -91,20 +91,20 @@ func changeNotes(cs []event.FileChanged) (told, lost string) {
 		}
 	}
 	if len(unattributed) > 0 {
-		told = "[changed while this ran: " + few(unattributed) + "]\n"
+		told = "[changed while this ran: " + listPaths(unattributed) + "]\n"
 	}
 	if len(gone) > 0 {
 		files := "1 file"
 		if len(gone) > 1 {
 			files = fmt.Sprintf("%d files", len(gone))
 		}
-		lost = "[" + files + " that this command changed can not be restored: " + few(gone) + "]\n"
+		lost = "[" + files + " that this command changed can not be restored: " + listPaths(gone) + "]\n"
 	}
 	return told, lost
 }
 
-// few lists some paths in a line.
-func few(paths []string) string {
+// listPaths lists some paths in a line.
+func listPaths(paths []string) string {
 	const most, width = 6, 200
 	var b strings.Builder
 	for i, p := range paths {

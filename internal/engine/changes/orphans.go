@@ -30,7 +30,7 @@ func (r *Recorder) flows(ctx context.Context, files []undo.File) (_ undo.Flows, 
 		}
 		to := f.Data
 		if f.Action == undo.PutBack {
-			if to, err = r.had(ctx, f.To); err != nil {
+			if to, err = r.contentOrEmpty(ctx, f.To); err != nil {
 				return undo.Flows{}, false, err
 			}
 		}
@@ -61,11 +61,11 @@ func (r *Recorder) askOrphans(ctx context.Context, p *undo.Plan) error {
 		return err
 	}
 	for _, o := range unattributed { // its lines may have been moved to another file
-		before, err := r.had(ctx, o.Before)
+		before, err := r.contentOrEmpty(ctx, o.Before)
 		if err != nil {
 			return err
 		}
-		after, err := r.had(ctx, o.After)
+		after, err := r.contentOrEmpty(ctx, o.After)
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (r *Recorder) askOrphans(ctx context.Context, p *undo.Plan) error {
 	}
 	size := 0
 	for _, o := range others {
-		before, err := r.had(ctx, o.Before)
+		before, err := r.contentOrEmpty(ctx, o.Before)
 		if err != nil {
 			return err
 		}
@@ -89,8 +89,8 @@ func (r *Recorder) askOrphans(ctx context.Context, p *undo.Plan) error {
 	return nil
 }
 
-// leaveOrphans removes files from a plan to prevent lost lines: the undo of such a file
-// would remove lines that were moved from a file in left, which does not get them back.
+// leaveOrphans moves files from do to left to prevent lost lines: undoing such a file
+// would remove lines that came from a file in left, which does not get them back.
 func (r *Recorder) leaveOrphans(ctx context.Context, do, left []undo.File) (_, _ []undo.File, err error) {
 	for i := 0; i < len(left) && len(do) > 0; i++ {
 		flows, ok, err := r.flows(ctx, do)
@@ -103,7 +103,7 @@ func (r *Recorder) leaveOrphans(ctx context.Context, do, left []undo.File) (_, _
 		}
 		var had [][]byte
 		for _, hash := range left[i].Had {
-			b, err := r.had(ctx, hash)
+			b, err := r.contentOrEmpty(ctx, hash)
 			if err != nil {
 				return do, left, err
 			}

@@ -16,10 +16,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// Limits of a preview.
-const (
-	shownLimit = 100 << 10 // bytes of diff in all
-)
+// shownLimit is the size limit of all diffs of a preview, in bytes.
+const shownLimit = 100 << 10
 
 // underWay is the age up to which an unfinished undo of another process counts
 // as still running.
@@ -56,7 +54,7 @@ func (h *History) Plan(ctx context.Context, w undo.Selector) (undo.Plan, error) 
 			return p, err
 		}
 		contents := map[tool.Hash][]byte{}
-		for _, hash := range st.Wants(now.Hash) {
+		for _, hash := range st.NeededContents(now.Hash) {
 			if hash == now.Hash {
 				contents[hash] = data
 			} else if b, err := h.r.blob(ctx, hash); err == nil {
@@ -152,8 +150,8 @@ func (r *Recorder) blob(ctx context.Context, h tool.Hash) ([]byte, error) {
 	return b, err
 }
 
-// had returns a content, or an empty one if it is not kept.
-func (r *Recorder) had(ctx context.Context, h tool.Hash) ([]byte, error) {
+// contentOrEmpty returns a content, or an empty one if it is not kept.
+func (r *Recorder) contentOrEmpty(ctx context.Context, h tool.Hash) ([]byte, error) {
 	if h == "" {
 		return nil, nil
 	}

@@ -15,9 +15,9 @@ func (d *Drafts) env(limit int) tool.Env {
 	return tool.Env{Files: d, Code: d.Code, Out: func(string) {}, Limit: limit, Correct: d.correct}
 }
 
-// drafts reports whether a call can run on drafts: it only changes files, and
+// runsOnDrafts reports whether a call can run on drafts: it only changes files, and
 // those only through its tool.Env.
-func drafts(p *turn.Pending) bool {
+func runsOnDrafts(p *turn.Pending) bool {
 	return p.Tool.Does() == tool.Edit && !p.Footprint.Unknown
 }
 
@@ -25,10 +25,10 @@ func drafts(p *turn.Pending) bool {
 // its changes. counts names each file with the numbers of added and removed
 // lines. Both are empty for any other call, and for one that changes nothing.
 func (d *Drafts) Preview(ctx context.Context, p *turn.Pending, limit int) (text, counts string) {
-	if !drafts(p) {
+	if !runsOnDrafts(p) {
 		return "", ""
 	}
-	d.written()
+	d.takeWrites()
 	r, err := p.Try(ctx, d.env(limit))
 	if err != nil || r.Error {
 		// The failure must not hide the question: the arguments follow.
@@ -40,15 +40,15 @@ func (d *Drafts) Preview(ctx context.Context, p *turn.Pending, limit int) (text,
 	}
 	var diffs strings.Builder
 	var cs []tool.Change
-	for _, n := range d.written() {
+	for _, n := range d.takeWrites() {
 		diffs.WriteString(n.preview())
 		cs = append(cs, n.changes()...)
 	}
-	return diffs.String(), counted(cs)
+	return diffs.String(), lineCounts(cs)
 }
 
-// counted lists what would happen to each file.
-func counted(cs []tool.Change) string {
+// lineCounts lists what would happen to each file.
+func lineCounts(cs []tool.Change) string {
 	var out []string
 	for _, c := range cs {
 		what := fmt.Sprintf("+%d -%d", c.Added, c.Removed)
@@ -75,7 +75,7 @@ func (d *Drafts) Narrow(ctx context.Context, p *turn.Pending, need []tool.Span, 
 		f, err := d.Files.Read(ctx, sp.Path, int64(limit))
 		return err == nil && len(f.Data)+8*bytes.Count(f.Data, []byte("\n")) < limit
 	}
-	if p.Footprint.Blind || !drafts(p) || !slices.ContainsFunc(need, func(sp tool.Span) bool { return sp.To == 0 && !fits(sp) }) {
+	if p.Footprint.Blind || !runsOnDrafts(p) || !slices.ContainsFunc(need, func(sp tool.Span) bool { return sp.To == 0 && !fits(sp) }) {
 		return need
 	}
 	r, err := p.Try(ctx, d.env(limit))
@@ -83,7 +83,7 @@ func (d *Drafts) Narrow(ctx context.Context, p *turn.Pending, need []tool.Span, 
 		return need
 	}
 	var changed []tool.Change
-	for _, n := range d.written() {
+	for _, n := range d.takeWrites() {
 		changed = append(changed, n.changes()...)
 	}
 	var out []tool.Span

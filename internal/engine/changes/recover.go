@@ -22,15 +22,15 @@ import (
 // first, so that a snapshot after a crash records nothing twice.
 type recent []event.FileChanged
 
-// begins reports whether the record continues from the state before an effect.
-func (r recent) begins(e tool.Effect) bool {
+// hasBefore reports whether the record continues from the state before an effect.
+func (r recent) hasBefore(e tool.Effect) bool {
 	return slices.ContainsFunc(r, func(c event.FileChanged) bool { return c.Before == e.Before })
 }
 
-// has reports whether an effect is recorded already: the record ends with the
+// covers reports whether an effect is recorded already: the record ends with the
 // same content, or the file is as recorded and had the effect's content in
 // between.
-func (r recent) has(e tool.Effect, now tool.Hash) bool {
+func (r recent) covers(e tool.Effect, now tool.Hash) bool {
 	last := r[len(r)-1]
 	if e.After == last.After {
 		const link = uint32(fs.ModeSymlink)
@@ -45,9 +45,9 @@ func (r *Recorder) unrecorded(ctx context.Context, es []tool.Effect) []tool.Effe
 	known := eventlog.Query(r.log, func() map[string]recent { return maps.Clone(r.fold.recent) })
 	var out []tool.Effect
 	for _, e := range es {
-		if rec := known[e.Path]; rec.begins(e) {
+		if rec := known[e.Path]; rec.hasBefore(e) {
 			now, _, err := r.current(ctx, e.Path)
-			if err == nil && rec.has(e, now.Hash) {
+			if err == nil && rec.covers(e, now.Hash) {
 				continue
 			}
 			last := rec[len(rec)-1]
@@ -76,8 +76,8 @@ func (r *Recorder) Recover(ctx context.Context, open []llm.Call) (ds []event.Dra
 }
 
 // recoverCommandChanges finds the changes of the command that was running when
-// pawl died, or changes by somebody else meanwhile. looked reports whether this
-// session must record them.
+// pawl died, or changes by somebody else meanwhile. compared reports whether the
+// next checkpoint is this session's to make.
 func (r *Recorder) recoverCommandChanges(ctx context.Context, open []llm.Call) (ds []event.Draft, compared bool) {
 	if r.tracker == nil || len(open) == 0 {
 		return nil, false
@@ -89,33 +89,33 @@ func (r *Recorder) recoverCommandChanges(ctx context.Context, open []llm.Call) (
 	defer cancel()
 	r.tracker.mu.Lock()
 	defer r.tracker.mu.Unlock()
-	l, err := r.tracker.afterDeath(ctx)
+	l, err := r.tracker.firstSnapshot(ctx)
 	if err != nil {
 		return nil, false // not known: the call is closed as outcome unknown
 	}
 	// It may be no open call's: a background command's call may be done.
 	id, call, ok := strings.Cut(l.Tag, "/")
 	if ok && id == r.cfg.Session {
-		return r.effects(ctx, call, r.unrecorded(ctx, l.Effects), nil), true
+		return r.storeEffects(ctx, call, r.unrecorded(ctx, l.Effects), nil), true
 	}
 	if ok { // another session's, which may be opened next
-		r.tracker.left = &l
+		r.tracker.unclaimed = &l
 		return nil, false
 	}
 	return nil, true
 }
 
-// afterDeath returns the first snapshot after a crash. There is only one, and
+// firstSnapshot returns the first snapshot after a crash. There is only one, and
 // the first session that asks may not be the one that it belongs to. Callers
 // hold mu.
-func (t *tracker) afterDeath(ctx context.Context) (tool.Snapshot, error) {
-	if t.left != nil {
-		l := *t.left
-		t.left = nil
+func (t *tracker) firstSnapshot(ctx context.Context) (tool.Snapshot, error) {
+	if t.unclaimed != nil {
+		l := *t.unclaimed
+		t.unclaimed = nil
 		return l, nil
 	}
 	l, err := t.Snapshot(ctx, nil)
-	t.began = t.began || err == nil
+	t.compared = t.compared || err == nil
 	return l, err
 }
 
@@ -125,7 +125,7 @@ func (t *tracker) afterDeath(ctx context.Context) (tool.Snapshot, error) {
 func (r *Recorder) recoverWrites(ctx context.Context) []event.Draft {
 	var ds []event.Draft
 	for _, i := range eventlog.Query(r.log, r.fold.undo.Intents) {
-		fate := i.Fate(func(path string) (tool.Hash, bool) {
+		fate := i.Outcome(func(path string) (tool.Hash, bool) {
 			f, err := r.cfg.Files.ReadNoFollow(ctx, path, 0)
 			return f.Hash, err == nil || errors.Is(err, fs.ErrNotExist)
 		})
@@ -137,7 +137,7 @@ func (r *Recorder) recoverWrites(ctx context.Context) []event.Draft {
 		if len(done) == 0 {
 			done = []event.Draft{{Body: event.Writing{Call: i.Call, Tool: i.Tool}}}
 		}
-		done = append(done, r.partly(i.Writing, done)...)
+		done = append(done, r.partialUndo(i.Writing, done)...)
 		ds = append(ds, done...)
 		if text := fate.Explain(i); text != "" {
 			ds = append(ds, event.Draft{Body: event.Warned{What: "undo", Text: text}})
@@ -165,9 +165,9 @@ func (r *Recorder) rollForward(ctx context.Context, i undo.Intent, fate *undo.In
 		}
 		ws = append(ws, w)
 	}
-	cs, err := r.put(ctx, r.cfg.Files, ws)
+	cs, err := r.writeFiles(ctx, r.cfg.Files, ws)
 	if err == nil {
 		fate.Due = nil
 	}
-	return changed(i.Writing, cs)
+	return changeDrafts(i.Writing, cs)
 }

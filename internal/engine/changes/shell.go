@@ -74,9 +74,9 @@ func (sh *recordedShell) Start(ctx context.Context, c tool.Run) (string, error) 
 	if cmds := sh.p.Footprint.Commands; len(cmds) > 0 && command.ReadOnly(cmds) {
 		return sh.Shell.Start(ctx, c)
 	}
-	r, t, named := sh.r, sh.r.tracker, sh.r.place().Names(sh.p.Footprint.Commands)
-	if l := r.comparisonOf(sh.p); l != nil {
-		l.background = true // from here on it is a background command
+	r, t, named := sh.r, sh.r.tracker, sh.r.workspace().PathsNamedBy(sh.p.Footprint.Commands)
+	if c := r.comparisonOf(sh.p); c != nil {
+		c.background = true // from here on it is a background command
 	} else {
 		if err := t.begin(ctx, r, sh.p.Call.ID, named); err != nil {
 			t.abandon()
@@ -86,30 +86,30 @@ func (sh *recordedShell) Start(ctx context.Context, c tool.Run) (string, error) 
 	}
 	id, err := sh.Shell.Start(ctx, c)
 	if err != nil {
-		t.dropped(r, sh.p.Call.ID)
+		t.commandNotStarted(r, sh.p.Call.ID)
 		return id, err
 	}
-	t.started(&job{r: r, call: sh.p.Call.ID, id: id, words: named})
+	t.addJob(&job{r: r, call: sh.p.Call.ID, id: id, named: named})
 	return id, nil
 }
 
 // Output implements tool.Shell.
 func (sh *recordedShell) Output(ctx context.Context, id string, wait time.Duration) (tool.Ran, error) {
 	ran, err := sh.Shell.Output(ctx, id, wait)
-	return sh.harvest(ctx, id, ran, err)
+	return sh.recordJob(ctx, id, ran, err)
 }
 
 // Kill implements tool.Shell.
 func (sh *recordedShell) Kill(ctx context.Context, id string) (tool.Ran, error) {
 	ran, err := sh.Shell.Kill(ctx, id)
-	return sh.harvest(ctx, id, ran, err)
+	return sh.recordJob(ctx, id, ran, err)
 }
 
-func (sh *recordedShell) harvest(ctx context.Context, id string, ran tool.Ran, err error) (tool.Ran, error) {
+func (sh *recordedShell) recordJob(ctx context.Context, id string, ran tool.Ran, err error) (tool.Ran, error) {
 	if err != nil {
 		return ran, err
 	}
-	cs, err := sh.r.tracker.harvest(ctx, sh.r, id)
+	cs, err := sh.r.tracker.recordJob(ctx, sh.r, id)
 	told, lost := changeNotes(cs)
 	if told+lost != "" {
 		sh.p.Note(told + lost)
@@ -117,33 +117,33 @@ func (sh *recordedShell) harvest(ctx context.Context, id string, ran tool.Ran, e
 	return ran, err
 }
 
-// place returns the workspace for naming files in command lines.
-func (r *Recorder) place() undo.Workspace {
+// workspace returns the workspace for naming files in command lines.
+func (r *Recorder) workspace() undo.Workspace {
 	return undo.Workspace{Dir: r.cfg.Dir, Resolve: r.cfg.Files.Resolve}
 }
 
-// Person runs a person's own command, and records its changes together with the
+// RunForPerson runs a person's own command, and records its changes together with the
 // draft that done makes from its output.
-func (r *Recorder) Person(ctx context.Context, c tool.Run, done func(tool.Ran) event.Body) error {
-	ran, ds, err := r.personal(ctx, c)
+func (r *Recorder) RunForPerson(ctx context.Context, c tool.Run, done func(tool.Ran) event.Body) error {
+	ran, ds, err := r.runTracked(ctx, c)
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("run %q: %w", c.Command, err)
 	}
 	err = r.cfg.Record(context.WithoutCancel(ctx), append(ds, event.Draft{Body: done(ran)})...)
 	if err == nil && r.tracker != nil {
-		err = r.tracker.recorded(r)
+		err = r.tracker.checkpointAfter(r)
 	}
 	return err
 }
 
-func (r *Recorder) personal(ctx context.Context, c tool.Run) (tool.Ran, []event.Draft, error) {
+func (r *Recorder) runTracked(ctx context.Context, c tool.Run) (tool.Ran, []event.Draft, error) {
 	c.Confine = process.Free // the person typed it
 	cmds, err := command.Parse(c.Command, r.cfg.Dir)
 	if r.tracker == nil || err == nil && command.ReadOnly(cmds) {
 		ran, err := r.cfg.Shell.Run(ctx, c)
 		return ran, nil, err
 	}
-	named := r.place().Names(cmds)
+	named := r.workspace().PathsNamedBy(cmds)
 	if err := r.tracker.begin(ctx, r, personCall, named); err != nil {
 		r.tracker.abandon()
 		return tool.Ran{}, nil, err
@@ -156,9 +156,9 @@ func (r *Recorder) personal(ctx context.Context, c tool.Run) (tool.Ran, []event.
 	return ran, ds, err
 }
 
-// Gather records the changes by background commands of the session until now.
-func (r *Recorder) Gather(ctx context.Context) { r.tracker.catchUp(ctx, r) }
+// RecordBackground records the changes by background commands of the session until now.
+func (r *Recorder) RecordBackground(ctx context.Context) { r.tracker.recordSession(ctx, r) }
 
 // Close records the changes by background commands of the session, and forgets
 // the commands.
-func (r *Recorder) Close() { r.tracker.leave(r) }
+func (r *Recorder) Close() { r.tracker.closeSession(r) }

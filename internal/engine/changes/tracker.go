@@ -32,17 +32,17 @@ func Share(j tool.Journal) tool.Journal {
 type tracker struct {
 	tool.Journal
 
-	mu    sync.Mutex     // held for a snapshot and the recording of its findings
-	front int            // foreground commands
-	jobs  []*job         // background commands
-	began bool           // there was a snapshot
-	blind bool           // the last one failed
-	left  *tool.Snapshot // after a crash: findings for a session that was not open then
+	mu         sync.Mutex     // held for a snapshot and the recording of its findings
+	foreground int            // foreground commands
+	jobs       []*job         // background commands
+	compared   bool           // there was a snapshot, so later ones have something to compare with
+	lastFailed bool           // the last snapshot failed
+	unclaimed  *tool.Snapshot // after a crash: findings for a session that was not open then
 
-	// trusted: since the last look at everything, only what the system told of
-	// was looked at. ran are the commands since then.
-	trusted bool
-	ran     []*window
+	// partial: since the last complete comparison, a snapshot compared only the
+	// files that the system reported as changed. windows are the commands since then.
+	partial bool
+	windows []*window
 }
 
 // window is the time in which a command ran.
@@ -56,7 +56,7 @@ type window struct {
 type job struct {
 	r        *Recorder
 	call, id string
-	words    undo.Named
+	named    undo.NamedPaths
 }
 
 // personCall is the call in the tag of a person's own command.
@@ -81,42 +81,42 @@ func snapshotContext(ctx context.Context) (context.Context, context.CancelFunc) 
 }
 
 // begin takes a snapshot before a command: changes that it finds are not by the command.
-func (t *tracker) begin(ctx context.Context, r *Recorder, call string, named undo.Named) error {
+func (t *tracker) begin(ctx context.Context, r *Recorder, call string, named undo.NamedPaths) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.front++
+	t.foreground++
 	if err := t.recordOthers(ctx, r, named.Paths()); err != nil {
 		return err
 	}
-	t.opened(r, call)
+	t.commandStarted(r, call)
 	return t.checkpoint(r, r.tag(call))
 }
 
-// abandon undoes begin.
+// abandon ends a command without a snapshot.
 func (t *tracker) abandon() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.front--
+	t.foreground--
 }
 
 // recordOthers takes a snapshot, and records its findings for those who may
 // have made the changes.
 func (t *tracker) recordOthers(ctx context.Context, r *Recorder, touched []string) error {
-	alive := t.alive(nil)
+	alive := t.runningJobs(nil)
 	l, err := t.snapshot(ctx, r, touched)
 	if err != nil {
 		return err
 	}
-	defer t.keep(alive)
+	defer t.keepJobs(alive)
 	ctx, cancel := snapshotContext(ctx)
 	defer cancel()
 	if n := len(t.jobs); n > 0 {
-		_, err := t.toJobs(ctx, l.Effects)
+		_, err := t.recordForJobs(ctx, l.Effects)
 		return err
 	}
 	if id, call, ok := strings.Cut(l.Tag, "/"); ok && id == r.cfg.Session {
 		// There was no snapshot after that command: pawl died, or it failed.
-		return r.cfg.Record(context.WithoutCancel(ctx), r.effects(ctx, call, r.unrecorded(ctx, l.Effects), nil)...)
+		return r.cfg.Record(context.WithoutCancel(ctx), r.storeEffects(ctx, call, r.unrecorded(ctx, l.Effects), nil)...)
 	}
 	return nil // somebody else's change, not part of this session
 }
@@ -126,11 +126,11 @@ func (t *tracker) snapshot(ctx context.Context, r *Recorder, touched []string) (
 	ctx, cancel := snapshotContext(ctx)
 	defer cancel()
 	l, err := t.Snapshot(ctx, touched)
-	if t.blind = err != nil; t.blind {
+	if t.lastFailed = err != nil; t.lastFailed {
 		return l, r.warnOfLimit("what commands change is not recorded and can not be undone: " + err.Error())
 	}
-	t.began = true
-	t.trusted = t.trusted || l.Followed
+	t.compared = true
+	t.partial = t.partial || l.Followed
 	return l, r.warnOf(l)
 }
 
@@ -147,8 +147,8 @@ func (r *Recorder) warnOf(l tool.Snapshot) error {
 	return nil
 }
 
-// started adds a background command.
-func (t *tracker) started(j *job) {
+// addJob adds a background command.
+func (t *tracker) addJob(j *job) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.jobs = append(t.jobs, j)
@@ -156,7 +156,7 @@ func (t *tracker) started(j *job) {
 
 // checkpoint stores the state of the workspace, after all findings were recorded.
 func (t *tracker) checkpoint(r *Recorder, tag string) error {
-	if t.blind {
+	if t.lastFailed {
 		return nil
 	}
 	if err := t.Checkpoint(tag); err != nil {
@@ -165,23 +165,23 @@ func (t *tracker) checkpoint(r *Recorder, tag string) error {
 	return nil
 }
 
-// recorded makes a checkpoint after a command.
-func (t *tracker) recorded(r *Recorder) error {
+// checkpointAfter makes a checkpoint after a command.
+func (t *tracker) checkpointAfter(r *Recorder) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.front > 0 {
+	if t.foreground > 0 {
 		return nil // the snapshot before that one was followed by a checkpoint
 	}
 	return t.checkpoint(r, jobTag(t.jobs))
 }
 
-// toJobs records changes that background commands may have made.
-func (t *tracker) toJobs(ctx context.Context, es []tool.Effect) ([]event.FileChanged, error) {
+// recordForJobs records changes that background commands may have made.
+func (t *tracker) recordForJobs(ctx context.Context, es []tool.Effect) ([]event.FileChanged, error) {
 	byJob := map[*job][]tool.Effect{}
 	for _, e := range es {
 		at := t.jobs[len(t.jobs)-1]
 		for _, j := range t.jobs {
-			if j.words.Covers(e, nil) {
+			if j.named.Covers(e, nil) {
 				at = j
 			}
 		}
@@ -191,16 +191,16 @@ func (t *tracker) toJobs(ctx context.Context, es []tool.Effect) ([]event.FileCha
 	for _, j := range t.jobs {
 		// A change that its own words name is attributed to it, as for a
 		// foreground command.
-		ds := j.r.effects(ctx, j.call, byJob[j], &j.words)
+		ds := j.r.storeEffects(ctx, j.call, byJob[j], &j.named)
 		if err := j.r.cfg.Record(context.WithoutCancel(ctx), ds...); err != nil {
 			return all, err
 		}
-		all = append(all, bodies(ds)...)
+		all = append(all, fileChanges(ds)...)
 	}
 	return all, nil
 }
 
-func bodies(ds []event.Draft) []event.FileChanged {
+func fileChanges(ds []event.Draft) []event.FileChanged {
 	var out []event.FileChanged
 	for _, d := range ds {
 		if c, ok := d.Body.(event.FileChanged); ok {
@@ -210,10 +210,10 @@ func bodies(ds []event.Draft) []event.FileChanged {
 	return out
 }
 
-// alive returns the background commands that have not ended, except those of a
+// runningJobs returns the background commands that have not ended, except those of a
 // session. A caller that calls it before a snapshot may drop the other commands
 // after the snapshot, which covers their ends.
-func (t *tracker) alive(without *Recorder) []*job {
+func (t *tracker) runningJobs(without *Recorder) []*job {
 	return slices.DeleteFunc(slices.Clone(t.jobs), func(j *job) bool {
 		sh, ok := j.r.cfg.Shell.(interface{ Running() [][2]string })
 		return j.r == without || ok && !slices.ContainsFunc(sh.Running(), func(run [2]string) bool { return run[0] == j.id })
@@ -230,34 +230,34 @@ func jobTag(jobs []*job) string {
 
 // end takes a snapshot after a command and returns the events to record. blind
 // means that this snapshot or the one before failed: changes may be missing.
-func (t *tracker) end(ctx context.Context, r *Recorder, call string, named undo.Named) (_ []event.Draft, blind bool, _ error) {
+func (t *tracker) end(ctx context.Context, r *Recorder, call string, named undo.NamedPaths) (_ []event.Draft, blind bool, _ error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.front--
-	t.closed(r, call)
-	alive, unsure := t.alive(nil), t.blind
+	t.foreground--
+	t.commandEnded(r, call)
+	alive, unsure := t.runningJobs(nil), t.lastFailed
 	l, err := t.snapshot(ctx, r, named.Paths())
-	if err != nil || t.blind {
+	if err != nil || t.lastFailed {
 		return nil, true, err
 	}
-	defer t.keep(alive)
+	defer t.keepJobs(alive)
 	ctx, cancel := snapshotContext(ctx)
 	defer cancel()
 	if unsure { // the changes may be older
-		return r.effects(ctx, call, l.Effects, nil), true, nil
+		return r.storeEffects(ctx, call, l.Effects, nil), true, nil
 	}
-	ds, mine := t.ofJobs(ctx, r, l.Effects, named)
-	return append(r.effects(ctx, call, mine, &named), ds...), false, nil
+	ds, mine := t.splitByJob(ctx, r, l.Effects, named)
+	return append(r.storeEffects(ctx, call, mine, &named), ds...), false, nil
 }
 
-// ofJobs removes from the findings after a command those that the words of a
+// splitByJob removes from the findings after a command those that the words of a
 // background command of the session name, and those of the command do not.
-func (t *tracker) ofJobs(ctx context.Context, r *Recorder, es []tool.Effect, named undo.Named) (ds []event.Draft, left []tool.Effect) {
+func (t *tracker) splitByJob(ctx context.Context, r *Recorder, es []tool.Effect, named undo.NamedPaths) (ds []event.Draft, left []tool.Effect) {
 	byJob := map[*job][]tool.Effect{}
 	for _, e := range es {
 		i := -1
 		if !named.Covers(e, nil) {
-			i = slices.IndexFunc(t.jobs, func(j *job) bool { return j.r == r && j.words.Covers(e, nil) })
+			i = slices.IndexFunc(t.jobs, func(j *job) bool { return j.r == r && j.named.Covers(e, nil) })
 		}
 		if i < 0 {
 			left = append(left, e)
@@ -266,25 +266,25 @@ func (t *tracker) ofJobs(ctx context.Context, r *Recorder, es []tool.Effect, nam
 		byJob[t.jobs[i]] = append(byJob[t.jobs[i]], e)
 	}
 	for _, j := range t.jobs {
-		ds = append(ds, r.effects(ctx, j.call, byJob[j], &j.words)...)
+		ds = append(ds, r.storeEffects(ctx, j.call, byJob[j], &j.named)...)
 	}
 	return ds, left
 }
 
-// harvest records the changes by a background command of r. If a foreground
+// recordJob records the changes by a background command of r. If a foreground
 // command is running, that command's snapshot comes first.
-func (t *tracker) harvest(ctx context.Context, r *Recorder, id string) ([]event.FileChanged, error) {
+func (t *tracker) recordJob(ctx context.Context, r *Recorder, id string) ([]event.FileChanged, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !slices.ContainsFunc(t.jobs, func(j *job) bool { return j.r == r && j.id == id }) {
 		return nil, nil
 	}
-	return t.gather(ctx, r, t.alive(nil))
+	return t.recordJobs(ctx, r, t.runningJobs(nil))
 }
 
-// gather takes a snapshot, and keeps only the background commands in alive.
-func (t *tracker) gather(ctx context.Context, r *Recorder, alive []*job) ([]event.FileChanged, error) {
-	if t.front > 0 {
+// recordJobs takes a snapshot, and keeps only the background commands in alive.
+func (t *tracker) recordJobs(ctx context.Context, r *Recorder, alive []*job) ([]event.FileChanged, error) {
+	if t.foreground > 0 {
 		return nil, nil
 	}
 	l, err := t.snapshot(ctx, r, nil)
@@ -293,35 +293,35 @@ func (t *tracker) gather(ctx context.Context, r *Recorder, alive []*job) ([]even
 	}
 	ctx, cancel := snapshotContext(ctx)
 	defer cancel()
-	out, err := t.toJobs(ctx, l.Effects)
-	t.keep(alive)
+	out, err := t.recordForJobs(ctx, l.Effects)
+	t.keepJobs(alive)
 	if err == nil {
 		err = t.checkpoint(r, jobTag(alive))
 	}
 	return out, err
 }
 
-// catchUp takes a snapshot if background commands of the session are still
+// recordSession takes a snapshot if background commands of the session are still
 // running, so that their changes until now are part of the turn, and undo knows
 // them.
-func (t *tracker) catchUp(ctx context.Context, r *Recorder) {
+func (t *tracker) recordSession(ctx context.Context, r *Recorder) {
 	if t == nil {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.gatherOf(ctx, r)
+	t.recordJobsOf(ctx, r)
 }
 
-// gatherOf does it for a caller that holds mu.
-func (t *tracker) gatherOf(ctx context.Context, r *Recorder) {
+// recordJobsOf is recordSession for a caller that holds mu.
+func (t *tracker) recordJobsOf(ctx context.Context, r *Recorder) {
 	if slices.ContainsFunc(t.jobs, func(j *job) bool { return j.r == r }) {
-		_, _ = t.gather(ctx, r, t.alive(nil)) // a broken log fails at the turn's end
+		_, _ = t.recordJobs(ctx, r, t.runningJobs(nil)) // a broken log fails at the turn's end
 	}
 }
 
-// leave takes a last snapshot and forgets a session's background commands.
-func (t *tracker) leave(r *Recorder) {
+// closeSession takes a last snapshot and forgets a session's background commands.
+func (t *tracker) closeSession(r *Recorder) {
 	if t == nil {
 		return
 	}
@@ -329,17 +329,17 @@ func (t *tracker) leave(r *Recorder) {
 	defer t.mu.Unlock()
 	if slices.ContainsFunc(t.jobs, func(j *job) bool { return j.r == r }) {
 		// A broken log is reported at the next write.
-		_, _ = t.gather(context.Background(), r, t.alive(r))
+		_, _ = t.recordJobs(context.Background(), r, t.runningJobs(r))
 	}
 	t.jobs = slices.DeleteFunc(t.jobs, func(j *job) bool { return j.r == r })
-	t.ran = slices.DeleteFunc(t.ran, func(w *window) bool { return w.r == r })
+	t.windows = slices.DeleteFunc(t.windows, func(w *window) bool { return w.r == r })
 }
 
 // ensure makes sure that there is a snapshot.
 func (t *tracker) ensure(ctx context.Context, r *Recorder) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.began || t.front > 0 {
+	if t.compared || t.foreground > 0 {
 		return nil
 	}
 	if err := t.recordOthers(ctx, r, nil); err != nil {

@@ -23,7 +23,7 @@ type Undone struct {
 // plan was made. *undo.OpenError lists the files that need a decision first.
 // The caller must have the session to itself.
 func (r *Recorder) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undone, error) {
-	do, left, err := Chosen(p, c)
+	do, left, err := Choose(p, c)
 	if err != nil {
 		return Undone{}, err
 	}
@@ -41,7 +41,7 @@ func (r *Recorder) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undon
 			return out, err
 		}
 	}
-	if err := r.stillSo(ctx, p, do); err != nil {
+	if err := r.checkUnchanged(ctx, p, do); err != nil {
 		return out, err
 	}
 	w, after := p.Record(do)
@@ -54,14 +54,14 @@ func (r *Recorder) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undon
 	}
 	_, err = r.write(ctx, r.cfg.Files, w, ws, after...)
 	if stale := (*tool.StaleError)(nil); errors.As(err, &stale) {
-		err = moved(stale.Path)
+		err = changedSincePreview(stale.Path)
 	}
 	return out, err
 }
 
-// Chosen returns the files of a plan that c selects, and those that it leaves
+// Choose returns the files of a plan that c selects, and those that it leaves
 // out. It reads no file.
-func Chosen(p undo.Plan, c undo.Consent) (do, left []undo.File, err error) {
+func Choose(p undo.Plan, c undo.Consent) (do, left []undo.File, err error) {
 	if do, left, err = p.Choose(c); err != nil {
 		err = &fault.Error{
 			Category: fault.Configuration, Err: err, Message: "nothing was put back", Hint: "confirm these files, or leave them out",
@@ -70,12 +70,12 @@ func Chosen(p undo.Plan, c undo.Consent) (do, left []undo.File, err error) {
 	return do, left, err
 }
 
-func moved(paths ...string) error {
+func changedSincePreview(paths ...string) error {
 	return fault.NewConfiguration("look again, then undo", "nothing was put back: %s changed since the preview", strings.Join(paths, ", "))
 }
 
-// stillSo checks that a plan still holds.
-func (r *Recorder) stillSo(ctx context.Context, p undo.Plan, do []undo.File) error {
+// checkUnchanged checks that a plan still holds.
+func (r *Recorder) checkUnchanged(ctx context.Context, p undo.Plan, do []undo.File) error {
 	if err := r.cfg.CatchUp(ctx); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (r *Recorder) stillSo(ctx context.Context, p undo.Plan, do []undo.File) err
 		if p.Kind == undo.ByRedo {
 			return r.fold.undo.CanRedo(p.Undone)
 		}
-		return !slices.ContainsFunc(do, func(f undo.File) bool { return !r.fold.undo.Stand(f.Changes) })
+		return !slices.ContainsFunc(do, func(f undo.File) bool { return !r.fold.undo.InEffect(f.Changes) })
 	}) {
 		return fault.NewConfiguration("look again, then undo", "nothing was put back: this was put back, or done again, since the preview")
 	}
@@ -98,7 +98,7 @@ func (r *Recorder) stillSo(ctx context.Context, p undo.Plan, do []undo.File) err
 		}
 	}
 	if len(paths) > 0 {
-		return moved(paths...)
+		return changedSincePreview(paths...)
 	}
 	return nil
 }
@@ -124,6 +124,6 @@ func (r *Recorder) writes(ctx context.Context, do []undo.File) ([]tool.Write, er
 		}
 		ws = append(ws, w)
 	}
-	undo.InOrder(ws)
+	undo.SortWrites(ws)
 	return ws, nil
 }

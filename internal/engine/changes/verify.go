@@ -20,17 +20,17 @@ const mostWindows = 4096
 // leeway is how much a file system's clock may be behind.
 const leeway = 20 * time.Millisecond
 
-// opened notes that a command begins. The caller holds mu.
-func (t *tracker) opened(r *Recorder, call string) {
-	if len(t.ran) == mostWindows {
-		t.ran = slices.Delete(t.ran, 0, 1)
+// commandStarted notes that a command begins. The caller holds mu.
+func (t *tracker) commandStarted(r *Recorder, call string) {
+	if len(t.windows) == mostWindows {
+		t.windows = slices.Delete(t.windows, 0, 1)
 	}
-	t.ran = append(t.ran, &window{r: r, call: call, from: r.now()})
+	t.windows = append(t.windows, &window{r: r, call: call, from: r.now()})
 }
 
-// closed notes that it ended.
-func (t *tracker) closed(r *Recorder, call string) {
-	for _, w := range slices.Backward(t.ran) {
+// commandEnded notes that a command ended. The caller holds mu.
+func (t *tracker) commandEnded(r *Recorder, call string) {
+	for _, w := range slices.Backward(t.windows) {
 		if w.r == r && w.call == call && w.to.IsZero() {
 			w.to = r.now()
 			return
@@ -38,18 +38,18 @@ func (t *tracker) closed(r *Recorder, call string) {
 	}
 }
 
-// dropped notes that it did not start.
-func (t *tracker) dropped(r *Recorder, call string) {
+// commandNotStarted notes that a command did not start.
+func (t *tracker) commandNotStarted(r *Recorder, call string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.ran = slices.DeleteFunc(t.ran, func(w *window) bool { return w.r == r && w.call == call && w.to.IsZero() })
+	t.windows = slices.DeleteFunc(t.windows, func(w *window) bool { return w.r == r && w.call == call && w.to.IsZero() })
 }
 
-// keep keeps only the background commands in alive.
-func (t *tracker) keep(alive []*job) {
+// keepJobs forgets the background commands that are not in alive.
+func (t *tracker) keepJobs(alive []*job) {
 	for _, j := range t.jobs {
 		if !slices.Contains(alive, j) {
-			t.closed(j.r, j.call)
+			t.commandEnded(j.r, j.call)
 		}
 	}
 	t.jobs = alive
@@ -62,27 +62,27 @@ func (r *Recorder) now() time.Time {
 	return r.cfg.Now()
 }
 
-// during returns the command that ran at a moment: the last that had begun and
+// commandAt returns the command that ran at a moment: the last that had begun and
 // has ended, else one that still runs; nil if none did.
-func (t *tracker) during(at time.Time) *window {
-	var back *window
-	for _, w := range slices.Backward(t.ran) {
+func (t *tracker) commandAt(at time.Time) *window {
+	var running *window
+	for _, w := range slices.Backward(t.windows) {
 		switch {
 		case at.Add(leeway).Before(w.from):
 		case w.to.IsZero():
-			if back == nil {
-				back = w
+			if running == nil {
+				running = w
 			}
 		case !at.After(w.to):
 			return w
 		}
 	}
-	return back
+	return running
 }
 
-// Verify records the changes by background commands of the session until now,
-// as Gather does. If commands ran since the last look at everything, it looks at
-// everything.
+// Verify records the changes by background commands of the session until now, as
+// RecordBackground does. If a snapshot since the last complete comparison was
+// partial, it compares every file.
 func (r *Recorder) Verify(ctx context.Context) {
 	t := r.tracker
 	if t == nil {
@@ -90,22 +90,22 @@ func (r *Recorder) Verify(ctx context.Context) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.trusted || t.front > 0 {
-		t.gatherOf(ctx, r)
+	if !t.partial || t.foreground > 0 {
+		t.recordJobsOf(ctx, r)
 		return
 	}
 	_ = t.verify(ctx, r) // a broken log fails at the turn's end
 }
 
-// verify looks at everything, and records what nothing had told of. The caller
-// holds mu.
+// verify compares every file, and records changes that the system did not report.
+// The caller holds mu.
 func (t *tracker) verify(ctx context.Context, r *Recorder) error {
-	alive := t.alive(nil)
+	alive := t.runningJobs(nil)
 	ctx, cancel := snapshotContext(ctx)
 	defer cancel()
 	l, err := t.Journal.Verify(ctx)
 	if err != nil {
-		return nil // the next look finds it
+		return nil // the next comparison finds it
 	}
 	if err := r.warnOf(l); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (t *tracker) verify(ctx context.Context, r *Recorder) error {
 	for _, e := range l.Effects {
 		w := (*window)(nil)
 		if e.Untold {
-			w = t.during(e.At)
+			w = t.commandAt(e.At)
 		}
 		if w == nil {
 			others = append(others, e)
@@ -128,18 +128,18 @@ func (t *tracker) verify(ctx context.Context, r *Recorder) error {
 		byWindow[w] = append(byWindow[w], e)
 	}
 	for _, w := range order {
-		if err := w.r.cfg.Record(context.WithoutCancel(ctx), w.r.effects(ctx, w.call, byWindow[w], nil)...); err != nil {
+		if err := w.r.cfg.Record(context.WithoutCancel(ctx), w.r.storeEffects(ctx, w.call, byWindow[w], nil)...); err != nil {
 			return err
 		}
 	}
 	if len(t.jobs) > 0 {
-		if _, err := t.toJobs(ctx, others); err != nil {
+		if _, err := t.recordForJobs(ctx, others); err != nil {
 			return err
 		}
 	}
-	t.keep(alive)
-	t.trusted = false
-	t.ran = slices.DeleteFunc(t.ran, func(w *window) bool {
+	t.keepJobs(alive)
+	t.partial = false
+	t.windows = slices.DeleteFunc(t.windows, func(w *window) bool {
 		return !slices.ContainsFunc(alive, func(j *job) bool { return j.r == w.r && j.call == w.call })
 	})
 	return t.checkpoint(r, jobTag(alive))

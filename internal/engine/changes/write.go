@@ -25,7 +25,7 @@ const keepLimit = 16 << 20
 // after is recorded together with the changes if all succeeded.
 func (r *Recorder) write(ctx context.Context, files tool.Files, w event.Writing, ws []tool.Write, after ...event.Draft) ([]tool.Change, error) {
 	for _, req := range ws {
-		cs, err := r.keepBoth(ctx, w, req)
+		cs, err := r.storeContents(ctx, w, req)
 		if err != nil {
 			return nil, err
 		}
@@ -34,37 +34,37 @@ func (r *Recorder) write(ctx context.Context, files tool.Files, w event.Writing,
 	if err := r.cfg.Record(ctx, event.Draft{Body: w}); err != nil {
 		return nil, err
 	}
-	cs, err := r.put(ctx, files, ws)
-	ds := changed(w, cs)
+	cs, err := r.writeFiles(ctx, files, ws)
+	ds := changeDrafts(w, cs)
 	switch {
 	case err == nil:
 		ds = append(ds, after...)
 	case len(cs) == 0:
 		ds = []event.Draft{{Body: event.Writing{Call: w.Call, Tool: w.Tool}}}
 	default: // changes that could not be rolled back
-		ds = append(ds, r.partly(w, ds)...)
+		ds = append(ds, r.partialUndo(w, ds)...)
 	}
 	return cs, errors.Join(err, r.cfg.Record(context.WithoutCancel(ctx), ds...))
 }
 
 // Apply writes whole files without a call, as one change.
 func (r *Recorder) Apply(ctx context.Context, by string, ws []tool.Write) ([]tool.Change, error) {
-	r.Gather(ctx) // changes by background commands come before
+	r.RecordBackground(ctx) // changes by background commands come before
 	return r.write(ctx, r.cfg.Files, event.Writing{Tool: by, Does: tool.Edit, Whole: true}, ws)
 }
 
-// put writes, and tells the journal, so that it does not attribute the change
+// writeFiles writes, and tells the journal, so that it does not attribute the change
 // to a command.
-func (r *Recorder) put(ctx context.Context, files tool.Files, ws []tool.Write) ([]tool.Change, error) {
+func (r *Recorder) writeFiles(ctx context.Context, files tool.Files, ws []tool.Write) ([]tool.Change, error) {
 	cs, err := files.WriteAll(ctx, ws)
 	r.tracker.wrote(cs)
 	return cs, err
 }
 
-// keepBoth stores the old and the new content of a write, and returns what the
+// storeContents stores the old and the new content of a write, and returns what the
 // write will change.
-func (r *Recorder) keepBoth(ctx context.Context, w event.Writing, req tool.Write) ([]event.FileChanged, error) {
-	c := event.FileChanged{Call: w.Call, Tool: w.Tool, Path: r.clean(req.Path, req.NoFollow), Before: req.Expect, Mode: req.Mode}
+func (r *Recorder) storeContents(ctx context.Context, w event.Writing, req tool.Write) ([]event.FileChanged, error) {
+	c := event.FileChanged{Call: w.Call, Tool: w.Tool, Path: r.recordedPath(req.Path, req.NoFollow), Before: req.Expect, Mode: req.Mode}
 	if c.Before == "" {
 		c.Kept = true
 	} else if f, err := r.content(ctx, req); err == nil {
@@ -84,19 +84,19 @@ func (r *Recorder) keepBoth(ctx context.Context, w event.Writing, req tool.Write
 	}
 	if req.MoveTo == "" {
 		if c.After = tool.Hash(h); c.Before == "" {
-			c.Folders = r.missing(c.Path)
+			c.Folders = r.missingFolders(c.Path)
 		}
 		return []event.FileChanged{c}, nil
 	}
-	to := event.FileChanged{Call: w.Call, Tool: w.Tool, Path: r.clean(req.MoveTo, req.NoFollow), After: tool.Hash(h), Kept: true}
-	to.Folders = r.missing(to.Path)
+	to := event.FileChanged{Call: w.Call, Tool: w.Tool, Path: r.recordedPath(req.MoveTo, req.NoFollow), After: tool.Hash(h), Kept: true}
+	to.Folders = r.missingFolders(to.Path)
 	return []event.FileChanged{c, to}, nil
 }
 
-// missing lists the folders that a new file needs and that do not exist, the
+// missingFolders lists the folders that a new file needs and that do not exist, the
 // outermost first: this is recorded in case of a crash before the write is
 // done.
-func (r *Recorder) missing(file string) []string {
+func (r *Recorder) missingFolders(file string) []string {
 	var out []string
 	for dir := path.Dir(file); dir != "." && dir != "/"; dir = path.Dir(dir) {
 		if h, is, err := r.cfg.Files.Stat(dir); h != "" || is || err != nil {
@@ -114,8 +114,8 @@ func (r *Recorder) content(ctx context.Context, req tool.Write) (tool.File, erro
 	return r.cfg.Files.Read(ctx, req.Path, keepLimit)
 }
 
-// clean returns a path in its recorded form.
-func (r *Recorder) clean(p string, noFollow bool) string {
+// recordedPath returns a path in its recorded form.
+func (r *Recorder) recordedPath(p string, noFollow bool) string {
 	if !noFollow {
 		if clean, _, err := r.cfg.Files.Resolve(p); err == nil {
 			return clean
@@ -124,8 +124,8 @@ func (r *Recorder) clean(p string, noFollow bool) string {
 	return path.Clean(p)
 }
 
-// changed returns the events for changes.
-func changed(w event.Writing, cs []tool.Change) []event.Draft {
+// changeDrafts returns the events for changes.
+func changeDrafts(w event.Writing, cs []tool.Change) []event.Draft {
 	var ds []event.Draft
 	for _, c := range cs {
 		b := event.FileChanged{
@@ -140,10 +140,10 @@ func changed(w event.Writing, cs []tool.Change) []event.Draft {
 	return ds
 }
 
-// partly returns what is recorded when an undo or a redo was interrupted after
+// partialUndo returns what is recorded when an undo or a redo was interrupted after
 // these changes.
-func (r *Recorder) partly(w event.Writing, done []event.Draft) []event.Draft {
-	return eventlog.Query(r.log, func() []event.Draft { return r.fold.undo.Partly(w, bodies(done)) })
+func (r *Recorder) partialUndo(w event.Writing, done []event.Draft) []event.Draft {
+	return eventlog.Query(r.log, func() []event.Draft { return r.fold.undo.PartialUndo(w, fileChanges(done)) })
 }
 
 // Files returns a view of the workspace that records every write of a call, so
@@ -169,7 +169,7 @@ func (f *recordedFiles) Write(ctx context.Context, path string, data []byte, exp
 
 // WriteAll implements tool.Files.
 func (f *recordedFiles) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
-	f.r.Gather(ctx) // changes by background commands come before
+	f.r.RecordBackground(ctx) // changes by background commands come before
 	by := f.p.Tool
 	cs, err := f.r.write(ctx, f.Files, event.Writing{Call: f.p.Call.ID, Tool: by.Spec.Name, Does: by.Does(), Whole: by.Whole}, ws)
 	for _, c := range cs {

@@ -5,7 +5,7 @@
 // too, as effects of the call that started it. So undo, evidence, the model's knowledge
 // of files and the detection of loops read only the parent's log. This also holds after
 // a crash (recover.go). No child outlives the turn that started it, and no process of a
-// child outlives the child. made.go defines how a child is configured. The package
+// child outlives the child. child.go defines how a child is configured. The package
 // knows the session's log, not the session: Config.Open opens a child.
 package children
 
@@ -40,8 +40,8 @@ type Config struct {
 	NewID   func() string
 	Record  func(context.Context, ...event.Draft) error
 
-	// Lend returns what the session lends to a child that begins now.
-	Lend func() Inheritance
+	// Inherit returns what the session gives to a child that begins now.
+	Inherit func() Inheritance
 	// OpenModel opens another model. It fails if the session's budget cannot be
 	// enforced with it.
 	OpenModel func(ref string) (llm.Model, error)
@@ -54,10 +54,10 @@ type Config struct {
 // Turn is what children in the background need from the running turn.
 type Turn struct {
 	Context func() context.Context
-	// Tell queues a note for the model's next request. Tells reports whether a note of
+	// QueueNote queues a note for the model's next request. HasNote reports whether a note of
 	// that kind is queued.
-	Tell  func(event.Draft) bool
-	Tells func(why string) bool
+	QueueNote func(event.Draft) bool
+	HasNote   func(why string) bool
 	// Waiting reports whether a prompt waits. Queued gets a token when one is queued.
 	Waiting func() bool
 	Queued  <-chan struct{}
@@ -82,22 +82,22 @@ func New(cfg Config) *Children {
 const note = "agent"
 
 // For returns the agents of one call.
-func (c *Children) For(call string) tool.Agents { return ofCall{c, call} }
+func (c *Children) For(call string) tool.Agents { return callAgents{c, call} }
 
-type ofCall struct {
+type callAgents struct {
 	*Children
 	call string
 }
 
 // Run implements tool.Agents.
-func (c ofCall) Run(ctx context.Context, a tool.Agent) (tool.AgentRun, error) {
+func (c callAgents) Run(ctx context.Context, a tool.Agent) (tool.AgentRun, error) {
 	child := c.childOf(c.call, a)
-	started := event.AgentStarted{Call: c.call, Child: child.ID, Agent: a.Kind, Title: a.Title, Background: a.Told != nil}
+	started := event.AgentStarted{Call: c.call, Child: child.ID, Agent: a.Kind, Title: a.Title, Background: a.Report != nil}
 	if err := c.cfg.Record(ctx, event.Draft{Body: started}); err != nil {
 		return tool.AgentRun{}, err
 	}
 	run := tool.AgentRun{Session: child.ID, Notes: child.Notes}
-	if a.Told == nil {
+	if a.Report == nil {
 		return run, c.run(ctx, child, a, &run)
 	}
 	c.background(child, a, run)
@@ -105,7 +105,7 @@ func (c ofCall) Run(ctx context.Context, a tool.Agent) (tool.AgentRun, error) {
 }
 
 // background runs a child at the same time as the turn's other calls. The turn's end
-// waits for it (GoesOn), and its result is reported to the turn's model.
+// waits for it (MustContinue), and its result is reported to the turn's model.
 func (c *Children) background(child Child, a tool.Agent, run tool.AgentRun) {
 	ctx, cancel := context.WithCancelCause(c.cfg.Turn.Context())
 	c.mu.Lock()
@@ -115,7 +115,7 @@ func (c *Children) background(child Child, a tool.Agent, run tool.AgentRun) {
 		if err := c.run(ctx, child, a, &run); err != nil && run.Error == "" {
 			run.Error = err.Error()
 		}
-		c.cfg.Turn.Tell(event.Draft{Body: event.Noted{Why: note, Text: a.Told(run)}})
+		c.cfg.Turn.QueueNote(event.Draft{Body: event.Noted{Why: note, Text: a.Report(run)}})
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		cancel(nil)
@@ -125,16 +125,16 @@ func (c *Children) background(child Child, a tool.Agent, run tool.AgentRun) {
 	})
 }
 
-// GoesOn reports whether a turn that its model has ended must go on, since the result
+// MustContinue reports whether a turn that its model has ended must go on, since the result
 // of a child in the background is still to be reported. It waits until a child ends or
 // a prompt joins the turn.
-func (c *Children) GoesOn(ctx context.Context) bool {
+func (c *Children) MustContinue(ctx context.Context) bool {
 	for {
 		c.mu.Lock()
 		ended, running := c.ended, len(c.cancels)
 		c.mu.Unlock()
 		switch {
-		case c.cfg.Turn.Tells(note), ctx.Err() != nil && running > 0, c.cfg.Turn.Waiting() && running > 0:
+		case c.cfg.Turn.HasNote(note), ctx.Err() != nil && running > 0, c.cfg.Turn.Waiting() && running > 0:
 			return true
 		case running == 0:
 			return false

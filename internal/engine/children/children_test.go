@@ -54,7 +54,7 @@ func newParent(t *testing.T, store *memory.Store) *parent {
 			p.ids++
 			return fmt.Sprint("c", p.ids)
 		},
-		Lend:      func() Inheritance { return Inheritance{Model: llmtest.New(), System: "be good", Agents: 1, Left: 7} },
+		Inherit:   func() Inheritance { return Inheritance{Model: llmtest.New(), System: "be good", Agents: 1, Left: 7} },
 		OpenModel: func(ref string) (llm.Model, error) { return nil, errors.New("there is no " + ref) },
 		Open: func(_ context.Context, c Child) (Session, error) {
 			p.mu.Lock()
@@ -64,13 +64,13 @@ func newParent(t *testing.T, store *memory.Store) *parent {
 		},
 		Turn: Turn{
 			Context: t.Context,
-			Tell: func(d event.Draft) bool {
+			QueueNote: func(d event.Draft) bool {
 				p.mu.Lock()
 				defer p.mu.Unlock()
 				p.told = append(p.told, d)
 				return true
 			},
-			Tells: func(string) bool {
+			HasNote: func(string) bool {
 				p.mu.Lock()
 				defer p.mu.Unlock()
 				return len(p.told) > 0
@@ -247,12 +247,12 @@ func TestChildrenInTheBackground(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := newParent(t, memory.New(time.Now))
 			p.hold = make(chan struct{})
-			run, err := p.For("call").Run(t.Context(), tool.Agent{Kind: "k", Told: func(r tool.AgentRun) string { return r.End + " " + r.Reply }})
+			run, err := p.For("call").Run(t.Context(), tool.Agent{Kind: "k", Report: func(r tool.AgentRun) string { return r.End + " " + r.Reply }})
 			if err != nil || run.End != "" || run.Session != "c1" {
 				t.Fatalf("%+v %v", run, err)
 			}
 			goes := make(chan bool, 1)
-			go func() { goes <- p.GoesOn(t.Context()) }()
+			go func() { goes <- p.MustContinue(t.Context()) }()
 			synctest.Wait()
 			if len(goes) > 0 {
 				t.Fatal("the turn did not wait")
@@ -272,7 +272,7 @@ func TestChildrenInTheBackground(t *testing.T) {
 				t.Errorf("%+v, want %s", p.told, want)
 			}
 			p.told = nil
-			if p.GoesOn(t.Context()) {
+			if p.MustContinue(t.Context()) {
 				t.Error("it goes on without anything to tell")
 			}
 		})
@@ -309,7 +309,7 @@ func TestWhatAChildIsMadeOf(t *testing.T) {
 			if strings.HasSuffix(c.name, "without a price") {
 				m.InfoValue.Price = nil
 			}
-			p.cfg.Lend = func() Inheritance {
+			p.cfg.Inherit = func() Inheritance {
 				return Inheritance{Model: m, System: "be good", Tools: all, Agents: c.deep, Left: 7}
 			}
 			c.agent.About = "Be quick."

@@ -12,24 +12,24 @@ import (
 // Fold holds which children run, and up to which event their actions are recorded. The
 // zero value is ready.
 type Fold struct {
-	running []event.AgentStarted
-	told    map[string]int64 // by child session: the last sequence number there
+	running    []event.AgentStarted
+	recordedTo map[string]int64 // by child session: the last sequence number there
 }
 
 // Apply implements event.Fold.
 func (d *Fold) Apply(e event.Event) {
 	at := func(e event.ChildEvent) {
-		if d.told == nil {
-			d.told = map[string]int64{}
+		if d.recordedTo == nil {
+			d.recordedTo = map[string]int64{}
 		}
-		d.told[e.Session] = max(d.told[e.Session], e.Seq)
+		d.recordedTo[e.Session] = max(d.recordedTo[e.Session], e.Seq)
 	}
 	switch b := e.Body.(type) {
 	case event.AgentStarted:
 		d.running = append(d.running, b)
 	case event.AgentEnded:
 		d.running = slices.DeleteFunc(d.running, func(a event.AgentStarted) bool { return a.Child == b.Child })
-		delete(d.told, b.Child)
+		delete(d.recordedTo, b.Child)
 	case event.AgentCalled:
 		at(b.Child)
 	case event.FileChanged:
@@ -61,14 +61,14 @@ func (m *mirror) close(ctx context.Context, s Session, err error) error {
 	if cerr := s.Close(); err == nil {
 		err = cerr
 	}
-	if rerr := m.rest(context.WithoutCancel(ctx)); err == nil {
+	if rerr := m.recordRest(context.WithoutCancel(ctx)); err == nil {
 		err = rerr
 	}
 	return err
 }
 
-// rest records the remaining events of the child's log.
-func (m *mirror) rest(ctx context.Context) error {
+// recordRest records the remaining events of the child's log.
+func (m *mirror) recordRest(ctx context.Context) error {
 	for e, err := range m.cfg.Store.Read(ctx, m.child.ID, m.seq) {
 		if err != nil {
 			return err
@@ -131,7 +131,7 @@ func (m *mirror) see(e event.Event) error {
 
 // record records what is not recorded yet.
 func (m *mirror) record(b event.Body) error {
-	told := eventlog.Query(m.cfg.Log, func() int64 { return m.cfg.Fold.told[m.child.ID] })
+	told := eventlog.Query(m.cfg.Log, func() int64 { return m.cfg.Fold.recordedTo[m.child.ID] })
 	if m.seq <= told {
 		return nil
 	}

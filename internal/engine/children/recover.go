@@ -50,9 +50,9 @@ func (c *Children) Recover(ctx context.Context) (Recovered, error) {
 			return out, err
 		}
 		if a.Background {
-			out.notes = append(out.notes, m.had(a))
+			out.notes = append(out.notes, m.describe(a))
 		} else {
-			out.calls[a.Call] += m.had(a)
+			out.calls[a.Call] += m.describe(a)
 		}
 	}
 	return out, nil
@@ -69,8 +69,8 @@ func (m *mirror) reopen(ctx context.Context, a event.AgentStarted) error {
 	return m.close(ctx, s, nil)
 }
 
-// had describes what an agent had done when pawl died.
-func (m *mirror) had(a event.AgentStarted) string {
+// describe describes what an agent had done when pawl died.
+func (m *mirror) describe(a event.AgentStarted) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[The agent %s (%s) was cut short when pawl was stopped. It had made %d calls", a.Agent, a.Title, m.calls)
 	if len(m.files) > 0 {

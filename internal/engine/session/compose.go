@@ -73,8 +73,8 @@ func (s *Session) compose(ctx context.Context) (err error) {
 	})
 	s.children = children.New(children.Config{
 		Session: cfg.ID, Store: cfg.Store, Log: s.log, Fold: &s.childFold, Now: cfg.Now, NewID: cfg.NewID, Record: s.record,
-		Lend: s.lend, OpenModel: s.openAllowed, Open: s.openChild,
-		Turn: children.Turn{Context: s.ops.Context, Tell: s.ops.QueueNote, Tells: s.ops.HasNote, Waiting: s.ops.Waiting, Queued: s.ops.Queued()},
+		Inherit: s.lend, OpenModel: s.openAllowed, Open: s.openChild,
+		Turn: children.Turn{Context: s.ops.Context, QueueNote: s.ops.QueueNote, HasNote: s.ops.HasNote, Waiting: s.ops.Waiting, Queued: s.ops.Queued()},
 	})
 	return nil
 }

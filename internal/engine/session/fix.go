@@ -29,7 +29,7 @@ func (s *Session) drive(ctx context.Context, of Prompt) (event.End, error) {
 	defer s.children.Stop(operations.Interrupted("the turn's end"))
 	for round := 0; ; {
 		end, err := loop.Run(ctx)
-		if end == event.EndDone && err == nil && s.children.GoesOn(ctx) {
+		if end == event.EndDone && err == nil && s.children.MustContinue(ctx) {
 			continue
 		}
 		if end != event.EndDone || err != nil || s.ops.Waiting() {

@@ -419,7 +419,7 @@ func (w *world) sameAgain(all []event.Event) {
 	defer again.Close()
 	state := func(s *session.Session) string {
 		spent, turn := s.View().Spent()
-		standing, ok := s.View().Changes().Standing()
+		standing, ok := s.View().Changes().LastTurn()
 		at := s.View().States()
 		ph := s.View().Phases()
 		files := []any{ph.Totals.Files, ph.Totals.TestsOK}

@@ -419,7 +419,7 @@ func (l *life) command(id string) string {
 		line = head + "; " + g.words + "; " + tail
 	}
 	p, run := l.bash(id, line, false)
-	before, from, named := l.files(), l.s.View().Last(), undo.Workspace{Dir: l.s.cfg.Dir, Resolve: l.s.cfg.Files.Resolve}.Names(p.Footprint.Commands)
+	before, from, named := l.files(), l.s.View().Last(), undo.Workspace{Dir: l.s.cfg.Dir, Resolve: l.s.cfg.Files.Resolve}.PathsNamedBy(p.Footprint.Commands)
 	l.say("call %s runs %q", id, line)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -470,7 +470,7 @@ func (l *life) command(id string) string {
 }
 
 // recorded checks that the log has exactly what happened.
-func (l *life) recorded(before, now map[string]content, from int64, call string, saved map[string]bool, jobbed bool, text string, named undo.Named) {
+func (l *life) recorded(before, now map[string]content, from int64, call string, saved map[string]bool, jobbed bool, text string, named undo.NamedPaths) {
 	l.t.Helper()
 	got := map[string]event.FileChanged{}
 	for _, c := range l.changes(from) {

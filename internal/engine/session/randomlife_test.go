@@ -360,7 +360,7 @@ func (r *randomSession) doneAgain(u changes.Undone, before map[string]content) {
 	}
 	r.crash.never()
 	p, err := r.s.View().Changes().Plan(context.Background(), undo.Selector{Kind: undo.ByRedo})
-	if err != nil || !p.Sure() {
+	if err != nil || !p.NeedsNoConsent() {
 		r.fail("redo of %+v: %v %+v", u.Done, err, p.Files)
 	}
 	r.redos++
@@ -468,7 +468,7 @@ func (r *randomSession) wholeOrNothing(before map[string]content, p undo.Plan, d
 	if done > 0 && due > 0 {
 		r.fail("half an undo: %d files of it done, %d not", done, due)
 	}
-	if done > 0 && p.Kind != undo.ByRedo && slices.ContainsFunc(do, func(f undo.File) bool { return folded(r.s).Stand(f.Changes) }) {
+	if done > 0 && p.Kind != undo.ByRedo && slices.ContainsFunc(do, func(f undo.File) bool { return folded(r.s).InEffect(f.Changes) }) {
 		r.fail("what was undone still stands")
 	}
 }

@@ -575,7 +575,7 @@ func TestUndoElsewhere(t *testing.T) {
 	}
 	_ = other.Close()
 	r.run("go on", nil)
-	if _, ok := r.View().Changes().Standing(); ok {
+	if _, ok := r.View().Changes().LastTurn(); ok {
 		t.Error("the first process does not know of the undo")
 	}
 }

@@ -144,7 +144,7 @@ func (s *Session) use(ctx context.Context, m llm.Model, why string, first ...eve
 }
 
 func (op Undo) submit(ctx context.Context, s *Session) (int64, error) {
-	if _, _, err := changes.Chosen(op.Plan, op.Consent); err != nil {
+	if _, _, err := changes.Choose(op.Plan, op.Consent); err != nil {
 		return 0, err
 	}
 	started := event.OpStarted{Op: opUndo, Text: op.Plan.Text}
@@ -183,7 +183,7 @@ func (op RunCommand) submit(ctx context.Context, s *Session) (int64, error) {
 			Command: op.Command, Timeout: personTimeout,
 			Out: func(out string) { s.log.Publish(event.OutputDelta{Text: out}) },
 		}
-		err := s.changes.Person(ctx, run, func(ran tool.Ran) event.Body {
+		err := s.changes.RunForPerson(ctx, run, func(ran tool.Ran) event.Body {
 			return event.PersonRan{Command: op.Command, Output: s.shorten(ctx, ran), Exit: ran.Exit}
 		})
 		if err == nil && ctx.Err() != nil {

@@ -214,7 +214,7 @@ func TestUndoUnattributed(t *testing.T) {
 	c := event.FileChanged{Path: "a.txt", Before: undo.HashOf([]byte("old\n")), After: undo.HashOf([]byte("mine\n")), Unattributed: true, Call: "1"}
 	r.reopen(event.Prompted{Source: event.Person}, r.shellDid(c, "old\n"), event.CallDone{ID: "1", Tool: "bash", Command: "make", Outcome: event.OK}, event.Ended{})
 	p := r.plan(undo.Selector{Kind: undo.ByCommand})
-	if p.Sure() || !strings.Contains(p.Files[0].Ask, `while "make" ran`) {
+	if p.NeedsNoConsent() || !strings.Contains(p.Files[0].Ask, `while "make" ran`) {
 		t.Errorf("%+v", p)
 	}
 	if _, err := session.DoPlan(t.Context(), r.Session, p, undo.Consent{}); err == nil || r.file("a.txt") != "mine\n" {

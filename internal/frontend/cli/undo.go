@@ -121,7 +121,7 @@ func putBack(ctx context.Context, a *App, f *putBackFlags, w undo.Selector) erro
 	}
 	lost := putback.Lost(ctx, o.Session, w.Kind)
 	asks := a.Terminal && !f.yes
-	if f.dry || asks || !p.Sure() {
+	if f.dry || asks || !p.NeedsNoConsent() {
 		putback.Show(a.Out, p)
 	}
 	if f.dry {

@@ -93,7 +93,7 @@ func indent(s string) string {
 
 // Agree asks about a plan that was shown. ok is false if the person does not want it.
 func Agree(p undo.Plan, ask func(question string) (string, error)) (c undo.Consent, ok bool, err error) {
-	if p.Sure() {
+	if p.NeedsNoConsent() {
 		ok, err = yes("do it? [y]es, [n]o: ", ask)
 		return c, ok, err
 	}

@@ -17,10 +17,10 @@ type Intent struct {
 	Time time.Time
 }
 
-// follow keeps the open intents. An intent is closed when a change of its files is
+// trackIntents keeps the open intents. An intent is closed when a change of its files is
 // recorded (all changes of a write are recorded at once), when its call is done, or
 // when an empty Writing records that nothing was written.
-func (f *Fold) follow(e event.Event) {
+func (f *Fold) trackIntents(e event.Event) {
 	over := func(call, tool string) {
 		f.intents = slices.DeleteFunc(f.intents, func(i Intent) bool { return i.Call == call && i.Tool == tool })
 	}
@@ -52,9 +52,9 @@ type IntentOutcome struct {
 	Lost []event.FileChanged // neither: somebody else wrote them since
 }
 
-// Fate sorts the files of an intent by their present state. A file whose mode alone was
+// Outcome sorts the files of an intent by their present state. A file whose mode alone was
 // to change counts as due: changing it again has no effect.
-func (i Intent) Fate(now func(path string) (h tool.Hash, ok bool)) IntentOutcome {
+func (i Intent) Outcome(now func(path string) (h tool.Hash, ok bool)) IntentOutcome {
 	var out IntentOutcome
 	for _, c := range i.Files {
 		switch h, ok := now(c.Path); {

@@ -182,7 +182,7 @@ func (c *comparison) between(from, to, lo, hi, depth int) {
 	}
 	var same []pair
 	if from < to && lo < hi && depth < maxDepth {
-		same = rising(c.unique(from, to, lo, hi))
+		same = longestRising(c.unique(from, to, lo, hi))
 	}
 	if len(same) == 0 {
 		c.add(hunk{from, to, lo, hi})
@@ -232,8 +232,8 @@ func (c *comparison) unique(from, to, lo, hi int) []pair {
 	return out
 }
 
-// rising returns the longest subsequence of pairs whose positions in b rise.
-func rising(ps []pair) []pair {
+// longestRising returns the longest subsequence of pairs whose positions in b rise.
+func longestRising(ps []pair) []pair {
 	var ends []int // ends[n] is the last pair of the best run of length n+1
 	before := make([]int, len(ps))
 	for i, p := range ps {

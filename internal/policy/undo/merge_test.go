@@ -196,7 +196,7 @@ func BenchmarkMerge(b *testing.B) {
 // SPEC 11.2: lines that any two files may have are no sign that one came from
 // the other.
 func TestGone(t *testing.T) {
-	got := linesGone([]byte("1\n}\n\n});\n  end\nreturn\nelse {\nP1\nx = 1\n12345\nfunc f() {\n"), []byte("x = 1\n"))
+	got := removedLines([]byte("1\n}\n\n});\n  end\nreturn\nelse {\nP1\nx = 1\n12345\nfunc f() {\n"), []byte("x = 1\n"))
 	for _, l := range []string{"P1", "12345", "func f() {"} {
 		if !got[l] {
 			t.Errorf("%q is not told from others", l)

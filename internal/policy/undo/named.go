@@ -11,20 +11,20 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// Named are the paths that a command line's words name as targets of changes, relative
+// NamedPaths are the paths that a command line's words name as targets of changes, relative
 // to the workspace.
-type Named struct {
-	exact map[string]bool
-	taken map[string]bool // files that are removed or moved; new files in their place are not covered
-	below map[string]bool // folders that are removed or moved with everything in them
-	// brought maps the targets of moves to their sources. After a move, the
+type NamedPaths struct {
+	exact          map[string]bool
+	removed        map[string]bool // files that are removed or moved; new files in their place are not covered
+	removedFolders map[string]bool // folders that are removed or moved with everything in them
+	// movedFrom maps the targets of moves to their sources. After a move, the
 	// target has the source's content, or what another command made of it; any
 	// other content was saved by somebody at that moment. An empty source is
 	// outside the workspace.
-	brought    map[string][]string
-	globs      []string
-	takenGlobs []string
-	known      []string
+	movedFrom    map[string][]string
+	globs        []string
+	removedGlobs []string
+	known        []string
 }
 
 // Workspace has the paths by which command lines name the workspace's files.
@@ -43,32 +43,32 @@ func (p Workspace) Inside(abs string) (string, bool) {
 
 // Known are the paths that programs are known to write or remove. Arguments of unknown
 // programs are not among them.
-func (n Named) Known() []string { return n.known }
+func (n NamedPaths) Known() []string { return n.known }
 
 // Paths are the paths that a journal of a large workspace must watch.
-func (n Named) Paths() []string {
-	return slices.Concat(slices.Collect(maps.Keys(n.exact)), slices.Collect(maps.Keys(n.taken)), slices.Collect(maps.Keys(n.brought)))
+func (n NamedPaths) Paths() []string {
+	return slices.Concat(slices.Collect(maps.Keys(n.exact)), slices.Collect(maps.Keys(n.removed)), slices.Collect(maps.Keys(n.movedFrom)))
 }
 
 // Covers reports whether the words name the change of a file. gone are the contents of
 // files that no longer exist: any other new file in a removed or moved folder may have
 // been saved by somebody at that moment.
-func (n Named) Covers(e tool.Effect, gone map[tool.Hash]bool) bool {
+func (n NamedPaths) Covers(e tool.Effect, gone map[tool.Hash]bool) bool {
 	p := e.Path
-	if n.exact[p] || n.taken[p] && e.After == "" {
+	if n.exact[p] || n.removed[p] && e.After == "" {
 		return true
 	}
-	if from, ok := n.brought[p]; ok && (len(from) == 0 || e.After == "" || gone[e.After] || slices.ContainsFunc(from, func(f string) bool { return n.exact[f] })) {
+	if from, ok := n.movedFrom[p]; ok && (len(from) == 0 || e.After == "" || gone[e.After] || slices.ContainsFunc(from, func(f string) bool { return n.exact[f] })) {
 		return true
 	}
 	for up := path.Dir(p); up != "."; up = path.Dir(up) {
-		if n.below[up] && (e.After == "" || e.Before == "" && gone[e.After]) {
+		if n.removedFolders[up] && (e.After == "" || e.Before == "" && gone[e.After]) {
 			return true
 		}
 	}
 	globs := n.globs
 	if e.After == "" {
-		globs = slices.Concat(globs, n.takenGlobs)
+		globs = slices.Concat(globs, n.removedGlobs)
 	}
 	for _, g := range globs {
 		if ok, err := path.Match(g, p); ok && err == nil {
@@ -78,37 +78,37 @@ func (n Named) Covers(e tool.Effect, gone map[tool.Hash]bool) bool {
 	return false
 }
 
-// Names collects the paths that commands name. A program that only reads changes none of
+// PathsNamedBy collects the paths that commands name. A program that only reads changes none of
 // them. For a program that is known to write, its targets count; for any other program,
 // every argument that is a path.
-func (p Workspace) Names(cmds []shellsyntax.Command) Named {
-	n := Named{exact: map[string]bool{}, taken: map[string]bool{}, below: map[string]bool{}, brought: map[string][]string{}}
+func (p Workspace) PathsNamedBy(cmds []shellsyntax.Command) NamedPaths {
+	n := NamedPaths{exact: map[string]bool{}, removed: map[string]bool{}, removedFolders: map[string]bool{}, movedFrom: map[string][]string{}}
 	for _, c := range cmds {
 		e := command.Effects(c)
 		for _, r := range c.Redirects {
 			if r.Writes() {
-				p.name(&n, c, r.Target, false, r.Op != ">>" && r.Op != "&>>")
+				p.add(&n, c, r.Target, false, r.Op != ">>" && r.Op != "&>>")
 			}
 		}
 		switch e.Kind {
 		case command.Writes:
-			p.written(&n, c, e)
+			p.addWrites(&n, c, e)
 		case command.Other:
-			p.arguments(&n, c)
+			p.addArguments(&n, c)
 		}
 	}
 	return n
 }
 
-// written adds what a program is known to write and remove.
-func (p Workspace) written(n *Named, c shellsyntax.Command, e command.Effect) {
+// addWrites adds what a program is known to write and remove.
+func (p Workspace) addWrites(n *NamedPaths, c shellsyntax.Command, e command.Effect) {
 	program, _ := c.Program()
 	deep := e.Recursive || program == "mv"
 	for _, x := range e.Removes {
-		p.takes(n, c, x, deep)
+		p.addRemoved(n, c, x, deep)
 	}
 	if program == "mv" {
-		p.brings(n, c, e)
+		p.addMoveTargets(n, c, e)
 		return
 	}
 	moved := e.Removes
@@ -116,18 +116,18 @@ func (p Workspace) written(n *Named, c shellsyntax.Command, e command.Effect) {
 		moved = e.Reads
 	}
 	for _, x := range e.Writes {
-		p.name(n, c, x, deep && program != "cp", true)
+		p.add(n, c, x, deep && program != "cp", true)
 		for _, m := range moved { // into a folder
 			if x.Known && m.Known {
 				m.Text = path.Join(x.Text, path.Base(m.Text))
-				p.name(n, c, m, deep, true)
+				p.add(n, c, m, deep, true)
 			}
 		}
 	}
 }
 
-// arguments adds each argument of a program of which no writes are known.
-func (p Workspace) arguments(n *Named, c shellsyntax.Command) {
+// addArguments adds each argument of a program of which no writes are known.
+func (p Workspace) addArguments(n *NamedPaths, c shellsyntax.Command) {
 	if len(c.Words) < 2 {
 		return
 	}
@@ -138,41 +138,41 @@ func (p Workspace) arguments(n *Named, c shellsyntax.Command) {
 		if strings.HasPrefix(x.Text, "-") {
 			continue
 		}
-		p.name(n, c, x, deep, put)
+		p.add(n, c, x, deep, put)
 	}
 }
 
-// takes adds a path that is removed or moved away.
-func (p Workspace) takes(n *Named, c shellsyntax.Command, x shellsyntax.Word, deep bool) {
-	t := Named{exact: n.taken, below: n.below}
-	p.name(&t, c, x, deep, true)
-	n.known, n.takenGlobs = append(n.known, t.known...), append(n.takenGlobs, t.globs...)
+// addRemoved adds a path that is removed or moved away.
+func (p Workspace) addRemoved(n *NamedPaths, c shellsyntax.Command, x shellsyntax.Word, deep bool) {
+	t := NamedPaths{exact: n.removed, removedFolders: n.removedFolders}
+	p.add(&t, c, x, deep, true)
+	n.known, n.removedGlobs = append(n.known, t.known...), append(n.removedGlobs, t.globs...)
 }
 
-// brings adds the targets of a move.
-func (p Workspace) brings(n *Named, c shellsyntax.Command, e command.Effect) {
-	from := Named{exact: map[string]bool{}, below: map[string]bool{}}
-	to := Named{exact: map[string]bool{}, below: n.below}
+// addMoveTargets adds the targets of a move.
+func (p Workspace) addMoveTargets(n *NamedPaths, c shellsyntax.Command, e command.Effect) {
+	from := NamedPaths{exact: map[string]bool{}, removedFolders: map[string]bool{}}
+	to := NamedPaths{exact: map[string]bool{}, removedFolders: n.removedFolders}
 	for _, m := range e.Removes {
-		p.name(&from, c, m, false, false)
+		p.add(&from, c, m, false, false)
 	}
 	for _, x := range e.Writes {
-		p.name(&to, c, x, true, true)
+		p.add(&to, c, x, true, true)
 		for _, m := range e.Removes { // into a folder
 			if x.Known && m.Known {
 				m.Text = path.Join(x.Text, path.Base(m.Text))
-				p.name(&to, c, m, true, true)
+				p.add(&to, c, m, true, true)
 			}
 		}
 	}
 	for at := range to.exact {
-		n.brought[at] = append(n.brought[at], slices.Collect(maps.Keys(from.exact))...)
+		n.movedFrom[at] = append(n.movedFrom[at], slices.Collect(maps.Keys(from.exact))...)
 	}
 	n.known, n.globs = append(n.known, to.known...), append(n.globs, to.globs...)
 }
 
-// name adds a path. known: the program is known to change it.
-func (p Workspace) name(n *Named, c shellsyntax.Command, x shellsyntax.Word, deep, known bool) {
+// add adds a path. known: the program is known to change it.
+func (p Workspace) add(n *NamedPaths, c shellsyntax.Command, x shellsyntax.Word, deep, known bool) {
 	if isGlob(x) {
 		x.Known = true
 		paths, _ := c.Paths(x)
@@ -201,7 +201,7 @@ func (p Workspace) name(n *Named, c shellsyntax.Command, x shellsyntax.Word, dee
 		}
 		n.exact[rel] = true
 		if deep {
-			n.below[rel] = true
+			n.removedFolders[rel] = true
 		}
 		if known {
 			n.known = append(n.known, rel)

@@ -67,7 +67,7 @@ func TestNames(t *testing.T) {
 		if c.gone != "" {
 			gone[c.gone] = true
 		}
-		if got := lookup.Names(cmds).Covers(c.effect, gone); got != c.want {
+		if got := lookup.PathsNamedBy(cmds).Covers(c.effect, gone); got != c.want {
 			t.Errorf("%s, %+v, %q gone: %v", c.line, c.effect, c.gone, got)
 		}
 	}
@@ -90,7 +90,7 @@ func TestKnown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := slices.Clone(lookup.Names(cmds).Known())
+		got := slices.Clone(lookup.PathsNamedBy(cmds).Known())
 		slices.Sort(got)
 		if s := strings.Join(slices.Compact(got), " "); s != want {
 			t.Errorf("%s: %q, want %q", line, s, want)

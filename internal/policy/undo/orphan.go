@@ -10,9 +10,9 @@ import (
 // Lines that an agent moved from one file to another would be in neither file if only one
 // half of the move were undone. The functions here compare lines to detect that.
 
-// linesGone returns the distinctive lines of before that are not in after. Lines such as a
+// removedLines returns the distinctive lines of before that are not in after. Lines such as a
 // blank one, a brace or a "1" are not distinctive.
-func linesGone(before, after []byte) map[string]bool {
+func removedLines(before, after []byte) map[string]bool {
 	out := map[string]bool{}
 	for l := range bytes.Lines(before) {
 		if distinctive(bytes.TrimSpace(l)) {

@@ -122,8 +122,8 @@ func (p Plan) Choose(c Consent) (do, left []File, err error) {
 	return do, left, nil
 }
 
-// Sure reports whether the whole plan can be done without asking.
-func (p Plan) Sure() bool {
+// NeedsNoConsent reports whether the whole plan can be done without asking.
+func (p Plan) NeedsNoConsent() bool {
 	return !slices.ContainsFunc(p.Files, func(f File) bool { return f.Blocked() || f.Ask != "" })
 }
 
@@ -135,9 +135,9 @@ type file struct {
 	merged bool
 }
 
-// Wants lists the contents that Decide needs, given the present content of the
+// NeededContents lists the contents that Decide needs, given the present content of the
 // file: none, unless it has to merge.
-func (s Steps) Wants(now tool.Hash) []tool.Hash {
+func (s Steps) NeededContents(now tool.Hash) []tool.Hash {
 	at := now
 	for _, st := range s.steps {
 		if at == st.to {
@@ -158,7 +158,7 @@ func (s Steps) Wants(now tool.Hash) []tool.Hash {
 
 // Decide returns what is to be done to the file. The steps are reverted one by one, the
 // newest first, so that text that someone else wrote between two of them stays. contents
-// holds those of Wants that are kept.
+// holds those of NeededContents that are kept.
 func (s Steps) Decide(now FileState, contents map[tool.Hash][]byte) File {
 	f := File{Path: s.Path, Now: now, Unattributed: s.Unattributed, Command: s.Command, Changes: s.Changes}
 	for _, st := range s.steps {
@@ -171,7 +171,7 @@ func (s Steps) Decide(now FileState, contents map[tool.Hash][]byte) File {
 	now.Mode = withoutLinkMode(now.Mode)
 	at := file{hash: now.Hash, mode: now.Mode}
 	for _, st := range s.steps {
-		if !f.back(&at, st, contents) {
+		if !f.revertStep(&at, st, contents) {
 			return f
 		}
 		f.Folders = append(f.Folders, st.folders...)
@@ -184,7 +184,7 @@ func (s Steps) Decide(now FileState, contents map[tool.Hash][]byte) File {
 		f.Action, f.Ask = Same, ""
 	case at.hash == "":
 		f.Action = Delete
-		if s.came {
+		if s.restoredByRedo {
 			f.askFor("it was removed by somebody, and a redo brought it back")
 		}
 		if s.Only != "" {
@@ -230,14 +230,14 @@ func (f *File) askFor(why string) {
 	f.Ask += why
 }
 
-// stop records why the file cannot be restored.
-func (f *File) stop(a Action, format string, args ...any) bool {
+// block records why the file cannot be restored.
+func (f *File) block(a Action, format string, args ...any) bool {
 	f.Action, f.Why, f.Ask = a, fmt.Sprintf(format, args...), ""
 	return false
 }
 
-// back reverts one step; it returns false if that is not possible.
-func (f *File) back(at *file, st step, contents map[tool.Hash][]byte) bool {
+// revertStep reverts one step; it returns false if that is not possible.
+func (f *File) revertStep(at *file, st step, contents map[tool.Hash][]byte) bool {
 	exact := at.hash == st.to && (at.mode == 0 || st.mode == 0 || link(at.mode) == link(st.mode))
 	switch {
 	case st.from == st.to && (st.from == "" || at.hash == ""):
@@ -246,29 +246,29 @@ func (f *File) back(at *file, st step, contents map[tool.Hash][]byte) bool {
 		return true // somebody has restored it already
 	case exact:
 	case link(st.mode) || link(st.fromMode) || link(at.mode):
-		return f.stop(Clash, "it is, or was, a symlink, and is not as the agent left it")
+		return f.block(Clash, "it is, or was, a symlink, and is not as the agent left it")
 	case st.from == st.to: // only its mode changed
 	case at.hash == "":
 		f.askFor("it was removed since, and would come back as it was before")
 	case st.to == "":
-		return f.stop(Clash, "the agent removed it, and there is another file of that name now")
+		return f.block(Clash, "the agent removed it, and there is another file of that name now")
 	case st.from == "":
-		return f.stop(Clash, "the agent created it, and it was changed since")
+		return f.block(Clash, "the agent created it, and it was changed since")
 	default:
 		return f.merge(at, st, contents)
 	}
 	if st.from != st.to {
 		if !st.kept {
-			return f.stop(Lost, "its content before was not kept")
+			return f.block(Lost, "its content before was not kept")
 		}
 		at.hash, at.data, at.merged = st.from, nil, false
 	}
-	return f.modeBack(at, st)
+	return f.revertMode(at, st)
 }
 
-// modeBack restores the mode if it still is the agent's. Changes of the mode by others
+// revertMode restores the mode if it still is the agent's. Changes of the mode by others
 // stay.
-func (f *File) modeBack(at *file, st step) bool {
+func (f *File) revertMode(at *file, st step) bool {
 	switch {
 	case at.hash == "" && st.mode != 0 && at.mode != 0 && at.mode != st.mode:
 		f.askFor("its mode was changed since")
@@ -289,7 +289,7 @@ const mergeLimit = 8 << 20
 // merge reverts a step and keeps what someone else changed.
 func (f *File) merge(at *file, st step, contents map[tool.Hash][]byte) bool {
 	if !st.kept {
-		return f.stop(Lost, "its content before was not kept")
+		return f.block(Lost, "its content before was not kept")
 	}
 	ours := at.data
 	if !at.merged {
@@ -299,20 +299,20 @@ func (f *File) merge(at *file, st step, contents map[tool.Hash][]byte) bool {
 	for _, c := range [][]byte{base, ours, theirs} {
 		switch {
 		case c == nil:
-			return f.stop(Clash, "it was changed since, and what would be needed to merge is not kept")
+			return f.block(Clash, "it was changed since, and what would be needed to merge is not kept")
 		case len(c) > mergeLimit:
-			return f.stop(Clash, "it was changed since, and is too large to merge")
+			return f.block(Clash, "it was changed since, and is too large to merge")
 		case bytes.IndexByte(c, 0) >= 0:
-			return f.stop(Clash, "it was changed since, and is not text: it cannot be merged")
+			return f.block(Clash, "it was changed since, and is not text: it cannot be merged")
 		}
 	}
 	m := merge(base, ours, theirs)
 	if len(m.Conflicts) > 0 {
 		f.Places = m.Conflicts
-		return f.stop(Clash, "it was changed since in the same lines")
+		return f.block(Clash, "it was changed since in the same lines")
 	}
 	*at = file{hash: HashOf(m.Text), mode: at.mode, data: m.Text, merged: true}
-	return f.modeBack(at, st)
+	return f.revertMode(at, st)
 }
 
 // withoutLinkMode removes the permissions of a link: they have no meaning and differ between

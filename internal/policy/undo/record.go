@@ -52,9 +52,9 @@ func note(what string, paths []string) event.Draft {
 	return event.Draft{Body: event.Noted{Why: "undo", Text: "[The user has " + what + " changes with pawl's undo, in " + names + ". Read a file again before you change it.]"}}
 }
 
-// Partly returns what is recorded when an undo or a redo was interrupted after these
+// PartialUndo returns what is recorded when an undo or a redo was interrupted after these
 // changes; nil if there are none, or if w is another write.
-func (f *Fold) Partly(w event.Writing, done []event.FileChanged) []event.Draft {
+func (f *Fold) PartialUndo(w event.Writing, done []event.FileChanged) []event.Draft {
 	paths := pathsOf(done)
 	switch {
 	case len(paths) == 0:
@@ -62,7 +62,7 @@ func (f *Fold) Partly(w event.Writing, done []event.FileChanged) []event.Draft {
 		b, meant := *w.Undone, pathsOf(w.Files)
 		b.Paths = paths
 		// Files that already were as wanted count as done.
-		b.Changes = f.Only(b.Changes, func(path string) bool { return slices.Contains(paths, path) || !slices.Contains(meant, path) })
+		b.Changes = f.Filter(b.Changes, func(path string) bool { return slices.Contains(paths, path) || !slices.Contains(meant, path) })
 		return []event.Draft{{Body: b}}
 	case w.Redone != nil:
 		return []event.Draft{{Body: event.Redone{Undone: w.Redone.Undone, Paths: paths}}}
@@ -78,9 +78,9 @@ func pathsOf(cs []event.FileChanged) []string {
 	return paths
 }
 
-// InOrder sorts the writes of a plan: restored contents first, removals last, so that a
+// SortWrites sorts the writes of a plan: restored contents first, removals last, so that a
 // content that moves is on the disk at every moment.
-func InOrder(ws []tool.Write) {
+func SortWrites(ws []tool.Write) {
 	order := func(w tool.Write) int {
 		switch {
 		case w.Remove:

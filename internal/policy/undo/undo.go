@@ -49,12 +49,12 @@ type Change struct {
 	Time    time.Time
 	Command string // the command line that made it, if one did
 
-	step         int64 // the sequence number of the reply with its call
-	turn         int64 // the prompt that began its turn; Prompt may have joined the turn
-	group        int64 // equal for changes that were recorded at once
-	unattributed bool  // for an undo's change: it restored an unattributed one
-	came         bool  // a redo restored the file, which somebody had removed
-	undone       bool
+	step           int64 // the sequence number of the reply with its call
+	turn           int64 // the prompt that began its turn; Prompt may have joined the turn
+	group          int64 // equal for changes that were recorded at once
+	unattributed   bool  // for an undo's change: it restored an unattributed one
+	restoredByRedo bool  // a redo restored the file, which somebody had removed
+	undone         bool
 }
 
 // AppliedUndo is an undo that was executed and can be redone.
@@ -68,21 +68,21 @@ type AppliedUndo struct {
 
 // Fold keeps the changes. The zero value is ready.
 type Fold struct {
-	changes []Change      // oldest first
-	puts    []AppliedUndo // oldest first
-	turns   []Turn        // those with changes, and the last one
-	used    bool          // the last one has changes
-	running bool          // a turn is running
-	began   int64         // the first prompt of that turn, or of the last one
-	step    int64
-	putting []Change // the changes of an undo whose event has not come yet
-	redoing int      // how many of the last changes belong to a redo whose event has not come yet
-	intents []Intent
+	changes        []Change      // oldest first
+	applied        []AppliedUndo // oldest first
+	turns          []Turn        // those with changes, and the last one
+	lastHasChanges bool          // the last one has changes
+	running        bool          // a turn is running
+	began          int64         // the first prompt of that turn, or of the last one
+	step           int64
+	pendingUndo    []Change // the changes of an undo whose event has not come yet
+	redoing        int      // how many of the last changes belong to a redo whose event has not come yet
+	intents        []Intent
 }
 
 // Apply applies one event.
 func (f *Fold) Apply(e event.Event) {
-	f.follow(e)
+	f.trackIntents(e)
 	switch b := e.Body.(type) {
 	case event.Prompted:
 		// Prompts by autofix or a hook belong to the person's turn.
@@ -113,10 +113,10 @@ func (f *Fold) Apply(e event.Event) {
 // turn begins a turn. The last one is dropped if it changed nothing, so that
 // the list grows with the changes and not with the session.
 func (f *Fold) turn(t Turn) {
-	if n := len(f.turns); n > 0 && !f.used {
+	if n := len(f.turns); n > 0 && !f.lastHasChanges {
 		f.turns = f.turns[:n-1]
 	}
-	f.turns, f.used = append(f.turns, t), false
+	f.turns, f.lastHasChanges = append(f.turns, t), false
 }
 
 func (f *Fold) change(e event.Event, b event.FileChanged) {
@@ -131,8 +131,8 @@ func (f *Fold) change(e event.Event, b event.FileChanged) {
 	case Person:
 		return
 	case Tool:
-		c.join(f.putting)
-		f.putting = append(f.putting, c)
+		c.join(f.pendingUndo)
+		f.pendingUndo = append(f.pendingUndo, c)
 		return
 	case RedoTool:
 		f.redoing++
@@ -144,7 +144,7 @@ func (f *Fold) change(e event.Event, b event.FileChanged) {
 	}
 	c.join(f.changes)
 	f.changes = append(f.changes, c)
-	f.used = true
+	f.lastHasChanges = true
 }
 
 // join adds a change to the group of the one before it if both were recorded at once: by
@@ -187,40 +187,40 @@ func (f *Fold) undone(e event.Event, b event.Undone) {
 	for _, seq := range b.Changes {
 		if c := f.at(seq); c != nil {
 			c.undone, turn = true, max(turn, c.turn)
-			for i := range f.putting {
-				f.putting[i].unattributed = f.putting[i].unattributed || c.Unattributed && f.putting[i].Path == c.Path
+			for i := range f.pendingUndo {
+				f.pendingUndo[i].unattributed = f.pendingUndo[i].unattributed || c.Unattributed && f.pendingUndo[i].Path == c.Path
 			}
 		}
 	}
-	if len(f.putting) > 0 {
-		f.puts = append(f.puts, AppliedUndo{Seq: e.Seq, What: b.What, Prompt: b.Prompt, Changes: f.putting, turn: turn})
+	if len(f.pendingUndo) > 0 {
+		f.applied = append(f.applied, AppliedUndo{Seq: e.Seq, What: b.What, Prompt: b.Prompt, Changes: f.pendingUndo, turn: turn})
 	}
-	if len(f.puts) > maxPuts {
-		f.puts = slices.Clone(f.puts[len(f.puts)-maxPuts:])
+	if len(f.applied) > maxPuts {
+		f.applied = slices.Clone(f.applied[len(f.applied)-maxPuts:])
 	}
-	f.putting = nil
+	f.pendingUndo = nil
 }
 
 // redone removes the redone changes from an undo; the new changes belong to the
 // turn of the undone ones.
 func (f *Fold) redone(b event.Redone) {
-	i := slices.IndexFunc(f.puts, func(p AppliedUndo) bool { return p.Seq == b.Undone })
+	i := slices.IndexFunc(f.applied, func(p AppliedUndo) bool { return p.Seq == b.Undone })
 	if i < 0 {
 		return
 	}
-	p := &f.puts[i]
+	p := &f.applied[i]
 	for n := len(f.changes) - 1; n >= len(f.changes)-f.redoing; n-- {
 		c := &f.changes[n]
 		c.Prompt, c.turn = p.Prompt, p.turn
 		for _, o := range p.Changes {
 			c.Unattributed = c.Unattributed || o.Path == c.Path && o.unattributed
-			c.came = c.came || o.Path == c.Path && c.Before == "" && o.After != ""
+			c.restoredByRedo = c.restoredByRedo || o.Path == c.Path && c.Before == "" && o.After != ""
 		}
 	}
 	f.redoing = 0
 	p.Changes = slices.DeleteFunc(p.Changes, func(c Change) bool { return slices.Contains(b.Paths, c.Path) })
 	if len(p.Changes) == 0 {
-		f.puts = slices.Delete(f.puts, i, i+1)
+		f.applied = slices.Delete(f.applied, i, i+1)
 	}
 }
 
@@ -232,8 +232,8 @@ func (f *Fold) at(seq int64) *Change {
 	return &f.changes[i]
 }
 
-// Stand reports whether all these changes are in effect.
-func (f *Fold) Stand(seqs []int64) bool {
+// InEffect reports whether all these changes are in effect.
+func (f *Fold) InEffect(seqs []int64) bool {
 	for _, seq := range seqs {
 		if c := f.at(seq); c == nil || c.undone {
 			return false
@@ -242,8 +242,8 @@ func (f *Fold) Stand(seqs []int64) bool {
 	return true
 }
 
-// Only returns the changes among these whose file keep accepts.
-func (f *Fold) Only(seqs []int64, keep func(path string) bool) []int64 {
+// Filter returns the changes among these whose file keep accepts.
+func (f *Fold) Filter(seqs []int64, keep func(path string) bool) []int64 {
 	var out []int64
 	for _, seq := range seqs {
 		if c := f.at(seq); c != nil && keep(c.Path) {
@@ -255,7 +255,7 @@ func (f *Fold) Only(seqs []int64, keep func(path string) bool) []int64 {
 
 // CanRedo reports whether an undo can still be redone.
 func (f *Fold) CanRedo(undone int64) bool {
-	return slices.ContainsFunc(f.puts, func(p AppliedUndo) bool { return p.Seq == undone })
+	return slices.ContainsFunc(f.applied, func(p AppliedUndo) bool { return p.Seq == undone })
 }
 
 // Restore is one file of a turn: Now is the content that the agent left, Before

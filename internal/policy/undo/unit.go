@@ -50,14 +50,14 @@ type Unit struct {
 // Select returns the changes of a unit, or ErrNothing or ErrNoRedo.
 func (f *Fold) Select(w Selector) (Unit, error) {
 	if w.Kind == ByRedo {
-		return f.again()
+		return f.redoUnit()
 	}
 	in, last := f.members(w)
 	if last == nil {
 		return Unit{}, ErrNothing
 	}
 	var cs []Change
-	moved := f.brought(in)
+	moved := f.createdGroups(in)
 	for _, c := range f.changes {
 		// A move is undone as a whole, or its content would be lost.
 		if !c.undone && (in(&c) || c.After == "" && moved[c.group]) {
@@ -67,7 +67,7 @@ func (f *Fold) Select(w Selector) (Unit, error) {
 	if w.Prompt == 0 {
 		w.Prompt = last.Prompt
 	}
-	return Unit{Selector: w, Text: f.text(last.Prompt), Files: f.steps(cs, f.goners(cs))}, nil
+	return Unit{Selector: w, Text: f.text(last.Prompt), Files: f.steps(cs, f.lostContents(cs))}, nil
 }
 
 // members returns a function that reports which changes belong to a unit, and
@@ -116,8 +116,8 @@ func (f *Fold) newest(in func(*Change) bool) *Change {
 	return nil
 }
 
-// brought returns the groups in which changes of a unit created new files.
-func (f *Fold) brought(in func(*Change) bool) map[int64]bool {
+// createdGroups returns the groups in which changes of a unit created new files.
+func (f *Fold) createdGroups(in func(*Change) bool) map[int64]bool {
 	out := map[int64]bool{}
 	for i := range f.changes {
 		if c := &f.changes[i]; !c.undone && c.Before == "" && in(c) {
@@ -133,12 +133,12 @@ func (c *Change) sameCall(o *Change) bool {
 	return c.Call != "" && c.Call == o.Call && c.step == o.step
 }
 
-// again returns the unit of a redo: the changes of the newest undo are reverted.
-func (f *Fold) again() (Unit, error) {
-	if len(f.puts) == 0 {
+// redoUnit returns the unit of a redo: the changes of the newest undo are reverted.
+func (f *Fold) redoUnit() (Unit, error) {
+	if len(f.applied) == 0 {
 		return Unit{}, ErrNoRedo
 	}
-	p := f.puts[len(f.puts)-1]
+	p := f.applied[len(f.applied)-1]
 	return Unit{Selector: Selector{Kind: ByRedo, Prompt: p.Prompt}, Text: f.text(p.Prompt), Undone: p.Seq, Files: f.steps(p.Changes, nil)}, nil
 }
 
@@ -155,8 +155,8 @@ type Steps struct {
 	// effect: deleting this one would lose the content.
 	Only string
 
-	came  bool   // it existed before the redo that restored it
-	steps []step // newest first
+	restoredByRedo bool   // it existed before the redo that restored it
+	steps          []step // newest first
 }
 
 // Before returns the content before the oldest of the changes, and whether it was kept.
@@ -174,9 +174,9 @@ type step struct {
 	folders        []string // made for it
 }
 
-// steps groups changes, which are in the order they were made, by file. goners
-// is the result of the method of that name.
-func (f *Fold) steps(cs []Change, goners map[tool.Hash]string) []Steps {
+// steps groups changes, which are in the order they were made, by file. lost
+// is the result of lostContents.
+func (f *Fold) steps(cs []Change, lost map[tool.Hash]string) []Steps {
 	var out []Steps
 	index := map[string]int{}
 	took := map[int64][]string{} // by group: files that were removed
@@ -195,19 +195,19 @@ func (f *Fold) steps(cs []Change, goners map[tool.Hash]string) []Steps {
 		s.Changes = append(s.Changes, c.Seq)
 		s.Unattributed = s.Unattributed || c.Unattributed
 		s.Command = c.Command
-		s.came = s.came || c.came
+		s.restoredByRedo = s.restoredByRedo || c.restoredByRedo
 		s.add(c.FileChanged)
 		if c.Before == "" {
 			s.With = append(s.With, took[c.group]...)
-			s.Only = goners[c.After]
+			s.Only = lost[c.After]
 		}
 	}
 	return out
 }
 
-// goners returns, by their content, the files that lost it by a change in
+// lostContents returns, by their content, the files that lost it by a change in
 // effect that is not one of cs.
-func (f *Fold) goners(cs []Change) map[tool.Hash]string {
+func (f *Fold) lostContents(cs []Change) map[tool.Hash]string {
 	in := make(map[int64]bool, len(cs))
 	for _, c := range cs {
 		in[c.Seq] = true

@@ -101,7 +101,7 @@ func TestUnits(t *testing.T) {
 	l.want(t, Selector{Kind: ByTurn}, "a:5 b:6 c:8 d:9")
 	l.add(event.Undone{Prompt: 3, Paths: []string{"a"}}) // an older pawl's: the whole turn
 	l.want(t, Selector{Kind: ByTurn}, "a:2")
-	if l.Stand([]int64{5}) || !l.Stand([]int64{2}) || l.Stand([]int64{99}) {
+	if l.InEffect([]int64{5}) || !l.InEffect([]int64{2}) || l.InEffect([]int64{99}) {
 		t.Error("what stands is wrong")
 	}
 }
@@ -150,7 +150,7 @@ func TestIntents(t *testing.T) {
 	if len(got) != 1 || got[0].Call != "2" || got[0].Seq != 2 {
 		t.Fatalf("%+v", got)
 	}
-	fate := got[0].Fate(func(p string) (tool.Hash, bool) {
+	fate := got[0].Outcome(func(p string) (tool.Hash, bool) {
 		return map[string]tool.Hash{"a": "1", "b": "2", "c": "3"}[p], true
 	})
 	if len(fate.Due) != 1 || fate.Due[0].Path != "a" || fate.Done[0].Path != "b" || fate.Lost[0].Path != "c" {
@@ -169,8 +169,8 @@ func TestBounds(t *testing.T) {
 		l.add(event.Prompted{Source: event.Person, Text: strings.Repeat("é", 500)}, by("edit", "", "a", "1", "2"), by("edit", "", "b", "1", "2"), by("edit", "", "c", "1", "2"), by("edit", "", "d", "1", "2"))
 		l.add(by(Tool, "", "x", "1", "2"), event.Undone{Changes: []int64{l.seq - 1}})
 	}
-	if len(l.changes) > maxChanges+maxChanges/10 || len(l.puts) > maxPuts || len(l.turns) > len(l.changes)/4+2 {
-		t.Errorf("%d changes, %d puts, %d turns", len(l.changes), len(l.puts), len(l.turns))
+	if len(l.changes) > maxChanges+maxChanges/10 || len(l.applied) > maxPuts || len(l.turns) > len(l.changes)/4+2 {
+		t.Errorf("%d changes, %d puts, %d turns", len(l.changes), len(l.applied), len(l.turns))
 	}
 	if u, err := l.Select(Selector{Kind: ByTurn}); err != nil || len(u.Files) != 3 || len(u.Text) > maxText+3 {
 		t.Errorf("%v %v", places(u), err)
@@ -241,7 +241,7 @@ func TestDecide(t *testing.T) {
 		}
 		now := FileState{Hash: h(c.now), Mode: c.mode}
 		wanted := map[tool.Hash][]byte{}
-		for _, w := range u.Files[0].Wants(now.Hash) {
+		for _, w := range u.Files[0].NeededContents(now.Hash) {
 			wanted[w] = contents[w]
 		}
 		f := u.Files[0].Decide(now, wanted)
@@ -272,7 +272,7 @@ func TestDeleteKeepsContent(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := Plan{Files: []File{u.Files[0].Decide(FileState{Hash: "mine"}, nil), u.Files[1].Decide(FileState{Hash: "x"}, nil), u.Files[2].Decide(FileState{Hash: "2"}, nil)}}
-	if _, _, err := p.Choose(Consent{}); !strings.Contains(fmt.Sprint(err), "old") || p.Sure() {
+	if _, _, err := p.Choose(Consent{}); !strings.Contains(fmt.Sprint(err), "old") || p.NeedsNoConsent() {
 		t.Errorf("%v", err)
 	}
 	do, left, err := p.Choose(Consent{LeaveOut: []string{"old"}})

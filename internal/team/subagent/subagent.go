@@ -99,7 +99,7 @@ func run(ctx context.Context, env tool.Env, kinds []agents.Kind, in Arguments) (
 		Tools: k.Tools, ReadOnly: k.ReadOnly, Model: k.Model, USD: k.USD,
 	}
 	if in.Background {
-		a.Told = func(r tool.AgentRun) string {
+		a.Report = func(r tool.AgentRun) string {
 			return fmt.Sprintf("[The agent in the background that you started for %q has ended.]\n%s", in.Description, text(k, r))
 		}
 	}

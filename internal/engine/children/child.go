@@ -44,7 +44,7 @@ type Child struct {
 
 // childOf returns the configuration of an agent's session.
 func (c *Children) childOf(call string, a tool.Agent) Child {
-	has := c.cfg.Lend()
+	has := c.cfg.Inherit()
 	out := Child{
 		ID: c.cfg.NewID(), Of: event.ParentCall{Session: c.cfg.Session, Call: call, Agent: a.Kind}, ReadOnly: a.ReadOnly,
 		Model: has.Model, System: has.System, Agents: has.Agents - 1, Limits: budget.Limits{Agents: has.Left},
