@@ -187,9 +187,9 @@ func open(m *machine, id string, readOnly bool) (*session.Session, func() error,
 		return nil, nil, err
 	}
 	s, err := session.Open(context.Background(), session.Config{
-		Store: st, ID: id, Dir: m.work, Program: "bench", Front: "bench", Model: llmtest.New(), ReadOnly: readOnly,
+		Store: st, ID: id, Dir: m.work, Program: "bench", Frontend: "bench", Model: llmtest.New(), ReadOnly: readOnly,
 		Permission: permission.New(permission.Config{Root: m.work}), Locks: turn.NewLocks(8),
-		Judgement: session.Judgement{Progress: progress.Default()},
+		Tuning: session.Tuning{Progress: progress.Default()},
 		Now:       time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 }, NewID: func() string { return "q" },
 	})
 	if err != nil {

@@ -46,7 +46,7 @@ func talkOf(t *testing.T, m llm.Model, files map[string]string, served bool) *ta
 	sh := shell.New(shell.Options{Root: r.dir, SpillDir: t.TempDir(), Env: func() []string { return append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off") }})
 	ids := 0
 	c := session.Config{
-		Store: memory.New(time.Now), ID: "s", Dir: r.dir, Front: "test", Version: "test", Model: m,
+		Store: memory.New(time.Now), ID: "s", Dir: r.dir, Frontend: "test", Version: "test", Model: m,
 		Tools: tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls(), tools.Edit(), tools.MultiEdit(), tools.Write(), tools.ApplyPatch(), tools.Bash()},
 		Files: ws, Shell: sh, Locks: turn.NewLocks(8),
 		Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: r.dir, Home: "/home/nobody"}),

@@ -126,7 +126,7 @@ func TestStanding(t *testing.T) {
 		} {
 			b.change(step.file, step.to)
 			var got []string
-			for _, d := range b.Standing() {
+			for _, d := range b.Remaining() {
 				got = append(got, fmt.Sprintf("%s:%d %s", d.Path, d.Line, d.Message))
 			}
 			if strings.Join(got, ", ") != step.want {
@@ -141,13 +141,13 @@ func TestStanding(t *testing.T) {
 		cancel()
 		b.Changed(ctx, []tool.CodeChange{{Path: "a.x", Existed: true, Before: func(context.Context) ([]byte, error) { return []byte("good\n"), nil }}})
 		began := time.Now()
-		if b.Settle(t.Context()); time.Since(began) != 1500*time.Millisecond {
+		if b.Wait(t.Context()); time.Since(began) != 1500*time.Millisecond {
 			t.Errorf("waited %s", time.Since(began))
 		}
 		time.Sleep(time.Minute)
 		began = time.Now()
-		if b.Settle(t.Context()); time.Since(began) != 0 || len(b.told()) != 1 || len(b.Standing()) != 1 {
-			t.Errorf("after %s: %v", time.Since(began), b.Standing())
+		if b.Wait(t.Context()); time.Since(began) != 0 || len(b.told()) != 1 || len(b.Remaining()) != 1 {
+			t.Errorf("after %s: %v", time.Since(began), b.Remaining())
 		}
 	})
 }

@@ -413,8 +413,8 @@ func (s *Servers) inspect() bool {
 	return any
 }
 
-// Standing implements tool.CodeWatch.
-func (s *Servers) Standing() []tool.Diagnostic {
+// Remaining implements tool.CodeWatch.
+func (s *Servers) Remaining() []tool.Diagnostic {
 	var out []tool.Diagnostic
 	for _, p := range s.list() {
 		out = append(out, p.standing()...)
@@ -423,8 +423,8 @@ func (s *Servers) Standing() []tool.Diagnostic {
 	return out
 }
 
-// Settle implements tool.CodeWatch.
-func (s *Servers) Settle(ctx context.Context) { s.settle(ctx, s.list()) }
+// Wait implements tool.CodeWatch.
+func (s *Servers) Wait(ctx context.Context) { s.settle(ctx, s.list()) }
 
 // settle waits for the servers that can be had, for at most Options.Wait.
 func (s *Servers) settle(ctx context.Context, managed []*managedServer) {

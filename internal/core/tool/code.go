@@ -41,12 +41,12 @@ type CodeWatch interface {
 	// they are known after a short wait. The rest comes with the next call,
 	// which may have no changes. Errors come first.
 	Changed(ctx context.Context, cs []CodeChange) []Diagnostic
-	// Standing returns what Changed returned so far and is there still, errors
+	// Remaining returns what Changed returned so far and is there still, errors
 	// first.
-	Standing() []Diagnostic
-	// Settle waits, for a short time at most, until the servers have said what
+	Remaining() []Diagnostic
+	// Wait waits, for a short time at most, until the servers have said what
 	// the changes so far broke.
-	Settle(ctx context.Context)
+	Wait(ctx context.Context)
 	// Missing returns, each once, the servers that were needed and are not
 	// installed, with the way to install them.
 	Missing() []string

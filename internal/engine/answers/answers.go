@@ -90,13 +90,13 @@ const maxCalls = 30
 // fold folds the first turn of a session, if it is a question: later answers
 // depend on the conversation.
 type fold struct {
-	question string
-	read     bool // it was classified as a question
-	spoiled  bool // the turn did more than read
-	open     []event.CallAsked
-	calls    []CachedCall
-	shown    []string // the result of each call, as shown to the model
-	answer   string
+	question   string
+	isQuestion bool // it was classified as a question
+	spoiled    bool // the turn did more than read
+	open       []event.CallAsked
+	calls      []CachedCall
+	shown      []string // the result of each call, as shown to the model
+	answer     string
 	// preference is the turn's only prompt so far, in one line.
 	preference string
 	running    bool
@@ -119,11 +119,11 @@ func (a *fold) Apply(e event.Event) {
 		}
 		a.question, a.running = b.Text, true
 	case event.Routed:
-		a.read, a.routed = b.Route == route.Read, b
+		a.isQuestion, a.routed = b.Route == route.Read, b
 	case event.CallAsked:
 		a.open = append(a.open, b)
 	case event.CallDone:
-		a.done(b)
+		a.callDone(b)
 	case event.Ended:
 		a.running = false
 	case event.Replied:
@@ -136,7 +136,7 @@ func (a *fold) Apply(e event.Event) {
 	}
 }
 
-func (a *fold) done(b event.CallDone) {
+func (a *fold) callDone(b event.CallDone) {
 	i := slices.IndexFunc(a.open, func(c event.CallAsked) bool { return c.ID == b.ID })
 	if i < 0 || b.Outcome != event.OK || b.Spill != "" || !b.Repeatable || len(a.calls) == maxCalls {
 		a.spoiled = true
@@ -147,15 +147,15 @@ func (a *fold) done(b event.CallDone) {
 	a.open = slices.Delete(a.open, i, i+1)
 }
 
-// kept returns the question if its answer may come from the cache or be stored there.
-func (c *Cache) kept() (fold, bool) {
+// reusable returns the question if its answer may come from the cache or be stored there.
+func (c *Cache) reusable() (fold, bool) {
 	a := eventlog.Query(c.log, func() fold { return c.fold })
-	return a, c.cfg.Store != nil && a.read && !a.spoiled
+	return a, c.cfg.Store != nil && a.isQuestion && !a.spoiled
 }
 
 // Recall answers the turn's question from the cache; false if it cannot.
 func (c *Cache) Recall(ctx context.Context) (bool, error) {
-	a, ok := c.kept()
+	a, ok := c.reusable()
 	if !ok {
 		return false, nil
 	}
@@ -182,7 +182,7 @@ func (c *Cache) Recall(ctx context.Context) (bool, error) {
 // Keep stores the answer of a turn that ended well, if the calls that it is
 // based on still return what the model was shown.
 func (c *Cache) Keep(ctx context.Context) error {
-	a, ok := c.kept()
+	a, ok := c.reusable()
 	if !ok || len(a.calls) == 0 || strings.TrimSpace(a.answer) == "" {
 		return nil
 	}
@@ -226,19 +226,19 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Keeps reports whether a prompt is an explicit lasting preference that can be
+// IsPreference reports whether a prompt is an explicit lasting preference that can be
 // stored: then no model is needed.
-func (c *Cache) Keeps(text string, r event.Routed) bool {
+func (c *Cache) IsPreference(text string, r event.Routed) bool {
 	return c.cfg.Prefer != nil && text != "" && r.Route == route.Profile && r.By == "pattern" && route.Lasting(text)
 }
 
-// PreferOnly stores a prompt that only states a preference and confirms it in
+// StorePreference stores a prompt that only states a preference and confirms it in
 // one line (SPEC 11.5).
-func (c *Cache) PreferOnly(ctx context.Context) (bool, error) {
+func (c *Cache) StorePreference(ctx context.Context) (bool, error) {
 	var text string
 	var routed event.Routed
 	c.log.View(func() { text, routed = c.fold.preference, c.fold.routed })
-	if !c.Keeps(text, routed) {
+	if !c.IsPreference(text, routed) {
 		return false, nil
 	}
 	if err := c.cfg.Prefer(text); err != nil {

@@ -41,7 +41,7 @@ func TestPreferenceOfItsOwnTurn(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		ok, err := cache.PreferOnly(t.Context())
+		ok, err := cache.StorePreference(t.Context())
 		if err != nil || ok != c.kept || (kept == text) != c.kept {
 			t.Errorf("%s: %v %v, kept %q", name, ok, err, kept)
 		}

@@ -17,12 +17,12 @@ import (
 // Check is what consent to a check depends on.
 type Check struct {
 	Command string
-	// Own: a person's configuration names the command, so it counts as one of
+	// Configured: a person's configuration names the command, so it counts as one of
 	// the project's checks, whatever it is.
-	Own bool
-	// Said: the person named the command with this turn's prompt, which is
+	Configured bool
+	// NamedByPerson: the person named the command with this turn's prompt, which is
 	// their consent as long as its definition does not change.
-	Said bool
+	NamedByPerson bool
 	// Defined are the files that define what it does. If the agent changed one
 	// with such a name in this session, pawl asks again (SPEC 16.4).
 	Defined []string
@@ -35,12 +35,12 @@ type Check struct {
 }
 
 // Checker is implemented by the turn.Pending.Records of a check.
-type Checker interface{ Checks() *Check }
+type Checker interface{ Consent() *Check }
 
 // checkOf returns the check of a call, nil if the call is not a check.
 func checkOf(p *turn.Pending) *Check {
 	if c, ok := p.Records.(Checker); ok {
-		return c.Checks()
+		return c.Consent()
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func (j *Judge) decideCheck(p *turn.Pending, c *Check) permission.Decision {
 	definition := j.definition(c)
 	return eventlog.Query(j.Log, func() permission.Decision {
 		seen, ok := j.allowedAs[c.Command]
-		return j.Config.Policy.DecideCheck(Call(p), permission.Check{Command: c.Command, Own: c.Own, Said: c.Said, Defined: c.Defined, Untrusted: c.Untrusted, Seen: ok && seen == definition})
+		return j.Config.Policy.DecideCheck(Call(p), permission.Check{Command: c.Command, Own: c.Configured, Said: c.NamedByPerson, Defined: c.Defined, Untrusted: c.Untrusted, Seen: ok && seen == definition})
 	})
 }
 

@@ -59,8 +59,8 @@ type Config struct {
 type Judge struct {
 	Config
 	refused []string // commands of checks
-	// kept are refusals by the sandbox that the person wants to keep.
-	kept []process.Refusal
+	// keptRefusals are refusals by the sandbox that the person wants to keep.
+	keptRefusals []process.Refusal
 	// allowedAs are the commands of redefined or untrusted checks that the
 	// person allowed for the session, with the definition that they saw.
 	allowedAs map[string]string
@@ -96,14 +96,14 @@ func Call(p *turn.Pending) permission.Call {
 // be destroyed that cannot be restored (SPEC 11.1), or if a hook wants the
 // person to be asked.
 func (j *Judge) decide(ctx context.Context, p *turn.Pending) permission.Decision {
-	d := j.withCopy(ctx, p)
+	d := j.decideWithCopy(ctx, p)
 	if d.Verdict == permission.Allow && p.Asks != "" {
 		return permission.Decision{Verdict: permission.Ask, By: "hook", Reason: p.Asks, Confine: d.Confine}
 	}
 	return d
 }
 
-func (j *Judge) withCopy(ctx context.Context, p *turn.Pending) permission.Decision {
+func (j *Judge) decideWithCopy(ctx context.Context, p *turn.Pending) permission.Decision {
 	d := j.Policy(p)
 	if d.Verdict == permission.Deny || eventlog.Query(j.Log, j.Config.Policy.Mode) == permission.Yolo {
 		return d
@@ -121,9 +121,9 @@ func (j *Judge) withCopy(ctx context.Context, p *turn.Pending) permission.Decisi
 	return permission.Decision{Verdict: permission.Ask, By: "journal", Reason: why, Confine: d.Confine}
 }
 
-// edits reports whether the mode for edits would allow a call that needs
+// allowedAsEdit reports whether the mode for edits would allow a call that needs
 // consent: then a person may allow all edits from now on.
-func (j *Judge) edits(ctx context.Context, p *turn.Pending) bool {
+func (j *Judge) allowedAsEdit(ctx context.Context, p *turn.Pending) bool {
 	if p.Footprint.Shell != "" || j.Unrestorable(ctx, p) != "" {
 		return false
 	}

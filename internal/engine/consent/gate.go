@@ -26,8 +26,8 @@ type Gate struct {
 	places map[*turn.Pending][]string
 	// missing is the right that a call of this step needs and that its turn's
 	// route lacks.
-	missing map[*turn.Pending]string
-	said    refusals
+	missing  map[*turn.Pending]string
+	refusals refusals
 }
 
 // Check implements turn.Gate.
@@ -35,7 +35,7 @@ func (g *Gate) Check(ctx context.Context, step []*turn.Pending) error {
 	g.allowed, g.missing = map[*turn.Pending]bool{}, map[*turn.Pending]string{}
 	g.places = map[*turn.Pending][]string{}
 	open := map[*turn.Pending]permission.Decision{} // calls that the person is asked about
-	again := g.said.again(step)
+	again := g.refusals.nextRun(step)
 	for _, p := range step {
 		if p.Refused != nil {
 			continue
@@ -44,7 +44,7 @@ func (g *Gate) Check(ctx context.Context, step []*turn.Pending) error {
 		if err != nil {
 			return err
 		}
-		p.Confine = g.said.withOpened(p, d.Confine)
+		p.Confine = g.refusals.withOpened(p, d.Confine)
 		switch d.Verdict {
 		case permission.Deny:
 			p.Refused = denial(p, d)
@@ -132,7 +132,7 @@ func (g *Gate) apply(ctx context.Context, asks []question, open map[*turn.Pendin
 				return err
 			}
 		}
-		for _, p := range q.of {
+		for _, p := range q.calls {
 			allowed := lasts || v.Scope == event.Once
 			g.allowed[p], p.Allowed = allowed, allowed
 			c := checkOf(p)
@@ -143,7 +143,7 @@ func (g *Gate) apply(ctx context.Context, asks []question, open map[*turn.Pendin
 					p.Refused = checkRefused()
 				}
 			case !allowed:
-				p.Refused = refusedBy(p, v)
+				p.Refused = refusedByPerson(p, v)
 			}
 			if right := g.missing[p]; right != "" && allowed {
 				if err := g.GrantRight(ctx, right, "person", p.Title()); err != nil {
@@ -164,7 +164,7 @@ func (g *Gate) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 		return &turn.Refusal{Outcome: event.Failed, Text: err.Error()}
 	}
 	d := g.decide(ctx, p)
-	p.Confine = g.said.withOpened(p, d.Confine)
+	p.Confine = g.refusals.withOpened(p, d.Confine)
 	switch {
 	case d.Verdict == permission.Allow:
 		return nil
@@ -204,7 +204,7 @@ func denial(p *turn.Pending, d permission.Decision) *turn.Refusal {
 		return checkDenied(d)
 	}
 	if d.Verdict == permission.Ask {
-		return p.Deny(nobody(d), event.ByNobody)
+		return p.Deny(nobodyToAsk(d), event.ByNobody)
 	}
 	why := d.Reason
 	if d.Flag != "" {
@@ -213,9 +213,9 @@ func denial(p *turn.Pending, d permission.Decision) *turn.Refusal {
 	return p.Deny(why, d.By)
 }
 
-// nobody returns the reason why a call that needs consent is denied if no person is
+// nobodyToAsk returns the reason why a call that needs consent is denied if no person is
 // there.
-func nobody(d permission.Decision) string {
+func nobodyToAsk(d permission.Decision) string {
 	why := d.Reason + "; nobody is there to allow it. Do not try it another way; say at the end what is needed"
 	if d.Flag != "" {
 		why += ", which is to run pawl with " + d.Flag
@@ -223,8 +223,8 @@ func nobody(d permission.Decision) string {
 	return why
 }
 
-// refusedBy is the refusal after a person's No. Without a reason, it ends the turn.
-func refusedBy(p *turn.Pending, v event.Verdict) *turn.Refusal {
+// refusedByPerson is the refusal after a person's No. Without a reason, it ends the turn.
+func refusedByPerson(p *turn.Pending, v event.Verdict) *turn.Refusal {
 	reason := "The user did not allow it."
 	if v.Why != "" {
 		reason = "The user did not allow it and says: " + v.Why

@@ -23,8 +23,8 @@ const previewLimit = 100 << 10
 // would allow.
 type question struct {
 	event.Question
-	of []*turn.Pending
-	d  permission.Decision
+	calls    []*turn.Pending
+	decision permission.Decision
 }
 
 // questions returns the questions about the calls of a step that need consent, in order.
@@ -50,28 +50,28 @@ func (g *Gate) questions(ctx context.Context, step []*turn.Pending, open map[*tu
 // addTo adds a question: a question about a check is merged with one about
 // checks with the same grant.
 func (g *Gate) addTo(out []question, q question) []question {
-	c := checkOf(q.of[0])
+	c := checkOf(q.calls[0])
 	if c == nil {
 		return append(out, q)
 	}
 	q.Title = "check the changes: " + q.Title
 	i := slices.IndexFunc(out, func(o question) bool {
-		other := checkOf(o.of[0])
-		return q.Pattern != "" && o.Pattern == q.Pattern && other != nil && g.whyAsked(other, o.d) == g.whyAsked(c, q.d)
+		other := checkOf(o.calls[0])
+		return q.Pattern != "" && o.Pattern == q.Pattern && other != nil && g.whyAsked(other, o.decision) == g.whyAsked(c, q.decision)
 	})
 	if i < 0 {
 		return append(out, q)
 	}
 	out[i].Preview += "\n" + q.Preview
 	out[i].Reason += "; " + q.Reason
-	out[i].of = append(out[i].of, q.of...)
+	out[i].calls = append(out[i].calls, q.calls...)
 	return out
 }
 
 func (g *Gate) question(ctx context.Context, p *turn.Pending, d permission.Decision, preview, counts string, unknown bool) event.Question {
 	q := event.Question{
 		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: p.Title(), Reason: d.Reason,
-		Pattern: d.Pattern, Always: d.CanAlways, Edits: g.missing[p] == "" && g.edits(ctx, p), Preview: string(p.Args),
+		Pattern: d.Pattern, Always: d.CanAlways, Edits: g.missing[p] == "" && g.allowedAsEdit(ctx, p), Preview: string(p.Args),
 	}
 	if p.Footprint.Shell != "" {
 		q.Preview = p.Footprint.Shell

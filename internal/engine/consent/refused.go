@@ -58,9 +58,9 @@ type AnswerSetter interface {
 	SetAnswer(allowed bool, text string)
 }
 
-// again handles the calls of a new step: it returns the one that a person
+// nextRun handles the calls of a new step: it returns the one that a person
 // allowed by their answer about its last run.
-func (r *refusals) again(step []*turn.Pending) *turn.Pending {
+func (r *refusals) nextRun(step []*turn.Pending) *turn.Pending {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out *turn.Pending
@@ -87,16 +87,16 @@ func (r *refusals) withOpened(p *turn.Pending, c process.Confine) process.Confin
 	return c
 }
 
-// ran forgets what was opened for a run that is done.
-func (r *refusals) ran(c command) {
+// forget forgets what was opened for a run that is done.
+func (r *refusals) forget(c command) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.once = slices.DeleteFunc(r.once, func(o onceOpened) bool { return o.command == c })
 }
 
-// open reports whether something is opened for a command's next run already: its
+// isOpen reports whether something is opened for a command's next run already: its
 // end was read before.
-func (r *refusals) open(c command) bool {
+func (r *refusals) isOpen(c command) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.ContainsFunc(r.once, func(o onceOpened) bool { return o.command == c })
@@ -109,25 +109,25 @@ func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
 		return nil
 	}
 	if own {
-		g.said.ran(c)
+		g.refusals.forget(c)
 	}
-	if !g.Person || r.Outcome != event.Failed || own && r.Confine.Level != process.Workspace || len(r.Result.Refused) == 0 || g.said.open(c) {
+	if !g.Person || r.Outcome != event.Failed || own && r.Confine.Level != process.Workspace || len(r.Result.Refused) == 0 || g.refusals.isOpen(c) {
 		return nil
 	}
-	g.said.asking.Lock()
-	defer g.said.asking.Unlock()
+	g.refusals.asking.Lock()
+	defer g.refusals.asking.Unlock()
 	opens := g.openings(r.Pending, r.Result.Refused)
 	if len(opens) == 0 {
 		return nil
 	}
-	a, err := g.Ask(ctx, event.Asked{Questions: []event.Question{g.aboutRefused(r.Pending, c, opens)}})
+	a, err := g.Ask(ctx, event.Asked{Questions: []event.Question{g.refusalQuestion(r.Pending, c, opens)}})
 	if ctx.Err() != nil || errors.Is(err, tool.ErrNobody) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	allowed, told, err := g.opened(ctx, r.Pending, c, opens, a)
+	allowed, told, err := g.applyAnswer(ctx, r.Pending, c, opens, a)
 	if t, ok := r.Records.(AnswerSetter); ok {
 		t.SetAnswer(allowed, told)
 		return err
@@ -140,7 +140,7 @@ func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
 // before, nor paths that lead elsewhere than their names.
 func (g *Gate) openings(p *turn.Pending, refused []process.Refusal) []permission.Opening {
 	asked := slices.DeleteFunc(slices.Clone(refused), func(r process.Refusal) bool {
-		if slices.ContainsFunc(g.kept, func(k process.Refusal) bool { return strings.EqualFold(k.What, r.What) }) {
+		if slices.ContainsFunc(g.keptRefusals, func(k process.Refusal) bool { return strings.EqualFold(k.What, r.What) }) {
 			return true
 		}
 		if r.Act == process.ActHost || g.Files == nil {
@@ -152,8 +152,8 @@ func (g *Gate) openings(p *turn.Pending, refused []process.Refusal) []permission
 	return eventlog.Query(g.Log, func() []permission.Opening { return g.Config.Policy.Openings(asked, p.Footprint.Git) })
 }
 
-// names describes what is to be opened.
-func names(opens []permission.Opening) string {
+// describeOpenings describes what is to be opened.
+func describeOpenings(opens []permission.Opening) string {
 	var out []string
 	for _, o := range opens {
 		out = append(out, o.String())
@@ -161,9 +161,9 @@ func names(opens []permission.Opening) string {
 	return strings.Join(out, ", ")
 }
 
-func (g *Gate) aboutRefused(p *turn.Pending, c command, opens []permission.Opening) event.Question {
+func (g *Gate) refusalQuestion(p *turn.Pending, c command, opens []permission.Opening) event.Question {
 	q := event.Question{
-		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: "let it " + names(opens), Always: true,
+		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: "let it " + describeOpenings(opens), Always: true,
 		Reason: "the sandbox refused that, and the command failed", Preview: c.line,
 	}
 	var rules []string
@@ -175,8 +175,8 @@ func (g *Gate) aboutRefused(p *turn.Pending, c command, opens []permission.Openi
 	return q
 }
 
-// opened executes the person's answer, and describes it for the model.
-func (g *Gate) opened(ctx context.Context, p *turn.Pending, c command, opens []permission.Opening, a event.Answered) (allowed bool, told string, err error) {
+// applyAnswer executes the person's answer, and describes it for the model.
+func (g *Gate) applyAnswer(ctx context.Context, p *turn.Pending, c command, opens []permission.Opening, a event.Answered) (allowed bool, told string, err error) {
 	var v event.Verdict
 	for _, w := range a.Verdicts {
 		if w.Call == p.Call.ID {
@@ -185,32 +185,32 @@ func (g *Gate) opened(ctx context.Context, p *turn.Pending, c command, opens []p
 	}
 	switch v.Scope {
 	case event.Once:
-		g.said.mu.Lock()
-		g.said.once = append(g.said.once, onceOpened{c, opens, true})
-		g.said.mu.Unlock()
-		return true, "[the user allowed it for one more run: " + names(opens) + c.next("Call the same command again") + "]", nil
+		g.refusals.mu.Lock()
+		g.refusals.once = append(g.refusals.once, onceOpened{c, opens, true})
+		g.refusals.mu.Unlock()
+		return true, "[the user allowed it for one more run: " + describeOpenings(opens) + c.nextRunNote("Call the same command again") + "]", nil
 	case event.Session, event.Always:
-		q := g.aboutRefused(p, c, opens)
+		q := g.refusalQuestion(p, c, opens)
 		if v.Scope == event.Always && !q.Always {
 			v.Scope = event.Session
 		}
 		if err := g.Grant(ctx, q.Pattern, v.Scope); err != nil {
 			return false, "[the user allowed it, and that could not be kept: " + err.Error() + "]", err
 		}
-		return true, "[the user allowed it from now on: " + names(opens) + c.next("Call the command again") + "]", nil
+		return true, "[the user allowed it from now on: " + describeOpenings(opens) + c.nextRunNote("Call the command again") + "]", nil
 	}
 	for _, o := range opens {
-		g.kept = append(g.kept, o.Refusal)
+		g.keptRefusals = append(g.keptRefusals, o.Refusal)
 	}
-	told = "[the user did not allow it: " + names(opens) + ". Do not try it another way"
+	told = "[the user did not allow it: " + describeOpenings(opens) + ". Do not try it another way"
 	if v.Why != "" {
 		told += "; they say: " + v.Why
 	}
 	return false, told + "]", nil
 }
 
-// next words what follows from a yes.
-func (c command) next(call string) string {
+// nextRunNote words what follows from a yes.
+func (c command) nextRunNote(call string) string {
 	if c.check {
 		return ". The check runs again"
 	}

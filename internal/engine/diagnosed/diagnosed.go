@@ -26,8 +26,8 @@ type Stage struct {
 	Log    *eventlog.Log
 	Fold   *Fold // one of Log's
 	Record func(context.Context, ...event.Draft) error
-	// Tell queues a note for the model's next request.
-	Tell func(event.Draft) bool
+	// QueueNote queues a note for the model's next request.
+	QueueNote func(event.Draft) bool
 }
 
 // Fold holds the diagnostics that are recorded in the log. The zero value is ready.
@@ -65,7 +65,7 @@ func (d *Stage) After(ctx context.Context, r *turn.Ran) error {
 		if r.Result.Command == "" && r.Records == nil {
 			r.Note(text)
 		} else {
-			d.Tell(event.Draft{Body: event.Noted{Why: "lsp", Text: text}})
+			d.QueueNote(event.Draft{Body: event.Noted{Why: "lsp", Text: text}})
 		}
 	}
 	ds := d.outcome(r.Call.ID, found)
@@ -81,7 +81,7 @@ func (d *Stage) After(ctx context.Context, r *turn.Ran) error {
 // outcome records the servers' outcome if it differs from the one before.
 func (d *Stage) outcome(call string, found []tool.Diagnostic) []event.Draft {
 	errors := 0
-	for _, x := range d.Watch.Standing() {
+	for _, x := range d.Watch.Remaining() {
 		if x.Severity == tool.SeverityError {
 			errors++
 		}
@@ -93,21 +93,21 @@ func (d *Stage) outcome(call string, found []tool.Diagnostic) []event.Draft {
 	return []event.Draft{{Body: event.Diagnosed{Call: call, Found: kept, More: len(found) - len(kept), Errors: errors}}}
 }
 
-// Standing returns, for the turn's verifier, the errors that this session's changes
+// RemainingErrors returns, for the turn's verifier, the errors that this session's changes
 // caused and that remain at the turn's end. Diagnostics that arrive only now are
 // recorded, since no later call may report them.
-func (d *Stage) Standing(ctx context.Context) ([]tool.Diagnostic, error) {
+func (d *Stage) RemainingErrors(ctx context.Context) ([]tool.Diagnostic, error) {
 	watch := d.Watch
 	if watch == nil {
 		return nil, nil
 	}
-	watch.Settle(ctx)
+	watch.Wait(ctx)
 	if ds := d.outcome("", relevant(watch.Changed(ctx, nil))); len(ds) > 0 {
 		if err := d.Record(ctx, ds...); err != nil {
 			return nil, err
 		}
 	}
-	return slices.DeleteFunc(watch.Standing(), func(x tool.Diagnostic) bool { return x.Severity != tool.SeverityError }), nil
+	return slices.DeleteFunc(watch.Remaining(), func(x tool.Diagnostic) bool { return x.Severity != tool.SeverityError }), nil
 }
 
 // relevant leaves out hints: the model gets them only if it asks.

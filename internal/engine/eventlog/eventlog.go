@@ -80,7 +80,7 @@ func Open(ctx context.Context, cfg Config, folds ...event.Fold) (*Log, error) {
 		l.apply(e)
 	}
 	l.began = l.last
-	l.snapshots.opened(l.last, folds)
+	l.snapshots.afterOpen(l.last, folds)
 	return l, nil
 }
 
@@ -129,7 +129,7 @@ func (l *Log) Append(ctx context.Context, ds ...event.Draft) error {
 		}
 		return err
 	}
-	l.take(es...)
+	l.foldAndShow(es...)
 	return nil
 }
 
@@ -140,15 +140,15 @@ func (l *Log) end() (int64, error) {
 	return l.last, l.broken
 }
 
-// take folds stored events and shows them. Callers hold mu.
-func (l *Log) take(es ...event.Event) {
+// foldAndShow folds stored events and shows them. Callers hold mu.
+func (l *Log) foldAndShow(es ...event.Event) {
 	for _, e := range es {
 		for _, b := range l.live.before(e.Body) {
 			l.show(event.Event{Session: l.cfg.Session, Time: e.Time, Body: b})
 		}
 		l.apply(e)
 		l.early.add(e)
-		l.snapshots.saw(e)
+		l.snapshots.afterEvent(e)
 		l.show(e)
 		for _, f := range l.folds {
 			if c, ok := f.(Commenter); ok {
@@ -195,7 +195,7 @@ func (l *Log) CatchUp(ctx context.Context) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.take(es...)
+	l.foldAndShow(es...)
 	return nil
 }
 

@@ -27,12 +27,12 @@ func (l *streamMasker) masked(b event.Body) []event.Body {
 		if l.text == nil {
 			l.text = l.mask.Stream()
 		}
-		return some(event.TextDelta{Text: l.text.Next(d.Text)}, d.Text)
+		return unlessEmpty(event.TextDelta{Text: l.text.Next(d.Text)}, d.Text)
 	case event.ReasoningDelta:
 		if l.thought == nil {
 			l.thought = l.mask.Stream()
 		}
-		return some(event.ReasoningDelta{Text: l.thought.Next(d.Text)}, d.Text)
+		return unlessEmpty(event.ReasoningDelta{Text: l.thought.Next(d.Text)}, d.Text)
 	case event.CallDelta:
 		s := l.args[d.Index]
 		if s == nil {
@@ -43,7 +43,7 @@ func (l *streamMasker) masked(b event.Body) []event.Body {
 			l.args[d.Index] = s
 		}
 		l.names[d.Index] = l.mask.String(d.Name)
-		return some(event.CallDelta{Index: d.Index, Name: l.names[d.Index], Text: s.Next(d.Text)}, d.Text)
+		return unlessEmpty(event.CallDelta{Index: d.Index, Name: l.names[d.Index], Text: s.Next(d.Text)}, d.Text)
 	case event.OutputDelta:
 		s := l.output[d.Call]
 		if s == nil {
@@ -53,13 +53,13 @@ func (l *streamMasker) masked(b event.Body) []event.Body {
 			s = l.mask.Stream()
 			l.output[d.Call] = s
 		}
-		return some(event.OutputDelta{Call: l.mask.String(d.Call), Text: s.Next(d.Text)}, d.Text)
+		return unlessEmpty(event.OutputDelta{Call: l.mask.String(d.Call), Text: s.Next(d.Text)}, d.Text)
 	}
 	return []event.Body{maskBody(l.mask, b)}
 }
 
-// some returns b, or nothing if all of its text is held back until more comes.
-func some(b event.Body, came string) []event.Body {
+// unlessEmpty returns b, or nothing if all of its text is held back until more comes.
+func unlessEmpty(b event.Body, came string) []event.Body {
 	text := ""
 	switch d := b.(type) {
 	case event.TextDelta:
@@ -83,25 +83,25 @@ func some(b event.Body, came string) []event.Body {
 func (l *streamMasker) before(b event.Body) (out []event.Body) {
 	switch b := b.(type) {
 	case event.Replied:
-		out = l.rest()
+		out = l.flush()
 	case event.Retried, event.Interrupted, event.Ended, event.Requested:
 		l.text, l.thought, l.args, l.names = nil, nil, nil, nil
 		if _, ended := b.(event.Ended); ended {
 			l.output = nil
 		}
 	case event.CallDone:
-		out = l.ended(b.ID)
+		out = l.endOutput(b.ID)
 	case event.Checked:
-		out = append(l.ended("check"), l.ended("")...)
+		out = append(l.endOutput("check"), l.endOutput("")...)
 	case event.PersonRan:
-		out = l.ended("")
+		out = l.endOutput("")
 	case event.OpDone:
 		delete(l.output, "") // of a command that was not recorded
 	}
 	return out
 }
 
-func (l *streamMasker) rest() (out []event.Body) {
+func (l *streamMasker) flush() (out []event.Body) {
 	if l.thought != nil {
 		if s := l.thought.Rest(); s != "" {
 			out = append(out, event.ReasoningDelta{Text: s})
@@ -123,7 +123,7 @@ func (l *streamMasker) rest() (out []event.Body) {
 	return out
 }
 
-func (l *streamMasker) ended(call string) []event.Body {
+func (l *streamMasker) endOutput(call string) []event.Body {
 	s := l.output[call]
 	if s == nil {
 		return nil

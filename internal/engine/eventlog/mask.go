@@ -25,35 +25,35 @@ func maskBody(m *secrets.Masker, b event.Body) event.Body {
 		return b
 	}
 	v := reflect.ValueOf(b)
-	if out, changed := planOf(v.Type())(m, v); changed {
+	if out, changed := maskingOf(v.Type())(m, v); changed {
 		return out.Interface().(event.Body)
 	}
 	return b
 }
 
-// plan masks a value of one type. changed is false where it came back as it is.
-type plan func(m *secrets.Masker, v reflect.Value) (out reflect.Value, changed bool)
+// masking masks a value of one type. changed is false where it came back as it is.
+type masking func(m *secrets.Masker, v reflect.Value) (out reflect.Value, changed bool)
 
-var plans sync.Map // reflect.Type to plan; nil for a type that holds no text
+var maskings sync.Map // by reflect.Type
 
 func keep(_ *secrets.Masker, v reflect.Value) (reflect.Value, bool) { return v, false }
 
-// planOf is the plan of a type. It never returns nil.
-func planOf(t reflect.Type) plan {
-	if p, ok := plans.Load(t); ok {
-		return p.(plan)
+// maskingOf returns the masking of a type, never nil.
+func maskingOf(t reflect.Type) masking {
+	if p, ok := maskings.Load(t); ok {
+		return p.(masking)
 	}
 	p := compile(t)
 	if p == nil {
 		p = keep
 	}
-	plans.Store(t, p)
+	maskings.Store(t, p)
 	return p
 }
 
-// compile makes the plan of a type, nil for one that holds no text. Types must not
+// compile makes the masking of a type, nil for one that holds no text. Types must not
 // be recursive; a test checks that the bodies of events are not.
-func compile(t reflect.Type) plan {
+func compile(t reflect.Type) masking {
 	switch t { // types that are not masked by their reflect.Kind
 	case reflect.TypeFor[time.Time](), reflect.TypeFor[tool.Hash]():
 		return nil
@@ -82,7 +82,7 @@ func compile(t reflect.Type) plan {
 			if v.IsNil() {
 				return v, false
 			}
-			return planOf(v.Elem().Type())(m, v.Elem())
+			return maskingOf(v.Elem().Type())(m, v.Elem())
 		}
 	case reflect.Struct:
 		return maskStruct(t, "")
@@ -98,7 +98,7 @@ func maskString(m *secrets.Masker, v reflect.Value) (reflect.Value, bool) {
 	return reflect.ValueOf(s).Convert(v.Type()), true
 }
 
-func maskPointer(of plan) plan {
+func maskPointer(of masking) masking {
 	return func(m *secrets.Masker, v reflect.Value) (reflect.Value, bool) {
 		if v.IsNil() {
 			return v, false
@@ -113,7 +113,7 @@ func maskPointer(of plan) plan {
 	}
 }
 
-func maskSlice(of plan) plan {
+func maskSlice(of masking) masking {
 	return func(m *secrets.Masker, v reflect.Value) (out reflect.Value, changed bool) {
 		out = v
 		for i := range v.Len() {
@@ -132,7 +132,7 @@ func maskSlice(of plan) plan {
 	}
 }
 
-func maskMap(of plan) plan {
+func maskMap(of masking) masking {
 	return func(m *secrets.Masker, v reflect.Value) (out reflect.Value, changed bool) {
 		out = v
 		for it := v.MapRange(); it.Next(); {
@@ -156,10 +156,10 @@ func maskMap(of plan) plan {
 // unrestorable is a body that means something else once its text is masked.
 type unrestorable interface{ Unrestorable() any }
 
-func maskStruct(t reflect.Type, but string) plan {
+func maskStruct(t reflect.Type, but string) masking {
 	type field struct {
 		i  int
-		of plan
+		of masking
 	}
 	var fields []field
 	for i := range t.NumField() {
@@ -206,7 +206,7 @@ func maskRaw(m *secrets.Masker, v reflect.Value) (reflect.Value, bool) {
 // maskPart masks a part of a message. Where a provider signed the text that
 // would be masked, the signed form goes: sent back in another form it would be
 // refused, and without it the part is as one of another provider.
-func maskPart(rest plan) plan {
+func maskPart(rest masking) masking {
 	return func(m *secrets.Masker, v reflect.Value) (reflect.Value, bool) {
 		out, changed := rest(m, v)
 		p := out.Interface().(llm.Part)

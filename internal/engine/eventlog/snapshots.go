@@ -85,11 +85,11 @@ type snapshots struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
 
-	mu    sync.Mutex
-	at    int64 // of the newest one
-	size  int   // of its data
-	busy  bool
-	spent bool // nothing is taken any more
+	mu      sync.Mutex
+	at      int64 // of the newest one
+	size    int   // of its data
+	busy    bool
+	stopped bool // nothing is taken any more
 }
 
 func newSnapshots(cfg Config) *snapshots {
@@ -134,7 +134,7 @@ func FoldTo(ctx context.Context, log event.Log, session string, until int64, how
 		}
 		last = e.Seq
 	}
-	s.opened(last, folds)
+	s.afterOpen(last, folds)
 	s.wait()
 	return nil
 }
@@ -231,27 +231,27 @@ func (s *snapshots) write(c *freeze.Codec, key []byte, folds []event.Fold) ([]by
 	return data, err
 }
 
-// opened takes a snapshot of folds that a long log was read into.
-func (s *snapshots) opened(last int64, folds []event.Fold) {
+// afterOpen takes a snapshot of folds that a long log was read into.
+func (s *snapshots) afterOpen(last int64, folds []event.Fold) {
 	if s == nil || s.ReadOnly || last-s.at < s.Every/4 {
 		return
 	}
 	c, key, err := s.codec(s.Fresh())
 	if err != nil {
-		s.spent = true
+		s.stopped = true
 		return
 	}
 	data, err := s.write(c, key, folds) // now: from here on they are in use
 	if err != nil {
-		s.spent = true
+		s.stopped = true
 		return
 	}
 	s.busy = true
-	s.done.Go(func() { s.took(s.save(last, data)) })
+	s.done.Go(func() { s.taken(s.save(last, data)) })
 }
 
-// saw is called after each event of the log, under its lock.
-func (s *snapshots) saw(e event.Event) {
+// afterEvent is called after each event of the log, under its lock.
+func (s *snapshots) afterEvent(e event.Event) {
 	if s == nil || s.ReadOnly {
 		return
 	}
@@ -261,7 +261,7 @@ func (s *snapshots) saw(e event.Event) {
 	if _, ended := e.Body.(event.Ended); ended {
 		enough, pause = s.Every/4, turnsPause
 	}
-	if s.busy || s.spent || e.Seq-s.at < enough {
+	if s.busy || s.stopped || e.Seq-s.at < enough {
 		return
 	}
 	s.busy = true
@@ -270,7 +270,7 @@ func (s *snapshots) saw(e event.Event) {
 		case <-time.After(pause):
 		case <-s.ctx.Done():
 		}
-		s.took(s.take(e.Seq))
+		s.taken(s.take(e.Seq))
 	})
 }
 
@@ -314,14 +314,14 @@ func (s *snapshots) save(at int64, data []byte) (int64, error) {
 	return at, s.store.SaveSnapshot(s.ctx, s.session, s.Name, at, data)
 }
 
-// took notes how it went. After an error no other one is taken: the session is
+// taken notes how it went. After an error no other one is taken: the session is
 // then folded as a whole when it is opened.
-func (s *snapshots) took(at int64, err error) {
+func (s *snapshots) taken(at int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.busy = false
 	if err != nil {
-		s.spent = true
+		s.stopped = true
 		return
 	}
 	s.at = at
@@ -333,7 +333,7 @@ func (s *snapshots) close() {
 		return
 	}
 	s.mu.Lock()
-	s.spent = true
+	s.stopped = true
 	s.mu.Unlock()
 	s.stop()
 	s.done.Wait()

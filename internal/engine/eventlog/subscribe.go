@@ -21,19 +21,19 @@ const (
 // maxEarly of them: readers that follow a session from its opening subscribe after
 // its first events.
 type firstEvents struct {
-	events []event.Event
-	much   bool // there were more, and events is empty
+	events     []event.Event
+	overflowed bool // there were more, and events is empty
 }
 
 func (s *firstEvents) add(e event.Event) {
-	if s.much || len(s.events) == maxEarly {
+	if s.overflowed || len(s.events) == maxEarly {
 		s.drop()
 		return
 	}
 	s.events = append(s.events, e)
 }
 
-func (s *firstEvents) drop() { *s = firstEvents{much: true} }
+func (s *firstEvents) drop() { *s = firstEvents{overflowed: true} }
 
 // queued is an event for a reader; at is the sequence number of the last stored
 // event when it was put there.
@@ -118,7 +118,7 @@ func (l *Log) Events(ctx context.Context, after int64) iter.Seq2[event.Event, er
 	l.mu.Lock()
 	l.subs[q] = struct{}{}
 	lag := after < l.last
-	if lag && after >= l.began && !l.early.much {
+	if lag && after >= l.began && !l.early.overflowed {
 		lag = false
 		for _, e := range l.early.events {
 			q.put(e, e.Seq) // those up to after are skipped

@@ -49,7 +49,7 @@ func (g Gate) call(ctx context.Context, p *turn.Pending) error {
 	var all []answer
 	updated := json.RawMessage(nil)
 	for _, args := range told {
-		as, err := g.tell(ctx, hook.PreToolUse, p, args, nil)
+		as, err := g.runForCall(ctx, hook.PreToolUse, p, args, nil)
 		if err != nil {
 			return err
 		}
@@ -104,20 +104,20 @@ func (g Gate) change(p *turn.Pending, args json.RawMessage) error {
 	return nil
 }
 
-// tell runs the hooks for a call.
-func (h *Hooks) tell(ctx context.Context, e hook.Event, p *turn.Pending, args json.RawMessage, response any) ([]answer, error) {
+// runForCall runs the hooks for a call.
+func (h *Hooks) runForCall(ctx context.Context, e hook.Event, p *turn.Pending, args json.RawMessage, response any) ([]answer, error) {
 	names := hook.Names(p.Tool)
 	return h.fire(ctx, hook.Input{Event: e, Tool: names[0], Args: args, Call: p.Call.ID, Response: response}, names...)
 }
 
-// Asks runs hooks for a call before a person is asked about it. A call that
+// PermissionRequest runs hooks for a call before a person is asked about it. A call that
 // they deny is not asked about.
-func (h *Hooks) Asks(ctx context.Context, p *turn.Pending) (*turn.Refusal, error) {
+func (h *Hooks) PermissionRequest(ctx context.Context, p *turn.Pending) (*turn.Refusal, error) {
 	if h == nil || p.Records != nil || !h.has(hook.PermissionRequest) {
 		return nil, nil
 	}
 	for _, args := range hook.Args(h.c.Dir, p.Tool, p.Footprint, p.Args) {
-		as, err := h.tell(ctx, hook.PermissionRequest, p, args, nil)
+		as, err := h.runForCall(ctx, hook.PermissionRequest, p, args, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +153,7 @@ func (h *Hooks) After(ctx context.Context, r *turn.Ran) error {
 			if file.Path != "" {
 				response["filePath"] = file.Path
 			}
-			as, err := h.tell(ctx, hook.PostToolUse, r.Pending, args, response)
+			as, err := h.runForCall(ctx, hook.PostToolUse, r.Pending, args, response)
 			if all = append(all, as...); err != nil {
 				failed = err
 				return

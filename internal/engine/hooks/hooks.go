@@ -51,10 +51,10 @@ type Hooks struct {
 	c     Config
 	rules []hook.Rule
 
-	mu      sync.Mutex
-	started bool
-	end     string // why a hook ends the turn
-	back    sync.WaitGroup
+	mu         sync.Mutex
+	started    bool
+	endedBy    string // why a hook ends the turn
+	background sync.WaitGroup
 }
 
 // New makes the hooks of a session.
@@ -115,7 +115,7 @@ func (h *Hooks) fire(ctx context.Context, in hook.Input, names ...string) ([]ans
 	for _, a := range out {
 		if a.End {
 			h.mu.Lock()
-			h.end = cmp.Or(h.end, a.Reason)
+			h.endedBy = cmp.Or(h.endedBy, a.Reason)
 			h.mu.Unlock()
 		}
 	}
@@ -149,18 +149,18 @@ func denied(as []answer) string {
 
 // Before is a turn.Before: a hook may end the turn.
 func (h *Hooks) Before(context.Context) (event.End, error) {
-	if why := h.ends(); why != "" {
+	if why := h.endReason(); why != "" {
 		return turn.EndOf(ended(why))
 	}
 	return "", nil
 }
 
-// ends returns why a hook ends the turn, "" if none does.
-func (h *Hooks) ends() string {
+// endReason returns why a hook ends the turn, "" if none does.
+func (h *Hooks) endReason() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	why := h.end
-	h.end = ""
+	why := h.endedBy
+	h.endedBy = ""
 	return why
 }
 

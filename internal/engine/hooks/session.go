@@ -25,7 +25,7 @@ func (h *Hooks) Prompt(ctx context.Context, text string) ([]event.Draft, error) 
 	}
 	h.mu.Lock()
 	first := !h.started
-	h.started, h.end = true, ""
+	h.started, h.endedBy = true, ""
 	h.mu.Unlock()
 	var out []event.Draft
 	if first {
@@ -42,7 +42,7 @@ func (h *Hooks) Prompt(ctx context.Context, text string) ([]event.Draft, error) 
 	if why := denied(as); why != "" {
 		return nil, refusedPrompt(why)
 	}
-	if why := h.ends(); why != "" {
+	if why := h.endReason(); why != "" {
 		return nil, refusedPrompt(why)
 	}
 	if c := contexts(as); c != "" {
@@ -74,7 +74,7 @@ const leave = 30 * time.Second
 // Close runs the hooks for the end of the session, if those for its start ran,
 // and waits for running ones.
 func (h *Hooks) Close() {
-	h.back.Wait()
+	h.background.Wait()
 	h.mu.Lock()
 	started := h.started
 	h.started = false
@@ -100,7 +100,7 @@ func (h *Hooks) notify(kind, message string) {
 	if h.c.Child || !h.has(hook.Notification) {
 		return
 	}
-	h.back.Go(func() {
+	h.background.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), leave)
 		defer cancel()
 		_, _ = h.fire(ctx, hook.Input{Event: hook.Notification, Type: kind, Message: message}, kind) // it blocks nothing
@@ -140,7 +140,7 @@ func (h *Hooks) Stop(ctx context.Context, last string, round int) (goOn string, 
 	if err = errors.Join(err, aerr); err != nil {
 		return "", err
 	}
-	if h.ends() != "" { // it ends, as it would
+	if h.endReason() != "" { // it ends, as it would
 		return "", nil
 	}
 	why := denied(as)

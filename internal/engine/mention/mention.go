@@ -46,11 +46,11 @@ type Reader struct {
 	// Decide judges a call like one of the model's.
 	Decide func(*turn.Pending) permission.Decision
 	// Masked returns a result without its secrets.
-	Masked func(tool.Result) tool.Result
-	Other  Resources // nil: there are none
+	Masked    func(tool.Result) tool.Result
+	Resources Resources // nil: there are none
 	// Symbols finds declarations by their name; nil: none are found.
-	Symbols tool.Symbols
-	Most    int // bytes of text that the window has room for; 0: not known
+	Symbols  tool.Symbols
+	MaxBytes int // bytes of text that the window has room for; 0: not known
 }
 
 // Resources has what mentions name that is not a file.
@@ -68,8 +68,8 @@ func (r Reader) Attach(ctx context.Context, prompt string) *Attached {
 	}
 	a := &Attached{}
 	most := mostAttached
-	if r.Most > 0 {
-		most = min(most, r.Most)
+	if r.MaxBytes > 0 {
+		most = min(most, r.MaxBytes)
 	}
 	left := most
 	for i, m := range found {
@@ -93,8 +93,8 @@ func (r Reader) Attach(ctx context.Context, prompt string) *Attached {
 // mentioned reads what one mention names. If it names nothing here, such as a
 // person or a package, it returns neither a text nor a reason.
 func (rd Reader) mentioned(ctx context.Context, m string, limit int) (r tool.Result, why string) {
-	if rd.Other != nil {
-		if r, why, known := rd.Other.Resource(ctx, m); known {
+	if rd.Resources != nil {
+		if r, why, known := rd.Resources.Resource(ctx, m); known {
 			if len(r.Text) > limit {
 				r.Text = strings.ToValidUTF8(r.Text[:limit], "") + "\n[the rest is left out]"
 			}

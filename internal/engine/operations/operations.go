@@ -82,7 +82,7 @@ type Run struct {
 	cancel context.CancelCauseFunc
 	cause  int64
 	pause  bool          // before the next request
-	gone   chan struct{} // closed after all of it has ended
+	done   chan struct{} // closed after all of it has ended
 }
 
 // Context ends when the run is interrupted.
@@ -94,8 +94,8 @@ func (r *Run) Cancel(cause error) { r.cancel(cause) }
 // Cause returns the sequence number of the event that started the run.
 func (r *Run) Cause() int64 { return r.cause }
 
-// Gone is closed after all of the run has ended.
-func (r *Run) Gone() <-chan struct{} { return r.gone }
+// Done is closed after all of the run has ended.
+func (r *Run) Done() <-chan struct{} { return r.done }
 
 // Operations are the operations of one session. It is safe for concurrent use.
 type Operations struct {
@@ -110,15 +110,15 @@ type Operations struct {
 	queued       chan struct{} // has a token where a prompt was queued
 
 	turns sync.WaitGroup
-	// open ends with Close.
-	open context.Context
-	shut context.CancelFunc
+	// openCtx ends with Close.
+	openCtx    context.Context
+	cancelOpen context.CancelFunc
 }
 
 // New makes the operations of a session.
 func New(cfg Config) *Operations {
 	o := &Operations{cfg: cfg, log: cfg.Log, queued: make(chan struct{}, 1)}
-	o.open, o.shut = context.WithCancel(context.Background())
+	o.openCtx, o.cancelOpen = context.WithCancel(context.Background())
 	return o
 }
 
@@ -139,10 +139,10 @@ func (o *Operations) Start(ctx context.Context, p Prompt, cannot string, run fun
 		return nil, err
 	}
 	if err := o.cfg.Record(context.WithoutCancel(ctx), p.Drafts...); err != nil {
-		o.goOnAfter(r)
+		o.finish(r)
 		return nil, err
 	}
-	o.caused(r)
+	o.setCause(r)
 	go func() {
 		defer o.turns.Done()
 		run(r)
@@ -164,7 +164,7 @@ func (o *Operations) Beside(do func(context.Context)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.closing {
-		o.turns.Go(func() { do(o.open) })
+		o.turns.Go(func() { do(o.openCtx) })
 	}
 }
 
@@ -172,7 +172,7 @@ func (o *Operations) Beside(do func(context.Context)) {
 func (o *Operations) Go(do func()) { o.turns.Go(do) }
 
 func newRun(ctx context.Context, what string) *Run {
-	r := &Run{what: what, gone: make(chan struct{})}
+	r := &Run{what: what, done: make(chan struct{})}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	return r
 }
@@ -195,7 +195,7 @@ func (o *Operations) begin(ctx context.Context, r *Run, first *Prompt, cannot st
 			o.mu.Unlock()
 			break
 		}
-		leaving := o.leaving()
+		leaving := o.ending()
 		if first != nil && !leaving {
 			o.queue = append(o.queue, *first)
 			o.mu.Unlock()
@@ -212,21 +212,21 @@ func (o *Operations) begin(ctx context.Context, r *Run, first *Prompt, cannot st
 			}
 		}
 		select {
-		case <-other.gone:
+		case <-other.done:
 		case <-ctx.Done():
 			return false, context.Cause(ctx)
 		}
 	}
 	// It has begun. From here on the end of ctx interrupts it, which is recorded.
 	if err := o.cfg.CatchUp(context.WithoutCancel(ctx)); err != nil {
-		o.goOnAfter(r)
+		o.finish(r)
 		return false, err
 	}
 	return false, nil
 }
 
-// goOnAfter ends r and runs the prompts that came meanwhile.
-func (o *Operations) goOnAfter(r *Run) {
+// finish ends r and runs the prompts that came meanwhile.
+func (o *Operations) finish(r *Run) {
 	next := o.next(r)
 	if next == nil {
 		o.turns.Done()
@@ -242,7 +242,7 @@ func (o *Operations) goOnAfter(r *Run) {
 // returns its run. If no prompt waits, it returns nil and nothing runs.
 func (o *Operations) next(ended *Run) *Run {
 	ended.cancel(nil)
-	defer close(ended.gone)
+	defer close(ended.done)
 	broken := o.log.Broken()
 	o.mu.Lock()
 	o.cfg.Cause.Store(0)
@@ -260,13 +260,13 @@ func (o *Operations) next(ended *Run) *Run {
 	if o.cfg.Record(context.WithoutCancel(r.ctx), p.Drafts...) != nil {
 		return o.next(r)
 	}
-	o.caused(r)
+	o.setCause(r)
 	return r
 }
 
-// caused sets the event that r began with, which is recorded, as the cause of r's
+// setCause sets the event that r began with, which is recorded, as the cause of r's
 // events.
-func (o *Operations) caused(r *Run) {
+func (o *Operations) setCause(r *Run) {
 	began := eventlog.Query(o.log, o.cfg.Fold.Began)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -277,18 +277,18 @@ func (o *Operations) caused(r *Run) {
 // Exclusive reserves the session for its caller until done is called. An interrupt ends
 // the context that it returns.
 func (o *Operations) Exclusive(ctx context.Context, cannot string) (_ context.Context, done func(), err error) {
-	r := newRun(ctx, filesAreLooked)
+	r := newRun(ctx, changesRun)
 	if _, err := o.begin(ctx, r, nil, cannot); err != nil {
 		r.cancel(nil)
 		return nil, nil, err
 	}
-	return r.ctx, func() { o.goOnAfter(r) }, nil
+	return r.ctx, func() { o.finish(r) }, nil
 }
 
 // What runs, for a sentence.
 const (
-	turnRuns       = "a turn runs"
-	filesAreLooked = "changes are looked at, or put back"
+	turnRuns   = "a turn runs"
+	changesRun = "changes are looked at, or put back"
 )
 
 // Operate runs an exclusive operation in the background. It returns the sequence number
@@ -300,10 +300,10 @@ func (o *Operations) Operate(ctx context.Context, op event.OpStarted, cannot, wh
 		return 0, err
 	}
 	if err := o.cfg.Record(context.WithoutCancel(ctx), event.Draft{Body: op}); err != nil {
-		o.goOnAfter(r)
+		o.finish(r)
 		return 0, err
 	}
-	o.caused(r)
+	o.setCause(r)
 	cause := r.cause
 	go func() {
 		err := do(r.ctx)
@@ -315,7 +315,7 @@ func (o *Operations) Operate(ctx context.Context, op event.OpStarted, cannot, wh
 		if o.cfg.Record(context.WithoutCancel(r.ctx), event.Draft{Body: ended}) != nil {
 			o.log.EndReaders(false)
 		}
-		o.goOnAfter(r)
+		o.finish(r)
 	}()
 	return cause, nil
 }
@@ -332,9 +332,9 @@ func outcomeOf(ctx context.Context, err error) event.Outcome {
 	return event.Failed
 }
 
-// leaving reports whether the running operation has recorded its end and no other
+// ending reports whether the running operation has recorded its end and no other
 // follows. Callers hold mu.
-func (o *Operations) leaving() bool {
+func (o *Operations) ending() bool {
 	return o.running.cause != 0 && len(o.queue) == 0 && !eventlog.Query(o.log, func() bool { return o.cfg.Fold.turn || o.cfg.Fold.op != "" })
 }
 
@@ -386,8 +386,8 @@ func (o *Operations) forgetPrompts() {
 	o.queue = slices.DeleteFunc(o.queue, func(p Prompt) bool { return p.ID == "" })
 }
 
-// Meanwhile records drafts at any time, also while an operation runs.
-func (o *Operations) Meanwhile(ctx context.Context, ds ...event.Draft) (int64, error) {
+// RecordAnytime records drafts at any time, also while an operation runs.
+func (o *Operations) RecordAnytime(ctx context.Context, ds ...event.Draft) (int64, error) {
 	if _, done, err := o.Exclusive(ctx, ""); err == nil {
 		defer done() // nothing runs: another process may have appended
 	} else if !errors.Is(err, fault.ErrBusy) {
@@ -402,7 +402,7 @@ func (o *Operations) Close() {
 	o.mu.Lock()
 	o.closing = true
 	o.mu.Unlock()
-	o.shut()
+	o.cancelOpen()
 	o.Interrupt("close")
 	o.turns.Wait()
 }
@@ -421,8 +421,8 @@ func (o *Operations) Interrupted() bool {
 	return o.running != nil && o.running.ctx.Err() != nil
 }
 
-// Take returns the waiting prompts and empties the queue.
-func (o *Operations) Take() []Prompt {
+// TakePrompts returns the waiting prompts and empties the queue.
+func (o *Operations) TakePrompts() []Prompt {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	waiting := o.queue
@@ -430,9 +430,9 @@ func (o *Operations) Take() []Prompt {
 	return waiting
 }
 
-// Waiting reports whether a prompt waits for the turn's end. Checks are then skipped,
+// HasPrompt reports whether a prompt waits for the turn's end. Checks are then skipped,
 // so that the person need not wait for them.
-func (o *Operations) Waiting() bool {
+func (o *Operations) HasPrompt() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.queue) > 0
@@ -483,7 +483,7 @@ func (o *Operations) SetPause(on bool) bool {
 func (o *Operations) Busy() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.running != nil && !o.leaving()
+	return o.running != nil && !o.ending()
 }
 
 // Withdraw takes back a prompt that waits.

@@ -60,7 +60,7 @@ func (h *house) turn(r *Run) {
 	case <-r.Context().Done():
 		end = context.Cause(r.Context()).Error()
 	}
-	for _, p := range h.Take() { // what joins
+	for _, p := range h.TakePrompts() { // what joins
 		end += "+" + p.ID
 		_ = h.record(context.Background(), p.Drafts...)
 	}
@@ -101,7 +101,7 @@ func TestOneAtATime(t *testing.T) {
 		if h.Busy() || h.prompt("a") == nil || !h.Busy() {
 			t.Error("the first prompt does not run")
 		}
-		if h.prompt("b") != nil || !h.Waiting() || len(h.Queued()) != 1 {
+		if h.prompt("b") != nil || !h.HasPrompt() || len(h.Queued()) != 1 {
 			t.Error("the second does not wait")
 		}
 		_, err := h.Operate(t.Context(), event.OpStarted{Op: "x"}, "it can not be done", "x runs", nil)
@@ -111,7 +111,7 @@ func TestOneAtATime(t *testing.T) {
 		if _, _, err := h.Exclusive(t.Context(), "it can not be read"); !errors.Is(err, fault.ErrBusy) {
 			t.Error(err)
 		}
-		if _, err := h.Meanwhile(t.Context(), event.Draft{Body: event.ModeSet{Mode: "plan"}}); err != nil {
+		if _, err := h.RecordAnytime(t.Context(), event.Draft{Body: event.ModeSet{Mode: "plan"}}); err != nil {
 			t.Error("what holds from now on is refused:", err)
 		}
 		close(h.gate)
@@ -177,7 +177,7 @@ func TestInterruptAndWithdraw(t *testing.T) {
 		if why := (*Interruption)(nil); !errors.As(context.Cause(r.Context()), &why) || why.By != "person" || !errors.Is(why, fault.ErrInterrupted) {
 			t.Error(context.Cause(r.Context()))
 		}
-		<-r.Gone()
+		<-r.Done()
 		h.Interrupt("person") // nothing runs: nothing happens
 		h.Close()
 	})

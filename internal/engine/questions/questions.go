@@ -29,8 +29,8 @@ type Config struct {
 
 // Questions are the questions of one session. It is safe for concurrent use.
 type Questions struct {
-	cfg   Config
-	turns chan struct{} // holds a token while a question is open: two open questions confuse a person
+	cfg    Config
+	asking chan struct{} // holds a token while a question is open: two open questions confuse a person
 
 	mu   sync.Mutex
 	open map[string]chan event.Answered
@@ -38,7 +38,7 @@ type Questions struct {
 
 // New makes the questions of a session.
 func New(cfg Config) *Questions {
-	return &Questions{cfg: cfg, turns: make(chan struct{}, 1), open: map[string]chan event.Answered{}}
+	return &Questions{cfg: cfg, asking: make(chan struct{}, 1), open: map[string]chan event.Answered{}}
 }
 
 // Answer answers the open question with this id.
@@ -61,11 +61,11 @@ func (q *Questions) Ask(ctx context.Context, about event.Asked) (event.Answered,
 	}
 	about.ID = q.cfg.NewID()
 	if q.cfg.Parent != nil {
-		return q.pass(ctx, about)
+		return q.askParent(ctx, about)
 	}
 	select {
-	case q.turns <- struct{}{}:
-		defer func() { <-q.turns }()
+	case q.asking <- struct{}{}:
+		defer func() { <-q.asking }()
 	case <-ctx.Done():
 		return event.Answered{}, context.Cause(ctx)
 	}
@@ -92,9 +92,9 @@ func (q *Questions) Ask(ctx context.Context, about event.Asked) (event.Answered,
 	}
 }
 
-// pass lets the parent ask. The question and the answer are in the agent's own log too,
+// askParent lets the parent ask. The question and the answer are in the agent's own log too,
 // so that the person's time is not counted as the agent's.
-func (q *Questions) pass(ctx context.Context, about event.Asked) (event.Answered, error) {
+func (q *Questions) askParent(ctx context.Context, about event.Asked) (event.Answered, error) {
 	if err := q.cfg.Record(ctx, event.Draft{Body: about}); err != nil {
 		return event.Answered{}, err
 	}

@@ -39,7 +39,7 @@ const (
 type Fold struct {
 	open    bool             // a turn runs
 	waiting []event.Prompted // a person's prompts without a route
-	now     event.Routed     // of the turn since a person last began one
+	current event.Routed     // of the turn since a person last began one
 }
 
 // Apply implements event.Fold.
@@ -48,21 +48,21 @@ func (r *Fold) Apply(e event.Event) {
 	case event.Prompted:
 		if b.Source == event.Person {
 			if !r.open {
-				r.now = event.Routed{}
+				r.current = event.Routed{}
 			}
 			r.waiting = append(r.waiting, b)
 		}
 		r.open = true
 	case event.Routed:
-		r.now, r.waiting = b, nil
+		r.current, r.waiting = b, nil
 	case event.Ended:
 		r.open, r.waiting = false, nil
 	}
 }
 
-// Now returns the route of a person's running or last turn; the zero value if prompts
+// Current returns the route of a person's running or last turn; the zero value if prompts
 // are not routed. Call it in a View of the log.
-func (r *Fold) Now() event.Routed { return r.now }
+func (r *Fold) Current() event.Routed { return r.current }
 
 // Config is what a router needs of its session.
 type Config struct {
@@ -95,7 +95,7 @@ func (s *Router) Next() error {
 	var now event.Routed
 	preference := ""
 	s.Log.View(func() {
-		waiting, now, preference = slices.Clone(s.Fold.waiting), s.Fold.now, s.Answers.Preference()
+		waiting, now, preference = slices.Clone(s.Fold.waiting), s.Fold.current, s.Answers.Preference()
 	})
 	if len(waiting) == 0 {
 		return nil
@@ -109,7 +109,7 @@ func (s *Router) Next() error {
 		next = join(next, r)
 	}
 	ds := []event.Draft{{Body: next}}
-	if text := note(now, next); text != "" && !s.Answers.Keeps(preference, next) {
+	if text := note(now, next); text != "" && !s.Answers.IsPreference(preference, next) {
 		ds = append(ds, event.Draft{Body: event.Noted{Why: whyRoute, Text: text}})
 	}
 	return s.Record(ctx, ds...)
@@ -189,7 +189,7 @@ func (s *Router) askRoute(ctx context.Context, prompt string) (name, why string,
 		Tail:     llm.Tail{MaxTokens: routeTokens},
 	}
 	reply, err := s.Side.Complete(ctx, side.Request{
-		By: byRoute, Ask: ask, Input: budget.Guess(int64(len(route.Question) + len(ask.Messages[0].Text()))), Limit: routeTime,
+		By: byRoute, Body: ask, Input: budget.Guess(int64(len(route.Question) + len(ask.Messages[0].Text()))), Limit: routeTime,
 	})
 	if broken := s.Log.Broken(); broken != nil {
 		return "", "", broken
@@ -208,7 +208,7 @@ func (s *Router) askRoute(ctx context.Context, prompt string) (name, why string,
 
 // GrantRight adds to the running turn a right that its route lacks.
 func (s *Router) GrantRight(ctx context.Context, right, by, what string) error {
-	now := eventlog.Query(s.Log, s.Fold.Now)
+	now := eventlog.Query(s.Log, s.Fold.Current)
 	if slices.Contains(now.Rights, right) {
 		return nil
 	}

@@ -47,8 +47,8 @@ func TestWhatIsToBeRouted(t *testing.T) {
 		{event.Prompted{Source: event.Person, Text: "another"}, 1, ""},
 	} {
 		f.Apply(event.Event{Body: c.body})
-		if len(f.waiting) != c.waiting || f.Now().Route != c.now {
-			t.Errorf("%d: %d wait, %q", i, len(f.waiting), f.Now().Route)
+		if len(f.waiting) != c.waiting || f.Current().Route != c.now {
+			t.Errorf("%d: %d wait, %q", i, len(f.waiting), f.Current().Route)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (op Aside) submit(ctx context.Context, s *Session) (int64, error) {
 		return 0, fault.NewConfiguration("", "the built-in model plans and runs; it answers no questions")
 	}
 	id := s.cfg.NewID()
-	n, err := s.ops.Meanwhile(ctx, event.Draft{Body: event.AsideAsked{ID: id, Text: text}})
+	n, err := s.ops.RecordAnytime(ctx, event.Draft{Body: event.AsideAsked{ID: id, Text: text}})
 	if err != nil {
 		return 0, err
 	}
@@ -67,5 +67,5 @@ func (s *Session) askAside(ctx context.Context, text string) (*llm.Reply, error)
 	if most := s.info().MaxOutput; most > 0 {
 		r.Tail.MaxTokens = min(asideTokens, most)
 	}
-	return s.side.Complete(ctx, side.Request{By: byAside, Ask: r, Input: input, Limit: asideTime, Cached: true})
+	return s.side.Complete(ctx, side.Request{By: byAside, Body: r, Input: input, Limit: asideTime, Cached: true})
 }

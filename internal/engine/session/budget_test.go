@@ -240,7 +240,7 @@ func (f *family) answer(calls ...string) func(int, *llm.Request) llmtest.Turn {
 
 func (f *family) config(id string, m llm.Model, ts tool.Set) session.Config {
 	return session.Config{
-		Store: f.store, ID: id, Dir: "/w", Front: "test", Model: m, Tools: ts,
+		Store: f.store, ID: id, Dir: "/w", Frontend: "test", Model: m, Tools: ts,
 		Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: "/w"}), Locks: turn.NewLocks(8),
 		Mask: secrets.New(), Now: time.Now, Jitter: func() float64 { return 0 },
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },

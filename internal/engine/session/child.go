@@ -62,7 +62,7 @@ func (s *Session) openAllowed(ref string) (llm.Model, error) {
 // agent's own settings.
 func (s *Session) openChild(ctx context.Context, a children.Child) (children.Session, error) {
 	c := s.cfg
-	c.ID, c.Front, c.Of, c.Own = a.ID, "agent", &a.Of, Own{}
+	c.ID, c.Frontend, c.ParentCall, c.TopLevel = a.ID, "agent", &a.Of, TopLevel{}
 	c.child = parentLink{agent: &a, rights: s.rights, questions: s.questions, interrupted: s.interrupted}
 	c.Model, c.System, c.Tools, c.Shell = a.Model, a.System, a.Tools, a.Shell
 	c.Agents, c.Limits, c.Parent, c.Permission = a.Agents, a.Limits, s.spending, s.rights.Child(a.ReadOnly)

@@ -21,8 +21,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// compose puts the session together: its log with what is folded, and the rooms
-// that act on it. Nothing is recorded by it.
+// compose opens the log with its folds, and makes the parts of the session that
+// act on it. It records nothing.
 func (s *Session) compose(ctx context.Context) (err error) {
 	cfg, agent := s.cfg, s.cfg.child.agent
 	s.questions = questions.New(questions.Config{
@@ -44,7 +44,7 @@ func (s *Session) compose(ctx context.Context) (err error) {
 	s.spending.Use(s.log)
 	s.answers.Use(s.log)
 	s.ops = operations.New(operations.Config{
-		Session: cfg.ID, Log: s.log, Fold: &s.doing, Record: s.record, CatchUp: s.catchUp, Cause: &s.cause,
+		Session: cfg.ID, Log: s.log, Fold: &s.operation, Record: s.record, CatchUp: s.catchUp, Cause: &s.cause,
 		Turn: func(r *operations.Run) { s.turn(r, Prompt{}) },
 	})
 	s.side = &side.Requests{Model: s.inUse, Spending: s.spending, Record: s.record}
@@ -66,15 +66,15 @@ func (s *Session) compose(ctx context.Context) (err error) {
 		Runner: cfg.Hooks, Session: cfg.ID, Dir: cfg.Dir, Child: agent != nil, Source: startOf(s.log.Began() > 0),
 		Mode: func() string { return string(s.mode()) }, Record: s.record, Around: s.changes.Around,
 	})
-	s.diagnosed = &diagnosed.Stage{Watch: cfg.CodeWatch, Store: cfg.Store, Log: s.log, Fold: &s.diagnoses, Record: s.record, Tell: s.ops.QueueNote}
+	s.diagnosed = &diagnosed.Stage{Watch: cfg.CodeWatch, Store: cfg.Store, Log: s.log, Fold: &s.diagnoses, Record: s.record, QueueNote: s.ops.QueueNote}
 	s.consent = consent.New(consent.Config{
 		Log: s.log, Policy: s.perm, Rights: s.rights, Person: cfg.Person, Files: cfg.Files, Env: s.env, Drafts: s.drafts,
-		Unrestorable: s.changes.Unrestorable, Ask: s.questions.Ask, Hooks: s.hooks.Asks, Mask: cfg.Mask.String, Spill: s.spill,
+		Unrestorable: s.changes.Unrestorable, Ask: s.questions.Ask, Hooks: s.hooks.PermissionRequest, Mask: cfg.Mask.String, Spill: s.spill,
 	})
 	s.children = children.New(children.Config{
 		Session: cfg.ID, Store: cfg.Store, Log: s.log, Fold: &s.childFold, Now: cfg.Now, NewID: cfg.NewID, Record: s.record,
 		Inherit: s.lend, OpenModel: s.openAllowed, Open: s.openChild,
-		Turn: children.Turn{Context: s.ops.Context, QueueNote: s.ops.QueueNote, HasNote: s.ops.HasNote, Waiting: s.ops.Waiting, Queued: s.ops.Queued()},
+		Turn: children.Turn{Context: s.ops.Context, QueueNote: s.ops.QueueNote, HasNote: s.ops.HasNote, Waiting: s.ops.HasPrompt, Queued: s.ops.Queued()},
 	})
 	return nil
 }

@@ -24,11 +24,11 @@ import (
 // is here; nothing is looked up elsewhere. Optional fields are grouped by their
 // subject.
 type Config struct {
-	Store   event.Store
-	ID      string // of the session to open or make
-	Dir     string // the workspace's real path
-	Front   string // which frontend, for the log
-	Version string // pawl's version
+	Store    event.Store
+	ID       string // of the session to open or make
+	Dir      string // the workspace's real path
+	Frontend string // which frontend, for the log
+	Version  string // pawl's version
 	// Program names this very program. Snapshots of the folds are kept for it
 	// alone; "": none are.
 	Program string
@@ -41,8 +41,8 @@ type Config struct {
 	// Owner, if set, is the same session in another process, which holds it: this
 	// one shows what happens there, and is otherwise as with ReadOnly.
 	Owner Owner
-	// Of, if set, is the call that a new session works for.
-	Of *event.ParentCall
+	// ParentCall, if set, is the call that a new session works for.
+	ParentCall *event.ParentCall
 
 	Model  llm.Model
 	System string // the system prompt, frozen at a rebase
@@ -78,9 +78,9 @@ type Config struct {
 	Mask     *secrets.Masker
 	SpillDir string
 
-	Own
+	TopLevel
 	Services
-	Judgement
+	Tuning
 
 	Now    func() time.Time
 	Sleep  func(context.Context, time.Duration) error
@@ -104,15 +104,15 @@ type Models struct {
 	Effort            string // reasoning effort
 }
 
-// Own is the configuration that only the session of a person or of a swarm's
+// TopLevel is the configuration that only the session of a person or of a swarm's
 // coordinator has. It is empty in an agent's session.
-type Own struct {
+type TopLevel struct {
 	// Outside, if set, provides tools from outside that join Tools.
 	Outside Outside
-	// Joining, if set, returns pawl's own tools that are useful only in some
+	// FolderTools, if set, returns pawl's own tools that are useful only in some
 	// folders, such as those of language servers. It is called at a rebase,
 	// like Outside.
-	Joining func() tool.Set
+	FolderTools func() tool.Set
 	// Route is how a person's prompts are classified.
 	Route route.Config
 	// Prefer, if set, keeps a person's preference for later sessions.
@@ -149,8 +149,8 @@ type Services struct {
 	Pressure func() (what, why string)
 }
 
-// Judgement is the numbers that a run is judged by.
-type Judgement struct {
+// Tuning is the thresholds and counters of a run.
+type Tuning struct {
 	// Progress configures stuck detection: progress.Default().
 	Progress progress.Config
 	// Window configures the context window. Counter, if set, returns a better

@@ -74,15 +74,15 @@ func (w *watcher) Changed(ctx context.Context, cs []tool.CodeChange) []tool.Diag
 	return out
 }
 
-// Standing is part of tool.CodeWatch.
-func (w *watcher) Standing() []tool.Diagnostic {
+// Remaining is part of tool.CodeWatch.
+func (w *watcher) Remaining() []tool.Diagnostic {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.stands)
 }
 
-// Settle is part of tool.CodeWatch.
-func (w *watcher) Settle(context.Context) {}
+// Wait is part of tool.CodeWatch.
+func (w *watcher) Wait(context.Context) {}
 
 // Missing is part of tool.CodeWatch.
 func (w *watcher) Missing() []string {

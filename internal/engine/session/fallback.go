@@ -9,10 +9,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// chain returns the fallback models, one at each call: those of the fallback
+// fallbackChain returns the fallback models, one at each call: those of the fallback
 // chain and the configured one, each at most once a turn (SPEC 3.3). The
 // session stays with the model that continued.
-func (s *Session) chain(inUse llm.Model) func(context.Context, event.Retried) (llm.Model, error) {
+func (s *Session) fallbackChain(inUse llm.Model) func(context.Context, event.Retried) (llm.Model, error) {
 	tried := map[string]bool{inUse.Info().Ref(): true}
 	return func(ctx context.Context, why event.Retried) (llm.Model, error) {
 		for _, ref := range s.cfg.Fallback {
@@ -37,19 +37,19 @@ func (s *Session) chain(inUse llm.Model) func(context.Context, event.Retried) (l
 				}
 				tried[known] = true
 			}
-			return m, s.goOn(ctx, m, why)
+			return m, s.continueWith(ctx, m, why)
 		}
 		if home := s.cfg.Model.Info().Ref(); len(s.cfg.Fallback) > 0 && !tried[home] {
 			tried[home] = true
-			return s.cfg.Model, s.goOn(ctx, s.cfg.Model, why)
+			return s.cfg.Model, s.continueWith(ctx, s.cfg.Model, why)
 		}
 		return nil, nil
 	}
 }
 
-func (s *Session) goOn(ctx context.Context, m llm.Model, why event.Retried) error {
+func (s *Session) continueWith(ctx context.Context, m llm.Model, why event.Retried) error {
 	why.Model = m.Info().Ref()
-	return s.use(ctx, m, "fallback", event.Draft{Body: why})
+	return s.switchModel(ctx, m, "fallback", event.Draft{Body: why})
 }
 
 // Answers to the question whether to wait.
@@ -58,10 +58,10 @@ const (
 	stopNow   = "stop"
 )
 
-// longer reports whether to wait as long as a provider asks (SPEC 3.4): a
+// waitLonger reports whether to wait as long as a provider asks (SPEC 3.4): a
 // person is asked; without one the run's time limits decide, and without limits
 // it does not wait.
-func (s *Session) longer(ctx context.Context, why event.Retried) (bool, error) {
+func (s *Session) waitLonger(ctx context.Context, why event.Retried) (bool, error) {
 	if s.cfg.Person {
 		a, err := s.questions.Ask(ctx, event.Asked{
 			Why: "wait", Options: []string{waitForIt, stopNow},

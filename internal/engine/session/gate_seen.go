@@ -32,14 +32,14 @@ func (g *seenGate) Check(ctx context.Context, step []*turn.Pending) error {
 		case len(p.Footprint.Writes) > 0:
 			p.Refused = g.check(ctx, p)
 		default:
-			g.name(p)
+			g.noteChangedFiles(p)
 		}
 	}
 	return nil
 }
 
-// name adds to the result which files of a call have changed since the model saw them.
-func (g *seenGate) name(p *turn.Pending) {
+// noteChangedFiles adds to the result which files of a call have changed since the model saw them.
+func (g *seenGate) noteChangedFiles(p *turn.Pending) {
 	others := eventlog.Query(g.s.log, func() []string { return g.s.seen.ChangedSince(g.s.known(p.Footprint)) })
 	for _, path := range others {
 		p.Corrected(path + " changed since you saw it: someone else, or a command, wrote it")
@@ -69,7 +69,7 @@ func touches(a, b tool.Footprint) bool {
 func (g *seenGate) check(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	v := eventlog.Query(g.s.log, func() edits.Verdict { return g.s.seen.Check(g.s.known(p.Footprint)) })
 	if v.OK {
-		g.name(p)
+		g.noteChangedFiles(p)
 		return nil
 	}
 	need := slices.DeleteFunc(slices.Clone(v.Need), func(sp tool.Span) bool { return !g.mayRead(sp) })

@@ -29,10 +29,10 @@ func (b *imageWarning) Apply(e event.Event) {
 	}
 }
 
-// sayBlind warns the person, once for each model, that the model does not see the
+// warnImagesUnseen warns the person, once for each model, that the model does not see the
 // images of the conversation.
-func (s *Session) sayBlind(ctx context.Context) error {
-	say := eventlog.Query(s.log, func() bool { return s.conv.Blind() && !s.blind.told })
+func (s *Session) warnImagesUnseen(ctx context.Context) error {
+	say := eventlog.Query(s.log, func() bool { return s.conv.Blind() && !s.images.told })
 	if !say {
 		return nil
 	}

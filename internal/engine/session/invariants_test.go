@@ -233,8 +233,8 @@ func drawWorld(t *testing.T, rt *rapid.T) *world {
 	mode := rapid.SampledFrom([]string{"ask", "plan", "accept-edits", "auto", "yolo", "yolo"}).Draw(rt, "mode")
 	w.rig = &rig{t: t, dir: dir, store: memory.New(time.Now), model: m}
 	w.cfg = session.Config{
-		Judgement: session.Judgement{Progress: progress.Config{Enable: rapid.Bool().Draw(rt, "judged"), ProgressCheckInterval: 1}},
-		Store:     w.store, ID: "s1", Dir: dir, Front: "test", Version: "test", System: "be good", Model: m,
+		Tuning: session.Tuning{Progress: progress.Config{Enable: rapid.Bool().Draw(rt, "judged"), ProgressCheckInterval: 1}},
+		Store:  w.store, ID: "s1", Dir: dir, Frontend: "test", Version: "test", System: "be good", Model: m,
 		Tools: wild(w.release), Files: ws, Permission: modeIn(rt, mode, dir), Person: rapid.Bool().Draw(rt, "person"),
 		Locks: turn.NewLocks(8), Mask: secrets.New(), SpillDir: filepath.Join(dir, "spill"),
 		Now: time.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },

@@ -18,7 +18,7 @@ func (c Config) As(a tool.Agent) (as Config, missing []string) {
 	c.Tools, missing = children.ToolsOf(c.Tools, a, c.Agents > 0)
 	if c.Outside != nil {
 		missing = slices.DeleteFunc(missing, func(n string) bool { return strings.HasPrefix(n, "mcp__") }) // they come later
-		c.Outside = kindsOutside{c.Outside, a}
+		c.Outside = outsideOfKind{c.Outside, a}
 	}
 	if a.About != "" {
 		about, rules := "\n\n"+a.About, c.Rules
@@ -33,14 +33,14 @@ func (c Config) As(a tool.Agent) (as Config, missing []string) {
 	return c, missing
 }
 
-// kindsOutside provides the tools from outside that a kind of agent may use.
-type kindsOutside struct {
+// outsideOfKind provides the tools from outside that a kind of agent may use.
+type outsideOfKind struct {
 	Outside
 	kind tool.Agent
 }
 
 // Offer is part of Outside.
-func (o kindsOutside) Offer(ctx context.Context, m llm.Info, wait bool) (tool.Set, []string) {
+func (o outsideOfKind) Offer(ctx context.Context, m llm.Info, wait bool) (tool.Set, []string) {
 	all, notes := o.Outside.Offer(ctx, m, wait)
 	set, _ := children.ToolsOf(all, o.kind, false)
 	return set, notes

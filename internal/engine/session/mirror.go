@@ -26,7 +26,7 @@ func (s *state) mirrors() bool { return s.cfg.Owner != nil }
 func (s *Session) mirror() {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	s.letGo = func() {
+	s.release = func() {
 		stop()
 		<-done
 	}
@@ -43,9 +43,9 @@ func (s *Session) mirror() {
 	}()
 }
 
-// atOwner submits an operation. It returns after its first event is here too, so
+// submitToOwner submits an operation. It returns after its first event is here too, so
 // that Busy knows of it.
-func (s *Session) atOwner(ctx context.Context, op Op) (int64, error) {
+func (s *Session) submitToOwner(ctx context.Context, op Op) (int64, error) {
 	cause, err := s.cfg.Owner.Submit(ctx, op)
 	if cause > s.log.Last() {
 		for range s.log.Events(ctx, s.log.Last()) {
@@ -57,7 +57,7 @@ func (s *Session) atOwner(ctx context.Context, op Op) (int64, error) {
 	return cause, err
 }
 
-// runs reports whether the log has something open that has the session to itself.
-func (s *state) runs() bool {
-	return eventlog.Query(s.log, func() bool { return s.doing.Turn() || s.doing.Op() != "" })
+// isBusy reports whether the log has something open that has the session to itself.
+func (s *state) isBusy() bool {
+	return eventlog.Query(s.log, func() bool { return s.operation.Turn() || s.operation.Op() != "" })
 }

@@ -109,5 +109,5 @@ func (op SetMode) submit(ctx context.Context, s *Session) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return s.ops.Meanwhile(ctx, event.Draft{Body: event.ModeSet{Mode: string(mode)}})
+	return s.ops.RecordAnytime(ctx, event.Draft{Body: event.ModeSet{Mode: string(mode)}})
 }

@@ -39,7 +39,7 @@ func (o *outside) Apply(e event.Event) {
 func (o *outside) Root() any { return nil }
 
 // joinable reports whether there may be tools that join.
-func (s *state) joinable() bool { return s.cfg.Outside != nil || s.cfg.Joining != nil }
+func (s *state) joinable() bool { return s.cfg.Outside != nil || s.cfg.FolderTools != nil }
 
 // tools are those of the session as the head has them.
 func (s *state) tools() tool.Set {
@@ -56,8 +56,8 @@ func (s *state) offered(ctx context.Context, wait bool) []event.Draft {
 	}
 	var set tool.Set
 	var notes []string
-	if s.cfg.Joining != nil {
-		set = s.cfg.Joining()
+	if s.cfg.FolderTools != nil {
+		set = s.cfg.FolderTools()
 	}
 	if s.cfg.Outside != nil {
 		var more tool.Set
@@ -72,17 +72,17 @@ func (s *state) offered(ctx context.Context, wait bool) []event.Draft {
 	return ds
 }
 
-// Rejoin lets tools from outside join, or leave, before the next turn; its
-// first request is then not cached.
-type Rejoin struct{}
+// RefreshTools adds new tools from outside, and removes those that are gone, before
+// the next turn, whose first request is then not cached.
+type RefreshTools struct{}
 
-func (Rejoin) submit(_ context.Context, s *Session) (int64, error) {
+func (RefreshTools) submit(_ context.Context, s *Session) (int64, error) {
 	s.outside.kept.Store(false)
 	return 0, nil
 }
 
-// join adds tools from outside before a turn's first request if that loses no prefix.
-func (s *Session) join(ctx context.Context) error {
+// refreshTools adds tools from outside before a turn's first request if that loses no prefix.
+func (s *Session) refreshTools(ctx context.Context) error {
 	if !s.joinable() || s.outside.kept.Swap(true) {
 		return nil
 	}

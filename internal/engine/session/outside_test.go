@@ -71,7 +71,7 @@ func TestOutside(t *testing.T) {
 	if got := shown(); !slices.Equal(got, []string{"mcp_call"}) || o.waits != 1 {
 		t.Errorf("%q after %d: a prefix was lost", got, o.waits)
 	}
-	if _, err := r.Submit(t.Context(), session.Rejoin{}); err != nil {
+	if _, err := r.Submit(t.Context(), session.RefreshTools{}); err != nil {
 		t.Fatal(err)
 	}
 	r.run("more", func(event.Event) {})
@@ -87,7 +87,7 @@ func TestJoining(t *testing.T) {
 	say := llmtest.Turn{Text: "done"}
 	m := llmtest.New(say, say, say, say, say)
 	r := newRig(t, "ask", m, func(c *session.Config) {
-		c.Joining = func() tool.Set {
+		c.FolderTools = func() tool.Set {
 			if !had {
 				return nil
 			}
@@ -117,7 +117,7 @@ func TestJoining(t *testing.T) {
 	} {
 		had = step.had
 		if step.again {
-			if _, err := r.Submit(t.Context(), session.Rejoin{}); err != nil {
+			if _, err := r.Submit(t.Context(), session.RefreshTools{}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -14,7 +14,9 @@ import (
 // refused, and nothing changes.
 type Phase phase.Request
 
-func (op Phase) submit(ctx context.Context, s *Session) (int64, error) { return s.tasks.phase(ctx, op) }
+func (op Phase) submit(ctx context.Context, s *Session) (int64, error) {
+	return s.tasks.change(ctx, op)
+}
 
 // taskPhases handles a person's phases, and tells the model.
 type taskPhases struct {
@@ -22,7 +24,7 @@ type taskPhases struct {
 	ops *operations.Operations
 }
 
-func (s *taskPhases) phase(ctx context.Context, op Phase) (int64, error) {
+func (s *taskPhases) change(ctx context.Context, op Phase) (int64, error) {
 	var b event.Phased
 	var note string
 	var err error
@@ -38,7 +40,7 @@ func (s *taskPhases) phase(ctx context.Context, op Phase) (int64, error) {
 	if !running {
 		ds = append(ds, told)
 	}
-	return s.ops.Meanwhile(ctx, ds...)
+	return s.ops.RecordAnytime(ctx, ds...)
 }
 
 // repeatPlanNote tells the model of a plan file again, after a compaction.

@@ -64,7 +64,7 @@ func (op WritePlan) submit(ctx context.Context, s *Session) (int64, error) {
 	if _, err := (phase.Proposal{Text: text}).Steps(); err != nil {
 		return 0, fault.NewConfiguration("write a heading \"## Phase 1: …\" for each phase, or a numbered list", "the plan cannot be used: %v", err)
 	}
-	return s.ops.Meanwhile(ctx, event.Draft{Body: event.PlanWritten{Text: text + "\n", By: "person"}})
+	return s.ops.RecordAnytime(ctx, event.Draft{Body: event.PlanWritten{Text: text + "\n", By: "person"}})
 }
 
 func (op DecidePlan) submit(ctx context.Context, s *Session) (int64, error) {
@@ -73,7 +73,7 @@ func (op DecidePlan) submit(ctx context.Context, s *Session) (int64, error) {
 		return 0, fault.NewConfiguration("/plan TASK has the model write one", "there is no plan")
 	}
 	if !op.Approve {
-		n, err := s.ops.Meanwhile(ctx, event.Draft{Body: event.PlanDecided{Why: op.Why}})
+		n, err := s.ops.RecordAnytime(ctx, event.Draft{Body: event.PlanDecided{Why: op.Why}})
 		if err != nil || op.Why == "" {
 			return n, err
 		}
@@ -91,7 +91,7 @@ func (op DecidePlan) submit(ctx context.Context, s *Session) (int64, error) {
 		return 0, fault.NewConfiguration("", "the plan cannot be used: %v", err)
 	}
 	ds := []event.Draft{{Body: event.PlanDecided{Approved: true, Why: op.Why}}, {Body: event.ModeSet{Mode: string(mode)}}}
-	if _, err := s.ops.Meanwhile(ctx, ds...); err != nil {
+	if _, err := s.ops.RecordAnytime(ctx, ds...); err != nil {
 		return 0, err
 	}
 	if _, err := (Phase{Plan: steps}).submit(ctx, s); err != nil {

@@ -29,10 +29,10 @@ func (s *Session) waitForResources(ctx context.Context) (event.End, error) {
 		case what == "" && since.IsZero():
 			return "", nil
 		case what == "":
-			return "", s.tell(ctx, "there is room again: the run goes on")
+			return "", s.warnOfPressure(ctx, "there is room again: the run goes on")
 		case since.IsZero():
 			since = s.cfg.Now()
-			if err := s.tell(ctx, why+": new work waits until there is"); err != nil {
+			if err := s.warnOfPressure(ctx, why+": new work waits until there is"); err != nil {
 				return event.EndFailed, err
 			}
 		case s.cfg.Now().Sub(since) >= pressureMost:
@@ -47,6 +47,6 @@ func (s *Session) waitForResources(ctx context.Context) (event.End, error) {
 	}
 }
 
-func (s *Session) tell(ctx context.Context, text string) error {
+func (s *Session) warnOfPressure(ctx context.Context, text string) error {
 	return s.record(ctx, event.Draft{Body: event.Warned{What: "pressure", Text: text}})
 }

@@ -63,9 +63,9 @@ func (s *Session) RunPrompt(ctx context.Context, p Prompt, w Observer) (Outcome,
 		if !ended { // a panic of w.See leaves nothing behind either
 			s.ops.InterruptRun(r.Cause(), "caller")
 		}
-		<-r.Gone()
+		<-r.Done()
 	}()
-	defer context.AfterFunc(ctx, func() { s.ops.InterruptRun(r.Cause(), by(ctx)) })()
+	defer context.AfterFunc(ctx, func() { s.ops.InterruptRun(r.Cause(), interruptedBy(ctx)) })()
 	for e, err := range events {
 		if err != nil {
 			return out, err
@@ -136,10 +136,10 @@ func (s *Session) follow(ctx context.Context, cause int64, last func(event.Event
 	events := s.Events(context.WithoutCancel(ctx), cause)
 	defer context.AfterFunc(ctx, func() {
 		if s.mirrors() {
-			_, _ = s.Submit(context.WithoutCancel(ctx), Interrupt{By: by(ctx)}) // if the owner is gone, nothing runs
+			_, _ = s.Submit(context.WithoutCancel(ctx), Interrupt{By: interruptedBy(ctx)}) // if the owner is gone, nothing runs
 			return
 		}
-		s.ops.InterruptRun(cause, by(ctx))
+		s.ops.InterruptRun(cause, interruptedBy(ctx))
 	})()
 	for e, err := range events {
 		if err != nil {
@@ -155,8 +155,8 @@ func (s *Session) follow(ctx context.Context, cause int64, last func(event.Event
 	return fault.NewInternal(nil, "session %s was closed", s.cfg.ID)
 }
 
-// by returns who ended a context: the Interrupt that is its cause, or else the caller.
-func by(ctx context.Context) string {
+// interruptedBy returns who ended a context: the Interrupt that is its cause, or else the caller.
+func interruptedBy(ctx context.Context) string {
 	if i := (Interrupt{}); errors.As(context.Cause(ctx), &i) {
 		return i.By
 	}
@@ -170,7 +170,7 @@ func by(ctx context.Context) string {
 // has recorded its end does not count.
 func (s *Session) Busy() bool {
 	if s.mirrors() {
-		return s.runs()
+		return s.isBusy()
 	}
 	return s.ops.Busy()
 }

@@ -37,7 +37,7 @@ import (
 type Session struct {
 	*state
 
-	letGo func() // releases the session for other processes
+	release func() // releases the session for other processes
 
 	ops *operations.Operations
 
@@ -64,12 +64,12 @@ type Session struct {
 func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	cfg.ReadOnly = cfg.ReadOnly || cfg.Owner != nil
 	s := &Session{state: newState(cfg)}
-	if s.letGo, err = hold(cfg); err != nil {
+	if s.release, err = reserve(cfg); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			s.letGo()
+			s.release()
 		}
 	}()
 	if err := s.compose(ctx); err != nil {
@@ -98,7 +98,7 @@ func (s *Session) begin(ctx context.Context) error {
 	var drafts []event.Draft
 	recovered := func() error { return nil }
 	if s.log.Began() == 0 {
-		drafts = append(drafts, event.Draft{Body: event.Opened{Dir: s.cfg.Dir, Pawl: s.cfg.Version, Mode: string(s.perm.Mode()), Front: s.cfg.Front, Parent: s.cfg.Of}})
+		drafts = append(drafts, event.Draft{Body: event.Opened{Dir: s.cfg.Dir, Pawl: s.cfg.Version, Mode: string(s.perm.Mode()), Front: s.cfg.Frontend, Parent: s.cfg.ParentCall}})
 	} else {
 		told, err := s.children.Recover(ctx) // before the session's own: a command of theirs may be what ran
 		if err != nil {
@@ -127,8 +127,8 @@ func startOf(known bool) string {
 	return "startup"
 }
 
-// hold reserves the session for this process. A read-only session reserves nothing.
-func hold(cfg Config) (release func(), err error) {
+// reserve reserves the session for this process. A read-only session reserves nothing.
+func reserve(cfg Config) (release func(), err error) {
 	h, ok := cfg.Store.(event.Holder)
 	if !ok || cfg.ReadOnly {
 		return func() {}, nil
@@ -153,18 +153,18 @@ func (s *Session) closeOpenCalls(told children.Recovered) []event.Draft {
 			text += "\n" + had
 		}
 		ds = append(ds, event.Draft{Body: event.CallDone{
-			ID: c.ID, Tool: c.Name, Outcome: event.UnknownDone, Does: s.does(c.Name),
+			ID: c.ID, Tool: c.Name, Outcome: event.UnknownDone, Does: s.kindOf(c.Name),
 			Result: llm.Result{ID: c.ID, Name: c.Name, Error: true, Text: text},
 		}})
 	}
 	ds = append(ds, told.Note()...)
-	ds = append(ds, s.beside.Lost()...)
-	if s.doing.Op() != "" {
-		ds = append(ds, event.Draft{Cause: s.doing.Began(), Body: event.OpDone{Op: s.doing.Op(), Outcome: event.UnknownDone, Error: &event.Fault{
+	ds = append(ds, s.sideFold.Lost()...)
+	if s.operation.Op() != "" {
+		ds = append(ds, event.Draft{Cause: s.operation.Began(), Body: event.OpDone{Op: s.operation.Op(), Outcome: event.UnknownDone, Error: &event.Fault{
 			Category: string(fault.Cancellation), Message: "pawl was stopped while this ran",
 		}}})
 	}
-	if s.doing.Turn() {
+	if s.operation.Turn() {
 		ds = append(ds, event.Draft{Body: event.Ended{End: event.EndInterrupted, Error: &event.Fault{
 			Category: string(fault.Cancellation), Message: "pawl was stopped while this turn ran",
 		}}})
@@ -172,8 +172,8 @@ func (s *Session) closeOpenCalls(told children.Recovered) []event.Draft {
 	return append(ds, event.Draft{Body: event.Resumed{Pawl: s.cfg.Version, Mode: string(s.perm.Mode())}})
 }
 
-// does returns the kind of the tool that a call names.
-func (s *Session) does(name string) tool.Kind {
+// kindOf returns the kind of the tool that a call names.
+func (s *Session) kindOf(name string) tool.Kind {
 	t, _ := s.tools().Resolve(name)
 	return t.Does()
 }
@@ -249,6 +249,6 @@ func (s *Session) Close() error {
 	s.log.View(func() { _ = s.agent.Dispose(nil) }) // legal from every state
 	s.log.EndReaders(true)
 	s.log.Close()
-	s.letGo()
+	s.release()
 	return s.log.Broken()
 }

@@ -57,7 +57,7 @@ func newRig(t *testing.T, mode string, m *llmtest.Model, change ...func(*session
 	sh := shell.New(shell.Options{Root: dir, SpillDir: t.TempDir()})
 	t.Cleanup(func() { _ = sh.Close(); _ = ws.Close() })
 	r.cfg = session.Config{
-		Store: r.store, ID: "s1", Dir: dir, Front: "test", Version: "test", System: "be good", Model: m,
+		Store: r.store, ID: "s1", Dir: dir, Frontend: "test", Version: "test", System: "be good", Model: m,
 		Tools: tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser()},
 		Files: ws, Shell: sh, Permission: policy(t, mode, dir), Locks: turn.NewLocks(8),
 		Mask: secrets.New("hunter2hunter2"), SpillDir: t.TempDir(),

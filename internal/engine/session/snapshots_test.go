@@ -214,7 +214,7 @@ func TestSnapshotsOfRandomLogs(t *testing.T) {
 	if err := base.Add(permission.User, []string{"bash(git status)"}, []string{"web_fetch"}, []string{"bash(rm *)"}); err != nil {
 		t.Fatal(err)
 	}
-	cfg := session.Config{ID: "s1", Program: "test", Permission: base, Judgement: session.Judgement{Progress: progress.Default()}}
+	cfg := session.Config{ID: "s1", Program: "test", Permission: base, Tuning: session.Tuning{Progress: progress.Default()}}
 	for i := range rounds {
 		r := rand.New(rand.NewPCG(16, uint64(i)))
 		log := randomLog(t, r, 2+r.IntN(long))

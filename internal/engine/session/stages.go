@@ -19,7 +19,7 @@ func (s *Session) stages(tools tool.Set) turn.Stages {
 			s.waitForResources,
 			orEnd(s.recordRuleNotes),          // the project's rules that the conversation lacks
 			orEnd(s.window.recordHints),       // how full the window is; how the tools are used
-			orEnd(s.sayBlind),                 // which images it does not see
+			orEnd(s.warnImagesUnseen),         // which images it does not see
 			orEnd(s.tasks.recordPendingNotes), // what the model is still to be told
 			orEnd(s.paused),
 			s.hooks.Before,
@@ -65,7 +65,7 @@ func (s *Session) loop() *turn.Loop {
 			Cost: func(u llm.Usage) *float64 { return llm.Cost(s.info().Price, u) },
 		},
 		Retry: turn.Retry{
-			For: s.cfg.RetryFor, TimeLeft: s.spending.TimeLeft, Longer: s.longer, Fallback: s.chain(model), Jitter: s.cfg.Jitter,
+			For: s.cfg.RetryFor, TimeLeft: s.spending.TimeLeft, Longer: s.waitLonger, Fallback: s.fallbackChain(model), Jitter: s.cfg.Jitter,
 		},
 		Log:     turn.Log{Record: s.recordAndCount, Live: s.log.Publish},
 		Results: s.results(),

@@ -37,29 +37,29 @@ type state struct {
 	// cause is the sequence number of what runs began with, 0 for none.
 	cause atomic.Int64
 
-	course
-	doing    operations.Fold
-	model    llm.Model
-	conv     window.Conversation
-	builder  *window.Builder
-	seen     edits.Seen
-	perm     *permission.Policy
-	evidence evidence.Fold
-	progress *progress.Fold
-	agent    lifecycle.Agent
-	activity lifecycle.Activity
-	machines machines
-	guidance guidance
-	hints    hints.Fold
-	memory   memory.Fold
-	routing  routing.Fold
-	outside  outside
-	planning phase.Planning
-	blind    imageWarning
+	turnState
+	operation operations.Fold
+	model     llm.Model
+	conv      window.Conversation
+	builder   *window.Builder
+	seen      edits.Seen
+	perm      *permission.Policy
+	evidence  evidence.Fold
+	progress  *progress.Fold
+	agent     lifecycle.Agent
+	activity  lifecycle.Activity
+	machines  machines
+	guidance  guidance
+	hints     hints.Fold
+	memory    memory.Fold
+	routing   routing.Fold
+	outside   outside
+	planning  phase.Planning
+	images    imageWarning
 
 	childFold  children.Fold
 	diagnoses  diagnosed.Fold
-	beside     side.Fold
+	sideFold   side.Fold
 	changeFold changes.Fold
 }
 
@@ -72,7 +72,7 @@ func newState(cfg Config) *state {
 // folds lists the session's folds. A fold that reads others comes after them.
 func (s *state) folds() []event.Fold {
 	fs := []event.Fold{
-		&s.doing, &s.course, &s.changeFold, &s.guidance, &s.memory, &s.routing, &s.outside, &s.diagnoses, &s.beside, &s.planning, &s.blind,
+		&s.operation, &s.turnState, &s.changeFold, &s.guidance, &s.memory, &s.routing, &s.outside, &s.diagnoses, &s.sideFold, &s.planning, &s.images,
 		&s.conv, &s.seen, s.perm, &s.evidence, s.progress, &s.hints, &s.agent, &s.activity,
 		&s.childFold, machinesFold{s}, milestones{s},
 	}
@@ -135,4 +135,4 @@ func (s *state) catchUp(ctx context.Context) error {
 }
 
 // changesFiles reports whether something is open that may change files.
-func (s *state) changesFiles() bool { return s.doing.Turn() || s.doing.Op() == opCommand }
+func (s *state) changesFiles() bool { return s.operation.Turn() || s.operation.Op() == opCommand }

@@ -24,7 +24,7 @@ import (
 // ends a SetModel, Compact, Undo or RunCommand. An error means that nothing was done.
 func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 	if s.mirrors() {
-		return s.atOwner(ctx, op)
+		return s.submitToOwner(ctx, op)
 	}
 	return op.submit(ctx, s)
 }
@@ -54,13 +54,13 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*operatio
 			return nil, err
 		}
 	}
-	if p, err = s.fitted(ctx, p); err != nil {
+	if p, err = s.fitPrompt(ctx, p); err != nil {
 		return nil, err
 	}
 	if ctx.Err() != nil { // interrupted before it began
 		return nil, context.Cause(ctx)
 	}
-	return s.ops.Start(ctx, operations.Prompt{ID: p.ID, Drafts: s.prompted(p)}, cannot, func(r *operations.Run) { s.turn(r, p) })
+	return s.ops.Start(ctx, operations.Prompt{ID: p.ID, Drafts: s.promptDrafts(p)}, cannot, func(r *operations.Run) { s.turn(r, p) })
 }
 
 // attach reads what a person's prompt mentions. Piped and pasted text is data: mentions
@@ -69,8 +69,8 @@ func (s *Session) attach(ctx context.Context, p Prompt) Prompt {
 	if p.Source == event.Person {
 		other, _ := s.cfg.Outside.(mention.Resources)
 		p.attached = mention.Reader{
-			Other:   other,
-			Symbols: s.cfg.Symbols, Most: window.Bytes(eventlog.Query(s.log, s.conv.PromptCap)),
+			Resources: other,
+			Symbols:   s.cfg.Symbols, MaxBytes: window.Bytes(eventlog.Query(s.log, s.conv.PromptCap)),
 			Files: s.cfg.Files, Tools: s.cfg.Tools, Env: s.env, Decide: s.consent.Mentioned, Masked: s.results().Masked,
 		}.Attach(ctx, window.Typed(p.Text, p.Pasted))
 	}
@@ -81,9 +81,9 @@ func (s *Session) attach(ctx context.Context, p Prompt) Prompt {
 	return p
 }
 
-// prompted returns a prompt as it is recorded. A key in it is masked (SPEC
+// promptDrafts returns a prompt as it is recorded. A key in it is masked (SPEC
 // 16.7), and the person is told, since the model will not see it either.
-func (s *state) prompted(p Prompt) []event.Draft {
+func (s *state) promptDrafts(p Prompt) []event.Draft {
 	// The log keeps text: other bytes would come back as others.
 	text := strings.ToValidUTF8(p.Text, "\uFFFD")
 	prompt := event.Prompted{ID: p.ID, Source: p.Source, Text: text, Images: p.Images}
@@ -123,12 +123,12 @@ func (op SetModel) submit(ctx context.Context, s *Session) (int64, error) {
 		if err := s.cfg.Limits.Allow(m.Info()); err != nil {
 			return err
 		}
-		return s.use(ctx, m, "model")
+		return s.switchModel(ctx, m, "model")
 	})
 }
 
-// use continues with another model: a rebase, after first.
-func (s *Session) use(ctx context.Context, m llm.Model, why string, first ...event.Draft) error {
+// switchModel continues with another model: a rebase, after first.
+func (s *Session) switchModel(ctx context.Context, m llm.Model, why string, first ...event.Draft) error {
 	var old llm.Model
 	drafts := first
 	s.log.View(func() {

@@ -17,17 +17,17 @@ import (
 // turn runs a turn to its recorded end.
 func (s *Session) turn(r *operations.Run, of Prompt) {
 	stop := s.spending.LimitTime(r.Context(), r.Cancel)
-	end, err := s.answered(r.Context(), of)
+	end, err := s.runTurn(r.Context(), of)
 	stop()
 	s.finish(context.WithoutCancel(r.Context()), end, err)
 }
 
-// answered runs the turn to its end, without a model if none is needed.
-func (s *Session) answered(ctx context.Context, of Prompt) (event.End, error) {
+// runTurn runs the turn to its end, without a model if none is needed.
+func (s *Session) runTurn(ctx context.Context, of Prompt) (event.End, error) {
 	if err := s.router.Next(); err != nil {
 		return turn.EndOf(err)
 	}
-	for _, known := range []func(context.Context) (bool, error){s.answers.PreferOnly, s.answers.Recall} {
+	for _, known := range []func(context.Context) (bool, error){s.answers.StorePreference, s.answers.Recall} {
 		if of.Until != nil || of.Answer != nil { // only what was done reaches a goal, and a known answer has another form
 			break
 		}
@@ -37,7 +37,7 @@ func (s *Session) answered(ctx context.Context, of Prompt) (event.End, error) {
 			return event.EndDone, nil
 		}
 	}
-	end, err := s.drive(ctx, of)
+	end, err := s.runLoop(ctx, of)
 	if end == event.EndDone && err == nil {
 		if err = errors.Join(s.answers.Keep(ctx), s.keepPlan(ctx)); err != nil {
 			end = event.EndFailed
@@ -68,7 +68,7 @@ func (s *Session) finish(ctx context.Context, end event.End, err error) {
 // request adds waiting prompts to the turn, reserves the budget and builds the
 // next request.
 func (s *Session) request() (*llm.Request, *float64, error) {
-	for _, p := range s.ops.Take() {
+	for _, p := range s.ops.TakePrompts() {
 		if err := s.record(context.Background(), p.Drafts...); err != nil {
 			return nil, nil, err
 		}

@@ -91,7 +91,7 @@ func (v *View) Began() int64 { return v.s.log.Began() }
 // Route returns how the prompt of the running or last turn was classified; a
 // zero one if prompts are not classified.
 func (v *View) Route() event.Routed {
-	return eventlog.Query(v.s.log, v.s.routing.Now)
+	return eventlog.Query(v.s.log, v.s.routing.Current)
 }
 
 // Window is what fills the context window.

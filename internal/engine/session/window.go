@@ -116,7 +116,7 @@ func (s *Session) compaction() *turn.Compaction {
 
 // summary asks the model for the summary of a plan.
 func (s *contextWindow) summary(ctx context.Context, p window.Plan) (string, error) {
-	reply, err := s.side.Complete(ctx, side.Request{By: bySummary, Ask: *p.Ask, Input: p.Input})
+	reply, err := s.side.Complete(ctx, side.Request{By: bySummary, Body: *p.Ask, Input: p.Input})
 	if err != nil {
 		return "", err
 	}

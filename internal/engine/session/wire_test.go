@@ -107,7 +107,7 @@ func replay(t *testing.T, chain []wiretest.Case) {
 	model := &watched{Client: server.Client(t, chain[0])}
 	st := memory.New(time.Now)
 	cfg := session.Config{
-		Store: st, ID: "w", Dir: t.TempDir(), Front: "test", Version: "test", System: "You are a test.", Model: model,
+		Store: st, ID: "w", Dir: t.TempDir(), Frontend: "test", Version: "test", System: "You are a test.", Model: model,
 		Tools: recordedTools(t, chain), Permission: policy(t, "yolo", t.TempDir()), Locks: turn.NewLocks(8),
 		Mask: secrets.New(), SpillDir: t.TempDir(), Now: time.Now,
 		Sleep: func(context.Context, time.Duration) error { return nil }, Jitter: func() float64 { return 0 },

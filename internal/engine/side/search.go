@@ -52,7 +52,7 @@ func (s search) Search(ctx context.Context, query string) (tool.Found, error) {
 		r.Tail.MaxTokens = min(searchTokens, info.MaxOutput)
 	}
 	input := int64(window.Estimate{}.Count(searchNote + query))
-	reply, err := s.by.Complete(ctx, Request{By: bySearch + " " + s.call, Ask: r, Input: input, Searches: mostSearches, Limit: searchTime})
+	reply, err := s.by.Complete(ctx, Request{By: bySearch + " " + s.call, Body: r, Input: input, Searches: mostSearches, Limit: searchTime})
 	if err != nil {
 		return tool.Found{}, err
 	}

@@ -23,7 +23,7 @@ import (
 // Request is a request outside of the conversation.
 type Request struct {
 	By       string // Charged.By
-	Ask      llm.Request
+	Body     llm.Request
 	Input    int64         // its tokens, as pawl counts
 	Limit    time.Duration // of the request after its cost is reserved; 0: none
 	Searches int           // that the provider may run for it
@@ -45,7 +45,7 @@ type Requests struct {
 func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) {
 	model := s.Model()
 	info := model.Info()
-	ask := budget.Ask{Price: info.Price, Input: q.Input, MaxOutput: q.Ask.Tail.MaxTokens, Child: true}
+	ask := budget.Ask{Price: info.Price, Input: q.Input, MaxOutput: q.Body.Tail.MaxTokens, Child: true}
 	if info.Price != nil {
 		ask.Fixed = float64(q.Searches) * info.Price.Search
 	}
@@ -55,13 +55,13 @@ func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) 
 	}
 	done := context.WithoutCancel(ctx)
 	if g.MaxTokens > 0 {
-		q.Ask.Tail.MaxTokens = min(g.MaxTokens, q.Ask.Tail.MaxTokens)
+		q.Body.Tail.MaxTokens = min(g.MaxTokens, q.Body.Tail.MaxTokens)
 	}
 	var codec llm.Codec
 	if m, ok := model.(llm.Encoded); ok {
 		codec = m.Codec()
 	}
-	if err := window.Encode(codec, &q.Ask, q.Cached); err != nil {
+	if err := window.Encode(codec, &q.Body, q.Cached); err != nil {
 		return nil, errors.Join(err, settle(done))
 	}
 	// This is recorded before the request is sent: a process that dies meanwhile has
@@ -74,7 +74,7 @@ func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) 
 	if q.Limit > 0 {
 		rctx, cancel = context.WithTimeout(ctx, q.Limit)
 	}
-	reply, got, err := turn.Complete(rctx, model, &q.Ask)
+	reply, got, err := turn.Complete(rctx, model, &q.Body)
 	cut := err != nil && rctx.Err() != nil // the provider may have read it
 	cancel()
 	// A refused request cost nothing, but it counts as a request (SPEC 8.1).

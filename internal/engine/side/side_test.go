@@ -56,7 +56,7 @@ func TestWhatBecomesOfARequest(t *testing.T) {
 				return log.Append(ctx, ds...)
 			}}
 			ask := llm.Request{Head: llm.Head{Model: "scripted"}, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart("what is it?")}}}, Tail: llm.Tail{MaxTokens: 20}}
-			reply, err := r.Complete(t.Context(), Request{By: "route", Ask: ask, Input: 100})
+			reply, err := r.Complete(t.Context(), Request{By: "route", Body: ask, Input: 100})
 			if (err != nil) != c.fails || (reply == nil) != c.fails || kinds != " "+c.want {
 				t.Errorf("%v %v:%s", reply, err, kinds)
 			}

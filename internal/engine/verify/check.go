@@ -59,8 +59,8 @@ func (t *TurnEnd) call(c Check, id string) (*turn.Pending, *check) {
 	return p, k
 }
 
-// Checks implements consent.Checker.
-func (k *check) Checks() *consent.Check { return &k.Check.Check }
+// Consent implements consent.Checker.
+func (k *check) Consent() *consent.Check { return &k.Check.Check }
 
 // run implements tool.Tool.
 func (k *check) run(ctx context.Context, env tool.Env, _ json.RawMessage) (tool.Result, error) {

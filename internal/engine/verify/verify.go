@@ -63,11 +63,11 @@ type Config struct {
 	// Spill keeps a text in a file and returns its name.
 	Spill func(ctx context.Context, name, text string) (string, error)
 	Now   func() time.Time
-	// Standing, if set, returns the present errors by language servers that the
+	// RemainingErrors, if set, returns the present errors by language servers that the
 	// session's changes caused. They prove nothing.
-	Standing func(context.Context) ([]tool.Diagnostic, error)
-	// Said returns the model's last reply.
-	Said func() string
+	RemainingErrors func(context.Context) ([]tool.Diagnostic, error)
+	// LastReply returns the model's last reply.
+	LastReply func() string
 }
 
 // TurnEnd is a turn that is about to end.

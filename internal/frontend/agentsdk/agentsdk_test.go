@@ -66,9 +66,9 @@ func converse(t *testing.T, m llm.Model, change func(*Options, *session.Config))
 	ids := 0
 	p := &program{t: t, dir: dir, ended: make(chan struct{}), answered: map[string]bool{}}
 	p.cfg = session.Config{
-		Store: memory.New(time.Now), ID: "s1", Dir: dir, Front: "sdk", Version: "test", System: "be good", Model: m, Person: true,
+		Store: memory.New(time.Now), ID: "s1", Dir: dir, Frontend: "sdk", Version: "test", System: "be good", Model: m, Person: true,
 		Tools: tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.AskUser()},
-		Files: ws, Shell: sh, Locks: turn.NewLocks(8), Judgement: session.Judgement{Progress: progress.Default()},
+		Files: ws, Shell: sh, Locks: turn.NewLocks(8), Tuning: session.Tuning{Progress: progress.Default()},
 		Permission: permission.New(permission.Config{Mode: "ask", Root: dir, Home: "/home/nobody"}),
 		Mask:       secrets.New(), SpillDir: spill, Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
 		NewID: func() string { ids++; return fmt.Sprint("q", ids) },

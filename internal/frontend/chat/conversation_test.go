@@ -53,10 +53,10 @@ func newDeskWith(t *testing.T, m *llmtest.Model, outside session.Outside, extra 
 			id := fmt.Sprint("s", d.opened)
 			ids := 0
 			s, err := session.Open(ctx, session.Config{
-				Store: d.store, ID: id, Dir: t.TempDir(), Front: "test", Model: m, Person: true, Locks: turn.NewLocks(8),
+				Store: d.store, ID: id, Dir: t.TempDir(), Frontend: "test", Model: m, Person: true, Locks: turn.NewLocks(8),
 				Tools:      append(tool.Set{tools.AskUser()}, extra...),
 				Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: "/w", Home: "/h"}),
-				Own:        session.Own{Outside: outside},
+				TopLevel:   session.TopLevel{Outside: outside},
 				Now:        still, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
 				NewID: func() string { ids++; return fmt.Sprint("q", ids) },
 			})

@@ -322,7 +322,7 @@ func runFull(t *testing.T, dir string, under event.Store, n, room int) (code int
 	var out, errs bytes.Buffer
 	a := &App{Environment: setup.Environment{Err: &errs, Now: time.Now}, Out: &out, Signals: func() <-chan string { return nil }}
 	s, err := session.Open(t.Context(), session.Config{
-		Store: &filling{Store: under, left: room}, ID: "s1", Dir: dir, Front: "headless", Version: "test", System: "be good",
+		Store: &filling{Store: under, left: room}, ID: "s1", Dir: dir, Frontend: "headless", Version: "test", System: "be good",
 		Model: llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`, "write", `{"path":"b.txt","content":"x"}`), llmtest.Say("done")),
 		Tools: tool.Set{tools.Write()}, Files: ws, Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: dir}),
 		Locks: turn.NewLocks(8), Mask: secrets.New(), SpillDir: t.TempDir(), Now: time.Now,

@@ -40,7 +40,7 @@ func open(t *testing.T, m *llmtest.Model) (*session.Session, string) {
 		t.Fatal(err)
 	}
 	s, err := session.Open(t.Context(), session.Config{
-		Store: memory.New(time.Now), ID: "s1", Dir: dir, Front: "headless", Version: "test", Model: m,
+		Store: memory.New(time.Now), ID: "s1", Dir: dir, Frontend: "headless", Version: "test", Model: m,
 		Tools: tool.Set{tools.Write(), tools.Read(), tools.Todo()}, Files: ws, Locks: turn.NewLocks(8),
 		Permission: permission.New(permission.Config{Mode: permission.AcceptEdits, Root: dir}),
 		Mask:       secrets.New(), SpillDir: t.TempDir(),

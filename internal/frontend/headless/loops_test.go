@@ -67,12 +67,12 @@ func newAgent(t *testing.T, m llm.Model, files map[string]string, change ...func
 	a := &agent{t: t, dir: dir, store: memory.New(time.Now)}
 	ids := 0
 	a.cfg = session.Config{
-		Store: a.store, ID: "s1", Dir: dir, Front: "headless", Version: "test", System: "be good", Model: m,
+		Store: a.store, ID: "s1", Dir: dir, Frontend: "headless", Version: "test", System: "be good", Model: m,
 		Tools: tool.Set{
 			tools.Read(), tools.Grep(), tools.Glob(), tools.Ls(), tools.Edit(), tools.MultiEdit(), tools.Write(),
 			tools.Bash(), tools.BashOutput(), tools.BashKill(), tools.Todo(), tools.AskUser(),
 		},
-		Files: ws, Shell: sh, Locks: turn.NewLocks(8), Judgement: session.Judgement{Progress: progress.Default()},
+		Files: ws, Shell: sh, Locks: turn.NewLocks(8), Tuning: session.Tuning{Progress: progress.Default()},
 		Permission: permission.New(permission.Config{Mode: "yolo", Root: dir, Home: "/home/nobody"}),
 		Mask:       secrets.New(), SpillDir: spill,
 		Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },

@@ -231,14 +231,14 @@ func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Open
 	sh := shell.New(shell.Options{Root: r.dir, SpillDir: r.t.TempDir()})
 	ids := 0
 	s, err := session.Open(ctx, session.Config{
-		Store: r.store, ID: id, Dir: r.dir, Front: "line", Version: "test", System: "be good", Model: r.model,
+		Store: r.store, ID: id, Dir: r.dir, Frontend: "line", Version: "test", System: "be good", Model: r.model,
 		Models: session.Models{OpenModel: func(ref string) (llm.Model, error) {
 			m := llmtest.New()
 			m.InfoValue.Model = ref
 			return m, nil
 		}},
 		Tools: append(tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser()}, r.extra...),
-		Files: ws, Shell: sh, Person: true, Locks: turn.NewLocks(8), Own: session.Own{Autofix: r.fixer},
+		Files: ws, Shell: sh, Person: true, Locks: turn.NewLocks(8), TopLevel: session.TopLevel{Autofix: r.fixer},
 		Permission: permission.New(permission.Config{Mode: mode, Root: r.dir, Home: "/home/nobody"}),
 		Mask:       secrets.New(), SpillDir: r.t.TempDir(),
 		Now: r.still, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },

@@ -132,7 +132,7 @@ func (by Confinement) server() process.Confine {
 
 // languageServers adds language servers and their tools, if there are any.
 func (s *assembly) languageServers(conf *session.Config) {
-	conf.Joining = codeTools(s.work.servers)
+	conf.FolderTools = codeTools(s.work.servers)
 	conf.Symbols = symbols.New(s.work.files, s.work.servers)
 	if s.work.servers != nil {
 		conf.Code, conf.CodeWatch = s.work.servers, s.work.servers

@@ -52,7 +52,7 @@ func (s *assembly) config() session.Config {
 // identity sets which session it is, and its parent. Its store is still being opened.
 func (s *assembly) identity(conf *session.Config) {
 	conf.ID, conf.Dir = s.work.id, s.chosen.dir
-	conf.Front, conf.Version = s.front.Name, s.env.Version
+	conf.Frontend, conf.Version = s.front.Name, s.env.Version
 	conf.Program = BuildID(s.env.Version)
 	conf.Person, conf.ReadOnly = s.front.Person, s.front.ReadOnly
 	conf.Now, conf.Sleep, conf.Jitter, conf.NewID = s.env.Now, session.SleepFor, mathrand.Float64, NewID

@@ -26,7 +26,7 @@ func lspCommand() Command {
 	return Command{Name: "lsp", Args: "[restart [NAME] | logs]", Anytime: true, Doc: "show the language servers: state, memory, what they can do; or restart them", Run: func(ctx context.Context, h Host, args string) error {
 		err := lspRun(ctx, h.Session().View().Code(), h.Out(), args)
 		if err == nil && strings.HasPrefix(args, "restart") { // one may be had by now, or no more
-			_, err = h.Session().Submit(ctx, session.Rejoin{})
+			_, err = h.Session().Submit(ctx, session.RefreshTools{})
 		}
 		return err
 	}}

@@ -69,7 +69,7 @@ func mcpCommand() Command {
 			return fmt.Errorf("this session has no MCP servers; to have one: pawl mcp add NAME -- COMMAND ARGS")
 		}
 		rejoin := func() error {
-			_, err := h.Session().Submit(ctx, session.Rejoin{})
+			_, err := h.Session().Submit(ctx, session.RefreshTools{})
 			return err
 		}
 		return mcpRun(ctx, s, rejoin, h.Out(), args)

@@ -200,7 +200,7 @@ func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Open
 	sh := shell.New(shell.Options{Root: r.dir, SpillDir: r.t.TempDir()})
 	ids := 0
 	s, err := session.Open(ctx, session.Config{
-		Store: r.store, ID: id, Dir: r.dir, Front: "screen", Version: "test", System: "be good", Model: r.model,
+		Store: r.store, ID: id, Dir: r.dir, Frontend: "screen", Version: "test", System: "be good", Model: r.model,
 		Tools: tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser()},
 		Files: ws, Shell: sh, Person: true, Locks: turn.NewLocks(8),
 		Permission: permission.New(permission.Config{Mode: mode, Root: r.dir, Home: "/home/nobody"}),

@@ -150,10 +150,10 @@ func (f *verifier) checks(ctx context.Context, t *verify.TurnEnd, proof evidence
 // broken returns the errors by language servers that the changes caused, except
 // those that the model did not fix before.
 func (f *verifier) broken(ctx context.Context, t *verify.TurnEnd) ([]tool.Diagnostic, error) {
-	if t.Standing == nil {
+	if t.RemainingErrors == nil {
 		return nil, nil
 	}
-	all, err := t.Standing(ctx)
+	all, err := t.RemainingErrors(ctx)
 	return slices.DeleteFunc(all, func(d tool.Diagnostic) bool { return f.left[finding(d)] }), err
 }
 
@@ -232,7 +232,7 @@ func (f *verifier) call(c checks.Check) verify.Check {
 		untrusted, stamp = f.Trusted(c)
 	}
 	return verify.Check{
-		Check: consent.Check{Command: c.Command, Own: c.Own, Defined: c.Defined, Untrusted: untrusted, Stamp: stamp},
+		Check: consent.Check{Command: c.Command, Configured: c.Own, Defined: c.Defined, Untrusted: untrusted, Stamp: stamp},
 		Name:  c.Name, Timeout: f.Timeout, Part: c.Part, Attempt: len(f.tries), Env: c.Env,
 		Read: func(output string, exit int) verify.Reading {
 			return verify.Reading(checks.Read(c.Kind, output, exit))

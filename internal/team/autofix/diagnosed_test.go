@@ -52,11 +52,11 @@ func (s *servers) Changed(_ context.Context, cs []tool.CodeChange) []tool.Diagno
 	return out
 }
 
-// Standing is part of tool.CodeWatch.
-func (s *servers) Standing() []tool.Diagnostic { return s.all() }
+// Remaining is part of tool.CodeWatch.
+func (s *servers) Remaining() []tool.Diagnostic { return s.all() }
 
-// Settle is part of tool.CodeWatch.
-func (s *servers) Settle(context.Context) {}
+// Wait is part of tool.CodeWatch.
+func (s *servers) Wait(context.Context) {}
 
 // Missing is part of tool.CodeWatch.
 func (s *servers) Missing() []string { return nil }

@@ -74,7 +74,7 @@ func (s *Answer) Fresh() *Answer {
 
 // Next implements verify.Verifier.
 func (s *Answer) Next(_ context.Context, t *verify.TurnEnd) (prompt string, err error) {
-	value, bad := s.read(t.Said())
+	value, bad := s.read(t.LastReply())
 	if bad == nil {
 		s.value, s.why = value, ""
 		return "", nil

@@ -84,7 +84,7 @@ func newRig(t *testing.T, ps plays, change ...func(*session.Config)) *rig {
 	t.Cleanup(func() { _ = sh.Close(); _ = ws.Close(); _ = j.Close() })
 	kinds := append([]agents.Kind{{Name: "narrow", Description: "d", Prompt: "Be narrow.", Tools: []string{"Read", "Bash(git:*)", "Teleport"}, Model: "nobody/knows", USD: 0.5}}, agents.Builtin()...)
 	r.cfg = session.Config{
-		Store: memory.New(time.Now), ID: "s1", Dir: dir, Front: "test", Version: "test", System: "be good", Model: r.model,
+		Store: memory.New(time.Now), ID: "s1", Dir: dir, Frontend: "test", Version: "test", System: "be good", Model: r.model,
 		Models: session.Models{OpenModel: func(ref string) (llm.Model, error) { return nil, fmt.Errorf("there is no model %s", ref) }},
 		Tools:  tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser(), subagent.Tool(kinds)},
 		Files:  ws, Shell: sh, Locks: turn.NewLocks(8), Agents: 1, Journal: changes.Share(j),

@@ -33,7 +33,7 @@ func Config(t testing.TB, dir string, model llm.Model, env func() []string) sess
 	t.Cleanup(func() { _ = sh.Close(); _ = ws.Close() })
 	ids := 0
 	return session.Config{
-		Store: memory.New(time.Now), ID: "s1", Dir: dir, Front: "test", Version: "test", Model: model,
+		Store: memory.New(time.Now), ID: "s1", Dir: dir, Frontend: "test", Version: "test", Model: model,
 		Tools: tool.Set{tools.Read(), tools.Write(), tools.Bash()}, Files: ws, Shell: sh, Locks: turn.NewLocks(8),
 		Permission: permission.New(permission.Config{Mode: permission.AcceptEdits, Root: dir, Home: "/home/nobody"}),
 		Mask:       secrets.New(), SpillDir: t.TempDir(),

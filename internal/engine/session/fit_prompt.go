@@ -10,9 +10,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// fitted shortens a prompt that would fill the window. The removed parts are stored in
+// fitPrompt shortens a prompt that would fill the window. The removed parts are stored in
 // files, which the model can read in parts.
-func (s *Session) fitted(ctx context.Context, p Prompt) (Prompt, error) {
+func (s *Session) fitPrompt(ctx context.Context, p Prompt) (Prompt, error) {
 	if p.Source != event.Person {
 		return p, nil
 	}

@@ -47,7 +47,7 @@ func (op Revoke) submit(ctx context.Context, s *Session) (int64, error) {
 	if !found {
 		return 0, fault.NewConfiguration("/permissions lists what is", "nothing was granted as %q in this session", op.Rule)
 	}
-	return s.ops.Meanwhile(ctx, event.Draft{Body: event.Revoked{Rule: op.Rule}})
+	return s.ops.RecordAnytime(ctx, event.Draft{Body: event.Revoked{Rule: op.Rule}})
 }
 
 func (op SetLimit) submit(ctx context.Context, s *Session) (int64, error) {
@@ -59,5 +59,5 @@ func (op SetLimit) submit(ctx context.Context, s *Session) (int64, error) {
 			return 0, err
 		}
 	}
-	return s.ops.Meanwhile(ctx, event.Draft{Body: event.LimitSet{What: string(op.Kind), To: op.To}})
+	return s.ops.RecordAnytime(ctx, event.Draft{Body: event.LimitSet{What: string(op.Kind), To: op.To}})
 }

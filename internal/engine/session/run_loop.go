@@ -10,10 +10,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/verify"
 )
 
-// drive runs the turn's loop until the model has ended it, its prompt's goal is
-// reached, nothing is left to fix, and the answer has its form.
-func (s *Session) drive(ctx context.Context, of Prompt) (event.End, error) {
-	if err := s.join(ctx); err != nil {
+// runLoop runs the turn's loop again until the prompt's goal is reached, the checks
+// pass or give up, no hook wants the turn to go on, and the answer has its form.
+func (s *Session) runLoop(ctx context.Context, of Prompt) (event.End, error) {
+	if err := s.refreshTools(ctx); err != nil {
 		return turn.EndOf(err)
 	}
 	loop := s.loop()
@@ -24,7 +24,7 @@ func (s *Session) drive(ctx context.Context, of Prompt) (event.End, error) {
 	said := func() string { return eventlog.Query(s.log, func() string { return s.said }) }
 	t := verify.New(verify.Config{
 		Tools: s.cfg.Tools, Shell: s.cfg.Shell != nil, Files: s.cfg.Files, Env: s.env, Person: s.cfg.Person,
-		Evidence: s.proof, Record: s.record, Spill: s.spill, Now: s.cfg.Now, Standing: s.diagnosed.Standing, Said: said,
+		Evidence: s.proof, Record: s.record, Spill: s.spill, Now: s.cfg.Now, RemainingErrors: s.diagnosed.RemainingErrors, LastReply: said,
 	}, loop)
 	defer s.children.Stop(operations.Interrupted("the turn's end"))
 	for round := 0; ; {
@@ -32,7 +32,7 @@ func (s *Session) drive(ctx context.Context, of Prompt) (event.End, error) {
 		if end == event.EndDone && err == nil && s.children.MustContinue(ctx) {
 			continue
 		}
-		if end != event.EndDone || err != nil || s.ops.Waiting() {
+		if end != event.EndDone || err != nil || s.ops.HasPrompt() {
 			return end, err
 		}
 		prompt, source := "", event.Autofix
@@ -60,7 +60,7 @@ func (s *Session) drive(ctx context.Context, of Prompt) (event.End, error) {
 		case prompt == "":
 			return end, nil
 		}
-		if err := s.record(ctx, s.prompted(Prompt{Source: source, Text: prompt})...); err != nil {
+		if err := s.record(ctx, s.promptDrafts(Prompt{Source: source, Text: prompt})...); err != nil {
 			return event.EndFailed, err
 		}
 	}

@@ -6,15 +6,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// course folds the state of a turn: its open calls, the plan, and the model's text.
-type course struct {
+// turnState folds the state of a turn: its open calls, the plan, and the model's text.
+type turnState struct {
 	open []llm.Call // calls without a result, in the order asked
 	plan []tool.Item
 	said string // the newest words of the model
 }
 
 // Apply implements event.Fold.
-func (c *course) Apply(e event.Event) {
+func (c *turnState) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Replied:
 		c.open = append(c.open, b.Reply.Message.Calls()...)
