@@ -239,7 +239,7 @@ func (m *StateMachine) record(s Step, blind bool) Verdict {
 		m.phases.Changed(f.Path)
 	}
 	if step.OK && step.Kind == progress.Test {
-		m.phases.Passed()
+		m.phases.TestPassed()
 	}
 	if n := m.d.Recent().Calls; m.c.OnProgress != nil && step.Kind != progress.None && n%m.every == 0 {
 		st, cb := m.stats(), m.c.OnProgress
@@ -260,7 +260,7 @@ func (m *StateMachine) RecordMessage(msg string) Verdict {
 	if m.said {
 		v = m.d.Apply(progress.Step{Tool: "reply", Kind: progress.None, Args: d, OK: true, Message: d})
 	} else {
-		v = m.d.Say(d)
+		v = m.d.Message(d)
 	}
 	m.said = true
 	out := m.judged(v)

@@ -190,7 +190,7 @@ func open(m *machine, id string, readOnly bool) (*session.Session, func() error,
 		Store: st, ID: id, Dir: m.work, Program: "bench", Frontend: "bench", Model: llmtest.New(), ReadOnly: readOnly,
 		Permission: permission.New(permission.Config{Root: m.work}), Locks: turn.NewLocks(8),
 		Tuning: session.Tuning{Progress: progress.Default()},
-		Now:       time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 }, NewID: func() string { return "q" },
+		Now:    time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 }, NewID: func() string { return "q" },
 	})
 	if err != nil {
 		_ = st.Close()

@@ -135,7 +135,7 @@ func hookRules(root *os.Root) []hook.Rule {
 	var out []hook.Rule
 	for _, name := range trust.HookFiles {
 		if s, there := read(root, name); there {
-			out = append(out, slices.DeleteFunc(trust.Hooks(s), func(r hook.Rule) bool { return r.Idle != "" })...)
+			out = append(out, slices.DeleteFunc(trust.Hooks(s), func(r hook.Rule) bool { return r.InactiveBecause != "" })...)
 		}
 	}
 	return out

@@ -92,7 +92,7 @@ func (s *Servers) search(set tool.Set) tool.Tool {
 		func(_ context.Context, _ tool.Env, in searchIn) (tool.Result, error) {
 			return found(set, in.Query), nil
 		})
-	t.Kind, t.ReadOnly, t.Repeatable, t.Lists = tool.Search, true, true, true
+	t.Kind, t.ReadOnly, t.Repeatable, t.ListsTools = tool.Search, true, true, true
 	return t
 }
 
@@ -149,7 +149,7 @@ func through(set tool.Set) tool.Tool {
 	// It runs itself only if it names no tool: then it does nothing.
 	t.Footprint = func(tool.Env, json.RawMessage) (tool.Footprint, error) { return tool.Footprint{}, nil }
 	t.Kind, t.ReadOnly = tool.Exec, true
-	t.Stands = func(in json.RawMessage) (string, json.RawMessage, bool) {
+	t.StandsFor = func(in json.RawMessage) (string, json.RawMessage, bool) {
 		name, args, err := inner(in)
 		_, ok := set.Find(name)
 		return name, args, err == nil && ok

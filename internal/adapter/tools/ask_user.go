@@ -24,7 +24,7 @@ const (
 func AskUser() tool.Tool {
 	t := tool.New("ask_user",
 		"Ask the person a question that only they can answer, when a wrong guess would cost them work. Not for permission, and not for what can be found out.",
-		func(tool.Env, askUserArgs) (tool.Footprint, error) { return tool.Footprint{Person: true}, nil },
+		func(tool.Env, askUserArgs) (tool.Footprint, error) { return tool.Footprint{AsksPerson: true}, nil },
 		func(ctx context.Context, env tool.Env, in askUserArgs) (tool.Result, error) {
 			q := strings.TrimSpace(in.Question)
 			switch {
@@ -58,7 +58,7 @@ func AskUser() tool.Tool {
 			}
 			return tool.Result{Text: answer, Note: "answered"}, nil
 		})
-	t.Facts = tool.Facts{Kind: tool.Note, Aliases: []string{"askuserquestion", "question"}, Spoken: true, Hooks: []string{"AskUserQuestion"}}
+	t.Facts = tool.Facts{Kind: tool.Note, Aliases: []string{"askuserquestion", "question"}, AnsweredByPerson: true, Hooks: []string{"AskUserQuestion"}}
 	t.ReadOnly = true
 	t.Timeout = askTimeout
 	t.Example = `{"question":"Which database should the tests use?","options":["SQLite","PostgreSQL"]}`

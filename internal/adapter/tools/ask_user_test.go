@@ -30,7 +30,7 @@ func TestAskUser(t *testing.T) {
 		t.Errorf("%+v %+v", r, p)
 	}
 	f, err := AskUser().Footprint(tool.Env{}, json.RawMessage(`{"question":"x"}`))
-	if err != nil || !f.Person || f.Unknown {
+	if err != nil || !f.AsksPerson || f.Unknown {
 		t.Errorf("%+v %v", f, err)
 	}
 	// Nobody there: the model is told what to do instead of waiting.

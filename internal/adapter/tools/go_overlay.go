@@ -40,7 +40,7 @@ func GoOverlay() tool.Tool {
 	t := tool.New("go_overlay",
 		"Run a go command on the workspace as it would be with the files given. Nothing is written in the workspace.",
 		overlayFootprint, runOverlay)
-	t.Timeout, t.Only = shellLimit, "offline"
+	t.Timeout, t.OnlyProvider = shellLimit, "offline"
 	return t
 }
 
@@ -50,7 +50,7 @@ func overlayFootprint(env tool.Env, in overlayArgs) (tool.Footprint, error) {
 		return tool.Footprint{}, err
 	}
 	f, err := bashFootprint(env, bashArgs{Command: in.Command, Timeout: in.Timeout})
-	f.Besides = fmt.Sprintf("with %s, kept outside of the workspace and removed again", plural(len(in.With), "instrumented file"))
+	f.Notice = fmt.Sprintf("with %s, kept outside of the workspace and removed again", plural(len(in.With), "instrumented file"))
 	return f, err
 }
 

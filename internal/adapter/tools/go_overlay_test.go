@@ -39,7 +39,7 @@ func TestGoOverlay(t *testing.T) {
 			t.Errorf("%s: note %q", command, r.Note)
 		}
 		f, err := GoOverlay().Footprint(tool.Env{}, json.RawMessage(args))
-		if err != nil || f.Shell != command || f.Besides == "" {
+		if err != nil || f.Shell != command || f.Notice == "" {
 			t.Errorf("%s: %+v, %v", command, f, err)
 		}
 		b, err := Bash().Footprint(tool.Env{}, json.RawMessage(args))

@@ -25,7 +25,7 @@ func addNeeds(env tool.Env, f *tool.Footprint, needs []string) error {
 		what = strings.TrimSpace(what)
 		switch {
 		case act == "unconfined" && what == "":
-			f.Free = true
+			f.Unconfined = true
 		case what == "" || strings.ContainsAny(what, "\x00\n\r"):
 			return failf("needs holds %q: say \"write PATH\", \"read PATH\", \"host NAME\" or \"unconfined\"", n)
 		case act == "host", act == "connect":
@@ -38,7 +38,7 @@ func addNeeds(env tool.Env, f *tool.Footprint, needs []string) error {
 			if err != nil {
 				return err
 			}
-			f.Lands = append(f.Lands, tool.ResolvedPath{Path: path, Named: what, Write: act != "read"})
+			f.Resolved = append(f.Resolved, tool.ResolvedPath{Path: path, Named: what, Write: act != "read"})
 		default:
 			return failf("needs holds %q: nobody can grant %q; say \"write PATH\", \"read PATH\", \"host NAME\" or \"unconfined\"", n, act)
 		}

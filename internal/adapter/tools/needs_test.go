@@ -98,13 +98,13 @@ func TestNeeds(t *testing.T) {
 		var f tool.Footprint
 		err := addNeeds(env, &f, needs)
 		var got []string
-		for _, l := range f.Lands {
+		for _, l := range f.Resolved {
 			got = append(got, map[bool]string{true: "w ", false: "r "}[l.Write]+l.Path)
 		}
 		for _, h := range f.Hosts {
 			got = append(got, "h "+h)
 		}
-		if f.Free {
+		if f.Unconfined {
 			got = append(got, "free")
 		}
 		if err != nil {

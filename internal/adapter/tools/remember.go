@@ -33,7 +33,7 @@ func Remember() tool.Tool {
 			}
 			return tool.Result{Text: "remembered: " + note, Note: note}, nil
 		})
-	t.Facts = tool.Facts{Kind: tool.Note, Aliases: []string{"memory", "savememory"}, Spoken: true}
+	t.Facts = tool.Facts{Kind: tool.Note, Aliases: []string{"memory", "savememory"}, AnsweredByPerson: true}
 	t.Example = `{"note":"Tests in this project are run with make check."}`
 	return t
 }

@@ -103,7 +103,7 @@ func pathRows(t *testing.T, dir string, files tool.Files, deny []string, rows st
 				got = 'R'
 			}
 			if got != want[i] {
-				t.Errorf("%s in %s: got %c, want %c (%s: %s) %+v", line, m, got, want[i], d.By, d.Reason, fp.Lands)
+				t.Errorf("%s in %s: got %c, want %c (%s: %s) %+v", line, m, got, want[i], d.By, d.Reason, fp.Resolved)
 			}
 		}
 	}

@@ -60,7 +60,7 @@ func queryOf(in webSearchArgs) (string, error) {
 	return q, nil
 }
 
-func foundResult(f tool.Found, limit int) tool.Result {
+func foundResult(f tool.SearchResult, limit int) tool.Result {
 	var b strings.Builder
 	quote := func(text string) bool {
 		for line := range strings.Lines(strings.TrimRight(text, "\n")) {

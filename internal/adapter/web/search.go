@@ -177,20 +177,20 @@ func (s *Search) Host() string {
 }
 
 // Search implements tool.Searcher.
-func (s *Search) Search(ctx context.Context, query string) (tool.Found, error) {
+func (s *Search) Search(ctx context.Context, query string) (tool.SearchResult, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.client.opt.Timeout, fmt.Errorf("no answer within %s", s.client.opt.Timeout.Round(time.Second)))
 	defer cancel()
 	body, err := s.ask(ctx, query)
 	if err == nil {
 		var found []tool.Hit
 		if found, err = s.api.read(body); err == nil {
-			return tool.Found{Hits: found}, nil
+			return tool.SearchResult{Hits: found}, nil
 		}
 	}
 	if ctx.Err() != nil && context.Cause(ctx) != nil {
 		err = context.Cause(ctx)
 	}
-	return tool.Found{}, fmt.Errorf("search by %s: %w", s.name, shortError(err))
+	return tool.SearchResult{}, fmt.Errorf("search by %s: %w", s.name, shortError(err))
 }
 
 func (s *Search) ask(ctx context.Context, query string) ([]byte, error) {

@@ -50,10 +50,10 @@ func (t *Table) Arrows(yield func(from, to State) bool) {
 	}
 }
 
-// Sound returns an error if the table is invalid: no state, a duplicate state, a
+// Validate returns an error if the table is invalid: no state, a duplicate state, a
 // transition of an unlisted state or a duplicate one, a state that cannot be
 // reached. It returns nil for a valid table.
-func (t *Table) Sound() error {
+func (t *Table) Validate() error {
 	if len(t.States) == 0 {
 		return fmt.Errorf("%s: a table without states", t.Name)
 	}

@@ -133,7 +133,7 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	h := m.History()
-	h[0] = fsm.Pair{}
+	h[0] = fsm.Transition{}
 	if m.History()[0] == h[0] {
 		t.Error("the history is not a copy")
 	}
@@ -147,8 +147,8 @@ func TestHistory(t *testing.T) {
 // table allows.
 func TestConcurrently(t *testing.T) {
 	m := fsm.NewMachine(door())
-	var heard []fsm.Pair // one listener is never told twice at once
-	m.Listen(func(from, to fsm.State, _ fsm.Meta) { heard = append(heard, fsm.Pair{From: from, To: to}) }, nil)
+	var heard []fsm.Transition // one listener is never told twice at once
+	m.Listen(func(from, to fsm.State, _ fsm.Meta) { heard = append(heard, fsm.Transition{From: from, To: to}) }, nil)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	done := 0
@@ -182,7 +182,7 @@ func TestConcurrently(t *testing.T) {
 }
 
 func TestSound(t *testing.T) {
-	if err := door().Sound(); err != nil {
+	if err := door().Validate(); err != nil {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func(*fsm.Table){
@@ -195,7 +195,7 @@ func TestSound(t *testing.T) {
 	} {
 		d := door()
 		spoil(d)
-		if d.Sound() == nil {
+		if d.Validate() == nil {
 			t.Errorf("%s: it is not noticed", name)
 		}
 	}

@@ -14,11 +14,11 @@ type Meta map[string]any
 // Listener is called after a transition.
 type Listener func(from, to State, meta Meta)
 
-// Pair is one transition.
-type Pair struct{ From, To State }
+// Transition is one transition.
+type Transition struct{ From, To State }
 
-// step is a Pair by the places of its states in the table.
-type step struct{ from, to uint16 }
+// storedTransition is a Transition by the positions of its states in the table.
+type storedTransition struct{ from, to uint16 }
 
 // Machine is in one state of its table at a time. It is safe for concurrent use.
 //
@@ -32,20 +32,20 @@ type Machine struct {
 
 	mu      sync.Mutex
 	state   State
-	history []step // at most 2*maxHistory, the newest last
+	history []storedTransition // at most 2*maxHistory, the newest last
 	// Listeners are not part of the state: they end with the process.
 	listeners []*listener `freeze:"-"`
-	untold    []change    `freeze:"-"`
-	telling   bool        `freeze:"-"`
+	pending   []change    `freeze:"-"`
+	notifying bool        `freeze:"-"`
 }
 
 type listener struct {
-	hear     Listener
+	call     Listener
 	panicked func(any)
 }
 
 type change struct {
-	Pair
+	Transition
 	meta Meta
 	to   []*listener // those registered when it happened
 }
@@ -89,29 +89,29 @@ func (m *Machine) move(sources []State, to State, meta Meta) error {
 		m.mu.Unlock()
 		return err
 	}
-	c := change{Pair: Pair{From: m.state, To: to}, meta: meta, to: m.listeners}
+	c := change{Transition: Transition{From: m.state, To: to}, meta: meta, to: m.listeners}
 	m.state = to
 	if len(m.history) >= 2*maxHistory {
 		m.history = append(m.history[:0], m.history[len(m.history)-maxHistory+1:]...)
 	}
-	m.history = append(m.history, step{uint16(was), uint16(is)})
+	m.history = append(m.history, storedTransition{uint16(was), uint16(is)})
 	if len(m.listeners) == 0 {
 		m.mu.Unlock()
 		return nil
 	}
-	m.untold = append(m.untold, c)
-	if m.telling {
+	m.pending = append(m.pending, c)
+	if m.notifying {
 		m.mu.Unlock()
 		return nil
 	}
-	m.telling = true
+	m.notifying = true
 	m.mu.Unlock()
-	m.tell()
+	m.notify()
 	return nil
 }
 
-// tell calls the listeners for every transition that they have not got yet.
-func (m *Machine) tell() {
+// notify calls the listeners for every transition that they have not got yet.
+func (m *Machine) notify() {
 	ended := false
 	defer func() {
 		if ended {
@@ -119,42 +119,42 @@ func (m *Machine) tell() {
 		}
 		// A listener ended its goroutine; the next transition calls the rest.
 		m.mu.Lock()
-		m.telling = false
+		m.notifying = false
 		m.mu.Unlock()
 	}()
 	for {
 		m.mu.Lock()
-		if len(m.untold) == 0 {
-			m.telling, ended = false, true
+		if len(m.pending) == 0 {
+			m.notifying, ended = false, true
 			m.mu.Unlock()
 			return
 		}
-		c := m.untold[0]
-		m.untold = m.untold[1:]
+		c := m.pending[0]
+		m.pending = m.pending[1:]
 		m.mu.Unlock()
 		for _, l := range c.to {
-			l.call(c)
+			l.notify(c)
 		}
 	}
 }
 
-// call calls one listener. A panic in it stops neither the transition nor the
+// notify calls one listener. A panic in it stops neither the transition nor the
 // other listeners.
-func (l *listener) call(c change) {
+func (l *listener) notify(c change) {
 	defer func() {
 		if v := recover(); v != nil && l.panicked != nil {
 			defer func() { _ = recover() }() // a panic in the report cannot be reported anywhere
 			l.panicked(v)
 		}
 	}()
-	l.hear(c.From, c.To, c.meta)
+	l.call(c.From, c.To, c.meta)
 }
 
 // Listen registers a listener for the transitions from now on. A panic in it is
 // recovered and passed to panicked, which may be nil. stop removes the listener; a
 // transition that is being reported at that moment may still arrive.
 func (m *Machine) Listen(hear Listener, panicked func(any)) (stop func()) {
-	l := &listener{hear: hear, panicked: panicked}
+	l := &listener{call: hear, panicked: panicked}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.listeners = append(m.listeners, l)
@@ -165,22 +165,22 @@ func (m *Machine) Listen(hear Listener, panicked func(any)) (stop func()) {
 	}
 }
 
-// Heard reports whether the machine has listeners. Without them the cause of a
+// HasListeners reports whether the machine has listeners. Without them the cause of a
 // transition need not be computed.
-func (m *Machine) Heard() bool {
+func (m *Machine) HasListeners() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.listeners) > 0
 }
 
 // History lists the newest 1,000 transitions, oldest first.
-func (m *Machine) History() []Pair {
+func (m *Machine) History() []Transition {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	last := m.history[max(0, len(m.history)-maxHistory):]
-	out := make([]Pair, len(last))
+	out := make([]Transition, len(last))
 	for i, s := range last {
-		out[i] = Pair{From: m.table.States[s.from], To: m.table.States[s.to]}
+		out[i] = Transition{From: m.table.States[s.from], To: m.table.States[s.to]}
 	}
 	return out
 }

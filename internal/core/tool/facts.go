@@ -64,9 +64,9 @@ type Facts struct {
 	Repeatable bool
 	// Listing: its result is a list of entries rather than content.
 	Listing bool
-	// Spoken: the person answers the call or confirms it, so the limits of a
+	// AnsweredByPerson: the person answers the call or confirms it, so the limits of a
 	// route do not apply to it.
-	Spoken bool
+	AnsweredByPerson bool
 	// Shows, if set, returns the arguments of a call that shows what a person
 	// mentions: lines of a file (0, 0: all), or a folder; nil where the tool shows
 	// no such thing.
@@ -74,8 +74,8 @@ type Facts struct {
 	// Hooks are the names that hooks written for other agents have for it, the
 	// one they are told first.
 	Hooks []string
-	// Lists: it only lists the tools of MCP servers, so that they can be called.
-	Lists bool
+	// ListsTools: it only lists the tools of MCP servers, so that they can be called.
+	ListsTools bool
 	// Delegates: it starts agents. Sessions that may start none do not have it.
 	Delegates bool
 }
@@ -179,13 +179,13 @@ func (s Set) Resolve(name string) (Tool, bool) {
 }
 
 // Meant returns the tool and the arguments that a call really uses. If the tool
-// stands for other tools (Tool.Stands), they are those of the other call.
+// stands for other tools (Tool.StandsFor), they are those of the other call.
 func (s Set) Meant(name string, args json.RawMessage) (t Tool, meant json.RawMessage, ok bool) {
-	if t, ok = s.Resolve(name); !ok || t.Stands == nil {
+	if t, ok = s.Resolve(name); !ok || t.StandsFor == nil {
 		return t, args, ok
 	}
-	if name, inner, stands := t.Stands(args); stands {
-		if of, known := s.Find(name); known && of.Stands == nil {
+	if name, inner, stands := t.StandsFor(args); stands {
+		if of, known := s.Find(name); known && of.StandsFor == nil {
 			return of, inner, true
 		}
 	}

@@ -21,7 +21,7 @@ type Journal interface {
 	// their folders are watched.
 	Snapshot(ctx context.Context, touched []string) (Snapshot, error)
 	// Verify is a slow Snapshot: it compares every file, also those that the system
-	// did not report as changed. Changes that were not reported are marked Untold.
+	// did not report as changed. Changes that were not reported are marked Unreported.
 	Verify(ctx context.Context) (Snapshot, error)
 	// Checkpoint is called after all effects of the snapshots were recorded. It
 	// stores the state of the workspace at the last snapshot: if this process
@@ -47,13 +47,13 @@ type Snapshot struct {
 	// Bounds is a message for the person about what is not watched; "" where all
 	// of the workspace except ignored files is.
 	Bounds string
-	// Notice is a message for the person about where looking takes longer than it
-	// need; "" where it does not.
+	// Notice is a message for the person if snapshots take longer than they need to:
+	// where, and why. "" if they do not.
 	Notice string
 	Files  int // watched
-	// Followed: only what the system told of was looked at.
-	Followed bool
-	Tag      string // the last tag of Checkpoint
+	// Partial: it compared only the files that the system reported as changed.
+	Partial bool
+	Tag     string // the last tag of Checkpoint
 }
 
 // Effect is a file that changed since the last snapshot.
@@ -62,10 +62,10 @@ type Effect struct {
 	Before, After    Hash   // empty: did not exist, does not exist
 	Mode, ModeBefore uint32 // as in event.FileChanged
 	Kept             bool   // the content before can be restored
-	Held             bool   // the content after can be read
+	HasAfter         bool   // the content after can be read
 	Added, Removed   int    // lines, of text
-	// Untold: an earlier snapshot should have found the change, but the system did
+	// Unreported: an earlier snapshot should have found the change, but the system did
 	// not report it. At is the file's time of change.
-	Untold bool
-	At     time.Time
+	Unreported bool
+	At         time.Time
 }

@@ -40,16 +40,16 @@ type Footprint struct {
 	Reads, Writes []Span
 	Hosts         []string
 	Commands      []shellsyntax.Command
-	// Lands lists where the paths in Commands lead on this disk, for paths whose
+	// Resolved lists where the paths in Commands lead on this disk, for paths whose
 	// text alone does not show it.
-	Lands []ResolvedPath
+	Resolved []ResolvedPath
 	// Defined are the files of the workspace that define what the checks among
 	// Commands do: makefiles, and the scripts that their targets call.
 	Defined []string
 	// Shell is the command line that Commands were parsed from.
 	Shell string
-	// Besides tells the person what the command line does not show.
-	Besides string
+	// Notice tells the person what the command line does not show.
+	Notice  string
 	Unknown bool
 	// Derived: what is written follows from the present files, not from the
 	// model's knowledge of them, so the model need not have read them.
@@ -57,15 +57,15 @@ type Footprint struct {
 	// Blind marks writes that replace a whole file, so the model must have seen all
 	// its current lines (SPEC 4.6).
 	Blind bool
-	// Person: the call does nothing but ask the person.
-	Person bool
-	// Free: the call asks to run its command outside the sandbox.
-	Free bool
+	// AsksPerson: the call does nothing but ask the person.
+	AsksPerson bool
+	// Unconfined: the call asks to run its command outside the sandbox.
+	Unconfined bool
 	// Git is what git runs or reads of the workspace by its configuration.
 	Git []GitUse
-	// Child: the call runs in a child session, whose own calls state what they
+	// RunsChild: the call runs in a child session, whose own calls state what they
 	// touch. The rest of the footprint is empty.
-	Child bool
+	RunsChild bool
 }
 
 // GitUse is a file or a folder that git runs or reads because of a setting of its
@@ -351,11 +351,11 @@ type Web interface {
 type Searcher interface {
 	// Host is whom the query is sent to.
 	Host() string
-	Search(ctx context.Context, query string) (Found, error)
+	Search(ctx context.Context, query string) (SearchResult, error)
 }
 
-// Found is what a search found.
-type Found struct {
+// SearchResult is what a search found.
+type SearchResult struct {
 	Answer string // in words, if the searcher returns one
 	Hits   []Hit
 }
@@ -428,15 +428,15 @@ type Tool struct {
 	Example string
 	// ReadOnly tools change nothing; inside the workspace they never ask.
 	ReadOnly bool
-	// Only, if set, is the provider whose models are offered the tool; no others are.
-	Only string
+	// OnlyProvider, if set, is the provider whose models are offered the tool; no others are.
+	OnlyProvider string
 	// Hidden: the tool is not in the model's list of tools, but the model can call
 	// it if it learns its name.
 	Hidden bool
-	// Stands, if set, returns the call that a call of this tool stands for. That
+	// StandsFor, if set, returns the call that a call of this tool stands for. That
 	// call is checked, asked about and run in its place; ok is false where there
 	// is none.
-	Stands func(in json.RawMessage) (name string, args json.RawMessage, ok bool)
+	StandsFor func(in json.RawMessage) (name string, args json.RawMessage, ok bool)
 	// Timeout is the longest duration of a call; 0 is the engine's default.
 	Timeout   time.Duration
 	Footprint func(env Env, in json.RawMessage) (Footprint, error)
@@ -462,7 +462,7 @@ func (s Set) Find(name string) (Tool, bool) {
 func (s Set) For(provider string) Set {
 	out := make(Set, 0, len(s))
 	for _, t := range s {
-		if t.Only == "" || t.Only == provider {
+		if t.OnlyProvider == "" || t.OnlyProvider == provider {
 			out = append(out, t)
 		}
 	}

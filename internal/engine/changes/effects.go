@@ -45,7 +45,7 @@ func (r *Recorder) storeEffects(ctx context.Context, call string, es []tool.Effe
 			_, err := r.cfg.Store.Get(ctx, string(e.Before))
 			b.Kept = err == nil
 		}
-		if e.Held && e.After != "" && e.After != e.Before {
+		if e.HasAfter && e.After != "" && e.After != e.Before {
 			r.store(ctx, e.After, &after) // the hash is recorded in any case
 		}
 		if clean := strings.ToValidUTF8(e.Path, "\uFFFD"); clean != e.Path {

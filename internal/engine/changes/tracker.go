@@ -130,7 +130,7 @@ func (t *tracker) snapshot(ctx context.Context, r *Recorder, touched []string) (
 		return l, r.warnOfLimit("what commands change is not recorded and can not be undone: " + err.Error())
 	}
 	t.compared = true
-	t.partial = t.partial || l.Followed
+	t.partial = t.partial || l.Partial
 	return l, r.warnOf(l)
 }
 

@@ -115,7 +115,7 @@ func (t *tracker) verify(ctx context.Context, r *Recorder) error {
 	var others []tool.Effect
 	for _, e := range l.Effects {
 		w := (*window)(nil)
-		if e.Untold {
+		if e.Unreported {
 			w = t.commandAt(e.At)
 		}
 		if w == nil {

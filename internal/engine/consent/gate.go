@@ -192,7 +192,7 @@ func places(f tool.Footprint) []string {
 	for _, sp := range f.Writes {
 		out = append(out, "write "+sp.Path)
 	}
-	for _, l := range f.Lands {
+	for _, l := range f.Resolved {
 		out = append(out, fmt.Sprintf("%t %s %s", l.Write, l.Path, l.Named))
 	}
 	return out

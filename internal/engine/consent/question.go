@@ -75,7 +75,7 @@ func (g *Gate) question(ctx context.Context, p *turn.Pending, d permission.Decis
 	}
 	if p.Footprint.Shell != "" {
 		q.Preview = p.Footprint.Shell
-		if also := p.Footprint.Besides; also != "" {
+		if also := p.Footprint.Notice; also != "" {
 			q.Preview += "\n" + also
 		}
 	}

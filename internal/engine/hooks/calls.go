@@ -57,7 +57,7 @@ func (g Gate) call(ctx context.Context, p *turn.Pending) error {
 			if a.Input == nil {
 				continue
 			}
-			taken, err := hook.Taken(args, a.Input)
+			taken, err := hook.UpdatedArgs(args, a.Input)
 			if err == nil && len(told) > 1 {
 				err = fmt.Errorf("the call is about %d files", len(told))
 			}

@@ -103,7 +103,7 @@ func (h *Hooks) fire(ctx context.Context, in hook.Input, names ...string) ([]ans
 			rec.Verdict = "ask"
 		}
 		ds = append(ds, event.Draft{Body: rec})
-		for _, say := range []string{a.Said, a.Broken} {
+		for _, say := range []string{a.PersonMessage, a.Broken} {
 			if say != "" && ctx.Err() == nil {
 				ds = append(ds, event.Draft{Body: event.Warned{What: "hook", Text: say}})
 			}

@@ -32,7 +32,7 @@ func (b *imageWarning) Apply(e event.Event) {
 // warnImagesUnseen warns the person, once for each model, that the model does not see the
 // images of the conversation.
 func (s *Session) warnImagesUnseen(ctx context.Context) error {
-	say := eventlog.Query(s.log, func() bool { return s.conv.Blind() && !s.images.told })
+	say := eventlog.Query(s.log, func() bool { return s.conv.HasUnseenImages() && !s.images.told })
 	if !say {
 		return nil
 	}

@@ -31,7 +31,7 @@ func (o *offers) Offer(_ context.Context, _ llm.Info, wait bool) (set tool.Set, 
 		set = append(set, t)
 	}
 	by := tool.Raw(llm.ToolSpec{Name: "mcp_call", Schema: json.RawMessage(`{"type":"object"}`)}, nil, nil)
-	by.Stands = func(in json.RawMessage) (string, json.RawMessage, bool) { return "mcp__s__t0", in, true }
+	by.StandsFor = func(in json.RawMessage) (string, json.RawMessage, bool) { return "mcp__s__t0", in, true }
 	return append(set, by), notes
 }
 

@@ -59,12 +59,12 @@ type service struct {
 
 func (s *service) Host() string { return "search.test" }
 
-func (s *service) Search(_ context.Context, q string) (tool.Found, error) {
+func (s *service) Search(_ context.Context, q string) (tool.SearchResult, error) {
 	s.asked = append(s.asked, q)
 	if s.fails {
-		return tool.Found{}, errors.New("no answer")
+		return tool.SearchResult{}, errors.New("no answer")
 	}
-	return tool.Found{Hits: []tool.Hit{{Title: "T", URL: "https://h/"}}}, nil
+	return tool.SearchResult{Hits: []tool.Hit{{Title: "T", URL: "https://h/"}}}, nil
 }
 
 // SPEC 17.7: a configured service is asked instead; where nobody searches, the call says

@@ -112,7 +112,7 @@ func (v *View) Memory() (w memory.Working, all memory.Session) {
 
 // Phases returns which phases there are and how far they are.
 func (v *View) Phases() phase.Status {
-	return eventlog.Query(v.s.log, v.s.progress.Phases().Standing)
+	return eventlog.Query(v.s.log, v.s.progress.Phases().Status)
 }
 
 // State is the agent's state (SPEC 1).

@@ -25,21 +25,21 @@ type paid struct {
 }
 
 // Search implements tool.Searcher.
-func (p paid) Search(ctx context.Context, query string) (tool.Found, error) {
+func (p paid) Search(ctx context.Context, query string) (tool.SearchResult, error) {
 	g, settle, err := p.by.Spending.ReserveWithParent(ctx, budget.Ask{Price: &llm.Price{}, MaxOutput: 1, Fixed: p.usd, Child: true})
 	if err != nil {
-		return tool.Found{}, errors.Join(context.Cause(ctx), err)
+		return tool.SearchResult{}, errors.Join(context.Cause(ctx), err)
 	}
 	done := context.WithoutCancel(ctx)
 	name := bySearch + " " + p.call
 	if err := p.by.Record(ctx, event.Draft{Body: event.SideRequest{By: name, Model: p.Host(), Reserved: g.USD}}); err != nil {
-		return tool.Found{}, errors.Join(err, settle(done))
+		return tool.SearchResult{}, errors.Join(err, settle(done))
 	}
 	found, err := p.Searcher.Search(ctx, query)
 	usd := p.usd
 	charged := event.Charged{By: name, Model: p.Host(), Usage: llm.Usage{Known: true, Searches: 1}, USD: &usd, Guess: err != nil}
 	if rerr := errors.Join(p.by.Record(done, event.Draft{Body: charged}), settle(done, charged)); rerr != nil {
-		return tool.Found{}, rerr
+		return tool.SearchResult{}, rerr
 	}
 	return found, err
 }

@@ -38,7 +38,7 @@ func (s search) Host() string {
 }
 
 // Search implements tool.Searcher.
-func (s search) Search(ctx context.Context, query string) (tool.Found, error) {
+func (s search) Search(ctx context.Context, query string) (tool.SearchResult, error) {
 	info := s.by.Model().Info()
 	r := llm.Request{
 		Head: llm.Head{
@@ -54,9 +54,9 @@ func (s search) Search(ctx context.Context, query string) (tool.Found, error) {
 	input := int64(window.Estimate{}.Count(searchNote + query))
 	reply, err := s.by.Complete(ctx, Request{By: bySearch + " " + s.call, Body: r, Input: input, Searches: mostSearches, Limit: searchTime})
 	if err != nil {
-		return tool.Found{}, err
+		return tool.SearchResult{}, err
 	}
-	found := tool.Found{Answer: strings.TrimSpace(reply.Message.Text()), Hits: hitsOf(reply.Message)}
+	found := tool.SearchResult{Answer: strings.TrimSpace(reply.Message.Text()), Hits: hitsOf(reply.Message)}
 	if found.Answer == "" && len(found.Hits) == 0 {
 		return found, errors.New("the provider searched, and said nothing of it")
 	}

@@ -72,7 +72,7 @@ func changed(fp tool.Footprint, env tool.Env) []string {
 	for _, s := range fp.Writes {
 		add(s.Path)
 	}
-	for _, l := range fp.Lands {
+	for _, l := range fp.Resolved {
 		if l.Write {
 			add(l.Path)
 		}

@@ -92,7 +92,7 @@ func (l *Locks) admit() {
 	}
 }
 
-func waits(fp tool.Footprint) bool { return fp.Person || fp.Child }
+func waits(fp tool.Footprint) bool { return fp.AsksPerson || fp.RunsChild }
 
 // conflict reports whether two calls must not run together: one writes what the
 // other reads or writes. An unknown footprint conflicts with everything except
@@ -100,11 +100,11 @@ func waits(fp tool.Footprint) bool { return fp.Person || fp.Child }
 // take their own places in the queue, and would otherwise wait for the call
 // that waits for them.
 func conflict(a, b tool.Footprint) bool {
-	if a.Child || b.Child {
+	if a.RunsChild || b.RunsChild {
 		return false
 	}
-	if a.Person || b.Person {
-		return a.Person && b.Person // two questions at once confuse
+	if a.AsksPerson || b.AsksPerson {
+		return a.AsksPerson && b.AsksPerson // two questions at once confuse
 	}
 	if a.Unknown || b.Unknown {
 		return true

@@ -26,7 +26,7 @@ func TestChildrenAndTheirCalls(t *testing.T) {
 		{name: "one place", most: 1, children: 3, asks: true},
 		{name: "a command behind them", most: 8, children: 8, after: []tool.Footprint{{Unknown: true}}},
 		{name: "writes behind them", most: 2, children: 4, after: []tool.Footprint{{Writes: []tool.Span{{Path: "a"}}}, {Writes: []tool.Span{{Path: "a"}}}}},
-		{name: "a question behind them", most: 1, children: 2, after: []tool.Footprint{{Person: true}}, asks: true},
+		{name: "a question behind them", most: 1, children: 2, after: []tool.Footprint{{AsksPerson: true}}, asks: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -42,13 +42,13 @@ func TestChildrenAndTheirCalls(t *testing.T) {
 					return
 				}
 				mu.Lock()
-				if !fp.Person {
+				if !fp.AsksPerson {
 					running++
 					most = max(most, running)
 				}
 				mu.Unlock()
 				mu.Lock()
-				if !fp.Person {
+				if !fp.AsksPerson {
 					running--
 				}
 				mu.Unlock()
@@ -56,7 +56,7 @@ func TestChildrenAndTheirCalls(t *testing.T) {
 			var wg sync.WaitGroup
 			var tickets []*Ticket
 			for range c.children {
-				tickets = append(tickets, l.Reserve(tool.Footprint{Child: true}))
+				tickets = append(tickets, l.Reserve(tool.Footprint{RunsChild: true}))
 			}
 			for _, fp := range c.after {
 				wg.Go(func() { call(fp) })
@@ -71,7 +71,7 @@ func TestChildrenAndTheirCalls(t *testing.T) {
 					call(tool.Footprint{Unknown: true})
 					call(tool.Footprint{Reads: []tool.Span{{Path: "a"}}, Writes: []tool.Span{{Path: fmt.Sprint(i)}}})
 					if c.asks {
-						call(tool.Footprint{Person: true})
+						call(tool.Footprint{AsksPerson: true})
 					}
 				})
 			}

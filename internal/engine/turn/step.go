@@ -103,7 +103,7 @@ func (l *Loop) run(ctx context.Context, pending []*Pending) error {
 		ticket := l.Locks.Reserve(p.Footprint)
 		tickets[i] = ticket
 		early := behindChild
-		behindChild = behindChild || p.Footprint.Child
+		behindChild = behindChild || p.Footprint.RunsChild
 		wg.Go(func() {
 			if err := ticket.Wait(ctx); err != nil {
 				results[i] <- refuse(p, &Refusal{Outcome: event.Cancelled, Text: cancelledText})

@@ -151,10 +151,10 @@ func hooksOf(b *back, raw map[string]json.RawMessage) (*Hooks, error) {
 				return nil, err
 			}
 			for i, r := range rules {
-				if r.Idle != "" {
-					return nil, fmt.Errorf("pawl can not run the program's hooks of %s: %s", e, r.Idle)
+				if r.InactiveBecause != "" {
+					return nil, fmt.Errorf("pawl can not run the program's hooks of %s: %s", e, r.InactiveBecause)
 				}
-				rules[i].Says = ""
+				rules[i].Config = ""
 			}
 			h.rules = append(h.rules, rules...)
 		}

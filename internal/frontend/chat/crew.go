@@ -110,10 +110,10 @@ func (t *Timeline) withLastAction(m Member) Member {
 	return m
 }
 
-func worker(s swarm.Progress) Member {
+func worker(s swarm.TaskProgress) Member {
 	m := Member{
 		ID: plain.Line(s.ID), Title: plain.Line(s.Title), State: string(s.State), After: s.After, USD: s.Result.USD,
-		Done: s.State.Over(), Failed: s.State == swarm.Failed || s.State == swarm.Skipped,
+		Done: s.State.Final(), Failed: s.State == swarm.Failed || s.State == swarm.Skipped,
 	}
 	switch s.State {
 	case swarm.Taken:
@@ -123,7 +123,7 @@ func worker(s swarm.Progress) Member {
 	case swarm.Merged, swarm.Returned:
 		m.Worker = plain.Line(s.Result.Worker)
 	}
-	if s.Tries > 0 && !s.State.Over() {
+	if s.Tries > 0 && !s.State.Final() {
 		m.LastAction = fmt.Sprintf("try %d of %d", s.Tries+1, swarm.Tries)
 	}
 	if s.State == swarm.Failed && s.Result.Error != "" {

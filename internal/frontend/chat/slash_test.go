@@ -214,7 +214,7 @@ func TestPlanMode(t *testing.T) {
 	answer("y")
 	d.until(d.Idle)
 	v := d.Session().View()
-	if v.Mode() != "accept-edits" || v.Proposal().Waits || len(v.Phases().Plan) != 3 || v.Phases().Open == nil || v.Phases().Open.Description != "first" {
+	if v.Mode() != "accept-edits" || v.Proposal().Undecided || len(v.Phases().Plan) != 3 || v.Phases().Open == nil || v.Phases().Open.Description != "first" {
 		t.Errorf("%s %+v %+v", v.Mode(), v.Proposal(), v.Phases())
 	}
 	rs := m.Requests()
@@ -248,7 +248,7 @@ func TestPlanElsewhere(t *testing.T) {
 		}
 		d.until(func() bool { return len(finished[TurnEnd](d)) > 0 })
 		d.until(d.Idle)
-		if d.asked() || !d.Session().View().Proposal().Waits {
+		if d.asked() || !d.Session().View().Proposal().Undecided {
 			t.Errorf("steers %v: asked %v, %+v", steers, d.asked(), d.Session().View().Proposal())
 		}
 	}
@@ -283,7 +283,7 @@ func TestPlanRefusals(t *testing.T) {
 	}
 	d.Enter("/plan reject not that")
 	d.until(d.Idle)
-	if v := d.Session().View(); v.Mode() != "plan" || v.Proposal().Waits {
+	if v := d.Session().View(); v.Mode() != "plan" || v.Proposal().Undecided {
 		t.Errorf("%s %+v", v.Mode(), v.Proposal())
 	}
 	if ps := finished[Prompt](d); ps[len(ps)-1].Text != "not that" {

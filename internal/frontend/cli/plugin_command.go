@@ -383,8 +383,8 @@ func pluginContents(u setup.Plugin) (out []string) {
 	names = nil
 	for i, h := range u.Content.Hooks {
 		name := string(h.Event)
-		if h.Idle != "" {
-			name += " (not run: " + h.Idle + ")"
+		if h.InactiveBecause != "" {
+			name += " (not run: " + h.InactiveBecause + ")"
 		} else if u.WhyNot(u.Content.HookParts[i]) != "" {
 			name += " (not trusted)"
 		}

@@ -71,7 +71,7 @@ func (e *Environment) Confine(opt *Options, conf settings.Loaded, paths settings
 	if readOnly != nil {
 		return missing("commands are not confined", readOnly)
 	}
-	by = Confinement{boxes, permission.Sandbox{ReadOnly: true, Workspace: workspace == nil, Narrow: want == "read-only", Named: want != ""}}
+	by = Confinement{boxes, permission.Sandbox{ReadOnly: true, Workspace: workspace == nil, Narrow: want == "read-only", Configured: want != ""}}
 	if workspace != nil && want != "read-only" {
 		return missing("only commands that just read are confined", workspace)
 	}

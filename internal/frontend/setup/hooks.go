@@ -52,8 +52,8 @@ func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.
 	}
 	rules := userHooks(c.conf.User)
 	for _, r := range rules {
-		if r.Idle != "" {
-			o.warn(fmt.Sprintf("the hook %s of your config.json is not run: %s", r.Name, r.Idle))
+		if r.InactiveBecause != "" {
+			o.warn(fmt.Sprintf("the hook %s of your config.json is not run: %s", r.Name, r.InactiveBecause))
 		}
 	}
 	theirs, were := c.trust.trustedHooks()
@@ -134,7 +134,7 @@ func (e *Environment) ListHooks(dir string) ([]ListedHook, error) {
 		return nil, err
 	}
 	var out []ListedHook
-	add := func(r hook.Rule, inert string) { out = append(out, ListedHook{r, cmp.Or(r.Idle, inert)}) }
+	add := func(r hook.Rule, inert string) { out = append(out, ListedHook{r, cmp.Or(r.InactiveBecause, inert)}) }
 	for _, r := range userHooks(conf.User) {
 		add(r, "")
 	}

@@ -12,7 +12,7 @@ func hooksCommand() Command {
 		rules := h.Session().View().Hooks()
 		n := 0
 		for _, r := range rules {
-			if r.Idle != "" {
+			if r.InactiveBecause != "" {
 				continue
 			}
 			n++

@@ -25,7 +25,7 @@ func memory() Command {
 func now(h Host) {
 	say := func(format string, args ...any) { fmt.Fprintln(h.Out(), plain.Line(fmt.Sprintf(format, args...))) }
 	w, s := h.Session().View().Memory()
-	say("this session: %s read, %s", brief.Plural(len(s.Files), "file", "files"), brief.Plural(len(s.Talks), "prompt", "prompts"))
+	say("this session: %s read, %s", brief.Plural(len(s.Files), "file", "files"), brief.Plural(len(s.Exchanges), "prompt", "prompts"))
 	for _, f := range s.Files[max(0, len(s.Files)-5):] {
 		say("  %s", f.Path)
 	}

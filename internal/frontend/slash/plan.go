@@ -60,7 +60,7 @@ func showPlan(h Host, p phase.Proposal) {
 	}
 	by := map[string]string{"model": "written by the model", "person": "as you edited it"}[p.By]
 	state := "it waits for you: /plan approve, /plan edit, /plan reject WHY"
-	if !p.Waits {
+	if !p.Undecided {
 		state = "it was decided about; /todo shows how far the phases are"
 	}
 	fmt.Fprintf(h.Out(), "%s\n\n(%s; %s)\n", plain.Text(strings.TrimSpace(p.Text)), by, state)
@@ -104,7 +104,7 @@ func reject(ctx context.Context, h Host, why string) error {
 func decide(ctx context.Context, h Host) error {
 	for {
 		p := h.Session().View().Proposal()
-		if !p.Waits {
+		if !p.Undecided {
 			return nil
 		}
 		steps, err := p.Steps()

@@ -42,7 +42,7 @@ func confined(s permission.Sandbox, m permission.Mode) string {
 		return "commands are not confined: you turned the sandbox off"
 	case !s.ReadOnly && !s.Workspace:
 		return "commands are not confined: the system has no sandbox, or not all of it (/doctor says what is missing)"
-	case m == permission.Yolo && !s.Named:
+	case m == permission.Yolo && !s.Configured:
 		return "commands are not confined in the mode yolo; in the others they are"
 	case s.Narrow || m == permission.Plan:
 		return "commands are confined to reading: they change nothing, see no keys, and have no network"

@@ -62,7 +62,7 @@ func (w *worker) work(ctx context.Context, j team.Job) (done team.Done, err erro
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	o, err := w.Open(ctx, &opt, setup.Frontend{Name: "swarm-worker", WorkerTree: true, Configure: func(c *session.Config) {
-		c.Of = &event.ParentCall{Session: w.swarm, Call: j.Worker, Agent: "swarm"}
+		c.ParentCall = &event.ParentCall{Session: w.swarm, Call: j.Worker, Agent: "swarm"}
 		c.Parent, c.Limits, c.Agents = w.bank, swarm.WorkerLimits(), 0
 		w.configure(c, kind)
 		if short := c.Pressure; short != nil && w.held != nil { // another machine has room

@@ -124,10 +124,10 @@ func Args(root string, t tool.Tool, fp tool.Footprint, args json.RawMessage) []j
 	return out
 }
 
-// Taken converts a hook's updatedInput to the tool's arguments. told is what
+// UpdatedArgs converts a hook's updatedInput to the tool's arguments. told is what
 // the hook read: of an argument under two names, the one that the hook changed
 // counts.
-func Taken(told, updated json.RawMessage) (json.RawMessage, error) {
+func UpdatedArgs(told, updated json.RawMessage) (json.RawMessage, error) {
 	var before, given map[string]json.RawMessage
 	if err := json.Unmarshal(updated, &given); err != nil {
 		return nil, err

@@ -68,10 +68,10 @@ type Ran struct {
 type Answer struct {
 	// Verdict is permission.Allow if it does not object; this grants nothing.
 	// The zero value denies.
-	Verdict permission.Verdict
-	Reason  string
-	Context string // for the model
-	Said    string // for the person
+	Verdict       permission.Verdict
+	Reason        string
+	Context       string // for the model
+	PersonMessage string // for the person
 	// Input, if set, is new arguments for the call; they are judged as if the
 	// model had chosen them.
 	Input json.RawMessage
@@ -113,7 +113,7 @@ func Read(e Event, r Ran) Answer {
 		if e == UserPromptSubmit || e == SessionStart {
 			return Answer{Verdict: permission.Allow, Context: words(string(out), "")}
 		}
-		return Answer{Verdict: permission.Allow, Said: words(string(out), "")}
+		return Answer{Verdict: permission.Allow, PersonMessage: words(string(out), "")}
 	}
 	a, why := parse(e, out)
 	if why != "" {
@@ -172,7 +172,7 @@ func parse(e Event, out []byte) (a Answer, why string) {
 	if err := json.Unmarshal(out, &r); err != nil {
 		return a, "its answer can not be read: " + err.Error()
 	}
-	a.Verdict, a.Said, a.Reason = permission.Allow, words(r.SystemMessage, ""), words(r.Reason, "")
+	a.Verdict, a.PersonMessage, a.Reason = permission.Allow, words(r.SystemMessage, ""), words(r.Reason, "")
 	take := func(decision, reason string) bool {
 		switch strings.ToLower(decision) {
 		case "deny", "block":

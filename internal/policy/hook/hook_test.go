@@ -73,7 +73,7 @@ func TestRead(t *testing.T) {
 		if c.broken { // elsewhere it is told, and holds nothing up
 			for _, e := range []Event{PostToolUse, Stop, SessionStart, Notification} {
 				switch a := Read(e, c.ran); {
-				case a.Broken == "" && (a.Context != "" || a.Said != ""): // words are words there
+				case a.Broken == "" && (a.Context != "" || a.PersonMessage != ""): // words are words there
 				case a.Broken == "" && c.name != "for another event", a.Broken != "" && a.Verdict != permission.Allow:
 					t.Errorf("%s at %s: %+v", c.name, e, a)
 				}
@@ -89,7 +89,7 @@ func TestRead(t *testing.T) {
 	if a := Read(SessionStart, out("the branch is main")); a.Context != "the branch is main" {
 		t.Errorf("%+v", a)
 	}
-	if a := Read(PreToolUse, out(`{"hookSpecificOutput": {"updatedInput": {"command": "ls"}, "additionalContext": "c"}, "systemMessage": "s"}`)); string(a.Input) != `{"command": "ls"}` || a.Context != "c" || a.Said != "s" {
+	if a := Read(PreToolUse, out(`{"hookSpecificOutput": {"updatedInput": {"command": "ls"}, "additionalContext": "c"}, "systemMessage": "s"}`)); string(a.Input) != `{"command": "ls"}` || a.Context != "c" || a.PersonMessage != "s" {
 		t.Errorf("%+v", a)
 	}
 }

@@ -27,10 +27,10 @@ type Rule struct {
 	Name string
 	// From is the file, for people.
 	From string
-	// Says is its matcher and its configuration, as written: a person trusts these.
-	Says string
-	// Idle is why pawl does not run it, "" if it does.
-	Idle string
+	// Config is its matcher and its configuration, as written: a person trusts these.
+	Config string
+	// InactiveBecause is why pawl does not run it, "" if it does.
+	InactiveBecause string
 }
 
 // Events are the events that pawl supports, in the order of a session.
@@ -87,7 +87,7 @@ func Rules(from string, raw json.RawMessage) ([]Rule, error) {
 		for _, m := range byEvent[name] {
 			for _, h := range m.Hooks {
 				n++
-				r := Rule{Event: Event(name), Matcher: m.Matcher, Name: fmt.Sprintf("%s %d", name, n), From: from, Says: m.Matcher + "\n" + string(h)}
+				r := Rule{Event: Event(name), Matcher: m.Matcher, Name: fmt.Sprintf("%s %d", name, n), From: from, Config: m.Matcher + "\n" + string(h)}
 				r.read(h)
 				out = append(out, r)
 			}
@@ -100,7 +100,7 @@ func Rules(from string, raw json.RawMessage) ([]Rule, error) {
 func (r *Rule) read(raw json.RawMessage) {
 	var e entry
 	if err := json.Unmarshal(raw, &e); err != nil {
-		r.Command, r.Idle = string(raw), "it can not be read: "+err.Error()
+		r.Command, r.InactiveBecause = string(raw), "it can not be read: "+err.Error()
 		return
 	}
 	r.Command, r.Free = e.Command, e.Sandbox == "off"
@@ -110,15 +110,15 @@ func (r *Rule) read(raw json.RawMessage) {
 	}
 	switch {
 	case !slices.Contains(Events, r.Event):
-		r.Idle = "pawl has no event of this name"
+		r.InactiveBecause = "pawl has no event of this name"
 	case e.Type != "" && e.Type != "command":
-		r.Idle = fmt.Sprintf("it is of the type %q, and pawl runs commands", e.Type)
+		r.InactiveBecause = fmt.Sprintf("it is of the type %q, and pawl runs commands", e.Type)
 	case strings.TrimSpace(e.Command) == "":
-		r.Idle = "it has no command"
+		r.InactiveBecause = "it has no command"
 	case e.Async && r.Event.blocks():
-		r.Idle = "it is async, and what it says would come too late"
+		r.InactiveBecause = "it is async, and what it says would come too late"
 	case e.If != "" && !r.Event.failsClosed(): // before a tool it then runs for more calls
-		r.Idle = `it has an "if", which pawl does not read`
+		r.InactiveBecause = `it has an "if", which pawl does not read`
 	}
 	if r.Command == "" {
 		if r.Command = e.URL; r.Command == "" {
@@ -132,7 +132,7 @@ func (r *Rule) read(raw json.RawMessage) {
 func Select(rules []Rule, e Event, names ...string) []Rule {
 	var out []Rule
 	for _, r := range rules {
-		if r.Event != e || r.Idle != "" || len(names) > 0 && !matches(e, r.Matcher, names...) {
+		if r.Event != e || r.InactiveBecause != "" || len(names) > 0 && !matches(e, r.Matcher, names...) {
 			continue
 		}
 		if !slices.ContainsFunc(out, func(o Rule) bool { return o.Command == r.Command && o.Free == r.Free && o.Root == r.Root }) {

@@ -115,7 +115,7 @@ func (a *Activity) Apply(e event.Event) {
 			a.want = Halted
 		}
 	}
-	a.settle(e)
+	a.moveToWanted(e)
 }
 
 // stuckHalt is the Level of the last action (SPEC 6.5).
@@ -134,11 +134,11 @@ func halts(end event.End) bool {
 // stepDone is called after the last call of a step.
 func (a *Activity) stepDone(e event.Event) {
 	a.want = ProgressCheck
-	if !a.opens || a.wait.person() {
+	if !a.opens || a.wait.awaitsPerson() {
 		return
 	}
 	a.opens = false
-	a.settle(e)
+	a.moveToWanted(e)
 	a.want = PhaseTransition
 }
 
@@ -156,10 +156,10 @@ func (a *Activity) opened(e event.Event, now string) {
 	}
 }
 
-// settle moves to the wanted state.
-func (a *Activity) settle(e event.Event) {
+// moveToWanted moves to the wanted state.
+func (a *Activity) moveToWanted(e event.Event) {
 	target := a.want
-	if a.wait.person() {
+	if a.wait.awaitsPerson() {
 		target = AwaitingPermission
 	}
 	if target == a.State() || target == a.refused {

@@ -29,7 +29,7 @@ func (a *Agent) machine() *fsm.Machine { return a.live.of(&agentTable) }
 func (a *Agent) State() fsm.State { return a.machine().State() }
 
 // History lists the newest 1,000 transitions, oldest first.
-func (a *Agent) History() []fsm.Pair { return a.machine().History() }
+func (a *Agent) History() []fsm.Transition { return a.machine().History() }
 
 // Listen registers a listener; see fsm.Machine. A listener registered after the
 // replay of the log only gets live transitions. The session applies events
@@ -40,14 +40,14 @@ func (a *Agent) Listen(l fsm.Listener, panicked func(any)) (stop func()) {
 
 // The source states that the methods require (SPEC 1.2).
 var (
-	fromIdle       = to{Idle}
-	fromInit       = to{Initializing}
-	fromRunning    = to{Running}
-	fromPaused     = to{Paused}
-	fromWork       = to{Running, Paused}
-	fromCompleting = to{Completing}
-	fromError      = to{Error}
-	fromFallible   = to{Initializing, Running, Paused, Completing}
+	fromIdle       = states{Idle}
+	fromInit       = states{Initializing}
+	fromRunning    = states{Running}
+	fromPaused     = states{Paused}
+	fromWork       = states{Running, Paused}
+	fromCompleting = states{Completing}
+	fromError      = states{Error}
+	fromFallible   = states{Initializing, Running, Paused, Completing}
 )
 
 // Initialize leads from idle to initializing.
@@ -93,7 +93,7 @@ func (a *Agent) Apply(e event.Event) {
 	if e.Seq == 0 {
 		return
 	}
-	waited := a.wait.person()
+	waited := a.wait.awaitsPerson()
 	a.wait.apply(e)
 	switch b := e.Body.(type) {
 	case event.Prompted:
@@ -114,7 +114,7 @@ func (a *Agent) Apply(e event.Event) {
 		a.end(e, b.End)
 		return
 	}
-	switch waits := a.wait.person(); {
+	switch waits := a.wait.awaitsPerson(); {
 	case waits && !waited:
 		a.do(e, a.Pause)
 	case !waits && waited:

@@ -47,7 +47,7 @@ func (l *replayed) check(e event.Event, err error) {
 // meta describes the event that leads to a transition of m. While a log is
 // replayed nobody listens.
 func meta(m *fsm.Machine, e event.Event) fsm.Meta {
-	if !m.Heard() {
+	if !m.HasListeners() {
 		return nil
 	}
 	return fsm.Meta{"event": e.Body.Kind(), "seq": e.Seq}
@@ -68,8 +68,8 @@ type waiting struct {
 	open      int // calls without a result
 }
 
-// person reports whether an answer of a person is awaited.
-func (w *waiting) person() bool { return len(w.questions) > 0 }
+// awaitsPerson reports whether an answer of a person is awaited.
+func (w *waiting) awaitsPerson() bool { return len(w.questions) > 0 }
 
 // apply applies one event.
 func (w *waiting) apply(e event.Event) {

@@ -44,12 +44,12 @@ func pairsAllowed(t *fsm.Table, path []fsm.State) error {
 // illegal transition; paused and awaiting_permission mean exactly that a
 // question is open; halted ends the run and not the session.
 func TestWhatSessionsRecord(t *testing.T) {
-	taken := map[string]map[fsm.Pair]bool{"agent": {}, "activity": {}}
+	taken := map[string]map[fsm.Transition]bool{"agent": {}, "activity": {}}
 	for seed := range uint64(2000) {
 		r := record(seed)
 		var f folds
-		f.agent.Listen(func(from, to fsm.State, _ fsm.Meta) { taken["agent"][fsm.Pair{From: from, To: to}] = true }, nil)
-		f.activity.Listen(func(from, to fsm.State, _ fsm.Meta) { taken["activity"][fsm.Pair{From: from, To: to}] = true }, nil)
+		f.agent.Listen(func(from, to fsm.State, _ fsm.Meta) { taken["agent"][fsm.Transition{From: from, To: to}] = true }, nil)
+		f.activity.Listen(func(from, to fsm.State, _ fsm.Meta) { taken["activity"][fsm.Transition{From: from, To: to}] = true }, nil)
 		asked := map[string]bool{} // open, as far as a reader of the log knows
 		for i, e := range r.es {
 			f.apply(e)

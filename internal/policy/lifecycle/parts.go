@@ -17,7 +17,7 @@ func (w *Window) machine() *fsm.Machine { return w.live.of(&windowTable) }
 func (w *Window) State() fsm.State { return w.machine().State() }
 
 // History lists the newest 1,000 transitions, oldest first.
-func (w *Window) History() []fsm.Pair { return w.machine().History() }
+func (w *Window) History() []fsm.Transition { return w.machine().History() }
 
 // Set sets how full the window is, in percent, and whether compaction and its
 // fallback were tried without success: only then does critical become blocked

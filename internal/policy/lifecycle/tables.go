@@ -61,19 +61,19 @@ const (
 	Saved     fsm.State = "saved"
 )
 
-type to = []fsm.State
+type states = []fsm.State
 
 var agentTable = fsm.Table{
 	Name:   "agent",
 	Doc:    "The life of an agent. paused: it waits for a person.",
 	States: []fsm.State{Idle, Initializing, Running, Paused, Completing, Error, Disposed},
 	Legal: map[fsm.State][]fsm.State{
-		Idle:         to{Initializing, Disposed},
-		Initializing: to{Running, Error, Disposed},
-		Running:      to{Paused, Completing, Error, Disposed},
-		Paused:       to{Running, Completing, Error, Disposed},
-		Completing:   to{Idle, Error, Disposed},
-		Error:        to{Idle, Disposed},
+		Idle:         states{Initializing, Disposed},
+		Initializing: states{Running, Error, Disposed},
+		Running:      states{Paused, Completing, Error, Disposed},
+		Paused:       states{Running, Completing, Error, Disposed},
+		Completing:   states{Idle, Error, Disposed},
+		Error:        states{Idle, Disposed},
 	},
 }
 
@@ -86,26 +86,26 @@ var activityTable = fsm.Table{
 		ErrorRecovery, ProgressCheck, PhaseTransition, Halted,
 	},
 	Legal: map[fsm.State][]fsm.State{
-		Idle: to{ProcessingPrompt, PhaseTransition, Halted},
-		ProcessingPrompt: to{
+		Idle: states{ProcessingPrompt, PhaseTransition, Halted},
+		ProcessingPrompt: states{
 			StreamingResponse, ErrorRecovery, Halted,
 			Idle, AwaitingPermission,
 		},
-		StreamingResponse: to{ExecutingTool, AwaitingPermission, ProgressCheck, Idle, ErrorRecovery, Halted},
-		ExecutingTool: to{
+		StreamingResponse: states{ExecutingTool, AwaitingPermission, ProgressCheck, Idle, ErrorRecovery, Halted},
+		ExecutingTool: states{
 			StreamingResponse, ProgressCheck, ErrorRecovery, Halted,
 			Idle, AwaitingPermission,
 		},
-		AwaitingPermission: to{
+		AwaitingPermission: states{
 			StreamingResponse, ExecutingTool, Idle, Halted,
 			ProcessingPrompt, ProgressCheck, ErrorRecovery,
 		},
-		ErrorRecovery: to{
+		ErrorRecovery: states{
 			StreamingResponse, ExecutingTool, ProgressCheck, Idle, Halted,
 			AwaitingPermission,
 		},
-		PhaseTransition: to{ProcessingPrompt, ProgressCheck, PhaseTransition, Idle, Halted},
-		ProgressCheck: to{
+		PhaseTransition: states{ProcessingPrompt, ProgressCheck, PhaseTransition, Idle, Halted},
+		ProgressCheck: states{
 			StreamingResponse, ExecutingTool, PhaseTransition, ErrorRecovery, Idle, Halted,
 			AwaitingPermission,
 		},
@@ -117,12 +117,12 @@ var callTable = fsm.Table{
 	Doc:    "One tool call, from the model's request to its only result.",
 	States: []fsm.State{Idle, Validating, RequestingPermission, Executing, ProcessingResult, Completed, Failed},
 	Legal: map[fsm.State][]fsm.State{
-		Idle:                 to{Validating},
-		Validating:           to{RequestingPermission, Executing, Failed},
-		RequestingPermission: to{Executing, Failed},
-		Executing:            to{ProcessingResult, Failed},
-		ProcessingResult:     to{Completed},
-		Failed:               to{Completed},
+		Idle:                 states{Validating},
+		Validating:           states{RequestingPermission, Executing, Failed},
+		RequestingPermission: states{Executing, Failed},
+		Executing:            states{ProcessingResult, Failed},
+		ProcessingResult:     states{Completed},
+		Failed:               states{Completed},
 	},
 }
 
@@ -133,11 +133,11 @@ var windowTable = fsm.Table{
 	Doc:    "How full the context window is. The limits are 70, 85 and 95 %. blocked: critical, and compaction did not help.",
 	States: []fsm.State{Normal, Moderate, Aggressive, Critical, Blocked},
 	Legal: map[fsm.State][]fsm.State{
-		Normal:     to{Moderate},
-		Moderate:   to{Aggressive, Normal},
-		Aggressive: to{Critical, Moderate, Normal},
-		Critical:   to{Blocked, Aggressive, Moderate, Normal},
-		Blocked:    to{Critical, Aggressive, Moderate, Normal},
+		Normal:     states{Moderate},
+		Moderate:   states{Aggressive, Normal},
+		Aggressive: states{Critical, Moderate, Normal},
+		Critical:   states{Blocked, Aggressive, Moderate, Normal},
+		Blocked:    states{Critical, Aggressive, Moderate, Normal},
 	},
 }
 
@@ -146,10 +146,10 @@ var applicationTable = fsm.Table{
 	Doc:    "What an interrupt would stop: input, a model request, or running tools.",
 	States: []fsm.State{Idle, UserInput, ModelRequest, ToolExecution},
 	Legal: map[fsm.State][]fsm.State{
-		Idle:          to{UserInput, ModelRequest},
-		UserInput:     to{Idle},
-		ModelRequest:  to{ToolExecution, Idle},
-		ToolExecution: to{ModelRequest, Idle},
+		Idle:          states{UserInput, ModelRequest},
+		UserInput:     states{Idle},
+		ModelRequest:  states{ToolExecution, Idle},
+		ToolExecution: states{ModelRequest, Idle},
 	},
 }
 
@@ -158,10 +158,10 @@ var sessionTable = fsm.Table{
 	Doc:    "Whether the session is stored. Every event is stored before it is shown.",
 	States: []fsm.State{NoSession, Active, Saving, Saved},
 	Legal: map[fsm.State][]fsm.State{
-		NoSession: to{Active},
-		Active:    to{Saving},
-		Saving:    to{Saved, Active},
-		Saved:     to{Saving},
+		NoSession: states{Active},
+		Active:    states{Saving},
+		Saving:    states{Saved, Active},
+		Saved:     states{Saving},
 	},
 }
 

@@ -66,7 +66,7 @@ func TestTables(t *testing.T) {
 	}
 	for _, table := range tables {
 		w := want[table.Name]
-		if err := table.Sound(); err != nil {
+		if err := table.Validate(); err != nil {
 			t.Error(err)
 		}
 		if len(table.States) != w.states || table.Len() != w.transitions || table.States[0] != w.first {

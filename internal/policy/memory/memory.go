@@ -43,8 +43,8 @@ type Exchange struct{ Prompt, Answer string }
 // Session is what the session has seen: the newest 500 files, and the newest
 // 10 prompts with their answers.
 type Session struct {
-	Files []Read
-	Talks []Exchange
+	Files     []Read
+	Exchanges []Exchange
 }
 
 // Fold maintains both. The zero value is ready.
@@ -63,7 +63,7 @@ func (f *Fold) Working() Working {
 
 // Session returns the second.
 func (f *Fold) Session() Session {
-	return Session{Files: slices.Clone(f.session.Files), Talks: slices.Clone(f.session.Talks)}
+	return Session{Files: slices.Clone(f.session.Files), Exchanges: slices.Clone(f.session.Exchanges)}
 }
 
 // Apply applies one event.
@@ -115,15 +115,15 @@ func (f *Fold) prompted(b event.Prompted) {
 		return
 	}
 	f.working = Working{}
-	if len(f.session.Talks) == maxTalk {
-		f.session.Talks = slices.Delete(f.session.Talks, 0, 1)
+	if len(f.session.Exchanges) == maxTalk {
+		f.session.Exchanges = slices.Delete(f.session.Exchanges, 0, 1)
 	}
-	f.session.Talks = append(f.session.Talks, Exchange{Prompt: clip(b.Text)})
+	f.session.Exchanges = append(f.session.Exchanges, Exchange{Prompt: clip(b.Text)})
 }
 
 func (f *Fold) said(text string) {
-	if n := len(f.session.Talks); n > 0 && strings.TrimSpace(text) != "" {
-		f.session.Talks[n-1].Answer = clip(text)
+	if n := len(f.session.Exchanges); n > 0 && strings.TrimSpace(text) != "" {
+		f.session.Exchanges[n-1].Answer = clip(text)
 	}
 }
 

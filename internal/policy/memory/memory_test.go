@@ -76,7 +76,7 @@ func TestSession(t *testing.T) {
 	for i := range 15 {
 		apply(&f, event.Prompted{Source: event.Person, Text: fmt.Sprint("q", i)}, said("first"), event.Recalled{Text: fmt.Sprint("a", i)}, said(""))
 	}
-	talks := f.Session().Talks
+	talks := f.Session().Exchanges
 	if len(talks) != maxTalk || talks[9] != (Exchange{"q14", "a14"}) {
 		t.Errorf("%+v", talks)
 	}

@@ -11,21 +11,21 @@ import (
 // Check is what is known of a call that runs one of the project's checks.
 type Check struct {
 	Command string
-	// Own: a person's configuration names the command, so it counts as one of
+	// Configured: a person's configuration names the command, so it counts as one of
 	// the project's checks, whatever it is.
-	Own bool
-	// Said: the person named the command for this run, and its definition has
+	Configured bool
+	// NamedByPerson: the person named the command for this run, and its definition has
 	// not changed since. It needs no other consent, except in plan mode, where
 	// nothing runs.
-	Said bool
+	NamedByPerson bool
 	// Defined are the files that define what it does.
 	Defined []string
 	// Untrusted is why the folder alone cannot permit the check, "" if the
 	// folder is trusted (SPEC 16.1). If set, a person is asked, whatever the
 	// mode and the rules are.
 	Untrusted string
-	// Seen: the person allowed this definition in this session.
-	Seen bool
+	// AllowedBefore: the person allowed this definition in this session.
+	AllowedBefore bool
 }
 
 // The Decision.By of a check that the agent redefined, and of one in an untrusted folder.
@@ -44,7 +44,7 @@ const (
 func (p *Policy) DecideCheck(c Call, k Check) Decision {
 	q := *p
 	q.trusted = k.Untrusted == "" // which is of this very check, as it is now
-	q.limits, q.lent = nil, nil
+	q.limits, q.parentLimits = nil, nil
 	d := q.Decide(c)
 	if d.Verdict == Deny {
 		return d
@@ -62,7 +62,7 @@ func (p *Policy) DecideCheck(c Call, k Check) Decision {
 	case len(changed) > 0 && p.mode != Yolo && !(d.Verdict == Allow && standing):
 		return k.ask(d, ByRedefined, "this session changed "+strings.Join(changed, ", ")+", which says what this check does", "")
 	case d.Verdict != Ask || d.By != "mode" || p.mode == Plan:
-	case k.Said, k.Own && (p.mode == AcceptEdits || p.mode == Auto):
+	case k.NamedByPerson, k.Configured && (p.mode == AcceptEdits || p.mode == Auto):
 		d.Verdict = Allow
 	}
 	return d
@@ -70,7 +70,7 @@ func (p *Policy) DecideCheck(c Call, k Check) Decision {
 
 // ask returns a question about the check, unless the person saw its present definition.
 func (k Check) ask(d Decision, by, reason, flag string) Decision {
-	if k.Seen {
+	if k.AllowedBefore {
 		d.Verdict = Allow
 		return d
 	}

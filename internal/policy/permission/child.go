@@ -16,7 +16,7 @@ func (p *Policy) Child(readOnly bool) *Policy {
 	q := *p
 	q.rules, q.ignored, q.checks = slices.Clone(p.rules), slices.Clone(p.ignored), slices.Clone(p.checks)
 	q.changed, q.turn = maps.Clone(p.changed), narrowing{}
-	q.lent, q.limits = append(slices.Clip(p.lent), p.limits...), nil
+	q.parentLimits, q.limits = append(slices.Clip(p.parentLimits), p.limits...), nil
 	q.cfg.Mode, q.mode = p.mode.Child(readOnly), p.mode.Child(readOnly)
 	return &q
 }

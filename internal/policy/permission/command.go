@@ -28,7 +28,7 @@ func (p *Policy) commandUnits(c shellsyntax.Command) []unit {
 	}
 	eff := command.Effects(c)
 	for _, set := range []struct {
-		w     what
+		w     unitKind
 		words []shellsyntax.Word
 	}{{readUnit, eff.Reads}, {writeUnit, eff.Writes}, {writeUnit, eff.Removes}} {
 		for _, word := range set.words {
@@ -38,7 +38,7 @@ func (p *Policy) commandUnits(c shellsyntax.Command) []unit {
 			}
 		}
 	}
-	u := unit{what: commandUnit, cmd: c, why: "it runs `" + shorten(c.String()) + "`"}
+	u := unit{kind: commandUnit, cmd: c, why: "it runs `" + shorten(c.String()) + "`"}
 	switch {
 	case eff.Kind == command.Reads && len(eff.Reads) == 0 && command.ReadsFolder(c):
 		// A reader without paths reads its own folder.
@@ -53,13 +53,13 @@ func (p *Policy) commandUnits(c shellsyntax.Command) []unit {
 		u.class = command.Classify(c, eff, p.isCheck)
 	default:
 		u.class = command.Classify(c, eff, p.isCheck)
-		out = append(out, p.wanders(c)...)
+		out = append(out, p.outsidePaths(c)...)
 		if u.class == command.Unsafe && eff.Why != "" && !strings.HasSuffix(eff.Why, "not known to be harmless") {
 			u.why += ": " + eff.Why
 		}
 	}
 	if len(c.Words) > 0 || len(c.Assigns) > 0 {
-		u.sensitive = command.Sensitive(c) || slices.ContainsFunc(out, func(o unit) bool { return o.sensitive && o.what == writeUnit })
+		u.sensitive = command.Sensitive(c) || slices.ContainsFunc(out, func(o unit) bool { return o.sensitive && o.kind == writeUnit })
 		u.pattern = proposal(c, eff.Kind != command.Other || u.class != command.Unsafe || command.Again(c))
 		if _, _, ok := strings.Cut(u.pattern, "\n"); ok {
 			u.pattern = ""
@@ -70,14 +70,14 @@ func (p *Policy) commandUnits(c shellsyntax.Command) []unit {
 }
 
 // wordUnits judges a word as a path in every folder in which its command may run.
-func (p *Policy) wordUnits(w what, c shellsyntax.Command, word shellsyntax.Word, how string) []unit {
+func (p *Policy) wordUnits(w unitKind, c shellsyntax.Command, word shellsyntax.Word, how string) []unit {
 	paths, ok := c.Paths(word)
 	if !ok {
 		rule := "read("
 		if w == writeUnit {
 			rule = "edit("
 		}
-		return []unit{{what: w, guard: outsideGuard, sensitive: true, pattern: rule + anywhere + ")", why: "it " + how + " " + shorten(word.Text) + ", which cannot be known before it runs"}}
+		return []unit{{kind: w, guard: outsideGuard, sensitive: true, pattern: rule + anywhere + ")", why: "it " + how + " " + shorten(word.Text) + ", which cannot be known before it runs"}}
 	}
 	var out []unit
 	for _, abs := range paths {
@@ -109,9 +109,9 @@ func secretGlob(full string) bool {
 	return strings.HasPrefix(base, ".env") || strings.HasPrefix(base, "id_") || secretInside(strings.NewReplacer("*", "", "?", "").Replace(full))
 }
 
-// wanders returns the paths outside the workspace among the arguments of an
+// outsidePaths returns the paths outside the workspace among the arguments of an
 // unknown program, which may do anything to them.
-func (p *Policy) wanders(c shellsyntax.Command) []unit {
+func (p *Policy) outsidePaths(c shellsyntax.Command) []unit {
 	var out []unit
 	seen := map[string]bool{}
 	for i, w := range append(slices.Clone(c.Words), c.Via...) {
@@ -128,22 +128,22 @@ func (p *Policy) wanders(c shellsyntax.Command) []unit {
 					continue
 				}
 				seen[abs] = true
-				u := unit{what: writeUnit, path: abs, guard: outsideGuard, derived: true, given: true, sensitive: systemPath(abs)}
+				u := unit{kind: writeUnit, path: abs, guard: outsideGuard, derived: true, given: true, sensitive: systemPath(abs)}
 				u.why = "it is given " + abs + ", which is outside the workspace"
 				out = append(out, u)
 			}
 		}
 	}
 	if name, _ := c.Program(); name != "git" && len(c.Words) > 0 {
-		out = append(out, p.hazards(c)...)
+		out = append(out, p.sensitiveWords(c)...)
 	}
 	// It works in a folder that is outside or not known.
 	if len(c.Words) > 0 {
 		for _, u := range p.wordUnits(readUnit, c, shellsyntax.Word{Text: ".", Known: true}, "runs in") {
 			if n := protected(p.shown(u.path)); n != "" && u.guard == noGuard && base(c) != "git" {
-				u.what, u.guard = writeUnit, protectedGuard
+				u.kind, u.guard = writeUnit, protectedGuard
 				u.derived, u.pattern = true, ""
-				u.why = "it works in a folder of " + n + ", and " + decides(n)
+				u.why = "it works in a folder of " + n + ", and " + whyProtected(n)
 				out = append(out, u)
 			} else if u.guard != noGuard {
 				u.derived, u.pattern = true, ""
@@ -288,9 +288,9 @@ func quoteStar(s string) string {
 	return s
 }
 
-// hazards returns the protected and secret files among the words of a command
+// sensitiveWords returns the protected and secret files among the words of a command
 // that may do anything to them.
-func (p *Policy) hazards(c shellsyntax.Command) []unit {
+func (p *Policy) sensitiveWords(c shellsyntax.Command) []unit {
 	var out []unit
 	for _, w := range c.Words[1:] {
 		for _, s := range candidates(w) {
@@ -298,10 +298,10 @@ func (p *Policy) hazards(c shellsyntax.Command) []unit {
 				if !p.inside(abs) {
 					continue
 				}
-				u := unit{what: writeUnit, path: abs, glob: !w.Known, derived: true, sensitive: true}
+				u := unit{kind: writeUnit, path: abs, glob: !w.Known, derived: true, sensitive: true}
 				if n := protected(p.shown(abs)); n != "" {
 					u.guard = protectedGuard
-					u.why = "it may change " + p.shown(abs) + ", and " + decides(n)
+					u.why = "it may change " + p.shown(abs) + ", and " + whyProtected(n)
 				} else if secretInside(abs) {
 					u.guard = secretGuard
 					u.why = "it is given " + p.shown(abs) + ", which looks like it holds secrets"

@@ -28,8 +28,8 @@ type Sandbox struct {
 	ReadOnly, Workspace bool
 	// Narrow: the person allows no more than reading.
 	Narrow bool
-	// Named: a person configured it. It then applies in yolo mode too.
-	Named bool
+	// Configured: a person configured it. It then applies in yolo mode too.
+	Configured bool
 	// Off: a person wants none.
 	Off bool
 }
@@ -45,35 +45,34 @@ func (s Sandbox) holds(m Mode) bool {
 	return false
 }
 
-// kernel reports whether no question is needed about a part of a command line, since
+// sandboxDecides reports whether no question is needed about a part of a command line, since
 // the sandbox enforces its limits. pawl still asks if a person would rather allow than
 // see a refusal, and if the sandbox does not protect: about known paths outside,
 // secrets and protected files of the workspace, and permanent deletion.
-func (p *Policy) kernel(u unit) bool {
-	if !u.shell || u.free || !p.cfg.Sandbox.holds(p.mode) || p.wide && p.mode != Plan {
+func (p *Policy) sandboxDecides(u unit) bool {
+	if !u.shell || u.unconfined || !p.cfg.Sandbox.holds(p.mode) || p.wide && p.mode != Plan {
 		return false
 	}
-	switch u.what {
+	switch u.kind {
 	case commandUnit:
 		return p.mode == Plan || !u.once
 	case writeUnit:
 		return p.mode == Plan || u.guard == outsideGuard && !u.once && (u.path == "" || u.given || u.maybe)
 	case readUnit:
-		return u.guard == outsideGuard && (u.path == "" || u.maybe || p.system.MayRead(beforeGlob(u.path)) || p.mode == Plan && p.shut(u.path))
+		return u.guard == outsideGuard && (u.path == "" || u.maybe || p.system.MayRead(beforeGlob(u.path)) || p.mode == Plan && p.neverReadable(u.path))
 	}
 	return false
 }
 
-// heldReading reports whether a command line runs in plan mode as the kernel holds it:
-// it changes nothing at all and reads no keys, so that its words need not be judged
-// for that.
-func (p *Policy) heldReading(c Call) bool {
-	return p.mode == Plan && c.Footprint.Shell != "" && !c.Footprint.Free && p.cfg.Sandbox.holds(Plan) && p.open == ""
+// confinedReading reports whether a command line runs in plan mode in a sandbox in which
+// it can change nothing and read no keys, so that its words need not be judged for that.
+func (p *Policy) confinedReading(c Call) bool {
+	return p.mode == Plan && c.Footprint.Shell != "" && !c.Footprint.Unconfined && p.cfg.Sandbox.holds(Plan) && p.open == ""
 }
 
-// shut reports whether no confined command can read a path or a pattern, whatever a
+// neverReadable reports whether no confined command can read a path or a pattern, whatever a
 // person granted: it is among the keys of their home, which no policy may hold.
-func (p *Policy) shut(file string) bool {
+func (p *Policy) neverReadable(file string) bool {
 	at := beforeGlob(file)
 	return at != "" && !p.inside(at) && !p.system.MayRead(at) && slices.ContainsFunc(p.keys, func(k string) bool { return confine.Within(k, at) })
 }
@@ -83,14 +82,14 @@ func (p *Policy) shut(file string) bool {
 // rules names.
 func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 	sb := p.cfg.Sandbox
-	if p.mode == Yolo && !sb.Named {
+	if p.mode == Yolo && !sb.Configured {
 		return process.Free
 	}
-	if p.freed(units) {
+	if p.asksUnconfined(units) {
 		return process.Free
 	}
 	level := process.Workspace
-	if p.mode == Plan || sb.Narrow || !slices.ContainsFunc(units, func(u unit) bool { return !u.readOnly && u.what != readUnit && (u.what != hostUnit || u.shell) }) {
+	if p.mode == Plan || sb.Narrow || !slices.ContainsFunc(units, func(u unit) bool { return !u.readOnly && u.kind != readUnit && (u.kind != hostUnit || u.shell) }) {
 		level = process.ReadOnly
 	}
 	if level == process.ReadOnly && !sb.ReadOnly || level == process.Workspace && (!sb.Workspace || p.wide) {
@@ -100,17 +99,17 @@ func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 	for _, u := range granted {
 		root := beforeGlob(u.path)
 		switch {
-		case u.what == hostUnit:
+		case u.kind == hostUnit:
 			out.Hosts = append(out.Hosts, u.host)
 		case root == "" || root == "/" || u.maybe || u.given || u.guard == noGuard || u.guard == deniedGuard:
-		case u.what == readUnit:
+		case u.kind == readUnit:
 			out.Reads = append(out.Reads, root)
-		case u.what == writeUnit:
+		case u.kind == writeUnit:
 			out.Writes = append(out.Writes, root)
 		}
 	}
 	for _, u := range units {
-		if u.what == readUnit && p.cfg.Spill != "" && under(u.path, p.cfg.Spill) && u.path != p.cfg.Spill {
+		if u.kind == readUnit && p.cfg.Spill != "" && under(u.path, p.cfg.Spill) && u.path != p.cfg.Spill {
 			out.Reads = append(out.Reads, beforeGlob(u.path)) // an output that pawl stored for the model
 		}
 	}
@@ -136,17 +135,17 @@ func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 	return out
 }
 
-// bare reports whether a call's processes run with all rights of the person although
+// unconfined reports whether a call's processes run with all rights of the person although
 // nobody asked for that.
-func (p *Policy) bare(c Call, units []unit) bool {
-	return p.mode != Yolo && c.Footprint.Shell != "" && p.confine(c, units, nil).Level == process.Unconfined && !p.freed(units)
+func (p *Policy) unconfined(c Call, units []unit) bool {
+	return p.mode != Yolo && c.Footprint.Shell != "" && p.confine(c, units, nil).Level == process.Unconfined && !p.asksUnconfined(units)
 }
 
-// unheld asks about a part of a bare call that the mode allows, if only a sandbox would
+// askUnconfined asks about a part of an unconfined call that the mode allows, if only a sandbox would
 // limit it: anything in a folder that holds keys; what runs programs of an untrusted
 // folder (SPEC 16.1); and, without a sandbox, what auto allows beyond accept-edits
 // (SPEC 16.12).
-func (p *Policy) unheld(u unit, d Decision) Decision {
+func (p *Policy) askUnconfined(u unit, d Decision) Decision {
 	if d.Verdict != Allow || d.By == "rule" {
 		return d
 	}
@@ -156,10 +155,10 @@ func (p *Policy) unheld(u unit, d Decision) Decision {
 		return d // its command speaks for it
 	case p.open != "":
 		ask.Reason = u.why + ", and nothing confines it: " + p.open
-	case u.what == commandUnit && !p.trusted && (u.class == command.Checking || u.class == command.Safe && !u.readOnly && base(u.cmd) == "git"):
+	case u.kind == commandUnit && !p.trusted && (u.class == command.Checking || u.class == command.Safe && !u.readOnly && base(u.cmd) == "git"):
 		ask.By = ByUntrusted
 		ask.Reason = u.why + ", which runs what this folder says, as you: the folder is not trusted, and no sandbox holds it"
-	case u.what == commandUnit && u.class == command.Safe && !u.readOnly && !p.cfg.Sandbox.Off:
+	case u.kind == commandUnit && u.class == command.Safe && !u.readOnly && !p.cfg.Sandbox.Off:
 		ask.By, ask.Reason = "mode", u.why
 	default:
 		return d
@@ -186,26 +185,26 @@ func openTo(cfg Config) string {
 	return ""
 }
 
-// freed reports whether a command line runs outside the sandbox after it is allowed: a
+// asksUnconfined reports whether a command line runs outside the sandbox after it is allowed: a
 // person is asked about exactly that, or one of their rules allows it for each command.
-func (p *Policy) freed(units []unit) bool {
-	free := false
+func (p *Policy) asksUnconfined(units []unit) bool {
+	asked := false
 	for _, u := range units {
-		if u.what != commandUnit || u.readOnly {
+		if u.kind != commandUnit || u.readOnly {
 			continue
 		}
-		if !u.free && !slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List == Allows && r.Tool == unconfined && p.allows(r, u) }) {
+		if !u.unconfined && !slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List == Allows && r.Tool == unconfined && p.allows(r, u) }) {
 			return false
 		}
-		free = true
+		asked = true
 	}
-	return free && p.mode != Plan && !p.cfg.Sandbox.Narrow
+	return asked && p.mode != Plan && !p.cfg.Sandbox.Narrow
 }
 
-// setFree marks a command that asks to run outside the sandbox: only a rule
+// setUnconfined marks a command that asks to run outside the sandbox: only a rule
 // about that allows it, and a grant adds such a rule.
-func (u *unit) setFree() {
-	u.free, u.readOnly = true, false
+func (u *unit) setUnconfined() {
+	u.unconfined, u.readOnly = true, false
 	if rest, ok := strings.CutPrefix(u.pattern, tool.CommandFamily+"("); ok {
 		u.pattern = unconfined + "(" + rest
 	} else {

@@ -113,10 +113,10 @@ func TestMissingSandbox(t *testing.T) {
 		{Sandbox{}, AcceptEdits, "mv a b", "ask unconfined"},
 		{Sandbox{Off: true}, Auto, "mv a b", "allow unconfined"},
 		{Sandbox{}, Auto, "touch a", "allow unconfined"},
-		{Sandbox{ReadOnly: true, Workspace: true, Narrow: true, Named: true}, Auto, "./script.sh", "allow read-only"},
-		{Sandbox{ReadOnly: true, Workspace: true, Narrow: true, Named: true}, Yolo, "./script.sh", "allow read-only"},
+		{Sandbox{ReadOnly: true, Workspace: true, Narrow: true, Configured: true}, Auto, "./script.sh", "allow read-only"},
+		{Sandbox{ReadOnly: true, Workspace: true, Narrow: true, Configured: true}, Yolo, "./script.sh", "allow read-only"},
 		{whole, Yolo, "./script.sh", "allow unconfined"},
-		{Sandbox{ReadOnly: true, Workspace: true, Named: true}, Yolo, "./script.sh", "allow workspace"},
+		{Sandbox{ReadOnly: true, Workspace: true, Configured: true}, Yolo, "./script.sh", "allow workspace"},
 	} {
 		d := confinedPolicy(t, c.mode, c.sb, nil, nil, nil).Decide(line(c.line))
 		got := d.Verdict.String()
@@ -182,7 +182,7 @@ func TestUntrustedAndUnheld(t *testing.T) { // SPEC 16.1, 16.12
 		}
 	}
 	// Held, it needs no trust.
-	for _, sb := range []Sandbox{whole, {ReadOnly: true, Workspace: true, Narrow: true, Named: true}} {
+	for _, sb := range []Sandbox{whole, {ReadOnly: true, Workspace: true, Narrow: true, Configured: true}} {
 		cfg := own
 		cfg.Mode, cfg.Sandbox = AcceptEdits, sb
 		if d := New(cfg).Decide(line("npm test")); d.Verdict != Allow || d.Confine.Level == process.Unconfined {
@@ -272,13 +272,13 @@ func TestRulesStandAboveTheSandbox(t *testing.T) {
 // the one that asked.
 func TestGrantsOpen(t *testing.T) {
 	needs := func(c Call, write bool, p string) Call {
-		c.Footprint.Lands = append(c.Footprint.Lands, tool.ResolvedPath{Path: p, Named: p, Write: write})
+		c.Footprint.Resolved = append(c.Footprint.Resolved, tool.ResolvedPath{Path: p, Named: p, Write: write})
 		return c
 	}
 	hosts := line("npm ci")
 	hosts.Footprint.Hosts = []string{"registry.npmjs.org"}
 	free := line("git push")
-	free.Footprint.Free = true
+	free.Footprint.Unconfined = true
 	for _, c := range []struct {
 		allow []string
 		call  Call

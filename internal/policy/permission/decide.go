@@ -10,11 +10,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// what is the kind of a unit.
-type what int
+// unitKind is the kind of a unit.
+type unitKind int
 
 const (
-	toolUnit what = iota // the tool itself, for calls without other parts
+	toolUnit unitKind = iota // the tool itself, for calls without other parts
 	commandUnit
 	readUnit
 	writeUnit
@@ -23,7 +23,7 @@ const (
 
 // unit is one part of a call that is judged separately.
 type unit struct {
-	what what
+	kind unitKind
 	by   callee // the call's tool
 	cmd  shellsyntax.Command
 	path string // absolute; "" unknown; a pattern keeps its wildcards
@@ -41,8 +41,8 @@ type unit struct {
 	// shell: it is part of a command line. given: the path is an argument of an
 	// unknown program.
 	shell, given bool
-	// free: the call asks to run outside the sandbox.
-	free bool
+	// unconfined: the call asks to run outside the sandbox.
+	unconfined bool
 	// maybe: the path is only an argument of the command, which may change it.
 	maybe bool
 	// once: what it destroys cannot be restored, so a yes covers only this call.
@@ -66,13 +66,13 @@ const (
 
 // Decide judges a call.
 func (p *Policy) Decide(c Call) Decision {
-	p = p.knowing(c.Footprint.Git)
+	p = p.withGitUses(c.Footprint.Git)
 	d := p.decide(c)
 	if p.mode == Plan && d.Verdict == Deny && d.By == "mode" {
 		d.Flag = p.beyondPlan(c)
 	}
 	confine := d.Confine
-	d = p.within(c, p.narrow(c, d))
+	d = p.withinTools(c, p.narrow(c, d))
 	d.Confine = confine
 	return d
 }
@@ -95,7 +95,7 @@ func (p *Policy) beyondPlan(c Call) string {
 }
 
 func (p *Policy) decide(c Call) Decision {
-	if c.Footprint.Person {
+	if c.Footprint.AsksPerson {
 		return Decision{Verdict: Allow, By: "read-only", Reason: "it only asks you"} // and it runs nothing
 	}
 	for _, r := range p.rules {
@@ -133,11 +133,11 @@ func (p *Policy) unparsed(c Call, err error) Decision {
 	if refusedSyntax(err) {
 		return Decision{Verdict: Deny, By: "refusal", Reason: "it would start itself over and over until the machine stops"}
 	}
-	d.Confine = p.confine(c, []unit{{what: commandUnit}}, nil)
-	if c.Footprint.Free {
+	d.Confine = p.confine(c, []unit{{kind: commandUnit}}, nil)
+	if c.Footprint.Unconfined {
 		d.Confine = process.Free // if a person allows it
 	}
-	if !c.Footprint.Free && p.kernel(unit{what: commandUnit, shell: true}) && !slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List != Allows }) {
+	if !c.Footprint.Unconfined && p.sandboxDecides(unit{kind: commandUnit, shell: true}) && !slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List != Allows }) {
 		d.Verdict, d.By, d.Reason = Allow, "sandbox", "the sandbox holds what it does"
 		return d
 	}
@@ -152,11 +152,11 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 	var out []unit
 	for i := range cmds {
 		out = append(out, p.commandUnits(cmds[i])...)
-		p.definedAnew(out, c.Footprint.Defined)
+		p.askRedefined(out, c.Footprint.Defined)
 		out = append(out, p.mentions(cmds[i])...)
 		out = append(out, p.searched(cmds[i])...)
 	}
-	for _, l := range c.Footprint.Lands {
+	for _, l := range c.Footprint.Resolved {
 		out = append(out, p.landUnit(l)...)
 	}
 	for _, s := range c.Footprint.Reads {
@@ -168,7 +168,7 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 		out = append(out, u)
 	}
 	for _, h := range c.Footprint.Hosts {
-		u := unit{what: hostUnit, host: hostOf(h), pattern: tool.WebFamily + "(" + hostOf(h) + ")", why: "it connects to " + hostOf(h)}
+		u := unit{kind: hostUnit, host: hostOf(h), pattern: tool.WebFamily + "(" + hostOf(h) + ")", why: "it connects to " + hostOf(h)}
 		if c.Footprint.Shell != "" {
 			u.host = strings.ToLower(h)
 			u.pattern = network + "(" + u.host + ")"
@@ -179,16 +179,16 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 	p.destroying(out)
 	if c.Footprint.Shell != "" && len(out) == 0 {
 		// A comment, a [[ … ]], or a function that is never called.
-		return []unit{{what: toolUnit, by: callee{tool: c.Tool}, readOnly: true, why: "it runs nothing"}}
+		return []unit{{kind: toolUnit, by: callee{tool: c.Tool}, readOnly: true, why: "it runs nothing"}}
 	}
 	if len(out) == 0 || c.Footprint.Unknown && len(cmds) == 0 {
-		u := unit{what: toolUnit, readOnly: c.ReadOnly && !c.Footprint.Unknown, pattern: c.Tool, why: c.Tool + " may change something"}
+		u := unit{kind: toolUnit, readOnly: c.ReadOnly && !c.Footprint.Unknown, pattern: c.Tool, why: c.Tool + " may change something"}
 		out = append(out, u)
 	}
 	for i := range out {
 		out[i].by, out[i].shell = c.callee(), c.Footprint.Shell != ""
-		if c.Footprint.Free && out[i].what == commandUnit && p.mode != Plan && p.cfg.Sandbox.ReadOnly {
-			out[i].setFree()
+		if c.Footprint.Unconfined && out[i].kind == commandUnit && p.mode != Plan && p.cfg.Sandbox.ReadOnly {
+			out[i].setUnconfined()
 		}
 	}
 	return out
@@ -203,8 +203,8 @@ func hostOf(h string) string {
 }
 
 // pathUnit judges a path that is read or written.
-func (p *Policy) pathUnit(w what, abs string, glob bool) unit {
-	u := unit{what: w, path: abs, glob: glob}
+func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
+	u := unit{kind: w, path: abs, glob: glob}
 	name := p.shown(abs)
 	if name == "." {
 		name = "the whole workspace"
@@ -226,7 +226,7 @@ func (p *Policy) pathUnit(w what, abs string, glob bool) unit {
 		u.why = "it changes " + name + ", " + gitDoes(use.Setting)
 	case w == writeUnit && prot != "":
 		u.guard, u.sensitive = protectedGuard, true
-		u.why = "it changes " + name + ", and " + decides(prot)
+		u.why = "it changes " + name + ", and " + whyProtected(prot)
 	case w == readUnit && p.cfg.Spill != "" && under(abs, p.cfg.Spill):
 		u.readOnly = true
 	case !p.inside(abs):
@@ -254,11 +254,11 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 	var reasons, patterns []string
 	var granted []unit
 	whole, once := true, false
-	bare := p.bare(c, units)
+	bare := p.unconfined(c, units)
 	for _, u := range units {
 		d := p.judge(u)
 		if bare {
-			d = p.unheld(u, d)
+			d = p.askUnconfined(u, d)
 		}
 		if d.Verdict == Ask || d.By == "rule" {
 			granted = append(granted, u)
@@ -313,7 +313,7 @@ func (p *Policy) judge(u unit) Decision {
 			return denied(r)
 		}
 	}
-	if p.mode == Plan && !p.kernel(u) && !u.readOnly && (u.what != hostUnit || u.shell) && !(u.what == readUnit) && !(u.derived && u.what == readUnit) {
+	if p.mode == Plan && !p.sandboxDecides(u) && !u.readOnly && (u.kind != hostUnit || u.shell) && !(u.kind == readUnit) && !(u.derived && u.kind == readUnit) {
 		return Decision{Verdict: Deny, By: "mode", Reason: "plan mode only reads, and " + u.why}
 	}
 	ask := Decision{Verdict: Ask, Reason: u.why, Pattern: u.pattern, CanAlways: !u.sensitive && u.pattern != ""}
@@ -350,11 +350,11 @@ func denied(r Rule) Decision {
 
 // byMode decides if no rule matches.
 func (p *Policy) byMode(u unit, ask Decision) Decision {
-	if u.free && (p.mode != Yolo || p.cfg.Sandbox.Named) {
+	if u.unconfined && (p.mode != Yolo || p.cfg.Sandbox.Configured) {
 		ask.By = "sandbox"
 		return ask
 	}
-	if !u.readOnly && p.kernel(u) {
+	if !u.readOnly && p.sandboxDecides(u) {
 		return Decision{Verdict: Allow, By: "sandbox", Reason: "the sandbox holds what it does"}
 	}
 	switch u.guard {
@@ -377,7 +377,7 @@ func (p *Policy) byMode(u unit, ask Decision) Decision {
 	ask.By = "mode"
 	ok := p.mode == Yolo || u.derived
 	edits := (p.mode == AcceptEdits || p.mode == Auto) && !p.wide
-	switch u.what {
+	switch u.kind {
 	case writeUnit:
 		ok = ok || edits
 	case commandUnit:

@@ -13,8 +13,9 @@ import (
 // hook in .husky is written only with a person's consent, as one in .git/hooks. The
 // adapter that confines commands finds it, for both.
 
-// knowing returns the policy for a call of which this is known.
-func (p *Policy) knowing(git []tool.GitUse) *Policy {
+// withGitUses returns the policy for a call, with what git runs or reads because of its
+// configuration.
+func (p *Policy) withGitUses(git []tool.GitUse) *Policy {
 	q := *p
 	q.git = git
 	return &q

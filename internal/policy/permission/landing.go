@@ -26,7 +26,7 @@ func (p *Policy) landUnit(l tool.ResolvedPath) []unit {
 		if l.Write {
 			verb = "changes "
 		}
-		return []unit{{what: w, guard: outsideGuard, derived: true, sensitive: true, maybe: l.Maybe, why: "it " + verb + p.shownPath(l.Named) + ", and where that leads cannot be known before it runs: " + l.Why}}
+		return []unit{{kind: w, guard: outsideGuard, derived: true, sensitive: true, maybe: l.Maybe, why: "it " + verb + p.shownPath(l.Named) + ", and where that leads cannot be known before it runs: " + l.Why}}
 	}
 	u := p.pathUnit(w, l.Path, false)
 	if l.Maybe && u.git {
@@ -81,7 +81,7 @@ func (p *Policy) mentions(c shellsyntax.Command) []unit {
 		}
 		for _, s := range candidates(w) {
 			for _, abs := range forms(c, shellsyntax.Word{Text: s, Known: true}) {
-				u := unit{what: writeUnit, path: abs, glob: !w.Known, derived: true, maybe: true, why: "it is given " + p.shown(abs)}
+				u := unit{kind: writeUnit, path: abs, glob: !w.Known, derived: true, maybe: true, why: "it is given " + p.shown(abs)}
 				if p.deniesPath(u) || p.mayBeDenied(u) {
 					u.guard = deniedGuard
 					out = append(out, u)
@@ -109,7 +109,7 @@ func (p *Policy) searched(c shellsyntax.Command) []unit {
 				lit := p.literal(r.Pattern)
 				return r.List == Denies && !r.Bare && r.family() == tool.ReadFamily && lit != "" && under(fold2(lit), fold2(abs))
 			}) {
-				out = append(out, unit{what: readUnit, path: abs, derived: true, guard: deniedGuard, why: "it searches " + p.shown(abs)})
+				out = append(out, unit{kind: readUnit, path: abs, derived: true, guard: deniedGuard, why: "it searches " + p.shown(abs)})
 			}
 		}
 	}
@@ -120,12 +120,12 @@ func (p *Policy) searched(c shellsyntax.Command) []unit {
 // deny rule may name it. It may not if the word's known beginning leads
 // elsewhere.
 func (p *Policy) unknownWord(c shellsyntax.Command, w shellsyntax.Word) (unit, bool) {
-	u := unit{what: writeUnit, derived: true, maybe: true, guard: deniedGuard, why: "it is given " + shorten(w.Text) + ", which cannot be known before it runs"}
+	u := unit{kind: writeUnit, derived: true, maybe: true, guard: deniedGuard, why: "it is given " + shorten(w.Text) + ", which cannot be known before it runs"}
 	if w.Prefix == "" {
 		return u, true
 	}
 	for _, abs := range forms(c, shellsyntax.Word{Text: w.Prefix, Known: true}) {
-		if p.mayBeDenied(unit{what: writeUnit, path: abs + "*", glob: true}) {
+		if p.mayBeDenied(unit{kind: writeUnit, path: abs + "*", glob: true}) {
 			return u, true
 		}
 	}
@@ -143,7 +143,7 @@ func (p *Policy) deniesPath(u unit) bool {
 func (p *Policy) destroying(units []unit) {
 	removed := map[string]bool{}
 	for _, u := range units {
-		if u.what != commandUnit {
+		if u.kind != commandUnit {
 			continue
 		}
 		for _, w := range command.Effects(u.cmd).Removes {
@@ -158,7 +158,7 @@ func (p *Policy) destroying(units []unit) {
 	}
 	for i := range units {
 		u := &units[i]
-		switch u.what {
+		switch u.kind {
 		case commandUnit:
 			u.once = command.Final(base(u.cmd), u.cmd) || p.removesOutside(u.cmd)
 		case writeUnit:

@@ -51,11 +51,11 @@ func (r Rule) family() string {
 	return ""
 }
 
-// speaksOf reports whether a rule's tool covers units of that kind.
-func (r Rule) speaksOf(u unit) bool {
-	switch u.what {
+// coversKind reports whether a rule's tool covers units of that kind.
+func (r Rule) coversKind(u unit) bool {
+	switch u.kind {
 	case commandUnit:
-		return r.family() == tool.CommandFamily || r.Tool == unconfined && (r.List == Allows || u.free)
+		return r.family() == tool.CommandFamily || r.Tool == unconfined && (r.List == Allows || u.unconfined)
 	case writeUnit:
 		return r.family() == tool.EditFamily || r.namesFiles(u.by)
 	case readUnit:
@@ -85,7 +85,7 @@ func (r Rule) specific() int {
 
 // denies matches as widely as a person could mean the rule: for deny and ask rules.
 func (p *Policy) denies(r Rule, u unit) bool {
-	if !r.speaksOf(u) {
+	if !r.coversKind(u) {
 		return false
 	}
 	if r.Bare {
@@ -93,7 +93,7 @@ func (p *Policy) denies(r Rule, u unit) bool {
 		// is seen to do.
 		return true
 	}
-	switch u.what {
+	switch u.kind {
 	case commandUnit:
 		return denyCommand(r.words, u.cmd)
 	case readUnit, writeUnit:
@@ -107,16 +107,16 @@ func (p *Policy) denies(r Rule, u unit) bool {
 // mayBeDenied reports whether a deny rule may name the unit: its path is not
 // fully known, or it is a folder that is changed with everything in it.
 func (p *Policy) mayBeDenied(u unit) bool {
-	if u.what == commandUnit && (u.cmd.Code || len(u.cmd.Words) > 0 && !u.cmd.Words[0].Known || anyProgram(u.cmd)) {
+	if u.kind == commandUnit && (u.cmd.Code || len(u.cmd.Words) > 0 && !u.cmd.Words[0].Known || anyProgram(u.cmd)) {
 		// Any program may run here.
 		return slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List == Denies && r.family() == tool.CommandFamily })
 	}
-	if u.what != readUnit && u.what != writeUnit {
+	if u.kind != readUnit && u.kind != writeUnit {
 		return false
 	}
 	unknown := u.path == ""
 	return slices.ContainsFunc(p.rules, func(r Rule) bool {
-		if r.List != Denies || r.Bare || !r.speaksOf(u) {
+		if r.List != Denies || r.Bare || !r.coversKind(u) {
 			return false
 		}
 		if unknown {
@@ -130,7 +130,7 @@ func (p *Policy) mayBeDenied(u unit) bool {
 			return rule == "" && p.inside(u.path) || rule != "" && (strings.HasPrefix(lit, rule) || strings.HasPrefix(rule, lit))
 		}
 		rule := p.literal(r.Pattern)
-		return u.what == writeUnit && u.derived && rule != "" && under(fold2(rule), fold2(u.path))
+		return u.kind == writeUnit && u.derived && rule != "" && under(fold2(rule), fold2(u.path))
 	})
 }
 
@@ -162,18 +162,18 @@ func (p *Policy) literal(pattern string) string {
 // allows matches narrowly: a guarded unit needs a rule that names it, and
 // unknown parts are not covered.
 func (p *Policy) allows(r Rule, u unit) bool {
-	if !r.speaksOf(u) {
+	if !r.coversKind(u) {
 		return false
 	}
-	switch u.what {
+	switch u.kind {
 	case commandUnit:
 		switch {
-		case u.free && r.Tool != unconfined:
+		case u.unconfined && r.Tool != unconfined:
 			return false
 		case r.Bare:
 			return true
 		}
-		return allowCommand(p.homed(r.words), u.cmd)
+		return allowCommand(p.expandHome(r.words), u.cmd)
 	case readUnit, writeUnit:
 		if r.Bare {
 			return u.guard == noGuard && u.path != ""
@@ -200,8 +200,8 @@ func (p *Policy) allows(r Rule, u unit) bool {
 	return r.Bare
 }
 
-// homed replaces ~ in a pattern's program by the home folder.
-func (p *Policy) homed(words []string) []string {
+// expandHome replaces ~ in a pattern's program by the home folder.
+func (p *Policy) expandHome(words []string) []string {
 	if rest, ok := strings.CutPrefix(words[0], "~/"); ok && p.cfg.Home != "" {
 		return append([]string{path.Join(p.cfg.Home, rest)}, words[1:]...)
 	}

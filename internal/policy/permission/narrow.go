@@ -41,9 +41,9 @@ func (p *Policy) narrow(c Call, d Decision) Decision {
 	if !p.turn.lacks(need) {
 		return d
 	}
-	reason := p.turn.reads() + ", and " + what
+	reason := p.turn.describe() + ", and " + what
 	if d.Verdict == Ask {
-		d.Reason = p.turn.reads() + ", and " + d.Reason
+		d.Reason = p.turn.describe() + ", and " + d.Reason
 	} else {
 		d = Decision{Verdict: Ask, By: "route", Reason: reason}
 	}
@@ -51,8 +51,8 @@ func (p *Policy) narrow(c Call, d Decision) Decision {
 	return d
 }
 
-// reads returns how the turn's request was classified, and why.
-func (n *narrowing) reads() string {
+// describe returns how the turn's request was classified, and why.
+func (n *narrowing) describe() string {
 	r := n.route
 	switch {
 	case r.Explicit && r.By == "flag":
@@ -73,7 +73,7 @@ func (n *narrowing) reads() string {
 // needs returns the right that a call needs beyond reading, and for what; ""
 // for none. Checks of the project and notes for later sessions need none.
 func (p *Policy) needs(c Call) (right, what string) {
-	if c.Spoken {
+	if c.AnsweredByPerson {
 		return "", ""
 	}
 	cmds, err := p.commands(c.Footprint)
@@ -83,7 +83,7 @@ func (p *Policy) needs(c Call) (right, what string) {
 	shell := c.Footprint.Shell != "" || len(cmds) > 0
 	for _, u := range p.units(c, cmds) {
 		switch {
-		case u.readOnly || u.what == readUnit || u.what == hostUnit || u.class == command.Checking:
+		case u.readOnly || u.kind == readUnit || u.kind == hostUnit || u.class == command.Checking:
 			continue
 		case shell:
 			return route.RightRun, u.why

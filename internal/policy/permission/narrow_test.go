@@ -26,7 +26,7 @@ func TestRouteOnlyNarrows(t *testing.T) {
 		{Tool: "todo", ReadOnly: true},
 		{Tool: "remember"},
 		{Tool: "mcp__x__y"},
-		{Tool: "ask_user", Footprint: tool.Footprint{Person: true}},
+		{Tool: "ask_user", Footprint: tool.Footprint{AsksPerson: true}},
 		{Tool: "web_fetch", ReadOnly: true, Footprint: tool.Footprint{Hosts: []string{"example.com"}}},
 	}
 	for _, line := range []string{"ls", "go test ./...", "touch a", "rm a", "rm -rf /", "sed -i s/a/b/ x", "echo x > y", "python x.py", "git commit -m x", "git push --force", "cat a | tee b", "((", "curl x | sh", "go test -exec x", "true # nothing"} {
@@ -68,7 +68,7 @@ func TestRouteRights(t *testing.T) {
 		{bash("touch a"), "run", ""},
 		{bash("python x.py"), "run", ""},
 		{bash("(("), "run", ""},
-		{Call{Tool: "remember", Spoken: true}, "", ""},
+		{Call{Tool: "remember", AnsweredByPerson: true}, "", ""},
 		{Call{Tool: "mcp__x__y"}, "edit", "edit"},
 		{Call{Tool: "todo", ReadOnly: true}, "", ""},
 	} {

@@ -56,22 +56,22 @@ func (ls limits) with(n event.Narrowed) limits {
 	return append(slices.Clip(ls), l)
 }
 
-// within denies a call that is outside a list of the running turn. What asks
+// withinTools denies a call that is outside a list of the running turn. What asks
 // nothing but the person is never outside: so the model can say what it lacks.
-func (p *Policy) within(c Call, d Decision) Decision {
-	if d.Verdict == Deny || c.Footprint.Person || c.Mention {
+func (p *Policy) withinTools(c Call, d Decision) Decision {
+	if d.Verdict == Deny || c.Footprint.AsksPerson || c.Mention {
 		return d
 	}
-	for _, l := range append(slices.Clip(p.lent), p.limits...) {
+	for _, l := range append(slices.Clip(p.parentLimits), p.limits...) {
 		if !p.covers(l, c) {
-			return Decision{Verdict: Deny, By: "allowed-tools", Reason: l.reads() + ", and " + c.named() + " is none of them. Do not try it another way; say what is needed"}
+			return Decision{Verdict: Deny, By: "allowed-tools", Reason: l.describe() + ", and " + c.named() + " is none of them. Do not try it another way; say what is needed"}
 		}
 	}
 	return d
 }
 
-// reads returns the list as the beginning of a sentence.
-func (l limit) reads() string {
+// describe returns the list as the beginning of a sentence.
+func (l limit) describe() string {
 	tools := shorten(strings.Join(l.Rules, ", "))
 	if tools == "" {
 		tools = "no tools"
@@ -94,7 +94,7 @@ func (c Call) named() string {
 // covers reports whether the rules of a list cover every part of a call.
 func (p *Policy) covers(l limit, c Call) bool {
 	for _, r := range l.rules {
-		if r.Bare && r.names(c.callee()) || c.Lists && strings.HasPrefix(r.Tool, "mcp__") {
+		if r.Bare && r.names(c.callee()) || c.ListsTools && strings.HasPrefix(r.Tool, "mcp__") {
 			return true
 		}
 	}
@@ -107,7 +107,7 @@ func (p *Policy) covers(l limit, c Call) bool {
 	}
 	some := false
 	for _, u := range p.units(c, nil) {
-		if u.what == readUnit && c.Family == tool.EditFamily {
+		if u.kind == readUnit && c.Family == tool.EditFamily {
 			continue // what it changes
 		}
 		if !slices.ContainsFunc(l.rules, func(r Rule) bool { return p.allows(r, u) }) {
@@ -122,12 +122,12 @@ func (p *Policy) covers(l limit, c Call) bool {
 // redirections write. The paths in its words belong to the command.
 func (p *Policy) coversCommand(l limit, cmd shellsyntax.Command) bool {
 	if !slices.ContainsFunc(l.rules, func(r Rule) bool {
-		return r.Tool == tool.CommandFamily && !r.Bare && allowCommand(p.homed(r.words), cmd)
+		return r.Tool == tool.CommandFamily && !r.Bare && allowCommand(p.expandHome(r.words), cmd)
 	}) {
 		return false
 	}
 	for _, u := range p.commandUnits(cmd) {
-		if u.what == writeUnit && !u.derived && !slices.ContainsFunc(l.rules, func(r Rule) bool {
+		if u.kind == writeUnit && !u.derived && !slices.ContainsFunc(l.rules, func(r Rule) bool {
 			return r.family() == tool.EditFamily && (r.Bare || p.allows(r, u))
 		}) {
 			return false

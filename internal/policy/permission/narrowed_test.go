@@ -36,8 +36,8 @@ func shell(line string) Call {
 // SPEC 17.4: which calls a list of allowed tools leaves.
 func TestNarrowedCovers(t *testing.T) {
 	foreign := Call{Tool: "mcp__git__push", Footprint: tool.Footprint{Unknown: true}}
-	lists := Call{Tool: "mcp_search", ReadOnly: true, Lists: true}
-	ask := Call{Tool: "ask_user", Spoken: true, Footprint: tool.Footprint{Person: true}}
+	lists := Call{Tool: "mcp_search", ReadOnly: true, ListsTools: true}
+	ask := Call{Tool: "ask_user", AnsweredByPerson: true, Footprint: tool.Footprint{AsksPerson: true}}
 	mention := reads("a.go")
 	mention.Mention = true
 	for _, c := range []struct {
@@ -47,7 +47,7 @@ func TestNarrowedCovers(t *testing.T) {
 	}{
 		{
 			"", []Call{ask, mention},
-			[]Call{reads("a.go"), edits("a.go"), shell("ls"), shell("true # nothing"), shell("# nothing"), shell(""), foreign, lists, {Tool: "todo", ReadOnly: true}, {Tool: "remember", Spoken: true}, fetches("example.com")},
+			[]Call{reads("a.go"), edits("a.go"), shell("ls"), shell("true # nothing"), shell("# nothing"), shell(""), foreign, lists, {Tool: "todo", ReadOnly: true}, {Tool: "remember", AnsweredByPerson: true}, fetches("example.com")},
 		},
 		{
 			"Bash(git add:*), Bash(git commit:*)",

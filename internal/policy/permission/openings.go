@@ -25,7 +25,7 @@ type Opening struct {
 // own files anywhere and what it runs or reads, the system's files, and files that a login runs. The
 // model can still ask for some of these by name.
 func (p *Policy) Openings(refused []process.Refusal, git []tool.GitUse) []Opening {
-	p = p.knowing(git)
+	p = p.withGitUses(git)
 	if p.wide || p.mode == Plan || p.cfg.Sandbox.Narrow {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (p *Policy) Openings(refused []process.Refusal, git []tool.GitUse) []Openin
 			if _, err := host.ParseGrant(name); err != nil || strings.Contains(name, "*") {
 				continue
 			}
-			u = unit{what: hostUnit, host: name, pattern: network + "(" + name + ")"}
+			u = unit{kind: hostUnit, host: name, pattern: network + "(" + name + ")"}
 			r.What = name
 		default:
 			continue

@@ -12,8 +12,8 @@ import (
 // protectedNames ask in every mode, at any depth (SPEC 16.3).
 var protectedNames = append([]string{".git"}, confine.Protected[:]...)
 
-// decides words why a protected name is one.
-func decides(name string) string {
+// whyProtected words why a protected name is one.
+func whyProtected(name string) string {
 	switch name {
 	case ".git", ".gitmodules", ".pawl", ".claude", ".mcp.json", "agents.md", "claude.md":
 		return name + " decides what pawl or git does"

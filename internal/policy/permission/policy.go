@@ -61,15 +61,15 @@ func (v Verdict) String() string { return [...]string{"deny", "ask", "allow"}[v]
 // Call is the call to decide. Args are for rules of tools with an empty
 // footprint; they may be nil.
 type Call struct {
-	Tool      string
-	Family    string   // see tool.Facts
-	Aliases   []string // see tool.Facts
-	Spoken    bool     // see tool.Facts
-	Lists     bool     // see tool.Facts
-	Mention   bool     // a person's prompt names what it shows
-	ReadOnly  bool     // the tool's author declares that it changes nothing
-	Footprint tool.Footprint
-	Args      json.RawMessage
+	Tool             string
+	Family           string   // see tool.Facts
+	Aliases          []string // see tool.Facts
+	AnsweredByPerson bool     // see tool.Facts
+	ListsTools       bool     // see tool.Facts
+	Mention          bool     // a person's prompt names what it shows
+	ReadOnly         bool     // the tool's author declares that it changes nothing
+	Footprint        tool.Footprint
+	Args             json.RawMessage
 }
 
 // Decision is the answer. Reason is one sentence without the full stop, for the
@@ -138,8 +138,8 @@ type Policy struct {
 	// turn is how the route of the running turn limits the rights, folded.
 	turn narrowing
 	// limits are the tools that commands and skills leave the running turn, folded;
-	// lent are those of the turn that this session works for.
-	limits, lent limits
+	// parentLimits are those of the turn that this session works for.
+	limits, parentLimits limits
 }
 
 // New makes a policy without rules.

@@ -38,9 +38,9 @@ func (p *Policy) isCheck(c shellsyntax.Command) bool {
 	return command.Checks{Changed: p.Redefined}.Is(c)
 }
 
-// definedAnew removes the permission of checks if the agent changed a file that
+// askRedefined removes the permission of checks if the agent changed a file that
 // defines what they do.
-func (p *Policy) definedAnew(units []unit, defined []string) {
+func (p *Policy) askRedefined(units []unit, defined []string) {
 	i := slices.IndexFunc(defined, func(f string) bool { return p.Redefined(path.Base(f)) })
 	if i < 0 {
 		return

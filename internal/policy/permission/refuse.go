@@ -36,10 +36,10 @@ func (p *Policy) refuse(c Call, cmds []shellsyntax.Command) (Decision, bool) {
 			return refusal("it writes " + p.shown(abs) + ", a file of keys")
 		}
 	}
-	held := p.heldReading(c)
-	for _, l := range c.Footprint.Lands {
+	held := p.confinedReading(c)
+	for _, l := range c.Footprint.Resolved {
 		switch {
-		case l.Path == "" || l.Name, held && (l.Write || p.shut(l.Path)):
+		case l.Path == "" || l.Name, held && (l.Write || p.neverReadable(l.Path)):
 		case l.Write && p.gitControl(l.Path):
 			return refusal("it writes " + p.landsAt(l) + ", which decides what git runs")
 		case p.keyFile(l.Path) && !(l.Write && p.inside(l.Path)):
@@ -47,14 +47,14 @@ func (p *Policy) refuse(c Call, cmds []shellsyntax.Command) (Decision, bool) {
 		}
 	}
 	for i, cmd := range cmds {
-		why := cmp.Or(p.refuseRemoval(cmd), breaks(cmd), p.refuseKeys(cmd, held))
+		why := cmp.Or(p.refuseRemoval(cmd), breaksMachine(cmd), p.refuseKeys(cmd, held))
 		if why == "" && !held { // which writes nothing at all
 			why = p.refuseGit(cmd)
 		}
 		if why != "" {
 			return refusal(why)
 		}
-		if command.EatsCode(base(cmd), cmd) && fetched(cmds, i) {
+		if command.EatsCode(base(cmd), cmd) && readsDownload(cmds, i) {
 			return refusal("it runs what it downloads, unseen: download to a file, read it, then ask to run it")
 		}
 	}
@@ -146,7 +146,7 @@ func (p *Policy) refuseRemoval(c shellsyntax.Command) string {
 	return ""
 }
 
-func breaks(c shellsyntax.Command) string { return command.Breaks(base(c), c) }
+func breaksMachine(c shellsyntax.Command) string { return command.Breaks(base(c), c) }
 
 func base(c shellsyntax.Command) string {
 	if n := c.Name(); n != "" {
@@ -228,7 +228,7 @@ func (p *Policy) refuseKeys(c shellsyntax.Command, held bool) string {
 				if h := p.cfg.Home; h == "" && strings.HasPrefix(abs, "~") {
 					abs = "/home/someone" + strings.TrimPrefix(abs, "~")
 				}
-				if held && p.shut(abs) {
+				if held && p.neverReadable(abs) {
 					continue
 				}
 				if p.keyFile(abs) || p.keyFile(strings.TrimSuffix(abs, "/*")) && strings.HasSuffix(abs, "/*") || keyGlob(abs) {
@@ -282,9 +282,9 @@ func keyGlob(abs string) bool {
 	return strings.HasPrefix(f, "/proc/") && strings.HasSuffix(f, "/environ") || strings.HasPrefix(f, "/etc/shad")
 }
 
-// fetched reports whether a command gets, directly or through other commands,
+// readsDownload reports whether a command gets, directly or through other commands,
 // the output of a download.
-func fetched(cmds []shellsyntax.Command, i int) bool {
+func readsDownload(cmds []shellsyntax.Command, i int) bool {
 	seen := make([]bool, len(cmds))
 	var walk func(i int) bool
 	walk = func(i int) bool {

@@ -225,7 +225,7 @@ func TestTools(t *testing.T) {
 		{"mcp allowed", Call{Tool: "mcp__db__query"}, "adaaa", []string{"mcp__db"}, nil},
 		{"mcp denied", Call{Tool: "mcp__db__query"}, "ddddd", nil, []string{"mcp__db__*"}},
 		{"todo", Call{Tool: "todo", ReadOnly: true}, "aaaaa", nil, nil},
-		{"ask_user", Call{Tool: "ask_user", Footprint: tool.Footprint{Person: true}}, "aaaaa", nil, nil},
+		{"ask_user", Call{Tool: "ask_user", Footprint: tool.Footprint{AsksPerson: true}}, "aaaaa", nil, nil},
 		{"unknown footprint", Call{Tool: "x", ReadOnly: true, Footprint: tool.Footprint{Unknown: true}}, "?d??a", nil, nil},
 	} {
 		for i, mode := range []Mode{Ask4All, Plan, AcceptEdits, Auto, Yolo} {

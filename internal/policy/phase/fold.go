@@ -55,8 +55,8 @@ func (f *Fold) Apply(e event.Event) (opened bool) {
 // Changes returns the phases that the last event began and ended, in that order.
 func (f *Fold) Changes() []Change { return slices.Clone(f.list.changes) }
 
-// Passed records a test run that passed; the caller decides what counts as one.
-func (f *Fold) Passed() { f.list.Passed() }
+// TestPassed records a test run that passed; the caller decides what counts as one.
+func (f *Fold) TestPassed() { f.list.TestPassed() }
 
 // Blocker records what blocks the open phase.
 func (f *Fold) Blocker(text string) { f.list.Blocker(text) }
@@ -151,7 +151,7 @@ func (f *Fold) phased(b event.Phased, at time.Time) (opened bool) {
 // planned applies the model's plan: an item in progress is a phase.
 func (f *Fold) planned(items []tool.Item, at time.Time) (opened bool) {
 	if len(f.steps) > 0 {
-		return f.stepped(items, at)
+		return f.plannedByFile(items, at)
 	}
 	f.list.Expect(max(len(items), f.highest))
 	for _, it := range items {
@@ -170,10 +170,10 @@ func (f *Fold) planned(items []tool.Item, at time.Time) (opened bool) {
 	return opened
 }
 
-// stepped applies the model's plan if a plan file defines the phases: an item
+// plannedByFile applies the model's plan if a plan file defines the phases: an item
 // with the name of a phase is that phase, and other items are steps within a
 // phase.
-func (f *Fold) stepped(items []tool.Item, at time.Time) (opened bool) {
+func (f *Fold) plannedByFile(items []tool.Item, at time.Time) (opened bool) {
 	for _, it := range items {
 		i := slices.IndexFunc(f.steps, func(s event.PhaseStep) bool { return plainName(s.Text) == plainName(it.Text) })
 		if i < 0 {

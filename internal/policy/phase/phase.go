@@ -139,8 +139,8 @@ func (p *List) Changed(path string) {
 	}
 }
 
-// Passed records a test that passed.
-func (p *List) Passed() {
+// TestPassed records a test that passed.
+func (p *List) TestPassed() {
 	p.tests++
 	if p.open != nil {
 		p.open.TestsOK++

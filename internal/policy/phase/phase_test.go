@@ -23,7 +23,7 @@ func TestPhases(t *testing.T) {
 		}
 		p.Changed("a.go")
 		p.Changed("a.go")
-		p.Passed()
+		p.TestPassed()
 		p.Blocker("no network")
 	}
 	if o := p.Open(); o.Number != 3 || len(o.Files) != 1 || o.TestsOK != 1 || o.Over(at(40)) != 9*time.Second {

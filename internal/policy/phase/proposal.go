@@ -12,17 +12,17 @@ import (
 type Proposal struct {
 	Text string // Markdown, "" for none
 	By   string // who wrote it last: model, person
-	// Waits: nobody has approved or rejected it yet.
-	Waits bool
+	// Undecided: nobody has approved or rejected it yet.
+	Undecided bool
 }
 
 // Apply implements event.Fold.
 func (p *Proposal) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.PlanWritten:
-		p.Text, p.By, p.Waits = b.Text, b.By, b.Text != ""
+		p.Text, p.By, p.Undecided = b.Text, b.By, b.Text != ""
 	case event.PlanDecided:
-		p.Waits = false
+		p.Undecided = false
 	}
 }
 

@@ -30,7 +30,7 @@ func TestProposed(t *testing.T) {
 		}
 		var p Proposal
 		p.Apply(event.Event{Body: event.PlanWritten{Text: text, By: "model"}})
-		if steps, err := p.Steps(); ok && (err != nil || len(steps) != c.steps || !p.Waits) {
+		if steps, err := p.Steps(); ok && (err != nil || len(steps) != c.steps || !p.Undecided) {
 			t.Errorf("%s: %v %v", name, steps, err)
 		}
 	}
@@ -39,8 +39,8 @@ func TestProposed(t *testing.T) {
 	if steps, err := p.Steps(); err != nil || len(steps) != 1 {
 		t.Errorf("%v %v", steps, err)
 	}
-	p.Waits = true
-	if p.Apply(event.Event{Body: event.PlanDecided{}}); p.Waits {
+	p.Undecided = true
+	if p.Apply(event.Event{Body: event.PlanDecided{}}); p.Undecided {
 		t.Error("a rejected plan still waits")
 	}
 }

@@ -36,15 +36,15 @@ type Status struct {
 	First int
 }
 
-// Standing returns the present status of the phases.
-func (f *Fold) Standing() Status {
+// Status returns the present status of the phases.
+func (f *Fold) Status() Status {
 	s := Status{At: f.At(), Open: f.Open(), Done: f.History(), Totals: f.Totals(f.At())}
 	s.Plan, s.First = f.PlanFile()
 	return s
 }
 
-// Judge returns a wish as it is recorded, and what the model is told; items are
-// the model's own plan. Told is empty where nothing changes. A wish that is not
+// Judge returns a request as it is recorded, and what the model is told; items are
+// the model's own plan. told is empty if nothing changes. A request that is not
 // valid is refused.
 func (f *Fold) Judge(w Request, items []tool.Item) (_ event.Phased, told string, _ error) {
 	b := event.Phased{Number: w.Number, Text: onOneLine(w.Text), Expected: w.Expected, By: "person"}
@@ -62,7 +62,7 @@ func (f *Fold) Judge(w Request, items []tool.Item) (_ event.Phased, told string,
 		}
 		return event.Phased{Failed: w.Failed, By: "person"}, fmt.Sprintf("[The user says that phase %d is %s: %s]", open.Number, how, open.Description), nil
 	case len(w.Plan) > 0:
-		return f.take(w.Plan)
+		return f.planFileEvent(w.Plan)
 	}
 	next, known := f.Next()
 	if b.Number == 0 {
@@ -92,8 +92,8 @@ func (f *Fold) Judge(w Request, items []tool.Item) (_ event.Phased, told string,
 	return b, fmt.Sprintf("[The user begins phase %d: %s]", b.Number, b.Text), nil
 }
 
-// take is a plan file as it is recorded.
-func (f *Fold) take(plan []event.PhaseStep) (event.Phased, string, error) {
+// planFileEvent is a plan file as it is recorded.
+func (f *Fold) planFileEvent(plan []event.PhaseStep) (event.Phased, string, error) {
 	steps := make([]event.PhaseStep, len(plan))
 	for i, p := range plan {
 		steps[i] = event.PhaseStep{Text: onOneLine(p.Text), Expected: p.Expected}
@@ -121,7 +121,7 @@ func planNote(steps []event.PhaseStep, first int, open string) string {
 // PlanNote is what tells the model of the plan file again, "" without one: a
 // conversation that was made shorter may have lost it.
 func (f *Fold) PlanNote() string {
-	s := f.Standing()
+	s := f.Status()
 	if len(s.Plan) == 0 {
 		return ""
 	}

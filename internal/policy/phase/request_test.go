@@ -43,7 +43,7 @@ func TestWishes(t *testing.T) {
 			for _, b := range c.before {
 				f.Apply(event.Event{Body: b, Time: time.Unix(1, 0)})
 			}
-			before := f.Standing()
+			before := f.Status()
 			got, told, err := f.Judge(c.wish, c.items)
 			if c.bad != "" {
 				if err == nil || !strings.Contains(err.Error(), c.bad) {
@@ -57,7 +57,7 @@ func TestWishes(t *testing.T) {
 			if a, b := show(t, got), show(t, c.want); told != "" && a != b {
 				t.Errorf("%s, want %s", a, b)
 			}
-			if len(before.Done) != len(f.Standing().Done) || len(before.Plan) != len(f.Standing().Plan) {
+			if len(before.Done) != len(f.Status().Done) || len(before.Plan) != len(f.Status().Plan) {
 				t.Error("asking changed something")
 			}
 		})

@@ -27,9 +27,9 @@ type Detector struct {
 	results, readResults memo[struct{}]
 	ever                 memo[struct{}] // results, compaction or not
 
-	waited   bool   // the step before was a wait
-	thoughts int    // in a row
-	said     uint64 // the newest message
+	waited      bool   // the step before was a wait
+	thoughts    int    // in a row
+	lastMessage uint64 // the newest message
 	// phrases are messages that came with a step with news: repeating them has
 	// no meaning.
 	phrases memo[struct{}]
@@ -57,7 +57,7 @@ func New(c Config) *Detector {
 	c = c.Defaults()
 	d := &Detector{c: c}
 	for _, r := range newRules() {
-		if c.on(r.name()) {
+		if c.enabled(r.name()) {
 			d.rules = append(d.rules, r)
 		}
 	}
@@ -92,7 +92,7 @@ func (d *Detector) Apply(s Step) Verdict {
 			Steps: x.steps, Text: x.text, Soft: x.soft,
 		}
 	}
-	d.keep(&f)
+	d.remember(&f)
 	return v
 }
 
@@ -116,17 +116,17 @@ func (d *Detector) factsOf(s *Step) facts {
 		}
 		f.fault = f.key
 	}
-	f.unseen = s.Blind && s.OK
+	f.unknownResult = s.Blind && s.OK
 	acted := d.last.has(f.action)
-	f.fresh, f.returned, f.copied = d.content(s)
-	f.fresh = f.fresh || f.unseen && s.Kind == Edit && !acted
+	f.fresh, f.returned, f.renumbered = d.content(s)
+	f.fresh = f.fresh || f.unknownResult && s.Kind == Edit && !acted
 	if f.fresh {
 		f.epoch++
 		f.change++
 	}
 	f.editSeen = s.Edit != "" && d.edits.has(hash(s.Edit))
-	f.written = s.OK && s.Kind == Edit && s.State == "" && len(s.Files) == 0 && !acted && !f.editSeen
-	if f.written {
+	f.unknownEdit = s.OK && s.Kind == Edit && s.State == "" && len(s.Files) == 0 && !acted && !f.editSeen
+	if f.unknownEdit {
 		f.change++
 	}
 	keys, results := &d.keys, &d.results
@@ -145,19 +145,19 @@ func (d *Detector) factsOf(s *Step) facts {
 	f.empty = isRead(s.Kind) && !f.keySeen && (s.Len <= 1 || !s.OK || f.resultSeen && s.Len <= fewWords)
 	if s.Message != "" {
 		said := hash(s.Message)
-		f.echo = said == d.said && !d.phrases.has(said)
-		d.said = said
+		f.sameMessage = said == d.lastMessage && !d.phrases.has(said)
+		d.lastMessage = said
 	}
-	f.prose = s.Kind == None && s.OK
-	f.light = f.prose || s.Kind == Think
+	f.textOnly = s.Kind == None && s.OK
+	f.textOrThought = f.textOnly || s.Kind == Think
 	if s.Kind == Think {
 		f.thoughts = d.thoughts + 1
 	}
-	f.news = s.OK && !f.keySeen && !f.resultSeen && !f.returned && !f.copied && s.Len > 1 && !f.light && !s.Blind || f.unseen && !acted
+	f.news = s.OK && !f.keySeen && !f.resultSeen && !f.returned && !f.renumbered && s.Len > 1 && !f.textOrThought && !s.Blind || f.unknownResult && !acted
 	at, failed := d.failed.get(f.action)
-	f.through = f.news && failed && at == f.change
-	f.wanted = d.wanted(&f)
-	f.wait = f.wanted || s.Kind == Wait || d.waited && f.keySeen && isRead(s.Kind)
+	f.recovered = f.news && failed && at == f.change
+	f.requested = d.isRequested(&f)
+	f.wait = f.requested || s.Kind == Wait || d.waited && f.keySeen && isRead(s.Kind)
 	return f
 }
 
@@ -209,9 +209,9 @@ func (d *Detector) content(s *Step) (fresh, returned, copied bool) {
 	return fresh, old && copies == 0, old && copies > 0
 }
 
-// wanted reports whether the person asked for repetition, and whether this is
+// isRequested reports whether the person asked for repetition, and whether this is
 // within the number that they asked for.
-func (d *Detector) wanted(f *facts) bool {
+func (d *Detector) isRequested(f *facts) bool {
 	if d.asked == 0 {
 		return false
 	}
@@ -220,8 +220,8 @@ func (d *Detector) wanted(f *facts) bool {
 	return f.keySeen && n < d.asked
 }
 
-// keep remembers a step.
-func (d *Detector) keep(f *facts) {
+// remember remembers a step.
+func (d *Detector) remember(f *facts) {
 	s := f.s
 	d.epoch, d.change = f.epoch, f.change
 	if !s.Blocked {
@@ -246,10 +246,10 @@ func (d *Detector) keep(f *facts) {
 		}
 	}
 	if s.Message != "" && (f.fresh || f.news) {
-		d.phrases.put(d.said, struct{}{})
+		d.phrases.put(d.lastMessage, struct{}{})
 	}
 	d.thoughts = f.thoughts
-	if !f.light {
+	if !f.textOrThought {
 		d.waited = s.Kind == Wait
 	}
 	d.recent[d.n%len(d.recent)] = seen{key: f.key, target: hash(s.Target)}
@@ -277,7 +277,7 @@ func (d *Detector) Person(text string) {
 	d.results.clear()
 	d.readResults.clear()
 	d.counts.clear()
-	d.waited, d.said, d.thoughts = false, 0, 0
+	d.waited, d.lastMessage, d.thoughts = false, 0, 0
 	d.idle, d.atCompaction = 0, d.progress
 	d.asked = asksRepeats(text)
 }
@@ -304,11 +304,11 @@ func (d *Detector) Compacted() Verdict {
 	case d.idle == d.c.Compactions:
 		level = Warn
 	}
-	if level == OK || !d.c.on(compactRule) {
+	if level == OK || !d.c.enabled(compactRule) {
 		return Verdict{}
 	}
 	return Verdict{
-		Level: level, Rule: compactRule, Fingerprint: fingerprint(compactRule, uint64(d.epoch)), Steps: d.newest(8),
+		Level: level, Rule: compactRule, Fingerprint: fingerprint(compactRule, uint64(d.epoch)), Steps: d.newestSteps(8),
 		Text: "the context was compacted again and again with nothing new found in between",
 	}
 }
@@ -325,13 +325,13 @@ func (d *Detector) call(f *facts) string {
 	return f.s.Tool + " call"
 }
 
-// where lists the newest steps with this key, n last.
-func (d *Detector) where(key uint64, n int) []int {
+// stepsWithKey lists the newest steps with this key, n last.
+func (d *Detector) stepsWithKey(key uint64, n int) []int {
 	return d.find(n, func(s seen) bool { return s.key == key })
 }
 
-// targets lists the newest steps about a target, n last.
-func (d *Detector) targets(target string, n int) []int {
+// stepsOnTarget lists the newest steps about a target, n last.
+func (d *Detector) stepsOnTarget(target string, n int) []int {
 	h := hash(target)
 	return d.find(n, func(s seen) bool { return s.target == h })
 }
@@ -349,8 +349,8 @@ func (d *Detector) find(n int, match func(seen) bool) []int {
 	return append(out, n)
 }
 
-// newest lists the newest k steps.
-func (d *Detector) newest(k int) []int {
+// newestSteps lists the newest k steps.
+func (d *Detector) newestSteps(k int) []int {
 	out := []int{}
 	for i := max(0, d.n-k); i < d.n; i++ {
 		out = append(out, i)
@@ -358,10 +358,10 @@ func (d *Detector) newest(k int) []int {
 	return out
 }
 
-// Say judges a text of the model, without any call.
-func (d *Detector) Say(text string) Verdict {
+// Message judges a text of the model, without any call.
+func (d *Detector) Message(text string) Verdict {
 	s := Step{Kind: None, OK: true, Message: text}
-	f := facts{n: max(0, d.n-1), s: &s, epoch: d.epoch, change: d.change, prose: true, light: true}
+	f := facts{n: max(0, d.n-1), s: &s, epoch: d.epoch, change: d.change, textOnly: true, textOrThought: true}
 	for _, r := range d.rules {
 		m, ok := r.(*message)
 		if !ok {

@@ -22,9 +22,9 @@ type Fold struct {
 	phases     phase.Fold
 	live       running // see live.go
 
-	open map[string]*asked // calls that are not done
-	told string            // the model's text, for the first call of the reply
-	now  Verdict           // the strongest verdict since the reply
+	open    map[string]*openCall // calls that are not done
+	message string               // the model's text, for the first call of the reply
+	now     Verdict              // the strongest verdict since the reply
 
 	outcomes memo[struct{}] // of language servers, see diagnosed.go
 
@@ -34,7 +34,7 @@ type Fold struct {
 	known   map[string]struct{}
 }
 
-type asked struct {
+type openCall struct {
 	tool    string
 	c       call
 	files   []File
@@ -49,7 +49,7 @@ const pathLimit = 500
 
 // NewFold returns a fold for a new session.
 func NewFold(c Config) *Fold {
-	return &Fold{d: New(c), open: map[string]*asked{}, known: map[string]struct{}{}, outcomes: memo[struct{}]{limit: outcomeLimit}}
+	return &Fold{d: New(c), open: map[string]*openCall{}, known: map[string]struct{}{}, outcomes: memo[struct{}]{limit: outcomeLimit}}
 }
 
 // Apply applies one event.
@@ -70,7 +70,7 @@ func (f *Fold) Apply(e event.Event) {
 	case event.Replied:
 		f.replied(b)
 	case event.CallAsked:
-		a := &asked{tool: b.Tool, c: describe(b)}
+		a := &openCall{tool: b.Tool, c: describe(b)}
 		a.blocked, _ = f.escalation.Blocked(blockKey(b.Tool, a.c.args))
 		f.open[b.ID] = a
 	case event.Blocked:
@@ -121,14 +121,14 @@ func (f *Fold) person(text string) {
 func (f *Fold) replied(b event.Replied) {
 	f.now = Verdict{}
 	text := b.Reply.Message.Text()
-	f.told = ""
+	f.message = ""
 	if strings.TrimSpace(text) != "" {
-		f.told = normalize.Digest(text)
+		f.message = normalize.Digest(text)
 	}
 	var r Repetition
-	if f.d.c.on(streamRule) && r.Write(text) != "" {
+	if f.d.c.enabled(streamRule) && r.Write(text) != "" {
 		f.judged(Verdict{
-			Level: Warn, Rule: streamRule, Fingerprint: streamRule + ":" + f.told, Steps: []int{},
+			Level: Warn, Rule: streamRule, Fingerprint: streamRule + ":" + f.message, Steps: []int{},
 			Text: "the reply says one passage over and over",
 		})
 	}
@@ -136,8 +136,8 @@ func (f *Fold) replied(b event.Replied) {
 		return
 	}
 	f.note(record{c: call{kind: None, brief: "a reply without a call"}, ok: true})
-	f.judge(Step{Tool: "reply", Kind: None, Args: f.told, OK: true, Message: f.told})
-	f.told = ""
+	f.judge(Step{Tool: "reply", Kind: None, Args: f.message, OK: true, Message: f.message})
+	f.message = ""
 }
 
 func (f *Fold) path(p string) {
@@ -190,9 +190,9 @@ func (f *Fold) done(b event.CallDone) {
 	text := plainResult(b)
 	s := Step{
 		Tool: a.tool, Kind: a.c.kind, Target: a.c.target, Args: a.c.args, OK: ok, Tested: ranTests(b),
-		Exact: normalize.Digest(text), Len: len(text), Files: a.files, Before: a.before, Message: f.told, Blocked: a.blocked,
+		Exact: normalize.Digest(text), Len: len(text), Files: a.files, Before: a.before, Message: f.message, Blocked: a.blocked,
 	}
-	f.told = ""
+	f.message = ""
 	if ok && len(a.files) == 0 && Echoes(a.c.command, text) {
 		s.Kind = Think
 	}

@@ -87,7 +87,7 @@ func period(passage string) string {
 
 // CutsLoops reports whether a reply that repeats one passage is cut off: not if
 // the rule is off, and not if the person asked for repetition.
-func (f *Fold) CutsLoops() bool { return f.d.c.on(streamRule) && f.live.asked == 0 }
+func (f *Fold) CutsLoops() bool { return f.d.c.enabled(streamRule) && f.live.asked == 0 }
 
 // News returns the number of news so far: new contents and new results.
 func (f *Fold) News() int { return f.d.progress }

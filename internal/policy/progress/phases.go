@@ -19,11 +19,11 @@ func ApplyPhases(f *phase.Fold, e event.Event) (opened bool) {
 	switch b := e.Body.(type) {
 	case event.CallDone:
 		if ranTests(b) {
-			f.Passed()
+			f.TestPassed()
 		}
 	case event.Checked:
 		if b.Exit != nil && *b.Exit == 0 && b.Why == "" && b.Tests > 0 {
-			f.Passed()
+			f.TestPassed()
 		}
 	case event.Stuck:
 		if b.Level != event.StuckRecovery {

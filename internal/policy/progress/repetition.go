@@ -32,8 +32,8 @@ var thresholds = [...]struct {
 	length int // how many bytes must consist only of the passage
 	isText func(passage []byte) bool
 }{
-	Suspected: {2048, 768, 256, 600, lettered},
-	Certain:   {30 << 10, 6000, 2 << 10, 6000, func(p []byte) bool { return worded(p) || uttered(p) }},
+	Suspected: {2048, 768, 256, 600, hasLetters},
+	Certain:   {30 << 10, 6000, 2 << 10, 6000, func(p []byte) bool { return isProse(p) || isUtterance(p) }},
 }
 
 // longPassage is the length from which three repetitions of a passage are
@@ -98,9 +98,9 @@ func borders(b []byte) []int {
 	return border
 }
 
-// lettered reports whether a passage has at least four different letters.
+// hasLetters reports whether a passage has at least four different letters.
 // Separator lines, tables and filler do not.
-func lettered(b []byte) bool {
+func hasLetters(b []byte) bool {
 	var letters [26]bool
 	n := 0
 	for _, c := range b {
@@ -112,10 +112,10 @@ func lettered(b []byte) bool {
 	return n >= 4
 }
 
-// worded reports whether a passage is prose: at least three words, and more
+// isProse reports whether a passage is prose: at least three words, and more
 // letters than anything else. Separator lines, tables of figures, dumps and
 // filler are not.
-func worded(b []byte) bool {
+func isProse(b []byte) bool {
 	letters, words, run := 0, 0, 0
 	for _, c := range b {
 		if l := c | 0x20; l >= 'a' && l <= 'z' || c >= 0x80 {
@@ -127,12 +127,12 @@ func worded(b []byte) bool {
 		}
 		run = 0
 	}
-	return lettered(b) && words >= 3 && 2*letters > len(b)
+	return hasLetters(b) && words >= 3 && 2*letters > len(b)
 }
 
-// uttered reports whether a passage is one or two spoken words: "Done. ", "ok".
+// isUtterance reports whether a passage is one or two spoken words: "Done. ", "ok".
 // Lists of values have other punctuation than a sentence.
-func uttered(b []byte) bool {
+func isUtterance(b []byte) bool {
 	letters, words, run := map[byte]bool{}, 0, 0
 	for _, c := range b {
 		switch l := c | 0x20; {

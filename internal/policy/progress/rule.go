@@ -22,12 +22,12 @@ type facts struct {
 	// a short text that was seen before.
 	empty bool
 	// fresh: it left a new content. returned: an edit restored an earlier
-	// content. copied: or the content under another number.
-	fresh, returned, copied bool
-	// written: a new edit succeeded, and its content is not known: it counts as new.
-	written bool
-	// through: it failed before, since content changed, and now has news.
-	through bool
+	// content. renumbered: or the content under another number.
+	fresh, returned, renumbered bool
+	// unknownEdit: a new edit succeeded, and its content is not known: it counts as new.
+	unknownEdit bool
+	// recovered: it failed before, since content changed, and now has news.
+	recovered bool
 	// news: it succeeded with a new result.
 	news bool
 	// keySeen, resultSeen, faultKnown, editSeen: seen before this step.
@@ -35,18 +35,18 @@ type facts struct {
 	keySeen, resultSeen, faultKnown, faultSeen, editSeen bool
 	// again: a command that already ran since content last changed.
 	again bool
-	// unseen: it succeeded, and its result is not known: it counts as new.
-	unseen bool
-	// wanted: the person asked for this repetition.
-	wanted bool
-	// wait: it waits for something, or checks again after a wait, or is wanted.
+	// unknownResult: it succeeded, and its result is not known: it counts as new.
+	unknownResult bool
+	// requested: the person asked for this repetition.
+	requested bool
+	// wait: it waits for something, or checks again after a wait, or is requested.
 	wait bool
-	// echo: the model's text is the same as in the step before.
-	echo bool
+	// sameMessage: the model's text is the same as in the step before.
+	sameMessage bool
 	// thoughts is the number of thoughts in a row, including this one.
 	thoughts int
-	// prose: text only. light: text or thought; no rule about calls sees it.
-	prose, light bool
+	// textOnly: text only. textOrThought: text or thought; no rule about calls sees it.
+	textOnly, textOrThought bool
 }
 
 // finding is the result of one rule for a step.
@@ -102,7 +102,7 @@ func ruleNames() []string {
 	return append(out, streamRule, compactRule)
 }
 
-func (c *Config) on(name string) bool { return c.Enable && !slices.Contains(c.Off, name) }
+func (c *Config) enabled(name string) bool { return c.Enable && !slices.Contains(c.Off, name) }
 
 // fingerprint names a loop: the rule and its subject.
 func fingerprint(rule string, about uint64) string {

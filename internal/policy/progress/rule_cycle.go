@@ -23,10 +23,10 @@ func (r *cycle) reset(s scope) {
 }
 
 func (r *cycle) apply(d *Detector, f *facts) finding {
-	if f.unseen {
+	if f.unknownResult {
 		*r = cycle{}
 	}
-	if f.light || f.wait || f.fresh || f.unseen {
+	if f.textOrThought || f.wait || f.fresh || f.unknownResult {
 		return finding{}
 	}
 	period := 0

@@ -17,7 +17,7 @@ func (r *identical) reset(s scope) {
 }
 
 func (r *identical) apply(d *Detector, f *facts) finding {
-	if f.prose {
+	if f.textOnly {
 		return finding{}
 	}
 	run := &r.run
@@ -26,7 +26,7 @@ func (r *identical) apply(d *Detector, f *facts) finding {
 	} else {
 		r.thoughts = streak{}
 	}
-	if f.wait || f.unseen {
+	if f.wait || f.unknownResult {
 		*run = streak{}
 		return finding{}
 	}

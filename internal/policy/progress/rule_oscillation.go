@@ -33,7 +33,7 @@ func (r *oscillation) apply(d *Detector, f *facts) finding {
 		r.files.put(k, l)
 		if alternates(l, d.c.OscillationWindow) && !f.fresh {
 			found = finding{
-				level: Warn, print: k, steps: d.targets(s.Target, f.n),
+				level: Warn, print: k, steps: d.stepsOnTarget(s.Target, f.n),
 				text: fmt.Sprintf("the contents of %s go back and forth between two versions", path),
 			}
 		}
@@ -46,7 +46,7 @@ func (r *oscillation) apply(d *Detector, f *facts) finding {
 		r.blind = push(r.blind, f.action, d.c.OscillationWindow)
 		if alternates(r.blind, d.c.OscillationWindow) {
 			found = finding{
-				level: Warn, print: f.action + r.blind[len(r.blind)-2], steps: d.newest(d.c.OscillationWindow),
+				level: Warn, print: f.action + r.blind[len(r.blind)-2], steps: d.newestSteps(d.c.OscillationWindow),
 				text: "edits alternate between the same two files, and no content says that they differ",
 			}
 		}

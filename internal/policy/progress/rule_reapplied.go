@@ -26,7 +26,7 @@ func (r *reapplied) apply(d *Detector, f *facts) finding {
 		return finding{}
 	}
 	return finding{
-		level: Warn, print: hash(s.Target, s.Edit), steps: d.where(f.key, f.n),
+		level: Warn, print: hash(s.Target, s.Edit), steps: d.stepsWithKey(f.key, f.n),
 		text: fmt.Sprintf("the same edit made %d times%s, with nothing new in between", n, about(s.Target)),
 	}
 }

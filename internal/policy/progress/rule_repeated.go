@@ -15,7 +15,7 @@ func (r *repeated) reset(s scope) {
 }
 
 func (r *repeated) apply(d *Detector, f *facts) finding {
-	if f.prose || f.wait {
+	if f.textOnly || f.wait {
 		return finding{}
 	}
 	if f.news {
@@ -28,7 +28,7 @@ func (r *repeated) apply(d *Detector, f *facts) finding {
 		return finding{}
 	}
 	return finding{
-		level: Warn, print: f.action, steps: d.where(f.key, f.n),
+		level: Warn, print: f.action, steps: d.stepsWithKey(f.key, f.n),
 		text: fmt.Sprintf("the same %s with the same result %d times since anything was new", d.call(f), n),
 	}
 }

@@ -14,7 +14,7 @@ func (r *sameError) reset(s scope) {
 }
 
 func (r *sameError) apply(d *Detector, f *facts) finding {
-	if f.light && f.s.OK || f.wait {
+	if f.textOrThought && f.s.OK || f.wait {
 		return finding{}
 	}
 	if f.s.OK {

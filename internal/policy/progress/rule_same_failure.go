@@ -4,9 +4,9 @@ import "fmt"
 
 // sameFailure warns when a test or a build fails in the same way after several
 // changes of content. It never halts: some such runs find the way out.
-type sameFailure struct{ seen memo[failing] }
+type sameFailure struct{ seen memo[failureState] }
 
-type failing struct {
+type failureState struct {
 	fault  uint64
 	change int
 	edits  int // after how many changes it failed the same way
@@ -29,11 +29,11 @@ func (r *sameFailure) apply(d *Detector, f *facts) finding {
 	switch {
 	case f.s.OK:
 		if ok {
-			r.seen.put(f.action, failing{})
+			r.seen.put(f.action, failureState{})
 		}
 		return finding{}
 	case !ok || v.fault != f.fault:
-		v = failing{fault: f.fault, change: f.change}
+		v = failureState{fault: f.fault, change: f.change}
 		v.steps.add(f.n)
 		r.seen.put(f.action, v)
 		return finding{}

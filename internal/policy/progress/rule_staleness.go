@@ -32,7 +32,7 @@ func (r *staleness) reset(s scope) {
 }
 
 func (r *staleness) apply(d *Detector, f *facts) finding {
-	if f.through {
+	if f.recovered {
 		*r = staleness{} // what failed before succeeded: that problem is over
 		return finding{}
 	}
@@ -40,7 +40,7 @@ func (r *staleness) apply(d *Detector, f *facts) finding {
 		return finding{}
 	}
 	by := weight(d, f)
-	if by > 0 && f.echo {
+	if by > 0 && f.sameMessage {
 		by += staleEcho
 	}
 	if f.wait && by > 0 {
@@ -80,17 +80,17 @@ func (r *staleness) apply(d *Detector, f *facts) finding {
 func weight(d *Detector, f *facts) int {
 	s := f.s
 	switch {
-	case f.unseen && f.news:
+	case f.unknownResult && f.news:
 		return staleNews
-	case f.unseen, f.wanted:
+	case f.unknownResult, f.requested:
 		return 0
 	case f.again:
 		return 0
 	case f.keySeen:
 		return staleRepeat
-	case f.prose && f.resultSeen:
+	case f.textOnly && f.resultSeen:
 		return staleAnswer
-	case f.prose:
+	case f.textOnly:
 		return 0
 	case s.Kind == None:
 		return staleWords
@@ -108,9 +108,9 @@ func weight(d *Detector, f *facts) int {
 		return staleKnown // submitted again without a change
 	case s.Kind == Think || s.Kind == Submit:
 		return 0
-	case f.written:
+	case f.unknownEdit:
 		return staleNews
-	case f.copied:
+	case f.renumbered:
 		return 0
 	case s.Len <= 1, f.silent:
 		return staleEmpty // its changes would be seen as content

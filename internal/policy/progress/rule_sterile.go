@@ -31,19 +31,19 @@ func (r *sterile) reset(s scope) {
 
 func (r *sterile) apply(d *Detector, f *facts) finding {
 	s := f.s
-	if f.unseen || f.through {
+	if f.unknownResult || f.recovered {
 		r.reset(byContent)
 	}
 	switch {
-	case f.fresh, f.copied, f.wait, f.unseen, s.Kind == Think, s.Kind == None && !f.keySeen,
-		s.OK && s.Len <= 1 && !f.keySeen, f.silent && !f.written:
+	case f.fresh, f.renumbered, f.wait, f.unknownResult, s.Kind == Think, s.Kind == None && !f.keySeen,
+		s.OK && s.Len <= 1 && !f.keySeen, f.silent && !f.unknownEdit:
 		return finding{}
 	}
 	what := f.result
 	if !s.OK {
 		what = f.fault
 	}
-	if f.empty || f.written {
+	if f.empty || f.unknownEdit {
 		what = f.action // "nothing found" here is a separate result
 	}
 	known := false

@@ -19,7 +19,7 @@ func (r *variedError) reset(s scope) {
 }
 
 func (r *variedError) apply(d *Detector, f *facts) finding {
-	if f.light && f.s.OK || f.wait {
+	if f.textOrThought && f.s.OK || f.wait {
 		return finding{}
 	}
 	if f.s.OK {

@@ -18,7 +18,7 @@ func (r *waiting) reset(s scope) {
 
 func (r *waiting) apply(d *Detector, f *facts) finding {
 	switch {
-	case f.news || f.wanted || f.unseen || f.s.Patient:
+	case f.news || f.requested || f.unknownResult || f.s.Patient:
 		r.tail = tail{}
 		return finding{}
 	case f.s.Kind != Wait:

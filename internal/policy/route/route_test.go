@@ -14,7 +14,7 @@ import (
 // is one of its ways.
 func TestGraph(t *testing.T) {
 	table := route.Table()
-	if err := table.Sound(); err != nil {
+	if err := table.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	for _, tr := range route.All() {

@@ -15,13 +15,13 @@ type Call struct {
 	New    bool // it changed a file or brought content that the worker had not seen
 }
 
-// Circles finds workers that all repeat the same call, such as to a service that is
+// LoopDetector finds workers that all repeat the same call, such as to a service that is
 // down for all of them. The zero value is ready.
 //
 // When each worker builds or tests once, all make the same call with the same result,
 // and nothing is wrong. So a call that did not fail counts only if its worker repeats
 // it. New content resets a worker's counts.
-type Circles struct {
+type LoopDetector struct {
 	calls map[string]map[string]repeats // by key and worker
 	keys  map[string][]string           // of a worker since it saw something new
 	told  map[string]bool
@@ -39,7 +39,7 @@ type Loop struct {
 
 // Apply counts a call and returns the loop that it is part of, if any. A loop is
 // returned when it is found and again for each call that continues it.
-func (c *Circles) Apply(call Call) (Loop, bool) {
+func (c *LoopDetector) Apply(call Call) (Loop, bool) {
 	if c.calls == nil {
 		c.calls, c.keys, c.told = map[string]map[string]repeats{}, map[string][]string{}, map[string]bool{}
 	}
@@ -79,9 +79,9 @@ func (c *Circles) Apply(call Call) (Loop, bool) {
 }
 
 // Leave forgets a worker whose task has ended.
-func (c *Circles) Leave(worker string) { c.begin(worker) }
+func (c *LoopDetector) Leave(worker string) { c.begin(worker) }
 
-func (c *Circles) begin(worker string) {
+func (c *LoopDetector) begin(worker string) {
 	for _, k := range c.keys[worker] {
 		if delete(c.calls[k], worker); len(c.calls[k]) == 0 {
 			delete(c.calls, k)

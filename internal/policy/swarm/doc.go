@@ -4,7 +4,7 @@
 // Schedule is a fold over the swarm's log: which task is taken next, whose result
 // counts, what is merged next. Lessons holds what workers learn from each other:
 // failures, what they imply, references. Activity is a fold over a worker's log: its
-// calls, and the files that it changed. Circles finds workers that repeat the same call.
+// calls, and the files that it changed. LoopDetector finds workers that repeat the same call.
 // Prompt returns a worker's prompt.
 //
 // The package is pure: no clock, no goroutine, no file. A lease ends only by an event

@@ -49,8 +49,8 @@ type Lessons struct {
 	references []Reference // the newest last
 }
 
-// Fail adds a failure.
-func (l *Lessons) Fail(f Failure) {
+// AddFailure adds a failure.
+func (l *Lessons) AddFailure(f Failure) {
 	if l.kept == nil {
 		l.kept = map[string]int{}
 	}
@@ -63,8 +63,8 @@ func (l *Lessons) Fail(f Failure) {
 	l.failures = append(l.failures, f)
 }
 
-// Refer adds references. One that is known already becomes the newest.
-func (l *Lessons) Refer(refs ...Reference) {
+// AddReferences adds references. One that is known already becomes the newest.
+func (l *Lessons) AddReferences(refs ...Reference) {
 	for _, r := range refs {
 		if r.Value == "" {
 			continue

@@ -16,16 +16,16 @@ func fail(worker, target, category, text string) Failure {
 func TestLessonsAreBounded(t *testing.T) {
 	var l Lessons
 	for i := range 120 {
-		l.Fail(fail("a", fmt.Sprint("a", i), "error", "x"))
+		l.AddFailure(fail("a", fmt.Sprint("a", i), "error", "x"))
 	}
-	l.Fail(fail("b", "b0", "error", "x"))
+	l.AddFailure(fail("b", "b0", "error", "x"))
 	if fs := l.failures; len(fs) != 51 || fs[0].Target != "a70" || fs[49].Target != "a119" || fs[50].Worker != "b" {
 		t.Errorf("%d failures are kept, from %s", len(fs), fs[0].Target)
 	}
 	for i := range 250 {
-		l.Refer(Reference{Value: fmt.Sprintf("pkg/f%d.go", i), Note: "a file"})
+		l.AddReferences(Reference{Value: fmt.Sprintf("pkg/f%d.go", i), Note: "a file"})
 	}
-	l.Refer(Reference{Value: "pkg/f100.go", Note: "the parser"}, Reference{})
+	l.AddReferences(Reference{Value: "pkg/f100.go", Note: "the parser"}, Reference{})
 	if n := len(l.references); n != 200 {
 		t.Errorf("%d references", n)
 	}
@@ -65,7 +65,7 @@ func TestInsights(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var l Lessons
 			for _, f := range c.failures {
-				l.Fail(f)
+				l.AddFailure(f)
 			}
 			got := l.Insights()
 			if len(got) != len(c.want) {
@@ -91,9 +91,9 @@ func TestPromptsBeginAlike(t *testing.T) {
 	one, _ := s.Task("a")
 	first := Prompt(&s, &l, one)
 	for i := range 30 {
-		l.Fail(fail("w", fmt.Sprint("make ", i), "error", "no rule"))
+		l.AddFailure(fail("w", fmt.Sprint("make ", i), "error", "no rule"))
 	}
-	l.Refer(Reference{Value: "pkg/x.go", Note: "the parser"}, Reference{Value: "other.go", Note: "not named"})
+	l.AddReferences(Reference{Value: "pkg/x.go", Note: "the parser"}, Reference{Value: "other.go", Note: "not named"})
 	two, _ := s.Task("b")
 	exit := 1
 	two.Failed = []event.TaskReturned{{Outcome: event.TaskFailed, Checks: []event.TaskCheck{{Command: "go test", Exit: &exit, Output: "FAIL: TestX"}}}}
@@ -120,7 +120,7 @@ func TestPromptsBeginAlike(t *testing.T) {
 
 // SPEC 14.3: more than 10 times over at least two workers, without new content.
 func TestCircles(t *testing.T) {
-	calls := func(c *Circles, key string, failed bool, workers ...string) (l Loop, found bool) {
+	calls := func(c *LoopDetector, key string, failed bool, workers ...string) (l Loop, found bool) {
 		for _, w := range workers {
 			l, found = c.Apply(Call{Worker: w, Key: key, Failed: failed})
 		}
@@ -134,7 +134,7 @@ func TestCircles(t *testing.T) {
 		return out
 	}
 	t.Run("two workers, eleven calls", func(t *testing.T) {
-		var c Circles
+		var c LoopDetector
 		if _, found := calls(&c, "k", false, turns(10, "a", "b")...); found {
 			t.Fatal("ten are enough")
 		}
@@ -150,13 +150,13 @@ func TestCircles(t *testing.T) {
 		}
 	})
 	t.Run("one worker alone", func(t *testing.T) {
-		var c Circles
+		var c LoopDetector
 		if l, found := calls(&c, "k", true, turns(30, "a")...); found {
 			t.Errorf("%+v", l)
 		}
 	})
 	t.Run("each builds once", func(t *testing.T) {
-		var c Circles
+		var c LoopDetector
 		for i := range 40 {
 			if l, found := calls(&c, "go build: ok", false, fmt.Sprint("w", i)); found {
 				t.Fatalf("%+v", l)
@@ -164,7 +164,7 @@ func TestCircles(t *testing.T) {
 		}
 	})
 	t.Run("a service that is down for all", func(t *testing.T) {
-		var c Circles
+		var c LoopDetector
 		found := false
 		for i := range 11 {
 			_, found = calls(&c, "curl: refused", true, fmt.Sprint("w", i))
@@ -174,7 +174,7 @@ func TestCircles(t *testing.T) {
 		}
 	})
 	t.Run("new content begins again", func(t *testing.T) {
-		var c Circles
+		var c LoopDetector
 		for range 40 {
 			if l, found := calls(&c, "go test: FAIL", true, "a", "b"); found {
 				t.Fatalf("%+v", l)
@@ -184,7 +184,7 @@ func TestCircles(t *testing.T) {
 		}
 	})
 	t.Run("who has left does not count", func(t *testing.T) {
-		var c Circles
+		var c LoopDetector
 		calls(&c, "k", true, turns(10, "a", "b")...)
 		c.Leave("a")
 		if l, found := calls(&c, "k", true, turns(5, "b")...); found {

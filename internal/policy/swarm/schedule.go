@@ -24,15 +24,15 @@ const (
 	Skipped    State = "skipped" // a task that it waits for failed
 )
 
-// Over reports whether the state is final.
-func (s State) Over() bool { return s == Merged || s == Failed || s == Skipped }
+// Final reports whether the state is final.
+func (s State) Final() bool { return s == Merged || s == Failed || s == Skipped }
 
 // Tries is how often a task is tried before it counts as failed. An expired lease is a
 // try too: a task that kills every worker must end at some point.
 const Tries = 3
 
-// Progress is one task with its state and results.
-type Progress struct {
+// TaskProgress is one task with its state and results.
+type TaskProgress struct {
 	event.Task
 	State  State
 	Tries  int                  // leases that ended without a result
@@ -57,12 +57,12 @@ type Schedule struct {
 	Verify []string
 	Ended  *event.SwarmEnded
 
-	tasks []*Progress
+	tasks []*TaskProgress
 	index map[string]int
 	ready queue
 	fence int64
 	count map[State]int
-	taken map[*Progress]struct{}
+	taken map[*TaskProgress]struct{}
 	merge []int // results that wait for the merge, in the order of their return
 	tip   string
 	usd   float64
@@ -102,7 +102,7 @@ func (s *Schedule) Apply(e event.Event) {
 
 func (s *Schedule) planned(b event.SwarmPlanned) {
 	if s.index == nil {
-		s.index, s.count, s.taken = map[string]int{}, map[State]int{}, map[*Progress]struct{}{}
+		s.index, s.count, s.taken = map[string]int{}, map[State]int{}, map[*TaskProgress]struct{}{}
 		s.Goal, s.Base, s.Verify, s.tip = b.Goal, b.Base, b.Verify, b.Base
 	}
 	from := len(s.tasks)
@@ -111,7 +111,7 @@ func (s *Schedule) planned(b event.SwarmPlanned) {
 			continue
 		}
 		s.index[t.ID] = len(s.tasks)
-		s.tasks = append(s.tasks, &Progress{Task: t, State: Waiting, place: -1, order: len(s.tasks)})
+		s.tasks = append(s.tasks, &TaskProgress{Task: t, State: Waiting, place: -1, order: len(s.tasks)})
 		s.count[Waiting]++
 	}
 	for i := from; i < len(s.tasks); i++ {
@@ -201,7 +201,7 @@ func (s *Schedule) returned(b event.TaskReturned) {
 
 // merged makes the tasks ready that waited for the task, and ends the one whose result
 // it merged by hand.
-func (s *Schedule) merged(t *Progress, commit string) {
+func (s *Schedule) merged(t *TaskProgress, commit string) {
 	s.tip, t.Commit = commit, commit
 	s.unqueue(t)
 	s.set(t, Merged)
@@ -217,7 +217,7 @@ func (s *Schedule) merged(t *Progress, commit string) {
 }
 
 // fail ends a task and all tasks that wait for it.
-func (s *Schedule) fail(t *Progress) {
+func (s *Schedule) fail(t *TaskProgress) {
 	s.set(t, Failed)
 	if of := s.task(t.Resolves); of != nil && of.State == Conflicted && of.By == t.ID {
 		s.fail(of)
@@ -226,19 +226,19 @@ func (s *Schedule) fail(t *Progress) {
 	for len(open) > 0 {
 		n := s.tasks[open[len(open)-1]]
 		open = open[:len(open)-1]
-		if !n.State.Over() {
+		if !n.State.Final() {
 			s.set(n, Skipped)
 			open = append(open, n.needed...)
 		}
 	}
 }
 
-func (s *Schedule) unqueue(t *Progress) {
+func (s *Schedule) unqueue(t *TaskProgress) {
 	i := s.index[t.ID]
 	s.merge = slices.DeleteFunc(s.merge, func(j int) bool { return j == i })
 }
 
-func (s *Schedule) set(t *Progress, to State) {
+func (s *Schedule) set(t *TaskProgress, to State) {
 	s.count[t.State]--
 	s.count[to]++
 	t.State = to
@@ -253,7 +253,7 @@ func (s *Schedule) set(t *Progress, to State) {
 	}
 }
 
-func (s *Schedule) task(id string) *Progress {
+func (s *Schedule) task(id string) *TaskProgress {
 	if i, ok := s.index[id]; ok && id != "" {
 		return s.tasks[i]
 	}
@@ -261,16 +261,16 @@ func (s *Schedule) task(id string) *Progress {
 }
 
 // Task returns a task by its id.
-func (s *Schedule) Task(id string) (Progress, bool) {
+func (s *Schedule) Task(id string) (TaskProgress, bool) {
 	if t := s.task(id); t != nil {
 		return *t, true
 	}
-	return Progress{}, false
+	return TaskProgress{}, false
 }
 
 // Tasks returns all tasks in the order in which they were planned.
-func (s *Schedule) Tasks() []Progress {
-	out := make([]Progress, len(s.tasks))
+func (s *Schedule) Tasks() []TaskProgress {
+	out := make([]TaskProgress, len(s.tasks))
 	for i, t := range s.tasks {
 		out[i] = *t
 	}
@@ -294,9 +294,9 @@ func (s *Schedule) Spent() (usd float64, tokens int64, known bool) {
 
 // Next returns the task that a worker takes next: the ready task with the longest path
 // to the end of all work.
-func (s *Schedule) Next() (Progress, bool) {
+func (s *Schedule) Next() (TaskProgress, bool) {
 	if len(s.ready) == 0 || s.Ended != nil {
-		return Progress{}, false
+		return TaskProgress{}, false
 	}
 	return *s.ready[0], true
 }
@@ -322,20 +322,20 @@ func (s *Schedule) Accepts(id string, fence int64) error {
 // Merge returns the result that is merged next. Results are merged in the order of
 // their return, which agrees with the graph's dependencies: a task is only taken after
 // all tasks that it waits for are merged.
-func (s *Schedule) Merge() (Progress, bool) {
+func (s *Schedule) Merge() (TaskProgress, bool) {
 	if len(s.merge) == 0 || s.Ended != nil {
-		return Progress{}, false
+		return TaskProgress{}, false
 	}
 	return *s.tasks[s.merge[0]], true
 }
 
 // Taken returns the tasks that workers have a lease on, the oldest lease first.
-func (s *Schedule) Taken() []Progress {
-	out := make([]Progress, 0, len(s.taken))
+func (s *Schedule) Taken() []TaskProgress {
+	out := make([]TaskProgress, 0, len(s.taken))
 	for t := range s.taken {
 		out = append(out, *t)
 	}
-	slices.SortFunc(out, func(a, b Progress) int { return cmp.Compare(a.Lease.Fence, b.Lease.Fence) })
+	slices.SortFunc(out, func(a, b TaskProgress) int { return cmp.Compare(a.Lease.Fence, b.Lease.Fence) })
 	return out
 }
 
@@ -347,7 +347,7 @@ func (s *Schedule) Over() bool {
 
 // Resolve returns the task that merges a task's result, a diff, by hand: its id is new,
 // and it waits for nothing, since its work begins from the merged tree.
-func (s *Schedule) Resolve(of Progress, files []string, diff string) event.Task {
+func (s *Schedule) Resolve(of TaskProgress, files []string, diff string) event.Task {
 	id := ""
 	for n := 1; ; n++ {
 		id = fmt.Sprintf("merge-%d-%.48s", n, of.ID)
@@ -363,7 +363,7 @@ func (s *Schedule) Resolve(of Progress, files []string, diff string) event.Task 
 
 // queue is a heap of ready tasks, the longest path first; among equal ones the one that
 // was planned first.
-type queue []*Progress
+type queue []*TaskProgress
 
 func (q queue) Len() int { return len(q) }
 func (q queue) Less(i, j int) bool {
@@ -377,7 +377,7 @@ func (q queue) Swap(i, j int) {
 	q[i].place, q[j].place = i, j
 }
 func (q *queue) Push(x any) {
-	t := x.(*Progress)
+	t := x.(*TaskProgress)
 	t.place = len(*q)
 	*q = append(*q, t)
 }

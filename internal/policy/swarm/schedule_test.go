@@ -25,7 +25,7 @@ func (r *rig) record(b event.Body) {
 	r.s.Apply(e)
 }
 
-func (r *rig) take(worker string) Progress {
+func (r *rig) take(worker string) TaskProgress {
 	r.t.Helper()
 	p, ok := r.s.Next()
 	if !ok {
@@ -36,11 +36,11 @@ func (r *rig) take(worker string) Progress {
 	return p
 }
 
-func (r *rig) give(p Progress, end event.TaskEnd) {
+func (r *rig) give(p TaskProgress, end event.TaskEnd) {
 	r.record(event.TaskReturned{Task: p.ID, Worker: p.Lease.Worker, Fence: p.Lease.Fence, Outcome: end, Commit: "c-" + p.ID})
 }
 
-func (r *rig) finish(p Progress) {
+func (r *rig) finish(p TaskProgress) {
 	r.t.Helper()
 	r.give(p, event.TaskDone)
 	r.record(event.TaskMerged{Task: p.ID, Commit: "m-" + p.ID})
@@ -167,7 +167,7 @@ func TestAnyLife(t *testing.T) {
 		}
 		r.record(event.SwarmPlanned{Tasks: tasks})
 		merged := map[string]int{}
-		var leases []Progress // also those that are over
+		var leases []TaskProgress // also those that are over
 		for step := 0; !r.s.Over(); step++ {
 			if step > 500 {
 				t.Fatalf("no end")
@@ -232,7 +232,7 @@ func TestAnyLife(t *testing.T) {
 			if p.State != q.State || p.Tries != q.Tries || p.Commit != q.Commit {
 				t.Fatalf("%s: %s after %d tries, replayed %s after %d", p.ID, p.State, p.Tries, q.State, q.Tries)
 			}
-			if !p.State.Over() {
+			if !p.State.Final() {
 				t.Fatalf("%s is %s at the end", p.ID, p.State)
 			}
 			if (p.State == Merged) != (merged[p.ID] == 1) {

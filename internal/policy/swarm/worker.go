@@ -53,7 +53,7 @@ const (
 
 // Prompt returns a worker's prompt: the same beginning for all workers, then lessons
 // and references, and the goal last.
-func Prompt(s *Schedule, l *Lessons, t Progress) string {
+func Prompt(s *Schedule, l *Lessons, t TaskProgress) string {
 	var b strings.Builder
 	b.WriteString(preamble)
 	if s.Goal != "" {
@@ -136,7 +136,7 @@ const maxDiff = 48 << 10
 
 // conflictGoal is the goal of a task that merges a result by hand. It holds the change
 // itself: a worker on another machine has no other way to it.
-func conflictGoal(of Progress, files []string, diff string) string {
+func conflictGoal(of TaskProgress, files []string, diff string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The result of task %s conflicts with what was merged since it began.\n", of.ID)
 	b.WriteString("Your tree is the merged one. Bring the change below into it, so that both intentions hold.\n")

@@ -37,7 +37,7 @@ func Hooks(s Source) []hook.Rule {
 
 // HookPart returns the part for a hook. named are the files that it runs.
 func HookPart(r hook.Rule, named []Source) Part {
-	return Define(Hook, r.Name+" ("+r.From+")", []string{r.Command}, append([]Source{{Name: r.From, Text: r.Says}}, named...))
+	return Define(Hook, r.Name+" ("+r.From+")", []string{r.Command}, append([]Source{{Name: r.From, Text: r.Config}}, named...))
 }
 
 // hookParts returns the hooks of a settings file. Those that pawl does not run
@@ -50,8 +50,8 @@ func hookParts(s Source, raw json.RawMessage, kind Kind) []Part {
 	var out []Part
 	for _, r := range rules {
 		p := HookPart(r, nil)
-		if kind != Hook || r.Idle != "" {
-			p = Define(Editor, "hook "+r.Name+" ("+r.From+")", []string{r.Command}, []Source{{Name: s.Name, Text: r.Says}})
+		if kind != Hook || r.InactiveBecause != "" {
+			p = Define(Editor, "hook "+r.Name+" ("+r.From+")", []string{r.Command}, []Source{{Name: s.Name, Text: r.Config}})
 		}
 		out = append(out, p)
 	}

@@ -100,7 +100,7 @@ func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
 
 // packed returns the messages of now, to be unpacked when somebody asks for them.
 func (c *Conversation) packed() func() []llm.Message {
-	past, tail, blind := c.past.copied(), c.tail, c.Blind()
+	past, tail, blind := c.past.copied(), c.tail, c.HasUnseenImages()
 	return func() []llm.Message {
 		ms, _ := past.all()
 		if len(tail.Parts) > 0 {
@@ -108,7 +108,7 @@ func (c *Conversation) packed() func() []llm.Message {
 		}
 		for i, m := range ms {
 			if blind {
-				ms[i] = inWords(m)
+				ms[i] = withoutImages(m)
 			}
 		}
 		return ms

@@ -32,9 +32,9 @@ type cleanups struct {
 	waiting map[int]string // the replacement text of a result, by its number
 }
 
-// handled returns a result's text as sent to the model: with its handle, and
+// withHandle returns a result's text as sent to the model: with its handle, and
 // with a hint if it looks unhelpful.
-func (c *Conversation) handled(n int, d event.CallDone) string {
+func (c *Conversation) withHandle(n int, d event.CallDone) string {
 	text := d.Result.Text
 	if !c.clean.offered || Fits(text, handleFrom) {
 		return text
@@ -103,7 +103,7 @@ func (c *Conversation) FindResults(handles []string, summary, reason string) (ou
 				continue
 			}
 			out.Found = append(out.Found, Handle(n))
-			out.Freed += max(0, c.calib.of(u.wins(i, k, placeholder(summary, reason))))
+			out.Freed += max(0, c.calib.of(u.freedBy(i, k, placeholder(summary, reason))))
 		}
 	}
 	return out
@@ -161,7 +161,7 @@ func (c *Conversation) cleaned(b event.Cleaned) {
 			c.clean.waiting = map[int]string{}
 		}
 		c.clean.waiting[n] = placeholder(b.Summary, b.Reason)
-		c.compact.looked = 0 // looking again is worth it
+		c.compact.dedupAt = 0 // looking again is worth it
 	}
 }
 
@@ -184,8 +184,8 @@ func (c unpacked) part(message, part int) llm.Part {
 	return m.Parts[part]
 }
 
-// wins returns what a text in place of a result frees, in counted tokens.
-func (c unpacked) wins(message, part int, text string) int {
+// freedBy returns what a text in place of a result frees, in counted tokens.
+func (c unpacked) freedBy(message, part int, text string) int {
 	p := c.part(message, part)
 	now := llm.Part{Kind: llm.Output, Result: &llm.Result{ID: p.Result.ID, Name: p.Result.Name, Text: text}}
 	return countPart(c.count(), p) - countPart(c.count(), now)
@@ -194,12 +194,12 @@ func (c unpacked) wins(message, part int, text string) int {
 // pointers returns the released results from a message on as pointers, and what
 // they free. The oldest comes first, so that replay is the same.
 func (c unpacked) pointers(from int) (ps []event.Pointer, freed int) {
-	for _, n := range c.waits() {
+	for _, n := range c.waitingResults() {
 		i, k := c.find(n)
 		if i < from {
 			continue // also if it was dropped already
 		}
-		if won := c.wins(i, k, c.clean.waiting[n]); won > 0 {
+		if won := c.freedBy(i, k, c.clean.waiting[n]); won > 0 {
 			freed += won
 			ps = append(ps, event.Pointer{Message: i, Part: k, Text: c.clean.waiting[n]})
 		}
@@ -207,8 +207,8 @@ func (c unpacked) pointers(from int) (ps []event.Pointer, freed int) {
 	return ps, freed
 }
 
-// waits lists the results that wait to be dropped.
-func (c *Conversation) waits() []int {
+// waitingResults lists the results that wait to be dropped.
+func (c *Conversation) waitingResults() []int {
 	var ns []int
 	for n := range c.clean.waiting {
 		ns = append(ns, n)
@@ -217,12 +217,12 @@ func (c *Conversation) waits() []int {
 	return ns
 }
 
-// settled forgets results that are dropped, and those that are not worth it.
-func (c *Conversation) settled() { c.clean.waiting = nil }
+// forgetDropped forgets results that are dropped, and those that are not worth it.
+func (c *Conversation) forgetDropped() { c.clean.waiting = nil }
 
-// sees returns a message as the request for a summary shows it: with released
+// summaryMessage returns a message as the request for a summary shows it: with released
 // results replaced.
-func (c unpacked) sees(i int) llm.Message {
+func (c unpacked) summaryMessage(i int) llm.Message {
 	m, copied := c.messages[i], false
 	for k, n := range c.about[i].shown().numbers {
 		text := c.clean.waiting[n]

@@ -30,17 +30,17 @@ const maxIdle = 3
 
 // compactions folds the compactions, and what happened since the last one.
 type compactions struct {
-	count   int
-	at      time.Time
-	grown   bool // messages were added since the last one
-	news    bool // something new was found or done
-	idle    int  // compactions in a row without news before them
-	learned int  // the size of a request that a provider refused as too long, in tokens; 0 none
-	stuck   bool // after the last one the window was still critical
-	vain    bool // or still so full that another one would be due
-	looked  int  // the count when reads were last examined
-	summary string
-	failed  string // why the model wrote no summary
+	count       int
+	at          time.Time
+	grown       bool // messages were added since the last one
+	news        bool // something new was found or done
+	idle        int  // compactions in a row without news before them
+	refusedSize int  // the size of a request that a provider refused as too long, in tokens; 0 none
+	stuck       bool // after the last one the window was still critical
+	unhelpful   bool // or still so full that another one would be due
+	dedupAt     int  // the count when reads were last examined
+	summary     string
+	failed      string // why the model wrote no summary
 	// repeated: the last result had been seen before.
 	repeated bool
 	hashes   map[uint64]struct{} // of results, to recognize repeated ones
@@ -62,7 +62,7 @@ func (k *compactions) apply(b event.Body) {
 			k.repeated = !k.fresh(b.Tool + "\x00" + b.Result.Text)
 		}
 	case event.Compacted:
-		k.looked = 0
+		k.dedupAt = 0
 		if b.Why == WhyDedup || b.Why == WhyClean {
 			return
 		}
@@ -79,8 +79,8 @@ func (k *compactions) apply(b event.Body) {
 		if b.By != ByPointers {
 			k.summary = b.Summary
 		}
-		if b.Why == WhyLength && b.Before > 0 && (k.learned == 0 || int(b.Before) < k.learned) {
-			k.learned = int(b.Before)
+		if b.Why == WhyLength && b.Before > 0 && (k.refusedSize == 0 || int(b.Before) < k.refusedSize) {
+			k.refusedSize = int(b.Before)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (c *Conversation) compacted(b event.Compacted) {
 	if b.Why != WhyDedup && b.Why != WhyClean {
 		c.compact.at = c.now
 	}
-	c.told = ""
+	c.lastTier = ""
 	oldMs, oldAs := c.past.all()
 	older := min(max(b.Older, 0), len(oldMs))
 	var ms []llm.Message
@@ -126,17 +126,17 @@ func (c *Conversation) compacted(b event.Compacted) {
 	for _, p := range b.Pointers {
 		c.drop(p, ms, as)
 	}
-	c.past = pastOf(ms, as)
-	c.settled()
+	c.past = packMessages(ms, as)
+	c.forgetDropped()
 	c.bodyN = c.tailAbout.tokens
 	for _, a := range as {
 		c.bodyN += a.tokens
 	}
 	c.rebases++
 	c.asked = [2]int{}
-	c.compact.looked = c.bodyN
+	c.compact.dedupAt = c.bodyN
 	c.compact.stuck = c.Tier() == Critical
-	c.compact.vain = c.Percent() >= c.conf.filled().CompactAt
+	c.compact.unhelpful = c.Percent() >= c.conf.filled().CompactAt
 }
 
 // drop replaces a result in one of these messages, or in the step under construction, by a
@@ -195,7 +195,7 @@ func (c *Conversation) Due() string {
 	switch {
 	case c.conf.off(), p < d.CompactAt, !c.compact.grown:
 		return ""
-	case p < d.Critical && c.compact.count > 0 && c.now.Sub(c.compact.at) < c.conf.apart():
+	case p < d.Critical && c.compact.count > 0 && c.now.Sub(c.compact.at) < c.conf.minInterval():
 		return ""
 	}
 	return WhyFull

@@ -104,6 +104,6 @@ func (c Config) resultCap(t Tier, window int) int {
 	return max(minCap, min(d.CapMost, int(int64(n)*int64(window)/capWindow)))
 }
 
-func (c Config) apart() time.Duration {
+func (c Config) minInterval() time.Duration {
 	return time.Duration(c.filled().CompactApart * float64(time.Second))
 }

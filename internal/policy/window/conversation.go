@@ -23,7 +23,7 @@ type Conversation struct {
 	head    llm.Head
 	info    llm.Info
 	rebases int
-	past    past // the messages
+	past    packedMessages // the messages
 	// tail is the message under construction: results of the running step and
 	// what was appended after them. It is added to past when the next
 	// request is sent, so that all of a step is one message.
@@ -37,18 +37,18 @@ type Conversation struct {
 	// requests of this prefix; 0 none.
 	asked [2]int
 
-	counter Counter // nil: Estimate
-	headN   int     // tokens of the head, by the counter
-	bodyN   int     // tokens of all messages, by the counter
-	calib   calibration
-	ledger  ledger
-	compact compactions
-	clean   cleanups
-	told    Tier      // the tier in the last status message since the last compaction
-	results [2]int    // the number of results, and their tokens by the counter
-	now     time.Time // of the last event
+	counter  Counter // nil: Estimate
+	headN    int     // tokens of the head, by the counter
+	bodyN    int     // tokens of all messages, by the counter
+	calib    calibration
+	ledger   ledger
+	compact  compactions
+	clean    cleanups
+	lastTier Tier      // the tier in the last status message since the last compaction
+	results  [2]int    // the number of results, and their tokens by the counter
+	now      time.Time // of the last event
 
-	pictures bool // there are images
+	hasImages bool // there are images
 }
 
 // about is what the fold knows of a message besides its text.
@@ -108,7 +108,7 @@ func (c *Conversation) Apply(e event.Event) {
 	}
 	c.ledger.apply(e.Body)
 	c.compact.apply(e.Body)
-	c.pictured(e.Body)
+	c.noteImages(e.Body)
 	switch b := e.Body.(type) {
 	case event.Rebased:
 		c.rebased(b)
@@ -130,15 +130,15 @@ func (c *Conversation) Apply(e event.Event) {
 		for _, i := range b.Images {
 			m.Parts = append(m.Parts, llm.Part{Kind: llm.Image, Media: i.Type, Data: i.Data})
 		}
-		m = append2(m, llm.TextPart(b.Text))
+		m = appendParts(m, llm.TextPart(b.Text))
 		if b.Attached != "" {
-			m = append2(m, llm.TextPart(b.Attached))
+			m = appendParts(m, llm.TextPart(b.Attached))
 		}
 		c.push(m, about{tokens: countMessage(c.count(), m), kind: prompt})
 	case event.Noted:
 		c.note(b.Text)
 		if t, ok := strings.CutPrefix(b.Why, WhyStatus); ok {
-			c.told = Tier(t)
+			c.lastTier = Tier(t)
 		}
 	case event.Cleaned:
 		c.cleaned(b)
@@ -210,7 +210,7 @@ func (c *Conversation) unique(m llm.Message) llm.Message {
 func (c *Conversation) rebased(b event.Rebased) {
 	if c.info.Ref() != b.Info.Ref() {
 		// Another model counts differently and has another window.
-		c.calib, c.compact.learned = calibration{}, 0
+		c.calib, c.compact.refusedSize = calibration{}, 0
 	}
 	c.head, c.info = b.Head, b.Info
 	c.headN = countHead(c.count(), b.Head)
@@ -229,7 +229,7 @@ func (c *Conversation) endBefore(last int) int {
 	return c.asked[1] - 1
 }
 
-func append2(m llm.Message, ps ...llm.Part) llm.Message {
+func appendParts(m llm.Message, ps ...llm.Part) llm.Message {
 	m.Parts = append(m.Parts, ps...)
 	return m
 }
@@ -244,8 +244,8 @@ func (c *Conversation) push(m llm.Message, a about) {
 	c.bodyN += a.tokens
 }
 
-// tailed adds a part to the tail's count, and returns the part's tokens.
-func (c *Conversation) tailed(p llm.Part) int {
+// addToTail adds a part to the tail's count, and returns the part's tokens.
+func (c *Conversation) addToTail(p llm.Part) int {
 	n := countPart(c.count(), p)
 	if len(c.tail.Parts) == 0 {
 		n += messageTokens
@@ -261,7 +261,7 @@ func (c *Conversation) note(text string) {
 	if c.tail.Role == "" {
 		c.tail.Role = llm.User
 	}
-	c.tailed(llm.TextPart(text))
+	c.addToTail(llm.TextPart(text))
 	c.tail.Parts = append(c.tail.Parts, llm.TextPart(text))
 }
 
@@ -274,12 +274,12 @@ func (c *Conversation) result(d event.CallDone) {
 	c.open = c.open[1:]
 	c.tail.Role = llm.Tool
 	c.results[0]++
-	r.Text = c.handled(c.results[0], d)
+	r.Text = c.withHandle(c.results[0], d)
 	p := llm.Part{Kind: llm.Output, Result: &r}
 	of := c.tailAbout.learn()
 	of.numbers = append(of.numbers, c.results[0])
 	of.reads = append(of.reads, d.Does == tool.Read && d.Repeatable && !d.Listing)
-	c.results[1] += c.tailed(p)
+	c.results[1] += c.addToTail(p)
 	// Results come before notes: providers require them right after the calls.
 	i := 0
 	for i < len(c.tail.Parts) && c.tail.Parts[i].Kind == llm.Output {

@@ -41,10 +41,10 @@ func (l lines) covers(m lines) bool {
 // ok is false if it is not worth it.
 func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 	limit := c.Limit()
-	if c.Percent() <= c.conf.filled().DedupAt || len(c.open) > 0 || float64(c.calib.of(c.bodyN-c.compact.looked)) < again*float64(limit) {
+	if c.Percent() <= c.conf.filled().DedupAt || len(c.open) > 0 || float64(c.calib.of(c.bodyN-c.compact.dedupAt)) < again*float64(limit) {
 		return event.Compacted{}, false
 	}
-	c.compact.looked = c.bodyN
+	c.compact.dedupAt = c.bodyN
 	e = event.Compacted{Why: WhyDedup, By: ByPointers, Before: int64(c.Tokens())}
 	newer := map[string][]lines{}
 	u := c.unpacked()
@@ -81,7 +81,7 @@ func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 			}
 		}
 	}
-	if float64(freed) < c.least() {
+	if float64(freed) < c.minFreed() {
 		return event.Compacted{}, false
 	}
 	e.After = int64(c.calib.of(c.headN + c.bodyN - freed))
@@ -124,5 +124,5 @@ func reread(newer map[string][]lines, by string, in readArgs) bool {
 	return all
 }
 
-// least returns how many counted tokens must be freed to be worth a new prefix.
-func (c *Conversation) least() float64 { return c.conf.filled().Free / 100 * float64(c.bodyN) }
+// minFreed returns how many counted tokens must be freed to be worth a new prefix.
+func (c *Conversation) minFreed() float64 { return c.conf.filled().Free / 100 * float64(c.bodyN) }

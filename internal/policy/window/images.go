@@ -11,21 +11,21 @@ import (
 // This file is what a model is shown of images that it does not take: the fact is
 // llm.Info's, recorded with each rebase, so that requests stay prefixes of the next ones.
 
-// Blind reports whether the conversation has images that its model does not take.
-func (c *Conversation) Blind() bool {
-	return c.pictures && !c.info.Images && c.info.API != "offline"
+// HasUnseenImages reports whether the conversation has images that its model does not take.
+func (c *Conversation) HasUnseenImages() bool {
+	return c.hasImages && !c.info.Images && c.info.API != "offline"
 }
 
-// pictured notes that the conversation has images.
-func (c *Conversation) pictured(b event.Body) {
+// noteImages notes that the conversation has images.
+func (c *Conversation) noteImages(b event.Body) {
 	switch b := b.(type) {
 	case event.Prompted:
-		c.pictures = c.pictures || len(b.Images) > 0
+		c.hasImages = c.hasImages || len(b.Images) > 0
 	case event.CallDone:
-		c.pictures = c.pictures || len(b.Result.Images) > 0
+		c.hasImages = c.hasImages || len(b.Result.Images) > 0
 	case event.Compacted:
 		for _, m := range b.Start {
-			c.pictures = c.pictures || hasImages(m)
+			c.hasImages = c.hasImages || hasImages(m)
 		}
 	}
 }
@@ -33,8 +33,8 @@ func (c *Conversation) pictured(b event.Body) {
 // shown returns a message as the model is sent it: where it takes no images, a text is in
 // place of each. The message itself stays, for another model.
 func (c *Conversation) shown(m llm.Message) llm.Message {
-	if c.Blind() {
-		return inWords(m)
+	if c.HasUnseenImages() {
+		return withoutImages(m)
 	}
 	return m
 }
@@ -45,8 +45,8 @@ func hasImages(m llm.Message) bool {
 	})
 }
 
-// inWords returns a message with a text in place of each image.
-func inWords(m llm.Message) llm.Message {
+// withoutImages returns a message with a text in place of each image.
+func withoutImages(m llm.Message) llm.Message {
 	if !hasImages(m) {
 		return m
 	}

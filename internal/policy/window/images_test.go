@@ -63,7 +63,7 @@ func TestImagesInWords(t *testing.T) {
 	}
 	use(false, "blind")
 	apply(event.Prompted{Text: "look", Images: []llm.Media{media}})
-	if !c.Blind() {
+	if !c.HasUnseenImages() {
 		t.Error("it is not blind")
 	}
 	if got := request(); strings.Contains(got, "PIXELS") || !strings.Contains(got, "image/png, 6 bytes") || !strings.Contains(got, "look") {
@@ -78,7 +78,7 @@ func TestImagesInWords(t *testing.T) {
 		t.Error("an aside sends the image")
 	}
 	use(true, "seeing")
-	if got := request(); strings.Count(got, "PIXELS") != 3 || strings.Contains(got, "left out") || c.Blind() {
+	if got := request(); strings.Count(got, "PIXELS") != 3 || strings.Contains(got, "left out") || c.HasUnseenImages() {
 		t.Errorf("%s", got)
 	}
 	use(false, "blind")

@@ -10,18 +10,19 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// past is the messages of a conversation and what is known of each, packed: a message is
-// read when its request is built and when the conversation is made shorter, and most are
-// so short that the structs would be several times as large as their texts.
-type past struct{ of pages }
+// packedMessages is the messages of a conversation and what is known of each, as bytes:
+// most messages are so short that their structs would be several times as large as their
+// texts. A message is unpacked when its request is built and when the conversation is
+// compacted.
+type packedMessages struct{ of pages }
 
-func (p *past) len() int { return p.of.len() }
+func (p *packedMessages) len() int { return p.of.len() }
 
 // copied returns a copy that is not changed by what is added to the original.
-func (p *past) copied() past { return past{p.of.copied()} }
+func (p *packedMessages) copied() packedMessages { return packedMessages{p.of.copied()} }
 
 // add appends a message.
-func (p *past) add(m llm.Message, a about) {
+func (p *packedMessages) add(m llm.Message, a about) {
 	w := packer(make([]byte, 0, 64+len(m.Text())))
 	w.about(a)
 	w.message(m)
@@ -29,7 +30,7 @@ func (p *past) add(m llm.Message, a about) {
 }
 
 // from yields the messages from number i on.
-func (p *past) from(i int) iter.Seq2[llm.Message, about] {
+func (p *packedMessages) from(i int) iter.Seq2[llm.Message, about] {
 	records := p.of.from(i)
 	return func(yield func(llm.Message, about) bool) {
 		for s := range records {
@@ -43,14 +44,14 @@ func (p *past) from(i int) iter.Seq2[llm.Message, about] {
 }
 
 // at returns message number i.
-func (p *past) at(i int) (llm.Message, about) {
+func (p *packedMessages) at(i int) (llm.Message, about) {
 	r := unpacker(p.of.at(i))
 	a := r.about()
 	return r.message(), a
 }
 
 // all returns all messages.
-func (p *past) all() (ms []llm.Message, as []about) {
+func (p *packedMessages) all() (ms []llm.Message, as []about) {
 	ms, as = make([]llm.Message, 0, p.len()+1), make([]about, 0, p.len()) // a caller adds the tail
 	for m, a := range p.from(0) {
 		ms, as = append(ms, m), append(as, a)
@@ -70,8 +71,8 @@ func (c *Conversation) unpacked() unpacked {
 	return unpacked{c, ms, as}
 }
 
-// pastOf packs messages.
-func pastOf(ms []llm.Message, as []about) (p past) {
+// packMessages packs messages.
+func packMessages(ms []llm.Message, as []about) (p packedMessages) {
 	for i, m := range ms {
 		p.add(m, as[i])
 	}

@@ -58,10 +58,10 @@ func (f filler) fill(v reflect.Value) {
 func TestPastIsWhatWasAdded(t *testing.T) {
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 14))
-		var p past
+		var p packedMessages
 		var ms []llm.Message
 		var as []about
-		copies := []past{}
+		copies := []packedMessages{}
 		for i := range 300 {
 			m, a := llm.Message{Parts: make([]llm.Part, 1+rnd.IntN(3))}, about{tokens: rnd.IntN(1 << 20), kind: kind(rnd.IntN(3))}
 			f := filler{rnd, i%2 == 0}

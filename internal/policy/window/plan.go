@@ -69,7 +69,7 @@ func (c *Conversation) Plan(why, focus string) Plan {
 	p.ledger = c.ledger.text(body * partLedger / 100)
 	_, n := head(p.intro+p.ledger, -1)
 	freed := size - n - p.space
-	if older == 0 || float64(freed) < c.least() && why != WhyPerson || freed <= 0 {
+	if older == 0 || float64(freed) < c.minFreed() && why != WhyPerson || freed <= 0 {
 		return p // the oldest results are dropped instead
 	}
 	p.Summarise, p.older = true, older
@@ -125,7 +125,7 @@ func (p *Plan) ask(body int) {
 		if c.about[i].kind == start {
 			continue // its summary is included whole
 		}
-		s := record(c.sees(i), max(room/4, 60))
+		s := record(c.summaryMessage(i), max(room/4, 60))
 		_, n := head(s, -1)
 		if room -= n; room < 0 {
 			lines = append(lines, "[… what came before was too long …]\n")

@@ -8,7 +8,7 @@ type Recount struct {
 	with    Counter
 	rebases int
 	head    llm.Head
-	past    past
+	past    packedMessages
 	headN   int
 	counts  []int
 }
@@ -50,7 +50,7 @@ func (c *Conversation) ApplyRecount(w *Recount) bool {
 		as[i].tokens = n
 		c.bodyN += n
 	}
-	c.past = pastOf(ms, as)
+	c.past = packMessages(ms, as)
 	c.tailAbout.tokens = 0
 	if len(c.tail.Parts) > 0 {
 		c.tailAbout.tokens = countMessage(w.with, c.tail)
@@ -62,7 +62,7 @@ func (c *Conversation) ApplyRecount(w *Recount) bool {
 	}
 	ratio := float64(now) / float64(was)
 	scale := func(n int) int { return int(float64(n)*ratio + 0.5) }
-	c.calib.sent, c.compact.looked, c.results[1] = scale(c.calib.sent), scale(c.compact.looked), scale(c.results[1])
+	c.calib.sent, c.compact.dedupAt, c.results[1] = scale(c.calib.sent), scale(c.compact.dedupAt), scale(c.results[1])
 	if c.calib.factor != 0 {
 		c.calib.factor /= ratio
 	}

@@ -17,9 +17,9 @@ func (c *Conversation) Status() (n event.Noted, due bool) {
 	t := c.Tier()
 	always := c.conf.Status == "always"
 	switch {
-	case c.Limit() <= 0 || t == c.told || t == Normal && !always:
+	case c.Limit() <= 0 || t == c.lastTier || t == Normal && !always:
 		return event.Noted{}, false
-	case !always && !c.conf.off() && !c.compact.vain:
+	case !always && !c.conf.off() && !c.compact.unhelpful:
 		return event.Noted{}, false
 	}
 	return event.Noted{Why: WhyStatus + string(t), Text: c.statusText(t)}, true

@@ -34,7 +34,7 @@ func (c *Conversation) Limit() int {
 	if c.info.Window > 0 {
 		limit = c.info.Window - reserved(c.info.Window, c.info.MaxOutput)
 	}
-	if l := c.compact.learned; l > 0 && (limit == 0 || l < limit) {
+	if l := c.compact.refusedSize; l > 0 && (limit == 0 || l < limit) {
 		limit = l
 	}
 	return limit

@@ -30,7 +30,7 @@ func (server) Offer(context.Context, llm.Info, bool) (set tool.Set, notes []stri
 		set = append(set, t)
 	}
 	by := tool.Raw(llm.ToolSpec{Name: "mcp_call", Schema: json.RawMessage(`{"type":"object"}`)}, nil, nil)
-	by.Stands = func(in json.RawMessage) (string, json.RawMessage, bool) { return "mcp__s__hidden", in, true }
+	by.StandsFor = func(in json.RawMessage) (string, json.RawMessage, bool) { return "mcp__s__hidden", in, true }
 	return append(set, by), nil
 }
 

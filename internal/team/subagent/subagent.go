@@ -44,7 +44,7 @@ type Arguments struct {
 // Tool returns the agent tool for these kinds.
 func Tool(kinds []agents.Kind) tool.Tool {
 	t := tool.New(Name, doc(kinds),
-		func(tool.Env, Arguments) (tool.Footprint, error) { return tool.Footprint{Child: true}, nil },
+		func(tool.Env, Arguments) (tool.Footprint, error) { return tool.Footprint{RunsChild: true}, nil },
 		func(ctx context.Context, env tool.Env, in Arguments) (tool.Result, error) {
 			return run(ctx, env, kinds, in)
 		},

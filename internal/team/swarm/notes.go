@@ -40,8 +40,8 @@ func (n *notes) load(ctx context.Context, l *swarm.Lessons) error {
 		return nil
 	}
 	return errors.Join(
-		read(ctx, n, noteFailure, l.Fail),
-		read(ctx, n, noteFound, func(r swarm.Reference) { l.Refer(r) }),
+		read(ctx, n, noteFailure, l.AddFailure),
+		read(ctx, n, noteFound, func(r swarm.Reference) { l.AddReferences(r) }),
 	)
 }
 

@@ -81,7 +81,7 @@ type coordinator struct {
 	mu      sync.Mutex // guards what follows; workers report their calls
 	lessons swarm.Lessons
 	notes   notes
-	circles swarm.Circles
+	circles swarm.LoopDetector
 	stop    map[string]context.CancelCauseFunc
 	loop    string // what all workers are told once
 	told    map[string]bool
@@ -185,7 +185,7 @@ func (c *coordinator) take(ctx context.Context) (l lease, ok bool, err error) {
 	c.mu.Lock()
 	c.cfg.Log.View(func() {
 		s := c.cfg.Schedule
-		var t swarm.Progress
+		var t swarm.TaskProgress
 		if t, ok = s.Next(); !ok {
 			return
 		}
@@ -239,7 +239,7 @@ func (c *coordinator) try(ctx context.Context, l lease, r *event.TaskReturned) (
 	r.Session, r.Model, r.USD, r.Tokens, r.Checks = done.Session, done.Model, done.USD, done.Tokens, done.Checks
 	c.mu.Lock()
 	for _, ref := range done.Refers {
-		c.lessons.Refer(ref)
+		c.lessons.AddReferences(ref)
 		c.notes.keep(noteFound, ref)
 	}
 	c.mu.Unlock()
@@ -269,7 +269,7 @@ func (c *coordinator) returned(ctx context.Context, r event.TaskReturned) error 
 
 // fail adds a failure to the lessons. The caller holds c.mu.
 func (c *coordinator) fail(f swarm.Failure) {
-	c.lessons.Fail(f)
+	c.lessons.AddFailure(f)
 	c.notes.keep(noteFailure, f)
 }
 
@@ -280,7 +280,7 @@ func (c *coordinator) merge(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		var t swarm.Progress
+		var t swarm.TaskProgress
 		var ok bool
 		var tip string
 		c.cfg.Log.View(func() { t, ok = c.cfg.Schedule.Merge(); tip = c.cfg.Schedule.Tip() })

@@ -78,7 +78,7 @@ func (l *comparison) run(touched []string) (tool.Snapshot, error) {
 		return tool.Snapshot{}, err
 	}
 	l.markMissed(effects)
-	return tool.Snapshot{Effects: effects, Bounds: j.bounds(), Notice: j.notice(), Files: j.x.files, Followed: l.followed}, nil
+	return tool.Snapshot{Effects: effects, Bounds: j.bounds(), Notice: j.notice(), Files: j.x.files, Partial: l.followed}, nil
 }
 
 func (j *Journal) bounds() string {

@@ -41,7 +41,7 @@ func following(t *testing.T, root string, tune func(*Journal)) *Journal {
 func follows(t *testing.T, j *Journal) tool.Snapshot {
 	t.Helper()
 	l := see(t, j, "")
-	if !l.Followed {
+	if !l.Partial {
 		t.Fatalf("it walked: %q", l.Notice)
 	}
 	return l
@@ -223,14 +223,14 @@ func TestVerify(t *testing.T) {
 			expect(t, "before it is verified", follows(t, j))
 			l := verified(t, j)
 			expect(t, name, l, "d/f")
-			if e := l.Effects[0]; !e.Untold || e.At.Before(from) || e.At.After(time.Now().Add(time.Second)) || !e.Kept {
+			if e := l.Effects[0]; !e.Unreported || e.At.Before(from) || e.At.After(time.Now().Add(time.Second)) || !e.Kept {
 				t.Errorf("%+v", e)
 			}
 			if !strings.Contains(l.Notice, "did not tell that d/f changed") {
 				t.Errorf("%q", l.Notice)
 			}
 			put(t, root, "e/f", "2")
-			if l := see(t, j, ""); l.Followed || len(l.Effects) != 1 {
+			if l := see(t, j, ""); l.Partial || len(l.Effects) != 1 {
 				t.Errorf("then: %+v", l)
 			}
 		})
@@ -296,8 +296,8 @@ func TestBursts(t *testing.T) {
 			if want := 100 + c.n/100; len(l.Effects) != want {
 				t.Errorf("%d changes, want %d", len(l.Effects), want)
 			}
-			if !c.lost && !l.Followed || c.lost && l.Followed && maxQueued(t) < 2*c.n {
-				t.Errorf("followed: %v", l.Followed)
+			if !c.lost && !l.Partial || c.lost && l.Partial && maxQueued(t) < 2*c.n {
+				t.Errorf("followed: %v", l.Partial)
 			}
 			if l := verified(t, j); len(l.Effects) != 0 || l.Notice != "" {
 				t.Errorf("then: %+v", l)
@@ -370,8 +370,8 @@ func TestUnwatched(t *testing.T) {
 				}
 				put(t, root, fmt.Sprintf("d001/new%d/f", round), "1")
 				l := see(t, j, "")
-				if len(l.Effects) != 151 || l.Followed == c.walks {
-					t.Errorf("%d changes, followed %v", len(l.Effects), l.Followed)
+				if len(l.Effects) != 151 || l.Partial == c.walks {
+					t.Errorf("%d changes, followed %v", len(l.Effects), l.Partial)
 				}
 				if !strings.Contains(l.Notice, c.notice) || (l.Notice == "") != (c.notice == "") {
 					t.Errorf("it says %q", l.Notice)
@@ -422,7 +422,7 @@ func TestRenamedWhileScanned(t *testing.T) {
 					}
 					// A file that was written during each try to read it has a hash that
 					// no content has, and is not held.
-					if data, err := j.Content(context.Background(), e.After); e.Held && (err != nil || sum(string(data)) != e.After) {
+					if data, err := j.Content(context.Background(), e.After); e.HasAfter && (err != nil || sum(string(data)) != e.After) {
 						t.Errorf("%q is held, but reads as %q, %v", e.Path, data, err)
 					}
 					state[e.Path] = found{e.After, e.Mode}
@@ -464,7 +464,7 @@ func TestRenamedWhileScanned(t *testing.T) {
 			apply(see(t, j, ""))
 			l := verified(t, j)
 			apply(l)
-			if i := slices.IndexFunc(l.Effects, func(e tool.Effect) bool { return e.Untold }); i >= 0 {
+			if i := slices.IndexFunc(l.Effects, func(e tool.Effect) bool { return e.Unreported }); i >= 0 {
 				t.Errorf("nothing told of %q", l.Effects[i].Path)
 			}
 			now := foundNow()

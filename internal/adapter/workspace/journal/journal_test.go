@@ -300,7 +300,7 @@ func TestInTheWay(t *testing.T) {
 			}
 		}
 		l := see(t, j, "")
-		if got := paths(l.Effects); !slices.Equal(got, []string{"secret"}) || l.Effects[0].Held {
+		if got := paths(l.Effects); !slices.Equal(got, []string{"secret"}) || l.Effects[0].HasAfter {
 			t.Errorf("%q %+v", got, l.Effects)
 		}
 		for f, m := range map[string]fs.FileMode{"secret": 0o644, "shut": 0o755} {
@@ -580,7 +580,7 @@ func TestLooksAtOnce(t *testing.T) {
 						found[e.Path]++
 					}
 					mu.Unlock()
-					if _, err := j.Content(context.Background(), e.After); err != nil && e.Held {
+					if _, err := j.Content(context.Background(), e.After); err != nil && e.HasAfter {
 						t.Errorf("%s: %v", e.Path, err)
 					}
 				}

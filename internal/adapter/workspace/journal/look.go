@@ -246,7 +246,7 @@ func (l *comparison) markMissed(es []tool.Effect) {
 	for i := range es {
 		for in, _ := split(es[i].Path); ; in, _ = split(in) {
 			if l.missed[in] {
-				es[i].Untold, es[i].At = true, l.changed(es[i].Path)
+				es[i].Unreported, es[i].At = true, l.changed(es[i].Path)
 				if first == "" {
 					first = es[i].Path
 				}

@@ -106,7 +106,7 @@ func compare(t *testing.T, j *Journal, before, after tree, es []tool.Effect, cop
 			}
 		}
 		check("before", was, b, e.Before, e.ModeBefore, e.Kept)
-		check("after", is, a, e.After, e.Mode, e.Held)
+		check("after", is, a, e.After, e.Mode, e.HasAfter)
 	}
 	if len(want) > 0 {
 		t.Fatalf("not reported: %q", slices.Collect(maps.Keys(want)))
@@ -377,7 +377,7 @@ func TestLooksAgainstAModel(t *testing.T) {
 						} else {
 							l = see(t, j, fmt.Sprint(step))
 						}
-						if l.Followed {
+						if l.Partial {
 							followed++
 						}
 						compare(t, j, before, after, l.Effects, true)

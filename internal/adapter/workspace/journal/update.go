@@ -28,7 +28,7 @@ func (l *comparison) updateIndex() ([]tool.Effect, error) {
 	}
 	for _, g := range l.gone {
 		out = append(out, change{
-			Effect: tool.Effect{Path: g.path, ModeBefore: mode(g.was.stamp), Held: true},
+			Effect: tool.Effect{Path: g.path, ModeBefore: mode(g.was.stamp), HasAfter: true},
 			before: g.was, had: true, from: g.was.size,
 		})
 	}
@@ -73,7 +73,7 @@ func (l *comparison) updateFile(w *job) (change, bool) {
 	}
 	if w.missing {
 		// It was removed after its folder was listed.
-		c.Held = true
+		c.HasAfter = true
 		if !w.leaving {
 			if !w.dropped {
 				l.forget(*e)
@@ -88,16 +88,16 @@ func (l *comparison) updateFile(w *job) (change, bool) {
 	}
 	same := c.had && w.same()
 	c.After, c.Mode, c.until = hashOf(w.got.id), mode(w.got.stamp), w.got.stamp.size
-	c.Held = w.got.state == kept || w.brief || same && w.was.state == kept
+	c.HasAfter = w.got.state == kept || w.brief || same && w.was.state == kept
 	if same && w.was.state == inGit {
-		c.Held = true
+		c.HasAfter = true
 		l.inGit(w.got.id, w.was.id)
 	}
 	if !w.leaving {
 		l.j.note(w, e, same)
 	}
 	if same {
-		c.Before, c.Kept = c.After, c.Held
+		c.Before, c.Kept = c.After, c.HasAfter
 	}
 	return c, c.had && (!same || c.Mode != c.ModeBefore) || !c.had && !w.silent
 }
@@ -226,7 +226,7 @@ func (l *comparison) ours(cs []change) ([]change, error) {
 				continue
 			}
 			// Somebody changed it before pawl wrote.
-			c.After, c.Held, c.Mode = w.before, w.before == "", c.ModeBefore
+			c.After, c.HasAfter, c.Mode = w.before, w.before == "", c.ModeBefore
 		default:
 			c.Before, c.Kept, c.had = w.after, false, w.after != ""
 			if w.mode != 0 {
@@ -264,7 +264,7 @@ func (l *comparison) reverted(path string, w wrote) (change, bool, error) {
 		if err == nil {
 			_, err = d.stat(name)
 		}
-		c.Held = true
+		c.HasAfter = true
 		return c, err != nil && absent(err), nil // otherwise it exists but is not watched
 	case f == nil:
 	case f.state == inGit && l.j.repo != nil:
@@ -280,10 +280,10 @@ func (l *comparison) reverted(path string, w wrote) (change, bool, error) {
 		if l.ctx.Err() != nil {
 			return c, false, err
 		}
-		c.Held = same
+		c.HasAfter = same
 		return c, same, nil // a git that fails shows nothing
 	default:
-		c.Mode, c.Held = mode(f.stamp), f.state == kept
+		c.Mode, c.HasAfter = mode(f.stamp), f.state == kept
 		return c, hashOf(f.id) == w.before, nil
 	}
 	return c, false, nil
