@@ -26,6 +26,7 @@ type program struct {
 	flags    string    // flags that make it run what a pattern does not name
 	builds   BuildFile // the kind of file from which it takes the commands that it runs
 	runner   string    // flags whose value is a program that runs what it would run itself
+	loads    *Loading  // how it loads libraries before its script, where that is not as usual
 	check    *check    // it checks projects
 	copies   string    // it links, copies or moves as this program does, where moves is nil or returns its words
 	wraps    *wrapping // it runs the command that its words end with
@@ -87,6 +88,9 @@ const (
 	ofNode      // npx may start it
 	runsScripts // a script of package.json is run by its name alone
 	shortens    // t means test
+
+	runsModules // -m runs a module of it
+	testsItself // --test runs the tests of its folder
 
 	listsVariables  // without arguments it prints every variable
 	deletes         // it removes or empties all that it names
@@ -226,6 +230,31 @@ func RunsOthers(name string) bool {
 // that is an argument of it, or the command line after it.
 func RunsArguments(name string) bool {
 	return versionless(name).has(runsArguments|interpreter|scripted) || shellsyntax.Shell(name)
+}
+
+// RunsModules reports whether an interpreter runs a module after -m.
+func RunsModules(name string) bool { return versionless(name).has(runsModules) }
+
+// TestsItself reports whether an interpreter runs its folder's tests with --test.
+func TestsItself(name string) bool { return versionless(name).has(testsItself) }
+
+// Loading is how an interpreter loads libraries before its script.
+type Loading struct {
+	options   string
+	Folder    string // a library that begins so is a folder to search; "" for none
+	Extension string // of the file that it looks for first
+	Packages  bool   // a name without a path is an installed package of node
+}
+
+// Options returns the options that load a library.
+func (l Loading) Options() []string { return strings.Fields(l.options) }
+
+// LoadingOf returns how an interpreter loads libraries.
+func LoadingOf(name string) Loading {
+	if p := versionless(name); p != nil && p.loads != nil {
+		return *p.loads
+	}
+	return Loading{options: "-r -M --require --import --loader"}
 }
 
 // Launches reports whether a program runs the installed one that its argument names.

@@ -3,18 +3,18 @@ package command
 // languagePrograms returns the interpreters and compilers, and what edits with a language of its own.
 func languagePrograms(scripts *check) []program {
 	return []program{
-		{names: "python python3", is: tellsVersion | interpreter | scripted, effect: python, flags: "-c -m", check: &check{closed: pythonCheck, changed: pytestFiles, hollowFlags: pytestHollow, lines: []checkLine{
+		{names: "python python3", is: tellsVersion | interpreter | scripted | runsModules, effect: python, flags: "-c -m", check: &check{closed: pythonCheck, changed: pytestFiles, hollowFlags: pytestHollow, lines: []checkLine{
 			{words: "python -m pytest", proof: Tests, output: PytestOutput, called: "pytest", flags: pytestFlags, covers: filesCover},
 			{words: "python -m unittest", proof: Tests, output: UnittestOutput}, {words: "python manage.py test", proof: Tests, output: UnittestOutput},
 		}}},
-		{names: "pypy", is: interpreter | scripted, flags: "-c -m"},
-		{names: "perl", is: tellsVersion | interpreter | scripted, flags: "-e -E -M -m -I -x"},
-		{names: "ruby", is: tellsVersion | interpreter | scripted, flags: "-e -r -I"},
+		{names: "pypy", is: interpreter | scripted | runsModules, flags: "-c -m"},
+		{names: "perl", is: tellsVersion | interpreter | scripted, loads: &Loading{options: "-M -m", Folder: "lib="}, flags: "-e -E -M -m -I -x"},
+		{names: "ruby", is: tellsVersion | interpreter | scripted, loads: &Loading{options: "-r", Extension: ".rb"}, flags: "-e -r -I"},
 		{names: "php", is: tellsVersion | interpreter | scripted, flags: "-r --run -d"},
-		{names: "node nodejs", is: tellsVersion | vTells | interpreter | scripted, flags: "-e --eval -p --print -r --require --import --loader --experimental-loader", check: &check{lines: []checkLine{{words: "node --test", proof: Tests, output: TAPOutput}}}},
+		{names: "node nodejs", is: tellsVersion | vTells | interpreter | scripted | testsItself, loads: &Loading{options: "-r --require --import --loader --experimental-loader", Packages: true}, flags: "-e --eval -p --print -r --require --import --loader --experimental-loader", check: &check{lines: []checkLine{{words: "node --test", proof: Tests, output: TAPOutput}}}},
 		{names: "deno", is: tellsVersion | interpreter | ownFiles, flags: "-e --eval -p --print -r --require --import --loader --experimental-loader", words: 1, check: &check{lines: []checkLine{{words: "deno test", proof: Tests, output: JavaScriptOutput}}}},
 		{names: "bun", is: tellsVersion | interpreter, flags: "-e --eval -p --print -r --require --import --loader --experimental-loader", words: 1, builds: PackageJSON, check: scripts},
-		{names: "tsx ts-node", is: scripted},
+		{names: "tsx ts-node", is: scripted, loads: &Loading{options: "-r --require --import --loader --experimental-loader", Packages: true}},
 		{names: "lua luajit", is: interpreter | scripted, flags: "-e"},
 		{names: "R Rscript", is: interpreter | scripted, flags: "-e"},
 		{names: "java", is: tellsVersion | scripted},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // This file follows the options by which an interpreter loads a library before
@@ -14,23 +15,10 @@ import (
 // searchOption is ruby's and perl's option for a folder to search.
 const searchOption = "-I"
 
-// preloadOptions are the options that load a library.
-func preloadOptions(name string) []string {
-	switch {
-	case strings.HasPrefix(name, "ruby"):
-		return []string{"-r"}
-	case strings.HasPrefix(name, "perl"):
-		return []string{"-M", "-m"}
-	case strings.HasPrefix(name, "node"), name == "tsx", name == "ts-node":
-		return []string{"-r", "--require", "--import", "--loader", "--experimental-loader"}
-	}
-	return []string{"-r", "-M", "--require", "--import", "--loader"}
-}
-
 // preloading returns how many words the option takes with which args begin, if it
 // is one of these; 0 if it is not.
 func preloading(name string, args []shellsyntax.Word) int {
-	for _, o := range append(preloadOptions(name), searchOption) {
+	for _, o := range append(command.LoadingOf(name).Options(), searchOption) {
 		value, ok := strings.CutPrefix(args[0].Text, o)
 		long := strings.HasPrefix(o, "--")
 		switch {
@@ -49,6 +37,7 @@ func preloading(name string, args []shellsyntax.Word) int {
 // named by its path is a script. One of node's without a path is an installed
 // package, as the check's own tool is.
 func (r *walk) preload(c shellsyntax.Command, name string, words []shellsyntax.Word) {
+	loading := command.LoadingOf(name)
 	lib, known := words[len(words)-1].Text, words[len(words)-1].Known
 	if len(words) == 1 {
 		lib = strings.TrimLeft(lib, "-")
@@ -59,12 +48,12 @@ func (r *walk) preload(c shellsyntax.Command, name string, words []shellsyntax.W
 		}
 	}
 	switch {
-	case !r.ask.Deep && (strings.HasPrefix(words[0].Text, searchOption) || strings.HasPrefix(name, "perl") && strings.HasPrefix(lib, "lib=")):
+	case !r.ask.Deep && (strings.HasPrefix(words[0].Text, searchOption) || loading.Folder != "" && strings.HasPrefix(lib, loading.Folder)):
 		return
 	case r.ask.Deep || !known:
 	case strings.HasPrefix(lib, "./") || strings.HasPrefix(lib, "../") || strings.HasPrefix(lib, "/"):
-		if strings.HasPrefix(name, "ruby") && path.Ext(lib) == "" {
-			lib += ".rb" // which ruby looks for first
+		if path.Ext(lib) == "" {
+			lib += loading.Extension
 		}
 		if extensions[path.Ext(lib)] != nil { // without one, a file that is made later may come first
 			for _, dir := range r.folders(c) {
@@ -75,7 +64,7 @@ func (r *walk) preload(c shellsyntax.Command, name string, words []shellsyntax.W
 			r.files(c, shellsyntax.Word{Text: lib, Known: true}, asScript)
 			return
 		}
-	case strings.HasPrefix(name, "node") || name == "tsx" || name == "ts-node":
+	case loading.Packages:
 		for _, dir := range r.folders(c) {
 			if r.isInstalled(dir, lib) {
 				return

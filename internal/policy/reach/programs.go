@@ -163,7 +163,7 @@ func (r *walk) interpret(c shellsyntax.Command, name string, args []shellsyntax.
 		}
 		return
 	}
-	python, script := strings.HasPrefix(name, "python") || strings.HasPrefix(name, "pypy"), false
+	modules, script := command.RunsModules(name), false
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		switch {
@@ -171,7 +171,7 @@ func (r *walk) interpret(c shellsyntax.Command, name string, args []shellsyntax.
 			if w.Known || w.Glob {
 				r.file(c, w)
 			}
-		case python && w.Known && strings.HasPrefix(w.Text, "-m"):
+		case modules && w.Known && strings.HasPrefix(w.Text, "-m"):
 			module := strings.TrimPrefix(w.Text, "-m")
 			if module == "" && i+1 < len(args) {
 				i++
@@ -184,7 +184,7 @@ func (r *walk) interpret(c shellsyntax.Command, name string, args []shellsyntax.
 		case w.Text == "-c", w.Text == "-e", w.Text == "-p", w.Text == "--eval", w.Text == "--print", w.Text == "-pe":
 			r.code(c, name, args[i+1:])
 			return
-		case w.Text == "--test" && strings.HasPrefix(name, "node"): // tests are source
+		case w.Text == "--test" && command.TestsItself(name): // tests are source
 			if r.ask.Deep {
 				r.not("tests, which are source")
 			}
@@ -194,15 +194,15 @@ func (r *walk) interpret(c shellsyntax.Command, name string, args []shellsyntax.
 			return
 		case w.Text == "-":
 			r.not("code for " + name + " in a command line")
-		case python && (w.Text == "-W" || w.Text == "-X") && i+1 < len(args):
+		case modules && (w.Text == "-W" || w.Text == "-X") && i+1 < len(args):
 			if i++; w.Text == "-X" && (!args[i].Known || strings.HasPrefix(args[i].Text, "pycache")) {
 				r.not("a library of " + name + " that its call names")
 			}
-		case !python && w.Known && preloading(name, args[i:]) > 0:
+		case !modules && w.Known && preloading(name, args[i:]) > 0:
 			n := preloading(name, args[i:])
 			r.preload(c, name, args[i:i+n])
 			i += n - 1
-		case python && strings.HasPrefix(w.Text, "-Xpycache"):
+		case modules && strings.HasPrefix(w.Text, "-Xpycache"):
 			r.not("a library of " + name + " that its call names")
 		case w.Known && strings.HasPrefix(w.Text, "-"):
 			if _, value, ok := strings.Cut(w.Text, "="); ok {
