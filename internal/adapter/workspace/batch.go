@@ -29,55 +29,55 @@ type made struct {
 
 // job is one write. p is where the content was, q where it goes.
 type job struct {
-	req      tool.Write
-	p, q     place
-	exists   bool
-	info     fs.FileInfo // of what is there
-	link     bool        // a symlink is there
-	before   []byte      // nil: too large to keep
-	hash     tool.Hash
-	toLink   bool // a symlink is to be created
-	racy     bool // it changed so recently that its time proves nothing
-	newHash  tool.Hash
-	fresh    fs.FileInfo // of the new content
-	folders  []string    // made for it
-	src, dst *os.Root
-	temp     string // in dst: the name of the new content before it is visible
-	backup   string // in src: the name of the old content while it may be needed
+	req       tool.Write
+	from, to  place
+	exists    bool
+	info      fs.FileInfo // of what is there
+	link      bool        // a symlink is there
+	before    []byte      // nil: too large to keep
+	hash      tool.Hash
+	makesLink bool // a symlink is to be created
+	racy      bool // it changed so recently that its time proves nothing
+	newHash   tool.Hash
+	newInfo   fs.FileInfo // of the new content
+	folders   []string    // made for it
+	src, dst  *os.Root
+	temp      string // in dst: the name of the new content before it is visible
+	backup    string // in src: the name of the old content while it may be needed
 
 	// Which steps are visible: the content was replaced in place, the new name
 	// was created, the old name was removed.
-	put, came, gone bool
+	replaced, created, removed bool
 }
 
-func (j *job) touches(p place) bool { return p == j.p || p == j.q }
+func (j *job) touches(p place) bool { return p == j.from || p == j.to }
 
 // moves reports whether the content gets another name.
-func (j *job) moves() bool { return !j.req.Remove && j.q != j.p }
+func (j *job) moves() bool { return !j.req.Remove && j.to != j.from }
 
 // stage writes the new content to a temporary file in its target's folder.
 func (b *batch) stage(j *job) (err error) {
 	if err := b.folders(j); err != nil {
 		return err
 	}
-	if j.dst, err = b.open(b.w.parent(j.q)); err != nil {
-		return wrapError(doWrite, j.q.clean, err)
+	if j.dst, err = b.open(b.w.parent(j.to)); err != nil {
+		return wrapError(doWrite, j.to.clean, err)
 	}
 	j.newHash = HashOf(j.req.Data)
-	b.w.sweep(j.dst, b.w.parent(j.q).abs)
-	if j.toLink {
+	b.w.sweep(j.dst, b.w.parent(j.to).abs)
+	if j.makesLink {
 		err = b.stageLink(j)
 	} else {
 		err = b.stageFile(j)
 	}
-	return wrapError(doWrite, j.q.clean, err)
+	return wrapError(doWrite, j.to.clean, err)
 }
 
 func (b *batch) stageLink(j *job) error {
 	if len(j.req.Data) == 0 {
 		return errors.New("a symlink needs a target")
 	}
-	if err := b.w.step("symlink", j.q.clean); err != nil {
+	if err := b.w.step("symlink", j.to.clean); err != nil {
 		return err
 	}
 	name := b.w.tempName()
@@ -86,13 +86,13 @@ func (b *batch) stageLink(j *job) error {
 	}
 	j.temp = name
 	if j.exists {
-		if err := b.w.step("chown", j.q.clean); err != nil {
+		if err := b.w.step("chown", j.to.clean); err != nil {
 			return err
 		}
 		keepLinkOwner(j.dst, name, j.info)
 	}
 	var err error
-	j.fresh, err = j.dst.Lstat(name)
+	j.newInfo, err = j.dst.Lstat(name)
 	return err
 }
 
@@ -102,7 +102,7 @@ func (b *batch) stageFile(j *job) (err error) {
 	if j.exists || j.req.Mode != 0 {
 		perm = 0o600 // never readable for more people than the old file
 	}
-	if err := b.w.step("temp", j.q.clean); err != nil {
+	if err := b.w.step("temp", j.to.clean); err != nil {
 		return err
 	}
 	f, err := j.dst.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
@@ -119,7 +119,7 @@ func (b *batch) stageFile(j *job) (err error) {
 }
 
 func (b *batch) fill(f *os.File, j *job) error {
-	if err := b.w.step("write", j.q.clean); err != nil {
+	if err := b.w.step("write", j.to.clean); err != nil {
 		return err
 	}
 	if _, err := io.Copy(f, bytes.NewReader(j.req.Data)); err != nil {
@@ -131,7 +131,7 @@ func (b *batch) fill(f *os.File, j *job) error {
 		if j.req.Mode == 0 {
 			mode |= j.info.Mode().Perm()
 		}
-		if err := b.w.step("chown", j.q.clean); err != nil {
+		if err := b.w.step("chown", j.to.clean); err != nil {
 			return err
 		}
 		if !keepOwner(f, j.info) {
@@ -139,21 +139,21 @@ func (b *batch) fill(f *os.File, j *job) error {
 		}
 	}
 	if j.req.Mode != 0 || j.exists && !j.link {
-		if err := b.w.step("chmod", j.q.clean); err != nil {
+		if err := b.w.step("chmod", j.to.clean); err != nil {
 			return err
 		}
 		if err := f.Chmod(mode); err != nil {
 			return err
 		}
 	}
-	if err := b.w.step("sync", j.q.clean); err != nil {
+	if err := b.w.step("sync", j.to.clean); err != nil {
 		return err
 	}
 	if err := b.w.flush(f); err != nil {
 		return err
 	}
 	var err error
-	j.fresh, err = f.Stat()
+	j.newInfo, err = f.Stat()
 	return err
 }
 
@@ -168,7 +168,7 @@ func (b *batch) open(p place) (*os.Root, error) {
 // folders creates the folders above the target of a job.
 func (b *batch) folders(j *job) error {
 	var missing []place
-	up := b.w.parent(j.q)
+	up := b.w.parent(j.to)
 	for {
 		dir, err := b.w.folder(up)
 		if err == nil {
@@ -177,7 +177,7 @@ func (b *batch) folders(j *job) error {
 		}
 		above := b.w.parent(up)
 		if !errors.Is(err, fs.ErrNotExist) || above.abs == up.abs {
-			return wrapError(doWrite, j.q.clean, err)
+			return wrapError(doWrite, j.to.clean, err)
 		}
 		missing = append(missing, up)
 		up = above
@@ -212,11 +212,11 @@ func (b *batch) mkdir(p place) (bool, error) {
 	return err == nil, err
 }
 
-// abandon removes what was only prepared. Files that cannot be removed are
+// discard removes what was only prepared. Files that cannot be removed are
 // hidden, and removed later.
-func (b *batch) abandon() {
+func (b *batch) discard() {
 	for _, j := range b.jobs {
-		if j.temp != "" && b.w.step("unlink", j.q.clean) == nil {
+		if j.temp != "" && b.w.step("unlink", j.to.clean) == nil {
 			_ = j.dst.Remove(j.temp)
 		}
 		j.temp = ""
@@ -236,31 +236,31 @@ func (b *batch) sync() error {
 			err = syncDir(r, b.w.flush)
 		}
 		if err != nil {
-			return wrapError(doWrite, b.jobs[0].q.clean, err)
+			return wrapError(doWrite, b.jobs[0].to.clean, err)
 		}
 	}
 	return nil
 }
 
-// drop removes the old contents for good. Everything is done by now: what fails
+// removeOld removes the old contents for good. Everything is done by now: what fails
 // here is removed later.
-func (b *batch) drop() {
+func (b *batch) removeOld() {
 	for _, j := range b.jobs {
-		if j.backup != "" && b.w.step("drop", j.p.clean) == nil {
+		if j.backup != "" && b.w.step("drop", j.from.clean) == nil {
 			_ = j.src.Remove(j.backup)
 		}
 	}
 }
 
-// prune removes the folders that a removal left empty, as far as it may.
-func (b *batch) prune() {
+// removeEmptyFolders removes the folders that a removal left empty, as far as it may.
+func (b *batch) removeEmptyFolders() {
 	for _, j := range b.jobs {
-		if !j.gone {
+		if !j.removed {
 			continue
 		}
 		for i := len(j.req.Folders) - 1; i >= 0; i-- {
 			p, err := b.w.resolveTo(j.req.Folders[i], true)
-			if err != nil || p.abs == b.w.root || !p.inside && b.w.allowed(p) != nil || !strings.HasPrefix(j.p.abs, p.abs+string(filepath.Separator)) {
+			if err != nil || p.abs == b.w.root || !p.inside && b.w.checkAllowed(p) != nil || !strings.HasPrefix(j.from.abs, p.abs+string(filepath.Separator)) {
 				continue
 			}
 			above, err := b.open(b.w.parent(p))
@@ -288,20 +288,20 @@ func (b *batch) changes() []tool.Change {
 
 func (j *job) changes() []tool.Change {
 	const none = "/dev/null"
-	from, to := "a/"+j.p.clean, "b/"+j.q.clean
+	from, to := "a/"+j.from.clean, "b/"+j.to.clean
 	var out []tool.Change
-	if j.gone {
-		c := tool.Change{Path: j.p.clean, Before: j.hash, ModeBefore: modeOf(j.info)}
+	if j.removed {
+		c := tool.Change{Path: j.from.clean, Before: j.hash, ModeBefore: modeOf(j.info)}
 		c.Diff, c.Added, c.Removed = unified(from, none, j.before, nil)
 		out = append(out, c)
 	}
-	if j.came {
-		c := tool.Change{Path: j.q.clean, After: j.newHash, Mode: modeOf(j.fresh), Folders: j.folders}
+	if j.created {
+		c := tool.Change{Path: j.to.clean, After: j.newHash, Mode: modeOf(j.newInfo), Folders: j.folders}
 		c.Diff, c.Added, c.Removed = unified(none, to, nil, j.req.Data)
 		out = append(out, c)
 	}
-	if j.put {
-		c := tool.Change{Path: j.p.clean, Before: j.hash, After: j.newHash, ModeBefore: modeOf(j.info), Mode: modeOf(j.fresh)}
+	if j.replaced {
+		c := tool.Change{Path: j.from.clean, Before: j.hash, After: j.newHash, ModeBefore: modeOf(j.info), Mode: modeOf(j.newInfo)}
 		if j.before != nil || j.info.Size() == 0 { // otherwise too large for a diff
 			c.Diff, c.Added, c.Removed = unified(from, to, j.before, j.req.Data)
 		}
@@ -318,15 +318,15 @@ func modeOf(info fs.FileInfo) uint32 {
 	return uint32(info.Mode().Perm())
 }
 
-// nothing adds to an error of the file system that nothing was changed.
-func nothing(err error) error {
+// nothingChanged adds to an error of the file system that nothing was changed.
+func nothingChanged(err error) error {
 	if s := (*sentence)(nil); errors.As(err, &s) && strings.HasPrefix(s.text, "could not ") {
 		return &sentence{text: s.text + "; nothing was changed", err: err}
 	}
 	return err
 }
 
-// stands adds to an error the changes that could not be rolled back.
-func stands(err error, what string) error {
+// notRolledBack adds to an error the changes that could not be rolled back.
+func notRolledBack(err error, what string) error {
 	return &sentence{text: fmt.Sprintf("%v; and %s", err, what), err: err}
 }

@@ -41,13 +41,13 @@ func (w *Workspace) Only(reads, writes []tool.Span) tool.Files {
 // errMoved means that a path no longer leads where it led when it was judged.
 var errMoved = errors.New("the path leads elsewhere")
 
-func moved(p place) error {
+func movedError(p place) error {
 	return &sentence{text: fmt.Sprintf("a folder or link on the way to %s was replaced while this was done: nothing was touched there; look at the folder and try again", p.clean), err: errMoved}
 }
 
-// reads returns an error where this view may not read a file or search a folder.
-func (w *Workspace) reads(p place) error {
-	if err := w.allowed(p); err != nil || w.only == nil || w.only.reads[p.clean] || w.only.writes[p.clean] {
+// checkRead returns an error where this view may not read a file or search a folder.
+func (w *Workspace) checkRead(p place) error {
+	if err := w.checkAllowed(p); err != nil || w.only == nil || w.only.reads[p.clean] || w.only.writes[p.clean] {
 		return err
 	}
 	for _, d := range w.only.below {
@@ -55,23 +55,23 @@ func (w *Workspace) reads(p place) error {
 			return nil
 		}
 	}
-	return moved(p)
+	return movedError(p)
 }
 
-// lists returns an error where this view may not list a folder: names are not contents.
-func (w *Workspace) lists(p place) error {
+// checkList returns an error where this view may not list a folder: names are not contents.
+func (w *Workspace) checkList(p place) error {
 	if p.inside {
 		return nil
 	}
-	return w.reads(p)
+	return w.checkRead(p)
 }
 
-// writes returns an error where this view may not write a file.
-func (w *Workspace) writes(p place) error {
-	if err := w.allowed(p); err != nil || w.only == nil || w.only.writes[p.clean] {
+// checkWrite returns an error where this view may not write a file.
+func (w *Workspace) checkWrite(p place) error {
+	if err := w.checkAllowed(p); err != nil || w.only == nil || w.only.writes[p.clean] {
 		return err
 	}
-	return moved(p)
+	return movedError(p)
 }
 
 // folder opens a folder by its real path without following symlinks at any
@@ -94,7 +94,7 @@ func (w *Workspace) folder(p place) (*os.Root, error) {
 		}
 		if info.Mode()&fs.ModeSymlink != 0 {
 			opened()
-			return nil, moved(p)
+			return nil, movedError(p)
 		}
 		if w.between != nil {
 			w.between(filepath.Join(cur.Name(), name))
@@ -105,7 +105,7 @@ func (w *Workspace) folder(p place) (*os.Root, error) {
 			return nil, err
 		}
 		cur = next
-		if err := still(cur, info, p); err != nil {
+		if err := checkSame(cur, info, p); err != nil {
 			return nil, err
 		}
 	}
@@ -121,7 +121,7 @@ func outsideFolder(p place) (*os.Root, error) {
 	}
 	real, err := filepath.EvalSymlinks(p.abs)
 	if err == nil && real != filepath.Clean(p.abs) {
-		err = moved(p)
+		err = movedError(p)
 	}
 	var info fs.FileInfo
 	if err == nil {
@@ -131,14 +131,14 @@ func outsideFolder(p place) (*os.Root, error) {
 		dir.Close()
 		return nil, err
 	}
-	return dir, still(dir, info, p)
+	return dir, checkSame(dir, info, p)
 }
 
-// still closes a folder that is not the one that was checked.
-func still(dir *os.Root, info fs.FileInfo, p place) error {
+// checkSame closes a folder that is not the one that was checked.
+func checkSame(dir *os.Root, info fs.FileInfo, p place) error {
 	now, err := dir.Stat(".")
 	if err == nil && !os.SameFile(now, info) {
-		err = moved(p)
+		err = movedError(p)
 	}
 	if err != nil {
 		dir.Close()

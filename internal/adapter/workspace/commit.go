@@ -19,11 +19,11 @@ import (
 // loses the old one: a crash in between leaves both.
 func (b *batch) commit(j *job) (err error) {
 	if j.exists {
-		if j.src, err = b.open(b.w.parent(j.p)); err != nil {
-			return wrapError(doWrite, j.p.clean, err)
+		if j.src, err = b.open(b.w.parent(j.from)); err != nil {
+			return wrapError(doWrite, j.from.clean, err)
 		}
 		defer takeTurn(j.src)()
-		if err := b.unchanged(j); err != nil {
+		if err := b.checkUnchanged(j); err != nil {
 			return err
 		}
 	}
@@ -46,25 +46,25 @@ func (b *batch) commit(j *job) (err error) {
 	}
 	var stale *tool.StaleError
 	if err != nil && !errors.As(err, &stale) {
-		return wrapError(doWrite, j.q.clean, err)
+		return wrapError(doWrite, j.to.clean, err)
 	}
 	return err
 }
 
-// unchanged checks again, just before the rename, that the target still is what
+// checkUnchanged checks again, just before the rename, that the target still is what
 // was checked.
-func (b *batch) unchanged(j *job) error {
-	if err := b.w.step("check", j.p.clean); err != nil {
-		return wrapError(doWrite, j.p.clean, err)
+func (b *batch) checkUnchanged(j *job) error {
+	if err := b.w.step("check", j.from.clean); err != nil {
+		return wrapError(doWrite, j.from.clean, err)
 	}
-	return j.stillOld(j.src, j.p.base())
+	return j.stillOld(j.src, j.from.base())
 }
 
 // stillOld returns a *StaleError if a name does not have the content that is to
 // be replaced.
 func (j *job) stillOld(dir *os.Root, name string) error {
 	now, err := dir.Lstat(name)
-	if err == nil && !j.racy && same(now, j.info) {
+	if err == nil && !j.racy && sameInfo(now, j.info) {
 		return nil
 	}
 	f, err := readNoFollow(dir, name, 0)
@@ -73,16 +73,16 @@ func (j *job) stillOld(dir *os.Root, name string) error {
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		if s := (*SpecialError)(nil); errors.As(err, &s) {
-			s.Path = j.p.clean
+			s.Path = j.from.clean
 			return s
 		}
-		return wrapError(doWrite, j.p.clean, err)
+		return wrapError(doWrite, j.from.clean, err)
 	}
-	return &tool.StaleError{Path: j.p.clean, Want: j.hash, Got: f.Hash}
+	return &tool.StaleError{Path: j.from.clean, Want: j.hash, Got: f.Hash}
 }
 
-// same reports whether a file looks unchanged.
-func same(now, then fs.FileInfo) bool {
+// sameInfo reports whether a file looks unchanged.
+func sameInfo(now, then fs.FileInfo) bool {
 	return os.SameFile(now, then) && now.Mode().Type() == then.Mode().Type() &&
 		now.Size() == then.Size() && now.ModTime().Equal(then.ModTime())
 }
@@ -92,11 +92,11 @@ func isLink(mode uint32) bool { return fs.FileMode(mode)&fs.ModeSymlink != 0 }
 // stillNew reports whether a name has the content that the job wrote there.
 func (j *job) stillNew(dir *os.Root, name string) bool {
 	f, err := readNoFollow(dir, name, 0)
-	return err == nil && f.Hash == j.newHash && isLink(f.Mode) == j.toLink
+	return err == nil && f.Hash == j.newHash && isLink(f.Mode) == j.makesLink
 }
 
 func (b *batch) sameName(j *job) bool {
-	now, err := j.dst.Lstat(j.q.base())
+	now, err := j.dst.Lstat(j.to.base())
 	return err == nil && os.SameFile(now, j.info)
 }
 
@@ -106,21 +106,21 @@ func (b *batch) sameName(j *job) bool {
 func (b *batch) replace(j *job) error {
 	err := b.swap(j)
 	if !errors.Is(err, errors.ErrUnsupported) {
-		j.put = err == nil
+		j.replaced = err == nil
 		return err
 	}
 	if len(b.jobs) > 1 {
-		if err := b.keep(j); err != nil {
+		if err := b.backUp(j); err != nil {
 			return err
 		}
 	}
-	if err := b.w.step("rename", j.p.clean); err != nil {
-		return b.unkeep(j, err)
+	if err := b.w.step("rename", j.from.clean); err != nil {
+		return b.removeBackup(j, err)
 	}
-	if err := j.dst.Rename(j.temp, j.p.base()); err != nil {
-		return b.unkeep(j, err)
+	if err := j.dst.Rename(j.temp, j.from.base()); err != nil {
+		return b.removeBackup(j, err)
 	}
-	j.temp, j.put = "", true
+	j.temp, j.replaced = "", true
 	return nil
 }
 
@@ -131,7 +131,7 @@ func (b *batch) swap(j *job) error {
 	if b.w.plainRename {
 		return errors.ErrUnsupported
 	}
-	if err := b.w.step("mark", j.p.clean); err != nil {
+	if err := b.w.step("mark", j.from.clean); err != nil {
 		return err
 	}
 	name := b.w.oldName(j.hash, j.newHash)
@@ -139,12 +139,12 @@ func (b *batch) swap(j *job) error {
 		return err
 	}
 	j.temp = name
-	if err := b.w.step("rename", j.p.clean); err != nil {
+	if err := b.w.step("rename", j.from.clean); err != nil {
 		return err
 	}
-	err := exchange(j.dst, name, j.p.base())
+	err := exchange(j.dst, name, j.from.base())
 	if errors.Is(err, fs.ErrNotExist) {
-		return &tool.StaleError{Path: j.p.clean, Want: j.hash}
+		return &tool.StaleError{Path: j.from.clean, Want: j.hash}
 	}
 	if err != nil {
 		return err
@@ -154,36 +154,36 @@ func (b *batch) swap(j *job) error {
 		j.temp, j.backup = "", name
 		return nil
 	}
-	if err := b.w.step("restore", j.p.clean); err != nil {
-		return b.theirs(j, name, err)
+	if err := b.w.step("restore", j.from.clean); err != nil {
+		return b.displacedError(j, name, err)
 	}
-	if err := exchange(j.dst, name, j.p.base()); err != nil {
-		return b.theirs(j, name, err)
+	if err := exchange(j.dst, name, j.from.base()); err != nil {
+		return b.displacedError(j, name, err)
 	}
 	if !j.stillNew(j.dst, name) {
 		// Somebody saved between the two exchanges: this content is theirs.
-		return b.theirs(j, name, stale)
+		return b.displacedError(j, name, stale)
 	}
 	return stale
 }
 
-// theirs reports that someone's content was displaced and now has another name.
-func (b *batch) theirs(j *job, name string, err error) error {
-	j.temp, j.put = "", true
+// displacedError reports that someone's content was displaced and now has another name.
+func (b *batch) displacedError(j *job, name string, err error) error {
+	j.temp, j.replaced = "", true
 	return &sentence{text: fmt.Sprintf("%s was changed by someone else just now; their version is beside it in %s (%v)",
-		j.p.clean, expose(j.dst, name, j.p.base()), cause(err)), err: err}
+		j.from.clean, expose(j.dst, name, j.from.base()), cause(err)), err: err}
 }
 
-// keep links the old content to a second name; without links in the file
+// backUp links the old content to a second name; without links in the file
 // system, it copies it.
-func (b *batch) keep(j *job) error {
-	if err := b.w.step("backup", j.p.clean); err != nil {
+func (b *batch) backUp(j *job) error {
+	if err := b.w.step("backup", j.from.clean); err != nil {
 		return err
 	}
 	name := b.w.oldName(j.hash, j.hash)
-	err := j.src.Link(j.p.base(), name)
+	err := j.src.Link(j.from.base(), name)
 	if err != nil {
-		err = copyFile(j.src, j.p.base(), name, j.info)
+		err = copyFile(j.src, j.from.base(), name, j.info)
 	}
 	if err == nil {
 		j.backup = name
@@ -191,8 +191,8 @@ func (b *batch) keep(j *job) error {
 	return err
 }
 
-func (b *batch) unkeep(j *job, err error) error {
-	if j.backup != "" && b.w.step("drop", j.p.clean) == nil {
+func (b *batch) removeBackup(j *job, err error) error {
+	if j.backup != "" && b.w.step("drop", j.from.clean) == nil {
 		_ = j.src.Remove(j.backup)
 	}
 	j.backup = ""
@@ -226,38 +226,38 @@ func copyFile(dir *os.Root, from, to string, info fs.FileInfo) (err error) {
 
 // remove removes a file but keeps it under another name until all is done.
 func (b *batch) remove(j *job) error {
-	if err := b.w.step("remove", j.p.clean); err != nil {
+	if err := b.w.step("remove", j.from.clean); err != nil {
 		return err
 	}
 	name := b.w.oldName(j.hash, j.hash)
-	if err := j.src.Rename(j.p.base(), name); err != nil {
+	if err := j.src.Rename(j.from.base(), name); err != nil {
 		return err
 	}
 	stale := j.stillOld(j.src, name)
 	if stale == nil {
-		j.backup, j.gone = name, true
+		j.backup, j.removed = name, true
 		return nil
 	}
-	if err := b.giveName(j.src, name, j.p.base()); err != nil {
-		j.gone = true
+	if err := b.renameToFree(j.src, name, j.from.base()); err != nil {
+		j.removed = true
 		return &sentence{text: fmt.Sprintf("%s was changed by someone else just now; their version is beside it in %s (%v)",
-			j.p.clean, expose(j.src, name, j.p.base()), cause(err)), err: err}
+			j.from.clean, expose(j.src, name, j.from.base()), cause(err)), err: err}
 	}
 	return stale
 }
 
 // create moves a new file to its name; it never replaces a file.
 func (b *batch) create(j *job) error {
-	if err := b.w.step("rename", j.q.clean); err != nil {
+	if err := b.w.step("rename", j.to.clean); err != nil {
 		return err
 	}
-	err := b.giveName(j.dst, j.temp, j.q.base())
+	err := b.renameToFree(j.dst, j.temp, j.to.base())
 	if errors.Is(err, fs.ErrExist) {
-		stale := &tool.StaleError{Path: j.q.clean}
-		if f, err := readNoFollow(j.dst, j.q.base(), 0); err == nil {
+		stale := &tool.StaleError{Path: j.to.clean}
+		if f, err := readNoFollow(j.dst, j.to.base(), 0); err == nil {
 			stale.Got = f.Hash
 		} else if s := (*SpecialError)(nil); errors.As(err, &s) {
-			s.Path = j.q.clean
+			s.Path = j.to.clean
 			return s
 		}
 		return stale
@@ -265,12 +265,12 @@ func (b *batch) create(j *job) error {
 	if err != nil {
 		return err
 	}
-	j.temp, j.came = "", true
+	j.temp, j.created = "", true
 	return nil
 }
 
-// giveName renames within a folder; if the new name is in use it fails with fs.ErrExist.
-func (b *batch) giveName(dir *os.Root, from, to string) error {
+// renameToFree renames within a folder; if the new name is in use it fails with fs.ErrExist.
+func (b *batch) renameToFree(dir *os.Root, from, to string) error {
 	err := errors.ErrUnsupported
 	if !b.w.plainRename {
 		err = renameNew(dir, from, to)
@@ -304,17 +304,17 @@ func (b *batch) rollback() string {
 	}
 	for i := len(b.jobs) - 1; i >= 0; i-- {
 		j := b.jobs[i]
-		if j.gone {
-			say(b.comeBack(j))
+		if j.removed {
+			say(b.restoreRemoved(j))
 		}
-		if j.came {
-			say(b.retract(j))
+		if j.created {
+			say(b.removeCreated(j))
 		}
-		if j.put {
-			say(b.putBack(j))
+		if j.replaced {
+			say(b.restoreReplaced(j))
 		}
 	}
-	b.abandon()
+	b.discard()
 	for _, r := range b.roots {
 		if b.w.step("syncdir", r.Name()) == nil {
 			_ = syncDir(r, b.w.flush) // best effort: what is visible is right already
@@ -323,91 +323,91 @@ func (b *batch) rollback() string {
 	return strings.Join(left, "; ")
 }
 
-// comeBack restores a removed file under its name.
-func (b *batch) comeBack(j *job) error {
+// restoreRemoved restores a removed file under its name.
+func (b *batch) restoreRemoved(j *job) error {
 	if j.backup == "" {
-		return fmt.Errorf("%s is not in its place", j.p.clean)
+		return fmt.Errorf("%s is not in its place", j.from.clean)
 	}
-	err := b.w.step("restore", j.p.clean)
+	err := b.w.step("restore", j.from.clean)
 	if err == nil {
-		err = b.giveName(j.src, j.backup, j.p.base())
+		err = b.renameToFree(j.src, j.backup, j.from.base())
 	}
 	if err != nil {
-		return b.notBack(j, err)
+		return b.rollbackError(j, err)
 	}
-	j.backup, j.gone = "", false
+	j.backup, j.removed = "", false
 	return nil
 }
 
-// retract removes a file that was created, unless someone changed it since.
-func (b *batch) retract(j *job) error {
-	err := b.w.step("restore", j.q.clean)
+// removeCreated removes a file that was created, unless someone changed it since.
+func (b *batch) removeCreated(j *job) error {
+	err := b.w.step("restore", j.to.clean)
 	name := b.w.oldName(j.newHash, j.newHash)
 	if err == nil {
-		err = j.dst.Rename(j.q.base(), name)
+		err = j.dst.Rename(j.to.base(), name)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		j.came = false
+		j.created = false
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("%s was created and could not be removed again (%w)", j.q.clean, cause(err))
+		return fmt.Errorf("%s was created and could not be removed again (%w)", j.to.clean, cause(err))
 	}
 	if !j.stillNew(j.dst, name) {
-		if err := b.giveName(j.dst, name, j.q.base()); err != nil {
-			return fmt.Errorf("%s was created, then changed by someone else; their version is beside it in %s", j.q.clean, expose(j.dst, name, j.q.base()))
+		if err := b.renameToFree(j.dst, name, j.to.base()); err != nil {
+			return fmt.Errorf("%s was created, then changed by someone else; their version is beside it in %s", j.to.clean, expose(j.dst, name, j.to.base()))
 		}
-		return fmt.Errorf("%s was created, then changed by someone else: it stays", j.q.clean)
+		return fmt.Errorf("%s was created, then changed by someone else: it stays", j.to.clean)
 	}
-	j.came, j.temp = false, name
+	j.created, j.temp = false, name
 	return nil
 }
 
-// putBack restores the old content of a replaced file.
-func (b *batch) putBack(j *job) error {
+// restoreReplaced restores the old content of a replaced file.
+func (b *batch) restoreReplaced(j *job) error {
 	if j.backup == "" {
-		return fmt.Errorf("%s was written and stays so", j.p.clean)
+		return fmt.Errorf("%s was written and stays so", j.from.clean)
 	}
-	err := b.w.step("restore", j.p.clean)
+	err := b.w.step("restore", j.from.clean)
 	if err == nil && b.w.plainRename {
 		err = errors.ErrUnsupported
 	}
 	if err == nil {
-		err = exchange(j.src, j.backup, j.p.base())
+		err = exchange(j.src, j.backup, j.from.base())
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
-		if !j.stillNew(j.src, j.p.base()) {
-			return j.stays()
+		if !j.stillNew(j.src, j.from.base()) {
+			return j.changedError()
 		}
-		err = j.src.Rename(j.backup, j.p.base())
+		err = j.src.Rename(j.backup, j.from.base())
 		if err == nil {
-			j.backup, j.put = "", false
+			j.backup, j.replaced = "", false
 			return nil
 		}
 	}
 	if err != nil {
-		return b.notBack(j, err)
+		return b.rollbackError(j, err)
 	}
 	// The backup's name has what was visible: the new content, if nobody changed it.
 	if j.stillNew(j.src, j.backup) {
-		j.put, j.temp, j.dst, j.backup = false, j.backup, j.src, ""
+		j.replaced, j.temp, j.dst, j.backup = false, j.backup, j.src, ""
 		return nil
 	}
-	if err := exchange(j.src, j.backup, j.p.base()); err != nil {
-		return fmt.Errorf("%s was changed by someone else; their version is beside it in %s", j.p.clean, expose(j.src, j.backup, j.p.base()))
+	if err := exchange(j.src, j.backup, j.from.base()); err != nil {
+		return fmt.Errorf("%s was changed by someone else; their version is beside it in %s", j.from.clean, expose(j.src, j.backup, j.from.base()))
 	}
-	return j.stays()
+	return j.changedError()
 }
 
-// stays reports that someone changed what was written; the old content is no
+// changedError reports that someone changed what was written; the old content is no
 // longer needed.
-func (j *job) stays() error {
+func (j *job) changedError() error {
 	j.temp, j.dst, j.backup = j.backup, j.src, ""
-	return fmt.Errorf("%s was written, then changed by someone else: it stays", j.p.clean)
+	return fmt.Errorf("%s was written, then changed by someone else: it stays", j.from.clean)
 }
 
-func (b *batch) notBack(j *job, err error) error {
-	name := expose(j.src, j.backup, j.p.base())
+func (b *batch) rollbackError(j *job, err error) error {
+	name := expose(j.src, j.backup, j.from.base())
 	j.backup = ""
-	return fmt.Errorf("%s could not be put back (%w): its old content is beside it in %s", j.p.clean, cause(err), name)
+	return fmt.Errorf("%s could not be put back (%w): its old content is beside it in %s", j.from.clean, cause(err), name)
 }

@@ -22,7 +22,7 @@ type TooLargeError struct {
 }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("%s is too large to read whole (%s, the limit is %s): use from/to or grep", e.Path, size(e.Size), size(e.Max))
+	return fmt.Sprintf("%s is too large to read whole (%s, the limit is %s): use from/to or grep", e.Path, sizeText(e.Size), sizeText(e.Max))
 }
 
 // TooLarge marks the error for callers that cannot import this package.
@@ -48,8 +48,8 @@ func (e *LinkedError) Error() string {
 		"write it again if that is intended", e.Path, e.Links)
 }
 
-// size is a size for people.
-func size(n int64) string {
+// sizeText is a size for people.
+func sizeText(n int64) string {
 	switch {
 	case n >= 1<<30:
 		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
@@ -123,8 +123,8 @@ func cause(err error) error {
 	return err
 }
 
-// special names a refused file type, "" for regular files.
-func special(m fs.FileMode) string {
+// specialType names a refused file type, "" for regular files.
+func specialType(m fs.FileMode) string {
 	switch {
 	case m&fs.ModeNamedPipe != 0:
 		return "named pipe"

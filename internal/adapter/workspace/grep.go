@@ -35,7 +35,7 @@ func (w *Workspace) Grep(ctx context.Context, q tool.Query) (tool.Matches, error
 	if err != nil {
 		return tool.Matches{}, err
 	}
-	p, info, err := w.base(q.Dir)
+	p, info, err := w.searchFolder(q.Dir)
 	if err != nil {
 		return tool.Matches{}, err
 	}
@@ -58,13 +58,13 @@ func (w *Workspace) Grep(ctx context.Context, q tool.Query) (tool.Matches, error
 		}
 		return s.all, nil
 	}
-	if what := special(info.Mode()); what != "" {
+	if what := specialType(info.Mode()); what != "" {
 		return tool.Matches{}, &SpecialError{Path: p.clean, What: what}
 	}
 	s.buffers[0].max = grepFileLimit // the call names this file
 	if info.Size() > grepFileLimit {
 		return tool.Matches{}, &sentence{fmt.Sprintf("%s is too large to search (%s, the limit is %s): read it by ranges, or use grep in a shell",
-			p.clean, size(info.Size()), size(grepFileLimit)), nil}
+			p.clean, sizeText(info.Size()), sizeText(grepFileLimit)), nil}
 	}
 	up := w.parent(p)
 	root, err := w.folder(up)

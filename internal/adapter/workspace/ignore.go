@@ -12,10 +12,10 @@ import (
 // go-git's package does the same but needs go-billy, gcfg and x/net, and tries
 // every pattern component by component; this is one page.
 type rules struct {
-	base     string
-	down     string
-	patterns []ignorePattern
-	odd      bool // a set has a slash in it, which is split here and not by git
+	base           string
+	down           string
+	patterns       []ignorePattern
+	differsFromGit bool // a set has a slash in it, which is split here and not by git
 }
 
 type ignorePattern struct {
@@ -34,7 +34,7 @@ func parseIgnore(base, text string) rules {
 	for line := range strings.SplitSeq(text, "\n") {
 		if p, ok := parseIgnoreLine(strings.TrimSuffix(line, "\r")); ok {
 			r.patterns = append(r.patterns, p)
-			r.odd = r.odd || slices.ContainsFunc(p.segments[:len(p.segments)-1], openSet)
+			r.differsFromGit = r.differsFromGit || slices.ContainsFunc(p.segments[:len(p.segments)-1], openSet)
 		}
 	}
 	return r
@@ -123,9 +123,9 @@ func (i Ignore) Match(rel string, dir bool) bool {
 	return false
 }
 
-// odd reports whether a rule means something else to git than here.
-func (i Ignore) odd() bool {
-	return slices.ContainsFunc(i.chain, func(r rules) bool { return r.odd })
+// differsFromGit reports whether a rule means something else to git than here.
+func (i Ignore) differsFromGit() bool {
+	return slices.ContainsFunc(i.chain, func(r rules) bool { return r.differsFromGit })
 }
 
 func (p *ignorePattern) match(rel string, dir bool) bool {

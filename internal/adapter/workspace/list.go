@@ -50,13 +50,13 @@ func readDir(root *os.Root, rel string) ([]fs.DirEntry, error) {
 	return d.ReadDir(-1)
 }
 
-// base resolves the folder of a search.
-func (w *Workspace) base(dir string) (place, fs.FileInfo, error) {
+// searchFolder resolves the folder of a search.
+func (w *Workspace) searchFolder(dir string) (place, fs.FileInfo, error) {
 	p, err := w.resolve(cmp.Or(dir, "."))
 	if err != nil {
 		return p, nil, err
 	}
-	if err := w.lists(p); err != nil {
+	if err := w.checkList(p); err != nil {
 		return p, nil, err
 	}
 	info, err := os.Lstat(p.abs)
@@ -82,7 +82,7 @@ func (w *Workspace) Glob(ctx context.Context, dir, pattern string, limit int) ([
 	if err != nil {
 		return nil, false, err
 	}
-	p, info, err := w.base(dir)
+	p, info, err := w.searchFolder(dir)
 	if err != nil {
 		return nil, false, err
 	}
@@ -188,7 +188,7 @@ func globber(pattern string) (func(string) bool, error) {
 // List lists a folder, sorted by name, folders and files mixed. Ignored entries
 // are marked.
 func (w *Workspace) List(ctx context.Context, dir string) ([]tool.Entry, error) {
-	p, info, err := w.base(dir)
+	p, info, err := w.searchFolder(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +261,7 @@ func (w *Workspace) ignoredIn(ctx context.Context, p place, entries []fs.DirEntr
 			j.rules = j.rules.With(j.prefix, "", text)
 		}
 		if i > 0 {
-			j = j.into(ups[i-1].base(), false)
+			j = j.child(ups[i-1].base(), false)
 		}
 	}
 	return func(e fs.DirEntry) bool {
@@ -277,7 +277,7 @@ func (w *Workspace) Entry(ctx context.Context, name string) (tool.Entry, error) 
 	if err != nil {
 		return tool.Entry{}, err
 	}
-	if err := w.lists(p); err != nil {
+	if err := w.checkList(p); err != nil {
 		return tool.Entry{}, err
 	}
 	info, err := os.Lstat(p.abs)

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-func links(fs.FileInfo) uint64 { return 1 }
+func linkCount(fs.FileInfo) uint64 { return 1 }
 
 func keepOwner(*os.File, fs.FileInfo) bool { return true }
 

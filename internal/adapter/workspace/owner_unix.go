@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// links returns the number of a file's names.
-func links(info fs.FileInfo) uint64 {
+// linkCount returns the number of a file's names.
+func linkCount(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink)
 	}

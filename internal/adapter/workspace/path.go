@@ -150,9 +150,9 @@ func isASCII(s string) bool {
 	return true
 }
 
-// kernel reports whether a path is in a kernel file system, whose files are not
+// inKernelFS reports whether a path is in a kernel file system, whose files are not
 // real files.
-func kernel(abs string) bool {
+func inKernelFS(abs string) bool {
 	if runtime.GOOS == "windows" {
 		return false
 	}
@@ -164,15 +164,15 @@ func kernel(abs string) bool {
 	return false
 }
 
-// allowed returns an error where this view may not touch a place.
-func (w *Workspace) allowed(p place) error {
+// checkAllowed returns an error where this view may not touch a place.
+func (w *Workspace) checkAllowed(p place) error {
 	if p.inside {
 		return nil
 	}
 	if !w.outside {
 		return &OutsideError{Path: p.clean, Root: w.root}
 	}
-	if kernel(p.abs) {
+	if inKernelFS(p.abs) {
 		return &SpecialError{Path: p.clean, What: "kernel file"}
 	}
 	return nil

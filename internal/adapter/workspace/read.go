@@ -34,7 +34,7 @@ func (w *Workspace) open(path string) (place, *os.File, fs.FileInfo, error) {
 }
 
 func (w *Workspace) openAt(p place) (*os.File, fs.FileInfo, error) {
-	if err := w.reads(p); err != nil {
+	if err := w.checkRead(p); err != nil {
 		return nil, nil, err
 	}
 	if p.abs == w.root {
@@ -49,7 +49,7 @@ func (w *Workspace) openAt(p place) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, wrapError(doRead, p.clean, err)
 	}
-	if what := special(info.Mode()); what != "" {
+	if what := specialType(info.Mode()); what != "" {
 		return nil, nil, &SpecialError{Path: p.clean, What: what}
 	}
 	if w.between != nil {
@@ -63,15 +63,15 @@ func (w *Workspace) openAt(p place) (*os.File, fs.FileInfo, error) {
 	// only if no link led to it.
 	looked := info
 	info, err = f.Stat()
-	if err == nil && special(info.Mode()) != "" {
+	if err == nil && specialType(info.Mode()) != "" {
 		f.Close()
-		return nil, nil, &SpecialError{Path: p.clean, What: special(info.Mode())}
+		return nil, nil, &SpecialError{Path: p.clean, What: specialType(info.Mode())}
 	}
 	if err == nil && !os.SameFile(info, looked) {
 		// Another file by now: somebody saved one by a rename.
 		now, lerr := dir.Lstat(p.base())
 		if lerr != nil || !os.SameFile(info, now) {
-			err = moved(p)
+			err = movedError(p)
 		}
 	}
 	if err != nil {
@@ -98,7 +98,7 @@ func (w *Workspace) Read(ctx context.Context, path string, max int64) (tool.File
 		if err != nil {
 			return tool.File{}, err
 		}
-		data, after, err := slurp(ctx, f, info, max)
+		data, after, err := readAll(ctx, f, info, max)
 		f.Close()
 		if big := (*TooLargeError)(nil); errors.As(err, &big) {
 			big.Path = p.clean
@@ -114,8 +114,8 @@ func (w *Workspace) Read(ctx context.Context, path string, max int64) (tool.File
 	}
 }
 
-// slurp reads as much as the file had when it was opened.
-func slurp(ctx context.Context, f *os.File, info fs.FileInfo, max int64) ([]byte, fs.FileInfo, error) {
+// readAll reads as much as the file had when it was opened.
+func readAll(ctx context.Context, f *os.File, info fs.FileInfo, max int64) ([]byte, fs.FileInfo, error) {
 	want := info.Size()
 	if want > max {
 		return nil, nil, &TooLargeError{Size: want, Max: max}
@@ -178,7 +178,7 @@ func (w *Workspace) ReadNoFollow(ctx context.Context, path string, max int64) (t
 	}
 	p, err := w.resolveTo(path, true)
 	if err == nil {
-		err = w.reads(p)
+		err = w.checkRead(p)
 	}
 	if err != nil {
 		return tool.File{}, err
@@ -213,7 +213,7 @@ func readNoFollow(dir *os.Root, name string, max int64) (tool.File, error) {
 		}
 		return tool.File{Data: []byte(to), Hash: HashOf([]byte(to)), Mode: uint32(fs.ModeSymlink)}, nil
 	}
-	if what := special(info.Mode()); what != "" {
+	if what := specialType(info.Mode()); what != "" {
 		return tool.File{}, &SpecialError{Path: name, What: what}
 	}
 	r, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -224,7 +224,7 @@ func readNoFollow(dir *os.Root, name string, max int64) (tool.File, error) {
 	if info, err = r.Stat(); err != nil {
 		return tool.File{}, err
 	}
-	if what := special(info.Mode()); what != "" {
+	if what := specialType(info.Mode()); what != "" {
 		return tool.File{}, &SpecialError{Path: name, What: what}
 	}
 	f := tool.File{Mode: uint32(info.Mode().Perm())}

@@ -204,11 +204,11 @@ func (w *Workspace) tracked(r *repo) (*gitindex.Set, error) {
 type judge struct {
 	rules  Ignore
 	prefix string // of the folder, "" or with a slash
-	// closed: the folder is ignored, or one above it: only what is tracked is not.
-	closed bool
-	set    func() (*gitindex.Set, error) // nil: git is missing
-	// own: the rules are those of the folder's own ignore file, too.
-	own bool
+	// ignored: the folder is ignored, or one above it: only what is tracked is not.
+	ignored bool
+	tracked func() (*gitindex.Set, error) // nil: git is missing
+	// ownRules: the rules are those of the folder's own ignore file, too.
+	ownRules bool
 	// modules: the repository may have submodules.
 	modules bool
 }
@@ -224,7 +224,7 @@ func (w *Workspace) judgeOf(ctx context.Context, git *Git, top, dir string) (*ju
 		return nil, err
 	}
 	_, noModules := os.Lstat(filepath.Join(top, ".gitmodules"))
-	j := &judge{set: sync.OnceValues(func() (*gitindex.Set, error) { return w.tracked(r) }), own: true, modules: noModules == nil}
+	j := &judge{tracked: sync.OnceValues(func() (*gitindex.Set, error) { return w.tracked(r) }), ownRules: true, modules: noModules == nil}
 	for _, p := range r.outer {
 		if _, err := os.Stat(p); err != nil {
 			continue
@@ -252,10 +252,10 @@ func (w *Workspace) judgeOf(ctx context.Context, git *Git, top, dir string) (*ju
 		if name == ".git" {
 			return nil, errNoRepository
 		}
-		j.closed = j.closed || j.rules.Match(j.prefix+name, true)
+		j.ignored = j.ignored || j.rules.Match(j.prefix+name, true)
 		at, rel, j.prefix = filepath.Join(at, name), rest, j.prefix+name+"/"
 	}
-	if j.rules.odd() {
+	if j.rules.differsFromGit() {
 		return nil, errAskGit
 	}
 	return j, nil
@@ -280,7 +280,7 @@ func (j *judge) ignores(name string, dir bool) (bool, error) {
 	if name == ".git" {
 		return true, nil
 	}
-	if !j.closed && !j.rules.Match(j.prefix+name, dir) {
+	if !j.ignored && !j.rules.Match(j.prefix+name, dir) {
 		return false, nil
 	}
 	in, err := j.isTracked(name, dir)
@@ -289,10 +289,10 @@ func (j *judge) ignores(name string, dir bool) (bool, error) {
 
 // isTracked reports whether a name in the folder, or something below it, is in git's index.
 func (j *judge) isTracked(name string, dir bool) (bool, error) {
-	if j.set == nil {
+	if j.tracked == nil {
 		return false, nil
 	}
-	set, err := j.set()
+	set, err := j.tracked()
 	if err != nil {
 		return false, err
 	}
@@ -301,16 +301,16 @@ func (j *judge) isTracked(name string, dir bool) (bool, error) {
 
 // anyTracked reports whether anything in the folder is in git's index.
 func (j *judge) anyTracked() (bool, error) {
-	set, err := j.set()
+	set, err := j.tracked()
 	if err != nil {
 		return false, err
 	}
 	return set.Len() > 0 && (j.prefix == "" || set.Below(strings.TrimSuffix(j.prefix, "/"))), nil
 }
 
-// into returns the judge of a folder in this one, whose ignore file is not read yet.
-func (j *judge) into(name string, closed bool) *judge {
+// child returns the judge of a folder in this one, whose ignore file is not read yet.
+func (j *judge) child(name string, closed bool) *judge {
 	in := *j
-	in.prefix, in.closed, in.own = j.prefix+name+"/", closed, false
+	in.prefix, in.ignored, in.ownRules = j.prefix+name+"/", closed, false
 	return &in
 }

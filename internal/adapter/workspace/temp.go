@@ -79,7 +79,7 @@ func (w *Workspace) sweep(dir *os.Root, abs string) {
 		f, err := readNoFollow(dir, name, 0)
 		switch {
 		case err != nil && !errors.As(err, new(*SpecialError)):
-		case hashes == "" && err == nil, err == nil && holdsOne(f.Hash, hashes):
+		case hashes == "" && err == nil, err == nil && matchesHash(f.Hash, hashes):
 			_ = dir.Remove(name)
 		default: // someone saved it just before the process died
 			expose(dir, name, "found")
@@ -87,7 +87,7 @@ func (w *Workspace) sweep(dir *os.Root, abs string) {
 	}
 }
 
-func holdsOne(h tool.Hash, hashes string) bool {
+func matchesHash(h tool.Hash, hashes string) bool {
 	return strings.HasPrefix(string(h), hashes[:hashDigits]) || strings.HasPrefix(string(h), hashes[hashDigits:])
 }
 

@@ -40,7 +40,7 @@ type tree struct {
 
 	mu      sync.Mutex
 	wake    sync.Cond
-	left    tasks
+	pending tasks
 	running []string // keys
 	files   int      // that were passed to visit
 	ended   bool
@@ -115,7 +115,7 @@ func (w *Workspace) treeOf(ctx context.Context, p place) (*tree, error) {
 	git, top := w.gitOf(p)
 	t.git = git
 	if git == nil {
-		t.plain()
+		t.beginPlain()
 		return t, nil
 	}
 	if err := t.begin("", p.abs, top); err != nil {
@@ -127,11 +127,11 @@ func (w *Workspace) treeOf(ctx context.Context, p place) (*tree, error) {
 
 func (t *tree) close() { t.root.close() }
 
-// plain begins without git: only the ignore files in the tree count.
-func (t *tree) plain() { t.left = append(t.left, &task{judge: t.unjudged("")}) }
+// beginPlain begins without git: only the ignore files in the tree count.
+func (t *tree) beginPlain() { t.pending = append(t.pending, &task{judge: t.unjudged("")}) }
 
 func (t *tree) unjudged(at string) *judge {
-	j := &judge{prefix: at, own: true}
+	j := &judge{prefix: at, ownRules: true}
 	if text, err := ruleFile(filepath.Join(t.place.abs, at, ignoreName)); err == nil {
 		j.rules = j.rules.With(at, "", text)
 	}
@@ -142,7 +142,7 @@ func (t *tree) unjudged(at string) *judge {
 // repository is.
 func (t *tree) begin(at, dir, top string) error {
 	j, err := t.w.judgeOf(t.ctx, t.git, top, dir)
-	if err == nil && j.closed {
+	if err == nil && j.ignored {
 		var tracked bool
 		if tracked, err = j.anyTracked(); err == nil && !tracked {
 			err = errNoRepository
@@ -152,7 +152,7 @@ func (t *tree) begin(at, dir, top string) error {
 	case nil:
 		t.push(&task{key: at, at: at, judge: j})
 	case errAskGit:
-		return t.ask(at, dir, top)
+		return t.listByGit(at, dir, top)
 	case errNoRepository:
 		t.push(&task{key: at, at: at, judge: t.unjudged(at)})
 	default:
@@ -165,13 +165,13 @@ func (t *tree) push(more ...*task) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, x := range more {
-		heap.Push(&t.left, x)
+		heap.Push(&t.pending, x)
 	}
 	t.wake.Broadcast()
 }
 
-// ask has git list a folder.
-func (t *tree) ask(at, dir, top string) error {
+// listByGit has git list a folder.
+func (t *tree) listByGit(at, dir, top string) error {
 	names, err := t.git.files(t.ctx, dir, top)
 	if t.ctx.Err() != nil {
 		return t.ctx.Err()
@@ -234,7 +234,7 @@ func (t *tree) all() error {
 		return err
 	}
 	t.git, t.ended = nil, false
-	t.plain()
+	t.beginPlain()
 	return t.run()
 }
 
@@ -270,8 +270,8 @@ func (t *tree) next() *task {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for !t.ended && t.ctx.Err() == nil {
-		if len(t.left) > 0 && (t.full == nil || len(t.running) == 0 || !t.full()) {
-			x := heap.Pop(&t.left).(*task)
+		if len(t.pending) > 0 && (t.full == nil || len(t.running) == 0 || !t.full()) {
+			x := heap.Pop(&t.pending).(*task)
 			t.running = append(t.running, x.key)
 			return x
 		}
@@ -294,8 +294,8 @@ func (t *tree) done(x *task, err error) {
 	}
 	// The key of the first folder is "", which passed would take for everything.
 	before, open := "", false
-	if len(t.left) > 0 {
-		before, open = t.left[0].key, true
+	if len(t.pending) > 0 {
+		before, open = t.pending[0].key, true
 	}
 	for _, k := range t.running {
 		if !open || k < before {
@@ -316,7 +316,7 @@ func (t *tree) do(worker int, x *task) error {
 	}
 	defer in.close()
 	if x.names != nil {
-		t.see(worker, in, x.at, x.names)
+		t.pass(worker, in, x.at, x.names)
 		return nil
 	}
 	entries, err := in.list()
@@ -327,14 +327,14 @@ func (t *tree) do(worker int, x *task) error {
 		return nil
 	}
 	slices.SortFunc(entries, entry.compare)
-	left, err := t.kept(x, in, entries)
+	left, err := t.notIgnored(x, in, entries)
 	if errors.Is(err, errAskGit) {
 		dir := filepath.Join(t.place.abs, filepath.FromSlash(x.at))
 		top := repository(dir)
 		if errors.Is(err, errAskOuter) {
 			top = filepath.Clean(strings.TrimSuffix(filepath.ToSlash(dir)+"/", x.judge.prefix))
 		}
-		return t.ask(x.at, dir, top)
+		return t.listByGit(x.at, dir, top)
 	}
 	if err != nil || left == nil {
 		return err
@@ -343,8 +343,8 @@ func (t *tree) do(worker int, x *task) error {
 	return nil
 }
 
-// see passes files on.
-func (t *tree) see(worker int, in *folder, at string, names []string) {
+// pass passes files on.
+func (t *tree) pass(worker int, in *folder, at string, names []string) {
 	t.mu.Lock()
 	t.files += len(names)
 	t.mu.Unlock()
@@ -385,7 +385,7 @@ func (t *tree) split(worker int, x *task, in *folder, left []entry) {
 	}
 	t.push(more...)
 	for _, r := range runs {
-		t.see(worker, in, x.at, r)
+		t.pass(worker, in, x.at, r)
 	}
 }
 
@@ -393,27 +393,27 @@ func (t *tree) split(worker int, x *task, in *folder, left []entry) {
 // where another repository lies between: what is tracked there is the outer one's.
 var errAskOuter = fmt.Errorf("%w: the outer repository", errAskGit)
 
-// kept returns those names of a folder that are not ignored; nil if it belongs to
+// notIgnored returns those names of a folder that are not ignored; nil if it belongs to
 // another repository.
-func (t *tree) kept(x *task, in *folder, entries []entry) ([]entry, error) {
+func (t *tree) notIgnored(x *task, in *folder, entries []entry) ([]entry, error) {
 	j := x.judge
 	other, rules := false, false
 	for _, e := range entries {
 		other = other || e.name == ".git"
 		rules = rules || e.name == ignoreName && e.kind == 0
 	}
-	if j.set != nil && j.prefix != "" && !j.own {
+	if j.tracked != nil && j.prefix != "" && !j.ownRules {
 		if gone, err := t.nested(x, other); gone || err != nil {
 			return nil, err
 		}
 	}
-	if rules && !j.own {
+	if rules && !j.ownRules {
 		text, err := in.text(ignoreName)
 		if err != nil {
 			return nil, errAskGit
 		}
 		with := *j
-		if with.rules = j.rules.With(j.prefix, "", text); with.set != nil && with.rules.odd() {
+		if with.rules = j.rules.With(j.prefix, "", text); with.tracked != nil && with.rules.differsFromGit() {
 			return nil, errAskOuter
 		}
 		j = &with
@@ -421,11 +421,11 @@ func (t *tree) kept(x *task, in *folder, entries []entry) ([]entry, error) {
 	left := entries[:0]
 	for _, e := range entries {
 		special := e.kind != 0 && e.kind != fs.ModeDir && e.kind != fs.ModeSymlink
-		if e.name == ".git" || isTemp(e.name) || special && j.set != nil {
+		if e.name == ".git" || isTemp(e.name) || special && j.tracked != nil {
 			continue
 		}
 		dir, closed := e.kind == fs.ModeDir, false
-		if j.closed || j.rules.Match(j.prefix+e.name, dir) {
+		if j.ignored || j.rules.Match(j.prefix+e.name, dir) {
 			in, err := j.isTracked(e.name, dir)
 			if err != nil {
 				return nil, err
@@ -436,7 +436,7 @@ func (t *tree) kept(x *task, in *folder, entries []entry) ([]entry, error) {
 			closed = true
 		}
 		if dir {
-			e.judge = j.into(e.name, closed)
+			e.judge = j.child(e.name, closed)
 		}
 		left = append(left, e)
 	}
@@ -452,7 +452,7 @@ func (t *tree) nested(x *task, other bool) (bool, error) {
 	if !other && !x.judge.modules {
 		return false, nil
 	}
-	set, err := x.judge.set()
+	set, err := x.judge.tracked()
 	if err != nil {
 		return false, err
 	}
@@ -460,7 +460,7 @@ func (t *tree) nested(x *task, other bool) (bool, error) {
 	switch {
 	case !other:
 		return set.Module(name), nil // a submodule that is not there
-	case !set.Module(name) && (set.Below(name) || x.judge.closed):
+	case !set.Module(name) && (set.Below(name) || x.judge.ignored):
 		return false, nil // its files are the outer repository's
 	}
 	dir := filepath.Join(t.place.abs, filepath.FromSlash(x.at))

@@ -59,10 +59,10 @@ type shared struct {
 	folds bool // names that differ in case are the same file here
 	git   *Git // nil: git is not used
 
-	mu     sync.Mutex
-	parted map[string]bool  // hard-linked files for which the error was returned
-	swept  map[string]bool  // folders that leftovers were removed from
-	repos  map[string]*repo // by their top folders
+	mu            sync.Mutex
+	linksReported map[string]bool  // hard-linked files for which the error was returned
+	swept         map[string]bool  // folders that leftovers were removed from
+	repos         map[string]*repo // by their top folders
 
 	now func() time.Time
 	// hook, in tests, is called before each system call of a write that changes
@@ -95,7 +95,7 @@ func Open(root string, opts Options) (*Workspace, error) {
 		return nil, wrapError("open folder", root, err)
 	}
 	return &Workspace{
-		shared:  &shared{root: abs, dir: dir, folds: foldsCase(abs), git: opts.Git, parted: map[string]bool{}, swept: map[string]bool{}, now: time.Now, flush: (*os.File).Sync},
+		shared:  &shared{root: abs, dir: dir, folds: foldsCase(abs), git: opts.Git, linksReported: map[string]bool{}, swept: map[string]bool{}, now: time.Now, flush: (*os.File).Sync},
 		outside: opts.Outside,
 	}, nil
 }

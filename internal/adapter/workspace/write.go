@@ -36,8 +36,8 @@ func (w *Workspace) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Chang
 			err = b.prepare(ctx, req)
 		}
 		if err != nil {
-			b.abandon()
-			return nil, nothing(err)
+			b.discard()
+			return nil, nothingChanged(err)
 		}
 	}
 	// From here on it is too fast to be interrupted.
@@ -52,12 +52,12 @@ func (w *Workspace) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Chang
 	}
 	if err != nil {
 		if left := b.rollback(); left != "" {
-			return b.changes(), stands(err, left)
+			return b.changes(), notRolledBack(err, left)
 		}
-		return nil, nothing(err)
+		return nil, nothingChanged(err)
 	}
-	b.drop()
-	b.prune()
+	b.removeOld()
+	b.removeEmptyFolders()
 	return b.changes(), nil
 }
 
@@ -65,20 +65,20 @@ func (w *Workspace) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Chang
 // visible changes, except new folders.
 func (b *batch) prepare(ctx context.Context, req tool.Write) error {
 	j := &job{req: req}
-	j.toLink = !req.Remove && fs.FileMode(req.Mode)&fs.ModeSymlink != 0
-	j.req.NoFollow = req.NoFollow || j.toLink
+	j.makesLink = !req.Remove && fs.FileMode(req.Mode)&fs.ModeSymlink != 0
+	j.req.NoFollow = req.NoFollow || j.makesLink
 	var err error
-	if j.p, err = b.w.target(req.Path, j.req.NoFollow); err != nil {
+	if j.from, err = b.w.target(req.Path, j.req.NoFollow); err != nil {
 		return err
 	}
-	j.q = j.p
+	j.to = j.from
 	if req.MoveTo != "" {
-		if j.q, err = b.w.target(req.MoveTo, j.req.NoFollow); err != nil {
+		if j.to, err = b.w.target(req.MoveTo, j.req.NoFollow); err != nil {
 			return err
 		}
 	}
 	for _, other := range b.jobs {
-		if other.touches(j.p) || other.touches(j.q) {
+		if other.touches(j.from) || other.touches(j.to) {
 			return &sentence{text: fmt.Sprintf("%s is written twice in one change: put its changes together", req.Path), err: fs.ErrInvalid}
 		}
 	}
@@ -90,7 +90,7 @@ func (b *batch) prepare(ctx context.Context, req tool.Write) error {
 		return nil
 	}
 	if j.moves() {
-		if err := b.vacant(j); err != nil {
+		if err := b.checkVacant(j); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func (b *batch) prepare(ctx context.Context, req tool.Write) error {
 func (w *Workspace) target(path string, noFollow bool) (place, error) {
 	p, err := w.resolveTo(path, noFollow)
 	if err == nil {
-		err = w.writes(p)
+		err = w.checkWrite(p)
 	}
 	if err == nil && p.abs == w.root {
 		err = &SpecialError{Path: p.clean, What: "folder"}
@@ -119,7 +119,7 @@ func (b *batch) inspect(ctx context.Context, j *job) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if j.req.Expect != "" || j.req.Remove || j.req.MoveTo != "" {
-			return &tool.StaleError{Path: j.p.clean, Want: j.req.Expect}
+			return &tool.StaleError{Path: j.from.clean, Want: j.req.Expect}
 		}
 		return nil
 	case err != nil:
@@ -128,17 +128,17 @@ func (b *batch) inspect(ctx context.Context, j *job) error {
 	j.exists = true
 	j.racy = b.w.now().Sub(j.info.ModTime()) < racyAge
 	if j.hash != j.req.Expect {
-		return &tool.StaleError{Path: j.p.clean, Want: j.req.Expect, Got: j.hash}
+		return &tool.StaleError{Path: j.from.clean, Want: j.req.Expect, Got: j.hash}
 	}
-	j.toLink = j.toLink || j.link && j.req.Mode == 0 // a link stays a link
+	j.makesLink = j.makesLink || j.link && j.req.Mode == 0 // a link stays a link
 	if j.req.Remove || j.link {
 		return nil
 	}
 	if j.info.Mode().Perm()&0o222 == 0 && j.req.Mode == 0 {
 		return &sentence{text: fmt.Sprintf("%s is read-only (mode %04o) and was not changed: make it writable first if it should change",
-			j.p.clean, j.info.Mode().Perm()), err: fs.ErrPermission}
+			j.from.clean, j.info.Mode().Perm()), err: fs.ErrPermission}
 	}
-	return b.w.sayLinks(j.p, j.info)
+	return b.w.checkLinks(j.from, j.info)
 }
 
 // readTarget reads the target.
@@ -146,20 +146,20 @@ func (b *batch) readTarget(ctx context.Context, j *job) error {
 	if link, err := b.readLink(j); link || err != nil {
 		return err
 	}
-	f, info, err := b.w.openAt(j.p)
+	f, info, err := b.w.openAt(j.from)
 	if err != nil {
 		return err
 	}
 	f.Close()
 	j.info = info
 	if info.Size() <= diffLimit {
-		cur, err := (&Workspace{shared: b.w.shared, outside: true}).Read(ctx, j.p.abs, diffLimit+1)
+		cur, err := (&Workspace{shared: b.w.shared, outside: true}).Read(ctx, j.from.abs, diffLimit+1)
 		if err == nil {
 			j.before, j.hash = cur.Data, cur.Hash
 		}
 		return err
 	}
-	j.hash, _, err = b.w.Stat(j.p.abs)
+	j.hash, _, err = b.w.Stat(j.from.abs)
 	return err
 }
 
@@ -168,18 +168,18 @@ func (b *batch) readLink(j *job) (bool, error) {
 	if !j.req.NoFollow {
 		return false, nil
 	}
-	dir, err := b.w.folder(b.w.parent(j.p))
+	dir, err := b.w.folder(b.w.parent(j.from))
 	if err != nil {
-		return false, wrapError(doWrite, j.p.clean, err)
+		return false, wrapError(doWrite, j.from.clean, err)
 	}
 	defer dir.Close()
-	info, err := dir.Lstat(j.p.base())
+	info, err := dir.Lstat(j.from.base())
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		return false, wrapError(doWrite, j.p.clean, err)
+		return false, wrapError(doWrite, j.from.clean, err)
 	}
-	to, err := dir.Readlink(j.p.base())
+	to, err := dir.Readlink(j.from.base())
 	if err != nil {
-		return false, wrapError(doWrite, j.p.clean, err)
+		return false, wrapError(doWrite, j.from.clean, err)
 	}
 	j.link, j.info, j.before, j.hash = true, info, []byte(to), HashOf([]byte(to))
 	return true, nil
@@ -188,39 +188,39 @@ func (b *batch) readLink(j *job) (bool, error) {
 // writeError words an error of reading the target of a write.
 func (b *batch) writeError(j *job, err error) error {
 	if s := (*sentence)(nil); errors.As(err, &s) {
-		return wrapError(doWrite, j.p.clean, s.err)
+		return wrapError(doWrite, j.from.clean, s.err)
 	}
 	return err
 }
 
-// sayLinks refuses the first write of a file with several names.
-func (w *Workspace) sayLinks(p place, info fs.FileInfo) error {
-	n := links(info)
+// checkLinks refuses the first write of a file with several names.
+func (w *Workspace) checkLinks(p place, info fs.FileInfo) error {
+	n := linkCount(info)
 	if n < 2 {
 		return nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.parted[p.abs] {
+	if w.linksReported[p.abs] {
 		return nil
 	}
-	w.parted[p.abs] = true
+	w.linksReported[p.abs] = true
 	return &LinkedError{Path: p.clean, Links: n}
 }
 
-// vacant checks that the target of a move is free. Another case of its own name
+// checkVacant checks that the target of a move is free. Another case of its own name
 // does not count.
-func (b *batch) vacant(j *job) error {
-	dir, err := b.w.folder(b.w.parent(j.q))
+func (b *batch) checkVacant(j *job) error {
+	dir, err := b.w.folder(b.w.parent(j.to))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return wrapError(doWrite, j.q.clean, err)
+		return wrapError(doWrite, j.to.clean, err)
 	}
 	defer dir.Close()
-	if now, err := dir.Lstat(j.q.base()); err == nil && !os.SameFile(now, j.info) {
-		return &sentence{text: fmt.Sprintf("%s cannot be moved to %s: that exists already", j.p.clean, j.q.clean), err: fs.ErrExist}
+	if now, err := dir.Lstat(j.to.base()); err == nil && !os.SameFile(now, j.info) {
+		return &sentence{text: fmt.Sprintf("%s cannot be moved to %s: that exists already", j.from.clean, j.to.clean), err: fs.ErrExist}
 	}
 	return nil
 }

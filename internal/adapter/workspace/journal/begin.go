@@ -16,16 +16,16 @@ import (
 // fewer are read in less time.
 const gitMin = 200
 
-// begin reads the index that an earlier process left, or reports that there is none.
-func (l *comparison) begin() (fresh bool, err error) {
+// loadIndex reads the index that an earlier process left, and reports whether there is none.
+func (l *comparison) loadIndex() (fresh bool) {
 	j := l.j
-	j.disk, j.pack = j.place()
+	j.disk, j.pack = j.openStorage()
 	j.begun = true
 	d := j.disk
 	old, ok := d.load(j.root)
-	j.x = newIndex()
+	j.index = newIndex()
 	if ok {
-		j.x, j.tag, j.sources, j.gitSeen, j.forced, j.forcedSaved = old.x, old.tag, old.sources, old.gitSeen, old.forced, true
+		j.index, j.tag, j.sources, j.gitSeen, j.forced, j.forcedSaved = old.x, old.tag, old.sources, old.gitSeen, old.forced, true
 	}
 	if j.opt.Git != nil {
 		j.repo = findRepo(l.ctx, j.opt.Git, j.root)
@@ -36,16 +36,16 @@ func (l *comparison) begin() (fresh bool, err error) {
 			j.sources = j.repo.stamps()
 		}
 	}
-	for _, d := range j.x.sorted() {
+	for _, d := range j.index.sorted() {
 		l.claimCopies(d)
 	}
-	return !ok, nil
+	return !ok
 }
 
-// place opens the storage of the journal: in its folder, else in a temporary
+// openStorage opens the storage of the journal: in its folder, else in a temporary
 // one; else nothing is stored, and changes are recorded without the old
 // content.
-func (j *Journal) place() (*disk, *pack) {
+func (j *Journal) openStorage() (*disk, *pack) {
 	var failed error
 	for _, dir := range []string{j.opt.Dir, ""} {
 		d, err := openDisk(dir, j.root)
@@ -81,7 +81,7 @@ func (l *comparison) claimCopies(d *dir) {
 		l.readRules(d, f, d.rules, []string{ignoreName})
 		if d.ignore != was {
 			// Its old content is not known; the sweep sees that it changed.
-			l.quiet = true
+			l.suppressNew = true
 			d.ignore = was
 		}
 	}
@@ -133,9 +133,9 @@ func (l *comparison) force(again bool) bool {
 	var c cursor
 	n, there := 0, l.tracked()
 	marked, was, end, err := j.repo.marked(l.ctx, &j.gitKnown, func() {
-		n, c, j.absentMore = 0, cursor{x: j.x}, false
+		n, c, j.absentMore = 0, cursor{x: j.index}, false
 	}, func(t *gitindex.Entry) bool {
-		if l.byRules(&c, t.Path) {
+		if l.watchedByRules(&c, t.Path) {
 			return false
 		}
 		if n++; n <= maxAbsent {
@@ -149,9 +149,9 @@ func (l *comparison) force(again bool) bool {
 		return false // ignored files stay ignored until git can be asked
 	}
 	forced, absent := map[string]bool{}, map[string]bool{}
-	c = cursor{x: j.x}
+	c = cursor{x: j.index}
 	for _, p := range marked { // some were found when the index was read before
-		if l.byRules(&c, []byte(p)) {
+		if l.watchedByRules(&c, []byte(p)) {
 			continue
 		}
 		in := forced
@@ -192,10 +192,10 @@ func (l *comparison) tracked() func(path string) bool {
 	}
 }
 
-// byRules reports whether a tracked file is watched, or would be, by the ignore
+// watchedByRules reports whether a tracked file is watched, or would be, by the ignore
 // rules alone.
-func (l *comparison) byRules(c *cursor, path []byte) bool {
-	_, name := c.seek(path)
+func (l *comparison) watchedByRules(c *cursor, path []byte) bool {
+	name := c.seek(path)
 	d := c.d
 	if d == nil || d.closed {
 		return false
@@ -232,9 +232,9 @@ func (l *comparison) clean(in state, n int) *cleanFiles {
 	var c cursor
 	written := pathStamp(j.repo.index).mtime
 	was, _, err := j.repo.entries(l.ctx, func() {
-		all, c = cleanFiles{make([]spot, 0, n), make([]byte, 0, n*j.repo.idLen)}, cursor{x: j.x}
+		all, c = cleanFiles{make([]fileRef, 0, n), make([]byte, 0, n*j.repo.idLen)}, cursor{x: j.index}
 	}, func(t *gitindex.Entry) {
-		_, name := c.seek(t.Path)
+		name := c.seek(t.Path)
 		i, ok := c.find(name)
 		if !ok {
 			return
@@ -245,7 +245,7 @@ func (l *comparison) clean(in state, n int) *cleanFiles {
 		}
 	})
 	if err == nil && was.mtime == written {
-		err = j.repo.unconverted(l.ctx, &all, j.x.has(attributesName))
+		err = j.repo.unconverted(l.ctx, &all, j.index.has(attributesName))
 	}
 	if err != nil || was.mtime != written {
 		return &cleanFiles{}
@@ -262,7 +262,7 @@ func (l *comparison) markTracked(n int) {
 	for k := range all.len() {
 		f := all.file(k)
 		f.state, f.id = inGit, all.id(k)
-		l.j.x.touched(all.at[k].d)
+		l.j.index.touched(all.at[k].d)
 	}
 }
 
@@ -273,7 +273,7 @@ func (l *comparison) release() bool {
 		f := all.file(k)
 		l.j.pack.drop(f.id)
 		f.state, f.id = inGit, all.id(k)
-		l.j.x.touched(all.at[k].d)
+		l.j.index.touched(all.at[k].d)
 	}
 	return all.len() > 0
 }
@@ -288,12 +288,11 @@ type cursor struct {
 	i  int
 }
 
-// seek goes to the folder of a path, and returns the path's two parts.
-func (c *cursor) seek(path []byte) (in, name []byte) {
+// seek goes to the folder of a path, and returns the path's last name.
+func (c *cursor) seek(path []byte) (name []byte) {
+	in, name := []byte(nil), path
 	if i := bytes.LastIndexByte(path, '/'); i >= 0 {
 		in, name = path[:i], path[i+1:]
-	} else {
-		name = path
 	}
 	if !c.ok || string(in) != c.in {
 		c.d, c.i, c.ok = c.x.dirs[string(in)], 0, true
@@ -301,7 +300,7 @@ func (c *cursor) seek(path []byte) (in, name []byte) {
 			c.in = c.d.path // no copy is kept
 		}
 	}
-	return in, name
+	return name
 }
 
 // find returns the place of a file in the folder.

@@ -18,31 +18,31 @@ type comparison struct {
 	j    *Journal
 	ctx  context.Context
 	root folder
-	p    pather
+	p    dirOpener
 	now  int64
-	work []*job
-	// unread are folders with files that are read without being reported (quiet).
-	// They may be all files of a large tree, so they have no jobs of their own.
+	work []*fileRead
+	// unread are folders with files that are read without being reported (file.quiet).
+	// They may be all files of a large tree, so they are not in work.
 	unread   []*dir
-	gone     []removedFile
+	removed  []removedFile
 	released bool // copies of what git has were dropped
-	// quiet: new names are added and not reported, since it is not known
+	// suppressNew: new names are added and not reported, since it is not known
 	// whether earlier rules ignored them.
-	quiet     bool
-	newRules  bool      // tracked files may be ignored that were not, or were not there
-	until     time.Time // of a first look
-	oldForced map[string]bool
+	suppressNew bool
+	newRules    bool      // tracked files may be ignored that were not, or were not there
+	deadline    time.Time // of addAll
+	oldForced   map[string]bool
 
-	w        *follower       // nil: everything is compared, and nothing is watched
-	news     map[*dir]bool   // folders that the system reported
-	blind    map[*dir]error  // folders that the system cannot report, before a walk
-	seen     map[*dir]bool   // folders that were listed or found changed; true: not all of it could be compared
-	verify   bool            // everything is to be compared
-	walk     bool            // everything was
-	followed bool            // it was not
-	compared map[*dir]bool   // what was, if not everything
-	missed   map[string]bool // folders with a change that the system did not report
-	links    []uint64        // inodes of new files that have several names
+	w           *watcher        // nil: everything is compared, and nothing is watched
+	changedDirs map[*dir]bool   // folders that the system reported
+	unwatchable map[*dir]error  // folders that the system cannot report, before a walk
+	seen        map[*dir]bool   // folders that were listed or found changed; true: not all of it could be compared
+	verify      bool            // all folders are to be compared
+	comparedAll bool            // all folders were compared
+	incremental bool            // only compared was
+	compared    map[*dir]bool   // the compared folders
+	missed      map[string]bool // folders with a change that the system did not report
+	links       []uint64        // inodes of new files that have several names
 }
 
 // removedFile is a file that no longer exists.
@@ -54,17 +54,11 @@ type removedFile struct {
 func (l *comparison) run(touched []string) (tool.Snapshot, error) {
 	j := l.j
 	j.snapshots++
-	fresh := false
-	if !j.begun {
-		var err error
-		if fresh, err = l.begin(); err != nil {
-			return tool.Snapshot{}, err
-		}
-	}
+	fresh := !j.begun && l.loadIndex()
 	j.noSpace = 0
 	if fresh {
-		l.first()
-	} else if err := l.again(touched); err != nil {
+		l.addAll()
+	} else if err := l.findChanges(touched); err != nil {
 		return tool.Snapshot{}, err
 	}
 	if j.partial {
@@ -78,7 +72,7 @@ func (l *comparison) run(touched []string) (tool.Snapshot, error) {
 		return tool.Snapshot{}, err
 	}
 	l.markMissed(effects)
-	return tool.Snapshot{Effects: effects, Bounds: j.bounds(), Notice: j.notice(), Files: j.x.files, Partial: l.followed}, nil
+	return tool.Snapshot{Effects: effects, Bounds: j.bounds(), Notice: j.notice(), Files: j.index.files, Partial: l.incremental}, nil
 }
 
 func (j *Journal) bounds() string {
@@ -90,36 +84,35 @@ func (j *Journal) bounds() string {
 		out = append(out, fmt.Sprintf("the workspace has more than %d files: what commands change in folders that came since is not recorded", j.opt.MaxFiles))
 	}
 	if j.noSpace > 0 {
-		out = append(out, fmt.Sprintf("%d of its files could not be copied (%s): what commands do to them can not be undone", j.noSpace, j.pack.why()))
+		out = append(out, fmt.Sprintf("%d of its files could not be copied (%s): what commands do to them can not be undone", j.noSpace, j.pack.reason()))
 	}
 	return strings.Join(out, "; ")
 }
 
-// first adds the whole workspace.
-func (l *comparison) first() {
+// addAll adds the whole workspace.
+func (l *comparison) addAll() {
 	j := l.j
-	l.until = j.opt.Now().Add(j.opt.FirstSnapshot)
-	l.enter("", j.outer, false, false, true)
+	l.deadline = j.opt.Now().Add(j.opt.FirstSnapshot)
+	l.addDir("", j.outer, false, false, true)
 	if j.full {
-		j.x, j.full, j.partial, l.work, l.unread = newIndex(), false, true, nil, nil
+		j.index, j.full, j.partial, l.work, l.unread = newIndex(), false, true, nil, nil
 		return
 	}
-	l.until = time.Time{}
+	l.deadline = time.Time{}
 	if l.force(true) {
-		l.relist(j.x.dirs[""], j.outer, true)
+		l.relist(j.index.dirs[""], j.outer, true)
 	}
 }
 
-// again finds what changed.
-func (l *comparison) again(touched []string) error {
+func (l *comparison) findChanges(touched []string) error {
 	j := l.j
 	all := l.sources()
-	founds, err := l.look(touched)
+	founds, err := l.compare(touched)
 	if err != nil {
 		return err
 	}
 	l.queue(founds)
-	root := j.x.dirs[""]
+	root := j.index.dirs[""]
 	if all && root != nil {
 		l.relist(root, j.outer, true)
 	}
@@ -142,7 +135,7 @@ func (l *comparison) queue(founds []dirDiff) {
 			continue
 		}
 		for _, i := range f.changed {
-			l.work = append(l.work, &job{d: f.d, name: f.d.files[i].name, was: f.d.files[i], had: true, silent: f.d.files[i].state == unread})
+			l.work = append(l.work, &fileRead{d: f.d, name: f.d.files[i].name, old: f.d.files[i], hasOld: true, silent: f.d.files[i].state == unread})
 		}
 	}
 }
@@ -152,9 +145,9 @@ func (l *comparison) queue(founds []dirDiff) {
 func (l *comparison) relistFound(founds []dirDiff) (rules bool) {
 	for _, f := range founds {
 		switch {
-		case l.j.x.dirs[f.d.path] != f.d: // a folder above it was removed
+		case l.j.index.dirs[f.d.path] != f.d: // a folder above it was removed
 		case f.gone:
-			l.leave(f.d.path, false)
+			l.removeDir(f.d.path, false)
 		case f.rules:
 			l.relist(f.d, l.above(f.d.path), true)
 			rules = true
@@ -171,7 +164,7 @@ func (l *comparison) above(dir string) workspace.Ignore {
 		return l.j.outer
 	}
 	up, _ := split(dir)
-	if d := l.j.x.dirs[up]; d != nil {
+	if d := l.j.index.dirs[up]; d != nil {
 		return d.rules
 	}
 	return l.j.outer
@@ -189,39 +182,39 @@ func (l *comparison) addFolders(paths []string) {
 		if p = path.Clean(p); p == "." {
 			p = ""
 		}
-		if up, _ := split(p); p != "" && l.j.x.dirs[up] == nil {
-			l.enter(up, l.j.outer, false, true, true)
+		if up, _ := split(p); p != "" && l.j.index.dirs[up] == nil {
+			l.addDir(up, l.j.outer, false, true, true)
 		}
-		if d := l.j.x.dirs[p]; d == nil || d.flat {
+		if d := l.j.index.dirs[p]; d == nil || d.flat {
 			if p != "" {
-				l.enter(p, l.j.outer, false, false, true)
+				l.addDir(p, l.j.outer, false, false, true)
 			} else if d == nil {
-				l.enter(p, l.j.outer, false, true, true)
+				l.addDir(p, l.j.outer, false, true, true)
 			}
 		}
 	}
 }
 
-// enter adds a folder with everything below it; silent if its content may be
+// addDir adds a folder with everything below it; silent if its content may be
 // old. It reports whether the folder is watched.
-func (l *comparison) enter(dirPath string, above workspace.Ignore, closed, flat, silent bool) bool {
+func (l *comparison) addDir(dirPath string, above workspace.Ignore, closed, flat, silent bool) bool {
 	j := l.j
-	if j.x.files >= j.opt.MaxFiles || !l.until.IsZero() && len(j.x.dirs)%64 == 0 && j.opt.Now().After(l.until) || l.ctx.Err() != nil {
+	if j.index.files >= j.opt.MaxFiles || !l.deadline.IsZero() && len(j.index.dirs)%64 == 0 && j.opt.Now().After(l.deadline) || l.ctx.Err() != nil {
 		j.full = true
 		return false
 	}
-	d := j.x.dirs[dirPath]
+	d := j.index.dirs[dirPath]
 	if d == nil {
 		d = &dir{path: dirPath}
 	}
 	d.flat = flat
 	if !l.list(d, above, closed, silent, false) {
-		if l.w != nil && j.x.dirs[dirPath] != d {
-			l.w.left(d)
+		if l.w != nil && j.index.dirs[dirPath] != d {
+			l.w.forget(d)
 		}
 		return false
 	}
-	j.x.add(d)
+	j.index.add(d)
 	return true
 }
 
@@ -232,7 +225,7 @@ func (l *comparison) relist(d *dir, above workspace.Ignore, deep bool) {
 }
 
 func (l *comparison) relistAs(d *dir, above workspace.Ignore, closed, deep bool) {
-	if !l.list(d, above, closed, l.quiet && deep, deep) {
+	if !l.list(d, above, closed, l.suppressNew && deep, deep) {
 		d.racy = true // not readable now; try again
 	}
 }
@@ -248,7 +241,7 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 	if err != nil {
 		return false
 	}
-	if l.w != nil && l.w.ensure(d, f, n) && l.j.x.dirs[d.path] == d {
+	if l.w != nil && l.w.ensureWatched(d, f, n) && l.j.index.dirs[d.path] == d {
 		l.saw(d, true) // what was compared before is compared again
 	}
 	l.saw(d, false)
@@ -257,12 +250,12 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 		return false
 	}
 	slices.Sort(names)
-	oldRules, oldClosed, known := d.rules, d.closed, j.x.dirs[d.path] == d
+	oldRules, oldClosed, known := d.rules, d.closed, j.index.dirs[d.path] == d
 	d.closed = closed
 	l.readRules(d, f, above, names)
 	l.newRules = l.newRules || !known && d.ignore != stamp{}
 	d.stamp, d.racy = st, st.racy(l.now)
-	j.x.touched(d)
+	j.index.touched(d)
 	oldFiles, oldSubs := d.files, d.subs
 	d.files, d.subs = make([]file, 0, len(names)), nil
 	type fresh struct {
@@ -293,11 +286,11 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 		// It was ignored before, so its existence proves nothing.
 		hidden := silent || known && (oldClosed || oldRules.Match(rel, st.dir())) && !l.oldForced[rel]
 		if st.dir() {
-			if d.flat && j.x.dirs[rel] == nil {
+			if d.flat && j.index.dirs[rel] == nil {
 				continue
 			}
 			d.subs = append(d.subs, name)
-			if s := j.x.dirs[rel]; s == nil {
+			if s := j.index.dirs[rel]; s == nil {
 				enter = append(enter, fresh{name, off, hidden})
 			} else if deep || s.closed != off {
 				defer l.relistAs(s, d.rules, off, true)
@@ -309,14 +302,14 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 			continue
 		}
 		d.files = append(d.files, file{name: name, stamp: st})
-		if st.links > 1 && l.followed {
+		if st.links > 1 && l.incremental {
 			l.links = append(l.links, st.ino)
 		}
 		if hidden {
 			d.files[len(d.files)-1].quiet, quiet = true, true
 			continue
 		}
-		l.work = append(l.work, &job{d: d, name: name})
+		l.work = append(l.work, &fileRead{d: d, name: name})
 	}
 	if quiet {
 		l.unread = append(l.unread, d)
@@ -324,19 +317,19 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 	if len(d.files)*2 < cap(d.files) {
 		d.files = slices.Clip(slices.Clone(d.files))
 	}
-	j.x.files += len(d.files) - len(oldFiles)
+	j.index.files += len(d.files) - len(oldFiles)
 	for _, e := range oldFiles {
 		if _, ok := d.find(e.name); !ok {
-			l.drop(d, e, present[e.name], f)
+			l.removeFile(d, e, present[e.name], f)
 		}
 	}
 	for _, s := range oldSubs {
 		if _, ok := slices.BinarySearch(d.subs, s); !ok {
-			l.leave(d.join(s), present[s])
+			l.removeDir(d.join(s), present[s])
 		}
 	}
 	for _, e := range enter {
-		if !l.enter(d.join(e.name), d.rules, e.closed, false, e.silent) {
+		if !l.addDir(d.join(e.name), d.rules, e.closed, false, e.silent) {
 			if i, ok := slices.BinarySearch(d.subs, e.name); ok {
 				d.subs = slices.Delete(d.subs, i, i+1)
 			}
@@ -357,22 +350,22 @@ func (l *comparison) readRules(d *dir, f folder, above workspace.Ignore, names [
 	}
 	d.ignore = st
 	if o, err := f.open(ignoreName); err == nil {
-		if text, err := readSome(o, workspace.IgnoreMax); err == nil {
+		if text, err := readLimited(o, workspace.IgnoreMax); err == nil {
 			d.rules = above.With(base(d.path), "", string(text))
 		}
 		o.close()
 	}
 }
 
-// drop removes a file from the index: it is gone, or ignored from now on.
-func (l *comparison) drop(d *dir, e file, there bool, f folder) {
+// removeFile removes a file from the index: it is gone, or ignored from now on.
+func (l *comparison) removeFile(d *dir, e file, there bool, f folder) {
 	if e.state == unread {
 		return
 	}
 	if !there {
-		l.gone = append(l.gone, removedFile{d.join(e.name), e})
+		l.removed = append(l.removed, removedFile{d.join(e.name), e})
 	} else if st, err := f.stat(e.name); err == nil && st != e.stamp {
-		l.work = append(l.work, &job{d: d, name: e.name, was: e, had: true, leaving: true})
+		l.work = append(l.work, &fileRead{d: d, name: e.name, old: e, hasOld: true, nowIgnored: true})
 	}
 	l.forget(e)
 }
@@ -384,19 +377,19 @@ func (l *comparison) forget(e file) {
 	}
 }
 
-// leave removes a folder with everything below it from the index.
-func (l *comparison) leave(dirPath string, there bool) {
-	x := l.j.x
+// removeDir removes a folder with everything below it from the index.
+func (l *comparison) removeDir(dirPath string, there bool) {
+	x := l.j.index
 	for _, d := range x.below(dirPath) {
 		for _, e := range d.files {
 			if !there && e.state != unread {
-				l.gone = append(l.gone, removedFile{d.join(e.name), e})
+				l.removed = append(l.removed, removedFile{d.join(e.name), e})
 			}
 			l.forget(e)
 		}
 		x.remove(d)
 		if l.w != nil {
-			l.w.left(d)
+			l.w.forget(d)
 		}
 		if l.j.disk != nil {
 			l.j.disk.removed = append(l.j.disk.removed, d.path)

@@ -202,7 +202,7 @@ func parse(data []byte, root string) (indexFile, int64, error) {
 	}
 	for _, dir := range s.x.dirs {
 		s.x.files += len(dir.files)
-		s.x.came = append(s.x.came, dir)
+		s.x.added = append(s.x.added, dir)
 	}
 	return s, int64(end), nil
 }
@@ -234,10 +234,10 @@ func (d *disk) save(j *Journal) error {
 		d.whole = d.size
 	}
 	d.removed = nil
-	for _, dir := range j.x.dirty {
+	for _, dir := range j.index.dirty {
 		dir.dirty = false
 	}
-	j.x.dirty, j.forcedSaved = nil, true
+	j.index.dirty, j.forcedSaved = nil, true
 	return nil
 }
 
@@ -245,19 +245,19 @@ func (d *disk) save(j *Journal) error {
 // dies in between leaves records without an end.
 func (d *disk) write(j *Journal, whole bool) error {
 	e := &encoder{to: d.f, at: d.size}
-	dirs := j.x.dirty
+	dirs := j.index.dirty
 	if whole {
 		if err := d.f.Truncate(0); err != nil {
 			return err
 		}
-		e.at, d.removed, dirs = 0, nil, j.x.sorted()
+		e.at, d.removed, dirs = 0, nil, j.index.sorted()
 		e.data = append(e.data, diskMagic+j.root+"\x00"...)
 	}
 	for _, p := range d.removed {
 		e.record('X', func() { e.text(p) })
 	}
 	for _, dir := range dirs {
-		if j.x.dirs[dir.path] == dir {
+		if j.index.dirs[dir.path] == dir {
 			e.record('D', func() { e.dir(dir) })
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// This file follows changes instead of walking (SPEC 19.1, ADR 025). The system reports
-// in which folders something happened, and only those are compared, in the same way as
-// by a walk. So a needless event is harmless. Changes without an event are found as
+// This file watches folders instead of walking the tree (SPEC 19.1, ADR 025). The system
+// reports in which folders something happened, and only those are compared, in the same
+// way as in a walk. So a needless event is harmless. Changes without an event are found as
 // follows.
 //
 //   - A watch is set with the folder open and before its files are looked at:
@@ -18,17 +18,17 @@ import (
 //   - If a folder was moved, or is not the one that the index knows, everything
 //     below it is compared and watched anew.
 //   - A folder without a watch, a file that was changed a moment ago, and a file
-//     with several names are looked at each time.
-//   - If events were lost or the mounts changed, the next look is a walk.
-//   - Verify looks at everything. If it finds a change without an event, pawl no
+//     with several names are compared in each snapshot.
+//   - If events were lost or the mounts changed, the next snapshot is a walk.
+//   - Verify compares everything. If it finds a change without an event, pawl no
 //     longer relies on events.
 
-// notifier tells where something happens. Its methods are called by one
+// notifier reports where something happens. Its methods are called by one
 // goroutine at a time, except wait and interrupt.
 type notifier interface {
 	// watch watches an open folder, and returns the number of the watch: the same
 	// one for the same folder. The error is errNoWatch or errForeign.
-	watch(f folder, n node) (int32, error)
+	watch(f folder, n dirID) (int32, error)
 	unwatch(wd int32)
 	// drain calls take for each event since the last call. An error means that
 	// events may be missing.
@@ -54,26 +54,26 @@ var (
 	errLost    = errors.New("events were lost")
 )
 
-// node tells folders apart.
-type node struct{ dev, ino uint64 }
+// dirID identifies a folder.
+type dirID struct{ dev, ino uint64 }
 
-// follower knows which folders have to be compared.
-type follower struct {
-	n    notifier
-	most int // watches
+// watcher knows which folders have to be compared.
+type watcher struct {
+	n          notifier
+	maxWatches int
 
-	mu     sync.Mutex // guards the following fields
-	dirs   map[int32]*dir
-	news   map[*dir]bool // something happened in it; true: it was moved
-	blind  map[*dir]error
-	lost   bool  // everything has to be compared
-	failed error // of the last drain
+	mu          sync.Mutex // guards the following fields
+	dirs        map[int32]*dir
+	changedDirs map[*dir]bool // folders with events; true: the folder was moved
+	unwatchable map[*dir]error
+	lost        bool  // all folders have to be compared
+	failed      error // of the last drain
 
 	// The rest belongs to the holder of the journal's turn.
-	due    map[*dir]bool // to be compared again in any case
-	linked map[*dir]bool // some of its files have several names
-	stop   chan struct{} // nil: nobody listens
-	done   chan struct{}
+	recheck    map[*dir]bool // folders to be compared in the next snapshot in any case
+	hardLinked map[*dir]bool // folders with files that have several names
+	stop       chan struct{} // nil: listen does not run
+	done       chan struct{}
 }
 
 // followFrom is the number of files from which changes are followed: a smaller
@@ -89,15 +89,14 @@ const (
 // The system keeps some ten thousand of them.
 const pause = 10 * time.Millisecond
 
-// follow returns what follows the changes, and nil where everything is looked
-// at each time. It starts it for a tree that is large enough: the look that
-// starts it is a walk and sets the watches.
-func (l *comparison) follow() *follower {
+// startWatching returns the watcher, nil if each snapshot compares everything. For a tree
+// that is large enough it starts one: then this snapshot is a walk and sets the watches.
+func (l *comparison) startWatching() *watcher {
 	j := l.j
-	if j.follower != nil {
-		return j.follower
+	if j.watcher != nil {
+		return j.watcher
 	}
-	if j.partial || j.opt.FollowFrom < 0 || j.unfollowed != "" || j.x.files < j.opt.FollowFrom {
+	if j.partial || j.opt.FollowFrom < 0 || j.unwatchedWhy != "" || j.index.files < j.opt.FollowFrom {
 		return nil
 	}
 	n, most, err := j.notify(j.root)
@@ -112,40 +111,41 @@ func (l *comparison) follow() *follower {
 		j.opt.FollowFrom = -1 // this system has nothing of the kind
 		return nil
 	}
-	w := &follower{
-		n: n, most: most, lost: true, dirs: map[int32]*dir{}, news: map[*dir]bool{}, blind: map[*dir]error{},
-		due: map[*dir]bool{}, linked: map[*dir]bool{},
+	w := &watcher{
+		n: n, maxWatches: most, lost: true, dirs: map[int32]*dir{}, changedDirs: map[*dir]bool{}, unwatchable: map[*dir]error{},
+		recheck: map[*dir]bool{}, hardLinked: map[*dir]bool{},
 	}
-	for _, d := range j.x.dirs {
-		d.watch, d.node = 0, node{}
-		w.note(d, false)
+	for _, d := range j.index.dirs {
+		d.watch, d.node = 0, dirID{}
+		w.noteRecheck(d, false)
 	}
-	j.follower = w
+	j.watcher = w
 	return w
 }
 
-// stopFollowing stops following for good. The person is shown why.
+// stopFollowing stops watching for good. The person is shown why.
 func (j *Journal) stopFollowing(why string) {
 	if why != "" {
-		j.unfollowed = why
+		j.unwatchedWhy = why
 	}
-	if w := j.follower; w != nil {
-		j.follower = nil
-		w.rest()
+	if w := j.watcher; w != nil {
+		j.watcher = nil
+		w.stopListening()
 		_ = w.n.close() // nothing was written
 	}
 }
 
-// notice tells the person where looks take longer than they need to.
+// notice explains to the person why snapshots take longer than they need to, "" if they do
+// not.
 func (j *Journal) notice() string {
-	w := j.follower
+	w := j.watcher
 	if w == nil {
-		return j.unfollowed
+		return j.unwatchedWhy
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	none, foreign := 0, 0
-	for _, err := range w.blind {
+	for _, err := range w.unwatchable {
 		switch {
 		case errors.Is(err, errNoWatch):
 			none++
@@ -162,37 +162,37 @@ func (j *Journal) notice() string {
 	return ""
 }
 
-// ensure sees to it that a folder is watched, before its files are looked at.
-// It reports whether it was not before.
-func (w *follower) ensure(d *dir, f folder, n node) bool {
+// ensureWatched watches a folder, before its files are compared. It reports whether it set
+// a new watch.
+func (w *watcher) ensureWatched(d *dir, f folder, n dirID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if d.watch != 0 && d.node == n && w.dirs[d.watch] == d {
 		return false
 	}
 	w.unwatch(d)
-	if len(w.dirs) >= w.most {
-		w.blind[d] = errNoWatch
+	if len(w.dirs) >= w.maxWatches {
+		w.unwatchable[d] = errNoWatch
 		return false
 	}
 	wd, err := w.n.watch(f, n)
 	if err != nil {
-		w.blind[d] = err
+		w.unwatchable[d] = err
 		return false
 	}
 	if other := w.dirs[wd]; other != nil {
 		// The folder is known by another path: it was moved, which the comparison of
 		// the other path will show, or it is mounted twice.
-		w.blind[d] = nil
+		w.unwatchable[d] = nil
 		return false
 	}
 	w.dirs[wd], d.watch, d.node = d, wd, n
-	delete(w.blind, d)
+	delete(w.unwatchable, d)
 	return true
 }
 
 // unwatch removes the watch of a folder, if it is still this folder's.
-func (w *follower) unwatch(d *dir) {
+func (w *watcher) unwatch(d *dir) {
 	if d.watch != 0 && w.dirs[d.watch] == d {
 		delete(w.dirs, d.watch)
 		w.n.unwatch(d.watch)
@@ -200,34 +200,34 @@ func (w *follower) unwatch(d *dir) {
 	d.watch = 0
 }
 
-// unseen notes that a folder could not be compared.
-func (w *follower) unseen(d *dir) {
+// noteUncompared records that a folder could not be compared.
+func (w *watcher) noteUncompared(d *dir) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.unwatch(d)
-	w.blind[d] = nil
+	w.unwatchable[d] = nil
 }
 
-// unwatched are the folders that are compared in each look.
-func (w *follower) unwatched() map[*dir]error {
+// unwatchableDirs returns the folders that are compared in each snapshot.
+func (w *watcher) unwatchableDirs() map[*dir]error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return maps.Clone(w.blind)
+	return maps.Clone(w.unwatchable)
 }
 
-// left forgets a folder that is not in the index any more.
-func (w *follower) left(d *dir) {
+// forget removes a folder that is not in the index any more.
+func (w *watcher) forget(d *dir) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.unwatch(d)
-	delete(w.blind, d)
-	delete(w.news, d)
-	delete(w.due, d)
-	delete(w.linked, d)
+	delete(w.unwatchable, d)
+	delete(w.changedDirs, d)
+	delete(w.recheck, d)
+	delete(w.hardLinked, d)
 }
 
-// drain takes in what the system tells.
-func (w *follower) drain() {
+// drain reads the events that the system has reported.
+func (w *watcher) drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	err := w.n.drain(func(t dirEvent) {
@@ -238,36 +238,36 @@ func (w *follower) drain() {
 		if t.ended {
 			delete(w.dirs, t.wd)
 			d.watch = 0
-			w.blind[d] = nil // until it is compared
+			w.unwatchable[d] = nil // until it is compared
 		}
-		w.news[d] = w.news[d] || t.moved || t.ended
+		w.changedDirs[d] = w.changedDirs[d] || t.moved || t.ended
 	})
 	w.failed, w.lost = err, w.lost || err != nil
 }
 
-// take returns the folders with news, and forgets them. all: everything has to
+// takeChanged returns the folders with events, and forgets them. all: all folders have to
 // be compared.
-func (w *follower) take() (news map[*dir]bool, all bool) {
+func (w *watcher) takeChanged() (changed map[*dir]bool, all bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	news, all = w.news, w.lost
-	w.news, w.lost = map[*dir]bool{}, false
-	return news, all
+	changed, all = w.changedDirs, w.lost
+	w.changedDirs, w.lost = map[*dir]bool{}, false
+	return changed, all
 }
 
-// giveBack undoes take after a look that was cut short.
-func (w *follower) giveBack(news map[*dir]bool, all bool) {
+// restoreChanged undoes takeChanged after a comparison that was cut short.
+func (w *watcher) restoreChanged(changed map[*dir]bool, all bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for d, moved := range news {
-		w.news[d] = w.news[d] || moved
+	for d, moved := range changed {
+		w.changedDirs[d] = w.changedDirs[d] || moved
 	}
 	w.lost = w.lost || all
 }
 
-// note keeps what is to be looked at in the next look whatever happens: unsure,
-// or a folder in which something is not known for certain.
-func (w *follower) note(d *dir, unsure bool) {
+// noteRecheck updates whether a folder is compared in the next snapshot in any case: if
+// unsure is set, or a file of it may have changed unnoticed.
+func (w *watcher) noteRecheck(d *dir, unsure bool) {
 	racy, linked := d.racy || unsure, false
 	for i := range d.files {
 		f := &d.files[i]
@@ -281,13 +281,13 @@ func (w *follower) note(d *dir, unsure bool) {
 			delete(m, d)
 		}
 	}
-	set(w.due, racy)
-	set(w.linked, linked)
+	set(w.recheck, racy)
+	set(w.hardLinked, linked)
 }
 
-// listen reads events from now on, so that a command that changes a great many
+// listen starts to read events in the background, so that a command that changes very many
 // files does not fill the system's queue.
-func (w *follower) listen() {
+func (w *watcher) listen() {
 	if w.stop != nil {
 		return
 	}
@@ -309,8 +309,8 @@ func (w *follower) listen() {
 	}(w.stop, w.done)
 }
 
-// rest ends listen.
-func (w *follower) rest() {
+// stopListening ends listen.
+func (w *watcher) stopListening() {
 	if w.stop == nil {
 		return
 	}

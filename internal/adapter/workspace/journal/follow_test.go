@@ -331,7 +331,7 @@ func TestUnwatched(t *testing.T) {
 		"a hundred watches": {func(j *Journal) { limited(j, 100, nil) }, " of the workspace's folders", false},
 		"none left": {func(j *Journal) {
 			n := 0
-			limited(j, 1<<20, func(node) error {
+			limited(j, 1<<20, func(dirID) error {
 				if n++; n > 50 {
 					return errNoWatch
 				}
@@ -339,7 +339,7 @@ func TestUnwatched(t *testing.T) {
 			})
 		}, " of the workspace's folders", false},
 		"strange folders": {func(j *Journal) {
-			limited(j, 1<<20, func(n node) error {
+			limited(j, 1<<20, func(n dirID) error {
 				if n.ino%2 == 0 {
 					return errForeign
 				}
@@ -517,7 +517,7 @@ func TestFollowsOnlyLargeOnes(t *testing.T) {
 		for range 3 {
 			see(t, j, "")
 		}
-		if got := j.follower != nil; got != want {
+		if got := j.watcher != nil; got != want {
 			t.Errorf("from %d: %v", from, got)
 		}
 	}
@@ -556,7 +556,7 @@ func TestMounts(t *testing.T) {
 		unix.EXT4_SUPER_MAGIC: true, unix.NFS_SUPER_MAGIC: false, unix.FUSE_SUPER_MAGIC: false, unix.V9FS_MAGIC: false,
 		unix.SMB2_SUPER_MAGIC: false, unix.CIFS_SUPER_MAGIC: false, 0x1234: false, unix.ECRYPTFS_SUPER_MAGIC: false,
 	} {
-		if tells(kind) != want {
+		if reportsAllChanges(kind) != want {
 			t.Errorf("file system %x", kind)
 		}
 	}

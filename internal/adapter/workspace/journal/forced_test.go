@@ -12,7 +12,7 @@ import (
 
 // watched lists the files that a journal watches.
 func watched(j *Journal) (out []string) {
-	for _, d := range j.x.sorted() {
+	for _, d := range j.index.sorted() {
 		for _, f := range d.files {
 			out = append(out, d.join(f.name))
 		}

@@ -103,7 +103,7 @@ func (r *repo) rules() workspace.Ignore {
 		if err != nil {
 			continue
 		}
-		text, err := readSome(f, workspace.IgnoreMax)
+		text, err := readLimited(f, workspace.IgnoreMax)
 		if f.Close(); err == nil {
 			out = out.With("", down, string(text))
 		}
@@ -219,18 +219,18 @@ func same(t *gitindex.Entry, s stamp, written int64) bool {
 // cleanFiles are files that match git's index. They may be all files of a large tree,
 // so they take little memory.
 type cleanFiles struct {
-	at  []spot
+	at  []fileRef
 	ids []byte // idLen each
 }
 
-// spot is where a file is in the index.
-type spot struct {
+// fileRef is where a file is in the index.
+type fileRef struct {
 	d *dir
 	i int32
 }
 
 func (c *cleanFiles) add(d *dir, i int, id []byte) {
-	c.at, c.ids = append(c.at, spot{d, int32(i)}), append(c.ids, id...)
+	c.at, c.ids = append(c.at, fileRef{d, int32(i)}), append(c.ids, id...)
 }
 
 func (c *cleanFiles) len() int          { return len(c.at) }

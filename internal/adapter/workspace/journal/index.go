@@ -78,8 +78,8 @@ type dir struct {
 	rules  workspace.Ignore
 	ignore stamp // of its .gitignore, zero if there is none
 	dirty  bool  // in index.dirty
-	watch  int32 // of the follower, 0 for none
-	node   node  // what is watched
+	watch  int32 // of the watcher, 0 for none
+	node   dirID // what is watched
 }
 
 func (d *dir) find(name string) (*file, bool) {
@@ -122,10 +122,10 @@ type index struct {
 	dirs  map[string]*dir
 	files int
 	// order is sorted by path, but for what came and went since it was asked for.
-	order []*dir
-	came  []*dir
-	went  bool
-	dirty []*dir // changed since they were last written to disk
+	order      []*dir
+	added      []*dir
+	anyRemoved bool
+	dirty      []*dir // changed since they were last written to disk
 }
 
 func newIndex() *index { return &index{dirs: map[string]*dir{}} }
@@ -133,11 +133,11 @@ func newIndex() *index { return &index{dirs: map[string]*dir{}} }
 // sorted returns all folders by path. What came and went since the last time is
 // merged in: sorting a large tree each time would cost more than comparing it.
 func (x *index) sorted() []*dir {
-	if len(x.came) == 0 && !x.went {
+	if len(x.added) == 0 && !x.anyRemoved {
 		return x.order
 	}
 	byPath := func(a, b *dir) int { return strings.Compare(a.path, b.path) }
-	slices.SortStableFunc(x.came, byPath)
+	slices.SortStableFunc(x.added, byPath)
 	out := make([]*dir, 0, len(x.dirs))
 	add := func(d *dir) {
 		if x.dirs[d.path] == d && (len(out) == 0 || out[len(out)-1] != d) {
@@ -145,7 +145,7 @@ func (x *index) sorted() []*dir {
 		}
 	}
 	i := 0
-	for _, d := range x.came {
+	for _, d := range x.added {
 		for i < len(x.order) && byPath(x.order[i], d) <= 0 {
 			add(x.order[i])
 			i++
@@ -155,21 +155,21 @@ func (x *index) sorted() []*dir {
 	for _, d := range x.order[i:] {
 		add(d)
 	}
-	x.order, x.came, x.went = out, nil, false
+	x.order, x.added, x.anyRemoved = out, nil, false
 	return out
 }
 
 func (x *index) add(d *dir) {
 	if x.dirs[d.path] != d {
 		x.dirs[d.path] = d
-		x.came = append(x.came, d)
+		x.added = append(x.added, d)
 	}
 }
 
 func (x *index) remove(d *dir) {
 	x.files -= len(d.files)
 	delete(x.dirs, d.path)
-	x.went = true
+	x.anyRemoved = true
 }
 
 // touched notes that a folder must be written to disk again.

@@ -73,7 +73,7 @@ type Journal struct {
 	// The rest belongs to the holder of turn.
 	begun   bool
 	closed  bool
-	x       *index
+	index   *index
 	pack    *pack
 	disk    *disk
 	repo    *repo
@@ -96,9 +96,9 @@ type Journal struct {
 	noSpace     int             // files that were not copied for lack of space
 	tag         string
 	snapshots   int64
-	follower    *follower // nil: everything is looked at each time
-	// unfollowed is why it is, for the person; "" where it need not be.
-	unfollowed string
+	watcher     *watcher // nil: everything is looked at each time
+	// unwatchedWhy is why it is, for the person; "" where it need not be.
+	unwatchedWhy string
 }
 
 // wrote is what recorded writes did to a file since the last snapshot.
@@ -158,8 +158,8 @@ func (j *Journal) now() int64 { return j.opt.Now().UnixNano() }
 
 var errClosed = errors.New("the journal is closed")
 
-// take waits for the turn.
-func (j *Journal) take(ctx context.Context) error {
+// acquire waits for the turn.
+func (j *Journal) acquire(ctx context.Context) error {
 	select {
 	case j.turn <- struct{}{}:
 		if j.closed {
@@ -183,7 +183,7 @@ func (j *Journal) Verify(ctx context.Context) (tool.Snapshot, error) {
 }
 
 func (j *Journal) snapshot(ctx context.Context, touched []string, verify bool) (tool.Snapshot, error) {
-	if err := j.take(ctx); err != nil {
+	if err := j.acquire(ctx); err != nil {
 		return tool.Snapshot{}, err
 	}
 	defer func() { <-j.turn }()
@@ -192,7 +192,7 @@ func (j *Journal) snapshot(ctx context.Context, touched []string, verify bool) (
 		return tool.Snapshot{}, fmt.Errorf("look at the workspace: %w", err)
 	}
 	defer root.close()
-	l := &comparison{j: j, ctx: ctx, root: root, p: pather{root: root}, now: j.now(), verify: verify}
+	l := &comparison{j: j, ctx: ctx, root: root, p: dirOpener{root: root}, now: j.now(), verify: verify}
 	defer l.p.close()
 	out, err := l.run(touched)
 	l.finish(err)
@@ -207,16 +207,16 @@ func (j *Journal) snapshot(ctx context.Context, touched []string, verify bool) (
 // Checkpoint implements tool.Journal. Nothing is written before it: until its
 // effects are recorded, a new process must find them again.
 func (j *Journal) Checkpoint(tag string) error {
-	if err := j.take(context.Background()); err != nil {
+	if err := j.acquire(context.Background()); err != nil {
 		return err
 	}
 	defer func() { <-j.turn }()
 	j.tag = tag
-	if w := j.follower; w != nil {
+	if w := j.watcher; w != nil {
 		if tag != "" {
 			w.listen()
 		} else {
-			w.rest()
+			w.stopListening()
 		}
 	}
 	return j.save()
@@ -251,7 +251,7 @@ func (j *Journal) Content(ctx context.Context, h tool.Hash) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := j.take(ctx); err != nil {
+	if err := j.acquire(ctx); err != nil {
 		return nil, err
 	}
 	defer func() { <-j.turn }()
@@ -282,7 +282,7 @@ func (j *Journal) Content(ctx context.Context, h tool.Hash) ([]byte, error) {
 
 // Lost implements tool.Journal.
 func (j *Journal) Lost(paths []string, limit int) []string {
-	if j.take(context.Background()) != nil {
+	if j.acquire(context.Background()) != nil {
 		return nil
 	}
 	defer func() { <-j.turn }()
@@ -296,13 +296,13 @@ func (j *Journal) Lost(paths []string, limit int) []string {
 		if p == "." {
 			p = ""
 		}
-		if f, d := j.at(p); f != nil {
+		if f, d := j.lookup(p); f != nil {
 			gather(d, f)
 		}
-		if j.x == nil {
+		if j.index == nil {
 			continue
 		}
-		for _, d := range j.x.below(p) {
+		for _, d := range j.index.below(p) {
 			for i := range d.files {
 				gather(d, &d.files[i])
 			}
@@ -311,11 +311,11 @@ func (j *Journal) Lost(paths []string, limit int) []string {
 	return out
 }
 
-func (j *Journal) at(path string) (*file, *dir) {
-	if j.x == nil {
+func (j *Journal) lookup(path string) (*file, *dir) {
+	if j.index == nil {
 		return nil, nil
 	}
-	return j.x.at(path)
+	return j.index.at(path)
 }
 
 // Close writes what is left to write and releases the folder.

@@ -163,12 +163,12 @@ func TestFromGit(t *testing.T) {
 	j := open(t, root, opt)
 	see(t, j, "")
 	for _, p := range []string{"big", "a.txt", "e.lf", "gone", "dir/x"} {
-		if f, _ := j.x.at(p); f.state != inGit {
+		if f, _ := j.index.at(p); f.state != inGit {
 			t.Errorf("%s is clean and was copied", p)
 		}
 	}
 	for _, p := range []string{"b.crlf", "c.id", "d.lf", "assumed", "other"} {
-		if f, _ := j.x.at(p); f.state != kept {
+		if f, _ := j.index.at(p); f.state != kept {
 			t.Errorf("%s is not sure to be what git has, and was not copied: %d", p, f.state)
 		}
 	}
@@ -211,7 +211,7 @@ func TestGitThatLies(t *testing.T) {
 	past(&opt)
 	j := open(t, root, opt)
 	see(t, j, "")
-	if f, _ := j.x.at("a"); f.state != inGit {
+	if f, _ := j.index.at("a"); f.state != inGit {
 		t.Fatal("not taken from git")
 	}
 	if err := os.RemoveAll(filepath.Join(root, ".git/objects")); err != nil {
@@ -351,12 +351,12 @@ func TestSameStamp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j.x.dirs[p].stamp, err = f.self()
+		j.index.dirs[p].stamp, err = f.self()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if p == "" {
-			e, _ := j.x.at("a")
+			e, _ := j.index.at("a")
 			if e.stamp, err = f.stat("a"); err != nil {
 				t.Fatal(err)
 			}

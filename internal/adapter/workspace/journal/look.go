@@ -12,32 +12,32 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// This file decides which folders a look compares: all of them, or those with reported
+// This file decides which folders a snapshot compares: all of them, or those with reported
 // changes.
 
-// look compares what has to be compared.
-func (l *comparison) look(touched []string) ([]dirDiff, error) {
-	w := l.follow()
+// compare compares what has to be compared.
+func (l *comparison) compare(touched []string) ([]dirDiff, error) {
+	w := l.startWatching()
 	l.w = w
 	if w == nil {
-		return sweep(l.ctx, all(l.j.x.sorted()), l.root, l.now, l.j.opt.Workers, nil)
+		return sweep(l.ctx, all(l.j.index.sorted()), l.root, l.now, l.j.opt.Workers, nil)
 	}
 	w.drain()
 	if errors.Is(w.failed, errForeign) {
 		l.j.stopFollowing(foreignText)
-		return l.look(touched)
+		return l.compare(touched)
 	}
 	var lost bool
-	l.news, lost = w.take()
-	if l.walk = lost || l.verify; l.walk {
-		l.blind = w.unwatched()
-		founds, err := sweep(l.ctx, all(l.j.x.sorted()), l.root, l.now, l.j.opt.Workers, w)
+	l.changedDirs, lost = w.takeChanged()
+	if l.comparedAll = lost || l.verify; l.comparedAll {
+		l.unwatchable = w.unwatchableDirs()
+		founds, err := sweep(l.ctx, all(l.j.index.sorted()), l.root, l.now, l.j.opt.Workers, w)
 		if err == nil && l.verify && !lost {
 			l.untold(founds)
 		}
 		return founds, err
 	}
-	l.followed = true
+	l.incremental = true
 	return l.compareSome(touched)
 }
 
@@ -53,7 +53,7 @@ func all(ds []*dir) []dirToCompare {
 // compareSome compares the folders with reported changes, and those that the system
 // cannot report.
 func (l *comparison) compareSome(touched []string) ([]dirDiff, error) {
-	x, w := l.j.x, l.w
+	x, w := l.j.index, l.w
 	set := map[*dir]bool{}
 	l.compared = set
 	var aims []dirToCompare
@@ -71,16 +71,16 @@ func (l *comparison) compareSome(touched []string) ([]dirDiff, error) {
 		}
 	}
 	add(x.dirs[""]) // the path of the workspace may lead elsewhere
-	for d, moved := range l.news {
+	for d, moved := range l.changedDirs {
 		add(d)
 		if moved {
 			below(d)
 		}
 	}
-	for d := range w.due {
+	for d := range w.recheck {
 		add(d)
 	}
-	for d := range w.unwatched() {
+	for d := range w.unwatchableDirs() {
 		add(d)
 	}
 	// What pawl wrote and what a command's words name is looked at in any case: a
@@ -90,7 +90,7 @@ func (l *comparison) compareSome(touched []string) ([]dirDiff, error) {
 		add(x.dirs[in])
 		add(x.dirs[p])
 	}
-	for d := range w.linked {
+	for d := range w.hardLinked {
 		if !set[d] {
 			aims = append(aims, dirToCompare{d, true})
 		}
@@ -120,12 +120,12 @@ func (l *comparison) otherNames(founds []dirDiff) []dirDiff {
 	for _, f := range founds {
 		inodes = append(inodes, f.linked...)
 	}
-	if !l.followed || len(inodes) == 0 {
+	if !l.incremental || len(inodes) == 0 {
 		return nil
 	}
 	slices.Sort(inodes)
 	var out []dirDiff
-	for _, d := range l.j.x.dirs {
+	for _, d := range l.j.index.dirs {
 		if l.compared[d] {
 			continue
 		}
@@ -188,39 +188,39 @@ func (l *comparison) untold(founds []dirDiff) {
 	}
 }
 
-// wasTold reports whether a look that follows would have compared what a walk
-// found. The caller holds the follower's mu.
+// wasTold reports whether a snapshot by events would have compared what a walk found. The
+// caller holds the watcher's mu.
 func (l *comparison) wasTold(f *dirDiff, others map[string]bool) bool {
-	_, now := l.news[f.d]
-	_, late := l.w.news[f.d]
-	_, blind := l.blind[f.d] // by now it may be watched
-	if now || late || blind || l.w.due[f.d] {
+	_, now := l.changedDirs[f.d]
+	_, late := l.w.changedDirs[f.d]
+	_, blind := l.unwatchable[f.d] // by now it may be watched
+	if now || late || blind || l.w.recheck[f.d] {
 		return true
 	}
 	for p := f.d.path; p != ""; {
 		p, _ = split(p)
-		if d := l.j.x.dirs[p]; others[p] || d != nil && (l.news[d] || l.w.news[d]) {
+		if d := l.j.index.dirs[p]; others[p] || d != nil && (l.changedDirs[d] || l.w.changedDirs[d]) {
 			return true // a folder above it was moved
 		}
 	}
-	if !l.w.linked[f.d] || f.gone || f.relist || f.rules {
+	if !l.w.hardLinked[f.d] || f.gone || f.relist || f.rules {
 		return false
 	}
 	return !slices.ContainsFunc(f.changed, func(i int) bool { return f.d.files[i].stamp.links < 2 })
 }
 
-// finish keeps what the next look needs. err: the look was cut short.
+// finish keeps what the next snapshot needs. err: this one was cut short.
 func (l *comparison) finish(err error) {
 	w := l.w
-	if w == nil || l.j.follower != w {
+	if w == nil || l.j.watcher != w {
 		return
 	}
 	if err != nil {
-		w.giveBack(l.news, l.walk)
+		w.restoreChanged(l.changedDirs, l.comparedAll)
 	}
 	for d, unsure := range l.seen {
-		if l.j.x.dirs[d.path] == d {
-			w.note(d, unsure || err != nil)
+		if l.j.index.dirs[d.path] == d {
+			w.noteRecheck(d, unsure || err != nil)
 		}
 	}
 }
@@ -268,12 +268,12 @@ func (l *comparison) markMissed(es []tool.Effect) {
 // changed returns the time of a file's last change, by the system's clock. For a removed
 // file it is that of its folder.
 func (l *comparison) changed(p string) time.Time {
-	if f, _ := l.j.x.at(p); f != nil {
+	if f, _ := l.j.index.at(p); f != nil {
 		return time.Unix(0, f.stamp.ctime)
 	}
 	for p != "" {
 		p, _ = split(p)
-		if d := l.j.x.dirs[p]; d != nil {
+		if d := l.j.index.dirs[p]; d != nil {
 			return time.Unix(0, d.stamp.ctime)
 		}
 	}

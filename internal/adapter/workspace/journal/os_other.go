@@ -38,10 +38,10 @@ func (f folder) self() (stamp, error) {
 	return stampOf(info), nil
 }
 
-// node returns nothing that tells the folder apart: this system has no such number.
-func (f folder) node() (node, stamp, error) {
+// node returns no identity: this system has no such number.
+func (f folder) node() (dirID, stamp, error) {
 	st, err := f.self()
-	return node{}, st, err
+	return dirID{}, st, err
 }
 
 func (f folder) stat(name string) (stamp, error) {

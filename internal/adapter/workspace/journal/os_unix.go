@@ -39,11 +39,11 @@ func (f folder) self() (stamp, error) {
 	return stampOf(&st), err
 }
 
-// node returns what tells the folder apart, and its stamp.
-func (f folder) node() (node, stamp, error) {
+// node returns the folder's identity and its stamp.
+func (f folder) node() (dirID, stamp, error) {
 	var st unix.Stat_t
 	_, err := retry(func() (int, error) { return 0, unix.Fstat(f.fd, &st) })
-	return node{uint64(st.Dev), uint64(st.Ino)}, stampOf(&st), err
+	return dirID{uint64(st.Dev), uint64(st.Ino)}, stampOf(&st), err
 }
 
 func (f folder) stat(name string) (stamp, error) {

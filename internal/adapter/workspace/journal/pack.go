@@ -15,16 +15,16 @@ import (
 // file, not one for each content: a tree of 50,000 files is copied in a second.
 // Contents are hashed after reading, so damage is detected.
 type pack struct {
-	mu    sync.Mutex
-	f     *os.File
-	path  string
-	size  int64
-	live  int64 // bytes of referenced contents
-	refs  int   // how many they are
-	clear int64 // the snapshot since which there was no garbage worth removing
-	limit int64 // of live
-	at    map[id]*place
-	err   error // why the last content was not kept, if not because of the limit
+	mu     sync.Mutex
+	f      *os.File
+	path   string
+	size   int64
+	live   int64 // bytes of referenced contents
+	refs   int   // how many they are
+	clear  int64 // the snapshot since which there was no garbage worth removing
+	limit  int64 // of live
+	places map[id]*place
+	err    error // why the last content was not kept, if not because of the limit
 }
 
 // place is the position of a content. seen is the last snapshot that reported it.
@@ -46,7 +46,7 @@ func openPack(path string, limit int64) (*pack, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pack{f: f, path: path, limit: limit, at: map[id]*place{}}
+	p := &pack{f: f, path: path, limit: limit, places: map[id]*place{}}
 	if err := p.scan(); err != nil {
 		if err := errors.Join(f.Truncate(0), p.begin()); err != nil {
 			return nil, errors.Join(err, f.Close())
@@ -56,10 +56,10 @@ func openPack(path string, limit int64) (*pack, error) {
 }
 
 // noPack returns a pack that keeps nothing.
-func noPack(why error) *pack { return &pack{at: map[id]*place{}, err: why} }
+func noPack(why error) *pack { return &pack{places: map[id]*place{}, err: why} }
 
 func (p *pack) begin() error {
-	p.at, p.live, p.refs = map[id]*place{}, 0, 0
+	p.places, p.live, p.refs = map[id]*place{}, 0, 0
 	p.size = int64(len(packMagic))
 	_, err := p.f.WriteAt([]byte(packMagic), 0)
 	return err
@@ -86,7 +86,7 @@ func (p *pack) scan() error {
 		if end > st.Size() {
 			break
 		}
-		p.at[id(h[4:])] = &place{off: off + packHeader, n: n}
+		p.places[id(h[4:])] = &place{off: off + packHeader, n: n}
 		off = end
 	}
 	p.size = off
@@ -99,7 +99,7 @@ func (p *pack) scan() error {
 func (p *pack) put(h id, data []byte, ref bool, now int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := p.at[h]
+	e := p.places[h]
 	if ref && (e == nil || e.refs == 0) && p.live+int64(len(data)) > p.limit {
 		return false
 	}
@@ -116,7 +116,7 @@ func (p *pack) put(h id, data []byte, ref bool, now int64) bool {
 		}
 		p.err = nil
 		e = &place{off: p.size + packHeader, n: uint32(len(data))}
-		p.at[h] = e
+		p.places[h] = e
 		p.size += packHeader + int64(len(data))
 	}
 	e.seen = max(e.seen, now)
@@ -137,7 +137,7 @@ func (p *pack) ref(e *place) {
 func (p *pack) claim(h id) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := p.at[h]
+	e := p.places[h]
 	if e != nil {
 		p.ref(e)
 	}
@@ -148,7 +148,7 @@ func (p *pack) claim(h id) bool {
 func (p *pack) drop(h id) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e := p.at[h]; e != nil && e.refs > 0 {
+	if e := p.places[h]; e != nil && e.refs > 0 {
 		if e.refs--; e.refs == 0 {
 			p.live -= int64(e.n)
 			p.refs--
@@ -160,7 +160,7 @@ func (p *pack) drop(h id) {
 func (p *pack) touch(h id, now int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e := p.at[h]; e != nil {
+	if e := p.places[h]; e != nil {
 		e.seen = max(e.seen, now)
 	}
 }
@@ -170,7 +170,7 @@ var errNotKept = errors.New("this content is not kept")
 func (p *pack) get(h id) ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := p.at[h]
+	e := p.places[h]
 	if e == nil {
 		return nil, errNotKept
 	}
@@ -201,7 +201,7 @@ func (p *pack) clean(since int64) error {
 	}
 	p.clear = since + reported
 	keep = 0
-	for _, e := range p.at {
+	for _, e := range p.places {
 		if e.refs > 0 || e.seen >= since {
 			keep += int64(e.n) + packHeader
 		}
@@ -214,11 +214,11 @@ func (p *pack) clean(since int64) error {
 	if err != nil {
 		return err
 	}
-	at := make(map[id]*place, len(p.at))
+	at := make(map[id]*place, len(p.places))
 	w := bufio.NewWriterSize(f, 1<<20)
 	off := int64(len(packMagic))
 	_, err = w.WriteString(packMagic)
-	for h, e := range p.at {
+	for h, e := range p.places {
 		if e.refs == 0 && e.seen < since || err != nil {
 			continue
 		}
@@ -236,7 +236,7 @@ func (p *pack) clean(since int64) error {
 		return errors.Join(err, f.Close(), os.Remove(tmp))
 	}
 	old := p.f
-	p.f, p.at, p.size = f, at, off
+	p.f, p.places, p.size = f, at, off
 	return old.Close()
 }
 
@@ -247,8 +247,8 @@ func (p *pack) close() error {
 	return p.f.Close()
 }
 
-// why returns why contents cannot be kept.
-func (p *pack) why() string {
+// reason returns why contents cannot be kept.
+func (p *pack) reason() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.err != nil {

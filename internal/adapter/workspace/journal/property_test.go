@@ -225,7 +225,7 @@ var ways = []struct {
 	{name: "following, young", follow: true, young: true},
 	{name: "few watches", follow: true, tune: func(j *Journal, _ *rand.Rand) { limited(j, 4, nil) }},
 	{name: "none left", follow: true, tune: func(j *Journal, r *rand.Rand) {
-		limited(j, 1<<20, func(node) error {
+		limited(j, 1<<20, func(dirID) error {
 			if r.IntN(2) == 0 {
 				return errNoWatch
 			}
@@ -233,7 +233,7 @@ var ways = []struct {
 		})
 	}},
 	{name: "strange folders", follow: true, tune: func(j *Journal, _ *rand.Rand) {
-		limited(j, 1<<20, func(n node) error {
+		limited(j, 1<<20, func(n dirID) error {
 			if n.ino%2 == 0 {
 				return errForeign
 			}
@@ -250,7 +250,7 @@ var ways = []struct {
 }
 
 // limited bounds how many watches there are, and which.
-func limited(j *Journal, most int, may func(node) error) {
+func limited(j *Journal, most int, may func(dirID) error) {
 	inner := j.notify
 	j.notify = func(root string) (notifier, int, error) {
 		n, _, err := inner(root)
@@ -261,10 +261,10 @@ func limited(j *Journal, most int, may func(node) error) {
 // choosy refuses some watches.
 type choosy struct {
 	notifier
-	may func(node) error
+	may func(dirID) error
 }
 
-func (c *choosy) watch(f folder, n node) (int32, error) {
+func (c *choosy) watch(f folder, n dirID) (int32, error) {
 	if c.may != nil {
 		if err := c.may(n); err != nil {
 			return 0, err
@@ -384,9 +384,9 @@ func TestLooksAgainstAModel(t *testing.T) {
 						if l.Files != len(after) {
 							t.Fatalf("%d files are watched, there are %d", l.Files, len(after))
 						}
-						if j.unfollowed != "" {
+						if j.unwatchedWhy != "" {
 							if w.links == 0 {
-								t.Fatalf("step %d: %s", step, j.unfollowed)
+								t.Fatalf("step %d: %s", step, j.unwatchedWhy)
 							}
 							if err := j.Close(); err != nil {
 								t.Fatal(err)

@@ -8,8 +8,10 @@ import (
 	"io"
 )
 
-// readSome reads at most limit bytes.
-func readSome(r io.Reader, limit int64) ([]byte, error) { return io.ReadAll(io.LimitReader(r, limit)) }
+// readLimited reads at most limit bytes.
+func readLimited(r io.Reader, limit int64) ([]byte, error) {
+	return io.ReadAll(io.LimitReader(r, limit))
+}
 
 // errTorn means that a file changed each time it was read.
 var errTorn = errors.New("it changes while it is read")

@@ -34,14 +34,14 @@ type dirToCompare struct {
 // sweep compares the stamps of folders and their files with the system's, and
 // returns the differences. It changes nothing but w's watches, if w is not nil:
 // one system call for each file and three for each folder, on several threads.
-func sweep(ctx context.Context, order []dirToCompare, root folder, now int64, workers int, w *follower) ([]dirDiff, error) {
+func sweep(ctx context.Context, order []dirToCompare, root folder, now int64, workers int, w *watcher) ([]dirDiff, error) {
 	const chunk = 32 // folders
 	parts := make([][]dirDiff, workers)
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for i := range min(workers, (len(order)+chunk-1)/chunk) {
 		wg.Go(func() {
-			p := pather{root: root}
+			p := dirOpener{root: root}
 			defer p.close()
 			for ctx.Err() == nil {
 				lo := int(next.Add(chunk)) - chunk
@@ -73,27 +73,27 @@ func sweep(ctx context.Context, order []dirToCompare, root folder, now int64, wo
 	return out, nil
 }
 
-// pather opens folders by their paths and keeps the folders above the last one
+// dirOpener opens folders by their paths and keeps the folders above the last one
 // open, since the next one is usually near.
-type pather struct {
+type dirOpener struct {
 	root  folder
-	stack []level
+	stack []openedDir
 }
 
-type level struct {
+type openedDir struct {
 	path string
 	f    folder
 }
 
-func (p *pather) close() {
+func (p *dirOpener) close() {
 	for _, l := range p.stack {
 		l.f.close()
 	}
 	p.stack = nil
 }
 
-// open opens a folder. The pather owns it.
-func (p *pather) open(path string) (folder, error) {
+// open opens a folder. The dirOpener owns it.
+func (p *dirOpener) open(path string) (folder, error) {
 	if path == "" {
 		return p.root, nil
 	}
@@ -118,7 +118,7 @@ func (p *pather) open(path string) (folder, error) {
 			return folder{}, err
 		}
 		cur, at, rest = f, join(at, name), tail
-		p.stack = append(p.stack, level{at, f})
+		p.stack = append(p.stack, openedDir{at, f})
 	}
 	return cur, nil
 }
@@ -131,14 +131,14 @@ func absent(err error) bool {
 
 // compare compares one folder with the system. A watch is set before its files
 // are looked at.
-func (p *pather) compare(d *dir, now int64, w *follower) dirDiff {
+func (p *dirOpener) compare(d *dir, now int64, w *watcher) dirDiff {
 	out := dirDiff{d: d}
 	f, err := p.open(d.path)
 	if err != nil {
 		out.gone = absent(err)
 		out.unsure = !out.gone
 	}
-	var n node
+	var n dirID
 	var st stamp
 	if err == nil {
 		if n, st, err = f.node(); err != nil {
@@ -147,12 +147,12 @@ func (p *pather) compare(d *dir, now int64, w *follower) dirDiff {
 	}
 	if err != nil {
 		if w != nil && out.unsure {
-			w.unseen(d)
+			w.noteUncompared(d)
 		}
 		return out
 	}
 	if w != nil {
-		w.ensure(d, f, n)
+		w.ensureWatched(d, f, n)
 	}
 	out.relist = d.racy || st != d.stamp
 	out.other = st.ino != d.stamp.ino
@@ -178,7 +178,7 @@ func (d *dir) otherRules(f folder, now int64) bool {
 
 // compareLinked compares the files that have several names: a change through another
 // name is not reported.
-func (p *pather) compareLinked(d *dir) dirDiff {
+func (p *dirOpener) compareLinked(d *dir) dirDiff {
 	out := dirDiff{d: d}
 	f, err := p.open(d.path)
 	if err != nil {

@@ -26,13 +26,13 @@ func (l *comparison) updateIndex() ([]tool.Effect, error) {
 			out = append(out, c)
 		}
 	}
-	for _, g := range l.gone {
+	for _, g := range l.removed {
 		out = append(out, change{
 			Effect: tool.Effect{Path: g.path, ModeBefore: mode(g.was.stamp), HasAfter: true},
 			before: g.was, had: true, from: g.was.size,
 		})
 	}
-	err := l.befores(out)
+	err := l.findOldContents(out)
 	if err != nil {
 		return nil, err
 	}
@@ -60,41 +60,41 @@ func live(c change) int {
 
 func mode(s stamp) uint32 { return s.mode }
 
-func (l *comparison) updateFile(w *job) (change, bool) {
+func (l *comparison) updateFile(w *fileRead) (change, bool) {
 	e, ok := w.d.find(w.name)
-	if !ok && !w.leaving || w.unsaid {
+	if !ok && !w.nowIgnored || w.unreadable {
 		l.saw(w.d, true)
 		return change{}, false
 	}
-	c := change{Effect: tool.Effect{Path: w.d.join(w.name)}, before: w.was, had: w.had && w.was.state != unread, from: w.was.size}
-	c.ModeBefore = mode(w.was.stamp)
+	c := change{Effect: tool.Effect{Path: w.d.join(w.name)}, before: w.old, had: w.hasOld && w.old.state != unread, from: w.old.size}
+	c.ModeBefore = mode(w.old.stamp)
 	if !c.had {
 		c.ModeBefore = 0
 	}
 	if w.missing {
 		// It was removed after its folder was listed.
 		c.HasAfter = true
-		if !w.leaving {
+		if !w.nowIgnored {
 			if !w.dropped {
 				l.forget(*e)
 			}
 			i := slices.IndexFunc(w.d.files, func(f file) bool { return f.name == w.name })
 			w.d.files = slices.Delete(w.d.files, i, i+1)
 			w.d.racy = true
-			l.j.x.touched(w.d)
-			l.j.x.files--
+			l.j.index.touched(w.d)
+			l.j.index.files--
 		}
 		return c, c.had
 	}
 	same := c.had && w.same()
-	c.After, c.Mode, c.until = hashOf(w.got.id), mode(w.got.stamp), w.got.stamp.size
-	c.HasAfter = w.got.state == kept || w.brief || same && w.was.state == kept
-	if same && w.was.state == inGit {
+	c.After, c.Mode, c.until = hashOf(w.read.id), mode(w.read.stamp), w.read.stamp.size
+	c.HasAfter = w.read.state == kept || w.keptBriefly || same && w.old.state == kept
+	if same && w.old.state == inGit {
 		c.HasAfter = true
-		l.inGit(w.got.id, w.was.id)
+		l.inGit(w.read.id, w.old.id)
 	}
-	if !w.leaving {
-		l.j.note(w, e, same)
+	if !w.nowIgnored {
+		l.j.updateEntry(w, e, same)
 	}
 	if same {
 		c.Before, c.Kept = c.After, c.HasAfter
@@ -102,22 +102,22 @@ func (l *comparison) updateFile(w *job) (change, bool) {
 	return c, c.had && (!same || c.Mode != c.ModeBefore) || !c.had && !w.silent
 }
 
-// note updates an entry of the index with what was read.
-func (j *Journal) note(w *job, e *file, same bool) {
+// updateEntry updates an entry of the index with what was read.
+func (j *Journal) updateEntry(w *fileRead, e *file, same bool) {
 	if w.full {
 		j.noSpace++
 	}
 	old := *e
-	e.stamp, e.racy = w.got.stamp, w.got.racy
-	if !same || w.was.state == lost {
-		e.state, e.id = w.got.state, w.got.id
+	e.stamp, e.racy = w.read.stamp, w.read.racy
+	if !same || w.old.state == lost {
+		e.state, e.id = w.read.state, w.read.id
 	}
 	if old.state == kept && !same && !w.dropped {
 		j.pack.touch(old.id, j.snapshots)
 		j.pack.drop(old.id)
 	}
 	if *e != old {
-		j.x.touched(w.d)
+		j.index.touched(w.d)
 	}
 }
 
@@ -127,8 +127,8 @@ func (l *comparison) inGit(sum, git id) {
 	l.j.fromGit[sum] = blob{git, l.j.snapshots}
 }
 
-// befores finds the old contents of the files.
-func (l *comparison) befores(cs []change) error {
+// findOldContents finds the old contents of the files.
+func (l *comparison) findOldContents(cs []change) error {
 	j := l.j
 	j.mu.Lock()
 	for k, b := range j.fromGit {
@@ -252,7 +252,7 @@ func (l *comparison) ours(cs []change) ([]change, error) {
 func (l *comparison) reverted(path string, w wrote) (change, bool, error) {
 	c := change{Effect: tool.Effect{Path: path, Before: w.after, After: w.before, ModeBefore: w.mode}, had: w.after != ""}
 	c.Kept = w.after == "" // otherwise pawl's own store has it
-	f, _ := l.j.at(path)
+	f, _ := l.j.lookup(path)
 	switch {
 	case w.before == w.after:
 	case w.before == "":

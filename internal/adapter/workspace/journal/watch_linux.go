@@ -75,12 +75,12 @@ func maxWatches() int {
 	return n
 }
 
-func (n *inotify) watch(f folder, id node) (int32, error) {
+func (n *inotify) watch(f folder, id dirID) (int32, error) {
 	ok, known := n.local[id.dev]
 	if !known {
 		var st unix.Statfs_t
 		_, err := retry(func() (int, error) { return 0, unix.Fstatfs(f.fd, &st) })
-		ok = err == nil && tells(int64(st.Type))
+		ok = err == nil && reportsAllChanges(int64(st.Type))
 		n.local[id.dev] = ok
 	}
 	if !ok {
@@ -97,10 +97,10 @@ func (n *inotify) watch(f folder, id node) (int32, error) {
 	return 0, err
 }
 
-// tells reports whether a file system tells of all changes that this system
+// reportsAllChanges reports whether a file system tells of all changes that this system
 // makes, and no other system makes any. One that is not known here may not:
 // network file systems, FUSE, those that are laid over another one.
-func tells(kind int64) bool {
+func reportsAllChanges(kind int64) bool {
 	switch uint32(kind) {
 	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.RAMFS_MAGIC,
 		unix.F2FS_SUPER_MAGIC, unix.OVERLAYFS_SUPER_MAGIC, zfs, bcachefs, jfs:
@@ -225,7 +225,7 @@ func relevant(text, root string) (string, error) {
 		if len(f) < 5 {
 			return "", fmt.Errorf("a line of mountinfo is not understood: %q", line)
 		}
-		if layered(f, root) {
+		if isLayer(f, root) {
 			return "", errForeign
 		}
 		if at := unescape(f[4]); within(at, root) || within(root, at) {
@@ -235,9 +235,9 @@ func relevant(text, root string) (string, error) {
 	return out.String(), nil
 }
 
-// layered reports whether a mount lays other folders over the workspace's, or writes in
+// isLayer reports whether a mount lays other folders over the workspace's, or writes in
 // them: such changes are reported only at the mount point.
-func layered(f []string, root string) bool {
+func isLayer(f []string, root string) bool {
 	for _, option := range strings.Split(f[len(f)-1], ",") {
 		key, value, _ := strings.Cut(option, "=")
 		switch key {

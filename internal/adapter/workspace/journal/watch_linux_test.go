@@ -42,7 +42,7 @@ func TestWatchedBeforeLookedAt(t *testing.T) {
 	opt := Options{FollowFrom: 1}
 	past(&opt)
 	j := open(t, root, opt)
-	limited(j, 1<<20, func(n node) error {
+	limited(j, 1<<20, func(n dirID) error {
 		if p := late[n.ino]; p != "" {
 			delete(late, n.ino)
 			put(t, root, p, "late")
