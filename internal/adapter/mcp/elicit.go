@@ -134,13 +134,13 @@ const maxDeclined = 3
 
 // decline answers a question without a person, and keeps it for the result of
 // the call.
-func (c *conn) decline(p *sdk.ElicitParams, action, why string) *sdk.ElicitResult {
+func (c *conn) decline(p *sdk.ElicitParams, why string) *sdk.ElicitResult {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.declined) < maxDeclined {
 		c.declined = append(c.declined, fmt.Sprintf("[the server asked %q, and got no answer: %s]", cut(visible(p.Message), 300), why))
 	}
-	return &sdk.ElicitResult{Action: action}
+	return &sdk.ElicitResult{Action: "decline"}
 }
 
 // elicit asks the person a server's question. The question names the server,
@@ -149,10 +149,10 @@ func (c *conn) decline(p *sdk.ElicitParams, action, why string) *sdk.ElicitResul
 func (c *conn) elicit(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 	who := c.person()
 	if p.Mode == "url" {
-		return c.decline(p, "decline", "it wants an address opened, which pawl does not do: "+cut(visible(p.URL), 300)), nil
+		return c.decline(p, "it wants an address opened, which pawl does not do: "+cut(visible(p.URL), 300)), nil
 	}
 	if who == nil {
-		return c.decline(p, "decline", "it can not be told whose call it is for"), nil
+		return c.decline(p, "it can not be told whose call it is for"), nil
 	}
 	var schema struct {
 		Properties map[string]field `json:"properties"`
@@ -163,14 +163,14 @@ func (c *conn) elicit(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResu
 		err = json.Unmarshal(raw, &schema)
 	}
 	if err != nil || len(schema.Properties) > maxFields {
-		return c.decline(p, "decline", "pawl can not ask for this"), nil
+		return c.decline(p, "pawl can not ask for this"), nil
 	}
 	head := fmt.Sprintf("The MCP server %s asks, and gets what you answer: %s", c.name, cut(visible(p.Message), maxQuestion))
 	if len(schema.Properties) == 0 {
 		answer, err := who.Question(ctx, head, []string{"accept", "decline"})
 		switch {
 		case err != nil:
-			return c.decline(p, "decline", err.Error()), nil
+			return c.decline(p, err.Error()), nil
 		case answer != "accept":
 			return &sdk.ElicitResult{Action: "decline"}, nil
 		}
@@ -182,7 +182,7 @@ func (c *conn) elicit(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResu
 		text, options := f.question(head, name)
 		answer, err := who.Question(ctx, text, options)
 		if errors.Is(err, tool.ErrNobody) {
-			return c.decline(p, "decline", err.Error()), nil
+			return c.decline(p, err.Error()), nil
 		}
 		if err != nil { // the call ended
 			return &sdk.ElicitResult{Action: "cancel"}, nil

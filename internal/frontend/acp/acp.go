@@ -78,11 +78,11 @@ type agent struct {
 	conn *jsonrpc2.Conn
 	dialect
 
-	due sync.WaitGroup // requests that are not answered yet
+	pendingRequests sync.WaitGroup // requests that are not answered yet
 
-	mu    sync.Mutex
-	talks map[string]*openSession // open sessions
-	calls uint64                  // requests to the editor so far
+	mu       sync.Mutex
+	sessions map[string]*openSession // open sessions
+	calls    uint64                  // requests to the editor so far
 }
 
 // patience is how long the answers to what was asked may take after the editor has
@@ -94,11 +94,11 @@ const patience = 10 * time.Second
 func Run(ctx context.Context, o Options) (signal string, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	a := &agent{Options: o, ctx: ctx, talks: map[string]*openSession{}}
+	a := &agent{Options: o, ctx: ctx, sessions: map[string]*openSession{}}
 	ready := make(chan struct{})
 	in := newLines(o.In, o.Out, o.Err)
 	in.ended = a.finish // the connection can send until then
-	a.conn = jsonrpc2.NewConn(ctx, in, handler{a, ready}, jsonrpc2.SetLogger(silent{}))
+	a.conn = jsonrpc2.NewConn(ctx, in, handler{a, ready}, jsonrpc2.SetLogger(noLog{}))
 	close(ready)
 	select {
 	case <-a.conn.DisconnectNotify():
@@ -114,8 +114,8 @@ func Run(ctx context.Context, o Options) (signal string, err error) {
 // closeAll closes all sessions.
 func (a *agent) closeAll() {
 	a.mu.Lock()
-	open := make([]*openSession, 0, len(a.talks))
-	for _, t := range a.talks {
+	open := make([]*openSession, 0, len(a.sessions))
+	for _, t := range a.sessions {
 		open = append(open, t)
 	}
 	a.mu.Unlock()
@@ -129,7 +129,7 @@ func (a *agent) finish() {
 	a.closeAll()
 	done := make(chan struct{})
 	go func() {
-		a.due.Wait()
+		a.pendingRequests.Wait()
 		close(done)
 	}()
 	select {
@@ -139,10 +139,10 @@ func (a *agent) finish() {
 	}
 }
 
-// silent drops the connection's log, which would contain messages.
-type silent struct{}
+// noLog drops the connection's log, which would contain messages.
+type noLog struct{}
 
-func (silent) Printf(string, ...any) {}
+func (noLog) Printf(string, ...any) {}
 
 // handler passes the editor's messages on, one after the other.
 type handler struct {
@@ -159,15 +159,15 @@ func (h handler) Handle(ctx context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Reque
 		raw = *r.Params
 	}
 	if !r.Notif {
-		a.due.Add(1)
+		a.pendingRequests.Add(1)
 	}
 	reply := func(result any, err error) {
 		if r.Notif {
 			return
 		}
-		defer a.due.Done()
+		defer a.pendingRequests.Done()
 		if err != nil {
-			_ = a.conn.ReplyWithError(a.ctx, r.ID, wire(err))
+			_ = a.conn.ReplyWithError(a.ctx, r.ID, rpcError(err))
 			return
 		}
 		_ = a.conn.Reply(a.ctx, r.ID, result)
@@ -175,8 +175,8 @@ func (h handler) Handle(ctx context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Reque
 	a.handle(r.Method, raw, reply)
 }
 
-// wire returns an error as the protocol has it.
-func wire(err error) *jsonrpc2.Error {
+// rpcError returns an error in the protocol's form.
+func rpcError(err error) *jsonrpc2.Error {
 	var e *jsonrpc2.Error
 	if errors.As(err, &e) {
 		return e
@@ -221,15 +221,15 @@ func (a *agent) handle(method string, raw json.RawMessage, reply answer) {
 		})
 	case "session/prompt":
 		var p promptParams
-		a.of(raw, &p, &p.SessionID, reply, func(t *openSession) { t.prompt(p.Prompt, reply) })
+		a.handleSession(raw, &p, &p.SessionID, reply, func(t *openSession) { t.prompt(p.Prompt, reply) })
 	case "session/cancel":
 		a.withSession(raw, reply, func(t *openSession, _ answer) { t.chat.Interrupt("person") })
 	case "session/set_mode": // version 1
 		var p modeParams
-		a.of(raw, &p, &p.SessionID, reply, func(t *openSession) { reply(struct{}{}, t.setMode(p.ModeID)) })
+		a.handleSession(raw, &p, &p.SessionID, reply, func(t *openSession) { reply(struct{}{}, t.setMode(p.ModeID)) })
 	case "session/set_config_option":
 		var p optionParams
-		a.of(raw, &p, &p.SessionID, reply, func(t *openSession) { go func() { reply(t.setOption(p.ConfigID, p.Value)) }() })
+		a.handleSession(raw, &p, &p.SessionID, reply, func(t *openSession) { go func() { reply(t.setOption(p.ConfigID, p.Value)) }() })
 	default:
 		reply(nil, refuse(jsonrpc2.CodeMethodNotFound, "pawl does not know %s", method))
 	}
@@ -252,13 +252,13 @@ func with[P any](raw json.RawMessage, reply answer, do func(P, answer)) {
 	}
 }
 
-// of reads the parameters of a request about an open session.
-func (a *agent) of(raw json.RawMessage, p any, id *string, reply answer, do func(*openSession)) {
+// handleSession reads the parameters of a request about an open session.
+func (a *agent) handleSession(raw json.RawMessage, p any, id *string, reply answer, do func(*openSession)) {
 	if !read(raw, p, reply) {
 		return
 	}
 	a.mu.Lock()
-	t := a.talks[*id]
+	t := a.sessions[*id]
 	a.mu.Unlock()
 	if t == nil {
 		reply(nil, refuse(notFound, "no session %q is open on this connection", *id))
@@ -269,15 +269,15 @@ func (a *agent) of(raw json.RawMessage, p any, id *string, reply answer, do func
 
 func (a *agent) withSession(raw json.RawMessage, reply answer, do func(*openSession, answer)) {
 	var p sessionParams
-	a.of(raw, &p, &p.SessionID, reply, func(t *openSession) { do(t, reply) })
+	a.handleSession(raw, &p, &p.SessionID, reply, func(t *openSession) { do(t, reply) })
 }
 
 // initialize agrees on a version: the newest that both speak.
 func (a *agent) initialize(p initializeParams, reply answer) {
 	a.version = max(1, min(p.Version, 2))
 	a.terminals = a.version == 2 || p.Client.Meta.Terminal
-	a.words = p.Client.Elicitation != nil && p.Client.Elicitation.Form != nil
-	reply(a.hello(a.Version), nil)
+	a.canAskText = p.Client.Elicitation != nil && p.Client.Elicitation.Form != nil
+	reply(a.initializeResult(a.Version), nil)
 }
 
 // open opens a session. It answers once that is done, after the replay if there is one.
@@ -291,7 +291,7 @@ func (a *agent) open(p openParams, want slash.Want, replay bool, reply answer) {
 	}
 	if want.Resume != "" && !want.Fork {
 		a.mu.Lock()
-		open := a.talks[want.Resume]
+		open := a.sessions[want.Resume]
 		a.mu.Unlock()
 		if open != nil {
 			reply(nil, refuse(jsonrpc2.CodeInvalidRequest, "session %s is open on this connection", want.Resume))
@@ -344,7 +344,7 @@ func (a *agent) list(p listParams) (any, error) {
 // remove deletes a stored session that is not open.
 func (a *agent) remove(id string) error {
 	a.mu.Lock()
-	open := a.talks[id]
+	open := a.sessions[id]
 	a.mu.Unlock()
 	if open != nil {
 		return refuse(jsonrpc2.CodeInvalidRequest, "session %s is open: close it first", id)

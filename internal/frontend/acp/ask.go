@@ -28,7 +28,7 @@ func (t *openSession) question(ch chat.Change, q chat.Question) {
 	}
 	form := t.chat.Ask(q)
 	words := len(form.Choices()) == 0
-	if words && !t.a.words { // no request of the protocol asks for them
+	if words && !t.a.canAskText { // the protocol has no request for a text
 		t.send(t.a.chunk(model, ch.Block.ID, "\n\n"+q.Text+"\n\n"))
 		t.chat.Answer(q.ID, chat.Answered{Text: nothingTyped(q)})
 		return
@@ -39,24 +39,24 @@ func (t *openSession) question(ch chat.Change, q chat.Question) {
 	ctx, stop := context.WithCancel(t.a.ctx)
 	t.questions[q.ID] = stop
 	if words {
-		go t.types(ctx, q)
+		go t.askText(ctx, q)
 		return
 	}
 	calls := map[string]callState{}
 	for id, c := range t.calls {
 		calls[id] = c
 	}
-	go t.asks(ctx, ch.Block.ID, form, calls)
+	go t.askPermission(ctx, ch.Block.ID, form, calls)
 }
 
-// types asks the person for words.
-func (t *openSession) types(ctx context.Context, q chat.Question) {
+// askText asks the person for a text.
+func (t *openSession) askText(ctx context.Context, q chat.Question) {
 	text := q.Text
 	if q.From != "" {
 		text = q.From + ": " + text
 	}
 	var said typed
-	err := t.a.request(ctx, "elicitation/create", t.a.wordsFor(t.id, text), &said)
+	err := t.a.request(ctx, "elicitation/create", t.a.textForm(t.id, text), &said)
 	if ctx.Err() != nil {
 		return // the question was closed
 	}
@@ -79,8 +79,8 @@ func nothingTyped(q chat.Question) string {
 	return "(The person sees the question, but this editor cannot ask for words in the middle of a turn. Offer options, or end the turn with the question.)"
 }
 
-// asks asks the person until the question is answered, about one call after the other.
-func (t *openSession) asks(ctx context.Context, block string, form *chat.Form, calls map[string]callState) {
+// askPermission asks the person until the question is answered, about one call after the other.
+func (t *openSession) askPermission(ctx context.Context, block string, form *chat.Form, calls map[string]callState) {
 	q := form.Question()
 	heard := chat.NextCall
 	if len(q.Calls) > 1 {

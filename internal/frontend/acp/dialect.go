@@ -15,15 +15,15 @@ import (
 // dialect is the form of what is sent in the version that the editor speaks. Where the
 // versions differ, both forms stand side by side.
 type dialect struct {
-	version   int
-	terminals bool // the editor shows the output of commands in a terminal
-	words     bool // it can ask for words
+	version    int
+	terminals  bool // the editor shows the output of commands in a terminal
+	canAskText bool // the editor can ask for a text
 }
 
 func (d dialect) v2() bool { return d.version == 2 }
 
-// hello is the answer to initialize.
-func (d dialect) hello(version string) object {
+// initializeResult returns the answer to initialize.
+func (d dialect) initializeResult(version string) object {
 	info := object{"name": "pawl", "title": "pawl", "version": version}
 	if d.v2() {
 		return object{"protocolVersion": 2, "info": info, "authMethods": []object{}, "capabilities": object{"session": object{
@@ -157,8 +157,8 @@ func fenced(language, s string) string {
 // terminal is a terminal as the content of a call.
 func terminal(id string) object { return object{"type": "terminal", "terminalId": id} }
 
-// wordsFor asks for words, in a form of one field.
-func (d dialect) wordsFor(session, text string) object {
+// textForm asks for a text, in a form of one field.
+func (d dialect) textForm(session, text string) object {
 	return object{"sessionId": session, "mode": "form", "message": text, "requestedSchema": object{
 		"type": "object", "required": []string{"answer"}, "properties": object{"answer": object{"type": "string", "title": "Answer"}},
 	}}

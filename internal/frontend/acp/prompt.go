@@ -55,7 +55,7 @@ func promptOf(dir string, blocks []block) (prompt, error) {
 			r := bl.Resource
 			switch {
 			case r.Text != "":
-				b.WriteString("\n\n" + shown(dir, r.URI) + ":\n" + fenced("", r.Text) + "\n\n")
+				b.WriteString("\n\n" + displayPath(dir, r.URI) + ":\n" + fenced("", r.Text) + "\n\n")
 			case strings.HasPrefix(r.Type, "image/"):
 				p.images = append(p.images, llm.Media{Type: r.Type, Data: r.Blob})
 			default:
@@ -81,7 +81,7 @@ func mention(dir string, bl block) string {
 	return ` @"` + path + `" `
 }
 
-func shown(dir, uri string) string {
+func displayPath(dir, uri string) string {
 	if path, ok := inside(dir, uri); ok {
 		return path
 	}

@@ -29,18 +29,18 @@ type openSession struct {
 	stop  context.CancelFunc
 	done  chan struct{} // closed after the last update
 
-	mu      sync.Mutex
-	closing bool
-	over    bool // no update follows
-	pending []pending
-	ids     int
-	busy    bool   // version 2: the state is running
-	why     string // the stop reason of the last turn, "" for none since the last rest
-	err     string // the failure that ended it
-	refusal string // why a prompt started no turn
+	mu         sync.Mutex
+	closing    bool
+	finished   bool // no update follows
+	pending    []pending
+	ids        int
+	busy       bool   // version 2: the state is running
+	stopReason string // the stop reason of the last turn, "" for none since the last rest
+	failure    string // the failure that ended it
+	refusal    string // why a prompt started no turn
 
 	calls     map[string]callState          // open ones, by the id of their block
-	shows     map[string]bool               // of them: those that show a terminal
+	terminals map[string]bool               // of them: those that show a terminal
 	questions map[string]context.CancelFunc // that the editor is asked, by id
 }
 
@@ -53,7 +53,7 @@ type pending struct {
 // run sends the conversation's changes to the editor until the conversation ends.
 func (t *openSession) run() {
 	defer close(t.done)
-	t.calls, t.shows, t.questions = map[string]callState{}, map[string]bool{}, map[string]context.CancelFunc{}
+	t.calls, t.terminals, t.questions = map[string]callState{}, map[string]bool{}, map[string]context.CancelFunc{}
 	for {
 		changes, err := t.chat.Next(t.ctx)
 		t.mu.Lock()
@@ -61,7 +61,7 @@ func (t *openSession) run() {
 			t.draw(ch)
 		}
 		if err == nil && t.chat.Idle() {
-			t.rest()
+			t.becomeIdle()
 		}
 		if err != nil {
 			t.end(err)
@@ -84,15 +84,15 @@ func (t *openSession) end(err error) {
 		t.ready = nil
 	}
 	if t.closing || errors.Is(err, chat.ErrLeft) {
-		t.why = cmp.Or(t.why, "cancelled")
+		t.stopReason = cmp.Or(t.stopReason, "cancelled")
 	} else {
-		t.why, t.err = "", err.Error()
+		t.stopReason, t.failure = "", err.Error()
 	}
 	t.a.mu.Lock()
-	delete(t.a.talks, t.id)
+	delete(t.a.sessions, t.id)
 	t.a.mu.Unlock()
-	t.rest()
-	t.over = true
+	t.becomeIdle()
+	t.finished = true
 	if !t.closing {
 		go t.chat.Close()
 	}
@@ -127,7 +127,7 @@ func (t *openSession) next(kind string) string {
 func (t *openSession) opened(s chat.Start) {
 	t.id = s.ID
 	t.a.mu.Lock()
-	t.a.talks[t.id] = t
+	t.a.sessions[t.id] = t
 	t.a.mu.Unlock()
 }
 
@@ -164,7 +164,7 @@ func (t *openSession) prompt(blocks []block, reply answer) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closing || t.over {
+	if t.closing || t.finished {
 		reply(nil, refuse(notFound, "session %q is closed", t.id))
 		return
 	}
@@ -180,7 +180,7 @@ func (t *openSession) prompt(blocks []block, reply answer) {
 		id := t.next("entry")
 		reply(object{"messageId": id}, nil)
 		t.send(t.a.whole(user, id, p.text))
-		t.running()
+		t.becomeRunning()
 		return
 	}
 	t.pending = append(t.pending, pending{entry: id, reply: reply})
@@ -199,21 +199,21 @@ func (t *openSession) accepted(entry, message string) {
 	})
 }
 
-// running reports that work began.
-func (t *openSession) running() {
+// becomeRunning tells the editor that work began.
+func (t *openSession) becomeRunning() {
 	if t.a.v2() && !t.busy {
 		t.busy = true
 		t.send(t.a.state("running", nil))
 	}
 }
 
-// rest answers what is due when nothing runs and nothing waits.
-func (t *openSession) rest() {
+// becomeIdle answers the pending prompts when nothing runs and nothing waits.
+func (t *openSession) becomeIdle() {
 	if len(t.pending) == 0 && !t.busy {
 		return
 	}
-	why, text := t.why, t.err
-	t.why, t.err = "", ""
+	why, text := t.stopReason, t.failure
+	t.stopReason, t.failure = "", ""
 	defer func() { t.refusal = "" }()
 	for _, p := range t.pending {
 		switch {
@@ -343,7 +343,7 @@ func (t *openSession) draw(ch chat.Change) {
 	case chat.Patch:
 		t.send(t.a.chunk(model, id, fenced("diff", b.Text)))
 	case chat.Call, chat.Check, chat.Command:
-		t.work(ch)
+		t.drawCall(ch)
 	case chat.Question:
 		t.question(ch, b)
 	case chat.Plan:
@@ -374,7 +374,7 @@ func (t *openSession) prompted(ch chat.Change, b chat.Prompt) {
 		t.send(t.a.chunk(user, ch.Block.ID, b.Text))
 	}
 	if !ch.Past {
-		t.running()
+		t.becomeRunning()
 	}
 }
 
@@ -430,9 +430,9 @@ func (t *openSession) ended(id string, past bool, b chat.TurnEnd) {
 	if past {
 		return
 	}
-	t.why, t.err = stopReason(b.End), ""
-	if t.why == "" {
-		t.err = cmp.Or(b.Error, string(b.End))
+	t.stopReason, t.failure = stopReason(b.End), ""
+	if t.stopReason == "" {
+		t.failure = cmp.Or(b.Error, string(b.End))
 	} else if b.Error != "" {
 		t.send(t.a.notice(id, warning, b.Error, ""))
 	}

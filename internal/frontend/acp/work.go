@@ -12,9 +12,9 @@ import (
 // terminal for it.
 const live = 4 << 10
 
-// work shows what runs: a call of the model, a check of the project, a command of the
-// person.
-func (t *openSession) work(ch chat.Change) {
+// drawCall shows a call of the model, a check of the project or a command of the person as a
+// call.
+func (t *openSession) drawCall(ch chat.Change) {
 	id := ch.Block.ID
 	c := t.about(ch.Block)
 	old, known := t.calls[id]
@@ -23,7 +23,7 @@ func (t *openSession) work(ch chat.Change) {
 		t.calls[id] = c
 	}
 	if ch.More != "" {
-		t.output(id, c, ch.More)
+		t.output(id, ch.More)
 	}
 	if ch.What != chat.Finished {
 		return
@@ -31,7 +31,7 @@ func (t *openSession) work(ch chat.Change) {
 	c.content = t.result(id, ch.Block)
 	t.send(t.a.call(c, false))
 	delete(t.calls, id)
-	delete(t.shows, id)
+	delete(t.terminals, id)
 }
 
 // about returns what is known of a block that runs.
@@ -72,8 +72,8 @@ func finished(open bool, exit *int) string {
 	return "failed"
 }
 
-// output shows more output of what runs: in a terminal, or the end of it.
-func (t *openSession) output(id string, c callState, more string) {
+// output shows more output of a running call: in a terminal, or the end of it as text.
+func (t *openSession) output(id, more string) {
 	if t.a.terminals {
 		t.terminal(id, "")
 		t.send(t.a.moreOutput(id, more))
@@ -96,10 +96,10 @@ func (t *openSession) output(id string, c callState, more string) {
 
 // terminal shows a terminal in a call, once.
 func (t *openSession) terminal(id, command string) {
-	if t.shows[id] {
+	if t.terminals[id] {
 		return
 	}
-	t.shows[id] = true
+	t.terminals[id] = true
 	for _, u := range t.a.showTerminal(id, command, t.dir) {
 		t.send(u)
 	}
@@ -124,8 +124,8 @@ func (t *openSession) result(id string, b chat.Block) []object {
 		output, exit = c.Output, c.Exit
 	}
 	switch {
-	case runs && t.a.terminals && (output != "" || t.shows[id]):
-		if !t.shows[id] {
+	case runs && t.a.terminals && (output != "" || t.terminals[id]):
+		if !t.terminals[id] {
 			t.terminal(id, "")
 			t.send(t.a.moreOutput(id, output))
 		}

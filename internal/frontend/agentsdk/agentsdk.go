@@ -80,27 +80,27 @@ type conversation struct {
 	sending  bool
 	prompts  []session.Prompt // that wait for the one before to be submitted
 
-	submitted int                  // prompts whose Prompted was not seen yet
-	forms     []*structured.Answer // of them, if answers have a form
-	form      *structured.Answer   // of the running turn, or of the last one
-	running   bool                 // a turn
-	last      string               // the call that was started last
-	open      map[string]ask       // questions to the program, by request
-	answers   map[string]*pendingAnswer
-	changes   map[int64]string // requests that wait for the end of an operation
-	compacts  map[int64]bool   // compactions that a prompt asked for
-	late      []error          // of prompts that were refused while a turn ran
-	requests  int
-	back      *back
-	called    map[string]*outgoing // requests to the program, besides questions
-	held      []*outgoing          // that wait for messages which come first
-	seen      int64                // the last event that was handled
-	closed    chan error           // of closing the session; nil before
-	gone      bool                 // it is closed
+	submitted        int                  // prompts whose Prompted was not seen yet
+	forms            []*structured.Answer // of them, if answers have a form
+	form             *structured.Answer   // of the running turn, or of the last one
+	running          bool                 // a turn
+	last             string               // the call that was started last
+	open             map[string]ask       // questions to the program, by request
+	answers          map[string]*pendingAnswer
+	changes          map[int64]string // requests that wait for the end of an operation
+	compacts         map[int64]bool   // compactions that a prompt asked for
+	refusals         []error          // of prompts that were refused while a turn ran
+	requests         int
+	requester        *requester
+	outgoingRequests map[string]*outgoing // requests to the program, besides questions
+	held             []*outgoing          // that wait for messages which come first
+	lastSeq          int64                // the last event that was handled
+	closed           chan error           // of closing the session; nil before
+	hasClosed        bool                 // the session is closed
 
-	model string // that the session began with
-	end   string // the signal that ends the conversation
-	code  int
+	model  string // that the session began with
+	signal string // the signal that ends the conversation
+	code   int
 }
 
 type eventOrError struct {
@@ -118,7 +118,7 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 	t := &conversation{
 		Options: o, ctx: own, events: make(chan eventOrError), accepted: make(chan error, 1),
 		open: map[string]ask{}, answers: map[string]*pendingAnswer{}, changes: map[int64]string{}, compacts: map[int64]bool{},
-		back: newBack(), called: map[string]*outgoing{},
+		requester: newRequester(), outgoingRequests: map[string]*outgoing{},
 	}
 	t.setup.Answer = o.Answer
 	t.w = newWriter(o.Out, o.Version, o.Partial)
@@ -130,9 +130,9 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 		go read(own, o.In, lines)
 	}
 	err = t.loop(lines, ctx.Done())
-	close(t.back.over)
+	close(t.requester.over)
 	switch {
-	case t.s == nil || t.gone:
+	case t.s == nil || t.hasClosed:
 	case t.closed != nil:
 		err = cmp.Or(<-t.closed, err)
 	default:
@@ -153,7 +153,7 @@ func (t *conversation) loop(lines <-chan line, stopped <-chan struct{}) error {
 		if t.w.err != nil {
 			return nil // nobody reads any more
 		}
-		if (lines == nil || t.end != "") && !t.busy() && t.closed == nil {
+		if (lines == nil || t.signal != "") && !t.busy() && t.closed == nil {
 			if t.s == nil {
 				return nil
 			}
@@ -162,7 +162,7 @@ func (t *conversation) loop(lines <-chan line, stopped <-chan struct{}) error {
 		}
 		select {
 		case err := <-t.closed:
-			t.gone = true
+			t.hasClosed = true
 			return err
 		case l, more := <-lines:
 			if !more {
@@ -179,14 +179,14 @@ func (t *conversation) loop(lines <-chan line, stopped <-chan struct{}) error {
 			}
 			t.handle(e.e)
 			if e.e.Seq > 0 {
-				t.seen = e.e.Seq
+				t.lastSeq = e.e.Seq
 				t.sendHeld(lines != nil)
 			}
 		case err := <-t.accepted:
 			t.submitDone(err)
-		case c := <-t.back.to:
+		case c := <-t.requester.to:
 			t.send(c, lines != nil)
-		case c := <-t.back.drop:
+		case c := <-t.requester.drop:
 			t.cancel(c)
 		case sig := <-t.Signals:
 			t.stop(sig)
@@ -206,7 +206,7 @@ func (t *conversation) busy() bool {
 
 // stop interrupts what runs, and ends the conversation after it.
 func (t *conversation) stop(by string) {
-	t.end, t.prompts = by, nil
+	t.signal, t.prompts = by, nil
 	t.code = headless.CodeOf(event.EndInterrupted, by)
 	if t.s != nil {
 		_, _ = t.s.Submit(t.ctx, session.Interrupt{By: by})
@@ -223,7 +223,7 @@ func (t *conversation) session() (*session.Session, error) {
 		return nil, err
 	}
 	t.s = s
-	t.back.log.Store(s)
+	t.requester.log.Store(s)
 	t.model = s.View().Info().Ref()
 	t.w.opened(s)
 	t.w.commands = t.names
@@ -243,7 +243,7 @@ func (t *conversation) session() (*session.Session, error) {
 // prompt submits a prompt. Its hooks may take long: only the next prompt waits for
 // them.
 func (t *conversation) prompt(p session.Prompt) {
-	if t.end != "" {
+	if t.signal != "" {
 		return
 	}
 	if t.sending {
@@ -324,21 +324,21 @@ func (t *conversation) compacted(cause int64, done event.OpDone) {
 	case err != nil:
 		t.refused(err)
 	case done.Outcome == event.NothingDone:
-		t.w.did("Nothing to leave out yet: the conversation is as short as it can be.")
+		t.w.commandOutput("Nothing to leave out yet: the conversation is as short as it can be.")
 	default:
-		t.w.did("Compacted.")
+		t.w.commandOutput("Compacted.")
 	}
 }
 
 // refused ends a prompt that could not start a turn. The result of a turn that runs
 // comes first.
 func (t *conversation) refused(err error) {
-	t.late = append(t.late, err)
+	t.refusals = append(t.refusals, err)
 	if t.running || t.submitted > 0 {
 		return
 	}
-	late := t.late
-	t.late = nil
+	late := t.refusals
+	t.refusals = nil
 	for _, err := range late {
 		t.failed(err)
 	}
@@ -384,7 +384,7 @@ func (t *conversation) handle(e event.Event) {
 	case event.Ended:
 		t.running = false
 		t.withdraw()
-		if t.end == "" {
+		if t.signal == "" {
 			t.code = headless.CodeOf(b.End, "")
 			if t.code == 0 && t.form != nil {
 				if _, why := t.form.Value(); why != "" {
@@ -397,10 +397,10 @@ func (t *conversation) handle(e event.Event) {
 	if b, ok := e.Body.(event.Ended); ok {
 		t.w.result(b, t.form, t.Now())
 		t.form = nil
-		for _, err := range t.late {
+		for _, err := range t.refusals {
 			t.failed(err)
 		}
-		t.late = nil
+		t.refusals = nil
 	}
 }
 

@@ -115,14 +115,14 @@ func (t *conversation) put(sh *pendingAnswer, k ask, r askRequest) {
 	r.Subtype = "can_use_tool"
 	t.open[id] = k
 	sh.open++
-	t.w.asks(id, r)
+	t.w.request(id, r)
 }
 
 // answered handles the program's answer to a question. An answer to an unknown or
 // withdrawn question is ignored.
 func (t *conversation) answered(r response) {
-	if c, ok := t.called[r.RequestID]; ok {
-		delete(t.called, r.RequestID)
+	if c, ok := t.outgoingRequests[r.RequestID]; ok {
+		delete(t.outgoingRequests, r.RequestID)
 		c.answer <- r
 		return
 	}
@@ -154,7 +154,7 @@ func (t *conversation) answered(r response) {
 	} else {
 		v := event.Verdict{Call: k.question.Call, Scope: event.No, Why: said.Message}
 		switch {
-		case allowed && len(said.Input) > 0 && !same(said.Input, k.input):
+		case allowed && len(said.Input) > 0 && !sameJSON(said.Input, k.input):
 			// The call is recorded and checked as the model asked for it. Only the
 			// model may ask for a different one.
 			v.Why = "not run as asked; it may run with these arguments: " + string(said.Input)
@@ -200,9 +200,9 @@ func (k ask) scope(ps []permissionUpdate) event.Scope {
 // side. Hooks and servers inside it fail from now on.
 func (t *conversation) inputClosed() {
 	t.Ask = false
-	for id, c := range t.called {
+	for id, c := range t.outgoingRequests {
 		c.answer <- response{Error: errAway.Error()}
-		delete(t.called, id)
+		delete(t.outgoingRequests, id)
 	}
 	for id, sh := range t.answers {
 		for _, k := range t.open {
@@ -222,7 +222,7 @@ func (t *conversation) answer(a session.Answer) { _, _ = t.s.Submit(t.ctx, a) }
 // withdraw tells the program that its answers are no longer needed.
 func (t *conversation) withdraw() {
 	for id := range t.open {
-		t.w.withdraws(id)
+		t.w.cancelRequest(id)
 	}
 	clear(t.open)
 	clear(t.answers)
@@ -254,8 +254,8 @@ func (t *conversation) ruleOf(pattern string) rule {
 	return rule{t.w.name(tool), what}
 }
 
-// same reports whether two values are the same JSON.
-func same(a, b json.RawMessage) bool {
+// sameJSON reports whether two values are the same JSON.
+func sameJSON(a, b json.RawMessage) bool {
 	var x, y any
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
 		return false

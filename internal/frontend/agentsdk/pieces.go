@@ -7,13 +7,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// pieces is the state of a streamed reply, in the messages of the provider's own
+// streamed is the state of a streamed reply, in the messages of the provider's own
 // streaming, for programs that asked for them. Calls are written whole, since
 // their ids are not known before.
 //
 // A slow subscriber misses pieces. So pieces keeps what was sent, and the end of
 // a reply sends what is missing: the pieces always add up to the message.
-type pieces struct {
+type streamed struct {
 	replies int
 	open    bool
 	inBlock bool
@@ -51,7 +51,7 @@ func (b block) empty() object {
 
 // piece writes more of a reply.
 func (w *writer) piece(kind, text string) {
-	p := w.pieces
+	p := w.stream
 	if p == nil || text == "" {
 		return
 	}
@@ -64,7 +64,7 @@ func (w *writer) piece(kind, text string) {
 }
 
 func (w *writer) start() {
-	p := w.pieces
+	p := w.stream
 	if p.open {
 		return
 	}
@@ -78,7 +78,7 @@ func (w *writer) start() {
 }
 
 func (w *writer) openBlock(b block) {
-	p := w.pieces
+	p := w.stream
 	w.streams(object{"type": "content_block_start", "index": len(p.sent), "content_block": b.empty()})
 	p.sent = append(p.sent, block{kind: b.kind})
 	p.inBlock = true
@@ -89,22 +89,22 @@ func (w *writer) more(text string) {
 	if text == "" {
 		return
 	}
-	last := &w.pieces.sent[len(w.pieces.sent)-1]
+	last := &w.stream.sent[len(w.stream.sent)-1]
 	last.text += text
 	names := deltas[last.kind]
-	w.streams(object{"type": "content_block_delta", "index": len(w.pieces.sent) - 1, "delta": object{"type": names[0], names[1]: text}})
+	w.streams(object{"type": "content_block_delta", "index": len(w.stream.sent) - 1, "delta": object{"type": names[0], names[1]: text}})
 }
 
 func (w *writer) closeBlock() {
-	if p := w.pieces; p.inBlock {
+	if p := w.stream; p.inBlock {
 		w.streams(object{"type": "content_block_stop", "index": len(p.sent) - 1})
 		p.inBlock = false
 	}
 }
 
-// begins reports whether the reply begins with what was sent, so that only the
-// rest must follow.
-func (p *pieces) begins(blocks []object) bool {
+// isPrefixOf reports whether the reply begins with what was sent, so that only the
+// rest is to be sent.
+func (p *streamed) isPrefixOf(blocks []object) bool {
 	if len(p.sent) > len(blocks) {
 		return false
 	}
@@ -121,12 +121,12 @@ func (p *pieces) begins(blocks []object) bool {
 // whole ends the streamed reply: what is missing of it, its stop reason and its
 // usage.
 func (w *writer) whole(blocks []object, stop string, u llm.Usage) {
-	p := w.pieces
+	p := w.stream
 	if p == nil {
 		return
 	}
 	w.start()
-	if !p.begins(blocks) { // a piece before its end was missed: the reply is sent anew
+	if !p.isPrefixOf(blocks) { // a piece before its end was missed: the reply is sent anew
 		w.retract()
 		w.start()
 	}
@@ -148,7 +148,7 @@ func (w *writer) whole(blocks []object, stop string, u llm.Usage) {
 // retract ends the open streamed message: it is complete, or it failed and is tried
 // again.
 func (w *writer) retract() {
-	if p := w.pieces; p != nil && p.open {
+	if p := w.stream; p != nil && p.open {
 		w.closeBlock()
 		p.open = false
 		w.streams(object{"type": "message_stop"})

@@ -113,17 +113,17 @@ type response struct {
 // conversation, since its meaning is unknown.
 func (t *conversation) read(l line) error {
 	if l.err != nil {
-		return bad("cannot read the input: %w", l.err)
+		return inputError("cannot read the input: %w", l.err)
 	}
 	var m message
 	if err := json.Unmarshal(l.text, &m); err != nil {
-		return bad("line %d of the input is not a message: %w", l.number, err)
+		return inputError("line %d of the input is not a message: %w", l.number, err)
 	}
 	switch m.Type {
 	case "user":
 		p, err := promptOf(m)
 		if err != nil {
-			return bad("line %d of the input: %w", l.number, err)
+			return inputError("line %d of the input: %w", l.number, err)
 		}
 		t.prompt(p)
 	case "control_request":
@@ -131,7 +131,7 @@ func (t *conversation) read(l line) error {
 	case "control_response":
 		t.answered(m.Response)
 	case "":
-		return bad("line %d of the input has no type; a prompt is {\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"…\"}}", l.number)
+		return inputError("line %d of the input has no type; a prompt is {\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"…\"}}", l.number)
 	case "keep_alive", "control_cancel_request", "assistant", "system", "result":
 		// of a program that plays a transcript back, or that no longer waits
 	default:
@@ -140,8 +140,8 @@ func (t *conversation) read(l line) error {
 	return nil
 }
 
-// bad returns an error about the input.
-func bad(format string, a ...any) error { return &InputError{fmt.Errorf(format, a...)} }
+// inputError returns an error about the input.
+func inputError(format string, a ...any) error { return &InputError{fmt.Errorf(format, a...)} }
 
 // InputError is an error in what the program sent.
 type InputError struct{ err error }
@@ -214,7 +214,7 @@ func (t *conversation) request(id string, r request) {
 	default:
 		err = fmt.Errorf("pawl has no request %q", r.Subtype)
 	}
-	t.w.responds(id, done, err)
+	t.w.response(id, done, err)
 }
 
 // initialize handles the session's settings. A hook that pawl would never call is
@@ -223,11 +223,11 @@ func (t *conversation) initialize(r request) (any, error) {
 	if t.s != nil {
 		return nil, errors.New("the session has begun")
 	}
-	hooks, err := hooksOf(t.back, r.Hooks)
+	hooks, err := hooksOf(t.requester, r.Hooks)
 	if err != nil {
 		return nil, err
 	}
-	t.setup = Setup{System: string(r.SystemPrompt), Append: r.Append, Answer: t.Answer, Hooks: hooks, Servers: serversOf(t.back, r.Servers)}
+	t.setup = Setup{System: string(r.SystemPrompt), Append: r.Append, Answer: t.Answer, Hooks: hooks, Servers: serversOf(t.requester, r.Servers)}
 	if len(r.Schema) > 0 && string(r.Schema) != "null" {
 		form, err := structured.New(r.Schema)
 		if err != nil {
@@ -293,5 +293,5 @@ func (t *conversation) changed(cause int64, done event.OpDone) {
 		return
 	}
 	delete(t.changes, cause)
-	t.w.responds(id, struct{}{}, done.Err())
+	t.w.response(id, struct{}{}, done.Err())
 }

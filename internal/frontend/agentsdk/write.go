@@ -29,16 +29,16 @@ type writer struct {
 	tools []string
 	// commands lists what a prompt may call.
 	commands func() []string
-	turn     tally
+	turn     turnTotals
 	calls    map[string]event.CallAsked // open ones, by id
-	pieces   *pieces                    // nil: only whole messages
+	stream   *streamed                  // nil: only whole messages
 	models   map[string]*modelUsage
 	session  string
 	lines    int
 }
 
-// tally sums up the running turn.
-type tally struct {
+// turnTotals sums up the running turn.
+type turnTotals struct {
 	began   time.Time
 	named   bool // the line with the session's id is written
 	text    string
@@ -71,7 +71,7 @@ func newWriter(out io.Writer, version string, partial bool) *writer {
 	w := &writer{enc: json.NewEncoder(out), version: version, models: map[string]*modelUsage{}, calls: map[string]event.CallAsked{}, commands: func() []string { return []string{} }}
 	w.enc.SetEscapeHTML(false)
 	if partial {
-		w.pieces = &pieces{}
+		w.stream = &streamed{}
 	}
 	return w
 }
@@ -106,7 +106,7 @@ func (w *writer) opened(s *session.Session) {
 
 // begins starts the count of a turn.
 func (w *writer) begins(now time.Time) {
-	w.turn = tally{began: now, usage: llm.Usage{Known: true}}
+	w.turn = turnTotals{began: now, usage: llm.Usage{Known: true}}
 }
 
 // init writes the line that describes the session, once for each turn.
@@ -312,8 +312,8 @@ func (w *writer) result(b event.Ended, form *structured.Answer, now time.Time) {
 	w.stamped(o)
 }
 
-// did writes the result of a prompt that was done without a turn.
-func (w *writer) did(text string) {
+// commandOutput writes the result of a prompt that started no turn.
+func (w *writer) commandOutput(text string) {
 	w.begins(time.Time{})
 	o := w.ended("success", 0)
 	o["result"] = text
@@ -354,8 +354,8 @@ func (w *writer) ended(subtype string, took time.Duration) object {
 	return o
 }
 
-// responds writes the answer to a request of the program.
-func (w *writer) responds(id string, done any, err error) {
+// response writes the answer to a request of the program.
+func (w *writer) response(id string, done any, err error) {
 	r := object{"subtype": "success", "request_id": id, "response": done}
 	if err != nil {
 		r = object{"subtype": "error", "request_id": id, "error": err.Error()}
@@ -363,12 +363,12 @@ func (w *writer) responds(id string, done any, err error) {
 	w.line(object{"type": "control_response", "response": r})
 }
 
-// asks writes a question to the program.
-func (w *writer) asks(id string, r any) {
+// request writes a question to the program.
+func (w *writer) request(id string, r any) {
 	w.line(object{"type": "control_request", "request_id": id, "request": r})
 }
 
-// withdraws writes that a question is withdrawn.
-func (w *writer) withdraws(id string) {
+// cancelRequest writes that a question is withdrawn.
+func (w *writer) cancelRequest(id string) {
 	w.line(object{"type": "control_cancel_request", "request_id": id})
 }

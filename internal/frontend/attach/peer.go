@@ -12,8 +12,8 @@ import (
 // one that pawl itself started would answer pawl's own questions, so who it is
 // must be known. To watch changes nothing and needs no such fact.
 func (o *owner) refusal(c net.Conn) *event.Fault {
-	err := judged(c, func(pid int) error {
-		started, err := o.started(pid)
+	err := checkPeer(c, func(pid int) error {
+		started, err := o.onWatcher(pid)
 		if started {
 			return fault.NewConfiguration("take part from a terminal of your own", "--steer is for a person, and process %d was started by pawl itself", pid)
 		}
@@ -22,5 +22,5 @@ func (o *owner) refusal(c net.Conn) *event.Fault {
 	if known := (*fault.Error)(nil); err != nil && !errors.As(err, &known) {
 		err = fault.NewConfiguration("watch it without --steer, and answer where the session is open", "it cannot be told who wants to take part: %v", err)
 	}
-	return described(err)
+	return faultOf(err)
 }

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// judged calls judge with the process at the other end of a connection. It returns
+// checkPeer calls judge with the process at the other end of a connection. It returns
 // judge's error, or the reason why the process is not known.
-func judged(c net.Conn, judge func(pid int) error) error {
+func checkPeer(c net.Conn, judge func(pid int) error) error {
 	var cred *unix.Ucred
 	held := -1
-	err := onSocket(c, func(fd int) (err error) {
+	err := withSocket(c, func(fd int) (err error) {
 		if cred, err = unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
 			if held, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD); err != nil {
 				held, err = -1, nil // before Linux 6.5

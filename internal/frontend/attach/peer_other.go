@@ -8,7 +8,7 @@ import (
 	"runtime"
 )
 
-// judged cannot tell which process is at the other end of a connection here.
-func judged(net.Conn, func(pid int) error) error {
+// checkPeer cannot tell which process is at the other end of a connection here.
+func checkPeer(net.Conn, func(pid int) error) error {
 	return errors.New("on " + runtime.GOOS + " it cannot be told who connects")
 }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-func onSocket(c net.Conn, do func(fd int) error) error {
+func withSocket(c net.Conn, do func(fd int) error) error {
 	s, ok := c.(syscall.Conn)
 	if !ok {
 		return errors.New("it is not a socket")

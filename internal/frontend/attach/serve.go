@@ -37,16 +37,16 @@ func Serve(state, version string, s *session.Session, started func(pid int) (boo
 		return nil, fmt.Errorf("others cannot attach: %w", err)
 	}
 	_ = os.Chmod(path, 0o600) // its folder is closed to others already
-	o := &owner{session: s, version: version, started: started, conns: map[net.Conn]struct{}{}}
+	o := &owner{session: s, version: version, onWatcher: started, conns: map[net.Conn]struct{}{}}
 	go o.accept(l)
 	return func() { o.stop(l) }, nil
 }
 
 // owner serves one session.
 type owner struct {
-	session *session.Session
-	version string
-	started func(pid int) (bool, error)
+	session   *session.Session
+	version   string
+	onWatcher func(pid int) (bool, error)
 
 	mu     sync.Mutex
 	conns  map[net.Conn]struct{}
@@ -126,7 +126,7 @@ func (o *owner) serve(c net.Conn) {
 			}
 			op, err := w.operation(m)
 			go func() { // an interrupt does not wait for a hook that judges a prompt
-				_ = w.write(fromOwner{Done: w.do(ctx, m.N, op, err)}) // if it left, the reading ends too
+				_ = w.write(fromOwner{Done: w.submit(ctx, m.N, op, err)}) // if it left, the reading ends too
 			}()
 		}
 	}()
@@ -164,20 +164,20 @@ func (w *watcher) follow(events func(func(event.Event, error) bool), came int64)
 	return true
 }
 
-// do does an operation.
-func (w *watcher) do(ctx context.Context, n int64, op session.Op, err error) *done {
+// submit submits a watcher's operation and returns the answer to it.
+func (w *watcher) submit(ctx context.Context, n int64, op session.Op, err error) *done {
 	d := &done{N: n}
 	if err == nil {
 		d.Cause, err = w.session.Submit(context.WithoutCancel(ctx), op)
 	}
-	d.Error = described(err)
+	d.Error = faultOf(err)
 	return d
 }
 
 // operation is what a watcher asks for, if it may.
 func (w *watcher) operation(m fromWatcher) (session.Op, error) {
 	if !w.steers {
-		return nil, onlyWatches()
+		return nil, errWatchesOnly()
 	}
 	read, ok := operations[m.Op]
 	if !ok {
@@ -197,7 +197,7 @@ func (w *watcher) operation(m fromWatcher) (session.Op, error) {
 	return op, err
 }
 
-func onlyWatches() error {
+func errWatchesOnly() error {
 	return fault.NewConfiguration("leave it and come again with --steer to take part", "this terminal only watches")
 }
 

@@ -28,11 +28,11 @@ type Owner struct {
 	hello hello
 	steer bool
 
-	mu      sync.Mutex
-	n       int64
-	waiting map[int64]chan *done
-	ended   bool // the owner announced it, and was not killed
-	gone    chan struct{}
+	mu           sync.Mutex
+	n            int64
+	waiting      map[int64]chan *done
+	ended        bool // the owner announced it, and was not killed
+	disconnected chan struct{}
 }
 
 // Dial reaches the owner of a session. With steer it takes operations as well.
@@ -49,7 +49,7 @@ func Dial(ctx context.Context, state, id string, steer bool) (*Owner, error) {
 	case err != nil:
 		return nil, err
 	}
-	o := &Owner{conn: c, lines: bufio.NewReader(c), steer: steer, waiting: map[int64]chan *done{}, gone: make(chan struct{})}
+	o := &Owner{conn: c, lines: bufio.NewReader(c), steer: steer, waiting: map[int64]chan *done{}, disconnected: make(chan struct{})}
 	m, err := readLine[fromOwner](o.lines)
 	switch {
 	case err != nil || m.Hello == nil:
@@ -59,7 +59,7 @@ func Dial(ctx context.Context, state, id string, steer bool) (*Owner, error) {
 	case m.Hello.Protocol != protocol:
 		err = fault.NewConfiguration("use the same version of pawl in both terminals", "session %s is open in pawl %s, which this one cannot follow", id, m.Hello.Pawl)
 	case steer && m.Hello.NoSteer != nil:
-		err = refused(m.Hello.NoSteer)
+		err = errorOf(m.Hello.NoSteer)
 	default:
 		o.hello = *m.Hello
 		return o, nil
@@ -79,7 +79,7 @@ func (o *Owner) PID() int { return o.hello.PID }
 func (o *Owner) Events(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
 	err := writeLine(o.conn, fromWatcher{Follow: &follow{Protocol: protocol, After: after, Steer: o.steer}})
 	return func(yield func(event.Event, error) bool) {
-		defer o.leave()
+		defer o.disconnect()
 		defer context.AfterFunc(ctx, func() { _ = o.conn.Close() })()
 		for err == nil {
 			var m fromOwner
@@ -107,10 +107,10 @@ func (o *Owner) Events(ctx context.Context, after int64) iter.Seq2[event.Event, 
 	}
 }
 
-// leave ends what still waits for a result.
-func (o *Owner) leave() {
+// disconnect ends the calls that wait for a result.
+func (o *Owner) disconnect() {
 	_ = o.conn.Close()
-	close(o.gone)
+	close(o.disconnected)
 }
 
 func (o *Owner) answer(d *done) {
@@ -134,7 +134,7 @@ func (o *Owner) Ended() bool {
 // Submit implements session.Owner.
 func (o *Owner) Submit(ctx context.Context, op session.Op) (int64, error) {
 	if !o.steer {
-		return 0, onlyWatches()
+		return 0, errWatchesOnly()
 	}
 	name := nameOf(op)
 	if name == "" {
@@ -157,18 +157,18 @@ func (o *Owner) Submit(ctx context.Context, op session.Op) (int64, error) {
 	err = writeLine(o.conn, fromWatcher{N: n, Op: name, Args: args})
 	o.mu.Unlock()
 	if err != nil {
-		return 0, o.lost()
+		return 0, o.lostError()
 	}
 	select {
 	case d := <-result:
-		return d.Cause, refused(d.Error)
-	case <-o.gone:
-		return 0, o.lost()
+		return d.Cause, errorOf(d.Error)
+	case <-o.disconnected:
+		return 0, o.lostError()
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
 	}
 }
 
-func (o *Owner) lost() error {
+func (o *Owner) lostError() error {
 	return fault.NewConfiguration("", "the pawl that had session %s open is gone", o.hello.Session)
 }

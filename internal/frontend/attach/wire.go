@@ -188,8 +188,8 @@ func nameOf(op session.Op) string {
 	return ""
 }
 
-// described is an error as it is sent.
-func described(err error) *event.Fault {
+// faultOf returns an error in the form that is sent.
+func faultOf(err error) *event.Fault {
 	if err == nil {
 		return nil
 	}
@@ -197,8 +197,8 @@ func described(err error) *event.Fault {
 	return &f
 }
 
-// refused is an error as it came.
-func refused(f *event.Fault) error {
+// errorOf returns an error from the form that was sent.
+func errorOf(f *event.Fault) error {
 	if f == nil {
 		return nil
 	}

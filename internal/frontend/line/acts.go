@@ -53,8 +53,8 @@ func (v *view) act(a chat.Act) {
 	}
 }
 
-// besides shows a question outside the conversation, once it is answered.
-func (v *view) besides(c chat.Change, b chat.Aside) {
+// drawAside shows a question outside the conversation, once it is answered.
+func (v *view) drawAside(c chat.Change, b chat.Aside) {
 	switch {
 	case c.What != chat.Finished:
 	case b.Error != "":

@@ -28,14 +28,14 @@ func (c *conversation) ahead() (stop func()) {
 	begun := ""
 	return in.Ahead(func(line string) bool {
 		keys := strings.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\t' })
-		if begun == "" && (!c.talk.Busy() || strings.TrimSpace(line) == "" || keys) {
+		if begun == "" && (!c.chat.Busy() || strings.TrimSpace(line) == "" || keys) {
 			return false
 		}
 		if head, more := strings.CutSuffix(line, `\`); more {
 			begun += head + "\n"
 			return true
 		}
-		c.talk.Enter(begun + line)
+		c.chat.Enter(begun + line)
 		begun = ""
 		return true
 	})
@@ -55,16 +55,16 @@ func (k *keys) ahead(take func(string) bool) (stop func()) {
 	}
 }
 
-// heard returns the input without the lines that somebody takes. Pasted text
+// withoutTaken returns the input without the lines that somebody takes. Pasted text
 // does not count as a typed line.
-func (k *keys) heard(raw []byte) []byte {
+func (k *keys) withoutTaken(raw []byte) []byte {
 	for at := 0; k.take != nil && !k.asking && !k.inside; {
 		n := bytes.IndexAny(raw[at:], "\r\n")
 		if n < 0 || bytes.Contains(raw[at:at+n], []byte(pasteBegins)) {
 			return raw
 		}
 		end := at + n + 1
-		if !k.take(edited(raw[at : at+n])) {
+		if !k.take(afterEdits(raw[at : at+n])) {
 			at = end
 			continue
 		}
@@ -73,8 +73,8 @@ func (k *keys) heard(raw []byte) []byte {
 	return raw
 }
 
-// edited returns a line after its erasing keys.
-func edited(line []byte) string {
+// afterEdits applies the erasing keys in a line.
+func afterEdits(line []byte) string {
 	var out []byte
 	for _, c := range line {
 		switch c {

@@ -37,7 +37,7 @@ func newEditor(in io.Reader, out io.Writer, t *tty, h *history.File, past []stri
 		FuncGetSize:     func() (int, int) { return size(out) },
 		InterruptPrompt: "\n", EOFPrompt: "\n", // none
 		HistoryLimit: history.Kept, HistorySearchFold: true, DisableAutoSaveHistory: true, Undo: true,
-		Painter: paint,
+		Painter: displayLine,
 		Listener: func(line []rune, _ int, _ rune) ([]rune, int, bool) {
 			e.input = string(line)
 			return nil, 0, false
@@ -60,8 +60,8 @@ func newEditor(in io.Reader, out io.Writer, t *tty, h *history.File, past []stri
 	return e, nil
 }
 
-// paint shows the marks' meanings.
-func paint(line []rune, _ int) []rune {
+// displayLine replaces marks by what is shown for them.
+func displayLine(line []rune, _ int) []rune {
 	out := make([]rune, len(line))
 	for i, r := range line {
 		if r == newlineMark {

@@ -34,8 +34,8 @@ type keys struct {
 	take   func(line string) bool // see Ahead; nil: nobody wants to know
 	asking bool                   // a question is open: what is typed is its answer
 
-	// alone ends the wait for more input after an escape.
-	alone func() <-chan time.Time
+	// escapeTimer ends the wait for more input after an escape.
+	escapeTimer func() <-chan time.Time
 }
 
 const (
@@ -58,8 +58,8 @@ const (
 
 func newKeys(in io.Reader) *keys {
 	k := &keys{
-		more:  make(chan struct{}, 1),
-		alone: func() <-chan time.Time { return time.After(loneEscape) },
+		more:        make(chan struct{}, 1),
+		escapeTimer: func() <-chan time.Time { return time.After(loneEscape) },
 	}
 	go k.pump(in)
 	return k
@@ -75,7 +75,7 @@ func (k *keys) pump(in io.Reader) {
 			k.raw = append(k.raw, buf[:n]...)
 		}
 		k.err = err
-		k.raw = k.heard(k.raw)
+		k.raw = k.withoutTaken(k.raw)
 		k.mu.Unlock()
 		k.wake()
 		if err != nil {
@@ -110,7 +110,7 @@ func (k *keys) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		if waits && late == nil {
-			late = k.alone()
+			late = k.escapeTimer()
 		}
 		select {
 		case <-k.more:

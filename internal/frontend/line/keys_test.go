@@ -14,7 +14,7 @@ import (
 // patient waits for all of a sequence, however slow the machine is.
 func patient(in io.Reader) *keys {
 	k := newKeys(in)
-	k.alone = func() <-chan time.Time { return nil }
+	k.escapeTimer = func() <-chan time.Time { return nil }
 	return k
 }
 
@@ -56,7 +56,7 @@ func TestEscapeAlone(t *testing.T) {
 	in, out := io.Pipe()
 	k := newKeys(in)
 	now := make(chan time.Time)
-	k.alone = func() <-chan time.Time { return now }
+	k.escapeTimer = func() <-chan time.Time { return now }
 	go func() {
 		_, _ = out.Write([]byte("\x1b"))
 		now <- time.Time{}

@@ -19,9 +19,9 @@ const (
 	abortGrace  = time.Second
 )
 
-// pressed handles an interrupt; its error means to exit.
-func (c *conversation) pressed(input bool) error {
-	switch c.talk.Press(input) {
+// interruptPressed handles an interrupt; its error means to exit.
+func (c *conversation) interruptPressed(input bool) error {
+	switch c.chat.Press(input) {
 	case lifecycle.Cancel:
 		c.In.Drop() // typed input was for what is now cancelled
 		c.cuts(nil)
@@ -31,7 +31,7 @@ func (c *conversation) pressed(input bool) error {
 		return errLeft
 	case lifecycle.Abort:
 		c.leave("SIGINT", abortGrace)
-		return errGone
+		return errEnded
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ func (c *conversation) handleSignals(done <-chan struct{}) {
 		case name := <-c.Signals:
 			if name != "SIGINT" {
 				c.leave(name, signalGrace)
-			} else if c.pressed(false) == errLeft {
+			} else if c.interruptPressed(false) == errLeft {
 				c.leave("", signalGrace)
 			}
 		case <-done:
@@ -69,19 +69,19 @@ func (c *conversation) handleSignals(done <-chan struct{}) {
 func (c *conversation) leave(by string, grace time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.isGone() {
+	if c.hasEnded() {
 		c.stop() // a second time: wait for nothing
 		return
 	}
 	c.by = by
-	c.talk.Interrupt(by)
+	c.chat.Interrupt(by)
 	time.AfterFunc(grace, c.stop)
-	close(c.gone)
+	close(c.ended)
 }
 
-func (c *conversation) isGone() bool {
+func (c *conversation) hasEnded() bool {
 	select {
-	case <-c.gone:
+	case <-c.ended:
 		return true
 	default:
 		return false
@@ -91,13 +91,13 @@ func (c *conversation) isGone() bool {
 // close closes the session. If the conversation was ended from outside, it
 // waits only for a limited time: stored events are always safe.
 func (c *conversation) close() {
-	if again := c.talk.ResumeCommand(); again != "" {
+	if again := c.chat.ResumeCommand(); again != "" {
 		c.view.line("pawl: to go on with this session: " + again)
 	}
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		c.talk.Close()
+		c.chat.Close()
 	}()
 	select {
 	case <-closed:
@@ -126,8 +126,8 @@ type entry struct {
 // errCut when cut is closed first; the read then continues, and the next ask
 // takes its result.
 func (c *conversation) ask(prompt string, read func(string) (string, error), cut <-chan struct{}) (string, error) {
-	if c.isGone() {
-		return "", errGone
+	if c.hasEnded() {
+		return "", errEnded
 	}
 	c.view.end()
 	// The editor draws one line: the rest of the prompt is printed above it.
@@ -155,9 +155,9 @@ func (c *conversation) ask(prompt string, read func(string) (string, error), cut
 	case <-cut:
 		c.view.line("")
 		return "", errCut
-	case <-c.gone:
+	case <-c.ended:
 		c.view.line("")
-		return "", errGone
+		return "", errEnded
 	}
 }
 

@@ -63,15 +63,15 @@ type Exit struct{ By string }
 // conversation shows a chat.Conversation line by line.
 type conversation struct {
 	Config
-	talk *chat.Conversation
+	chat *chat.Conversation
 	view *view
 
-	// gone is closed when a signal, or three interrupts in a row, end
+	// ended is closed when a signal, or three interrupts in a row, end
 	// everything; by is then its name. late ends when nothing may be waited for
 	// any more.
-	gone chan struct{}
-	late context.Context
-	stop context.CancelFunc
+	ended chan struct{}
+	late  context.Context
+	stop  context.CancelFunc
 
 	reading chan entry // a read of In whose result nobody has taken
 	asking  string     // the id of the question that is being asked
@@ -84,26 +84,26 @@ type conversation struct {
 
 // Run runs a conversation until the person leaves.
 func Run(ctx context.Context, cfg Config, want slash.Want) (Exit, error) {
-	c := &conversation{Config: cfg, view: newView(cfg.Out, cfg.Columns), gone: make(chan struct{})}
+	c := &conversation{Config: cfg, view: newView(cfg.Out, cfg.Columns), ended: make(chan struct{})}
 	c.view.theme = cfg.Theme
 	c.late, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer c.stop()
-	c.talk = chat.Begin(ctx, cfg.Config, want)
+	c.chat = chat.Begin(ctx, cfg.Config, want)
 	done := make(chan struct{})
 	defer close(done)
 	go c.handleSignals(done)
 
-	err := c.until(c.talk.Idle)
+	err := c.runUntil(c.chat.Idle)
 	if err == nil && cfg.First != "" {
 		c.view.line("> " + plain.Text(cfg.First))
-		c.talk.Prompt(cfg.First)
+		c.chat.Prompt(cfg.First)
 	}
 	if err == nil {
 		err = c.converse()
 	}
 	c.close()
 	switch {
-	case errors.Is(err, errGone) || c.isGone():
+	case errors.Is(err, errEnded) || c.hasEnded():
 		return Exit{By: c.by}, nil
 	case errors.Is(err, errLeft) || errors.Is(err, chat.ErrLeft):
 		return Exit{}, nil
@@ -113,34 +113,34 @@ func Run(ctx context.Context, cfg Config, want slash.Want) (Exit, error) {
 
 // Why converse returns.
 var (
-	errGone = errors.New("the conversation was ended") // by a signal
-	errLeft = errors.New("the person left")
+	errEnded = errors.New("the conversation was ended") // by a signal
+	errLeft  = errors.New("the person left")
 )
 
 func (c *conversation) converse() error {
 	for {
 		stop := c.ahead()
-		err := c.until(c.talk.Idle)
+		err := c.runUntil(c.chat.Idle)
 		stop()
 		c.view.forget()
 		if err != nil {
 			return err
 		}
-		c.pressing()
+		c.warnPressure()
 		text, err := c.read()
 		switch {
 		case errors.Is(err, io.EOF):
 			return errLeft
 		case errors.Is(err, ErrInterrupt):
-			if err := c.pressed(text != ""); err != nil {
+			if err := c.interruptPressed(text != ""); err != nil {
 				return err
 			}
 			continue
 		case err != nil:
 			return err
 		}
-		c.talk.Typed()
-		c.talk.Enter(text)
+		c.chat.Typed()
+		c.chat.Enter(text)
 	}
 }
 
@@ -163,16 +163,16 @@ func (c *conversation) read() (string, error) {
 	}
 }
 
-// until shows changes, and asks questions, until done returns true.
-func (c *conversation) until(done func() bool) error {
+// runUntil shows changes, and asks questions, until done returns true.
+func (c *conversation) runUntil(done func() bool) error {
 	for !done() {
-		changes, err := c.talk.Next(c.late)
+		changes, err := c.chat.Next(c.late)
 		switch {
 		case errors.Is(err, chat.ErrLeft):
 			return err
-		case c.isGone() && (err != nil || c.late.Err() != nil):
+		case c.hasEnded() && (err != nil || c.late.Err() != nil):
 			c.view.end()
-			return errGone
+			return errEnded
 		case err != nil:
 			return err
 		}
@@ -181,11 +181,11 @@ func (c *conversation) until(done func() bool) error {
 				c.edit(strings.Join(back.Texts, "\n"))
 			}
 			if e, ok := ch.Block.Body.(chat.Editing); ok && ch.What == chat.Added {
-				c.talk.Edited(e.ID, "", errNoEditor)
+				c.chat.Edited(e.ID, "", errNoEditor)
 			}
 			c.view.draw(ch)
 		}
-		if q, ok := c.talk.Question(); ok && c.asking != q.ID && len(changes) > 0 {
+		if q, ok := c.chat.Question(); ok && c.asking != q.ID && len(changes) > 0 {
 			if err := c.question(q); err != nil {
 				return err
 			}

@@ -21,23 +21,23 @@ func (c *conversation) question(q chat.Question) error {
 	cut := make(chan struct{})
 	c.cuts(cut)
 	defer c.cuts(nil)
-	f := c.talk.Ask(q)
-	c.put(f)
+	f := c.chat.Ask(q)
+	c.showQuestion(f)
 	err := c.answer(f, cut)
 	switch {
 	case errors.Is(err, ErrInterrupt):
-		return c.pressed(false)
+		return c.interruptPressed(false)
 	case errors.Is(err, io.EOF):
-		c.talk.Interrupt("person")
+		c.chat.Interrupt("person")
 		return nil
-	case errors.Is(err, errCut) || errors.Is(err, errGone):
+	case errors.Is(err, errCut) || errors.Is(err, errEnded):
 		return nil // it was cancelled; the end of the work follows
 	}
 	return err
 }
 
-// put shows a question, with every preview before anything is asked (SPEC 4.7, 16.11).
-func (c *conversation) put(f *chat.Form) {
+// showQuestion shows a question, with every preview before anything is asked (SPEC 4.7, 16.11).
+func (c *conversation) showQuestion(f *chat.Form) {
 	q := f.Question()
 	who := ""
 	if q.From != "" {
@@ -48,7 +48,7 @@ func (c *conversation) put(f *chat.Form) {
 		if len(q.Calls) > 1 {
 			head = fmt.Sprintf("permission %d of %d: ", i+1, len(q.Calls))
 		}
-		c.view.line(who + head + about(call))
+		c.view.line(who + head + consentTitle(call))
 		c.preview(call, chat.LongDiff)
 	}
 	switch {
@@ -74,8 +74,8 @@ func (c *conversation) answer(f *chat.Form, cut <-chan struct{}) error {
 		}
 		heard := f.Read(in)
 		if heard == chat.SlashCommand {
-			c.talk.Enter(in)
-			if err := c.until(c.talk.TurnDone); err != nil {
+			c.chat.Enter(in)
+			if err := c.runUntil(c.chat.TurnDone); err != nil {
 				return err
 			}
 			place := f.Position()
@@ -85,10 +85,10 @@ func (c *conversation) answer(f *chat.Form, cut <-chan struct{}) error {
 		}
 		switch heard {
 		case chat.ChangeMode, chat.CompleteAndMode:
-			c.talk.SetMode(permission.Mode(f.Mode()))
+			c.chat.SetMode(permission.Mode(f.Mode()))
 			c.view.line("mode " + f.Mode() + " from here on; /mode ask asks again")
 		case chat.ShowDiffs:
-			c.whole(f)
+			c.showDiffs(f)
 		case chat.NotAnswer:
 			if len(f.Calls()) > 0 {
 				c.view.line(f.Help())
@@ -96,7 +96,7 @@ func (c *conversation) answer(f *chat.Form, cut <-chan struct{}) error {
 		}
 		switch heard {
 		case chat.Complete, chat.CompleteAndMode:
-			c.talk.Answer(f.Question().ID, f.Answer())
+			c.chat.Answer(f.Question().ID, f.Answer())
 			return nil
 		case chat.NextCall, chat.ChangeMode:
 			c.next(f)
@@ -117,12 +117,12 @@ func (c *conversation) next(f *chat.Form) {
 	}
 }
 
-// whole shows the complete diffs of the calls whose diffs were shown in part.
-func (c *conversation) whole(f *chat.Form) {
+// showDiffs shows the whole diffs of the calls of which only a part was shown.
+func (c *conversation) showDiffs(f *chat.Form) {
 	for _, q := range f.Calls() {
 		if q.Long() {
 			if f.Position() == 0 {
-				c.view.line(about(q))
+				c.view.line(consentTitle(q))
 			}
 			c.preview(q, 0)
 		}
@@ -142,8 +142,8 @@ func (c *conversation) preview(q chat.Consent, most int) {
 	}
 }
 
-// about describes the call in question, and why pawl asks.
-func about(q chat.Consent) string {
+// consentTitle describes the call in question, and why pawl asks.
+func consentTitle(q chat.Consent) string {
 	if q.Reason == "" {
 		return q.Title
 	}

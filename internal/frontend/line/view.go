@@ -101,7 +101,7 @@ func (v *view) draw(c chat.Change) {
 	case chat.Patch:
 		v.raw(strings.TrimSuffix(plain.Diff(b.Text, v.theme), "\n"))
 	case chat.Aside:
-		v.besides(c, b)
+		v.drawAside(c, b)
 	case chat.Document:
 		if b.By == "person" {
 			v.line("the plan as you edited it:\n" + indent(b.Text))
@@ -192,7 +192,7 @@ func (v *view) output(c chat.Change) {
 	if c.What == chat.Added {
 		v.end()
 	}
-	v.unbroken(plain.Wrap(c.More, v.width(), true))
+	v.printUnwrapped(plain.Wrap(c.More, v.width(), true))
 }
 
 // aside shows a line as soon as no line of a call waits for its outcome.
@@ -209,9 +209,9 @@ func (v *view) flush() {
 	}
 }
 
-// onto moves to where the text of a block continues, and reports whether it
+// continueBlock moves to where the text of a block continues, and reports whether it
 // starts anew there.
-func (v *view) onto(id string) (anew bool) {
+func (v *view) continueBlock(id string) (anew bool) {
 	if v.text == id {
 		return false
 	}
@@ -223,7 +223,7 @@ func (v *view) onto(id string) (anew bool) {
 // thinking shows reasoning apart from the answer: under a heading, indented.
 func (v *view) thinking(c chat.Change) {
 	if c.More != "" && !(c.What == chat.Finished && v.begun && v.text != c.Block.ID) {
-		if v.onto(c.Block.ID) {
+		if v.continueBlock(c.Block.ID) {
 			v.line("(thinking)")
 		}
 		v.piece(c.More, "  ")
@@ -235,7 +235,7 @@ func (v *view) thinking(c chat.Change) {
 
 func (v *view) reply(c chat.Change, b chat.Reply) {
 	if c.More != "" {
-		v.onto(c.Block.ID)
+		v.continueBlock(c.Block.ID)
 		v.begun = true
 		v.piece(c.More, "")
 	}
@@ -256,8 +256,8 @@ func (v *view) reply(c chat.Change, b chat.Reply) {
 // ran shows the output of a person's own command, unchanged.
 func (v *view) ran(c chat.Change, b chat.Command) {
 	if c.More != "" {
-		v.onto(c.Block.ID)
-		v.unbroken(c.More)
+		v.continueBlock(c.Block.ID)
+		v.printUnwrapped(c.More)
 	}
 	if c.What != chat.Finished {
 		return
@@ -299,7 +299,7 @@ func (v *view) retry(c chat.Change, b chat.Retry) {
 		} else {
 			v.end()
 		}
-		v.print(text, "")
+		v.print(text)
 		v.counting = true
 	}
 }
@@ -331,7 +331,7 @@ func (v *view) hang() {
 		return
 	}
 	v.end()
-	v.print("  "+v.calls[0].Title, "")
+	v.print("  " + v.calls[0].Title)
 	v.calls[0].shown, v.hanging = true, true
 }
 
@@ -345,12 +345,12 @@ func (v *view) done(i int, b chat.Call) {
 	}
 	v.outcome(waits, b.Title, b.Summary)
 	if b.Failed() {
-		v.printed(b.Output)
+		v.outputExcerpt(b.Output)
 	}
 }
 
-// printed shows the beginning and the end of what failed.
-func (v *view) printed(output string) {
+// outputExcerpt shows the beginning and the end of a failed call's output.
+func (v *view) outputExcerpt(output string) {
 	x := chat.Printed(output, false)
 	for _, l := range x.Head {
 		v.line("    " + l)
@@ -369,7 +369,7 @@ func (v *view) outcome(waits bool, title, said string) {
 		said = "  → " + said
 	}
 	if waits {
-		v.print(said+"\n", "")
+		v.print(said + "\n")
 		v.hanging = false
 		return
 	}
@@ -380,12 +380,12 @@ func (v *view) check(c chat.Change, b chat.Check) {
 	switch c.What {
 	case chat.Added:
 		v.end()
-		v.print("  "+b.Title, "")
+		v.print("  " + b.Title)
 		v.hanging = true
 	case chat.Finished:
 		v.outcome(v.hanging, b.Title, b.Summary)
 		if b.Exit == nil || *b.Exit != 0 {
-			v.printed(b.Output)
+			v.outputExcerpt(b.Output)
 		}
 	}
 }
@@ -420,20 +420,20 @@ func (v *view) forget() {
 // line writes a separate line.
 func (v *view) line(text string) {
 	v.end()
-	v.print(text+"\n", "")
+	v.print(text + "\n")
 }
 
 // end starts a new line if the cursor is not at the start of one.
 func (v *view) end() {
 	v.hanging = false
 	if v.midline {
-		v.print("\n", "")
+		v.print("\n")
 	}
 }
 
 // print writes a text that may end anywhere except inside a word.
-func (v *view) print(text, indent string) {
-	v.piece(text, indent)
+func (v *view) print(text string) {
+	v.piece(text, "")
 	v.write(v.words.Flush(v.width()))
 }
 
@@ -460,8 +460,8 @@ func (v *view) raw(text string) {
 	v.write(v.words.Flush(v.width()) + text + "\n")
 }
 
-// unbroken writes a piece of a text as it is.
-func (v *view) unbroken(text string) {
+// printUnwrapped writes a piece of a text without wrapping it.
+func (v *view) printUnwrapped(text string) {
 	if text == "" {
 		return
 	}

@@ -19,8 +19,8 @@ import (
 // it. Sessions call from any goroutine; the loop of the conversation sends each
 // request and passes its answer on.
 
-// back carries requests to the program.
-type back struct {
+// requester carries requests to the program.
+type requester struct {
 	log  atomic.Pointer[session.Session] // nil before it is open
 	to   chan *outgoing
 	drop chan *outgoing // nobody waits for it any more
@@ -34,14 +34,14 @@ type outgoing struct {
 	answer chan response // holds one
 }
 
-func newBack() *back {
-	return &back{to: make(chan *outgoing), drop: make(chan *outgoing), over: make(chan struct{})}
+func newRequester() *requester {
+	return &requester{to: make(chan *outgoing), drop: make(chan *outgoing), over: make(chan struct{})}
 }
 
 var errAway = errors.New("the program has closed its side")
 
 // call sends a request and returns the program's answer.
-func (b *back) call(ctx context.Context, body any) (json.RawMessage, error) {
+func (b *requester) call(ctx context.Context, body any) (json.RawMessage, error) {
 	c := &outgoing{body: body, answer: make(chan response, 1)}
 	if s := b.log.Load(); s != nil {
 		c.after = s.View().Last()
@@ -73,23 +73,23 @@ func (b *back) call(ctx context.Context, body any) (json.RawMessage, error) {
 // send sends a request of pawl to the program. It holds it back until the messages of
 // all earlier events are written.
 func (t *conversation) send(c *outgoing, listening bool) {
-	if c.after > t.seen {
+	if c.after > t.lastSeq {
 		t.held = append(t.held, c)
 		return
 	}
-	_, last := c.body.(farewell)
+	_, last := c.body.(sessionEnd)
 	if !listening && !last {
 		c.answer <- response{Error: errAway.Error()}
 		return
 	}
 	t.requests++
 	id := fmt.Sprintf("pawl-%d", t.requests)
-	t.w.asks(id, c.body)
+	t.w.request(id, c.body)
 	if last {
 		c.answer <- response{Subtype: "success", Response: json.RawMessage("{}")}
 		return
 	}
-	t.called[id] = c
+	t.outgoingRequests[id] = c
 }
 
 // sendHeld sends the requests whose time has come.
@@ -104,19 +104,19 @@ func (t *conversation) sendHeld(listening bool) {
 // cancel tells the program that an answer is not waited for any more.
 func (t *conversation) cancel(c *outgoing) {
 	t.held = slices.DeleteFunc(t.held, func(o *outgoing) bool { return o == c })
-	for id, open := range t.called {
+	for id, open := range t.outgoingRequests {
 		if open == c {
-			delete(t.called, id)
-			t.w.withdraws(id)
+			delete(t.outgoingRequests, id)
+			t.w.cancelRequest(id)
 		}
 	}
 }
 
 // Hooks are the hooks of the program. They are a hooks.Runner.
 type Hooks struct {
-	back  *back
-	rules []hook.Rule
-	ids   map[string]string // of a callback, by the command of its rule
+	requester *requester
+	rules     []hook.Rule
+	ids       map[string]string // of a callback, by the command of its rule
 }
 
 // hookMatcher is a matcher of initialize.
@@ -128,8 +128,8 @@ type hookMatcher struct {
 
 // hooksOf reads the hooks of initialize. One for an event that pawl does not have is
 // refused: it would never run.
-func hooksOf(b *back, raw map[string]json.RawMessage) (*Hooks, error) {
-	h := &Hooks{back: b, ids: map[string]string{}}
+func hooksOf(b *requester, raw map[string]json.RawMessage) (*Hooks, error) {
+	h := &Hooks{requester: b, ids: map[string]string{}}
 	for _, e := range slices.Sorted(maps.Keys(raw)) {
 		var matchers []hookMatcher
 		if err := json.Unmarshal(raw[e], &matchers); err != nil {
@@ -176,9 +176,9 @@ type callback struct {
 	Call    string          `json:"tool_use_id,omitempty"`
 }
 
-// farewell calls a hook for the end of the session. Its answer is not waited for: it can
-// block nothing, and the program may have closed its side.
-type farewell callback
+// sessionEnd calls a hook at the end of the session without waiting for an answer: the hook
+// can block nothing, and the program may have closed its side.
+type sessionEnd callback
 
 // Run implements hooks.Runner. A hook that does not answer in time, answers with an
 // error, or with what is not an answer has failed: before a tool that denies the call.
@@ -208,9 +208,9 @@ func (h *Hooks) run(ctx context.Context, r hook.Rule, c callback) hook.Ran {
 	began := time.Now()
 	var body any = c
 	if r.Event == hook.SessionEnd {
-		body = farewell(c)
+		body = sessionEnd(c)
 	}
-	answer, err := h.back.call(ctx, body)
+	answer, err := h.requester.call(ctx, body)
 	ran.Took = time.Since(began)
 	switch {
 	case err != nil:
@@ -225,19 +225,19 @@ func (h *Hooks) run(ctx context.Context, r hook.Rule, c callback) hook.Ran {
 
 // Servers are the MCP servers inside the program. They are an mcp.Inside.
 type Servers struct {
-	Names []string
-	back  *back
-	own   map[string]chan []byte // messages that a server sends by itself
+	Names     []string
+	requester *requester
+	own       map[string]chan []byte // messages that a server sends by itself
 }
 
 // maxOwn is how many messages of a server may wait.
 const maxOwn = 64
 
-func serversOf(b *back, names []string) *Servers {
+func serversOf(b *requester, names []string) *Servers {
 	if len(names) == 0 {
 		return nil
 	}
-	s := &Servers{Names: names, back: b, own: map[string]chan []byte{}}
+	s := &Servers{Names: names, requester: b, own: map[string]chan []byte{}}
 	for _, n := range names {
 		s.own[n] = make(chan []byte, maxOwn)
 	}
@@ -253,7 +253,7 @@ type mcpMessage struct {
 
 // Exchange implements mcp.Inside.
 func (s *Servers) Exchange(ctx context.Context, server string, message []byte) ([]byte, error) {
-	raw, err := s.back.call(ctx, mcpMessage{"mcp_message", server, message})
+	raw, err := s.requester.call(ctx, mcpMessage{"mcp_message", server, message})
 	if err != nil {
 		return nil, err
 	}
