@@ -13,31 +13,31 @@ func Completed(b Body) Body {
 	case CallAsked:
 		if b.Does == "" {
 			about := tool.AboutCall(b.Tool, b.Args)
-			b.Does, b.Target, b.Title = kindThen(b.Tool), about.Target, about.Title
+			b.Does, b.Target, b.Title = legacyKind(b.Tool), about.Target, about.Title
 		}
 		return b
 	case CallDone:
 		if b.Does == "" {
-			b.Does = kindThen(b.Tool)
+			b.Does = legacyKind(b.Tool)
 			b.Listing = b.Tool == "ls" || b.Tool == "glob" || b.Tool == "grep"
 			b.Repeatable = b.Does == tool.Read && b.Tool != "web_fetch" || b.Does == tool.Search
 		}
 		return b
 	case FileChanged:
 		if b.Does == "" {
-			b.Does, b.Whole = wroteThen(b.Tool), b.Tool == "write"
+			b.Does, b.Whole = legacyWriterKind(b.Tool), b.Tool == "write"
 		}
 		return b
 	case Writing:
 		if b.Does == "" {
-			b.Does, b.Whole = wroteThen(b.Tool), b.Tool == "write"
+			b.Does, b.Whole = legacyWriterKind(b.Tool), b.Tool == "write"
 		}
 		return b
 	}
 	return b
 }
 
-func kindThen(name string) tool.Kind {
+func legacyKind(name string) tool.Kind {
 	switch name {
 	case "read", "ls", "git_status", "git_log", "git_diff", "web_fetch":
 		return tool.Read
@@ -53,9 +53,9 @@ func kindThen(name string) tool.Kind {
 	return tool.Exec
 }
 
-// wroteThen is the kind of the tool that changed a file. An undo and a redo have none.
-func wroteThen(name string) tool.Kind {
-	switch k := kindThen(name); {
+// legacyWriterKind is the kind of the tool that changed a file. An undo and a redo have none.
+func legacyWriterKind(name string) tool.Kind {
+	switch k := legacyKind(name); {
 	case k == tool.Edit, name == "bash", name == "command":
 		return k
 	}

@@ -53,7 +53,7 @@ func (v Vault) Get(name string) ([]byte, error) {
 	if v.Ring == nil {
 		return nil, errors.New("it is in the system's keyring, which can not be reached here")
 	}
-	text, err := timed(func() (string, error) { return v.Ring.Get(name) })
+	text, err := withTimeout(func() (string, error) { return v.Ring.Get(name) })
 	if err != nil {
 		return nil, fmt.Errorf("the system's keyring: %w", err)
 	}
@@ -69,7 +69,7 @@ func (v Vault) Set(name string, secret []byte) error {
 		return err
 	}
 	if v.Ring != nil {
-		if _, err := timed(func() (string, error) { return "", v.Ring.Set(name, string(secret)) }); err == nil {
+		if _, err := withTimeout(func() (string, error) { return "", v.Ring.Set(name, string(secret)) }); err == nil {
 			return atomicfile.Write(v.file(name), []byte(inRing), 0o600)
 		}
 	}
@@ -83,7 +83,7 @@ func (v Vault) Delete(name string) (was bool, err error) {
 		return false, nil
 	}
 	if err == nil && strings.TrimSpace(string(raw)) == inRing && v.Ring != nil {
-		if _, err := timed(func() (string, error) { return "", v.Ring.Delete(name) }); err != nil {
+		if _, err := withTimeout(func() (string, error) { return "", v.Ring.Delete(name) }); err != nil {
 			return true, fmt.Errorf("the system's keyring: %w", err)
 		}
 	}
@@ -96,8 +96,8 @@ func (v Vault) InRing(name string) (bool, error) {
 	return strings.TrimSpace(string(raw)) == inRing, err
 }
 
-// timed bounds what a keyring takes, which knows no context.
-func timed(do func() (string, error)) (string, error) {
+// withTimeout bounds what a keyring takes, which knows no context.
+func withTimeout(do func() (string, error)) (string, error) {
 	type answer struct {
 		text string
 		err  error

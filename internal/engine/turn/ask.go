@@ -42,12 +42,12 @@ func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 			return llm.Reply{}, err
 		}
 		if loop := (*loopError)(nil); errors.As(err, &loop) {
-			if err := l.looped(ctx, attempt, loop, shown); err != nil {
+			if err := l.onLoop(ctx, attempt, loop, shown); err != nil {
 				return llm.Reply{}, err
 			}
 			continue
 		}
-		next, err := l.again(ctx, p, event.Retried{Attempt: attempt, Error: Describe(err), Shown: shown}, err)
+		next, err := l.retry(ctx, p, event.Retried{Attempt: attempt, Error: Describe(err), Shown: shown}, err)
 		if err != nil {
 			return llm.Reply{}, err
 		}
@@ -150,7 +150,7 @@ func (l *Loop) stream(ctx context.Context, r *llm.Request) (reply llm.Reply, got
 			if empty(reply) {
 				return reply, got, shown, fault.NewLLM("%s gave an empty reply", l.Model.Info().Ref())
 			}
-			unique(&reply.Message)
+			uniqueIDs(&reply.Message)
 			return reply, got, shown, nil
 		}
 	}
@@ -180,9 +180,9 @@ func empty(r llm.Reply) bool {
 	return true
 }
 
-// unique sets new ids on calls without an id, and on calls with the id of another
+// uniqueIDs sets new ids on calls without an id, and on calls with the id of another
 // call of the reply: results are matched by id.
-func unique(m *llm.Message) {
+func uniqueIDs(m *llm.Message) {
 	seen := map[string]bool{}
 	n := 0
 	for i, p := range m.Parts {

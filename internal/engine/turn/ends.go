@@ -52,7 +52,7 @@ func keyRefused(err error) bool {
 
 // EndOf returns the end for an error (SPEC 3.3).
 func EndOf(err error) (event.End, error) {
-	steps, judged := (*budget.StepsError)(nil), (*judgedError)(nil)
+	steps, judged := (*budget.StepsError)(nil), (*decidedError)(nil)
 	switch {
 	case err == nil:
 		return event.EndDone, nil

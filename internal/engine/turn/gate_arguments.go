@@ -37,7 +37,7 @@ func (g Arguments) validate(p *Pending) (err error) {
 	if p.Call.Bad != "" {
 		return fmt.Errorf("they could not be read as a JSON object (%s)", p.Call.Bad)
 	}
-	defer caught(&err)
+	defer recoverPanic(&err)
 	if err := p.Tool.Check(p.Args); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (g Arguments) validate(p *Pending) (err error) {
 
 // Measure computes the footprint again.
 func (p *Pending) Measure(env tool.Env) (err error) {
-	defer caught(&err)
+	defer recoverPanic(&err)
 	fp, err := p.Tool.Footprint(env, p.Args)
 	if err != nil {
 		return err
@@ -89,8 +89,8 @@ func (p *Pending) Try(ctx context.Context, env tool.Env) (tool.Result, error) {
 	return Invoke(ctx, p.Tool, func() tool.Env { return env }, p.Args)
 }
 
-// caught turns a panic of a tool into an error: one broken tool must not end the session.
-func caught(err *error) {
+// recoverPanic turns a panic of a tool into an error: one broken tool must not end the session.
+func recoverPanic(err *error) {
 	if v := recover(); v != nil {
 		*err = fmt.Errorf("the tool could not take them: %v", v)
 	}

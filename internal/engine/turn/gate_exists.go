@@ -24,7 +24,7 @@ func (g Exists) Check(_ context.Context, step []*Pending) error {
 		t, args, ok := g.Tools.Meant(p.Call.Name, p.Args)
 		if !ok {
 			p.Refused = &Refusal{Outcome: event.Invalid, Text: fmt.Sprintf(
-				"There is no tool %q. The nearest are: %s.", cut(p.Call.Name, 80), strings.Join(nearest(p.Call.Name, g.Tools, 3), ", "))}
+				"There is no tool %q. The nearest are: %s.", shorten(p.Call.Name, 80), strings.Join(nearest(p.Call.Name, g.Tools, 3), ", "))}
 			continue
 		}
 		p.Tool, p.Args = t, args
@@ -39,7 +39,7 @@ func (g Exists) Check(_ context.Context, step []*Pending) error {
 	return nil
 }
 
-func cut(s string, n int) string {
+func shorten(s string, n int) string {
 	if len(s) > n {
 		return cutHead(s, n) + "…"
 	}
@@ -50,7 +50,7 @@ func cut(s string, n int) string {
 // elsewhere, then those with the smallest edit distance.
 func nearest(to string, tools tool.Set, n int) []string {
 	family := tool.FamilyOf(to)
-	to = tool.PlainName(cut(to, 80))
+	to = tool.PlainName(shorten(to, 80))
 	distance := func(t tool.Tool) int {
 		name := tool.PlainName(t.Spec.Name)
 		d := editdistance.Distance(to, name)

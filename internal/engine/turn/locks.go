@@ -67,7 +67,7 @@ func (t *Ticket) Release() {
 		return
 	}
 	l.tickets = slices.Delete(l.tickets, i, i+1)
-	if t.held && !waits(t.fp) {
+	if t.held && !onlyWaits(t.fp) {
 		l.running--
 	}
 	l.admit()
@@ -78,21 +78,21 @@ func (t *Ticket) Release() {
 // as running: the calls that it waits for need the places.
 func (l *Locks) admit() {
 	for i, t := range l.tickets {
-		if t.held || !waits(t.fp) && l.running >= l.Most {
+		if t.held || !onlyWaits(t.fp) && l.running >= l.Most {
 			continue
 		}
 		if slices.ContainsFunc(l.tickets[:i], func(o *Ticket) bool { return conflict(o.fp, t.fp) }) {
 			continue
 		}
 		t.held = true
-		if !waits(t.fp) {
+		if !onlyWaits(t.fp) {
 			l.running++
 		}
 		close(t.ready)
 	}
 }
 
-func waits(fp tool.Footprint) bool { return fp.AsksPerson || fp.RunsChild }
+func onlyWaits(fp tool.Footprint) bool { return fp.AsksPerson || fp.RunsChild }
 
 // conflict reports whether two calls must not run together: one writes what the
 // other reads or writes. An unknown footprint conflicts with everything except
@@ -109,10 +109,10 @@ func conflict(a, b tool.Footprint) bool {
 	if a.Unknown || b.Unknown {
 		return true
 	}
-	return touch(a.Writes, b.Writes) || touch(a.Writes, b.Reads) || touch(a.Reads, b.Writes)
+	return overlap(a.Writes, b.Writes) || overlap(a.Writes, b.Reads) || overlap(a.Reads, b.Writes)
 }
 
-func touch(a, b []tool.Span) bool {
+func overlap(a, b []tool.Span) bool {
 	for _, x := range a {
 		for _, y := range b {
 			if x.Path == y.Path || x.Dir && below(y.Path, x.Path) || y.Dir && below(x.Path, y.Path) {

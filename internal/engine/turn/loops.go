@@ -25,14 +25,14 @@ type loopError struct {
 func (e *loopError) Error() string { return e.why.Error() }
 func (e *loopError) Unwrap() error { return e.why }
 
-// judgedError is an end that was decided in the middle of a request.
-type judgedError struct {
+// decidedError is an end that was decided in the middle of a request.
+type decidedError struct {
 	why error
 	end event.End
 }
 
-func (e *judgedError) Error() string { return e.why.Error() }
-func (e *judgedError) Unwrap() error { return e.why }
+func (e *decidedError) Error() string { return e.why.Error() }
+func (e *decidedError) Unwrap() error { return e.why }
 
 // repetitionGuard watches one reply: text and reasoning separately.
 type repetitionGuard struct{ text, reasoning progress.Repetition }
@@ -64,10 +64,10 @@ func (w *repetitionGuard) see(model string, d llm.Delta) error {
 	return &loopError{fault.NewLLM("%s said one passage over and over in its %s, which was cut off", model, what), passage}
 }
 
-// fromALine returns a repeating passage from the beginning of a line or of a
+// fromLineStart returns a repeating passage from the beginning of a line or of a
 // word in it: the cut may be inside a key, which could not be masked in its two
 // halves.
-func fromALine(passage string) string {
+func fromLineStart(passage string) string {
 	for _, end := range []string{"\n", " "} {
 		if before, rest, ok := strings.Cut(passage, end); ok {
 			return rest + before + end
@@ -76,10 +76,10 @@ func fromALine(passage string) string {
 	return passage
 }
 
-// looped records a reply that was cut off and lets the escalation decide. The
+// onLoop records a reply that was cut off and lets the escalation decide. The
 // error is why the turn must end.
-func (l *Loop) looped(ctx context.Context, attempt int, loop *loopError, shown bool) error {
-	cut := event.Retried{Attempt: attempt, Error: Describe(loop), Shown: shown, Loop: fromALine(loop.passage)}
+func (l *Loop) onLoop(ctx context.Context, attempt int, loop *loopError, shown bool) error {
+	cut := event.Retried{Attempt: attempt, Error: Describe(loop), Shown: shown, Loop: fromLineStart(loop.passage)}
 	if err := l.Log.Record(ctx, event.Draft{Body: cut}); err != nil {
 		return err
 	}
@@ -90,5 +90,5 @@ func (l *Loop) looped(ctx context.Context, attempt int, loop *loopError, shown b
 	case err == nil:
 		err = fmt.Errorf("ended: %s", end)
 	}
-	return &judgedError{why: err, end: end}
+	return &decidedError{why: err, end: end}
 }

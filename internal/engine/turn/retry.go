@@ -25,11 +25,11 @@ const (
 
 // retryState tracks the failed attempts of one request to one model.
 type retryState struct {
-	limit  time.Duration
-	tries  int
-	came   int           // of them with a reply that could not be used
-	since  time.Time     // the first failure
-	waited time.Duration // between the tries
+	limit    time.Duration
+	tries    int
+	unusable int           // of them with a reply that could not be used
+	since    time.Time     // the first failure
+	waited   time.Duration // between the tries
 }
 
 func (l *Loop) newRetryState() *retryState {
@@ -49,15 +49,15 @@ func (p *retryState) failed(now time.Time) (left time.Duration) {
 	return p.limit - max(now.Sub(p.since), p.waited)
 }
 
-// again decides what follows a failed attempt: another one after a wait, one
+// retry decides what follows a failed attempt: another one after a wait, one
 // with the model that it returns, or the end, which is the error. r is the
 // event to record, err is why the attempt failed.
-func (l *Loop) again(ctx context.Context, p *retryState, r event.Retried, err error) (llm.Model, error) {
+func (l *Loop) retry(ctx context.Context, p *retryState, r event.Retried, err error) (llm.Model, error) {
 	left := p.failed(l.Clock.Now())
 	asked := retryAfter(err)
 	long := left > 0 && asked > left
 	if fault.CategoryOf(err) != fault.Provider {
-		p.came++
+		p.unusable++
 	}
 	if left <= 0 || long || p.tries > maxRetries {
 		if next, ferr := l.fallback(ctx, r); next != nil || ferr != nil {
@@ -65,19 +65,19 @@ func (l *Loop) again(ctx context.Context, p *retryState, r event.Retried, err er
 		}
 	}
 	switch {
-	case left <= 0 || p.came > maxRetries:
-		return nil, gaveUp(err, p)
+	case left <= 0 || p.unusable > maxRetries:
+		return nil, withAttempts(err, p)
 	case long:
 		r.Wait = asked
 		if l.Retry.Longer == nil {
-			return nil, tooLate(err, asked)
+			return nil, withWaitHint(err, asked)
 		}
 		ok, lerr := l.Retry.Longer(ctx, r)
 		if lerr != nil {
 			return nil, lerr
 		}
 		if !ok {
-			return nil, tooLate(err, asked)
+			return nil, withWaitHint(err, asked)
 		}
 		*p = *l.newRetryState() // the time agreed on is over and above
 	default:
@@ -87,7 +87,7 @@ func (l *Loop) again(ctx context.Context, p *retryState, r event.Retried, err er
 		p.waited += r.Wait
 		if l.Retry.TimeLeft != nil {
 			if rest, ok := l.Retry.TimeLeft(); ok && r.Wait >= rest {
-				return nil, gaveUp(err, p)
+				return nil, withAttempts(err, p)
 			}
 		}
 	}
@@ -141,8 +141,8 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// gaveUp adds the number of attempts to an error.
-func gaveUp(err error, p *retryState) error {
+// withAttempts adds the number of attempts to an error.
+func withAttempts(err error, p *retryState) error {
 	e := (*fault.Error)(nil)
 	if p.tries < 2 || !errors.As(err, &e) {
 		return err
@@ -152,8 +152,8 @@ func gaveUp(err error, p *retryState) error {
 	return &f
 }
 
-// tooLate adds to an error how to permit the wait.
-func tooLate(err error, asked time.Duration) error {
+// withWaitHint adds to an error how to permit the wait.
+func withWaitHint(err error, asked time.Duration) error {
 	e := (*fault.Error)(nil)
 	if !errors.As(err, &e) {
 		return err

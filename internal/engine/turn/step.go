@@ -14,8 +14,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// done is a finished call that is not recorded yet.
-type done struct {
+// finishedCall is a finished call that is not recorded yet.
+type finishedCall struct {
 	event.CallDone
 	p       *Pending
 	ran     Ran
@@ -81,7 +81,7 @@ const cancelledText = "[Cancelled: this call did not run.]"
 // log. A call that waits for an agent releases its lock before, since the
 // agent's own calls may wait for it; what it showed is recorded by then.
 func (l *Loop) run(ctx context.Context, pending []*Pending) error {
-	results := make([]chan done, len(pending))
+	results := make([]chan finishedCall, len(pending))
 	tickets := make([]*Ticket, len(pending))
 	var wg sync.WaitGroup
 	// A storage failure ends the turn: running calls are cancelled too.
@@ -95,7 +95,7 @@ func (l *Loop) run(ctx context.Context, pending []*Pending) error {
 	}()
 	behindChild := false
 	for i, p := range pending {
-		results[i] = make(chan done, 1)
+		results[i] = make(chan finishedCall, 1)
 		if p.Refused != nil {
 			results[i] <- refuse(p, p.Refused) // the stages around a call have not begun
 			continue
@@ -131,7 +131,7 @@ func (l *Loop) run(ctx context.Context, pending []*Pending) error {
 	return nil
 }
 
-func (l *Loop) record(ctx context.Context, d done) error {
+func (l *Loop) record(ctx context.Context, d finishedCall) error {
 	ctx = context.WithoutCancel(ctx)
 	if d.p.Records != nil {
 		return l.Log.Record(ctx, d.p.Records.Done(d.ran)...)
@@ -146,15 +146,15 @@ func (l *Loop) record(ctx context.Context, d done) error {
 }
 
 // shown returns the events for the lines that the call showed.
-func (d *done) shown() []event.Draft {
+func (d *finishedCall) shown() []event.Draft {
 	if len(d.seen) == 0 {
 		return nil
 	}
 	return []event.Draft{{Body: event.FileSeen{Call: d.ID, Spans: d.seen}}}
 }
 
-func refuse(p *Pending, r *Refusal) done {
-	return done{
+func refuse(p *Pending, r *Refusal) finishedCall {
+	return finishedCall{
 		CallDone: event.CallDone{
 			ID: p.Call.ID, Tool: name(p), Outcome: r.Outcome, Bytes: int64(len(r.Text)),
 			Does: p.Tool.Does(), Listing: p.Tool.Listing, Repeatable: p.Tool.Repeatable,
@@ -175,7 +175,7 @@ func name(p *Pending) string {
 }
 
 // call runs one call that has its lock, with the stages around it.
-func (l *Loop) call(ctx context.Context, p *Pending) done {
+func (l *Loop) call(ctx context.Context, p *Pending) finishedCall {
 	d, no := l.invoke(ctx, p)
 	if no != nil {
 		d = refuse(p, no)
@@ -194,12 +194,12 @@ func (l *Loop) call(ctx context.Context, p *Pending) done {
 }
 
 // invoke runs one call that has its lock, or returns why it does not run.
-func (l *Loop) invoke(ctx context.Context, p *Pending) (done, *Refusal) {
+func (l *Loop) invoke(ctx context.Context, p *Pending) (finishedCall, *Refusal) {
 	if no := l.Stages.start(ctx, p); no != nil {
-		return done{}, no
+		return finishedCall{}, no
 	}
 	if ctx.Err() != nil || l.Interrupted != nil && l.Interrupted() {
-		return done{}, &Refusal{Outcome: event.Cancelled, Text: cancelledText}
+		return finishedCall{}, &Refusal{Outcome: event.Cancelled, Text: cancelledText}
 	}
 	begun := event.CallStarted{ID: p.Call.ID}
 	if p.Footprint.Shell != "" {
@@ -210,7 +210,7 @@ func (l *Loop) invoke(ctx context.Context, p *Pending) (done, *Refusal) {
 		started = p.Records.Started()
 	}
 	if err := l.Log.Record(context.WithoutCancel(ctx), started...); err != nil {
-		return done{}, &Refusal{Outcome: event.Failed, Text: "[The session's log could not be written: the call did not run.]"}
+		return finishedCall{}, &Refusal{Outcome: event.Failed, Text: "[The session's log could not be written: the call did not run.]"}
 	}
 	limit := p.Tool.Timeout
 	if limit == 0 {
@@ -220,7 +220,7 @@ func (l *Loop) invoke(ctx context.Context, p *Pending) (done, *Refusal) {
 	defer cancel()
 	start := l.Clock.Now()
 	r, err := Invoke(cctx, p.Tool, func() tool.Env { return l.Env(p) }, p.Args)
-	d := done{p: p, CallDone: event.CallDone{
+	d := finishedCall{p: p, CallDone: event.CallDone{
 		ID: p.Call.ID, Tool: p.Tool.Spec.Name, Outcome: event.OK, Note: r.Note, Diff: r.Diff,
 		Command: r.Command, Exit: r.Exit, Took: l.Clock.Now().Sub(start),
 		Does: p.Tool.Does(), Listing: p.Tool.Listing, Repeatable: p.Tool.Repeatable,
@@ -280,7 +280,7 @@ func (rs Results) Masked(r tool.Result) tool.Result {
 
 // finish masks, shortens and stores a result. It is the only place that decides
 // how much of it the model is shown.
-func (l *Loop) finish(ctx context.Context, d *done) {
+func (l *Loop) finish(ctx context.Context, d *finishedCall) {
 	p, r := d.p, d.ran.Result
 	r.Text = p.noted(r)
 	after := afterOutput(r)

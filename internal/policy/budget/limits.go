@@ -126,8 +126,8 @@ func (s Spent) of(k Kind) float64 {
 	return 0
 }
 
-// say formats an amount with its unit.
-func (k Kind) say(v float64) string {
+// format formats an amount with its unit.
+func (k Kind) format(v float64) string {
 	switch k {
 	case USD:
 		if v != 0 && math.Abs(v) < 0.1 {
@@ -161,7 +161,7 @@ func (e *LimitError) Error() string {
 }
 
 func (e *LimitError) text() string {
-	s := fmt.Sprintf("the budget of %s is used up: %s so far", e.Kind.say(e.Limit), e.Kind.say(e.Used))
+	s := fmt.Sprintf("the budget of %s is used up: %s so far", e.Kind.format(e.Limit), e.Kind.format(e.Used))
 	if e.Used < e.Limit {
 		s += ", and what comes next could pass it"
 	}
@@ -182,7 +182,7 @@ const (
 // Question returns the question to a person to raise the limit.
 func (e *LimitError) Question() (text string, options []string) {
 	return "Stop here, or raise the limit? " + strings.ToUpper(e.text()[:1]) + e.text()[1:] + ".",
-		[]string{"add " + e.Kind.say(e.step()), noLimit, stop}
+		[]string{"add " + e.Kind.format(e.step()), noLimit, stop}
 }
 
 // step is what the first option adds: five dollars, or the same amount again,

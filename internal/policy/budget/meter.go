@@ -46,16 +46,16 @@ func (m *Meter) Apply(e event.Event) {
 			m.old[k] = true
 		}
 	case event.Requested:
-		m.over()
+		m.requestDone()
 		m.open = &b
 	case event.Retried:
-		m.over()
+		m.requestDone()
 	case event.Ended:
 		m.running = false
-		m.over()
+		m.requestDone()
 	case event.Replied:
 		m.replied(b)
-		m.over()
+		m.requestDone()
 	case event.Charged:
 		m.charged(b)
 	case event.CallAsked:
@@ -100,9 +100,9 @@ func (m *Meter) extend(k Kind, to float64) bool {
 	return true
 }
 
-// over counts the request in flight as a request; until it is over, it is only
+// requestDone counts the request in flight as a request; until it is over, it is only
 // a reservation.
-func (m *Meter) over() {
+func (m *Meter) requestDone() {
 	if m.open != nil {
 		m.all.Requests++
 		m.open = nil
@@ -251,7 +251,7 @@ func (m *Meter) Warnings(l Limits) []event.Warned {
 			continue
 		}
 		out = append(out, event.Warned{What: string(k), Text: fmt.Sprintf(
-			"%.0f %% of the budget of %s is used: %s", math.Floor(100*used/v), k.say(v), k.say(used),
+			"%.0f %% of the budget of %s is used: %s", math.Floor(100*used/v), k.format(v), k.format(used),
 		)})
 	}
 	return out

@@ -57,16 +57,16 @@ func (p Policy) Change(file string, act Act) Verdict {
 	case within(p.Writes, file):
 		return Free
 	case !gitInside(file) && slices.ContainsFunc(p.Opened, func(o string) bool {
-		return Within(o, file) && (file == o || !guarded(names(o, file), act) && !p.kept(o, file, act))
+		return Within(o, file) && (file == o || !isProtected(names(o, file), act) && !p.kept(o, file, act))
 	}):
 		return Made // what was no folder yet may have become one
 	case slices.ContainsFunc(p.Granted, func(g string) bool {
-		return Within(g, file) && file != g && !guarded(names(g, file), act) && !p.kept(g, file, act)
+		return Within(g, file) && file != g && !isProtected(names(g, file), act) && !p.kept(g, file, act)
 	}):
 		return Made
 	case within(p.Git, file) || within(p.Common, file):
 		return p.gitChange(file, act)
-	case p.Root == "" || !Within(p.Root, file) || file == p.Root, guarded(names(p.Root, file), act), p.kept("", file, act):
+	case p.Root == "" || !Within(p.Root, file) || file == p.Root, isProtected(names(p.Root, file), act), p.kept("", file, act):
 		return Refused
 	}
 	return Made
@@ -98,7 +98,7 @@ func withinFolded(folder, p string) bool {
 func (p Policy) gitChange(file string, act Act) Verdict {
 	for _, g := range p.Git {
 		if Within(g, file) {
-			if gitGuarded(names(g, file), act) {
+			if isProtectedGit(names(g, file), act) {
 				return Refused
 			}
 			return Made
@@ -106,7 +106,7 @@ func (p Policy) gitChange(file string, act Act) Verdict {
 	}
 	for _, c := range p.Common {
 		parts := names(c, file)
-		if len(parts) == 0 || gitGuarded(parts, act) {
+		if len(parts) == 0 || isProtectedGit(parts, act) {
 			continue
 		}
 		// HEAD and index there belong to another worktree.
@@ -126,7 +126,7 @@ func names(folder, file string) []string {
 	return strings.Split(rel, "/")
 }
 
-func guarded(parts []string, act Act) bool {
+func isProtected(parts []string, act Act) bool {
 	for i, name := range parts {
 		if foreign(name) {
 			return false
@@ -137,14 +137,14 @@ func guarded(parts []string, act Act) bool {
 			}
 		}
 		if strings.EqualFold(name, ".git") {
-			return gitGuarded(parts[i+1:], act)
+			return isProtectedGit(parts[i+1:], act)
 		}
 	}
 	return len(parts) > 0 && parts[len(parts)-1] == "HEAD"
 }
 
-// gitGuarded judges a path below a .git, nil for the .git itself.
-func gitGuarded(parts []string, act Act) bool {
+// isProtectedGit judges a path below a .git, nil for the .git itself.
+func isProtectedGit(parts []string, act Act) bool {
 	if len(parts) == 0 || act == Point {
 		return true // the person's git would write through the link
 	}
@@ -197,7 +197,7 @@ var gitOwn = [...]string{"hooks", "info", "objects", "refs", "logs", "modules", 
 // folders in a repository (worktrees may be there) are not git's.
 func GitChange(repository, file string, act Act) bool {
 	parts := names(repository, file)
-	return OwnedByGit(repository, file, false) && gitGuarded(parts, act)
+	return OwnedByGit(repository, file, false) && isProtectedGit(parts, act)
 }
 
 // OwnedByGit reports whether a path is a repository, a file directly in it, or inside

@@ -147,7 +147,7 @@ func (p Policy) Validate() error {
 		if !path.IsAbs(r) || path.Clean(r) != r {
 			return fmt.Errorf("%w: %q is not an absolute, clean path", ErrPolicy, r)
 		}
-		if err := p.holds(r); err != nil {
+		if err := p.holdsSecret(r); err != nil {
 			return err
 		}
 	}
@@ -167,7 +167,7 @@ func (p Policy) Validate() error {
 // Apart returns why the workspace cannot be kept apart from what no command may
 // read: it holds some of that, or lies in it; nil where it can.
 func (p Policy) Apart() error {
-	if err := p.holds(p.Root); err != nil {
+	if err := p.holdsSecret(p.Root); err != nil {
 		return err
 	}
 	for _, s := range p.Secrets {
@@ -178,8 +178,8 @@ func (p Policy) Apart() error {
 	return nil
 }
 
-// holds returns an error where a folder holds what no command may read.
-func (p Policy) holds(folder string) error {
+// holdsSecret returns an error where a folder holds what no command may read.
+func (p Policy) holdsSecret(folder string) error {
 	for _, s := range p.Secrets {
 		if Within(folder, s) {
 			return fmt.Errorf("%w: %s holds %s, which no command may read; work in a folder that does not", ErrPolicy, folder, s)

@@ -28,7 +28,7 @@ func (p Policy) LeadsFree(dir, target string, resolve func(string) string) bool 
 	}
 	ends := []string{target}
 	if !path.IsAbs(target) {
-		ends = append(p.climbs(target), path.Join(dir, target))
+		ends = append(p.leadsOutside(target), path.Join(dir, target))
 	}
 	for _, at := range ends {
 		at = resolve(at)
@@ -41,9 +41,9 @@ func (p Policy) LeadsFree(dir, target string, resolve func(string) string) bool 
 	return false
 }
 
-// climbs returns where outside the folders that can be changed a relative link
+// leadsOutside returns where outside the folders that can be changed a relative link
 // leads from some folder in them.
-func (p Policy) climbs(target string) []string {
+func (p Policy) leadsOutside(target string) []string {
 	tail := path.Clean(target)
 	var out []string
 	bases := append([]string{p.Root}, p.Granted...)

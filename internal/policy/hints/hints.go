@@ -48,14 +48,14 @@ type hint struct {
 
 // Fold is the state of a turn that the hints need. The zero value is ready.
 type Fold struct {
-	agent  bool // there is an agent tool
-	turn   bool
-	given  map[string]bool // kinds of hints that were given in this turn
-	calls  []llm.Call      // without a result yet, in order
-	row    int             // exploratory calls in a row
-	empty  int             // searches in a row that found nothing
-	pieces map[string][]lines
-	latest string // the file that was read last in a slice
+	agent         bool // there is an agent tool
+	turn          bool
+	given         map[string]bool // kinds of hints that were given in this turn
+	calls         []llm.Call      // without a result yet, in order
+	exploreStreak int             // exploratory calls in a row
+	emptySearches int             // searches in a row that found nothing
+	slicesRead    map[string][]lines
+	latest        string // the file that was read last in a slice
 }
 
 // lines is a range that was read; to 0 is up to the end.
@@ -80,9 +80,9 @@ func (f *Fold) Apply(e event.Event) {
 			f.given[kind] = true
 		}
 	case event.FileChanged:
-		delete(f.pieces, path.Clean(b.Path))
+		delete(f.slicesRead, path.Clean(b.Path))
 	case event.Compacted:
-		f.pieces = nil // what they showed may be gone from the window
+		f.slicesRead = nil // what they showed may be gone from the window
 	case event.Replied:
 		f.calls = append(f.calls, b.Reply.Message.Calls()...)
 	case event.CallDone:
@@ -110,16 +110,16 @@ func (f *Fold) Due() []event.Noted {
 func (f *Fold) done(c llm.Call, d event.CallDone) {
 	switch d.Does {
 	case tool.Read, tool.Search:
-		f.row++
+		f.exploreStreak++
 	case tool.Note:
 	default:
-		f.row = 0
+		f.exploreStreak = 0
 	}
 	switch found, is := searched(d); {
 	case is && found:
-		f.empty = 0
+		f.emptySearches = 0
 	case is:
-		f.empty++
+		f.emptySearches++
 	}
 	if d.Does == tool.Read && d.Outcome == event.OK {
 		f.read(c)
@@ -155,36 +155,36 @@ func (f *Fold) read(c llm.Call) {
 	for _, x := range in.Files {
 		p := path.Clean(x.Path)
 		if x.From <= 1 && x.To <= 0 {
-			delete(f.pieces, p) // all of it
+			delete(f.slicesRead, p) // all of it
 			continue
 		}
 		l := lines{max(x.From, 1), x.To}
-		if slices.Contains(f.pieces[p], l) {
+		if slices.Contains(f.slicesRead[p], l) {
 			continue // policy/progress handles repetition
 		}
-		if f.pieces == nil {
-			f.pieces = map[string][]lines{}
+		if f.slicesRead == nil {
+			f.slicesRead = map[string][]lines{}
 		}
-		f.pieces[p], f.latest = append(f.pieces[p], l), p
+		f.slicesRead[p], f.latest = append(f.slicesRead[p], l), p
 	}
 }
 
 func (f *Fold) explore() string {
-	if !f.agent || f.row < exploring {
+	if !f.agent || f.exploreStreak < exploring {
 		return ""
 	}
-	return fmt.Sprintf("%d exploratory calls in a row. The agent tool explores in a context of its own and gives back only what it found.", f.row)
+	return fmt.Sprintf("%d exploratory calls in a row. The agent tool explores in a context of its own and gives back only what it found.", f.exploreStreak)
 }
 
 func (f *Fold) search() string {
-	if f.empty < searching {
+	if f.emptySearches < searching {
 		return ""
 	}
-	return fmt.Sprintf("%d searches in a row found nothing. Search for less, ignore case, take a wider path, or see with ls what is there.", f.empty)
+	return fmt.Sprintf("%d searches in a row found nothing. Search for less, ignore case, take a wider path, or see with ls what is there.", f.emptySearches)
 }
 
 func (f *Fold) slices() string {
-	ps := f.pieces[f.latest]
+	ps := f.slicesRead[f.latest]
 	if len(ps) < slicing {
 		return ""
 	}

@@ -155,7 +155,7 @@ func TestForgets(t *testing.T) {
 		x.call("read", fmt.Sprintf(`{"files":[{"path":"f%d","from":1,"to":9}]}`, i), event.CallDone{})
 	}
 	x.apply(event.Ended{}, event.Prompted{})
-	if len(x.f.pieces) > 0 || len(x.f.calls) > 0 {
-		t.Errorf("%d files, %d calls are kept", len(x.f.pieces), len(x.f.calls))
+	if len(x.f.slicesRead) > 0 || len(x.f.calls) > 0 {
+		t.Errorf("%d files, %d calls are kept", len(x.f.slicesRead), len(x.f.calls))
 	}
 }

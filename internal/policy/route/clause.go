@@ -45,7 +45,7 @@ func clauses(s sentence) []clause {
 	var out []clause
 	from := 0
 	add := func(to int) {
-		if c := polite(slices.Clone(s.words[from:to])); len(c.words) > 0 {
+		if c := withoutCourtesy(slices.Clone(s.words[from:to])); len(c.words) > 0 {
 			c.question = s.question
 			out = append(out, c)
 		}
@@ -66,7 +66,7 @@ func clauses(s sentence) []clause {
 // joint reports whether another request begins at i, and how many words there
 // only join it to the part before: "," or "and then".
 func joint(words []string, i int) (n int, ok bool) {
-	for i+n < len(words) && joins(words[i+n]) {
+	for i+n < len(words) && isJoiner(words[i+n]) {
 		n++
 	}
 	if i+n >= len(words) {
@@ -77,18 +77,18 @@ func joint(words []string, i int) (n int, ok bool) {
 	switch {
 	case n == 0:
 		// Without a word in between: "if not make it so", "… without changing it".
-		return 0, i == 2 && words[0] == "if" && imperative(next) || next == "without" && len(rest) > 1 && changing(rest[1])
-	case stop && lasting(words[:i]):
+		return 0, i == 2 && words[0] == "if" && isImperative(next) || next == "without" && len(rest) > 1 && changing(rest[1])
+	case stop && statesDuration(words[:i]):
 		return 0, false // "from now on, use …"
-	case first == ":" || first == "but", negative(rest), stop && (asks(next) || subject(next)):
+	case first == ":" || first == "but", isNegation(rest), stop && (isQuestionWord(next) || isSubject(next)):
 		return n, true
 	case !stop && first != "and" && first != "then" && first != "please":
 		return 0, false
 	case asked(rest):
 		return n, true
-	case !imperative(next):
+	case !isImperative(next):
 		return 0, false
-	case asks(words[0]) || asks(polite(slices.Clone(words[:i])).first()):
+	case isQuestionWord(words[0]) || isQuestionWord(withoutCourtesy(slices.Clone(words[:i])).first()):
 		// In a question "add and remove" are its subject, unless an object follows.
 		if n == 1 && first == "then" {
 			return n, false // "how would I then use it"
@@ -98,7 +98,7 @@ func joint(words []string, i int) (n int, ok bool) {
 	return n, true
 }
 
-func joins(w string) bool {
+func isJoiner(w string) bool {
 	switch w {
 	case ",", ":", "and", "then", "but", "so", "also", "just", "only", "please", "afterwards", "simply", "finally", "instead":
 		return true
@@ -111,8 +111,8 @@ func asked(words []string) bool {
 	return len(words) > 2 && words[1] == "you" && (words[0] == "can" || words[0] == "could" || words[0] == "would" || words[0] == "will")
 }
 
-// subject: "it should …" after a comma is a sentence of its own.
-func subject(w string) bool { return w == "i" || w == "we" || w == "it" || w == "they" || w == "you" }
+// isSubject: "it should …" after a comma is a sentence of its own.
+func isSubject(w string) bool { return w == "i" || w == "we" || w == "it" || w == "they" || w == "you" }
 
 // object reports whether the object of a verb begins at i.
 func object(words []string, i int) bool {
@@ -126,11 +126,11 @@ func object(words []string, i int) bool {
 	return false
 }
 
-// imperative reports whether a word is a verb that a request begins with.
-func imperative(w string) bool { return readVerb(w) || runVerb(w) || editVerb(w) }
+// isImperative reports whether a word is a verb that a request begins with.
+func isImperative(w string) bool { return isReadVerb(w) || isRunVerb(w) || isEditVerb(w) }
 
-// asks reports whether a word begins a question.
-func asks(w string) bool {
+// isQuestionWord reports whether a word begins a question.
+func isQuestionWord(w string) bool {
 	switch w {
 	case "why", "what", "what's", "whats", "how", "how's", "hows", "where", "where's", "wheres", "who", "who's", "whose", "whom", "which", "when",
 		"is", "are", "isn't", "aren't", "does", "doesn't", "did", "didn't", "has", "hasn't", "was", "wasn't", "were", "weren't", "wouldn't", "shouldn't", "couldn't", "can't":
@@ -139,8 +139,8 @@ func asks(w string) bool {
 	return false
 }
 
-// polite removes the words before the verb.
-func polite(words []string) clause {
+// withoutCourtesy removes the words before the verb.
+func withoutCourtesy(words []string) clause {
 	c := clause{words: words}
 	for len(c.words) > 0 {
 		n := 0

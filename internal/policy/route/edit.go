@@ -14,15 +14,15 @@ func editTrajectory() Trajectory {
 func claimsEdit(c clause) (string, bool) {
 	first, second := c.first(), c.word(1)
 	switch {
-	case editVerb(first), runVerb(first) && (second == "a" || second == "an" || second == "the" || strings.HasSuffix(second, "ing")):
+	case isEditVerb(first), isRunVerb(first) && (second == "a" || second == "an" || second == "the" || strings.HasSuffix(second, "ing")):
 		return c.why(2), true
-	case (first == "can" || first == "could" || first == "shall") && second == "we" && editVerb(c.word(2)), first == "try" && gerund(second):
+	case (first == "can" || first == "could" || first == "shall") && second == "we" && isEditVerb(c.word(2)), first == "try" && isChangingGerund(second):
 		return c.why(3), true
-	case gerund(first) && (c.asked || second == "the" || second == "this"): // "would you mind renaming …"
+	case isChangingGerund(first) && (c.asked || second == "the" || second == "this"): // "would you mind renaming …"
 		return c.why(2), true
-	case readVerb(first):
+	case isReadVerb(first):
 		return "", false // not clear: it may have been meant
-	case c.need && !asks(first):
+	case c.need && !isQuestionWord(first):
 		return c.why(2), true
 	case first == "do" && (second == "it" || second == "that" || second == "this" || second == "so" || second == "the" || second == "both" || second == "all"),
 		first == "go" && (second == "ahead" || second == "on" || second == "for"), first == "same" && (second == "for" || second == "here" || second == "with"), first == "as" && second == "before",
@@ -30,27 +30,27 @@ func claimsEdit(c clause) (string, bool) {
 		return c.why(2), true // it continues the subject before
 	case first == "why" && (second == "don't" || second == "not") || (first == "how" || first == "what") && second == "about":
 		for _, w := range c.words[2:min(len(c.words), 6)] {
-			if editVerb(w) || gerund(w) {
+			if isEditVerb(w) || isChangingGerund(w) {
 				return c.why(3), true
 			}
 		}
-	case !c.question && !asks(first) && c.has("should", "must", "shouldn't", "needs", "ought"):
+	case !c.question && !isQuestionWord(first) && c.has("should", "must", "shouldn't", "needs", "ought"):
 		return c.why(4), true // "it should return an error"
 	}
 	return "", false
 }
 
-// gerund: "renaming", of a verb that changes something.
-func gerund(w string) bool {
+// isChangingGerund: "renaming", of a verb that changes something.
+func isChangingGerund(w string) bool {
 	stem, ok := strings.CutSuffix(w, "ing")
 	if !ok || len(stem) < 3 {
 		return false
 	}
-	return editVerb(stem) || editVerb(stem+"e") || stem[len(stem)-1] == stem[len(stem)-2] && editVerb(stem[:len(stem)-1])
+	return isEditVerb(stem) || isEditVerb(stem+"e") || stem[len(stem)-1] == stem[len(stem)-2] && isEditVerb(stem[:len(stem)-1])
 }
 
-// editVerb reports whether a verb asks for a change.
-func editVerb(w string) bool {
+// isEditVerb reports whether a verb asks for a change.
+func isEditVerb(w string) bool {
 	switch w {
 	case "add", "fix", "refactor", "rename", "implement", "write", "update", "remove", "delete", "make", "change", "replace", "move", "create", "convert", "bump", "clean", "cleanup",
 		"handle", "port", "use", "set", "extract", "generate", "improve", "optimize", "optimise", "solve", "resolve", "repair", "undo", "revert", "switch", "extend", "support",
@@ -65,7 +65,7 @@ func editVerb(w string) bool {
 	}
 	// "recreate", "re-add"
 	if rest, ok := strings.CutPrefix(w, "re"); ok && len(rest) > 2 {
-		return editVerb(strings.TrimPrefix(rest, "-"))
+		return isEditVerb(strings.TrimPrefix(rest, "-"))
 	}
 	return false
 }

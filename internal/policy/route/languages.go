@@ -19,15 +19,15 @@ func foreign(s sentence) (Match, bool) {
 		if i+1 < len(s.words) {
 			next = s.words[i+1]
 		}
-		if route := foreignWord(w, next); route != "" && (i == 0 || courtesy(s.words[:i])) {
+		if route := foreignWord(w, next); route != "" && (i == 0 || isCourtesy(s.words[:i])) {
 			return Match{Route: route, Why: w}, true
 		}
 	}
 	return Match{}, false
 }
 
-// courtesy: words that a request may begin with.
-func courtesy(words []string) bool {
+// isCourtesy: words that a request may begin with.
+func isCourtesy(words []string) bool {
 	for _, w := range words {
 		switch w {
 		case ",", "bitte", "mal", "kannst", "könntest", "du", "mir", "peux-tu", "pouvez-vous", "puedes", "por", "favor", "s'il", "te", "plaît", "y", "et", "und", "dann", "пожалуйста", "можешь":

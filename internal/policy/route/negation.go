@@ -41,8 +41,8 @@ func (n negation) apply(m Match) Match {
 	return m
 }
 
-// negative reports whether words begin with a negation: "don't …", "without …".
-func negative(words []string) bool {
+// isNegation reports whether words begin with a negation: "don't …", "without …".
+func isNegation(words []string) bool {
 	if len(words) == 0 {
 		return false
 	}
@@ -76,7 +76,7 @@ func negated(c clause) negation {
 	if (w[0] == "read-only" || w[0] == "readonly" || w[0] == "read" && c.word(1) == "only") && len(w) <= 4 {
 		return negation{noChange, c.why(2)}
 	}
-	if !negative(w) {
+	if !isNegation(w) {
 		return negation{}
 	}
 	at := 1

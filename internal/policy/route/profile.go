@@ -23,11 +23,11 @@ func claimsProfile(c clause) (string, bool) {
 	case c.has("here", "there", "instead", "this") || namesFile(w):
 		return "", false // about one place
 	case first == "always" || first == "never":
-		return c.why(2), len(w) > 1 && second != "mind" && !tells(second)
+		return c.why(2), len(w) > 1 && second != "mind" && !describesEvent(second)
 	case (first == "don't" || first == "dont" || first == "do") && c.has("ever"):
 		return c.why(3), true
 	case first == "remember" && second == "to":
-		return c.why(2), forEver(w) // otherwise it is a step of the task
+		return c.why(2), statesAlways(w) // otherwise it is a step of the task
 	case first == "remember" && (len(w) == 1 || second == "that" || second == "my" || second == "our" || second == "i" || second == "we" || second == ","):
 		return c.why(2), true
 	case first == "keep" && contains(w, "in", "mind"):
@@ -51,7 +51,7 @@ func claimsProfile(c clause) (string, bool) {
 func Lasting(prompt string) bool {
 	for _, s := range sentences(strings.TrimSpace(prompt)) {
 		for _, c := range clauses(s) {
-			if _, ok := claimsProfile(c); ok && forEver(c.words) {
+			if _, ok := claimsProfile(c); ok && statesAlways(c.words) {
 				return true
 			}
 		}
@@ -59,8 +59,8 @@ func Lasting(prompt string) bool {
 	return false
 }
 
-// forEver reports whether the words of a preference state that it always holds.
-func forEver(w []string) bool {
+// statesAlways reports whether the words of a preference state that it always holds.
+func statesAlways(w []string) bool {
 	switch w[0] {
 	case "i", "i'd", "we", "my":
 		return lastingIn(w) // otherwise it describes what somebody does
@@ -74,9 +74,9 @@ func forEver(w []string) bool {
 	return lastingIn(w) || contains(w, "by", "default") || contains(w, "as", "a", "rule")
 }
 
-// tells reports whether a verb describes what something does or did (“always
+// describesEvent reports whether a verb describes what something does or did (“always
 // fails”), and not what is to be done.
-func tells(verb string) bool {
+func describesEvent(verb string) bool {
 	switch verb {
 	case "was", "were", "had", "did", "been", "got", "is", "has", "does":
 		return true

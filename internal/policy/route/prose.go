@@ -30,7 +30,7 @@ const heading = 60
 
 // sentences returns the person's own sentences of a prompt, without pasted text.
 func sentences(prompt string) []sentence {
-	out := typed(prompt)
+	out := typedSentences(prompt)
 	if len(out) > 0 {
 		return out
 	}
@@ -39,10 +39,10 @@ func sentences(prompt string) []sentence {
 	for line := range strings.Lines(prompt[:min(len(prompt), lookHead)]) {
 		b.WriteString(strings.TrimSpace(line) + "\n")
 	}
-	return typed(b.String())
+	return typedSentences(b.String())
 }
 
-func typed(prompt string) []sentence {
+func typedSentences(prompt string) []sentence {
 	if len(prompt) > lookHead+lookTail {
 		prompt = strings.ToValidUTF8(prompt[:lookHead], "") + "\n\n" + strings.ToValidUTF8(prompt[len(prompt)-lookTail:], "")
 	}
@@ -70,18 +70,18 @@ func typed(prompt string) []sentence {
 		case trimmed == "":
 			flush()
 			pasted = false
-		case opens(trimmed) != "":
+		case openingTag(trimmed) != "":
 			flush()
-			if t := opens(trimmed); !strings.Contains(trimmed, "</"+t) {
+			if t := openingTag(trimmed); !strings.Contains(trimmed, "</"+t) {
 				tag = t
 			}
-		case pasted || machine(line, trimmed):
+		case pasted || isNotProse(line, trimmed):
 			// Lines after machine output belong to it, up to an empty line.
 			flush()
 			pasted = pasted || !strings.HasPrefix(trimmed, ">")
 		default:
 			// A heading has no full stop.
-			if r, _ := utf8.DecodeRuneInString(trimmed); item(trimmed) || last < heading && unicode.IsUpper(r) {
+			if r, _ := utf8.DecodeRuneInString(trimmed); isListItem(trimmed) || last < heading && unicode.IsUpper(r) {
 				flush()
 			}
 			paragraph += " " + trimmed
@@ -92,8 +92,8 @@ func typed(prompt string) []sentence {
 	return out
 }
 
-// opens returns the name of the tag at the beginning of a line, such as <issue>.
-func opens(line string) string {
+// openingTag returns the name of the tag at the beginning of a line, such as <issue>.
+func openingTag(line string) string {
 	if len(line) < 3 || line[0] != '<' {
 		return ""
 	}
@@ -108,15 +108,15 @@ func opens(line string) string {
 	return name
 }
 
-// item reports whether a line is an entry of a list, which is a sentence by itself.
-func item(line string) bool {
+// isListItem reports whether a line is an entry of a list, which is a sentence by itself.
+func isListItem(line string) bool {
 	return strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "#") ||
 		len(line) > 2 && line[0] >= '0' && line[0] <= '9' && (line[1] == '.' || line[1] == ')')
 }
 
-// machine reports whether a line was not typed as prose: code, a log, a stack
+// isNotProse reports whether a line was not typed as prose: code, a log, a stack
 // trace, a diff, a quotation.
-func machine(line, trimmed string) bool {
+func isNotProse(line, trimmed string) bool {
 	if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") {
 		return true
 	}
@@ -134,16 +134,16 @@ func machine(line, trimmed string) bool {
 	if ok && !strings.Contains(head, " ") && (strings.HasSuffix(head, "Error") || strings.HasSuffix(head, "Exception") || strings.Contains(head, ".") && fileLine(trimmed[len(head)+1:])) {
 		return true
 	}
-	if strings.HasSuffix(trimmed, "{") && len(strings.Fields(trimmed)) <= 8 && !told(trimmed) || strings.HasSuffix(trimmed, ";") && strings.ContainsAny(trimmed, "=(") || trimmed == "}" || trimmed == ")" {
+	if strings.HasSuffix(trimmed, "{") && len(strings.Fields(trimmed)) <= 8 && !looksLikeRequest(trimmed) || strings.HasSuffix(trimmed, ";") && strings.ContainsAny(trimmed, "=(") || trimmed == "}" || trimmed == ")" {
 		return true
 	}
 	return false
 }
 
-// told reports whether a line begins like a request, and not like code.
-func told(line string) bool {
+// looksLikeRequest reports whether a line begins like a request, and not like code.
+func looksLikeRequest(line string) bool {
 	w := strings.ToLower(firstWord(line))
-	return imperative(w) && w != "return" && w != "throw" && w != "type"
+	return isImperative(w) && w != "return" && w != "throw" && w != "type"
 }
 
 // fileLine reports whether a text continues like "12:" or "12: " after a file
@@ -196,7 +196,7 @@ func split(text string) []sentence {
 			end(i+n, true)
 		case r == '!' || r == ';' || r == '。' || r == '！':
 			end(i+n, false)
-		case r == '.' && (unicode.IsSpace(next) || next == '"' || next == ')') && !abbreviation(word.String()):
+		case r == '.' && (unicode.IsSpace(next) || next == '"' || next == ')') && !isAbbreviation(word.String()):
 			end(i+n, false)
 		case r == ',' || r == '，' || r == ':' && unicode.IsSpace(next) || r == '—' || r == '–' || r == '-' && word.Len() == 0 && unicode.IsSpace(next):
 			done()
@@ -239,7 +239,7 @@ func closing(s string, open rune) int {
 	return j + len(mark)
 }
 
-func abbreviation(w string) bool {
+func isAbbreviation(w string) bool {
 	switch w {
 	case "e.g", "i.e", "etc", "vs", "cf", "eg", "ie":
 		return true

@@ -16,9 +16,9 @@ func claimsRead(c clause) (string, bool) {
 	w := c.words
 	first, second := c.first(), c.word(1)
 	switch {
-	case asks(first) && len(w) == 1:
+	case isQuestionWord(first) && len(w) == 1:
 		return first, c.question
-	case asks(first) && second != ":":
+	case isQuestionWord(first) && second != ":":
 		if first == "how" && second == "to" && !c.question && (c.word(2) == "fix" || c.word(2) == "solve" || c.word(2) == "resolve" || c.word(2) == "make") {
 			return "", false // "how to fix the server it is not loading"
 		}
@@ -30,7 +30,7 @@ func claimsRead(c clause) (string, bool) {
 			return "", false
 		}
 		// "is there a chance you could add …"
-		if !wh(first) && offers(w) {
+		if !isWhWord(first) && asksSomebody(w) {
 			return "", false
 		}
 		return c.why(2), true
@@ -38,7 +38,7 @@ func claimsRead(c clause) (string, bool) {
 		return c.why(2), true
 	case !c.asked && (first == "can" || first == "could" || first == "should" || first == "would" || first == "do" || first == "have" || first == "will" || first == "am"):
 		// "can we add …?" asks for it as often as not.
-		ok := second != "we" && second != "you" && c.question && !offers(w) || first == "should" && (second == "we" || second == "i") || first == "do" && (second == "we" || second == "i" || second == "they")
+		ok := second != "we" && second != "you" && c.question && !asksSomebody(w) || first == "should" && (second == "we" || second == "i") || first == "do" && (second == "we" || second == "i" || second == "they")
 		return c.why(2), ok || first == "have" && c.word(2) == "look"
 	case first == "i" && (second == "don't" || second == "dont" || second == "do") && c.has("understand", "get", "see", "know"):
 		return c.why(3), true
@@ -48,16 +48,16 @@ func claimsRead(c clause) (string, bool) {
 		return c.why(2), true
 	case first == "take" && c.has("look"):
 		return c.why(3), true
-	case readVerb(first):
+	case isReadVerb(first):
 		return reads(c)
-	case c.question && !c.asked && !c.need && !imperative(first) && !offers(w) && first != "how" && first != "what" && first != "why":
+	case c.question && !c.asked && !c.need && !isImperative(first) && !asksSomebody(w) && first != "how" && first != "what" && first != "why":
 		return c.why(2) + " … ?", true
 	}
 	return "", false
 }
 
-// wh reports whether a question word asks for more than yes or no.
-func wh(w string) bool {
+// isWhWord reports whether a question word asks for more than yes or no.
+func isWhWord(w string) bool {
 	switch w {
 	case "why", "what", "what's", "whats", "how", "how's", "hows", "where", "where's", "wheres", "who", "who's", "whose", "whom", "which", "when", "whether", "if":
 		return true
@@ -65,12 +65,12 @@ func wh(w string) bool {
 	return false
 }
 
-// offers reports whether a question asks somebody to do something: "… you could fix".
-func offers(w []string) bool {
+// asksSomebody reports whether a question asks somebody to do something: "… you could fix".
+func asksSomebody(w []string) bool {
 	for i, x := range w {
 		if x == "you" || x == "we" {
 			for _, y := range w[i+1 : min(len(w), i+4)] {
-				if editVerb(y) || runVerb(y) {
+				if isEditVerb(y) || isRunVerb(y) {
 					return true
 				}
 			}
@@ -83,11 +83,11 @@ func offers(w []string) bool {
 // flags", and "show a warning when the disk is full".
 func reads(c clause) (string, bool) {
 	verb, next := c.first(), c.word(1)
-	if verb == "help" || writesTo(c.words) || conditional(c.words) {
+	if verb == "help" || writesTo(c.words) || isConditional(c.words) {
 		return "", false
 	}
 	me := next == "me" || next == "us"
-	asksFor := wh(next) || me
+	asksFor := isWhWord(next) || me
 	the := next == "the" || next == "all" || next == "every" || next == "any" || next == "each" || next == "which" || next == "my" || next == "our" || next == "everything" || next == "both" || next == quoted || next == "this" || next == "these" || next == "that" || next == "those"
 	ok := false
 	switch verb {
@@ -100,7 +100,7 @@ func reads(c clause) (string, bool) {
 			ok = ok || next == "public" || next == "exported" || next == "open"
 		}
 	case "tell", "walk", "remind", "point", "teach", "answer":
-		ok = me || wh(next)
+		ok = me || isWhWord(next)
 	case "let":
 		ok = me && c.word(2) == "know"
 	case "give", "provide":
@@ -110,20 +110,20 @@ func reads(c clause) (string, bool) {
 	case "search":
 		ok = next == "for" || next == "the" || next == "through" || next == "in"
 	case "check":
-		ok = slices.ContainsFunc(c.words[1:min(len(c.words), 4)], wh) && !c.has(liveness()...)
+		ok = slices.ContainsFunc(c.words[1:min(len(c.words), 4)], isWhWord) && !c.has(liveness()...)
 		if next == "out" {
 			ok = !c.has("branch", "main", "master", "commit", "tag")
 		}
 	case "trace", "follow", "figure", "work":
-		ok = wh(next) || next == "out" || next == "through"
+		ok = isWhWord(next) || next == "out" || next == "through"
 	case "count":
-		ok = wh(next) || c.has("tests", "lines", "files", "functions", "occurrences", "todos", "usages", "calls", "packages", "classes", "number")
+		ok = isWhWord(next) || c.has("tests", "lines", "files", "functions", "occurrences", "todos", "usages", "calls", "packages", "classes", "number")
 	case "read":
 		ok = next == "through" || next == "this" || next == "up" || c.has("tell", "file", "files", "directory", "folder", "readme")
 	case "print", "display":
 		ok = c.has("contents", "content") || me
 	case "verify", "confirm":
-		ok = next == "that" || wh(next)
+		ok = next == "that" || isWhWord(next)
 	case "learn", "know", "understand":
 		ok = c.need || verb == "understand"
 	default:
@@ -137,8 +137,8 @@ func liveness() []string {
 	return []string{"running", "up", "pass", "passes", "passing", "compiles", "compile", "builds", "works", "green", "installed", "reachable"}
 }
 
-// readVerb reports whether a verb may ask only for reading.
-func readVerb(w string) bool {
+// isReadVerb reports whether a verb may ask only for reading.
+func isReadVerb(w string) bool {
 	switch w {
 	case "explain", "describe", "show", "tell", "list", "find", "search", "summarize", "summarise", "review", "analyze", "analyse", "compare", "read", "check", "look",
 		"count", "trace", "walk", "print", "give", "investigate", "diagnose", "figure", "identify", "outline", "suggest", "propose", "recommend", "inspect", "locate", "clarify",
@@ -152,7 +152,7 @@ func readVerb(w string) bool {
 // writesTo reports whether the answer is to be put into a file or on a screen.
 func writesTo(w []string) bool {
 	for i, x := range w {
-		if wh(x) {
+		if isWhWord(x) {
 			return false // "explain how to add a column to the table"
 		}
 		if x != "in" && x != "on" && x != "to" && x != "into" {
@@ -169,9 +169,9 @@ func writesTo(w []string) bool {
 	return false
 }
 
-// conditional reports whether a clause describes how a program should behave: "… when the
+// isConditional reports whether a clause describes how a program should behave: "… when the
 // disk is full", without a question word before that.
-func conditional(w []string) bool {
+func isConditional(w []string) bool {
 	for _, x := range w {
 		switch x {
 		case "why", "what", "what's", "how", "where", "who", "which", "whether":
@@ -183,8 +183,8 @@ func conditional(w []string) bool {
 	return false
 }
 
-// lasting reports whether words state how long something holds.
-func lasting(w []string) bool {
+// statesDuration reports whether words state how long something holds.
+func statesDuration(w []string) bool {
 	switch {
 	case len(w) == 0:
 		return false

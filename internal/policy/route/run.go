@@ -41,7 +41,7 @@ func claimsRun(c clause) (string, bool) {
 	case "merge":
 		return why, c.has("branch", "main", "master", "pr")
 	case "make":
-		return why, len(c.words) <= 3 && target(second)
+		return why, len(c.words) <= 3 && isMakeTarget(second)
 	case "go":
 		switch second {
 		case "test", "build", "vet", "run", "fmt", "mod", "generate", "get", "install":
@@ -50,11 +50,11 @@ func claimsRun(c clause) (string, bool) {
 	case "do":
 		return c.why(3), c.has("git") && c.has("pull", "push", "commit", "status", "fetch", "rebase", "checkout")
 	}
-	return why, command.BeginsLine(first) && len(c.words) <= 6 && second != "," && second != ":" && !editVerb(second)
+	return why, command.BeginsLine(first) && len(c.words) <= 6 && second != "," && second != ":" && !isEditVerb(second)
 }
 
-// target reports whether a word is a usual target of make.
-func target(w string) bool {
+// isMakeTarget reports whether a word is a usual target of make.
+func isMakeTarget(w string) bool {
 	switch w {
 	case "", "test", "tests", "check", "lint", "build", "all", "install", "clean", "run", "fmt", "vet", "bench", "ci", "release", "docs", "deploy":
 		return true
@@ -62,8 +62,8 @@ func target(w string) bool {
 	return false
 }
 
-// runVerb reports whether a verb may ask for a command.
-func runVerb(w string) bool {
+// isRunVerb reports whether a verb may ask for a command.
+func isRunVerb(w string) bool {
 	switch w {
 	case "run", "rerun", "re-run", "execute", "build", "rebuild", "compile", "start", "launch", "restart", "reload", "stop", "kill", "install", "uninstall", "deploy", "commit", "push", "pull", "rebase", "stash", "checkout", "benchmark":
 		return true

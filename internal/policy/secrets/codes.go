@@ -2,9 +2,9 @@ package secrets
 
 import "strings"
 
-// stripped returns a text without the escape codes of a terminal, and the
+// withoutEscapes returns a text without the escape codes of a terminal, and the
 // original position of each byte. at is nil if there are no codes.
-func stripped(s string) (bare string, at []int) {
+func withoutEscapes(s string) (bare string, at []int) {
 	if strings.IndexByte(s, 0x1b) < 0 && !strings.Contains(s, "\u009b") {
 		return s, nil
 	}

@@ -18,7 +18,7 @@ var names = [...]string{
 
 // isSecretName reports whether a name ends in one of names.
 func isSecretName(name string) bool {
-	name = bare(name)
+	name = normalName(name)
 	for _, n := range names {
 		if strings.HasSuffix(name, n) {
 			return true
@@ -27,8 +27,8 @@ func isSecretName(name string) bool {
 	return false
 }
 
-// bare returns a name in lower case and without separators between its words.
-func bare(name string) string {
+// normalName returns a name in lower case and without separators between its words.
+func normalName(name string) string {
 	var b [maxName]byte
 	n := 0
 	for i := 0; i < len(name) && n < len(b); i++ {
@@ -94,7 +94,7 @@ func value(s, name string, v int) (span, bool) {
 	}
 	n := e - v
 	kind := "secret"
-	if strings.HasSuffix(bare(name), "secretaccesskey") {
+	if strings.HasSuffix(normalName(name), "secretaccesskey") {
 		// Its name marks a value of 40 characters as a key; it may have few digits.
 		kind = "aws"
 		if n == 40 && upper && lower && varied(s[v:e]) {
@@ -139,7 +139,7 @@ func urlPassword(s string, i int) (span, bool) {
 	}
 	host++
 	switch {
-	case pass == "", pass == user && colon >= 0, strings.ContainsAny(pass, "$%*<>[") && placeholder(pass), allAlike(pass), documented(s[host:end]):
+	case pass == "", pass == user && colon >= 0, strings.ContainsAny(pass, "$%*<>[") && placeholder(pass), allAlike(pass), reservedForExamples(s[host:end]):
 		return span{}, false
 	}
 	return span{v, v + len(pass), "password"}, true
@@ -163,8 +163,8 @@ func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 // prints passwords in URLs.
 func allAlike(s string) bool { return len(s) > 1 && strings.Trim(s, s[:1]) == "" }
 
-// documented reports whether a host is reserved for examples (RFC 2606).
-func documented(host string) bool {
+// reservedForExamples reports whether a host is reserved for examples (RFC 2606).
+func reservedForExamples(host string) bool {
 	host, _, _ = strings.Cut(host, ":")
 	for _, d := range [...]string{"example.com", "example.org", "example.net"} {
 		if host == d || strings.HasSuffix(host, "."+d) {

@@ -113,12 +113,12 @@ func (m *Masker) Mask(s string) (string, int) {
 // spans lists the secrets of a text in order, without overlaps.
 func (m *Masker) spans(s string) []span {
 	found := m.scan(s, nil)
-	if bare, at := stripped(s); at != nil {
+	if bare, at := withoutEscapes(s); at != nil {
 		for _, f := range m.scan(bare, at) {
 			found = append(found, span{at[f.from], at[f.to-1] + 1, f.kind})
 		}
 	}
-	found = append(append(found, keyLines(s)...), m.torn(s)...)
+	found = append(append(found, keyLines(s)...), m.cutKeys(s)...)
 	if len(found) < 2 {
 		return found
 	}

@@ -96,7 +96,7 @@ func (m *Masker) pending(s string) int {
 			p = i
 		}
 	}
-	if w < p && (saysNext(s[:w]) || strings.Contains(s[w:], "://") || assigned(s[w:])) {
+	if w < p && (precedesSecret(s[:w]) || strings.Contains(s[w:], "://") || assigned(s[w:])) {
 		p = min(p, w)
 	}
 	return p
@@ -131,9 +131,9 @@ func (m *Masker) mayBegin(s string, i int) bool {
 	return false
 }
 
-// saysNext reports whether the text before a word marks the word as a secret: a
+// precedesSecret reports whether the text before a word marks the word as a secret: a
 // scheme, or a name and an assignment sign.
-func saysNext(before string) bool {
+func precedesSecret(before string) bool {
 	t := strings.TrimRight(before, " \t\"'\\")
 	if low := strings.ToLower(t[max(0, len(t)-6):]); strings.HasSuffix(low, "basic") || low == "bearer" {
 		return true

@@ -16,8 +16,8 @@ const (
 	tornShape = 12
 )
 
-// torn lists the beginnings of keys that end at a mark.
-func (m *Masker) torn(s string) (found []span) {
+// cutKeys lists the beginnings of keys that end at a mark.
+func (m *Masker) cutKeys(s string) (found []span) {
 	for at := 0; ; {
 		i := strings.Index(s[at:], tornMark)
 		if i < 0 {

@@ -36,7 +36,7 @@ func Values(file string) []string {
 // secretSuffix reports whether a name stands for a secret in a file of secrets,
 // where in other files it may stand for a word of the language.
 func secretSuffix(name string) bool {
-	name = bare(name)
+	name = normalName(name)
 	return slices.ContainsFunc([]string{"token", "key", "secret", "pass", "credential", "credentials", "auth"}, func(s string) bool { return strings.HasSuffix(name, s) }) &&
 		!strings.HasSuffix(name, "publickey")
 }

@@ -63,15 +63,15 @@ func (f *Fold) unverified(e event.Event) {
 	if r.Attempts > 0 {
 		ev = append(ev, fmt.Sprintf("the model was asked to mend it; attempts: %d", r.Attempts))
 	}
-	f.put(e, Check, text, append(ev, f.failed...)...)
+	f.add(e, Check, text, append(ev, f.failed...)...)
 	f.before = map[string]tool.Hash{}
 	for _, x := range files {
 		f.before[x.Path] = x.Before
 	}
 }
 
-// putBack forgets changes that were undone completely.
-func (f *Fold) putBack(b event.FileChanged) {
+// forgetUndone forgets changes that were undone completely.
+func (f *Fold) forgetUndone(b event.FileChanged) {
 	if was, ok := f.before[b.Path]; !ok || was != b.After {
 		return
 	}

@@ -100,31 +100,31 @@ func (f *Fold) Apply(e event.Event) {
 			f.blocked = map[string]bool{}
 		}
 		f.blocked[b.Call] = true
-		f.put(e, Denial, cut(b.What)+" was not allowed: "+b.Reason, "decided by: "+b.By, "asked for: "+f.what(b.Call, b.Tool))
+		f.add(e, Denial, cut(b.What)+" was not allowed: "+b.Reason, "decided by: "+b.By, "asked for: "+f.what(b.Call, b.Tool))
 	case event.CallDone:
 		f.done(e, b)
 	case event.Stuck:
 		f.stuck = &b
 		if b.Level != "halt" {
-			f.put(e, Loop, fmt.Sprintf("%s by the rule %s: %s", b.Level, b.Rule, cut(progress.Loop(b))), b.Evidence...)
+			f.add(e, Loop, fmt.Sprintf("%s by the rule %s: %s", b.Level, b.Rule, cut(progress.Loop(b))), b.Evidence...)
 		}
 	case event.Warned:
 		switch {
 		case strings.HasPrefix(b.What, "budget."):
-			f.put(e, Budget, b.Text)
+			f.add(e, Budget, b.Text)
 		case b.What == "fallback":
-			f.put(e, Retry, b.Text)
+			f.add(e, Retry, b.Text)
 		}
 	case event.Extended:
 		text := "the limit " + b.What + " was taken away by a person"
 		if b.To > 0 {
 			text = fmt.Sprintf("the limit %s was raised to %v by a person", b.What, b.To)
 		}
-		f.put(e, Budget, text)
+		f.add(e, Budget, text)
 	case event.Checked:
 		f.checked(b)
 	case event.FileChanged:
-		f.putBack(b)
+		f.forgetUndone(b)
 	case event.Ended:
 		f.running = false
 		f.unverified(e)
@@ -132,7 +132,7 @@ func (f *Fold) Apply(e event.Event) {
 	}
 }
 
-func (f *Fold) put(e event.Event, k Kind, text string, evidence ...string) {
+func (f *Fold) add(e event.Event, k Kind, text string, evidence ...string) {
 	if f.last == nil {
 		f.last = map[Kind]Finding{}
 	}
@@ -162,7 +162,7 @@ func (f *Fold) retry(e event.Event, b event.Retried) {
 	if b.Shown {
 		ev = append(ev, "what it had said so far was withdrawn")
 	}
-	f.put(e, Retry, text, ev...)
+	f.add(e, Retry, text, ev...)
 }
 
 func (f *Fold) done(e event.Event, b event.CallDone) {
@@ -182,7 +182,7 @@ func (f *Fold) done(e event.Event, b event.CallDone) {
 		f.recent = slices.Delete(f.recent, 0, 1)
 	}
 	if (b.Outcome == event.Denied || b.Outcome == event.Invalid) && !f.blocked[b.ID] {
-		f.put(e, Block, what+" did not run: "+cut(firstLine(b.Result.Text)))
+		f.add(e, Block, what+" did not run: "+cut(firstLine(b.Result.Text)))
 	}
 	delete(f.blocked, b.ID)
 }
@@ -205,11 +205,11 @@ func (f *Fold) ended(e event.Event, b event.Ended) {
 		ev = append(append(ev, "rule: "+f.stuck.Rule), f.stuck.Evidence...)
 	case b.End == event.EndBudget:
 		ev = append(ev, f.cost.turn()...)
-		f.put(e, Budget, text, slices.Clone(ev)...)
+		f.add(e, Budget, text, slices.Clone(ev)...)
 	case len(f.recent) > 0:
 		ev = append(append(ev, "the last calls:"), f.recent...)
 	}
-	f.put(e, Halt, text, ev...)
+	f.add(e, Halt, text, ev...)
 }
 
 // Findings returns the last finding of each kind, newest first, the cost at the end.

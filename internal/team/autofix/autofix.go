@@ -55,7 +55,7 @@ func New(c Config) func() verify.Verifier {
 		c.Timeout = Timeout
 	}
 	left := map[string]bool{}
-	return func() verify.Verifier { return &verifier{Config: c, left: left} }
+	return func() verify.Verifier { return &verifier{Config: c, ignored: left} }
 }
 
 // verifier is the verifier of one turn.
@@ -64,10 +64,10 @@ type verifier struct {
 	tries   []try // the fixes requested so far
 	changes int   // evidence.Report.Changes at the last failure
 	stopped bool  // a check ran out of time before
-	// left are failures outside of what the change could affect that the model
+	// ignored are failures outside of what the change could affect that the model
 	// did not fix, in this turn or an earlier one: they are reported, and no
 	// fix is requested again. Turns run one after the other.
-	left map[string]bool
+	ignored map[string]bool
 }
 
 // try is a requested fix: what failed before it, and what it changed.
@@ -99,17 +99,17 @@ func (f *verifier) Next(ctx context.Context, t *verify.TurnEnd) (string, error) 
 			last := f.tries[n-1]
 			if last.outside {
 				for _, c := range last.failed {
-					f.left[sameness(c)] = true
+					f.ignored[failureKey(c)] = true
 				}
 			}
 			if len(last.failed) == 0 {
 				for _, d := range last.broken {
-					f.left[finding(d)] = true
+					f.ignored[diagnosticKey(d)] = true
 				}
 			}
 			return "", nil
 		}
-		f.tries[n-1].after = differing(f.tries[n-1].files, files)
+		f.tries[n-1].after = changedFiles(f.tries[n-1].files, files)
 	}
 	failed, outside, proven, err := f.checks(ctx, t, proof, paths)
 	if err != nil || len(failed) == 0 && proven {
@@ -154,11 +154,11 @@ func (f *verifier) broken(ctx context.Context, t *verify.TurnEnd) ([]tool.Diagno
 		return nil, nil
 	}
 	all, err := t.RemainingErrors(ctx)
-	return slices.DeleteFunc(all, func(d tool.Diagnostic) bool { return f.left[finding(d)] }), err
+	return slices.DeleteFunc(all, func(d tool.Diagnostic) bool { return f.ignored[diagnosticKey(d)] }), err
 }
 
-// finding identifies a diagnostic.
-func finding(d tool.Diagnostic) string { return d.Path + "\x00" + normalize.Digest(d.Message) }
+// diagnosticKey identifies a diagnostic.
+func diagnosticKey(d tool.Diagnostic) string { return d.Path + "\x00" + normalize.Digest(d.Message) }
 
 // run runs what is not proven yet, the narrow checks first: if one of them
 // fails, the wide ones wait. It returns what is to be fixed; outside reports
@@ -190,7 +190,7 @@ func (f *verifier) run(ctx context.Context, t *verify.TurnEnd, proof evidence.Re
 				return nil, false, err
 			}
 			switch {
-			case passed[c.Unit] && (done.Stopped || f.left[sameness(done)]):
+			case passed[c.Unit] && (done.Stopped || f.ignored[failureKey(done)]):
 				// A long suite, or an old failure: not caused by the change.
 			case done.Stopped, done.Why == "" && done.Exit != nil && *done.Exit != 0:
 				failed = append(failed, done)
@@ -208,9 +208,9 @@ func (f *verifier) run(ctx context.Context, t *verify.TurnEnd, proof evidence.Re
 	return nil, false, nil
 }
 
-// sameness identifies a failure: the command and the relevant part of its
+// failureKey identifies a failure: the command and the relevant part of its
 // output, without times and positions.
-func sameness(c event.Checked) string {
+func failureKey(c event.Checked) string {
 	text, _, _ := strings.Cut(c.Output, "\n[all output: ")
 	return c.Command + "\x00" + normalize.Digest(normalize.Result(text))
 }

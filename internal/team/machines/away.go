@@ -42,13 +42,13 @@ type RemoteWorkers struct {
 	checking chan struct{}
 
 	mu     sync.Mutex
-	root   *sent
-	sent   map[string]*sent // by commit
-	unable map[string]int   // machines that could not begin a task
+	root   *sentCommit
+	sent   map[string]*sentCommit // by commit
+	unable map[string]int         // machines that could not begin a task
 }
 
-// sent is a commit that workers can fetch.
-type sent struct{ commit, bundle string }
+// sentCommit is a commit that workers can fetch.
+type sentCommit struct{ commit, bundle string }
 
 var _ swarm.Workers = (*RemoteWorkers)(nil)
 
@@ -79,18 +79,18 @@ func (a *RemoteWorkers) Do(ctx context.Context, j swarm.Job) (swarm.Done, error)
 	if errors.Is(err, leases.ErrLost) {
 		err = errors.Join(swarm.ErrLost, err)
 	}
-	done := said(r)
+	done := reportedResult(r)
 	if err != nil {
 		return done, err
 	}
 	if r.Error != "" {
 		err := fmt.Errorf("on %s: %s", r.Machine, clip(r.Error, maxWords))
-		if r.Unable && done.Tokens == 0 && a.another(j.Task.ID) {
+		if r.Unable && done.Tokens == 0 && a.retryElsewhere(j.Task.ID) {
 			err = fmt.Errorf("%w: %w", swarm.ErrElsewhere, err)
 		}
 		return done, err
 	}
-	if done.Commit, err = a.take(ctx, j, base.commit, r); err != nil {
+	if done.Commit, err = a.accept(ctx, j, base.commit, r); err != nil {
 		return done, fmt.Errorf("the result of %s: %w", r.Machine, err)
 	}
 	done.Checks, err = a.check(ctx, j, done)
@@ -101,9 +101,9 @@ func (a *RemoteWorkers) Do(ctx context.Context, j swarm.Job) (swarm.Done, error)
 // a try: it may be the task.
 const mostUnable = 3
 
-// another reports whether a task that a machine could not begin is given to another
+// retryElsewhere reports whether a task that a machine could not begin is given to another
 // one for free.
-func (a *RemoteWorkers) another(task string) bool {
+func (a *RemoteWorkers) retryElsewhere(task string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.unable == nil {
@@ -113,8 +113,8 @@ func (a *RemoteWorkers) another(task string) bool {
 	return a.unable[task] <= mostUnable
 }
 
-// said returns the valid parts of what a worker reports about its work.
-func said(r leases.Result) swarm.Done {
+// reportedResult returns the valid parts of what a worker reports about its work.
+func reportedResult(r leases.Result) swarm.Done {
 	d := swarm.Done{Reply: clip(r.Reply, maxWords), Model: clip(r.Model, maxName), Tokens: max(0, r.Tokens), USD: r.USD}
 	if r.Machine != "" {
 		d.Session = clip(r.Session, maxName) + "@" + r.Machine
@@ -145,7 +145,7 @@ func clip(s string, most int) string {
 
 // send stores a commit so that workers can fetch it. What all trees of the swarm have
 // in common is sent once, and of each tree only the difference.
-func (a *RemoteWorkers) send(ctx context.Context, commit string) (root, base *sent, err error) {
+func (a *RemoteWorkers) send(ctx context.Context, commit string) (root, base *sentCommit, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.root == nil {
@@ -153,7 +153,7 @@ func (a *RemoteWorkers) send(ctx context.Context, commit string) (root, base *se
 		if err != nil {
 			return nil, nil, err
 		}
-		a.root, a.sent = first, map[string]*sent{a.Base: first}
+		a.root, a.sent = first, map[string]*sentCommit{a.Base: first}
 	}
 	if a.sent[commit] == nil {
 		next, err := a.bundle(ctx, commit, a.root.commit)
@@ -165,13 +165,13 @@ func (a *RemoteWorkers) send(ctx context.Context, commit string) (root, base *se
 	return a.root, a.sent[commit], nil
 }
 
-func (a *RemoteWorkers) bundle(ctx context.Context, commit, on string) (*sent, error) {
+func (a *RemoteWorkers) bundle(ctx context.Context, commit, on string) (*sentCommit, error) {
 	portable, err := a.Trees.Portable(ctx, commit, on)
 	if err != nil {
 		return nil, err
 	}
 	if portable == on {
-		return &sent{commit: portable}, nil
+		return &sentCommit{commit: portable}, nil
 	}
 	file, err := a.Trees.Bundle(ctx, portable, on)
 	if err != nil {
@@ -179,11 +179,11 @@ func (a *RemoteWorkers) bundle(ctx context.Context, commit, on string) (*sent, e
 	}
 	defer os.Remove(file)
 	name, err := a.Board.Put(ctx, file)
-	return &sent{portable, name}, err
+	return &sentCommit{portable, name}, err
 }
 
-// take checks a worker's result and returns it as a commit on the task's base.
-func (a *RemoteWorkers) take(ctx context.Context, j swarm.Job, base string, r leases.Result) (string, error) {
+// accept checks a worker's result and returns it as a commit on the task's base.
+func (a *RemoteWorkers) accept(ctx context.Context, j swarm.Job, base string, r leases.Result) (string, error) {
 	if r.Commit == "" {
 		return j.Base, nil
 	}

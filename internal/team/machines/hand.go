@@ -86,7 +86,7 @@ func (h *Worker) do(ctx context.Context, held *leases.Held, r *leases.Result) (e
 		r.Unable = true
 		return err
 	}
-	if err := h.clean(ctx, s, job.Base, commit); err != nil {
+	if err := h.checkResult(ctx, s, job.Base, commit); err != nil {
 		return err
 	}
 	checks, ok := swarm.Passes(ctx, h.Check, dir, job.Task.Accept)
@@ -108,9 +108,9 @@ func (h *Worker) do(ctx context.Context, held *leases.Held, r *leases.Result) (e
 	return nil
 }
 
-// clean refuses, before it is sent, a result that the coordinator would refuse or that
+// checkResult refuses, before it is sent, a result that the coordinator would refuse or that
 // contains a secret of this machine.
-func (h *Worker) clean(ctx context.Context, s *store, base, commit string) error {
+func (h *Worker) checkResult(ctx context.Context, s *store, base, commit string) error {
 	changes, err := s.Changes(ctx, base, commit)
 	if err != nil {
 		return err

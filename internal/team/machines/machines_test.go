@@ -434,11 +434,11 @@ func TestUnableMachines(t *testing.T) {
 		}
 	}
 	for range mostUnable {
-		if !r.away.another("x") {
+		if !r.away.retryElsewhere("x") {
 			t.Error("it counts too early")
 		}
 	}
-	if r.away.another("x") {
+	if r.away.retryElsewhere("x") {
 		t.Error("what no machine can begin is never a failure")
 	}
 }

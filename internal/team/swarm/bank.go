@@ -20,9 +20,9 @@ type Bank struct {
 	Log     Log
 }
 
-// sent names the request of a reservation, as SideRequest.By. Reservations of an
+// requestName names the request of a reservation, as SideRequest.By. Reservations of an
 // earlier process with the same number are closed when the log is opened again.
-func sent(grant int) string { return fmt.Sprintf("worker request %d", grant) }
+func requestName(grant int) string { return fmt.Sprintf("worker request %d", grant) }
 
 // Reserve implements spending.Parent.
 func (b Bank) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error) {
@@ -30,7 +30,7 @@ func (b Bank) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error) {
 	if err != nil {
 		return g, err
 	}
-	if err := b.Log.Append(ctx, event.Draft{Body: event.SideRequest{By: sent(g.ID), Input: g.Tokens, Reserved: g.USD}}); err != nil {
+	if err := b.Log.Append(ctx, event.Draft{Body: event.SideRequest{By: requestName(g.ID), Input: g.Tokens, Reserved: g.USD}}); err != nil {
 		return budget.Grant{}, errors.Join(err, b.Account.Settle(context.WithoutCancel(ctx), g.ID))
 	}
 	return g, nil
@@ -39,6 +39,6 @@ func (b Bank) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error) {
 // Settle implements spending.Parent: what the request cost and that it is settled are
 // recorded as one.
 func (b Bank) Settle(ctx context.Context, grant int, cs ...event.Charged) error {
-	closes := event.Charged{By: sent(grant), Usage: llm.Usage{Known: true}, USD: new(float64)}
+	closes := event.Charged{By: requestName(grant), Usage: llm.Usage{Known: true}, USD: new(float64)}
 	return b.Account.Settle(ctx, grant, append(cs[:len(cs):len(cs)], closes)...)
 }

@@ -93,7 +93,7 @@ type coordinator struct {
 func Run(ctx context.Context, cfg Config) error {
 	c := &coordinator{cfg: cfg, workers: cfg.Workers, results: make(chan event.TaskReturned), stop: map[string]context.CancelCauseFunc{}, told: map[string]bool{}}
 	if c.workers == nil {
-		c.workers = here{cfg}
+		c.workers = localWorkers{cfg}
 	}
 	working, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(errOver)
@@ -101,7 +101,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if err := c.notes.load(ctx, &c.lessons); err != nil {
 		return err
 	}
-	if err := c.takeBack(ctx); err != nil {
+	if err := c.endOldLeases(ctx); err != nil {
 		return err
 	}
 	free := max(1, cfg.Slots)
@@ -120,7 +120,7 @@ func Run(ctx context.Context, cfg Config) error {
 			free--
 			c.working.Go(func() { c.results <- c.work(working, job) })
 		}
-		if c.over() {
+		if c.ended() {
 			return c.verify(ctx)
 		}
 		select {
@@ -148,9 +148,9 @@ func (c *coordinator) abort(ctx context.Context, cancel context.CancelCauseFunc,
 	return why
 }
 
-// takeBack ends the leases that an earlier coordinator died with. Where its workers were
+// endOldLeases ends the leases that an earlier coordinator died with. Where its workers were
 // in its process this counts as a try, since the task itself may have killed that.
-func (c *coordinator) takeBack(ctx context.Context) error {
+func (c *coordinator) endOldLeases(ctx context.Context) error {
 	end, why := event.TaskExpired, "the worker died"
 	if c.cfg.Workers != nil {
 		end, why = event.TaskReleased, "the coordinator died"
@@ -169,7 +169,7 @@ func (c *coordinator) takeBack(ctx context.Context) error {
 	return c.cfg.Log.Append(ctx, ds...)
 }
 
-func (c *coordinator) over() (over bool) {
+func (c *coordinator) ended() (over bool) {
 	c.cfg.Log.View(func() { over = c.cfg.Schedule.Over() })
 	return over
 }

@@ -54,11 +54,11 @@ type Done struct {
 	Checks  []event.TaskCheck // the acceptance checks, until one failed
 }
 
-// here runs tasks on this machine, with Config.Work.
-type here struct{ cfg Config }
+// localWorkers runs tasks on this machine, with Config.Work.
+type localWorkers struct{ cfg Config }
 
 // Do implements Workers.
-func (h here) Do(ctx context.Context, j Job) (done Done, err error) {
+func (h localWorkers) Do(ctx context.Context, j Job) (done Done, err error) {
 	if j.Dir, err = h.cfg.Trees.Checkout(ctx, j.Worker, j.Base); err != nil {
 		return done, err
 	}
