@@ -31,11 +31,11 @@ type Codec struct {
 	shape [sha256.Size]byte
 }
 
-// New returns a codec for roots: pointers to values that nothing was folded
-// into yet. The types behind their interfaces are those that it can read again.
-// known are pointers to what is never written, such as tables of the program:
-// a pointer to one of them is read as a pointer to it. A nil one names a type
-// that may be behind an interface.
+// New returns a codec for roots: pointers to values that no event was folded into
+// yet. known are pointers to values that are not written, such as tables of the
+// program: a pointer to one of them is read as a pointer to the same value. A nil
+// pointer in known names a type that an interface may hold, in addition to the types
+// that the roots' interfaces hold now.
 func New(roots []any, known ...any) (*Codec, error) {
 	c := &Codec{ops: map[reflect.Type]*op{}}
 	for _, k := range known {
@@ -99,7 +99,7 @@ func (c *Codec) Read(data []byte, roots []any) error {
 	return nil
 }
 
-// copyMemory makes a draft that has the root's locks and what the tag passes over.
+// copyMemory copies a value, also its locks and the fields with the tag.
 func copyMemory(to, from unsafe.Pointer, t reflect.Type) {
 	reflect.NewAt(t, to).Elem().Set(reflect.NewAt(t, from).Elem())
 }

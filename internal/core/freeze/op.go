@@ -16,7 +16,7 @@ type op struct {
 	read  func(r *reader, p unsafe.Pointer)
 }
 
-// op returns that of a type.
+// op returns the op of a type.
 func (c *Codec) op(t reflect.Type) *op {
 	if o := c.ops[t]; o != nil {
 		return o
@@ -287,7 +287,7 @@ func (c *Codec) mapOf(t reflect.Type) op {
 	}
 }
 
-// plainMap is a fast path for the maps of memos: there are many, with many entries.
+// plainMap is a fast path for maps with uint64 keys, of which folds have many large ones.
 func plainMap[V any](c *Codec) op {
 	elem := c.op(reflect.TypeFor[V]())
 	return op{

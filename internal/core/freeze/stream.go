@@ -9,17 +9,17 @@ import (
 	"unsafe"
 )
 
-// shared is the length from which a string or a content is looked for among
-// those that were written: below, writing it again is cheaper.
+// shared is the length from which a string that was written before is written as its
+// number: writing a shorter one again is cheaper.
 const shared = 32
 
-// text is a string or a content by its place in memory.
+// text is a string or a byte slice by its address.
 type text struct {
 	at *byte
 	n  int
 }
 
-// pointer is what one leads to.
+// pointer is the target of a pointer, with its type.
 type pointer struct {
 	to unsafe.Pointer
 	of reflect.Type
@@ -68,7 +68,7 @@ func (w *writer) uint(n uint64)  { w.buf = binary.AppendUvarint(w.buf, n) }
 func (w *writer) int(n int64)    { w.buf = binary.AppendVarint(w.buf, n) }
 func (w *writer) fixed(n uint64) { w.buf = binary.LittleEndian.AppendUint64(w.buf, n) }
 
-// length writes that of a list, and reports whether there is one.
+// length writes the length of a list or map, and reports whether it is not nil.
 func (w *writer) length(none bool, n int) bool {
 	if none {
 		w.uint(0)
@@ -90,8 +90,8 @@ func (w *writer) bytes(b []byte) {
 	w.text(unsafe.SliceData(b), len(b), 1)
 }
 
-// text writes its length and what it is, or which of those before it it is. more
-// is added to the length.
+// text writes the length, to which more is added, and the bytes of a string; for a
+// string that was written before, only its number.
 func (w *writer) text(at *byte, n int, more uint64) {
 	if n >= shared {
 		t := text{at, n}
@@ -105,7 +105,7 @@ func (w *writer) text(at *byte, n int, more uint64) {
 	w.buf = append(w.buf, unsafe.Slice(at, n)...)
 }
 
-// pointer reports whether what it leads to is to be written.
+// pointer writes a pointer, and reports whether the value behind it must follow.
 func (w *writer) pointer(to unsafe.Pointer, of reflect.Type) bool {
 	if to == nil {
 		w.uint(isNil)
@@ -200,7 +200,7 @@ func (r *reader) bytes() []byte {
 	return unsafe.Slice(unsafe.StringData(s), len(s))
 }
 
-// text returns a string; some is false for a length below more: none.
+// text returns a string; some is false if the length is below more, which means none.
 func (r *reader) text(more uint64) (_ string, some bool) {
 	n := r.uint()
 	if n&1 == 1 {
@@ -227,7 +227,7 @@ func (r *reader) text(more uint64) (_ string, some bool) {
 	return s, true
 }
 
-// pointer returns one, and whether what it leads to is to be read.
+// pointer reads a pointer; fresh reports whether the value behind it follows.
 func (r *reader) pointer(of reflect.Type) (_ unsafe.Pointer, fresh bool) {
 	switch r.uint() {
 	case isNil:
@@ -249,7 +249,7 @@ func (r *reader) pointer(of reflect.Type) (_ unsafe.Pointer, fresh bool) {
 	return nil, false
 }
 
-// number is the op of a type that is one.
+// number returns the op of a number or a bool.
 func number(t reflect.Type) op {
 	switch t.Kind() {
 	case reflect.Bool, reflect.Uint8:

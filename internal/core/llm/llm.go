@@ -135,8 +135,8 @@ type Codec interface {
 type Request struct {
 	Head     Head
 	Messages []Message
-	// Packed returns the messages where Messages has none: those of a long conversation
-	// are not laid out for a model that is sent Body.
+	// Packed returns the messages if Messages is empty: a long conversation is not
+	// unpacked for a model that is sent Body.
 	Packed func() []Message
 	Tail   Tail
 	Body   [][]byte

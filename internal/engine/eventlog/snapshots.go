@@ -14,35 +14,35 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/freeze"
 )
 
-// Snapshots is how snapshots of the folds are kept, in a store that is an
-// event.Snapshots. A snapshot is only ever taken of folds into which nothing but
-// stored events was folded, never of those that are in use. It is read only by
-// the program that wrote it, into folds that are configured as those were.
+// Snapshots configures how snapshots of the folds are kept, in a store that is an
+// event.Snapshots. A snapshot is made of separate folds (Fresh) that saw only stored
+// events, never of the folds in use. It is read only by the program that wrote it,
+// into folds with the same configuration.
 type Snapshots struct {
-	// Name is that of these folds, "" for those of a session.
+	// Name distinguishes these folds from others of the same log, "" for those of a
+	// session.
 	Name string
-	// Program names the program to the last bit; "": no snapshots are kept.
+	// Program identifies this build of the program; "": no snapshots are kept.
 	Program string
 	// Fresh returns folds as those of Open were before their first event.
 	Fresh func() []event.Fold
-	// Known are the program's tables, which folds point to, and types that they
-	// have behind interfaces: see freeze.New.
+	// Known are the program's tables that folds point to, and the types that their
+	// interfaces hold: see freeze.New.
 	Known []any
-	// Kinds are those of the events that change these folds; none: any may. Only
-	// Fold reads by them.
+	// Kinds are the kinds of events that change these folds; nil: any may. Only Fold
+	// uses them, to read less.
 	Kinds []string
-	// Shared: no fold reads which session an event is of, so that a fork may begin
-	// with a snapshot of the session that it shares events with.
+	// Shared: no fold depends on Event.Session, so a fork may begin with a snapshot of
+	// the session that it shares events with.
 	Shared bool
 	// ReadOnly: snapshots are read and not taken.
 	ReadOnly bool
-	// Every is the number of events after which one is taken, 0 for the default.
-	// At the end of a turn, and where as many were read to open the log, a quarter
-	// of it is enough.
+	// Every is the number of events between two snapshots, 0 for the default. At the
+	// end of a turn, or after opening the log, a quarter of it is enough.
 	Every int64
 }
 
-// snapshotName is that of a session's folds.
+// snapshotName is the name of the snapshots of a session's folds.
 const snapshotName = "folds"
 
 // snapshotEvery events are folded in about 130 ms. A smaller number would cost
@@ -53,7 +53,7 @@ const snapshotEvery = 8000
 // snapshot: what runs one prompt and ends takes none.
 const turnsPause = 500 * time.Millisecond
 
-// Rooted is a fold that is not itself its state.
+// Rooted is a fold whose state is another value than the fold.
 type Rooted interface {
 	// Root returns a pointer to its state, nil if it has none.
 	Root() any
@@ -215,9 +215,8 @@ func (s *snapshots) read(c *freeze.Codec, key []byte, at int64, data []byte, fol
 	return at
 }
 
-// write returns the data of a snapshot. Appended to from nothing it would be copied
-// again and again as it grows, to several times its size; the state of a session
-// seldom grows by more than a quarter between two.
+// write returns the data of a snapshot. It allocates a quarter more than the last one
+// had at once, since growing step by step would copy the data several times.
 func (s *snapshots) write(c *freeze.Codec, key []byte, folds []event.Fold) ([]byte, error) {
 	s.mu.Lock()
 	size := s.size

@@ -46,7 +46,8 @@ func (s *Session) lend() children.Inheritance {
 	return l
 }
 
-// openAllowed opens another model, where the session's budget can be kept with it.
+// openAllowed opens another model. It fails if the session's budget cannot be enforced
+// with it.
 func (s *Session) openAllowed(ref string) (llm.Model, error) {
 	if s.cfg.OpenModel == nil {
 		return nil, fmt.Errorf("this session opens no other model")

@@ -63,7 +63,7 @@ type Config struct {
 	Locks   *turn.Locks
 
 	Permission *permission.Policy
-	// GitUses is as of tool.Env.
+	// GitUses is tool.Env.GitUses.
 	GitUses func(files ...string) []tool.GitUse
 	// Keep stores a grant given for always.
 	Keep   func(rule string) error

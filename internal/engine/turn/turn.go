@@ -44,9 +44,9 @@ type Loop struct {
 	Env   func(*Pending) tool.Env
 	Locks *Locks
 	Clock Clock
-	// Interrupted, if set, reports whether the turn that this one works for has ended. It
-	// knows before any of that turn's agents is told, so none begins a call when another
-	// one's, which it waited for, was cut short.
+	// Interrupted, if set, reports whether the turn that this one works for was told to
+	// end. It is true before the contexts of that turn's agents end, so no agent starts a
+	// call that waited for another agent's interrupted one.
 	Interrupted func() bool
 }
 

@@ -118,8 +118,8 @@ func planNote(steps []event.PhaseStep, first int, open string) string {
 	return "[The task has these phases, in this order:" + list.String() + "\n" + open + " To go on to another, give todo an item that is named like it and set it to in_progress; set it to done when it is done. Other items are steps within the open phase.]"
 }
 
-// PlanNote is what tells the model of the plan file again, "" without one: a
-// conversation that was made shorter may have lost it.
+// PlanNote returns a note to the model about the plan file, "" without one, for after a
+// compaction.
 func (f *Fold) PlanNote() string {
 	s := f.Status()
 	if len(s.Plan) == 0 {

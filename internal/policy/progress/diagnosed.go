@@ -11,10 +11,9 @@ import (
 // outcomeLimit bounds how many outcomes are remembered.
 const outcomeLimit = 1 << 10
 
-// diagnosed takes what language servers say of a change (SPEC 6.2, 12.2). An
-// outcome that was never seen before is news, as that of a test is; one that was
-// seen adds nothing: the call that led there again is judged by itself. It is no
-// test, and is not counted as one.
+// diagnosed applies a report of language servers about a change (SPEC 6.2, 12.2). A
+// report that was not seen before is news, like a new result of a test, but it does not
+// count as a test run. One that was seen before changes nothing.
 func (f *Fold) diagnosed(b event.Diagnosed) {
 	outcome := outcomeOf(b)
 	if _, seen := f.outcomes.get(hash(outcome)); seen {

@@ -16,9 +16,8 @@ import (
 // childDir is set in the process that Killed kills.
 const childDir = "PAWL_KVTEST_DIR"
 
-// Killed kills a process while it writes, and looks at what it left: what it was
-// told is kept is there, and every value is whole. It runs the calling test
-// again in a process of its own.
+// Killed kills a process while it writes, and checks that every acknowledged write is
+// there and every value is whole. The process is the calling test, run again.
 func Killed(t *testing.T, open func(t testing.TB, dir string) kv.Store) {
 	if dir := os.Getenv(childDir); dir != "" {
 		writeForEver(t, open(t, dir))

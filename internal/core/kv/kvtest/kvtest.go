@@ -15,8 +15,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/kv"
 )
 
-// Test runs the suite. New makes an empty store and returns what opens it: each
-// call is one more store open on the same values.
+// Test runs the suite. newStore makes an empty store and returns a function that opens
+// it; each call of that opens the same values once more.
 func Test(t *testing.T, newStore func(testing.TB) (open func() kv.Store)) {
 	for name, test := range map[string]func(*testing.T, func() kv.Store){
 		"basics": basics, "swap": swap, "keys": keys, "values": values, "limits": limits,
