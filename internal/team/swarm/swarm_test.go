@@ -359,8 +359,23 @@ func TestCirclesAreToldThenStopped(t *testing.T) {
 	r := newRig(t, nil)
 	r.plan(makes("deaf1"), makes("deaf2"), makes("listens"))
 	r.cfg.Slots = 3
+	// The two that do not listen meet before each call, until one of them has ended: on a
+	// busy machine one could make all its calls before the other begins.
+	meet, alone := make(chan struct{}), make(chan struct{})
+	ended := sync.OnceFunc(func() { close(alone) })
 	r.cfg.Work = func(ctx context.Context, j Job) (Done, error) {
+		if j.Task.ID != "listens" {
+			defer ended()
+		}
 		for range 1000 {
+			if j.Task.ID != "listens" {
+				select {
+				case meet <- struct{}{}:
+				case <-meet:
+				case <-alone:
+				case <-ctx.Done():
+				}
+			}
 			if ctx.Err() != nil {
 				return Done{}, context.Cause(ctx)
 			}
