@@ -109,7 +109,7 @@ func (t *tree) affected(u unit) []string {
 	return out
 }
 
-// packageOf is the folder whose package a file belongs to: its own, or the
+// packageOf returns the folder whose package a file belongs to: its own, or the
 // nearest above it with Go files, as for testdata.
 func (t *tree) packageOf(file, root string, packages map[string][]string) (string, bool) {
 	if base := path.Base(file); base == "go.mod" || base == "go.sum" {

@@ -68,7 +68,7 @@ func (t *tree) dependents(dir string, uses []string) []string {
 	return out
 }
 
-// moduleOf is the folder of the nearest go.mod above a file.
+// moduleOf returns the folder of the nearest go.mod above a file.
 func (t *tree) moduleOf(name string) string {
 	for _, dir := range up(name) {
 		if t.isFile(path.Join(dir, "go.mod")) {

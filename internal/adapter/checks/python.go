@@ -99,7 +99,7 @@ func (t *tree) pythonChecks(u unit) (narrow, wide []Check) {
 	return []Check{c}, wide
 }
 
-// pytest is how the tests of a folder are run.
+// pytest returns how the tests of a folder are run.
 func (t *tree) pytest(dir string) (command, name string) {
 	python := "python3"
 	if !t.has(python) && t.has("python") {

@@ -207,7 +207,7 @@ func cutLine(s string, n int) string {
 	return s[:n] + "…"
 }
 
-// trimmed is lines without empty ones at both ends.
+// trimmed returns lines without empty ones at both ends.
 func trimmed(lines []string) []string {
 	for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
 		lines = lines[1:]

@@ -44,7 +44,7 @@ func Toolchains(dir string) []Toolchain {
 	return out
 }
 
-// by is the file in a folder that shows the kind, "" where none does.
+// by returns the file in a folder that shows the kind, "" where none does.
 func (k shown) by(dir string) string {
 	for _, pattern := range k.files {
 		matches, err := filepath.Glob(filepath.Join(escaped(dir), pattern))

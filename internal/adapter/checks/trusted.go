@@ -147,7 +147,7 @@ func (f *Finder) Parts(cs []Check) []trust.Part {
 	return out
 }
 
-// everyFile is the source for a check that runs files which cannot be listed.
+// everyFile returns the source for a check that runs files which cannot be listed.
 func (f *Finder) everyFile(c Check, unlisted string) trust.Source {
 	at := f.Root
 	if filepath.IsAbs(c.Dir) {

@@ -349,7 +349,7 @@ func (c *client) opened() []string {
 	return out
 }
 
-// codeText is a diagnostic's code, which is a number or a text.
+// codeText returns a diagnostic's code, which is a number or a text.
 func codeText(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

@@ -145,7 +145,7 @@ func (c *client) answer(method string, params json.RawMessage) (any, *jsonrpc2.E
 
 var invalid = &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: "the parameters cannot be read"}
 
-// setting is a section of the server's settings. gopls asks for its own by
+// setting returns a section of the server's settings. gopls asks for its own by
 // name and takes its options there.
 func (c *client) setting(name string) any {
 	if name == c.server.Name && c.server.Settings == nil && c.server.Options != nil {

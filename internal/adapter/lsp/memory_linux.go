@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// memoryOf is the resident memory of a process group, in bytes: servers begin
+// memoryOf returns the resident memory of a process group, in bytes: servers begin
 // others, which do the work.
 func memoryOf(pid int) int64 {
 	entries, err := os.ReadDir("/proc")

@@ -158,7 +158,7 @@ func (s *Servers) inFile(ctx context.Context, c *client, file, name string) (*sp
 	return nil, fmt.Errorf("there is no %s in %s", name, s.rel(file))
 }
 
-// parents are the parts of what a symbol is in: the path of its file without
+// parents returns the parts of what a symbol is in: the path of its file without
 // the ending, and what it is part of.
 func (s *Servers) parents(sym tool.SymbolPosition) []string {
 	file := strings.TrimSuffix(sym.Path, filepath.Ext(sym.Path))

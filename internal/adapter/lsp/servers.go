@@ -190,7 +190,7 @@ func (s *Servers) abs(path string) string {
 	return filepath.Join(s.opt.Root, filepath.FromSlash(path))
 }
 
-// rel is the inverse of abs: a path inside the workspace becomes relative.
+// rel makes a path inside the workspace relative; it is the inverse of abs.
 func (s *Servers) rel(path string) string {
 	if r, err := filepath.Rel(s.opt.Root, path); err == nil && within(s.opt.Root, path) {
 		return filepath.ToSlash(r)

@@ -60,7 +60,7 @@ type Server struct {
 	Configured bool
 }
 
-// Language is the protocol's name for a file's language; "" where the server
+// Language returns the protocol's name for a file's language; "" where the server
 // does not know the file.
 func (s *Server) Language(file string) string {
 	base := path.Base(file)
@@ -194,7 +194,7 @@ type Setting struct {
 	Disabled bool           `json:"disabled,omitempty"`
 }
 
-// Table is the known servers with what a person configured of them, by name.
+// Table returns the known servers with what a person configured of them, by name.
 func Table(conf map[string]Setting) []Server {
 	out := Known()
 	for _, name := range slices.Sorted(maps.Keys(conf)) {
@@ -257,7 +257,7 @@ func merge(under, over map[string]any) map[string]any {
 	return out
 }
 
-// section is the part of a server's settings that it asks for, "a.b" or all of
+// section returns the part of a server's settings that it asks for, "a.b" or all of
 // them.
 func section(settings map[string]any, name string) any {
 	var v any = settings

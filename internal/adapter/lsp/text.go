@@ -105,7 +105,7 @@ func width(r rune, enc encoding) int {
 	return 1
 }
 
-// unitsToBytes is the byte of a line at which its nth unit begins. A unit in
+// unitsToBytes returns the byte of a line at which its nth unit begins. A unit in
 // the middle of a character is the character's begin.
 func unitsToBytes(line string, n int, enc encoding) int {
 	for i, r := range line {
@@ -132,13 +132,13 @@ func (t *text) at(line, col int, enc encoding) position {
 	return p
 }
 
-// column is the column of a server's position as people count it.
+// column returns the column of a server's position as people count it.
 func (t *text) column(p position, enc encoding) int {
 	line := t.line(p.Line)
 	return utf8.RuneCountInString(line[:unitsToBytes(line, p.Character, enc)]) + 1
 }
 
-// change is the least edit, of whole lines but for its ends, that makes to out
+// change returns the least edit, of whole lines but for its ends, that makes to out
 // of t: what both begin and end with stays.
 func (t *text) change(to string, enc encoding) contentEdit {
 	from, begin := t.s, 0

@@ -47,7 +47,7 @@ func (a *askedServers) notAsked() string {
 	return fmt.Sprintf("not asked were these projects: %s (one question asks at most %d servers, and only those that work)", strings.Join(names, ", "), examplesLimit)
 }
 
-// partial is the answer to a name where not every project was asked: it is
+// partial returns the answer to a name where not every project was asked: it is
 // never known to be the only one, nor not to exist.
 func (a *askedServers) partial(name string, found []tool.SymbolPosition) error {
 	if len(found) == 0 {

@@ -205,7 +205,7 @@ func expandAll(m map[string]string, ex func(string) string) map[string]string {
 	return out
 }
 
-// start is what a pin is bound to: everything that decides which program
+// start returns what a pin is bound to: everything that decides which program
 // answers, as configured, so that a new token does not make it another server.
 func start(e Entry) []string {
 	out := []string{transport(e), cmp.Or(e.URL, e.HTTPURL), e.Cwd}

@@ -58,7 +58,7 @@ func (c choices) list() []choice {
 	return out
 }
 
-// shown is the choice in the words for a person.
+// shown returns the choice in the words for a person.
 func (c choice) shown() string {
 	if c.Title != "" && c.Title != c.Const {
 		return cut(visible(c.Title+" ("+c.Const+")"), 100)
@@ -206,7 +206,7 @@ func (c *conn) elicit(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResu
 	return &sdk.ElicitResult{Action: "accept", Content: content}, nil
 }
 
-// question is the text and the options for a field.
+// question returns the text and the options for a field.
 func (f field) question(head, name string) (text string, options []string) {
 	text = head + "\n" + cut(visible(strings.TrimSpace(name+" "+f.Title+" "+f.Description)), 500)
 	for _, c := range slices.Concat(f.list(), f.Items.list()) {

@@ -44,7 +44,7 @@ func newManagedServer(s *Servers, srv Server) *managedServer {
 	return &managedServer{s: s, srv: srv, log: &tail{}, learned: make(chan struct{})}
 }
 
-// known is what was accepted of the server, nil for nothing.
+// known returns what was accepted of the server, nil for nothing.
 func (p *managedServer) known() *Accepted {
 	p.mu.Lock()
 	defer p.mu.Unlock()

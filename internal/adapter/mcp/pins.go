@@ -45,7 +45,7 @@ type Accepted struct {
 	Resources []string `json:"resources,omitempty"`
 }
 
-// Tools is how many tools were accepted.
+// Tools returns how many tools were accepted.
 func (a *Accepted) Tools() (n int) {
 	for _, i := range a.Items {
 		if i.Kind == "tool" {

@@ -40,7 +40,7 @@ type PromptArg struct {
 	Required bool   `json:"required"`
 }
 
-// Command is the name of its command.
+// Command returns the name of its command.
 func (p Prompt) Command() string { return toolName(p.Server, p.Name) }
 
 // Usage lists its arguments.
@@ -156,7 +156,7 @@ func within[T any](ctx context.Context, c *conn, ask func() (T, error)) (T, erro
 	}
 }
 
-// args are a prompt's arguments by name.
+// args returns a prompt's arguments by name.
 func (p Prompt) args(words string) (map[string]string, error) {
 	out := map[string]string{}
 	var free []string

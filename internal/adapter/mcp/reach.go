@@ -38,7 +38,7 @@ func (a *signin) mayReach(u *url.URL) error {
 	return fmt.Errorf("%w: %s is not https", errReach, cut(u.Redacted(), 200))
 }
 
-// client is what a sign-in's requests are sent by.
+// client returns what a sign-in's requests are sent by.
 func (a *signin) client() *http.Client {
 	next := a.s.opt.HTTP
 	if next == nil {

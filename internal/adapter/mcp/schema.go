@@ -55,7 +55,7 @@ func shown(raw json.RawMessage) (json.RawMessage, error) {
 	return out, nil
 }
 
-// visible is a text without what a person would not see: a description may hide
+// visible returns a text without what a person would not see: a description may hide
 // words in it.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Tools are the tools that are known now, as they were accepted, and why others
+// Tools returns the tools that are known now, as they were accepted, and why others
 // are not among them. It starts nothing.
 //
 // The person's own servers come first, so that a folder's can take no name from
@@ -90,7 +90,7 @@ func (p *managedServer) make(a *Accepted) []serverTool {
 // maxName is what model APIs take.
 const maxName = 64
 
-// toolName is what a tool of a server is called. One that is too long ends in a
+// toolName returns what a tool of a server is called. One that is too long ends in a
 // hash of the whole.
 func toolName(server, name string) string {
 	out := "mcp__" + server + "__" + strings.ReplaceAll(name, ".", "_")
@@ -101,7 +101,7 @@ func toolName(server, name string) string {
 	return out[:maxName-9] + "_" + hex.EncodeToString(sum[:4])
 }
 
-// folded is a name as a reader, or a model, may take it: without case, and with
+// folded returns a name as a reader, or a model, may take it: without case, and with
 // all separators alike.
 func folded(name string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' }), "_")

@@ -107,7 +107,7 @@ func (a Answers) Clear() (int, error) {
 	return len(es), err
 }
 
-// Len is how many are kept.
+// Len returns how many are kept.
 func (a Answers) Len() (int, error) {
 	es, err := a.entries()
 	return len(es), err

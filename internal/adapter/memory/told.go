@@ -12,7 +12,7 @@ const (
 	toldNone  = "[What was kept from earlier sessions is forgotten: it is no longer in force.]"
 )
 
-// Prompt is the part of the system prompt for the entries, "" for none.
+// Prompt returns the part of the system prompt for the entries, "" for none.
 func Prompt(es []Entry) string {
 	if len(es) == 0 {
 		return ""

@@ -38,7 +38,7 @@ func Serve(addr string) (*Server, error) {
 	return s, nil
 }
 
-// Addr is where it listens.
+// Addr returns where it listens.
 func (s *Server) Addr() string { return s.addr.String() }
 
 // Apply applies one event.

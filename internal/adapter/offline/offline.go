@@ -319,7 +319,7 @@ func lastPrompt(ms []llm.Message) int {
 	return -1
 }
 
-// firstOf is the first of the messages that stand together with the one at
+// firstOf returns the first of the messages that stand together with the one at
 // index at: a prompt may have notes before and after it.
 func firstOf(ms []llm.Message, at int) int {
 	for at > 0 && ms[at-1].Role == llm.User {

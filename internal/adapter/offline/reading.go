@@ -112,7 +112,7 @@ func (h *hands) complete(path string, pages map[string]*page) (string, error) {
 	return b.String(), nil
 }
 
-// gap is the first run of missing lines, at most size of them.
+// gap returns the first run of missing lines, at most size of them.
 func (pg *page) gap(size int) (from, to int) {
 	for i := pg.whole + 1; i <= pg.total; i++ {
 		if _, ok := pg.lines[i]; !ok {

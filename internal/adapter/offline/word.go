@@ -51,7 +51,7 @@ func wordPart(r rune) bool {
 // ASCII letters only.
 const notWord = `[^\p{L}\p{N}\p{M}_]`
 
-// wordPattern is the regular expression of lines that have a name as a word.
+// wordPattern returns the regular expression of lines that have a name as a word.
 func wordPattern(name string) string {
 	return `(^|` + notWord + `)` + regexp.QuoteMeta(name) + `($|` + notWord + `)`
 }

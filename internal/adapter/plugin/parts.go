@@ -112,7 +112,7 @@ func set(name, root string, m Manifest, files []file) (out Set, err error) {
 	return out, nil
 }
 
-// everyFile is the one source that covers every byte of the plugin.
+// everyFile returns the one source that covers every byte of the plugin.
 func everyFile(files []file) trust.Source {
 	files = slices.Clone(files)
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
@@ -127,7 +127,7 @@ func everyFile(files []file) trust.Source {
 	return trust.Source{Name: "its files", Text: text.String()}
 }
 
-// named are the files that a command line names, for a person to read.
+// named returns the files that a command line names, for a person to read.
 func named(files []file, line string) (out []trust.Source) {
 	for _, f := range files {
 		if strings.Contains(line, f.path) && len(f.text) < 64<<10 && !bytes.ContainsRune(f.text, 0) {
@@ -139,7 +139,7 @@ func named(files []file, line string) (out []trust.Source) {
 
 var odd = lazyregexp.New(`[^A-Za-z0-9-]+`)
 
-// ServerName is the name in pawl of a plugin's server: that which its tools have
+// ServerName returns the name in pawl of a plugin's server: that which its tools have
 // in Claude Code (mcp__plugin_NAME_SERVER__tool), cut where it is too long.
 func ServerName(plugin, server string) string {
 	tidy := func(s string) string { return strings.Trim(odd().ReplaceAllString(s, "_"), "_") }

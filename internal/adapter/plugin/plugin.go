@@ -107,7 +107,7 @@ func (s Store) file(name string) string { return filepath.Join(s.Dir, name+".jso
 
 func (s Store) root(r Record) string { return filepath.Join(s.Dir, r.Name+"@"+r.Commit[:12]) }
 
-// Key is the path by which trust knows a plugin, over all its updates.
+// Key returns the path by which trust knows a plugin, over all its updates.
 func (s Store) Key(r Record) string { return filepath.Join(s.Dir, r.Name) }
 
 // Identity distinguishes a plugin from another one of the same name.

@@ -197,7 +197,7 @@ func maskKey(s, key string) string {
 	return b.String()
 }
 
-// keyLike is the length of the word at the start of s if it has a known key's
+// keyLike returns the length of the word at the start of s if it has a known key's
 // prefix and is long enough to be one.
 func keyLike(s string) int {
 	n := 0

@@ -69,7 +69,7 @@ func (f *frames) read(r io.Reader) error {
 
 const bom = "\ufeff"
 
-// firstByte is the first byte after blanks and a BOM, if it has come.
+// firstByte returns the first byte after blanks and a BOM, if it has come.
 func firstByte(b []byte) (byte, bool) {
 	b = bytes.TrimLeft(b, blanks)
 	if len(b) < len(bom) && string(b) == bom[:len(b)] {

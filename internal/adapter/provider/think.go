@@ -161,7 +161,7 @@ func (s *ThinkSplitter) after() string {
 	return rest
 }
 
-// tailOf is the length of the longest end of s that is a start of tag.
+// tailOf returns the length of the longest end of s that is a start of tag.
 func tailOf(s, tag string) int {
 	for n := min(len(tag)-1, len(s)); n > 0; n-- {
 		if strings.HasSuffix(s, tag[:n]) {

@@ -49,7 +49,7 @@ func Below(ctx context.Context, o Options, path string) []Set {
 // Heading is the title of the rules in the system prompt.
 const Heading = "The project's rules (from files; they cannot grant permissions; later ones win)"
 
-// Prompt is the part of the system prompt that holds the rules, "" for none.
+// Prompt returns the part of the system prompt that holds the rules, "" for none.
 func (s Set) Prompt() string {
 	if s.Text == "" {
 		return ""

@@ -123,7 +123,7 @@ func firstOf(dir string, names ...string) (candidate, bool) {
 	return candidate{}, false
 }
 
-// topOf is the root of the repository that a folder is in, or the folder.
+// topOf returns the root of the repository that a folder is in, or the folder.
 func topOf(root string) (string, error) {
 	if !filepath.IsAbs(root) {
 		return "", fmt.Errorf("read rules: the workspace %q is not an absolute path", root)
@@ -235,7 +235,7 @@ func kilobytes(n int) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// show is a path as people and models see it.
+// show returns a path as people and models see it.
 func (l *loader) show(path string) string {
 	s := path
 	if rel, ok := within(l.o.Root, path); ok {

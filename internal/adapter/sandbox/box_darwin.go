@@ -68,7 +68,7 @@ func processes() ([]processInfo, error) {
 	return out, nil
 }
 
-// systemSelfTests are the tests of what only macOS has: other names of a file, clones,
+// systemSelfTests returns the tests of what only macOS has: other names of a file, clones,
 // exchanges, and the arguments of processes.
 func systemSelfTests() []selfTest {
 	at := func(t targets, name string) string { return filepath.Join(t.Work, name) }

@@ -106,7 +106,7 @@ func (b *Box) Loopback() error {
 // sockets.
 const minVersion = 6
 
-// Temp is the box's temporary folder, "" for none.
+// Temp returns the box's temporary folder, "" for none.
 func (b *Box) Temp() string { return b.temp }
 
 // Close removes the box's temporary folder. Its commands have ended.

@@ -74,7 +74,7 @@ func (s *supervisor) make(n *notice) error {
 	return c.old()
 }
 
-// size is a size as xattr takes it, which must not be negative there.
+// size returns a size as xattr takes it, which must not be negative there.
 func size(n uint64) int { return int(min(n, 1<<20)) }
 
 // setTimes sets the times of what is opened, a symbolic link's own too; nil is

@@ -131,7 +131,7 @@ func (f *program) either(values []uint32, action uint32) {
 	}
 }
 
-// compile is the program of a filter. The numbers are searched as in a tree, since
+// compile returns the program of a filter. The numbers are searched as in a tree, since
 // the kernel goes through the program once for each call there is when it is
 // loaded, which with a list took a third of the time of a command's start.
 func (f filter) compile() []unix.SockFilter {
@@ -149,7 +149,7 @@ type span struct {
 	body program
 }
 
-// spans are the answers to all numbers: calls that the filter does not name are
+// spans returns the answers to all numbers: calls that the filter does not name are
 // allowed where they are known, and else missing (x32 has its numbers there,
 // with the same arch).
 func (f filter) spans() []span {
@@ -193,10 +193,10 @@ func search(spans []span) program {
 	return append(append(p, below...), above...)
 }
 
-// compiled is the program for a policy.
+// compiled returns the program for a policy.
 func compiled(p confine.Policy) []unix.SockFilter { return rules(p).compile() }
 
-// rules is the filter of a policy.
+// rules returns the filter of a policy.
 func rules(p confine.Policy) filter {
 	f := filter{}
 	f.each(refused, eperm)

@@ -84,7 +84,7 @@ func (g *GitUses) paths(files ...string) []string {
 	return out
 }
 
-// personal are the files of configuration of the machine and of the person.
+// personal returns the files of configuration of the machine and of the person.
 func (g *GitUses) personal() []string {
 	out := []string{"/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig"}
 	if g.home != "" {
@@ -209,7 +209,7 @@ func linkedTo(folder string, most int) []linkedTree {
 	return out
 }
 
-// entries are the folders in a folder.
+// entries returns the folders in a folder.
 func entries(dir string) []string {
 	all, _ := os.ReadDir(dir) // none where there is none
 	var out []string

@@ -31,7 +31,7 @@ var rightsSince = []struct {
 	{5, unix.LANDLOCK_ACCESS_FS_IOCTL_DEV}, {9, unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX},
 }
 
-// version is the newest Landlock that the kernel has, 0 for none.
+// version returns the newest Landlock that the kernel has, 0 for none.
 func version() int {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {

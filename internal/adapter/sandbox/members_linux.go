@@ -52,7 +52,7 @@ func (s *signals) confirm() {
 // would kill every process.
 func killDomain() { _ = unix.Kill(-1, unix.SIGKILL) }
 
-// members are the living processes of the child's domain, and how many threads
+// members returns the living processes of the child's domain, and how many threads
 // they have. The kernel decides who belongs: the confined thread can signal only
 // its own domain. That alone is not trusted, since on a kernel that does not
 // scope signals it would be every process.
@@ -71,7 +71,7 @@ func (c *Child) members() (pids []int, threads int) {
 	return pids, threads
 }
 
-// signallable are the processes that the calling thread can signal.
+// signallable returns the processes that the calling thread can signal.
 func signallable() []int {
 	d, err := os.Open("/proc")
 	if err != nil {

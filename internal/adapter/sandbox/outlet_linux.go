@@ -151,7 +151,7 @@ func (c caller) connectProxy(t *took, o *outlet) error {
 	}
 }
 
-// environ are the settings of a command that has the proxy; nil has none.
+// environ returns the settings of a command that has the proxy; nil has none.
 func (o *outlet) environ(env []string) []string {
 	if o == nil {
 		return env

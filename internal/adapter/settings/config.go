@@ -26,10 +26,10 @@ import (
 //go:embed config.schema.json
 var Schema []byte
 
-// User is the user's file.
+// User returns the user's file.
 func (p Paths) User() string { return filepath.Join(p.Config, "config.json") }
 
-// Project is a project's file.
+// Project returns a project's file.
 func Project(dir string) string { return filepath.Join(dir, ".pawl", "config.json") }
 
 // Config is a person's configuration file.

@@ -12,14 +12,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
 )
 
-// MCP is the file of the person's own MCP servers, in the form of a project's
+// MCP returns the file of the person's own MCP servers, in the form of a project's
 // .mcp.json.
 func (p Paths) MCP() string { return filepath.Join(p.Config, "mcp.json") }
 
-// Pins is the folder with the accepted descriptions of MCP servers.
+// Pins returns the folder with the accepted descriptions of MCP servers.
 func (p Paths) Pins() string { return filepath.Join(p.State, "mcp") }
 
-// Tokens is the folder with the tokens of MCP servers.
+// Tokens returns the folder with the tokens of MCP servers.
 func (p Paths) Tokens() string { return filepath.Join(p.State, "mcp-tokens") }
 
 // ReadServers reads a file of MCP servers; nil where there is none.

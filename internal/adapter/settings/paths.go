@@ -50,25 +50,25 @@ func PathsFrom(env func(string) string) (Paths, error) {
 	return Paths{Config: filepath.Join(config, "pawl"), State: filepath.Join(state, "pawl"), Data: filepath.Join(data, "pawl")}, nil
 }
 
-// Plugins is the folder of installed plugins.
+// Plugins returns the folder of installed plugins.
 func (p Paths) Plugins() string { return filepath.Join(p.Data, "plugins") }
 
-// Database is the file of the session log.
+// Database returns the file of the session log.
 func (p Paths) Database() string { return filepath.Join(p.State, "pawl.db") }
 
-// Swarms is the file for the data of swarms that is not in their logs.
+// Swarms returns the file for the data of swarms that is not in their logs.
 func (p Paths) Swarms() string { return filepath.Join(p.State, "swarms.db") }
 
-// Grants is the file of the permissions given for always.
+// Grants returns the file of the permissions given for always.
 func (p Paths) Grants() string { return filepath.Join(p.State, "grants.json") }
 
-// Spill is the folder of results too long for a model.
+// Spill returns the folder of results too long for a model.
 func (p Paths) Spill() string {
 	return cmp.Or(p.Results, filepath.Join(p.State, "spill"))
 }
 
-// Keys is the folder of the keys that pawl login kept.
+// Keys returns the folder of the keys that pawl login kept.
 func (p Paths) Keys() string { return filepath.Join(p.State, "keys") }
 
-// Notes is the file of preferences and notes.
+// Notes returns the file of preferences and notes.
 func (p Paths) Notes() string { return filepath.Join(p.State, "notes.jsonl") }

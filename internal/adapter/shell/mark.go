@@ -48,7 +48,7 @@ func newMark() mark {
 	}
 }
 
-// of is the mark of a shell's nth command.
+// of returns the mark of a shell's nth command.
 func (m mark) of(n int) mark {
 	return mark{
 		env:   fmt.Sprintf("%s%d", m.env, n),

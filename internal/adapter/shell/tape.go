@@ -221,7 +221,7 @@ func (s *spill) close() {
 	s.closed = true
 }
 
-// name is the file's path, "" where there is none.
+// name returns the file's path, "" where there is none.
 func (s *spill) name() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

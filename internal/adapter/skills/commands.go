@@ -46,7 +46,7 @@ func LoadCommands(folders ...Folder) (out []Command, warnings []string) {
 	return out, warnings
 }
 
-// hint is what arguments a command takes. [message], which is a list in YAML, is
+// hint returns what arguments a command takes. [message], which is a list in YAML, is
 // meant as it is written.
 func hint(f frontmatter.Fields) string {
 	const field = "argument-hint"

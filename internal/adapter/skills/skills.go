@@ -131,7 +131,7 @@ func (s Skill) narrow(ctx context.Context, env tool.Env) error {
 	return env.Rights.Narrow(ctx, "the skill "+s.Name, s.Tools.Rules, s.File)
 }
 
-// text is a skill as the model reads it.
+// text returns a skill as the model reads it.
 func (s Skill) text() string {
 	out := s.head()
 	if s.Tools.Limited {

@@ -225,7 +225,7 @@ func findHashes(raw []byte) []string {
 	return out
 }
 
-// Ambiguous is the error for a prefix that fits several ids.
+// Ambiguous returns the error for a prefix that fits several ids.
 func Ambiguous(prefix string, ids []string) error {
 	shown := ids
 	if len(shown) > 3 {

@@ -85,7 +85,7 @@ func (w wanted) fits(name, in, pkg string) bool {
 	return len(name) >= len(w.name) && same(w.name, name[:len(w.name)])
 }
 
-// word is what must stand in a file that declares what is meant.
+// word returns what must stand in a file that declares what is meant.
 func (w wanted) word() string {
 	if w.name != "" {
 		return w.name
@@ -170,7 +170,7 @@ func declared(path string, src []byte, w wanted) (out []tool.SymbolPosition) {
 	return out
 }
 
-// receiver is the name of a method's type.
+// receiver returns the name of a method's type.
 func receiver(e ast.Expr) string {
 	for {
 		switch t := e.(type) {

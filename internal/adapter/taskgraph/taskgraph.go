@@ -83,7 +83,7 @@ func Parse(name string, raw []byte) (*File, error) {
 	return f, nil
 }
 
-// Faults is the error with the graph's faults and their lines.
+// Faults returns the error with the graph's faults and their lines.
 func (f *File) Faults(faults []swarm.Fault) error {
 	located := make([]fault, len(faults))
 	for i, x := range faults {

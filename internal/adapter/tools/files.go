@@ -66,7 +66,7 @@ func failed(err error) (tool.Result, error) {
 	return r, nil
 }
 
-// readSpan is the footprint of reading a file. If the file cannot be read, the
+// readSpan returns the footprint of reading a file. If the file cannot be read, the
 // call itself reports that.
 func readSpan(env tool.Env, p string) (tool.Span, error) {
 	clean, _, err := env.Files.Resolve(p)
@@ -80,7 +80,7 @@ func readSpan(env tool.Env, p string) (tool.Span, error) {
 	return tool.Span{Path: clean, Hash: h, Dir: dir}, nil
 }
 
-// writeSpan is the footprint of writing a file.
+// writeSpan returns the footprint of writing a file.
 func writeSpan(env tool.Env, p string) (tool.Span, error) {
 	clean, _, err := env.Files.Resolve(p)
 	if err != nil {
@@ -96,7 +96,7 @@ func writeSpan(env tool.Env, p string) (tool.Span, error) {
 	return tool.Span{Path: clean, Hash: h}, nil
 }
 
-// folderSpan is the footprint of searching below a path.
+// folderSpan returns the footprint of searching below a path.
 func folderSpan(env tool.Env, p string) (tool.Footprint, error) {
 	sp, err := readSpan(env, cmp.Or(p, "."))
 	return tool.Footprint{Reads: []tool.Span{sp}}, err

@@ -35,7 +35,7 @@ func GitStatus() tool.Tool {
 	return t
 }
 
-// gitFootprint is the footprint of git commands: the repository, and the files
+// gitFootprint returns the footprint of git commands: the repository, and the files
 // below path.
 func gitFootprint(env tool.Env, path string) (tool.Footprint, error) {
 	if env.Files == nil {

@@ -44,7 +44,7 @@ func GoOverlay() tool.Tool {
 	return t
 }
 
-// overlayFootprint is the footprint of the command, which is judged like one of bash.
+// overlayFootprint returns the footprint of the command, which is judged like one of bash.
 func overlayFootprint(env tool.Env, in overlayArgs) (tool.Footprint, error) {
 	if err := checkOverlay(in); err != nil {
 		return tool.Footprint{}, err

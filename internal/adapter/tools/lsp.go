@@ -52,7 +52,7 @@ func codePlace(env tool.Env, at tool.CodeAt) (tool.CodeAt, error) {
 	return at, nil
 }
 
-// codeReads is the footprint of a question: its answer may quote any file of
+// codeReads returns the footprint of a question: its answer may quote any file of
 // the workspace.
 func codeReads(env tool.Env, paths ...string) (tool.Footprint, error) {
 	fp := tool.Footprint{Reads: []tool.Span{{Path: ".", Dir: true}}}
@@ -203,7 +203,7 @@ func DiagnosticLine(d tool.Diagnostic) string {
 	return text
 }
 
-// codeWrites is the footprint of a call that writes what a server returns. It
+// codeWrites returns the footprint of a call that writes what a server returns. It
 // is computed from the present files, so the model need not have seen them; if
 // they change before it runs, the call is refused.
 func codeWrites(env tool.Env, at tool.CodeAt, plan func(context.Context, tool.Code, tool.CodeAt) ([]tool.Write, error)) (tool.Footprint, error) {

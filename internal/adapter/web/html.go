@@ -62,7 +62,7 @@ func raw(b *strings.Builder, n *html.Node) {
 	}
 }
 
-// textOf is the bare text below n.
+// textOf returns the bare text below n.
 func textOf(n *html.Node) string {
 	var b strings.Builder
 	for c := range n.Descendants() {
@@ -122,7 +122,7 @@ func indent(s, first, rest string) string {
 	return strings.Join(lines, "\n")
 }
 
-// words is the text of a page that cannot be parsed as a tree.
+// words returns the text of a page that cannot be parsed as a tree.
 func words(page string) string {
 	z := html.NewTokenizer(strings.NewReader(page))
 	var b strings.Builder

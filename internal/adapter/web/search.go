@@ -93,7 +93,7 @@ func hits(err error, of []hit) ([]tool.Hit, error) {
 	return out, nil
 }
 
-// plainText is an extract without the marks that services put into it, at most 600
+// plainText returns an extract without the marks that services put into it, at most 600
 // characters long.
 func plainText(s string) string {
 	for _, mark := range []string{"<strong>", "</strong>", "<b>", "</b>", "<em>", "</em>"} {
@@ -106,10 +106,10 @@ func plainText(s string) string {
 	return s
 }
 
-// searchAPINames are the names of the services.
+// searchAPINames returns the names of the services.
 func searchAPINames() []string { return []string{"brave", "tavily", "searxng"} }
 
-// SearchKeys are the variables that hold the services' keys.
+// SearchKeys returns the variables that hold the services' keys.
 func SearchKeys() (out []string) {
 	for _, name := range searchAPINames() {
 		out = append(out, searchAPIs[name].keys...)

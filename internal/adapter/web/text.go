@@ -111,7 +111,7 @@ func visible(s string) string {
 	return out.String()
 }
 
-// after is the rune that follows the first one of s.
+// after returns the rune that follows the first one of s.
 func after(s string) rune {
 	_, n := utf8.DecodeRuneInString(s)
 	r, _ := utf8.DecodeRuneInString(s[n:])

@@ -25,14 +25,14 @@ type Git struct {
 	Confine process.Confine
 }
 
-// Reading is a Git that may read a folder outside the workspace as well.
+// Reading returns a Git that may read a folder outside the workspace as well.
 func (g *Git) Reading(dir string) *Git {
 	with := *g
 	with.Confine.Reads = append(slices.Clip(g.Confine.Reads), dir)
 	return &with
 }
 
-// Writing is a Git that may change a folder of pawl's own.
+// Writing returns a Git that may change a folder of pawl's own.
 func (g *Git) Writing(dir string) *Git {
 	with := *g
 	if g.Confine.Level == process.ReadOnly {
@@ -60,7 +60,7 @@ func (g *Git) Run(ctx context.Context, dir string, env []string, in io.Reader, a
 	return out, fmt.Errorf("git %s: %w", args[0], err)
 }
 
-// gitEnv is what git needs to find its user's configuration and no more: a
+// gitEnv returns what git needs to find its user's configuration and no more: a
 // GIT_DIR of pawl's own caller must not point it elsewhere.
 func gitEnv() []string {
 	env := []string{

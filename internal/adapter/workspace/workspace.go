@@ -109,7 +109,7 @@ func (w *Workspace) WithOutside(allow bool) *Workspace {
 	return &Workspace{shared: w.shared, outside: allow, only: w.only}
 }
 
-// Root is the workspace's real absolute path.
+// Root returns the workspace's real absolute path.
 func (w *Workspace) Root() string { return w.root }
 
 // foldsCase reports whether the file system ignores case, by looking up the

@@ -117,7 +117,7 @@ func (t *openSession) askPermission(ctx context.Context, block string, form *cha
 	}
 }
 
-// none is the answer to a question if no option was chosen and nothing typed.
+// none returns the answer to a question if no option was chosen and nothing typed.
 func none(q chat.Question) string {
 	if q.Why != "" {
 		return ""
@@ -125,7 +125,7 @@ func none(q chat.Question) string {
 	return "(none of these)"
 }
 
-// asked is what the form asks at the moment.
+// asked returns what the form asks at the moment.
 func (t *openSession) asked(block string, form *chat.Form, calls map[string]callState) question {
 	q := form.Question()
 	out := question{title: q.Text, call: callState{id: block, kind: "other", status: "pending"}}
@@ -157,7 +157,7 @@ func (t *openSession) asked(block string, form *chat.Form, calls map[string]call
 	return out
 }
 
-// optionOf is a choice as the editor offers it; nil for what only shows more.
+// optionOf returns a choice as the editor offers it; nil for what only shows more.
 func optionOf(c chat.Choice) object {
 	name, kind := c.Text, "allow_once"
 	switch c.Key {

@@ -74,7 +74,7 @@ const (
 	problem = "error"
 )
 
-// notice is a line of pawl's own. Editors of version 1 may not know notices.
+// notice returns a line of pawl's own. Editors of version 1 may not know notices.
 func (d dialect) notice(id, severity, title, more string) object {
 	if d.v2() {
 		o := object{"sessionUpdate": "notice", "severity": severity, "title": title}
@@ -89,7 +89,7 @@ func (d dialect) notice(id, severity, title, more string) object {
 	return d.chunk(model, id, "\n\n`pawl` "+title+more+"\n\n")
 }
 
-// state is the state of the foreground work; version 1 has none.
+// state returns the state of the foreground work; version 1 has none.
 func (d dialect) state(state string, more object) object {
 	o := object{"sessionUpdate": "state_update", "state": state}
 	for k, v := range more {
@@ -120,7 +120,7 @@ func (d dialect) call(c callState, first bool) object {
 	return o
 }
 
-// fields are the fields of a call; what is empty is unchanged.
+// fields returns the fields of a call; what is empty is unchanged.
 func (d dialect) fields(c callState) object {
 	o := object{"toolCallId": c.id}
 	for name, v := range map[string]string{"title": c.title, "kind": c.kind, "status": c.status} {
@@ -140,7 +140,7 @@ func (d dialect) fields(c callState) object {
 	return o
 }
 
-// plainContent is text as the content of a call, in a block that keeps its lines.
+// plainContent returns text as the content of a call, in a block that keeps its lines.
 func plainContent(s string) object {
 	return object{"type": "content", "content": text(fenced("", s))}
 }
@@ -154,7 +154,7 @@ func fenced(language, s string) string {
 	return fence + language + "\n" + strings.TrimSuffix(s, "\n") + "\n" + fence
 }
 
-// terminal is a terminal as the content of a call.
+// terminal returns a terminal as the content of a call.
 func terminal(id string) object { return object{"type": "terminal", "terminalId": id} }
 
 // textForm asks for a text, in a form of one field.
@@ -194,7 +194,7 @@ func (d dialect) exited(id string, exit *int) object {
 	return object{"sessionUpdate": "tool_call_update", "toolCallId": id, "_meta": object{"terminal_exit": object{"terminal_id": id, "exit_code": exit, "signal": nil}}}
 }
 
-// plan is the model's plan. All of pawl's steps have the same priority.
+// plan returns the model's plan. All of pawl's steps have the same priority.
 func (d dialect) plan(items []tool.Item) object {
 	entries := []object{}
 	for _, it := range items {
@@ -247,7 +247,7 @@ var modeDocs = map[permission.Mode]string{
 	permission.Yolo:        "Asks nothing",
 }
 
-// modes are the permission modes of version 1.
+// modes returns the permission modes of version 1.
 func modes(now permission.Mode) object {
 	all := []object{}
 	for _, m := range permission.Modes() {
@@ -262,7 +262,7 @@ const (
 	modelOption = "model"
 )
 
-// options are the settings that an editor can show and change: the mode and the model.
+// options returns the settings that an editor can show and change: the mode and the model.
 func (d dialect) options(mode permission.Mode, inUse string, models []string) []object {
 	choices := func(values []string, doc func(string) string) []object {
 		out := []object{}
@@ -301,7 +301,7 @@ type question struct {
 	options     []object
 }
 
-// permission is the request that asks a person.
+// permission returns the request that asks a person.
 func (d dialect) permission(session string, q question) object {
 	if d.v2() {
 		o := object{"sessionId": session, "title": q.title, "options": q.options}
@@ -321,7 +321,7 @@ func (d dialect) permission(session string, q question) object {
 	return object{"sessionId": session, "toolCall": d.fields(c), "options": q.options}
 }
 
-// stopReason is why a turn ended; "" for a failure.
+// stopReason returns why a turn ended; "" for a failure.
 func stopReason(e event.End) string {
 	switch e {
 	case event.EndDone, event.EndPermission:

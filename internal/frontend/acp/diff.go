@@ -39,7 +39,7 @@ func (d dialect) diffs(dir, diff string) []object {
 	return out
 }
 
-// patched is a diff in version 2: what became of each file, and a patch to show.
+// patched returns a diff in version 2: what became of each file, and a patch to show.
 func patched(dir string, files []*gitdiff.File) object {
 	changes := []object{}
 	var patch strings.Builder

@@ -72,7 +72,7 @@ func promptOf(dir string, blocks []block) (prompt, error) {
 	return p, nil
 }
 
-// mention is a link as a mention of the prompt.
+// mention returns a link as a mention of the prompt.
 func mention(dir string, bl block) string {
 	path, ok := inside(dir, bl.URI)
 	if !ok || strings.ContainsAny(path, "\"\n") { // no mention can name it

@@ -254,7 +254,7 @@ func (t *openSession) usage() {
 	t.send(o)
 }
 
-// options are the session's settings now.
+// options returns the session's settings now.
 func (t *openSession) options() []object {
 	v := t.chat.Session().View()
 	models := t.a.Models(t.a.ctx)

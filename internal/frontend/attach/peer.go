@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// refusal is why the process at the other end may not take part, nil if it may:
+// refusal returns why the process at the other end may not take part, nil if it may:
 // one that pawl itself started would answer pawl's own questions, so who it is
 // must be known. To watch changes nothing and needs no such fact.
 func (o *owner) refusal(c net.Conn) *event.Fault {

@@ -174,7 +174,7 @@ func (w *watcher) submit(ctx context.Context, n int64, op session.Op, err error)
 	return d
 }
 
-// operation is what a watcher asks for, if it may.
+// operation returns what a watcher asks for, if it may.
 func (w *watcher) operation(m fromWatcher) (session.Op, error) {
 	if !w.steers {
 		return nil, errWatchesOnly()

@@ -72,7 +72,7 @@ func Dial(ctx context.Context, state, id string, steer bool) (*Owner, error) {
 // suspended.
 const patience = 3 * time.Second
 
-// PID is the process that has the session.
+// PID returns the process that has the session.
 func (o *Owner) PID() int { return o.hello.PID }
 
 // Events implements session.Owner; it is called once.

@@ -205,7 +205,7 @@ func errorOf(f *event.Fault) error {
 	return &fault.Error{Category: fault.Category(f.Category), Message: f.Message, Retryable: f.Retryable}
 }
 
-// socketPath is the socket of a session, in pawl's own folder for state.
+// socketPath returns the socket of a session, in pawl's own folder for state.
 func socketPath(state, id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return filepath.Join(state, "live", hex.EncodeToString(sum[:8]))

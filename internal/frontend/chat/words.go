@@ -128,7 +128,7 @@ func stuckWords(b event.Stuck, look string) string {
 	return plain.Line(s)
 }
 
-// checkTitle is the title of a check by pawl.
+// checkTitle returns the title of a check by pawl.
 func checkTitle(command string) string { return "check: " + plain.Line(plain.Cut(command, 160)) }
 
 // checkedWords describes the outcome of a check, after checkTitle.

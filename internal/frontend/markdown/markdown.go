@@ -220,7 +220,7 @@ func (s *Stream) margin() styled.Line {
 	return out
 }
 
-// first is the margin of a row that may have a list's sign.
+// first returns the margin of a row that may have a list's sign.
 func (s *Stream) first() styled.Line {
 	if s.lead != nil {
 		lead := s.lead

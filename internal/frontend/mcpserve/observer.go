@@ -113,7 +113,7 @@ func (w *observer) answer(q chat.Question) session.Answer {
 // maxPreview is how much of a preview is shown, in bytes.
 const maxPreview = 8 << 10
 
-// question is the text about a call.
+// question returns the text about a call.
 func question(from string, c chat.Consent) string {
 	text := "pawl asks: " + c.Title
 	if from != "" {

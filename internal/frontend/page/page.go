@@ -109,7 +109,7 @@ type moment struct{ time.Time }
 func (m moment) Shown() string { return m.UTC().Format("2006-01-02 15:04:05 UTC") }
 func (m moment) Exact() string { return m.UTC().Format(time.RFC3339) }
 
-// joined is a list in a line, without what is empty.
+// joined returns a list in a line, without what is empty.
 func joined(parts ...string) string {
 	var out []string
 	for _, s := range parts {

@@ -17,7 +17,7 @@ func (c cleaner) text(s string) string { return plain.Text(c.mask(s)) }
 // line makes a text of one line safe, and cuts it.
 func (c cleaner) line(s string) string { return plain.Cut(plain.Line(c.mask(s)), mostLine) }
 
-// title is the first line of a text.
+// title returns the first line of a text.
 func (c cleaner) title(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	return plain.Cut(plain.Line(c.mask(s)), 100)

@@ -95,7 +95,7 @@ func (l Line) Add(role Role, text string) Line {
 	return append(l, Span{Text: text, Style: Style{Role: role}})
 }
 
-// String is the line's text alone.
+// String returns the line's text alone.
 func (l Line) String() string {
 	if len(l) == 1 {
 		return l[0].Text
@@ -107,7 +107,7 @@ func (l Line) String() string {
 	return b.String()
 }
 
-// Width is how many columns the line takes.
+// Width returns how many columns the line takes.
 func (l Line) Width() int {
 	n := 0
 	for _, s := range l {

@@ -33,7 +33,7 @@ var (
 	}}
 )
 
-// Themes are those that a person may choose by name.
+// Themes returns those that a person may choose by name.
 func Themes() []Theme { return []Theme{Dark, Light, Contrast, Plain} }
 
 // Render returns the bytes of a line.

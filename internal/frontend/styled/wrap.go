@@ -98,7 +98,7 @@ func (w *Wrapper) Break() {
 	w.blanks, w.gap = nil, 0
 }
 
-// Blanks is how many blanks stand at the end.
+// Blanks returns how many blanks stand at the end.
 func (w *Wrapper) Blanks() int {
 	if len(w.word) > 0 {
 		return 0
@@ -127,7 +127,7 @@ func (w *Wrapper) put(l Line) {
 
 func clone(l Line) Line { return append(Line(nil), l...) }
 
-// Clone is a copy that may be changed.
+// Clone returns a copy that may be changed.
 func (w *Wrapper) Clone() *Wrapper {
 	c := *w
 	c.out, c.line, c.blanks, c.word = nil, clone(w.line), clone(w.blanks), clone(w.word)

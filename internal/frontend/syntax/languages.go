@@ -54,7 +54,7 @@ func (l *language) comment(rest string, free bool) bool {
 	return false
 }
 
-// opened is the sign that begins a block at the beginning of rest, "" for none.
+// opened returns the sign that begins a block at the beginning of rest, "" for none.
 func (l *language) opened(rest string) string {
 	for _, b := range l.blocks {
 		if strings.HasPrefix(rest, b.begin) {

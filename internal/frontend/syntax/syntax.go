@@ -113,7 +113,7 @@ func (h *Highlighter) until(text string, from int) int {
 	return at
 }
 
-// quoted is the length of a string with its quotes; one that is not closed
+// quoted returns the length of a string with its quotes; one that is not closed
 // goes to the end of the line.
 func quoted(s string) int {
 	for i := 1; i < len(s); i++ {

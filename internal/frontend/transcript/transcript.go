@@ -171,7 +171,7 @@ func (t *writer) phase(p chat.Phase) string {
 	return t.note("the phase is done")
 }
 
-// output is a block of text, of which there may be none.
+// output returns a block of text, of which there may be none.
 func (t *writer) output(s string) string {
 	if s == "" {
 		return ""

@@ -62,7 +62,7 @@ func taskSubject(swarm string) string { return "pawl." + swarm + ".task." }
 // stream is also the name of the object store's bucket.
 func stream(swarm string) string { return "pawl-" + swarm }
 
-// consumer is what workers that joined one run of a swarm take its offers from: those
+// consumer returns what workers that joined one run of a swarm take its offers from: those
 // of an earlier run must not take them, since the Board has no key for them.
 func consumer(epoch string) string { return "workers-" + epoch }
 

@@ -66,7 +66,7 @@ func NewProxy(t testing.TB, to string) *Proxy {
 	return p
 }
 
-// Addr is where it listens.
+// Addr returns where it listens.
 func (p *Proxy) Addr() string { return p.l.Addr().String() }
 
 func (p *Proxy) serve() {

@@ -123,7 +123,7 @@ func readDifference(text string, byID map[int]*candidate) (Difference, bool) {
 	return d, len(d.Outputs) > 1
 }
 
-// hooks are the functions whose calls are explored: those that a failing test
+// hooks returns the functions whose calls are explored: those that a failing test
 // runs and from which a changed one can be reached.
 func (w *work) hooks(s *spectrum, cs []*candidate) []*function {
 	want := map[string]bool{}

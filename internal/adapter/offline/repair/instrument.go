@@ -48,7 +48,7 @@ func inserted(text string, ins []insertion) string {
 	return b.String()
 }
 
-// importRT is the import of the runtime, on the line of the package clause so
+// importRT returns the import of the runtime, on the line of the package clause so
 // that line numbers stay.
 func (m *module) importRT(s *source) insertion {
 	return insertion{m.offset(s.tree.Name.End()), "; import pawlrt " + strconv.Quote(m.path+"/pawlrt")}

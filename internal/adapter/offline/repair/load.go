@@ -90,7 +90,7 @@ func openModule(h Hands, dir string) (*module, error) {
 	return m, nil
 }
 
-// folder is the folder of a path, "" for the workspace's root.
+// folder returns the folder of a path, "" for the workspace's root.
 func folder(p string) string {
 	if d := path.Dir(p); d != "." {
 		return d
@@ -114,7 +114,7 @@ func (m *module) folderOf(imp string) (string, bool) {
 	return dir, ok
 }
 
-// pattern is how the go command, run in the module's folder, names a folder.
+// pattern returns how the go command, run in the module's folder, names a folder.
 func (m *module) pattern(dir string) string {
 	rel := strings.TrimPrefix(strings.TrimPrefix(dir, m.dir), "/")
 	if rel == "" {
@@ -216,7 +216,7 @@ func (i importer) Import(imp string) (*types.Package, error) {
 	return p, nil
 }
 
-// stdBlock is the text of one package in std.txt.
+// stdBlock returns the text of one package in std.txt.
 func stdBlock(imp string) (string, bool) {
 	head := "\npackage " + path.Base(imp) + " // " + imp + "\n"
 	at := strings.Index(stdText, head)

@@ -42,7 +42,7 @@ type operator struct {
 	apply func(s *mutator, n ast.Node)
 }
 
-// operators is the table; the order decides between equal scores.
+// operators returns the table; the order decides between equal scores.
 func operators() []operator {
 	var all []operator
 	for _, family := range [][]operator{
@@ -119,12 +119,12 @@ func squeeze(text string) string {
 	return strings.NewReplacer(" ", "", "\t", "").Replace(text)
 }
 
-// text is a node's source.
+// text returns a node's source.
 func (s *mutator) text(n ast.Node) string {
 	return s.src[s.m.offset(n.Pos()):s.m.offset(n.End())]
 }
 
-// operand is a node's source, in parentheses where it must have them.
+// operand returns a node's source, in parentheses where it must have them.
 func (s *mutator) operand(e ast.Expr) string {
 	switch e.(type) {
 	case *ast.BinaryExpr, *ast.UnaryExpr, *ast.StarExpr, *ast.FuncLit:
@@ -133,7 +133,7 @@ func (s *mutator) operand(e ast.Expr) string {
 	return s.text(e)
 }
 
-// typ is an expression's type, nil when it is not known.
+// typ returns an expression's type, nil when it is not known.
 func (s *mutator) typ(e ast.Expr) types.Type {
 	t := s.info.TypeOf(e)
 	if t == nil || t == types.Typ[types.Invalid] {
@@ -142,7 +142,7 @@ func (s *mutator) typ(e ast.Expr) types.Type {
 	return t
 }
 
-// parent is the n-th node around, 0 the nearest; nil outside the body.
+// parent returns the n-th node around, 0 the nearest; nil outside the body.
 func (s *mutator) parent(n int) ast.Node {
 	if i := len(s.parents) - 1 - n; i >= 0 {
 		return s.parents[i]
@@ -161,7 +161,7 @@ func inner[T ast.Node](s *mutator) (T, bool) {
 	return none, false
 }
 
-// loop is the nearest loop around, nil when there is none.
+// loop returns the nearest loop around, nil when there is none.
 func (s *mutator) loop() ast.Stmt {
 	for i := len(s.parents) - 1; i >= 0; i-- {
 		switch l := s.parents[i].(type) {
@@ -229,7 +229,7 @@ func isString(t types.Type) bool { return basic(t, types.IsString) }
 func isBool(t types.Type) bool   { return basic(t, types.IsBoolean) }
 func isNumber(t types.Type) bool { return basic(t, types.IsNumeric) }
 
-// element is the element type of a slice, nil of anything else.
+// element returns the element type of a slice, nil of anything else.
 func element(t types.Type) types.Type {
 	if t == nil {
 		return nil

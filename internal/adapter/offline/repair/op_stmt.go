@@ -40,7 +40,7 @@ func (s *mutator) listed(n ast.Node) bool {
 	return false
 }
 
-// list is the statement list that holds the node.
+// list returns the statement list that holds the node.
 func (s *mutator) list() []ast.Stmt {
 	switch p := s.parent(0).(type) {
 	case *ast.BlockStmt:
@@ -53,7 +53,7 @@ func (s *mutator) list() []ast.Stmt {
 	return nil
 }
 
-// indent is the white space before a node on its line.
+// indent returns the white space before a node on its line.
 func (s *mutator) indent(n ast.Node) string {
 	at := s.m.offset(n.Pos())
 	from := strings.LastIndexByte(s.src[:at], '\n') + 1
@@ -380,7 +380,7 @@ func missingCount(s *mutator, n ast.Node) {
 	}
 }
 
-// receiver is the method's receiver, nil in a function.
+// receiver returns the method's receiver, nil in a function.
 func (s *mutator) receiver() *types.Var {
 	f := s.fn.decl
 	if f.Recv == nil || len(f.Recv.List) == 0 || len(f.Recv.List[0].Names) == 0 {

@@ -175,7 +175,7 @@ func wrongField(s *mutator, n ast.Node) {
 	}
 }
 
-// twins are functions of the standard library that are taken for each other.
+// twins returns functions of the standard library that are taken for each other.
 // Each pair is tried both ways.
 func twins() [][2]string {
 	return [][2]string{

@@ -145,7 +145,7 @@ func (w *work) probe(p *pkg, files map[string]string) (string, error) {
 	return out, nil
 }
 
-// suspicion is that of the smallest statement around a candidate; 0 when no
+// suspicion returns that of the smallest statement around a candidate; 0 when no
 // failing test runs it.
 func (s *spectrum) suspicion(c *candidate) float64 {
 	best, size := 0.0, -1

@@ -39,7 +39,7 @@ func New(model string) provider.API {
 	return chat{openaichat.New(openaichat.DialectFor("bedrock", model), nil)}
 }
 
-// APIName is the name of the API that serves a model.
+// APIName returns the name of the API that serves a model.
 func APIName(model string) string {
 	if Anthropic(model) {
 		return anthropic.Name
@@ -131,7 +131,7 @@ var statuses = map[string]int{
 	"servicequotaexceededexception": 429, "expiredtokenexception": 403, "unrecognizedclientexception": 403,
 }
 
-// exception is an error inside a stream.
+// exception returns an error inside a stream.
 func exception(kind string, data []byte) error {
 	said, _ := lax.Said(data)
 	said.Type = kind

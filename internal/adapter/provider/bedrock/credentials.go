@@ -166,7 +166,7 @@ func (s Source) ofProfile(ctx context.Context, name string, p section, all map[s
 	return keys{}, false, nil
 }
 
-// outside is the error for a profile that AWS's own tool must be asked for.
+// outside returns the error for a profile that AWS's own tool must be asked for.
 func outside(name, why string) error {
 	return fault.NewConfiguration(
 		`put its credentials into the environment first: eval "$(aws configure export-credentials --format env --profile `+name+`)"`,

@@ -131,7 +131,7 @@ func plain(region string) bool {
 	return region != "" && len(region) < 40 && strings.Trim(region, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// domain is what the hosts of a region end in.
+// domain returns what the hosts of a region end in.
 func domain(region string) string {
 	if strings.HasPrefix(region, "cn-") {
 		return "amazonaws.com.cn"

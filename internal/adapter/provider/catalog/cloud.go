@@ -96,7 +96,7 @@ func nameAt(r row, model string, env func(string) string) string {
 	return model
 }
 
-// geography is the prefix of the inference profiles that keep a region's requests in
+// geography returns the prefix of the inference profiles that keep a region's requests in
 // its part of the world, where there is one.
 func geography(region string) string {
 	for _, g := range []struct{ region, prefix string }{{"us-gov-", "us-gov"}, {"us-", "us"}, {"eu-", "eu"}, {"ap-", "apac"}} {

@@ -189,7 +189,7 @@ func searches(c Choice, r row, m model) bool {
 	return false
 }
 
-// searchPrice is what a maker charges for a search, in USD, as of 2026-11-21.
+// searchPrice returns what a maker charges for a search, in USD, as of 2026-11-21.
 func searchPrice(m model) float64 {
 	switch {
 	case m.home == "gemini" && strings.HasPrefix(m.name, "gemini-2"):

@@ -226,7 +226,7 @@ func find(name string) (row, bool) {
 	return row{}, false
 }
 
-// dialectName is the provider under whose name the dialect is kept.
+// dialectName returns the provider under whose name the dialect is kept.
 func (r row) dialectName() string {
 	switch r.name {
 	case "openai-chat", "openai-responses":

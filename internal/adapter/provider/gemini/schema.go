@@ -275,7 +275,7 @@ func (w *writer) nested(key string, value func([]byte) ([]byte, error)) {
 
 func quoted(s string) []byte { return lax.AppendString(nil, s) }
 
-// text is a JSON string's value, empty for anything else.
+// text returns a JSON string's value, empty for anything else.
 func text(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {

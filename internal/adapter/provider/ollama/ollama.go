@@ -45,7 +45,7 @@ func New(numCtx int, newID func() string) *API {
 	return &API{numCtx: numCtx, newID: newID}
 }
 
-// Name is the API's name.
+// Name returns the API's name.
 func (a *API) Name() string { return Name }
 
 // Path is the same for every model.

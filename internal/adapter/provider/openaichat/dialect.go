@@ -82,7 +82,7 @@ type IDRule struct {
 	Plain bool // letters and digits only; otherwise also _ and -
 }
 
-// dialects is the table, by provider. A compatible host needs only a row here
+// dialects returns the table, by provider. A compatible host needs only a row here
 // and one in the catalogue.
 func dialects(name string) (Dialect, bool) {
 	switch name {

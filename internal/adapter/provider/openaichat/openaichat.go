@@ -41,7 +41,7 @@ func New(d Dialect, newID func() string) *API {
 
 func randomID() string { return "call_" + strings.ToLower(rand.Text())[:20] }
 
-// Name is the API's name.
+// Name returns the API's name.
 func (a *API) Name() string { return Name }
 
 // Path is the same for every model.

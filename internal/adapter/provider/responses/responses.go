@@ -83,7 +83,7 @@ func New(d Dialect, newID func() string) *API {
 	return &API{d: d, newID: newID}
 }
 
-// Name is the API's name.
+// Name returns the API's name.
 func (a *API) Name() string { return Name }
 
 // Path is the same for every model.

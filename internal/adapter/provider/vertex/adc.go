@@ -165,7 +165,7 @@ func (s Source) read() (*file, string, error) {
 	return f, path, nil
 }
 
-// usual is where gcloud keeps what application-default login got.
+// usual returns where gcloud keeps what application-default login got.
 func (s Source) usual() string {
 	const name = "application_default_credentials.json"
 	if dir := s.get("CLOUDSDK_CONFIG"); dir != "" {

@@ -38,7 +38,7 @@ func Address(region string) (address string, ok bool) {
 	return "https://" + region + "-aiplatform.googleapis.com", ok
 }
 
-// path is where the models of a publisher are.
+// path returns where the models of a publisher are.
 func (p Place) path(rest string) string {
 	return "/v1/projects/" + url.PathEscape(p.Project) + "/locations/" + url.PathEscape(p.Region) + rest
 }
@@ -55,7 +55,7 @@ func New(model string, at Place) provider.API {
 	return chat{openaichat.New(openaichat.DialectFor("vertex", model), nil), at}
 }
 
-// APIName is the name of the API that serves a model.
+// APIName returns the name of the API that serves a model.
 func APIName(model string) string {
 	switch {
 	case strings.HasPrefix(strings.TrimPrefix(model, "anthropic/"), "claude"):

@@ -93,7 +93,7 @@ func (k *checker) failure(c Case, err error) {
 	}
 }
 
-// messageOf is the sentence in an error as the index keeps it.
+// messageOf returns the sentence in an error as the index keeps it.
 func messageOf(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

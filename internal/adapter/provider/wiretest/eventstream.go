@@ -25,7 +25,7 @@ func Message(payload []byte, headers ...string) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 }
 
-// Chunk is an event of a model as Bedrock sends it.
+// Chunk returns an event of a model as Bedrock sends it.
 func Chunk(event string) []byte {
 	payload, err := json.Marshal(map[string]string{"bytes": base64.StdEncoding.EncodeToString([]byte(event)), "p": "abcdefg"})
 	if err != nil {

@@ -107,7 +107,7 @@ type pattern struct {
 	next func(body string) func() int
 }
 
-// patterns are the ways that every body is cut: each byte alone (inside every
+// patterns returns the ways that every body is cut: each byte alone (inside every
 // UTF-8 sequence, every CRLF and every escape), small steps, and random ones.
 func patterns() []pattern {
 	out := []pattern{

@@ -41,7 +41,7 @@ var hosts = map[string]string{
 	"resource.openai.azure.com": "azure", "resource.services.ai.azure.com": "azure", "router.huggingface.co": "huggingface",
 }
 
-// who is the provider that answers, in the words of the catalogue.
+// who returns the provider that answers, in the words of the catalogue.
 func (c Case) who() string {
 	if name, ok := hosts[c.Host]; ok {
 		return name

@@ -27,7 +27,7 @@ import (
 // person's cache and the own one.
 const Word = "__go-build-cache"
 
-// Setting is the environment entry by which a go command starts pawl as this
+// Setting returns the environment entry by which a go command starts pawl as this
 // program. It is "" where the paths cannot be said there.
 func Setting(pawl, persons, own string) string {
 	words := []string{pawl, Word, persons, own}
@@ -102,7 +102,7 @@ func Serve(persons, own string, in io.Reader, out io.Writer) int {
 	}
 }
 
-// name is where an action (a) or what it gave (d) is, as the go command has it.
+// name returns where an action (a) or what it gave (d) is, as the go command has it.
 func name(cache string, id []byte, kind string) string {
 	h := hex.EncodeToString(id)
 	return filepath.Join(cache, h[:2], h+"-"+kind)

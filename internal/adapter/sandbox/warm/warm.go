@@ -262,7 +262,7 @@ func cargo(p Persons, to *os.Root, text []byte) {
 	}
 }
 
-// prefix is the folder of a crate in an index.
+// prefix returns the folder of a crate in an index.
 func prefix(name string) string {
 	switch len(name) {
 	case 1, 2:

@@ -139,5 +139,5 @@ func advance(ctx context.Context, c *conn, session string, after, n, now int64, 
 	return integer(row[0]), integer(row[1]), nil
 }
 
-// instant is a stored time.
+// instant returns a stored time.
 func instant(ns int64) time.Time { return time.Unix(0, ns).UTC() }

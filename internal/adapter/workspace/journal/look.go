@@ -41,7 +41,7 @@ func (l *comparison) compare(touched []string) ([]dirDiff, error) {
 	return l.compareSome(touched)
 }
 
-// all are folders that are compared whole.
+// all returns folders that are compared whole.
 func all(ds []*dir) []dirToCompare {
 	out := make([]dirToCompare, len(ds))
 	for i, d := range ds {
@@ -148,7 +148,7 @@ func (l *comparison) otherNames(founds []dirDiff) []dirDiff {
 	return out
 }
 
-// named are the paths that pawl wrote or a command names.
+// named returns the paths that pawl wrote or a command names.
 func (l *comparison) named(touched []string) []string {
 	var out []string
 	l.j.mu.Lock()

@@ -57,19 +57,19 @@ func New(width, height int) *Terminal {
 	return &Terminal{width: width, height: height, lines: []line{{}}, modes: map[string]bool{}}
 }
 
-// Err is the first thing that it could not understand.
+// Err returns the first thing that it could not understand.
 func (t *Terminal) Err() error { return t.err }
 
 // Mode reports whether a private mode is set, such as 2004.
 func (t *Terminal) Mode(n string) bool { return t.modes[n] }
 
-// Cursor is where the cursor is on the screen.
+// Cursor returns where the cursor is on the screen.
 func (t *Terminal) Cursor() (row, col int, hidden bool) { return t.row - t.top, t.col, t.hidden }
 
-// Width is how many columns the window has.
+// Width returns how many columns the window has.
 func (t *Terminal) Width() int { return t.width }
 
-// Height is how many rows it has.
+// Height returns how many rows it has.
 func (t *Terminal) Height() int { return t.height }
 
 // Alternate reports whether the alternate screen is shown.

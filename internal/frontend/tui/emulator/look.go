@@ -74,7 +74,7 @@ func (t *Terminal) reflow(width int) {
 	t.lines, t.row, t.col = out, row, col
 }
 
-// Text is all lines, scrollback and screen, with wrapped ones whole.
+// Text returns all lines, scrollback and screen, with wrapped ones whole.
 func (t *Terminal) Text() string {
 	var b strings.Builder
 	for _, l := range t.lines {
@@ -86,7 +86,7 @@ func (t *Terminal) Text() string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// Screen is what is seen, a row a line.
+// Screen returns what is seen, a row a line.
 func (t *Terminal) Screen() string {
 	var b strings.Builder
 	for _, l := range t.lines[t.top:] {
@@ -95,7 +95,7 @@ func (t *Terminal) Screen() string {
 	return b.String()
 }
 
-// Scrollback is how many lines have left the screen.
+// Scrollback returns how many lines have left the screen.
 func (t *Terminal) Scrollback() int { return t.top }
 
 func (l line) text() string {
@@ -136,7 +136,7 @@ type Run struct {
 	Text, Style   string
 }
 
-// Runs is the screen, row by row; blanks that look like nothing are left out.
+// Runs returns the screen, row by row; blanks that look like nothing are left out.
 func (t *Terminal) Runs() [][]Run {
 	var out [][]Run
 	for _, l := range t.lines[t.top:] {

@@ -143,7 +143,7 @@ var (
 	blanks   = lazyregexp.New(`\s+`)
 )
 
-// Structure is a transcript without what differs from run to run: how long
+// Structure returns a transcript without what differs from run to run: how long
 // things took, the names of folders and sessions, and where lines were broken
 // for it.
 func Structure(text string) []string {
