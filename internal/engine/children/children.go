@@ -40,7 +40,7 @@ type Config struct {
 	NewID   func() string
 	Record  func(context.Context, ...event.Draft) error
 
-	// Inherit returns what the session gives to a child that begins now.
+	// Inherit returns what a child that begins now gets from the session.
 	Inherit func() Inheritance
 	// OpenModel opens another model. It fails if the session's budget cannot be
 	// enforced with it.
