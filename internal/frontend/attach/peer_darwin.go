@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// judged calls judge with the process at the other end of a connection. It returns
+// checkPeer calls judge with the process at the other end of a connection. It returns
 // judge's error, or the reason why the process is not known.
-func judged(c net.Conn, judge func(pid int) error) error {
+func checkPeer(c net.Conn, judge func(pid int) error) error {
 	pid := 0
-	if err := onSocket(c, func(fd int) (err error) {
+	if err := withSocket(c, func(fd int) (err error) {
 		pid, err = unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
 		return err
 	}); err != nil {
