@@ -696,7 +696,7 @@ func TestCommandsInATurn(t *testing.T) {
 	if r := p.next("result"); r["subtype"] != "success" || r["result"] != "all done" || r["num_turns"] != 3.0 {
 		t.Errorf("%v", r)
 	}
-	for _, want := range []string{"no command /nothing", "/model is a command of a conversation"} {
+	for _, want := range []string{"unknown command /nothing", "/model works only in a conversation"} {
 		if r := p.next("result"); r["is_error"] != true || !strings.Contains(fmt.Sprint(r["errors"]), want) {
 			t.Errorf("%v", r)
 		}

@@ -15,7 +15,7 @@ func (o *owner) refusal(c net.Conn) *event.Fault {
 	err := checkPeer(c, func(pid int) error {
 		started, err := o.onWatcher(pid)
 		if started {
-			return fault.NewConfiguration("take part from a terminal of your own", "--steer is for a person, and process %d was started by pawl itself", pid)
+			return fault.NewConfiguration("take part from a terminal of your own", "only a person can use --steer, and process %d was started by an agent", pid)
 		}
 		return err
 	})

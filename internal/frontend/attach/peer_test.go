@@ -71,7 +71,7 @@ func TestOwnProcessesDoNotSteer(t *testing.T) {
 		err     error
 		want    string
 	}{
-		"pawl's own":         {true, nil, "was started by pawl itself"},
+		"pawl's own":         {true, nil, "was started by an agent"},
 		"nobody knows whose": {false, errors.New("it is gone"), "cannot be told who"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 // every run (SPEC 5.5).
 func Model(i llm.Info) string {
 	if i.Provider == "offline" {
-		return "model offline: the built-in planner without weights, in this process, free"
+		return "model offline: the built-in planner (not a language model), in this process, free"
 	}
 	return fmt.Sprintf("model %s from %s, %s", plain.Line(i.Ref()), plain.Line(i.From), PriceOf(i))
 }
@@ -38,7 +38,7 @@ func PriceOf(i llm.Info) string {
 func ModelShort(i llm.Info) string {
 	switch {
 	case i.Provider == "offline":
-		return "offline, the built-in planner without weights, free"
+		return "offline, the built-in planner, free"
 	case i.Price == nil || i.Price.Input == 0 && i.Price.Output == 0:
 		return fmt.Sprintf("%s from %s, %s", plain.Line(i.Ref()), plain.Line(i.From), Price(i.Price))
 	}
@@ -147,7 +147,7 @@ func Narrowed(n event.Narrowed) string {
 	if tools == "" {
 		tools = "no tools"
 	}
-	return plain.Line(n.By + " leaves this turn only " + tools)
+	return plain.Line(n.By + " limits this turn to: " + tools)
 }
 
 // Route words how a prompt was classified, "" if that leaves all rights.
@@ -159,11 +159,11 @@ func Route(r event.Routed) string {
 	t, known := route.Lookup(r.Route)
 	switch {
 	case r.By == "model asked", r.By == "person":
-		return plain.Line("route " + r.Route + " from here on: " + r.By + why)
+		return plain.Line("route " + r.Route + " from now on: " + r.By + why)
 	case !known || len(r.Rights) == 0 || slices.Contains(r.Rights, route.RightEdit):
 		return ""
 	case r.Explicit && r.By == "flag":
-		return plain.Line("route " + r.Route + ", as was asked for: what goes beyond it is not done unasked")
+		return plain.Line("route " + r.Route + ", as requested: pawl asks before it does more")
 	case r.Explicit:
 		return plain.Line("route " + r.Route + ": the request says not to change anything" + why)
 	}

@@ -43,7 +43,7 @@ func TestMoney(t *testing.T) {
 	if got := Model(llm.Info{Provider: "p", Model: "m", From: "gateway", Price: &llm.Price{Input: 3, Output: 15}, ListPrice: true}); got != "model p/m from gateway, list price $3 in / $15 out per million tokens" {
 		t.Errorf("%q", got)
 	}
-	if got := Model(llm.Info{Provider: "offline", Model: "offline"}); !strings.Contains(got, "without weights") {
+	if got := Model(llm.Info{Provider: "offline", Model: "offline"}); !strings.Contains(got, "not a language model") {
 		t.Errorf("%q", got)
 	}
 }
@@ -55,10 +55,10 @@ func TestRoute(t *testing.T) {
 	firm, flag := read, read
 	firm.Explicit, flag.Explicit, flag.By, flag.Why = true, true, "flag", ""
 	for want, r := range map[string]event.Routed{
-		"route read: the request reads as a question (“why does”)":              {Route: "read", By: "pattern", Why: read.Why, Rights: read.Rights},
-		"route read: the request says not to change anything (“why does”)":      firm,
-		"route read, as was asked for: what goes beyond it is not done unasked": flag,
-		"route edit from here on: model asked (“write a.go”)":                   {Route: "edit", By: "model asked", Why: "write a.go", Rights: []string{"read", "run", "edit"}},
+		"route read: the request reads as a question (“why does”)":         {Route: "read", By: "pattern", Why: read.Why, Rights: read.Rights},
+		"route read: the request says not to change anything (“why does”)": firm,
+		"route read, as requested: pawl asks before it does more":          flag,
+		"route edit from now on: model asked (“write a.go”)":               {Route: "edit", By: "model asked", Why: "write a.go", Rights: []string{"read", "run", "edit"}},
 		"": {Route: "edit", By: "pattern", Why: "add", Rights: []string{"read", "run", "edit"}},
 	} {
 		if got := Route(r); got != want {

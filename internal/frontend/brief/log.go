@@ -20,7 +20,7 @@ const (
 // Why writes the explanations of a session's problems, each with its evidence.
 func Why(out io.Writer, found []why.Finding) {
 	if len(found) == 0 {
-		fmt.Fprintln(out, "nothing was stopped, denied, blocked or tried again, and nothing was spent")
+		fmt.Fprintln(out, "nothing was stopped, denied, blocked or retried, and nothing was spent")
 	}
 	for _, x := range found {
 		fmt.Fprintln(out, plain.Line(fmt.Sprintf("%-7s %s  %s", x.Kind, x.Time.Local().Format("2006-01-02 15:04:05"), x.Text)))
@@ -34,7 +34,7 @@ func Why(out io.Writer, found []why.Finding) {
 // id. The text is bounded; JSON has all.
 func Stats(out io.Writer, r stats.Report, titles map[string]string) {
 	if len(r.Sessions) == 0 {
-		fmt.Fprintln(out, "nothing to count; see: pawl stats --all")
+		fmt.Fprintln(out, "nothing to count; for all folders: pawl stats --all")
 		return
 	}
 	table := func(head string, n int, row func(int) string) {
@@ -67,7 +67,7 @@ func Stats(out io.Writer, r stats.Report, titles map[string]string) {
 	if n := len(r.Sessions) - shownSessions; n > 0 {
 		fmt.Fprintf(out, "and %d older sessions; --json lists all\n", n)
 	}
-	fmt.Fprintf(out, "in all: sessions %d, turns %d, calls %d (denied %d), replies %d, tokens %d, lines +%d -%d, cost %s\n",
+	fmt.Fprintf(out, "total: sessions %d, turns %d, calls %d (denied %d), replies %d, tokens %d, lines +%d -%d, cost %s\n",
 		len(r.Sessions), r.All.Turns, r.All.Calls, r.All.Denials, r.All.Replies, r.All.Tokens(), r.All.Added, r.All.Removed, costOf(r.All.Spent))
 }
 

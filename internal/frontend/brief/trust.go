@@ -43,18 +43,18 @@ func Inert(t event.FolderTrust) string {
 			parts = append(parts, Plural(n, k.one, k.many))
 		}
 	}
-	is := "are"
+	do := "do"
 	if len(t.Inert) == 1 && len(checks) == 0 {
-		is = "is"
+		do = "does"
 	}
 	why := "this folder is not trusted: "
 	switch t.State {
 	case "changed":
-		why = "this folder changed since it was trusted: "
+		why = "this folder changed since you trusted it: "
 	case "nothing":
 		why = ""
 	}
-	return why + list(parts) + " " + is + " inert (see pawl trust)"
+	return why + list(parts) + " " + do + " not run (see pawl trust)"
 }
 
 // list joins words as a sentence does.

@@ -20,7 +20,7 @@ func (c *Conversation) command(text string, in Input) (id string) {
 			if custom, ok := slash.FindCustom(c.Custom(), in.Command); ok {
 				return c.enterServerPrompt(ctx, custom, in.Text)
 			}
-			return fmt.Errorf("no MCP server has a prompt /%s; /help lists what there is", in.Command)
+			return fmt.Errorf("unknown prompt /%s of an MCP server; /help lists all", in.Command)
 		}})
 	}
 	cmd, err := slash.Find(in.Command)

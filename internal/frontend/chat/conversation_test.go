@@ -216,7 +216,7 @@ func TestCommands(t *testing.T) {
 		}
 	}
 	got := strings.Join(said, "|")
-	for _, want := range []string{"/mode: mode plan\n", "/model: in use: model scripted/script", "scripted/script\n", "no command /nope", "no command: write one", `"nope"`} {
+	for _, want := range []string{"/mode: mode plan\n", "/model: in use: model scripted/script", "scripted/script\n", "unknown command /nope", "no command: write one", `"nope"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)
 		}

@@ -47,7 +47,7 @@ func TestCommandsTools(t *testing.T) {
 		t.Error(d.bodies())
 	}
 	enter("/commit it")
-	if ran != 0 || !strings.Contains(d.bodies(), "the command /commit leaves this turn only Bash(git add:*)") {
+	if ran != 0 || !strings.Contains(d.bodies(), "the command /commit limits this turn to: Bash(git add:*)") {
 		t.Errorf("%d: %s", ran, d.bodies())
 	}
 	enter("hello")
@@ -73,12 +73,12 @@ func TestCommandsBeforeTheSession(t *testing.T) {
 		given      bool
 		sent, says string
 	}{
-		{"typed", "/co one\ntwo", false, "Commit one\ntwo", "leaves this turn only Read"},
-		{"given", "/co one", true, "Commit one", "leaves this turn only Read"},
+		{"typed", "/co one\ntwo", false, "Commit one\ntwo", "limits this turn to: Read"},
+		{"given", "/co one", true, "Commit one", "limits this turn to: Read"},
 		{"typed, of pawl", "/stat", false, "", "could be /status or /states or /stats"},
 		{"typed, of pawl in short", "/hel", false, "", "/review"},
 		{"given, of pawl", "/help", true, "/help", ""},
-		{"typed, of nobody", "/nothing", false, "", "no command /nothing"},
+		{"typed, of nobody", "/nothing", false, "", "unknown command /nothing"},
 		{"typed, a text", "/nothing is\nin it", false, "/nothing is\nin it", ""},
 		{"given, a text", "!ls is what I typed", true, "!ls is what I typed", ""},
 		{"typed, bad", "/bad", false, "", "bad.md:2: cannot be read"},

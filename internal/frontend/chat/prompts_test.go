@@ -48,7 +48,7 @@ func TestServersPrompt(t *testing.T) {
 	if got := finished[Prompt](d); len(got) != 1 || got[0].Text != "Review a.go with care." {
 		t.Errorf("%+v", got)
 	}
-	for entered, want := range map[string]string{"/mcp__lib__review": "review needs a file", "/mcp__lib__other": "no MCP server has a prompt /mcp__lib__other"} {
+	for entered, want := range map[string]string{"/mcp__lib__review": "review needs a file", "/mcp__lib__other": "unknown prompt /mcp__lib__other of an MCP server"} {
 		d.Enter(entered)
 		d.until(func() bool { return strings.Contains(d.bodies(), want) })
 	}

@@ -22,7 +22,7 @@ func acpCommand(a *App) *cobra.Command {
 		Use:   "acp",
 		Short: "Serve an editor (Agent Client Protocol)",
 		Long: `Serve an editor over the Agent Client Protocol, on standard input and output.
-The editor starts it; see doc/acp.md for what to write into its settings.`,
+The editor starts it; doc/acp.md describes its settings.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error { return a.serveEditor(c.Context(), f) },
 	}
@@ -67,7 +67,7 @@ func editorChat(a *App, f *flags, p acp.Place) (chat.Config, error) {
 	opened, open := false, cfg.Open
 	cfg.Open = func(ctx context.Context, w slash.Want, person chat.Person) (*chat.Opened, error) {
 		if opened {
-			return nil, errors.New("the editor opens sessions: begin or choose one there")
+			return nil, errors.New("the editor opens the sessions: start or choose one there")
 		}
 		o, err := open(ctx, w, person)
 		opened = err == nil

@@ -81,7 +81,7 @@ func TestEditorsSessions(t *testing.T) {
 		return seen
 	}
 	for c, want := range map[string]string{
-		"/clear": "the editor opens sessions", "/fork": "the editor opens sessions", "/resume abc": "the editor opens sessions",
+		"/clear": "the editor opens the sessions", "/fork": "the editor opens the sessions", "/resume abc": "the editor opens the sessions",
 		"/resume": "(this one)", "/resume " + fmt.Sprint(id): "is open already",
 	} {
 		if seen := say(id, c); !strings.Contains(seen, want) {

@@ -24,10 +24,10 @@ func attachCommand(a *App) *cobra.Command {
 	steer := false
 	c := &cobra.Command{
 		Use: "attach [ID]", Short: "Watch a session that runs in another terminal, or take part in it", Args: atMostOne,
-		Long: `Watch a session that another pawl has open, as it happens: the one with this ID,
-or the newest of this folder that is open. What you see is what is seen there.
-With --steer what you enter goes to that session: prompts, answers to its
-questions, interrupts. Ctrl+C leaves it and ends nothing.`,
+		Long: `Watch a session that is open in another terminal: the session with this ID, or
+the newest open one of this folder. You see what is shown there.
+With --steer you take part: your prompts, answers and interrupts go to that
+session. Ctrl+C stops watching; the session goes on.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				f.Resume = args[0]
@@ -35,15 +35,17 @@ questions, interrupts. Ctrl+C leaves it and ends nothing.`,
 			return a.attach(c.Context(), f, steer)
 		},
 	}
-	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
-	c.Flags().BoolVar(&steer, "steer", false, "take part: prompts, answers and interrupts go to the session")
-	c.Flags().BoolVar(&f.plain, "plain", false, "print it as it happens, without a screen: for screen readers, logs and pipes")
+	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "use this folder instead of the current one")
+	c.Flags().BoolVar(&steer, "steer", false, "take part: send prompts, answers and interrupts to the session")
+	c.Flags().BoolVar(&f.plain, "plain", false, "print it line by line, not on a full screen: for screen readers, logs and pipes")
 	return c
 }
 
 func (a *App) attach(ctx context.Context, f *flags, steer bool) error {
-	if steer && a.InPawl() {
-		return usageError("--steer is for a person, and this was started by pawl itself")
+	if steer {
+		if err := a.byPerson("--steer"); err != nil {
+			return err
+		}
 	}
 	conf, paths, err := a.Settings()
 	if err != nil {
@@ -57,18 +59,18 @@ func (a *App) attach(ctx context.Context, f *flags, steer bool) error {
 	f.attached = &attached{owner: owner, Attached: chat.Attached{Steers: steer, Over: func() (string, string) {
 		again := "pawl --resume " + row.ID
 		if owner.Ended() {
-			return fmt.Sprintf("the pawl that had it open has ended (process %d)", owner.PID()), again
+			return fmt.Sprintf("the pawl process %d, which ran the session, has ended", owner.PID()), again
 		}
 		if !isStored(a, row.ID) {
 			return "the session was deleted", ""
 		}
-		return fmt.Sprintf("the pawl that had it open was killed (process %d); all that was shown as done is kept", owner.PID()), again
+		return fmt.Sprintf("the pawl process %d, which ran the session, was killed; everything that was shown as done is saved", owner.PID()), again
 	}}}
 	if t := a.screenOn(f, conf.User.Screen); t != nil {
 		return a.onScreen(ctx, f, setup.Frontend{Name: "attach"}, "", t, conf, paths)
 	}
 	if steer {
-		return usageError("--steer needs the screen: a terminal that can move its cursor, and no --plain")
+		return usageError("--steer needs the full screen: use a terminal that can move its cursor, without --plain")
 	}
 	return printEvents(ctx, a, f)
 }
@@ -104,7 +106,7 @@ func printEvents(ctx context.Context, a *App, f *flags) error {
 		why, again := f.attached.Over()
 		fmt.Fprintln(a.Out, plain.Line(why))
 		if again != "" {
-			fmt.Fprintln(a.Out, "to go on with this session: "+again)
+			fmt.Fprintln(a.Out, "to continue this session: "+again)
 		}
 	}
 	return nil
@@ -171,9 +173,9 @@ func reached(ctx context.Context, st event.Store, state, id string, steer bool) 
 // notOpen returns why a session cannot be followed.
 func notOpen(st event.Store, state, id string) error {
 	if held := (*event.HeldError)(nil); errors.As(cleared(st, state, id), &held) {
-		return fault.NewConfiguration("watch it from a pawl of the same version; a very long path of pawl's folder makes it impossible", "%v, which cannot be watched", held)
+		return fault.NewConfiguration("watch it with the same version of pawl; if the path of pawl's state folder is very long, set PAWL_HOME to a shorter one", "%v, and it cannot be watched", held)
 	}
-	return usageError("session %s is not open in another terminal; pawl --resume %s goes on with it", id, id)
+	return usageError("session %s is not open in another terminal; to continue it: pawl --resume %s", id, id)
 }
 
 // cleared clears up behind a session that was killed. The error is a HeldError
@@ -205,7 +207,7 @@ func isStored(a *App, id string) bool {
 // follow opens a session of another process.
 func (a *App) follow(ctx context.Context, f *flags, person chat.Person) (*setup.Opened, error) {
 	if f.attached.opened {
-		return nil, fault.NewConfiguration("start another pawl for that", "this terminal is attached to session %s", f.Resume)
+		return nil, fault.NewConfiguration("start pawl in another terminal", "this terminal is attached to session %s", f.Resume)
 	}
 	f.attached.opened = true
 	return a.Open(ctx, &f.Options, setup.Frontend{Name: "attach", ReadOnly: true, Configure: func(c *session.Config) { c.Owner = f.attached.owner }})

@@ -101,7 +101,7 @@ func TestAttachFromACommand(t *testing.T) {
 		Out:  &said,
 		Args: []string{"attach", "--steer"},
 	}
-	if err := a.attach(t.Context(), &flags{}, true); err == nil || !strings.Contains(err.Error(), "started by pawl itself") {
+	if err := a.attach(t.Context(), &flags{}, true); err == nil || !strings.Contains(err.Error(), "started by an agent") {
 		t.Errorf("%v", err)
 	}
 }

@@ -140,9 +140,9 @@ func (a *App) root() *cobra.Command {
 		Short: "A coding agent for the terminal",
 		Long: `pawl is a coding agent for the terminal.
 
-Without a command it opens a conversation in the current folder, which begins
-with PROMPT if there is one. With -p, or without a terminal, it runs the prompt
-without asking anything, as "pawl run" does.`,
+Without a command, it starts a conversation in the current folder. If there is a
+PROMPT, the conversation starts with it. With -p, or without a terminal, pawl runs
+the prompt without asking questions, like "pawl run".`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(c *cobra.Command, args []string) error {
@@ -164,20 +164,20 @@ without asking anything, as "pawl run" does.`,
 			case len(args) > 0:
 				return a.run(c.Context(), f, args)
 			default:
-				return usageError("no terminal to hold a conversation on; give a prompt: pawl run \"…\", or pipe one into pawl run")
+				return usageError("a conversation needs a terminal; without one, run a prompt: pawl run \"…\", or pipe it into pawl run")
 			}
 		},
 	}
 	// cobra's own flag would print by a template: those call methods by their
 	// names, and the linker has to keep the methods of all types.
-	root.Flags().BoolVarP(&version, "version", "v", false, "version for pawl")
+	root.Flags().BoolVarP(&version, "version", "v", false, "print pawl's version")
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = checkFlags
 	f.addSession(root)
 	f.addWorktree(root)
 	f.addRun(root)
-	root.Flags().BoolVarP(&f.print, "print", "p", false, "run the prompt, from the argument or standard input, without asking anything, and print the answer")
-	root.Flags().BoolVar(&f.plain, "plain", false, "hold the conversation line by line, without a screen: for screen readers and logs")
+	root.Flags().BoolVarP(&f.print, "print", "p", false, "run one prompt (argument or standard input) without asking questions, and print the answer")
+	root.Flags().BoolVar(&f.plain, "plain", false, "show the conversation line by line, not on a full screen: for screen readers and logs")
 	root.AddCommand(
 		progressCommand(a),
 		runCommand(a), attachCommand(a), demoCommand(a), repairCommand(a), sessionsCommand(a), modelsCommand(a), loginCommand(a), logoutCommand(a),
@@ -204,22 +204,22 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.StringVarP(&f.Dir, "dir", "C", "", "work in this folder instead of the current one")
 	addModel(c, &f.Options, "the model: provider/model, a provider, or offline", "the session")
 	addRights(c, &f.Options)
-	fs.BoolFuncP("yolo", "y", "the same as --permission-mode yolo: nothing is asked", func(string) error { f.Mode = "yolo"; return nil })
+	fs.BoolFuncP("yolo", "y", "the same as --permission-mode yolo: pawl asks nothing", func(string) error { f.Mode = "yolo"; return nil })
 	fs.BoolFunc("full-auto", "the same as --permission-mode auto", func(string) error { f.Mode = "auto"; return nil })
-	fs.StringVar(&f.SystemPrompt, "system-prompt", "", "put this in the place of pawl's own instructions to the model")
-	fs.StringVar(&f.AppendPrompt, "append-system-prompt", "", "add this to the instructions to the model")
-	fs.StringSliceVar(&f.AddDirs, "add-dir", nil, "a folder beside this one that may be read, too; what is written there is asked about (repeatable)")
-	fs.StringArrayVar(&f.MCPConfig, "mcp-config", nil, "MCP servers of this run: a file like .mcp.json, or its JSON (repeatable)")
+	fs.StringVar(&f.SystemPrompt, "system-prompt", "", "use this system prompt instead of pawl's own")
+	fs.StringVar(&f.AppendPrompt, "append-system-prompt", "", "add this text to the system prompt")
+	fs.StringSliceVar(&f.AddDirs, "add-dir", nil, "allow reading in this folder, too; writing there needs a permission (repeatable)")
+	fs.StringArrayVar(&f.MCPConfig, "mcp-config", nil, "MCP servers for this session: a file like .mcp.json, or JSON text (repeatable)")
 	fs.StringVar(&f.SessionID, "session-id", "", "the id of the new session: 8 to 64 letters, digits and hyphens")
-	fs.StringVar(&f.Route, "route", "", "what prompts are taken for: auto, off, read, edit, run or profile (see doc/routes.md)")
-	fs.StringVar(&f.MetricsAddr, "metrics-addr", "", "give counters to Prometheus on this address, such as 127.0.0.1:9464")
-	fs.BoolVar(&f.NoSession, "no-session", false, "keep nothing of this session")
-	fs.BoolVarP(&f.Continue, "continue", "c", false, "go on with the newest session of this folder")
-	fs.StringVarP(&f.Resume, "resume", "r", "", "go on with this session (a unique start of its id is enough)")
-	fs.BoolVar(&f.Fork, "fork-session", false, "with --continue or --resume: go on in a copy")
+	fs.StringVar(&f.Route, "route", "", "how prompts are classified: auto, off, read, edit, run or profile (see doc/routes.md)")
+	fs.StringVar(&f.MetricsAddr, "metrics-addr", "", "serve Prometheus metrics on this address, such as 127.0.0.1:9464")
+	fs.BoolVar(&f.NoSession, "no-session", false, "do not save this session")
+	fs.BoolVarP(&f.Continue, "continue", "c", false, "continue the newest session of this folder")
+	fs.StringVarP(&f.Resume, "resume", "r", "", "continue this session (the start of its id is enough, if it is unique)")
+	fs.BoolVar(&f.Fork, "fork-session", false, "with --continue or --resume: continue in a copy of the session")
 	fs.SetNormalizeFunc(othersWords)
 	addAutofix(c, &f.Options)
-	fs.StringVar(&f.Plan, "plan", "", "take the phases of the task from this Markdown file (see doc/phases.md)")
+	fs.StringVar(&f.Plan, "plan", "", "read the phases of the task from this Markdown file (see doc/phases.md)")
 	exclude(c, "continue", "resume", "no-session")
 	exclude(c, "yolo", "full-auto", "permission-mode")
 }
@@ -230,11 +230,11 @@ func addModel(c *cobra.Command, opt *setup.Options, about, who string) {
 	fs := c.Flags()
 	fs.StringVarP(&opt.Model, "model", "m", "", about)
 	fs.StringVar(&opt.Effort, "effort", "", "reasoning effort: low, medium or high")
-	fs.Float64Var(&opt.MaxUSD, "max-budget-usd", 0, "stop before "+who+" costs more than this")
-	fs.Int64Var(&opt.MaxTokens, "max-tokens-total", 0, "stop before "+who+" uses more tokens than this, in and out")
-	fs.StringVar(&opt.Budget, "budget", "", "limits of "+who+": quick, standard, deep or unlimited (see doc/budgets.md)")
-	fs.StringArrayVar(&opt.Fallback, "fallback-model", nil, "go on with this model when the other gives no answer (repeatable)")
-	fs.StringVar(&opt.RetryFor, "retry-for", "", "try a request again for this long where the server gives no answer, such as 10m; 0 does not (default 5m)")
+	fs.Float64Var(&opt.MaxUSD, "max-budget-usd", 0, "stop before "+who+" costs more than this (USD)")
+	fs.Int64Var(&opt.MaxTokens, "max-tokens-total", 0, "stop before "+who+" uses more tokens than this (input and output)")
+	fs.StringVar(&opt.Budget, "budget", "", "limits for "+who+": quick, standard, deep or unlimited (see doc/budgets.md)")
+	fs.StringArrayVar(&opt.Fallback, "fallback-model", nil, "use this model if the first one does not answer (repeatable)")
+	fs.StringVar(&opt.RetryFor, "retry-for", "", "retry a request for this long if the server does not answer, such as 10m; 0: do not retry (default 5m)")
 }
 
 // addRights adds the flags of what may be done without a question.
@@ -242,14 +242,14 @@ func addRights(c *cobra.Command, opt *setup.Options) {
 	fs := c.Flags()
 	fs.StringVar(&opt.Mode, "permission-mode", "", "ask, plan, accept-edits, auto or yolo")
 	fs.StringVar(&opt.Sandbox, "sandbox", "", "how commands are confined: workspace, read-only or off (see doc/sandbox.md)")
-	fs.StringArrayVar(&opt.Allow, "allow", nil, "allow what matches, such as 'bash(go generate *)' (repeatable)")
-	fs.StringArrayVar(&opt.Deny, "deny", nil, "deny what matches (repeatable)")
+	fs.StringArrayVar(&opt.Allow, "allow", nil, "allow calls that match this rule, such as 'bash(go generate *)' (repeatable)")
+	fs.StringArrayVar(&opt.Deny, "deny", nil, "deny calls that match this rule (repeatable)")
 }
 
 // addWorktree adds the flag of what chooses its folder by itself.
 func (f *flags) addWorktree(c *cobra.Command) {
 	fs := c.Flags()
-	fs.StringVarP(&f.worktree, "worktree", "w", "", "work in a linked working tree of git, on a branch of its own (see doc/worktrees.md)")
+	fs.StringVarP(&f.worktree, "worktree", "w", "", "work in a git worktree, on its own branch (see doc/worktrees.md)")
 	fs.Lookup("worktree").NoOptDefVal = anyTree
 }
 
@@ -258,7 +258,7 @@ func (f *flags) addRun(c *cobra.Command) {
 	f.addResult(c)
 	f.goal.add(c)
 	fs := c.Flags()
-	fs.StringVar(&f.schema, "json-schema", "", "the answer is JSON that fits this schema, a file or JSON; it is asked for again at most twice")
+	fs.StringVar(&f.schema, "json-schema", "", "require an answer in JSON that matches this schema (a file or JSON text); ask again at most twice")
 	for name := range needlessFlags {
 		fs.BoolFunc(name, "", func(string) error { return nil }) // whatever it is given, as --debug=api
 		_ = fs.MarkHidden(name)
@@ -273,13 +273,13 @@ func (f *flags) addResult(c *cobra.Command) {
 	fs.StringVar(&f.format, "output-format", "text", "text, json, stream-json or claude-stream-json (see doc/sdk.md)")
 	fs.BoolFunc("json", "the same as --output-format stream-json", func(string) error { f.format = "stream-json"; return nil })
 	_ = fs.MarkHidden("json")
-	fs.BoolVar(&f.Trust, "trust", false, "for this run, trust what the folder has pawl run by itself, its checks (see pawl trust)")
-	fs.BoolVar(&f.verify, "verify", false, "exit 9 when files changed and no check that ran a test passed after the last change")
+	fs.BoolVar(&f.Trust, "trust", false, "for this run, trust the programs that this folder configures, such as its checks (see pawl trust)")
+	fs.BoolVar(&f.verify, "verify", false, "exit with code 9 if files changed and no check with tests passed after the last change")
 }
 
 // addAutofix adds the flags that decide whether a turn's changes are checked.
 func addAutofix(c *cobra.Command, opt *setup.Options) {
-	c.Flags().BoolVar(&opt.Autofix, "autofix", false, "run the project's checks after changes and have failures mended, also where the configuration says not to")
-	c.Flags().BoolVar(&opt.NoAutofix, "no-autofix", false, "run no checks after changes")
+	c.Flags().BoolVar(&opt.Autofix, "autofix", false, "run the project's checks after changes and have the model fix failures, even if the configuration turns this off")
+	c.Flags().BoolVar(&opt.NoAutofix, "no-autofix", false, "do not run the project's checks after changes")
 	exclude(c, "autofix", "no-autofix")
 }

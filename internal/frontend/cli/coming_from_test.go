@@ -102,7 +102,7 @@ func TestNotHere(t *testing.T) {
 			t.Errorf("pawl %s is taken", args)
 			continue
 		}
-		if code, _ := exitCode(err); code != 2 || !strings.Contains(err.Error(), "in pawl: ") && !strings.Contains(err.Error(), "no command ") {
+		if code, _ := exitCode(err); code != 2 || !strings.Contains(err.Error(), "in pawl: ") && !strings.Contains(err.Error(), "unknown command ") {
 			t.Errorf("pawl %s: exit code %d: %v", args, code, err)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // modes is what each permission mode does, after "it".
 var modes = map[permission.Mode]string{
 	permission.Ask4All: "asks before changes and commands", permission.Plan: "only reads", permission.AcceptEdits: "edits without asking, and asks before commands",
-	permission.Auto: "edits and runs commands without asking, where they are confined", permission.Yolo: "asks nothing",
+	permission.Auto: "edits, and runs commands in the sandbox without asking", permission.Yolo: "asks nothing",
 }
 
 func permissionModes() []string {
@@ -41,7 +41,7 @@ var aSession = lazyregexp.New(`\b(SESSION|ID)\b`)
 func (a *App) complete(root *cobra.Command) {
 	words := map[string][]string{
 		"permission-mode": permissionModes(),
-		"sandbox":         {"workspace\tcommands write in the folder", "read-only\tcommands write nothing", "off\tcommands are not confined"},
+		"sandbox":         {"workspace\tcommands can write in the workspace", "read-only\tcommands cannot write", "off\tcommands are not confined"},
 		"effort":          {"low", "medium", "high"},
 		"output-format":   {"text", "json", "stream-json"},
 		"route":           {route.Auto, route.Off, route.Read, route.Edit, "run", route.Profile},
@@ -78,7 +78,7 @@ func (a *App) complete(root *cobra.Command) {
 func shellScripts(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	c := child(root, "completion")
-	c.Short, c.Args = "Print the completion script of bash, zsh or fish", noSubcommand
+	c.Short, c.Args = "Print the completion script for bash, zsh, fish or PowerShell", noSubcommand
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 }
 

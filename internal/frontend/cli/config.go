@@ -17,16 +17,16 @@ import (
 func configCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "config", Short: "Show and change your configuration",
-		Long: `Show and change the configuration of this user (doc/configuration.md). Without a
-subcommand: what the file sets. A key is written with dots, such as budget.usd;
-a part that has dots itself stands in quotes: 'models."openai/gpt-5.1".window'.`,
+		Long: `Show and change your configuration (doc/configuration.md). Without a subcommand,
+list the keys that the file sets. Write a key with dots, such as budget.usd; quote
+a part that contains dots: 'models."openai/gpt-5.1".window'.`,
 		Args: noSubcommand, RunE: func(*cobra.Command, []string) error { return configList(a, false) },
 	}
 	var asJSON bool
-	list := &cobra.Command{Use: "list", Short: "List what the file sets", Args: exactly(0), RunE: func(*cobra.Command, []string) error { return configList(a, asJSON) }}
-	list.Flags().BoolVar(&asJSON, "json", false, "as one JSON object, by key")
+	list := &cobra.Command{Use: "list", Short: "List the keys that the file sets, with their values", Args: exactly(0), RunE: func(*cobra.Command, []string) error { return configList(a, asJSON) }}
+	list.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, by key")
 	c.AddCommand(
-		&cobra.Command{Use: "get KEY", Short: "Print the value of a key; exit code 1 where the file does not set it", Args: exactly(1), RunE: func(_ *cobra.Command, args []string) error {
+		&cobra.Command{Use: "get KEY", Short: "Print the value of a key; exit code 1 if the file does not set it", Args: exactly(1), RunE: func(_ *cobra.Command, args []string) error {
 			f, err := configFile(a)
 			if err != nil {
 				return err
@@ -43,9 +43,9 @@ a part that has dots itself stands in quotes: 'models."openai/gpt-5.1".window'.`
 			_, err = fmt.Fprintln(a.Out, plain.Line(bareText(value)))
 			return err
 		}},
-		&cobra.Command{Use: "set KEY VALUE", Short: "Set a key; comments in the file stay", Args: exactly(2), RunE: func(_ *cobra.Command, args []string) error {
-			if a.InPawl() {
-				return usageError("pawl config set is for a person, and this was started by pawl itself")
+		&cobra.Command{Use: "set KEY VALUE", Short: "Set a key; keep the comments in the file", Args: exactly(2), RunE: func(_ *cobra.Command, args []string) error {
+			if err := a.byPerson("pawl config set"); err != nil {
+				return err
 			}
 			f, err := configFile(a)
 			if err != nil {
@@ -56,11 +56,11 @@ a part that has dots itself stands in quotes: 'models."openai/gpt-5.1".window'.`
 			} else if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Err, "pawl: %s set in %s, for sessions that begin from now on\n", plain.Line(args[0]), plain.Line(f.Path))
+			fmt.Fprintf(a.Err, "pawl: set %s in %s; new sessions use it\n", plain.Line(args[0]), plain.Line(f.Path))
 			return nil
 		}},
 		list,
-		&cobra.Command{Use: "path", Short: "Print which files are read, and whether they are there", Args: exactly(0), RunE: func(*cobra.Command, []string) error {
+		&cobra.Command{Use: "path", Short: "Print which files are read, and whether they exist", Args: exactly(0), RunE: func(*cobra.Command, []string) error {
 			f, err := configFile(a)
 			if err != nil {
 				return err
@@ -68,7 +68,7 @@ a part that has dots itself stands in quotes: 'models."openai/gpt-5.1".window'.`
 			for _, file := range []struct{ path, about string }{{f.Path, "yours"}, {settings.Project(a.Dir), "the project's, which can only restrict"}} {
 				about := file.about
 				if _, err := os.Stat(file.path); err != nil {
-					about += "; not there"
+					about += "; does not exist"
 				}
 				fmt.Fprintf(a.Out, "%s  (%s)\n", plain.Line(file.path), about)
 			}
@@ -105,7 +105,7 @@ func configList(a *App, asJSON bool) error {
 		return err
 	}
 	if len(keys) == 0 {
-		fmt.Fprintf(a.Err, "pawl: %s sets nothing; doc/configuration.md has the keys\n", plain.Line(f.Path))
+		fmt.Fprintf(a.Err, "pawl: %s sets nothing; doc/configuration.md lists the keys\n", plain.Line(f.Path))
 	}
 	for _, k := range keys {
 		fmt.Fprintln(a.Out, plain.Line(k+" = "+bareText(values[k])))

@@ -43,7 +43,7 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 	signals := a.Signals() // before the terminal is changed
 	term, err := line.NewTerminal(os.Stdin, a.Out, history)
 	if err != nil {
-		return fault.NewConfiguration("use pawl run without a terminal", "the terminal cannot be used: %v", err)
+		return fault.NewConfiguration("without a terminal, use pawl run", "the terminal cannot be used: %v", err)
 	}
 	defer term.Close()
 	cfg := a.chat(f, setup.Frontend{Name: "line"}, true, conf, paths)
@@ -73,7 +73,7 @@ func confirmed(ctx context.Context, person chat.Person, question string) (bool, 
 		case "n", "no", "":
 			return false, nil
 		}
-		fmt.Fprintln(person.Out(), "That is neither yes nor no, and nothing was done with it.")
+		fmt.Fprintln(person.Out(), "Please answer y or n. Nothing was done with what you typed.")
 	}
 }
 
@@ -199,9 +199,9 @@ func (m *maskedLines) end() error {
 func chooseLocal(ctx context.Context, a *App, person chat.Person, refused error) (string, error) {
 	out := person.Out()
 	if refused != nil {
-		fmt.Fprintf(out, "That is no model that can be used here: %v\nYour prompt comes after the model; give one of these, or nothing to leave:\n", refused)
+		fmt.Fprintf(out, "This model cannot be used here: %v\nFirst choose a model; then enter your prompt. Choose one of these, or press Enter to leave:\n", refused)
 	} else {
-		fmt.Fprintln(out, "No model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or another (see pawl models), or choose one that needs no key:")
+		fmt.Fprintln(out, "No model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or another key (see pawl models), or choose a model that needs no key:")
 	}
 	var refs []string
 	for _, l := range a.Probe(ctx) {
@@ -211,8 +211,8 @@ func chooseLocal(ctx context.Context, a *App, person chat.Person, refused error)
 		}
 	}
 	refs = append(refs, "offline")
-	fmt.Fprintf(out, "  %d. offline, the built-in planner without weights\n", len(refs))
-	answer, err := person.Ask(ctx, "which? ")
+	fmt.Fprintf(out, "  %d. offline, the built-in planner (not a language model)\n", len(refs))
+	answer, err := person.Ask(ctx, "model: ")
 	if err != nil {
 		return "", noModel()
 	}
@@ -226,5 +226,5 @@ func chooseLocal(ctx context.Context, a *App, person chat.Person, refused error)
 }
 
 func noModel() error {
-	return fault.NewConfiguration("set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or another, or give -m offline", "no model is configured")
+	return fault.NewConfiguration("set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or another key, or use -m offline", "no model is configured")
 }

@@ -26,22 +26,22 @@ func demoCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "demo", Short: "Watch the agent find and fix a bug, with no key and no network",
 		Long: `Copy a small broken Go project to a temporary folder and run the real agent on
-it with the built-in model, which has no weights. Nothing of it is a recording:
---bug plants another bug, and it finds that one. On a terminal it opens the
-screen, where you can go on: /diff, /undo turn, /why.`,
+it with the built-in planner, which is not a language model. This is not a
+recording: with --bug there is another bug, and the agent finds it. On a terminal,
+you can continue the conversation: /diff, /undo turn, /why.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error { return runDemo(c.Context(), a, f, bug) },
 	}
-	c.Flags().IntVar(&bug, "bug", 0, fmt.Sprintf("which bug to plant, 0 to %d", len(demo.Bugs())-1))
-	c.Flags().BoolVar(&f.plain, "plain", false, "line by line, also on a terminal")
+	c.Flags().IntVar(&bug, "bug", 0, fmt.Sprintf("put this bug into the project, 0 to %d", len(demo.Bugs())-1))
+	c.Flags().BoolVar(&f.plain, "plain", false, "print line by line, also on a terminal")
 	return c
 }
 
 func runDemo(ctx context.Context, a *App, f *flags, bug int) error {
 	if bug < 0 || bug >= len(demo.Bugs()) {
-		return usageError("there is no bug %d: 0 to %d can be planted", bug, len(demo.Bugs())-1)
+		return usageError("unknown bug %d: use a number from 0 to %d", bug, len(demo.Bugs())-1)
 	}
-	fmt.Fprintln(wrapped(a.Out, false), "pawl demo: the model is the built-in one, a planner without weights; no key and no network are used")
+	fmt.Fprintln(wrapped(a.Out, false), "pawl demo: the model is the built-in planner, not a language model; no key and no network are used")
 	dir, err := os.MkdirTemp("", "pawl-demo-*")
 	if err != nil {
 		return err
@@ -55,16 +55,16 @@ func runDemo(ctx context.Context, a *App, f *flags, bug int) error {
 	f.Dir = dir
 	next := fmt.Sprintf(`
 Next:
-  1. put it back:          pawl undo -C %s
-  2. plant another bug:    pawl demo --bug %d
-  3. your own project:     export ANTHROPIC_API_KEY=… (or another; see pawl models), then pawl in its folder
+  1. undo the changes:     pawl undo -C %s
+  2. try another bug:      pawl demo --bug %d
+  3. your own project:     export ANTHROPIC_API_KEY=… (or another key; see pawl models), then pawl in its folder
 `, dir, (bug+1)%len(demo.Bugs()))
 	conf, paths, err := a.Settings()
 	if err != nil {
 		return err
 	}
 	if t := a.screenOn(f, conf.User.Screen); t != nil {
-		fmt.Fprintf(wrapped(a.Out, false), "a small broken project is in %s; leave with Ctrl+D when you have seen enough\n\n", dir)
+		fmt.Fprintf(wrapped(a.Out, false), "a small broken project is in %s; press Ctrl+D to leave\n\n", dir)
 		if err := a.onScreen(ctx, f, setup.Frontend{Name: "demo", Made: true}, demoPrompt, t, conf, paths); err != nil {
 			return err
 		}

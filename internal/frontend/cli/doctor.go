@@ -50,10 +50,10 @@ func (f finding) String() string {
 func doctorCommand(a *App) *cobra.Command {
 	var offline bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "What is found, what is missing, what to do", Args: exactly(0),
-		Long: `Say what is found, what is missing and what to do. The key of the model in use is
-tried by asking the provider to list its models, which is free of charge; with
---offline nothing is asked but this machine.`,
+		Use: "doctor", Short: "Check the installation: what is found, what is missing, what to do", Args: exactly(0),
+		Long: `Check the installation, and print what is found, what is missing and what to do.
+To test the key of the current model, pawl asks the provider for its list of
+models, which is free of charge. With --offline pawl contacts no provider.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			broken := false
 			out := wrapped(a.Out, true)
@@ -68,7 +68,7 @@ tried by asking the provider to list its models, which is free of charge; with
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&offline, "offline", false, "do not try the key")
+	c.Flags().BoolVar(&offline, "offline", false, "do not contact a provider to test the key")
 	return c
 }
 
@@ -88,13 +88,13 @@ func examineKey(ctx context.Context, c setup.ModelChoice) []finding {
 	}
 	f := finding{ok: t.Right, what: "key", is: c.KeyName + " at " + t.Where + ": " + t.Said}
 	if t.Known && !t.Right {
-		f.do = "set the right one"
+		f.do = "set the right key"
 	}
 	return []finding{f}
 }
 
 func examine(ctx context.Context, a *App, offline bool) []finding {
-	out := []finding{findProgram("git", "install git: changes, logs and ignore files are read with it", true), findProgram("bash", "sh is used instead", false)}
+	out := []finding{findProgram("git", "install git: pawl uses it to read changes, logs and ignore files", true), findProgram("bash", "sh is used instead", false)}
 	paths, err := settings.PathsFrom(a.Env)
 	if err != nil {
 		return append(out, finding{must: true, what: "state", is: err.Error()})
@@ -113,7 +113,7 @@ func examine(ctx context.Context, a *App, offline bool) []finding {
 		}
 	}
 	if err := stateWritable(paths.State); err != nil {
-		out = append(out, finding{must: true, what: "state", is: err.Error(), do: "make it writable, set PAWL_HOME to another folder, or run with --no-session"})
+		out = append(out, finding{must: true, what: "state", is: err.Error(), do: "make it writable, set PAWL_HOME to another folder, or use --no-session"})
 	} else {
 		out = append(out, finding{ok: true, what: "state", is: paths.State})
 	}
@@ -160,7 +160,7 @@ func examineLog(ctx context.Context, now func() time.Time, paths settings.Paths)
 	}
 	defer log.Close()
 	if bad, err := log.Check(ctx); err != nil || len(bad) > 0 {
-		return finding{must: true, what: "sessions", is: fmt.Sprintf("%s is damaged: %s %v", paths.Database(), strings.Join(bad, "; "), err), do: "export what can be read (pawl sessions export), then move the file aside"}
+		return finding{must: true, what: "sessions", is: fmt.Sprintf("%s is damaged: %s %v", paths.Database(), strings.Join(bad, "; "), err), do: "export what can be read (pawl sessions export), then move the file to another place"}
 	}
 	rows, err := log.Sessions(ctx, "")
 	if err != nil {
@@ -198,11 +198,11 @@ func examineConfining(a *App, conf settings.Loaded, paths settings.Paths) findin
 	case warning != "":
 		f.is, f.do = warning, "see doc/sandbox.md"
 	case !by.Confined():
-		f.is = "not confined, as your configuration says"
+		f.is = "not in a sandbox, as your configuration sets"
 	case by.Has.Narrow:
-		f.ok, f.is = true, "confined to reading, as your configuration says"
+		f.ok, f.is = true, "in a read-only sandbox, as your configuration sets"
 	default:
-		f.ok, f.is = true, "confined, each as its permission says"
+		f.ok, f.is = true, "in a sandbox, which depends on the permission of each command"
 	}
 	return f
 }

@@ -23,7 +23,7 @@ func noCommand(c *cobra.Command, args []string) error {
 	}
 	alone := len(args) == 1 && len(strings.Fields(args[0])) == 1
 	if hint := otherCommands[args[0]]; hint != "" && (alone || len(args) > 1 && isSubcommand(args[1])) {
-		return usageError("no command %q: %s; a prompt is given with: pawl run %q", args[0], hint, strings.Join(args, " "))
+		return usageError("unknown command %q; in pawl: %s; to run it as a prompt: pawl run %q", args[0], hint, strings.Join(args, " "))
 	}
 	var names []string
 	for _, s := range c.Commands() {
@@ -35,7 +35,7 @@ func noCommand(c *cobra.Command, args []string) error {
 	if !alone {
 		return nil
 	}
-	return usageError("no command %q%s; a prompt is given with: pawl run %q", args[0], meant(args[0], names, "pawl "), strings.Join(args, " "))
+	return usageError("unknown command %q%s; to run it as a prompt: pawl run %q", args[0], meant(args[0], names, "pawl "), strings.Join(args, " "))
 }
 
 // meantFlag returns a hint after the error of an unknown flag, or of one
@@ -43,7 +43,7 @@ func noCommand(c *cobra.Command, args []string) error {
 func meantFlag(c *cobra.Command, err error) string {
 	text := err.Error()
 	if strings.HasPrefix(text, "flag needs an argument: ") && (strings.Contains(text, "--resume") || strings.Contains(text, "'r'")) {
-		return "; --continue goes on with the newest session, and pawl sessions lists all"
+		return "; --continue continues the newest session; pawl sessions lists all"
 	}
 	if short, ok := strings.CutPrefix(text, "unknown shorthand flag: '"); ok && len(short) > 0 {
 		if short[0] == 'p' { // Codex means a profile by it

@@ -15,11 +15,11 @@ import (
 // helpWays are the most common ways to start.
 const helpWays = `pawl is a coding agent for the terminal.
 
-  pawl                       open a conversation in this folder
-  pawl "fix the bug"         begin one with a prompt
-  pawl -p "explain" < log    run one prompt without asking anything (pawl run)
-  pawl -c                    go on with the newest session of this folder
-  pawl run --until 'go test ./...' "mend the parser"     go on until it passes
+  pawl                       start a conversation in this folder
+  pawl "fix the bug"         start a conversation with this prompt
+  pawl -p "explain" < log    run one prompt without asking questions (pawl run)
+  pawl -c                    continue the newest session of this folder
+  pawl run --until 'go test ./...' "fix the parser"      work until it passes
 `
 
 // helpCommands are the commands by purpose, the most common ones with a
@@ -29,9 +29,9 @@ var helpCommands = []struct {
 	commands string
 }{
 	{"Work", "run attach swarm acp demo"},
-	{"What was done", "diff undo sessions why stats"},
+	{"History", "diff undo sessions why stats"},
 	{"This folder", "rules memory trust sandbox"},
-	{"Set up", "doctor login models config plugin"},
+	{"Setup", "doctor login models config plugin"},
 }
 
 // helpFlags are the flags that are used most; -c and -p stand among the first lines.
@@ -58,7 +58,7 @@ func rootHelp(w io.Writer, root *cobra.Command) {
 		}
 	}
 	half := (len(rest) + 1) / 2
-	fmt.Fprintf(w, "  and %s,\n  %s\n\nFlags:\n", strings.Join(rest[:half], ", "), strings.Join(rest[half:], ", "))
+	fmt.Fprintf(w, "Also: %s,\n  %s\n\nFlags:\n", strings.Join(rest[:half], ", "), strings.Join(rest[half:], ", "))
 	for _, name := range strings.Fields(helpFlags) {
 		f := root.Flags().Lookup(name)
 		if f == nil {
@@ -74,7 +74,7 @@ func rootHelp(w io.Writer, root *cobra.Command) {
 		}
 		fmt.Fprintf(w, "  %-22s %s\n", short+"--"+f.Name, usage)
 	}
-	fmt.Fprint(w, "\npawl COMMAND --help, pawl help flags, pawl help exit-codes, pawl man\n")
+	fmt.Fprint(w, "\nMore: pawl COMMAND --help, pawl help flags, pawl help exit-codes, pawl man\n")
 }
 
 func child(root *cobra.Command, name string) *cobra.Command {
@@ -88,7 +88,7 @@ func child(root *cobra.Command, name string) *cobra.Command {
 
 // flagsTopic is `pawl help flags`.
 func flagsTopic() *cobra.Command {
-	c := &cobra.Command{Use: "flags", Short: "All flags of a conversation and of a run"}
+	c := &cobra.Command{Use: "flags", Short: "All flags of pawl and pawl run"}
 	c.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		fmt.Fprintf(c.OutOrStdout(), "Flags of pawl and pawl run:\n\n%s", c.Root().LocalNonPersistentFlags().FlagUsages())
 	})

@@ -23,16 +23,16 @@ type listedHook struct {
 
 func hooksCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
-		Use: "hooks", Short: "List the hooks: programs that run at points of a session", Args: exactly(0),
-		Long: `Hooks are programs that run at points of a session: before a call, after it, when
-a prompt is taken, when a turn ends. They stand in your config.json and, where the
-folder is trusted, in its .claude/settings.json and .pawl/config.json. See
-doc/hooks.md.`,
+		Use: "hooks", Short: "List the hooks: programs that run at certain points of a session", Args: exactly(0),
+		Long: `Hooks are programs that pawl runs at certain points of a session: before and after
+a tool call, when you send a prompt, when a turn ends. They are configured in your
+config.json and, if the folder is trusted, in its .claude/settings.json and
+.pawl/config.json. See doc/hooks.md.`,
 	}
 	var dir string
 	var asJSON bool
 	list := &cobra.Command{
-		Use: "list", Short: "List the hooks of this folder and your own, and which of them run", Args: exactly(0),
+		Use: "list", Short: "List your hooks and those of this folder, and whether they run", Args: exactly(0),
 		RunE: func(*cobra.Command, []string) error {
 			all, err := a.ListHooks(dir)
 			if err != nil {
@@ -47,7 +47,7 @@ doc/hooks.md.`,
 			}
 			out := wrapped(a.Out, true)
 			if len(all) == 0 {
-				fmt.Fprintln(out, "there are no hooks; doc/hooks.md says how to write one")
+				fmt.Fprintln(out, "no hooks are configured; see doc/hooks.md")
 			}
 			for _, h := range all {
 				fmt.Fprintln(out, plain.Line(hookLine(h)))
@@ -57,8 +57,8 @@ doc/hooks.md.`,
 	}
 	c.RunE = list.RunE
 	for _, x := range []*cobra.Command{c, list} {
-		x.Flags().StringVarP(&dir, "dir", "C", "", "this folder instead of the current one")
-		x.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+		x.Flags().StringVarP(&dir, "dir", "C", "", "use this folder instead of the current one")
+		x.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	}
 	c.AddCommand(list)
 	return c

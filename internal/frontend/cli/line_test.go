@@ -252,12 +252,12 @@ const question = "or no and why: "
 // SPEC 10.1
 func TestChoosesAModel(t *testing.T) {
 	x := onTerminalWith(t, t.TempDir(), t.TempDir(), []string{"TERM=xterm-256color"}, "--plain")
-	x.expect("which?")
+	x.expect("model: ")
 	x.send("fix the bug\r")
-	x.expect("That is no model that can be used here")
-	x.expect("which?")
+	x.expect("This model cannot be used here")
+	x.expect("model: ")
 	x.send("offline\r")
-	x.expect("the built-in planner without weights, free")
+	x.expect("the built-in planner, free")
 	x.send("\x04")
 	x.ended(0)
 }

@@ -18,21 +18,22 @@ import (
 func loginCommand(a *App) *cobra.Command {
 	var key bool
 	c := &cobra.Command{
-		Use: "login PROVIDER", Short: "Sign in to a provider, or keep its key", Args: exactly(1),
-		Long: `Sign in to a provider by the browser, where it publishes that other programs may:
-that is openrouter. For others, the page where keys are made is shown; --key reads one
-from the keyboard or from standard input. Keys are kept in the system's keyring, or where
-there is none in a file that only you can read; pawl logout PROVIDER forgets one. A
-variable of the environment counts before a kept key.`,
+		Use: "login PROVIDER", Short: "Sign in to a provider, or store its key", Args: exactly(1),
+		Long: `Sign in to a provider with the browser, if it supports this for other programs; now
+only openrouter does. For the others, pawl shows the page where you create a key, and
+--key reads the key from the keyboard or from standard input. Keys are stored in the
+system's keyring or, without one, in a file that only you can read. To delete a stored
+key: pawl logout PROVIDER. A key in an environment variable is used before a stored
+one.`,
 		RunE: func(c *cobra.Command, args []string) error { return logIn(c.Context(), a, args[0], key) },
 	}
-	c.Flags().BoolVar(&key, "key", false, "read a key, from the keyboard or from standard input")
+	c.Flags().BoolVar(&key, "key", false, "read a key from the keyboard or from standard input, and store it")
 	return c
 }
 
 func logoutCommand(a *App) *cobra.Command {
 	return &cobra.Command{
-		Use: "logout PROVIDER", Short: "Forget the key of a provider that pawl login kept", Args: exactly(1), Hidden: true, // help names it under login
+		Use: "logout PROVIDER", Short: "Delete the stored key of a provider", Args: exactly(1), Hidden: true, // help names it under login
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := a.byPerson("pawl logout"); err != nil {
 				return err
@@ -45,9 +46,9 @@ func logoutCommand(a *App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			text := "no key of " + w.Provider + " was kept"
+			text := "no key of " + w.Provider + " was stored"
 			if had {
-				text = "the key of " + w.Provider + " is forgotten here; to withdraw it for good, use " + w.Page
+				text = "the key of " + w.Provider + " is deleted here; to revoke it, use " + w.Page
 			}
 			fmt.Fprintln(a.Out, plain.Line(text))
 			return nil
@@ -59,11 +60,11 @@ func logoutCommand(a *App) *cobra.Command {
 func wayOf(name string) (login.Way, error) {
 	name, keys, ok := catalog.Provider(name)
 	if !ok {
-		return login.Way{}, usageError("there is no provider %q; pawl models lists them", name)
+		return login.Way{}, usageError("unknown provider %q; pawl models lists all", name)
 	}
 	w, ok := login.For(name)
 	if !ok {
-		w = login.Way{Provider: name, Why: "pawl knows of no sign-in of it for other programs"}
+		w = login.Way{Provider: name, Why: "it offers other programs no sign-in that pawl knows"}
 		if len(keys) > 0 {
 			w.Key = keys[0]
 		}
@@ -97,9 +98,9 @@ func logIn(ctx context.Context, a *App, name string, byKey bool) error {
 	if err != nil {
 		return err
 	}
-	text := "the key of " + w.Provider + " is kept " + where
+	text := "the key of " + w.Provider + " is stored " + where
 	if a.Env(w.Key) != "" {
-		text += "; " + w.Key + " is set, and counts before it"
+		text += "; " + w.Key + " is set, and is used instead"
 	}
 	fmt.Fprintln(a.Out, plain.Line(text))
 	return nil
@@ -109,9 +110,9 @@ func logIn(ctx context.Context, a *App, name string, byKey bool) error {
 func whyNot(w login.Way) error {
 	text := w.Provider + ": " + w.Why
 	if w.Key != "" {
-		text += "; or keep a key: pawl login " + w.Provider + " --key"
+		text += "; or store a key: pawl login " + w.Provider + " --key"
 		if w.Page != "" {
-			text += " (" + w.Page + " makes one)"
+			text += " (" + w.Page + " creates one)"
 		}
 		text += ", or set " + w.Key
 	}
@@ -126,7 +127,7 @@ func readKey(a *App, w login.Way) (string, error) {
 		if w.Page != "" {
 			from = " (from " + w.Page + ")"
 		}
-		fmt.Fprintf(a.Err, "The key of %s%s, which is not shown: ", w.Provider, from)
+		fmt.Fprintf(a.Err, "The key of %s%s (it is not shown while you type): ", w.Provider, from)
 		raw, err := term.ReadPassword(int(f.Fd()))
 		fmt.Fprintln(a.Err)
 		if err != nil {
@@ -142,7 +143,7 @@ func readKey(a *App, w login.Way) (string, error) {
 	}
 	key, ok := login.Key(typed)
 	if !ok {
-		return "", usageError("that is no key; nothing was kept")
+		return "", usageError("this is not a key; nothing was stored")
 	}
 	return key, nil
 }

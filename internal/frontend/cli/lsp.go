@@ -17,35 +17,35 @@ import (
 func lspCommand(a *App) *cobra.Command {
 	var dir string
 	c := &cobra.Command{
-		Use: "lsp", Short: "The language servers of this folder",
-		Long: `The language servers of this folder: which there are, and whether they work.
-Servers belong to the conversation that started them; /lsp shows those that run
-in it. See doc/lsp.md.`,
+		Use: "lsp", Short: "List and test the language servers of this folder",
+		Long: `List the language servers of this folder, and test whether they work.
+A server belongs to the conversation that started it; in the conversation, /lsp
+lists those that run. See doc/lsp.md.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error { return lspStatus(a, dir) },
 	}
-	c.PersistentFlags().StringVarP(&dir, "dir", "C", "", "the folder instead of the current one")
+	c.PersistentFlags().StringVarP(&dir, "dir", "C", "", "use this folder instead of the current one")
 	c.AddCommand(
 		&cobra.Command{
-			Use: "status", Short: "Which servers this folder has, and where their programs are", Args: exactly(0),
+			Use: "status", Short: "List the servers of this folder, and where their programs are", Args: exactly(0),
 			RunE: func(c *cobra.Command, _ []string) error { return lspStatus(a, dir) },
 		},
 		&cobra.Command{
-			Use: "restart [NAME]", Short: "Restart the servers of this folder, in whichever conversation they run", Args: atMostOne,
+			Use: "restart [NAME]", Short: "Restart the servers of this folder in all conversations", Args: atMostOne,
 			RunE: func(c *cobra.Command, args []string) error {
 				if err := a.RestartLanguageServers(dir, strings.Join(args, "")); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintln(a.Out, "servers of this folder that run in a conversation stop within five seconds, and are started again at the next need")
+				_, err := fmt.Fprintln(a.Out, "the running servers of this folder stop within five seconds, and start again when they are needed")
 				return err
 			},
 		},
 		&cobra.Command{
-			Use: "doctor", Short: "Start each server of this folder and say what it can do", Args: exactly(0),
+			Use: "doctor", Short: "Start each server of this folder, and print what it can do", Args: exactly(0),
 			RunE: func(c *cobra.Command, _ []string) error { return lspTry(c.Context(), a, dir, false) },
 		},
 		&cobra.Command{
-			Use: "logs", Short: "Start each server of this folder and show what it prints", Args: exactly(0),
+			Use: "logs", Short: "Start each server of this folder, and print its log", Args: exactly(0),
 			RunE: func(c *cobra.Command, _ []string) error { return lspTry(c.Context(), a, dir, true) },
 		},
 	)
@@ -64,7 +64,7 @@ func lspStatus(a *App, dir string) error {
 		fmt.Fprintln(out, plain.Line(fmt.Sprintf("%-14s %s", h.Name, hereText(h))))
 	}
 	if len(found) == 0 {
-		fmt.Fprintln(out, "no file of this folder belongs to a language server that pawl knows")
+		fmt.Fprintln(out, "pawl knows no language server for the files of this folder")
 	}
 	return nil
 }
@@ -72,9 +72,9 @@ func lspStatus(a *App, dir string) error {
 func hereText(h lsp.Here) string {
 	switch {
 	case h.Program == "":
-		return "not installed; to have it: " + h.Install
+		return "not installed; to install it: " + h.Install
 	case h.Untrusted:
-		return h.Program + ", not started: it would run what this folder says; to allow that: pawl trust"
+		return h.Program + ", not started: it would run code of this folder, which is not trusted; to trust it: pawl trust"
 	}
 	return h.Program
 }

@@ -38,8 +38,8 @@ func manual(b *strings.Builder, root *cobra.Command) {
 	for _, c := range headless.Codes() {
 		fmt.Fprintf(b, ".TP\n.B %d\n%s: %s\n", c.Code, roff(c.Outcome), roff(c.Meaning))
 	}
-	b.WriteString(".SH FILES\n.TP\n.I ~/.config/pawl/config.json\nThe configuration; see pawl config.\n.TP\n.I ~/.local/state/pawl\nSessions, permissions given for always, what is trusted.\n" +
-		".SH ENVIRONMENT\n.TP\n.B PAWL_MODEL\nThe model.\n.TP\n.B PAWL_HOME\nOne folder for configuration and state.\n.TP\n.B ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, ...\nKeys; pawl models lists all.\n.TP\n.B NO_COLOR\nTakes colours away.\n")
+	b.WriteString(".SH FILES\n.TP\n.I ~/.config/pawl/config.json\nThe configuration; see pawl config.\n.TP\n.I ~/.local/state/pawl\nSessions, permanent permissions, trusted folders.\n" +
+		".SH ENVIRONMENT\n.TP\n.B PAWL_MODEL\nThe model.\n.TP\n.B PAWL_HOME\nThe folder for configuration and state.\n.TP\n.B ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, ...\nAPI keys; pawl models lists all.\n.TP\n.B NO_COLOR\nTurns colours off.\n")
 }
 
 func manCommandOf(b *strings.Builder, c *cobra.Command) {

@@ -23,22 +23,22 @@ import (
 func mcpCommand(a *App) *cobra.Command {
 	var dir string
 	c := &cobra.Command{
-		Use: "mcp", Short: "The MCP servers that the model can use",
-		Long: `The MCP servers that the model can use: your own, and those of this folder's
-.mcp.json once the folder is trusted. See doc/mcp.md.`,
+		Use: "mcp", Short: "List, add, test and remove MCP servers",
+		Long: `List, add, test and remove the MCP servers whose tools the model can use: your own,
+and those in this folder's .mcp.json if the folder is trusted. See doc/mcp.md.`,
 		Args: exactly(0),
 		RunE: func(*cobra.Command, []string) error { return mcpList(a, dir) },
 	}
-	c.PersistentFlags().StringVarP(&dir, "dir", "C", "", "the folder instead of the current one")
+	c.PersistentFlags().StringVarP(&dir, "dir", "C", "", "use this folder instead of the current one")
 	one := func(use, short string, run func(c *cobra.Command, name string) error) *cobra.Command {
 		return &cobra.Command{Use: use, Short: short, Args: exactly(1), RunE: func(c *cobra.Command, args []string) error { return run(c, args[0]) }}
 	}
 	var scope string
-	remove := one("remove NAME", "Take a server out of the configuration", func(_ *cobra.Command, name string) error { return mcpRemove(a, dir, name, scope) })
+	remove := one("remove NAME", "Remove a server from the configuration", func(_ *cobra.Command, name string) error { return mcpRemove(a, dir, name, scope) })
 	remove.Aliases = []string{"rm"}
-	remove.Flags().StringVarP(&scope, "scope", "s", "", "user or project; without it where the server is")
+	remove.Flags().StringVarP(&scope, "scope", "s", "", "user or project (default: where the server is configured)")
 	test := &cobra.Command{
-		Use: "test [NAME]", Short: "Start the servers, or one, and say what they offer and what changed",
+		Use: "test [NAME]", Short: "Start all servers, or one, and print what they offer and what changed",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usageError("usage: %s", c.UseLine())
@@ -50,12 +50,12 @@ func mcpCommand(a *App) *cobra.Command {
 		},
 	}
 	c.AddCommand(
-		&cobra.Command{Use: "list", Short: "List the servers; none is started", Args: exactly(0), RunE: func(*cobra.Command, []string) error { return mcpList(a, dir) }},
+		&cobra.Command{Use: "list", Short: "List the servers without starting them", Args: exactly(0), RunE: func(*cobra.Command, []string) error { return mcpList(a, dir) }},
 		one("get NAME", "Show how a server is configured", func(_ *cobra.Command, name string) error { return mcpGet(a, dir, name) }),
 		mcpAdd(a, &dir), remove, test,
-		one("accept NAME", "Accept what a server says of itself now", func(c *cobra.Command, name string) error { return mcpTest(c.Context(), a, dir, name, true) }),
+		one("accept NAME", "Accept the changed tools and prompts of a server", func(c *cobra.Command, name string) error { return mcpTest(c.Context(), a, dir, name, true) }),
 		one("login NAME", "Sign in to a server", func(c *cobra.Command, name string) error { return a.mcpLogin(c.Context(), dir, name) }),
-		one("logout NAME", "Forget what a server granted", func(c *cobra.Command, name string) error { return a.mcpLogout(c.Context(), dir, name) }),
+		one("logout NAME", "Sign out of a server", func(c *cobra.Command, name string) error { return a.mcpLogout(c.Context(), dir, name) }),
 		a.mcpAddJSON(&dir), a.mcpImport(&dir), a.mcpServe(&dir),
 	)
 	return c
@@ -64,7 +64,7 @@ func mcpCommand(a *App) *cobra.Command {
 // byPerson refuses what only a person may do.
 func (a *App) byPerson(what string) error {
 	if a.InPawl() {
-		return usageError("%s is for a person, and this was started by pawl itself", what)
+		return usageError("only a person can use %s; this pawl was started by an agent", what)
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func mcpAdd(a *App, dir *string) *cobra.Command {
   pawl mcp add issues --transport http https://mcp.example.com/mcp --header "Authorization: Bearer ${TOKEN}"`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usageError("a name and a command, or an address, are needed: pawl mcp add NAME -- COMMAND ARGS")
+				return usageError("pawl mcp add needs a name, and a command or a URL: pawl mcp add NAME -- COMMAND ARGS")
 			}
 			return nil
 		},
@@ -96,27 +96,27 @@ func mcpAdd(a *App, dir *string) *cobra.Command {
 			switch kind {
 			case "", "stdio":
 				if kind == "" && len(rest) == 1 && strings.Contains(rest[0], "://") {
-					return usageError("%s is an address: give --transport http, or sse for an old server", rest[0])
+					return usageError("%s is a URL: use --transport http, or --transport sse for an old server", rest[0])
 				}
 				e.Command, e.Args = mcp.Command{rest[0]}, rest[1:]
 			case "http", "sse":
 				if len(rest) != 1 {
-					return usageError("--transport %s takes one address", kind)
+					return usageError("--transport %s needs one URL after the name", kind)
 				}
 				e.Type, e.URL = kind, rest[0]
 			default:
-				return usageError("--transport is %q: use stdio, http or sse", kind)
+				return usageError("unknown --transport %q: use stdio, http or sse", kind)
 			}
 			var err error
-			if e.Env, err = pairs(env, "=", "--env NAME=VALUE"); err == nil {
-				e.Headers, err = pairs(headers, ":", `--header "Name: value"`)
+			if e.Env, err = pairs(env, "=", "NAME=VALUE for --env"); err == nil {
+				e.Headers, err = pairs(headers, ":", `"Name: value" for --header`)
 			}
 			if err != nil {
 				return err
 			}
 			if signs.ClientSecret = secret; signs.ClientID != "" || signs.CallbackPort != 0 || len(signs.Scopes) > 0 {
 				if e.URL == "" {
-					return usageError("--client-id, --callback-port and --scope-for-sign-in are for servers behind http")
+					return usageError("--client-id, --callback-port and --scope-for-sign-in need --transport http or sse")
 				}
 				e.OAuth = &signs
 			}
@@ -125,15 +125,15 @@ func mcpAdd(a *App, dir *string) *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVarP(&kind, "transport", "t", "", "stdio (default), http or sse")
-	f.StringVarP(&scope, "scope", "s", "user", "user: for you everywhere; project: in this folder's .mcp.json")
-	f.StringArrayVarP(&env, "env", "e", nil, "NAME=VALUE for its process; ${VAR} is taken from your environment each time")
-	f.StringArrayVarP(&headers, "header", "H", nil, `"Name: value" that is sent with each request`)
-	f.StringVar(&signs.ClientID, "client-id", "", "of a client that is registered at the server's sign-in; without it pawl registers itself")
-	f.StringVar(&secret, "client-secret", "", "its secret, best as ${VAR}")
-	f.IntVar(&signs.CallbackPort, "callback-port", 0, "the port of its registered address http://localhost:PORT/callback")
-	f.StringSliceVar(&signs.Scopes, "scope-for-sign-in", nil, "a scope to ask for besides those that the server names")
-	f.StringVar(&e.Sandbox, "sandbox", "", "confine it: workspace or read-only")
-	f.StringSliceVar(&e.Hosts, "host", nil, "a host that it may reach in the sandbox")
+	f.StringVarP(&scope, "scope", "s", "user", "user: for you in all folders; project: in this folder's .mcp.json")
+	f.StringArrayVarP(&env, "env", "e", nil, "NAME=VALUE for the server's environment; ${VAR} is read from your environment at each start (repeatable)")
+	f.StringArrayVarP(&headers, "header", "H", nil, `"Name: value" to send with each request (repeatable)`)
+	f.StringVar(&signs.ClientID, "client-id", "", "the OAuth client id for the sign-in; without it, pawl registers itself")
+	f.StringVar(&secret, "client-secret", "", "the OAuth client secret, best as ${VAR}")
+	f.IntVar(&signs.CallbackPort, "callback-port", 0, "the port of the redirect URL http://localhost:PORT/callback")
+	f.StringSliceVar(&signs.Scopes, "scope-for-sign-in", nil, "an OAuth scope to request in addition to the server's (repeatable)")
+	f.StringVar(&e.Sandbox, "sandbox", "", "run the server in a sandbox: workspace or read-only")
+	f.StringSliceVar(&e.Hosts, "host", nil, "a host that the server may reach from the sandbox (repeatable)")
 	return c
 }
 
@@ -143,7 +143,7 @@ func pairs(texts []string, sep, usage string) (map[string]string, error) {
 	for _, t := range texts {
 		k, v, ok := strings.Cut(t, sep)
 		if k = strings.TrimSpace(k); !ok || k == "" {
-			return nil, usageError("%q is no %s", t, usage)
+			return nil, usageError("%q is not %s", t, usage)
 		}
 		if sep == ":" {
 			v = strings.TrimSpace(v)
@@ -166,7 +166,7 @@ func (a *App) mcpFile(dir, scope string) (string, os.FileMode, error) {
 		real, err := a.RealDir(dir)
 		return filepath.Join(real, trust.ServersFile), 0o644, err
 	}
-	return "", 0, usageError("--scope is %q: use user or project", scope)
+	return "", 0, usageError("unknown --scope %q: use user or project", scope)
 }
 
 func (a *App) mcpSet(dir, scope, name string, e mcp.Entry) error {
@@ -175,7 +175,7 @@ func (a *App) mcpSet(dir, scope, name string, e mcp.Entry) error {
 		return err
 	}
 	if scope == "project" && (e.Sandbox != "" || len(e.Hosts) > 0) {
-		return usageError("--sandbox and --host are for your own servers: a project's are always confined")
+		return usageError("--sandbox and --host need --scope user: a project's servers always run in the sandbox")
 	}
 	was, err := settings.SetServer(file, name, e, perm)
 	if err != nil {
@@ -185,9 +185,9 @@ func (a *App) mcpSet(dir, scope, name string, e mcp.Entry) error {
 	if was {
 		word = "replaced in"
 	}
-	text := fmt.Sprintf("%s %s %s; to see whether it works: pawl mcp test %s", name, word, file, name)
+	text := fmt.Sprintf("%s %s %s; to test it: pawl mcp test %s", name, word, file, name)
 	if scope == "project" {
-		text += "; it is used once the folder is trusted: pawl trust"
+		text += "; it is used when the folder is trusted: pawl trust"
 	}
 	fmt.Fprintln(a.Out, plain.Line(text))
 	return nil
@@ -214,7 +214,7 @@ func mcpRemove(a *App, dir, name, scope string) error {
 			return nil
 		}
 	}
-	return usageError("there is no MCP server %s; pawl mcp list shows them", name)
+	return usageError("unknown MCP server %s; pawl mcp list shows all", name)
 }
 
 // masked writes lines without a server's secrets.
@@ -244,7 +244,7 @@ func mcpList(a *App, dir string) error {
 		masked(out, s)("%-14s %s (%s, %s): %s", s.Name, s.Runs(), s.Transport, s.File, is)
 	}
 	if len(m.Servers) == 0 {
-		fmt.Fprintln(out, "no MCP server is configured; to have one: pawl mcp add NAME -- COMMAND ARGS")
+		fmt.Fprintln(out, "no MCP server is configured; to add one: pawl mcp add NAME -- COMMAND ARGS")
 	}
 	return nil
 }
@@ -259,7 +259,7 @@ func mcpGet(a *App, dir, name string) error {
 			continue
 		}
 		say := masked(wrapped(a.Out, true), s)
-		say("%s, of %s", s.Name, s.File)
+		say("%s, in %s", s.Name, s.File)
 		say("  %s: %s", s.Transport, s.Runs())
 		for _, k := range slices.Sorted(maps.Keys(s.Env)) {
 			say("  environment: %s", k)
@@ -271,11 +271,11 @@ func mcpGet(a *App, dir, name string) error {
 			say("  sandbox: %s %s", s.Sandbox, strings.Join(s.Hosts, ", "))
 		}
 		if s.Problem != "" {
-			say("  can not be used: %s", s.Problem)
+			say("  cannot be used: %s", s.Problem)
 		}
 		return nil
 	}
-	return usageError("there is no MCP server %s; pawl mcp list shows them", name)
+	return usageError("unknown MCP server %s; pawl mcp list shows all", name)
 }
 
 // mcpTest starts servers and shows what they offer; accept accepts it.
@@ -314,7 +314,7 @@ func mcpTest(ctx context.Context, a *App, dir, name string, accept bool) error {
 	}
 	switch {
 	case name != "" && !any:
-		return usageError("there is no MCP server %s; pawl mcp list shows them", name)
+		return usageError("unknown MCP server %s; pawl mcp list shows all", name)
 	case bad:
 		return &exitError{code: 1}
 	}
@@ -384,6 +384,6 @@ func showReport(say func(string, ...any), r mcp.Report, accepted bool) {
 	if accepted {
 		say("      accepted as it is now")
 	} else {
-		say("      what is new or changed is not offered; to accept it: pawl mcp accept %s", r.Server.Name)
+		say("      new and changed tools and prompts are not offered; to accept them: pawl mcp accept %s", r.Server.Name)
 	}
 }

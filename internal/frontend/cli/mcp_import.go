@@ -37,7 +37,7 @@ func agentOf(file string) mcp.Agent {
 func (a *App) mcpAddJSON(dir *string) *cobra.Command {
 	var scope string
 	c := &cobra.Command{
-		Use: "add-json NAME JSON", Short: "Configure a server by its JSON", Args: exactly(2),
+		Use: "add-json NAME JSON", Short: "Add a server, described in JSON", Args: exactly(2),
 		Example: `  pawl mcp add-json issues '{"type": "http", "url": "https://mcp.example.com/mcp"}'`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := a.byPerson("pawl mcp add-json"); err != nil {
@@ -48,18 +48,18 @@ func (a *App) mcpAddJSON(dir *string) *cobra.Command {
 			}
 			e, err := mcp.ParseEntry([]byte(args[1]))
 			if err != nil {
-				return usageError("%s is no server: %w", args[0], err)
+				return usageError("the JSON of %s does not describe an MCP server: %w", args[0], err)
 			}
 			return a.mcpSet(*dir, scope, args[0], e)
 		},
 	}
-	c.Flags().StringVarP(&scope, "scope", "s", "user", "user: for you everywhere; project: in this folder's .mcp.json")
+	c.Flags().StringVarP(&scope, "scope", "s", "user", "user: for you in all folders; project: in this folder's .mcp.json")
 	return c
 }
 
 func (a *App) mcpImport(dir *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "import claude|codex|gemini|cursor|opencode|FILE", Short: "Take over the servers of another agent's settings", Args: exactly(1),
+		Use: "import claude|codex|gemini|cursor|opencode|FILE", Short: "Copy the servers from another agent's settings", Args: exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := a.byPerson("pawl mcp import"); err != nil {
 				return err
@@ -70,7 +70,7 @@ func (a *App) mcpImport(dir *string) *cobra.Command {
 			}
 			raw, err := settings.ReadServers(file)
 			if err == nil && raw == nil {
-				err = usageError("there is no file %s", file)
+				err = usageError("the file %s does not exist", file)
 			}
 			if err != nil {
 				return err
@@ -108,23 +108,23 @@ func mcpTake(a *App, file string, found map[string]mcp.Entry) error {
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		switch {
 		case mcp.CheckName(name) != nil:
-			fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("%s: not taken over: %v", name, mcp.CheckName(name))))
+			fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("%s: not copied: %v", name, mcp.CheckName(name))))
 		case slices.ContainsFunc(have, func(s mcp.Server) bool { return strings.EqualFold(s.Name, name) }):
-			fmt.Fprintln(a.Out, plain.Line(name+": you have one of that name"))
+			fmt.Fprintln(a.Out, plain.Line(name+": not copied: a server with this name is configured already"))
 		default:
 			_, err := settings.SetServer(own, name, found[name], perm)
 			errs = append(errs, err)
 			if err == nil {
-				fmt.Fprintln(a.Out, plain.Line(name+": taken over"))
+				fmt.Fprintln(a.Out, plain.Line(name+": copied"))
 				n++
 			}
 		}
 	}
 	switch {
 	case n > 0:
-		fmt.Fprintln(a.Out, "look at them with: pawl mcp list, and try them with: pawl mcp test")
+		fmt.Fprintln(a.Out, "to list them: pawl mcp list; to test them: pawl mcp test")
 	case len(found) == 0:
-		fmt.Fprintln(a.Out, plain.Line(file+" names no MCP server"))
+		fmt.Fprintln(a.Out, plain.Line(file+" configures no MCP server"))
 	}
 	return errors.Join(errs...)
 }

@@ -26,7 +26,7 @@ func (a *App) mcpLogin(ctx context.Context, dir, name string) error {
 	}
 	r, err := all.Try(ctx, name)
 	if err != nil {
-		return fmt.Errorf("you are signed in to %s, but it can not be used: %w", name, err)
+		return fmt.Errorf("you are signed in to %s, but it cannot be used: %w", name, err)
 	}
 	fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("you are signed in to %s (%s, %d tools)", name, r.Name, len(r.Tools))))
 	return nil
@@ -45,9 +45,9 @@ func (a *App) mcpLogout(ctx context.Context, dir, name string) error {
 	if err != nil {
 		return err
 	}
-	text := "nothing of " + name + " was kept"
+	text := "you were not signed in to " + name
 	if had {
-		text = "what " + name + " granted is forgotten here; to withdraw it for good, use the server's own site"
+		text = "signed out of " + name + " here; to revoke the access, use the server's own site"
 	}
 	fmt.Fprintln(a.Out, plain.Line(text))
 	return nil
@@ -62,7 +62,7 @@ func (a *App) showSignIn(ctx context.Context, address string) (string, error) {
 		<-ctx.Done()
 		return "", nil
 	}
-	fmt.Fprintln(a.Err, "If the browser runs on another machine, copy the address that it ends at to here:")
+	fmt.Fprintln(a.Err, "If the browser runs on another machine, paste here the address that it shows at the end:")
 	typed := make(chan string, 1)
 	go func() {
 		line, _ := bufio.NewReader(a.In).ReadString('\n')

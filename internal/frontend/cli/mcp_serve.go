@@ -17,10 +17,10 @@ import (
 func (a *App) mcpServe(dir *string) *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
-		Use: "serve", Short: "Offer pawl to other programs, as an MCP server on standard input and output", Args: exactly(0),
-		Long: `Offer a session of pawl as tools to another program: prompt, status, diff and
-undo. The program starts it; its rights, budget and folder are those of these
-flags and your settings, and no tool changes them.`,
+		Use: "serve", Short: "Run pawl as an MCP server on standard input and output, for other programs", Args: exactly(0),
+		Long: `Offer a session of pawl to another program, as an MCP server with the tools
+prompt, status, diff and undo. The other program starts it. These flags and your
+settings decide its permissions, budget and folder; no tool can change them.`,
 		Example: `  claude mcp add pawl -- pawl mcp serve -C /path/to/project --max-budget-usd 2`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.Dir == "" {

@@ -20,14 +20,14 @@ func noSubcommand(c *cobra.Command, args []string) error {
 			names = append(names, s.Name())
 		}
 	}
-	return usageError("no command %s %s%s; there are %s%s", c.Name(), args[0], meant(args[0], names, ""), strings.Join(names, ", "), asPrompt(c, args))
+	return usageError("unknown command %s %s%s; the commands are %s%s", c.Name(), args[0], meant(args[0], names, ""), strings.Join(names, ", "), asPrompt(c, args))
 }
 
 // asPrompt is a hint: several words after a command's name may be a prompt that begins
 // with it.
 func asPrompt(c *cobra.Command, args []string) string {
 	if len(args) > 1 && c.HasParent() && !c.Parent().HasParent() {
-		return fmt.Sprintf("; a prompt is given with: pawl run %q", strings.Join(append([]string{c.Name()}, args...), " "))
+		return fmt.Sprintf("; to run it as a prompt: pawl run %q", strings.Join(append([]string{c.Name()}, args...), " "))
 	}
 	return ""
 }

@@ -20,25 +20,25 @@ func memoryCommand(a *App) *cobra.Command {
 	f := &flags{}
 	everywhere := false
 	c := &cobra.Command{
-		Use: "memory", Short: "Show what is kept across sessions", Args: exactly(0),
-		Long: `Show the preferences and notes that every session of this folder is told, by
-number. They are text for the model; they cannot grant permissions.`,
+		Use: "memory", Short: "List and change the preferences and notes for all sessions", Args: exactly(0),
+		Long: `List the preferences and notes that the model gets in every session of this folder,
+with their numbers. They are only text; they cannot grant permissions.`,
 		RunE: func(*cobra.Command, []string) error { return a.remember(f, a.Out, "", everywhere) },
 	}
-	c.PersistentFlags().StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
+	c.PersistentFlags().StringVarP(&f.Dir, "dir", "C", "", "use this folder instead of the current one")
 	add := &cobra.Command{
-		Use: "add TEXT", Short: "Keep a preference", Args: atLeastOne,
+		Use: "add TEXT", Short: "Add a preference", Args: atLeastOne,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.remember(f, a.Out, "add "+strings.Join(args, " "), everywhere)
 		},
 	}
-	add.Flags().BoolVar(&everywhere, "everywhere", false, "in every project, not in this one alone")
+	add.Flags().BoolVar(&everywhere, "everywhere", false, "for all projects, not only this one")
 	c.AddCommand(add)
 	for _, sub := range []struct{ use, short string }{
-		{"forget N", "Forget an entry, by its number or its text"},
-		{"turns", "List what the newest turns of this folder came to"},
-		{"history", "List what was kept and forgotten"},
-		{"clear-answers", "Forget all cached answers"},
+		{"forget N", "Delete an entry, by its number or its text"},
+		{"turns", "List the newest turns of this folder, and how they ended"},
+		{"history", "List the entries that were added and deleted"},
+		{"clear-answers", "Delete all cached answers"},
 	} {
 		word, rest, _ := strings.Cut(sub.use, " ")
 		n := cobra.PositionalArgs(atLeastOne)
@@ -72,7 +72,7 @@ func (a *App) remember(f *flags, out io.Writer, words string, everywhere bool) e
 		if err := k.Book.Keep(memory.Preference, rest, everywhere); err != nil {
 			return usageError("%w", err)
 		}
-		say("kept: %s", strings.Join(strings.Fields(rest), " "))
+		say("added: %s", strings.Join(strings.Fields(rest), " "))
 	case "forget":
 		return forgetMemory(k, strings.TrimSpace(rest), say)
 	case "turns":
@@ -84,15 +84,15 @@ func (a *App) remember(f *flags, out io.Writer, words string, everywhere bool) e
 	case "history":
 		es, err := k.Book.History()
 		for _, e := range es {
-			say("%s  %s %s", e.Time.Format("2006-01-02 15:04"), map[bool]string{true: "forgot", false: "kept  "}[e.Gone], e.Text)
+			say("%s  %s %s", e.Time.Format("2006-01-02 15:04"), map[bool]string{true: "deleted", false: "added  "}[e.Gone], e.Text)
 		}
 		return err
 	case "clear-answers":
 		n, err := k.Answers.Clear()
-		say("%s forgotten", brief.Plural(n, "answer", "answers"))
+		say("%s deleted", brief.Plural(n, "answer", "answers"))
 		return err
 	default:
-		return usageError("memory: no %q; there are add TEXT, forget N, turns, history and clear-answers", verb)
+		return usageError("unknown command memory %q: use add TEXT, forget N, turns, history or clear-answers", verb)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func showMemory(k *setup.Memory, say func(string, ...any)) error {
 		say("%3d  %-10s %s%s", i+1, sort, e.Text, where)
 	}
 	if len(es) == 0 {
-		say("nothing is kept; say \"always …\", or: pawl memory add TEXT")
+		say("no entries; to add one: pawl memory add TEXT, or begin a prompt with \"always …\"")
 	}
 	if n, err := k.Answers.Len(); err == nil && n > 0 {
 		say("cached: %s", brief.Plural(n, "answer", "answers"))
@@ -131,7 +131,7 @@ func forgetMemory(k *setup.Memory, what string, say func(string, ...any)) error 
 	}
 	if n, err := strconv.Atoi(what); err == nil {
 		if n < 1 || n > len(es) {
-			return usageError("there is no entry %d; see: pawl memory", n)
+			return usageError("there is no entry %d; to list the entries: pawl memory", n)
 		}
 		what = es[n-1].Text
 	}
@@ -140,8 +140,8 @@ func forgetMemory(k *setup.Memory, what string, say func(string, ...any)) error 
 	case err != nil:
 		return err
 	case !found:
-		return usageError("nothing like %q is kept; see: pawl memory", what)
+		return usageError("no entry matches %q; to list the entries: pawl memory", what)
 	}
-	say("forgotten: %s", e.Text)
+	say("deleted: %s", e.Text)
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 
 func modelsCommand(a *App) *cobra.Command {
 	return &cobra.Command{
-		Use: "models", Short: "What models are usable here, and why the others are not", Args: exactly(0),
+		Use: "models", Short: "List the models that can be used here, and why the others cannot", Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			conf, _, err := a.Settings()
 			if err != nil {
@@ -32,13 +32,13 @@ func listModels(ctx context.Context, a *App, out io.Writer, conf settings.Loaded
 	if c, err := a.Resolve("", conf); err == nil {
 		fmt.Fprintf(out, "a new session uses: %s (%s)\n\n", plain.Line(c.Info.Ref()), plain.Line(c.Why))
 	} else {
-		fmt.Fprintf(out, "a new session has none: %s\n\n", plain.Line(err.Error()))
+		fmt.Fprintf(out, "no model for a new session: %s\n\n", plain.Line(err.Error()))
 	}
 	all := catalog.Usable(a.Want("", conf))
 	row := func(l catalog.Line) {
 		state := "usable: " + l.Model + ", " + brief.Price(l.Price)
 		if l.Model == "" {
-			state = "usable: name a model of it, as " + l.Provider + "/MODEL"
+			state = "usable: choose one of its models with -m " + l.Provider + "/MODEL"
 		}
 		if !l.Usable {
 			state = "not usable: " + l.Why
@@ -55,10 +55,10 @@ func listModels(ctx context.Context, a *App, out io.Writer, conf settings.Loaded
 			fmt.Fprintf(w, "%s\tusable: %s/%s at %s, %s\n", l.Provider, l.Provider, plain.Line(m), plain.Line(l.URL), priceAt(a, l.Provider+"/"+m, conf))
 		}
 		if len(l.Models) == 0 {
-			fmt.Fprintf(w, "%s\tanswers at %s and has no model\n", l.Provider, l.URL)
+			fmt.Fprintf(w, "%s\truns at %s, without a model\n", l.Provider, l.URL)
 		}
 	}
-	fmt.Fprintf(w, "offline\tusable: the built-in planner without weights, free\n")
+	fmt.Fprintf(w, "offline\tusable: the built-in planner (not a language model), free\n")
 	for _, l := range all {
 		if !l.Usable {
 			row(l)

@@ -26,10 +26,10 @@ var sameFlags = map[string]string{
 
 // needlessFlags ask for what pawl does anyway.
 var needlessFlags = map[string]string{
-	"verbose":             "progress is on standard error, and stream-json has every event",
-	"debug":               "the log has every event: pawl why explains the last trouble, stream-json shows all of them",
+	"verbose":             "progress is on standard error; --output-format stream-json prints every event",
+	"debug":               "pawl why explains the last problem; --output-format stream-json prints every event",
 	"skip-git-repo-check": "pawl works in any folder",
-	"stream":              "replies are shown as they come",
+	"stream":              "replies are printed as they arrive",
 }
 
 // sameWords are other agents' words for values.
@@ -44,52 +44,52 @@ const (
 	putKey   = "pawl login PROVIDER, or set the provider's key in the environment, such as ANTHROPIC_API_KEY; pawl models lists them"
 	putRules = "write it into AGENTS.md; pawl rules shows what is read"
 	putFile  = "name the file in the prompt: @FILE"
-	ownCheck = "the project's checks run by themselves after changes; --until 'COMMAND' goes on until it passes"
-	commits  = "pawl commits nothing by itself; pawl undo puts changes back"
+	ownCheck = "pawl runs the project's checks after changes; --until 'COMMAND' works until the command passes"
+	commits  = "pawl commits nothing by itself; pawl undo undoes changes"
 	rebuild  = "go install github.com/pawl-agent/pawl/cmd/pawl@latest, or your package manager"
 )
 
 // otherFlags are flags of other agents, with pawl's replacement.
 var otherFlags = map[string]string{
 	// Claude Code
-	"--strict-mcp-config": "pawl mcp remove NAME takes a server away",
+	"--strict-mcp-config": "pawl mcp remove NAME removes a server",
 	"--tmux":              "start pawl in tmux yourself",
 	"--debug-file":        "pawl sessions export --format jsonl has every event",
-	"--tools":             "--deny 'TOOL' takes one away", "--settings": "the file is the one that pawl config path names; PAWL_HOME moves it",
-	"--agents": "write them into .claude/agents or .pawl/agents", "--agent": "--permission-mode plan only reads; kinds of agents are files in .claude/agents", "--plugin-dir": "pawl plugin add FOLDER installs one for good", "--ide": "start pawl in the terminal of the editor",
-	"--max-thinking-tokens": "--effort low, medium or high", "--from-pr": "give the request's text on standard input: gh pr diff | pawl run \"…\"",
+	"--tools":             "--deny 'TOOL' removes a tool", "--settings": "pawl config path prints the file; PAWL_HOME chooses another folder for it",
+	"--agents": "write them into .claude/agents or .pawl/agents", "--agent": "--permission-mode plan only reads; agents are defined in .claude/agents", "--plugin-dir": "pawl plugin add FOLDER installs a plugin", "--ide": "start pawl in the editor's terminal",
+	"--max-thinking-tokens": "--effort low, medium or high", "--from-pr": "pipe the pull request into pawl: gh pr diff | pawl run \"…\"",
 	"--append-system-prompt-file": "--append-system-prompt \"$(cat FILE)\"", "--system-prompt-file": "--system-prompt \"$(cat FILE)\"",
-	"--disable-slash-commands": "slash commands are a person's, in a conversation", "--teleport": "sessions are on this machine: pawl sessions list", "--remote": "sessions are on this machine: pawl sessions list",
+	"--disable-slash-commands": "only a person can use slash commands, in a conversation", "--teleport": "sessions are on this machine: pawl sessions list", "--remote": "sessions are on this machine: pawl sessions list",
 	// Codex
-	"--ask-for-approval": "--permission-mode ask, accept-edits or auto; pawl run asks nobody", "--profile": "PAWL_HOME names another folder of settings",
+	"--ask-for-approval": "--permission-mode ask, accept-edits or auto; pawl run asks nobody", "--profile": "PAWL_HOME chooses another folder for settings",
 	"--config": "pawl config set KEY VALUE", "--image": putFile, "--oss": "-m ollama/MODEL", "--local-provider": "-m ollama/MODEL or -m lmstudio/MODEL",
-	"--output-last-message": "standard output has only the answer: > FILE", "--output-schema": "--json-schema FILE",
-	"--last": "--continue", "--search": "web_search is offered where the provider searches, or search.api is configured", "--color": "NO_COLOR=1 takes colours away", "--enable": "pawl config set KEY VALUE", "--disable": "pawl config set KEY VALUE",
-	"--quiet": "pawl run has only the answer on standard output",
+	"--output-last-message": "pawl run prints only the answer on standard output: > FILE", "--output-schema": "--json-schema FILE",
+	"--last": "--continue", "--search": "the model can use web_search if its provider offers it, or if search.api is configured", "--color": "NO_COLOR=1 turns colours off", "--enable": "pawl config set KEY VALUE", "--disable": "pawl config set KEY VALUE",
+	"--quiet": "pawl run prints only the answer on standard output",
 	// Gemini CLI
-	"--prompt-interactive": "pawl \"PROMPT\" begins a conversation with it", "--all-files": "pawl reads what it needs; name files with @FILE", "--checkpointing": "it is always on: pawl undo, /rewind",
+	"--prompt-interactive": "pawl \"PROMPT\" starts a conversation with this prompt", "--all-files": "pawl reads what it needs; name files with @FILE", "--checkpointing": "it is always on: pawl undo, /rewind",
 	"--extensions": "pawl has no extensions", "--list-extensions": "pawl has no extensions", "--list-sessions": "pawl sessions list", "--delete-session": "pawl sessions delete ID",
-	"--show-memory-usage": "pawl stats", "--telemetry": "--metrics-addr 127.0.0.1:9464; nothing is sent anywhere", "--experimental-acp": "pawl acp", "--acp": "pawl acp", "--allowed-mcp-server-names": "--deny 'mcp__SERVER' takes one away",
+	"--show-memory-usage": "pawl stats", "--telemetry": "--metrics-addr 127.0.0.1:9464; nothing is sent anywhere", "--experimental-acp": "pawl acp", "--acp": "pawl acp", "--allowed-mcp-server-names": "--deny 'mcp__SERVER' removes a server's tools",
 	// opencode, Crush, pi
-	"--format": "--output-format json or stream-json", "--share": "pawl sessions export --html writes a page to give away", "--title": "pawl sessions lists them by their first words",
-	"--data-dir": "PAWL_HOME names another folder of settings and sessions", "--attach": "pawl sessions list; a session is on this machine", "--port": "pawl acp is for editors, pawl run --output-format stream-json for programs", "--hostname": "pawl acp is for editors, pawl run --output-format stream-json for programs",
-	"--mode": "--output-format stream-json for programs; --permission-mode for what it may do", "--provider": "-m PROVIDER/MODEL", "--models": "/model in a conversation; --fallback-model goes on with another", "--list-models": "pawl models",
+	"--format": "--output-format json or stream-json", "--share": "pawl sessions export --html writes a page that you can share", "--title": "pawl sessions lists sessions by the start of their first prompt",
+	"--data-dir": "PAWL_HOME chooses another folder for settings and sessions", "--attach": "pawl attach watches a session on this machine; pawl sessions list", "--port": "pawl acp is for editors, pawl run --output-format stream-json for programs", "--hostname": "pawl acp is for editors, pawl run --output-format stream-json for programs",
+	"--mode": "--output-format stream-json for programs; --permission-mode for permissions", "--provider": "-m PROVIDER/MODEL", "--models": "/model in a conversation; --fallback-model if the first does not answer", "--list-models": "pawl models",
 	"--no-tools": "--permission-mode plan only reads", "--export": "pawl sessions export --html", "--extension": "pawl has no extensions; MCP servers, hooks and skills are files", "--skill": "pawl reads .agents/skills, .claude/skills and .pawl/skills",
-	"--session-dir": "PAWL_HOME names another folder of settings and sessions", "--variant": "--effort low, medium or high", "--command": "/COMMAND in the prompt",
+	"--session-dir": "PAWL_HOME chooses another folder for settings and sessions", "--variant": "--effort low, medium or high", "--command": "/COMMAND in the prompt",
 	// aider
 	"--message-file": "pawl run < FILE", "--yes": "--permission-mode auto, or --yolo", "--yes-always": "--permission-mode auto, or --yolo",
 	"--file": putFile, "--read": putFile, "--test-cmd": ownCheck, "--auto-test": ownCheck, "--lint-cmd": ownCheck, "--auto-lint": ownCheck, "--test": ownCheck, "--lint": ownCheck,
 	"--auto-commits": commits, "--no-auto-commits": commits, "--dirty-commits": commits, "--commit": commits, "--no-git": "pawl needs no git",
-	"--architect": "--permission-mode plan", "--edit-format": "pawl gives each model the form of edits that it knows", "--weak-model": "-m names the one model", "--editor-model": "-m names the one model",
-	"--api-key": putKey, "--openai-api-key": putKey, "--anthropic-api-key": putKey, "--watch-files": "pawl is told in the conversation", "--map-tokens": "pawl reads what it needs, and sends no map of the repository",
+	"--architect": "--permission-mode plan", "--edit-format": "pawl offers each model the edit tool that it knows", "--weak-model": "-m chooses the model; pawl uses only one", "--editor-model": "-m chooses the model; pawl uses only one",
+	"--api-key": putKey, "--openai-api-key": putKey, "--anthropic-api-key": putKey, "--watch-files": "write to pawl in the conversation", "--map-tokens": "pawl reads what it needs, and sends no map of the repository",
 	"--restore-chat-history": "--continue", "--dark-mode": "the terminal's own colours are used", "--light-mode": "the terminal's own colours are used", "--chat-language": putRules, "--conventions": putRules,
 }
 
 // otherShort are their one-letter flags.
 var otherShort = map[string]string{
-	"a": "--permission-mode ask, accept-edits or auto", "s": "--sandbox workspace, read-only or off", "i": "pawl \"PROMPT\" begins a conversation with it, and @FILE in it brings a file along",
+	"a": "--permission-mode ask, accept-edits or auto", "s": "--sandbox workspace, read-only or off", "i": "pawl \"PROMPT\" starts a conversation with this prompt; @FILE in it attaches a file",
 	"f": "pawl run < FILE, or name the file in the prompt: @FILE", "d": "--output-format stream-json shows every event",
-	"q": "pawl run has only the answer on standard output", "o": "--output-format text, json or stream-json", "e": "pawl run \"PROMPT\"", "n": "pawl sessions lists them by their first words",
+	"q": "pawl run prints only the answer on standard output", "o": "--output-format text, json or stream-json", "e": "pawl run \"PROMPT\"", "n": "pawl sessions lists sessions by the start of their first prompt",
 }
 
 // otherCommands are commands of other agents. The next word decides whether it
@@ -97,10 +97,10 @@ var otherShort = map[string]string{
 var otherCommands = map[string]string{
 	"update": rebuild, "upgrade": rebuild, "install": rebuild, "self-update": rebuild,
 	"auth": putKey, "setup-token": putKey,
-	"resume": "pawl --continue, or pawl --resume ID", "continue": "pawl --continue", "fork": "pawl --continue --fork-session", "chat": "pawl alone opens a conversation",
-	"init": "write AGENTS.md; pawl rules shows what is read", "apply": "changes are made at once; pawl diff shows them and pawl undo puts them back", "review": "pawl \"review my changes\"",
-	"agents": "kinds of agents are files in .claude/agents or .pawl/agents", "agent": "kinds of agents are files in .claude/agents or .pawl/agents", "plugins": "pawl plugin", "extensions": "pawl plugin", "skills": "skills are files in .agents/skills, .claude/skills or .pawl/skills",
-	"export": "pawl sessions export, --html for a page", "import": "pawl sessions import FILE", "share": "pawl sessions export --html writes a page to give away", "web": "pawl is in the terminal; pawl acp is for editors", "logs": "pawl why, pawl sessions show", "update-providers": "the list of models comes with pawl; your own are set with pawl config", "uninstall": "remove the binary; pawl config path and pawl doctor name the folders",
+	"resume": "pawl --continue, or pawl --resume ID", "continue": "pawl --continue", "fork": "pawl --continue --fork-session", "chat": "pawl without arguments starts a conversation",
+	"init": "write AGENTS.md; pawl rules shows what is read", "apply": "changes are made at once; pawl diff shows them and pawl undo undoes them", "review": "pawl \"review my changes\"",
+	"agents": "agents are defined in .claude/agents or .pawl/agents", "agent": "agents are defined in .claude/agents or .pawl/agents", "plugins": "pawl plugin", "extensions": "pawl plugin", "skills": "skills are files in .agents/skills, .claude/skills or .pawl/skills",
+	"export": "pawl sessions export, --html for a page", "import": "pawl sessions import FILE", "share": "pawl sessions export --html writes a page that you can share", "web": "pawl is in the terminal; pawl acp is for editors", "logs": "pawl why, pawl sessions show", "update-providers": "the list of models is part of pawl; add your own with pawl config", "uninstall": "remove the binary; pawl config path and pawl doctor print its folders",
 	"commit": commits, "serve": "pawl run --output-format stream-json is for programs", "session": "pawl sessions", "cost": "pawl stats", "model": "pawl models", "settings": "pawl config", "completions": "pawl completion bash, zsh or fish",
 }
 
@@ -177,7 +177,7 @@ var anOverride = lazyregexp.New(`^[a-z_]+(\.[\w-]+)*=\S`)
 func (f *flags) notAnOverride(args []string) error {
 	if f.Continue && len(args) > 0 && anOverride().MatchString(args[0]) {
 		key, value, _ := strings.Cut(args[0], "=")
-		return usageError("-c continues the newest session here, and %s is no prompt; a setting is kept with: pawl config set %s %s", args[0], key, value)
+		return usageError("-c continues the newest session here, and %s is not a prompt; to change a setting: pawl config set %s %s", args[0], key, value)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 // permissionsCommand lists and revokes grants for always.
 func permissionsCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
-		Use: "permissions", Short: "List and revoke what was allowed for always", Args: exactly(0),
+		Use: "permissions", Short: "List and revoke permanent permissions", Args: exactly(0),
 		RunE: func(*cobra.Command, []string) error {
 			conf, paths, err := a.Settings()
 			if err != nil {
@@ -33,14 +33,14 @@ func permissionsCommand(a *App) *cobra.Command {
 			say("ask", append(slices.Clone(conf.User.Permissions.Ask), conf.Project.Ask...))
 			say("allow", conf.User.Permissions.Allow)
 			for _, dir := range slices.Sorted(maps.Keys(all)) {
-				fmt.Fprintln(a.Out, plain.Line("allowed for always in "+dir+":"))
+				fmt.Fprintln(a.Out, plain.Line("always allowed in "+dir+":"))
 				say("allow", all[dir])
 			}
 			return nil
 		},
 	}
 	c.AddCommand(&cobra.Command{
-		Use: "revoke RULE", Short: "Revoke what was allowed for always in this folder", Args: exactly(1),
+		Use: "revoke RULE", Short: "Revoke a permanent permission of this folder", Args: exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			paths, err := settings.PathsFrom(a.Env)
 			if err != nil {
@@ -57,7 +57,7 @@ func permissionsCommand(a *App) *cobra.Command {
 			}
 			found, err := grants.Revoke(dir, args[0])
 			if err == nil && !found {
-				err = usageError("nothing was granted as %q in %s%s; see: pawl permissions", args[0], dir, meant(args[0], granted, ""))
+				err = usageError("no permanent permission %q in %s%s; to list them: pawl permissions", args[0], dir, meant(args[0], granted, ""))
 			}
 			if err == nil {
 				fmt.Fprintln(a.Out, plain.Line("revoked "+args[0]+" in "+dir))

@@ -63,7 +63,7 @@ func picture(name string, data []byte) (*tui.Picture, error) {
 	case !slices.Contains(pictureTypes, kind):
 		return nil, nil
 	case len(data) > pictureLimit:
-		return nil, fmt.Errorf("%s is larger than %d MB, which no model takes", name, pictureLimit>>20)
+		return nil, fmt.Errorf("%s is larger than %d MB, the limit for pictures", name, pictureLimit>>20)
 	}
 	return &tui.Picture{Name: name, Media: llm.Media{Type: kind, Data: data}}, nil
 }
@@ -138,9 +138,9 @@ func clipboard(ctx context.Context) (*tui.Picture, error) {
 		}
 	}
 	if !found {
-		return nil, errors.New("to paste an image, install wl-paste, xclip or pngpaste; or drop its file here")
+		return nil, errors.New("to paste a picture, install wl-paste, xclip or pngpaste, or drop its file here")
 	}
-	return nil, errors.New("there is no image in the clipboard")
+	return nil, errors.New("there is no picture in the clipboard")
 }
 
 // limited writes at most n bytes.

@@ -26,11 +26,11 @@ import (
 func pluginCommand(a *App) *cobra.Command {
 	var asJSON, yes bool
 	c := &cobra.Command{
-		Use: "plugin", Short: "Plugins: skills, commands, agents, hooks and servers from git", Args: exactly(0),
-		Long: `Plugins are folders of git repositories with skills, commands, agents, hooks and MCP
-servers, in the form of Claude Code. Adding one runs nothing of it: its files are
-written, pinned by their commit, and you are asked whether its hooks and servers may
-run. See doc/plugins.md.`,
+		Use: "plugin", Short: "Install and manage plugins (skills, commands, hooks, servers)", Args: exactly(0),
+		Long: `Plugins add skills, commands, agents, hooks and MCP servers from git repositories, in
+the format of Claude Code. Adding a plugin runs nothing: pawl copies the files of one
+commit, and asks you whether the plugin's hooks and servers may run.
+See doc/plugins.md.`,
 	}
 	list := &cobra.Command{
 		Use: "list", Short: "List the installed plugins", Args: exactly(0),
@@ -38,10 +38,10 @@ run. See doc/plugins.md.`,
 	}
 	c.RunE = list.RunE
 	for _, x := range []*cobra.Command{c, list} {
-		x.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+		x.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	}
 	add := &cobra.Command{
-		Use: "add URL|FOLDER[@REF] [NAME]", Short: "Install a plugin; of a list of plugins the one of that name", Aliases: []string{"install"},
+		Use: "add URL|FOLDER[@REF] [NAME]", Short: "Install a plugin; with NAME, the plugin of that name in a marketplace", Aliases: []string{"install"},
 		Example: "  pawl plugin add https://git.example.com/tools/reviewer.git@v1.2\n  pawl plugin add owner/marketplace formatter",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
@@ -59,12 +59,12 @@ run. See doc/plugins.md.`,
 		}}
 	}
 	update := &cobra.Command{
-		Use: "update [NAME]", Short: "Fetch what a plugin, or each, is by now; what changed is shown and asked about", Args: atMostOne,
+		Use: "update [NAME]", Short: "Update a plugin, or all; pawl shows the changes and asks first", Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
 			return changePlugins(a, "pawl plugin update", func(p plugins) error { return p.update(c.Context(), args, yes) })
 		},
 	}
-	trusts := one("trust", "Show what of a plugin would run, and say whether it may", func(p plugins, _ context.Context, name string) error {
+	trusts := one("trust", "Show what a plugin runs, and choose whether it may", func(p plugins, _ context.Context, name string) error {
 		u, err := p.named(name)
 		if err != nil {
 			return err
@@ -74,7 +74,7 @@ run. See doc/plugins.md.`,
 	remove := one("remove", "Remove a plugin", func(p plugins, _ context.Context, name string) error { return p.remove(name) })
 	remove.Aliases = []string{"rm", "uninstall"}
 	for _, x := range []*cobra.Command{add, update, trusts} {
-		x.Flags().BoolVarP(&yes, "yes", "y", false, "let its hooks and servers run without asking")
+		x.Flags().BoolVarP(&yes, "yes", "y", false, "let its hooks and servers run; do not ask for confirmation")
 	}
 	c.AddCommand(list, add, update, trusts, remove)
 	return c
@@ -108,7 +108,7 @@ func (p plugins) say(format string, args ...any) {
 func (p plugins) named(name string) (setup.Plugin, error) {
 	found, err := p.store.Of(name)
 	if err == nil && found == nil {
-		err = usageError("there is no plugin %s; pawl plugin list shows them", name)
+		err = usageError("unknown plugin %s; pawl plugin list shows all", name)
 	}
 	if err != nil {
 		return setup.Plugin{}, err
@@ -127,7 +127,7 @@ func (p plugins) add(ctx context.Context, text, name string, yes bool) error {
 		return p.choice(text, err)
 	}
 	if was, _ := p.store.Of(f.Name); was != nil { // a damaged one is named by list
-		return usageError("the plugin %s is installed from %s; pawl plugin update %s, or remove it first", was.Name, was.From, was.Name)
+		return usageError("the plugin %s is installed already, from %s; to update it: pawl plugin update %s, or remove it first", was.Name, was.From, was.Name)
 	}
 	installed, err := p.install(f)
 	if err != nil {
@@ -160,7 +160,7 @@ func (p plugins) install(f *plugin.Fetched) (setup.Plugin, error) {
 		p.say("  %s", l)
 	}
 	if len(f.Pointers) > 0 {
-		p.say("  not fetched, since git LFS has it: %s", strings.Join(f.Pointers, ", "))
+		p.say("  not fetched, because it is stored in git LFS: %s", strings.Join(f.Pointers, ", "))
 	}
 	return u, u.Err
 }
@@ -175,15 +175,15 @@ func (p plugins) ask(u setup.Plugin, yes bool) error {
 		return nil
 	}
 	p.show(asks)
-	said, err := p.answer("may these run, confined like a folder's? [y]es, [n]o: ", yes)
+	said, err := p.answer("may these run, in the sandbox? [y]es, [n]o: ", yes)
 	if err != nil {
-		return fmt.Errorf("its hooks and servers do not run: %w; later: pawl plugin trust %s", err, u.Name)
+		return fmt.Errorf("its hooks and servers do not run: %w; to allow them later: pawl plugin trust %s", err, u.Name)
 	}
 	if err := p.keep(u, said); err != nil {
 		return err
 	}
 	if !said {
-		return &exitError{code: 8, err: fmt.Errorf("the hooks and servers of %s do not run; its texts are used", u.Name)}
+		return &exitError{code: 8, err: fmt.Errorf("the hooks and servers of %s do not run; its skills, commands and agents are used", u.Name)}
 	}
 	return nil
 }
@@ -194,7 +194,7 @@ func (p plugins) keep(u setup.Plugin, yes bool) error {
 
 // show shows parts with what they run, or what changed of them.
 func (p plugins) show(asks []trust.Judged) {
-	p.say("it would have pawl run by itself, in every folder:")
+	p.say("pawl would run these programs of the plugin automatically, in every folder:")
 	for i, j := range asks {
 		if i == shownParts {
 			p.say("  … and %d more", len(asks)-i)
@@ -226,7 +226,7 @@ func (p plugins) answer(question string, yes bool) (bool, error) {
 	line, err := bufio.NewReader(io.LimitReader(p.a.In, 1<<10)).ReadString('\n')
 	if err != nil && (line == "" || !errors.Is(err, io.EOF)) {
 		fmt.Fprintln(p.a.Out)
-		return false, &exitError{code: 8, err: errors.New("nobody answered; --yes answers")}
+		return false, &exitError{code: 8, err: errors.New("there was no answer; to allow them without a question: --yes")}
 	}
 	return answeredYes(line), nil
 }
@@ -248,7 +248,7 @@ func (p plugins) update(ctx context.Context, names []string, yes bool) error {
 		}
 	}
 	if len(names) > 0 && !found {
-		return usageError("there is no plugin %s; pawl plugin list shows them", names[0])
+		return usageError("unknown plugin %s; pawl plugin list shows all", names[0])
 	}
 	return errors.Join(failed...)
 }
@@ -262,7 +262,7 @@ func (p plugins) renew(ctx context.Context, u setup.Plugin, yes bool) error {
 	}
 	changes := u.Changes(f)
 	if f.Commit == u.Commit && len(changes) == 0 {
-		p.say("%s is at %s, the newest", u.Name, u.Commit[:12])
+		p.say("%s is up to date, at %s", u.Name, u.Commit[:12])
 		return nil
 	}
 	p.say("%s: %s → %s", u.Name, u.Commit[:12], f.Commit[:12])
@@ -286,7 +286,7 @@ func (p plugins) renew(ctx context.Context, u setup.Plugin, yes bool) error {
 	trusted := e != nil && !e.No
 	if trusted && len(asks) > 0 {
 		p.show(asks)
-		said, err := p.answer("take this version, and let these run? [y]es, [n]o (keeps the one that is installed): ", yes)
+		said, err := p.answer("install this version, and let these run? [y]es, [n]o (keep the installed version): ", yes)
 		if err == nil && !said {
 			err = &exitError{code: 8, err: errors.New("not updated")}
 		}
@@ -310,7 +310,7 @@ func (p plugins) remove(name string) error {
 	u, err := p.store.Of(name)
 	switch {
 	case u == nil && err == nil:
-		return usageError("there is no plugin %s; pawl plugin list shows them", name)
+		return usageError("unknown plugin %s; pawl plugin list shows all", name)
 	case err == nil:
 		name = u.Name
 	}
@@ -318,7 +318,7 @@ func (p plugins) remove(name string) error {
 	if err := errors.Join(rerr, p.store.Remove(name)); err != nil {
 		return err
 	}
-	p.say("%s is removed", name)
+	p.say("removed %s", name)
 	return nil
 }
 
@@ -433,7 +433,7 @@ func pluginList(a *App, asJSON bool) error {
 	}
 	say := plugins{a: a}.say
 	if len(all) == 0 {
-		say("there are no plugins; pawl plugin add installs one")
+		say("no plugins are installed; to install one: pawl plugin add URL")
 	}
 	for _, p := range all {
 		u := setup.JudgePlugin(store, paths, p)

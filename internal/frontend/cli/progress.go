@@ -23,13 +23,13 @@ func progressCommand(a *App) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "progress [--json] FILE…",
-		Short: "Run the stuck detection over recorded runs",
-		Long: `Run the stuck detection over recorded runs and print what its rules say, with
-nobody acting on it: after which step they first warned, and first halted.
+		Short: "Test the stuck detection on recorded runs",
+		Long: `Run the stuck detection over recorded runs, and print after which step its rules
+first warned and first stopped the run. Nothing acts on the warnings.
 
-A FILE holds own sessions (pawl sessions export --format jsonl) or trajectories
-in the neutral format, one a line (doc/progress.md); it may be gzipped. "-" is
-standard input.`,
+A FILE contains sessions (pawl sessions export --format jsonl) or trajectories in
+the neutral format, one on each line (doc/progress.md). It may be compressed with
+gzip. "-" is standard input.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usageError("usage: %s", c.UseLine())
@@ -46,7 +46,7 @@ standard input.`,
 			return out.Flush()
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a run; steps count from 0")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each run; steps count from 0")
 	return c
 }
 
@@ -108,7 +108,7 @@ func (j *judge) line(line []byte) error {
 		Body    json.RawMessage `json:"body"`
 	}
 	if err := json.Unmarshal(line, &e); err != nil {
-		return fmt.Errorf("it is no JSON object: %w", err)
+		return fmt.Errorf("it is not a JSON object: %w", err)
 	}
 	if e.Type == "" || e.Body == nil {
 		t, err := trajectory.ParseTrajectory(line)

@@ -14,10 +14,10 @@ func repairCommand(a *App) *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
 		Use: "repair [DIR]", Short: "Repair a Go project's failing build or tests, offline",
-		Long: `Repair a Go project's failing build or tests with the built-in model, which has
-no weights: it generates small changes where the failing tests point to, and
-keeps one that passes all tests. A green test is plausible, not correct: read
-the diff. "pawl undo" puts it back.`,
+		Long: `Repair a Go project's failing build or tests with the built-in planner, which is
+not a language model: it tries small changes near the failing tests, and keeps one
+that passes all tests. A change that passes the tests may still be wrong: read the
+diff. To undo it: pawl undo.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usageError("usage: pawl repair [DIR]")
@@ -41,6 +41,6 @@ the diff. "pawl undo" puts it back.`,
 		},
 	}
 	f.addResult(c)
-	c.Flags().BoolVar(&f.NoSession, "no-session", false, "keep nothing of this session (and so nothing to undo)")
+	c.Flags().BoolVar(&f.NoSession, "no-session", false, "do not save this session (then pawl undo cannot undo it)")
 	return c
 }

@@ -25,7 +25,7 @@ func TestLineKeepsAndAsksForTheMode(t *testing.T) {
 	x.expect("mode auto; session ")
 	x.expect("> ")
 	x.send("/resume " + id + "\r")
-	x.expect("this session was in mode auto, which allows more than ask: go on in auto?")
+	x.expect("this session was in mode auto, which allows more than ask: continue in mode auto?")
 	x.send("n\r")
 	x.expect("mode ask; session " + id)
 	x.expect("> ")

@@ -19,11 +19,11 @@ func rulesCommand(a *App) *cobra.Command {
 	f := &flags{}
 	var text bool
 	c := &cobra.Command{
-		Use: "rules [PATH]…", Short: "List the rules files that are loaded, and what is wrong with them",
+		Use: "rules [PATH]…", Short: "List the rules files (AGENTS.md …), and the problems in them",
 		Long: `List the rules files of this folder, the most important last: AGENTS.md (or
-CLAUDE.md), .pawl/rules.md and your own rules.md. With paths, also those of the
-folders on the way to each, which a session is told when it first meets a file
-there. Rules are text for the model; they cannot grant permissions.`,
+CLAUDE.md), .pawl/rules.md and your own rules.md. With paths, also list the rules
+files of the folders of each path: the model gets them when it first uses a file
+there. Rules are only text for the model; they cannot grant permissions.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, err := a.RealDir(f.Dir)
 			if err != nil {
@@ -36,8 +36,8 @@ there. Rules are text for the model; they cannot grant permissions.`,
 			return listRules(c.Context(), a.Rules(dir, paths), a.Out, a.Err, text, args)
 		},
 	}
-	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "look in this folder instead of the current one")
-	c.Flags().BoolVar(&text, "text", false, "print the text as the model is told it")
+	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "use this folder instead of the current one")
+	c.Flags().BoolVar(&text, "text", false, "print the text that the model gets")
 	return c
 }
 
@@ -72,7 +72,7 @@ func listRules(ctx context.Context, of rules.Options, out, warn io.Writer, text 
 		}
 	}
 	if files == 0 {
-		fmt.Fprintln(out, "no rules; write some for agents into AGENTS.md")
+		fmt.Fprintln(out, "no rules files; to add rules, write them into AGENTS.md")
 	}
 	return nil
 }

@@ -27,10 +27,10 @@ func runCommand(a *App) *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
 		Use: "run [flags] PROMPT", Aliases: []string{"exec"},
-		Short: "Run one prompt without asking anything",
-		Long: `Run one prompt without a person: the answer goes to stdout, progress to stderr.
-The prompt is the argument, standard input, or both (the argument first).
-What would need a permission is denied, and the result lists it.
+		Short: "Run one prompt without asking questions",
+		Long: `Run one prompt without asking questions. The answer goes to stdout, progress to
+stderr. The prompt is the argument, standard input, or both (the argument first).
+A call that needs a permission is denied, and the result lists it.
 See "pawl help exit-codes".`,
 		RunE: func(c *cobra.Command, args []string) error { return a.run(c.Context(), f, args) },
 	}
@@ -122,7 +122,7 @@ func (f *flags) shaped() (err error) {
 	raw := []byte(f.schema)
 	if !strings.HasPrefix(strings.TrimSpace(f.schema), "{") {
 		if raw, err = os.ReadFile(f.schema); err != nil {
-			return usageError("--json-schema names a file that can not be read: %w", err)
+			return usageError("--json-schema: cannot read the file: %w", err)
 		}
 	}
 	if f.shape, err = structured.New(raw); err != nil {
@@ -159,11 +159,11 @@ func (a *App) prompt(args []string) (text, piped string, err error) {
 	}
 	switch {
 	case len(text)+len(piped) > maxPrompt:
-		return "", "", usageError("the prompt is longer than %d MB, which no model takes; put it into a file and name the file", maxPrompt>>20)
+		return "", "", usageError("the prompt is longer than %d MB, the limit for prompts; write it to a file, and name the file in the prompt", maxPrompt>>20)
 	case !utf8.ValidString(text) || !utf8.ValidString(piped):
-		return "", "", usageError("the prompt is not UTF-8 text; put it into a file and name the file")
+		return "", "", usageError("the prompt is not UTF-8 text; write it to a file, and name the file in the prompt")
 	case strings.TrimSpace(text) == "":
-		return "", "", usageError("no prompt: give it as an argument or on standard input")
+		return "", "", usageError("no prompt: write it as an argument, or pipe it to standard input")
 	}
 	return text, piped, nil
 }

@@ -21,16 +21,16 @@ func sandboxCommand(a *App) *cobra.Command {
 	var level, dir string
 	var g openings
 	c := &cobra.Command{
-		Use: "sandbox [flags] -- COMMAND [ARGUMENT...]", Short: "Run a command that the kernel confines",
-		Long: `Run a command that can read the system and the workspace, and at the level
-workspace change the workspace, but for the files that tools take orders from
-(.git/hooks, AGENTS.md and the like). It has no network, and reaches no key, no
-other process and none of pawl's own files. Variables that look like a key are
-left out of its environment. See doc/sandbox.md.
+		Use: "sandbox [flags] -- COMMAND [ARGUMENT...]", Short: "Run a command in pawl's sandbox",
+		Long: `Run a command in the sandbox. It can read the system and the workspace. At the
+level workspace, it can also change the workspace, except for files that configure
+tools (.git/hooks, AGENTS.md and others). It has no network, and no access to keys,
+other processes or pawl's own files. Environment variables that look like keys are
+removed. See doc/sandbox.md.
 
-The exit code is the command's; 125 where it could not be confined, 126 and 127
-where it could not be started. At the end each thing that was refused is one line
-on standard error, with the flag that allows it.`,
+The exit code is that of the command; 125 if there is no sandbox, 126 or 127 if the
+command could not be started. At the end, standard error lists what the sandbox
+refused, one on each line, with the flag that allows it.`,
 		Args: atLeastOne,
 		RunE: func(c *cobra.Command, args []string) error {
 			l, err := confine.ParseLevel(level)
@@ -44,11 +44,11 @@ on standard error, with the flag that allows it.`,
 		},
 	}
 	c.Flags().SetInterspersed(false)
-	c.Flags().StringVar(&level, "level", "workspace", "read-only or workspace")
-	c.Flags().StringVarP(&dir, "dir", "C", "", "the workspace instead of the current folder")
-	c.Flags().StringArrayVar(&g.writes, "allow-write", nil, "a file or a folder that may be changed as well (repeatable)")
-	c.Flags().StringArrayVar(&g.reads, "allow-read", nil, "a file or a folder that may be read as well (repeatable)")
-	c.Flags().StringArrayVar(&g.hosts, "allow-host", nil, "a host that may be reached, such as example.org, *.example.org or example.org:8443 (repeatable)")
+	c.Flags().StringVar(&level, "level", "workspace", "what the command may change: read-only (nothing) or workspace")
+	c.Flags().StringVarP(&dir, "dir", "C", "", "use this folder as the workspace instead of the current one")
+	c.Flags().StringArrayVar(&g.writes, "allow-write", nil, "also allow changing this file or folder (repeatable)")
+	c.Flags().StringArrayVar(&g.reads, "allow-read", nil, "also allow reading this file or folder (repeatable)")
+	c.Flags().StringArrayVar(&g.hosts, "allow-host", nil, "allow connections to this host, such as example.org, *.example.org or example.org:8443 (repeatable)")
 	return c
 }
 
@@ -123,7 +123,7 @@ func examineSandbox() finding {
 		gone = append(gone, fmt.Sprintf("%s: %v", p.Promise, p.Err))
 	}
 	if f.is = "tried: " + strings.Join(held, ", "); !f.ok {
-		f.is, f.do = strings.Join(gone, "; "), "commands can not be confined here: pawl asks before it runs what it does not know"
+		f.is, f.do = strings.Join(gone, "; "), "there is no sandbox here: pawl asks before it runs commands that it does not know"
 	}
 	return f
 }

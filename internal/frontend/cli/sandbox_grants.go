@@ -44,7 +44,7 @@ func (a *App) confinement(l confine.Level, root string, g openings) (confine.Pol
 	for _, r := range g.reads {
 		real, err := setup.RealPath(r)
 		if err != nil {
-			return confine.Policy{}, nil, fault.NewConfiguration("name a file or a folder that is there", "cannot allow reading %s: %v", r, err)
+			return confine.Policy{}, nil, fault.NewConfiguration("name a file or folder that exists", "cannot allow reading %s: %v", r, err)
 		}
 		with := policy.Grant([]string{real}, nil, nil)
 		if len(with.Reads) == len(policy.Reads) {
@@ -63,14 +63,14 @@ func allowWrite(policy confine.Policy, name string) (confine.Policy, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		var dir string
 		if dir, err = setup.RealPath(filepath.Dir(name)); err != nil {
-			return policy, fault.NewConfiguration("make the folder first", "cannot allow writing %s: %v", name, err)
+			return policy, fault.NewConfiguration("create the folder first", "cannot allow writing %s: %v", name, err)
 		}
 		real = filepath.Join(dir, filepath.Base(name))
 		if _, err := os.Lstat(real); err == nil {
-			return policy, fault.NewConfiguration("name the file that it leads to", "cannot allow writing %s: it is a link to what is not there", name)
+			return policy, fault.NewConfiguration("name the target of the link", "cannot allow writing %s: it is a link to a file that does not exist", name)
 		}
 	case err != nil:
-		return policy, fault.NewConfiguration("name a file or a folder", "cannot allow writing %s: %v", name, err)
+		return policy, fault.NewConfiguration("name a file or folder", "cannot allow writing %s: %v", name, err)
 	default:
 		st, err := os.Stat(real)
 		if err != nil {
@@ -92,7 +92,7 @@ func allowWrite(policy confine.Policy, name string) (confine.Policy, error) {
 }
 
 func notGrantable(path string) error {
-	return fmt.Errorf("%w: %s holds or is what no command may read, or is git's own", confine.ErrPolicy, path)
+	return fmt.Errorf("%w: %s cannot be opened: it belongs to git, or it is or contains files that no command may read", confine.ErrPolicy, path)
 }
 
 // refusedLines are what a person is told of the refusals of a command: those
@@ -111,7 +111,7 @@ func refusedLines(policy confine.Policy, refused []sandbox.Refusal, failed bool)
 		out = append(out, fmt.Sprintf("the sandbox refused %d more", more))
 	}
 	if len(out) == 0 && failed && policy.Level == confine.ReadOnly {
-		out = append(out, "it ran read-only: no file can be changed, and there is no network (to allow both between its own processes: --level workspace)")
+		out = append(out, "the command ran read-only: it could change no file, and had no network (--level workspace allows changes in the workspace, and local connections between the command's own processes)")
 	}
 	return out
 }
@@ -128,5 +128,5 @@ func toAllow(policy confine.Policy, r process.Refusal) string {
 			return "to allow it: --allow-host " + r.What
 		}
 	}
-	return "no flag allows that"
+	return "no flag allows this"
 }

@@ -26,7 +26,7 @@ func TestScreenOnATerminal(t *testing.T) {
 	x.expect("friendly")
 	x.expect("1 model reply")
 	x.send("\x04")
-	x.expect("to go on with this session: pawl --resume ")
+	x.expect("to continue this session: pawl --resume ")
 	x.ended(0)
 	if text := x.text(); strings.Contains(text, "\x1b[2J") || strings.Contains(text, "\x1b[?1049h") {
 		t.Error("the screen was cleared or replaced")
@@ -47,7 +47,7 @@ func TestFirstStart(t *testing.T) {
 		x.expect("1 model reply")
 		x.send("\x04")
 		x.ended(0)
-		if first := arg != ""; strings.Contains(x.text(), "this is the first start here; models of anthropic") != first {
+		if first := arg != ""; strings.Contains(x.text(), "this is your first start; you can use models of anthropic") != first {
 			t.Errorf("first %v:\n%s", first, x.text())
 		}
 	}

@@ -37,9 +37,9 @@ const claudeStream = "claude-stream-json"
 
 func (s *sdkFlags) add(c *cobra.Command) {
 	fs := c.Flags()
-	fs.StringVar(&s.input, inputFormat, "text", "text, or stream-json: messages on standard input, as the Claude Agent SDK writes them")
-	fs.StringVar(&s.asks, "permission-prompt-tool", "", "stdio: the program on standard input is asked for permissions")
-	fs.BoolVar(&s.partial, "include-partial-messages", false, "with claude-stream-json: replies in pieces, too")
+	fs.StringVar(&s.input, inputFormat, "text", "text, or stream-json: read messages in the format of the Claude Agent SDK from standard input")
+	fs.StringVar(&s.asks, "permission-prompt-tool", "", "stdio: ask the program on standard input for permissions")
+	fs.BoolVar(&s.partial, "include-partial-messages", false, "with claude-stream-json: also print the parts of a reply as they arrive")
 	fs.StringVar(&s.sources, "setting-sources", allSources, "")
 	_ = fs.MarkHidden("setting-sources")
 }
@@ -99,7 +99,7 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 		return slices.Concat(s.Custom, slash.Prompts(s.Session))
 	}
 	if f.sdk.sources != allSources {
-		fmt.Fprintln(o.Err, "pawl: --setting-sources is not followed: pawl reads its own settings, see pawl config path")
+		fmt.Fprintln(o.Err, "pawl: --setting-sources is ignored: pawl reads its own settings; see pawl config path")
 	}
 	surviveClosedOutput()
 	code, err := agentsdk.Run(ctx, o)
@@ -121,13 +121,13 @@ func (f *flags) asDriven(args []string) error {
 	case f.format != claudeStream && f.format != string(headless.Stream):
 		return usageError("--input-format stream-json needs --output-format stream-json")
 	case f.sdk.input == "stream-json" && len(args) > 0:
-		return usageError("with --input-format stream-json the prompt comes on standard input, and not as an argument")
+		return usageError("with --input-format stream-json, send the prompt on standard input, not as an argument")
 	case f.sdk.asks != "" && f.sdk.asks != "stdio":
-		return usageError("--permission-prompt-tool takes stdio, not %q; --allow and --permission-mode say what is not asked", f.sdk.asks)
+		return usageError("--permission-prompt-tool takes stdio, not %q; to allow calls without a question: --allow or --permission-mode", f.sdk.asks)
 	case f.sdk.asks != "" && f.sdk.input == "text":
-		return usageError("--permission-prompt-tool stdio needs --input-format stream-json, on which the answers come")
+		return usageError("--permission-prompt-tool stdio needs --input-format stream-json, to read the answers")
 	case f.verify, f.goal.command != "":
-		return usageError("--verify and --until are for a run of one prompt: leave --input-format and claude-stream-json out")
+		return usageError("--verify and --until run one prompt: do not use --input-format or claude-stream-json with them")
 	}
 	return nil
 }

@@ -45,11 +45,11 @@ func sessionsCommand(a *App) *cobra.Command {
 			return listSessions(c.Context(), a, dir, limit, asJSON)
 		},
 	}
-	list.Flags().BoolVarP(&all, "all", "a", false, "of all folders")
-	list.Flags().IntVarP(&limit, "limit", "n", shownSessions, "at most so many, 0 for all")
-	list.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	list.Flags().BoolVarP(&all, "all", "a", false, "use the sessions of all folders")
+	list.Flags().IntVarP(&limit, "limit", "n", shownSessions, "list at most this many; 0 lists all")
+	list.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	show := &cobra.Command{
-		Use: "show [ID]", Short: "Show a session as text, without an id the newest of this folder", Args: atMostOne,
+		Use: "show [ID]", Short: "Print a session as text (default: the newest of this folder)", Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
 			return eachEvent(c.Context(), a, args, transcript.Text(a.Out))
 		},
@@ -57,11 +57,11 @@ func sessionsCommand(a *App) *cobra.Command {
 	sure := false
 	del := &cobra.Command{
 		Use: "delete ID", Short: "Delete a whole session", Args: exactly(1),
-		Long: `Delete a whole session, with what was kept to undo its changes. It asks first;
---yes does not ask. A session that is open in another pawl is not deleted.`,
+		Long: `Delete a whole session, with the data that undo needs. It asks for confirmation
+first, except with --yes. It does not delete a session that is open in another pawl.`,
 		RunE: func(c *cobra.Command, args []string) error { return deleteSession(c.Context(), a, args[0], sure) },
 	}
-	del.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask")
+	del.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask for confirmation")
 	c.AddCommand(list, searchCommand(a), show, exportCommand(a), importCommand(a), pruneCommand(a), del)
 	return c
 }
@@ -129,9 +129,9 @@ func listSessions(ctx context.Context, a *App, dir string, limit int, asJSON boo
 	case asJSON:
 		return printJSON(a.Out, listed)
 	case shown == 0:
-		fmt.Fprintln(a.Out, "no sessions of this folder; see: pawl sessions list --all")
+		fmt.Fprintln(a.Out, "no sessions in this folder; to list all: pawl sessions list --all")
 	case more > 0:
-		fmt.Fprintf(a.Out, "and %d older ones; --limit 0 lists all\n", more)
+		fmt.Fprintf(a.Out, "and %d older sessions; --limit 0 lists all\n", more)
 	}
 	return nil
 }
@@ -314,9 +314,9 @@ func (a *App) mayDelete(n int, sure bool) (bool, error) {
 		return true, nil
 	}
 	if !a.Terminal {
-		return false, usageError("nothing was deleted: nobody is there to ask; --yes deletes without a question")
+		return false, usageError("nothing was deleted: without a terminal, pawl cannot ask for confirmation; to delete without it: --yes")
 	}
-	fmt.Fprintf(a.Out, "delete %s for good? [y]es, [n]o: ", brief.Plural(n, "session", "sessions"))
+	fmt.Fprintf(a.Out, "permanently delete %s? [y]es, [n]o: ", brief.Plural(n, "session", "sessions"))
 	answer, _ := bufio.NewReader(a.In).ReadString('\n') // the end of input means no
 	if w := strings.ToLower(strings.TrimSpace(answer)); w == "y" || w == "yes" {
 		return true, nil

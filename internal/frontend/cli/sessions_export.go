@@ -20,31 +20,31 @@ func exportCommand(a *App) *cobra.Command {
 	var format, output string
 	var html bool
 	c := &cobra.Command{
-		Use: "export [ID]", Short: "Export a session as HTML, Markdown or JSONL, without an id the newest of this folder", Args: atMostOne,
-		Long: `Export a session, without an id the newest of this folder. Keys are masked and
-contents of secret-looking files are left out.
+		Use: "export [ID]", Short: "Export a session as HTML, Markdown or JSONL (default: the newest of this folder)", Args: atMostOne,
+		Long: `Export a session, by default the newest of this folder. Keys are masked, and the
+contents of files that may be secret are left out.
 
---html is one page for a browser: it loads nothing and runs nothing, and long
-outputs are cut in it. jsonl has every event, and can be imported again.`,
+html is one page for a browser; it loads nothing and runs nothing, and long outputs
+are cut. jsonl contains every event, and can be imported again.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if html {
 				if c.Flags().Changed("format") && format != "html" {
-					return usageError("--html and --format %s are two formats", format)
+					return usageError("--html and --format %s cannot be used together; choose one", format)
 				}
 				format = "html"
 			}
 			return exportSession(c.Context(), a, args, format, output)
 		},
 	}
-	c.Flags().StringVar(&format, "format", "markdown", "html, markdown or jsonl")
+	c.Flags().StringVar(&format, "format", "markdown", "format of the export: html, markdown or jsonl")
 	c.Flags().BoolVar(&html, "html", false, "the same as --format html")
-	c.Flags().StringVarP(&output, "output", "o", "", "write to this new file instead of stdout")
+	c.Flags().StringVarP(&output, "output", "o", "", "write to this new file instead of standard output")
 	return c
 }
 
 func exportSession(ctx context.Context, a *App, args []string, format, output string) (err error) {
 	if format != "html" && format != "markdown" && format != "jsonl" {
-		return usageError("no export format %q: html, markdown and jsonl exist", format)
+		return usageError("unknown --format %q: use html, markdown or jsonl", format)
 	}
 	st, _, err := a.store(ctx)
 	if err != nil {

@@ -24,13 +24,13 @@ func importCommand(a *App) *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
 		Use: "import FILE", Short: "Import a session that was exported as JSONL", Args: exactly(1),
-		Long: `Import what was said in a session that "pawl sessions export --format jsonl"
-wrote: prompts, replies, calls and their results. It belongs to this folder then
-and can be shown, searched and gone on with. The file may be anybody's: grants,
-modes, changes to files, checks and costs in it are left out.`,
+		Long: `Import a session from a file that "pawl sessions export --format jsonl" wrote: its
+prompts, replies, calls and results. The new session belongs to this folder; you can
+show, search and continue it. Because the file may come from somebody else,
+permissions, modes, file changes, checks and costs are not imported.`,
 		RunE: func(c *cobra.Command, args []string) error { return importSession(c.Context(), a, f, args[0]) },
 	}
-	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "into this folder instead of the current one")
+	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "use this folder instead of the current one")
 	return c
 }
 
@@ -89,12 +89,12 @@ func importSession(ctx context.Context, a *App, f *flags, name string) (err erro
 	case err != nil:
 		return usageError("cannot import %s: %w", name, err)
 	case kept == 0:
-		return usageError("cannot import %s: nothing was said in it", name)
+		return usageError("cannot import %s: it contains no prompt and no reply", name)
 	}
 	if err := flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "imported as session %s: %d events of what was said; %d of other kinds were left out\n", id, kept, left)
+	fmt.Fprintf(a.Out, "imported as session %s: %d events; %d events of other kinds were left out\n", id, kept, left)
 	return nil
 }
 

@@ -24,10 +24,10 @@ func pruneCommand(a *App) *cobra.Command {
 	var older string
 	var all, sure bool
 	c := &cobra.Command{
-		Use: "prune --older-than AGE", Short: "Delete whole sessions that were not used for so long", Args: exactly(0),
-		Long: `Delete the sessions of this folder that nothing was added to for that long, such
-as 30d, 8w or 36h: whole sessions, with what was kept to undo their changes.
-They are listed first, and it is asked; --yes does not ask.`,
+		Use: "prune --older-than AGE", Short: "Delete old sessions", Args: exactly(0),
+		Long: `Delete the sessions of this folder that were not used for that long, such as 30d,
+8w or 36h: whole sessions, with the data that undo needs. It lists them and asks for
+confirmation first, except with --yes.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			age, err := parseAge(older)
 			if err != nil {
@@ -36,9 +36,9 @@ They are listed first, and it is asked; --yes does not ask.`,
 			return pruneSessions(c.Context(), a, age, all, sure)
 		},
 	}
-	c.Flags().StringVar(&older, "older-than", "", "an age, such as 30d")
-	c.Flags().BoolVarP(&all, "all", "a", false, "of all folders")
-	c.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask")
+	c.Flags().StringVar(&older, "older-than", "", "delete sessions older than this, such as 30d")
+	c.Flags().BoolVarP(&all, "all", "a", false, "use the sessions of all folders")
+	c.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask for confirmation")
 	return c
 }
 
@@ -46,7 +46,7 @@ They are listed first, and it is asked; --yes does not ask.`,
 // somebody named is deleted.
 func parseAge(s string) (time.Duration, error) {
 	if s == "" {
-		return 0, usageError("say how old: pawl sessions prune --older-than 30d")
+		return 0, usageError("--older-than is missing: pawl sessions prune --older-than 30d")
 	}
 	for unit, d := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
 		if n, ok := strings.CutSuffix(s, unit); ok {
@@ -58,7 +58,7 @@ func parseAge(s string) (time.Duration, error) {
 	if d, err := time.ParseDuration(s); err == nil && d > 0 {
 		return d, nil
 	}
-	return 0, usageError("%q is no age; 30d, 8w and 36h are", s)
+	return 0, usageError("%q is not an age: use one such as 30d, 8w or 36h", s)
 }
 
 func pruneSessions(ctx context.Context, a *App, age time.Duration, all, sure bool) error {
@@ -115,7 +115,7 @@ func removeSession(ctx context.Context, st event.Store, paths settings.Paths, r 
 	if h, ok := st.(event.Holder); ok {
 		release, err := h.Hold(r.ID)
 		if err != nil {
-			return fault.NewConfiguration("close it there first", "session %s was not deleted: %v", r.ID, err)
+			return fault.NewConfiguration("close the session there first", "session %s was not deleted: %v", r.ID, err)
 		}
 		defer release()
 	}

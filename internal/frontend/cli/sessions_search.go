@@ -18,10 +18,10 @@ func searchCommand(a *App) *cobra.Command {
 	var all bool
 	var limit int
 	c := &cobra.Command{
-		Use: "search WORDS", Short: "Find what was said or done in the sessions of this folder",
-		Long: `Find the sessions of this folder in which a prompt, a reply, a call, its result
-or a command has all these words, newest first, with the lines that have them.
-It ends after --limit sessions. Exit code 1 where there is none.`,
+		Use: "search WORDS", Short: "Search the sessions of this folder",
+		Long: `Search the sessions of this folder for a prompt, reply, call, result or command that
+contains all these words. It prints the newest sessions first, with the lines found,
+at most --limit sessions. Exit code 1 if nothing is found.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if strings.TrimSpace(strings.Join(args, "")) == "" {
 				return usageError("usage: %s", c.UseLine())
@@ -30,8 +30,8 @@ It ends after --limit sessions. Exit code 1 where there is none.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error { return searchSessions(c.Context(), a, args, all, limit) },
 	}
-	c.Flags().BoolVarP(&all, "all", "a", false, "of all folders")
-	c.Flags().IntVarP(&limit, "limit", "n", shownSessions, "at most so many sessions, 0 for all")
+	c.Flags().BoolVarP(&all, "all", "a", false, "use the sessions of all folders")
+	c.Flags().IntVarP(&limit, "limit", "n", shownSessions, "find at most this many sessions; 0 finds all")
 	return c
 }
 
@@ -91,7 +91,7 @@ func searchSessions(ctx context.Context, a *App, args []string, all bool, limit 
 		}
 	}
 	if found == 0 {
-		fmt.Fprintln(a.Err, "pawl: no session of this folder has all these words; --all looks in every folder")
+		fmt.Fprintln(a.Err, "pawl: no session of this folder contains all these words; --all searches all folders")
 		return &exitError{code: 1}
 	}
 	return nil

@@ -17,9 +17,9 @@ import (
 func statesCommand(a *App) *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
-		Use: "states [name]", Short: "Draw the states that pawl and its parts can be in",
-		Long: `Draw the state tables that the running code checks every transition against:
-all of them, or the one of that name.
+		Use: "states [name]", Short: "Draw pawl's state machines",
+		Long: `Draw pawl's state machines, or the one with this name. The running program checks
+every transition against these tables.
 
   pawl states --format dot agent | dot -Tsvg > agent.svg`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -44,13 +44,13 @@ all of them, or the one of that name.
 // of Markdown, since several diagrams need headings.
 func drawStates(w io.Writer, format, name string) error {
 	if !slices.Contains(fsm.Formats(), format) {
-		return usageError("no format %q; it is one of %s", format, strings.Join(fsm.Formats(), ", "))
+		return usageError("unknown --format %q: use one of %s", format, strings.Join(fsm.Formats(), ", "))
 	}
 	tables := drawn()
 	if name != "" {
 		i := slices.IndexFunc(tables, func(t *fsm.Table) bool { return t.Name == name })
 		if i < 0 {
-			return usageError("no states of %q; there are those of %s", name, tableNames(tables))
+			return usageError("unknown state machine %q: use one of %s", name, tableNames(tables))
 		}
 		tables = tables[i : i+1]
 	}

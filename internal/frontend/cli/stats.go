@@ -18,16 +18,16 @@ func statsCommand(a *App) *cobra.Command {
 	asJSON, all := false, false
 	c := &cobra.Command{
 		Use: "stats [SESSION]", Short: "Count calls, tokens and costs per tool, model, session and day",
-		Long: `Count what the sessions of this folder did, or the one that is named: calls,
-successes and times per tool, tokens and costs per model, and both per session
-and per day. Costs are what providers' usage and the price table say; a "+"
-behind one says that a part of it is not known.`,
+		Long: `Count what the sessions of this folder, or the named session, did: calls, successes
+and times per tool, tokens and costs per model, and both per session and per day.
+Costs are computed from the usage that providers report and the price table. A "+"
+after a cost means that a part of it is unknown.`,
 		Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error { return showStats(c.Context(), a, f, args, all, asJSON) },
 	}
-	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
-	c.Flags().BoolVarP(&all, "all", "a", false, "of all folders")
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "use this folder instead of the current one")
+	c.Flags().BoolVarP(&all, "all", "a", false, "use the sessions of all folders")
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return c
 }
 

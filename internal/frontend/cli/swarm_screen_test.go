@@ -51,7 +51,7 @@ func TestSwarmOnATerminal(t *testing.T) {
 	lines.expect("one: merged")
 
 	x.send("\x03")
-	x.expect("to go on with this session: pawl swarm resume ")
+	x.expect("to continue this session: pawl swarm resume ")
 	x.ended(130)
 	let()
 	look.expect("it does not run any more")

@@ -4,34 +4,34 @@ package cli
 // on the machine, such as the kernel of a Linux, is tried and not listed.
 func lessOn(system string) []finding {
 	unconfined := finding{
-		what: "confining", is: "commands are not confined on this system, only on Linux and macOS: auto is accept-edits here, and checks, hooks and servers of a folder run only where you trust it",
-		do: "work in a virtual machine, a container or a dev container where that matters",
+		what: "confining", is: "there is no sandbox for commands on this system, only on Linux and macOS: the mode auto works like accept-edits here, and a folder's checks, hooks and servers run only if you trust it",
+		do: "if you need a sandbox, use a virtual machine, a container or a dev container",
 	}
-	unmeasured := "free memory and the memory of language servers are not measured: resources.memory_mb and lsp.memory_mb limit nothing"
-	open := finding{what: "keys", is: "pawl does not close its memory, with the keys in it, to your other programs as it does on Linux"}
+	unmeasured := "pawl cannot measure free memory and the memory of language servers here: resources.memory_mb and lsp.memory_mb have no effect"
+	open := finding{what: "keys", is: "your other programs can read pawl's memory, with the keys in it; on Linux they cannot"}
 	switch system {
 	case "linux":
 		return nil
 	case "darwin":
 		return []finding{
 			{
-				what: "confining", is: "the people who make pawl had no Mac to run it on: what the sandbox keeps is what pawl tried here; commands reach no servers of their own, and protected names hold in packages and temporary folders, too",
-				do: "see doc/sandbox.md; tell us what does not work",
+				what: "confining", is: "pawl was never tested on a Mac: only what pawl doctor tests here is certain; commands in the sandbox cannot reach servers that they start, and protected names are also protected in packages and temporary folders",
+				do: "see doc/sandbox.md; please report what does not work",
 			},
 			open,
 			{what: "memory", is: unmeasured},
-			{what: "processes", is: "a program that leaves its command's process group and whose parent ended is not found again: an interrupt does not end it", do: "end it yourself"},
+			{what: "processes", is: "pawl cannot find a program that left its command's process group and whose parent has ended: an interrupt does not end it", do: "end such a program yourself"},
 		}
 	case "windows":
 		return []finding{
 			unconfined, open,
 			{what: "screen", is: "the conversation is line by line"},
-			{what: "shell", is: "commands run in bash", do: "install Git for Windows and have its bash on PATH, or use pawl in WSL, where nothing is less"},
-			{what: "processes", is: "an interrupt ends the first process of a command, and not those that it started; nothing ends them if pawl is killed", do: "end them yourself"},
-			{what: "files", is: "owners and further names of a file (hard links) are not seen, and two pawls that write in one folder do not wait for each other"},
-			{what: "trust", is: "a folder is known by its path: another one in its place with the same configuration is trusted too"},
-			{what: "memory", is: unmeasured + "; nor is free disk space"},
+			{what: "shell", is: "commands run in bash", do: "install Git for Windows and put its bash on PATH, or use pawl in WSL, where everything works"},
+			{what: "processes", is: "an interrupt ends the first process of a command, but not the processes that it started; if pawl is killed, nothing ends them", do: "end such processes yourself"},
+			{what: "files", is: "pawl does not see the owner and the hard links of a file, and two pawls that write in one folder do not wait for each other"},
+			{what: "trust", is: "pawl identifies a folder only by its path: another folder at this path with the same configuration is trusted, too"},
+			{what: "memory", is: unmeasured + "; it cannot measure free disk space either"},
 		}
 	}
-	return []finding{unconfined, open, {what: "memory", is: unmeasured}, {what: "system", is: system + " is not tried by the people who make pawl", do: "use pawl on Linux or macOS"}}
+	return []finding{unconfined, open, {what: "memory", is: unmeasured}, {what: "system", is: system + ": pawl was never tested on this system", do: "use pawl on Linux or macOS"}}
 }

@@ -48,9 +48,9 @@ func TestOthersAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Join(fromOthers(folder.Others(dir, home)), "\n")
-	want := "settings of other agents, read as they are: CLAUDE.md, .claude/skills\n" +
-		"settings of other agents, used where you trust the folder (pawl trust): .mcp.json, .claude/settings.json\n" +
-		"settings of other agents, not used: .cursorrules, ~/.codex/config.toml; pawl doctor says what to do"
+	want := "settings of other agents, used: CLAUDE.md, .claude/skills\n" +
+		"settings of other agents, used if you trust the folder (pawl trust): .mcp.json, .claude/settings.json\n" +
+		"settings of other agents, not used: .cursorrules, ~/.codex/config.toml; pawl doctor shows what to do"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -84,14 +84,14 @@ func TestHabitsInTmux(t *testing.T) {
 	x.see("auf Deutsch")
 	x.see("what is to be done?")
 	x.send("C-d")
-	x.see("to go on with this session")
+	x.see("to continue this session")
 	x.shell()
 	x.send("clear; sh "+script, "Enter")
 	x.see("what is to be done?")
 	x.send("zz hang", "Enter")
 	x.see("● bash echo hung up")
 	x.send("typed", "C-c", "C-c", "C-c")
-	x.see("to go on with this session")
+	x.see("to continue this session")
 	x.shell()
 }
 
@@ -114,7 +114,7 @@ func TestReplayInTmux(t *testing.T) {
 	x.send("C-d")
 	x.shell()
 	x.send("sh "+script+" sessions import "+file, "Enter")
-	x.see("events of what was said")
+	x.see("events of other kinds were left out")
 	_, id, _ := strings.Cut(x.text(), "imported as session ")
 	id, _, _ = strings.Cut(id, ":")
 	x.send("clear; sh "+script+" --resume "+id, "Enter")
@@ -134,5 +134,5 @@ func TestReplayInTmux(t *testing.T) {
 		}
 	}
 	x.send("C-d")
-	x.see("to go on with this session")
+	x.see("to continue this session")
 }

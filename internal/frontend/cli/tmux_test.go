@@ -142,7 +142,7 @@ func TestScreenInTmux(t *testing.T) {
 	}
 	x.send("C-u")
 	x.send("C-d")
-	x.see("to go on with this session")
+	x.see("to continue this session")
 	x.shell()
 	x.send("clear; sh "+script+" -c", "Enter")
 	x.see(fmt.Sprintf("reply2line%03d", lines-1))
@@ -187,5 +187,5 @@ func TestPlanInTmux(t *testing.T) {
 	x.see("all done")
 	x.see("2 model replies")
 	x.send("C-d")
-	x.see("to go on with this session")
+	x.see("to continue this session")
 }

@@ -7,14 +7,14 @@ import "github.com/pawl-agent/pawl/internal/adapter/checks"
 func toolchains(dir string) []finding {
 	var out []finding
 	for _, k := range checks.Toolchains(dir) {
-		f := findProgram(k.Program, "this project ("+k.File+") can not be checked without it", false)
+		f := findProgram(k.Program, "this project ("+k.File+") cannot be checked without it", false)
 		if f.ok {
 			f.is += ", for the checks of this project (" + k.File + ")"
 		}
 		out = append(out, f)
 	}
 	if out == nil {
-		return []finding{{ok: true, what: "project", is: "of no kind that pawl knows checks for"}}
+		return []finding{{ok: true, what: "project", is: "of a kind that pawl has no checks for"}}
 	}
 	return out
 }

@@ -20,14 +20,15 @@ func trustCommand(a *App) *cobra.Command {
 	var dir string
 	var asJSON, sure bool
 	c := &cobra.Command{
-		Use: "trust", Short: "Say what a folder may have pawl run by itself", Args: exactly(0),
-		Long: `Show what of this folder pawl would run by itself, its checks and the language
-servers that run its code, in which words, and ask whether it may. Until then they do not run (and a run without a person
-says so). A change of what is shown asks again; an edit of source does not. The
-folder alone is trusted: not what is cloned into it or beside it.`,
+		Use: "trust", Short: "Trust a folder: let pawl run its checks, hooks and servers", Args: exactly(0),
+		Long: `Show the programs of this folder that pawl would run automatically (its checks, hooks,
+MCP servers, and language servers that run its code), with their command lines, and
+ask whether pawl may run them. They do not run before you agree. Pawl asks again if
+what is shown changes, but not if source code changes. The answer counts for this
+folder only, not for repositories that are cloned into it or beside it.`,
 		RunE: func(*cobra.Command, []string) error {
-			if a.InPawl() {
-				return usageError("pawl trust is for a person, and this was started by pawl itself")
+			if err := a.byPerson("pawl trust"); err != nil {
+				return err
 			}
 			t, parts, whole, err := a.ReadTrust(dir)
 			if err != nil {
@@ -47,9 +48,9 @@ folder alone is trusted: not what is cloned into it or beside it.`,
 			return nil
 		},
 	}
-	c.Flags().BoolVarP(&sure, "yes", "y", false, "trust it without asking")
+	c.Flags().BoolVarP(&sure, "yes", "y", false, "trust the folder; do not ask for confirmation")
 	status := &cobra.Command{
-		Use: "status", Short: "Say whether a folder is trusted, and what changed", Args: exactly(0),
+		Use: "status", Short: "Show whether a folder is trusted, and what changed", Args: exactly(0),
 		RunE: func(*cobra.Command, []string) error {
 			t, _, whole, err := a.ReadTrust(dir)
 			if err != nil {
@@ -63,7 +64,7 @@ folder alone is trusted: not what is cloned into it or beside it.`,
 		},
 	}
 	revoke := &cobra.Command{
-		Use: "revoke", Short: "Forget what was said of a folder", Args: exactly(0),
+		Use: "revoke", Short: "Delete your answer for a folder", Args: exactly(0),
 		RunE: func(*cobra.Command, []string) error {
 			t, err := a.StoredTrust(dir)
 			if err != nil {
@@ -76,15 +77,15 @@ folder alone is trusted: not what is cloned into it or beside it.`,
 			case asJSON:
 				return printJSON(a.Out, map[string]any{"dir": t.Dir, "revoked": found})
 			case !found:
-				return usageError("nothing was said of %s", t.Dir)
+				return usageError("no answer is stored for %s", t.Dir)
 			}
-			fmt.Fprintln(a.Out, plain.Line(t.Dir+" is not trusted any more"))
+			fmt.Fprintln(a.Out, plain.Line(t.Dir+" is no longer trusted"))
 			return nil
 		},
 	}
 	for _, x := range []*cobra.Command{c, status, revoke} {
-		x.Flags().StringVarP(&dir, "dir", "C", "", "this folder instead of the current one")
-		x.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+		x.Flags().StringVarP(&dir, "dir", "C", "", "use this folder instead of the current one")
+		x.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	}
 	c.AddCommand(status, revoke)
 	return c
@@ -100,7 +101,7 @@ func decideTrust(a *App, t *setup.Trust, parts []trust.Part, yes, quiet bool) er
 		}
 		line, err := bufio.NewReader(io.LimitReader(a.In, 1<<10)).ReadString('\n')
 		if err != nil && (line == "" || !errors.Is(err, io.EOF)) {
-			return &exitError{code: 8, err: errors.New("nobody answered, so nothing is trusted; --yes answers")}
+			return &exitError{code: 8, err: errors.New("there was no answer, so nothing is trusted; to trust without a question: --yes")}
 		}
 		said = answeredYes(line)
 	}
@@ -108,7 +109,7 @@ func decideTrust(a *App, t *setup.Trust, parts []trust.Part, yes, quiet bool) er
 		return err
 	}
 	if left := t.Verdict.Asks(); said && len(left) > 0 {
-		return &exitError{code: 8, err: fmt.Errorf("%s can not be trusted: %s", left[0].Name, left[0].Why)}
+		return &exitError{code: 8, err: fmt.Errorf("%s cannot be trusted: %s", left[0].Name, left[0].Why)}
 	}
 	if quiet {
 		return nil
@@ -157,11 +158,11 @@ func (a *App) examineTrust() finding {
 	case err != nil:
 		f.is = err.Error()
 	case t.Verdict.State == trust.Nothing:
-		f.ok, f.is = true, "nothing in this folder would run by itself"
+		f.ok, f.is = true, "this folder configures nothing that pawl runs automatically"
 	case t.Verdict.State == trust.Trusted:
-		f.ok, f.is = true, "what this folder has pawl run may run"
+		f.ok, f.is = true, "pawl may run the programs that this folder configures"
 	default:
-		f.is, f.do = brief.Inert(*t.Event()), "pawl trust shows them and asks"
+		f.is, f.do = brief.Inert(*t.Event()), "pawl trust shows them and asks you"
 	}
 	return f
 }

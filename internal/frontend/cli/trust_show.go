@@ -23,10 +23,10 @@ func showTrust(out io.Writer, t *setup.Trust, whole bool) {
 	say("%s: %s", t.Dir, trustState(v))
 	runs := showRunning(say, v)
 	if !whole {
-		say("  there are more projects than were looked at; pawl asks about a check of theirs when it would run")
+		say("  there are more projects than pawl examined; pawl asks about their checks before it runs them")
 	}
 	if runs > 0 {
-		say("to trust it is to trust the code that these run, tests too: an edit of source does not ask again, a change of what is shown here does")
+		say("if you trust this folder, you also trust the code that these programs run, such as tests: pawl asks again if what is shown here changes, but not if source code changes")
 	}
 	showIdle(say, v, runs)
 }
@@ -35,12 +35,12 @@ func showTrust(out io.Writer, t *setup.Trust, whole bool) {
 func trustState(v trust.Verdict) string {
 	switch {
 	case v.Replaced:
-		return "another folder than the one that was trusted at this path"
+		return "not trusted: this is not the folder that you trusted at this path"
 	case v.Declined:
 		return "not trusted: you said no"
 	}
 	return map[trust.State]string{
-		trust.Nothing: "there is nothing in it that pawl would run by itself", trust.Trusted: "trusted", trust.Untrusted: "not trusted", trust.Changed: "changed since it was trusted",
+		trust.Nothing: "it configures nothing that pawl runs automatically", trust.Trusted: "trusted", trust.Untrusted: "not trusted", trust.Changed: "changed since you trusted it",
 	}[v.State]
 }
 
@@ -51,7 +51,7 @@ func showRunning(say func(string, ...any), v trust.Verdict) (runs int) {
 			continue
 		}
 		if runs == 0 {
-			say("pawl runs by itself, as you, checks after changes, language servers when code is asked about, MCP servers for their tools and hooks:")
+			say("pawl runs these programs automatically, with your rights (checks after changes, language servers for questions about code, MCP servers for their tools, hooks):")
 		}
 		if runs++; runs <= shownParts {
 			showPart(say, p, v.State == trust.Changed)
@@ -92,7 +92,7 @@ func showIdle(say func(string, ...any), v trust.Verdict, runs int) {
 			continue
 		}
 		if head {
-			say("not run by this pawl, trusted or not:")
+			say("this pawl does not run these, trusted or not:")
 			head = false
 		}
 		if i-runs >= shownParts {

@@ -51,14 +51,14 @@ func TestTrustOnATerminal(t *testing.T) {
 	x.expect("Makefile: touch ran")
 	x.expect(asks)
 	x.send("fix the test\r") // a prompt that was typed already
-	x.expect("neither yes nor no")
+	x.expect("Please answer y or n")
 	x.expect(asks)
 	x.send("n\r")
-	x.expect("this folder is not trusted: its checks (make check) are inert (see pawl trust)")
+	x.expect("this folder is not trusted: its checks (make check) do not run (see pawl trust)")
 	leave(x, true)
 	leave(start(), false) // a no is remembered
 	x = start()
-	x.expect("are inert")
+	x.expect("do not run")
 	leave(x, false)
 
 	write("Makefile", "check:\n\ttouch ran2\n")
@@ -76,7 +76,7 @@ func TestTrustOnATerminal(t *testing.T) {
 
 	write("Makefile", "check:\n\ttouch ran3\n")
 	x = start()
-	x.expect("changed since it was trusted")
+	x.expect("changed since you trusted it")
 	x.expect("- Makefile: touch ran2")
 	x.expect("+ Makefile: touch ran3")
 	x.expect(asks)
@@ -114,7 +114,7 @@ func TestTrustOutlivesNoChange(t *testing.T) {
 	x.expect("not verified: npm test")
 	x.expect("> ")
 	x.send("/clear\r")
-	x.expect("this folder changed since it was trusted: its checks (npm test) are inert")
+	x.expect("this folder changed since you trusted it: its checks (npm test) do not run")
 	x.expect("> ")
 	x.send("write it\r")
 	x.expect("check the changes: ")

@@ -28,26 +28,27 @@ type putBackFlags struct {
 func undoCommand(a *App) *cobra.Command {
 	f := &putBackFlags{}
 	c := &cobra.Command{
-		Use: "undo", Short: "Put back what the last turn changed",
-		Long: `Put back the files that the last turn of a session changed, by tools or by
-commands: all of them or none. Without a flag it is the whole last turn; in a
-conversation a bare /undo is the last change alone.
+		Use: "undo", Short: "Undo the changes of the last turn",
+		Long: `Undo the changes that tools and commands made to files in the last turn of a
+session: all changes or none. Without a flag, undo the whole last turn; in a
+conversation, /undo without an argument undoes only the last change.
 
-It shows what it would do first, and asks on a terminal. A later edit by someone
-else is kept: the file is merged, or left alone and the conflict shown. What
-changed while a command ran, and may be somebody else's, is put back only when
-you say so for that file (--include PATH). A file is removed only where the
-agent created it and nobody changed it since.
+On a terminal, it shows the plan and asks for confirmation. Later edits by someone
+else are kept: pawl merges the file, or leaves it unchanged and shows the conflict.
+If a file changed while a command ran, the change may be somebody else's: it is
+undone only with --include PATH. A file is deleted only if the agent created it and
+nobody changed it since.
 
-Without a terminal it does what it is sure of: all, or with --yes what is
-certain; it then says what it left, and exits 1. "pawl redo" takes it back.`,
+Without a terminal, it undoes the changes if it is sure of all of them. With --yes it
+undoes only those that it is sure of, lists the others, and exits with code 1. To
+reverse an undo: pawl redo.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return putBack(c.Context(), a, f, f.unit(undo.ByTurn))
 		},
 	}
 	f.add(c)
-	f.units(c, "all that the last turn changed (the default)", "the last change of this file", "what the last command changed", "all changes of the session that stand")
+	f.units(c, "undo all changes of the last turn (the default)", "undo the last change of this file", "undo the changes of the last command", "undo all changes of the session")
 	return c
 }
 
@@ -65,10 +66,10 @@ func (f *putBackFlags) units(c *cobra.Command, turn, file, last, all string) {
 func redoCommand(a *App) *cobra.Command {
 	f := &putBackFlags{}
 	c := &cobra.Command{
-		Use: "redo", Short: "Do again what the last undo put back", Args: exactly(0),
-		Long: `Do again what the newest undo of a session put back, under the same rules:
-shown first, asked about on a terminal, and never over someone else's later edit.
-It is a new change, which can be undone.`,
+		Use: "redo", Short: "Redo the changes that the last undo undid", Args: exactly(0),
+		Long: `Redo the changes that the newest undo of a session undid, with the same rules: it
+shows the plan, asks for confirmation on a terminal, and keeps later edits by someone
+else. This is a new change, which you can undo.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return putBack(c.Context(), a, f, undo.Selector{Kind: undo.ByRedo})
 		},
@@ -81,15 +82,15 @@ func (f *putBackFlags) add(c *cobra.Command) {
 	fs := c.Flags()
 	f.which(c)
 	fs.BoolVarP(&f.dry, "dry-run", "n", false, "only show what would be done")
-	fs.BoolVarP(&f.yes, "yes", "y", false, "ask nothing: do what is certain, and leave out the rest")
-	fs.StringArrayVar(&f.include, "include", nil, "a file to put back although that needs a word (repeatable)")
+	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask for confirmation: do only what is certain, and leave out the rest")
+	fs.StringArrayVar(&f.include, "include", nil, "also undo this file, although pawl is not sure that the change is the agent's (repeatable)")
 }
 
 // which adds the flags that select the session.
 func (f *flags) which(c *cobra.Command) {
 	fs := c.Flags()
-	fs.StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
-	fs.StringVarP(&f.Resume, "session", "s", "", "of this session instead of the folder's newest")
+	fs.StringVarP(&f.Dir, "dir", "C", "", "use this folder instead of the current one")
+	fs.StringVarP(&f.Resume, "session", "s", "", "use this session instead of the newest one of the folder")
 }
 
 func (f *putBackFlags) unit(otherwise undo.Kind) undo.Selector {
@@ -145,7 +146,7 @@ func putBack(ctx context.Context, a *App, f *putBackFlags, w undo.Selector) erro
 	}
 	u, err := putback.Do(ctx, o.Session, p, c)
 	if open := (*undo.OpenError)(nil); errors.As(err, &open) {
-		return fault.NewConfiguration("--yes leaves them out; --include PATH says that a file may be put back", "nothing was put back: %v", open)
+		return fault.NewConfiguration("--yes leaves these files out; --include PATH undoes a file all the same", "nothing was undone: %v", open)
 	}
 	if err != nil {
 		return err
@@ -167,7 +168,7 @@ func asker(a *App) func(string) (string, error) {
 		fmt.Fprint(a.Out, q)
 		line, err := in.ReadString('\n')
 		if err != nil && strings.TrimSpace(line) == "" {
-			return "", errors.New("nothing was changed: no answer came")
+			return "", errors.New("nothing was changed: there was no answer")
 		}
 		return line, nil
 	}
@@ -177,7 +178,7 @@ func asker(a *App) func(string) (string, error) {
 func diffCommand(a *App) *cobra.Command {
 	f := &putBackFlags{}
 	c := &cobra.Command{
-		Use: "diff", Short: "Show what the last turn changed", Args: exactly(0),
+		Use: "diff", Short: "Show the changes of the last turn", Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.Continue = f.Resume == ""
 			o, err := a.Open(c.Context(), &f.Options, setup.Frontend{Name: "diff", ReadOnly: true})
@@ -198,6 +199,6 @@ func diffCommand(a *App) *cobra.Command {
 		},
 	}
 	f.which(c)
-	f.units(c, "of the last turn (the default)", "all changes of this file", "of the last command", "of the whole session")
+	f.units(c, "show the changes of the last turn (the default)", "show all changes of this file", "show the changes of the last command", "show all changes of the session")
 	return c
 }

@@ -21,9 +21,9 @@ type goal struct {
 
 func (g *goal) add(c *cobra.Command) {
 	fs := c.Flags()
-	fs.StringVar(&g.command, "until", "", "go on until this command passes, such as 'go test ./...' (see doc/until.md)")
-	fs.IntVar(&g.rounds, "max-rounds", until.Rounds, "with --until: how often the model is asked to go on")
-	fs.BoolVar(&g.tests, "tests-may-change", false, "with --until: also where the run changes tests that were there before it")
+	fs.StringVar(&g.command, "until", "", "work until this command passes, such as 'go test ./...' (see doc/until.md)")
+	fs.IntVar(&g.rounds, "max-rounds", until.Rounds, "with --until: how often to ask the model to continue")
+	fs.BoolVar(&g.tests, "tests-may-change", false, "with --until: accept the result even if the run changed existing tests")
 }
 
 // goal prepares the goal of a run, nil if it has none.
@@ -31,8 +31,8 @@ func (a *App) goal(f *flags, g goal) (*until.Goal, error) {
 	if g.command == "" {
 		return nil, nil
 	}
-	if a.InPawl() {
-		return nil, usageError("--until is for a person, and this was started by pawl itself")
+	if err := a.byPerson("--until"); err != nil {
+		return nil, err
 	}
 	dir, err := a.RealDir(f.Dir)
 	if err != nil {

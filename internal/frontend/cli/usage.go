@@ -19,7 +19,7 @@ func exclude(c *cobra.Command, names ...string) {
 			}
 		}
 		if last := len(given) - 1; last > 0 {
-			return usageError("%s and %s can not be given together; choose one\nsee: %s --help", strings.Join(given[:last], ", "), given[last], c.CommandPath())
+			return usageError("%s and %s cannot be used together; choose one\nsee: %s --help", strings.Join(given[:last], ", "), given[last], c.CommandPath())
 		}
 		if before != nil {
 			return before(c, args)

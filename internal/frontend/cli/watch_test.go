@@ -61,7 +61,7 @@ func TestSpansOfARun(t *testing.T) {
 func TestMetricsAddr(t *testing.T) {
 	t.Parallel()
 	out, err := pawl(t, t.TempDir(), t.TempDir(), nil, "run", "-m", "offline", "--metrics-addr", "127.0.0.1:0", "where is main?").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "metrics are on http://127.0.0.1:") {
+	if err != nil || !strings.Contains(string(out), "metrics are served on http://127.0.0.1:") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	c := pawl(t, t.TempDir(), t.TempDir(), nil, "run", "-m", "offline", "--metrics-addr", "256.0.0.1:1", "where is main?")

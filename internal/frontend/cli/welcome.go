@@ -36,9 +36,9 @@ func (a *App) welcome(ctx context.Context, dir string, conf settings.Loaded, mod
 	for _, l := range a.Probe(ctx) {
 		found = append(found, fmt.Sprintf("%s at %s (%s)", l.Provider, l.URL, models(len(l.Models))))
 	}
-	out := []string{"this is the first start here; models of " + orNobody(found) + " can be used, and offline, the built-in planner"}
+	out := []string{"this is your first start; you can use models of " + orNobody(found) + " and offline, the built-in planner"}
 	if text := modes[mode]; text != "" {
-		out = append(out, "mode "+string(mode)+": it "+text+"; Shift+Tab or /mode changes that, and /undo puts changes back")
+		out = append(out, "mode "+string(mode)+": it "+text+"; Shift+Tab or /mode changes the mode, and /undo undoes changes")
 	}
 	out = append(out, fromOthers(folder.Others(dir, a.Env("HOME")))...)
 	return append(out, `try: “what is this project, and how is it tested?” or “the tests fail: find the cause and fix it”; /help lists the commands, ? the keys`)
@@ -53,7 +53,7 @@ func models(n int) string {
 
 func orNobody(found []string) string {
 	if len(found) == 0 {
-		return "no provider (pawl models says what to set)"
+		return "no provider (pawl models shows what to set)"
 	}
 	return strings.Join(found, ", ")
 }
@@ -64,7 +64,7 @@ func fromOthers(found []folder.Setting) []string {
 	for _, use := range []struct {
 		is   folder.Use
 		text string
-	}{{folder.Read, "read as they are: "}, {folder.Trusted, "used where you trust the folder (pawl trust): "}, {folder.Ignored, "not used: "}} {
+	}{{folder.Read, "used: "}, {folder.Trusted, "used if you trust the folder (pawl trust): "}, {folder.Ignored, "not used: "}} {
 		var names []string
 		for _, s := range found {
 			if s.Use == use.is {
@@ -76,7 +76,7 @@ func fromOthers(found []folder.Setting) []string {
 		}
 	}
 	if slices.ContainsFunc(found, func(s folder.Setting) bool { return s.Use == folder.Ignored }) {
-		out[len(out)-1] += "; pawl doctor says what to do"
+		out[len(out)-1] += "; pawl doctor shows what to do"
 	}
 	return out
 }
@@ -85,7 +85,7 @@ func fromOthers(found []folder.Setting) []string {
 func examineOthers(dir string, env func(string) string) []finding {
 	var out []finding
 	for _, s := range folder.Others(dir, env("HOME")) {
-		is := map[folder.Use]string{folder.Read: "read", folder.Trusted: "used where the folder is trusted", folder.Ignored: "not used"}[s.Use]
+		is := map[folder.Use]string{folder.Read: "read", folder.Trusted: "used if the folder is trusted", folder.Ignored: "not used"}[s.Use]
 		out = append(out, finding{ok: s.Use != folder.Ignored || s.How == "", what: "other agents", is: s.Path + " is " + is, do: s.How})
 	}
 	return out

@@ -20,15 +20,15 @@ func whyCommand(a *App) *cobra.Command {
 	f := &flags{}
 	asJSON := false
 	c := &cobra.Command{
-		Use: "why [SESSION]", Short: "Why a session was stopped, denied, blocked or dear",
-		Long: `Say what was the last halt, denial, block, loop, retry and budget stop of a
-session, why its changes are not verified, and what cost most, with the evidence from its log. Without a session
-it is the newest one of this folder.`,
+		Use: "why [SESSION]", Short: "Explain why a session was stopped, denied, blocked or expensive",
+		Long: `Explain the last halt, denial, block, loop, retry and budget stop of a session, why
+its changes are not verified, and what cost most, with the evidence from its log. The
+default is the newest session of this folder.`,
 		Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error { return explain(c.Context(), a, f, args, asJSON) },
 	}
-	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "of this folder instead of the current one")
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "use this folder instead of the current one")
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return c
 }
 
@@ -86,7 +86,7 @@ func (a *App) session(ctx context.Context, st event.Store, f *flags, args []stri
 	for r, err := range setup.OwnSessions(ctx, st, dir) {
 		return r, err // the first
 	}
-	return event.Row{}, usageError("there is no session of %s; name one: pawl sessions list --all", dir)
+	return event.Row{}, usageError("there is no session in %s; to list all: pawl sessions list --all", dir)
 }
 
 // foldEvents folds the events of a session. What can be read of a damaged log is

@@ -71,7 +71,7 @@ func (a *App) inWorktree(ctx context.Context, f *flags) (leave func(), err error
 		return nil, err
 	}
 	if !setup.IsRepository(dir) {
-		return nil, usageError("--worktree needs a repository of git, and %s is in none", dir)
+		return nil, usageError("--worktree needs a git repository, and %s is not in one", dir)
 	}
 	w := &worktree{branch: "worktree-" + name, say: wrapped(a.Err, false)}
 	defer func() {
@@ -88,7 +88,7 @@ func (a *App) inWorktree(ctx context.Context, f *flags) (leave func(), err error
 		return nil, err
 	}
 	f.Dir, f.TrustedAs = w.dir, w.root
-	fmt.Fprintln(w.say, plain.Line(fmt.Sprintf("pawl: working tree %s, branch %s, %s", w.dir, w.branch, from)))
+	fmt.Fprintln(w.say, plain.Line(fmt.Sprintf("pawl: worktree %s, branch %s, %s", w.dir, w.branch, from)))
 	return func() {
 		defer w.close()
 		w.leave(context.WithoutCancel(ctx), name)
@@ -121,7 +121,7 @@ func openTreeGit(ctx context.Context, a *App, f *flags, w *worktree, dir string)
 	if st, err := os.Lstat(filepath.Join(w.root, ".git")); err == nil && !st.IsDir() { // of a linked tree or a submodule
 		folders := sandbox.GitFolders(w.root)
 		if len(folders) == 0 {
-			return usageError("%s is no working tree of the repository that its .git points to", w.root)
+			return usageError("%s is not a worktree of the repository that its .git file names", w.root)
 		}
 		for _, at := range folders {
 			read = read.Reading(at)
@@ -129,7 +129,7 @@ func openTreeGit(ctx context.Context, a *App, f *flags, w *worktree, dir string)
 	}
 	common, err := w.line(ctx, read, dir, "rev-parse", "--path-format=absolute", "--git-common-dir")
 	if err != nil {
-		return usageError("git does not take %s for a repository: %w", w.root, err)
+		return usageError("git does not accept %s as a repository: %w", w.root, err)
 	}
 	if filepath.Base(common) == ".git" { // also of a folder that is a linked tree itself
 		w.root = filepath.Dir(common)
@@ -176,7 +176,7 @@ func (w *worktree) enter(ctx context.Context, name string) (told string, err err
 	defer root.Close()
 	for _, p := range []string{".claude", worktrees, path.Join(worktrees, name)} {
 		if st, err := root.Lstat(p); err == nil && !st.IsDir() {
-			return "", usageError("no working tree can be made at %s: %s is no folder", w.dir, filepath.Join(w.root, p))
+			return "", usageError("cannot create a worktree at %s: %s is not a folder", w.dir, filepath.Join(w.root, p))
 		}
 	}
 	st, err := root.Stat(path.Join(worktrees, name))
@@ -184,20 +184,20 @@ func (w *worktree) enter(ctx context.Context, name string) (told string, err err
 	case errors.Is(err, fs.ErrNotExist):
 		told, err = w.make(ctx, root)
 	case err == nil && st.IsDir():
-		told = "as it was left"
+		told = "which exists already"
 	}
 	if err != nil {
 		return "", err
 	}
 	top, err := w.line(ctx, w.git, w.dir, "rev-parse", "--show-toplevel")
 	if err == nil && top != filepath.ToSlash(w.dir) {
-		err = errors.New("its files are those of " + top)
+		err = errors.New("its files belong to " + top)
 	}
 	if err == nil {
 		w.admin, err = w.line(ctx, w.git, w.dir, "rev-parse", "--absolute-git-dir")
 	}
 	if err != nil {
-		return "", usageError("%s is there, and is no working tree of this repository (%v); choose another name, or move it away", w.dir, err)
+		return "", usageError("%s exists, and is not a worktree of this repository (%v); choose another name, or move the folder away", w.dir, err)
 	}
 	if now, err := w.line(ctx, w.git, w.dir, "symbolic-ref", "--short", "HEAD"); err == nil {
 		w.branch = now
@@ -229,10 +229,10 @@ func (w *worktree) make(ctx context.Context, root *os.Root) (told string, err er
 	_, err = w.line(ctx, w.git, w.root, "rev-parse", "--verify", "--quiet", "refs/heads/"+w.branch)
 	there := err == nil
 	if there {
-		args, told = []string{"worktree", "add", "--quiet", w.dir, w.branch}, "which was there"
+		args, told = []string{"worktree", "add", "--quiet", w.dir, w.branch}, "which existed"
 	}
 	if _, err := w.line(ctx, w.git, w.root, args...); err != nil {
-		return "", usageError("no working tree could be made at %s: %w (git worktree list shows all, git worktree prune forgets those that are gone)", w.dir, err)
+		return "", usageError("cannot create a worktree at %s: %w (git worktree list lists all, git worktree prune removes the entries of deleted ones)", w.dir, err)
 	}
 	if !there { // so leave may remove both
 		admin, err := w.line(ctx, w.git, w.dir, "rev-parse", "--absolute-git-dir")
@@ -249,11 +249,11 @@ func (w *worktree) make(ctx context.Context, root *os.Root) (told string, err er
 func (w *worktree) leave(ctx context.Context, name string) {
 	why := w.remove(ctx)
 	if why == "" {
-		fmt.Fprintln(w.say, plain.Line(fmt.Sprintf("pawl: nothing is changed in %s: it is removed, with its branch; pawl --worktree %s -c makes it again and goes on", w.dir, name)))
+		fmt.Fprintln(w.say, plain.Line(fmt.Sprintf("pawl: removed the worktree %s and its branch, because nothing changed in it; to create it again and continue: pawl --worktree %s -c", w.dir, name)))
 		return
 	}
 	q := shellsyntax.Quote
-	fmt.Fprintln(w.say, plain.Line(fmt.Sprintf("pawl: the working tree %s is kept: %s. Go on: pawl --worktree %s -c; take it over: git merge %s; remove it: git worktree remove %s, then git branch -d %s",
+	fmt.Fprintln(w.say, plain.Line(fmt.Sprintf("pawl: kept the worktree %s: %s. To continue: pawl --worktree %s -c; to merge its branch: git merge %s; to remove it: git worktree remove %s, then git branch -d %s",
 		w.dir, why, name, q(w.branch), q(w.dir), q(w.branch))))
 }
 
@@ -267,7 +267,7 @@ func (w *worktree) remove(ctx context.Context) (why string) {
 	base := string(bytes.TrimSpace(made))
 	ref, err := w.line(ctx, w.git, w.dir, "symbolic-ref", "HEAD")
 	if err != nil || ref != "refs/heads/"+w.branch {
-		return "something else than its branch is checked out"
+		return "its branch is not checked out"
 	}
 	head, err := w.line(ctx, w.git, w.dir, "rev-parse", "HEAD")
 	if err != nil || head != base {
@@ -284,7 +284,7 @@ func (w *worktree) remove(ctx context.Context) (why string) {
 		}
 	}
 	if _, err := w.line(ctx, w.git, w.root, "worktree", "remove", w.dir); err != nil {
-		return "git does not remove it: " + err.Error()
+		return "git could not remove it: " + err.Error()
 	}
 	if _, err := w.line(ctx, w.git, w.root, "update-ref", "-d", ref, base); err != nil {
 		return "its branch could not be removed: " + err.Error()

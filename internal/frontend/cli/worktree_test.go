@@ -52,7 +52,7 @@ func TestWorktreeOfTwo(t *testing.T) {
 		t.Fatal(err)
 	}
 	second()
-	if _, err := os.Stat(dir); err == nil || !strings.Contains(said.String(), "it is removed, with its branch") {
+	if _, err := os.Stat(dir); err == nil || !strings.Contains(said.String(), "and its branch, because nothing changed") {
 		t.Error(err, said)
 	}
 	f, err := os.Create(filepath.Join(home, "lock"))

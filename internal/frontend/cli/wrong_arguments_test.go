@@ -32,7 +32,7 @@ func TestUnknownSubcommand(t *testing.T) {
 	for line, want := range map[string]string{
 		"mcp lst": "did you mean list?", "plugin ad x": "did you mean add?", "hooks lst": "did you mean list?", "trust stats": "did you mean status?",
 		"memory forgt 1": "did you mean forget?", "lsp restrat x y": "did you mean restart?", "swarm rn x": "did you mean run?", "config gt model": "did you mean get?",
-		"sessions lst": "did you mean list?", "trust x": "there are revoke, status", "run -p x": "which needs no -p",
+		"sessions lst": "did you mean list?", "trust x": "the commands are revoke, status", "run -p x": "which needs no -p",
 	} {
 		a := &App{Environment: setup.Environment{Err: io.Discard, Dir: t.TempDir(), Env: func(string) string { return "" }}, In: strings.NewReader(""), Out: io.Discard}
 		root := a.root()

@@ -322,7 +322,7 @@ func (v *view) last(s *session.Session, r Result) error {
 		}
 		fmt.Fprintln(v.out, text)
 	case r.Misfit != "": // a program reads it
-		fmt.Fprintln(v.err, plain.Line("pawl: the answer does not fit the schema: "+r.Misfit))
+		fmt.Fprintln(v.err, plain.Line("pawl: the answer does not match the schema: "+r.Misfit))
 	case r.Text != "":
 		fmt.Fprintln(v.out, plain.Wrap(plain.Text(r.Text), v.columns, false))
 	}
@@ -332,7 +332,7 @@ func (v *view) last(s *session.Session, r Result) error {
 	_, spent := s.View().Spent()
 	if line := brief.Evidence(s.View().Evidence()); line != "" {
 		if v.undo != "" {
-			line += "; put it back with: " + plain.Line(v.undo)
+			line += "; to undo it: " + plain.Line(v.undo)
 		}
 		fmt.Fprintln(v.err, "pawl: "+line)
 	}

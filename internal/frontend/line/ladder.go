@@ -92,7 +92,7 @@ func (c *conversation) hasEnded() bool {
 // waits only for a limited time: stored events are always safe.
 func (c *conversation) close() {
 	if again := c.chat.ResumeCommand(); again != "" {
-		c.view.line("pawl: to go on with this session: " + again)
+		c.view.line("pawl: to continue this session: " + again)
 	}
 	closed := make(chan struct{})
 	go func() {

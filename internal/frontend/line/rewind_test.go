@@ -20,7 +20,7 @@ func TestRewind(t *testing.T) {
 	_, seen := r.run()
 	for _, want := range []string{
 		"   1  ", "make a  (changed a.txt)", "make b, please  (changed b.txt)", "would put back b.txt (removes it", "the prompt was:\n    make b, please",
-		"session s2;", "there is no prompt 9", "say what goes back", "would put back a.txt", "nothing was changed",
+		"session s2;", "there is no prompt 9", "write what goes back", "would put back a.txt", "nothing was changed",
 	} {
 		if !strings.Contains(seen, want) {
 			t.Errorf("%q was not seen", want)
@@ -56,7 +56,7 @@ func TestUndoAsks(t *testing.T) {
 	if r.file("b.txt") != "two" || !strings.HasPrefix(r.file("a.txt"), "error") {
 		t.Errorf("a %q, b %q\n%s", r.file("a.txt"), r.file("b.txt"), seen)
 	}
-	for _, want := range []string{"put back a.txt (removed)", "there is nothing to undo", "say which: nothing, turn, file PATH"} {
+	for _, want := range []string{"put back a.txt (removed)", "there is nothing to undo", "unknown argument: use turn, file PATH"} {
 		if !strings.Contains(seen, want) {
 			t.Errorf("%q was not seen in\n%s", want, seen)
 		}

@@ -61,7 +61,7 @@ func TestInterruptCompact(t *testing.T) {
 		return x
 	}
 	_, seen := r.run()
-	if !strings.Contains(seen, "> /compact\ninterrupted: the conversation is as it was\n") || len(events[event.Compacted](r, "s1")) != 0 || strings.Contains(seen, "canceled") {
+	if !strings.Contains(seen, "> /compact\ninterrupted: the conversation is unchanged\n") || len(events[event.Compacted](r, "s1")) != 0 || strings.Contains(seen, "canceled") {
 		t.Error(seen)
 	}
 	if cs := events[event.Charged](r, "s1"); len(cs) != 1 {
@@ -75,7 +75,7 @@ func TestInterruptCompact(t *testing.T) {
 // SPEC 9.6: a summary that failed is said, and why.
 func TestFailedSummary(t *testing.T) {
 	_, seen := filled(t, llmtest.Turn{Err: errors.New("the \x1b[31mmodel is out")}, "read", "/compact").run()
-	if !strings.Contains(seen, "gave no summary") || !strings.Contains(seen, "model is out") {
+	if !strings.Contains(seen, "wrote no summary") || !strings.Contains(seen, "model is out") {
 		t.Error(seen)
 	}
 	safe(t, seen)

@@ -52,7 +52,7 @@ func (e *Environment) choices(ctx context.Context, opt *Options, fr Frontend, o 
 		confined = e.confining(opt, c.conf, c.paths, c.dir, fr.Made)
 	}
 	if permission.Wide(c.dir, e.Env("HOME")) || permission.Wide(c.dir, e.home()) {
-		o.warn("this is " + c.dir + ", no project's folder: every change here is asked about, whatever the mode but yolo; start pawl in the folder that it shall work in")
+		o.warn(c.dir + " is not the folder of a project: pawl asks before every change here, except in the mode yolo; start pawl in a project's folder")
 	}
 	o.warn(c.conf.Warnings...)
 	if err := e.chooseModels(ctx, opt, fr, &c, o); err != nil {
@@ -108,7 +108,7 @@ func (e *Environment) readFolder(opt *Options, fr Frontend) (c choices, err erro
 // chooseModels chooses the model, and what bounds its use. None is opened.
 func (e *Environment) chooseModels(ctx context.Context, opt *Options, fr Frontend, c *choices, o *Opened) (err error) {
 	if fr.ReadOnly {
-		o.model = offlineChoice("nothing is asked of it")
+		o.model = offlineChoice("the session is only read")
 	} else if o.model, err = e.chooseModel(ctx, opt, c.conf, fr); err != nil {
 		return err
 	}
@@ -120,11 +120,11 @@ func (e *Environment) chooseModels(ctx context.Context, opt *Options, fr Fronten
 	}
 	for _, ref := range fallback(opt, c.conf) {
 		if _, err := e.Resolve(ref, c.conf); err != nil && !fr.ReadOnly {
-			o.warn(fmt.Sprintf("the fallback model %s can not be used: %v", ref, err))
+			o.warn(fmt.Sprintf("the fallback model %s cannot be used: %v", ref, err))
 		}
 	}
 	if c.limits.Assumed && o.model.Info.Price == nil {
-		o.warn(fmt.Sprintf("no price is known: costs are not counted, and the budget of $%.2f does not hold", c.limits.USD))
+		o.warn(fmt.Sprintf("the price of the model is unknown: costs are not counted, and the budget of $%.2f has no effect", c.limits.USD))
 	}
 	return nil
 }

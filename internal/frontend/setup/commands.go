@@ -52,7 +52,7 @@ func (e *Environment) commandsIn(dir string, p settings.Paths, plugins []Plugin,
 	files, warnings := skills.LoadCommands(e.textFolders(dir, p, "commands", plugins)...)
 	for _, c := range files {
 		if slash.Builtin(c.Name) {
-			warnings = append(warnings, fmt.Sprintf("%s can not be used: pawl has a command /%s of its own; give the file another name", c.File, c.Name))
+			warnings = append(warnings, fmt.Sprintf("%s cannot be used: pawl has a built-in command /%s; rename the file", c.File, c.Name))
 		}
 		if !slices.ContainsFunc(all, func(k skills.Command) bool { return k.Name == c.Name }) {
 			all = append(all, c)

@@ -54,26 +54,26 @@ func (e *Environment) Confine(opt *Options, conf settings.Loaded, paths settings
 	}
 	missing := func(what string, err error) (Confinement, string, error) {
 		if want != "" {
-			return by, "", fault.NewConfiguration("see: pawl doctor; --sandbox off runs commands without it", "%s asks for a sandbox (%s), and %s: %v", from, want, what, err)
+			return by, "", fault.NewConfiguration("see pawl doctor; to run commands without a sandbox: --sandbox off", "%s requires the sandbox %q, but %s: %v", from, want, what, err)
 		}
-		then := "the mode auto behaves as accept-edits, a folder's checks ask unless you trust it, and what is allowed may do all that you may"
+		then := "the mode auto works like accept-edits, a folder's checks need a permission unless you trust the folder, and an allowed command has all your rights"
 		if errors.Is(err, confine.ErrPolicy) {
-			then = "every command asks, and what is allowed may do all that you may"
+			then = "every command needs a permission, and an allowed command has all your rights"
 			if by.boxes != nil {
 				then = strings.Replace(then, "every", "every other", 1)
 			}
 		}
-		return by, what + ": " + err.Error() + "; " + then + " (see: pawl doctor)", nil
+		return by, what + ": " + err.Error() + "; " + then + " (see pawl doctor)", nil
 	}
 	boxes := sandbox.NewBoxes(e.Env, dir, paths.Spill(), paths.State, paths.Config)
 	boxes.Temporary, boxes.Self = opt.NoSession || made, e.Self
 	readOnly, workspace := boxes.Try()
 	if readOnly != nil {
-		return missing("commands are not confined", readOnly)
+		return missing("there is no sandbox for commands", readOnly)
 	}
 	by = Confinement{boxes, permission.Sandbox{ReadOnly: true, Workspace: workspace == nil, Narrow: want == "read-only", Configured: want != ""}}
 	if workspace != nil && want != "read-only" {
-		return missing("only commands that just read are confined", workspace)
+		return missing("there is a sandbox only for commands that read", workspace)
 	}
 	return by, "", nil
 }

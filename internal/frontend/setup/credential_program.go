@@ -31,21 +31,21 @@ func credentialProgram(workspace string) catalog.Program {
 	return func(ctx context.Context, files []string, line string) ([]byte, error) {
 		words := shellsyntax.Fields(line, " \t")
 		if len(words) == 0 {
-			return nil, fault.NewConfiguration("correct credential_process in AWS's file config", "credential_process names no program")
+			return nil, fault.NewConfiguration("correct credential_process in the AWS config file", "credential_process names no program")
 		}
 		path, err := exec.LookPath(words[0])
 		if err != nil || !filepath.IsAbs(path) {
-			return nil, fault.NewConfiguration("write its whole path into credential_process", "the program %s of credential_process is not found: %v", words[0], err)
+			return nil, fault.NewConfiguration("write its full path in credential_process", "the program %s of credential_process was not found: %v", words[0], err)
 		}
 		for _, p := range append([]string{path}, append(files, words[1:]...)...) {
 			if in(workspace, p) {
 				return nil, fault.NewConfiguration("move it to a folder of your own, or start pawl in another folder",
-					"the program of credential_process is not run: %s is in the workspace, where others than you could have written it", p)
+					"the program of credential_process was not run: %s is in the workspace, so somebody else could have written it", p)
 			}
 		}
 		starter := shell.NewStarter(shell.StarterOptions{Allow: passedToAWS})
 		defer starter.Close()
-		ctx, stop := context.WithTimeoutCause(ctx, programTime, fmt.Errorf("it gave no answer within %s", programTime))
+		ctx, stop := context.WithTimeoutCause(ctx, programTime, fmt.Errorf("it did not answer within %s", programTime))
 		defer stop()
 		// Its words are not repeated: they may hold what it prints.
 		out, err := process.Output(ctx, starter, process.Program{Path: path, Args: words[1:], Dir: string(filepath.Separator), Confine: process.Free})
@@ -54,7 +54,7 @@ func credentialProgram(workspace string) catalog.Program {
 			if ctx.Err() != nil {
 				why = context.Cause(ctx).Error()
 			}
-			return nil, fault.NewConfiguration("run it in a terminal to see why", "the program %s of credential_process gave no credentials: %s", path, why)
+			return nil, fault.NewConfiguration("run it in a terminal to see why", "the program %s of credential_process returned no credentials: %s", path, why)
 		}
 		return out, nil
 	}

@@ -49,10 +49,10 @@ func TestCredentialProgramIsThePersons(t *testing.T) {
 		{own + "/give --file=" + own + "/folder/give", config, "", "is in the workspace"},
 		{own + "/give", filepath.Join(work, "config"), "", "is in the workspace"},
 		{own + "/give", filepath.Join(own, "folder", "give"), "", "is in the workspace"},
-		{"give", config, "", "is not found"},
-		{"./give", config, "", "is not found"},
+		{"give", config, "", "was not found"},
+		{"./give", config, "", "was not found"},
 		{"", config, "", "names no program"},
-		{own + "/fails", config, "", "gave no credentials"},
+		{own + "/fails", config, "", "returned no credentials"},
 	} {
 		t.Chdir(work)
 		out, err := run(t.Context(), []string{c.file}, c.line)

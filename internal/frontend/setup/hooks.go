@@ -188,7 +188,7 @@ func (j joinedHooks) Rules() (out []hook.Rule) {
 func (j joinedHooks) Run(ctx context.Context, rules []hook.Rule, input []byte) []hook.Ran {
 	out := make([]hook.Ran, len(rules))
 	for i, r := range rules {
-		out[i] = hook.Ran{Command: r.Command, Failed: "nobody runs it"} // which is not a yes
+		out[i] = hook.Ran{Command: r.Command, Failed: "nothing runs it"} // which is not a yes
 	}
 	var wg sync.WaitGroup
 	for _, runner := range j {

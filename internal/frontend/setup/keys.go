@@ -39,7 +39,7 @@ func (k *Keys) openVault(env func(string) string) {
 // Keep keeps a key, and returns where.
 func (k *Keys) Keep(name, key string) (where string, err error) {
 	if err := k.vault.Set(name, []byte(key)); err != nil {
-		return "", fmt.Errorf("keep the key: %w", err)
+		return "", fmt.Errorf("store the key: %w", err)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -70,7 +70,7 @@ func (e *Environment) LanguageServers(dir string, start process.Starter) (*lsp.S
 		return nil, err
 	}
 	if !conf.User.LSP.On() {
-		return nil, Usage("language servers are switched off in your configuration (lsp.enable)")
+		return nil, Usage("language servers are turned off in your configuration (lsp.enable)")
 	}
 	t, _, _, err := e.ReadTrust(root)
 	if err != nil {
@@ -109,7 +109,7 @@ func (e *Environment) RestartLanguageServers(dir, name string) error {
 		return err
 	}
 	if table := serverTable(conf.User.LSP); name != "" && !slices.ContainsFunc(table, func(s lsp.Server) bool { return s.Name == name }) {
-		return Usage("there is no language server %s; see: pawl lsp", name)
+		return Usage("unknown language server %s; pawl lsp lists all", name)
 	}
 	file := restartFile(paths, root)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {

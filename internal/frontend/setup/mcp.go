@@ -41,7 +41,7 @@ func (t *Trust) changedServer(s mcp.Server) string {
 	was := slices.IndexFunc(t.Verdict.Parts, func(j trust.Judged) bool { return j.Kind == trust.MCP && j.Name == serverPart(s.Name) })
 	switch {
 	case is < 0 || was < 0:
-		return "it is not among what was trusted"
+		return "it is not trusted"
 	case now[is].Hash != t.Verdict.Parts[was].Hash:
 		return changedSince(t.Verdict.Parts[was].Part, now[is])
 	}
@@ -66,7 +66,7 @@ func (e *Environment) mcpServers(c choices, o *Opened) (list []mcp.Server, held 
 	o.warn(warnings...)
 	for _, g := range c.given {
 		if g.Problem != "" {
-			o.warn("the MCP server " + g.Name + " can not be used: " + g.Problem)
+			o.warn("the MCP server " + g.Name + " cannot be used: " + g.Problem)
 		}
 		list = slices.DeleteFunc(list, func(s mcp.Server) bool { return strings.EqualFold(g.Name, s.Name) })
 	}
@@ -85,7 +85,7 @@ func (e *Environment) givenServers(opt *Options) (out []mcp.Server, err error) {
 		if !strings.HasPrefix(strings.TrimSpace(config), "{") {
 			from = config
 			if raw, err = os.ReadFile(config); err != nil {
-				return nil, Usage("--mcp-config names a file that can not be read: %w", err)
+				return nil, Usage("--mcp-config: cannot read the file: %w", err)
 			}
 		}
 		list, err := mcp.Parse(from, raw, false, e.Env)
@@ -123,7 +123,7 @@ func (e *Environment) configuredServers(paths settings.Paths, t *Trust, plugins 
 	}
 	for i := range out {
 		if out[i].Problem != "" && !out[i].Disabled {
-			warnings = append(warnings, "the MCP server "+out[i].Name+" can not be used: "+out[i].Problem)
+			warnings = append(warnings, "the MCP server "+out[i].Name+" cannot be used: "+out[i].Problem)
 		}
 	}
 	brought, problems := e.pluginServers(plugins)
@@ -141,7 +141,7 @@ func (e *Environment) configuredServers(paths settings.Paths, t *Trust, plugins 
 			continue // what is not trusted was told with the folder
 		}
 		if s.Problem != "" {
-			warnings = append(warnings, "the MCP server "+s.Name+" of "+trust.ServersFile+" can not be used: "+s.Problem)
+			warnings = append(warnings, "the MCP server "+s.Name+" of "+trust.ServersFile+" cannot be used: "+s.Problem)
 		}
 		out = append(out, s)
 	}

@@ -53,7 +53,7 @@ func (e *Environment) MCP(dir string) (*MCP, error) {
 	theirs, _ := mcp.Parse(trust.ServersFile, []byte(t.mcp.Text), true, e.withoutKeys) // the error was reported
 	for _, s := range theirs {
 		if !slices.ContainsFunc(m.Servers, func(o mcp.Server) bool { return strings.EqualFold(o.Name, s.Name) }) {
-			s.Problem = "this folder is not trusted as it is: pawl trust"
+			s.Problem = "it is not trusted; to trust it: pawl trust"
 			m.Servers = append(m.Servers, s)
 		}
 	}

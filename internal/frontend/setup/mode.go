@@ -22,7 +22,7 @@ func settleMode(ctx context.Context, o *Opened, opt *Options, fr Frontend, start
 	case !was.Wider(start):
 		return nil
 	case fr.Confirm != nil:
-		yes, err := fr.Confirm(fmt.Sprintf("this session was in mode %s, which allows more than %s: go on in %s? [y]es, [n]o: ", was, start, was))
+		yes, err := fr.Confirm(fmt.Sprintf("this session was in mode %s, which allows more than %s: continue in mode %s? [y]es, [n]o: ", was, start, was))
 		if err != nil {
 			return err
 		}
@@ -30,7 +30,7 @@ func settleMode(ctx context.Context, o *Opened, opt *Options, fr Frontend, start
 			return nil
 		}
 	default:
-		o.warn(fmt.Sprintf("the session was in mode %s and goes on in %s; --permission-mode %s names it again", was, start, was))
+		o.warn(fmt.Sprintf("the session was in mode %s, and continues in mode %s; to use the old mode: --permission-mode %s", was, start, was))
 	}
 	_, err := o.Submit(ctx, session.SetMode{Mode: string(start)})
 	return err

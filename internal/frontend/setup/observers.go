@@ -32,7 +32,7 @@ func (e *Environment) attachObservers(o *Opened, opt *Options, fr Frontend, node
 		if err != nil {
 			return err
 		}
-		o.warn("metrics are on http://" + s.Addr() + "/metrics")
+		o.warn("metrics are served on http://" + s.Addr() + "/metrics")
 		observers = append(observers, s)
 		o.onClose(s.Close)
 	}

@@ -30,7 +30,7 @@ func (e *Environment) Plugins(paths settings.Paths, dir string) (out []Plugin, w
 		return nil, warnings
 	}
 	if (settings.Trust{Dir: store.Dir}).Within(dir, e.Env("HOME")) {
-		return nil, append(warnings, "plugins are not used: "+store.Dir+" is within this folder; set PAWL_HOME to a folder elsewhere")
+		return nil, append(warnings, "plugins are not used: "+store.Dir+" is in this folder; set PAWL_HOME to a folder outside it")
 	}
 	for _, p := range all {
 		out = append(out, JudgePlugin(store, paths, p))
@@ -56,13 +56,13 @@ func (e *Environment) usePlugins(paths settings.Paths, dir string, o *Opened) []
 	for _, p := range all {
 		switch asks := p.Verdict.Asks(); {
 		case p.Err != nil:
-			o.warn(fmt.Sprintf("no hooks and servers of the plugin %s run: %v", p.Name, p.Err))
+			o.warn(fmt.Sprintf("the hooks and servers of the plugin %s do not run: %v", p.Name, p.Err))
 		case len(asks) > 0 && !p.Verdict.Declined:
-			why := "nobody said that they may"
+			why := "they are not trusted"
 			if p.Verdict.State == trust.Changed {
-				why = "they changed since you said that they may"
+				why = "they changed since you trusted them"
 			}
-			o.warn(fmt.Sprintf("%d hooks and servers of the plugin %s do not run: %s; pawl plugin trust %s shows and asks", len(asks), p.Name, why, p.Name))
+			o.warn(fmt.Sprintf("%d hooks and servers of the plugin %s do not run: %s; to trust them: pawl plugin trust %s", len(asks), p.Name, why, p.Name))
 		}
 	}
 	return all
@@ -78,7 +78,7 @@ func (u Plugin) WhyNot(p trust.Part) string {
 			return ""
 		}
 	}
-	return "the plugin is not trusted: pawl plugin trust " + u.Name
+	return "the plugin is not trusted; to trust it: pawl plugin trust " + u.Name
 }
 
 // pluginHooks are the trusted hooks of plugins.
@@ -158,7 +158,7 @@ func (e *Environment) pluginServers(all []Plugin) (out []mcp.Server, warnings []
 				continue // it was told with the plugin
 			}
 			if s.Problem != "" {
-				warnings = append(warnings, "the MCP server "+s.Name+" can not be used: "+s.Problem)
+				warnings = append(warnings, "the MCP server "+s.Name+" cannot be used: "+s.Problem)
 			}
 			s.Root = p.Root
 			for _, v := range plugin.RootVars {

@@ -86,10 +86,10 @@ func (e *Environment) beside(opt *Options) ([]string, error) {
 			return nil, Usage("--add-dir %s: %w", dir, err)
 		}
 		if st, err := os.Stat(real); err != nil || !st.IsDir() || strings.ContainsAny(real, "*?[]{}(),\n") {
-			return nil, Usage("--add-dir %s: it is no folder, or its name has signs that stand for others in a rule", dir)
+			return nil, Usage("--add-dir %s: it is not a folder, or its name contains one of *?[]{}(),", dir)
 		}
 		if permission.Wide(real, e.Env("HOME")) || permission.Wide(real, e.home()) {
-			return nil, Usage("--add-dir %s: it holds keys and other projects; name the folder that is needed", dir)
+			return nil, Usage("--add-dir %s: it contains keys and other projects; name only the folder that you need", dir)
 		}
 		out = append(out, "read("+filepath.ToSlash(real)+"/**)")
 	}

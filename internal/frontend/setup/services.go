@@ -51,11 +51,11 @@ func (e *Environment) services(ctx context.Context, opt *Options, c choices, o *
 	}
 	if conf := c.conf.User.Search; conf.API != "" || conf.URL != "" {
 		if w.search, err = web.NewSearch(web.SearchOptions{API: conf.API, URL: conf.URL, Env: e.Env}); err != nil {
-			o.warn("the web is not searched: " + err.Error())
+			o.warn("web search is not available: " + err.Error())
 			w.search = nil
 		}
 		if conf.Price < 0 {
-			return w, fault.NewConfiguration("set it to USD for each search: pawl config set search.price 0.005", "search.price is %v", conf.Price)
+			return w, fault.NewConfiguration("set it to the price of a search in USD: pawl config set search.price 0.005", "search.price is %v, and must not be negative", conf.Price)
 		}
 	}
 	outside, held := e.mcpServers(c, o)

@@ -50,7 +50,7 @@ func sessionID(ctx context.Context, opt *Options, c choices) (string, error) {
 		return newSession(ctx, st, opt)
 	}
 	if row.Dir != "" && row.Dir != dir {
-		return "", Usage("session %s belongs to %s; go there, or give -C %s", row.ID, row.Dir, row.Dir)
+		return "", Usage("session %s belongs to the folder %s; to continue it there: -C %s", row.ID, row.Dir, row.Dir)
 	}
 	if !opt.Fork {
 		return row.ID, nil
@@ -69,7 +69,7 @@ func sessionID(ctx context.Context, opt *Options, c choices) (string, error) {
 // NoSession returns the error for a session that is not there, or err.
 func NoSession(err error, id string) error {
 	if errors.Is(err, event.ErrNoSession) {
-		return Usage("%w: %s; see: pawl sessions list", err, id)
+		return Usage("%w: %s; to list all: pawl sessions list", err, id)
 	}
 	return err
 }
@@ -84,7 +84,7 @@ func newSession(ctx context.Context, st event.Store, opt *Options) (string, erro
 	}
 	switch row, err := st.Session(ctx, opt.SessionID); {
 	case err == nil && row.ID == opt.SessionID:
-		return "", Usage("there is a session %s already; --resume %s goes on with it", row.ID, row.ID)
+		return "", Usage("the session %s exists already; to continue it: --resume %s", row.ID, row.ID)
 	case err != nil && !errors.Is(err, event.ErrNoSession):
 		return "", err
 	}

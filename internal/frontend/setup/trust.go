@@ -76,7 +76,7 @@ func (e *Environment) folderTrust(opt *Options, c choices, fr Frontend, o *Opene
 	case fr.Made:
 		t.by = "pawl"
 	case opt.Trust && e.InPawl():
-		return nil, Usage("--trust is for a person, and this was started by pawl itself")
+		return nil, Usage("only a person can use --trust; this pawl was started by an agent")
 	case opt.Trust:
 		t.by = "flag"
 	}
@@ -175,7 +175,7 @@ func (t *Trust) compare(parts []trust.Part) (trust.Verdict, error) {
 
 // misplaced is the error for a store that the folder could contain.
 func (t *Trust) misplaced() error {
-	return fault.NewConfiguration("set PAWL_HOME to a folder elsewhere", "%s is within the folder that it would speak of, so nothing is trusted by it", t.store.Dir)
+	return fault.NewConfiguration("set PAWL_HOME to a folder outside it", "%s, where answers are stored, is in the folder itself, so nothing is trusted", t.store.Dir)
 }
 
 // checkTrusted is autofix.Config.Trusted: it checks the present definition of a check.
@@ -190,7 +190,7 @@ func (t *Trust) checkTrusted(c checks.Check) (untrusted, stamp string) {
 	case err != nil:
 		return err.Error(), stamp
 	case t.by != "":
-		return "what defines it changed in this run", stamp
+		return "its definition changed in this run", stamp
 	}
 	untrusted = open[0].Why
 	if diff := open[0].Difference(); len(diff) > 0 {

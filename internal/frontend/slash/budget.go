@@ -22,7 +22,7 @@ var limitNames = []struct {
 
 func budgetCommand() Command {
 	return Command{
-		Name: "budget", Anytime: true, Args: "[[usd|tokens|time|requests|calls|agents] LIMIT|none]", Doc: "show what this session may spend, or set a limit, such as /budget 10 or /budget time 2h",
+		Name: "budget", Anytime: true, Args: "[[usd|tokens|time|requests|calls|agents] LIMIT|none]", Doc: "show the limits of this session, or set one, such as /budget 10 or /budget time 2h",
 		Run: func(ctx context.Context, h Host, args string) error {
 			if args != "" {
 				op, err := parseLimit(args)
@@ -58,14 +58,14 @@ func parseLimit(args string) (session.SetLimit, error) {
 		if l.kind == budget.Wall {
 			d, err := time.ParseDuration(value)
 			if err != nil || d <= 0 {
-				return op, fmt.Errorf("%s is no duration; write it as 20m or 1h30m, or none", plain.Line(value))
+				return op, fmt.Errorf("%s is not a duration: use one such as 20m or 1h30m, or none", plain.Line(value))
 			}
 			op.To = d.Seconds()
 			return op, nil
 		}
 		n, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimPrefix(value, "$"), ",", ""), 64)
 		if err != nil || !(n > 0) {
-			return op, fmt.Errorf("%s is no limit: a number above 0, or none", plain.Line(value))
+			return op, fmt.Errorf("%s is not a limit: use a number above 0, or none", plain.Line(value))
 		}
 		op.To = n
 		return op, nil
@@ -74,7 +74,7 @@ func parseLimit(args string) (session.SetLimit, error) {
 	for _, l := range limitNames {
 		names = append(names, l.name)
 	}
-	return session.SetLimit{}, fmt.Errorf("there is no limit %s: %s", plain.Line(name), strings.Join(names, ", "))
+	return session.SetLimit{}, fmt.Errorf("unknown limit %s: use %s", plain.Line(name), strings.Join(names, ", "))
 }
 
 func writeLimits(out io.Writer, l budget.Limits, s budget.Spent) {
@@ -95,6 +95,6 @@ func writeLimits(out io.Writer, l budget.Limits, s budget.Spent) {
 	case none:
 		fmt.Fprintf(out, "no limit is set; spent so far: %s\n", brief.Spent(s))
 	case l.Assumed:
-		fmt.Fprintln(out, "the limit of money is pawl's own; /budget 10 sets another, until pawl ends")
+		fmt.Fprintln(out, "the limit in USD is pawl's default; /budget 10 sets another, until pawl ends")
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func compact() Command {
-	return Command{Name: "compact", Args: "[FOCUS]", Doc: "sum up older steps to free the context window, keeping FOCUS", Run: func(ctx context.Context, h Host, args string) error {
+	return Command{Name: "compact", Args: "[FOCUS]", Doc: "summarize older steps to free the context window, and keep FOCUS", Run: func(ctx context.Context, h Host, args string) error {
 		before := h.Session().View().Window()
 		started, err := h.Session().Submit(ctx, session.Compact{Focus: args})
 		if err != nil {
@@ -21,18 +21,18 @@ func compact() Command {
 		case err != nil:
 			return err
 		case done.Outcome == event.NothingDone:
-			fmt.Fprintln(h.Out(), "nothing to leave out yet: the conversation is as short as it can be")
+			fmt.Fprintln(h.Out(), "nothing to compact: the conversation is as short as it can be")
 			return nil
 		case done.Outcome == event.Cancelled:
-			fmt.Fprintln(h.Out(), "interrupted: the conversation is as it was")
+			fmt.Fprintln(h.Out(), "interrupted: the conversation is unchanged")
 			return nil
 		case done.Err() != nil:
 			return done.Err()
 		}
 		after := h.Session().View().Window()
-		fmt.Fprintf(h.Out(), "compacted: about %d tokens are %d now; /context shows what they are\n", before.Tokens, after.Tokens)
+		fmt.Fprintf(h.Out(), "compacted: from about %d tokens to %d; /context lists them\n", before.Tokens, after.Tokens)
 		if after.Failed != "" {
-			fmt.Fprintf(h.Out(), "the model gave no summary, so the log's own words stand for it: %s\n", plain.Line(after.Failed))
+			fmt.Fprintf(h.Out(), "the model wrote no summary, so pawl made one from the log: %s\n", plain.Line(after.Failed))
 		}
 		return nil
 	}}

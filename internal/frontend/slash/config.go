@@ -8,14 +8,14 @@ import (
 
 func configCommand() Command {
 	return Command{
-		Name: "config", Anytime: true, Args: "[KEY [VALUE] | path]", Doc: "show your configuration, or one key of it, or set one",
+		Name: "config", Anytime: true, Args: "[KEY [VALUE] | path]", Doc: "show your configuration or one key, or set a key",
 		Run: func(ctx context.Context, h Host, args string) error {
 			verb, rest, _ := strings.Cut(args, " ")
 			rest = strings.TrimSpace(rest)
 			switch verb { // as pawl config has them
 			case "get", "set":
 				if rest == "" {
-					return errors.New("say which key, such as /config budget.usd 5")
+					return errors.New("a key is missing: write one, such as /config budget.usd 5")
 				}
 				args = rest
 			case "", "list", "path":
@@ -30,7 +30,7 @@ func configCommand() Command {
 			key, value, set := keyAndValue(args)
 			if !set {
 				if verb == "set" {
-					return errors.New("say which value " + key + " gets")
+					return errors.New("a value is missing: /config " + key + " VALUE")
 				}
 				return h.Pawl(ctx, "config", "get", key)
 			}

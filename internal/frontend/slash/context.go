@@ -11,7 +11,7 @@ import (
 )
 
 func contextCommand() Command {
-	return Command{Name: "context", Anytime: true, Doc: "show what fills the context window, part by part", Run: func(_ context.Context, h Host, _ string) error {
+	return Command{Name: "context", Anytime: true, Doc: "show what fills the context window", Run: func(_ context.Context, h Host, _ string) error {
 		writeWindow(h.Out(), h.Session().View().Window())
 		return nil
 	}}
@@ -22,7 +22,7 @@ func writeWindow(out io.Writer, r window.Report) {
 	case r.Limit > 0:
 		fmt.Fprintf(out, "about %d of %d tokens, %.0f %% (%s; urgency %s)\n", r.Tokens, r.Limit, r.Percent, r.Tier, r.Urgency)
 	default:
-		fmt.Fprintf(out, "about %d tokens; the size of the model's window is not known\n", r.Tokens)
+		fmt.Fprintf(out, "about %d tokens; the size of the model's context window is unknown\n", r.Tokens)
 	}
 	row := func(in string, s window.Share) {
 		of := ""
@@ -40,7 +40,7 @@ func writeWindow(out io.Writer, r window.Report) {
 		row("    ", s)
 	}
 	if len(r.Biggest) > 1 {
-		fmt.Fprintln(out, "biggest results:")
+		fmt.Fprintln(out, "largest results:")
 		for _, s := range r.Biggest {
 			fmt.Fprintf(out, "  %-28s %8d\n", plain.Line(s.Name), s.Tokens)
 		}
@@ -49,8 +49,8 @@ func writeWindow(out io.Writer, r window.Report) {
 	if r.Calls == r.CallsMost {
 		calls += " or more"
 	}
-	fmt.Fprintf(out, "room for %s calls; the next result may have %d tokens; %d compactions so far\n", calls, r.Cap, r.Compacts)
+	fmt.Fprintf(out, "space for %s calls; the next result may have %d tokens; %d compactions so far\n", calls, r.Cap, r.Compacts)
 	if r.Cleaned > 0 {
-		fmt.Fprintf(out, "cleaned up: %s, gone when the conversation is next made shorter\n", brief.Plural(r.Cleaned, "result", "results"))
+		fmt.Fprintf(out, "cleaned up: %s; they are removed at the next compaction\n", brief.Plural(r.Cleaned, "result", "results"))
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 func copyCommand() Command {
 	return Command{
-		Name: "copy", Anytime: true, Args: "[reply|code|command|output|diff] [N]", Doc: "copy the last reply, or its code, the last command, its output, the turn's changes; N counts from the newest",
+		Name: "copy", Anytime: true, Args: "[reply|code|command|output|diff] [N]", Doc: "copy the last reply or its code, the last command or its output, or the last turn's changes; N counts from the newest",
 		Run: func(ctx context.Context, h Host, args string) error {
 			what, n, err := parseCopy(args)
 			if err != nil {
@@ -32,7 +32,7 @@ func copyCommand() Command {
 				return fmt.Errorf("there is no such %s to copy", what)
 			}
 			h.Do(Copy, text)
-			fmt.Fprintf(h.Out(), "copied: %s, %s; a terminal that knows OSC 52 has it on the clipboard\n", what, brief.Plural(strings.Count(strings.TrimRight(text, "\n"), "\n")+1, "line", "lines"))
+			fmt.Fprintf(h.Out(), "copied: %s, %s (in terminals that support OSC 52)\n", what, brief.Plural(strings.Count(strings.TrimRight(text, "\n"), "\n")+1, "line", "lines"))
 			return nil
 		},
 	}
@@ -48,7 +48,7 @@ func parseCopy(args string) (what string, n int, err error) {
 		case i == 0 && (word == "reply" || word == "code" || word == "command" || word == "output" || word == "diff"):
 			what = word
 		default:
-			return "", 0, errors.New("/copy takes reply, code, command, output or diff, and which from the newest, such as /copy code 2")
+			return "", 0, errors.New("/copy takes reply, code, command, output or diff, and a number from the newest, such as /copy code 2")
 		}
 	}
 	if what == "diff" && n > 1 {

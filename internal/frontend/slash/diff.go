@@ -7,7 +7,7 @@ import (
 )
 
 func diff() Command {
-	return Command{Name: "diff", Anytime: true, Args: "[turn|file PATH|command|all]", Doc: "show what the last turn changed", Run: func(ctx context.Context, h Host, args string) error {
+	return Command{Name: "diff", Anytime: true, Args: "[turn|file PATH|command|all]", Doc: "show the changes of the last turn", Run: func(ctx context.Context, h Host, args string) error {
 		w, err := unit(args, undo.ByTurn)
 		if err != nil {
 			return err
@@ -17,7 +17,7 @@ func diff() Command {
 		}
 		text, err := h.Session().View().Changes().Diff(ctx, w)
 		if err == nil && text == "" {
-			text = "no change of the agent's stands\n"
+			text = "there are no changes of the agent\n"
 		}
 		h.Diff(text)
 		return err

@@ -6,7 +6,7 @@ import (
 )
 
 func doctor() Command {
-	return Command{Name: "doctor", Anytime: true, Args: "[offline]", Doc: "show what is found, what is missing and what to do; offline does not try the key", Run: func(ctx context.Context, h Host, args string) error {
+	return Command{Name: "doctor", Anytime: true, Args: "[offline]", Doc: "check the installation; offline: do not contact a provider to test the key", Run: func(ctx context.Context, h Host, args string) error {
 		switch args {
 		case "":
 			return h.Pawl(ctx, "doctor")

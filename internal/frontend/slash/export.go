@@ -20,12 +20,12 @@ func export() Command {
 			}
 			format, known := map[string]string{".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html", ".jsonl": "jsonl"}[strings.ToLower(path.Ext(file))]
 			if !known {
-				return fmt.Errorf("what is %s to be? a name that ends in .md, .html or .jsonl says so", plain.Line(file))
+				return fmt.Errorf("unknown format of %s: use a name that ends in .md, .html or .jsonl", plain.Line(file))
 			}
 			if err := h.Pawl(ctx, "sessions", "export", id, "--format", format, "--output", file); err != nil {
 				return err
 			}
-			fmt.Fprintln(h.Out(), plain.Line("exported to "+file+"; keys that pawl knows or recognises are masked in it"))
+			fmt.Fprintln(h.Out(), plain.Line("exported to "+file+"; keys that pawl recognizes are masked"))
 			return nil
 		},
 	}

@@ -18,10 +18,10 @@ func help() Command {
 				fmt.Fprintf(h.Out(), "  %-26s %s\n", plain.Line(strings.TrimSpace("/"+c.Name+" "+c.Args)), plain.Line(c.Doc))
 			}
 		}
-		fmt.Fprintf(h.Out(), "  %-26s %s\n", "# text", "keep a preference for this folder, as /memory add does")
-		fmt.Fprintf(h.Out(), "  %-26s %s\n", "!command", "run a shell command yourself; the model sees it and its output")
-		fmt.Fprintf(h.Out(), "  %-26s %s\n", "while a turn runs", "a prompt reaches the model before its next request; /pause has it wait, /phase tells what comes next, Ctrl+C cuts it short")
-		fmt.Fprintf(h.Out(), "  %-26s %s\n", "a line that ends in \\", "goes on in the next line")
+		fmt.Fprintf(h.Out(), "  %-26s %s\n", "# text", "add a preference for this folder, like /memory add")
+		fmt.Fprintf(h.Out(), "  %-26s %s\n", "!command", "run a shell command yourself; the model sees the command and its output")
+		fmt.Fprintf(h.Out(), "  %-26s %s\n", "while a turn runs", "a prompt is sent with the next request; /pause pauses the turn, /phase starts a phase, Ctrl+C interrupts")
+		fmt.Fprintf(h.Out(), "  %-26s %s\n", "a line that ends in \\", "continues in the next line")
 		return nil
 	}}
 }

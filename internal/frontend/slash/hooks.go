@@ -23,7 +23,7 @@ func hooksCommand() Command {
 			fmt.Fprintln(h.Out(), "  "+plain.Line(line+": "+r.Command+" ("+r.From+")"))
 		}
 		if n == 0 {
-			fmt.Fprintln(h.Out(), "no hooks run in this session; pawl hooks list shows those of the folder, too")
+			fmt.Fprintln(h.Out(), "no hooks run in this session; pawl hooks list also lists those of the folder")
 		}
 		return nil
 	}}

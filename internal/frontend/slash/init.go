@@ -9,7 +9,7 @@ import (
 var initPrompt string
 
 func initCommand() Command {
-	return Command{Name: "init", Args: "[WHAT TO MIND]", Doc: "have the model write AGENTS.md for this project, with permissions as for any prompt", Prompt: func(args string) string {
+	return Command{Name: "init", Args: "[INSTRUCTIONS]", Doc: "ask the model to write AGENTS.md for this project, with the permissions of any prompt", Prompt: func(args string) string {
 		text := strings.TrimSpace(initPrompt)
 		if args != "" {
 			text += "\n\nIn addition: " + args

@@ -23,7 +23,7 @@ type servers interface {
 }
 
 func lspCommand() Command {
-	return Command{Name: "lsp", Args: "[restart [NAME] | logs]", Anytime: true, Doc: "show the language servers: state, memory, what they can do; or restart them", Run: func(ctx context.Context, h Host, args string) error {
+	return Command{Name: "lsp", Args: "[restart [NAME] | logs]", Anytime: true, Doc: "list the language servers (state, memory, features), restart them, or show their logs", Run: func(ctx context.Context, h Host, args string) error {
 		err := lspRun(ctx, h.Session().View().Code(), h.Out(), args)
 		if err == nil && strings.HasPrefix(args, "restart") { // one may be had by now, or no more
 			_, err = h.Session().Submit(ctx, session.RefreshTools{})
@@ -44,9 +44,9 @@ func lspRun(ctx context.Context, code tool.Code, out io.Writer, args string) err
 		writeServers(out, s.Status())
 	case "restart":
 		if n := s.Restart(ctx, name); n == 0 && name != "" {
-			return fmt.Errorf("no language server %s was needed in this session", name)
+			return fmt.Errorf("the language server %s was not used in this session", name)
 		}
-		fmt.Fprintln(out, "stopped; they are started again at the next need")
+		fmt.Fprintln(out, "stopped; they start again when they are needed")
 	case "logs":
 		logs := s.Logs()
 		for _, of := range slices.Sorted(maps.Keys(logs)) {
@@ -56,7 +56,7 @@ func lspRun(ctx context.Context, code tool.Code, out io.Writer, args string) err
 			}
 		}
 		if len(logs) == 0 {
-			fmt.Fprintln(out, "no language server said anything")
+			fmt.Fprintln(out, "no language server wrote a log")
 		}
 	default:
 		return fmt.Errorf("/lsp takes restart [NAME] or logs")
@@ -66,7 +66,7 @@ func lspRun(ctx context.Context, code tool.Code, out io.Writer, args string) err
 
 func writeServers(out io.Writer, all []lsp.Status) {
 	if len(all) == 0 {
-		fmt.Fprintln(out, "no language server was needed yet")
+		fmt.Fprintln(out, "no language server was used yet")
 	}
 	for _, st := range all {
 		line := fmt.Sprintf("%s in %s: %s", st.Name, st.Root, st.State)

@@ -41,9 +41,9 @@ func TestLsp(t *testing.T) {
 	r := &running{}
 	for _, c := range []struct{ args, want, fails string }{
 		{"", "gopls in .: running, process 7, 300 MB, 2 files open, idle for 1m0s, started 3 times\n  definition, rename\npyright in tool: absent: it is not installed\n", ""},
-		{"restart gopls", "stopped; they are started again", ""},
+		{"restart gopls", "stopped; they start again", ""},
 		{"restart", "stopped;", ""},
-		{"restart none", "", "no language server none"},
+		{"restart none", "", "the language server none was not used"},
 		{"logs", "gopls .:\n  one", ""},
 		{"stop", "", "restart [NAME] or logs"},
 	} {

@@ -63,10 +63,10 @@ func Learn(ctx context.Context, s *session.Session) {
 }
 
 func mcpCommand() Command {
-	return Command{Name: "mcp", Args: "[restart [NAME] | reload | accept NAME]", Anytime: true, Doc: "show the MCP servers; restart them, have their tools join now, or accept what one says of itself", Run: func(ctx context.Context, h Host, args string) error {
+	return Command{Name: "mcp", Args: "[restart [NAME] | reload | accept NAME]", Anytime: true, Doc: "list the MCP servers, restart them, add their new tools now, or accept their changes", Run: func(ctx context.Context, h Host, args string) error {
 		s, ok := h.Session().View().Outside().(mcpServers)
 		if !ok {
-			return fmt.Errorf("this session has no MCP servers; to have one: pawl mcp add NAME -- COMMAND ARGS")
+			return fmt.Errorf("this session has no MCP servers; to add one: pawl mcp add NAME -- COMMAND ARGS")
 		}
 		rejoin := func() error {
 			_, err := h.Session().Submit(ctx, session.RefreshTools{})
@@ -86,14 +86,14 @@ func mcpRun(ctx context.Context, s mcpServers, rejoin func() error, out io.Write
 		}
 	case "restart":
 		if s.Restart(name) == 0 {
-			return fmt.Errorf("there is no MCP server %s in this session", name)
+			return fmt.Errorf("there is no MCP server %s in this session; /mcp lists all", name)
 		}
-		fmt.Fprintln(out, "stopped; started again at the next need")
+		fmt.Fprintln(out, "stopped; it starts again when it is needed")
 	case "reload":
 		if err := rejoin(); err != nil {
 			return err
 		}
-		fmt.Fprintln(out, "the tools that the servers have now join with the next prompt; that request is paid for whole, its beginning is a new one")
+		fmt.Fprintln(out, "the next prompt uses the servers' present tools; its request costs the full price, because it cannot use the prompt cache")
 	case "accept":
 		r, err := s.Accept(ctx, name)
 		if err != nil {
@@ -102,7 +102,7 @@ func mcpRun(ctx context.Context, s mcpServers, rejoin func() error, out io.Write
 		if err := rejoin(); err != nil {
 			return err
 		}
-		fmt.Fprintln(out, plain.Line(fmt.Sprintf("%s is accepted as it is now, with %d tools", name, len(r.Tools))))
+		fmt.Fprintln(out, plain.Line(fmt.Sprintf("accepted the present state of %s, with %d tools", name, len(r.Tools))))
 	default:
 		return fmt.Errorf("/mcp takes restart [NAME], reload or accept NAME")
 	}

@@ -41,8 +41,8 @@ func TestMCP(t *testing.T) {
 		{"status", "b: failed, 0 tools: no such program", 0, false},
 		{"restart a", "stopped", 0, false},
 		{"restart none", "", 0, true},
-		{"reload", "join with the next prompt", 1, false},
-		{"accept a", "a is accepted", 1, false},
+		{"reload", "the next prompt uses the servers' present tools", 1, false},
+		{"accept a", "accepted the present state of a", 1, false},
 		{"accept b", "", 0, true},
 		{"what", "", 0, true},
 	} {

@@ -11,7 +11,7 @@ import (
 func memory() Command {
 	return Command{
 		Name: "memory", Args: "[add TEXT | forget N | turns | history]",
-		Doc: "show what is kept across sessions and what this one knows",
+		Doc: "show or change the preferences and notes for all sessions",
 		Run: func(ctx context.Context, h Host, args string) error {
 			if args == "" {
 				now(h)

@@ -11,7 +11,7 @@ import (
 )
 
 func model() Command {
-	return Command{Name: "model", Anytime: true, Args: "[PROVIDER/MODEL]", Doc: "show the models, or change to one", Run: func(ctx context.Context, h Host, args string) error {
+	return Command{Name: "model", Anytime: true, Args: "[PROVIDER/MODEL]", Doc: "list the models, or change the model", Run: func(ctx context.Context, h Host, args string) error {
 		if args == "" {
 			fmt.Fprintln(h.Out(), "in use: "+plain.Line(brief.Model(h.Session().View().Info())))
 			return h.Pawl(ctx, "models")

@@ -14,7 +14,7 @@ import (
 
 func permissions() Command {
 	return Command{
-		Name: "permissions", Anytime: true, Args: "[allow RULE | always RULE | revoke RULE]", Doc: "list the rules in force; allow something for this session or for always, or take that back",
+		Name: "permissions", Anytime: true, Args: "[allow RULE | always RULE | revoke RULE]", Doc: "list the permission rules; allow calls for this session or permanently, or revoke that",
 		Run: func(ctx context.Context, h Host, args string) error {
 			verb, rule, _ := strings.Cut(args, " ")
 			rule = strings.TrimSpace(rule)
@@ -28,7 +28,7 @@ func permissions() Command {
 			case !slices.Contains([]string{"allow", "always", "revoke"}, verb):
 				return errors.New("/permissions takes nothing, allow RULE, always RULE or revoke RULE")
 			case rule == "":
-				return fmt.Errorf("say which rule, such as /permissions %s bash(go test *)", verb)
+				return fmt.Errorf("a rule is missing: write one, such as /permissions %s bash(go test *)", verb)
 			case verb == "revoke":
 				return revoke(ctx, h, rule)
 			}
@@ -36,8 +36,8 @@ func permissions() Command {
 			if _, err := h.Session().Submit(ctx, session.Grant{Rule: rule, Scope: scope}); err != nil {
 				return err
 			}
-			how := map[event.Scope]string{event.Session: "for this session", event.Always: "for always in this folder"}[scope]
-			fmt.Fprintln(h.Out(), plain.Line("allowed "+how+": "+rule+"; what is always asked or refused still is"))
+			how := map[event.Scope]string{event.Session: "for this session", event.Always: "permanently in this folder"}[scope]
+			fmt.Fprintln(h.Out(), plain.Line("allowed "+how+": "+rule+"; rules that ask or deny still apply"))
 			return nil
 		},
 	}
@@ -51,7 +51,7 @@ func revoke(ctx context.Context, h Host, rule string) error {
 		return here
 	}
 	if here == nil {
-		fmt.Fprintln(h.Out(), plain.Line("not allowed any more in this session: "+rule))
+		fmt.Fprintln(h.Out(), plain.Line("no longer allowed in this session: "+rule))
 	}
 	return nil
 }

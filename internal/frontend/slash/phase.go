@@ -13,7 +13,7 @@ import (
 
 func phaseCommand() Command {
 	return Command{
-		Name: "phase", Args: "[[N] TEXT [--expect 20m] | next | done | failed]", Doc: "list the phases of the task, begin one, or end the open one",
+		Name: "phase", Args: "[[N] TEXT [--expect 20m] | next | done | failed]", Doc: "list the phases of the task, start one, or end the open one",
 		Run: func(ctx context.Context, h Host, args string) error {
 			op, list, err := parsePhase(args)
 			if err != nil {
@@ -26,7 +26,7 @@ func phaseCommand() Command {
 			}
 			lines := brief.PhaseList(h.Session().View().Phases())
 			if len(lines) == 0 {
-				lines = []string{"no phases yet: /phase TEXT begins one; the model's plan and --plan FILE do too"}
+				lines = []string{"no phases yet; to start one: /phase TEXT (the model's plan and --plan FILE also have phases)"}
 			}
 			_, err = fmt.Fprintln(h.Out(), strings.Join(lines, "\n"))
 			return err
@@ -60,13 +60,13 @@ func parsePhase(args string) (op session.Phase, list bool, err error) {
 		case ok && strings.HasPrefix(value, "="):
 			value = value[1:]
 		case ok:
-			return op, false, fmt.Errorf("how long is the phase expected to take? such as --expect 20m")
+			return op, false, fmt.Errorf("a duration is missing: write one, such as --expect 20m")
 		default:
 			text = append(text, fields[i])
 			continue
 		}
 		if op.Expected, err = time.ParseDuration(value); err != nil || op.Expected <= 0 {
-			return op, false, fmt.Errorf("--expect %s is no duration; write it as 20m or 1h30m", value)
+			return op, false, fmt.Errorf("--expect %s is not a duration: use one such as 20m or 1h30m", value)
 		}
 	}
 	if len(text) > 0 {

@@ -19,7 +19,7 @@ const Decide = "decide"
 
 func plan() Command {
 	return Command{
-		Name: "plan", Args: "[TASK | edit | approve [MODE] | reject [WHY]]", Doc: "show the plan, decide about it, or have the model explore and write one for TASK, changing nothing",
+		Name: "plan", Args: "[TASK | edit | approve [MODE] | reject [WHY]]", Doc: "show, edit, approve or reject the plan, or ask the model to write one for TASK without changing files",
 		Run: func(ctx context.Context, h Host, args string) error {
 			p := h.Session().View().Proposal()
 			verb, rest, _ := strings.Cut(args, " ")
@@ -55,27 +55,27 @@ func modeOrNothing(s string) bool {
 
 func showPlan(h Host, p phase.Proposal) {
 	if p.Text == "" {
-		fmt.Fprintln(h.Out(), "there is no plan yet; /plan TASK has the model explore and write one, and changes nothing")
+		fmt.Fprintln(h.Out(), "there is no plan yet; /plan TASK asks the model to write one without changing files")
 		return
 	}
 	by := map[string]string{"model": "written by the model", "person": "as you edited it"}[p.By]
-	state := "it waits for you: /plan approve, /plan edit, /plan reject WHY"
+	state := "it waits for your answer: /plan approve, /plan edit, /plan reject WHY"
 	if !p.Undecided {
-		state = "it was decided about; /todo shows how far the phases are"
+		state = "it was decided; /todo shows the progress of its phases"
 	}
 	fmt.Fprintf(h.Out(), "%s\n\n(%s; %s)\n", plain.Text(strings.TrimSpace(p.Text)), by, state)
 }
 
 func editPlan(ctx context.Context, h Host, p phase.Proposal) error {
 	if p.Text == "" {
-		return errors.New("there is no plan to edit; /plan TASK has the model write one")
+		return errors.New("there is no plan to edit; /plan TASK asks the model to write one")
 	}
 	text, err := h.Editor(ctx, p.Text)
 	switch {
 	case err != nil:
 		return err
 	case strings.TrimSpace(text) == strings.TrimSpace(p.Text):
-		fmt.Fprintln(h.Out(), "the plan is as it was")
+		fmt.Fprintln(h.Out(), "the plan is unchanged")
 		return nil
 	}
 	_, err = h.Session().Submit(ctx, session.WritePlan{Text: text})
@@ -94,7 +94,7 @@ func approve(ctx context.Context, h Host, mode string) error {
 func reject(ctx context.Context, h Host, why string) error {
 	_, err := h.Session().Submit(ctx, session.DecidePlan{Why: why})
 	if err == nil && why == "" {
-		fmt.Fprintln(h.Out(), "the plan is rejected; the mode is still plan: say what you want instead, or change the mode")
+		fmt.Fprintln(h.Out(), "the plan is rejected; the mode is still plan: write what you want instead, or change the mode")
 	}
 	return err
 }
@@ -111,13 +111,13 @@ func decide(ctx context.Context, h Host) error {
 		if err != nil {
 			return err
 		}
-		answer, err := h.Ask(ctx, fmt.Sprintf("the plan has %s: [y]es, and edits are allowed; yes, but [a]sk about each; [e]dit it; [n]o; or say what to change; nothing decides later: ", brief.Plural(len(steps), "phase", "phases")))
+		answer, err := h.Ask(ctx, fmt.Sprintf("the plan has %s: [y]es, and edits are allowed; yes, but [a]sk about each; [e]dit it; [n]o; write what to change; or press Enter to decide later: ", brief.Plural(len(steps), "phase", "phases")))
 		if err != nil {
 			return err
 		}
 		switch strings.ToLower(strings.TrimSpace(answer)) {
 		case "":
-			fmt.Fprintln(h.Out(), "the plan waits: /plan approve, /plan edit, /plan reject WHY")
+			fmt.Fprintln(h.Out(), "the plan waits for your answer: /plan approve, /plan edit, /plan reject WHY")
 			return nil
 		case "y", "yes":
 			return approve(ctx, h, string(permission.AcceptEdits))

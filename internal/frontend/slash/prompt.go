@@ -130,11 +130,11 @@ func builtin(p session.Prompt, custom []Custom, name, args string) (session.Prom
 			p.Text = c.Prompt(args)
 			return p, nil
 		default:
-			return p, &NoCommand{fmt.Sprintf("/%s is a command of a conversation, and this is a run without one: open the session with pawl --continue, and enter it there", name)}
+			return p, &NoCommand{fmt.Sprintf("/%s works only in a conversation: open the session with pawl --continue, and enter it there", name)}
 		}
 	}
 	if OfServer(name) {
-		return p, &NoCommand{fmt.Sprintf("no MCP server has a prompt /%s; pawl mcp test shows what there is", name)}
+		return p, &NoCommand{fmt.Sprintf("unknown prompt /%s of an MCP server; pawl mcp test lists all", name)}
 	}
 	if _, err := os.Lstat("/" + name); err == nil { // a sentence about a path, such as /tmp
 		return p, nil
@@ -142,11 +142,11 @@ func builtin(p session.Prompt, custom []Custom, name, args string) (session.Prom
 	for _, c := range custom {
 		names = append(names, c.Name)
 	}
-	why := fmt.Sprintf("no command /%s", name)
+	why := fmt.Sprintf("unknown command /%s", name)
 	if near := editdistance.Nearest(name, names); near != "" {
 		why += ", did you mean /" + near + "?"
 	} else {
-		why += ": it is no file in .pawl/commands, .agents/commands or .claude/commands, and no skill."
+		why += ": it is not a file in .pawl/commands, .agents/commands or .claude/commands, and not a skill."
 	}
-	return p, &NoCommand{why + " A prompt that is no command begins with another word"}
+	return p, &NoCommand{why + " To send it as a prompt, begin it with another word"}
 }

@@ -12,7 +12,7 @@ import (
 const shownSessions = 30
 
 func resume() Command {
-	return Command{Name: "resume", Args: "[ID]", Doc: "list this folder's sessions, or go on with one", Run: func(ctx context.Context, h Host, args string) error {
+	return Command{Name: "resume", Args: "[ID]", Doc: "list this folder's sessions, or continue one", Run: func(ctx context.Context, h Host, args string) error {
 		if args != "" {
 			return h.Switch(ctx, Want{Resume: args})
 		}
@@ -33,7 +33,7 @@ func resume() Command {
 			}
 		}
 		if more > 0 {
-			fmt.Fprintf(h.Out(), "  and %d older ones; pawl sessions list --limit 0 lists all\n", more)
+			fmt.Fprintf(h.Out(), "  and %d older sessions; pawl sessions list --limit 0 lists all\n", more)
 		}
 		return nil
 	}}

@@ -24,13 +24,13 @@ func rewind() Command {
 			if len(points) == 0 {
 				return nil
 			}
-			if number, err = h.Ask(ctx, "go back to before which? (a number, or nothing to stay): "); err != nil || strings.TrimSpace(number) == "" {
+			if number, err = h.Ask(ctx, "go back to before which prompt? (a number, or Enter to stay): "); err != nil || strings.TrimSpace(number) == "" {
 				return err
 			}
 		}
 		n, err := strconv.Atoi(strings.TrimSpace(number))
 		if err != nil || n < 1 || n > len(points) {
-			return fmt.Errorf("there is no prompt %s; /rewind lists them", plain.Line(number))
+			return fmt.Errorf("there is no prompt %s; /rewind lists all", plain.Line(number))
 		}
 		p := points[n-1]
 		if what = strings.TrimSpace(what); what == "" {
@@ -44,7 +44,7 @@ func rewind() Command {
 
 func list(h Host, points []changes.Point) {
 	if len(points) == 0 {
-		fmt.Fprintln(h.Out(), "no prompt was given yet")
+		fmt.Fprintln(h.Out(), "there is no prompt yet")
 	}
 	for i, p := range points {
 		line := fmt.Sprintf("%4d  %s  %s", i+1, p.Time.Local().Format("15:04"), short(p.Text, 70))
@@ -68,7 +68,7 @@ func short(s string, most int) string {
 
 func which(ctx context.Context, h Host) (string, error) {
 	for {
-		in, err := h.Ask(ctx, "what goes back: [c]onversation, [f]iles, [b]oth, or nothing to stay: ")
+		in, err := h.Ask(ctx, "what goes back: [c]onversation, [f]iles, [b]oth, or Enter to stay: ")
 		if err != nil {
 			return "", err
 		}
@@ -92,13 +92,13 @@ func back(ctx context.Context, h Host, p changes.Point, what string) error {
 	switch what {
 	case "conversation", "files", "both":
 	default:
-		return errors.New("say what goes back: conversation, files or both")
+		return errors.New("write what goes back: conversation, files or both")
 	}
 	if what != "conversation" {
 		done, err := putBack(ctx, h, undo.Selector{Kind: undo.ByRewind, Prompt: p.Seq})
 		switch {
 		case errors.Is(err, undo.ErrNothing):
-			fmt.Fprintln(h.Out(), "no change of a file since then stands")
+			fmt.Fprintln(h.Out(), "no file has changed since then")
 		case err != nil || !done:
 			return err
 		}

@@ -10,9 +10,9 @@ import (
 )
 
 func sandboxCommand() Command {
-	return Command{Name: "sandbox", Anytime: true, Doc: "show how commands are confined here, and what was opened for them", Run: func(_ context.Context, h Host, args string) error {
+	return Command{Name: "sandbox", Anytime: true, Doc: "show whether commands run in a sandbox, and what was opened for them", Run: func(_ context.Context, h Host, args string) error {
 		if err := noArguments(args); err != nil {
-			return fmt.Errorf("%w; a command is run in the sandbox with: pawl sandbox -- COMMAND", err)
+			return fmt.Errorf("%w; to run a command in the sandbox: pawl sandbox -- COMMAND", err)
 		}
 		v := h.Session().View()
 		fmt.Fprintln(h.Out(), confined(v.Sandbox(), v.Mode()))
@@ -25,12 +25,12 @@ func sandboxCommand() Command {
 			}
 		}
 		if len(opened) > 0 {
-			fmt.Fprintln(h.Out(), "opened by what you allowed:")
+			fmt.Fprintln(h.Out(), "opened by your permissions:")
 		}
 		for _, o := range opened {
 			fmt.Fprintln(h.Out(), plain.Line(o))
 		}
-		fmt.Fprintln(h.Out(), "the level is set with --sandbox or /config sandbox, for the next session; doc/sandbox.md has all of it")
+		fmt.Fprintln(h.Out(), "to set the level for the next session: --sandbox or /config sandbox; see doc/sandbox.md")
 		return nil
 	}}
 }
@@ -39,13 +39,13 @@ func sandboxCommand() Command {
 func confined(s permission.Sandbox, m permission.Mode) string {
 	switch {
 	case s.Off:
-		return "commands are not confined: you turned the sandbox off"
+		return "commands do not run in a sandbox: you turned it off"
 	case !s.ReadOnly && !s.Workspace:
-		return "commands are not confined: the system has no sandbox, or not all of it (/doctor says what is missing)"
+		return "commands do not run in a sandbox: the system has none, or only a part of it (/doctor shows what is missing)"
 	case m == permission.Yolo && !s.Configured:
-		return "commands are not confined in the mode yolo; in the others they are"
+		return "commands do not run in a sandbox in the mode yolo; in the other modes they do"
 	case s.Narrow || m == permission.Plan:
-		return "commands are confined to reading: they change nothing, see no keys, and have no network"
+		return "commands run in a read-only sandbox: they change nothing, and cannot read keys or use the network"
 	}
-	return "commands are confined: they change only the workspace without its protected names, see no keys, and reach no hosts but those that you allow; one that only reads changes nothing"
+	return "commands run in a sandbox: they can change only the workspace (except its protected files), cannot read keys, and can reach only the hosts that you allow; a command that only reads cannot change anything"
 }

@@ -165,21 +165,21 @@ func Find(name string) (Command, error) {
 			names = append(names, c.Name)
 		}
 		if near := editdistance.Nearest(name, names); near != "" {
-			return Command{}, fmt.Errorf("no command /%s, did you mean /%s? /help lists all", name, near)
+			return Command{}, fmt.Errorf("unknown command /%s, did you mean /%s? /help lists all", name, near)
 		}
-		return Command{}, fmt.Errorf("no command /%s; /help lists them", name)
+		return Command{}, fmt.Errorf("unknown command /%s; /help lists all", name)
 	}
 	var names []string
 	for _, c := range fits {
 		names = append(names, "/"+c.Name)
 	}
-	return Command{}, fmt.Errorf("/%s could be %s", name, strings.Join(names, " or "))
+	return Command{}, fmt.Errorf("/%s is ambiguous: it could be %s", name, strings.Join(names, " or "))
 }
 
 // noArguments refuses arguments of a command that takes none.
 func noArguments(args string) error {
 	if args != "" {
-		return fmt.Errorf("it takes no arguments, and was given %q", args)
+		return fmt.Errorf("it takes no arguments, but got %q", args)
 	}
 	return nil
 }

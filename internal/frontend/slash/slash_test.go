@@ -31,7 +31,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("/%s is /%s, %v; want /%s", in, c.Name, err, want)
 		}
 	}
-	for in, want := range map[string]string{"mod": "/model or /mode", "nope": "/help lists them", "helpme": "no command"} {
+	for in, want := range map[string]string{"mod": "/model or /mode", "nope": "/help lists all", "helpme": "unknown command"} {
 		if _, err := Find(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("/%s: %v", in, err)
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 func status() Command {
-	return Command{Name: "status", Anytime: true, Doc: "show the session, its states, the model, the mode, the plan and what changed", Run: func(_ context.Context, h Host, _ string) error {
+	return Command{Name: "status", Anytime: true, Doc: "show the session: states, model, mode, plan and changes", Run: func(_ context.Context, h Host, _ string) error {
 		s := h.Session()
 		fmt.Fprintf(h.Out(), "session %s, %d events\n%s\nmode %s\n", s.ID(), s.View().Last(), brief.Model(s.View().Info()), s.View().Mode())
 		if line := brief.Route(s.View().Route()); line != "" {
@@ -55,6 +55,6 @@ func writeStates(out io.Writer, s session.States) {
 		fmt.Fprintln(out, plain.Line(fmt.Sprintf("  call %s: %s", c.Tool, c.State)))
 	}
 	if len(s.Violations) > 0 {
-		fmt.Fprintf(out, "%d events fitted no legal transition, the first at %d: %v; please report it\n", len(s.Violations), s.Violations[0].Seq, s.Violations[0].Err)
+		fmt.Fprintf(out, "%d events were not legal transitions, the first at %d: %v; please report this\n", len(s.Violations), s.Violations[0].Seq, s.Violations[0].Err)
 	}
 }

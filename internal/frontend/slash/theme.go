@@ -11,7 +11,7 @@ import (
 )
 
 func theme() Command {
-	return Command{Name: "theme", Anytime: true, Args: "[NAME]", Doc: "show the themes, or change to one", Run: func(_ context.Context, h Host, args string) error {
+	return Command{Name: "theme", Anytime: true, Args: "[NAME]", Doc: "list the themes, or change the theme", Run: func(_ context.Context, h Host, args string) error {
 		var names []string
 		for _, t := range styled.Themes() {
 			names = append(names, t.Name)
@@ -19,9 +19,9 @@ func theme() Command {
 		all := strings.Join(names, ", ")
 		switch {
 		case args == "":
-			fmt.Fprintf(h.Out(), "themes: %s; pawl config set screen.theme NAME keeps one\n", all)
+			fmt.Fprintf(h.Out(), "themes: %s; to set one permanently: pawl config set screen.theme NAME\n", all)
 		case !slices.Contains(names, args):
-			return fmt.Errorf("there is no theme %s; there are %s", plain.Line(args), all)
+			return fmt.Errorf("unknown theme %s; use one of %s", plain.Line(args), all)
 		default:
 			h.Do(SetTheme, args)
 		}

@@ -17,7 +17,7 @@ func todo() Command {
 		v := h.Session().View()
 		items, phases := v.Plan(), brief.PhaseList(v.Phases())
 		if len(items) == 0 && len(phases) == 0 {
-			fmt.Fprintln(h.Out(), "the model has written no list of steps yet, and no phase was begun")
+			fmt.Fprintln(h.Out(), "there is no list of steps yet, and no phase was started")
 		}
 		for _, it := range items {
 			fmt.Fprintln(h.Out(), plain.Line("  "+tick(it)+" "+it.Text))

@@ -8,7 +8,7 @@ import (
 
 func trustCommand() Command {
 	return Command{
-		Name: "trust", Anytime: true, Args: "[yes | revoke]", Doc: "show what this folder may have pawl run by itself; allow it, or take that back",
+		Name: "trust", Anytime: true, Args: "[yes | revoke]", Doc: "show what pawl runs automatically in this folder; trust the folder, or revoke that",
 		Run: func(ctx context.Context, h Host, args string) error {
 			var err error
 			switch args {
@@ -22,7 +22,7 @@ func trustCommand() Command {
 				return errors.New("/trust takes nothing, yes or revoke")
 			}
 			if err == nil {
-				fmt.Fprintln(h.Out(), "it holds from the next session on: /clear begins one")
+				fmt.Fprintln(h.Out(), "it takes effect in the next session; /clear starts one")
 			}
 			return err
 		},

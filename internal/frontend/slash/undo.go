@@ -11,7 +11,7 @@ import (
 )
 
 func undoCommand() Command {
-	return Command{Name: "undo", Args: "[turn|file PATH|command|all]", Doc: "put back the last change, or all of the turn's", Run: func(ctx context.Context, h Host, args string) error {
+	return Command{Name: "undo", Args: "[turn|file PATH|command|all]", Doc: "undo the last change, or all changes of the turn", Run: func(ctx context.Context, h Host, args string) error {
 		w, err := unit(args, undo.ByChange)
 		if err != nil {
 			return err
@@ -38,7 +38,7 @@ func unit(args string, otherwise undo.Kind) (undo.Selector, error) {
 	case word == "all":
 		return undo.Selector{Kind: undo.ByAll}, nil
 	}
-	return undo.Selector{}, errors.New("say which: nothing, turn, file PATH, command or all")
+	return undo.Selector{}, errors.New("unknown argument: use turn, file PATH, command, all, or none")
 }
 
 // putBack shows a plan, asks and executes it; false if the person does not want it.

@@ -10,7 +10,7 @@ import (
 )
 
 func untilCommand() Command {
-	return Command{Name: "until", Args: "COMMAND | 'COMMAND' PROMPT", Doc: "go on until COMMAND passes, such as /until 'go test ./...' mend the parser", Run: func(ctx context.Context, h Host, args string) error {
+	return Command{Name: "until", Args: "COMMAND | 'COMMAND' PROMPT", Doc: "work until COMMAND passes, such as /until 'go test ./...' fix the parser", Run: func(ctx context.Context, h Host, args string) error {
 		command, prompt, err := parseUntil(args)
 		if err != nil {
 			return err
@@ -32,13 +32,13 @@ func untilCommand() Command {
 func parseUntil(args string) (command, prompt string, err error) {
 	args = strings.TrimSpace(args)
 	if args == "" {
-		return "", "", errors.New("say until which command passes, such as /until go test")
+		return "", "", errors.New("a command is missing: write one, such as /until go test")
 	}
 	if quote := args[:1]; quote == "'" || quote == `"` {
 		in, behind, closed := strings.Cut(args[1:], quote)
 		switch {
 		case !closed:
-			return "", "", errors.New("the quotation is not closed")
+			return "", "", errors.New("the closing quotation mark is missing")
 		case behind == "" || behind[0] == ' ':
 			return strings.TrimSpace(in), strings.TrimSpace(behind), nil
 		}

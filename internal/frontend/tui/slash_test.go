@@ -67,7 +67,7 @@ func TestCommandsOnTheScreen(t *testing.T) {
 	r.press("q")
 	r.say("/theme gold")
 	r.press("enter")
-	r.see("there is no theme gold")
+	r.see("unknown theme gold")
 	r.say("/theme contrast")
 	r.press("enter")
 	r.see("theme contrast")

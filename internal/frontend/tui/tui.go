@@ -379,7 +379,7 @@ func (s *screen) closeTerminal() {
 		last = append(last, s.Theme.Render(styled.Of(styled.Dim, "what you were typing is in the history: Up brings it back")))
 	}
 	if again := s.Conversation.ResumeCommand(); again != "" {
-		last = append(last, s.Theme.Render(styled.Of(styled.Dim, "to go on with this session: "+again)))
+		last = append(last, s.Theme.Render(styled.Of(styled.Dim, "to continue this session: "+again)))
 	}
 	s.painter.Frame(last, []string{""}, paint.Caret{})
 	s.disableModes()

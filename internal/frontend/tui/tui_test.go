@@ -50,7 +50,7 @@ $0.0003, 1 model reply, 100 tokens in (0 cached), 20 out, 0 calls
 	if e := r.left(); e.By != "" {
 		t.Errorf("it ended by %s", e.By)
 	}
-	if got := r.text(); got != want+"to go on with this session: pawl --resume s1\n" {
+	if got := r.text(); got != want+"to continue this session: pawl --resume s1\n" {
 		t.Errorf("it leaves\n%s", got)
 	}
 	again := newRig(t, llmtest.New())
@@ -317,7 +317,7 @@ func TestThreeInterrupts(t *testing.T) {
 		t.Errorf("it ended by %q", e.By)
 	}
 	r.see("what you were typing is in the history")
-	r.see("to go on with this session")
+	r.see("to continue this session")
 	for _, mode := range []string{"2004", "1004"} {
 		if r.term.Mode(mode) {
 			t.Errorf("mode %s is left on", mode)
@@ -539,7 +539,7 @@ func TestSignals(t *testing.T) {
 		if e := r.left(); e.By != name {
 			t.Errorf("%s: it ended by %q", name, e.By)
 		}
-		r.see("to go on with this session")
+		r.see("to continue this session")
 	}
 }
 

@@ -153,7 +153,7 @@ func TestPictures(t *testing.T) {
 		case "/x/cat.png":
 			return image("cat.png"), nil
 		case "/x/huge.png":
-			return nil, errors.New("huge.png is larger than 10 MB, which no model takes")
+			return nil, errors.New("huge.png is larger than 10 MB, the limit for pictures")
 		}
 		return nil, nil
 	}

@@ -67,7 +67,7 @@ func TestCommandInsteadOfAnAnswer(t *testing.T) {
 	r.see("do it? [y]es, [n]o")
 	r.say("/todo")
 	r.press("enter")
-	r.see("the model has written no list of steps yet")
+	r.see("there is no list of steps yet")
 	if text := r.text(); strings.Contains(text, "not understood") {
 		t.Errorf("it was taken for an answer:\n%s", text)
 	}
