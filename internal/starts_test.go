@@ -16,14 +16,14 @@ import (
 // yet, each with its reason. All others ask core/process for a Starter, so that
 // what runs is confined as permission decided (SPEC 16.12).
 var starts = map[string]string{
-	"core/process/process.go":           "the contract with the sandbox: a Confiner gets the command",
-	"core/process/processtest/plain.go": "the Starter of tests",
-	"core/kv/kvtest/killed.go":          "a test that kills a process of its own",
-	"adapter/shell/":                    "the Starter",
-	"adapter/sandbox/":                  "the Confiner",
-	"frontend/cli/sandbox.go":           "pawl sandbox -- COMMAND: what a person typed, in a box that is opened for it",
-	"frontend/cli/pictures.go":          "the program that prints the person's clipboard, at their key",
-	"frontend/cli/screen.go":            "the person's own editor, on their terminal",
+	"core/process/process.go":   "the contract with the sandbox: a Confiner gets the command",
+	"core/process/processtest/": "the Starter of tests, and the git that makes their repositories",
+	"core/kv/kvtest/killed.go":  "a test that kills a process of its own",
+	"adapter/shell/":            "the Starter",
+	"adapter/sandbox/":          "the Confiner",
+	"frontend/cli/sandbox.go":   "pawl sandbox -- COMMAND: what a person typed, in a box that is opened for it",
+	"frontend/cli/pictures.go":  "the program that prints the person's clipboard, at their key",
+	"frontend/cli/screen.go":    "the person's own editor, on their terminal",
 }
 
 // looks are the names of os/exec that start nothing.

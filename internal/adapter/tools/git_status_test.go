@@ -3,11 +3,11 @@ package tools
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -32,8 +32,8 @@ func newGitRepo(t *testing.T) *gitRepo {
 
 func (r *gitRepo) git(args ...string) string {
 	r.t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = r.dir, append(os.Environ(), r.env...)
+	cmd := processtest.Git(r.dir, args...)
+	cmd.Env = append(cmd.Env, r.env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		r.t.Fatalf("git %v: %v\n%s", args, err, out)
@@ -198,8 +198,8 @@ func TestGitRunsNothingOfTheRepository(t *testing.T) {
 				return // only used on a terminal
 			}
 			for _, args := range [][]string{{"diff"}, {"status"}, {"update-index", "--refresh"}, {"add", "a.txt"}} {
-				cmd := exec.Command("git", args...)
-				cmd.Dir, cmd.Env = r.dir, append(os.Environ(), r.env...)
+				cmd := processtest.Git(r.dir, args...)
+				cmd.Env = append(cmd.Env, r.env...)
 				_ = cmd.Run()
 			}
 			if _, err := os.Stat(mark); err != nil {

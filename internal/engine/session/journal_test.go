@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -145,10 +144,8 @@ func (r *rig) workspace() {
 	}
 	r.put("b.txt", "committed\n")
 	r.put(".gitignore", "*.log\ndeps/\n")
-	for _, a := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x"}} {
-		cmd := exec.Command("git", a...)
-		cmd.Dir = r.dir
-		if out, err := cmd.CombinedOutput(); err != nil {
+	for _, a := range [][]string{{"init", "-q"}, {"add", "."}, {"commit", "-qm", "x"}} {
+		if out, err := processtest.Git(r.dir, a...).CombinedOutput(); err != nil {
 			r.t.Fatalf("git %q: %v %s", a, err, out)
 		}
 	}

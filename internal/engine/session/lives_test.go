@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -99,10 +98,8 @@ func newLife(t *testing.T, seed uint64, base string, follow bool) *life {
 	}
 	if l.repo = l.chance(40); l.repo {
 		l.put("t", l.line("P")+l.line("P"))
-		for _, a := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x"}} {
-			cmd := exec.Command("git", a...)
-			cmd.Dir = l.dir
-			if out, err := cmd.CombinedOutput(); err != nil {
+		for _, a := range [][]string{{"init", "-q"}, {"add", "."}, {"commit", "-qm", "x"}} {
+			if out, err := processtest.Git(l.dir, a...).CombinedOutput(); err != nil {
 				l.fail("git %q: %v %s", a, err, out)
 			}
 		}

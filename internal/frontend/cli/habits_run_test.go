@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
@@ -97,10 +98,8 @@ func TestHabitsRun(t *testing.T) {
 				w.home = filepath.Join(w.home, "other")
 			}
 			if strings.Contains(h.line, " -w ") || strings.Contains(h.line, "--worktree") {
-				for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "one"}} {
-					git := exec.CommandContext(t.Context(), "git", args...)
-					git.Dir = w.dir
-					if out, err := git.CombinedOutput(); err != nil {
+				for _, args := range [][]string{{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "one"}} {
+					if out, err := processtest.Git(w.dir, args...).CombinedOutput(); err != nil {
 						t.Fatalf("%v %s", err, out)
 					}
 				}

@@ -30,6 +30,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/engine/side"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
@@ -149,9 +150,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 }
 
 func (c *chaos) git(args ...string) {
-	cmd := exec.Command("git", args...)
-	cmd.Dir = c.dir
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := processtest.Git(c.dir, args...).CombinedOutput(); err != nil {
 		c.t.Fatalf("%v: %s", err, out)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/nats/leases"
 	"github.com/pawl-agent/pawl/internal/adapter/nats/natstest"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	judge "github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
@@ -28,9 +28,8 @@ type forge struct {
 }
 
 func (f *forge) git(in io.Reader, args ...string) string {
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Stdin = f.dir, in
-	cmd.Env = append(os.Environ(), "GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x", "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x")
+	cmd := processtest.Git(f.dir, args...)
+	cmd.Stdin = in
 	var fail bytes.Buffer
 	cmd.Stderr = &fail
 	out, err := cmd.Output()

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
 // SPEC 19.1: for an index that git writes, in each form, the entries read after a change
@@ -45,8 +46,8 @@ func TestKnownOfGit(t *testing.T) {
 				git(t, top, "config", k, v)
 			}
 			feed := func(lines string) {
-				cmd := exec.Command("git", "update-index", "--index-info")
-				cmd.Dir, cmd.Stdin, cmd.Env = top, strings.NewReader(lines), append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
+				cmd := processtest.Git(top, "update-index", "--index-info")
+				cmd.Stdin = strings.NewReader(lines)
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Fatalf("%v\n%s", err, out)
 				}

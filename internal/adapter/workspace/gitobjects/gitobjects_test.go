@@ -6,17 +6,17 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
 func git(t testing.TB, root string, in []byte, args ...string) []byte {
 	t.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "user.name=x", "-c", "user.email=x@x", "-c", "gc.auto=0"}, args...)...)
-	cmd.Dir, cmd.Stdin = root, bytes.NewReader(in)
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
+	cmd := processtest.Git(root, args...)
+	cmd.Stdin = bytes.NewReader(in)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("git %v: %v", args, err)

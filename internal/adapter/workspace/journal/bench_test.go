@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
 // big makes a tree of n files, ten in a folder.
@@ -26,10 +27,8 @@ func big(b *testing.B, n int, git bool) string {
 		}
 	}
 	if git {
-		for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x"}} {
-			cmd := exec.Command("git", args...)
-			cmd.Dir = root
-			if out, err := cmd.CombinedOutput(); err != nil {
+		for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-qm", "x"}} {
+			if out, err := processtest.Git(root, args...).CombinedOutput(); err != nil {
 				b.Fatalf("%v: %s", err, out)
 			}
 		}

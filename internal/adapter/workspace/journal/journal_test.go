@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,9 +36,7 @@ func open(t *testing.T, root string, opt Options) *Journal {
 
 func git(t *testing.T, dir string, args ...string) {
 	t.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "user.name=x", "-c", "user.email=x@x"}, args...)...)
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := processtest.Git(dir, args...).CombinedOutput(); err != nil {
 		t.Fatalf("git %q: %v\n%s", args, err, out)
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -207,9 +207,7 @@ func (w *world) act() {
 }
 
 func (w *world) run(args ...string) {
-	cmd := exec.Command("git", append([]string{"-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false", "-c", "gc.auto=0"}, args...)...)
-	cmd.Dir = w.root
-	_ = cmd.Run() // that it fails is one of the things that happen
+	_ = processtest.Git(w.root, args...).Run() // that it fails is one of the things that happen
 }
 
 // ways are the ways in which a journal finds out where to look.

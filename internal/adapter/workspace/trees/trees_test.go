@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,9 +49,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 
 func run(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@t"}, args...)...)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
+	out, err := processtest.Git(dir, args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("git %v: %v\n%s", args, err, out)
 	}
@@ -316,9 +313,7 @@ func TestSnapshotOfAnyRepository(t *testing.T) {
 			run(t, root, "checkout", "-q", "main")
 			write(t, root, map[string]string{"a.txt": "main\n"})
 			run(t, root, "commit", "-qam", "3")
-			cmd := exec.Command("git", "merge", "other")
-			cmd.Dir = root
-			_ = cmd.Run()
+			_ = processtest.Git(root, "merge", "other").Run()
 			write(t, root, map[string]string{"a.txt": "by hand\n"})
 		},
 		"tracked though ignored": func(t *testing.T, root string) {
