@@ -214,3 +214,54 @@ func TestStarted(t *testing.T) {
 		})
 	}
 }
+
+// A parent that ends while the processes above are looked at leaves its children to
+// another one, and that one is looked at.
+func TestStartedWhileParentsEnd(t *testing.T) {
+	t.Parallel()
+	const self, persons, pawls, end = 500, 400, 600, 20
+	for name, c := range map[string]struct {
+		ends   map[int]int // a process that ends when it is looked at: who gets its children
+		zombie bool
+		unread int // a process whose mark cannot be read
+		parent int // of the process at the end
+		yes    bool
+		fails  bool
+	}{
+		"none ends":                     {parent: persons},
+		"of this pawl":                  {parent: self, yes: true},
+		"of another pawl":               {parent: pawls, yes: true},
+		"a parent ends":                 {ends: map[int]int{end: 1}, parent: persons},
+		"a parent ends, not yet waited": {ends: map[int]int{end: 1}, zombie: true, parent: persons},
+		"two end":                       {ends: map[int]int{end: persons, persons: 1}, parent: persons},
+		"a parent ends, pawl gets it":   {ends: map[int]int{end: self}, parent: persons, yes: true},
+		"its mark cannot be read":       {unread: end, parent: persons, fails: true},
+		"the process ends itself":       {ends: map[int]int{10: 0}, parent: persons, fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			parents := map[int]int{10: end, end: c.parent, persons: 1, pawls: 1}
+			ended := map[int]bool{}
+			look := func(pid int) (entry, bool) {
+				to, ends := c.ends[pid]
+				if ends && !ended[pid] {
+					ended[pid] = true
+					for child, of := range parents {
+						if of == pid {
+							parents[child] = to
+						}
+					}
+				}
+				return entry{pid: pid, parent: parents[pid], zombie: ends && c.zombie}, !ends || c.zombie
+			}
+			marked := func(pid int) (bool, error) {
+				if pid == c.unread {
+					return false, os.ErrPermission
+				}
+				return pid == pawls, nil
+			}
+			if yes, err := startedBy(self, 10, look, marked); yes != c.yes || (err != nil) != c.fails {
+				t.Errorf("%v, %v", yes, err)
+			}
+		})
+	}
+}

@@ -10,21 +10,35 @@ import (
 // Started reports whether a process is, or descends from, one that a pawl
 // started, or from this pawl, which also connects for confined commands. The
 // error is why this is not known.
-func Started(pid int) (bool, error) {
-	self := os.Getpid()
-	for p := pid; p > 1; {
+func Started(pid int) (bool, error) { return startedBy(os.Getpid(), pid, stat, ofAPawl) }
+
+// startedBy is Started for the pawl whose process is self, by what is known of a
+// process: its parent, and whether it carries a mark.
+func startedBy(self, pid int, stat func(int) (entry, bool), marked func(int) (bool, error)) (bool, error) {
+	for child, p := 0, pid; p > 1; {
 		if p == self {
 			return true, nil
 		}
+		yes, err := false, fmt.Errorf("process %d is gone", p)
 		e, ok := stat(p)
-		if !ok || e.zombie {
-			return false, fmt.Errorf("process %d is gone", p)
+		if ok && !e.zombie {
+			yes, err = marked(p)
 		}
-		yes, err := ofAPawl(p)
-		if yes || err != nil {
-			return yes, err
+		if yes {
+			return true, nil
 		}
-		p = e.parent
+		if err != nil && child != 0 {
+			// A parent that ends meanwhile leaves its children to another one. This
+			// happens at most once for each process above pid.
+			if c, ok := stat(child); !ok || c.zombie || c.parent != p {
+				child, p = 0, pid
+				continue
+			}
+		}
+		if err != nil {
+			return false, err
+		}
+		child, p = p, e.parent
 	}
 	return false, nil
 }
