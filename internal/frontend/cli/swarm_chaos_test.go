@@ -40,8 +40,8 @@ import (
 const (
 	chaosLease = 1500 * time.Millisecond
 	chaosTasks = 8
-	chaosEnd   = 90 * time.Second // a run that takes longer is stuck
-	tokensEach = 30               // of a reply of llmtest.Server
+	chaosEnd   = 5 * time.Minute // a run that takes longer is stuck
+	tokensEach = 30              // of a reply of llmtest.Server
 )
 
 // SPEC 14.2, 14.6, 8.1: real processes of workers and of the coordinator are killed,
@@ -513,7 +513,7 @@ func (c *chaos) stop() {
 	for _, w := range append(slices.Clone(c.workers), c.coordinator) {
 		_ = w.cmd.Process.Signal(os.Interrupt)
 	}
-	late := time.After(30 * time.Second)
+	late := time.After(patient)
 	for _, w := range append(slices.Clone(c.workers), c.coordinator) {
 		select {
 		case <-w.end:
@@ -527,7 +527,7 @@ func (c *chaos) stop() {
 // gone looks whether a process works in one of our folders still.
 func (c *chaos) gone() {
 	var left []string
-	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(patient); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
 		left = left[:0]
 		all, _ := filepath.Glob("/proc/[0-9]*")
 		for _, p := range all {

@@ -27,6 +27,9 @@ import (
 // task's effect is in the tree once and no reserved money is lost. PAWL_CHAOS
 // says how many runs; PAWL_SEED with which seed they begin. It takes some seconds
 // a run, since a lease that is lost takes its time.
+//
+// A worker that a busy machine lets wait for longer than its lease is lost as if it had
+// been killed. Where few tasks are done for that reason, leases become longer.
 func TestChaos(t *testing.T) {
 	runs, seed := 2, uint64(1)
 	if n, err := strconv.Atoi(os.Getenv("PAWL_CHAOS")); err == nil {
@@ -36,7 +39,13 @@ func TestChaos(t *testing.T) {
 		seed = n
 	}
 	for i := range runs {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { chaos(t, seed, i%2 == 1) })
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			for lease := 1500 * time.Millisecond; !chaos(t, seed, i%2 == 1, lease); lease *= 3 {
+				if t.Failed() || lease > 30*time.Second {
+					t.Fatalf("seed %d: too little was done with a lease of %s", seed, lease)
+				}
+			}
+		})
 		seed++
 		if t.Failed() {
 			return
@@ -44,7 +53,8 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-func chaos(t *testing.T, seed uint64, cluster bool) {
+// chaos is one run. It reports whether at least half of the tasks were done.
+func chaos(t *testing.T, seed uint64, cluster bool, lease time.Duration) bool {
 	random := rand.New(rand.NewPCG(seed, 14))
 	var servers []*server.Server
 	if cluster {
@@ -57,7 +67,7 @@ func chaos(t *testing.T, seed uint64, cluster bool) {
 		urls = append(urls, s.ClientURL())
 	}
 	all := strings.Join(urls, ",")
-	r := newRig(t, all, 1500*time.Millisecond)
+	r := newRig(t, all, lease)
 	var tasks []event.Task
 	for i := range 10 {
 		task := makes(fmt.Sprintf("t%02d", i))
@@ -94,13 +104,12 @@ func chaos(t *testing.T, seed uint64, cluster bool) {
 		go func() { result <- r.run(c, 6) }()
 	}
 	run()
-	for until := time.After(90 * time.Second); ; {
+	for until := time.After(5 * time.Minute); ; {
 		select {
 		case err := <-result:
 			if err == nil {
 				cancel(nil)
-				r.settled()
-				return
+				return r.settled()
 			}
 			if died == 0 || !strings.Contains(err.Error(), "killed") {
 				t.Fatalf("seed %d: %v", seed, err)
@@ -161,8 +170,9 @@ func (r *rig) spends(seed uint64) func(context.Context, swarm.Job, *leases.Held)
 	}
 }
 
-// settled looks at what is left when all is over.
-func (r *rig) settled() {
+// settled looks at what is left when all is over, and reports whether at least half of
+// the tasks were done.
+func (r *rig) settled() bool {
 	t := r.t
 	t.Helper()
 	merged := map[string]int{}
@@ -189,8 +199,9 @@ func (r *rig) settled() {
 			t.Errorf("%s is still %s", p.ID, p.State)
 		}
 	}
-	if n := r.schedule.Count(judge.Merged); n < 5 {
-		t.Errorf("only %d tasks were merged: %s", n, swarm.ReportOf(r.schedule).Markdown())
+	enough := r.schedule.Count(judge.Merged) >= 5
+	if !enough {
+		t.Logf("with a lease of %s: %s", r.lease, swarm.ReportOf(r.schedule).Markdown())
 	}
 	if err := r.board.Close(context.Background()); err != nil {
 		t.Logf("close: %v", err)
@@ -210,4 +221,5 @@ func (r *rig) settled() {
 			t.Errorf("an honest worker was refused: %s", line)
 		}
 	}
+	return enough
 }

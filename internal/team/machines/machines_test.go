@@ -208,7 +208,7 @@ func appends(_ context.Context, j swarm.Job, _ *leases.Held) (swarm.Done, error)
 // SPEC 14.6: a graph is worked on by other machines, each task on top of what it
 // waits for, with who did it and what it cost.
 func TestSwarm(t *testing.T) {
-	r := newRig(t, natstest.Server(t).ClientURL(), 5*time.Second)
+	r := newRig(t, natstest.Server(t).ClientURL(), time.Minute)
 	defer func() { _ = r.board.Close(context.Background()) }()
 	r.plan(makes("a"), makes("b", "a"), makes("c", "a"), makes("d", "b", "c"))
 	for i := range 2 {
@@ -241,7 +241,7 @@ func TestSwarm(t *testing.T) {
 // SPEC 14.6: nothing of a worker's environment is in any message or object, and
 // a result with it is refused.
 func TestSecretsStay(t *testing.T) {
-	r := newRig(t, natstest.Server(t).ClientURL(), 5*time.Second)
+	r := newRig(t, natstest.Server(t).ClientURL(), time.Minute)
 	defer func() { _ = r.board.Close(context.Background()) }()
 	const secret = `hunter2-"quoted"-key`
 	var mu sync.Mutex
@@ -293,7 +293,7 @@ func TestSecretsStay(t *testing.T) {
 // SPEC 14.6: what a lying worker sends is refused, with why, and nothing of it is
 // in the result.
 func TestLies(t *testing.T) {
-	r := newRig(t, natstest.Server(t).ClientURL(), 5*time.Second)
+	r := newRig(t, natstest.Server(t).ClientURL(), time.Minute)
 	defer func() { _ = r.board.Close(context.Background()) }()
 	h := r.hand(nil)
 	// made does the task in an honest tree, after which a lie is told of it.
@@ -414,7 +414,7 @@ func TestSendAfterFailure(t *testing.T) {
 // SPEC 14.6: a machine that cannot begin tasks (no key, a full disk) fails none of them:
 // they go to others for free. One that nobody can begin fails after some.
 func TestUnableMachines(t *testing.T) {
-	r := newRig(t, natstest.Server(t).ClientURL(), 5*time.Second)
+	r := newRig(t, natstest.Server(t).ClientURL(), time.Minute)
 	defer func() { _ = r.board.Close(context.Background()) }()
 	r.plan(makes("a"), makes("b"), makes("c"))
 	r.worker(dial(t, r.url), "broken", r.hand(func(context.Context, swarm.Job, *leases.Held) (swarm.Done, error) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -63,10 +64,12 @@ func (s *Store) Bundle(ctx context.Context, commit, without string) (path string
 
 // Unbundle takes the one commit of a bundle, which must stand on exactly the
 // commit on, "" for none. What git itself holds for unsafe is refused: paths with
-// .., folders of git in a tree, objects that are damaged or not what they say.
+// .., folders of git in a tree, objects that are damaged or not what they say. That
+// the reader fails is not the bundle's fault: its error is returned as it is.
 // Nothing of it is run, and no branch is made.
 func (s *Store) Unbundle(ctx context.Context, in io.Reader, max int64, on string) (commit string, err error) {
-	r := bufio.NewReaderSize(in, 64<<10)
+	source := &failing{in: in}
+	r := bufio.NewReaderSize(source, 64<<10)
 	if commit, err = bundleHead(r, on); err != nil {
 		return "", err
 	}
@@ -75,6 +78,8 @@ func (s *Store) Unbundle(ctx context.Context, in io.Reader, max int64, on string
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
+	case source.failure() != nil: // git only saw that it ended early
+		return "", fmt.Errorf("read the bundle: %w", source.failure())
 	case errors.Is(err, os.ErrNotExist):
 		return "", err
 	case err != nil:
@@ -91,6 +96,30 @@ func (s *Store) Unbundle(ctx context.Context, in io.Reader, max int64, on string
 		return "", fmt.Errorf("%w: the commit stands on %.60q and not on the base of the task", ErrRefused, parents)
 	}
 	return commit, nil
+}
+
+// failing is a reader that remembers the error it ended with.
+type failing struct {
+	in io.Reader
+
+	mu  sync.Mutex
+	err error
+}
+
+func (f *failing) Read(p []byte) (int, error) {
+	n, err := f.in.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		f.mu.Lock()
+		f.err = err
+		f.mu.Unlock()
+	}
+	return n, err
+}
+
+func (f *failing) failure() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
 }
 
 func isObjectID(s string) bool { return len(s) == 40 && strings.Trim(s, "0123456789abcdef") == "" }

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 )
 
@@ -218,6 +220,24 @@ func TestHostileHeads(t *testing.T) {
 	} {
 		if got, err := here.Unbundle(ctx, strings.NewReader(text), MaxBundle, base); !errors.Is(err, ErrRefused) {
 			t.Errorf("%s: %q, %v", what, got, err)
+		}
+	}
+}
+
+// A network that fails is not the fault of who made the bundle.
+//
+// SPEC 14.6
+func TestUnreadableBundle(t *testing.T) {
+	here, there, base := two(t)
+	file, err := there.Bundle(t.Context(), base, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, lost := reader(t, file), errors.New("the connection is lost")
+	for _, n := range []int64{0, 5, made.Size() - 30, made.Size() - 1} {
+		in := io.MultiReader(io.NewSectionReader(made, 0, n), iotest.ErrReader(lost))
+		if got, err := here.Unbundle(t.Context(), in, MaxBundle, ""); !errors.Is(err, lost) || errors.Is(err, ErrRefused) {
+			t.Errorf("%d of %d bytes: %q, %v", n, made.Size(), got, err)
 		}
 	}
 }
