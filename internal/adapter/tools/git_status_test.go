@@ -11,6 +11,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
+func TestMain(m *testing.M) {
+	processtest.Alone()
+	os.Exit(m.Run())
+}
+
 type gitRepo struct {
 	t    *testing.T
 	dir  string

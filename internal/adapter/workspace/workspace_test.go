@@ -16,6 +16,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
+func TestMain(m *testing.M) {
+	processtest.Alone()
+	os.Exit(m.Run())
+}
+
 // plainGit is git where nothing is confined.
 var plainGit = &Git{Starter: &processtest.Plain{}, Confine: process.Free}
 

@@ -19,6 +19,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
+func TestMain(m *testing.M) {
+	processtest.Alone()
+	os.Exit(m.Run())
+}
+
 // plainGit is git where nothing is confined.
 var plainGit = &workspace.Git{Starter: &processtest.Plain{}, Confine: process.Free}
 
