@@ -212,7 +212,7 @@ func TestScriptsOfTargets(t *testing.T) {
 	}
 }
 
-// What can not be read, or is not a file, is not looked into.
+// What cannot be read, or is not a file, is not looked into.
 func TestFindInHostileFolder(t *testing.T) {
 	dir := project(t, "-- a/b.go --\npackage b\n")
 	for _, name := range []string{"go.mod", "package.json", "Makefile", "pyproject.toml"} {

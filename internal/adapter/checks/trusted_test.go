@@ -83,7 +83,7 @@ func TestPartsAreWhatRuns(t *testing.T) {
 }
 
 // SPEC 16.1: each file that decides what a check runs is part of it, also one
-// that comes or is found above; a file that can not be read whole is never
+// that comes or is found above; a file that cannot be read whole is never
 // trusted.
 func TestPartsChange(t *testing.T) {
 	dir := t.TempDir()
@@ -116,7 +116,7 @@ func TestPartsChange(t *testing.T) {
 	}
 	change("a folder of that name", false, func() error { return os.Mkdir(filepath.Join(dir, "web", ".mocharc.js"), 0o700) })
 	if hash() == "" {
-		t.Fatal("it can not be trusted")
+		t.Fatal("it cannot be trusted")
 	}
 	for name, spoil := range map[string]func(file string) error{
 		"too long":       func(n string) error { return os.Truncate(n, maxDefinition+1) },

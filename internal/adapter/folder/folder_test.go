@@ -23,7 +23,7 @@ func put(t *testing.T, dir, name, text string, mode os.FileMode) {
 	}
 }
 
-// SPEC 16.1: what a folder configures besides checks is found, and what can not
+// SPEC 16.1: what a folder configures besides checks is found, and what cannot
 // be read is told of.
 func TestLook(t *testing.T) {
 	dir := t.TempDir()

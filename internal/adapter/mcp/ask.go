@@ -82,7 +82,7 @@ func (s *Servers) SignIn(ctx context.Context, name string) error {
 	a := s.signin(p.srv, u)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	_, _ = a.grant() // what can not be read is replaced
+	_, _ = a.grant() // what cannot be read is replaced
 	req, resp, err := a.refusal(ctx)
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ func parseToken(status int, raw []byte) (t token, err error) {
 	case status != http.StatusOK:
 		return t, fmt.Errorf("status %d", status)
 	case err != nil:
-		return t, errors.New("its answer can not be read")
+		return t, errors.New("its answer cannot be read")
 	case t.Access == "" || t.Type != "" && !strings.EqualFold(t.Type, "bearer"):
 		return t, errors.New("its answer has no token that is sent as one")
 	}

@@ -137,7 +137,7 @@ var validName = lazyregexp.New(`^[A-Za-z0-9](?:_?[A-Za-z0-9-])*$`)
 // CheckName returns why a name is not valid for a server.
 func CheckName(name string) error {
 	if len(name) > 40 || !validName().MatchString(name) {
-		return fmt.Errorf("%q can not be a server's name: letters, digits, - and single _, at most 40", name)
+		return fmt.Errorf("%q cannot be a server's name: letters, digits, - and single _, at most 40", name)
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func parse(file, name string, raw json.RawMessage, project bool, env func(string
 	s := Server{Name: name, File: file, Project: project}
 	var e Entry
 	if err := json.Unmarshal(raw, &e); err != nil {
-		s.Problem = "its configuration can not be read: " + err.Error()
+		s.Problem = "its configuration cannot be read: " + err.Error()
 		return s
 	}
 	s.Disabled, s.Sandbox, s.Hosts = e.Disabled, e.Sandbox, e.Hosts

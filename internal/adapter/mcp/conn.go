@@ -92,7 +92,7 @@ func versions(srv Server) []string {
 	return []string{""}
 }
 
-var errStart = errors.New("it can not be started")
+var errStart = errors.New("it cannot be started")
 
 func (s *Servers) try(ctx context.Context, srv Server, version string, log *tail) (*conn, error) {
 	c := &conn{name: srv.Name, log: log, began: s.opt.Now(), gone: make(chan struct{}), progress: map[string]func(string){}}

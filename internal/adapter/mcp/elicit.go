@@ -152,7 +152,7 @@ func (c *conn) elicit(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResu
 		return c.decline(p, "it wants an address opened, which pawl does not do: "+cut(visible(p.URL), 300)), nil
 	}
 	if who == nil {
-		return c.decline(p, "it can not be told whose call it is for"), nil
+		return c.decline(p, "it cannot be told whose call it is for"), nil
 	}
 	var schema struct {
 		Properties map[string]field `json:"properties"`
@@ -163,7 +163,7 @@ func (c *conn) elicit(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResu
 		err = json.Unmarshal(raw, &schema)
 	}
 	if err != nil || len(schema.Properties) > maxFields {
-		return c.decline(p, "pawl can not ask for this"), nil
+		return c.decline(p, "pawl cannot ask for this"), nil
 	}
 	head := fmt.Sprintf("The MCP server %s asks, and gets what you answer: %s", c.name, cut(visible(p.Message), maxQuestion))
 	if len(schema.Properties) == 0 {

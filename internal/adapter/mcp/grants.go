@@ -53,7 +53,7 @@ func (s Grants) Get(key string) (*Grant, error) {
 	}
 	g := new(Grant)
 	if err := json.Unmarshal(raw, g); err != nil {
-		return nil, fmt.Errorf("the token can not be read, sign in again: %w", err)
+		return nil, fmt.Errorf("the token cannot be read, sign in again: %w", err)
 	}
 	return g, nil
 }
@@ -78,7 +78,7 @@ func (s Grants) Update(ctx context.Context, key string, change func(*Grant) (*Gr
 	defer unlock()
 	was, err := s.Get(key)
 	if err != nil {
-		was = nil // a sign-in replaces what can not be read
+		was = nil // a sign-in replaces what cannot be read
 	}
 	var had Grant
 	if was != nil {

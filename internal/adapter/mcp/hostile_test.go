@@ -117,7 +117,7 @@ func TestHang(t *testing.T) {
 	})
 }
 
-// A server that can not be kept alive is tried three times more and then left.
+// A server that cannot be kept alive is tried three times more and then left.
 func TestRestarts(t *testing.T) {
 	n := 0
 	w := newWorld(t, map[string]func(*fakeProcess){"s": func(p *fakeProcess) {
@@ -274,7 +274,7 @@ func TestElsewhere(t *testing.T) {
 			w.conf = []Server{{Name: "s", Transport: kind, URL: srv.URL, Headers: map[string]string{"Authorization": "Bearer x"}}}
 			w.open(t)
 			set, notes := w.offer(t)
-			if len(set) != 0 || !strings.Contains(strings.Join(notes, ""), "can not be used") {
+			if len(set) != 0 || !strings.Contains(strings.Join(notes, ""), "cannot be used") {
 				t.Error(set.Names(), notes)
 			}
 			_ = w.Servers.Close()

@@ -74,7 +74,7 @@ func (p *managedServer) learn(ctx context.Context) {
 	p.mu.Unlock()
 	defer close(learned)
 	if _, err := p.get(ctx); err != nil && ctx.Err() == nil {
-		p.s.note(fmt.Sprintf("the MCP server %s can not be used: %v", p.srv.Name, err))
+		p.s.note(fmt.Sprintf("the MCP server %s cannot be used: %v", p.srv.Name, err))
 	}
 }
 
@@ -199,7 +199,7 @@ func (p *managedServer) judge(ctx context.Context, c *conn) error {
 			return err
 		}
 		if err != nil {
-			p.s.note("MCP server " + p.srv.Name + ": what it offers can not be kept: " + err.Error())
+			p.s.note("MCP server " + p.srv.Name + ": what it offers cannot be kept: " + err.Error())
 		}
 		p.accepted = a
 	}

@@ -170,8 +170,8 @@ func TestParse(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	for name, want := range map[string]string{
-		"c": "", "d": "the environment has no NONE", "e": `its type "ws" is not known`, "f": "neither a command nor an address", "g__h": "can not be a server's name",
-		"i_": "can not be a server's name", "j": "without credentials", "k": "", "l": "can not be read", "m": "line end",
+		"c": "", "d": "the environment has no NONE", "e": `its type "ws" is not known`, "f": "neither a command nor an address", "g__h": "cannot be a server's name",
+		"i_": "cannot be a server's name", "j": "without credentials", "k": "", "l": "cannot be read", "m": "line end",
 	} {
 		if got := byName[name].Problem; want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)

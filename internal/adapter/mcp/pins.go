@@ -81,7 +81,7 @@ func (p Pins) Of(srv Server) (*Accepted, error) {
 	}
 	a := new(Accepted)
 	if err := json.Unmarshal(raw, a); err != nil {
-		return nil, fmt.Errorf("%s can not be read, remove it: %w", name, err)
+		return nil, fmt.Errorf("%s cannot be read, remove it: %w", name, err)
 	}
 	p.mem[key] = a
 	return a, nil

@@ -195,7 +195,7 @@ func (a *signin) signIn(ctx context.Context, req *http.Request, resp *http.Respo
 	defer cancel()
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", a.srv.OAuth.CallbackPort))
 	if err != nil {
-		return fmt.Errorf("the sign-in can not come back to this machine: %w", err)
+		return fmt.Errorf("the sign-in cannot come back to this machine: %w", err)
 	}
 	defer l.Close()
 	name := "127.0.0.1"

@@ -197,7 +197,7 @@ func browser() *SignIn {
 func TestSignIn(t *testing.T) {
 	a, dir := newAuthority(t), filepath.Join(t.TempDir(), "tokens")
 	_, notes := newSigner(t, a, dir, nil).Offer(t.Context(), modelOf(200_000), true)
-	if text := strings.Join(notes, "\n"); !strings.Contains(text, "the MCP server s can not be used: it wants you to sign in: pawl mcp login s") {
+	if text := strings.Join(notes, "\n"); !strings.Contains(text, "the MCP server s cannot be used: it wants you to sign in: pawl mcp login s") {
 		t.Fatal(text)
 	}
 	if err := newSigner(t, a, dir, browser()).SignIn(t.Context(), "s"); err != nil {

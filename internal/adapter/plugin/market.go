@@ -166,7 +166,7 @@ func sourceOf(raw json.RawMessage, from Source, root string) (at Source, here bo
 	}
 	var o struct{ Source, Repo, URL, Path, Ref, Sha string }
 	if err := json.Unmarshal(raw, &o); err != nil {
-		return at, false, fmt.Errorf("its source can not be read: %w", err)
+		return at, false, fmt.Errorf("its source cannot be read: %w", err)
 	}
 	switch o.Source {
 	case "github":

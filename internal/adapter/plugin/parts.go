@@ -104,7 +104,7 @@ func set(name, root string, m Manifest, files []file) (out Set, err error) {
 	}
 	entries, ok := trust.ServerEntries(trust.Source{Name: "plugin " + name, Text: string(out.Servers)}, "mcpServers")
 	if !ok {
-		return out, fmt.Errorf("the servers of the plugin %s can not be read", name)
+		return out, fmt.Errorf("the servers of the plugin %s cannot be read", name)
 	}
 	for _, e := range entries {
 		out.Parts = append(out.Parts, e.Part(append(named(files, e.Line), every)))
@@ -171,7 +171,7 @@ func (p Plugin) Changes(f *Fetched) []string {
 			out = append(out, "~ "+x.path)
 		}
 	}
-	_ = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error { // what can not be read is among the others
+	_ = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error { // what cannot be read is among the others
 		if err == nil && !d.IsDir() && !have[name] {
 			out = append(out, "- "+name)
 		}

@@ -54,7 +54,7 @@ func imports(text string) []ref {
 			flush(at)
 			para = at
 			flush(end)
-		case para < 0 && in >= item+4: // an indented block, which can not interrupt a paragraph
+		case para < 0 && in >= item+4: // an indented block, which cannot interrupt a paragraph
 		default:
 			if para < 0 {
 				para = at

@@ -75,7 +75,7 @@ func TestToolchainsOfPath(t *testing.T) {
 			}
 			for _, name := range c.reads {
 				if !p.MayRead(at(name)) {
-					t.Errorf("%s can not be read: %q", name, f.Reads)
+					t.Errorf("%s cannot be read: %q", name, f.Reads)
 				}
 			}
 			for _, name := range c.never {

@@ -61,7 +61,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// SPEC 0, 9: the numbers of the context window are keys; one that can not be is
+// SPEC 0, 9: the numbers of the context window are keys; one that cannot be is
 // an error that names it.
 func TestWindowKeys(t *testing.T) {
 	dir := t.TempDir()

@@ -42,7 +42,7 @@ func TestTrust(t *testing.T) {
 		t.Error("another folder is taken for it", err)
 	}
 	if e, err := tr.Of("/P", ""); e != nil || err != nil {
-		t.Error("a folder that can not be told is taken for it", err)
+		t.Error("a folder that cannot be told is taken for it", err)
 	}
 	for path, mode := range map[string]os.FileMode{tr.Dir: 0o700, tr.file("/p"): 0o600} {
 		if st, err := os.Stat(path); err != nil || st.Mode().Perm() != mode {

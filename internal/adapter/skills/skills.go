@@ -103,7 +103,7 @@ func Tool(all []Skill, mask func(string) string) tool.Tool {
 			for _, s := range all {
 				if strings.EqualFold(s.Name, strings.TrimSpace(in.Name)) {
 					if err := s.narrow(ctx, env); err != nil {
-						return tool.Errorf("the skill %s can not be used: %v", s.Name, err), nil
+						return tool.Errorf("the skill %s cannot be used: %v", s.Name, err), nil
 					}
 					return tool.Result{Text: mask(s.text()), Note: s.Name}, nil
 				}
@@ -126,7 +126,7 @@ func (s Skill) narrow(ctx context.Context, env tool.Env) error {
 	case !s.Tools.Limited:
 		return nil
 	case env.Rights == nil:
-		return errors.New("this session can not hold to its allowed-tools")
+		return errors.New("this session cannot hold to its allowed-tools")
 	}
 	return env.Rights.Narrow(ctx, "the skill "+s.Name, s.Tools.Rules, s.File)
 }

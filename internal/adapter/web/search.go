@@ -196,7 +196,7 @@ func (s *Search) Search(ctx context.Context, query string) (tool.SearchResult, e
 func (s *Search) ask(ctx context.Context, query string) ([]byte, error) {
 	req, err := s.api.request(s.base, s.key, query)
 	if err != nil {
-		return nil, errors.New("its address can not be asked")
+		return nil, errors.New("its address cannot be asked")
 	}
 	req.Header.Set("User-Agent", s.client.opt.Agent)
 	req.Header.Set("Accept", "application/json")

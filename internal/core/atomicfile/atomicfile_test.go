@@ -27,7 +27,7 @@ func TestWrite(t *testing.T) {
 	alone(t, dir, 1)
 }
 
-// What can not be written leaves nothing beside it and the old as it was.
+// What cannot be written leaves nothing beside it and the old as it was.
 func TestWriteFails(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "kept.json", "in"), 0o700); err != nil {

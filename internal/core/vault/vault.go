@@ -51,7 +51,7 @@ func (v Vault) Get(name string) ([]byte, error) {
 		return raw, err
 	}
 	if v.Ring == nil {
-		return nil, errors.New("it is in the system's keyring, which can not be reached here")
+		return nil, errors.New("it is in the system's keyring, which cannot be reached here")
 	}
 	text, err := withTimeout(func() (string, error) { return v.Ring.Get(name) })
 	if err != nil {

@@ -98,7 +98,7 @@ func changeNotes(cs []event.FileChanged) (told, lost string) {
 		if len(gone) > 1 {
 			files = fmt.Sprintf("%d files", len(gone))
 		}
-		lost = "[" + files + " that this command changed can not be restored: " + listPaths(gone) + "]\n"
+		lost = "[" + files + " that this command changed cannot be restored: " + listPaths(gone) + "]\n"
 	}
 	return told, lost
 }

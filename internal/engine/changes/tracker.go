@@ -127,7 +127,7 @@ func (t *tracker) snapshot(ctx context.Context, r *Recorder, touched []string) (
 	defer cancel()
 	l, err := t.Snapshot(ctx, touched)
 	if t.lastFailed = err != nil; t.lastFailed {
-		return l, r.warnOfLimit("what commands change is not recorded and can not be undone: " + err.Error())
+		return l, r.warnOfLimit("what commands change is not recorded and cannot be undone: " + err.Error())
 	}
 	t.compared = true
 	t.partial = t.partial || l.Partial

@@ -57,13 +57,13 @@ func (c *Children) childOf(call string, a tool.Agent) Child {
 		if m, err := c.cfg.OpenModel(a.Model); err == nil {
 			out.Model = m
 		} else {
-			note("the model %s of the agent %s can not be used (%v): it runs on %s", a.Model, a.Kind, err, out.Model.Info().Ref())
+			note("the model %s of the agent %s cannot be used (%v): it runs on %s", a.Model, a.Kind, err, out.Model.Info().Ref())
 		}
 	}
 	switch {
 	case a.USD <= 0:
 	case out.Model.Info().Price == nil:
-		note("the budget of $%.2f of the agent %s can not be kept, since no price of %s is known", a.USD, a.Kind, out.Model.Info().Ref())
+		note("the budget of $%.2f of the agent %s cannot be kept, since no price of %s is known", a.USD, a.Kind, out.Model.Info().Ref())
 	default:
 		out.Limits.USD = a.USD
 	}

@@ -280,7 +280,7 @@ func TestChildrenInTheBackground(t *testing.T) {
 }
 
 // SPEC 14.1: an agent has the tools that its kind names and its depth and rights
-// leave; what of its kind can not be kept to is told.
+// leave; what of its kind cannot be kept to is told.
 func TestWhatAChildIsMadeOf(t *testing.T) {
 	named := func(name string, k tool.Kind, delegates bool) tool.Tool {
 		return tool.Tool{Spec: llm.ToolSpec{Name: name}, Facts: tool.Facts{Kind: k, Delegates: delegates}}
@@ -301,7 +301,7 @@ func TestWhatAChildIsMadeOf(t *testing.T) {
 		{"some that are not there", 2, tool.Agent{Kind: "k", Tools: []string{"read", "teleport", "bash(git:*)"}}, "read", "[the agent k runs without teleport, bash(git:*): this session has no such tool]", 0},
 		{"another model", 2, tool.Agent{Kind: "k", Model: "no/one"}, "read edit bash agent", "there is no no/one", 0},
 		{"a budget", 2, tool.Agent{Kind: "k", USD: 1}, "read edit bash agent", "", 1},
-		{"a budget without a price", 2, tool.Agent{Kind: "k", USD: 1}, "read edit bash agent", "the budget of $1.00 of the agent k can not be kept", 0},
+		{"a budget without a price", 2, tool.Agent{Kind: "k", USD: 1}, "read edit bash agent", "the budget of $1.00 of the agent k cannot be kept", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newParent(t, memory.New(time.Now))

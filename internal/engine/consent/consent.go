@@ -112,7 +112,7 @@ func (j *Judge) decideWithCopy(ctx context.Context, p *turn.Pending) permission.
 	if lost == "" {
 		return d
 	}
-	why := "no copy of " + lost + " is kept, so what it does there can not be undone"
+	why := "no copy of " + lost + " is kept, so what it does there cannot be undone"
 	if d.Verdict == permission.Ask { // a rule would not hold: it asks again the next time
 		d.Reason += "; " + why
 		d.Pattern, d.CanAlways, d.Flag = "", false, ""

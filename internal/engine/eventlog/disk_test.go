@@ -84,6 +84,6 @@ func TestNoSecretIsOnTheDisk(t *testing.T) {
 
 	disk, _ = of(nil)
 	if !bytes.Contains(disk, []byte(held)) {
-		t.Error("without a mask it is not there either: what is stored can not be read like this")
+		t.Error("without a mask it is not there either: what is stored cannot be read like this")
 	}
 }

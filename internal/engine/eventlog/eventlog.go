@@ -51,7 +51,7 @@ type Log struct {
 	early  firstEvents
 	subs   map[*subscriber]struct{}
 	closed bool
-	broken error // why the log can not be written any more
+	broken error // why the log cannot be written any more
 	live   streamMasker
 
 	snapshots *snapshots // nil: none are kept

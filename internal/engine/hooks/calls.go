@@ -62,7 +62,7 @@ func (g Gate) call(ctx context.Context, p *turn.Pending) error {
 				err = fmt.Errorf("the call is about %d files", len(told))
 			}
 			if err != nil { // the hook does not want the original call to run
-				as[i].Verdict, as[i].Reason = permission.Deny, "a hook's other arguments can not be taken: "+err.Error()
+				as[i].Verdict, as[i].Reason = permission.Deny, "a hook's other arguments cannot be taken: "+err.Error()
 			}
 			updated = taken
 		}

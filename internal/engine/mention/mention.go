@@ -56,7 +56,7 @@ type Reader struct {
 // Resources has what mentions name that is not a file.
 type Resources interface {
 	// Resource reads the resource that a mention names. known is false if the
-	// mention names none. If it can not be read, why is the reason.
+	// mention names none. If it cannot be read, why is the reason.
 	Resource(ctx context.Context, ref string) (r tool.Result, why string, known bool)
 }
 

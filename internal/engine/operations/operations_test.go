@@ -94,7 +94,7 @@ func (h *house) events() string {
 }
 
 // SPEC 10.1: while something runs a prompt waits, and all else is refused with what
-// can not be done and why; what happens has what runs as its cause.
+// cannot be done and why; what happens has what runs as its cause.
 func TestOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t)
@@ -104,11 +104,11 @@ func TestOneAtATime(t *testing.T) {
 		if h.prompt("b") != nil || !h.HasPrompt() || len(h.Queued()) != 1 {
 			t.Error("the second does not wait")
 		}
-		_, err := h.Operate(t.Context(), event.OpStarted{Op: "x"}, "it can not be done", "x runs", nil)
-		if !errors.Is(err, fault.ErrBusy) || !strings.Contains(err.Error(), "it can not be done while a turn runs") {
+		_, err := h.Operate(t.Context(), event.OpStarted{Op: "x"}, "it cannot be done", "x runs", nil)
+		if !errors.Is(err, fault.ErrBusy) || !strings.Contains(err.Error(), "it cannot be done while a turn runs") {
 			t.Error(err)
 		}
-		if _, _, err := h.Exclusive(t.Context(), "it can not be read"); !errors.Is(err, fault.ErrBusy) {
+		if _, _, err := h.Exclusive(t.Context(), "it cannot be read"); !errors.Is(err, fault.ErrBusy) {
 			t.Error(err)
 		}
 		if _, err := h.RecordAnytime(t.Context(), event.Draft{Body: event.ModeSet{Mode: "plan"}}); err != nil {

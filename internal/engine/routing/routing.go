@@ -181,7 +181,7 @@ func (s *Router) worthAsking() bool {
 }
 
 // askRoute asks the model in use, once. If it did not answer, name is "" and why is the
-// reason. An error means that the turn can not go on.
+// reason. An error means that the turn cannot go on.
 func (s *Router) askRoute(ctx context.Context, prompt string) (name, why string, _ error) {
 	ask := llm.Request{
 		Head:     llm.Head{Model: s.Model().Model, System: route.Question},

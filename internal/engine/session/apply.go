@@ -37,7 +37,7 @@ func (c Coordination) Account() *spending.Account { return c.s.spending }
 // model, so that one undo undoes everything. All files are written or none.
 func (c Coordination) Apply(ctx context.Context, by, text string, ws []tool.Write) ([]tool.Change, error) {
 	s := c.s
-	ctx, done, err := s.ops.Exclusive(ctx, "the files can not be written")
+	ctx, done, err := s.ops.Exclusive(ctx, "the files cannot be written")
 	if err != nil {
 		return nil, err
 	}

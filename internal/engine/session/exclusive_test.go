@@ -242,7 +242,7 @@ func TestTurnBesideCommand(t *testing.T) {
 }
 
 // An operation ends with an event whatever comes of it: it is interrupted by a
-// person, by who waits for it and by the session's end, or it can not be done.
+// person, by who waits for it and by the session's end, or it cannot be done.
 func TestOperationEnds(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -276,7 +276,7 @@ func TestOperationEnds(t *testing.T) {
 			}
 		})
 	}
-	// What can not be done says why, and the model stays.
+	// What cannot be done says why, and the model stays.
 	r := newRig(t, "ask", llmtest.New(), func(cfg *session.Config) {
 		cfg.OpenModel = func(string) (llm.Model, error) { return nil, errors.New("no such model") }
 	})

@@ -25,7 +25,7 @@ func (s *Session) fallbackChain(inUse llm.Model) func(context.Context, event.Ret
 				err = s.cfg.Limits.Allow(m.Info())
 			}
 			if err != nil {
-				note := event.Warned{What: "fallback", Text: "the fallback model " + ref + " can not be used: " + err.Error()}
+				note := event.Warned{What: "fallback", Text: "the fallback model " + ref + " cannot be used: " + err.Error()}
 				if err := s.record(ctx, event.Draft{Body: note}); err != nil {
 					return nil, err
 				}

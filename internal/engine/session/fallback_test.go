@@ -39,7 +39,7 @@ func withFallback(l budget.Limits, models map[string]*llmtest.Model, refs ...str
 }
 
 // SPEC 3.3: after the retries the next model of the chain goes on with the same
-// turn, each once a turn; one that can not be used is named and passed over.
+// turn, each once a turn; one that cannot be used is named and passed over.
 func TestFallback(t *testing.T) {
 	first := llmtest.New(todo)
 	first.Next = down("script").Next

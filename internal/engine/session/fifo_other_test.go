@@ -4,5 +4,5 @@ package session_test
 
 import "errors"
 
-// Where there are no FIFOs the row that needs one can not be set up.
+// Where there are no FIFOs the row that needs one cannot be set up.
 func mkfifo(string) error { return errors.ErrUnsupported }

@@ -153,7 +153,7 @@ func TestHooksOnlyNarrow(t *testing.T) {
 		{"there is none", "yolo", "./not-there.sh", "write", j{"path": "a.txt", "content": "x"}, event.Denied, "exit code"},
 		{"it dies", "yolo", "kill -9 $$", "write", j{"path": "a.txt", "content": "x"}, event.Denied, ""},
 		{"it floods", "yolo", "head -c 3000000 /dev/zero", "write", j{"path": "a.txt", "content": "x"}, event.Denied, "too long"},
-		{"rubbish", "yolo", "echo '{'", "write", j{"path": "a.txt", "content": "x"}, event.Denied, "can not be read"},
+		{"rubbish", "yolo", "echo '{'", "write", j{"path": "a.txt", "content": "x"}, event.Denied, "cannot be read"},
 		{"context", "yolo", `echo '{"hookSpecificOutput": {"additionalContext": "mind the gap"}}'`, "bash", j{"command": "echo one"}, event.OK, "mind the gap"},
 		{"for another tool", "yolo", "exit 2", "todo", j{"items": []any{}}, event.OK, ""},
 	} {

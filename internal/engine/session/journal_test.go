@@ -218,7 +218,7 @@ func TestIgnoredIsNotRestorable(t *testing.T) {
 		"rm -rf src", "rm -r src/deep/", "cd src && rm -rf deep", "rm -rf s*", "rm -rf plain src", "rm -rf out/",
 	} {
 		r, es := run("auto", command)
-		if b := find[event.Blocked](es); len(b) != 1 || !strings.Contains(b[0].Reason, "can not be undone") || r.file("src/deep/er/y.bin") != "y\n" {
+		if b := find[event.Blocked](es); len(b) != 1 || !strings.Contains(b[0].Reason, "cannot be undone") || r.file("src/deep/er/y.bin") != "y\n" {
 			t.Errorf("%s: %+v", command, b)
 		}
 	}
@@ -233,7 +233,7 @@ func TestIgnoredIsNotRestorable(t *testing.T) {
 	}
 	for _, command := range []string{"rm d.bin", "rm -f ./*.bin", "rm -r out", "rm out/x", "echo > d.bin", "cp a.txt d.bin", "mv a.txt d.bin", "true && rm d.bin"} {
 		r, es := run("auto", command)
-		if b := find[event.Blocked](es); len(b) != 1 || !strings.Contains(b[0].Reason, "can not be undone") || r.file("d.bin") != "d\n" || r.file("out/x") != "x\n" {
+		if b := find[event.Blocked](es); len(b) != 1 || !strings.Contains(b[0].Reason, "cannot be undone") || r.file("d.bin") != "d\n" || r.file("out/x") != "x\n" {
 			t.Errorf("%s: %+v", command, b)
 		}
 	}
@@ -260,7 +260,7 @@ func TestNotRestorable(t *testing.T) {
 	}
 	r, es := run("yolo", "echo > small; echo 'echo short > big' > do; sh do")
 	done := find[event.CallDone](es)[0].Result.Text
-	if !strings.Contains(done, "[changed while this ran: big]") || !strings.Contains(done, "[1 file that this command changed can not be restored: big]") {
+	if !strings.Contains(done, "[changed while this ran: big]") || !strings.Contains(done, "[1 file that this command changed cannot be restored: big]") {
 		t.Errorf("%s", done)
 	}
 	for _, c := range find[event.FileChanged](es) {

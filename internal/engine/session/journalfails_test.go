@@ -22,7 +22,7 @@ func (noBlobs) Put(context.Context, []byte) (string, error) {
 	return "", &fault.Error{Category: fault.Configuration, Kind: store.ErrFull, Err: store.ErrFull, Message: "the disk is full"}
 }
 
-// SPEC 6.2, 11.1: where the contents can not be kept while a command's effects
+// SPEC 6.2, 11.1: where the contents cannot be kept while a command's effects
 // are recorded, the change is recorded as not kept, and the result says so.
 func TestNoRoomForEffects(t *testing.T) {
 	r := newRig(t, "yolo", llmtest.New(llmtest.Use("bash", bash("echo two > a.txt; echo new > b.txt"))), journaled(t, journal.Options{}), func(c *session.Config) {
@@ -34,12 +34,12 @@ func TestNoRoomForEffects(t *testing.T) {
 	if len(cs) != 2 || cs[0].Path != "a.txt" || cs[0].Kept || !cs[1].Kept {
 		t.Errorf("%+v", cs)
 	}
-	if done := find[event.CallDone](es); len(done) != 1 || !strings.Contains(done[0].Result.Text, "[1 file that this command changed can not be restored: a.txt]") {
+	if done := find[event.CallDone](es); len(done) != 1 || !strings.Contains(done[0].Result.Text, "[1 file that this command changed cannot be restored: a.txt]") {
 		t.Errorf("%+v", done)
 	}
 }
 
-// blind is a journal that can not look from the nth time on.
+// blind is a journal that cannot look from the nth time on.
 type blind struct {
 	tool.Journal
 	sees int
@@ -52,7 +52,7 @@ func (b *blind) Snapshot(ctx context.Context, touched []string) (tool.Snapshot, 
 	return b.Journal.Snapshot(ctx, touched)
 }
 
-// SPEC 11.1: a command runs also where the workspace can not be looked at, and
+// SPEC 11.1: a command runs also where the workspace cannot be looked at, and
 // its result says that nothing is recorded of it.
 func TestBlindJournal(t *testing.T) {
 	for sees := range 2 {

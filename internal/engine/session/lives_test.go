@@ -486,7 +486,7 @@ func (l *life) recorded(before, now map[string]content, from int64, call string,
 				l.risked[x] = true
 			}
 		}
-		if !c.Kept && !strings.Contains(text, "can not be restored") && !jobbed {
+		if !c.Kept && !strings.Contains(text, "cannot be restored") && !jobbed {
 			l.fail("%s is not kept, and the result does not say so: %s", c.Path, text)
 		}
 		if c.Kept && c.Before != "" {

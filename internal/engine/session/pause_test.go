@@ -183,7 +183,7 @@ func (b *broken) Append(ctx context.Context, session string, after int64, ds ...
 	return b.Store.Append(ctx, session, after, ds...)
 }
 
-// SPEC 2.4: where the log can not be written the session is not saved, and says
+// SPEC 2.4: where the log cannot be written the session is not saved, and says
 // so.
 func TestStatesOfABrokenLog(t *testing.T) {
 	st := &broken{}

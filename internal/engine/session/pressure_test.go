@@ -52,7 +52,7 @@ func TestPressure(t *testing.T) {
 	if end := find[event.Ended](es)[0]; end.End != event.EndDone {
 		t.Errorf("ended %+v", end)
 	}
-	// Ten minutes, and not hours: a run that can not go on says so.
+	// Ten minutes, and not hours: a run that cannot go on says so.
 	es, slept = run(1 << 30)
 	if waited := time.Duration(slept) * 2 * time.Second; waited != 10*time.Minute {
 		t.Errorf("waited %s for room", waited)

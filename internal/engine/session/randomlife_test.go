@@ -415,7 +415,7 @@ func (r *randomSession) kept(before map[string]content, agreed func(path, line s
 				r.fail("the line %q of %s is gone; before %v", l, path, before)
 			}
 			if data, err := r.store.Get(context.Background(), string(hashOf(f.data))); err != nil || string(data) != f.data {
-				r.fail("the line %q of %s can not be had again: %v", l, path, err)
+				r.fail("the line %q of %s cannot be had again: %v", l, path, err)
 			}
 		}
 	}

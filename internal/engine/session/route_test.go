@@ -281,7 +281,7 @@ func TestRouteFailsOpen(t *testing.T) {
 		"another word":     {Text: "delete"},
 		"more than a word": {Text: "read, because the user wants to know"},
 		"nothing":          {Text: ""},
-		"a refusal":        {Text: "I can not help with that", Stop: llm.StopRefusal},
+		"a refusal":        {Text: "I cannot help with that", Stop: llm.StopRefusal},
 	} {
 		m := llmtest.New(turn, llmtest.Use("write", writeIt), llmtest.Say("done"))
 		r := routedRig(t, "accept-edits", route.Auto, true, m)

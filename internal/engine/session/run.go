@@ -49,7 +49,7 @@ func (s *Session) RunPrompt(ctx context.Context, p Prompt, w Observer) (Outcome,
 	reading, done := context.WithCancel(context.WithoutCancel(ctx))
 	defer done()
 	events := s.Events(reading, after)
-	r, err := s.start(ctx, p, "the prompt can not be run")
+	r, err := s.start(ctx, p, "the prompt cannot be run")
 	if err != nil {
 		done()
 		for range events { // a subscription ends with its loop

@@ -31,7 +31,7 @@ func checkSnapshots(t failer, cfg session.Config, log []event.Event, places ...i
 	fresh := func() *session.Folded {
 		f, err := session.Fresh(cfg)
 		if err != nil {
-			t.Errorf("the folds can not be written: %v", err)
+			t.Errorf("the folds cannot be written: %v", err)
 		}
 		return f
 	}

@@ -33,7 +33,7 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 func (p Prompt) submit(ctx context.Context, s *Session) (int64, error) {
 	cannot := ""
 	if p.Until != nil { // it is the whole turn's
-		cannot = "a goal can not be given"
+		cannot = "a goal cannot be given"
 	}
 	r, err := s.start(ctx, p, cannot)
 	if r == nil || err != nil {
@@ -115,7 +115,7 @@ func (s *state) promptDrafts(p Prompt) []event.Draft {
 
 func (op SetModel) submit(ctx context.Context, s *Session) (int64, error) {
 	started := event.OpStarted{Op: opModel, Text: op.Ref}
-	return s.ops.Operate(ctx, started, "the model can not be changed", "the model is changed", func(ctx context.Context) error {
+	return s.ops.Operate(ctx, started, "the model cannot be changed", "the model is changed", func(ctx context.Context) error {
 		m, err := s.cfg.OpenModel(op.Ref)
 		if err != nil {
 			return err
@@ -171,7 +171,7 @@ func (op RunCommand) submit(ctx context.Context, s *Session) (int64, error) {
 		return 0, fault.NewConfiguration("", "this session has no shell")
 	}
 	started := event.OpStarted{Op: opCommand, Text: op.Command}
-	return s.ops.Operate(ctx, started, "a command can not be run", "a command runs", func(ctx context.Context) error {
+	return s.ops.Operate(ctx, started, "a command cannot be run", "a command runs", func(ctx context.Context) error {
 		if s.cfg.Locks != nil { // no other session of the workspace writes meanwhile
 			ticket := s.cfg.Locks.Reserve(tool.Footprint{Unknown: true})
 			defer ticket.Release()

@@ -54,7 +54,7 @@ func (s *Session) finish(ctx context.Context, end event.End, err error) {
 		ds = append(ds, event.Draft{Body: event.Interrupted{By: why.By}})
 	}
 	s.changes.Verify(ctx)
-	_, _ = s.spending.Warn(ctx), s.tasks.recordPendingNotes(ctx) // a log that can not be written fails below as well
+	_, _ = s.spending.Warn(ctx), s.tasks.recordPendingNotes(ctx) // a log that cannot be written fails below as well
 	ended := event.Ended{End: end}
 	if err != nil {
 		f := turn.Describe(err)

@@ -198,7 +198,7 @@ func (r contextCleaner) Clean(ctx context.Context, handles []string, summary, re
 // submit compacts the conversation for a person. Prompts that come meanwhile wait.
 func (op Compact) submit(ctx context.Context, s *Session) (int64, error) {
 	started := event.OpStarted{Op: opCompact, Text: op.Focus}
-	return s.ops.Operate(ctx, started, "the conversation can not be compacted", "the conversation is compacted", func(ctx context.Context) error {
+	return s.ops.Operate(ctx, started, "the conversation cannot be compacted", "the conversation is compacted", func(ctx context.Context) error {
 		_, err := s.loop().Compact(ctx, window.WhyPerson, op.Focus)
 		return err
 	})

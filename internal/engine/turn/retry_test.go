@@ -117,7 +117,7 @@ func TestSlowFailures(t *testing.T) {
 	}
 }
 
-// SPEC 3.4: what can not be tried again before the turn's own end ends it, and
+// SPEC 3.4: what cannot be tried again before the turn's own end ends it, and
 // says why: the server gave no answer.
 func TestRetriesWithinATimeLimit(t *testing.T) {
 	m := failing(overloaded)

@@ -53,7 +53,7 @@ func (t *TurnEnd) call(c Check, id string) (*turn.Pending, *check) {
 	args, err := json.Marshal(map[string]any{"command": c.Command, "description": "pawl checks the changes"})
 	p := &turn.Pending{Call: llm.Call{ID: id, Name: run.Spec.Name, Args: args}, Args: args, Tool: run, Records: k}
 	if !ok || !t.Shell || err != nil {
-		p.Refused = &turn.Refusal{Outcome: event.Invalid, Text: "this session can not run commands"}
+		p.Refused = &turn.Refusal{Outcome: event.Invalid, Text: "this session cannot run commands"}
 	}
 	p.Tool.Run, p.Tool.Timeout = k.run, c.Timeout+time.Minute // the check's own limit comes first
 	return p, k

@@ -117,9 +117,9 @@ func TestHostileHookAnswers(t *testing.T) {
 		"a text":                  {`{"subtype":"success","request_id":"ID","response":"allow"}`, "is no object"},
 		"a list":                  {`{"subtype":"success","request_id":"ID","response":[{"decision":"approve"}]}`, "is no object"},
 		"an unknown decision":     {`{"subtype":"success","request_id":"ID","response":{"decision":"perhaps"}}`, "is no decision"},
-		"two decisions":           {`{"subtype":"success","request_id":"ID","response":{"decision":"block","decision":"approve"}}`, "can not be read"},
+		"two decisions":           {`{"subtype":"success","request_id":"ID","response":{"decision":"block","decision":"approve"}}`, "cannot be read"},
 		"the answer of another":   {`{"subtype":"success","request_id":"ID","response":{"hookSpecificOutput":{"hookEventName":"Stop","permissionDecision":"allow"}}}`, "is for Stop"},
-		"a decision of two kinds": {`{"subtype":"success","request_id":"ID","response":{"hookSpecificOutput":{"permissionDecision":7}}}`, "can not be read"},
+		"a decision of two kinds": {`{"subtype":"success","request_id":"ID","response":{"hookSpecificOutput":{"permissionDecision":7}}}`, "cannot be read"},
 		"more than is read":       {`{"subtype":"success","request_id":"ID","response":{"systemMessage":"` + strings.Repeat("x", 2<<20) + `"}}`, "too long"},
 		"the end":                 {`{"subtype":"success","request_id":"ID","response":{"continue":false,"stopReason":"enough"}}`, "enough"},
 	} {
@@ -199,9 +199,9 @@ func TestHooksRefused(t *testing.T) {
 		want  string
 	}{
 		{object{"Teatime": matcher("", "h")}, "no event of this name"},
-		{object{"PreToolUse": "all"}, "can not be read"},
-		{object{"PreToolUse": []any{object{"hookCallbackIds": "h"}}}, "can not be read"},
-		{object{"PreToolUse": []any{object{"matcher": 7, "hookCallbackIds": []string{"h"}}}}, "can not be read"},
+		{object{"PreToolUse": "all"}, "cannot be read"},
+		{object{"PreToolUse": []any{object{"hookCallbackIds": "h"}}}, "cannot be read"},
+		{object{"PreToolUse": []any{object{"matcher": 7, "hookCallbackIds": []string{"h"}}}}, "cannot be read"},
 	} {
 		p := converse(t, llmtest.New(), nil)
 		p.ask("x", object{"subtype": "initialize", "hooks": c.hooks})

@@ -133,7 +133,7 @@ func hooksOf(b *requester, raw map[string]json.RawMessage) (*Hooks, error) {
 	for _, e := range slices.Sorted(maps.Keys(raw)) {
 		var matchers []hookMatcher
 		if err := json.Unmarshal(raw[e], &matchers); err != nil {
-			return nil, fmt.Errorf("the hooks of %s can not be read: %w", e, err)
+			return nil, fmt.Errorf("the hooks of %s cannot be read: %w", e, err)
 		}
 		for _, m := range matchers {
 			matcher := ""
@@ -152,7 +152,7 @@ func hooksOf(b *requester, raw map[string]json.RawMessage) (*Hooks, error) {
 			}
 			for i, r := range rules {
 				if r.InactiveBecause != "" {
-					return nil, fmt.Errorf("pawl can not run the program's hooks of %s: %s", e, r.InactiveBecause)
+					return nil, fmt.Errorf("pawl cannot run the program's hooks of %s: %s", e, r.InactiveBecause)
 				}
 				rules[i].Config = ""
 			}

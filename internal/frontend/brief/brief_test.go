@@ -105,7 +105,7 @@ func TestProof(t *testing.T) {
 		{1, []evidence.Check{ok("npm test"), ok("npm run lint")}, "", 0, "verified: npm test, npm run lint, exit code 0"},
 		{1, []evidence.Check{{OK: true, Command: "go vet ./..."}, {OK: true, Command: "go test ./..."}}, "", 0, "verified: go test ./..., exit code 0"},
 		{0, []evidence.Check{fails("go test ./...", 1)}, "", 0, "not verified: go test ./..., exit code 1"},
-		{0, []evidence.Check{fails("npm test", 1), fails("npm run lint", 2)}, "", 3, "not verified: 2 checks fail: npm test, exit code 1; npm run lint, exit code 2, after 3 attempts to mend it"},
+		{0, []evidence.Check{fails("npm test", 1), fails("npm run lint", 2)}, "", 3, "not verified: 2 checks fail: npm test, exit code 1; npm run lint, exit code 2, after 3 attempts to fix it"},
 	} {
 		r := evidence.Report{Files: []evidence.File{{Path: "a"}}, Checks: c.checks, Unverified: c.why, Attempts: c.attempts}
 		if c.decides >= 0 {

@@ -16,7 +16,7 @@ import (
 // sanitised here.
 
 // AutofixMessage is the message that pawl asked the model to fix a failure.
-const AutofixMessage = "the model is asked to mend it"
+const AutofixMessage = "the model is asked to fix it"
 
 // questionReason returns why a permission question is asked, "" if the call itself shows it: a
 // reason that only repeats that it runs the shown command, or changes the file that it

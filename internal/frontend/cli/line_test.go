@@ -386,7 +386,7 @@ func TestLineUntil(t *testing.T) {
 	x.expect("> ")
 	x.send("/until 'sh check.sh' write it\r")
 	x.expect("exit code 2")
-	x.expect("the model is asked to mend it")
+	x.expect("the model is asked to fix it")
 	x.expect("exit code 0")
 	x.expect("> ")
 	x.send("/until false\r")

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
-// SPEC 16.7: another process of the same user can not read the keys out of
+// SPEC 16.7: another process of the same user cannot read the keys out of
 // pawl's own environment or memory, while what pawl executes is a process like
 // any other. Root reads everything, so as root pawl is run as somebody else.
 func TestOwnProcessIsNotReadable(t *testing.T) {
@@ -87,6 +87,6 @@ func TestOwnProcessIsNotReadable(t *testing.T) {
 		t.Error("readable by another process: " + got)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "fine")); err != nil {
-		t.Error("a command can not read itself", err)
+		t.Error("a command cannot read itself", err)
 	}
 }

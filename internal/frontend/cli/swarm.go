@@ -24,11 +24,11 @@ import (
 
 func swarmCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
-		Use: "swarm", Short: "Have several workers do the tasks of a graph",
-		Long: `Have several workers do the tasks of a graph at once, each in a tree of files
-of its own. What passes the tasks' checks is merged; the merged tree is verified
-and then written to your files as one change, which "pawl undo" takes back.
-See doc/swarm.md.`,
+		Use: "swarm", Short: "Run the tasks of a graph with several workers",
+		Long: `Run the tasks of a graph with several workers at the same time. Each worker has its
+own copy of the files. Results that pass the checks of their task are merged. The
+merged result is verified and then written to your files as one change, which
+"pawl undo" undoes. See doc/swarm.md.`,
 		Args: noSubcommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(swarmPlanCommand(a), swarmRunCommand(a), swarmResumeCommand(a), swarmStatusCommand(a), swarmReportCommand(a), swarmAttachCommand(a), swarmCancelCommand(a))
@@ -44,16 +44,16 @@ type swarmFlags struct {
 
 func (f *swarmFlags) add(c *cobra.Command) {
 	fs := c.Flags()
-	fs.IntVarP(&f.swarm.Workers, "workers", "w", 4, "how many workers work at once, 1 to 64; with --nats the most on all machines, up to 10000")
-	fs.BoolVar(&f.json, "json", false, "print the report as JSON, and no screen")
+	fs.IntVarP(&f.swarm.Workers, "workers", "w", 4, "how many workers run at the same time, 1 to 64; with --nats: on all machines together, at most 10000")
+	fs.BoolVar(&f.json, "json", false, "print the report as JSON, without a screen")
 	fs.BoolVar(&f.plain, "plain", false, "print what happens line by line, without a screen: for screen readers, logs and pipes")
 	fs.StringVarP(&f.Dir, "dir", "C", "", "work in this folder instead of the current one")
-	addModel(c, &f.Options, "the model of tasks that name none", "the whole swarm")
+	addModel(c, &f.Options, "the model for tasks that do not name one", "the whole swarm")
 	addRights(c, &f.Options)
-	fs.BoolVar(&f.Trust, "trust", false, "trust what the folder has pawl run by itself, its checks (see pawl trust)")
+	fs.BoolVar(&f.Trust, "trust", false, "for this run, trust the programs that this folder configures, such as its checks (see pawl trust)")
 	addServer(c, &f.swarm.Server)
-	fs.StringSliceVar(&f.swarm.Server.Labels, "labels", nil, "with --nats: only workers that have all of these")
-	fs.BoolVar(&f.swarm.TrustWorkers, "worker-checks", false, "with --nats: take the workers' word for the tasks' checks; what is merged is verified here in any case")
+	fs.StringSliceVar(&f.swarm.Server.Labels, "labels", nil, "with --nats: use only workers that have all of these labels")
+	fs.BoolVar(&f.swarm.TrustWorkers, "worker-checks", false, "with --nats: rely on the workers' own check results; the merged result is always verified here")
 	fs.SetNormalizeFunc(othersWords)
 }
 
@@ -78,10 +78,10 @@ func swarmRunCommand(a *App) *cobra.Command {
 	f := &swarmFlags{}
 	c := &cobra.Command{
 		Use: "run [flags] FILE", Short: "Run the task graph of a YAML or JSON file", Args: exactly(1),
-		Long: `Run the task graph of a file. Its command lines, the checks, run because you
-name the file, confined to the worker's tree where commands can be confined.
-Workers ask nobody: what would need a permission is denied.
-The report goes to stdout, progress to stderr. See doc/swarm.md.`,
+		Long: `Run the task graph of a file. You name the file, so its checks (command lines) run
+without a question; if commands can be confined, a check can write only in its
+worker's copy of the files. Workers cannot ask: a call that needs a permission is
+denied. The report goes to stdout, progress to stderr. See doc/swarm.md.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(c); err != nil {
 				return err
@@ -100,7 +100,7 @@ The report goes to stdout, progress to stderr. See doc/swarm.md.`,
 func swarmResumeCommand(a *App) *cobra.Command {
 	f := &swarmFlags{}
 	c := &cobra.Command{
-		Use: "resume [flags] [ID]", Short: "Go on with a swarm that was interrupted, or whose result was not written; the newest of this folder", Args: atMostOne,
+		Use: "resume [flags] [ID]", Short: "Continue a swarm that was interrupted, or whose result was not written (default: the newest of this folder)", Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(c); err != nil {
 				return err
@@ -110,7 +110,7 @@ func swarmResumeCommand(a *App) *cobra.Command {
 				return err
 			}
 			if l.Ended != nil && l.Ended.Outcome == event.SwarmCancelled {
-				return usageError("the swarm %s was cancelled: run its graph anew", l.ID)
+				return usageError("the swarm %s was cancelled: run its graph again with pawl swarm run", l.ID)
 			}
 			f.Resume, f.Dir = l.ID, cmp.Or(f.Dir, l.Dir)
 			return runSwarm(c.Context(), a, f, nil)
@@ -146,17 +146,17 @@ func swarmPlanCommand(a *App) *cobra.Command {
 	var output string
 	var force bool
 	c := &cobra.Command{
-		Use: "plan [flags] PROMPT…", Short: "Have the model divide a piece of work into a task graph, written to a file for you to read and edit", Args: atLeastOne,
-		Long: `Have the model look at the project, in plan mode, and divide a piece of work into
-tasks. The graph is checked, shown, and written to a file. Read it before
-"pawl swarm run FILE": its command lines run because you name the file.`,
+		Use: "plan [flags] PROMPT…", Short: "Let the model divide a piece of work into a task graph, in a file that you can read and edit", Args: atLeastOne,
+		Long: `Let the model read the project in plan mode and divide a piece of work into tasks.
+The graph is checked, shown and written to a file. Read the file before
+"pawl swarm run FILE", which runs its command lines without a question.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return planSwarm(c.Context(), a, opt, strings.Join(args, " "), output, force)
 		},
 	}
 	fs := c.Flags()
-	fs.StringVarP(&output, "output", "o", "swarm.yaml", "write the graph to this file; - only shows it")
-	fs.BoolVar(&force, "force", false, "replace a file that exists")
+	fs.StringVarP(&output, "output", "o", "swarm.yaml", "write the graph to this file; - shows it only")
+	fs.BoolVar(&force, "force", false, "replace the file if it exists")
 	fs.StringVarP(&opt.Dir, "dir", "C", "", "plan for this folder instead of the current one")
 	addModel(c, &opt, "the model that plans", "planning")
 	fs.SetNormalizeFunc(othersWords)
@@ -167,11 +167,11 @@ func planSwarm(ctx context.Context, a *App, opt setup.Options, work, output stri
 	ctx, stop := untilSignal(ctx, a.Signals)
 	defer stop()
 	if strings.TrimSpace(work) == "" {
-		return usageError("say what is to be done: pawl swarm plan PROMPT")
+		return usageError("the prompt is empty: use pawl swarm plan PROMPT")
 	}
 	path := a.Path(output)
 	if _, err := os.Lstat(path); output != "-" && !force && err == nil {
-		return usageError("%s is there already: name another file with --output, or use --force", output)
+		return usageError("%s exists already: name another file with --output, or use --force", output)
 	}
 	g, err := swarmrun.Plan(ctx, &a.Environment, opt, work)
 	if err != nil {
@@ -218,12 +218,12 @@ func ofSwarm(a *App, c *cobra.Command, do func(ctx context.Context, l *swarmrun.
 		}
 		return do(c.Context(), l)
 	}
-	c.Flags().StringVarP(&dir, "dir", "C", "", "of this folder instead of the current one")
+	c.Flags().StringVarP(&dir, "dir", "C", "", "use this folder instead of the current one")
 	return c
 }
 
 func swarmStatusCommand(a *App) *cobra.Command {
-	c := &cobra.Command{Use: "status [ID]", Short: "Show how far a swarm is, the newest of this folder"}
+	c := &cobra.Command{Use: "status [ID]", Short: "Show the progress of a swarm (default: the newest of this folder)"}
 	return ofSwarm(a, c, func(_ context.Context, l *swarmrun.Log) error {
 		r := team.ReportOf(&l.Schedule)
 		state := string(r.Outcome)
@@ -241,9 +241,9 @@ func swarmStatusCommand(a *App) *cobra.Command {
 
 func swarmReportCommand(a *App) *cobra.Command {
 	var asJSON, markdown bool
-	c := &cobra.Command{Use: "report [ID]", Short: "Report who did what, what it cost and what shows it"}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	c.Flags().BoolVar(&markdown, "markdown", false, "as Markdown (the default)")
+	c := &cobra.Command{Use: "report [ID]", Short: "Report what each worker did, what it cost and what proves it"}
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	c.Flags().BoolVar(&markdown, "markdown", false, "print as Markdown (the default)")
 	exclude(c, "json", "markdown")
 	return ofSwarm(a, c, func(_ context.Context, l *swarmrun.Log) error {
 		return printSwarm(a.Out, team.ReportOf(&l.Schedule), asJSON)
@@ -261,13 +261,12 @@ func printSwarm(out io.Writer, r team.Report, asJSON bool) error {
 func swarmAttachCommand(a *App) *cobra.Command {
 	lines := false
 	c := &cobra.Command{
-		Use: "attach [ID]", Short: "Follow a swarm that runs, the newest of this folder, from its beginning",
-		Long: `Follow a swarm that another terminal runs, the newest of this folder: what
-happened until now, and then what happens, with the calls of its workers. You
-only watch: Ctrl+C ends the view and not the swarm. On a terminal it is the
-screen, with the swarm's tasks as a tree.`,
+		Use: "attach [ID]", Short: "Follow a running swarm from its beginning (default: the newest of this folder)",
+		Long: `Follow a swarm that runs in another terminal: first everything that happened, then
+what happens, with the calls of its workers. Ctrl+C ends the view, not the swarm.
+On a terminal, it shows the screen with the swarm's tasks as a tree.`,
 	}
-	c.Flags().BoolVar(&lines, "plain", false, "print it line by line, without a screen: for screen readers, logs and pipes")
+	c.Flags().BoolVar(&lines, "plain", false, "print line by line, without a screen: for screen readers, logs and pipes")
 	return ofSwarm(a, c, func(ctx context.Context, l *swarmrun.Log) error {
 		if shown, err := a.watchSwarm(ctx, l, lines); shown || err != nil {
 			return err
@@ -280,8 +279,8 @@ screen, with the swarm's tasks as a tree.`,
 
 func swarmCancelCommand(a *App) *cobra.Command {
 	keep := false
-	c := &cobra.Command{Use: "cancel [ID]", Short: "End a swarm, the newest of this folder: nothing of it is written to your files"}
-	c.Flags().BoolVar(&keep, "keep-trees", false, "keep the trees of files and what was merged, and say where they are")
+	c := &cobra.Command{Use: "cancel [ID]", Short: "Cancel a swarm without writing its result to your files (default: the newest of this folder)"}
+	c.Flags().BoolVar(&keep, "keep-trees", false, "keep the workers' copies of the files and the merged result, and print where they are")
 	return ofSwarm(a, c, func(ctx context.Context, l *swarmrun.Log) error {
 		ctx, stop := untilSignal(ctx, a.Signals)
 		defer stop()

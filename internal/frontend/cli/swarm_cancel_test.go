@@ -110,7 +110,7 @@ func TestSwarmAttachAndCancel(t *testing.T) {
 	if err == nil {
 		t.Error("a swarm that was cancelled goes on")
 	}
-	r.says(string(out), "was cancelled: run its graph anew")
+	r.says(string(out), "was cancelled: run its graph again")
 	out, err = r.pawl("swarm", "cancel").CombinedOutput()
 	r.says(string(out), "is cancelled")
 	if err != nil {

@@ -53,7 +53,7 @@ func (a *App) showSwarm(f *swarmFlags) swarmrun.Show {
 				<-over
 			}, Attached: &chat.Attached{
 				Interrupt: interrupt,
-				Over:      func() (string, string) { return "the swarm's log can not be read any more", again },
+				Over:      func() (string, string) { return "the swarm's log cannot be read any more", again },
 			}}, nil
 		}
 		begun := false

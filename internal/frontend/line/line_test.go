@@ -185,7 +185,7 @@ func TestOneLineACheck(t *testing.T) {
 	} {
 		v.show(event.Event{Body: b})
 	}
-	want := "All tests pass\n  check: go test ./a  → exit code 1 (3 failures)\npawl: the model is asked to mend it\n" +
+	want := "All tests pass\n  check: go test ./a  → exit code 1 (3 failures)\npawl: the model is asked to fix it\n" +
 		"  check: go test ./a  → exit code 0\n  check: go test ./...  → you did not allow it\n"
 	if got := p.String(); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)

@@ -8,7 +8,7 @@
 // otherwise. One prompt runs at a time. A call that is cancelled, or whose
 // program leaves, interrupts its turn.
 //
-// It refuses protocol 2026-07-28, in which a server can not ask in the middle of
+// It refuses protocol 2026-07-28, in which a server cannot ask in the middle of
 // a call: programs that speak it also speak an older one.
 package mcpserve
 

@@ -38,6 +38,6 @@ func LoadAgents(plugins []Plugin, folders ...agents.Folder) ([]agents.Kind, []st
 
 // AgentKinds reads the kinds of agents that a folder, the person and the plugins have.
 func (e *Environment) AgentKinds(dir string, paths settings.Paths) ([]agents.Kind, []string) {
-	plugins, _ := e.Plugins(paths, dir) // a session tells what can not be read
+	plugins, _ := e.Plugins(paths, dir) // a session tells what cannot be read
 	return e.kinds(dir, paths, plugins, secrets.New(e.Secrets()...).String)
 }

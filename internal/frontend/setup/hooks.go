@@ -138,7 +138,7 @@ func (e *Environment) ListHooks(dir string) ([]ListedHook, error) {
 	for _, r := range userHooks(conf.User) {
 		add(r, "")
 	}
-	plugins, _ := e.Plugins(paths, t.Dir) // what can not be read is told by pawl plugin
+	plugins, _ := e.Plugins(paths, t.Dir) // what cannot be read is told by pawl plugin
 	for _, p := range plugins {
 		for i, r := range p.Content.Hooks {
 			add(r, p.WhyNot(p.Content.HookParts[i]))

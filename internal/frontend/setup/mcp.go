@@ -112,7 +112,7 @@ func (e *Environment) givenServers(opt *Options) (out []mcp.Server, err error) {
 }
 
 // configuredServers lists the MCP servers of a session: the person's own, and those of
-// the folder that are trusted. A file that can not be read is a warning.
+// the folder that are trusted. A file that cannot be read is a warning.
 func (e *Environment) configuredServers(paths settings.Paths, t *Trust, plugins []Plugin) (out []mcp.Server, warnings []string) {
 	raw, err := settings.ReadServers(paths.MCP())
 	if err == nil && raw != nil {

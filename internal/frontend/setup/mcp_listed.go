@@ -39,7 +39,7 @@ func (e *Environment) MCP(dir string) (*MCP, error) {
 		return nil, err
 	}
 	m := &MCP{e: e, dir: t.Dir, paths: paths}
-	plugins, _ := e.Plugins(paths, t.Dir) // what can not be read is told by pawl plugin
+	plugins, _ := e.Plugins(paths, t.Dir) // what cannot be read is told by pawl plugin
 	list, warnings := e.configuredServers(paths, t, plugins)
 	for _, w := range warnings {
 		if !slices.ContainsFunc(list, func(s mcp.Server) bool { return s.Problem != "" && strings.Contains(w, s.Problem) }) {

@@ -278,7 +278,7 @@ func (t *Trust) Answer(yes bool, parts []trust.Part, now time.Time) error {
 // Revoke deletes the stored answer, and reports whether there was one.
 func (t *Trust) Revoke() (found bool, err error) {
 	path := t.Dir
-	if e, _ := t.store.Of(t.Dir, t.folder); e != nil { // one that can not be read is removed as well
+	if e, _ := t.store.Of(t.Dir, t.folder); e != nil { // one that cannot be read is removed as well
 		path = e.Path
 	}
 	return t.store.Revoke(path)

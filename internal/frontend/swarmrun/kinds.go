@@ -109,7 +109,7 @@ func (w *worker) checkModel(k *agents.Kind, conf settings.Loaded) {
 		return
 	}
 	if _, err := w.Resolve(k.Model, conf); err != nil {
-		w.sayOnce(fmt.Sprintf("the model %s of the agent %s can not be used (%v): it runs on the swarm's model", k.Model, k.Name, err))
+		w.sayOnce(fmt.Sprintf("the model %s of the agent %s cannot be used (%v): it runs on the swarm's model", k.Model, k.Name, err))
 		k.Model = ""
 	}
 }
@@ -127,7 +127,7 @@ func (w *worker) configure(c *session.Config, k agents.Kind) {
 	switch {
 	case k.USD <= 0:
 	case c.Model.Info().Price == nil:
-		w.sayOnce(fmt.Sprintf("the budget of $%.2f of the agent %s can not be kept, since no price of %s is known", k.USD, k.Name, c.Model.Info().Ref()))
+		w.sayOnce(fmt.Sprintf("the budget of $%.2f of the agent %s cannot be kept, since no price of %s is known", k.USD, k.Name, c.Model.Info().Ref()))
 	default:
 		c.Limits.USD = k.USD
 	}

@@ -59,7 +59,7 @@ func (l Limits) Allow(i llm.Info) error {
 	}
 	return fault.NewConfiguration(
 		fmt.Sprintf(`give one in the configuration: "models": {%q: {"price": {"input": …, "output": …}}}; or limit tokens instead`, i.Ref()),
-		"a budget of $%.2f can not be kept with %s, whose price is not known", l.USD, i.Ref())
+		"a budget of $%.2f cannot be kept with %s, whose price is not known", l.USD, i.Ref())
 }
 
 // Kind names a limit, as in event.Warned and event.Extended.

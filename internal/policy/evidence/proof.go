@@ -70,9 +70,9 @@ func (r Report) Reason() string {
 	switch r.Attempts {
 	case 0:
 	case 1:
-		s += ", after 1 attempt to mend it"
+		s += ", after 1 attempt to fix it"
 	default:
-		s += fmt.Sprintf(", after %d attempts to mend it", r.Attempts)
+		s += fmt.Sprintf(", after %d attempts to fix it", r.Attempts)
 	}
 	return s
 }

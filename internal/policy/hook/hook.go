@@ -166,11 +166,11 @@ type reply struct {
 // parse reads an answer. An unknown decision is not an answer, and why is the reason.
 func parse(e Event, out []byte) (a Answer, why string) {
 	if _, err := jsonc.Canonical(out); err != nil { // with a duplicate key the decision is not certain
-		return a, "its answer can not be read: " + err.Error()
+		return a, "its answer cannot be read: " + err.Error()
 	}
 	var r reply
 	if err := json.Unmarshal(out, &r); err != nil {
-		return a, "its answer can not be read: " + err.Error()
+		return a, "its answer cannot be read: " + err.Error()
 	}
 	a.Verdict, a.PersonMessage, a.Reason = permission.Allow, words(r.SystemMessage, ""), words(r.Reason, "")
 	take := func(decision, reason string) bool {

@@ -103,13 +103,13 @@ func TestMatches(t *testing.T) {
 		{"", "bash", true}, {"*", "bash", true}, {"Bash", "bash", true}, {"Write", "write", true},
 		{"Write", "todo_write", false}, {"Edit|Write", "write", true}, {"mcp__.*", "mcp__a__b", true}, {"mcp__.*", "bash", false},
 		{"Notebook.*", "edit", false}, {"Edit", "multi_edit MultiEdit Edit", true},
-		{"(", "bash", true}, {"^(?!Bash).*", "bash", true}, // can not be read: for all, before a tool
+		{"(", "bash", true}, {"^(?!Bash).*", "bash", true}, // cannot be read: for all, before a tool
 	} {
 		if got := matches(PreToolUse, c.matcher, strings.Fields(c.names)...); got != c.want {
 			t.Errorf("%q, %s: %v", c.matcher, c.names, got)
 		}
 	}
 	if matches(PostToolUse, "(", "bash") {
-		t.Error("after a tool a matcher that can not be read is for none")
+		t.Error("after a tool a matcher that cannot be read is for none")
 	}
 }

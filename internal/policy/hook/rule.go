@@ -100,7 +100,7 @@ func Rules(from string, raw json.RawMessage) ([]Rule, error) {
 func (r *Rule) read(raw json.RawMessage) {
 	var e entry
 	if err := json.Unmarshal(raw, &e); err != nil {
-		r.Command, r.InactiveBecause = string(raw), "it can not be read: "+err.Error()
+		r.Command, r.InactiveBecause = string(raw), "it cannot be read: "+err.Error()
 		return
 	}
 	r.Command, r.Free = e.Command, e.Sandbox == "off"

@@ -106,7 +106,7 @@ func TestNoStandingGrantDestroys(t *testing.T) {
 		t.Errorf("a flag does not allow: %s", d.Reason)
 	}
 	if d := policy(t, Ask4All, User, nil, nil, nil).Decide(bash("rm -r build")); d.Pattern == "" {
-		t.Error("rm inside the workspace can not be granted")
+		t.Error("rm inside the workspace cannot be granted")
 	}
 	if d := policy(t, Ask4All, User, nil, nil, nil).Decide(bash("rm /tmp/x")); !strings.Contains(d.Flag, "--allow") {
 		t.Errorf("no flag is named: %q", d.Flag)

@@ -141,7 +141,7 @@ func TestParseMode(t *testing.T) {
 	}
 }
 
-// SPEC 13.1: a model's answer is one word, and a prompt can not leave its fence.
+// SPEC 13.1: a model's answer is one word, and a prompt cannot leave its fence.
 func TestModelsAnswer(t *testing.T) {
 	for s, want := range map[string]string{"read": route.Read, " Edit.\n": route.Edit, "RUN": route.Run, "run_command": route.Run, "profile": route.Profile} {
 		if got, ok := route.Answer(s); !ok || got != want {
@@ -166,7 +166,7 @@ func TestModelsAnswer(t *testing.T) {
 func TestRights(t *testing.T) {
 	for _, tr := range route.All() {
 		if tr.Rights[0] != route.RightRead {
-			t.Errorf("%s can not read", tr.Name)
+			t.Errorf("%s cannot read", tr.Name)
 		}
 		for _, r := range tr.Rights {
 			if !slices.Contains([]string{route.RightRead, route.RightRun, route.RightEdit}, r) {

@@ -74,7 +74,7 @@ var (
 func PinOf(s Server) (p Pin, bad map[string]string, err error) {
 	switch {
 	case len(s.Name) > 64 || !serverName().MatchString(s.Name):
-		return Pin{}, nil, fmt.Errorf("%q can not be a server's name: letters, digits, - and single _, at most 64", s.Name)
+		return Pin{}, nil, fmt.Errorf("%q cannot be a server's name: letters, digits, - and single _, at most 64", s.Name)
 	case len(s.Items) > maxItems:
 		return Pin{}, nil, fmt.Errorf("%s offers %d things, more than %d", s.Name, len(s.Items), maxItems)
 	}
@@ -102,13 +102,13 @@ func PinOf(s Server) (p Pin, bad map[string]string, err error) {
 func pin(i Item) (p Pinned, why string) {
 	switch {
 	case i.Kind == "tool" && !itemName().MatchString(i.Name):
-		return p, "it can not be a tool's name: letters, digits, _, . and -, at most 64"
+		return p, "it cannot be a tool's name: letters, digits, _, . and -, at most 64"
 	case len(i.Said) > maxSaid:
 		return p, fmt.Sprintf("it says %d bytes of itself, more than %d", len(i.Said), maxSaid)
 	}
 	said, err := jsonc.Canonical(i.Said)
 	if err != nil {
-		return p, "what it says of itself can not be read: " + err.Error()
+		return p, "what it says of itself cannot be read: " + err.Error()
 	}
 	return Pinned{Hash: hashOf(i.Kind, i.Name, string(said)), Said: cutBytes(string(said), keptSaid)}, ""
 }

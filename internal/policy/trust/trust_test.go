@@ -199,7 +199,7 @@ func TestParts(t *testing.T) {
 	}
 	for _, name := range Files() {
 		if ps := Parts(Source{Name: name, Unread: true}); len(ps) != 1 || ps[0].Hash != "" {
-			t.Errorf("%s that can not be read: %+v", name, ps)
+			t.Errorf("%s that cannot be read: %+v", name, ps)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (f *Fold) unverified(e event.Event) {
 	}
 	ev := []string{"the turn changed: " + cut(strings.Join(names, ", "))}
 	if r.Attempts > 0 {
-		ev = append(ev, fmt.Sprintf("the model was asked to mend it; attempts: %d", r.Attempts))
+		ev = append(ev, fmt.Sprintf("the model was asked to fix it; attempts: %d", r.Attempts))
 	}
 	f.add(e, Check, text, append(ev, f.failed...)...)
 	f.before = map[string]tool.Hash{}

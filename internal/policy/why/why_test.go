@@ -97,7 +97,7 @@ func TestUnverified(t *testing.T) {
 	}
 	f := folded(bs...)
 	has(t, of(f, Check), "6 the changes are not verified: go test ./..., exit code 1", "the turn changed: a.go",
-		"the model was asked to mend it; attempts: 1", "go test ./... → exit code 1, 2 failures: --- FAIL: TestA")
+		"the model was asked to fix it; attempts: 1", "go test ./... → exit code 1, 2 failures: --- FAIL: TestA")
 	if of(f, Halt) != "" {
 		t.Error("the turn ended by itself")
 	}

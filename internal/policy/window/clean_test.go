@@ -245,7 +245,7 @@ func TestCompactionOff(t *testing.T) {
 	}
 }
 
-// SPEC 0: the numbers are keys, their defaults are SPEC 9's, and what can not
+// SPEC 0: the numbers are keys, their defaults are SPEC 9's, and what cannot
 // be is said.
 func TestConfig(t *testing.T) {
 	d := Config{}.filled()

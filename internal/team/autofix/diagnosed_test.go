@@ -85,10 +85,10 @@ func TestDiagnosticsAreMended(t *testing.T) {
 		{"no servers", "-- a.c --\n", []llmtest.Turn{bad, llmtest.Say("done")}, func(r *rig) { r.cfg.CodeWatch = nil }, []string{"0 → no check found", "done"}},
 		{"a check passes", shop, []llmtest.Turn{write("price/price.go", total("/* bad */ sum += p")), llmtest.Say("done")}, (*rig).fakeGo, []string{"0 " + someOfShop + " → 0", "0 " + allOfShop + " → 0", "done"}},
 		{"what passes proves nothing", "-- a.c --\n", []llmtest.Turn{bad, llmtest.Say("done"), llmtest.Say("so be it")}, func(r *rig) { r.configure("true") }, []string{"0 true → 0", "asked", "done"}},
-		{"a check can not run", "-- a.c --\n", []llmtest.Turn{bad, llmtest.Say("done"), llmtest.Say("so be it")}, func(r *rig) {
+		{"a check cannot run", "-- a.c --\n", []llmtest.Turn{bad, llmtest.Say("done"), llmtest.Say("so be it")}, func(r *rig) {
 			r.configure("true")
 			r.cfg.Tools = r.cfg.Tools[:2]
-		}, []string{"0 true → this session can not run commands", "asked", "done"}},
+		}, []string{"0 true → this session cannot run commands", "asked", "done"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -43,7 +43,7 @@ func TestClaims(t *testing.T) {
 		{"pytest is missing", "-- pytest.ini --\n-- a.py --\n", []llmtest.Turn{write("a.py", "x"), claim}, func(r *rig) {
 			r.program("python3", "echo '/usr/bin/python3: No module named pytest' >&2; exit 1")
 		}, "python3 -m pytest: it could not run: /usr/bin/python3: No module named pytest", ""},
-		{"no shell", shop, []llmtest.Turn{wrong, claim}, func(r *rig) { r.cfg.Tools = r.cfg.Tools[:2] }, "go test . ./price: this session can not run commands", ""},
+		{"no shell", shop, []llmtest.Turn{wrong, claim}, func(r *rig) { r.cfg.Tools = r.cfg.Tools[:2] }, "go test . ./price: this session cannot run commands", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -21,9 +21,9 @@ func prompt(tries []try, most int) string {
 	n := len(tries)
 	now := tries[n-1]
 	if len(now.failed) > 0 {
-		fmt.Fprintf(&b, "[This is pawl, not the user.] The project's checks were run after your changes, and %s. This is attempt %d of at most %d to mend it.\n", failing(now.failed), n, most)
+		fmt.Fprintf(&b, "[This is pawl, not the user.] The project's checks were run after your changes, and %s. This is attempt %d of at most %d to fix it.\n", failing(now.failed), n, most)
 	} else {
-		fmt.Fprintf(&b, "[This is pawl, not the user.] No check of the project shows whether your changes are sound, and the language server finds %s that they brought. This is attempt %d of at most %d to mend it.\n", errorCount(len(now.broken)), n, most)
+		fmt.Fprintf(&b, "[This is pawl, not the user.] No check of the project shows whether your changes are sound, and the language server finds %s that they brought. This is attempt %d of at most %d to fix it.\n", errorCount(len(now.broken)), n, most)
 	}
 	for _, c := range now.failed {
 		b.WriteString("\n" + quoteOutput(c))
@@ -44,7 +44,7 @@ func prompt(tries []try, most int) string {
 		b.WriteString("\nThese attempts did not work: take a different approach. Say what they have assumed in common, check that assumption by reading the failing code from the failure inwards, or by printing the value in question, and change something else than before.\n")
 	}
 	b.WriteString(`
-Find the cause and mend it. Do not weaken, skip or remove a check to make it pass; where a test itself is wrong, say why. If a failure was there before your changes and has nothing to do with them, leave it, say so in one line, and end your turn. Do not state that something passes before a run of it has shown so. When you end your turn, pawl runs the checks again; end it with your answer to the user about the whole task, not about this message alone.`)
+Find the cause and fix it. Do not weaken, skip or remove a check to make it pass; where a test itself is wrong, say why. If a failure was there before your changes and has nothing to do with them, leave it, say so in one line, and end your turn. Do not state that something passes before a run of it has shown so. When you end your turn, pawl runs the checks again; end it with your answer to the user about the whole task, not about this message alone.`)
 	return b.String()
 }
 

@@ -91,7 +91,7 @@ func New(c Config) (*Goal, error) {
 		return nil, fmt.Errorf("look at what defines %q: %w", c.Command, err)
 	}
 	if unread := was.Unread(); len(unread) > 0 {
-		return nil, fault.NewConfiguration("give a goal that is defined by files of this folder, each at most 4 MB", "the goal %q can not be used: what defines it can not be read: %s", c.Command, quoted(unread))
+		return nil, fault.NewConfiguration("give a goal that is defined by files of this folder, each at most 4 MB", "the goal %q cannot be used: what defines it cannot be read: %s", c.Command, quoted(unread))
 	}
 	return &Goal{Config: c, was: was, result: Result{Command: c.Command, Why: "it was not tried: the run ended before"}}, nil
 }
@@ -105,7 +105,7 @@ func Prompt(command string) string { return "Make this command pass: " + strings
 // CheckCommand returns why a command cannot be a goal, nil if it can.
 func CheckCommand(command string) error {
 	if why := evidence.GoalTells(strings.TrimSpace(command)); why != "" {
-		return fault.NewConfiguration("give one command whose exit code says whether it is done", "the goal %q can not be used: %s", command, why)
+		return fault.NewConfiguration("give one command whose exit code says whether it is done", "the goal %q cannot be used: %s", command, why)
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (g *Goal) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
 			}
 			// Nothing that the model could do would prove it.
 			g.result.Met = false
-			g.result.Why = "it passed, but the run changed files that may define it: what it runs can not be listed, since " + c.Unlisted + "; name the files in the goal, or look at the changes and run it yourself"
+			g.result.Why = "it passed, but the run changed files that may define it: what it runs cannot be listed, since " + c.Unlisted + "; name the files in the goal, or look at the changes and run it yourself"
 			return "", t.Warn(ctx, "goal", g.unmet())
 		}
 		asks, failed = g.failing(done, t.Evidence()), normalize.Digest(normalize.Result(done.Output+done.Why))
@@ -208,8 +208,8 @@ func (g *Goal) prompt(asks string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[This is pawl, not the user.] The user wants you to go on until `%s` passes. pawl has looked now; this is round %d of at most %d.\n%s\n", printable(g.Command), g.result.Rounds, g.Rounds, asks)
 	if g.idle > 0 {
-		b.WriteString("You changed nothing since the last round. Do something else than before, or say why it can not be done.\n")
+		b.WriteString("You changed nothing since the last round. Do something else than before, or say why it cannot be done.\n")
 	}
-	b.WriteString("Find the cause and mend it. Do not change the command, the scripts and tests that it runs, or what they compare with, to make it pass. Do not state that it passes before a run of it has shown so. When you end your turn, pawl runs it again; end it with your answer to the user about the whole task.")
+	b.WriteString("Find the cause and fix it. Do not change the command, the scripts and tests that it runs, or what they compare with, to make it pass. Do not state that it passes before a run of it has shown so. When you end your turn, pawl runs it again; end it with your answer to the user about the whole task.")
 	return b.String()
 }

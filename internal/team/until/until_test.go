@@ -96,8 +96,8 @@ func TestGoal(t *testing.T) {
 		{name: "a new makefile that comes first", command: "make check", files: map[string]string{"Makefile": "check:\n\tsh check.sh\n"}, turns: []llmtest.Turn{write("GNUmakefile", "check:\n\ttrue\n"), said, said, said, said}, rounds: 2, why: "GNUmakefile"},
 		{name: "a command changes it", command: "sh check.sh", mode: permission.Yolo, turns: []llmtest.Turn{bash("echo true > check.sh"), said, said, said, said}, rounds: 2, why: "check.sh"},
 		{name: "a package's script", command: "npm test", files: map[string]string{"package.json": `{"scripts": {"test": "sh check.sh"}}`}, turns: []llmtest.Turn{read("package.json"), write("package.json", `{"scripts": {"test": "true"}}`), said, said, said, said}, rounds: 2, why: "package.json"},
-		{name: "what can not be listed is changed", command: "sh $(cat which.txt)", files: map[string]string{"which.txt": "check.sh", "easy.sh": "true"}, turns: []llmtest.Turn{read("which.txt"), write("which.txt", "easy.sh"), said, said}, why: "it passed, but the run changed files that may define it: what it runs can not be listed, since the command has"},
-		{name: "what can not be listed is not changed", command: "sh $(cat which.txt)", files: map[string]string{"which.txt": "check.sh", "good.txt": "yes"}, turns: []llmtest.Turn{said}, met: true},
+		{name: "what cannot be listed is changed", command: "sh $(cat which.txt)", files: map[string]string{"which.txt": "check.sh", "easy.sh": "true"}, turns: []llmtest.Turn{read("which.txt"), write("which.txt", "easy.sh"), said, said}, why: "it passed, but the run changed files that may define it: what it runs cannot be listed, since the command has"},
+		{name: "what cannot be listed is not changed", command: "sh $(cat which.txt)", files: map[string]string{"which.txt": "check.sh", "good.txt": "yes"}, turns: []llmtest.Turn{said}, met: true},
 		{name: "source that is compiled is no definition", command: "make check", files: map[string]string{"Makefile": "-include $(X)\ncheck:\n\tgrep -q yes a.c\n"}, turns: []llmtest.Turn{write("a.c", "yes"), said}, met: true},
 		{name: "a file that an unknown include names", command: "make check", files: map[string]string{"Makefile": "R = no\ninclude $(shell cat list.txt)\ncheck:\n\tgrep -q $(R) a.c\n", "list.txt": "a.mk", "a.mk": "\n", "b.mk": "R = yes\n"}, turns: []llmtest.Turn{read("list.txt"), write("list.txt", "b.mk"), write("a.c", "yes"), said, said}, why: "include of a name that is known only when it runs"},
 		{name: "tests that were there", command: "./bin/pytest", files: map[string]string{"bin/pytest": pytest, "results": "1 passed in 0.1s\n", "code": "0", "test_a.py": "assert f() == 1"}, turns: []llmtest.Turn{read("test_a.py"), write("test_a.py", "pass"), said, said, said, said}, rounds: 2, why: "with tests that the run changed: test_a.py", told: "Tests that were there before are part of the goal"},
@@ -184,7 +184,7 @@ func TestJoinsNoTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := s.Submit(t.Context(), session.Prompt{Text: "two", Until: &Goal{}})
-	if err == nil || !strings.Contains(err.Error(), "a goal can not be given while a turn runs") {
+	if err == nil || !strings.Contains(err.Error(), "a goal cannot be given while a turn runs") {
 		t.Error(err)
 	}
 	close(wait)

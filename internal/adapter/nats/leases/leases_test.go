@@ -291,7 +291,7 @@ func (r *rig) begin(h *Held) (result chan error) {
 	}
 }
 
-// SPEC 14.6: a worker can not speak for another, an old message counts for
+// SPEC 14.6: a worker cannot speak for another, an old message counts for
 // nothing, and the end of a lease is the end.
 func TestForgedAndReplayed(t *testing.T) {
 	r := newRigFor(t, natstest.Server(t).ClientURL(), time.Minute)

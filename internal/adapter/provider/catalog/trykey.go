@@ -40,7 +40,7 @@ func (c Choice) TryKey(ctx context.Context, transport http.RoundTripper) (t Trie
 	list := func(key string) (int, string, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, provider.Join(c.BaseURL, path), nil)
 		if err != nil {
-			return 0, "", errors.New("its address can not be read")
+			return 0, "", errors.New("its address cannot be read")
 		}
 		api.Header(req.Header, key)
 		if c.KeyName == authToken {
@@ -62,7 +62,7 @@ func (c Choice) TryKey(ctx context.Context, transport http.RoundTripper) (t Trie
 	case ctx.Err() != nil:
 		t.Said = "no answer came in time"
 	case err != nil:
-		t.Said = "it can not be reached: " + strings.ReplaceAll(err.Error(), key, "[key]")
+		t.Said = "it cannot be reached: " + strings.ReplaceAll(err.Error(), key, "[key]")
 	case status == http.StatusUnauthorized, status == http.StatusForbidden,
 		status == http.StatusBadRequest && (strings.Contains(body, "api key") || strings.Contains(body, "api_key")):
 		t.Known, t.Said = true, fmt.Sprintf("the key is refused (HTTP %d)", status)

@@ -78,7 +78,7 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// SPEC 3.4: a lock that can not be made is said, and not tried for ever.
+// SPEC 3.4: a lock that cannot be made is said, and not tried for ever.
 func TestHoldOfALink(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
 	s, err := Open(t.Context(), path, Options{})

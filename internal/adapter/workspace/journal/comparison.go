@@ -84,7 +84,7 @@ func (j *Journal) bounds() string {
 		out = append(out, fmt.Sprintf("the workspace has more than %d files: what commands change in folders that came since is not recorded", j.opt.MaxFiles))
 	}
 	if j.noSpace > 0 {
-		out = append(out, fmt.Sprintf("%d of its files could not be copied (%s): what commands do to them can not be undone", j.noSpace, j.pack.reason()))
+		out = append(out, fmt.Sprintf("%d of its files could not be copied (%s): what commands do to them cannot be undone", j.noSpace, j.pack.reason()))
 	}
 	return strings.Join(out, "; ")
 }

@@ -227,7 +227,7 @@ func TestGitThatLies(t *testing.T) {
 	}
 }
 
-// SPEC 11.1: 1 MB each, so many in all; beyond, a change is known and can not be
+// SPEC 11.1: 1 MB each, so many in all; beyond, a change is known and cannot be
 // put back, and that is known before.
 func TestBounds(t *testing.T) {
 	t.Parallel()
@@ -285,7 +285,7 @@ func TestTooLarge(t *testing.T) {
 	expect(t, "touched", see(t, j, ""), "d1/g", "+d1/new", "+d2/deep/new", "d2/g", "d2/s/f", "d4/g")
 }
 
-// What is in the way: files that can not be read, that change while they are
+// What is in the way: files that cannot be read, that change while they are
 // read, that are no files; a workspace that is gone.
 func TestInTheWay(t *testing.T) {
 	t.Parallel()

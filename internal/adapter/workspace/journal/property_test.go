@@ -96,7 +96,7 @@ func compare(t *testing.T, j *Journal, before, after tree, es []tool.Effect, cop
 			}
 			if !can {
 				if copies {
-					t.Fatalf("%q %s: can not be had", e.Path, what)
+					t.Fatalf("%q %s: cannot be had", e.Path, what)
 				}
 				return
 			}

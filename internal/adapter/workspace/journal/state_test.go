@@ -32,8 +32,8 @@ func truthful(t *testing.T, what string, j *Journal, es []tool.Effect) (lost int
 	return lost
 }
 
-// SPEC 11.1: the journal's own folder can not be used. Changes are found all the
-// same; what can not be kept is said not to be.
+// SPEC 11.1: the journal's own folder cannot be used. Changes are found all the
+// same; what cannot be kept is said not to be.
 func TestNoState(t *testing.T) {
 	root := realTemp(t)
 	put(t, root, "a", "one\n")
@@ -77,7 +77,7 @@ func TestNoState(t *testing.T) {
 func TestStateFails(t *testing.T) {
 	t.Parallel()
 	for name, breaks := range map[string]func(t *testing.T, j *Journal){
-		"copies can not be written": func(t *testing.T, j *Journal) {
+		"copies cannot be written": func(t *testing.T, j *Journal) {
 			f, err := os.Open(j.pack.path)
 			if err != nil {
 				t.Fatal(err)
@@ -85,8 +85,8 @@ func TestStateFails(t *testing.T) {
 			_ = j.pack.f.Close()
 			j.pack.f = f
 		},
-		"copies can not be read":       func(_ *testing.T, j *Journal) { _ = j.pack.f.Close() },
-		"the index can not be written": func(_ *testing.T, j *Journal) { _ = j.disk.f.Close() },
+		"copies cannot be read":       func(_ *testing.T, j *Journal) { _ = j.pack.f.Close() },
+		"the index cannot be written": func(_ *testing.T, j *Journal) { _ = j.disk.f.Close() },
 		"the folder is removed": func(t *testing.T, j *Journal) {
 			if err := os.RemoveAll(j.disk.dir); err != nil {
 				t.Fatal(err)
@@ -109,7 +109,7 @@ func TestStateFails(t *testing.T) {
 					t.Fatalf("%d: %+v %v", i, l, err)
 				}
 				truthful(t, name, j, l.Effects)
-				if strings.HasPrefix(name, "copies can not be written") && !strings.Contains(l.Bounds, "could not be copied") {
+				if strings.HasPrefix(name, "copies cannot be written") && !strings.Contains(l.Bounds, "could not be copied") {
 					t.Errorf("%d: %q", i, l.Bounds)
 				}
 				_ = j.Checkpoint("x")
