@@ -593,43 +593,6 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// A bundle may be read slowly: the library's time limit is for one answer of the
-// server, not for all of them.
-func TestObjectsAreReadSlowly(t *testing.T) {
-	r := newRig(t, natstest.Server(t).ClientURL())
-	file := filepath.Join(t.TempDir(), "f")
-	text := strings.Repeat("bundle ", 100_000)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	name, err := r.board.Put(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const limit = 200 * time.Millisecond
-	js, err := jetstream.New(r.dial(), jetstream.WithDefaultTimeout(limit))
-	if err != nil {
-		t.Fatal(err)
-	}
-	objects, err := again(t.Context(), time.Minute, func() (jetstream.ObjectStore, error) { return js.ObjectStore(t.Context(), stream("s")) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := again(t.Context(), time.Minute, func() (io.ReadCloser, error) { return get(t.Context(), objects, name, 1<<20) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	head := make([]byte, 10)
-	if _, err := io.ReadFull(in, head); err != nil {
-		t.Fatal(err)
-	}
-	<-time.After(2 * limit)
-	if rest, err := io.ReadAll(in); err != nil || string(head)+string(rest) != text {
-		t.Errorf("%d bytes, %v", len(rest), err)
-	}
-}
-
 // An offer that comes twice, or whose acknowledgement is lost, is worked on once.
 func TestDoubleDelivery(t *testing.T) {
 	r := newRig(t, natstest.Server(t).ClientURL())

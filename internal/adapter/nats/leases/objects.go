@@ -72,46 +72,11 @@ func get(ctx context.Context, objects jetstream.ObjectStore, name string, max in
 	if info.Size > uint64(max) {
 		return nil, fmt.Errorf("%w: the bundle %.12s has %d bytes, at most %d are taken", ErrRefused, name, info.Size, max)
 	}
-	in, err := open(ctx, objects, name)
+	in, err := objects.Get(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("fetch the bundle %.12s: %w", name, err)
 	}
 	return &checked{in: in, name: name, left: max, sum: sha256.New()}, nil
-}
-
-const (
-	opening = 5 * time.Second  // how long a server may take to begin with an object
-	reading = 10 * time.Minute // how long the largest one may take in all
-)
-
-// open begins to read an object. By itself the library gives five seconds to all of
-// it, in which a slow network, or a slow reader, is not through with a large one.
-func open(ctx context.Context, objects jetstream.ObjectStore, name string) (io.ReadCloser, error) {
-	ctx, stop := context.WithTimeout(ctx, reading)
-	late := time.AfterFunc(opening, stop)
-	in, err := objects.Get(ctx, name)
-	if !late.Stop() {
-		if err == nil {
-			_ = in.Close()
-		}
-		return nil, nats.ErrTimeout
-	}
-	if err != nil {
-		stop()
-		return nil, err
-	}
-	return object{in, stop}, nil
-}
-
-// object is an object that is read.
-type object struct {
-	io.ReadCloser
-	stop context.CancelFunc
-}
-
-func (o object) Close() error {
-	defer o.stop()
-	return o.ReadCloser.Close()
 }
 
 // checked is a reader that verifies the hash and size of what it read. The size that
