@@ -159,7 +159,11 @@ func (w *world) act() {
 	case 7:
 		_ = w.in.Rename(p, w.path())
 	case 8:
-		_ = w.in.Chmod(p, []fs.FileMode{0o644, 0o755, 0o600}[w.r.IntN(3)])
+		mode := []fs.FileMode{0o644, 0o755, 0o600}[w.r.IntN(3)]
+		if st, err := w.in.Stat(p); err == nil && st.IsDir() {
+			mode |= 0o700 // without it only root could look into it
+		}
+		_ = w.in.Chmod(p, mode)
 	case 9:
 		_ = w.in.Symlink([]string{"a", "nowhere"}[w.r.IntN(2)], p)
 	case 10: // with the old time kept
