@@ -259,10 +259,10 @@ func TestHostileRepositories(t *testing.T) {
 			w.commit(marketFile, `{"plugins": [{"name": "x", "source": {"source": "url", "url": "http://h.example/x"}}]}`)
 		}},
 		{"a backslash", "", func(w *world) { plugin(w); index(w, "100644", blob(w, "x"), `a\..\..\b`) }},
-		{"a line end", "no path", func(w *world) { plugin(w); index(w, "100644", blob(w, "x"), "a\nb") }},
-		{"a device", "no path", func(w *world) { plugin(w); index(w, "100644", blob(w, "x"), "NUL.txt") }},
-		{"a stream", "no path", func(w *world) { plugin(w); index(w, "100644", blob(w, "x"), "a:b") }},
-		{"a hidden direction", "no path", func(w *world) { plugin(w); index(w, "100644", blob(w, "x"), "a\u202egpj.sh") }},
+		{"a line end", "not a path", func(w *world) { plugin(w); index(w, "100644", blob(w, "x"), "a\nb") }},
+		{"a device", "not a path", func(w *world) { plugin(w); index(w, "100644", blob(w, "x"), "NUL.txt") }},
+		{"a stream", "not a path", func(w *world) { plugin(w); index(w, "100644", blob(w, "x"), "a:b") }},
+		{"a hidden direction", "not a path", func(w *world) { plugin(w); index(w, "100644", blob(w, "x"), "a\u202egpj.sh") }},
 		{"one name twice by case", "same file", func(w *world) { w.commit(manifestFile, manifest, "a.sh", "1", "A.sh", "2") }},
 		{"a folder and a file by case", "same file", func(w *world) { w.commit(manifestFile, manifest, "Lib/x", "1", "lib", "2") }},
 		{"too many files", "more than 2000 files", func(w *world) {
@@ -276,7 +276,7 @@ func TestHostileRepositories(t *testing.T) {
 			w.run("", "commit", "--quiet", "-m", "y")
 		}},
 		{"too much", "16 MB", func(w *world) { w.commit(manifestFile, manifest, "big", strings.Repeat("x", maxBytes)) }},
-		{"too deep", "no path", func(w *world) { w.commit(manifestFile, manifest, strings.Repeat("d/", maxDeep)+"f", "x") }},
+		{"too deep", "not a path", func(w *world) { w.commit(manifestFile, manifest, strings.Repeat("d/", maxDeep)+"f", "x") }},
 		{"no plugin", "it is not a plugin", func(w *world) { w.commit("README.md", "x") }},
 		{"nothing", "", func(*world) {}},
 		{"a name that leads up in the manifest", "cannot be a plugin's name", func(w *world) { w.commit(manifestFile, `{"name": "../../x"}`) }},

@@ -44,7 +44,7 @@ func (r *repository) plugin(ctx context.Context, rec Record) (*Fetched, error) {
 		if rec.Folder != "" {
 			p, in = strings.CutPrefix(e.path, rec.Folder+"/")
 			if e.path == rec.Folder {
-				return nil, fmt.Errorf("%s is no folder", rec.Folder)
+				return nil, fmt.Errorf("%s is not a folder", rec.Folder)
 			}
 		}
 		if !in {
@@ -98,7 +98,7 @@ func checkEntry(e entry, p string) error {
 func checkPath(p string) error {
 	parts := strings.Split(p, "/")
 	if len(parts) > maxDeep || !utf8.ValidString(p) {
-		return fmt.Errorf("%.200q is no path that a plugin may have", p)
+		return fmt.Errorf("%.200q is not a path that a plugin may have", p)
 	}
 	for _, part := range parts {
 		lower := strings.ToLower(strings.TrimRight(part, ". "))
@@ -108,7 +108,7 @@ func checkPath(p string) error {
 			part != strings.TrimRight(part, ". "),
 			strings.ContainsAny(part, `\:*?"<>|`),
 			strings.ContainsFunc(part, func(r rune) bool { return !unicode.IsPrint(r) && r != ' ' }):
-			return fmt.Errorf("%.200q is no path that a plugin may have", p)
+			return fmt.Errorf("%.200q is not a path that a plugin may have", p)
 		}
 	}
 	return nil

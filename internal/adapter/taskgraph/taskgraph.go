@@ -220,7 +220,7 @@ func (l lines) unknown() (out []fault) {
 	look := func(fields map[string]int, known []string) {
 		for name, line := range fields {
 			if !slices.Contains(known, name) {
-				out = append(out, fault{line, fmt.Errorf("there is no field %.64q%s", name, meant(name, known))})
+				out = append(out, fault{line, fmt.Errorf("unknown field %.64q%s", name, meant(name, known))})
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func TestParse(t *testing.T) {
 		`{"goal":"g","tasks":[{"id":"a","goal":"g","accept":["true"]}]}`:                                       "",
 		"goal: g\ntasks: [{id: a, goal: g, accept: ['true']}]":                                                 "",
 		"---\ngoal: g\ntasks:\n- {id: a, goal: g, accept: [x], agent: explore, model: m, size: 3, title: t}\n": "",
-		"x: &t\n  - {id: a, goal: g, accept: [x]}\n":                                                           `g.yaml:1: there is no field "x"`,
+		"x: &t\n  - {id: a, goal: g, accept: [x]}\n":                                                           `g.yaml:1: unknown field "x"`,
 
 		// What cannot be read.
 		" \n":                           "g.yaml: the file is empty",
@@ -39,18 +39,18 @@ func TestParse(t *testing.T) {
 		"goal: g\n---\ngoal: h\n":                                         "g.yaml:3: a second document",
 
 		// Fields.
-		"goal: g\nverifi: []":                          `g.yaml:2: there is no field "verifi": did you mean verify?`,
-		"goal: g\naccept: [x]\ntasks: []":              `g.yaml:2: there is no field "accept": there are goal, tasks, verify`,
-		"goal: g\ntasks:\n  - id: a\n    goall: g":     `g.yaml:4: there is no field "goall": did you mean goal?`,
-		"tasks:\n  - id: a\n    depends_on: [b]":       `g.yaml:3: there is no field "depends_on": there are id, title`,
-		"tasks:\n  - id: a\n    resolves: b":           `g.yaml:3: there is no field "resolves"`,
-		"tasks:\n- {id: a, acept: [x]}\n- {idd: b}\n":  "g.yaml:3: there is no field \"idd\": did you mean id?",
-		"tasks:\n- {id: a, acept: [x]}\n- {idd: b}\n ": "g.yaml:2: there is no field \"acept\": did you mean accept?",
+		"goal: g\nverifi: []":                          `g.yaml:2: unknown field "verifi": did you mean verify?`,
+		"goal: g\naccept: [x]\ntasks: []":              `g.yaml:2: unknown field "accept": there are goal, tasks, verify`,
+		"goal: g\ntasks:\n  - id: a\n    goall: g":     `g.yaml:4: unknown field "goall": did you mean goal?`,
+		"tasks:\n  - id: a\n    depends_on: [b]":       `g.yaml:3: unknown field "depends_on": there are id, title`,
+		"tasks:\n  - id: a\n    resolves: b":           `g.yaml:3: unknown field "resolves"`,
+		"tasks:\n- {id: a, acept: [x]}\n- {idd: b}\n":  "g.yaml:3: unknown field \"idd\": did you mean id?",
+		"tasks:\n- {id: a, acept: [x]}\n- {idd: b}\n ": "g.yaml:2: unknown field \"acept\": did you mean accept?",
 
 		// The graph.
 		"goal: g":            "g.yaml: the graph has no tasks",
 		"goal: g\ntasks: []": "g.yaml:2: the graph has no tasks",
-		"tasks:\n- {id: a, goal: g, accept: [x]}\n- id: b\n  goal: g\n  accept: [x]\n  after: [bb, cc, dd, abcdeg]\n- {id: abcdef, goal: g, accept: [x]}\n": `"abcdeg", which is no task: did you mean abcdef?`,
+		"tasks:\n- {id: a, goal: g, accept: [x]}\n- id: b\n  goal: g\n  accept: [x]\n  after: [bb, cc, dd, abcdeg]\n- {id: abcdef, goal: g, accept: [x]}\n": `"abcdeg", which is not a task: did you mean abcdef?`,
 		"tasks:\n- id: a\n  goal: g\n":                                                                           `g.yaml:2: task 1 ("a"): it has no acceptance check`,
 		"tasks:\n- id: a\n  goal: g\n  accept: []\n":                                                             `g.yaml:4: task 1 ("a"): it has no acceptance check`,
 		"tasks:\n- {id: a, goal: g, accept: [x]}\n- {id: a, goal: g, accept: [x]}\n":                             `g.yaml:3: task 2 ("a"): task 1 has the same id`,

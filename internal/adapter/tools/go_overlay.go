@@ -56,7 +56,7 @@ func overlayFootprint(env tool.Env, in overlayArgs) (tool.Footprint, error) {
 
 func checkOverlay(in overlayArgs) error {
 	if !goCommand().MatchString(in.Command) {
-		return failf("the command is no go test, go vet or go build: %s", in.Command)
+		return failf("the command is not go test, go vet or go build: %s", in.Command)
 	}
 	return checkCommand(bashArgs{Command: in.Command, Timeout: in.Timeout})
 }

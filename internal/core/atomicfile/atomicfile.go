@@ -63,7 +63,7 @@ func Read(path string, most int64) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !st.Mode().IsRegular() || st.Size() > most:
-		return nil, fmt.Errorf("%s is no regular file, or too long: remove it", path)
+		return nil, fmt.Errorf("%s is not a regular file, or is too long: remove it", path)
 	}
 	return os.ReadFile(path) // empty is not nil
 }

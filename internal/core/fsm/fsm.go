@@ -65,7 +65,7 @@ func (t *Table) Validate() error {
 	reached := map[State]bool{t.States[0]: true}
 	for from, tos := range t.Legal {
 		if !slices.Contains(t.States, from) {
-			return fmt.Errorf("%s: a transition from %s, which is no state", t.Name, from)
+			return fmt.Errorf("%s: a transition from %s, which is not a state", t.Name, from)
 		}
 		for i, to := range tos {
 			if !slices.Contains(t.States, to) || slices.Contains(tos[:i], to) {

@@ -10,8 +10,8 @@ import (
 
 // The reasons why a text cannot be changed in place.
 var (
-	ErrNotObject = errors.New("it is no object in braces")
-	ErrBroken    = errors.New("it is no whole JSON")
+	ErrNotObject = errors.New("it is not an object in braces")
+	ErrBroken    = errors.New("it is not complete JSON")
 )
 
 // member is a key of an object and the position of its value.

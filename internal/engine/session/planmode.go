@@ -59,7 +59,7 @@ func (s *Session) keepPlan(ctx context.Context) error {
 func (op WritePlan) submit(ctx context.Context, s *Session) (int64, error) {
 	text := strings.TrimSpace(strings.ToValidUTF8(op.Text, "\uFFFD"))
 	if text == "" {
-		return 0, fault.NewConfiguration("/plan reject rejects it", "an empty text is no plan")
+		return 0, fault.NewConfiguration("/plan reject rejects it", "an empty text is not a plan")
 	}
 	if _, err := (phase.Proposal{Text: text}).Steps(); err != nil {
 		return 0, fault.NewConfiguration("write a heading \"## Phase 1: …\" for each phase, or a numbered list", "the plan cannot be used: %v", err)

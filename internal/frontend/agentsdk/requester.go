@@ -216,7 +216,7 @@ func (h *Hooks) run(ctx context.Context, r hook.Rule, c callback) hook.Ran {
 	case err != nil:
 		ran.Failed = err.Error()
 	case !bytes.HasPrefix(bytes.TrimSpace(answer), []byte("{")):
-		ran.Failed = fmt.Sprintf("its answer is no object: %.100s", answer)
+		ran.Failed = fmt.Sprintf("its answer is not an object: %.100s", answer)
 	default:
 		ran.Out = answer
 	}

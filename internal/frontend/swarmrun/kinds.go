@@ -64,7 +64,7 @@ func (w *worker) chooseKinds(tasks []event.Task, g *taskgraph.File, here bool) e
 	return setup.Usage("%w", g.Faults(faults))
 }
 
-func noKind(name string) error { return fmt.Errorf("there is no kind of agent %.64q", name) }
+func noKind(name string) error { return fmt.Errorf("unknown kind of agent %.64q", name) }
 
 func nearest(name string, all []agents.Kind) string {
 	var names []string

@@ -79,7 +79,7 @@ const (
 func CheckLimit(k Kind, to float64) error {
 	switch {
 	case !known(k):
-		return fmt.Errorf("there is no limit %q", k)
+		return fmt.Errorf("unknown limit %q", k)
 	case math.IsNaN(to) || math.IsInf(to, 0) || to < 0:
 		return fmt.Errorf("a limit of %v makes no sense", to)
 	case (k == Requests || k == Calls || k == Agents || k == Tokens) && to != math.Trunc(to):

@@ -104,7 +104,7 @@ func Read(e Event, r Ran) Answer {
 	case len(out) == 0:
 		return Answer{Verdict: permission.Allow}
 	case !utf8.Valid(out):
-		return broken(e, r, "its answer is no text")
+		return broken(e, r, "its answer is not text")
 	case out[0] != '{':
 		// Plain text. A decision after other output would be missed.
 		if e.failsClosed() && bytes.ContainsAny(out, "{}") {
@@ -189,19 +189,19 @@ func parse(e Event, out []byte) (a Answer, why string) {
 		return true
 	}
 	if r.Decision != nil && !take(*r.Decision, "") {
-		return Answer{}, fmt.Sprintf("%q is no decision", *r.Decision)
+		return Answer{}, fmt.Sprintf("%q is not a decision", *r.Decision)
 	}
 	if s := r.Specific; s != nil {
 		if s.Event != "" && s.Event != e {
 			return Answer{}, fmt.Sprintf("its answer is for %s, and this was %s", s.Event, e)
 		}
 		if s.Decision != nil && !take(*s.Decision, s.Reason) {
-			return Answer{}, fmt.Sprintf("%q is no decision", *s.Decision)
+			return Answer{}, fmt.Sprintf("%q is not a decision", *s.Decision)
 		}
 		a.Context, a.Input = words(s.Context, ""), s.Input
 		if q := s.Request; q != nil {
 			if !take(q.Behavior, q.Message) {
-				return Answer{}, fmt.Sprintf("%q is no decision", q.Behavior)
+				return Answer{}, fmt.Sprintf("%q is not a decision", q.Behavior)
 			}
 			if q.Input != nil {
 				a.Input = q.Input
@@ -210,7 +210,7 @@ func parse(e Event, out []byte) (a Answer, why string) {
 	}
 	if len(a.Input) > 0 && a.Input[0] != '{' {
 		if string(a.Input) != "null" {
-			return Answer{}, "its updatedInput is no object"
+			return Answer{}, "its updatedInput is not an object"
 		}
 		a.Input = nil
 	}

@@ -82,7 +82,7 @@ func ParseGrant(s string) (Grant, error) {
 	if i := strings.LastIndexByte(s, ':'); i >= 0 && (!strings.Contains(s[:i], ":") || strings.HasSuffix(s[:i], "]")) {
 		n, err := strconv.ParseUint(s[i+1:], 10, 16)
 		if err != nil || n == 0 {
-			return g, fmt.Errorf("%q is no host: the port is a number up to 65535", s)
+			return g, fmt.Errorf("%q is not a host: the port is a number up to 65535", s)
 		}
 		rest, g.port = s[:i], uint16(n)
 	}
@@ -92,11 +92,11 @@ func ParseGrant(s string) (Grant, error) {
 	rest, g.all = strings.CutPrefix(rest, "*.")
 	name, err := Name(rest)
 	if err != nil {
-		return g, fmt.Errorf("%q is no host: use a name such as example.org, *.example.org or example.org:8443", s)
+		return g, fmt.Errorf("%q is not a host: use a name such as example.org, *.example.org or example.org:8443", s)
 	}
 	g.name = name
 	if a, err := netip.ParseAddr(name); err == nil && (g.all || !Public(a)) {
-		return g, fmt.Errorf("%q is no host of the public internet, and only those can be granted", s)
+		return g, fmt.Errorf("%q is not a host of the public internet, and only those can be granted", s)
 	}
 	return g, nil
 }

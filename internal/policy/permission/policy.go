@@ -43,7 +43,7 @@ func ParseMode(s string) (Mode, error) {
 	case "yolo", "bypasspermissions", "dangerouslyskippermissions":
 		return Yolo, nil
 	}
-	return "", fmt.Errorf("there is no permission mode %q: use ask, plan, accept-edits, auto or yolo", s)
+	return "", fmt.Errorf("unknown permission mode %q: use ask, plan, accept-edits, auto or yolo", s)
 }
 
 // Verdict is what may happen to a call. The zero Verdict denies.

@@ -28,7 +28,7 @@ func ParseMode(s string) (string, error) {
 	if t, ok := Lookup(s); ok {
 		return t.Name, nil
 	}
-	return "", fmt.Errorf("there is no route %q: it is auto, off, read, edit, run or profile", s)
+	return "", fmt.Errorf("unknown route %q: use auto, off, read, edit, run or profile", s)
 }
 
 // Question is the system prompt of the one request that asks a model.

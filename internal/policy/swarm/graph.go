@@ -140,7 +140,7 @@ func waits(i int, t event.Task, known map[string]int) (faults []Fault) {
 		case id == t.ID:
 			fault("it waits for itself")
 		case !is:
-			fault("it waits for %q, which is no task%s", id, nearest(id, known))
+			fault("it waits for %q, which is not a task%s", id, nearest(id, known))
 		case slices.Contains(t.After[:k], id):
 			fault("it waits for %s twice", id)
 		}

@@ -157,7 +157,7 @@ func judge(e *Entry, replaced bool, p Part) (trusted bool, why string, was *Stor
 	case replaced:
 		return false, "another folder was trusted at this path", nil
 	case p.Hash == "":
-		return false, "a file that defines it cannot be read, is no regular file or is too long", was
+		return false, "a file that defines it cannot be read, is not a regular file or is too long", was
 	case !known:
 		return false, "it is new since this folder was trusted", nil
 	case s.Hash != p.Hash:

@@ -329,7 +329,7 @@ func TestLies(t *testing.T) {
 		"the-base-as-result": {"refused", func(_ context.Context, held *leases.Held) leases.Result {
 			return leases.Result{Commit: held.Job.Base, Bundle: held.Job.RootBundle}
 		}},
-		"garbage": {"no bundle", func(ctx context.Context, held *leases.Held) leases.Result {
+		"garbage": {"not a git bundle", func(ctx context.Context, held *leases.Held) leases.Result {
 			f := filepath.Join(t.TempDir(), "f")
 			if err := os.WriteFile(f, []byte("garbage"), 0o600); err != nil {
 				t.Error(err)

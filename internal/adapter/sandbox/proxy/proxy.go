@@ -121,7 +121,7 @@ func (p *Proxy) Close() error {
 
 // errMalformed and errRefused decide the status of an answer.
 var (
-	errMalformed = errors.New("this is no request to a proxy")
+	errMalformed = errors.New("this is not a request to a proxy")
 	errRefused   = errors.New("the sandbox refused")
 )
 

@@ -250,7 +250,7 @@ func TestRefusedTunnelNamesTheHost(t *testing.T) {
 		"good.test:22":     "403 pawl: the sandbox refused: host good.test:22 is not granted",
 		"private.test:443": "403 pawl: the sandbox refused: private.test is 10.0.0.5, which is not of the public internet",
 		"nowhere.test:443": "502 pawl: look up nowhere.test: no host nowhere.test.",
-		"good.test:0":      `400 pawl: this is no request to a proxy: "good.test:0" has no port`,
+		"good.test:0":      `400 pawl: this is not a request to a proxy: "good.test:0" has no port`,
 	} {
 		_, at := start(t, granted...)
 		c, err := net.Dial("tcp", at)

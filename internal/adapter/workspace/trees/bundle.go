@@ -138,7 +138,7 @@ func bundleHead(r *bufio.Reader, on string) (commit string, err error) {
 		id, _, _ := strings.Cut(strings.TrimPrefix(text, "-"), " ")
 		switch {
 		case n == 0 && text != "# v2 git bundle" || !whole:
-			return "", refused("it is no bundle of git")
+			return "", refused("it is not a git bundle")
 		case n == 0:
 		case text == "" && commit == "":
 			return "", refused("the bundle names no commit")
