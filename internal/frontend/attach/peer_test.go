@@ -138,7 +138,9 @@ func TestCommandsDoNotSteer(t *testing.T) {
 		return
 	}
 	_ = os.Remove(socket + ".said")
-	if out, err := exec.Command("bash", "-c", "setsid -f "+steer+wait).CombinedOutput(); err != nil {
+	// It begins when setsid has ended: before that it still descends from this process.
+	line := fmt.Sprintf(`rm -f '%[1]s.go'; setsid -f bash -c 'until [ -e "$1.go" ]; do sleep 0.01; done; exec "$0" steer "$1"' '%[2]s' '%[1]s' > /dev/null 2>&1; touch '%[1]s.go'`, socket, os.Args[0])
+	if out, err := exec.Command("bash", "-c", line+wait).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if said, err := os.ReadFile(socket + ".said"); err != nil || string(said) != "done" || s.View().Mode() != permission.Yolo {
