@@ -110,7 +110,7 @@ func (a *App) deleteStored(ctx context.Context, id string) error {
 	defer st.Close()
 	row, err := st.Session(ctx, id)
 	if err != nil {
-		return setup.NoSession(err, id)
+		return setup.NoSession(err)
 	}
 	return removeSession(ctx, st, paths, row)
 }

@@ -128,7 +128,7 @@ func ownerOf(ctx context.Context, a *App, f *flags, state string, steer bool) (r
 	defer st.Close()
 	if f.Resume != "" {
 		if row, err = st.Session(ctx, f.Resume); err != nil {
-			return row, nil, setup.NoSession(err, f.Resume)
+			return row, nil, setup.NoSession(err)
 		}
 		owner, err = reached(ctx, st, state, row.ID, steer)
 		if errors.Is(err, attach.ErrNoOwner) {

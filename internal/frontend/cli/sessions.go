@@ -293,7 +293,7 @@ func deleteSession(ctx context.Context, a *App, id string, sure bool) error {
 	defer st.Close()
 	row, err := st.Session(ctx, id)
 	if err != nil {
-		return setup.NoSession(err, id)
+		return setup.NoSession(err)
 	}
 	if !sure {
 		fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("%s  %s  %s", row.ID, row.Updated.Local().Format("2006-01-02 15:04"), row.Title)))

@@ -77,7 +77,7 @@ func explain(ctx context.Context, a *App, f *flags, args []string, asJSON bool) 
 func (a *App) session(ctx context.Context, st event.Store, f *flags, args []string) (event.Row, error) {
 	if len(args) > 0 {
 		row, err := st.Session(ctx, args[0])
-		return row, setup.NoSession(err, args[0])
+		return row, setup.NoSession(err)
 	}
 	dir, err := a.RealDir(f.Dir)
 	if err != nil {

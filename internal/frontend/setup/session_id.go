@@ -30,7 +30,7 @@ func sessionID(ctx context.Context, opt *Options, c choices) (string, error) {
 	case opt.Resume != "" && opt.Resume != "latest":
 		r, err := st.Session(ctx, opt.Resume)
 		if err != nil {
-			return "", NoSession(err, opt.Resume)
+			return "", NoSession(err)
 		}
 		row = r
 	case opt.Continue, opt.Resume == "latest":
@@ -67,9 +67,9 @@ func sessionID(ctx context.Context, opt *Options, c choices) (string, error) {
 }
 
 // NoSession returns the error for a session that is not there, or err.
-func NoSession(err error, id string) error {
+func NoSession(err error) error {
 	if errors.Is(err, event.ErrNoSession) {
-		return Usage("%w: %s; to list all: pawl sessions list", err, id)
+		return Usage("%w; to list all: pawl sessions list", err)
 	}
 	return err
 }

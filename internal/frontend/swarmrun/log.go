@@ -77,7 +77,7 @@ func Find(ctx context.Context, e *setup.Environment, dir, id string) (*Log, erro
 	if id != "" {
 		row, err := st.Session(ctx, id)
 		if err != nil {
-			return nil, setup.NoSession(err, id)
+			return nil, setup.NoSession(err)
 		}
 		l, err := read(ctx, st, row.ID)
 		if err == nil && (l.front != setup.SwarmFront || l.Len() == 0) {

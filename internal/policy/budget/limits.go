@@ -47,7 +47,7 @@ func Preset(name string) (Limits, error) {
 	case "unlimited":
 		return Limits{}, nil
 	}
-	return Limits{}, fmt.Errorf("no budget %q: %s exist", name, strings.Join(presets(), ", "))
+	return Limits{}, fmt.Errorf("unknown budget %q: use one of %s", name, strings.Join(presets(), ", "))
 }
 
 // Allow returns an error if the limits cannot be enforced with a model: a

@@ -53,7 +53,7 @@ func TestResolve(t *testing.T) {
 		{"another name for it", Want{Flag: "google", Env: env("GEMINI_API_KEY=k")}, "gemini/gemini-3.8-flash", "google-generate-content", "generativelanguage.googleapis.com", "flag"},
 		{"a provider without a default", Want{Flag: "ollama/", Env: env()}, "which of ollama's models to use is not said", "", "", ""},
 		{"no key", Want{Flag: "mistral/devstral-medium-latest", Env: env()}, "mistral/devstral-medium-latest needs a key", "", "", ""},
-		{"an unknown model", Want{Flag: "qwen9", Env: env("OPENAI_API_KEY=k")}, `which provider has the model "qwen9" is not known`, "", "", ""},
+		{"an unknown model", Want{Flag: "qwen9", Env: env("OPENAI_API_KEY=k")}, `unknown model "qwen9": it is not known which provider has it`, "", "", ""},
 		{"a router's name", Want{Flag: "meta-llama/llama-4", Env: env("OPENROUTER_API_KEY=k")}, "openrouter/meta-llama/llama-4", "openai-chat-completions", "openrouter.ai", "flag"},
 		{"a new model of a known maker", Want{Flag: "claude-opus-9", Env: env("ANTHROPIC_API_KEY=k")}, "anthropic/claude-opus-9", "anthropic-messages", "api.anthropic.com", "flag"},
 		{"a short name", Want{Flag: "sonnet", Env: env("ANTHROPIC_API_KEY=k")}, "anthropic/claude-sonnet-5-5", "anthropic-messages", "api.anthropic.com", "flag"},

@@ -95,8 +95,8 @@ func named(name, why string, w Want) (Choice, error) {
 			return choose(r, name, why, w)
 		}
 	}
-	return Choice{}, fault.NewConfiguration("say it as provider/model, for example ollama/"+name+"; `pawl models` lists the providers",
-		"which provider has the model %q is not known", name)
+	return Choice{}, fault.NewConfiguration("write it as provider/model, for example ollama/"+name+"; `pawl models` lists the providers",
+		"unknown model %q: it is not known which provider has it", name)
 }
 
 // whole returns a provider's default model.
