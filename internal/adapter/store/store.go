@@ -1,6 +1,6 @@
-// Package store is what the stores below it share: which drafts they accept,
-// how a session's row is folded, and the errors that they return. The contract
-// itself is event.Store; storetest tests it for every store.
+// Package store has the code that the stores below it share: which drafts they accept,
+// how a session's row is folded, and which errors they return. The contract itself is
+// event.Store; storetest tests it for every store.
 //
 // In addition to the contract, a store promises: a session's sequence numbers
 // have no gaps, so Row.Events equals Row.Last (including the shared events of a
@@ -54,11 +54,11 @@ type Item struct {
 	Blobs []string
 }
 
-// Facts is what drafts contain about the row of their session; empty fields are unknown.
+// Facts is what drafts state about their session's row; empty fields are unknown.
 type Facts struct {
-	Dir   string // the first Opened's
+	Dir   string // of the first Opened
 	Title string // of the first prompt of a person, or of an agent's parent
-	Model string // the last Rebased's
+	Model string // of the last Rebased
 	// Parent is the first Opened's, if the session is an agent's: the call that
 	// started it.
 	Parent *event.ParentCall
@@ -115,7 +115,7 @@ func item(d event.Draft) (Item, error) {
 	return it, nil
 }
 
-// Ephemeral reports whether bodies of a kind are shown and never stored.
+// Ephemeral reports whether events of a kind are only shown and never stored.
 func Ephemeral(kind string) bool {
 	switch kind {
 	case "text_delta", "reasoning_delta", "call_delta", "output_delta", "progressed", "waiting", "task_called":
@@ -124,7 +124,7 @@ func Ephemeral(kind string) bool {
 	return false
 }
 
-// CheckID refuses ids that could not be shown or typed.
+// CheckID returns an error for an id that could not be shown or typed.
 func CheckID(id string) error {
 	if id == "" || len(id) > maxID || !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl) {
 		return fmt.Errorf("%w: session id %.40q", ErrRefused, id)
@@ -132,7 +132,7 @@ func CheckID(id string) error {
 	return nil
 }
 
-// add folds one body. The first of Dir and Title stays, the last Model does.
+// add folds one body. For Dir and Title the first value counts, for Model the last.
 func (f *Facts) add(b event.Body) {
 	switch b := b.(type) {
 	case event.Opened:
@@ -155,7 +155,7 @@ func Of(b event.Body) Facts {
 	return f
 }
 
-// Title makes one line of a prompt.
+// Title returns a prompt shortened to one line.
 func Title(prompt string) string {
 	if len(prompt) > 16*maxTitle {
 		prompt = prompt[:16*maxTitle] // a prompt may be 10 MB
@@ -207,8 +207,8 @@ func hashes(ss ...string) []string {
 	return out
 }
 
-// findHashes finds possible hashes in the body of an unknown event: an event of
-// a newer version keeps its blobs alive.
+// findHashes returns the possible hashes in the body of an unknown event, so that an
+// event of a newer version keeps its blobs alive.
 func findHashes(raw []byte) []string {
 	var out []string
 	run := 0

@@ -1,9 +1,9 @@
-// Package jsonfile implements kv.Store with a JSON file for each value, which people
-// can read.
+// Package jsonfile implements kv.Store with one JSON file for each value. People can read
+// the files.
 //
-// A folder is one store. A text value is stored as text, any other in base64. One
-// process or goroutine writes at a time: the kernel releases the lock when its process
-// ends, however that happens. Readers need no lock, since files are replaced as a whole
+// A folder is one store. A text value is stored as text, any other value in base64. One
+// process or goroutine writes at a time. The kernel releases the lock when its process
+// ends, however it ends. Readers need no lock, since files are replaced as a whole
 // (core/atomicfile).
 package jsonfile
 
@@ -27,8 +27,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/kv"
 )
 
-// Names of files. An escaped key has no dot, and after the underscore does not begin
-// with one of Windows's reserved names.
+// Parts of file names. An escaped key has no dot. With the underscore in front, it is
+// never one of the names that Windows reserves.
 const (
 	before, after = "_", ".json"
 	lockName      = "lock"
@@ -246,7 +246,7 @@ func (s *Store) clear() error {
 	names, err := d.Readdirnames(-1)
 	for _, name := range names {
 		if atomicfile.Unfinished(name) {
-			_ = os.Remove(filepath.Join(s.dir, name)) // it is in nobody's way
+			_ = os.Remove(filepath.Join(s.dir, name)) // an error is ignored: the file disturbs nobody
 		}
 	}
 	return err

@@ -1,7 +1,6 @@
-// Package memory is the event.Store that stores nothing on disk: for
-// --no-session and for tests. It keeps all promises of package store and is
-// safe for concurrent use. Bodies are kept encoded, as on disk, so that what
-// could not be stored there fails here too.
+// Package memory implements event.Store in memory, for --no-session and for tests. It
+// fulfils all promises of package store and is safe for concurrent use. Bodies are stored
+// encoded, as on disk, so a body that could not be stored there is refused here too.
 package memory
 
 import (
@@ -32,12 +31,12 @@ type Store struct {
 	mu       sync.RWMutex
 	sessions map[string]*session
 	blobs    map[string][]byte
-	fresh    map[string]bool // hashes put, and not named by an event since
-	made     int             // number of sessions so far: the order of those made at one instant
+	fresh    map[string]bool // hashes that were put, and that no event has named since
+	made     int             // number of sessions created so far; orders sessions with the same time
 	closed   bool
 }
 
-// session is a session with its own events, those after at.
+// session is a session with its own events: those after row.Origin.At.
 type session struct {
 	row    event.Row
 	made   int
@@ -53,7 +52,7 @@ type record struct {
 	time time.Time
 }
 
-// New makes an empty store. now is the clock, time.Now if nil.
+// New returns an empty store. now is the clock; nil means time.Now.
 func New(now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
@@ -114,7 +113,7 @@ func (s *Store) Append(ctx context.Context, id string, after int64, ds ...event.
 	}
 	out := make([]event.Event, len(ds))
 	for i, it := range items {
-		it.Raw = bytes.Clone(it.Raw) // an Unknown's is the caller's
+		it.Raw = bytes.Clone(it.Raw) // the Raw of an Unknown belongs to the caller
 		t.events = append(t.events, record{it, now})
 		for _, h := range it.Blobs {
 			t.uses[h] = true
@@ -131,7 +130,7 @@ func (s *Store) Append(ctx context.Context, id string, after int64, ds ...event.
 	return out, nil
 }
 
-// at returns an existing event of a session or its ancestors by its sequence number.
+// at returns an existing event by its sequence number. It may be an event of an ancestor.
 func (t *session) at(seq int64) record {
 	for t.parent != nil && seq <= t.row.Origin.At {
 		t = t.parent
@@ -279,7 +278,7 @@ func (s *Store) Count(ctx context.Context, dir string) (n int, err error) {
 	return n, nil
 }
 
-// Agents lists the sessions of a session's agents; see event.Store.
+// Agents lists the sessions that a session's agents run in; see event.Store.
 func (s *Store) Agents(ctx context.Context, id string) ([]event.Row, error) {
 	rows, err := s.Sessions(ctx, "")
 	slices.Reverse(rows)
@@ -313,9 +312,9 @@ func (s *Store) Session(ctx context.Context, id string) (event.Row, error) {
 	return event.Row{}, store.Ambiguous(id, found)
 }
 
-// Fork makes a session that shares another's events; see event.Store. It
-// returns store.ErrExists if the id is taken, and store.ErrRefused if the
-// parent does not have the sequence number.
+// Fork creates a session that shares another session's events; see event.Store. It
+// returns store.ErrExists if the id is taken, and store.ErrRefused if the parent does not
+// have the sequence number.
 func (s *Store) Fork(ctx context.Context, from event.Origin, id string) error {
 	if err := store.CheckID(id); err != nil {
 		return err
@@ -358,8 +357,8 @@ func (s *Store) Fork(ctx context.Context, from event.Origin, id string) error {
 	return nil
 }
 
-// Delete removes a whole session; see event.Store. A content that was put and
-// not named since is kept: somebody is about to name it.
+// Delete removes a whole session; see event.Store. A content that was put, and that no
+// event has named since, is not removed: a caller is about to name it.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -374,7 +373,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	return nil
 }
 
-// remove removes a session and those of its agents.
+// remove removes a session and the sessions of its agents.
 func (s *Store) remove(t *session) {
 	for _, c := range slices.Collect(maps.Values(s.sessions)) {
 		if c.row.Parent != nil && c.row.Parent.Session == t.row.ID && !c.hidden && c != t {

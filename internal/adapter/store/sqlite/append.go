@@ -14,9 +14,9 @@ const (
 	maxSeq  = 1<<seqBits - 1
 )
 
-// The statements of an append. The first one finds the session, checks that it
-// has no newer events, and updates its row, all in one. Only those that name a
-// folder write it: it is indexed.
+// The statements of an append. The first one finds the session, checks that it has no
+// newer events, and updates its row, in one statement. sqlAdvanceIn also writes the
+// folder. It is used only if a draft names one, since that column is indexed.
 const (
 	sqlAdvance   = `UPDATE sessions SET last = last + ?3, updated = max(updated, ?4)` + sqlFacts
 	sqlAdvanceIn = `UPDATE sessions SET last = last + ?3, updated = max(updated, ?4), dir = CASE WHEN dir = '' THEN ?5 ELSE dir END` + sqlFacts
@@ -84,14 +84,14 @@ func (s *Store) Append(ctx context.Context, session string, after int64, ds ...e
 	return out, nil
 }
 
-// at checks that a session is at a sequence number: the append of nothing,
-// which writes nothing.
+// at checks that a session's last sequence number is seq. It serves an append without
+// drafts, and writes nothing.
 func (s *Store) at(ctx context.Context, session string, seq int64) error {
 	return s.brief(ctx, func(c *conn) error { return stands(ctx, c, session, seq) })
 }
 
-// stands checks that a session's last sequence number is the given one; a missing
-// session's is 0.
+// stands checks that a session's last sequence number is seq. That of a missing session
+// is 0.
 func stands(ctx context.Context, c *conn, session string, seq int64) error {
 	row, err := c.one(ctx, "SELECT state, last FROM sessions WHERE id = ?", session)
 	switch {
@@ -107,14 +107,14 @@ func stands(ctx context.Context, c *conn, session string, seq int64) error {
 	return nil
 }
 
-// body is an event's JSON as it is kept.
+// body is an event's JSON as it is stored.
 type body struct {
 	data   []byte
 	packed int64
 }
 
-// advance moves a session's row on by n events and returns its num and the time
-// of the new events.
+// advance adds n events to a session's row. It returns the row's num and the time of the
+// new events.
 func advance(ctx context.Context, c *conn, session string, after, n, now int64, f store.Facts) (num, at int64, err error) {
 	sql := sqlAdvance
 	if f.Dir != "" {

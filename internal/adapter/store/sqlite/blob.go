@@ -76,8 +76,8 @@ func (s *Store) Get(ctx context.Context, hash string) ([]byte, error) {
 	return data, nil
 }
 
-// use records that a session's events name a blob. If it was removed since it
-// was put, with a session that was deleted in between, it is stored again.
+// use records that a session's events name a blob. If the blob was removed after it was
+// put, because a session was deleted in between, it is stored again.
 func (s *Store) use(ctx context.Context, c *conn, session int64, hash string) error {
 	sum, err := hex.DecodeString(hash)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Store) use(ctx context.Context, c *conn, session int64, hash string) er
 	}
 	p, ok := s.puts.get(hash)
 	if !ok {
-		return nil // known already, or never put here
+		return nil // recorded already, or never put by this process
 	}
 	if err := p.insert(ctx, c); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (s *Store) use(ctx context.Context, c *conn, session int64, hash string) er
 	return err
 }
 
-// put is a content as it is stored.
+// put is a content in its stored form.
 type put struct {
 	hash [32]byte
 	size int64
@@ -116,12 +116,12 @@ func (p put) insert(ctx context.Context, c *conn) error {
 // maxPending limits the memory of pending puts, in bytes.
 const maxPending = 4 << 20
 
-// pending keeps the newest puts until an event names them. Before that, a
-// session that used the same content may be deleted, and its blobs with it.
+// pending holds the newest puts until an event names them. Before that, a session that
+// used the same content may be deleted, and its blobs are deleted with it.
 type pending struct {
 	mu    sync.Mutex
 	m     map[string]put
-	order []string // oldest first; may name what is gone
+	order []string // oldest first; may name entries that were removed
 	bytes int
 }
 
@@ -138,7 +138,7 @@ func (q *pending) add(hash string, p put) {
 		return
 	}
 	if p.how == plain {
-		p.data = bytes.Clone(p.data) // the caller's
+		p.data = bytes.Clone(p.data) // data belongs to the caller
 		if p.data == nil {
 			p.data = []byte{}
 		}

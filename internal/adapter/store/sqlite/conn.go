@@ -21,7 +21,7 @@ type conn struct {
 	row   []driver.Value
 }
 
-// dial opens a connection to a file that exists. vfs is "" but in tests.
+// dial opens a connection to an existing file. vfs is "" except in tests.
 func dial(path, vfs string) (*conn, error) {
 	p := filepath.ToSlash(path)
 	if !strings.HasPrefix(p, "/") {
@@ -81,8 +81,8 @@ func (c *conn) exec(ctx context.Context, sql string, args ...driver.Value) (int6
 	return r.RowsAffected()
 }
 
-// query runs a statement and passes its rows to each until it returns false.
-// each may keep the values.
+// query runs a statement and passes its rows to each until each returns false. each may
+// retain the values.
 func (c *conn) query(ctx context.Context, sql string, args []driver.Value, each func(row []driver.Value) (more bool, err error)) error {
 	s, err := c.stmt(sql)
 	if err != nil {
@@ -116,8 +116,8 @@ func (c *conn) query(ctx context.Context, sql string, args []driver.Value, each 
 	return err
 }
 
-// one returns a copy of the first row, nil if there is none. The statement runs
-// to its end.
+// one returns a copy of the first row, or nil if there is no row. The statement runs to
+// its end.
 func (c *conn) one(ctx context.Context, sql string, args ...driver.Value) ([]driver.Value, error) {
 	var out []driver.Value
 	err := c.query(ctx, sql, args, func(row []driver.Value) (bool, error) {

@@ -22,13 +22,13 @@ var schemas embed.FS
 // version is the newest schema.
 const version = 2
 
-// indexes is what older versions of the same format do not have.
+// indexes creates the indexes that older files of the same version do not have.
 //
 //go:embed schema/indexes.sql
 var indexes string
 
-// image is an empty log in WAL mode, of the newest schema. To make it takes
-// longer than all else that a first start does: TestImage writes it.
+// image is an empty log in WAL mode with the newest schema. Creating it takes longer than
+// the rest of a first start, so TestImage creates it in advance.
 //
 //go:embed schema/empty.db
 var image []byte
@@ -41,9 +41,9 @@ func schema(v int) string {
 	return string(b)
 }
 
-// ensureFile creates the file if it does not exist: in WAL mode from the start,
-// and put in place as a whole, so that neither a second process nor a crash
-// leaves a partial file.
+// ensureFile creates the file if it does not exist. The file is in WAL mode from the
+// start and is put in place as a whole, so neither a second process nor a crash leaves a
+// partial file.
 func (s *Store) ensureFile() error {
 	switch i, err := os.Stat(s.path); {
 	case err == nil && i.Mode().IsRegular() && i.Size() > 0:
@@ -107,9 +107,9 @@ func (s *Store) strayWAL() error {
 		"%s-wal belongs to a log that is not there any more, and holds its last events", s.path)
 }
 
-// place moves tmp to path unless somebody else was first. A file system without hard
-// links cannot do that: there place creates an empty file, and migrate fills it under
-// SQLite's locks.
+// place gives tmp the name path, unless another process was first. On a file system
+// without hard links place creates an empty file, and migrate fills it under SQLite's
+// locks.
 func place(tmp, path string) error {
 	err := os.Link(tmp, path)
 	if err == nil || errors.Is(err, fs.ErrExist) {
@@ -125,8 +125,8 @@ func place(tmp, path string) error {
 	return f.Close()
 }
 
-// syncDir makes a new name survive a power loss, and that of its folder, which
-// may be new too. If that is not possible, the system decides when, as with
+// syncDir makes a new file's name survive a power loss, and the name of its folder, which
+// may be new too. If that fails, the system decides when the names are on disk, as with
 // SQLite's own new files.
 func syncDir(dir string) {
 	for range 2 {
@@ -138,7 +138,7 @@ func syncDir(dir string) {
 	}
 }
 
-// marks reads the file's markers: its schema, its program, whether it has no
+// marks reads the file's markers: the schema version, the program's id, whether it has no
 // tables, and whether it has the indexes.
 func (s *Store) marks(ctx context.Context) (at, app int64, blank, indexed bool, err error) {
 	err = s.retry(ctx, func() error {

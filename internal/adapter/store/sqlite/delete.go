@@ -11,27 +11,29 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
-// How much one transaction of a deletion removes, so that others wait for no
-// more than that.
+// The maximum that one transaction of a deletion removes, so that other processes do not
+// wait longer.
 const (
 	stepRows  = 500
 	stepBytes = 2 << 20
-	stepPages = 2048 // that are given back to the system
+	stepPages = 2048 // free pages returned to the disk
 )
 
-// keptFree is how many free pages stay in the file for what comes next.
+// keptFree is how many free pages stay in the file for later writes.
 const keptFree = 512
 
-// wholeVacuum is the largest file, in pages, that is rewritten as a whole to
-// free its unused pages. It is for files of versions that could not do it in steps.
+// wholeVacuum is the size limit, in pages, up to which a file is rewritten as a whole to
+// free its unused pages. Only files of older versions need that: they cannot be shrunk in
+// steps.
 const wholeVacuum = 64 << 20 / pageSize
 
-// Delete removes a whole session; see event.Store. Its space is overwritten and
-// reused. A content that was put and not named since is kept: somebody is about
-// to name it.
+// Delete removes a whole session; see event.Store. Its space is overwritten and reused. A
+// content that was put, and that no event has named since, is not removed: a caller is
+// about to name it.
 //
-// The session is gone at once, and what it had goes in many short transactions:
-// others append between them. If it is cut short, the next deletion does the rest.
+// The session is gone at once. Its data is removed in many short transactions, and other
+// processes can append between them. If Delete is interrupted, the next deletion does the
+// rest.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	var gone []string
 	err := s.writer(ctx, func(ctx context.Context, c *conn) error {
@@ -70,7 +72,7 @@ WHERE num = ?1 RETURNING id`, num)
 	return nil
 }
 
-// family lists a session, and then the sessions of its agents and of theirs.
+// family lists a session, then the sessions of its agents, their agents, and so on.
 func family(ctx context.Context, c *conn, num int64) ([]int64, error) {
 	nums := []int64{num}
 	for i := 0; i < len(nums); i++ {
@@ -89,9 +91,9 @@ WHERE s.num = ? AND o.state = 0`, []driver.Value{nums[i]},
 	return nums, nil
 }
 
-// inSteps runs a step in a transaction of its own, again and again until it
-// reports that nothing is left. Between two of them it leaves the file to others
-// for as long as the last one took.
+// inSteps runs step in separate transactions until step reports that nothing is left.
+// After each transaction it leaves the file to other processes for as long as the
+// transaction took.
 func (s *Store) inSteps(ctx context.Context, step func(context.Context, *conn) (more bool, err error)) error {
 	for more := true; more; {
 		began := time.Now()
@@ -112,7 +114,7 @@ func (s *Store) inSteps(ctx context.Context, step func(context.Context, *conn) (
 	return nil
 }
 
-// clear removes a part of a session that is being deleted: its events, then the
+// clear removes a part of a session that is being deleted: first its events, then the
 // contents that only it used, then its row.
 func (s *Store) clear(ctx context.Context, c *conn) (more bool, err error) {
 	row, err := c.one(ctx, "SELECT num FROM sessions WHERE state = 2 ORDER BY num DESC LIMIT 1")
@@ -129,14 +131,14 @@ func (s *Store) clear(ctx context.Context, c *conn) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	// An earlier deleted one that was kept for this fork goes too.
+	// A deleted parent that was kept only for this fork is removed too.
 	if row[0] != nil {
 		_, err = c.exec(ctx, "UPDATE sessions SET state = 2 WHERE num = ?1 AND state = 1 AND NOT EXISTS (SELECT 1 FROM sessions f WHERE f.parent = ?1)", integer(row[0]))
 	}
 	return true, err
 }
 
-// clearEvents removes the first events of a session; false if it has none.
+// clearEvents removes the first events of a session. It returns false if there are none.
 func (s *Store) clearEvents(ctx context.Context, c *conn, num int64) (some bool, err error) {
 	last, bytes := int64(0), int64(0)
 	err = c.query(ctx, "SELECT id, length(body) FROM events WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32 ORDER BY id LIMIT ?2", []driver.Value{num, int64(stepRows)},
@@ -151,8 +153,8 @@ func (s *Store) clearEvents(ctx context.Context, c *conn, num int64) (some bool,
 	return true, err
 }
 
-// clearBlobs removes contents of a session that no other one uses; false if none
-// are left.
+// clearBlobs removes contents that only this session uses. It returns false if none are
+// left.
 func (s *Store) clearBlobs(ctx context.Context, c *conn, num int64) (some bool, err error) {
 	var used, alone []int64
 	bytes := int64(0)

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// code returns SQLite's primary result code, 0 for other errors.
+// code returns SQLite's primary result code, or 0 for other errors.
 func code(err error) int {
 	if e := (*sqlite.Error)(nil); errors.As(err, &e) {
 		return e.Code() & 0xff
@@ -27,7 +27,7 @@ func isBusy(err error) bool {
 	return c == sqlite3.SQLITE_BUSY || c == sqlite3.SQLITE_LOCKED
 }
 
-// explain turns an error into one clear sentence with what to do. Errors that
+// explain turns an error into one sentence that also names the remedy. Errors that
 // callers branch on, and the context's errors, are returned unchanged.
 func (s *Store) explain(doing string, err error) error {
 	if err == nil {
@@ -86,7 +86,7 @@ func isPath(err error) bool {
 	return errors.As(err, &p) || errors.As(err, &l)
 }
 
-// extended is SQLite's extended result code.
+// extended returns SQLite's extended result code, or 0 for other errors.
 func extended(err error) int {
 	if e := (*sqlite.Error)(nil); errors.As(err, &e) {
 		return e.Code()

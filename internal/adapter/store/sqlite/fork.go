@@ -10,9 +10,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
-// Fork makes a session that shares another's events; see event.Store. It
-// returns store.ErrExists if the id is taken, and store.ErrRefused if the
-// parent does not have the sequence number.
+// Fork creates a session that shares another session's events; see event.Store. It
+// returns store.ErrExists if the id is taken, and store.ErrRefused if the parent does not
+// have the sequence number.
 func (s *Store) Fork(ctx context.Context, from event.Origin, id string) error {
 	if err := store.CheckID(id); err != nil {
 		return err
@@ -46,8 +46,8 @@ func (s *Store) Fork(ctx context.Context, from event.Origin, id string) error {
 	return s.explain("fork a session in", err)
 }
 
-// shared returns the time of the last shared event, and sets title and model
-// from the shared events if they differ from those of all events.
+// shared returns the time of the last shared event. It sets title and model from the
+// shared events if these differ from the values of all events.
 func (s *Store) shared(ctx context.Context, c *conn, from event.Origin, last int64, facts *store.Facts) (at int64, err error) {
 	spans, err := lineage(ctx, c, from.Session)
 	if err != nil || from.At == 0 {

@@ -17,18 +17,17 @@ import (
 
 var _ event.Holder = (*Store)(nil)
 
-// How often and how long a held lock is tried again. A process that dies while
-// it starts another one leaves its open files with that one until the new
-// program runs.
+// How often and how long a held lock is tried again. If a process dies while it starts a
+// child, the child has the open lock file until the child's program runs.
 const (
 	askAgain     = 5 * time.Millisecond
 	whileItLives = 100 * time.Millisecond
 	onceItIsDead = 10 * time.Second
 )
 
-// Hold implements event.Holder. The kernel keeps the lock for the open file: it
-// ends with the process, however that ends, and a reused process number has no
-// effect. Open already refuses network file systems.
+// Hold implements event.Holder. The kernel holds the lock for the open file. The lock
+// ends with the process, however that ends, and a reused process id has no effect. Open
+// already refuses network file systems.
 func (s *Store) Hold(session string) (release func(), err error) {
 	for waited := time.Duration(0); ; waited += askAgain {
 		release, err = s.hold(session)
@@ -44,14 +43,14 @@ func (s *Store) hold(session string) (release func(), err error) {
 	sum := sha256.Sum256([]byte(session)) // an imported id may not be a valid file name
 	dir := s.path + ".held"
 	path := filepath.Join(dir, hex.EncodeToString(sum[:16]))
-	// The state may change between two checks, but not for ever.
+	// Other processes may change the state between two checks, but not for ever.
 	for range 100 {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, s.explain("lock", err)
 		}
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // the folder went with the last session that was held
+			continue // another process removed the folder with the last held session
 		}
 		if err != nil {
 			return nil, s.explain("lock", err)
@@ -72,7 +71,7 @@ func (s *Store) hold(session string) (release func(), err error) {
 				return sync.OnceFunc(func() {
 					_ = os.Remove(path) // while the lock is held, so nobody else uses the file
 					_ = f.Close()
-					_ = os.Remove(dir) // the last one; any other is in the way
+					_ = os.Remove(dir) // fails while other sessions are held, which is right
 				}), nil
 			}
 		}
@@ -81,8 +80,8 @@ func (s *Store) hold(session string) (release func(), err error) {
 	return nil, s.explain("lock", fmt.Errorf("%s changes at each look; is it a link, or is something removing it?", path))
 }
 
-// holder reads which process has a lock. A process that has just taken it may not have
-// written its id yet.
+// holder reads which process holds a lock. A process that has just taken the lock may not
+// have written its id yet.
 func holder(f io.ReaderAt, session string) *event.HeldError {
 	e := &event.HeldError{Session: session}
 	var b [64]byte

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lives reports whether a process runs. One that is dead and was not waited for
-// does not.
+// lives reports whether a process runs. A zombie, which is dead but not waited for, does
+// not count as running.
 func lives(pid int) bool {
 	if errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
 		return false

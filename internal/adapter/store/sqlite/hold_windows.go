@@ -1,4 +1,5 @@
 package sqlite
 
-// lives: a lock goes with its process, and no other process gets its files.
+// lives always returns true: here a lock ends with its process, and no child inherits the
+// file.
 func lives(int) bool { return true }

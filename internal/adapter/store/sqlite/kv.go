@@ -19,27 +19,27 @@ import (
 
 var _ kv.Store = (*KV)(nil)
 
-// KV is a kv.Store in a SQLite file of its own, apart from the log. It is safe
-// for concurrent use, and many processes may use one file at once.
+// KV is a kv.Store in a separate SQLite file, not in the log. It is safe for concurrent
+// use, and many processes may use one file at once.
 type KV struct {
 	path string
 	wait time.Duration
 	use  chan struct{} // held by whoever uses c
-	c    *conn         // nil once it is closed
+	c    *conn         // nil after Close
 }
 
 // kvID marks the file: "pawk" in ASCII.
 const kvID = 0x7061776b
 
-// The versions of all keys are one sequence, so a key that was deleted does not
-// begin again. Keys are kept escaped: SQLite ends a text at its first NUL.
+// The versions of all keys are one sequence, so the versions of a deleted key do not
+// start again. Keys are stored escaped: SQLite ends a text at its first NUL.
 const kvSchema = `
 CREATE TABLE IF NOT EXISTS kv (key TEXT PRIMARY KEY, version INTEGER NOT NULL, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS writes (n INTEGER NOT NULL);
 INSERT INTO writes SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM writes);
 PRAGMA user_version=1;`
 
-// OpenKV opens a file with values, and makes it where it is not there.
+// OpenKV opens the file at path, and creates it with its folder if it does not exist.
 func OpenKV(ctx context.Context, path string) (*KV, error) { return openKV(ctx, path, "") }
 
 func openKV(ctx context.Context, path, vfs string) (_ *KV, err error) {
@@ -68,7 +68,7 @@ func openKV(ctx context.Context, path, vfs string) (_ *KV, err error) {
 }
 
 func (s *KV) prepare(ctx context.Context) error {
-	// The size of pages and the mode count where the file is empty.
+	// The page size and the journal mode take effect only while the file is empty.
 	if err := s.retry(ctx, func() error {
 		return s.c.script(ctx, fmt.Sprintf("PRAGMA busy_timeout=%d; PRAGMA page_size=%d; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-256", busyStep.Milliseconds(), pageSize))
 	}); err != nil {
@@ -90,7 +90,7 @@ func (s *KV) prepare(ctx context.Context) error {
 	})
 }
 
-// Close releases the file. What was acknowledged needs no Close.
+// Close releases the file. Acknowledged writes are safe without Close.
 func (s *KV) Close() error {
 	s.use <- struct{}{}
 	defer func() { <-s.use }()
@@ -146,7 +146,7 @@ func (s *KV) retry(ctx context.Context, f func() error) error {
 	}
 }
 
-// write runs f in a transaction. ctx counts until that has begun.
+// write runs f in a transaction. ctx is checked only until the transaction has begun.
 func (s *KV) write(ctx context.Context, f func(context.Context) error) error {
 	release, err := s.take(ctx)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *KV) write(ctx context.Context, f func(context.Context) error) error {
 			return nil
 		}
 	}
-	s.c.exec(free, "ROLLBACK") // fails where SQLite has done it by itself
+	s.c.exec(free, "ROLLBACK") // fails if SQLite has rolled back already
 	return err
 }
 
@@ -279,6 +279,6 @@ func (s *KV) List(ctx context.Context, prefix string) (keys []string, err error)
 			return true, nil
 		})
 	})
-	slices.Sort(keys) // escaped they have another order
+	slices.Sort(keys) // escaped keys have another order
 	return keys, s.explain("list the keys of", err)
 }

@@ -12,9 +12,10 @@ import (
 // newestPage is how many sessions one query of Newest reads.
 const newestPage = 32
 
-// The newest sessions of a folder (?1), and of all folders, after a place in that
-// order: ?2 and ?3, of which ?4 is the minute. An index has them by the minute of
-// their last event, and those of one minute are sorted.
+// The statements list the newest sessions of a folder (?1), or of all folders, after a
+// position: ?2 is its time, ?3 its num, ?4 the minute of the time. An index orders
+// sessions by the minute of their last event; those of one minute are sorted by the
+// query.
 const (
 	sqlOwn      = ` AND (s.owner = '' OR NOT EXISTS (SELECT 1 FROM sessions o WHERE o.id = s.owner AND o.state = 0 AND (?1 = '' OR o.dir = ?1))) `
 	sqlAfter    = `AND s.minute <= ?4 AND (s.updated, s.num) < (?2, ?3)` + sqlOwn + `ORDER BY s.minute DESC, s.updated DESC, s.num DESC LIMIT ?5`
@@ -77,7 +78,7 @@ func (s *Store) Count(ctx context.Context, dir string) (n int, err error) {
 	return n, s.explain("list the sessions of", err)
 }
 
-// Agents lists the sessions that a session's agents have; see event.Store.
+// Agents lists the sessions that a session's agents run in; see event.Store.
 func (s *Store) Agents(ctx context.Context, id string) ([]event.Row, error) {
 	var out []event.Row
 	err := s.reader(ctx, func(c *conn) error {
@@ -91,7 +92,7 @@ func (s *Store) Agents(ctx context.Context, id string) ([]event.Row, error) {
 	return out, s.explain("list the sessions of", err)
 }
 
-// prefixEnd returns the least text that is greater than every one with a prefix.
+// prefixEnd returns the least text that is greater than every text with the prefix.
 func prefixEnd(prefix string) string {
 	b := []byte(prefix)
 	b[len(b)-1]++ // no UTF-8 text has the byte 255

@@ -7,17 +7,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// packFrom is the size in bytes from which compressing pays.
+// packFrom is the size in bytes above which a content is compressed.
 const packFrom = 1024
 
-// How a body or a blob is kept.
+// How a body or a blob is stored.
 const (
 	plain  = 0
 	zipped = 1
 )
 
-// packer compresses. An encoder keeps half a megabyte, so the collector takes
-// those that nobody uses.
+// packer compresses. An encoder takes half a megabyte, so unused ones are in a pool,
+// which the garbage collector empties.
 type packer struct {
 	encoders, decoders sync.Pool
 }
@@ -38,7 +38,7 @@ func (p *packer) decoder() (*zstd.Decoder, error) {
 		zstd.WithDecoderMaxMemory(maxBlob+1<<20))
 }
 
-// in returns what to store, and how it is kept.
+// in returns the bytes to store, and how they are stored.
 func (p *packer) in(data []byte) ([]byte, int64, error) {
 	if data == nil {
 		data = []byte{} // the column is NOT NULL
@@ -58,7 +58,7 @@ func (p *packer) in(data []byte) ([]byte, int64, error) {
 	return out, zipped, nil
 }
 
-// out returns what was stored.
+// out returns the original bytes of stored ones.
 func (p *packer) out(data []byte, how int64) ([]byte, error) {
 	switch how {
 	case plain:

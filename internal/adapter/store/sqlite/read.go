@@ -15,20 +15,20 @@ import (
 const (
 	live   = 0
 	hidden = 1 // deleted, but others were forked from it
-	going  = 2 // being deleted, inside one transaction
+	going  = 2 // being deleted, in several transactions (delete.go)
 )
 
-// A page is what one query reads: large enough to be fast, small enough that a
-// long log is never in memory and a slow reader blocks nobody.
+// A page is the result of one query. It is large enough to be fast, and small enough that
+// a long log is never in memory and a slow reader blocks nobody.
 const (
 	pageRows  = 256
-	firstRows = 16 // of the first query: some want one event
+	firstRows = 16 // of the first query: some callers need only one event
 	pageBytes = 1 << 20
 
-	passedRows = 1 << 12 // at most, where only some kinds are read
+	passedRows = 1 << 12 // rows that one query passes at most if only some kinds are read
 )
 
-// span is a run of events of one stored session: sequence numbers after from up to to.
+// span is a range of events of one stored session: sequence numbers from+1 to to.
 type span struct{ num, from, to int64 }
 
 // Read yields events; see event.Log. It yields the events that were stored when it began.
@@ -36,13 +36,13 @@ func (s *Store) Read(ctx context.Context, session string, after int64) iter.Seq2
 	return s.read(ctx, session, after, "")
 }
 
-// ReadKinds implements event.Chooser. Of other events the body is not read from
-// the disk, which for large outputs is nearly all of it.
+// ReadKinds implements event.Chooser. The bodies of other kinds are not read from the
+// disk; with large outputs they are nearly all of the data.
 func (s *Store) ReadKinds(ctx context.Context, session string, after int64, kinds ...string) iter.Seq2[event.Event, error] {
 	return s.read(ctx, session, after, ","+strings.Join(kinds, ",")+",")
 }
 
-// read yields events of some kinds, between commas; "" is any.
+// read yields events of the kinds in a list between commas; "" means all kinds.
 func (s *Store) read(ctx context.Context, session string, after int64, kinds string) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		var spans []span
@@ -55,7 +55,7 @@ func (s *Store) read(ctx context.Context, session string, after int64, kinds str
 			return
 		}
 		ctx, cancel := context.WithCancel(ctx)
-		var ahead chan scanned // the next page, where it is being read
+		var ahead chan scanned // the next page, if it is being read
 		defer func() {
 			cancel()
 			if ahead != nil {
@@ -104,7 +104,7 @@ type scan struct {
 	rows    int
 }
 
-// scanned is a page; what comes before an error is in it.
+// scanned is a page. If err is set, events has what was read before the error.
 type scanned struct {
 	events []event.Event
 	err    error
@@ -142,7 +142,7 @@ func (c *scan) next(ctx context.Context) (out scanned) {
 	return out
 }
 
-// lineage lists the spans that make up a session, the oldest ancestor's first.
+// lineage lists the spans of a session, the oldest ancestor's first.
 func lineage(ctx context.Context, c *conn, session string) ([]span, error) {
 	row, err := c.one(ctx, "SELECT num, last, parent, at FROM sessions WHERE id = ? AND state = 0", session)
 	if err != nil {
@@ -184,15 +184,14 @@ type record struct {
 	body             body
 }
 
-// The events of a span, and the same with a body for some of them only.
+// The events of a span. sqlChosen returns a body only for chosen kinds.
 const (
 	sqlEvents = "SELECT id, cause, time, kind, version, packed, body FROM events WHERE id > ?1 AND id <= ?2 ORDER BY id"
 	sqlChosen = "SELECT id, cause, time, kind, version, packed, CASE WHEN instr(?3, ',' || kind || ',') THEN body END FROM events WHERE id > ?1 AND id <= ?2 ORDER BY id"
 )
 
-// page reads the next events of a span, and returns the sequence number of the
-// last one that it saw. A gap means damage, or that the session was just
-// deleted.
+// page reads the next events of a span. It returns the sequence number of the last event
+// that it read or passed. A gap means damage, or that the session was just deleted.
 func (s *Store) page(ctx context.Context, session string, sp span, kinds string, rows int) (out []record, last int64, err error) {
 	sql, args := sqlEvents, []driver.Value{sp.num<<seqBits | sp.from, sp.num<<seqBits | sp.to}
 	if kinds != "" {
@@ -227,7 +226,7 @@ func (s *Store) page(ctx context.Context, session string, sp span, kinds string,
 		return fmt.Errorf("%w: session %s has no event %d", store.ErrCorrupt, session, last+1)
 	})
 	if err != nil && last > sp.from {
-		return out, last, nil // damage further on: the next page reports it
+		return out, last, nil // there is damage after these events: the next page reports it
 	}
 	return out, last, err
 }
@@ -287,7 +286,7 @@ func (s *Store) Session(ctx context.Context, id string) (event.Row, error) {
 		return c.query(ctx, sqlPrefix, []driver.Value{id, prefixEnd(id)},
 			func(row []driver.Value) (bool, error) {
 				found = append(found, rowOf(row))
-				return found[0].ID != id, nil // a whole id comes first of those it starts
+				return found[0].ID != id, nil // the session whose whole id is the prefix comes first
 			})
 	})
 	switch {

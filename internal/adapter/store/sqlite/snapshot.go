@@ -33,8 +33,8 @@ var _ event.Snapshots = (*Store)(nil)
 //	the data.
 const snapshotMark = "pawl folds 1\n"
 
-// What is kept of snapshots: the newest ones. The folder is looked through when a
-// large one is saved.
+// Limits for snapshots: the newest ones stay. Older ones are searched for and removed
+// when a large one is saved.
 const (
 	maxSnapshots     = 256
 	maxSnapshotBytes = 256 << 20
@@ -68,7 +68,7 @@ func (s *Store) Snapshot(ctx context.Context, session, name string) (at int64, d
 	return at, data, nil
 }
 
-// openSnapshot takes a file apart; ok is false for one that is damaged.
+// openSnapshot splits a file into its fields; ok is false if it is damaged.
 func openSnapshot(b []byte) (key string, at int64, digest [sha256.Size]byte, data []byte, ok bool) {
 	b, ok = bytes.CutPrefix(b, []byte(snapshotMark))
 	if !ok || len(b) < sha256.Size {
@@ -89,8 +89,8 @@ func openSnapshot(b []byte) (key string, at int64, digest [sha256.Size]byte, dat
 	return key, at, [sha256.Size]byte(b), b[sha256.Size:], true
 }
 
-// SaveSnapshot implements event.Snapshots. The file is not synced: after a
-// power loss it may be damaged, and then it is not used.
+// SaveSnapshot implements event.Snapshots. The file is not synced. After a power loss it
+// may be damaged; a damaged file is ignored.
 func (s *Store) SaveSnapshot(ctx context.Context, session, name string, at int64, data []byte) error {
 	digest, err := s.digest(ctx, session, at)
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *Store) SaveSnapshot(ctx context.Context, session, name string, at int64
 	return nil
 }
 
-// digest returns that of an event's row.
+// digest returns the digest of an event's row.
 func (s *Store) digest(ctx context.Context, session string, at int64) (sum [sha256.Size]byte, err error) {
 	h := sha256.New()
 	err = s.reader(ctx, func(c *conn) error {
@@ -164,11 +164,11 @@ func writeValue(h hash.Hash, v driver.Value) error {
 	return err
 }
 
-// forgetSnapshots removes a session's, which have what the session's events have.
+// forgetSnapshots removes a session's snapshots, since they contain its data.
 func (s *Store) forgetSnapshots(session string) {
 	entries, err := os.ReadDir(s.snapshotFolder())
 	if err != nil {
-		return // there are none
+		return // there is no folder, so there are no snapshots
 	}
 	of := filepath.Base(s.snapshotFile(session, ""))
 	for _, e := range entries {
@@ -178,8 +178,8 @@ func (s *Store) forgetSnapshots(session string) {
 	}
 }
 
-// pruneSnapshots removes those of sessions that are gone, what was not finished,
-// and the oldest ones of too many.
+// pruneSnapshots removes the snapshots of deleted sessions, damaged ones, unfinished
+// files that are an hour old, and the oldest ones beyond the limits.
 func (s *Store) pruneSnapshots(ctx context.Context) {
 	dir := s.snapshotFolder()
 	entries, err := os.ReadDir(dir)
@@ -219,7 +219,7 @@ func (s *Store) pruneSnapshots(ctx context.Context) {
 	}
 }
 
-// snapshotOf returns the session of a file, by its beginning.
+// snapshotOf reads the session's id from the beginning of a file.
 func snapshotOf(name string) (id string, ok bool) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -244,7 +244,7 @@ func snapshotOf(name string) (id string, ok bool) {
 	return id, ok
 }
 
-// has reports whether there is a session; it is not known where the log cannot be read.
+// has reports whether a session exists. If the log cannot be read, it returns true.
 func (s *Store) has(ctx context.Context, session string) bool {
 	found := true
 	_ = s.reader(ctx, func(c *conn) error {

@@ -63,8 +63,8 @@ type Options struct {
 	Now func() time.Time
 	// Wait is how long to wait while other processes write; 0 is 10 s.
 	Wait time.Duration
-	// Ready: the caller opens the log in parallel with other work, and appends soon.
-	// Open then also does the preparations of the first append.
+	// Ready means that the caller opens the log in parallel with other work and appends
+	// soon. Open then also does the preparations of the first append.
 	Ready bool
 }
 
@@ -76,7 +76,7 @@ type Store struct {
 	pack packer
 	puts pending
 
-	write chan struct{} // held by whoever uses w
+	write chan struct{} // held by the goroutine that uses w
 	w     *conn
 
 	mu     sync.Mutex
@@ -94,7 +94,7 @@ func Open(ctx context.Context, path string, opt Options) (*Store, error) {
 	return open(ctx, path, opt, "")
 }
 
-// open has the name of SQLite's file layer, which tests replace.
+// open also takes the name of SQLite's file layer, which tests replace.
 func open(ctx context.Context, path string, opt Options, vfs string) (*Store, error) {
 	switch opt.Durability {
 	case "", "normal":
@@ -134,8 +134,8 @@ func open(ctx context.Context, path string, opt Options, vfs string) (*Store, er
 	return s, nil
 }
 
-// ready has the WAL begin, which SQLite syncs, by a commit that changes nothing. If
-// that fails, so does the first append, which reports it.
+// ready starts the WAL, which SQLite syncs, with a commit that changes nothing. If that
+// fails, the first append fails too and reports the error.
 func (s *Store) ready(ctx context.Context) {
 	if wal, err := os.Stat(s.path + "-wal"); err != nil || wal.Size() > 0 {
 		return
@@ -145,10 +145,10 @@ func (s *Store) ready(ctx context.Context) {
 	})
 }
 
-// Path is where the log is.
+// Path returns the path of the log.
 func (s *Store) Path() string { return s.path }
 
-// Close releases the file. What was acknowledged needs no Close.
+// Close releases the file. Acknowledged events are safe without Close.
 func (s *Store) Close() error {
 	s.settling.Wait()
 	s.write <- struct{}{}
@@ -181,8 +181,8 @@ func (s *Store) dial(ctx context.Context) (*conn, error) {
 	if s.opt.Durability == "full" {
 		sync = "FULL"
 	}
-	// The inner pages of the trees fit into a quarter of a megabyte: other
-	// pages are read once.
+	// A cache of a quarter of a megabyte is enough for the inner pages of the trees.
+	// Other pages are read only once.
 	err = c.script(ctx, fmt.Sprintf(
 		"PRAGMA busy_timeout=%d; PRAGMA synchronous=%s; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON; PRAGMA wal_autocheckpoint=%d; PRAGMA cache_size=-256",
 		busyStep.Milliseconds(), sync, checkpointPages))
@@ -193,10 +193,10 @@ func (s *Store) dial(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// writer passes the one writing connection to f, inside a transaction that is
-// committed if f returns nil and rolled back otherwise. ctx counts only until
-// the transaction has begun: then it is finished, so that the caller always
-// knows whether a commit happened.
+// writer passes the writing connection to f, in a transaction. The transaction is
+// committed if f returns nil, and rolled back otherwise. ctx is checked only until the
+// transaction has begun. Then it is finished, so the caller always knows whether it was
+// committed.
 func (s *Store) writer(ctx context.Context, f func(context.Context, *conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -223,8 +223,8 @@ func (s *Store) writer(ctx context.Context, f func(context.Context, *conn) error
 			return nil
 		}
 	}
-	// If SQLite has rolled back by itself, as it does on a full disk, this
-	// fails, which is fine.
+	// If SQLite has rolled back already, as on a full disk, this fails. The error is
+	// ignored.
 	s.w.exec(free, "ROLLBACK")
 	return err
 }
@@ -246,8 +246,8 @@ func (s *Store) retry(ctx context.Context, f func() error) error {
 	}
 }
 
-// brief passes a connection to f, which reads little: the writing one if nobody
-// writes just now. Most sessions need no other.
+// brief passes a connection to f, which must read little. It is the writing connection if
+// nobody writes just now. Most sessions need no other.
 func (s *Store) brief(ctx context.Context, f func(*conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -310,8 +310,8 @@ func (s *Store) takeReader(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// Check searches for damage and lists it; it returns nothing if there is none.
-// It reads the whole file.
+// Check searches the whole file for damage and lists it. The list is empty if there is no
+// damage.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
 	var found []string
 	err := s.reader(ctx, func(c *conn) error {

@@ -25,7 +25,7 @@ type model struct {
 
 type node struct {
 	id, title string
-	texts     []string // all, a fork's shared ones too
+	texts     []string // of all events, also those that a fork shares
 	own       map[string]bool
 	origin    *event.Origin
 	parent    *node
@@ -223,7 +223,7 @@ func (m *model) delete(rt *rapid.T, s event.Store, id string) {
 	}
 }
 
-// check compares all that can be seen.
+// check compares everything that callers can see.
 func (m *model) check(rt *rapid.T, s event.Store, mine string) {
 	ctx := context.Background()
 	rows, err := s.Sessions(ctx, "")

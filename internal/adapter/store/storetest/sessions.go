@@ -366,7 +366,7 @@ func blobs(t *testing.T, s event.Store) {
 		_, err := s.Get(ctx, h)
 		wantErr(t, err, event.ErrNoBlob)
 	}
-	// What was put is the store's own.
+	// The store has its own copy of what was put.
 	mine := []byte("mine")
 	h := must[string](t)(s.Put(ctx, mine))
 	mine[0] = 'M'
