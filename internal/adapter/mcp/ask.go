@@ -11,17 +11,17 @@ import (
 // Report is the result of trying a server.
 type Report struct {
 	Server   Server
-	Name     string // its own name, with its version
+	Name     string // the server's own name, with its version
 	Protocol string
 	Tools    []trust.Item
 	Prompts  []trust.Item
-	// Pinning is how it differs from what was accepted.
+	// Pinning is how the descriptions differ from the accepted ones.
 	Pinning trust.Pinning
 
 	listed listed
 }
 
-// Try starts a server and asks what it offers. It accepts nothing.
+// Try starts a server and reads what it offers. It accepts nothing.
 func (s *Servers) Try(ctx context.Context, name string) (Report, error) {
 	p := s.find(name)
 	if p == nil {
@@ -60,7 +60,7 @@ func (s *Servers) Try(ctx context.Context, name string) (Report, error) {
 	return r, nil
 }
 
-// SignIn has the person sign in to a server, whatever it granted before.
+// SignIn lets the person sign in to a server. An earlier grant is replaced.
 func (s *Servers) SignIn(ctx context.Context, name string) error {
 	p := s.find(name)
 	switch {
@@ -82,7 +82,7 @@ func (s *Servers) SignIn(ctx context.Context, name string) error {
 	a := s.signin(p.srv, u)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	_, _ = a.grant() // what cannot be read is replaced
+	_, _ = a.grant() // an unreadable grant is replaced
 	req, resp, err := a.refusal(ctx)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (s *Servers) SignIn(ctx context.Context, name string) error {
 	return a.signIn(ctx, req, resp)
 }
 
-// SignOut removes what a server granted. It reports whether there was anything.
+// SignOut removes the grant of a server. It reports whether there was one.
 func (s *Servers) SignOut(ctx context.Context, name string) (bool, error) {
 	p := s.find(name)
 	if p == nil {

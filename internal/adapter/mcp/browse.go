@@ -15,10 +15,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/redirect"
 )
 
-// This file is the way of a sign-in through the person's browser and back.
+// This file sends the person's browser through a sign-in and reads the result.
 
-// browse shows the person the address, and waits for where their browser ends:
-// at the listener, or at the address that they type in.
+// browse shows the person the address, and waits for the address at which their browser
+// ends: it reaches the listener, or the person types it in.
 func (a *signin) browse(ctx context.Context, l net.Listener, address string) (*auth.AuthorizationResult, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -37,7 +37,7 @@ func (a *signin) browse(ctx context.Context, l net.Listener, address string) (*a
 	return answerOf(at.Query())
 }
 
-// answerOf reads the answer of an authorization server.
+// answerOf reads an authorization server's answer from the query of an address.
 func answerOf(q url.Values) (*auth.AuthorizationResult, error) {
 	if e := q.Get("error"); e != "" {
 		return nil, errors.New(cut(visible(strings.TrimSpace(e+" "+q.Get("error_description"))), 300))

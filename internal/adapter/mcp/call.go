@@ -23,11 +23,11 @@ type trustItem = trust.Item
 
 var tokens atomic.Int64
 
-// cancelTime is how long a server may take to accept a cancellation. A server
-// that does not read it is ended.
+// cancelTime is how long a server may take to accept a cancellation. Then its process is
+// ended.
 const cancelTime = 2 * time.Second
 
-// call calls a tool. A failure of the server is a result.
+// call calls a tool. A failure of the server is returned as a result, not as an error.
 func (p *managedServer) call(ctx context.Context, env tool.Env, i trustItem, in json.RawMessage) (tool.Result, error) {
 	c, err := p.get(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func (p *managedServer) call(ctx context.Context, env tool.Env, i trustItem, in 
 	if wire := (*jsonrpc.Error)(nil); errors.As(a.err, &wire) {
 		return tool.Errorf("The MCP server %s answered with an error: %s", p.srv.Name, cut(p.s.hide(a.err.Error()), 4000)), nil
 	}
-	if c.proc != nil { // none of its answers can be trusted now
+	if c.proc != nil { // none of the server's answers can be trusted now
 		c.kill(0)
 		select {
 		case <-c.gone:
@@ -158,8 +158,9 @@ func result(r *sdk.CallToolResult) tool.Result {
 	return out
 }
 
-// sameJSON reports whether a text is a value in JSON: servers should say a structured
-// result as a text, too, for clients that know none, and many say only that there is one.
+// sameJSON reports whether a text is the JSON of a value. Servers should return a
+// structured result also as text, for clients that only read text. In many cases the text
+// has no more.
 func sameJSON(text string, value []byte) bool {
 	var a, b any
 	return json.Unmarshal([]byte(text), &a) == nil && json.Unmarshal(value, &b) == nil && reflect.DeepEqual(a, b)

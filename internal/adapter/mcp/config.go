@@ -21,10 +21,10 @@ import (
 type Server struct {
 	Name string
 	File string // the file that configures it
-	// Project: the folder's file names it, not the person's own.
+	// Project means that the folder's file configures it, not the person's own.
 	Project bool
-	// Root is the folder of the plugin that brings it, "" for none. A plugin's
-	// server is treated like a folder's.
+	// Root is the folder of the plugin that contains it, or "". A plugin's server is
+	// treated like a folder's.
 	Root      string
 	Transport string // stdio, http, sse
 	Command   []string
@@ -33,25 +33,25 @@ type Server struct {
 	URL       string
 	Headers   map[string]string
 	OAuth     OAuth
-	// Timeout is the longest a call may take, 0: CallTime.
+	// Timeout is the longest time a call may take; 0 means callTime.
 	Timeout time.Duration
-	// Sandbox is how its process is confined: "off", "workspace", "read-only",
-	// or "" for its default. Hosts are those that it may then reach.
+	// Sandbox is how its process is confined: "off", "workspace", "read-only", or "" for
+	// the default. Hosts are the hosts that it may then reach.
 	Sandbox  string
 	Hosts    []string
 	Disabled bool
-	// Problem is why it cannot be used, "" if it can.
+	// Problem is the reason why the server cannot be used, or "".
 	Problem string
 
-	start   []string // what identifies it: as configured, before expansion
+	start   []string // what a pin is bound to: the configuration before expansion
 	secrets []string // values of variables whose names suggest secrets
 }
 
 // callTime is the default time limit of a call.
 const callTime = 5 * time.Minute
 
-// Entry is a server in a file: Claude Code's form, with the names of other
-// agents. Sandbox and Hosts are pawl's own.
+// Entry is a server in a file, in Claude Code's form, with the key names of other agents.
+// Sandbox and Hosts are pawl's own.
 type Entry struct {
 	Type     string            `json:"type,omitempty"`
 	Command  Command           `json:"command,omitempty"`
@@ -70,18 +70,18 @@ type Entry struct {
 
 // OAuth is how a person signs in to a server; the zero value is right for most.
 type OAuth struct {
-	ClientID     string   `json:"clientId,omitempty"` // that is registered already
+	ClientID     string   `json:"clientId,omitempty"` // if pawl is registered already
 	ClientSecret string   `json:"clientSecret,omitempty"`
 	CallbackPort int      `json:"callbackPort,omitempty"`
 	Scopes       []string `json:"scopes,omitempty"` // to ask for besides those that the server names
 	// Grant is client_credentials for a server that knows pawl as a service. Issuer is
-	// the authorization server that the secret is for.
+	// the only authorization server that gets the secret.
 	Grant  string `json:"grant,omitempty"`
 	Issuer string `json:"issuer,omitempty"`
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Other agents write false, too, and
-// scopes as a text.
+// UnmarshalJSON implements json.Unmarshaler. It also accepts what other agents write: a
+// boolean, and scopes as one text.
 func (o *OAuth) UnmarshalJSON(b []byte) error {
 	if string(b) == "false" || string(b) == "true" {
 		*o = OAuth{}
@@ -134,7 +134,7 @@ func (c Command) MarshalJSON() ([]byte, error) {
 // validName matches the names that a server may have.
 var validName = lazyregexp.New(`^[A-Za-z0-9](?:_?[A-Za-z0-9-])*$`)
 
-// CheckName returns why a name is not valid for a server.
+// CheckName returns an error for a name that a server cannot have.
 func CheckName(name string) error {
 	if len(name) > 40 || !validName().MatchString(name) {
 		return fmt.Errorf("%q cannot be a server's name: letters, digits, - and single _, at most 40", name)
@@ -143,8 +143,8 @@ func CheckName(name string) error {
 }
 
 // Parse reads a file of servers, {"mcpServers": {…}}. env is the person's own
-// environment: ${VAR} and ${VAR:-default} are taken only from it. A server that
-// cannot be used is in the list with its Problem.
+// environment; ${VAR} and ${VAR:-default} are replaced only from it. A server that cannot
+// be used is in the list, with its Problem.
 func Parse(file string, raw []byte, project bool, env func(string) string) ([]Server, error) {
 	var all struct {
 		Servers map[string]json.RawMessage `json:"mcpServers"`
@@ -205,8 +205,8 @@ func expandAll(m map[string]string, ex func(string) string) map[string]string {
 	return out
 }
 
-// start returns what a pin is bound to: everything that decides which program
-// answers, as configured, so that a new token does not make it another server.
+// start returns what a pin is bound to: everything that decides which program answers.
+// The values are as configured, so a new token does not make it another server.
 func start(e Entry) []string {
 	out := []string{transport(e), cmp.Or(e.URL, e.HTTPURL), e.Cwd}
 	out = append(append(out, e.Command...), e.Args...)

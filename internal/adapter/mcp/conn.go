@@ -25,21 +25,21 @@ import (
 // Limits of what is read from a server.
 const (
 	maxMessage = 16 << 20 // one message
-	maxLog     = 32 << 10 // of its log, the end
+	maxLog     = 32 << 10 // of the server's log, the end
 	maxPages   = 50       // of a list
-	maxNoise   = 4 << 10  // of lines that are not messages, in its log
+	maxNoise   = 4 << 10  // of a log line that is not a message
 )
 
-// Time limits for a server. Where possible pawl waits in the background of a turn.
+// Time limits for a server. Where possible, pawl waits in the background of a turn.
 const (
 	startTime = 30 * time.Second
 	listTime  = 20 * time.Second
 	stopTime  = 500 * time.Millisecond
 )
 
-// The protocol versions that are tried first. Every server on standard input
-// and output answers initialize, and one that no longer has it reports that. For a
-// server over HTTP the newest version is tried first.
+// classic is the protocol version that is tried first with a server on standard input and
+// output: every such server answers initialize, or reports that it no longer has it. With
+// a server over HTTP the newest version is tried first.
 const classic = "2025-11-25"
 
 // conn is a connection to a running server.
@@ -83,8 +83,8 @@ func (s *Servers) dial(ctx context.Context, srv Server, log *tail) (c *conn, err
 	return nil, err
 }
 
-// versions lists the protocol versions to try, "" for the newest with the
-// protocol's own fallback.
+// versions lists the protocol versions to try. "" is the newest, with the protocol's own
+// fallback.
 func versions(srv Server) []string {
 	if srv.Transport == "stdio" || srv.InProgram() {
 		return []string{classic, ""}
@@ -114,9 +114,8 @@ func (s *Servers) try(ctx context.Context, srv Server, version string, log *tail
 	})
 	//lint:ignore SA1019 see above
 	client.AddRoots(&sdk.Root{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(s.opt.Root)}).String(), Name: "workspace"})
-	// The SDK waits for unanswered requests: the end of the process, or of the
-	// request, ends the wait. A stream lasts as long as the context that opened
-	// it.
+	// The SDK waits for unanswered requests; the end of the process, or of the request,
+	// ends that wait. A stream lasts as long as the context that opened it.
 	lasting, end := context.WithCancel(s.life)
 	c.end = end
 	stop := context.AfterFunc(ctx, func() {
@@ -174,7 +173,7 @@ func (s *Servers) transport(srv Server, c *conn) (sdk.Transport, error) {
 	return &sdk.IOTransport{Reader: newLines(p.Out(), c.log), Writer: p.In(), MaxLineLength: maxMessage}, nil
 }
 
-// refused describes what the sandbox refused the process, "" for nothing.
+// refused describes what the sandbox refused to the process, "" if nothing.
 func (c *conn) refused() string {
 	if c.proc == nil {
 		return ""
@@ -243,11 +242,11 @@ func (c *conn) progressed(p *sdk.ProgressNotificationParams) {
 type listed struct {
 	instructions string
 	items        []trust.Item // tools and prompts
-	resources    []string     // by their URI; what they say of themselves is not read
+	resources    []string     // by their URI; their descriptions are not read
 }
 
-// list asks a server what it offers. One that fails to list prompts or
-// resources has its tools all the same.
+// list asks a server what it offers. If the server fails to list prompts or resources,
+// its tools are still returned.
 func (c *conn) list(ctx context.Context) (l listed, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, listTime, fmt.Errorf("it did not list its tools within %s", listTime))
 	defer cancel()
@@ -304,7 +303,7 @@ func (c *conn) list(ctx context.Context) (l listed, err error) {
 	return l, err
 }
 
-// add adds an item.
+// add adds an item with the server's description of it.
 func (l *listed) add(kind, name string, said any) error {
 	raw, err := json.Marshal(said)
 	if err == nil {
@@ -313,7 +312,7 @@ func (l *listed) add(kind, name string, said any) error {
 	return err
 }
 
-// pages reads the pages of a list, until there are more items than are read.
+// pages reads the pages of a list until there are more than maxItems items.
 func pages(ctx context.Context, next func(cursor string) (string, int, error)) error {
 	cursor := ""
 	for range maxPages {
@@ -328,7 +327,7 @@ func pages(ctx context.Context, next func(cursor string) (string, int, error)) e
 	return ctx.Err()
 }
 
-// optional drops a server's own error.
+// optional returns nil for an error that the server itself answered with.
 func optional(err error) error {
 	if wire := (*jsonrpc.Error)(nil); errors.As(err, &wire) {
 		return nil
@@ -336,7 +335,7 @@ func optional(err error) error {
 	return err
 }
 
-// maxResources is how many resources of a server are known for completion.
+// maxResources is how many resources of a server are stored for completion.
 const maxResources = 1000
 
 // promptDescription is a server's description of a prompt.
@@ -357,8 +356,8 @@ type toolDescription struct {
 // maxItems is how many tools of a server's list are read: more than can be pinned.
 const maxItems = 2000
 
-// lines forwards the lines of a server's output that are messages. Many servers
-// print a greeting there, or output of a package manager: that is only logged.
+// lines forwards only the lines of a server's output that are messages. Many servers also
+// print a greeting there, or output of a package manager; such lines are only logged.
 type lines struct {
 	src  io.ReadCloser
 	log  *tail

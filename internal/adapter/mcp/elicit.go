@@ -29,7 +29,7 @@ type field struct {
 	Description string          `json:"description"`
 	Default     json.RawMessage `json:"default"`
 	choices
-	Items choices `json:"items"` // of several
+	Items choices `json:"items"` // of an array
 }
 
 // choices are the values that a field may have.
@@ -40,7 +40,7 @@ type choices struct {
 	AnyOf     []choice `json:"anyOf"`
 }
 
-// choice is a value with the words for it.
+// choice is a value with its title.
 type choice struct {
 	Const string `json:"const"`
 	Title string `json:"title"`
@@ -58,7 +58,7 @@ func (c choices) list() []choice {
 	return out
 }
 
-// shown returns the choice in the words for a person.
+// shown returns the choice in the form for a person.
 func (c choice) shown() string {
 	if c.Title != "" && c.Title != c.Const {
 		return cut(visible(c.Title+" ("+c.Const+")"), 100)
@@ -77,8 +77,8 @@ func pick(all []choice, answer string) (string, bool) {
 	return "", false
 }
 
-// asks lets the server ask the person of the running call, until end is called.
-// end returns what was declined because nobody is there.
+// asks lets the server ask the person of the running call until end is called. end
+// returns the questions that were declined because nobody answers.
 func (c *conn) asks(a tool.Asker) (end func() []string) {
 	if a == nil {
 		a = absentPerson{}
@@ -112,8 +112,8 @@ func (absentPerson) Question(context.Context, string, []string) (string, error) 
 	return "", tool.ErrNobody
 }
 
-// person returns who is asked: the person of the one running call. If several
-// calls are running, nobody can tell whose question it is.
+// person returns the person to ask: that of the one running call. If several calls are
+// running, it returns nil, since nobody knows to which call the question belongs.
 func (c *conn) person() tool.Asker {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,8 +132,7 @@ func (c *conn) person() tool.Asker {
 // maxDeclined is how many unanswered questions of a call its result lists.
 const maxDeclined = 3
 
-// decline answers a question without a person, and keeps it for the result of
-// the call.
+// decline answers a question without a person, and records it for the result of the call.
 func (c *conn) decline(p *sdk.ElicitParams, why string) *sdk.ElicitResult {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
-// This file reads the servers of other agents' settings, for import. Values are
-// taken over as they are written; a variable stays one.
+// This file reads servers from other agents' settings, for import. Values are copied as
+// written; a variable is not expanded.
 
 // Agent is another agent whose settings name servers.
 type Agent string
@@ -27,7 +27,7 @@ const (
 )
 
 var (
-	// bracedVariable is how opencode writes ${NAME}, envVariable how VS Code does.
+	// bracedVariable is opencode's form of ${NAME}, envVariable that of VS Code.
 	bracedVariable = lazyregexp.New(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
 	envVariable    = lazyregexp.New(`\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
 	bareVariable   = lazyregexp.New(`\$([A-Za-z_][A-Za-z0-9_]*)`)
@@ -39,7 +39,7 @@ type foreign struct {
 	Environment map[string]string `json:"environment"` // opencode
 	Enabled     *bool             `json:"enabled"`     // opencode, Codex
 	ServerURL   string            `json:"serverUrl"`   // Windsurf
-	// Codex's own.
+	// Only Codex has these.
 	HTTPHeaders    map[string]string `json:"http_headers"`
 	EnvHTTPHeaders map[string]string `json:"env_http_headers"`
 	BearerEnv      string            `json:"bearer_token_env_var"`
@@ -47,9 +47,9 @@ type foreign struct {
 	ToolTimeout    float64           `json:"tool_timeout_sec"`
 }
 
-// Foreign reads the servers in another agent's settings, by name: mcpServers of
-// Claude Code (those for dir, too) and Gemini CLI, servers of VS Code, mcp of
-// opencode, mcp_servers of Codex.
+// Foreign returns the servers in another agent's settings, by name. It reads mcpServers
+// of Claude Code (also those for dir) and Gemini CLI, servers of VS Code, mcp of
+// opencode, and mcp_servers of Codex.
 func Foreign(agent Agent, raw []byte, dir string) (map[string]Entry, error) {
 	if agent == Codex {
 		var all map[string]any
@@ -83,7 +83,7 @@ func Foreign(agent Agent, raw []byte, dir string) (map[string]Entry, error) {
 			}
 			var f foreign
 			if json.Unmarshal(one, &f) != nil {
-				continue // not one: opencode and Gemini have settings there, too
+				continue // not a server: opencode and Gemini have other settings there, too
 			}
 			if e, ok := f.entry(agent); ok {
 				out[name] = e
@@ -93,7 +93,7 @@ func Foreign(agent Agent, raw []byte, dir string) (map[string]Entry, error) {
 	return out, nil
 }
 
-// entry returns the server in pawl's own form; ok is false for what is none.
+// entry returns the server in pawl's own form; ok is false if it is not a server.
 func (f foreign) entry(agent Agent) (e Entry, ok bool) {
 	e = f.Entry
 	e.Sandbox, e.Hosts = "", nil // pawl's own keys, which other agents do not have
@@ -130,7 +130,7 @@ func (f foreign) entry(agent Agent) (e Entry, ok bool) {
 	return e, true
 }
 
-// merged adds what a map does not have.
+// merged returns m with the keys of more that m does not have.
 func merged(m, more map[string]string) map[string]string {
 	if len(more) == 0 {
 		return m
@@ -140,7 +140,7 @@ func merged(m, more map[string]string) map[string]string {
 	return out
 }
 
-// ParseEntry reads one server as JSON.
+// ParseEntry parses one server from JSON.
 func ParseEntry(raw []byte) (Entry, error) {
 	var f foreign
 	if err := json.Unmarshal(jsonc.Plain(raw), &f); err != nil {

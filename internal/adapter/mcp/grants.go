@@ -25,19 +25,19 @@ type Grant struct {
 	Secret     string           `json:"secret,omitempty"`
 	Style      oauth2.AuthStyle `json:"style,omitempty"`
 	Scopes     []string         `json:"scopes,omitempty"`
-	Wanted     []string         `json:"wanted,omitempty"` // that the server asked for since
+	Wanted     []string         `json:"wanted,omitempty"` // scopes that the server has asked for since
 	Access     string           `json:"access"`
 	Refresh    string           `json:"refresh,omitempty"`
 	Expires    time.Time        `json:"expires,omitzero"`
 }
 
-// over reports whether the token has ended, or is about to.
+// over reports whether the token has expired, or expires within 30 seconds.
 func (g *Grant) over(now time.Time) bool {
 	return !g.Expires.IsZero() && now.Add(30*time.Second).After(g.Expires)
 }
 
-// Grants keeps what servers granted: in the system's keyring, or where there is
-// none in a file that only the person can read. The zero value keeps nothing.
+// Grants stores what servers granted: in the system's keyring, or without one in a file
+// that only the person can read. The zero value stores nothing.
 type Grants struct {
 	Dir  string        // of the files
 	Ring vault.Keyring // nil: there is none
@@ -45,7 +45,7 @@ type Grants struct {
 
 func (s Grants) vault() vault.Vault { return vault.Vault{Dir: s.Dir, Ring: s.Ring} }
 
-// Get returns the grant of a key, nil for none.
+// Get returns the grant of a key, or nil if there is none.
 func (s Grants) Get(key string) (*Grant, error) {
 	raw, err := s.vault().Get(key)
 	if raw == nil || err != nil {
@@ -58,8 +58,8 @@ func (s Grants) Get(key string) (*Grant, error) {
 	return g, nil
 }
 
-// Update changes a grant; nil removes it. No other pawl changes it at the same time:
-// a token that is used to renew is often good for once.
+// Update changes a grant; if change returns nil, the grant is removed. No other pawl
+// changes it at the same time, since a token for renewal is often valid only once.
 func (s Grants) Update(ctx context.Context, key string, change func(*Grant) (*Grant, error)) error {
 	if s.Dir == "" {
 		g, err := change(nil)
@@ -78,7 +78,7 @@ func (s Grants) Update(ctx context.Context, key string, change func(*Grant) (*Gr
 	defer unlock()
 	was, err := s.Get(key)
 	if err != nil {
-		was = nil // a sign-in replaces what cannot be read
+		was = nil // a sign-in replaces an unreadable grant
 	}
 	var had Grant
 	if was != nil {

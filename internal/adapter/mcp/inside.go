@@ -14,10 +14,10 @@ import (
 
 // Inside reaches the MCP servers inside the program that drives pawl.
 type Inside interface {
-	// Exchange sends a message to a server and returns its answer. The answer to a
-	// message that is not a request means nothing.
+	// Exchange sends a message to a server and returns its answer. If the message is not
+	// a request, the answer is ignored.
 	Exchange(ctx context.Context, server string, message []byte) ([]byte, error)
-	// Incoming yields the messages that a server sends by itself.
+	// Incoming yields the messages that a server sends without a request from pawl.
 	Incoming(server string) <-chan []byte
 }
 
@@ -36,7 +36,7 @@ func InsideServer(name string) Server {
 // InProgram reports whether the server is a part of the program that drives pawl.
 func (s Server) InProgram() bool { return s.Transport == inside }
 
-// noticeTime is how long a server has to take a message that is not a request.
+// noticeTime is how long a server may take to accept a message that is not a request.
 const noticeTime = 20 * time.Second
 
 // program is the transport to a server inside a program.
@@ -73,7 +73,7 @@ func (c *programConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		case raw := <-c.in.Incoming(c.name):
 			m, err := jsonrpc.DecodeMessage(raw)
 			if _, answer := m.(*jsonrpc.Response); err != nil || answer || len(raw) > maxMessage {
-				continue // answers come by Exchange
+				continue // answers come through Exchange
 			}
 			return m, nil
 		case <-c.ctx.Done():
@@ -105,8 +105,8 @@ func (c *programConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	return err
 }
 
-// ask returns the answer to a request. What is none becomes an error: the SDK
-// would wait for ever.
+// ask returns the answer to a request. An invalid answer becomes an error; otherwise the
+// SDK would wait for ever.
 func (c *programConn) ask(id jsonrpc.ID, raw []byte) jsonrpc.Message {
 	answer, err := c.in.Exchange(c.ctx, c.name, raw)
 	if err == nil && len(answer) > maxMessage {

@@ -13,8 +13,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// managedServer keeps one server running: it starts the server when it is first needed,
-// and again after it died.
+// managedServer keeps one server running. It starts the server when it is first needed,
+// and again after it has died.
 type managedServer struct {
 	s   *Servers
 	srv Server
@@ -27,9 +27,9 @@ type managedServer struct {
 	broken   error // why it is not connected
 	starts   int
 
-	looked   bool         // what was accepted has been read
+	looked   bool         // what was accepted was read
 	accepted *Accepted    // nil: nothing was
-	made     []serverTool // of what was accepted
+	made     []serverTool // from what was accepted
 	madeOf   *Accepted
 	judged   bool // its present state was judged
 	now      trust.Pinning
@@ -44,7 +44,7 @@ func newManagedServer(s *Servers, srv Server) *managedServer {
 	return &managedServer{s: s, srv: srv, log: &tail{}, learned: make(chan struct{})}
 }
 
-// known returns what was accepted of the server, nil for nothing.
+// known returns what was accepted of the server, or nil if nothing was.
 func (p *managedServer) known() *Accepted {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,7 +58,7 @@ func (p *managedServer) known() *Accepted {
 	return p.accepted
 }
 
-// begin reports whether learn must run now.
+// begin reports whether the caller must run learn now; only the first call returns true.
 func (p *managedServer) begin() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +78,7 @@ func (p *managedServer) learn(ctx context.Context) {
 	}
 }
 
-// settled waits until learn is finished.
+// settled waits until learn is finished. It returns false if ctx ends before that.
 func (p *managedServer) settled(ctx context.Context) bool {
 	p.mu.Lock()
 	learned := p.learned
@@ -165,7 +165,7 @@ func (p *managedServer) start(done chan struct{}, wait time.Duration) {
 	close(done)
 }
 
-// withLog adds the server's last output, which usually has the reason.
+// withLog adds the last output of the server, which usually contains the reason.
 func (p *managedServer) withLog(err error) error {
 	if last := p.log.lines(3); len(last) > 0 {
 		return fmt.Errorf("%w; it printed: %s", err, cut(strings.Join(last, " | "), 600))
@@ -173,9 +173,9 @@ func (p *managedServer) withLog(err error) error {
 	return err
 }
 
-// judge compares the server's descriptions with the accepted ones. The first
-// ones are accepted as they are: the person configured the server, or trusted
-// the folder that does.
+// judge compares the server's descriptions with the accepted ones. Without accepted ones
+// it accepts them as they are: the person configured the server, or trusted the folder
+// that configures it.
 func (p *managedServer) judge(ctx context.Context, c *conn) error {
 	l, err := c.list(ctx)
 	if err != nil {
@@ -231,7 +231,7 @@ func changes(name string, now trust.Pinning) string {
 	return text + "; look at it with: pawl mcp test " + name + ", and accept it with: pawl mcp accept " + name
 }
 
-// held returns why a tool must not be called, "" if it may be.
+// held returns why a tool must not be called, or "" if it may be called.
 func (p *managedServer) held(key string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -249,8 +249,8 @@ func (p *managedServer) held(key string) string {
 	return "what the server says of it is not what was accepted; the person is asked to look: pawl mcp accept " + p.srv.Name
 }
 
-// buryLocked drops a server that ended. How it ended decides how soon the next
-// one may be started.
+// buryLocked drops a server that has ended. How long it ran decides how soon it may be
+// started again.
 func (p *managedServer) buryLocked() {
 	c := p.c
 	if c == nil || c.alive() {

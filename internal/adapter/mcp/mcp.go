@@ -1,16 +1,17 @@
-// Package mcp is a client of MCP servers: programs and addresses that offer
-// tools (SPEC 17.1). Servers come from the person's own configuration and from
-// the .mcp.json of a trusted folder.
+// Package mcp is a client of MCP servers: programs and addresses that offer tools (SPEC
+// 17.1). Servers come from the person's own configuration and from the .mcp.json of a
+// trusted folder.
 //
-// It promises: nothing is started, and no address reached, before something of
-// a server is needed that is not stored already; a server is one process, for a
-// session and all its children; and no server stops a turn: a server that
-// hangs, dies, floods or sends garbage causes a failed call with an
-// explanation, after a limited time and in limited memory.
+// It promises:
+//   - No server is started, and no address reached, before something of a server is needed
+//     that is not stored already.
+//   - A server is one process, for a session and all its children.
+//   - No server stops a turn. One that hangs, dies, floods or sends garbage causes a failed
+//     call with an explanation, after a limited time and in limited memory.
 //
-// A server's descriptions are untrusted text (SPEC 16.13): they are offered as
-// they were first accepted, and changed ones are not offered until a person
-// accepts them. A server's claim that a tool is harmless is never trusted.
+// A server's descriptions are untrusted text (SPEC 16.13). They are offered as they were
+// first accepted. Changed ones are not offered until a person accepts them. A server's
+// claim that a tool is harmless is never trusted.
 //
 // It refuses sampling: a server must not spend the person's money.
 package mcp
@@ -39,7 +40,7 @@ type Options struct {
 	// trusted it, "" for nothing. A changed server is not started.
 	Changed func(Server) string
 	Pins    Pins
-	// Grants are what servers granted; SignIn, if set, is how a person signs in.
+	// Grants stores what servers granted. SignIn, if set, is how a person signs in.
 	Grants Grants
 	SignIn *SignIn
 	// Inside, if set, reaches the servers inside the program that drives pawl.
@@ -48,10 +49,10 @@ type Options struct {
 	// servers.
 	ClientDocument string
 	Version        string
-	// HTTP, if set, is what requests go out by; for tests.
+	// HTTP, if set, sends the requests; for tests.
 	HTTP http.RoundTripper
 	Now  func() time.Time
-	// Wait is how long a first request waits, 0: FirstWait.
+	// Wait is how long a first request waits; 0 means firstWait.
 	Wait time.Duration
 	// Sleep waits between starts.
 	Sleep func(context.Context, time.Duration) error
@@ -67,11 +68,11 @@ type Servers struct {
 
 	mu    sync.Mutex
 	notes []string // for the person
-	held  []string // tokens that are in use, which nobody is shown
+	held  []string // tokens in use, which hide removes from texts
 	told  map[string]bool
 }
 
-// New makes Servers. It starts nothing.
+// New returns the Servers. It starts nothing.
 func New(o Options) *Servers {
 	if o.Wait == 0 {
 		o.Wait = firstWait
@@ -95,8 +96,8 @@ func New(o Options) *Servers {
 	return s
 }
 
-// Begin starts, in the background, the servers whose tools are not known yet,
-// so that their tools can join.
+// Begin starts, in the background, the servers whose tools are not known yet, so that
+// their tools can be offered.
 func (s *Servers) Begin() {
 	for _, p := range s.managed {
 		if p.known() == nil && p.begin() {
@@ -105,8 +106,8 @@ func (s *Servers) Begin() {
 	}
 }
 
-// Settle waits, up to a time limit, until the servers that Begin started are
-// known, and returns the names of the others.
+// Settle waits, at most for the duration most, until the tools of all servers are known.
+// It returns the names of the servers whose tools are still unknown.
 func (s *Servers) Settle(ctx context.Context, most time.Duration) (slow []string) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -133,7 +134,7 @@ func (s *Servers) note(text string) {
 	s.notes = append(s.notes, text)
 }
 
-// holds has a token left out of everything that is shown.
+// holds adds a token to those that hide removes. Tokens of less than 8 bytes are ignored.
 func (s *Servers) holds(token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +143,7 @@ func (s *Servers) holds(token string) {
 	}
 }
 
-// hide returns a text without tokens.
+// hide returns a text with all tokens replaced.
 func (s *Servers) hide(text string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +153,7 @@ func (s *Servers) hide(text string) string {
 	return text
 }
 
-// Close ends all servers. Calls that run fail.
+// Close ends all servers. Running calls fail.
 func (s *Servers) Close() error {
 	s.end()
 	s.work.Wait()
@@ -162,8 +163,8 @@ func (s *Servers) Close() error {
 	return nil
 }
 
-// Restart ends the servers of a name, or all, and forgets their failures: they
-// start again when they are needed. It returns their number.
+// Restart ends the servers with a name, or all for "", and forgets their failures. They
+// start again when they are needed. It returns how many there are.
 func (s *Servers) Restart(name string) int {
 	n := 0
 	for _, p := range s.managed {
@@ -181,13 +182,13 @@ type Status struct {
 	State  string // "not started", "starting", "runs", "failed"
 	PID    int
 	Starts int
-	Tools  int      // that are offered
-	Held   []string // what is not offered, and why
+	Tools  int      // tools that are offered
+	Held   []string // tools that are not offered, and why
 	Why    string   // why it failed
 	Log    []string // its last output
 }
 
-// Status lists the servers.
+// Status returns the state of each server.
 func (s *Servers) Status() []Status {
 	out := make([]Status, len(s.managed))
 	for i, p := range s.managed {

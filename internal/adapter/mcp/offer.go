@@ -16,14 +16,13 @@ import (
 // firstWait is how long a first request waits for servers whose tools are not known yet.
 const firstWait = 3 * time.Second
 
-// share is the percentage of a model's window that schemas may use. Beyond it
-// the model gets two tools instead: one that finds tools, and one that calls
-// them.
+// share is the percentage of a model's window that schemas may use. Beyond it the model
+// gets two tools instead: one finds tools, the other calls them.
 const share = 10
 
-// Offer returns the tools that a model is offered, and notes about them, each
-// once. With wait, Offer starts the servers whose tools are not known yet, and waits for
-// them, at most FirstWait.
+// Offer returns the tools that a model is offered, and notes about them, each only once.
+// With wait, it starts the servers whose tools are not known yet, and waits for them, at
+// most Options.Wait.
 func (s *Servers) Offer(ctx context.Context, m llm.Info, wait bool) (tool.Set, []string) {
 	var notes []string
 	if wait {
@@ -65,7 +64,7 @@ func (s *Servers) once(text string) bool {
 	return true
 }
 
-// What a search returns at most.
+// The limits of a search's result.
 const (
 	foundTools = 8
 	foundBytes = 24 << 10
@@ -75,7 +74,7 @@ type searchIn struct {
 	Query string `json:"query" doc:"words of what you need, such as: create issue; or the exact name of a tool"`
 }
 
-// search finds tools by words, with their schemas.
+// search returns the tool that finds tools by words and returns their schemas.
 func (s *Servers) search(set tool.Set) tool.Tool {
 	names := map[string]int{}
 	for _, t := range set {
@@ -135,7 +134,8 @@ func found(set tool.Set, query string) tool.Result {
 	return tool.Result{Text: b.String(), Note: fmt.Sprintf("%d tools", len(all))}
 }
 
-// through calls a tool by its name: the call is judged and run as a call of that tool.
+// through returns the tool that calls another one by name. The call is judged and run as
+// a call of that other tool.
 func through(set tool.Set) tool.Tool {
 	schema := `{"type":"object","properties":{"name":{"type":"string","description":"the name that mcp_search returned: mcp__server__tool"},"arguments":{"type":"object","description":"as its schema says"}},"required":["name"],"additionalProperties":false}`
 	spec := llm.ToolSpec{Name: "mcp_call", Doc: "Call a tool of an MCP server that mcp_search found.", Schema: json.RawMessage(schema)}
@@ -146,7 +146,7 @@ func through(set tool.Set) tool.Tool {
 		}
 		return tool.Errorf("There is no tool %s. Find its name with mcp_search.", cut(visible(name), 100)), nil
 	})
-	// It runs itself only if it names no tool: then it does nothing.
+	// It runs itself only if it names no known tool: then it does nothing.
 	t.Footprint = func(tool.Env, json.RawMessage) (tool.Footprint, error) { return tool.Footprint{}, nil }
 	t.Kind, t.ReadOnly = tool.Exec, true
 	t.StandsFor = func(in json.RawMessage) (string, json.RawMessage, bool) {

@@ -15,20 +15,20 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// Pins stores the tools and prompts of servers that a person accepted (SPEC 16.13): a
-// file for each server, named by the server's name and its command or address. So tools
-// are known without starting anything.
+// Pins stores the tools and prompts of servers that a person accepted (SPEC 16.13). Each
+// server has one file, named by a hash of the server's name and its configuration. So
+// tools are known without starting anything.
 type Pins struct {
-	// Dir is the folder; "" keeps nothing beyond this process.
+	// Dir is the folder; "" stores nothing beyond this process.
 	Dir string
-	// ReadOnly: accepted descriptions are kept only for this process.
+	// ReadOnly means that accepted descriptions are stored only for this process.
 	ReadOnly bool
 
 	mu  *sync.Mutex
 	mem map[string]*Accepted
 }
 
-// NewPins makes Pins. It opens nothing.
+// NewPins returns Pins. It opens nothing.
 func NewPins(dir string) Pins {
 	return Pins{Dir: dir, mu: &sync.Mutex{}, mem: map[string]*Accepted{}}
 }
@@ -38,10 +38,10 @@ type Accepted struct {
 	Pin          trust.Pin    `json:"pin"`
 	Instructions string       `json:"instructions,omitempty"`
 	Items        []trust.Item `json:"items"`
-	// Prompts: its prompts are among them; older pawls asked for none.
+	// Prompts means that the prompts are among Items; older pawls did not ask for them.
 	Prompts bool `json:"prompts,omitempty"`
-	// Resources are the URIs that it had then, for completion. They are not
-	// pinned: what they say of themselves is not shown to a model.
+	// Resources are the URIs that the server had then, for completion. They are not
+	// pinned: their descriptions are not shown to a model.
 	Resources []string `json:"resources,omitempty"`
 }
 
@@ -66,12 +66,12 @@ func (p Pins) key(srv Server) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Of returns what a person accepted of a server, nil if nothing.
+// Of returns what a person accepted of a server, or nil if nothing.
 func (p Pins) Of(srv Server) (*Accepted, error) {
 	key := p.key(srv)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if a := p.mem[key]; a != nil || p.Dir == "" || srv.InProgram() { // another program may have one of that name
+	if a := p.mem[key]; a != nil || p.Dir == "" || srv.InProgram() { // another program may have a server of that name
 		return a, nil
 	}
 	name := filepath.Join(p.Dir, key+".json")
@@ -87,7 +87,7 @@ func (p Pins) Of(srv Server) (*Accepted, error) {
 	return a, nil
 }
 
-// Keep stores a server's present state as accepted.
+// Keep stores a server's present descriptions as accepted, and returns them.
 func (p Pins) Keep(srv Server, l listed) (*Accepted, error) {
 	pin, bad, err := trust.PinOf(srv.identity(l.instructions, l.items))
 	if err != nil {

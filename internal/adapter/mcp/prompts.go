@@ -17,9 +17,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// This file has what a person asks a server for: prompts, which are commands of
-// a conversation, and resources, which a prompt mentions. Both are read when the
-// person names them, and never because a model or a server wants it.
+// This file handles what a person requests from a server: prompts, which are commands of
+// a conversation, and resources, which a prompt mentions. Both are read when the person
+// names them, and never because a model or a server requests it.
 
 // askTime is how long a server may take for a prompt or a resource.
 const askTime = 30 * time.Second
@@ -40,10 +40,10 @@ type PromptArg struct {
 	Required bool   `json:"required"`
 }
 
-// Command returns the name of its command.
+// Command returns the name of the command for the prompt.
 func (p Prompt) Command() string { return toolName(p.Server, p.Name) }
 
-// Usage lists its arguments.
+// Usage returns the names of the prompt's arguments, optional ones in brackets.
 func (p Prompt) Usage() string {
 	var out []string
 	for _, a := range p.Args {
@@ -59,7 +59,7 @@ func (p Prompt) Usage() string {
 // promptName matches the names that can be typed as a command.
 var promptName = lazyregexp.New(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// Prompts lists the prompts that were accepted. It starts nothing.
+// Prompts lists the accepted prompts. It starts nothing.
 func (s *Servers) Prompts() []Prompt {
 	var out []Prompt
 	taken := map[string]bool{}
@@ -97,8 +97,8 @@ func firstOf(a, b string) string {
 	return b
 }
 
-// Say asks a server for a prompt, with a person's arguments: in the order of its
-// own, the last one taking the rest; or NAME=VALUE.
+// Say gets a prompt from a server. words are the person's arguments: values in the
+// prompt's order, where the last takes the rest, or NAME=VALUE.
 func (s *Servers) Say(ctx context.Context, prompt Prompt, words string) (text string, images []llm.Media, err error) {
 	args, err := prompt.args(words)
 	if err != nil {
@@ -126,7 +126,8 @@ func (s *Servers) Say(ctx context.Context, prompt Prompt, words string) (text st
 	return "", nil, fmt.Errorf("the MCP server %s did not return the prompt: %s", prompt.Server, cut(s.hide(err.Error()), 1000))
 }
 
-// within asks a server, which may ignore that nobody waits any more.
+// within calls ask but does not wait longer than ctx, even if the server ignores the
+// cancellation.
 func within[T any](ctx context.Context, c *conn, ask func() (T, error)) (T, error) {
 	type answer struct {
 		r   T
@@ -194,7 +195,8 @@ func (p Prompt) args(words string) (map[string]string, error) {
 	return out, nil
 }
 
-// said returns the text of a prompt's messages. An assistant's messages are marked.
+// said returns the text and images of a prompt's messages. An assistant's messages are
+// marked.
 func said(r *sdk.GetPromptResult) (string, []llm.Media) {
 	var texts []string
 	var images []llm.Media
@@ -221,8 +223,8 @@ func said(r *sdk.GetPromptResult) (string, []llm.Media) {
 // resourceRef is SERVER:URI.
 var resourceRef = lazyregexp.New(`^([A-Za-z0-9_-]{1,40}):([A-Za-z][A-Za-z0-9+.-]*:.+)$`)
 
-// Resource reads the resource that a person mentions as SERVER:URI. known is false if
-// ref names none of the servers. why is the reason if it could not be read.
+// Resource reads the resource that a person mentions as SERVER:URI. known is false if ref
+// does not name one of the servers. why is the reason if the resource could not be read.
 func (s *Servers) Resource(ctx context.Context, ref string) (r tool.Result, why string, known bool) {
 	m := resourceRef().FindStringSubmatch(ref)
 	if m == nil {
@@ -264,8 +266,8 @@ func offersResources(c *conn) bool {
 	return init != nil && init.Capabilities != nil && init.Capabilities.Resources != nil
 }
 
-// Complete lists the known resources of known servers whose mention begins with a text.
-// It starts nothing.
+// Complete lists the known resources of known servers whose mention begins with the text
+// begin. It starts nothing.
 func (s *Servers) Complete(begin string) []string {
 	const most = 50
 	var out []string

@@ -14,10 +14,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
-// This file decides where a sign-in may lead. A server names the addresses, so
-// they are like those of web_fetch (SPEC 16.10): https, public, and no redirect
-// to another host. A server that a person runs on this machine or in their own
-// network may name others there.
+// This file decides which addresses a sign-in may use. A server names the addresses, so
+// the rules are those of web_fetch (SPEC 16.10): https, public, and no redirect to
+// another host. A server that a person runs on this machine or in their own network may
+// name others there.
 
 // authTime is the time limit of one request, maxAuth the size of its answer.
 const (
@@ -27,7 +27,7 @@ const (
 
 var errReach = errors.New("it may not lead there")
 
-// mayReach reports why an address that a server named is not asked or shown.
+// mayReach returns why an address that a server named is not requested or shown, or nil.
 func (a *signin) mayReach(u *url.URL) error {
 	if u.User != nil || u.Hostname() == "" {
 		return fmt.Errorf("%w: %s", errReach, cut(u.Redacted(), 200))
@@ -38,7 +38,7 @@ func (a *signin) mayReach(u *url.URL) error {
 	return fmt.Errorf("%w: %s is not https", errReach, cut(u.Redacted(), 200))
 }
 
-// client returns what a sign-in's requests are sent by.
+// client returns the HTTP client for a sign-in's requests.
 func (a *signin) client() *http.Client {
 	next := a.s.opt.HTTP
 	if next == nil {
@@ -68,8 +68,8 @@ func (a *signin) client() *http.Client {
 	}
 }
 
-// proxy returns the proxy of the person's environment. Behind it addresses are
-// not seen, so names are looked up before.
+// proxy returns the proxy of the person's environment. Addresses behind a proxy are not
+// visible here, so names are looked up before.
 func (a *signin) proxy(r *http.Request) (*url.URL, error) {
 	via, err := http.ProxyFromEnvironment(r)
 	if via == nil || err != nil {
@@ -105,7 +105,7 @@ func (l *signinTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// mayDial reports why an address is not connected to.
+// mayDial returns why an address is not connected to, or nil.
 func (a *signin) mayDial(ctx context.Context, ip netip.Addr) error {
 	ip = ip.Unmap()
 	if host.Public(ip) {

@@ -12,15 +12,15 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// This file connects to servers over HTTP. A person's own server may be on
-// this machine or in their network: they named it. Redirects are followed only
-// to the server's own scheme, host and port, since requests contain the
-// person's token; the same holds for the address of an old server's messages.
+// This file connects to servers over HTTP. A person's own server may be on this machine
+// or in their network: they named it. Redirects are followed only to the server's own
+// scheme, host and port, since requests contain the person's token. The same holds for
+// the address to which messages for an old (SSE) server are sent.
 
 // maxBody is the size limit of one answer that is not a stream.
 const maxBody = 4 * maxMessage
 
-// maxRedirects on the server itself.
+// maxRedirects is how many redirects on the server itself are followed.
 const maxRedirects = 3
 
 func (s *Servers) remote(srv Server) (sdk.Transport, error) {
@@ -72,7 +72,7 @@ type originTransport struct {
 	to      *url.URL
 	headers map[string]string
 	next    http.RoundTripper
-	in      *signin // of an old server, whose transport knows no sign-in; or nil
+	in      *signin // of an old server, whose transport does not support sign-in; or nil
 }
 
 // RoundTrip implements http.RoundTripper.

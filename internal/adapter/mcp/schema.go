@@ -20,9 +20,9 @@ const (
 	maxSchema = 32 << 10
 )
 
-// shown returns a tool's schema in the form for the model: an object,
-// canonical, without invisible characters and without what model APIs refuse.
-// The server validates by its own schema in any case.
+// shown returns a tool's schema in the form for the model: an object, canonical, without
+// invisible characters and without keys that model APIs refuse. In any case the server
+// validates by its own schema.
 func shown(raw json.RawMessage) (json.RawMessage, error) {
 	var top map[string]json.RawMessage
 	if len(raw) == 0 || string(raw) == "null" {
@@ -55,8 +55,8 @@ func shown(raw json.RawMessage) (json.RawMessage, error) {
 	return out, nil
 }
 
-// visible returns a text without what a person would not see: a description may hide
-// words in it.
+// visible returns a text without the characters that a person would not see: a
+// description may hide words in them.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -69,7 +69,7 @@ func visible(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// checker validates arguments before a call where that is cheap: a schema that
+// checker returns a check of arguments before a call, for simple schemas. A schema that
 // refers to itself is left to the server, since following it may never end.
 func checker(schema json.RawMessage) func(json.RawMessage) error {
 	resolved := sync.OnceValue(func() *jsonschema.Resolved {
@@ -92,7 +92,7 @@ func checker(schema json.RawMessage) func(json.RawMessage) error {
 	}
 }
 
-// resolve is nil for a schema that this library does not understand.
+// resolve returns nil for a schema that the library does not understand.
 func resolve(schema json.RawMessage) (r *jsonschema.Resolved) {
 	defer func() {
 		if recover() != nil {

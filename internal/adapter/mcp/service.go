@@ -26,8 +26,8 @@ func (o OAuth) check() error {
 	return nil
 }
 
-// serve gets a token as a service. It is kept in memory only: the secret gets another.
-// Callers hold mu.
+// serve gets a token as a service. The token is only in memory: the secret gets another
+// one. Callers hold mu.
 func (a *signin) serve(ctx context.Context, req *http.Request, resp *http.Response) error {
 	o := a.srv.OAuth
 	a.s.holds(o.ClientSecret)

@@ -19,17 +19,16 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// This file signs in to servers over HTTP that want it (OAuth 2.1). The SDK
-// has discovery, registration, PKCE, and the checks of state, issuer and
-// resource. Ours are where a sign-in may lead (reach.go), what is kept of it
-// (grants.go), and that only a person begins one: a session uses a grant and
-// renews it; without one it returns an error that names the command to run.
+// This file signs in to servers over HTTP that require it (OAuth 2.1). The SDK does
+// discovery, registration, PKCE, and the checks of state, issuer and resource. Here is
+// decided where a sign-in may lead (reach.go) and what is stored (grants.go). Only a
+// person begins a sign-in: a session uses a grant and renews it. Without a grant it
+// returns an error that names the command to run.
 
 // SignIn is how a person signs in.
 type SignIn struct {
-	// Show shows a person the address to open. It may return the address that
-	// their browser ended at, if that is typed in; or it returns "" at the end
-	// of ctx.
+	// Show shows a person the address to open. It returns the address at which their
+	// browser ended, if the person types it in, or "" when ctx ends.
 	Show func(ctx context.Context, address string) (ended string, err error)
 }
 
@@ -64,10 +63,10 @@ func (a *signin) key() string { return a.s.opt.Pins.key(a.srv) }
 
 func (p *managedServer) key() string { return p.s.opt.Pins.key(p.srv) }
 
-// signInError tells the person what to do.
+// signInError returns the error that tells the person what to do.
 func (a *signin) signInError(what string) error { return &SignInError{a.srv.Name, what} }
 
-// grant returns what was granted, nil for nothing. Callers hold mu.
+// grant returns the stored grant, or nil if there is none. Callers hold mu.
 func (a *signin) grant() (*Grant, error) {
 	if !a.loaded && a.srv.OAuth.Grant != asService {
 		g, err := a.s.opt.Grants.Get(a.key())
@@ -75,14 +74,14 @@ func (a *signin) grant() (*Grant, error) {
 			return nil, err
 		}
 		if g != nil && g.URL != a.srv.URL {
-			g = nil // of another address: its token stays with that one
+			g = nil // of another address: its token is only for that one
 		}
 		a.use(g)
 	}
 	return a.g, nil
 }
 
-// use takes a grant for the calls to come. Callers hold mu.
+// use sets the grant for later calls. Callers hold mu.
 func (a *signin) use(g *Grant) {
 	a.g, a.loaded = g, true
 	if g != nil {
@@ -121,15 +120,15 @@ func (a *signin) Token() (*oauth2.Token, error) {
 	return &oauth2.Token{AccessToken: a.g.Access, TokenType: "Bearer"}, nil
 }
 
-// Authorize implements auth.OAuthHandler: the server refused a request. The
-// request is sent again if this returns nil.
+// Authorize implements auth.OAuthHandler. The SDK calls it when the server refused a
+// request, and sends the request again if it returns nil.
 func (a *signin) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	scopes, more := asked(resp)
 	if resp.StatusCode == http.StatusForbidden && !more {
 		_ = resp.Body.Close()
-		return nil // no matter of signing in: the second answer is reported
+		return nil // signing in does not help: the second answer is reported
 	}
 	g, err := a.grant()
 	if err != nil {
@@ -163,8 +162,8 @@ func (a *signin) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 	return a.signInError("")
 }
 
-// asked returns the scopes that a refusal names, and whether it is for want of
-// them.
+// asked returns the scopes that a refusal names, and whether the refusal is because they
+// are missing.
 func asked(resp *http.Response) (scopes []string, more bool) {
 	all, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
 	if err != nil {
@@ -189,7 +188,7 @@ func union(a, b []string) []string {
 	return out
 }
 
-// signIn has the person sign in. Callers hold mu.
+// signIn lets the person sign in. Callers hold mu.
 func (a *signin) signIn(ctx context.Context, req *http.Request, resp *http.Response) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, signInTime, errors.New("nobody signed in"))
 	defer cancel()
@@ -251,7 +250,7 @@ func (a *signin) signIn(ctx context.Context, req *http.Request, resp *http.Respo
 	return nil
 }
 
-// granted returns the scopes of a token: those it names, else those asked for.
+// granted returns the scopes of a token: those that it names, otherwise those requested.
 func granted(t *oauth2.Token, asked []string) []string {
 	if s, _ := t.Extra("scope").(string); s != "" {
 		return strings.Fields(s)

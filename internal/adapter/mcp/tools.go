@@ -13,11 +13,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Tools returns the tools that are known now, as they were accepted, and why others
-// are not among them. It starts nothing.
+// Tools returns the tools that are known now, as they were accepted, and the reasons why
+// others are left out. It starts nothing.
 //
-// The person's own servers come first, so that a folder's can take no name from
-// them.
+// The person's own servers come first, so a folder's server cannot take a name from them.
 func (s *Servers) Tools() (set tool.Set, left []string) {
 	taken := map[string]string{}
 	for _, p := range s.ownFirst() {
@@ -68,7 +67,7 @@ type serverTool struct {
 	err  error
 }
 
-// make makes the tools of what was accepted, once.
+// make returns the tools of what was accepted. They are made once.
 func (p *managedServer) make(a *Accepted) []serverTool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,11 +86,11 @@ func (p *managedServer) make(a *Accepted) []serverTool {
 	return p.made
 }
 
-// maxName is what model APIs take.
+// maxName is the longest name that model APIs accept, in bytes.
 const maxName = 64
 
-// toolName returns what a tool of a server is called. One that is too long ends in a
-// hash of the whole.
+// toolName returns the name of a server's tool for the model. A name that is too long is
+// cut and ends in a hash of the whole name.
 func toolName(server, name string) string {
 	out := "mcp__" + server + "__" + strings.ReplaceAll(name, ".", "_")
 	if len(out) <= maxName {
@@ -101,8 +100,8 @@ func toolName(server, name string) string {
 	return out[:maxName-9] + "_" + hex.EncodeToString(sum[:4])
 }
 
-// folded returns a name as a reader, or a model, may take it: without case, and with
-// all separators alike.
+// folded returns a name in the form in which a reader, or a model, may confuse it:
+// without case, and with all separators alike.
 func folded(name string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' }), "_")
 }
@@ -120,12 +119,13 @@ func (p *managedServer) tool(i trustItem) (tool.Tool, error) {
 		return tool.Tool{}, err
 	}
 	doc := strings.TrimSpace(visible(said.Description))
-	if doc != "" { // somebody else's words are marked as such
+	if doc != "" { // text from a server is marked as such
 		doc = cut("The MCP server "+p.srv.Name+" says: "+doc, maxDoc)
 	}
 	spec := llm.ToolSpec{Name: toolName(p.srv.Name, i.Name), Doc: doc, Schema: schema}
-	// What a server on this machine writes is found by comparing the workspace,
-	// and so it is alone there. One elsewhere changes no file of it.
+	// What a server on this machine writes is found by comparing the workspace before and
+	// after, so its call runs alone there. A server elsewhere changes no file of the
+	// workspace.
 	here := p.srv.Here()
 	t := tool.Raw(spec, func(tool.Env, json.RawMessage) (tool.Footprint, error) {
 		return tool.Footprint{Unknown: here}, nil
