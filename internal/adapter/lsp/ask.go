@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// can returns an error if a server lacks a capability.
+// can returns an error if the server lacks a capability.
 func (c *client) can(f feature, method, what string) error {
 	if f.on {
 		return nil
@@ -67,14 +67,14 @@ func (s *Servers) References(ctx context.Context, at tool.CodeAt) ([]tool.Symbol
 	return out, nil
 }
 
-// youth is how long after its start a server may still read its project.
+// youth is how long after its start a server may still be reading its project.
 const (
 	youth      = 10 * time.Second
 	youthAgain = 500 * time.Millisecond
 )
 
-// places asks for places. A server that was just started may answer before it has read
-// the project: an empty answer does not count then.
+// places sends a request whose answer is places. A server that was just started may
+// answer before it has read its project; an empty answer is then requested again.
 func (c *client) places(ctx context.Context, method string, params any) ([]location, error) {
 	for {
 		var raw json.RawMessage
@@ -91,7 +91,7 @@ func (c *client) places(ctx context.Context, method string, params any) ([]locat
 	}
 }
 
-// locations decodes the answer to a question for places, in each of its forms.
+// locations decodes an answer with places, in each form of the protocol.
 func locations(raw json.RawMessage) []location {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
@@ -111,8 +111,8 @@ func locations(raw json.RawMessage) []location {
 	return out
 }
 
-// spots converts places of the protocol into those that are shown. Places outside of
-// local files are left out.
+// spots converts places of the protocol into the form for the caller. Places that are not
+// in local files are left out.
 func (s *Servers) spots(c *client, ls []location) []tool.SymbolPosition {
 	texts := s.texts(c)
 	var out []tool.SymbolPosition
@@ -131,8 +131,8 @@ func (s *Servers) spotAt(texts func(string) *text, enc encoding, path string, r 
 	return tool.SymbolPosition{Path: s.rel(path), Line: r.Start.Line + 1, Column: t.column(r.Start, enc), EndLine: r.End.Line + 1}
 }
 
-// texts returns the text of files, each read once. The text of an unreadable file is
-// empty.
+// texts returns a function that returns the text of a file. Each file is read once. The
+// text of an unreadable file is empty.
 func (s *Servers) texts(c *client) func(path string) *text {
 	known := map[string]*text{}
 	return func(path string) *text {
@@ -171,7 +171,7 @@ func (s *Servers) Hover(ctx context.Context, at tool.CodeAt) (string, error) {
 	return markup(h.Contents), nil
 }
 
-// markup returns the text of documentation, in each of its forms.
+// markup returns the text of a documentation, in each form of the protocol.
 func markup(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -279,8 +279,8 @@ func (s *Servers) Symbols(ctx context.Context, path, query string) ([]tool.Symbo
 	return syms, err
 }
 
-// documentSymbols lists the symbols of an open document, each with what it is
-// part of.
+// documentSymbols lists the symbols of an open document, each with the name of the symbol
+// that contains it.
 func (s *Servers) documentSymbols(ctx context.Context, c *client, file string) ([]tool.SymbolPosition, error) {
 	var syms []documentSymbol
 	if err := c.call(ctx, "textDocument/documentSymbol", documentParams{documentID{URI: toURI(file)}}, &syms); err != nil {
@@ -314,7 +314,7 @@ func (s *Servers) documentSymbols(ctx context.Context, c *client, file string) (
 // workspaceSymbols asks one server for the symbols that match.
 func (s *Servers) workspaceSymbols(ctx context.Context, c *client, query string) ([]tool.SymbolPosition, error) {
 	if err := c.can(c.caps.WorkspaceSymbol, "workspace/symbol", "symbols of a workspace"); err != nil {
-		return nil, nil // another one may
+		return nil, nil // another server may have it
 	}
 	var syms []workspaceSymbol
 	if err := c.call(ctx, "workspace/symbol", symbolParams{query}, &syms); err != nil {
@@ -382,7 +382,7 @@ func (s *Servers) Diagnostics(ctx context.Context, paths []string) ([]tool.Diagn
 	return out, nil
 }
 
-// wait waits until a server has reported its current diagnostics.
+// wait waits until a server has reported its current diagnostics, at most Options.Hung.
 func (s *Servers) wait(ctx context.Context, c *client) {
 	limit := checkTime
 	if c.diags.never() {
@@ -412,8 +412,8 @@ func (d *diagnostics) all() map[string][]diagnostic {
 	return out
 }
 
-// diagnosed converts diagnostics of the protocol into those that are shown. Files
-// outside of the workspace are left out.
+// diagnosed converts diagnostics of the protocol into the form for the caller. Files
+// outside the workspace are left out.
 func (s *Servers) diagnosed(c *client, by map[string][]diagnostic) []tool.Diagnostic {
 	texts := s.texts(c)
 	var out []tool.Diagnostic

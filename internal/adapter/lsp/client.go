@@ -33,7 +33,7 @@ const (
 	serverCancelled = -32802
 )
 
-// silent discards what the library would print.
+// silent discards the output of the library.
 var silent = log.New(io.Discard, "", 0)
 
 // client is one running server: the connection, the negotiated capabilities, and the
@@ -53,8 +53,8 @@ type client struct {
 	sync   syncOptions
 	ids    atomic.Uint64
 	heard  atomic.Int64 // when the server last sent something, in ns
-	used   atomic.Int64 // when it was last needed
-	busy   atomic.Int32 // requests under way
+	used   atomic.Int64 // when the server was last used
+	busy   atomic.Int32 // requests in progress
 	log    *tail
 	ready  atomic.Bool
 	ending atomic.Bool // it was asked to end
@@ -65,15 +65,15 @@ type client struct {
 	mu       sync.Mutex
 	why      error // why it ended, the first reason
 	dynamic  map[string]registration
-	progress map[string]string // work under way, by token
-	grants   map[int]*grant    // who lets the server change files just now
+	progress map[string]string // tasks in progress, by token
+	grants   map[int]*grant    // commands during which the server may propose changes
 	grantSeq int
 }
 
-// grant collects the edits that a server requests while a command of pawl runs.
+// grant collects the edits that a server proposes while a command runs for pawl.
 type grant struct{ edits []workspaceEdit }
 
-// connect makes the client of a started process, before the handshake.
+// connect returns the client of a started process, before the handshake.
 func connect(srv *Server, root string, opt *Options, proc process.Process, log *tail) *client {
 	c := &client{
 		server: srv, root: root, opt: opt, proc: proc, dead: make(chan struct{}), log: log, began: opt.Now(),
@@ -87,7 +87,7 @@ func connect(srv *Server, root string, opt *Options, proc process.Process, log *
 	c.stream.skipped = c.log.add
 	c.conn = jsonrpc2.NewConn(context.Background(), c.stream, handler{c}, jsonrpc2.SetLogger(silent))
 	go func() {
-		_ = proc.Wait() // how it ended is nobody's question: it should not have
+		_ = proc.Wait() // how it ended does not matter: it should not have ended
 		close(c.dead)
 		c.fail(errGone)
 	}()
@@ -98,7 +98,7 @@ func connect(srv *Server, root string, opt *Options, proc process.Process, log *
 	return c
 }
 
-// heardReader notes that the server is alive with each byte.
+// heardReader records the time of each read, as a sign that the server is alive.
 type heardReader struct {
 	io.Reader
 	c *client
@@ -112,7 +112,7 @@ func (r heardReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// kill ends the process with all that it started.
+// kill ends the process and all processes that it started.
 func (c *client) kill() error {
 	c.proc.Kill(0)
 	return errors.Join(c.proc.In().Close(), c.proc.Out().Close())
@@ -120,13 +120,12 @@ func (c *client) kill() error {
 
 func (c *client) touch() { c.used.Store(c.opt.Now().UnixNano()) }
 
-// lastWords is how long the pipe of a server that was killed is still read: what
-// it printed before its end often tells why. Only a process that got away from
-// its group keeps the pipe open for longer.
+// lastWords is how long the pipe of a killed server is still read: the last output often
+// has the reason. Only a process that left its group keeps the pipe open for longer.
 const lastWords = time.Second
 
-// fail ends the server. Only the first reason is kept. It returns after everything that
-// the server sent was read. The reading goroutine must not call it.
+// fail ends the server. Only the first reason is stored. It returns after all output of
+// the server was read. The reading goroutine must not call it.
 func (c *client) fail(why error) {
 	c.mu.Lock()
 	if c.why == nil {
@@ -142,7 +141,7 @@ func (c *client) fail(why error) {
 	c.diags.wake()
 }
 
-// alive returns why the server ended, nil if it runs.
+// alive returns the reason why the server ended, or nil if it runs.
 func (c *client) alive() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -159,12 +158,12 @@ func (e *answerError) Error() string { return e.server + ": " + e.err.Message }
 
 func (e *answerError) Unwrap() error { return e.err }
 
-// leftover is how long after a request messages may still arrive that the server sent
-// before it. They do not prove that the server is alive.
+// leftover is how long after the start of a request messages may still arrive that the
+// server sent before it. They do not prove that the server is alive.
 const leftover = time.Second
 
-// call makes a request. Without an answer it ends after Options.Hung. If the server was
-// silent all that time, except for leftovers, the server is ended too.
+// call sends a request and waits for the answer, at most for Options.Hung. If the server
+// was silent during all that time, except for leftovers, the server is ended too.
 func (c *client) call(ctx context.Context, method string, params, result any) error {
 	for try := 0; ; try++ {
 		err := c.callOnce(ctx, method, params, result)
@@ -265,7 +264,7 @@ func (c *client) start(ctx context.Context) error {
 	if err := c.notify("initialized", struct{}{}); err != nil {
 		return err
 	}
-	if c.server.Settings != nil { // some read nothing else
+	if c.server.Settings != nil { // some servers read no other settings
 		if err := c.notify("workspace/didChangeConfiguration", map[string]any{"settings": c.server.Settings}); err != nil {
 			return err
 		}
@@ -296,7 +295,7 @@ func (c *client) hello() map[string]any {
 		document["diagnostic"] = map[string]any{"dynamicRegistration": c.server.PullDynamic, "relatedDocumentSupport": true}
 	}
 	return map[string]any{
-		"processId":  nil, // its end is the starter's affair, inside a sandbox the number means nothing
+		"processId":  nil, // the starter ends the server with pawl; inside a sandbox the number has no meaning
 		"clientInfo": map[string]any{"name": "pawl", "version": c.opt.Version},
 		"rootUri":    toURI(c.root), "rootPath": c.root, "workspaceFolders": []any{folder},
 		"initializationOptions": c.server.Options,
@@ -315,7 +314,7 @@ func (c *client) hello() map[string]any {
 	}
 }
 
-// stop ends the server: it asks first, then kills.
+// stop ends the server: first by a request, then by killing it.
 func (c *client) stop(ctx context.Context) {
 	c.ending.Store(true)
 	if c.ready.Load() && c.alive() == nil {
@@ -345,19 +344,19 @@ func (c *client) work() []string {
 	return out
 }
 
-// logLines is how much of what a server printed is kept.
+// Limits for the stored output of a server: lines, and bytes of one line.
 const (
 	logLines = 200
 	logWidth = 500
 )
 
-// tail keeps the last lines of a log.
+// tail stores the last lines of a log.
 type tail struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-// Write implements io.Writer: what a server prints to its standard error.
+// Write implements io.Writer. It receives the server's standard error.
 func (t *tail) Write(p []byte) (int, error) {
 	for line := range strings.Lines(string(p)) {
 		t.add(line)

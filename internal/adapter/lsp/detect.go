@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// place is the server of a file, and its root.
+// place is a server for a file, with the root of its project.
 type place struct {
 	server *Server
 	root   string // absolute
 	lang   string
 }
 
-// places returns the servers for a file, absolute and in the workspace, with the
-// root of each. Only their project files are looked for: nothing is started.
+// places returns the servers for a file, with the root of each. The file must be absolute
+// and in the workspace. Only project files are searched for: nothing is started.
 func (s *Servers) places(file string) []place {
 	var out []place
 	for i := range s.table {
@@ -33,9 +33,9 @@ func (s *Servers) places(file string) []place {
 	return out
 }
 
-// rootOf returns the root of a folder's project for a server: the outermost folder with
-// one of Outer, otherwise the nearest with one of Roots, never outside of the
-// workspace. It returns "" if there is none and the server needs one.
+// rootOf returns the root of a folder's project for a server. It is the outermost folder
+// with one of Outer, otherwise the nearest with one of Roots, never outside the
+// workspace. Without one it is the workspace, or "" if the server needs one.
 func (s *Servers) rootOf(srv *Server, dir string) string {
 	nearest, outermost := "", ""
 	for at := dir; ; at = filepath.Dir(at) {
@@ -79,7 +79,7 @@ func holds(dir string, names []string) bool {
 	return false
 }
 
-// escape escapes a folder's name for a pattern.
+// escape returns a folder's name in a form in which a pattern matches it literally.
 func escape(dir string) string {
 	if os.PathSeparator == '\\' {
 		return dir
@@ -93,13 +93,13 @@ func within(dir, path string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// Bounds of a look at the files of a project.
+// Limits of a search through a project's files.
 const (
 	scanLimit = 50_000 // entries
 	scanTime  = 2 * time.Second
 )
 
-// passed are folders that hold what others made: dependencies and results.
+// passed are folders that hold dependencies and generated files.
 var passed = []string{"node_modules", "vendor", "target", "dist", "build", "out", "__pycache__", "venv", "bin", "obj"}
 
 func isPassed(folder string) bool { return slices.Contains(passed, folder) }
@@ -110,8 +110,8 @@ type stamp struct {
 	mod  time.Time
 }
 
-// scan lists the files below a root that a server knows, or that match, with their
-// stamps. whole is false if a limit was reached.
+// scan lists the files below a root that match accepts, with their stamps. whole is false
+// if a limit was reached.
 func scan(root string, match func(path string) bool) (found map[string]stamp, whole bool) {
 	found, whole = map[string]stamp{}, true
 	end, n := time.Now().Add(scanTime), 0

@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// diagnostics are the server's current diagnostics, and those that existed before or
-// were reported already. The difference is what a change caused.
+// diagnostics are the server's current diagnostics, and those that existed before a
+// change or were reported already. The difference is what the change caused.
 type diagnostics struct {
 	mu      sync.Mutex
 	now     map[string][]diagnostic // by path
 	told    map[string][]diagnostic
 	caused  map[string][]diagnostic // the part of told that changes caused
-	want    map[string]int          // versions of documents that no diagnostics came for yet
-	version map[string]int          // of the newest that came
+	want    map[string]int          // versions of documents whose diagnostics have not come yet
+	version map[string]int          // of the newest diagnostics that came
 	results map[string]string
-	last    time.Time // of the last that came
-	asked   time.Time // when a document was opened or changed last
-	// versioned: the server names the document version of its diagnostics. A server
-	// that does not sends nothing where nothing changed.
+	last    time.Time // of the last diagnostics
+	asked   time.Time // when a document was last opened or changed
+	// versioned means that the server names the document version of its diagnostics. A
+	// server that does not sends nothing if nothing changed.
 	versioned bool
-	owed      time.Time     // until then, what comes is taken for the doing of changes
-	woken     chan struct{} // closed and made anew when something came
+	owed      time.Time     // diagnostics that come before this time count as caused by changes
+	woken     chan struct{} // closed and replaced when diagnostics come
 }
 
 func (d *diagnostics) init() {
@@ -47,7 +47,7 @@ func (d *diagnostics) wakeLocked() {
 	d.woken = make(chan struct{})
 }
 
-// refresh forgets pulled diagnostics after the server reported that they are out of
+// refresh discards pulled diagnostics after the server reported that they are out of
 // date.
 func (d *diagnostics) refresh() {
 	d.mu.Lock()
@@ -56,7 +56,7 @@ func (d *diagnostics) refresh() {
 	d.wakeLocked()
 }
 
-// expect waits for the diagnostics of a version of a document.
+// expect records that the diagnostics of a version of a document will come.
 func (d *diagnostics) expect(path string, version int, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -75,11 +75,11 @@ func (d *diagnostics) forget(path string) {
 	delete(d.results, path)
 }
 
-// diagnosticLimit is how many of one file are kept.
+// diagnosticLimit is how many diagnostics of one file are stored.
 const diagnosticLimit = 1000
 
 // published stores diagnostics that the server pushed. Those of an older version of a
-// document are ignored, since newer ones will come.
+// document are ignored: newer ones will come.
 func (c *client) published(p publishDiagnostics) {
 	path, ok := fromURI(p.URI)
 	if !ok {
@@ -100,7 +100,7 @@ func (c *client) published(p publishDiagnostics) {
 	d.setLocked(path, p.Diagnostics, c.opt.Now())
 }
 
-// never reports whether none came yet.
+// never reports whether no diagnostics have come yet.
 func (d *diagnostics) never() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -111,7 +111,7 @@ func (d *diagnostics) setLocked(path string, ds []diagnostic, now time.Time) {
 	if len(ds) > diagnosticLimit {
 		ds = ds[:diagnosticLimit]
 	}
-	if !now.Before(d.owed) { // not caused by a change of ours. What one caused and was not reported yet stays unreported
+	if !now.Before(d.owed) { // not caused by a change of ours. Diagnostics that one caused and that were not reported yet stay unreported
 		d.told[path] = without(ds, without(d.now[path], d.told[path]))
 	}
 	if len(ds) == 0 {
@@ -123,8 +123,8 @@ func (d *diagnostics) setLocked(path string, ds []diagnostic, now time.Time) {
 	d.wakeLocked()
 }
 
-// moved shifts the known diagnostics of a document after an edit, so that earlier ones
-// are recognised at their new lines.
+// moved shifts the known diagnostics of a document after an edit, so that they are
+// recognised at their new lines.
 func (d *diagnostics) moved(path string, e contentEdit, _ encoding) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -140,9 +140,9 @@ func (d *diagnostics) moved(path string, e contentEdit, _ encoding) {
 	}
 }
 
-// known marks the current diagnostics of documents as known. The documents were just
-// opened with their contents from before a change; a file that the change created has
-// none.
+// known marks the current diagnostics of the opened documents as known. They were just
+// opened with their contents from before a change. A file that the change created has no
+// known ones.
 func (d *diagnostics) known(opened []string, made map[string]bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -156,7 +156,7 @@ func (d *diagnostics) known(opened []string, made map[string]bool) {
 	}
 }
 
-// owing sets until when new diagnostics count as caused by changes.
+// owing sets the time until which new diagnostics count as caused by changes.
 func (d *diagnostics) owing(until time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -164,8 +164,8 @@ func (d *diagnostics) owing(until time.Time) {
 }
 
 // fresh returns the diagnostics that are new and not reported yet, and marks them as
-// reported. Places move and messages stay, so diagnostics that do not match by place
-// are matched by message.
+// reported. After an edit, positions differ and messages do not: diagnostics that do not
+// match by position are matched by message.
 func (d *diagnostics) fresh() map[string][]diagnostic {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -204,7 +204,7 @@ func (d *diagnostics) standingLocked() map[string][]diagnostic {
 	return out
 }
 
-// without returns those of ds that have no counterpart in old.
+// without returns the diagnostics of ds that have no counterpart in old.
 func without(ds, old []diagnostic) []diagnostic {
 	left := slices.Clone(ds)
 	rest := slices.Clone(old)
@@ -228,16 +228,16 @@ func says(a, b diagnostic) bool {
 	return a.Message == b.Message && a.Severity == b.Severity && a.Source == b.Source && bytes.Equal(a.Code, b.Code)
 }
 
-// Times of waiting for diagnostics.
+// Waiting times for diagnostics.
 const (
-	quiet     = 120 * time.Millisecond // without another one, after all that are expected
+	quiet     = 120 * time.Millisecond // without another message, after all that are expected
 	quietLoad = 400 * time.Millisecond // the same, after the server has read its project
-	nothing   = time.Second            // after a change, of a server that may have nothing to say
+	nothing   = time.Second            // after a change, for a server that may have nothing to report
 )
 
 // settle waits until the server has reported all diagnostics of the current documents:
-// all expected ones have come, no work is in progress, and nothing more came for a
-// while. It reports whether that happened.
+// all expected ones have come, no task is in progress, and nothing more came for the
+// duration still. It returns false if ctx or the server ended before that.
 func (c *client) settle(ctx context.Context, still time.Duration) bool {
 	for {
 		c.diags.mu.Lock()
@@ -263,8 +263,8 @@ func (c *client) settle(ctx context.Context, still time.Duration) bool {
 	}
 }
 
-// waitFor waits for a channel, a time (below 0: for ever), or the end of ctx, which
-// it reports as false.
+// waitFor waits for a channel, a duration (below 0: for ever), or the end of ctx. It
+// returns false if ctx ended.
 func waitFor(ctx context.Context, ch <-chan struct{}, d time.Duration) bool {
 	var after <-chan time.Time
 	if d >= 0 {
@@ -300,7 +300,7 @@ func (c *client) pulls() bool {
 	return false
 }
 
-// pull asks for the diagnostics of documents that are open.
+// pull requests the diagnostics of open documents.
 func (c *client) pull(ctx context.Context, paths []string) error {
 	var o struct {
 		Identifier string `json:"identifier"`
@@ -349,7 +349,8 @@ func (c *client) opened() []string {
 	return out
 }
 
-// codeText returns a diagnostic's code, which is a number or a text.
+// codeText returns a diagnostic's code as text; in the protocol it is a number or a
+// string.
 func codeText(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -362,5 +363,6 @@ func codeText(raw json.RawMessage) string {
 	return ""
 }
 
-// language of a path for this server.
+// language returns the protocol's name for the language of a file, "" if the server does
+// not know it.
 func (c *client) language(path string) string { return c.server.Language(filepath.ToSlash(path)) }

@@ -13,20 +13,19 @@ import (
 	"unicode/utf8"
 )
 
-// documentLimit is the largest file that a server is shown, openLimit how many
-// are open at once: the ones used longest ago are closed.
+// documentLimit is the largest file that is sent to a server, in bytes. openLimit is how
+// many documents are open at once; the least recently used ones are closed.
 const (
 	documentLimit = 4 << 20
 	openLimit     = 128
-	// scanEvery is how old a look at the project's files may be where a question
-	// is asked.
+	// scanEvery is how old a scan of the project's files may be when a request is sent.
 	scanEvery = 2 * time.Second
 )
 
 const bom = "\ufeff"
 
-// documents are the files as the server knows them. The disk is the truth: there are no
-// editors' buffers. An open document has the content that its file had when it was last
+// documents are the files as the server knows them. Only the disk counts: there are no
+// editor buffers. An open document has the content that its file had when it was last
 // read. Changes of other files are reported when their stamps change.
 type documents struct {
 	mu      sync.Mutex // held while messages are sent, so that they are in order
@@ -46,7 +45,7 @@ type document struct {
 
 func (d *documents) init() { d.open = map[string]*document{} }
 
-// load reads a file for a server, without a byte order mark, which no editor sends.
+// load reads a file for a server. A byte order mark is removed, since no editor sends it.
 func load(path string) (string, stamp, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -81,7 +80,7 @@ func (c *client) bringLocked(path, lang string) (*text, error) {
 	if d := c.docs.open[path]; d != nil {
 		if st, err := os.Stat(path); err == nil && d.stamp == (stamp{st.Size(), st.ModTime()}) && time.Since(d.stamp.mod) > time.Second {
 			c.used1(d)
-			return d.text, nil // a file just written may change again within its time's grain
+			return d.text, nil // a file that was just written may change again without a new time stamp
 		}
 	}
 	content, st, err := load(path)
@@ -142,7 +141,7 @@ func (c *client) closeLocked(path string) {
 	}
 	delete(c.docs.open, path)
 	c.diags.forget(path)
-	_ = c.notify("textDocument/didClose", didClose{documentID{URI: toURI(path)}}) // a connection that is gone is met elsewhere
+	_ = c.notify("textDocument/didClose", didClose{documentID{URI: toURI(path)}}) // if the connection is gone, other calls report it
 }
 
 // evictLocked closes the documents used longest ago.
@@ -168,9 +167,9 @@ func (c *client) version(path string) int {
 	return 0
 }
 
-// refresh reports to the server what changed on disk since the last report. It is
-// called before each question. A server that watches its files itself gets a change
-// twice, which does no harm.
+// refresh reports to the server what changed on disk since the last report. It is called
+// before each request. A server that watches its files itself is told of a change twice,
+// which is harmless.
 func (c *client) refresh(force bool) {
 	c.docs.mu.Lock()
 	defer c.docs.mu.Unlock()
@@ -180,7 +179,7 @@ func (c *client) refresh(force bool) {
 	}
 	found, whole := scan(c.root, c.watches)
 	c.docs.scanned = now
-	if c.docs.files == nil { // the server reads the project by itself when it starts
+	if c.docs.files == nil { // the server reads the project when it starts
 		c.docs.files = found
 		return
 	}
@@ -199,7 +198,7 @@ func (c *client) refresh(force bool) {
 			events = append(events, fileEvent{toURI(p), fileDeleted})
 		}
 	}
-	if !whole { // what was not looked at is as it was
+	if !whole { // files that were not scanned count as unchanged
 		for p, st := range c.docs.files {
 			if _, there := found[p]; !there {
 				found[p] = st
@@ -224,9 +223,8 @@ func (c *client) tellLocked(events []fileEvent) {
 	_ = c.notify("workspace/didChangeWatchedFiles", didChangeWatched{events}) // as in closeLocked
 }
 
-// changed reports changed files to the server, with their contents on disk. before are
-// the contents with which files that are not open yet are opened first, so that their
-// earlier diagnostics are known: see managedServer.settle.
+// changed reports changed files to the server, with their contents on disk. Their earlier
+// contents were sent before: see managedServer.before.
 func (c *client) changed(paths []string) {
 	c.docs.mu.Lock()
 	defer c.docs.mu.Unlock()
@@ -270,9 +268,9 @@ func (c *client) openOld(path, lang, content string) bool {
 	return err == nil
 }
 
-// dependents lists files that probably use one of these: those whose text has
-// the name by which they would be imported. Servers that diagnose nothing but
-// open files would not tell what broke in them.
+// dependents lists files that probably use one of the changed files: those whose text has
+// the name by which it would be imported. A server that diagnoses only open files would
+// not report what broke in them.
 func (c *client) dependents(ctx context.Context, changed []string, limit int) []string {
 	var names []string
 	for _, p := range changed {
@@ -290,8 +288,8 @@ func (c *client) dependents(ctx context.Context, changed []string, limit int) []
 	return out
 }
 
-// mention lists files whose text has one of these words, the newest first; whole
-// is false where there may be more.
+// mention lists files whose text has one of the words, newest first. whole is false if
+// there may be more.
 func (c *client) mention(ctx context.Context, words, except []string, limit int) (out []string, whole bool) {
 	found, whole := scan(c.root, func(p string) bool { return c.language(p) != "" && !slices.Contains(except, p) })
 	var paths []string
@@ -324,8 +322,8 @@ func (c *client) mention(ctx context.Context, words, except []string, limit int)
 	return out, whole
 }
 
-// openUses opens the files that may use the symbol at a place, for a server
-// that finds uses in open files only. It reports whether those are all.
+// openUses opens the files that may use the symbol at a place, for a server that finds
+// uses in open files only. It returns false if there may be more such files.
 func (c *client) openUses(ctx context.Context, s *spot) bool {
 	if !c.server.OpenUses {
 		return true
@@ -346,7 +344,7 @@ func (c *client) openUses(ctx context.Context, s *spot) bool {
 	return c.settle(ctx, quiet) && whole
 }
 
-// wordHere returns the name at a byte of a line.
+// wordHere returns the name at a byte offset of a line.
 func wordHere(line string, at int) string {
 	ends := func(r rune) bool { return !letter(r) }
 	from := 0
@@ -361,7 +359,7 @@ func wordHere(line string, at int) string {
 	return line[from : at+to]
 }
 
-// Bounds of dependents.
+// Limits for dependents and openUses: files, bytes of one file, results.
 const (
 	dependentScan  = 5_000
 	dependentSize  = 512 << 10

@@ -40,8 +40,8 @@ func (s *Servers) Rename(ctx context.Context, at tool.CodeAt, name string) ([]to
 	return s.writes(sp.c, []workspaceEdit{*e})
 }
 
-// actionsAt lists the actions for the lines from a place to another, in the
-// server's own form.
+// actionsAt lists the actions for the lines from a place up to line to, in the server's
+// own form.
 func (s *Servers) actionsAt(ctx context.Context, at tool.CodeAt, to int) (*spot, []codeAction, error) {
 	sp, err := s.resolve(ctx, at)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Servers) actionsAt(ctx context.Context, at tool.CodeAt, to int) (*spot,
 	for _, d := range sp.c.diags.all()[sp.path] {
 		if d.Range.Start.Line <= p.Range.End.Line && d.Range.End.Line >= p.Range.Start.Line {
 			p.Context.Diagnostics = append(p.Context.Diagnostics, d)
-			if at.Column == 0 && at.Symbol == "" && to <= at.Line { // a line alone is meant as a whole
+			if at.Column == 0 && at.Symbol == "" && to <= at.Line { // a line without a column means the whole line
 				p.Range = textRange{position{sp.pos.Line, 0}, position{sp.pos.Line, units(sp.text.line(sp.pos.Line), sp.c.enc)}}
 			}
 		}
@@ -81,8 +81,8 @@ func (s *Servers) actionsAt(ctx context.Context, at tool.CodeAt, to int) (*spot,
 	return sp, out, nil
 }
 
-// action reads one action. Those that could do no more than run a command of
-// the server that is not known to hand over an edit are left out.
+// action decodes one action. It returns false for an action that can only run a command
+// that is not known to propose an edit.
 func (c *client) action(raw json.RawMessage) (codeAction, bool) {
 	var bare struct {
 		Title   string          `json:"title"`
@@ -92,7 +92,7 @@ func (c *client) action(raw json.RawMessage) (codeAction, bool) {
 		return codeAction{}, false
 	}
 	var name string
-	if json.Unmarshal(bare.Command, &name) == nil && name != "" { // a command in place of an action
+	if json.Unmarshal(bare.Command, &name) == nil && name != "" { // a command instead of an action
 		var cmd command
 		if json.Unmarshal(raw, &cmd) != nil {
 			return codeAction{}, false
@@ -150,7 +150,8 @@ func (s *Servers) Act(ctx context.Context, at tool.CodeAt, to int, title string)
 	if a.Edit != nil {
 		edits = append(edits, *a.Edit)
 	}
-	// A command that comes with an edit is for editors, to tidy up after it: it is not run.
+	// A command that comes with an edit is for editors, to clean up afterwards: it is not
+	// run.
 	if a.Command != nil && a.Edit == nil && slices.Contains(sp.c.server.Edits, a.Command.Command) {
 		done := sp.c.allow()
 		err := sp.c.call(ctx, "workspace/executeCommand", map[string]any{"command": a.Command.Command, "arguments": a.Command.Arguments}, nil)
@@ -169,7 +170,7 @@ func (s *Servers) Act(ctx context.Context, at tool.CodeAt, to int, title string)
 	return ws, err
 }
 
-// resolves reports whether the server completes an action that is chosen.
+// resolves reports whether the server completes a chosen action on request.
 func (c *client) resolves() bool {
 	var o struct {
 		Resolve bool `json:"resolveProvider"`
@@ -177,8 +178,8 @@ func (c *client) resolves() bool {
 	return json.Unmarshal(c.caps.CodeAction.options, &o) == nil && o.Resolve
 }
 
-// pick finds the action of a title: the very one, else the only one that has it
-// in its own.
+// pick returns the action with a title: the exact one, otherwise the only one whose title
+// contains it.
 func pick(all []codeAction, title string) (codeAction, error) {
 	var near []codeAction
 	for _, a := range all {
@@ -206,7 +207,7 @@ func pick(all []codeAction, title string) (codeAction, error) {
 type draft struct {
 	was     []byte
 	existed bool
-	now     string // without the mark at the beginning
+	now     string // without the byte order mark
 	mark    string
 	gone    bool
 	movedTo string
@@ -219,8 +220,8 @@ type drafts struct {
 	files map[string]*draft
 }
 
-// writes converts edits into writes, all or none: an edit outside of the workspace, of
-// a file whose content differs from the server's, or of a folder refuses all of them.
+// writes converts edits into writes, all or none. It refuses all if one edit is outside
+// the workspace, of a folder, or of a file whose content differs from the server's.
 func (s *Servers) writes(c *client, edits []workspaceEdit) ([]tool.Write, error) {
 	d := &drafts{s: s, c: c, files: map[string]*draft{}}
 	for _, e := range edits {

@@ -11,8 +11,8 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// handler handles a server's own messages. It never blocks: while it runs, nothing else
-// is read.
+// handler handles the messages that a server sends unasked. It never blocks: while it
+// runs, no other message is read.
 type handler struct{ c *client }
 
 // Handle is part of jsonrpc2.Handler.
@@ -27,7 +27,7 @@ func (h handler) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 	}
 	result, refusal := h.c.answer(r.Method, params)
 	if refusal != nil {
-		_ = conn.ReplyWithError(ctx, r.ID, refusal) // a connection that is gone is met elsewhere
+		_ = conn.ReplyWithError(ctx, r.ID, refusal) // if the connection is gone, other calls report it
 		return
 	}
 	_ = conn.Reply(ctx, r.ID, result)
@@ -63,7 +63,7 @@ func (c *client) hear(method string, params json.RawMessage) {
 	}
 }
 
-// workLimit is how many running tasks a server can report.
+// workLimit is how many tasks in progress of a server are stored.
 const workLimit = 100
 
 func (c *client) progressed(token, kind, title string) {
@@ -77,8 +77,8 @@ func (c *client) progressed(token, kind, title string) {
 	c.diags.wake()
 }
 
-// answer answers a server's request. Null answers what a person would leave
-// open; what would change files or open windows is refused.
+// answer answers a server's request. Null answers a question that a person would leave
+// open. A request that would change files or open windows is refused.
 func (c *client) answer(method string, params json.RawMessage) (any, *jsonrpc2.Error) {
 	switch method {
 	case "workspace/configuration":
@@ -145,8 +145,8 @@ func (c *client) answer(method string, params json.RawMessage) (any, *jsonrpc2.E
 
 var invalid = &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: "the parameters cannot be read"}
 
-// setting returns a section of the server's settings. gopls asks for its own by
-// name and takes its options there.
+// setting returns a section of the server's settings. gopls requests the section with its
+// own name, and gets its options there.
 func (c *client) setting(name string) any {
 	if name == c.server.Name && c.server.Settings == nil && c.server.Options != nil {
 		return c.server.Options
@@ -154,13 +154,13 @@ func (c *client) setting(name string) any {
 	return section(c.server.Settings, name)
 }
 
-// applyAsked takes an edit that the server wants made. It is taken only while a
-// command runs that pawl asked for, and then kept for the call that asked: files
-// are changed by tools alone.
+// applyAsked receives an edit that the server proposes. It is accepted only while a
+// command runs for pawl, and then stored for the call that runs it: only tools change
+// files.
 func (c *client) applyAsked(p applyEditParams) map[string]any {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.grants) != 1 { // with two at once it is not known which one asked
+	if len(c.grants) != 1 { // with two at once it is not known which one caused it
 		return map[string]any{"applied": false, "failureReason": "nobody asked for this change"}
 	}
 	for _, g := range c.grants {
@@ -169,8 +169,8 @@ func (c *client) applyAsked(p applyEditParams) map[string]any {
 	return map[string]any{"applied": true}
 }
 
-// allow lets the server hand over edits until the returned function is called,
-// which returns them.
+// allow lets the server propose edits until the returned function is called. That
+// function returns them.
 func (c *client) allow() (done func() []workspaceEdit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,8 +185,8 @@ func (c *client) allow() (done func() []workspaceEdit) {
 	}
 }
 
-// watches reports whether the server wants changes of a file. Without a registration it
-// gets the changes of files that it knows.
+// watches reports whether the server wants to be told of changes of a file. Without a
+// registration these are the files that it knows.
 func (c *client) watches(path string) bool {
 	if c.server.Language(filepath.ToSlash(path)) != "" || slices.Contains(c.server.Roots, filepath.Base(path)) {
 		return true

@@ -8,16 +8,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Limits of Known: a server that answers with half the workspace is not asked
-// for the lines of all of it.
+// Limits of Known: if a server answers with half the workspace, only the first symbols
+// and files are looked up.
 const (
 	knownSpots = 100
 	knownFiles = 8
 )
 
-// Known lists the symbols of the workspace that match a name, from the servers
-// that run: it starts none. Each has all of its lines; one whose lines the
-// server does not tell is left out.
+// Known lists the symbols of the workspace that match a name, from the running servers.
+// It starts none. Each symbol has the range of its lines; symbols whose range the server
+// does not report are left out.
 func (s *Servers) Known(ctx context.Context, name string) (out []tool.SymbolPosition) {
 	if s == nil || s.closed() || name == "" {
 		return nil
@@ -30,7 +30,7 @@ func (s *Servers) Known(ctx context.Context, name string) (out []tool.SymbolPosi
 		c.refresh(false)
 		syms, err := s.workspaceSymbols(ctx, c, name)
 		if err != nil {
-			continue // it is asked for what it can tell right now
+			continue // only what it can answer right now counts
 		}
 		whole := map[string][]tool.SymbolPosition{}
 		for _, sp := range syms[:min(len(syms), knownSpots)] {
@@ -58,8 +58,8 @@ func (s *Servers) Known(ctx context.Context, name string) (out []tool.SymbolPosi
 	return out
 }
 
-// wholeSymbols lists the symbols of a file with all their lines, none where the
-// server cannot.
+// wholeSymbols lists the symbols of a file with the range of their lines. It returns nil
+// if the server cannot do that.
 func (s *Servers) wholeSymbols(ctx context.Context, c *client, path string) []tool.SymbolPosition {
 	file := s.abs(path)
 	if c.can(c.caps.DocumentSymbol, "textDocument/documentSymbol", "symbols of a file") != nil {

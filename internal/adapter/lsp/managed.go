@@ -12,26 +12,26 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// managedServer keeps one server at one root running: it starts the server when it is
-// first needed, starts it again after it died, and stops it when nobody needs it.
+// managedServer keeps one server at one root running. It starts the server when it is
+// first needed, starts it again after it has died, and stops it when nobody needs it.
 type managedServer struct {
 	s    *Servers
-	alts []*Server // what may do it, the best one first
+	alts []*Server // the alternatives, the best one first
 	root string
 
 	mu       sync.Mutex
 	client   *client
-	starting chan struct{} // closed when a start has come to its end
+	starting chan struct{} // closed when a start is finished
 	restarts process.Restarts
-	broken   error // why there is none
+	broken   error // why no server runs
 	starts   int
-	at       int // of alts, the one in use
+	at       int // the index of the alternative in use
 
 	queue   []tool.CodeChange
-	hurry   context.CancelFunc // ends the wait for what earlier changes did: more came
+	hurry   context.CancelFunc // ends the wait for the diagnostics of earlier changes, when more changes come
 	working bool
-	idle    chan struct{} // closed while no change waits
-	shown   chan struct{} // closed while the server is shown files as they are
+	idle    chan struct{} // closed while no change is queued
+	shown   chan struct{} // closed while the server has the present contents of the files
 }
 
 func newManagedServer(s *Servers, alts []*Server, root string) *managedServer {
@@ -79,8 +79,8 @@ func (p *managedServer) get(ctx context.Context) (*client, error) {
 	}
 }
 
-// buryLocked takes a server that ended out of use. How it ended decides how
-// soon the next one may be started.
+// buryLocked drops a server that has ended. How it ended decides how soon it may be
+// started again.
 func (p *managedServer) buryLocked() {
 	c := p.client
 	if c == nil {
@@ -103,7 +103,7 @@ func (p *managedServer) failedLocked(why error) {
 	p.restarts.Failed(p.s.opt.Now())
 }
 
-// start starts the first available alternative.
+// start starts the first available alternative, after a delay.
 func (p *managedServer) start(done chan struct{}, wait time.Duration) {
 	ctx, cancel := p.s.living()
 	defer cancel()
@@ -147,7 +147,7 @@ func (p *managedServer) startFirst(ctx context.Context) (*client, error) {
 	return nil, first
 }
 
-// stop ends the server that runs, if any, and lets a new one be started.
+// stop ends the running server, if any, and permits a new start.
 func (p *managedServer) stop(ctx context.Context) {
 	p.mu.Lock()
 	c := p.client
@@ -162,7 +162,7 @@ func (p *managedServer) stop(ctx context.Context) {
 	}
 }
 
-// running returns the running client, nil if there is none.
+// running returns the running client, or nil if there is none.
 func (p *managedServer) running() *client {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -212,18 +212,18 @@ func (p *managedServer) work() {
 	}
 }
 
-// Times that a server is given to say what is wrong. They bound work in the
-// background; who waits for it waits for Options.Wait.
+// Time limits for the diagnostics of a server. They bound work in the background; a
+// caller that waits for it waits at most for Options.Wait.
 const (
-	loadTime  = 60 * time.Second // with its project read for the first time
-	baseTime  = 5 * time.Second  // of documents as they were before a change
+	loadTime  = 60 * time.Second // for the first reading of its project
+	baseTime  = 5 * time.Second  // for the documents as they were before a change
 	checkTime = 20 * time.Second // after a change
-	owedTime  = 10 * time.Second // after that, for what comes late of other files
+	owedTime  = 10 * time.Second // after that, for late diagnostics of other files
 )
 
-// tell sends changes to a server and waits for its diagnostics. It collects the
-// diagnostics of the files as they were before the change first: only the difference
-// shows what the change caused.
+// tell sends changes to a server and waits for its diagnostics. Before that, it collects
+// the diagnostics of the files as they were before the change: only the difference shows
+// what the change caused.
 func (p *managedServer) tell(ctx context.Context, c *client, cs []tool.CodeChange) {
 	var paths []string
 	made := map[string]bool{}
@@ -251,7 +251,7 @@ func (p *managedServer) tell(ctx context.Context, c *client, cs []tool.CodeChang
 	done := p.check(p.unlessMore(ctx), c, checkTime, quiet)
 	c.diags.owing(p.s.opt.Now().Add(owedTime))
 	c.diags.mu.Lock()
-	if !done && ctx.Err() == nil { // else each check would wait for a server that never reports a document
+	if !done && ctx.Err() == nil { // otherwise each check would wait for a server that never reports a document
 		clear(c.diags.want)
 	}
 	c.diags.mu.Unlock()
@@ -271,8 +271,8 @@ func (p *managedServer) unlessMore(ctx context.Context) context.Context {
 	return ctx
 }
 
-// before opens documents as they were before the changes, and those that may
-// depend on them. It returns which were not open.
+// before opens the changed documents with their earlier contents, and documents that may
+// depend on them. It returns those that it opened.
 func (p *managedServer) before(ctx context.Context, c *client, cs []tool.CodeChange, paths []string) (opened []string) {
 	done := map[string]bool{}
 	for _, ch := range cs {
@@ -301,8 +301,8 @@ func (p *managedServer) before(ctx context.Context, c *client, cs []tool.CodeCha
 	return opened
 }
 
-// check waits for the diagnostics of the documents as they are, and asks for
-// them where they are not pushed.
+// check waits for the diagnostics of the documents as they are now, and pulls them if
+// they are not pushed. It returns false if they did not all come.
 func (p *managedServer) check(ctx context.Context, c *client, limit, still time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -314,7 +314,8 @@ func (p *managedServer) check(ctx context.Context, c *client, limit, still time.
 	return c.settle(ctx, still)
 }
 
-// showLocked lets questions go on: the server now has the files as they are.
+// showLocked lets requests continue: the server now has the present contents of the
+// files.
 func (p *managedServer) showLocked() {
 	select {
 	case <-p.shown:
@@ -323,8 +324,8 @@ func (p *managedServer) showLocked() {
 	}
 }
 
-// ask returns the running server for a question. While it still learns what was
-// wrong before a change, it is shown files as they were: the question waits.
+// ask returns the running server for a request. While the server has contents from before
+// a change, to learn their diagnostics, ask waits.
 func (p *managedServer) ask(ctx context.Context) (*client, error) {
 	c, err := p.get(ctx)
 	if err != nil {
@@ -343,7 +344,8 @@ func (p *managedServer) ask(ctx context.Context) (*client, error) {
 	}
 }
 
-// caught waits until all changes are sent and answered, or the time is over.
+// caught waits until all changes are sent and answered. It returns false if ctx ends
+// before that.
 func (p *managedServer) caught(ctx context.Context) bool {
 	p.mu.Lock()
 	idle := p.idle
@@ -356,7 +358,7 @@ func (p *managedServer) caught(ctx context.Context) bool {
 	}
 }
 
-// fresh returns diagnostics that changes caused and that were not reported yet.
+// fresh returns the diagnostics that changes caused and that were not reported yet.
 func (p *managedServer) fresh() []tool.Diagnostic {
 	p.mu.Lock()
 	c := p.client

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// memoryOf returns the resident memory of a process group, in bytes: servers begin
-// others, which do the work.
+// memoryOf returns the resident memory of a process group, in bytes. The whole group
+// counts, since some servers start processes that do the work.
 func memoryOf(pid int) int64 {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -22,7 +22,8 @@ func memoryOf(pid int) int64 {
 		if err != nil {
 			continue // it has ended
 		}
-		// The name is in parentheses and may hold anything: what follows the last.
+		// The name is in parentheses and may contain any character, so the fields after
+		// the last one are used.
 		f := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:])
 		if len(f) < 22 {
 			continue

@@ -2,5 +2,5 @@
 
 package lsp
 
-// memoryOf is not known here: no limit holds.
+// memoryOf returns 0, since the memory is not known here: no limit applies.
 func memoryOf(int) int64 { return 0 }

@@ -26,7 +26,7 @@ func (s *spot) params() positionParams {
 	return positionParams{documentID{URI: toURI(s.path)}, s.pos}
 }
 
-// resolve resolves a place to one that a server can be asked about.
+// resolve converts a place into one that a server can be asked about.
 func (s *Servers) resolve(ctx context.Context, at tool.CodeAt) (*spot, error) {
 	if at.Path == "" {
 		if at.Symbol == "" {
@@ -51,7 +51,7 @@ func (s *Servers) resolve(ctx context.Context, at tool.CodeAt) (*spot, error) {
 	return s.spotIn(c, file, at)
 }
 
-// spotIn resolves a place whose line is known.
+// spotIn converts a place whose line is known.
 func (s *Servers) spotIn(c *client, file string, at tool.CodeAt) (*spot, error) {
 	t, err := c.bring(file, c.language(file))
 	if err != nil {
@@ -93,7 +93,7 @@ func wordAt(line, name string) int {
 	return -1
 }
 
-// letter reports whether a name can go on with a character, in any script.
+// letter reports whether a character can be part of a name, in any script.
 func letter(r rune) bool {
 	return r == '_' || r == '$' || unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
 }
@@ -108,9 +108,9 @@ func parts(name string) []string {
 	return out
 }
 
-// fits reports whether a name, in parts, is what a symbol is called: the end of
-// where it is and what it is part of. Each of the name's parts must be there in
-// order, and the last one last.
+// fits reports whether a name, split into parts, means a symbol. in are the parts of the
+// symbol's parents. All parts of the name must be among them in order, and the last part
+// must be the symbol's own name.
 func fits(want []string, in []string, name string) bool {
 	full := append(slices.Clone(in), parts(name)...)
 	if len(full) == 0 || full[len(full)-1] != want[len(want)-1] {
@@ -158,16 +158,16 @@ func (s *Servers) inFile(ctx context.Context, c *client, file, name string) (*sp
 	return nil, fmt.Errorf("there is no %s in %s", name, s.rel(file))
 }
 
-// parents returns the parts of what a symbol is in: the path of its file without
-// the ending, and what it is part of.
+// parents returns the parts of a symbol's parents: the path of its file without the
+// extension, and the symbols that contain it.
 func (s *Servers) parents(sym tool.SymbolPosition) []string {
 	file := strings.TrimSuffix(sym.Path, filepath.Ext(sym.Path))
 	return append(parts(file), parts(sym.In)...)
 }
 
-// named finds a name in the workspace. Every project that mentions it is asked: the
-// same name in two of them is as ambiguous as twice in one, and a project that
-// could not be asked may have it too.
+// named finds a name in the workspace. Every project that mentions the name is asked: the
+// same name in two projects is as ambiguous as twice in one. A project that could not be
+// asked may have the name too.
 func (s *Servers) named(ctx context.Context, name string) (tool.SymbolPosition, *client, error) {
 	want := parts(name)
 	word := want[len(want)-1]
@@ -176,7 +176,7 @@ func (s *Servers) named(ctx context.Context, name string) (tool.SymbolPosition, 
 		return tool.SymbolPosition{}, nil, err
 	}
 	var found []tool.SymbolPosition
-	var of []*client // of each, who is asked about it
+	var of []*client // for each symbol, the client to ask about it
 	var failed error
 	for _, c := range asked.clients {
 		all, err := s.symbolsWhenRead(ctx, c, word)
@@ -197,7 +197,7 @@ func (s *Servers) named(ctx context.Context, name string) (tool.SymbolPosition, 
 			case i < 0:
 				found, of = append(found, sym), append(of, c)
 			case nearer(s.abs(sym.Path), c.root, of[i].root):
-				of[i] = c // the project that the file is in, not one that imports it
+				of[i] = c // the project that contains the file, not one that imports it
 			}
 		}
 	}
@@ -212,8 +212,8 @@ func (s *Servers) named(ctx context.Context, name string) (tool.SymbolPosition, 
 		return found[0], of[0], nil
 	}
 	oneServer := !slices.ContainsFunc(of, func(c *client) bool { return c != of[0] })
-	// The shortest chain of parents is what was named, where only one has it. Chains
-	// of different projects cannot be compared: they begin at different roots.
+	// The symbol with the fewest parents is meant, if it is the only one. Symbols of
+	// different projects cannot be compared: their parents begin at different roots.
 	slices.SortStableFunc(found, func(a, b tool.SymbolPosition) int { return len(parts(a.In+" "+a.Name)) - len(parts(b.In+" "+b.Name)) })
 	if a, b := found[0], found[1]; oneServer && len(parts(a.In+" "+a.Name)) < len(parts(b.In+" "+b.Name)) && len(want) > 1 {
 		return a, of[0], nil
@@ -221,14 +221,14 @@ func (s *Servers) named(ctx context.Context, name string) (tool.SymbolPosition, 
 	return tool.SymbolPosition{}, nil, ambiguous(name, found)
 }
 
-// nearer reports whether a file is in a project, and not in another one or deeper
-// than in that.
+// nearer reports whether a file is in the project root, and not in the project than, or
+// deeper in root than in than.
 func nearer(file, root, than string) bool {
 	return within(root, file) && (!within(than, file) || len(root) > len(than))
 }
 
-// symbolsWhenRead asks one server for symbols. A server that still reads its project
-// may not know them yet: an empty answer does not count then.
+// symbolsWhenRead requests symbols from one server. A server that still reads its project
+// may not know them yet; an empty answer is then requested again.
 func (s *Servers) symbolsWhenRead(ctx context.Context, c *client, word string) ([]tool.SymbolPosition, error) {
 	for {
 		all, err := s.workspaceSymbols(ctx, c, word)
@@ -248,7 +248,7 @@ func ambiguous(name string, found []tool.SymbolPosition) error {
 	return fmt.Errorf("%s stands for %d symbols; give path and line, or more of the name:%s", name, len(found), listed(found, shownNames, false))
 }
 
-// listed lists symbols, a line each. The last line tells if there are more.
+// listed lists symbols, one per line. The last line shows whether there are more.
 func listed(found []tool.SymbolPosition, limit int, more bool) string {
 	var b strings.Builder
 	for _, f := range found[:min(len(found), limit)] {

@@ -2,8 +2,8 @@ package lsp
 
 import "encoding/json"
 
-// This file holds the protocol's types, as far as they are used. Names and
-// meanings are those of the specification of LSP 3.17.
+// This file declares the types of the protocol that are used. Names and meanings are
+// those of the specification of LSP 3.17.
 
 type position struct {
 	Line      int `json:"line"`
@@ -136,8 +136,8 @@ type textEdit struct {
 	NewText string    `json:"newText"`
 }
 
-// documentChange is one of the forms that stand in documentChanges: edits of a
-// document, or a file that is made, renamed or deleted.
+// documentChange is one element of documentChanges: edits of a document, or a file that
+// is created, renamed or deleted.
 type documentChange struct {
 	Kind         string     `json:"kind"`
 	TextDocument documentID `json:"textDocument"`
@@ -178,7 +178,7 @@ type codeAction struct {
 	} `json:"disabled,omitempty"`
 	Preferred bool `json:"isPreferred,omitempty"`
 
-	raw json.RawMessage // as the server wrote it, with what only it reads
+	raw json.RawMessage // as the server sent it, with fields that only the server understands
 }
 
 type actionParams struct {

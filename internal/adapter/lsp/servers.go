@@ -1,23 +1,22 @@
-// Package lsp runs language servers and asks them about code.
+// Package lsp runs language servers and sends them requests about code.
 //
 // What is promised:
-//   - A server is started at the first need, one for each project root, and
-//     shared by all that ask; it is stopped when nobody asked for ten minutes,
-//     started again at most three times in a row when it dies or hangs, and gone
-//     when Close returns. Nothing is started where no code is touched.
-//   - Its program comes from the table (table.go) or the person's configuration,
-//     never from a repository; what runs a project's own code is started in
-//     trusted folders only.
-//   - Places are counted from 1 and in characters outside, and in the units that
-//     were agreed on with the server inside (text.go).
-//   - It changes no file. What a server wants changed is returned as writes.
-//   - A server that floods, stalls, prints rubbish or answers what was not asked
-//     is an error for who asks it, and hangs nobody (stream.go, client.go).
+//   - A server is started when it is first needed, one for each project root, and shared by
+//     all callers. It is stopped when nobody used it for ten minutes, and started again at
+//     most three times in a row when it dies or hangs. It is gone when Close returns.
+//     Nothing is started before code is used.
+//   - Its program comes from the table (table.go) or the person's configuration. A project's
+//     own copy is used in trusted folders only, and so are servers that run the project's code.
+//   - For callers, places are counted from 1 and in characters; for the server, in the units
+//     that were negotiated (text.go).
+//   - It changes no file. Changes that a server proposes are returned as writes.
+//   - A server that floods, stalls, or sends garbage or unexpected answers causes an error
+//     for its caller, and blocks nobody (stream.go, client.go).
 //
-// The pieces: table.go and detect.go say which servers there are and for which
-// files; managed.go keeps one through its restarts; client.go, handle.go and stream.go
-// speak the protocol; documents.go tells of files; diagnostics.go knows what was
-// wrong before; ask.go, names.go, workspace.go and edits.go answer questions; status.go tells.
+// The files: table.go and detect.go define the servers and their files; managed.go
+// restarts one; client.go, handle.go and stream.go implement the protocol; documents.go
+// reports files; diagnostics.go stores earlier diagnostics; ask.go, names.go,
+// workspace.go and edits.go answer requests; status.go reports the state.
 package lsp
 
 import (
@@ -45,22 +44,22 @@ type Options struct {
 	// Confine is how servers are confined.
 	Confine process.Confine
 	// Trusted reports whether a server may run code that the project names, and be the
-	// project's own copy; nil: none may.
+	// project's own copy. nil means that no server may.
 	Trusted func(server string) bool
-	// Find finds a program on the person's PATH; nil: exec.LookPath.
+	// Find finds a program on the person's PATH; nil means exec.LookPath.
 	Find func(name string) (string, error)
 	// Version is pawl's, sent to servers.
 	Version string
-	// Hung is how long a request may take (0: 30 s), Idle how long a server is
-	// kept that nobody asks (0: 10 min), Wait how long a call waits for what it
-	// broke (0: 1.5 s), Goodbye how long a server may take to end (0: 500 ms).
+	// Hung is how long a request may take (0: 30 s). Idle is how long an unused server
+	// is kept running (0: 10 min). Wait is how long a call waits for the diagnostics that
+	// it caused (0: 1.5 s). Goodbye is how long a server may take to end (0: 500 ms).
 	Hung, Idle, Wait, Goodbye time.Duration
 	// Memory is how many bytes a server with all its processes may use (0: 4 GB).
 	Memory int64
-	// Usage returns how many bytes a process and its children use; nil where
-	// this is not known.
+	// Usage returns how many bytes a process group uses; nil means memoryOf, which knows
+	// it on Linux only.
 	Usage func(pid int) int64
-	// Asked, if set, returns the last request from elsewhere to restart servers: its
+	// Asked, if set, returns the last request of another process to restart servers: its
 	// time and the server's name ("": all).
 	Asked func() (at time.Time, name string)
 	Now   func() time.Time
@@ -93,8 +92,7 @@ func (o *Options) defaults() {
 	}
 }
 
-// Servers are the language servers of a workspace. It is safe for concurrent
-// use.
+// Servers are the language servers of a workspace. They are safe for concurrent use.
 type Servers struct {
 	opt   Options
 	table []Server
@@ -105,9 +103,9 @@ type Servers struct {
 	mu       sync.Mutex
 	managed  map[serverKey]*managedServer
 	order    []serverKey
-	reported map[string]bool // absent servers that the person knows of
+	reported map[string]bool // absent servers that were reported to the person
 	sweeping bool
-	logs     map[string][]string // of servers that ended
+	logs     map[string][]string // of ended servers
 }
 
 type serverKey struct{ group, root string }
@@ -131,7 +129,7 @@ func (e *AbsentError) Error() string {
 	return fmt.Sprintf("the language server %s is not installed; the person can install it with: %s", e.Name, e.Install)
 }
 
-// New makes the servers of a workspace. It starts nothing and reads nothing.
+// New returns the servers of a workspace. It starts nothing and reads nothing.
 func New(o Options) *Servers {
 	o.defaults()
 	s := &Servers{opt: o, table: o.Table, managed: map[serverKey]*managedServer{}, reported: map[string]bool{}, logs: map[string][]string{}}
@@ -144,7 +142,7 @@ func (s *Servers) living() (context.Context, context.CancelFunc) { return contex
 
 func (s *Servers) closed() bool { return s.life.Err() != nil }
 
-// Close ends all servers and waits for that.
+// Close ends all servers and waits until they have ended.
 func (s *Servers) Close() error {
 	s.end()
 	s.mu.Lock()
@@ -156,7 +154,7 @@ func (s *Servers) Close() error {
 	}
 	wg.Wait()
 	s.work.Wait()
-	for _, p := range managed { // a start that was under way
+	for _, p := range managed { // a start may have been in progress
 		p.mu.Lock()
 		starting := p.starting
 		p.mu.Unlock()
@@ -225,8 +223,8 @@ func (s *Servers) serversFor(file string) []*managedServer {
 	return out
 }
 
-// concerned returns the servers to tell of a changed file: those that know it, and
-// those that run and watch it, as a settings file of theirs.
+// concerned returns the servers that must be told of a changed file: those that know it,
+// and running ones that watch it, for example as a file of their settings.
 func (s *Servers) concerned(file string) []*managedServer {
 	out := s.serversFor(file)
 	for _, p := range s.list() {
@@ -252,7 +250,7 @@ func (s *Servers) server(ctx context.Context, file string) (*client, error) {
 	return managed[0].ask(ctx)
 }
 
-// knows returns for which files there are servers.
+// knows returns a text that lists the servers of the table.
 func (s *Servers) knows() string {
 	var names []string
 	for _, srv := range s.table {
@@ -261,8 +259,9 @@ func (s *Servers) knows() string {
 	return "there are " + strings.Join(names, ", ")
 }
 
-// program finds the program of a server: below the project where that is
-// trusted, else on the PATH, and there never inside the workspace.
+// program returns the command line of a server: a trusted project's own copy, otherwise
+// the program on the PATH. One on the PATH that is in the workspace is used only if it is
+// trusted.
 func (s *Servers) program(srv *Server, root string) (argv []string, err error) {
 	for _, cmd := range srv.Commands {
 		name := cmd[0]
@@ -286,15 +285,15 @@ func (s *Servers) program(srv *Server, root string) (argv []string, err error) {
 	return nil, &AbsentError{Name: srv.Name, Install: srv.Install}
 }
 
-// ofProject reports whether a program lies in the workspace, under its name or
-// where that leads.
+// ofProject reports whether a program is in the workspace, by its path or by the target
+// of a link.
 func (s *Servers) ofProject(path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	return err != nil || within(s.opt.Root, path) || within(s.opt.Root, real)
 }
 
-// closedGit keeps the git that servers and their tools run from running what a
-// repository's configuration names.
+// closedGit prevents the git that servers and their tools run from running programs that
+// a repository's configuration names.
 var closedGit = []string{
 	"GIT_OPTIONAL_LOCKS=0", "GIT_CONFIG_COUNT=2",
 	"GIT_CONFIG_KEY_0=core.fsmonitor", "GIT_CONFIG_VALUE_0=false",
@@ -329,7 +328,7 @@ func (s *Servers) launch(ctx context.Context, srv *Server, root string) (*client
 		return nil, err
 	}
 	said := &tail{}
-	// It belongs to the managed server: it goes on when the one call that began it ends.
+	// It belongs to the managed server: it continues when the call that started it ends.
 	proc, err := s.opt.Start.Start(context.WithoutCancel(ctx), process.Program{
 		Path: argv[0], Args: argv[1:], Dir: root, Env: slices.Concat(closedGit, []string{process.NoByteCode}, srv.Env), Pipes: true, Stderr: said, Confine: readable(s.opt.Confine, argv[0]),
 	})
@@ -351,17 +350,17 @@ func (s *Servers) launch(ctx context.Context, srv *Server, root string) (*client
 	return c, nil
 }
 
-// remember keeps the log of an ended server.
+// remember stores the log of an ended server.
 func (s *Servers) remember(c *client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.logs[c.server.Name+" "+s.rel(c.root)] = c.log.all()
 }
 
-// sweepEvery is how often it is looked who is idle or too large.
+// sweepEvery is how often servers are checked for idle time and memory.
 const sweepEvery = 5 * time.Second
 
-// sweep begins to look after the servers until none runs.
+// sweep starts a goroutine that checks the servers until none runs.
 func (s *Servers) sweep() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -383,8 +382,8 @@ func (s *Servers) sweep() {
 	}()
 }
 
-// inspect stops servers that nobody needs and ends those that use too much. It
-// reports whether any still runs, or starts.
+// inspect stops servers that nobody needs, or whose restart was requested, and ends those
+// that use too much memory. It reports whether any still runs or starts.
 func (s *Servers) inspect() bool {
 	any := false
 	for _, p := range s.list() {
@@ -426,7 +425,7 @@ func (s *Servers) Remaining() []tool.Diagnostic {
 // Wait implements tool.CodeWatch.
 func (s *Servers) Wait(ctx context.Context) { s.settle(ctx, s.list()) }
 
-// settle waits for the servers that can be had, for at most Options.Wait.
+// settle waits for the available servers, for at most Options.Wait.
 func (s *Servers) settle(ctx context.Context, managed []*managedServer) {
 	ctx, cancel := context.WithTimeout(ctx, s.opt.Wait)
 	defer cancel()

@@ -13,17 +13,17 @@ import (
 type Status struct {
 	Name, Root string
 	State      string // starting, running, working, stopped, failed, absent, not trusted
-	Problem    string // why it failed, or what it is busy with
+	Problem    string // why it failed, or its task in progress
 	PID        int
 	Memory     int64 // bytes
 	Documents  int   // open
 	Starts     int
 	Idle       time.Duration
-	Can        []string // what it can do
+	Can        []string // its capabilities
 	Install    string
 }
 
-// Status lists the servers that were needed so far.
+// Status returns the state of each server that was needed so far.
 func (s *Servers) Status() []Status {
 	var out []Status
 	for _, p := range s.list() {
@@ -86,8 +86,8 @@ func (c *client) abilities() []string {
 	return append(out, "diagnostics")
 }
 
-// Restart stops the servers of a name, or all with "", and forgets what went
-// wrong: the next need starts them. It returns how many there were.
+// Restart stops the servers with a name, or all for "", and forgets their failures. They
+// start again when they are needed. It returns how many there are.
 func (s *Servers) Restart(ctx context.Context, name string) int {
 	n := 0
 	for _, p := range s.list() {
@@ -99,7 +99,7 @@ func (s *Servers) Restart(ctx context.Context, name string) int {
 	return n
 }
 
-// Logs returns the last lines that each server printed, by name and root.
+// Logs returns the last lines that each server printed, by its name and root.
 func (s *Servers) Logs() map[string][]string {
 	out := map[string][]string{}
 	s.mu.Lock()
@@ -121,7 +121,8 @@ func (s *Servers) Missing() []string {
 	for _, p := range s.list() {
 		p.mu.Lock()
 		absent := (*AbsentError)(nil)
-		// Who edits a JSON file or a script now and then wants no server for it.
+		// A person who edits a JSON file or a script now and then does not need a server
+		// for it.
 		is := errors.As(p.broken, &absent) && len(p.alts[0].Roots) > 0
 		p.mu.Unlock()
 		if !is {
@@ -137,17 +138,16 @@ func (s *Servers) Missing() []string {
 	return out
 }
 
-// Here is a server for files that the workspace has.
+// Here describes a server for files of the workspace.
 type Here struct {
 	Name      string
-	Program   string // "" where it is not installed
+	Program   string // "" if it is not installed
 	Install   string
-	Untrusted bool // it would run code that the project names, which nobody allowed
+	Untrusted bool // it would run code that the project names, and the folder is not trusted
 	server    *Server
 }
 
-// Here lists the servers for the files at the top of the workspace.
-// Nothing is started.
+// Here lists the servers for the files at the top of the workspace. It starts nothing.
 func (s *Servers) Here() []Here {
 	var out []Here
 	for _, srv := range s.atTop(func(*Server) bool { return true }) {
@@ -161,8 +161,8 @@ func (s *Servers) Here() []Here {
 	return out
 }
 
-// Try starts a server and returns its state. A server may take as long as an answer
-// may.
+// Try starts a server and returns its state. The start may take as long as a request
+// (Options.Hung).
 func (s *Servers) Try(ctx context.Context, h Here) (Status, error) {
 	p := newManagedServer(s, []*Server{h.server}, s.opt.Root)
 	defer p.stop(context.WithoutCancel(ctx))

@@ -13,12 +13,12 @@ import (
 	"sync"
 )
 
-// Bounds of what a server may send, and of what it may leave unread.
+// Limits for the data that a server sends, and for data that it has not read.
 const (
 	messageLimit = 64 << 20 // bytes of one message
 	headerLimit  = 8 << 10  // bytes of one header line
-	strayLimit   = 1 << 20  // bytes before a header that belong to no message
-	badLimit     = 20       // messages in a row that are no JSON-RPC
+	strayLimit   = 1 << 20  // bytes before a header that are not part of a message
+	badLimit     = 20       // messages in a row that are not JSON-RPC
 	unreadLimit  = 64 << 20 // bytes that wait for the server to read them
 )
 
@@ -31,9 +31,9 @@ var (
 	errClosed = errors.New("the connection to the server is closed")
 )
 
-// stream is the framing of the protocol: headers, an empty line, a body. It is
-// a jsonrpc2.ObjectStream. Writing never waits for the server: a server that
-// hangs must not hang who asks it.
+// stream implements the framing of the protocol: headers, an empty line, a body. It is a
+// jsonrpc2.ObjectStream. Writing never waits for the server, so a server that hangs does
+// not block the caller.
 type stream struct {
 	r     *bufio.Reader
 	close func() error
@@ -48,7 +48,7 @@ type stream struct {
 	failed error
 }
 
-// newStream frames messages on a pair of pipes. close ends what both belong to.
+// newStream returns a stream on a pair of pipes. closing ends the process of both pipes.
 func newStream(r io.Reader, w io.Writer, closing func() error) *stream {
 	s := &stream{r: bufio.NewReaderSize(r, 64<<10), close: closing, skipped: func(string) {}}
 	s.wake = sync.NewCond(&s.mu)
@@ -56,7 +56,7 @@ func newStream(r io.Reader, w io.Writer, closing func() error) *stream {
 	return s
 }
 
-// write sends what is queued until the stream is closed or nobody reads.
+// write sends the queued messages until the stream is closed or writing fails.
 func (s *stream) write(w io.Writer) {
 	for {
 		s.mu.Lock()
@@ -109,8 +109,8 @@ func (s *stream) WriteObject(v any) error {
 	return nil
 }
 
-// ReadObject is part of jsonrpc2.ObjectStream. A message that is not JSON-RPC is
-// skipped: the next ones may be good.
+// ReadObject is part of jsonrpc2.ObjectStream. A message that is not JSON-RPC is skipped:
+// later ones may be valid.
 func (s *stream) ReadObject(v any) error {
 	for range badLimit {
 		body, err := s.frame()
@@ -120,15 +120,15 @@ func (s *stream) ReadObject(v any) error {
 		if err = json.Unmarshal(body, v); err == nil {
 			return nil
 		}
-		// What was decoded before the fault must not be taken for a message.
+		// Fields that were decoded before the error must not be used.
 		reflect.ValueOf(v).Elem().SetZero()
 		s.skipped(fmt.Sprintf("message of %d bytes: %v", len(body), err))
 	}
 	return errBad
 }
 
-// frame reads the body of the next message. Lines before its headers are what
-// a server printed where it should not have.
+// frame reads the body of the next message. Lines before its headers are other output of
+// the server, and are skipped.
 func (s *stream) frame() ([]byte, error) {
 	length, stray := -1, 0
 	for {
@@ -161,7 +161,7 @@ func (s *stream) frame() ([]byte, error) {
 			s.skipped("printed: " + line)
 		}
 	}
-	// A length is only a claim: memory is taken as bytes come.
+	// The length is only a claim: memory is allocated as bytes arrive.
 	var body bytes.Buffer
 	if _, err := io.CopyN(&body, s.r, int64(length)); err != nil {
 		return nil, err

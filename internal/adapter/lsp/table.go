@@ -8,60 +8,60 @@ import (
 	"strings"
 )
 
-// Server describes a language server: how it is started, and for what.
+// Server describes a language server: how it is started, and for which files.
 type Server struct {
 	Name string
-	// Commands are the forms in which it may be installed, the best one first:
-	// the first whose program is there is used.
+	// Commands are the forms in which it may be installed, the best one first. The first
+	// one whose program exists is used.
 	Commands [][]string
-	// Files maps a file's extension, or its whole name, to the protocol's name of
-	// its language.
+	// Files maps a file's extension, or its whole name, to the protocol's name of the
+	// language.
 	Files map[string]string
-	// Roots are names of files, patterns allowed, that stand where a project of
-	// it begins; the nearest one above a file counts. Without one the workspace
-	// itself is the root, where Anywhere is set.
+	// Roots are names of files, patterns allowed, that mark the root of a project. The
+	// nearest one above a file counts. If there is none and Anywhere is set, the
+	// workspace is the root.
 	Roots []string
-	// Outer are roots that hold others: the outermost one within the workspace
-	// counts before any of Roots.
+	// Outer are roots that contain other roots: the outermost one within the workspace
+	// has priority over Roots.
 	Outer []string
-	// Anywhere: it is of use to a file outside of any project as well.
+	// Anywhere means that it is also used for files outside any project.
 	Anywhere bool
-	// Runs: it runs code that the project names, such as build scripts, plug-ins or an
-	// interpreter of its own. It is started in trusted folders only.
+	// Runs means that it runs code that the project names, such as build scripts,
+	// plug-ins or the project's interpreter. It is started in trusted folders only.
 	Runs bool
-	// Config are the files at its root that decide what it runs.
+	// Config are the files at its root that decide which code it runs.
 	Config []string
-	// Install is the line that installs it, shown to the person.
+	// Install is the command that installs it, shown to the person.
 	Install string
-	// Options are its initializationOptions, Settings what it is given where it
-	// asks for its configuration.
+	// Options are its initializationOptions. Settings are returned when it requests its
+	// configuration.
 	Options, Settings map[string]any
-	// Pull: pawl announces that it can request diagnostics. Some servers then no
+	// Pull means that pawl announces that it can pull diagnostics. Some servers then no
 	// longer push them.
 	Pull bool
-	// PullDynamic: whether that may also be registered later.
+	// PullDynamic means that pulling may also be registered later.
 	PullDynamic bool
-	// Env are settings added to its environment, as NAME=value.
+	// Env are variables added to its environment, as NAME=value.
 	Env []string
 	// Group is the name of a group of alternatives: the first one that is installed
 	// is used.
 	Group string
-	// Local is where a project holds its own copy of the program, below its root.
-	// It is used in trusted folders.
+	// Local is the folder of a project's own copy of the program, below its root. It is
+	// used in trusted folders only.
 	Local string
-	// OpenOnly: it diagnoses no file that is not open.
+	// OpenOnly means that it diagnoses only open files.
 	OpenOnly bool
-	// OpenUses: it finds uses in open files only.
+	// OpenUses means that it finds uses in open files only.
 	OpenUses bool
-	// Edits are commands of its actions that do nothing but hand over an edit.
-	// No other command is ever run.
+	// Edits are commands of its actions that only propose an edit. No other command is
+	// ever run.
 	Edits []string
-	// Configured: it comes from the person's own configuration.
+	// Configured means that it comes from the person's own configuration.
 	Configured bool
 }
 
-// Language returns the protocol's name for a file's language; "" where the server
-// does not know the file.
+// Language returns the protocol's name for a file's language, or "" if the server does
+// not know the file.
 func (s *Server) Language(file string) string {
 	base := path.Base(file)
 	if l := s.Files[base]; l != "" {
@@ -70,9 +70,9 @@ func (s *Server) Language(file string) string {
 	return s.Files[strings.ToLower(path.Ext(base))]
 }
 
-// Known lists the servers that pawl knows. To a server that pushes diagnostics,
-// pawl does not announce that it can pull them: most would stop pushing, and errors in
-// files that nobody asked about would be lost.
+// Known lists the servers that pawl knows. To a server that pushes diagnostics, pawl does
+// not announce that it can pull them: most would stop pushing, and errors in files that
+// nobody requested would be lost.
 func Known() []Server {
 	js := map[string]string{
 		".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "typescriptreact",
@@ -90,14 +90,14 @@ func Known() []Server {
 			Files: map[string]string{".go": "go", "go.mod": "go.mod", "go.work": "go.work"},
 			Roots: []string{"go.mod"}, Outer: []string{"go.work"},
 			Install: "go install golang.org/x/tools/gopls@v0.23.0",
-			// The second half of its diagnostics waits a second by itself, for
+			// By default the second half of its diagnostics waits a second, because
 			// people type; pawl does not.
 			Options: map[string]any{"diagnosticsDelay": "0s", "symbolStyle": "Full", "completeUnimported": true},
 			Edits:   []string{"gopls.apply_fix", "gopls.add_import"},
 		},
 		{
-			// Without a syntax server: what that answers while the project is read
-			// is not the whole truth.
+			// Without a syntax server, whose answers are incomplete while the project is
+			// read.
 			Name: "typescript", Group: "typescript", Commands: [][]string{{"typescript-language-server", "--stdio"}}, Local: nodeBin,
 			Files: js, Roots: jsRoots, Anywhere: true, Runs: true, OpenOnly: true,
 			Config:  []string{"tsconfig.json", "jsconfig.json", "package.json"},
@@ -106,7 +106,8 @@ func Known() []Server {
 			Edits:   []string{"_typescript.applyWorkspaceEdit", "_typescript.applyRefactoring", "_typescript.organizeImports"},
 		},
 		{
-			// TypeScript 7 has no tsserver, and is a server itself. It pushes nothing.
+			// TypeScript 7 has no tsserver: it is a server itself. It pushes no
+			// diagnostics.
 			Name: "tsc", Group: "typescript", Commands: [][]string{{"tsc", "--lsp", "--stdio"}}, Local: nodeBin,
 			Files: js, Roots: jsRoots, Anywhere: true, Runs: true, OpenOnly: true, Pull: true,
 			Config:  []string{"tsconfig.json", "jsconfig.json", "package.json"},
@@ -132,7 +133,7 @@ func Known() []Server {
 			Files: map[string]string{".json": "json", ".jsonc": "jsonc"}, Anywhere: true,
 			Install: "npm install -g vscode-langservers-extracted",
 			// Schemas come from the disk only: a file must not make pawl's servers
-			// ask the network for an address that it names.
+			// request an address on the network that it names.
 			Options:  map[string]any{"provideFormatter": false, "handledSchemaProtocols": []string{"file"}},
 			Settings: map[string]any{"json": map[string]any{"validate": map[string]any{"enable": true}, "schemas": []any{}}},
 		},
@@ -182,19 +183,19 @@ func Known() []Server {
 	}
 }
 
-// Setting is what a person configures of a server: one that pawl knows is
-// changed, any other is added.
+// Setting is a person's configuration of a server. It changes a server that pawl knows,
+// and adds any other.
 type Setting struct {
 	Command  []string       `json:"command,omitempty"`  // program and arguments
 	Files    []string       `json:"files,omitempty"`    // extensions with their dot, or whole names
-	Language string         `json:"language,omitempty"` // the protocol's name; the server's where it is empty
+	Language string         `json:"language,omitempty"` // the protocol's name; empty: the server's name
 	Roots    []string       `json:"roots,omitempty"`
 	Options  map[string]any `json:"options,omitempty"`
 	Settings map[string]any `json:"settings,omitempty"`
 	Disabled bool           `json:"disabled,omitempty"`
 }
 
-// Table returns the known servers with what a person configured of them, by name.
+// Table returns the known servers, changed by a person's configuration, which is by name.
 func Table(conf map[string]Setting) []Server {
 	out := Known()
 	for _, name := range slices.Sorted(maps.Keys(conf)) {
@@ -237,7 +238,8 @@ func (s *Server) change(set Setting) {
 	s.Options, s.Settings = merge(s.Options, set.Options), merge(s.Settings, set.Settings)
 }
 
-// merge lays one object over another.
+// merge returns the object under, with the values of over replacing those of the same
+// name.
 func merge(under, over map[string]any) map[string]any {
 	if len(over) == 0 {
 		return under
@@ -257,8 +259,8 @@ func merge(under, over map[string]any) map[string]any {
 	return out
 }
 
-// section returns the part of a server's settings that it asks for, "a.b" or all of
-// them.
+// section returns the part of a server's settings that it requests by a name "a.b", or
+// all settings for "".
 func section(settings map[string]any, name string) any {
 	var v any = settings
 	if settings == nil {

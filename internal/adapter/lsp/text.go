@@ -16,13 +16,12 @@ type encoding string
 
 const (
 	utf8Units  encoding = "utf-8"
-	utf16Units encoding = "utf-16" // the protocol's default where nothing is agreed
+	utf16Units encoding = "utf-16" // the protocol's default if nothing is negotiated
 )
 
-// text is a document's content with the starts of its lines. Lines end with
-// \n, \r\n or a lone \r, as the protocol has them. It need not be valid UTF-8:
-// a bad byte counts as one character of any encoding, as it does when it is
-// sent as U+FFFD.
+// text is a document's content with the starts of its lines. As in the protocol, lines
+// end with \n, \r\n or a lone \r. The content need not be valid UTF-8: an invalid byte
+// counts as one character of any encoding, since it is sent as U+FFFD.
 type text struct {
 	s      string
 	starts []int
@@ -105,8 +104,8 @@ func width(r rune, enc encoding) int {
 	return 1
 }
 
-// unitsToBytes returns the byte of a line at which its nth unit begins. A unit in
-// the middle of a character is the character's begin.
+// unitsToBytes returns the byte offset at which the nth unit of a line begins. A unit
+// within a character counts as the start of the character.
 func unitsToBytes(line string, n int, enc encoding) int {
 	for i, r := range line {
 		if n < width(r, enc) {
@@ -117,8 +116,8 @@ func unitsToBytes(line string, n int, enc encoding) int {
 	return len(line)
 }
 
-// at turns a place as people count it, line and column from 1 and columns in
-// characters, into the server's.
+// at converts a place in a person's count, with lines and columns from 1 and columns in
+// characters, into a position of the server.
 func (t *text) at(line, col int, enc encoding) position {
 	p := position{Line: max(line-1, 0)}
 	s := t.line(p.Line)
@@ -132,14 +131,14 @@ func (t *text) at(line, col int, enc encoding) position {
 	return p
 }
 
-// column returns the column of a server's position as people count it.
+// column returns the column of a server's position, in characters from 1.
 func (t *text) column(p position, enc encoding) int {
 	line := t.line(p.Line)
 	return utf8.RuneCountInString(line[:unitsToBytes(line, p.Character, enc)]) + 1
 }
 
-// change returns the least edit, of whole lines but for its ends, that makes to out
-// of t: what both begin and end with stays.
+// change returns the smallest edit that turns t into to: the common beginning and end are
+// not part of it. It splits neither a character nor a \r\n.
 func (t *text) change(to string, enc encoding) contentEdit {
 	from, begin := t.s, 0
 	for begin < len(from) && begin < len(to) && from[begin] == to[begin] {
@@ -159,8 +158,8 @@ func (t *text) change(to string, enc encoding) contentEdit {
 	}
 }
 
-// boundary moves an offset at which both texts are still the same back to where
-// a cut tears neither a character nor a line's end.
+// boundary moves an offset, up to which both texts are the same, back to the nearest
+// place that splits neither a character nor a line ending.
 func boundary(from, to string, at int) int {
 	for at > 0 && !clean(from, to, at, at) {
 		at--
@@ -172,7 +171,8 @@ func clean(from, to string, i, j int) bool {
 	return starts(from, i) && starts(to, j)
 }
 
-// starts reports whether a cut before byte i tears nothing.
+// starts reports whether a cut before byte i splits neither a character nor a line
+// ending.
 func starts(s string, i int) bool {
 	if i <= 0 || i >= len(s) {
 		return true
@@ -180,8 +180,8 @@ func starts(s string, i int) bool {
 	return utf8.RuneStart(s[i]) && !(s[i-1] == '\r' && s[i] == '\n')
 }
 
-// apply makes edits on a text. They refer to the text as it is, and must not
-// overlap.
+// apply returns the text with edits applied. Their positions refer to the text before all
+// edits. Overlapping edits are an error.
 func (t *text) apply(edits []textEdit, enc encoding) (string, error) {
 	type cut struct {
 		from, to int
@@ -194,7 +194,7 @@ func (t *text) apply(edits []textEdit, enc encoding) (string, error) {
 			return "", fmt.Errorf("an edit ends before it begins, at line %d", e.Range.Start.Line+1)
 		}
 	}
-	// Several at one place come in the order given.
+	// Several edits at one place are applied in the order given.
 	slices.SortStableFunc(cuts, func(a, b cut) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
 	var b strings.Builder
 	done := 0

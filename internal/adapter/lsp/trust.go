@@ -11,10 +11,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// Parts returns the code of the folder that language servers would run: a part for each
+// Parts returns the code of the folder that language servers would run. Each part is a
 // server that runs a project's code, is installed here, and has files at the folder's
-// top. Nothing is started. The programs are those that would be used in a trusted
-// folder.
+// top. The programs are those for a trusted folder. Nothing is started.
 func Parts(root string, table []Server, find func(string) (string, error)) []trust.Part {
 	s := New(Options{Root: root, Table: table, Find: find, Trusted: func(string) bool { return true }})
 	var out []trust.Part
@@ -35,8 +34,8 @@ func Parts(root string, table []Server, find func(string) (string, error)) []tru
 	return out
 }
 
-// ownProgram returns the files of a program that lies in the workspace, with
-// what it loads there: a change of them asks again.
+// ownProgram returns the files of a program in the workspace, including those that it
+// loads there. A change of them makes pawl ask for trust again.
 func (s *Servers) ownProgram(program string) []trust.Source {
 	if !s.ofProject(program) {
 		return nil
@@ -76,12 +75,12 @@ func source(root, name string) (trust.Source, bool) {
 	return src, true
 }
 
-// Bounds of a look at the top of the workspace: it is taken where a session
-// opens.
+// topEntries limits how many entries at the top of the workspace are looked at, since
+// that happens when a session opens.
 const topEntries = 400
 
 // atTop lists the wanted servers for the files at the top of the workspace or one folder
-// below.
+// below it.
 func (s *Servers) atTop(wanted func(*Server) bool) []*Server {
 	found := map[string]bool{}
 	n := 0
@@ -129,8 +128,8 @@ func (s *Servers) atTop(wanted func(*Server) bool) []*Server {
 	return out
 }
 
-// Offered reports whether the workspace has files of a server that can be had
-// here: no request carries the tools of servers for nothing. Nothing is started.
+// Offered reports whether the workspace has files of a server that can be started here.
+// Otherwise requests need not contain the tools of servers. It starts nothing.
 func (s *Servers) Offered() bool {
 	return len(s.atTop(func(srv *Server) bool {
 		_, err := s.program(srv, s.opt.Root)

@@ -13,11 +13,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// askedServers are the servers that a question about the whole workspace goes to.
+// askedServers are the servers for a request about the whole workspace.
 type askedServers struct {
 	clients []*client
-	// missing are the projects that may know an answer and are not asked: beyond
-	// the limit, or their server failed.
+	// missing are the projects that may know an answer but are not asked, because of the
+	// limit, or because their server failed.
 	missing []string
 }
 
@@ -27,10 +27,10 @@ func (a *askedServers) left(root string) {
 	}
 }
 
-// shownRoots is how many of the projects that were not asked are named.
+// shownRoots is how many of the projects that were not asked are listed.
 const shownRoots = 5
 
-// notAsked names the projects that were not asked, "" if all were.
+// notAsked returns a text that names the projects that were not asked, "" if all were.
 func (a *askedServers) notAsked() string {
 	if len(a.missing) == 0 {
 		return ""
@@ -47,8 +47,8 @@ func (a *askedServers) notAsked() string {
 	return fmt.Sprintf("not asked were these projects: %s (one question asks at most %d servers, and only those that work)", strings.Join(names, ", "), examplesLimit)
 }
 
-// partial returns the answer to a name where not every project was asked: it is
-// never known to be the only one, nor not to exist.
+// partial returns the error for a name if not every project was asked: then it is not
+// known whether the name is unique, or whether it exists.
 func (a *askedServers) partial(name string, found []tool.SymbolPosition) error {
 	if len(found) == 0 {
 		return fmt.Errorf("%s may be in a project that was not asked; %s: give path and line", name, a.notAsked())
@@ -56,9 +56,9 @@ func (a *askedServers) partial(name string, found []tool.SymbolPosition) error {
 	return fmt.Errorf("%s stands for one of these symbols; there may be others, for %s; give path and line:%s", name, a.notAsked(), listed(found, shownNames, true))
 }
 
-// workspaceClients returns the servers that a question about the whole workspace
-// goes to: those of the workspace's projects, and those that run. Projects that
-// mention word are asked first; with only, others are not asked if one does.
+// workspaceClients returns the servers for a request about the whole workspace: those of
+// the workspace's projects, and the running ones. Projects that mention word are asked
+// first; with only, the others are not asked if one mentions it.
 func (s *Servers) workspaceClients(ctx context.Context, word string, only bool) (*askedServers, error) {
 	if s.closed() {
 		return nil, errOver
@@ -117,9 +117,9 @@ type example struct {
 	mentions   bool
 }
 
-// examples lists a file for each server with a project here: one that mentions
-// word, where one does, and those projects first. With only, the others are left
-// out where any mentions it. whole is false if not all files were looked at.
+// examples lists one file for each server and project: a file that mentions word if there
+// is one. Projects with such a file come first; with only, the others are then left out.
+// whole is false if not all files were looked at.
 func (s *Servers) examples(word string, only bool) (out []example, whole bool) {
 	at := map[serverKey]int{}
 	_, whole = scan(s.opt.Root, func(path string) bool {
@@ -164,11 +164,11 @@ func (s *Servers) examples(word string, only bool) (out []example, whole bool) {
 	return out, whole
 }
 
-// mentionSize is how large a file is read to look for a word.
+// mentionSize is the size limit, in bytes, of files that are searched for a word.
 const mentionSize = 1 << 20
 
-// mentions reports whether a file may contain a word: it does, or it is too large or
-// cannot be read.
+// mentions reports whether a file may contain a word. It returns true for a file that is
+// too large or cannot be read.
 func mentions(path, word string) bool {
 	if st, err := os.Stat(path); err != nil || st.Size() > mentionSize {
 		return true
