@@ -8,11 +8,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// What of pawl's own environment a command sees (SPEC 16.7). A name passes if
-// it is in names or starts with one of prefixes, and does not look secret.
-// The lists hold what tool chains need to find themselves, their caches, their
-// proxies and their certificates. What an application needs (DATABASE_URL and
-// the like) is not there: whoever wants it passed names it in Options.Allow.
+// The part of pawl's own environment that a command sees (SPEC 16.7). A variable passes
+// if its name is in names or starts with one of prefixes, and does not look secret. The
+// lists contain what tool chains need to find themselves, their caches, their proxies and
+// their certificates. Variables of applications (DATABASE_URL and the like) are not
+// there; a person who needs one adds its name to Options.Allow.
 const (
 	names = " PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TMP TEMP HOSTNAME CI NO_COLOR" +
 		" HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY http_proxy https_proxy all_proxy ftp_proxy no_proxy" +
@@ -26,27 +26,28 @@ const (
 		" PYTHON PIP_ UV_ POETRY_ PIPENV_ CONDA_ PYENV_ CARGO RUST MAVEN_ GRADLE_ SDKMAN_ ANDROID_ DOTNET_ NUGET_" +
 		" RUBY GEM_ BUNDLE_ RBENV_ COMPOSER_ PERL OPAM OCAML GHCUP_ CABAL_ STACK_ MIX_ HEX_ ERL_ ZIG_ SWIFT_" +
 		" CMAKE_ PKG_CONFIG CCACHE_ NIX_ HOMEBREW_ ASDF_ MISE_ "
-	// A part of a name, between characters that are neither letters nor
-	// digits, that ends in one of these marks a secret: GITHUB_TOKEN, APIKEY,
+	// A name is secret if one of its parts, between characters that are neither letters
+	// nor digits, ends in one of these: GITHUB_TOKEN, APIKEY,
 	// npm_config_//registry.npmjs.org/:_authToken.
 	secretEnds   = " KEY KEYS TOKEN TOKENS SECRET SECRETS PASSWORD PASSWORDS PASSWD PASS PASSPHRASE CREDENTIAL CREDENTIALS CREDS COOKIE "
 	secretStarts = " SECRET TOKEN PASSWORD CREDENTIAL APIKEY "
 	secretParts  = " AUTH PAT PATS PWD CRED BEARER JWT DSN PASSCODE "
 	// Prefixes of values that are keys, whatever the variable's name.
 	secretValues = " sk- sk_live_ ghp_ gho_ ghs_ github_pat_ glpat- xoxb- xoxp- AKIA AIza hf_ npm_ pypi- "
-	// Proxy settings may hold a password: it is kept, or nothing reaches the network.
+	// A proxy setting may contain a password. It passes anyway, since without it there is
+	// no network.
 	proxies = " HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY "
 )
 
-// fixed settings keep programs from waiting for a person (SPEC 4.11).
+// fixed returns settings that prevent programs from waiting for a person (SPEC 4.11).
 func fixed() []string {
 	return []string{
 		"GIT_EDITOR=:", "GIT_PAGER=cat", "PAGER=cat", "GIT_TERMINAL_PROMPT=0", "TERM=dumb", "PAWL=1",
 	}
 }
 
-// environment returns what a process sees of pawl's environment. The same variables are
-// filtered once, not for each process.
+// environment returns the variables that a process sees. The result is computed again
+// only if pawl's environment changed.
 func (s *Starter) environment() []string {
 	env := s.opt.Env()
 	s.mu.Lock()
@@ -59,8 +60,8 @@ func (s *Starter) environment() []string {
 
 var known = sync.OnceValue(func() *secrets.Masker { return secrets.New() })
 
-// environ filters env by the lists above. extra holds names that pass too,
-// unless they look secret.
+// environ filters env by the lists above. extra contains names that pass too, unless they
+// look secret.
 func environ(env, extra []string) []string {
 	out := make([]string, 0, len(env)+12)
 	for _, kv := range env {
@@ -73,8 +74,8 @@ func environ(env, extra []string) []string {
 	return append(out, fixed()...)
 }
 
-// WithoutSecrets returns the variables of an environment that do not look like a
-// key, by their name or by their value.
+// WithoutSecrets returns the variables that do not look like a key, by their name or by
+// their value.
 func WithoutSecrets(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, value, _ := strings.Cut(kv, "=")
@@ -105,7 +106,7 @@ func looksSecret(name, value string) bool {
 	for part := range strings.FieldsFuncSeq(strings.ToUpper(name), func(r rune) bool {
 		return (r < 'A' || r > 'Z') && (r < '0' || r > '9')
 	}) {
-		part = strings.TrimRight(part, "0123456789") // TOKEN2 is one as well
+		part = strings.TrimRight(part, "0123456789") // TOKEN2 is a secret as well
 		secret = secret || strings.Contains(secretParts, " "+part+" ") ||
 			anyField(secretEnds, func(w string) bool { return strings.HasSuffix(part, w) }) ||
 			anyField(secretStarts, func(w string) bool { return strings.HasPrefix(part, w) })
@@ -116,7 +117,7 @@ func looksSecret(name, value string) bool {
 	return (hasPassword(value) || known().String(value) != value) && !strings.Contains(proxies, " "+strings.ToUpper(name)+" ")
 }
 
-// hasPassword reports whether an address in s carries a password or a token.
+// hasPassword reports whether an address in s contains a password or a token.
 func hasPassword(s string) bool {
 	for {
 		_, rest, ok := strings.Cut(s, "://")

@@ -15,8 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// job is one command. Two goroutines serve it: one reads its output, one waits
-// for its end.
+// job is one command. One goroutine reads its output, another waits for its end.
 type job struct {
 	id         string // of background commands
 	command    string
@@ -28,7 +27,7 @@ type job struct {
 	spill      *spill
 
 	dead    chan struct{} // closed: the first process has ended, and state and took are set
-	drained chan struct{} // closed: what it printed has been read
+	drained chan struct{} // closed: all its output was read
 	done    chan struct{} // closed: both
 
 	state    *os.ProcessState
@@ -38,11 +37,11 @@ type job struct {
 
 	pipe *os.File
 	tape *tape
-	line []byte // an unfinished line, held back for mask
+	line []byte // an incomplete line, stored until mask can see all of it
 	dec  decoder
 
 	mu      sync.Mutex
-	fresh   *tape         // background: since the last Output
+	fresh   *tape         // background: output since the last call of Output
 	changed chan struct{} // closed at the next output; nil: nobody waits
 }
 
@@ -53,7 +52,7 @@ func (j *job) spawn(cmd *exec.Cmd, s *Starter, c process.Confine) error {
 	}
 	cmd.Stdout, cmd.Stderr = w, w
 	j.proc, err = s.launch(cmd, c)
-	_ = w.Close() // the command has its own; only its processes hold it now
+	_ = w.Close() // the command has its own; now only its processes hold it
 	if err != nil {
 		_ = r.Close()
 		return err
@@ -63,9 +62,8 @@ func (j *job) spawn(cmd *exec.Cmd, s *Starter, c process.Confine) error {
 	go func() {
 		<-j.proc.dead
 		j.state, j.took = cmd.ProcessState, time.Since(j.started)
-		// What it printed is in the pipe by now. Whoever else holds the pipe
-		// open gets a moment to finish, unless kill, which waits for dead,
-		// knows better.
+		// All its output is in the pipe by now. Other processes that hold the pipe open
+		// get leftGrace to finish. kill, which waits for dead, may end that sooner.
 		_ = r.SetReadDeadline(time.Now().Add(leftGrace))
 		close(j.dead)
 		<-j.drained
@@ -74,15 +72,16 @@ func (j *job) spawn(cmd *exec.Cmd, s *Starter, c process.Confine) error {
 	return nil
 }
 
-// buffers are for output. On the stack of each job's goroutine, one would have it copied
-// five times while it grows.
+// buffers are for output. A buffer on the stack of each job's goroutine would be copied
+// five times while the stack grows.
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
 const bufferSize = 32 << 10
 
-// read takes the output until nobody holds the pipe open any more. After the
-// command's end and leftGrace, a foreground command's is only thrown away:
-// closing the pipe would kill processes that it left running at their next output.
+// read reads the output until nobody holds the pipe open any more. After the command's
+// end and leftGrace, further output of a foreground command is discarded. The pipe stays
+// open: closing it would kill processes that the command left running, at their next
+// output.
 func (j *job) read() {
 	hold := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(hold)
@@ -98,7 +97,7 @@ func (j *job) read() {
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) && !drained {
 			_ = j.pipe.SetReadDeadline(time.Time{})
-			// A pipe holds 64 KB: what was printed before the end is in these.
+			// A pipe holds 64 KB: these contain all output from before the end.
 			for got := 0; got < 64<<10; {
 				n := readNow(j.pipe, buf)
 				if n <= 0 {
@@ -127,7 +126,7 @@ func (j *job) read() {
 	}
 }
 
-// take passes output on: masked, to the tapes, to whoever waits, to the
+// take forwards output, after masking: to the tapes, to waiting callers, and to the
 // screen.
 func (j *job) take(p []byte) {
 	if j.mask != nil {
@@ -163,7 +162,7 @@ func (j *job) emit(p []byte) {
 	}
 }
 
-// flush passes on what was held back for the end of a line or of a rune.
+// flush forwards an incomplete line or rune at the end of the output.
 func (j *job) flush() {
 	if len(j.line) > 0 {
 		p := j.mask(j.line)
@@ -186,13 +185,13 @@ func (j *job) ended() bool {
 	}
 }
 
-// kill ends the command and all its processes, and returns when they are gone.
+// kill ends the command and all its processes. It returns when they are gone.
 func (j *job) kill(grace time.Duration) {
 	j.killing.Lock()
 	defer j.killing.Unlock()
 	j.proc.kill(grace)
 	select {
-	case <-j.dead: // and so are all who held its output open
+	case <-j.dead: // and so are all processes that held its output open
 		_ = j.pipe.SetReadDeadline(time.Now())
 	case <-time.After(time.Second):
 	}
@@ -205,7 +204,7 @@ func (j *job) kill(grace time.Duration) {
 // abandon stops reading the output of processes that the command left running.
 func (j *job) abandon() { _ = j.pipe.SetReadDeadline(time.Now()); _ = j.pipe.Close() }
 
-// await waits as Output promises.
+// await waits under the conditions of Output.
 func (j *job) await(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(max(wait, 0))
 	defer timer.Stop()
@@ -237,7 +236,7 @@ func (j *job) await(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// takeFresh returns what was printed since the last call and starts anew.
+// takeFresh returns what was printed since the last call, and starts a new tape.
 func (j *job) takeFresh() *tape {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -246,7 +245,7 @@ func (j *job) takeFresh() *tape {
 	return f
 }
 
-// ran describes the command, with the output that t holds.
+// ran returns a description of the command, with the output in t.
 func (j *job) ran(t *tape) tool.Ran {
 	r := tool.Ran{Command: j.command, Spill: j.spill.name(), Bytes: t.bytes(), Duration: time.Since(j.started)}
 	r.Output, r.Gap = t.text(j.spill)

@@ -2,7 +2,7 @@
 
 package shell
 
-// members of a family are its group, where nothing more can be seen.
+// members returns the group of a family. Its single processes are not known here.
 func members(f family) []int {
 	if f.group > 0 && groupAlive(f.group) {
 		return []int{-f.group}

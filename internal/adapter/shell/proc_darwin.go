@@ -8,8 +8,8 @@ import (
 
 const zombie = 5 // SZOMB of sys/proc.h
 
-// members lists the living processes of a family: those in the group and all
-// that descend from one of them. Environments of others cannot be read here.
+// members lists the living processes of a family: those in the group and all their
+// descendants. The environments of other processes cannot be read here.
 func members(f family) []int {
 	if f.group <= 0 {
 		return nil

@@ -12,8 +12,8 @@ import (
 )
 
 // begin starts a command that ends with pawl: the parent-death signal comes when the
-// thread that forked dies. The caller has locked its goroutine to that thread, and
-// keeps it until the command has ended.
+// thread that forked dies. The caller must have locked its goroutine to that thread, and
+// keeps it locked until the command has ended.
 func begin(cmd *exec.Cmd, m mark) error {
 	detach(cmd)
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
@@ -26,8 +26,8 @@ type entry struct {
 	start                       uint64 // in ticks since boot
 }
 
-// members lists the living processes of a family: those in the group or the
-// session, those with the mark, and all that descend from one of them.
+// members lists the living processes of a family: those in the group or the session,
+// those with the mark, and all their descendants.
 func members(f family) []int {
 	all := processes()
 	self := os.Getpid()
@@ -40,7 +40,7 @@ func members(f family) []int {
 	in := map[int]bool{}
 	for _, p := range all {
 		if p.pid == self || p.start < born {
-			continue // older than pawl: no need to look closer
+			continue // older than pawl: it cannot belong to the family
 		}
 		if f.group > 0 && (p.group == f.group || p.session == f.group) || marked(p, f.mark) {
 			in[p.pid] = true
@@ -63,14 +63,14 @@ func members(f family) []int {
 	return out
 }
 
-// alive reports whether a process runs, and has not merely not been reaped.
+// alive reports whether a process runs; a zombie does not count.
 func alive(pid int) bool {
 	p, ok := stat(pid)
 	return ok && !p.zombie
 }
 
-// marked reports whether a process carries a mark. Those of other users cannot
-// be read, and are not ours.
+// marked reports whether a process has a mark. Processes of other users cannot be read,
+// and are not ours.
 func marked(p entry, m mark) bool {
 	if p.zombie {
 		return false
@@ -94,12 +94,12 @@ func marked(p entry, m mark) bool {
 	return false
 }
 
-// branded starts a command that carries the mark as a resource limit, which its
-// children inherit. A limit belongs to a process, and the only way to set one on a
-// child before its first instruction is to stop it there: the child is traced until
-// its exec, then released. The limit is never set on pawl itself, not even for an
-// instant: a process that another thread starts then, such as git, would be ended
-// with the command. The caller has locked its thread: it is the tracer.
+// branded starts a command with the mark as a resource limit, which its children inherit.
+// A limit belongs to a process. The only way to set it on a child before its first
+// instruction is to stop the child there: the child is traced until its exec, then
+// released. The limit is never set on pawl itself, not even for an instant: a process
+// that another thread starts then, such as git, would be ended with the command. The
+// caller must have locked its thread, which is the tracer.
 func branded(cmd *exec.Cmd, m mark) error {
 	plain := exec.Cmd{
 		Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, Dir: cmd.Dir, Stdin: cmd.Stdin, Stdout: cmd.Stdout, Stderr: cmd.Stderr,
@@ -109,7 +109,7 @@ func branded(cmd *exec.Cmd, m mark) error {
 	cmd.SysProcAttr.Ptrace = true
 	err := cmd.Start()
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSYS) {
-		// Tracing is forbidden here: what it starts before it is marked has
+		// Tracing is forbidden here. Processes that the command starts before brand have
 		// only the mark in the environment.
 		*cmd = plain
 		cmd.SysProcAttr = &attr
@@ -122,7 +122,7 @@ func branded(cmd *exec.Cmd, m mark) error {
 		return err
 	}
 	pid := cmd.Process.Pid
-	// It is only looked at: what is to be waited for is cmd's.
+	// WNOWAIT only looks: cmd must be able to wait for the child later.
 	for errors.Is(unix.Waitid(unix.P_PID, pid, nil, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
 	}
 	brand(pid, m)
@@ -130,8 +130,8 @@ func branded(cmd *exec.Cmd, m mark) error {
 	return nil
 }
 
-// brand sets the mark as a resource limit of a process. Within a pawl's command the
-// hard limit is set already, and the soft one becomes the inner pawl's.
+// brand sets the mark as a resource limit of a process. If pawl itself runs as a command
+// of another pawl, the hard limit is set already, and only the soft one changes.
 func brand(pid int, m mark) {
 	n, err := strconv.ParseUint(m.limit, 10, 64)
 	if err != nil {
@@ -168,7 +168,7 @@ func stat(pid int) (entry, bool) {
 	if err != nil {
 		return entry{}, false
 	}
-	// The name in parentheses may hold anything, also parentheses.
+	// The name in parentheses may contain anything, also parentheses.
 	i := bytes.LastIndexByte(b, ')')
 	f := bytes.Fields(b[i+1:])
 	if i < 0 || len(f) < 20 {

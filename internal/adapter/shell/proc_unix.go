@@ -13,15 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// family names the processes that belong together: those of a group (0: none)
-// and, where that can be seen, those with a mark.
+// family names the processes that belong together: those of a group (0: none) and, where
+// marks can be read, those with a mark.
 type family struct {
 	group int
 	mark  mark
 }
 
-// end ends a family: SIGTERM, up to grace to go by themselves, SIGKILL until
-// none is left. dead is closed when the first process is; nil: there is none.
+// end ends a family: SIGTERM, then up to grace to exit, then SIGKILL until none is left.
+// dead is closed when the first process has ended; nil means that there is none.
 func end(f family, grace time.Duration, dead <-chan struct{}) {
 	if grace > 0 {
 		over := time.NewTimer(grace)
@@ -39,7 +39,7 @@ func end(f family, grace time.Duration, dead <-chan struct{}) {
 				break polite
 			case <-time.After(3 * time.Millisecond):
 			}
-			// A look at these few is cheap, one at all processes is not.
+			// Checking these few is cheap; listing all processes is not.
 			if ps = slices.DeleteFunc(ps, func(p int) bool { return !alive(p) }); len(ps) > 0 {
 				continue
 			}
@@ -48,7 +48,7 @@ func end(f family, grace time.Duration, dead <-chan struct{}) {
 			}
 		}
 	}
-	// Again and again, since a process can fork between a look and a kill.
+	// Repeatedly, since a process can fork between members and Kill.
 	for pause := time.Millisecond; pause < time.Second; pause *= 2 {
 		if f.group > 0 {
 			_ = syscall.Kill(-f.group, syscall.SIGKILL)
@@ -75,8 +75,8 @@ func readNow(f *os.File, buf []byte) (n int) {
 	if err != nil {
 		return 0
 	}
-	// Control, since Read would look at the deadline first. The descriptor
-	// does not block.
+	// Control is used because Read would check the deadline first. The descriptor does
+	// not block.
 	_ = c.Control(func(fd uintptr) {
 		for {
 			n, err = syscall.Read(int(fd), buf)
@@ -101,6 +101,6 @@ func outcome(st *os.ProcessState) (code int, signal string) {
 
 func tooLong(err error) bool { return errors.Is(err, syscall.E2BIG) }
 
-// detach starts a command in its own session, so its own group, with no terminal
-// that it could ask for a password on.
+// detach gives a command its own session, and so its own group, without a terminal on
+// which it could ask for a password.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

@@ -1,23 +1,23 @@
-// Package shell runs command lines, each in bash (sh where there is none)
-// without profile, in its own session and process group, without terminal and
-// without input. It implements tool.Shell.
+// Package shell runs command lines, each in bash (sh if there is no bash) without
+// profile, in its own session and process group, without terminal and without input. It
+// implements tool.Shell.
 //
-// It knows nothing of permissions: the caller has checked the command before.
+// It does not know permissions: the caller must have checked the command.
 //
 // What is promised, on Linux, macOS and other Unix systems:
-//   - A command ends at its timeout, at the end of its context and at Close,
-//     with its whole group, within 200 ms: SIGTERM, 60 ms of grace, SIGKILL.
-//     Processes that left the group are found too: on Linux by descent and by
-//     a mark that they inherit (mark.go), on macOS by descent. Out of reach is
-//     there what has left its group and lost its parents.
-//   - Run returns when the command itself has ended, even if a process that it
-//     left running still holds its output open. That process runs on until
-//     Close, and its further output is dropped.
-//   - When pawl dies without Close (kill -9), a supervisor kills what was
-//     running: a small sh process that reads the end of a pipe. On Linux each
-//     command's first process gets a parent-death signal besides.
-//   - Output is bounded in memory, whatever is printed. What is left out of
-//     the middle is in a file of mode 0600.
+//   - A command ends at its timeout, at the end of its context and at Close, with its whole
+//     group, within 200 ms: SIGTERM, 60 ms of grace, SIGKILL. Processes that left the group
+//     are found too: on Linux as descendants and by a mark that they inherit (mark.go), on
+//     macOS as descendants. Not found on macOS are those that left their group and lost
+//     their parents.
+//   - Run returns when the command itself has ended, even if a process that it left running
+//     still holds its output open. That process continues until Close, and its further
+//     output is discarded.
+//   - When pawl dies without Close (kill -9), a supervisor kills the running commands: a
+//     small sh process that reads the end of a pipe. On Linux the first process of each
+//     command also gets a parent-death signal.
+//   - Output takes limited memory, whatever is printed. A file of mode 0600 has what is left
+//     out of the middle.
 //   - Commands see an allow-listed environment (env.go).
 //
 // On Windows it compiles, and kills only the first process.
@@ -50,46 +50,45 @@ var (
 
 // Options are the options of a Shell. Only Root is required.
 type Options struct {
-	// Root is where commands run that name no folder.
+	// Root is the folder of commands that name no folder.
 	Root string
-	// SpillDir takes outputs that are over Limit, one file each; it is created
-	// when needed. Empty: a temporary folder, which Close removes.
+	// SpillDir is the folder for outputs that are over Limit, one file each; it is
+	// created when needed. "" means a temporary folder, which Close removes.
 	SpillDir string
-	// Starter starts the commands; nil: one of the shell's own, with Env and
-	// Allow, which Close closes, and which starts nothing that must be confined.
+	// Starter starts the commands. nil means a private one with Env and Allow, which
+	// Close closes, and which starts nothing that must be confined.
 	Starter *Starter
-	// Env is what the environment is filtered from; nil: os.Environ.
+	// Env returns the environment to filter; nil means os.Environ.
 	Env func() []string
-	// Allow names variables that pass besides the usual ones.
+	// Allow lists variables that pass in addition to the usual ones.
 	Allow []string
-	// Limit is how many bytes of an output are returned: 0 is 30,000.
+	// Limit is how many bytes of an output are returned; 0 means 30,000.
 	Limit int
-	// SpillMax is how many bytes of an output a file takes: 0 is 256 MB.
+	// SpillMax is how many bytes of an output are written to a file; 0 means 256 MB.
 	SpillMax int64
-	// Timeout is of commands that name none (0: 120 s); MaxTimeout bounds what
-	// they may name (0: 600 s). Background commands have neither.
+	// Timeout applies to commands without one (0: 120 s). MaxTimeout limits the timeout
+	// that a command may have (0: 600 s). Neither applies to background commands.
 	Timeout, MaxTimeout time.Duration
-	// Jobs bounds the background commands that run at once: 0 is 32.
+	// Jobs limits the background commands that run at once; 0 means 32.
 	Jobs int
-	// Mask hides secrets in output before it goes anywhere (SPEC 16.7). It is
-	// given whole lines. With it, a line is shown when it is complete.
+	// Mask hides secrets in output before it is stored or shown (SPEC 16.7). It gets
+	// whole lines, so with it a line is shown only when it is complete.
 	Mask func([]byte) []byte
 }
 
-// Grace between SIGTERM and SIGKILL: short where a person waits for the end of
-// a cancelled command (SPEC 10.3), longer where a background command is ended
-// in order.
+// Grace between SIGTERM and SIGKILL: short if a person waits for the end of a cancelled
+// command (SPEC 10.3), longer if a background command is ended normally.
 const (
 	cancelGrace = 60 * time.Millisecond
 	killGrace   = time.Second
 	// leftGrace is how long output is read after a command ended, while a process
 	// that it left running holds the output open.
 	leftGrace = 100 * time.Millisecond
-	// copyGrace is how long the output of a program is copied on after its end. It is
+	// copyGrace is how long a program's output is still copied after its end. It is
 	// longer, since the rest is lost, and a busy machine needs time to copy it.
 	copyGrace = 2 * time.Second
-	// quietTime is how long a background command must be silent before Output
-	// returns what it printed while it was waited for.
+	// quietTime is how long a background command must be silent before Output returns
+	// what was printed during its wait.
 	quietTime = 150 * time.Millisecond
 )
 
@@ -102,7 +101,7 @@ type Shell struct {
 	mu     sync.Mutex
 	closed bool
 	seq    int
-	live   map[*job]struct{} // everything that may have a process
+	live   map[*job]struct{} // all jobs that may have a process
 	jobs   map[string]*job   // background commands, also ended ones
 	order  []string          // ids of jobs, oldest first
 	temp   string            // the temporary SpillDir, once made
@@ -110,7 +109,7 @@ type Shell struct {
 
 var _ tool.Shell = (*Shell)(nil)
 
-// New makes a Shell. It starts nothing.
+// New returns a Shell. It starts nothing.
 func New(o Options) *Shell {
 	if o.Limit <= 0 {
 		o.Limit = 30_000
@@ -137,9 +136,9 @@ func New(o Options) *Shell {
 	return s
 }
 
-// Run runs a command line to its end. A command that fails, is killed or runs
-// out of time returns a Ran and no error. An error means that it could not be started,
-// or that ctx ended: then Ran has the output so far.
+// Run runs a command line to its end. For a command that fails, is killed or times out,
+// it returns a Ran and no error. An error means that the command could not be started, or
+// that ctx ended; then Ran has the output so far.
 func (s *Shell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 	if err := context.Cause(ctx); err != nil {
 		return tool.Ran{}, err
@@ -167,8 +166,8 @@ func (s *Shell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 	return j.ran(j.tape), err
 }
 
-// Start starts a command in the background; the end of ctx does not end it.
-// A Timeout in c does, however long.
+// Start starts a command in the background. The end of ctx does not end the command. A
+// Timeout in c does, of any length.
 func (s *Shell) Start(ctx context.Context, c tool.Run) (string, error) {
 	if err := context.Cause(ctx); err != nil {
 		return "", err
@@ -199,8 +198,8 @@ func (s *Shell) Start(ctx context.Context, c tool.Run) (string, error) {
 	return j.id, nil
 }
 
-// limitJobs refuses one background command too many, and forgets the oldest ended
-// ones over 64.
+// limitJobs returns an error if too many background commands run. It forgets the oldest
+// ended ones beyond 64.
 func (s *Shell) limitJobs() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,7 +223,8 @@ func (s *Shell) limitJobs() error {
 }
 
 // Output returns what a background command printed since the last call. It returns when
-// the command has ended, when it has printed something and then paused, or after wait.
+// the command has ended, when the command has printed something and then paused, or after
+// wait.
 func (s *Shell) Output(ctx context.Context, id string, wait time.Duration) (tool.Ran, error) {
 	j, err := s.job(id)
 	if err != nil {
@@ -236,8 +236,8 @@ func (s *Shell) Output(ctx context.Context, id string, wait time.Duration) (tool
 	return j.ran(j.takeFresh()), nil
 }
 
-// Kill ends a background command with its whole group and returns what it printed since
-// the last call. Killing a command that has ended is not an error.
+// Kill ends a background command with its whole group, and returns what it printed since
+// the last call. If the command has ended already, that is not an error.
 func (s *Shell) Kill(_ context.Context, id string) (tool.Ran, error) {
 	j, err := s.job(id)
 	if err != nil {
@@ -262,15 +262,15 @@ func (s *Shell) Running() [][2]string {
 	return out
 }
 
-// POSIX reports whether sh runs the commands because bash is missing: some lines have
-// another meaning then (shellsyntax.Options.POSIX).
+// POSIX reports whether sh runs the commands because bash is missing. Some lines then
+// have another meaning (shellsyntax.Options.POSIX).
 func (s *Shell) POSIX() bool {
 	sh, err := s.find()
 	return err == nil && len(sh.args) == 0
 }
 
-// Close kills everything that still runs and refuses further commands. Spill
-// files stay, unless they were in a temporary folder.
+// Close kills all running commands and refuses further ones. Spill files remain, unless
+// they are in a temporary folder.
 func (s *Shell) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -373,8 +373,8 @@ func (s *Shell) start(c tool.Run, background bool) (*job, error) {
 	return j, nil
 }
 
-// forgetEnded forgets a command that has ended, unless it left something
-// running, and earlier ones whose leftovers are gone by now.
+// forgetEnded forgets a command that has ended, unless it left processes running. It also
+// forgets earlier ones whose processes are gone by now.
 func (s *Shell) forgetEnded(j *job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Started reports whether a process descends from this pawl. A process that
-// lost its parents is not recognized here. The error is why nothing is known.
+// Started reports whether a process descends from this pawl. A process that lost its
+// parents is not recognised here. An error means that the answer is not known.
 func Started(pid int) (bool, error) {
 	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {

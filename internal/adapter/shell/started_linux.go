@@ -7,13 +7,13 @@ import (
 	"strconv"
 )
 
-// Started reports whether a process is, or descends from, one that a pawl
-// started, or from this pawl, which also connects for confined commands. The
-// error is why this is not known.
+// Started reports whether a process was started by any pawl, descends from such a
+// process, or from this pawl, which also connects for confined commands. An error means
+// that the answer is not known.
 func Started(pid int) (bool, error) { return startedBy(os.Getpid(), pid, stat, ofAPawl) }
 
-// startedBy is Started for the pawl whose process is self, by what is known of a
-// process: its parent, and whether it carries a mark.
+// startedBy is Started for the pawl with the process id self. stat and marked return a
+// process's parent, and whether it has a mark.
 func startedBy(self, pid int, stat func(int) (entry, bool), marked func(int) (bool, error)) (bool, error) {
 	for child, p := 0, pid; p > 1; {
 		if p == self {
@@ -28,8 +28,8 @@ func startedBy(self, pid int, stat func(int) (entry, bool), marked func(int) (bo
 			return true, nil
 		}
 		if err != nil && child != 0 {
-			// A parent that ends meanwhile leaves its children to another one. This
-			// happens at most once for each process above pid.
+			// When a parent ends, its children get another parent. This happens at most
+			// once for each process above pid.
 			if c, ok := stat(child); !ok || c.zombie || c.parent != p {
 				child, p = 0, pid
 				continue
@@ -43,10 +43,9 @@ func startedBy(self, pid int, stat func(int) (entry, bool), marked func(int) (bo
 	return false, nil
 }
 
-// ofAPawl reports whether a process carries the mark of any pawl's command. The
-// limit can be read of every process and tells of each that this pawl or a newer
-// one started. The environment, which cannot, tells of those for which no limit
-// could be set.
+// ofAPawl reports whether a process has the mark of any pawl's command. The limit can be
+// read for every process, and shows each one that this pawl or a newer one started. The
+// environment cannot always be read; it shows those for which no limit could be set.
 func ofAPawl(pid int) (bool, error) {
 	folder := "/proc/" + strconv.Itoa(pid)
 	limits, err := os.ReadFile(folder + "/limits")

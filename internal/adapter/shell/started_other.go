@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// Started cannot tell who started a process here.
+// Started returns an error: here it is not known who started a process.
 func Started(int) (bool, error) {
 	return false, errors.New("on " + runtime.GOOS + " it cannot be told who started a process")
 }

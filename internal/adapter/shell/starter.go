@@ -19,17 +19,16 @@ import (
 // StarterOptions are the options of a Starter. With the zero value only unconfined
 // processes can be started.
 type StarterOptions struct {
-	// Env is what the environment is filtered from; nil: os.Environ.
+	// Env returns the environment to filter; nil means os.Environ.
 	Env func() []string
-	// Allow names variables that pass besides the usual ones.
+	// Allow lists variables that pass in addition to the usual ones.
 	Allow []string
-	// Confiner confines; nil: what must be confined is not started.
+	// Confiner confines processes. With nil, those that must be confined are not started.
 	Confiner process.Confiner
 }
 
-// Starter starts every process of a session until Close: it implements
-// process.Starter, and a Shell starts its commands by it. It is safe for
-// concurrent use.
+// Starter starts every process of a session until Close. It implements process.Starter,
+// and a Shell starts its commands with it. It is safe for concurrent use.
 type Starter struct {
 	opt  StarterOptions
 	mark mark // of all processes
@@ -38,15 +37,15 @@ type Starter struct {
 	mu     sync.Mutex
 	closed bool
 	seq    int
-	env    []string // pawl's environment when passed was made
-	passed []string // what of it processes see
-	ghosts bool     // something ran that can leave unconfined processes running
+	env    []string // pawl's environment when passed was computed
+	passed []string // the part of it that processes see
+	ghosts bool     // a started process can leave unconfined processes running
 	live   map[*proc]struct{}
 }
 
 var _ process.Starter = (*Starter)(nil)
 
-// NewStarter makes a Starter. It starts nothing.
+// NewStarter returns a Starter. It starts nothing.
 func NewStarter(o StarterOptions) *Starter {
 	if o.Env == nil {
 		o.Env = os.Environ
@@ -60,15 +59,15 @@ func NewStarter(o StarterOptions) *Starter {
 type proc struct {
 	cmd      *exec.Cmd
 	mark     mark
-	group    int // and the pid of its first process
+	group    int // the process id of its first process, too
 	confine  process.Confine
-	confined process.Confined // nil: it is not
+	confined process.Confined // nil: it is not confined
 	dead     chan struct{}    // closed: the first process has ended; then err is set
 	err      error
-	gone     atomic.Bool // ended with its whole group, whose number may be reused by now
+	gone     atomic.Bool // ended with its whole group, whose number may be in use again
 }
 
-// launch starts cmd, whose environment it completes, confined or not.
+// launch completes the environment of cmd and starts it, confined or not.
 func (s *Starter) launch(cmd *exec.Cmd, c process.Confine) (*proc, error) {
 	s.mu.Lock()
 	if s.closed {
@@ -93,8 +92,8 @@ func (s *Starter) launch(cmd *exec.Cmd, c process.Confine) (*proc, error) {
 	return p, nil
 }
 
-// free starts a process that is not confined. The thread that starts it also waits
-// for it: Linux ends a process with the thread that forked it.
+// free starts a process that is not confined. The thread that starts it also waits for
+// it: Linux ends a process with the thread that forked it.
 func (p *proc) free() error {
 	started := make(chan error, 1)
 	go func() {
@@ -119,8 +118,8 @@ func (s *Starter) confine(p *proc, c process.Confine) (err error) {
 	if p.confined, err = s.opt.Confiner.Confine(p.cmd, c); err != nil {
 		return err
 	}
-	// What is confined is found and ended by the sandbox. The mark is for
-	// after a kill -9 of pawl; a shell has forked nothing by now.
+	// The sandbox finds and ends confined processes. The mark is for the time after a
+	// kill -9 of pawl; a shell has not forked anything yet.
 	brand(p.cmd.Process.Pid, p.mark)
 	go func() {
 		p.err = p.confined.Wait()
@@ -135,7 +134,7 @@ func (s *Starter) forget(p *proc) {
 	s.sup.remove(p.group)
 }
 
-// kill ends a process and all that descends from it.
+// kill ends a process and all its descendants.
 func (p *proc) kill(grace time.Duration) {
 	f := family{group: p.group, mark: p.mark}
 	if p.gone.Load() {
@@ -187,9 +186,9 @@ func (s *Starter) Start(ctx context.Context, prog process.Program) (process.Proc
 type running struct {
 	*proc
 	s      *Starter
-	in     *os.File // of Program.Pipes
+	in     *os.File // with Program.Pipes
 	out    *os.File
-	theirs []*os.File // the program's ends of them
+	theirs []*os.File // the program's ends of the pipes
 }
 
 func (r *running) command(p process.Program) (*exec.Cmd, error) {
@@ -230,7 +229,7 @@ func (r *running) command(p process.Program) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// started closes the program's ends of the pipes, and ours where it was not.
+// started closes the program's ends of the pipes, and also ours if the start failed.
 func (r *running) started(ok bool) {
 	for _, f := range r.theirs {
 		_ = f.Close()
@@ -268,7 +267,7 @@ func (p *proc) refused() []process.Refusal {
 	return p.confined.Refused()
 }
 
-// Close kills everything that still runs and refuses further processes.
+// Close kills all running processes and refuses further ones.
 func (s *Starter) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -288,7 +287,7 @@ func (s *Starter) Close() error {
 	}
 	wg.Wait()
 	if ghosts {
-		// What hid from its own command's end still carries the mark.
+		// Processes that escaped the end of their own command still have the mark.
 		end(family{mark: s.mark}, 0, nil)
 	}
 	s.sup.close()

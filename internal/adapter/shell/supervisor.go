@@ -10,11 +10,10 @@ import (
 	"time"
 )
 
-// watch is the supervisor's script. It reads the groups that begin (+) and
-// end (-). When its input ends without a q, pawl is dead: it kills them, and
-// on Linux whatever carries the mark: $0 in the environment or $1 as a limit.
-// It is a sh script, not pawl again, so that it starts in a millisecond and
-// survives "pkill pawl".
+// watch is the supervisor's script. It reads the groups that begin (+) and end (-). When
+// its input ends without a q, pawl is dead. Then it kills the groups, and on Linux every
+// process with the mark: $0 in the environment or $1 as a limit. It is a sh script, and
+// not pawl again, so it starts in a millisecond and survives "pkill pawl".
 const watch = `g=' '
 while read -r op id; do
 	case $op in
@@ -36,8 +35,8 @@ done
 `
 
 // supervisor kills the commands of a pawl that was killed. It is started with the first
-// command, and again if it has ended. It is best effort: a command is never refused
-// because the supervisor is missing.
+// command, and again if it has ended. It is best effort: no command is refused because
+// the supervisor is missing.
 type supervisor struct {
 	mark mark
 
@@ -81,7 +80,8 @@ func (s *supervisor) close() {
 	}
 }
 
-// say reports whether the supervisor still reads its input.
+// say sends a line to the supervisor. It returns false if the supervisor does not read
+// it.
 func (s *supervisor) say(format string, args ...any) bool {
 	_ = s.pipe.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 	if _, err := fmt.Fprintf(s.pipe, format, args...); err != nil {

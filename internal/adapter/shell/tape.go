@@ -11,17 +11,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// tape keeps what a command prints: the first half of limit bytes and the last
-// half, in bounded memory, and all of it in a file once something had to be
-// left out. It is safe for concurrent use.
+// tape stores the output of a command in limited memory: the first half of limit bytes
+// and the last half. If more is printed, spill gets all of it. It is safe for concurrent
+// use.
 type tape struct {
 	mu    sync.Mutex
 	limit int
-	spill *spill // nil: what is left out is gone
+	spill *spill // nil: what is left out is lost
 
 	head  []byte // the first limit/2 bytes
 	ring  []byte // the last limit-limit/2 bytes of what came after the head, and the one before
-	next  int    // where the ring goes on, once it is full
+	next  int    // where the ring continues, once it is full
 	total int64
 	lines int64 // newlines seen
 }
@@ -69,7 +69,7 @@ func (t *tape) Write(p []byte) (int, error) {
 // tail returns the ring in order.
 func (t *tape) tail() (older, newer []byte) { return t.ring[t.next:], t.ring[:t.next] }
 
-// bytes returns how much was printed in all.
+// bytes returns how many bytes were printed in all.
 func (t *tape) bytes() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,9 +85,9 @@ func (t *tape) finish() {
 	}
 }
 
-// text returns what was printed as valid UTF-8. Where that was more than the tape
-// holds, gap is what it has of it, and text is its text. elsewhere is the file
-// that has all, if this tape has none of its own.
+// text returns the output as valid UTF-8. If it is longer than the tape, gap describes
+// the part that is left out, and text is the text of gap. elsewhere is the file with all
+// output, if this tape has no file.
 func (t *tape) text(elsewhere *spill) (text string, gap *tool.Gap) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -112,8 +112,8 @@ func (t *tape) text(elsewhere *spill) (text string, gap *tool.Gap) {
 	return g.Text(), g
 }
 
-// cutEnd drops a last line that is not whole, unless that is over half of p;
-// then it only drops a rune that is not whole.
+// cutEnd removes an incomplete last line, unless the line is over half of p. Then it only
+// removes an incomplete rune.
 func cutEnd(p []byte) []byte {
 	if i := bytes.LastIndexByte(p, '\n'); i+1 >= len(p)/2 && i >= 0 {
 		return p[:i+1]
@@ -121,8 +121,8 @@ func cutEnd(p []byte) []byte {
 	return p[:len(p)-partialRune(p)]
 }
 
-// cutStart is cutEnd for the front; before is the byte before p. torn reports whether
-// the first line is not whole.
+// cutStart is cutEnd for the beginning; before is the byte before p. torn reports whether
+// the first line is incomplete.
 func cutStart(before byte, p []byte) (rest []byte, torn bool) {
 	if before == '\n' {
 		return p, false
@@ -154,8 +154,8 @@ func partialRune(p []byte) int {
 
 func valid(p []byte) string { return strings.ToValidUTF8(string(p), "\uFFFD") }
 
-// decoder turns chunks of bytes into valid text, and holds back a rune that a
-// chunk's end has cut.
+// decoder converts chunks of bytes into valid text. A rune that is split by a chunk's end
+// is stored for the next call.
 type decoder struct{ held []byte }
 
 func (d *decoder) text(p []byte) string {
@@ -174,9 +174,9 @@ func (d *decoder) rest() string {
 	return s
 }
 
-// spill is a file that takes all the output of one command. It is created at
-// the first write, with mode 0600, and stops growing at max bytes. Its owner
-// serialises the calls of write; where and name may be called at any time.
+// spill is a file with all output of one command. It is created at the first write, with
+// mode 0600, and grows up to max bytes. Its owner must serialise the calls of write;
+// where and name may be called at any time.
 type spill struct {
 	create func() (*os.File, error)
 	max    int64
@@ -221,14 +221,14 @@ func (s *spill) close() {
 	s.closed = true
 }
 
-// name returns the file's path, "" where there is none.
+// name returns the file's path, or "" if there is none.
 func (s *spill) name() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.path
 }
 
-// where returns where the output is.
+// where returns a text that tells where the output is.
 func (s *spill) where() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,12 +9,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
-// A confined command without a granted host has no way to ask for a name, and a
-// program that knows no proxy never has, so the kernel refuses that without
-// naming it. The command's own message does: by it a person can be asked about
-// the host (SPEC 16.12).
+// A confined command without a granted host cannot look up a name, and a program that
+// does not know proxies never can. The kernel refuses it without naming the host. The
+// command's own message names it, so a person can be asked for that host (SPEC 16.12).
 
-// unresolved are the messages of programs that could not look up a host.
+// unresolved matches messages of programs that could not look up a host.
 var unresolved = lazyregexp.New(`(?i)(?:` + strings.Join([]string{
 	`could not resolve (?:host(?:name)?|proxy):? +`,                           // curl, git, cargo, ssh
 	`unable to resolve host(?: address)? +`,                                   // wget
@@ -29,7 +28,7 @@ var unresolved = lazyregexp.New(`(?i)(?:` + strings.Join([]string{
 	`request to https?://`,
 }, "|") + `)["'‘<\x60(]*([a-z0-9-]+(?:\.[a-z0-9-]+)+)`)
 
-// nameless are the messages of the system's resolver, which do not name the host.
+// nameless matches messages of the system's resolver, which do not name the host.
 var nameless = lazyregexp.New(`(?i)temporary failure in name resolution|name or service not known|nodename nor servname provided|no address associated with hostname|\b(?:EAI_AGAIN|ENOTFOUND)\b`)
 
 // maxUnresolved is how many hosts are taken from one output.
