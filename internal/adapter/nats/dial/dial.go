@@ -1,7 +1,7 @@
 // Package dial connects to a NATS server with credentials.
 //
-// A connection to another machine is encrypted unless the person switches that off:
-// tasks, prompts and code go through it, and a token would be readable.
+// A connection to another machine is encrypted unless the person turns that off: tasks,
+// prompts and code are sent over it, and a token would be readable.
 package dial
 
 import (
@@ -34,14 +34,14 @@ type Options struct {
 	Say func(string)
 }
 
-// Timeouts of a connection. Reconnecting never stops: only the end of the lease ends
-// the work.
+// Timeouts of a connection. Reconnecting never stops: work ends only when its lease ends.
 const (
 	connectWait   = 10 * time.Second
 	reconnectWait = 500 * time.Millisecond
 )
 
-// Connect connects. With TLS nothing is sent before the server is authenticated.
+// Connect returns a connection. With TLS nothing is sent before the server is
+// authenticated.
 func Connect(o Options) (*nats.Conn, error) {
 	opts, err := o.options()
 	if err != nil {
@@ -92,7 +92,7 @@ func (o Options) options() ([]nats.Option, error) {
 	if o.Cert != "" {
 		opts = append(opts, nats.ClientCert(o.Cert, o.Key))
 	}
-	// This comes after the two above: they make TLS possible, this one requires it.
+	// The order matters: the two above make TLS possible, this one requires it.
 	if far && !o.Plain || o.CA != "" || o.Cert != "" {
 		opts = append(opts, nats.Secure())
 	}
@@ -136,8 +136,8 @@ func (o Options) far() (bool, error) {
 	return far, nil
 }
 
-// explain returns an error that tells what to do about a failed connection. It does not
-// contain the address, which may hold a password.
+// explain returns an error with the remedy for a failed connection. It does not contain
+// the address, which may contain a password.
 func (o Options) explain(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked), strings.Contains(err.Error(), "authorization"):

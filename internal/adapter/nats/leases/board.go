@@ -18,7 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// Bank is where the money of workers comes from: the swarm's account.
+// Bank provides the money of workers: it is the swarm's account.
 type Bank interface {
 	Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error)
 	Settle(ctx context.Context, grant int, cs ...event.Charged) error
@@ -45,11 +45,11 @@ const (
 	patience      = 2 * time.Second        // how long a question waits for its answer
 	serverTime    = 10 * time.Second       // how long a server may take
 	setUpTime     = 30 * time.Second       // each step of setting up: a cluster may not be ready
-	offerAgain    = 5 * time.Second        // an offer that nobody took
+	offerAgain    = 5 * time.Second        // when an offer that nobody took is repeated
 )
 
-// saidMost is how often one kind of refusal is reported: a client that floods the Board
-// must not flood the person.
+// saidMost is how often one kind of refusal is reported, since a client that floods the
+// Board must not flood the person.
 const saidMost = 5
 
 // subscribeTime is how long the server may take to confirm the subscriptions.
@@ -75,7 +75,7 @@ type Board struct {
 	said    map[string]int
 }
 
-// Offer is a task for whichever worker takes it.
+// Offer is a task for any worker.
 type Offer struct {
 	Fence int64
 	Job   Job
@@ -87,8 +87,8 @@ type lease struct {
 	Offer
 	ctx    context.Context // ends with the lease
 	worker string          // "" until it is taken
-	taken  chan struct{}   // closed then
-	life   chan struct{}   // gets a token for each message of the worker
+	taken  chan struct{}   // closed when it is taken
+	life   chan struct{}   // gets a value for each message of the worker
 	done   chan Result
 	asked  map[uint64]*asked
 	grants map[int]budget.Grant
@@ -101,7 +101,7 @@ type asked struct {
 	ready  chan struct{}
 }
 
-// Open opens the Board of a swarm. What an earlier run left on the server is removed.
+// Open opens the Board of a swarm. Data of an earlier run is removed from the server.
 func Open(ctx context.Context, nc *nats.Conn, cfg Config) (_ *Board, err error) {
 	if !isName(cfg.Swarm) {
 		return nil, fmt.Errorf("a swarm cannot be named %q", cfg.Swarm)
@@ -141,9 +141,9 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (_ *Board, err error) 
 	return b, nil
 }
 
-// announces announces the swarm from time to time, and to workers that ask. All workers
-// hear each announcement, so one answers all who asked before it: otherwise the messages would
-// grow with the square of their number.
+// announces announces the swarm at intervals, and to workers that ask. All workers
+// receive each announcement, so one answers all workers that asked before it. Otherwise
+// the number of messages would grow with the square of the number of workers.
 func (b *Board) announces(ctx context.Context) {
 	after := func(d time.Duration, sooner <-chan struct{}) bool {
 		t := time.NewTimer(d)
@@ -164,11 +164,11 @@ func (b *Board) announces(ctx context.Context) {
 	}
 }
 
-// asked has the swarm announced soon.
+// asked requests an announcement soon.
 func (b *Board) asked() {
 	select {
 	case b.whoAsked <- struct{}{}:
-	default: // that answers this one too
+	default: // the pending announcement answers this one too
 	}
 }
 
@@ -179,8 +179,8 @@ func (b *Board) makeStreams(ctx context.Context) error {
 			replicas = 3
 		}
 	}
-	// Each step is asked for again: its answer may be lost, and a cluster may be choosing
-	// a leader. All of them may be done twice.
+	// Each step is repeated on failure: its answer may be lost, or a cluster may be
+	// choosing a leader. Every step may be done twice.
 	for _, step := range []func(context.Context) error{
 		b.removeStreams,
 		func(ctx context.Context) error {
@@ -243,17 +243,17 @@ func (b *Board) Close(ctx context.Context) error {
 	return b.removeStreams(ctx)
 }
 
-// Put stores a file for the workers, and returns its name.
+// Put stores a file for the workers and returns its name.
 func (b *Board) Put(ctx context.Context, path string) (string, error) {
 	return again(ctx, b.cfg.Lease, func() (string, error) { return put(ctx, b.objects, path) })
 }
 
-// Get returns what a worker stored, up to a size.
+// Get returns a file that a worker stored, of at most max bytes. The caller closes it.
 func (b *Board) Get(ctx context.Context, name string, max int64) (io.ReadCloser, error) {
 	return again(ctx, b.cfg.Lease, func() (io.ReadCloser, error) { return get(ctx, b.objects, name, max) })
 }
 
-// say reports a message to the person, a few times for each kind.
+// say reports a message to the person, at most saidMost times for each kind.
 func (b *Board) say(kind, format string, args ...any) {
 	b.mu.Lock()
 	b.said[kind]++
@@ -264,7 +264,7 @@ func (b *Board) say(kind, format string, args ...any) {
 	}
 }
 
-// ask answers one question. It must not block: all questions come through it.
+// ask answers one question. It must not block: all questions go through it.
 func (b *Board) ask(m *nats.Msg) {
 	var q question
 	if err := json.Unmarshal(m.Data, &q); err != nil {
@@ -272,7 +272,7 @@ func (b *Board) ask(m *nats.Msg) {
 		return
 	}
 	if q.Epoch != b.epoch {
-		return // of a worker of an earlier run: its lease has ended, and it will notice
+		return // of a worker of an earlier run: its lease has ended, which it will notice
 	}
 	b.mu.Lock()
 	who := b.members[q.Worker]
@@ -284,7 +284,7 @@ func (b *Board) ask(m *nats.Msg) {
 	}
 	reply := func(a answer) {
 		a.MAC = a.mac(who.key, &q)
-		_ = m.Respond(encode(a)) // it asks again
+		_ = m.Respond(encode(a)) // if this is lost, the worker asks again
 	}
 	if l == nil {
 		if q.Kind == kindDone {
@@ -295,7 +295,7 @@ func (b *Board) ask(m *nats.Msg) {
 	}
 	op, refused := b.note(l, who, &q)
 	if refused != "" {
-		if q.Kind != kindTake { // an offer that came twice is normal and not reported
+		if q.Kind != kindTake { // an offer that arrives twice is normal and not reported
 			b.say("foreign", "a %.20s of worker %s for lease %d was refused: %s", q.Kind, q.Worker, q.Fence, refused)
 		}
 		reply(answer{State: stateOver, Why: refused})
@@ -311,8 +311,8 @@ func (b *Board) ask(m *nats.Msg) {
 	}()
 }
 
-// note returns the earlier question of a lease with this number, or starts to answer a
-// new one.
+// note returns the earlier question of a lease with the same number, or starts to answer
+// a new one.
 func (b *Board) note(l *lease, who *member, q *question) (op *asked, refused string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -329,7 +329,7 @@ func (b *Board) note(l *lease, who *member, q *question) (op *asked, refused str
 		return op, ""
 	}
 	if q.Kind == kindTake && len(l.asked) > 0 {
-		return nil, "this worker has it already" // the offer came twice
+		return nil, "this worker has it already" // the offer arrived twice
 	}
 	if len(l.asked) >= maxAsked {
 		return nil, fmt.Sprintf("it asked more than %d times", maxAsked)
@@ -347,8 +347,8 @@ func (b *Board) note(l *lease, who *member, q *question) (op *asked, refused str
 	return op, ""
 }
 
-// maxAsked limits the questions of one lease. A beat every ten seconds for a week is
-// 60,000.
+// maxAsked limits the number of questions of one lease. A beat every ten seconds for a
+// week is 60,000.
 const maxAsked = 200_000
 
 func (b *Board) answer(l *lease, q *question) answer {
@@ -400,8 +400,8 @@ func (b *Board) serve(l *lease, q *question) (json.RawMessage, error) {
 	return nil, fmt.Errorf("%.20q is not known here", q.Kind)
 }
 
-// Do offers a task and returns the result that a worker sends. ErrLost: nothing was
-// received from the worker for the time of the lease.
+// Do offers a task and returns the result that a worker sends. It returns ErrLost if
+// nothing was received from the worker for the duration of the lease.
 func (b *Board) Do(ctx context.Context, o Offer) (Result, error) {
 	lctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l := &lease{
@@ -424,7 +424,7 @@ func (b *Board) wait(ctx context.Context, l *lease) (Result, error) {
 		select {
 		case <-l.taken:
 			taken = true
-		case <-again.C: // a server that stopped may have lost it
+		case <-again.C: // a server that stopped may have lost the offer
 			b.offer(ctx, l)
 		case <-ctx.Done():
 			return Result{}, context.Cause(ctx)
@@ -446,8 +446,8 @@ func (b *Board) wait(ctx context.Context, l *lease) (Result, error) {
 	}
 }
 
-// offer puts the lease's number into the queue. If the server cannot be reached, it is
-// offered again later.
+// offer puts the lease's number into the queue. If the server cannot be reached, wait
+// offers it again later.
 func (b *Board) offer(ctx context.Context, l *lease) {
 	one, cancel := context.WithTimeout(ctx, offerAgain)
 	defer cancel()
@@ -456,8 +456,8 @@ func (b *Board) offer(ctx context.Context, l *lease) {
 	}
 }
 
-// end ends a lease: messages for it do not count any more. Money reserved for requests
-// whose cost was not reported counts as spent.
+// end ends a lease: later messages for it are ignored. Money that is reserved for
+// requests whose cost was not reported counts as spent.
 func (b *Board) end(ctx context.Context, l *lease) error {
 	b.mu.Lock()
 	l.over = true

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// Held is a lease that this worker has. It is safe for concurrent use.
+// Held is a lease that this worker holds. It is safe for concurrent use.
 type Held struct {
 	*joined
 	Fence int64
@@ -21,16 +21,15 @@ type Held struct {
 // Swarm returns the name of the swarm.
 func (h *Held) Swarm() string { return h.swarm }
 
-// Run returns the name of this run of the swarm: it is another one when the coordinator
-// was started again.
+// Run returns the name of this run of the swarm. It differs after a restart of the
+// coordinator.
 func (h *Held) Run() string { return h.run() }
 
-// tellWithin limits how long a call waits until it is reported: the answer is only
-// advice.
+// tellWithin limits how long Saw waits for the Board: its answer is only advice.
 const tellWithin = 2 * time.Second
 
-// Saw reports a call and returns a message to the worker, "" for none. If the Board
-// cannot be reached, the call is not reported.
+// Saw reports a call to the Board and returns its message to the worker, or "". If the
+// Board cannot be reached, the call is not reported.
 func (h *Held) Saw(ctx context.Context, c swarm.Call, f *swarm.Failure) (tell string) {
 	ctx, cancel := context.WithTimeout(ctx, tellWithin)
 	defer cancel()
@@ -41,8 +40,8 @@ func (h *Held) Saw(ctx context.Context, c swarm.Call, f *swarm.Failure) (tell st
 	return tell
 }
 
-// Reserve reserves money of the swarm for a request. It waits while other requests hold
-// what is left.
+// Reserve reserves money of the swarm for a request. If other requests have reserved what
+// is left, it waits.
 func (h *Held) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error) {
 	body, err := h.ask(ctx, kindReserve, encode(a))
 	if err != nil {
@@ -58,8 +57,8 @@ func (h *Held) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error) 
 	return r.Grant, nil
 }
 
-// settleWithin limits how long reporting a request's cost is tried. After that the
-// lease has ended, and the Board counts the whole reservation.
+// settleWithin limits how long Settle tries. After that the lease has ended, and the
+// Board counts the whole reservation.
 const settleWithin = time.Minute
 
 // Settle reports what a request cost, even after the turn has ended.
@@ -70,12 +69,12 @@ func (h *Held) Settle(ctx context.Context, grant int, cs ...event.Charged) error
 	return err
 }
 
-// Put stores a file for the Board, and returns its name.
+// Put stores a file for the Board and returns its name.
 func (h *Held) Put(ctx context.Context, path string) (string, error) {
 	return again(ctx, h.lease, func() (string, error) { return put(ctx, h.objects, path) })
 }
 
-// Get returns what the Board stored, up to a size.
+// Get returns a file that the Board stored, of at most max bytes. The caller closes it.
 func (h *Held) Get(ctx context.Context, name string, max int64) (io.ReadCloser, error) {
 	return again(ctx, h.lease, func() (io.ReadCloser, error) { return get(ctx, h.objects, name, max) })
 }

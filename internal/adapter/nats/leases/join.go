@@ -15,7 +15,7 @@ type member struct {
 	key []byte
 }
 
-// join accepts a worker, or answers why not.
+// join accepts a worker, or answers with the reason for a refusal.
 func (b *Board) join(m *nats.Msg) {
 	var ask joinAsk
 	out := joinAnswer{Lease: b.cfg.Lease, Epoch: b.epoch}
@@ -46,7 +46,7 @@ func (b *Board) join(m *nats.Msg) {
 	} else {
 		b.say("joined "+name, "worker %s joined", out.Worker)
 	}
-	_ = m.Respond(encode(out)) // it asks again
+	_ = m.Respond(encode(out)) // if this is lost, the worker asks again
 }
 
 func covers(have, want []string) bool {

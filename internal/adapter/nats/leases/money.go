@@ -12,7 +12,7 @@ import (
 )
 
 // reserve reserves money for a worker's request. It may wait for other requests. If the
-// lease has ended by then, the money is released at once, since the worker never had it.
+// lease has ended by then, the money is released at once, since the worker never got it.
 func (b *Board) reserve(l *lease, body json.RawMessage) (json.RawMessage, error) {
 	var a budget.Ask
 	if err := json.Unmarshal(body, &a); err != nil {
@@ -46,7 +46,7 @@ func (b *Board) reserve(l *lease, body json.RawMessage) (json.RawMessage, error)
 
 func sane(usd float64) bool { return usd >= 0 && !math.IsInf(usd, 0) && !math.IsNaN(usd) }
 
-// settle charges what a request of a worker cost.
+// settle charges the cost of a worker's request.
 func (b *Board) settle(l *lease, q *question) error {
 	var s settled
 	if err := json.Unmarshal(q.Body, &s); err != nil {

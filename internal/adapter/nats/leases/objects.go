@@ -15,9 +15,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// again tries something at the server until it succeeds, for as long as a worker may be
-// silent: servers of a cluster need a while to choose another leader. What is refused or
-// not there is not tried again.
+// again repeats an operation at the server until it succeeds, at most for the duration
+// most: servers of a cluster need some time to choose another leader. An operation that
+// is refused, or whose object does not exist, is not repeated.
 func again[T any](ctx context.Context, most time.Duration, try func() (T, error)) (T, error) {
 	for until := time.Now().Add(most); ; {
 		v, err := try()
@@ -32,7 +32,7 @@ func again[T any](ctx context.Context, most time.Duration, try func() (T, error)
 	}
 }
 
-// put stores a file under the hash of its content, unless it is there.
+// put stores a file under the hash of its content, unless it is stored already.
 func put(ctx context.Context, objects jetstream.ObjectStore, path string) (name string, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -56,8 +56,8 @@ func put(ctx context.Context, objects jetstream.ObjectStore, path string) (name 
 	return name, nil
 }
 
-// get returns a reader of the content with a hash. It ends with an error if the content
-// has another hash or is longer than max.
+// get returns a reader of the content with a hash. Reading fails if the content has
+// another hash or is longer than max bytes. The caller closes it.
 func get(ctx context.Context, objects jetstream.ObjectStore, name string, max int64) (io.ReadCloser, error) {
 	if b, err := hex.DecodeString(name); err != nil || len(b) != sha256.Size {
 		return nil, fmt.Errorf("%w: %.80q is not the name of a bundle", ErrRefused, name)
@@ -79,8 +79,8 @@ func get(ctx context.Context, objects jetstream.ObjectStore, name string, max in
 	return &checked{in: in, name: name, left: max, sum: sha256.New()}, nil
 }
 
-// checked is a reader that verifies the hash and size of what it read. The size that
-// the server reports is not trusted.
+// checked is a reader that verifies the hash and size of what was read. The size that the
+// server reports is not trusted.
 type checked struct {
 	in   io.ReadCloser
 	name string

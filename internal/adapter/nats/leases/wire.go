@@ -1,13 +1,13 @@
 // Package leases carries the tasks of a swarm to workers on other machines, over
 // NATS JetStream (SPEC 14.6).
 //
-// A Board is the coordinator's side, Serve a worker's. A task is offered in a work
-// queue that holds only its number. A worker that takes the offer asks the Board, and
-// gets the task if the lease is still free. From then on the worker must send something
-// within the lease's time. A worker that cannot reach the Board for that long stops by
-// itself, so two workers never work on one lease for longer than that. An offer, a
-// question or an answer that is sent twice counts once: each question has a number, and
-// its answer is kept with the lease.
+// A Board is the coordinator's side, Serve a worker's. A task is offered in a work queue
+// that contains only its number. A worker that takes the offer asks the Board, and gets
+// the task if the lease is still free. From then on the worker must send a message within
+// the duration of the lease. A worker that cannot reach the Board for that long stops, so
+// two workers never work on one lease for longer than that. An offer, a question or an
+// answer that is sent twice counts once: each question has a number, and its answer is
+// stored with the lease.
 //
 // Bundles of git objects go through the object store. Their names are the hashes of
 // their contents; a bundle with another hash is refused.
@@ -62,14 +62,15 @@ func taskSubject(swarm string) string { return "pawl." + swarm + ".task." }
 // stream is also the name of the object store's bucket.
 func stream(swarm string) string { return "pawl-" + swarm }
 
-// consumer returns what workers that joined one run of a swarm take its offers from: those
-// of an earlier run must not take them, since the Board has no key for them.
+// consumer returns the name of the consumer from which the workers of one run of a swarm
+// take offers. Workers of an earlier run must not take them: the Board has no key for
+// them.
 func consumer(epoch string) string { return "workers-" + epoch }
 
-// announcement announces that a swarm has work.
+// announcement states that a swarm has work.
 type announcement struct {
 	Swarm  string   `json:"swarm"`
-	Epoch  string   `json:"epoch"` // of this run of it
+	Epoch  string   `json:"epoch"` // of this run
 	Labels []string `json:"labels,omitempty"`
 }
 
@@ -110,20 +111,20 @@ func newKey() (*ecdh.PrivateKey, error) { return ecdh.X25519().GenerateKey(rand.
 type kind string
 
 const (
-	kindTake    kind = "take"    // the task of an offer
-	kindBeat    kind = "beat"    // it still works
-	kindSaw     kind = "saw"     // a call, for what workers learn of each other
+	kindTake    kind = "take"    // requests the task of an offer
+	kindBeat    kind = "beat"    // the worker still works
+	kindSaw     kind = "saw"     // a call, which other workers may learn from
 	kindReserve kind = "reserve" // money for a request
-	kindSettle  kind = "settle"  // what that cost
+	kindSettle  kind = "settle"  // what that request cost
 	kindDone    kind = "done"    // the result
 )
 
 // question is a worker's message about a lease.
 type question struct {
-	Epoch  string          `json:"epoch"` // of the swarm's run that it joined; keys are of one
+	Epoch  string          `json:"epoch"` // of the run that the worker joined; a key is valid for one run
 	Worker string          `json:"worker"`
 	Fence  int64           `json:"fence"`
-	N      uint64          `json:"n"` // of this worker, never used twice
+	N      uint64          `json:"n"` // unique for this worker
 	Kind   kind            `json:"kind"`
 	Body   json.RawMessage `json:"body,omitempty"`
 	MAC    []byte          `json:"mac"`
@@ -136,13 +137,13 @@ func (q *question) mac(key []byte) []byte {
 	return macOf(key, []byte("question"), []byte(q.Worker), n[:], []byte(q.Kind), q.Body)
 }
 
-// state is how a question was answered.
+// state is the kind of an answer.
 type state string
 
 const (
 	stateDone state = "done"
-	stateWait state = "wait" // ask the same again
-	stateOver state = "over" // the lease
+	stateWait state = "wait" // ask the same question again
+	stateOver state = "over" // the lease is over
 	stateFail state = "fail" // why is in Why
 )
 
@@ -157,8 +158,8 @@ func (a *answer) mac(key []byte, q *question) []byte {
 	return macOf(key, []byte("answer"), q.MAC, []byte(a.State), []byte(a.Why), a.Body)
 }
 
-// macOf signs fields, each with its length, so that different lists of fields have
-// different bytes.
+// macOf signs fields. It writes the length of each, so that different lists of fields
+// have different bytes.
 func macOf(key []byte, fields ...[]byte) []byte {
 	h := hmac.New(sha256.New, key)
 	for _, f := range fields {
@@ -170,38 +171,38 @@ func macOf(key []byte, fields ...[]byte) []byte {
 	return h.Sum(nil)
 }
 
-// Job is a task as a worker gets it.
+// Job is a task in the form for a worker.
 type Job struct {
-	Worker string     `json:"worker"` // the lease's own name
+	Worker string     `json:"worker"` // the name of the lease
 	Task   event.Task `json:"task"`
 	Prompt string     `json:"prompt"`
-	Model  string     `json:"model,omitempty"` // where neither task nor worker names one
+	Model  string     `json:"model,omitempty"` // if neither task nor worker names one
 	Agent  *Agent     `json:"agent,omitempty"` // the kind of agent that works on it; nil: an ordinary worker
-	// Root is the commit below all trees of the swarm. Base is the commit that the work
-	// begins from. RootBundle and BaseBundle hold them.
+	// Root is the commit below all trees of the swarm. Base is the commit from which the
+	// work begins. RootBundle and BaseBundle contain them.
 	Root       string `json:"root"`
 	RootBundle string `json:"root_bundle"`
 	Base       string `json:"base"`
-	BaseBundle string `json:"base_bundle,omitempty"` // empty where Base is Root
+	BaseBundle string `json:"base_bundle,omitempty"` // empty if Base is Root
 }
 
-// Agent is a kind of agent, as the swarm's machine defines it. It can only narrow what
-// the worker's machine lets a worker do.
+// Agent is a kind of agent, as the swarm's machine defines it. It can only narrow the
+// rights that the worker's machine grants.
 type Agent struct {
 	Name     string   `json:"name"`
 	Prompt   string   `json:"prompt,omitempty"`
 	Tools    []string `json:"tools,omitempty"` // nil: all
 	Model    string   `json:"model,omitempty"` // if the worker's machine has it
-	USD      float64  `json:"usd,omitempty"`   // the limit of one try; 0: none
+	USD      float64  `json:"usd,omitempty"`   // the limit of one attempt; 0: none
 	ReadOnly bool     `json:"read_only,omitempty"`
 }
 
 // Result is a worker's report about its work.
 type Result struct {
 	Error   string            `json:"error,omitempty"`  // why the task is not done
-	Unable  bool              `json:"unable,omitempty"` // Error is of the worker's machine and not of the task
-	Commit  string            `json:"commit,omitempty"` // empty where nothing changed
-	Bundle  string            `json:"bundle,omitempty"` // the object that holds it
+	Unable  bool              `json:"unable,omitempty"` // Error is about the worker's machine, not the task
+	Commit  string            `json:"commit,omitempty"` // empty if nothing changed
+	Bundle  string            `json:"bundle,omitempty"` // the object that contains the commit
 	Reply   string            `json:"reply,omitempty"`
 	Session string            `json:"session,omitempty"` // the worker's log
 	Model   string            `json:"model,omitempty"`
@@ -209,7 +210,7 @@ type Result struct {
 	Tokens  int64             `json:"tokens,omitempty"`
 	Refers  []swarm.Reference `json:"refers,omitempty"`
 	Checks  []event.TaskCheck `json:"checks,omitempty"`
-	// Machine is filled by the Board: the worker that had the lease.
+	// Machine is set by the Board: the worker that held the lease.
 	Machine string `json:"-"`
 }
 

@@ -22,13 +22,13 @@ type WorkerConfig struct {
 	Version string // of pawl
 	Labels  []string
 	Slots   int // how many tasks at once
-	// Do runs a task. When ctx ends, the lease has ended and nobody waits for the
-	// result.
+	// Do runs a task. The end of ctx means that the lease has ended, and the result is
+	// not needed any more.
 	Do func(ctx context.Context, h *Held) Result
-	// Mask masks secrets of this machine in what is sent; nil masks nothing.
+	// Mask masks secrets of this machine in sent data; nil masks nothing.
 	Mask func([]byte) []byte
-	// Left, if set, is called with Held.Run after a run of a swarm has ended and none of
-	// its tasks is worked on any more.
+	// Left, if set, is called with Held.Run after a run of a swarm has ended and no task
+	// of it is in progress.
 	Left func(run string)
 	// Say is called with messages for a person.
 	Say func(string)
@@ -59,15 +59,15 @@ type server struct {
 	n     atomic.Uint64 // numbers all questions
 
 	mu    sync.Mutex
-	known map[string]bool    // by epoch: joined or refused
+	known map[string]bool    // by epoch: those that were joined, or refused
 	live  map[string]*joined // by swarm: the newest run
-	rests time.Duration      // the newest rest
-	until time.Time          // no task is taken before
+	rests time.Duration      // the length of the newest rest
+	until time.Time          // no task is taken before this time
 	here  sync.WaitGroup
 }
 
-// Serve works on the tasks of all swarms that announce themselves on the server,
-// until ctx ends. It returns when no task is worked on any more.
+// Serve works on the tasks of all swarms that are announced on the server, until ctx
+// ends. It returns when no task is in progress.
 func Serve(ctx context.Context, nc *nats.Conn, cfg WorkerConfig) error {
 	w := &server{cfg: cfg, nc: nc, slots: make(chan struct{}, max(1, cfg.Slots)), known: map[string]bool{}, live: map[string]*joined{}}
 	if w.cfg.Mask == nil {
@@ -87,7 +87,7 @@ func Serve(ctx context.Context, nc *nats.Conn, cfg WorkerConfig) error {
 	}
 	defer func() { _ = sub.Unsubscribe() }()
 	defer w.here.Wait()
-	_ = nc.Publish(whoSubject, nil) // where it is lost, swarms announce themselves soon
+	_ = nc.Publish(whoSubject, nil) // if this is lost, the next announcement comes soon
 	for {
 		select {
 		case m := <-open:
@@ -136,11 +136,11 @@ type joined struct {
 	end     context.CancelCauseFunc
 }
 
-// run names this run of the swarm.
+// run returns the name of this run of the swarm.
 func (j *joined) run() string { return j.swarm + "-" + j.epoch }
 
-// swarm works for one run of a swarm until that ends. again: the swarm may be joined again after
-// a later announcement.
+// swarm works for one run of a swarm until the run ends. again means that the swarm may
+// be joined again after a later announcement.
 func (w *server) swarm(ctx context.Context, name string) (again bool, err error) {
 	j, err := w.join(ctx, name)
 	if err != nil {
@@ -203,8 +203,8 @@ func (w *server) swarm(ctx context.Context, name string) (again bool, err error)
 	}
 }
 
-// replace ends what the worker does for an earlier run of the same swarm: nobody wants
-// it, and it holds slots.
+// replace ends the work for an earlier run of the same swarm: nobody needs it, and it
+// occupies slots.
 func (w *server) replace(j *joined) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -254,7 +254,7 @@ func (w *server) join(ctx context.Context, name string) (*joined, error) {
 func (j *joined) offer(ctx context.Context, m jetstream.Msg) {
 	fence, err := strconv.ParseInt(strings.TrimPrefix(m.Subject(), taskSubject(j.swarm)), 10, 64)
 	if err != nil {
-		_ = m.Term() // nobody can do it
+		_ = m.Term() // no worker can do it
 		return
 	}
 	h := &Held{joined: j, Fence: fence}
@@ -266,7 +266,7 @@ func (j *joined) offer(ctx context.Context, m jetstream.Msg) {
 		err = json.Unmarshal(body, &h.Job)
 	}
 	if err != nil && !errors.Is(err, ErrOver) {
-		_ = m.Nak() // somebody else may reach the Board
+		_ = m.Nak() // another worker may reach the Board
 		return
 	}
 	// An offer that is not acknowledged goes to another worker, which the Board then
@@ -295,14 +295,15 @@ func (j *joined) work(ctx context.Context, h *Held, began time.Time) {
 	j.cfg.Say(fmt.Sprintf("swarm %s: the result of %s is not wanted: %v", j.swarm, h.Job.Task.ID, context.Cause(ctx)))
 }
 
-// Rests of a worker whose machine is unable to work: each twice as long as the last.
+// Rests of a worker whose machine is unable to work: each is twice as long as the one
+// before.
 const (
 	restLeast = time.Second
 	restMost  = 15 * time.Second
 )
 
-// rest has the worker take no further task for a while if its machine was unable to
-// work on this one: it would fail all that others could do.
+// rest makes the worker pause before its next task if its machine was unable to work on
+// this one. Otherwise it would fail tasks that other workers could do.
 func (w *server) rest(h *Held, r Result) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -325,8 +326,8 @@ func (w *server) rested(ctx context.Context) {
 	}
 }
 
-// beat sends signs of life. It ends the work when the Board was not reached for the
-// time of the lease: then another worker has the task.
+// beat sends signs of life. It ends the work if the Board was not reached for the
+// duration of the lease: then another worker has the task.
 func (j *joined) beat(ctx context.Context, h *Held, began time.Time, end context.CancelCauseFunc) {
 	for reached := began; ; {
 		pause(ctx, j.lease/3)
@@ -350,8 +351,8 @@ func (j *joined) beat(ctx context.Context, h *Held, began time.Time, end context
 	}
 }
 
-// ask asks the Board until it answers, and returns the answer. ErrOver: the lease has
-// ended.
+// ask sends a question to the Board until it answers, and returns the answer. It returns
+// ErrOver if the lease has ended.
 func (h *Held) ask(ctx context.Context, k kind, body json.RawMessage) (json.RawMessage, error) {
 	q := question{Epoch: h.epoch, Worker: h.id, Fence: h.Fence, N: h.n.Add(1), Kind: k, Body: h.cfg.Mask(body)}
 	q.MAC = q.mac(h.key)
@@ -373,7 +374,7 @@ func (h *Held) ask(ctx context.Context, k kind, body json.RawMessage) (json.RawM
 			case stateFail:
 				return nil, errors.New(a.Why)
 			}
-			continue // it wants more time
+			continue // the Board needs more time
 		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

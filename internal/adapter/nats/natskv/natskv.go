@@ -1,9 +1,9 @@
 // Package natskv implements kv.Store in a bucket of NATS JetStream.
 //
-// A version is the bucket's own revision: the sequence number of a write. If the server
+// A version is the bucket's revision: the sequence number of a write. If the server
 // cannot be reached, calls return an error instead of waiting for ever. A server
-// acknowledges before the value is on its disk, unless it runs with sync_interval:
-// always (doc/swarm.md).
+// acknowledges before the value is on its disk, unless it runs with sync_interval: always
+// (doc/swarm.md).
 package natskv
 
 import (
@@ -22,13 +22,14 @@ import (
 // Store is a bucket.
 type Store struct {
 	bucket jetstream.KeyValue
-	stream jetstream.Stream // which the bucket is made of
-	before string           // a key's name there
+	stream jetstream.Stream // the stream of the bucket
+	before string           // the prefix of a key's subject in the stream
 }
 
 var _ kv.Store = (*Store)(nil)
 
-// Open opens a bucket, and creates it with so many replicas if it does not exist.
+// Open opens a bucket, and creates it with the given number of replicas if it does not
+// exist.
 func Open(ctx context.Context, js jetstream.JetStream, bucket string, replicas int) (*Store, error) {
 	b, err := js.KeyValue(ctx, bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
@@ -44,8 +45,8 @@ func Open(ctx context.Context, js jetstream.JetStream, bucket string, replicas i
 	return &Store{b, stream, "$KV." + bucket + "."}, nil
 }
 
-// create makes a bucket that only its leader reads from: another server may lag, and
-// would return an old value.
+// create creates a bucket. Only its leader answers reads: another server may lag behind
+// and return an old value.
 func create(ctx context.Context, js jetstream.JetStream, bucket string, replicas int) (jetstream.KeyValue, error) {
 	_, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 		Bucket: bucket, Description: "values of pawl", History: 1, MaxValueSize: kv.MaxValue, Replicas: replicas,
@@ -120,7 +121,7 @@ func (s *Store) Swap(ctx context.Context, key string, was kv.Version, value []by
 }
 
 // wrongSequence reports whether the error means that the key has another revision.
-// Servers of a cluster have their own code for it.
+// Servers of a cluster use a separate code for it.
 func wrongSequence(err error) bool {
 	return errors.Is(err, jetstream.ErrKeyRevisionMismatch)
 }

@@ -1,5 +1,5 @@
-// Package natstest runs NATS servers in the process of a test. Nothing but tests
-// imports it, so that pawl does not hold a server.
+// Package natstest runs NATS servers in the process of a test. Only tests import it, so
+// the pawl binary contains no server.
 package natstest
 
 import (
@@ -15,11 +15,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// soon bounds how long a server may take to be ready.
+// soon limits how long a server may take to be ready.
 const soon = 30 * time.Second
 
-// Server starts a server with JetStream, which syncs before it acknowledges. Set
-// changes its options.
+// Server starts a server with JetStream, which syncs before it acknowledges. The
+// functions in set change its options.
 func Server(t testing.TB, set ...func(*server.Options)) *server.Server {
 	t.Helper()
 	s := start(t, set...)
@@ -39,7 +39,7 @@ func start(t testing.TB, set ...func(*server.Options)) *server.Server {
 	return s
 }
 
-// New starts a server that keeps what it has in a folder.
+// New starts a server that stores its data in dir.
 func New(dir string, set ...func(*server.Options)) (*server.Server, error) {
 	o := &server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
@@ -56,11 +56,11 @@ func New(dir string, set ...func(*server.Options)) (*server.Server, error) {
 	return s, nil
 }
 
-// Cluster starts servers that keep their streams together, and returns them when
-// they have a leader.
+// Cluster starts servers that replicate their streams, and returns them when they have a
+// leader.
 func Cluster(t testing.TB, n int, set ...func(*server.Options)) []*server.Server {
 	t.Helper()
-	// Each must know where the others will be before it starts.
+	// Each server must know the addresses of the others before it starts.
 	routes, ports := make([]string, n), make([]net.Listener, n)
 	for i := range routes {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -106,7 +106,7 @@ func wait(t testing.TB, what string, ready func() bool) {
 	}
 }
 
-// JetStream connects to a server.
+// JetStream connects to a server. The connection is closed when the test ends.
 func JetStream(t testing.TB, url string, opts ...nats.Option) jetstream.JetStream {
 	t.Helper()
 	nc, err := nats.Connect(url, append([]nats.Option{nats.MaxReconnects(-1), nats.ReconnectWait(20 * time.Millisecond)}, opts...)...)

@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Double sends again what is sent below a subject until ctx ends: offers, and what
-// workers say.
+// Double sends messages below a subject again until ctx ends: offers, and questions of
+// workers.
 func Double(t testing.TB, ctx context.Context, nc *nats.Conn, under string, all *sync.WaitGroup, seed uint64) {
 	seen := make(chan *nats.Msg, 1000)
 	for _, subject := range []string{under + ".ask", under + ".task.*"} {
@@ -31,7 +31,7 @@ func Double(t testing.TB, ctx context.Context, nc *nats.Conn, under string, all 
 				} else {
 					old[random.IntN(len(old))] = m
 				}
-				if random.IntN(3) == 0 { // what is sent here comes back: less than one each
+				if random.IntN(3) == 0 { // Double receives its own messages too: less than one copy each
 					again := old[random.IntN(len(old))]
 					_ = nc.Publish(again.Subject, again.Data)
 				}
@@ -42,7 +42,7 @@ func Double(t testing.TB, ctx context.Context, nc *nats.Conn, under string, all 
 	})
 }
 
-// Proxy is a connection to a server that can go wrong.
+// Proxy is a connection to a server that can be made to fail.
 type Proxy struct {
 	l  net.Listener
 	to string
@@ -66,7 +66,7 @@ func NewProxy(t testing.TB, to string) *Proxy {
 	return p
 }
 
-// Addr returns where it listens.
+// Addr returns the address on which it listens.
 func (p *Proxy) Addr() string { return p.l.Addr().String() }
 
 func (p *Proxy) serve() {
@@ -116,7 +116,7 @@ func (p *Proxy) copy(to, from net.Conn) {
 	_ = from.Close()
 }
 
-// Cut breaks the connections; others can be made.
+// Cut closes the connections; new ones can be made.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,14 +126,15 @@ func (p *Proxy) Cut() {
 	p.conns = nil
 }
 
-// Slow holds up what comes next.
+// Slow delays later data by d.
 func (p *Proxy) Slow(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.delay = d
 }
 
-// Kill is a machine without power.
+// Kill behaves like a machine that lost its power: connections end, and no new ones are
+// made.
 func (p *Proxy) Kill() {
 	p.mu.Lock()
 	p.dead = true
