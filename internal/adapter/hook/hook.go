@@ -1,11 +1,10 @@
-// Package hook runs hooks: programs of a person or of a trusted folder, at
-// events of a session (SPEC 17.3). policy/hook decides what they are for and
-// what their answers mean.
+// Package hook runs hooks: programs of a person or of a trusted folder, at events of a
+// session (SPEC 17.3). policy/hook defines the events and the meaning of the answers.
 //
-// It promises that hooks of one event run in parallel and are all gone when Run
-// returns, with everything that they started; that a hanging one is ended at
-// its time limit; that a limited part of its output is kept; and that each is
-// confined as Options say, or not run. It starts nothing by itself.
+// It promises that the hooks of one event run in parallel; that all of them, and all
+// processes that they started, are gone when Run returns; that a hanging one is ended at
+// its time limit; that a limited part of the output is stored; and that each is confined
+// as Options define, or not run. Nothing runs without a call of Run.
 package hook
 
 import (
@@ -28,32 +27,32 @@ type Options struct {
 	Start process.Starter
 	// Confine is how a hook is confined.
 	Confine func(hook.Rule) process.Confine
-	// Changed, if set, returns what changed in the files that a hook runs since
-	// a person trusted it, "" for nothing. A changed hook is not run.
+	// Changed, if set, returns what changed in the files that a hook runs since a person
+	// trusted it, or "". A changed hook is not run.
 	Changed func(hook.Rule) string
 }
 
-// Hooks are those of a session. It is safe for concurrent use.
+// Hooks are the hooks of a session. They are safe for concurrent use.
 type Hooks struct {
 	opt   Options
 	rules []hook.Rule
 }
 
-// New makes the hooks of a session.
+// New returns the hooks of a session.
 func New(rules []hook.Rule, o Options) *Hooks { return &Hooks{o, rules} }
 
 // Rules returns all hooks, including those that are not run.
 func (h *Hooks) Rules() []hook.Rule { return h.rules }
 
-// Limits of a hook's output, in bytes: larger than that of an answer, so that a
+// Limits of a hook's output, in bytes. maxOut is above the limit of an answer, so that a
 // longer answer is noticed.
 const (
 	maxOut = 1<<20 + 1
 	maxErr = 64 << 10
 )
 
-// Run runs hooks in parallel, each with input on its standard input, and
-// returns how they ran, in their order.
+// Run runs hooks in parallel, each with input on its standard input. It returns their
+// results in the order of rules.
 func (h *Hooks) Run(ctx context.Context, rules []hook.Rule, input []byte) []hook.Ran {
 	out := make([]hook.Ran, len(rules))
 	var wg sync.WaitGroup
@@ -115,7 +114,7 @@ func (h *Hooks) run(ctx context.Context, r hook.Rule, input []byte) hook.Ran {
 	return ran
 }
 
-// kept keeps the first bytes that are written and discards the rest.
+// kept stores the first bytes that are written and discards the rest.
 type kept struct {
 	mu   sync.Mutex
 	b    []byte
