@@ -1,11 +1,11 @@
-// Package symbols finds what code declares, for a person who names it: the
-// functions, types and values of Go files by Go's own parser, those of other
-// languages by the language servers that run.
+// Package symbols finds declarations by a name that a person gives. Functions, types and
+// values of Go files are found by Go's own parser, those of other languages by the
+// running language servers.
 //
-// It promises that each result is a declaration with all of its lines, and that
-// no server is started for it. It keeps no index: a file that declares a name
-// contains it, so a text search finds the files to parse.
-// It refuses to guess: for a language whose server does not run it finds nothing.
+// It promises that each result is a declaration with all of its lines, and that no server
+// is started. It has no index: a file that declares a name contains the name, so a text
+// search finds the files to parse. It refuses to guess: for a language whose server does
+// not run, it finds nothing.
 package symbols
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Servers are the language servers that run.
+// Servers are the running language servers.
 type Servers interface {
 	// Known lists the declarations whose name matches, each with its lines.
 	Known(ctx context.Context, name string) []tool.SymbolPosition
@@ -33,11 +33,11 @@ type Finder struct {
 	servers Servers // nil: there are none
 }
 
-// New makes a Finder for a workspace.
+// New returns a Finder for a workspace.
 func New(files tool.Files, servers Servers) *Finder { return &Finder{files, servers} }
 
 const (
-	mostFiles = 2000    // that are parsed for one answer
+	mostFiles = 2000    // files parsed for one answer
 	mostBytes = 2 << 20 // of one file
 )
 
@@ -61,10 +61,10 @@ func (f *Finder) Find(ctx context.Context, begin string, limit int) []tool.Symbo
 	return out[:min(len(out), max(0, limit))]
 }
 
-// wanted is the beginning of a name, and what it belongs to.
+// wanted is the beginning of a name, and the name of its type or package.
 type wanted struct {
 	of, name string
-	fold     bool // letters of another case fit
+	fold     bool // case is ignored
 }
 
 func wantedBy(begin string) wanted {
@@ -75,8 +75,8 @@ func wantedBy(begin string) wanted {
 	return w
 }
 
-// fits reports whether a declaration is meant: in is the type of a method or what
-// contains it, pkg its package.
+// fits reports whether a declaration matches. in is the type of a method or the symbol
+// that contains the declaration, pkg its package.
 func (w wanted) fits(name, in, pkg string) bool {
 	same := func(a, b string) bool { return a == b || w.fold && strings.EqualFold(a, b) }
 	if w.of != "" && !same(w.of, in) && !same(w.of, pkg) && !same(w.of, pkg+"."+in) {
@@ -85,7 +85,7 @@ func (w wanted) fits(name, in, pkg string) bool {
 	return len(name) >= len(w.name) && same(w.name, name[:len(w.name)])
 }
 
-// word returns what must stand in a file that declares what is meant.
+// word returns a text that every file with a matching declaration contains.
 func (w wanted) word() string {
 	if w.name != "" {
 		return w.name
@@ -114,11 +114,11 @@ func (f *Finder) parsed(ctx context.Context, w wanted) (out []tool.SymbolPositio
 	return out
 }
 
-// declared lists what a Go file declares. Of one that is not whole, what the
-// parser understood.
+// declared lists the declarations of a Go file. For an incomplete file it lists those
+// that the parser understood.
 func declared(path string, src []byte, w wanted) (out []tool.SymbolPosition) {
 	set := token.NewFileSet()
-	file, _ := parser.ParseFile(set, path, src, parser.ParseComments|parser.SkipObjectResolution) // nil only where nothing was read
+	file, _ := parser.ParseFile(set, path, src, parser.ParseComments|parser.SkipObjectResolution) // nil only if nothing was read
 	if file == nil || file.Name == nil {
 		return nil
 	}
@@ -132,7 +132,7 @@ func declared(path string, src []byte, w wanted) (out []tool.SymbolPosition) {
 		}
 		at, end := set.PositionFor(name.Pos(), false), set.PositionFor(n.End(), false)
 		if end.Line < at.Line {
-			return // it is not whole
+			return // the declaration is incomplete
 		}
 		out = append(out, tool.SymbolPosition{
 			Path: path, Line: set.PositionFor(first, false).Line, Column: at.Column, EndLine: end.Line,
