@@ -59,18 +59,18 @@ type patchFile struct {
 	content      string // add: the whole text
 	hunks        []hunk
 	prefixed     bool   // paths may begin with the a/ and b/ of a diff
-	mode         uint32 // it also sets or clears the executable bits: 0755, 0644
+	mode         uint32 // the patch sets or clears the executable bits: 0755, 0644; 0: it does not
 }
 
-// hunk is a run of lines. seek are lines to find first; the hunk comes after
-// them. at is the line where the old lines should begin (0: not given). end:
-// they end the file.
+// hunk is a part of a patch. seek are lines to find first; the hunk comes after them. at
+// is the line where the old lines should begin (0: not given). end means that they end
+// the file.
 type hunk struct {
 	seek  []string
 	lines []hunkLine
 	at    int
 	end   bool
-	// unified: diffs state whether the last line ends in a newline; bare: it does not.
+	// unified: a diff that states how its last line ends. bare: without a newline.
 	unified, bare bool
 }
 
@@ -92,7 +92,7 @@ func (h *hunk) side(without byte) []string {
 	return out
 }
 
-// parsePatch reads either form.
+// parsePatch parses either form of a patch.
 func parsePatch(text string) ([]patchFile, error) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	var files []patchFile
@@ -110,7 +110,8 @@ func parsePatch(text string) ([]patchFile, error) {
 	return files, err
 }
 
-// locate removes the a/ or b/ of a diff from a path, unless such a folder exists.
+// locate removes the a/ or b/ of a diff from a path, unless a file exists under the whole
+// path.
 func (f *patchFile) locate(env tool.Env, p string) string {
 	if !f.prefixed {
 		return p
@@ -126,7 +127,7 @@ func (f *patchFile) locate(env tool.Env, p string) string {
 	return p
 }
 
-// patches applies a patch in memory.
+// patches applies a patch to the stage, in memory.
 func (g *stage) patches(ctx context.Context, text string) error {
 	files, err := parsePatch(text)
 	if err != nil {
@@ -157,7 +158,7 @@ func (g *stage) patch(ctx context.Context, f patchFile) error {
 	here := s.exists || s.body != ""
 	switch {
 	case f.add && s.remove:
-		// Deleted and added means replaced.
+		// A file that is deleted and added is replaced.
 		s.remove = false
 		s.body = newSource(s.text).whole(f.content)
 		s.mode = f.mode
@@ -205,7 +206,7 @@ func (g *stage) patch(ctx context.Context, f patchFile) error {
 	return nil
 }
 
-// setMode sets or clears the executable bits as a patch asks for.
+// setMode sets or clears the executable bits as the patch requests.
 func (s *staged) setMode(want uint32) {
 	if want == 0 {
 		return
@@ -220,7 +221,7 @@ func (s *staged) setMode(want uint32) {
 	}
 }
 
-// hunks applies the hunks of one file in their order.
+// hunks applies the hunks of one file in order.
 func (g *stage) hunks(s *staged, hs []hunk) error {
 	pos, shift := 0, 0
 	before := s.body
@@ -239,7 +240,7 @@ func (g *stage) hunks(s *staged, hs []hunk) error {
 		if h.at > 0 {
 			shift = l.at + 1 - h.at + len(h.new()) - len(h.old())
 		}
-		// Lines added after a line do not show where the next hunk is.
+		// Lines that are only added do not show where the next hunk is.
 		if len(h.old()) > 0 || h.at > 0 {
 			pos = l.at + len(h.new())
 		}
@@ -255,8 +256,8 @@ func (g *stage) hunks(s *staged, hs []hunk) error {
 	return unmask(s.file.Path, before, s.body)
 }
 
-// appendedLast merges the hunks that only add lines at the end into one last
-// hunk: they do not show where the others are.
+// appendedLast merges the hunks that only add lines at the end into one last hunk: they
+// do not show where the other hunks are.
 func appendedLast(hs []hunk) []hunk {
 	var out []hunk
 	var end hunk

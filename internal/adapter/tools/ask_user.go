@@ -20,7 +20,7 @@ const (
 	askTimeout = 24 * time.Hour // a person may be away
 )
 
-// AskUser asks the person.
+// AskUser returns the tool that asks the person a question.
 func AskUser() tool.Tool {
 	t := tool.New("ask_user",
 		"Ask the person a question that only they can answer, when a wrong guess would cost them work. Not for permission, and not for what can be found out.",

@@ -29,11 +29,11 @@ const (
 	// shellLimit is longer than the longest time limit of a command, so that
 	// the command's own limit comes first.
 	shellLimit = 11 * time.Minute
-	// maxCommand is far longer than a person would read before allowing it.
+	// maxCommand is far more than a person would read before allowing it, in bytes.
 	maxCommand = 100_000
 )
 
-// Bash runs a command line.
+// Bash returns the tool that runs a command line.
 func Bash() tool.Tool {
 	t := tool.New("bash",
 		"Run a command line in bash, in the workspace folder. Each call starts afresh: cd and variables do not carry over. "+
@@ -46,8 +46,8 @@ func Bash() tool.Tool {
 	return t
 }
 
-// bashFootprint lists the simple commands of a line. A line that only reads
-// conflicts only with writers; any other line may touch anything.
+// bashFootprint returns the footprint of a command line: its simple commands. A line that
+// only reads conflicts only with writers; any other line may touch anything.
 func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 	if err := checkCommand(in); err != nil {
 		return tool.Footprint{}, err
@@ -72,10 +72,11 @@ func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 	return f, nil
 }
 
-// maxDefinition is the size up to which a file that defines checks is read.
+// maxDefinition is the size limit, in bytes, of a file that is read because it defines
+// checks.
 const maxDefinition = 256 << 10
 
-// definitions returns the files that define what the checks of a line do (SPEC 16.4).
+// definitions returns the files that define what the checks of a line run (SPEC 16.4).
 func definitions(files tool.Files, cmds []shellsyntax.Command) []string {
 	var out []string
 	for _, c := range cmds {
@@ -96,7 +97,7 @@ func definitions(files tool.Files, cmds []shellsyntax.Command) []string {
 	return out
 }
 
-// parseLine parses a command line in the way the shell of env will run it.
+// parseLine parses a command line as the shell of env will parse it.
 func parseLine(env tool.Env, line string) ([]shellsyntax.Command, error) {
 	o := shellsyntax.Options{Home: os.Getenv("HOME")}
 	if env.Files != nil {
@@ -165,11 +166,11 @@ func runBash(ctx context.Context, env tool.Env, in bashArgs) (tool.Result, error
 		return r, err
 	}
 	r := ranResult(ran, in.Command, "interrupted")
-	return withRefused(r, ran, cmds), err // cancelled: with the output until then
+	return withRefused(r, ran, cmds), err // if it was cancelled: with the output so far
 }
 
-// ranResult words the result of a command. running is the last line for one
-// that neither ended nor was stopped.
+// ranResult describes the result of a command for the model. running is the last line for
+// a command that neither ended nor was stopped.
 func ranResult(ran tool.Ran, command, running string) tool.Result {
 	r := tool.Result{Exit: ran.Exit, Command: command, Timeout: ran.TimedOut, Gap: ran.Gap}
 	last := running
@@ -218,7 +219,7 @@ func seconds(d time.Duration) string {
 	return d.Truncate(10 * time.Millisecond).String()
 }
 
-// wholeRunes removes a partial rune from the end of s.
+// wholeRunes returns s without a partial rune at its end.
 func wholeRunes(s string) string {
 	for s != "" {
 		if r, n := utf8.DecodeLastRuneInString(s); r != utf8.RuneError || n > 1 {
@@ -229,7 +230,8 @@ func wholeRunes(s string) string {
 	return s
 }
 
-// shellFailed words a failure of the shell itself; an ended context is not one.
+// shellFailed returns the result for a failure of the shell itself. If the context has
+// ended, it returns the error.
 func shellFailed(ctx context.Context, err error) (tool.Result, error) {
 	if ctx.Err() != nil {
 		return tool.Result{}, err

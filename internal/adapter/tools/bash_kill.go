@@ -10,7 +10,7 @@ type bashKillArgs struct {
 	ID string `json:"id" doc:"as bash gave it"`
 }
 
-// BashKill ends a background command.
+// BashKill returns the tool that ends a background command.
 func BashKill() tool.Tool {
 	t := tool.New("bash_kill",
 		"End a background command with all its processes, and show what it printed since the last look.",
@@ -28,7 +28,7 @@ func BashKill() tool.Tool {
 			return r, nil
 		})
 	t.Facts = tool.Facts{Kind: tool.Exec, Aliases: []string{"killbash", "killshell"}, Hooks: []string{"KillShell", "KillBash"}}
-	t.ReadOnly = true // it only ends what the session itself started
+	t.ReadOnly = true // it only ends commands that the session itself started
 	t.Example = `{"id":"bg1"}`
 	return t
 }

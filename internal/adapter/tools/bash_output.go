@@ -12,7 +12,8 @@ type bashOutputArgs struct {
 	Wait int    `json:"wait,omitempty" doc:"seconds to wait for more output or the end; default 0, at most 600"`
 }
 
-// BashOutput shows what a background command printed since the last call.
+// BashOutput returns the tool that shows what a background command printed since the last
+// call.
 func BashOutput() tool.Tool {
 	t := tool.New("bash_output",
 		"Show what a background command has printed since the last look, and how it ended once it has. "+

@@ -14,7 +14,7 @@ type cleanupArgs struct {
 	Reason  string   `json:"reason,omitempty" doc:"why they are not needed, such as: no results"`
 }
 
-// CleanupToolCall releases results that did not help.
+// CleanupToolCall returns the tool that releases results that did not help.
 func CleanupToolCall() tool.Tool {
 	t := tool.New("cleanup_tool_call",
 		"Free context space: results that are not needed any more are replaced by your summary when the conversation is next made shorter. Name them by the handles at their end, such as [r12].",

@@ -11,10 +11,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// closedEnv returns an environment in which a line with read-only commands of
-// git, go and the like runs no program that the repository's own configuration
-// names (SPEC 16.6); none if the line does more. bad is set if the repository
-// hides what it would run.
+// closedEnv returns an environment in which a line with read-only commands of git, go and
+// the like runs no program that the repository's own configuration names (SPEC 16.6). If
+// the line does more, it returns nil. bad is the result if it is not known which
+// repository or which programs would be used.
 func closedEnv(ctx context.Context, env tool.Env, cmds []shellsyntax.Command) (vars []string, bad *tool.Result, err error) {
 	if !command.Closed(cmds) {
 		return nil, nil, nil
@@ -43,9 +43,9 @@ func gitConfigEnv(set [][2]string) []string {
 	return vars
 }
 
-// localPrograms returns settings that switch off what the configuration of the
-// repository at dir defines: filters, programs that show differences, and
-// reading submodules. The person's and the system's settings stay in force.
+// localPrograms returns settings that switch off what the configuration of the repository
+// at dir defines: filters, programs that show differences, and reading submodules. The
+// person's and the system's settings remain in force.
 func localPrograms(ctx context.Context, env tool.Env, dir string) ([][2]string, *tool.Result, error) {
 	q := shellsyntax.Quote(dir)
 	line := "git -C " + q + ` config --show-scope --null --name-only --get-regexp '^(filter|diff)\.' 2>/dev/null; ` +
@@ -73,7 +73,8 @@ func localPrograms(ctx context.Context, env tool.Env, dir string) ([][2]string, 
 		case "filter":
 			set = append(set, [2]string{n + ".clean", ""}, [2]string{n + ".smudge", ""}, [2]string{n + ".process", ""}, [2]string{n + ".required", "false"})
 		case "diff":
-			// An empty program would be an error; these produce git's own output.
+			// An empty program would be an error; these produce the same output as git
+			// itself.
 			set = append(set, [2]string{n + ".textconv", "cat"}, [2]string{n + ".command", `f() { diff -u "$2" "$5"; true; }; f`})
 		case "submodule":
 			set = append(set, [2]string{n + ".ignore", "dirty"})

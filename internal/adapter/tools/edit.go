@@ -19,7 +19,7 @@ type editArgs struct {
 // ranged reports whether the call names lines instead of text.
 func (a editArgs) ranged() bool { return a.From > 0 || a.To != nil && *a.To > 0 }
 
-// span returns the lines of the range form.
+// span returns the lines of a call that names lines.
 func (a editArgs) span() (from, to int, err error) {
 	from, to = a.From, a.From
 	if from <= 0 {
@@ -34,7 +34,7 @@ func (a editArgs) span() (from, to int, err error) {
 	return from, to, nil
 }
 
-// Edit replaces a text, or a range of lines, in one file.
+// Edit returns the tool that replaces a text, or a range of lines, in one file.
 func Edit() tool.Tool {
 	t := tool.New("edit",
 		"Replace text in a file you have read. old must be copied exactly, without line numbers, and match one "+
@@ -47,7 +47,7 @@ func Edit() tool.Tool {
 				if from, to, err = in.span(); err == nil {
 					sp.From, sp.To = max(min(from, to), 1), max(from, to)
 				}
-				// Text is added after the last line: that line must have been seen.
+				// Text after the last line: the model must have seen that line.
 				if f, rerr := env.Files.Read(context.Background(), sp.Path, editLimit); rerr == nil && sp.Hash != "" {
 					n := countLines(f.Data)
 					sp.From, sp.To, sp.Hash = min(sp.From, n), min(sp.To, n), f.Hash
@@ -97,16 +97,16 @@ func (g *stage) edit(ctx context.Context, in editArgs) error {
 	return nil
 }
 
-// replaceLines replaces lines from..to; to from-1 inserts before from.
+// replaceLines replaces the lines from..to. If to is from-1, it inserts before from.
 func replaceLines(s *staged, from, to int, text string) (replaced, error) {
 	src := newSource(s.body)
 	lines, news := plainLines(src.plain), plainLines(folded(text))
 	if from > len(lines)+1 || to > len(lines) || from > len(lines) && to >= from {
 		return replaced{}, failf("%s has %s: lines %d-%d are not there", s.file.Path, plural(len(lines), "line"), from, to)
 	}
-	// If the new lines are there already, the call was made before, and the
-	// lines after them are not those that it meant. If there are fewer new
-	// lines than named ones, it may also mean to remove the others.
+	// If the new lines are there already, the call was made before, and the lines after
+	// them are not those that were meant. If there are fewer new lines than named ones,
+	// the call may also mean to remove the others.
 	if there := len(news) > 0 && fits(lines, from-1, news); there && to-from+1 <= len(news) {
 		return replaced{body: s.body, already: true, at: from}, nil
 	} else if there {

@@ -2,16 +2,16 @@ package tools
 
 import "strings"
 
-// Line endings are ignored while searching for a place and restored when the
-// text is put together: kept lines keep theirs, and a new line gets that of the
-// line that it replaces.
+// Line endings are ignored in the search for a place, and restored in the new text: lines
+// that stay keep their ending, and a new line gets the ending of the line that it
+// replaces.
 
 // source is a text and the same text with every line ending as \n.
 type source struct {
 	body, plain string
 	crlf, lf    int
-	// from..to of plain is a part of one line, whose ending is eol. Matches
-	// often share a line, and searching its end each time would be quadratic.
+	// from..to of plain is a part of one line, whose ending is eol. Many matches are in
+	// the same line, and searching for its end each time would be quadratic.
 	from, to int
 	eol      string
 }
@@ -30,7 +30,7 @@ func endings(s string) (crlf, lf int) {
 	return crlf, strings.Count(s, "\n") - crlf
 }
 
-// withEnding changes the line endings of a text.
+// withEnding returns a text with all line endings replaced.
 func withEnding(s, eol string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	if eol != "\n" {
@@ -68,8 +68,8 @@ func (s *source) splice(cuts []cut, note string) replaced {
 	return splice(s.body, cuts, note)
 }
 
-// ended returns a cut's new text with the right line endings. was is the
-// replaced part of the original text.
+// ended returns a cut's new text with the right line endings. was is the part of the
+// original text that it replaces.
 func (s *source) ended(c cut, was string) string {
 	switch {
 	case !strings.Contains(c.text, "\n"):
@@ -104,9 +104,8 @@ func (s *source) ended(c cut, was string) string {
 	return b.String()
 }
 
-// whole returns a new content for the whole file with the right line endings:
-// those of the kept and of the replaced lines. A content that contains CRLF is
-// used as it is.
+// whole returns a new content for the whole file with the right line endings, as in
+// splice. A content that contains CRLF is returned unchanged.
 func (s *source) whole(content string) string {
 	if s.crlf == 0 || strings.Contains(content, "\r\n") {
 		return content
@@ -119,11 +118,12 @@ func (s *source) near(c cut, was string) string {
 	if strings.Contains(was, "\n") {
 		return ending(was)
 	}
-	if c.from == c.to && c.from > 0 && s.plain[c.from-1] == '\n' { // lines inserted after a line
+	if c.from == c.to && c.from > 0 && s.plain[c.from-1] == '\n' { // lines are inserted after a line
 		return endingOfLine(s.body, strings.Count(s.plain[:c.from-1], "\n"))
 	}
 	if c.from < s.from || c.from >= s.to {
-		// The line's own ending; for a last line without one, that of the line before.
+		// The line's own ending; for a last line without one, the ending of the line
+		// before.
 		next := len(s.plain)
 		if i := strings.IndexByte(s.plain[c.to:], '\n'); i >= 0 {
 			next = c.to + i
@@ -156,11 +156,11 @@ func ending(s string) string {
 	return "\n"
 }
 
-// unfolder maps positions in a text whose CRLF became LF to positions in the
-// original text. It must be called with increasing positions.
+// unfolder maps positions in a text whose CRLF became LF to positions in the original
+// text. Calls must have increasing positions.
 type unfolder struct {
 	body         string
-	here, folded int // the same place in both
+	here, folded int // the same position in both texts
 	next         int // the next CRLF in body at or after here
 }
 
@@ -181,7 +181,7 @@ func (u *unfolder) place(folded int) int {
 	}
 }
 
-// splice applies the cuts, which are sorted and do not overlap.
+// splice returns body with the cuts applied. They must be sorted and not overlap.
 func splice(body string, cuts []cut, note string) replaced {
 	r := replaced{count: len(cuts), note: note}
 	var b strings.Builder
@@ -208,13 +208,13 @@ func splice(body string, cuts []cut, note string) replaced {
 	return r
 }
 
-// run is lines from..to, without to, and their replacement.
+// run is the lines from..to, excluding to, and their replacement.
 type run struct {
 	from, to int
 	lines    []string
 }
 
-// finalLine is how a text ends if its last line is replaced.
+// finalLine states how a text ends if its last line is replaced.
 type finalLine int
 
 const (
@@ -231,7 +231,8 @@ func plainLines(plain string) []string {
 	return strings.Split(strings.TrimSuffix(plain, "\n"), "\n")
 }
 
-// cuts turns runs of a plain text's lines, sorted and without overlaps, into cuts.
+// cuts converts runs of a plain text's lines into cuts. They must be sorted and not
+// overlap.
 func (s *source) cuts(lines []string, runs []run, last finalLine) []cut {
 	open := !strings.HasSuffix(s.plain, "\n") && s.plain != ""
 	var out []cut
@@ -270,7 +271,7 @@ func (s *source) cuts(lines []string, runs []run, last finalLine) []cut {
 // most is the size limit of align's table, in cells.
 const most = 1 << 24
 
-// align returns for each line of b the index of its line in a, or -1: the
+// align returns for each line of b the index of its line in a, or -1. It finds the
 // longest common subsequence.
 func align(a, b []string) []int {
 	out := make([]int, len(b))
@@ -316,9 +317,9 @@ func align(a, b []string) []int {
 	return out
 }
 
-// standIns returns for each new line that is not one of the n old ones the old
-// line that it replaces, or -1: in each run the first replaces the first, and
-// so on.
+// standIns returns for each new line the old line that it replaces, or -1. Lines that are
+// the same in old and new get -1. In each run between them, the first new line replaces
+// the first of the n old ones, and so on.
 func standIns(pairs []int, n int) []int {
 	out := make([]int, len(pairs))
 	for i := 0; i < len(pairs); {

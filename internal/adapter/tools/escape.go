@@ -2,9 +2,9 @@ package tools
 
 import "strings"
 
-// This file handles text that was escaped once too often: as HTML, or as in a
-// string of a program. One level is removed only if old then occurs exactly
-// once, and if it is certain what to do with new.
+// This file handles text that was escaped once too often: as HTML, or as in a string of a
+// program. One level is removed only if old then occurs exactly once, and if it is
+// certain how to change new.
 
 const (
 	noteEscaped   = "old and new were escaped as HTML (&lt; and the like), and the file is not"
@@ -15,9 +15,9 @@ var htmlEscapes = []struct{ given, means string }{
 	{"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", `"`}, {"&#39;", "'"}, {"&apos;", "'"}, {"&amp;", "&"},
 }
 
-// unescapedHTML returns the edit without HTML escapes, which some models add.
-// If a character is both escaped and plain in the text, the escapes are
-// intended.
+// unescapedHTML returns the edit without HTML escapes, which some models add. If a
+// character occurs both escaped and plain in the text, the escapes are intended, and it
+// returns nil.
 func (e *edit) unescapedHTML() (*edit, string) {
 	if !strings.Contains(e.old, "&") {
 		return nil, ""
@@ -40,7 +40,8 @@ func (e *edit) unescapedHTML() (*edit, string) {
 	return e.exactOnly(r.Replace(e.old), r.Replace(e.text)), noteEscaped
 }
 
-// exactOnly returns the edit with other texts, if that old occurs exactly once.
+// exactOnly returns the edit with other texts, or nil if that old does not occur exactly
+// once.
 func (e *edit) exactOnly(old, text string) *edit {
 	if old == e.old || old == text || old == "" || strings.Count(e.in.plain, old) != 1 {
 		return nil
@@ -51,8 +52,8 @@ func (e *edit) exactOnly(old, text string) *edit {
 // backslashed are the escapes of programming languages, by their second character.
 var backslashed = map[byte]string{'n': "\n", 't': "\t", '\'': "'", '"': `"`, '`': "`", '$': "$", '\\': `\`}
 
-// unescaped returns the edit with one level of backslashes less. New is kept if
-// it has no such escapes; else it must be escaped in the same ways as old.
+// unescaped returns the edit with one level of backslashes removed. New is not changed if
+// it has no such escapes; otherwise it must be escaped in the same ways as old.
 func (e *edit) unescaped() (*edit, string) {
 	if !strings.Contains(e.old, `\`) {
 		return nil, ""
@@ -69,19 +70,19 @@ func (e *edit) unescaped() (*edit, string) {
 	}
 	_, _, was := unbackslash(e.old)
 	for k := range kinds {
-		// Both escaped and plain: the escapes are intended.
+		// The character occurs both escaped and plain: the escapes are intended.
 		if means := backslashed[k]; strings.Contains(rest+was, means) {
 			return nil, ""
 		}
 	}
 	if kinds['n'] && !balanced(text) {
-		return nil, "" // \n within a string, perhaps
+		return nil, "" // the \n may be inside a string
 	}
 	return e.exactOnly(old, text), noteBackslash
 }
 
-// unbackslash removes one level of backslashes. kinds are those that it found,
-// rest is the text without them.
+// unbackslash removes one level of backslashes. kinds are the escapes that it found, rest
+// is the text without them.
 func unbackslash(s string) (out string, kinds map[byte]bool, rest string) {
 	kinds = map[byte]bool{}
 	var b, r strings.Builder

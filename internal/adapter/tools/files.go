@@ -17,11 +17,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
-// This file has what the file tools share.
+// This file has functions that the file tools share.
 
 const (
 	editLimit    = 256 << 20 // largest file that is edited, bytes
-	defaultLimit = 50_000    // bytes of text, where Env sets no limit
+	defaultLimit = 50_000    // bytes of text, if Env sets no limit
 	lineShown    = 2000      // bytes shown of one line
 	bom          = "\ufeff"
 	maskMark     = "[masked:" // the beginning of masked secrets
@@ -37,7 +37,7 @@ func limitOf(env tool.Env) int {
 // failf returns an error whose text is for the model.
 func failf(format string, args ...any) error { return &failure{text: fmt.Sprintf(format, args...)} }
 
-// failure is an error for the model, with the lines that it shows.
+// failure is an error with a text for the model, and the lines that the text shows.
 type failure struct {
 	text string
 	seen []tool.Span
@@ -45,8 +45,8 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
-// failed turns an error into a result for the model. A cancelled context
-// remains an error.
+// failed converts an error into a result for the model. The error of an ended context is
+// returned as an error.
 func failed(err error) (tool.Result, error) {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return tool.Result{}, err
@@ -66,8 +66,8 @@ func failed(err error) (tool.Result, error) {
 	return r, nil
 }
 
-// readSpan returns the footprint of reading a file. If the file cannot be read, the
-// call itself reports that.
+// readSpan returns the footprint of reading a file. If the file cannot be read, the call
+// itself reports that later.
 func readSpan(env tool.Env, p string) (tool.Span, error) {
 	clean, _, err := env.Files.Resolve(p)
 	if err != nil {
@@ -150,9 +150,9 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// numbered writes lines from number first on as "number, tab, text" while they
-// fit in room bytes. It returns how many it wrote and the spans of complete
-// lines: a cut line does not count as seen.
+// numbered writes lines as "number, tab, text", from the number first on, while they fit
+// in room bytes. It returns how many it wrote, and the spans of complete lines: a cut
+// line does not count as seen.
 func numbered(b *strings.Builder, ls []string, first, room int, of tool.Span) (written int, seen []tool.Span) {
 	begin := b.Len()
 	for i, l := range ls {
@@ -176,8 +176,8 @@ func numbered(b *strings.Builder, ls []string, first, room int, of tool.Span) (w
 	return written, seen
 }
 
-// showLine returns a line as it is shown: valid UTF-8, cut if it is very long.
-// A changed line counts as cut.
+// showLine returns a line in the form for the model: valid UTF-8, cut if it is very long.
+// cut is true if the form differs from the line.
 func showLine(l string) (string, bool) {
 	cut := false
 	if len(l) > lineShown {
@@ -193,9 +193,9 @@ func showLine(l string) (string, bool) {
 	return l, cut
 }
 
-// Lines shows lines of files as read does, for a refusal that includes what the
-// model should have read (SPEC 4.6). A span 0,0 is the whole file, up to limit
-// bytes. Unreadable files are left out.
+// Lines shows lines of files as read does, for a refusal that includes what the model
+// should have read (SPEC 4.6). A span 0,0 is the whole file. text has at most limit
+// bytes. Unreadable and binary files are left out.
 func Lines(ctx context.Context, files tool.Files, spans []tool.Span, limit int) (text string, seen []tool.Span) {
 	var b strings.Builder
 	for _, sp := range spans {
@@ -222,7 +222,7 @@ func Lines(ctx context.Context, files tool.Files, spans []tool.Span, limit int) 
 	return b.String(), seen
 }
 
-// missing words the error for a missing file, with the nearest names.
+// missing returns the error text for a missing file, with the most similar names.
 func missing(ctx context.Context, env tool.Env, p string) string {
 	text := p + " does not exist"
 	if near := nearest(ctx, env, p); len(near) > 0 {
@@ -268,7 +268,7 @@ func nearest(ctx context.Context, env tool.Env, p string) []string {
 	return out
 }
 
-// load reads a file that is to be changed; exists is false for a new one.
+// load reads a file that will be changed; exists is false for a new file.
 func load(ctx context.Context, env tool.Env, p string) (f tool.File, exists bool, err error) {
 	clean, _, err := env.Files.Resolve(p)
 	if err != nil {
@@ -281,7 +281,7 @@ func load(ctx context.Context, env tool.Env, p string) (f tool.File, exists bool
 	return f, err == nil, err
 }
 
-// unmask refuses to write a mask that was not there before (SPEC 16.7).
+// unmask returns an error for a text with a mask that was not there before (SPEC 16.7).
 func unmask(p, before, after string) error {
 	if strings.Count(after, maskMark) > strings.Count(before, maskMark) {
 		return failf("the new text of %s contains %s…]: that is how pawl hides a secret from you, it is not what the file says; "+

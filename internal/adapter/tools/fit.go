@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// This file finds whole lines that differ in whitespace, and fits the new lines
-// to the file. Lines that old and new share stay as they are in the file.
+// This file finds whole lines that differ in whitespace, and adapts the new lines to the
+// file. Lines that are the same in old and new stay as they are in the file.
 
-// passage is the lines of a text that are not blank, with the numbers of blank
-// lines before each and after the last.
+// passage is the lines of a text that are not blank, with the numbers of blank lines
+// before each of them and after the last.
 type passage struct {
 	lines []string
 	gaps  []int
@@ -32,7 +32,7 @@ func passageOf(lines []string) (p passage) {
 	return p
 }
 
-// page is a file's lines, and which of them are not blank.
+// page is a file's lines, and the indexes of those that are not blank.
 type page struct {
 	lines []string
 	solid []int
@@ -54,7 +54,7 @@ type fold struct {
 	note string
 }
 
-// strip returns a line without the whitespace around it.
+// strip returns a line without leading and trailing whitespace.
 func strip(l string) string { return strings.TrimSpace(l) }
 
 // squeeze returns a line without leading and trailing whitespace, and with
@@ -74,7 +74,7 @@ var folds = []fold{
 	{func(l string) string { return squeeze(marks().Replace(l)) }, noteBoth},
 }
 
-// places lists the places of o's lines, as indexes of solid.
+// places lists where o's lines match, as indexes of solid.
 func (p *page) places(o passage, f fold) []int {
 	if len(o.lines) == 0 || len(o.lines) > len(p.solid) {
 		return nil
@@ -96,15 +96,15 @@ func (p *page) places(o passage, f fold) []int {
 	return out
 }
 
-// matchSite is a place where old's lines match. ends: the blank lines at old's start and
-// end match there too.
+// matchSite is a place where old's lines match. ends means that the blank lines at old's
+// start and end match there too.
 type matchSite struct {
 	at   int // in solid
 	ends bool
 }
 
-// closest narrows places to those that also have old's blank lines, else to
-// those that have the blank lines between its lines, else to all.
+// closest returns the places that also have all of old's blank lines; otherwise those
+// with the blank lines between its lines; otherwise all.
 func (p *page) closest(places []int, o passage) []matchSite {
 	var full, inner, all []matchSite
 	for _, s := range places {
@@ -151,7 +151,7 @@ type fitting struct {
 	stand    []int // for each other new line the old line that it replaces, or -1
 }
 
-// reason is why lines do not fit; empty if they do.
+// reason is why lines do not fit, "" if they do.
 type reason string
 
 const (
@@ -162,7 +162,7 @@ const (
 
 func (f *fitting) file(j int) string { return f.page.lines[f.page.solid[f.spot.at+j]] }
 
-// runs returns the lines to replace.
+// runs returns the lines to replace, or the reason why that is not certain.
 func (f *fitting) runs() ([]run, reason) {
 	f.stand = standIns(f.pairs, len(f.old.lines))
 	if r := f.inside(); r != "" {
@@ -206,8 +206,8 @@ func (f *fitting) runs() ([]run, reason) {
 	return b.runs, ""
 }
 
-// gap adds the blank lines before new line t. If old and new have equally many,
-// those of the file stay. It reports whether it is certain what belongs there.
+// gap adds the blank lines before new line t. If old and new have the same number, those
+// of the file stay. It reports whether it is certain which belong there.
 func (f *fitting) gap(b *builder, t, was, j int) bool {
 	if j > 0 && was == j-1 && f.old.gaps[j] == f.new.gaps[t] {
 		for i := f.page.solid[f.spot.at+j-1] + 1; i < f.page.solid[f.spot.at+j]; i++ {
@@ -234,7 +234,7 @@ func (f *fitting) gap(b *builder, t, was, j int) bool {
 	return true
 }
 
-// builder collects runs of kept and of added lines.
+// builder collects runs of unchanged and of added lines.
 type builder struct {
 	cursor int
 	lines  []string
@@ -255,8 +255,8 @@ func (b *builder) upTo(i int) {
 	b.cursor, b.lines = i, nil
 }
 
-// ends adds the blank lines of one end. If those of old are there and equally
-// many, lines from..to of the file stay.
+// ends adds the blank lines of one end. If old's blank lines are there, and new has the
+// same number, the lines from..to of the file stay.
 func (b *builder) ends(there bool, olds, news, from, to int) {
 	if there && olds == news {
 		for i := from; i < to; i++ {
@@ -272,8 +272,8 @@ func (b *builder) ends(there bool, olds, news, from, to int) {
 	}
 }
 
-// inside refuses if a replaced line differs from the file inside, so that the
-// new one would change more than was meant.
+// inside returns a reason if a replaced line differs from the file inside, since the new
+// line would then change more than was meant.
 func (f *fitting) inside() reason {
 	kept, stood := map[int]bool{}, map[int]bool{}
 	for t, j := range f.pairs {
@@ -290,9 +290,8 @@ func (f *fitting) inside() reason {
 			}
 			continue
 		}
-		// Typographic marks: the common part of old and new stays as in the
-		// file, so a replaced line must have a new line for it, or there is
-		// none.
+		// Typographic marks: the common part of old and new stays as in the file. So a
+		// replaced line must have a new line, or there is no replacement.
 		if strip(marks().Replace(given)) != strip(marks().Replace(file)) || !stood[j] && j > 0 && stood[j-1] {
 			return unclearInside
 		}

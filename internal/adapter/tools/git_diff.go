@@ -14,7 +14,7 @@ type gitDiffArgs struct {
 	Staged bool   `json:"staged,omitempty" doc:"what is staged, instead of the working tree"`
 }
 
-// GitDiff shows what changed.
+// GitDiff returns the tool that shows changes as a diff.
 func GitDiff() tool.Tool {
 	t := tool.New("git_diff",
 		"Show changes as a unified diff: of the working tree, of what is staged, against a commit or between two. Untracked files are not in it.",
@@ -60,7 +60,7 @@ func GitDiff() tool.Tool {
 	return t
 }
 
-// plainRev refuses texts that git could read as an option, and that are not
+// plainRev returns false for texts that git could read as an option, or that are not
 // valid in a revision.
 func plainRev(rev string) bool {
 	return len(rev) <= 300 && !strings.HasPrefix(rev, "-") && strings.IndexFunc(rev, func(r rune) bool {

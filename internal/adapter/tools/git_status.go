@@ -12,7 +12,7 @@ import (
 
 type gitStatusArgs struct{}
 
-// GitStatus shows branch and changed files.
+// GitStatus returns the tool that shows the branch and the changed files.
 func GitStatus() tool.Tool {
 	t := tool.New("git_status",
 		"Show the git branch and the changed, staged and untracked files, in git's short form.",
@@ -66,9 +66,9 @@ func gitPath(env tool.Env, path string) (string, error) {
 	return clean, nil
 }
 
-// gitSettings override what a repository's own configuration could make git
-// run: hooks, fsmonitor, external diff, signature programs (SPEC 16.6). They
-// are passed in the environment, where no name needs quoting.
+// gitSettings override what a repository's own configuration could make git run: hooks,
+// fsmonitor, external diff, signature programs (SPEC 16.6). They are passed in the
+// environment, where names need no quoting.
 func gitSettings() [][2]string {
 	return [][2]string{
 		{"core.hooksPath", "/dev/null"},
@@ -84,13 +84,13 @@ func gitSettings() [][2]string {
 	}
 }
 
-// gitFilters is the largest number of filters that a repository may define.
+// gitFilters is the maximum number of filters that a repository may define.
 const gitFilters = 100
 
-// git runs a git command that only reads. Args are quoted here: they may come from a
-// model, and the caller keeps options and names apart. worktree means that the command
-// reads file contents, which filters would change. Without usable output, bad is the
-// call's result.
+// git runs a git command that only reads. Args are quoted here, since they may come from
+// a model; the caller separates options from names. worktree means that the command reads
+// file contents, which filters would change. If there is no usable output, bad is the
+// result.
 func git(ctx context.Context, env tool.Env, worktree bool, args ...string) (ran tool.Ran, bad *tool.Result, err error) {
 	if env.Shell == nil {
 		r := tool.Errorf("this session cannot run git")
@@ -109,7 +109,7 @@ func git(ctx context.Context, env tool.Env, worktree bool, args ...string) (ran 
 	return gitRun(ctx, env, set, "", args...)
 }
 
-// gitRun runs git under settings; tail is shell text after the arguments.
+// gitRun runs git with settings; tail is shell text after the arguments.
 func gitRun(ctx context.Context, env tool.Env, set [][2]string, tail string, args ...string) (tool.Ran, *tool.Result, error) {
 	vars := []string{
 		"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_LITERAL_PATHSPECS=1", "GIT_PAGER=cat",
@@ -134,7 +134,7 @@ func gitRun(ctx context.Context, env tool.Env, set [][2]string, tail string, arg
 	return ran, &r, nil
 }
 
-// gitTrouble returns a result that explains in a sentence why git failed.
+// gitTrouble returns a result that explains in one sentence why git failed.
 func gitTrouble(ran tool.Ran) tool.Result {
 	var r tool.Result
 	switch {
@@ -154,13 +154,12 @@ func gitTrouble(ran tool.Ran) tool.Result {
 	return r
 }
 
-// localFilters names the filters that the repository's own configuration
-// defines, as "filter.NAME". The person's and the system's filters stay in
-// force.
+// localFilters returns the filters that the repository's own configuration defines, as
+// "filter.NAME". The person's and the system's filters remain in force.
 func localFilters(ctx context.Context, env tool.Env) ([]string, *tool.Result, error) {
 	ran, bad, err := gitRun(ctx, env, gitSettings(), " 2>/dev/null", "config", "--show-scope", "--null", "--name-only", "--get-regexp", `^filter\.`)
 	if bad != nil {
-		if bad.Exit != nil && *bad.Exit == 1 { // none at all
+		if bad.Exit != nil && *bad.Exit == 1 { // there are none
 			return nil, nil, nil
 		}
 		if bad.Exit != nil && *bad.Exit == 129 {

@@ -19,7 +19,7 @@ type globArgs struct {
 	Path    string `json:"path,omitempty" doc:"folder to search; default the workspace"`
 }
 
-// Glob finds files by name.
+// Glob returns the tool that finds files by name.
 func Glob() tool.Tool {
 	t := tool.New("glob",
 		"Find files by name or path, newest first. Ignored files are left out. Example patterns: *.go, internal/**/*_test.go, *.{ts,tsx}.",

@@ -27,14 +27,14 @@ type overlayFile struct {
 	Content string `json:"content" doc:"the content that the command sees there"`
 }
 
-// goCommand is the part of a command line after which -overlay is inserted: -C
-// must be the first flag.
+// goCommand matches the part of a command line after which -overlay is inserted; -C must
+// stay the first flag.
 var goCommand = lazyregexp.New(`^(?:cd [A-Za-z0-9_./-]+ && )?go (?:test|vet|build)(?: -C (?:[A-Za-z0-9_./-]+|'[^']*'))?(?: |$)`)
 
-// GoOverlay runs a go command on the workspace as if it had other files. They
-// are in a temporary folder while the command runs, the only access of a tool
-// that bypasses Env; the workspace, its undo and its journal are not affected.
-// Only the built-in model has it, since pawl itself writes the overlaid files.
+// GoOverlay returns the tool that runs a go command on the workspace with some files
+// replaced. The replacements are in a temporary folder while the command runs. It is the
+// only tool that writes without Env; the workspace, its undo and its journal are not
+// affected. Only the built-in model has it, since pawl itself writes the replacements.
 // With another model, "go test" would run code that nobody has seen.
 func GoOverlay() tool.Tool {
 	t := tool.New("go_overlay",
@@ -44,7 +44,7 @@ func GoOverlay() tool.Tool {
 	return t
 }
 
-// overlayFootprint returns the footprint of the command, which is judged like one of bash.
+// overlayFootprint returns the footprint of the command, as bash would.
 func overlayFootprint(env tool.Env, in overlayArgs) (tool.Footprint, error) {
 	if err := checkOverlay(in); err != nil {
 		return tool.Footprint{}, err

@@ -28,7 +28,7 @@ type grepArgs struct {
 	FilesOnly  bool   `json:"files_only,omitempty" doc:"only the names of files with a match"`
 }
 
-// Grep finds lines.
+// Grep returns the tool that searches file contents.
 func Grep() tool.Tool {
 	t := tool.New("grep",
 		"Search file contents. Gives path:line:text, context lines as path-line-text. Ignored and binary files are left out, and files that look like secrets (.env, *.pem) unless path names one.",
@@ -96,8 +96,8 @@ func grepResult(ctx context.Context, env tool.Env, in grepArgs, m tool.Matches) 
 	return r
 }
 
-// withheld names the files that a search left out because they look like
-// secrets: read asks before it shows them (SPEC 4.15).
+// withheld returns a note with the files that a search left out because they look like
+// secrets: read asks the person before it shows them (SPEC 4.15).
 func withheld(paths []string, before string) string {
 	if len(paths) == 0 {
 		return ""
@@ -128,8 +128,8 @@ func grepLine(l tool.Match, filesOnly bool) string {
 	return fmt.Sprintf("%s-%d-%s\n", oneLine(l.Path), l.Line, l.Text)
 }
 
-// verified returns the spans of completely shown lines in the first files. It
-// reads these files again, since a search has no hashes.
+// verified returns the spans of completely shown lines in the first files. It reads these
+// files again, since the result of a search has no hashes.
 func verified(ctx context.Context, env tool.Env, ms []tool.Match) []tool.Span {
 	var seen []tool.Span
 	files := 0

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// This file finds the place of a hunk. Line numbers are a hint; the lines decide.
+// This file finds the place of a hunk. The line numbers are a hint; the lines decide.
 
-// placed is the place of a hunk: the lines that it replaces, and where the
-// search for the next hunk begins.
+// placed is the place of a hunk: the lines that it replaces, or the fact that it was
+// applied already.
 type placed struct {
 	at      int // its first line
 	runs    []run
@@ -17,8 +17,9 @@ type placed struct {
 	already bool
 }
 
-// find returns the place of a hunk in a file's lines, at or after pos. shift is
-// by how much earlier hunks of the file were off.
+// find returns the place of a hunk in a file's lines: at or after pos, otherwise anywhere
+// if the hunk names no line to find first. shift is how far the line numbers of earlier
+// hunks of the file were off.
 func (h *hunk) find(lines []string, pos, shift int) (placed, *miss) {
 	olds, news := h.old(), h.new()
 	hint := h.at - 1 + shift
@@ -39,7 +40,7 @@ func (h *hunk) find(lines []string, pos, shift int) (placed, *miss) {
 	}
 	spots := h.spots(lines, from, olds)
 	if len(spots) == 0 && len(h.seek) == 0 && pos > 0 {
-		spots = h.spots(lines, 0, olds) // hunks in another order
+		spots = h.spots(lines, 0, olds) // the hunks are in another order
 	}
 	switch {
 	case len(spots) > 1 && !sure:
@@ -47,8 +48,8 @@ func (h *hunk) find(lines []string, pos, shift int) (placed, *miss) {
 	case len(spots) > 0:
 		at := spots[0]
 		if len(spots) > 1 || sure {
-			// Only the line after @@ shows which of them is meant. If new is
-			// nearer to that line, the hunk may have been applied.
+			// Only the line after @@ shows which of them is meant. If the new lines are
+			// nearer to that line, the hunk may have been applied already.
 			if n := nextBlock(lines[:at], from, news); n >= 0 {
 				m := manyHunks(lines, []int{n, at}, len(olds))
 				m.text = fmt.Sprintf("the new lines of a hunk stand at line %d already, and its old ones at line %d: add context lines", n+1, at+1)
@@ -71,7 +72,7 @@ func fits(lines []string, i int, want []string) bool {
 	return i >= 0 && i+len(want) <= len(lines) && slices.Equal(lines[i:i+len(want)], want)
 }
 
-// nextBlock returns the index of some lines, at or after from; -1: not found.
+// nextBlock returns the index of the wanted lines, at or after from, or -1 if not found.
 func nextBlock(lines []string, from int, want []string) int {
 	for i := from; i+len(want) <= len(lines) && len(want) > 0; i++ {
 		if fits(lines, i, want) {
@@ -81,8 +82,8 @@ func nextBlock(lines []string, from int, want []string) int {
 	return -1
 }
 
-// spots lists the places of the old lines. For a hunk that ends the file, only
-// the end counts if they are there.
+// spots lists the places of the old lines. For a hunk that ends the file, only the end
+// counts if the old or the new lines are there.
 func (h *hunk) spots(lines []string, from int, olds []string) []int {
 	if n := len(lines) - len(olds); h.end && n >= from && fits(lines, n, olds) {
 		return []int{n}
@@ -97,8 +98,8 @@ func (h *hunk) spots(lines []string, from int, olds []string) []int {
 	return out
 }
 
-// placed returns the hunk at line index at, where its old lines are exactly. If
-// its new lines are around them, the insertion was made before.
+// placed returns the place of the hunk at a line index where its old lines match exactly.
+// If its new lines are around them, the insertion was made before.
 func (h *hunk) placed(lines []string, at int) placed {
 	olds, news := h.old(), h.new()
 	for k := 0; len(news) > len(olds) && k+len(olds) <= len(news); k++ {
@@ -167,7 +168,8 @@ func (h *hunk) fitted(lines []string, from int) (placed, *miss) {
 	return placed{}, m
 }
 
-// pairs returns for each new line that is not blank the same old line, or -1.
+// pairs returns for each new line that is not blank its index in old, or -1 if it is
+// added.
 func (h *hunk) pairs() []int {
 	var out []int
 	j := 0
@@ -186,8 +188,8 @@ func (h *hunk) pairs() []int {
 	return out
 }
 
-// behind returns the index after the lines that the hunk looks for, and whether it is
-// certain: each of the lines occurs only once.
+// behind returns the index after the seek lines, and whether the place is certain: each
+// of these lines occurs only once.
 func (h *hunk) behind(lines []string, pos int) (from int, sure bool, m *miss) {
 	sure = len(h.seek) > 0
 	for _, want := range h.seek {
@@ -198,7 +200,7 @@ func (h *hunk) behind(lines []string, pos int) (from int, sure bool, m *miss) {
 		sure = sure && len(spots) == 1
 		pos = spots[0] + 1
 	}
-	// Some patches name the line after @@ and begin the hunk with it.
+	// Some patches have the same line after @@ and at the start of the hunk.
 	if olds := h.old(); sure && len(olds) > 0 && strip(olds[0]) == strip(lines[pos-1]) {
 		pos--
 	}
@@ -220,7 +222,7 @@ func seekLine(lines []string, pos int, want string) (out []int) {
 	return out
 }
 
-// insertion places a hunk with only new lines.
+// insertion returns the place of a hunk that only adds lines.
 func (h *hunk) insertion(lines []string, from, hint int, sure bool) (placed, *miss) {
 	at := len(lines) // added at the end
 	switch {
@@ -247,8 +249,8 @@ func manyHunks(lines []string, spots []int, n int) *miss {
 	return m
 }
 
-// done returns the line where the file already is as after the hunk: exactly
-// one place, and without a line that the hunk removes.
+// done returns the line where the file already has the result of the hunk, or -1: the
+// result must occur exactly once and contain no line that the hunk removes.
 func (h *hunk) done(lines []string) int {
 	news := h.new()
 	at := nextBlock(lines, 0, news)
@@ -270,8 +272,8 @@ func (h *hunk) done(lines []string) int {
 	return at
 }
 
-// last returns how the file ends if the hunk replaces its last line: a unified
-// diff states it; otherwise it stays.
+// last returns how the file ends if the hunk replaces its last line. A unified diff
+// states it; otherwise the end stays as before.
 func (h *hunk) last() finalLine {
 	switch {
 	case !h.unified:

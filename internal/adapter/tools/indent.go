@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// This file indents new lines if the file's indentation differs from old's, and only
-// where the right depth is certain.
+// This file indents new lines if the file's indentation differs from old's, but only if
+// the right depth is certain.
 
 func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
 
-// depths returns the indentations of the new lines, by the first of these that
-// applies: as they are, if old's are those of the file; all shifted by the
-// same; mapped one to one, if each depth is known; shifted, ignoring lines
-// inside brackets; the first line as in the file and the rest shifted.
+// depths returns the indentations of the new lines, by the first of these rules that
+// applies: unchanged, if old is indented as in the file; all shifted by the same amount;
+// mapped one to one, if each depth is known; shifted, ignoring lines inside brackets; the
+// first line as in the file and the rest shifted.
 func (f *fitting) depths() ([]string, bool) {
 	given, file := make([]string, len(f.old.lines)), make([]string, len(f.old.lines))
 	same := true
@@ -51,7 +51,7 @@ func (f *fitting) depths() ([]string, bool) {
 	return f.firstLost(given, file, out)
 }
 
-// onlyKept reports whether every new line is one of old's.
+// onlyKept reports whether every new line is also in old.
 func (f *fitting) onlyKept() bool {
 	for _, j := range f.pairs {
 		if j < 0 {
@@ -61,7 +61,7 @@ func (f *fitting) onlyKept() bool {
 	return true
 }
 
-// steady reports whether each depth of old corresponds to one depth of the file.
+// steady reports whether each depth in old corresponds to one depth in the file.
 func (f *fitting) steady(given, file []string) bool {
 	if _, ok := shiftOf(given, file, make([]bool, len(given))); ok {
 		return true
@@ -70,8 +70,8 @@ func (f *fitting) steady(given, file []string) bool {
 	return ok
 }
 
-// sameBase reports whether new is certainly indented like old: they share a
-// line, or begin at the same depth.
+// sameBase reports whether new is certainly indented like old: they have a common line,
+// or begin at the same depth.
 func (f *fitting) sameBase() bool {
 	for _, j := range f.pairs {
 		if j >= 0 {
@@ -81,8 +81,8 @@ func (f *fitting) sameBase() bool {
 	return len(f.new.lines) == 0 || indentOf(f.new.lines[0]) == indentOf(f.old.lines[0])
 }
 
-// outsideBrackets reports whether no new line begins inside brackets: the shift
-// of the other lines does not apply there.
+// outsideBrackets reports whether no new line begins inside brackets, where the shift of
+// the other lines does not apply.
 func (f *fitting) outsideBrackets() bool {
 	inside, _ := inBrackets(f.new.lines)
 	for t, j := range f.pairs {
@@ -109,9 +109,8 @@ func (f *fitting) flattened() bool {
 	return opens
 }
 
-// flat reports whether all new lines have this depth. One line of old is not
-// enough evidence: the rest of new may have been copied with the file's
-// indentation.
+// flat reports whether all new lines have the given depth. One line of old is not enough
+// evidence: the rest of new may have been copied with the file's indentation.
 func (f *fitting) flat(depth string) bool {
 	for _, l := range f.new.lines {
 		if indentOf(l) != depth {
@@ -121,8 +120,8 @@ func (f *fitting) flat(depth string) bool {
 	return true
 }
 
-// shift is a prefix of every indentation that only the file has (add) or only
-// old has (drop).
+// shift is a change of indentation: the prefix drop, which only old has, is replaced by
+// add, which only the file has.
 type shift struct{ add, drop string }
 
 func (s shift) of(depth string) (string, bool) {
@@ -130,7 +129,7 @@ func (s shift) of(depth string) (string, bool) {
 	return s.add + rest, ok
 }
 
-// shiftOf returns the common shift of all lines that are not ignored.
+// shiftOf returns the common shift of all lines that are not in aside.
 func shiftOf(given, file []string, aside []bool) (s shift, ok bool) {
 	for j := range given {
 		if aside[j] {
@@ -152,8 +151,8 @@ func shiftOf(given, file []string, aside []bool) (s shift, ok bool) {
 	return s, ok
 }
 
-// shifted shifts the new lines. A depth that mixes tabs and spaces must occur
-// in the file there.
+// shifted returns the shifted indentations of the new lines. A depth that mixes tabs and
+// spaces must occur in the file there.
 func (f *fitting) shifted(s shift, news, file []string) ([]string, bool) {
 	out := make([]string, len(news))
 	for t, d := range news {
@@ -168,8 +167,8 @@ func (f *fitting) shifted(s shift, news, file []string) ([]string, bool) {
 	return out, true
 }
 
-// depthMap maps old's depths to the file's, if the mapping is one to one and in
-// the same order.
+// depthMap returns a map from old's depths to the file's. ok is false if the map is not
+// one to one and in the same order.
 func depthMap(given, file []string) (map[string]string, bool) {
 	known := map[string]string{}
 	for j, g := range given {
@@ -183,7 +182,7 @@ func depthMap(given, file []string) (map[string]string, bool) {
 			if a == b {
 				continue
 			}
-			// One is a prefix of the other, in both.
+			// One is a prefix of the other, in old and in the file.
 			if !(strings.HasPrefix(a, b) && strings.HasPrefix(x, y) || strings.HasPrefix(b, a) && strings.HasPrefix(y, x)) || x == y {
 				return nil, false
 			}
@@ -197,8 +196,8 @@ func (f *fitting) oneForOne(given, file, news []string) ([]string, bool) {
 	if !ok {
 		return nil, false
 	}
-	// The first line may have lost its indentation, so that its depth is not
-	// that of another line.
+	// The first line may have lost its indentation, so its depth does not apply to other
+	// lines.
 	lost := given[0] == "" && !slices.Contains(given[1:], "")
 	out := make([]string, len(news))
 	for t, d := range news {
@@ -211,8 +210,8 @@ func (f *fitting) oneForOne(given, file, news []string) ([]string, bool) {
 	return out, true
 }
 
-// firstLost handles texts in which old and new both lost the indentation of
-// their first line, while the rest is shifted.
+// firstLost handles texts in which the first line of old and of new lost its indentation,
+// while the other lines are shifted.
 func (f *fitting) firstLost(given, file, news []string) ([]string, bool) {
 	if len(given) < 2 || len(news) == 0 || given[0] != "" || news[0] != "" || file[0] == "" {
 		return nil, false
@@ -230,7 +229,7 @@ func (f *fitting) firstLost(given, file, news []string) ([]string, bool) {
 	}
 	for t := 1; t < len(news); t++ {
 		if news[t] == "" && f.pairs[t] < 0 && s != (shift{}) {
-			return nil, false // it may have lost its own as well
+			return nil, false // the new line may have lost its indentation as well
 		}
 	}
 	out, ok := f.shifted(s, news, file)
@@ -240,9 +239,9 @@ func (f *fitting) firstLost(given, file, news []string) ([]string, bool) {
 	return out, ok
 }
 
-// inBrackets reports which lines begin inside round or square brackets, where
-// indentation has no meaning, and whether any does. It returns nil if quotes or
-// comments make that uncertain.
+// inBrackets reports which lines begin inside round or square brackets, where indentation
+// has no meaning, and whether any does. It returns nil if quotes or comments make that
+// uncertain.
 func inBrackets(lines []string) ([]bool, bool) {
 	out := make([]bool, len(lines))
 	var open []byte
@@ -279,8 +278,8 @@ func inBrackets(lines []string) ([]bool, bool) {
 
 func bracketed(l string) bool { return strings.ContainsAny(l, "()[]{}") }
 
-// unquoted returns a line without its quoted parts; ok is false if quotes do
-// not match, or if a comment may follow.
+// unquoted returns a line without its quoted parts. ok is false if quotes do not match,
+// or if a comment may follow.
 func unquoted(l string) (string, bool) {
 	var b strings.Builder
 	for i := 0; i < len(l); i++ {

@@ -15,7 +15,7 @@ type lsArgs struct {
 	Path string `json:"path,omitempty" doc:"folder to list; default the workspace"`
 }
 
-// Ls lists a folder.
+// Ls returns the tool that lists a folder.
 func Ls() tool.Tool {
 	t := tool.New("ls",
 		"List a folder: folders end in /, files have their size, symlinks their target; ignored entries are marked. "+
@@ -73,8 +73,8 @@ func listing(e tool.Entry) string {
 	return name + "\n"
 }
 
-// oneLine escapes control characters and invalid UTF-8, so that a name does not
-// look like several entries.
+// oneLine returns a name with control characters and invalid UTF-8 escaped, so that it
+// cannot look like several entries.
 func oneLine(name string) string {
 	for _, r := range name {
 		if r < ' ' || r == 0x7f || r == 0xFFFD {

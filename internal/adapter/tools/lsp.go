@@ -13,20 +13,18 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// This file has what the tools of language servers share. They access the
-// workspace through Env.Files like every tool: a server only returns places and
-// proposed contents.
+// This file has functions that the language-server tools share. They access the workspace
+// through Env.Files like every tool: a server only returns places and proposed contents.
 
 // spotLimit is how many places are listed.
 const spotLimit = 200
 
-// codePlan is how long a server may take to compute what a call would write,
-// before the call is judged. No interrupt ends that wait, so it is short: a
-// server that is still reading its project is asked again by the model's next
-// call.
+// codePlan is how long a server may take to compute what a call would write, before the
+// call is judged. An interrupt does not end that wait, so it is short: if the server
+// still reads its project, the model must make the call again.
 const codePlan = 8 * time.Second
 
-// Lsp returns the tools of language servers, for a session that has some.
+// Lsp returns the language-server tools, for a session that has servers.
 func Lsp() []tool.Tool {
 	return []tool.Tool{LspDefinition(), LspReferences(), LspHover(), LspSymbols(), LspDiagnostics(), LspCompletion(), LspRename(), LspCodeAction()}
 }
@@ -52,8 +50,8 @@ func codePlace(env tool.Env, at tool.CodeAt) (tool.CodeAt, error) {
 	return at, nil
 }
 
-// codeReads returns the footprint of a question: its answer may quote any file of
-// the workspace.
+// codeReads returns the footprint of a request: its answer may quote any file of the
+// workspace.
 func codeReads(env tool.Env, paths ...string) (tool.Footprint, error) {
 	fp := tool.Footprint{Reads: []tool.Span{{Path: ".", Dir: true}}}
 	if env.Files == nil {
@@ -74,7 +72,7 @@ func codeReads(env tool.Env, paths ...string) (tool.Footprint, error) {
 
 var errNoCode = errors.New("this session has no language server: use grep and read")
 
-// asked runs a question to a language server.
+// asked sends a request to a language server and returns its result.
 func asked(ctx context.Context, env tool.Env, at tool.CodeAt, ask func(tool.Code, tool.CodeAt) (tool.Result, error)) (tool.Result, error) {
 	if env.Code == nil {
 		return failed(errNoCode)
@@ -93,7 +91,7 @@ func asked(ctx context.Context, env tool.Env, at tool.CodeAt, ask func(tool.Code
 	return r, nil
 }
 
-// quoter shows lines of files and reads each file once.
+// quoter returns lines of files. It reads each file once.
 type quoter struct {
 	env   tool.Env
 	files map[string]sourceLines
@@ -107,8 +105,8 @@ type sourceLines struct {
 
 func newQuoter(env tool.Env) *quoter { return &quoter{env: env, files: map[string]sourceLines{}} }
 
-// line returns a line of a file in the workspace as it is shown; "" for a file
-// outside, one that looks like a secret, and an unreadable one.
+// line returns a line of a file in the form for the model. It returns "" for a file that
+// is outside the workspace, looks like a secret, or cannot be read.
 func (q *quoter) line(ctx context.Context, p string, n int) string {
 	if p == "" || path.IsAbs(p) || strings.Contains(p, ":") || secrets.LooksSecret(p) {
 		return ""
@@ -130,7 +128,7 @@ func (q *quoter) line(ctx context.Context, p string, n int) string {
 	return text
 }
 
-// spots lists places, a line each.
+// spots lists places, one per line.
 func spots(ctx context.Context, env tool.Env, found []tool.SymbolPosition, what string) tool.Result {
 	if len(found) == 0 {
 		return tool.Result{Text: "no " + what + " was found", Note: "none"}
@@ -191,7 +189,7 @@ func mergeSeen(spans []tool.Span) []tool.Span {
 	return out
 }
 
-// DiagnosticLine formats a diagnostic in one line.
+// DiagnosticLine returns a diagnostic as one line.
 func DiagnosticLine(d tool.Diagnostic) string {
 	text := fmt.Sprintf("%s:%d:%d: %s: %s", oneLine(d.Path), d.Line, d.Column, d.Severity, strings.Join(strings.Fields(d.Message), " "))
 	if len(text) > lineShown {
@@ -203,9 +201,9 @@ func DiagnosticLine(d tool.Diagnostic) string {
 	return text
 }
 
-// codeWrites returns the footprint of a call that writes what a server returns. It
-// is computed from the present files, so the model need not have seen them; if
-// they change before it runs, the call is refused.
+// codeWrites returns the footprint of a call that writes what a server proposes. It is
+// computed from the present files, so the model need not have seen them. If they change
+// before the call runs, the call is refused.
 func codeWrites(env tool.Env, at tool.CodeAt, plan func(context.Context, tool.Code, tool.CodeAt) ([]tool.Write, error)) (tool.Footprint, error) {
 	fp, err := codeReads(env, at.Path)
 	if err != nil || env.Code == nil || env.Files == nil {
@@ -239,7 +237,7 @@ func codeWrites(env tool.Env, at tool.CodeAt, plan func(context.Context, tool.Co
 	return fp, nil
 }
 
-// writeCode writes what a server returned, and shows the changes.
+// writeCode writes what a server proposed, and shows the changes.
 func writeCode(ctx context.Context, env tool.Env, ws []tool.Write, what string) (tool.Result, error) {
 	if len(ws) == 0 {
 		return tool.Result{Text: what + ": nothing changes", Note: "unchanged"}, nil

@@ -16,7 +16,7 @@ type lspActionArgs struct {
 	Title  string `json:"title,omitempty" doc:"the action to apply, by its title; without it they are listed"`
 }
 
-// LspCodeAction lists or applies the actions that a server offers.
+// LspCodeAction returns the tool that lists or applies the actions that a server offers.
 func LspCodeAction() tool.Tool {
 	plan := func(in lspActionArgs) func(context.Context, tool.Code, tool.CodeAt) ([]tool.Write, error) {
 		return func(ctx context.Context, c tool.Code, at tool.CodeAt) ([]tool.Write, error) {

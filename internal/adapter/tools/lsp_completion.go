@@ -8,10 +8,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// completions is how many are listed.
+// completions is how many completions are listed.
 const completions = 50
 
-// LspCompletion lists what could be inserted at a place.
+// LspCompletion returns the tool that lists what could be inserted at a place.
 func LspCompletion() tool.Tool {
 	t := tool.New("lsp_completion",
 		"List what could stand at a place, such as the fields and methods after a dot, with their types. Needs path, line and column (the place behind the dot).",

@@ -19,7 +19,7 @@ func lspPlaceFootprint(env tool.Env, in lspPlaceArgs) (tool.Footprint, error) {
 	return codeReads(env, in.Path)
 }
 
-// LspDefinition finds where something is defined.
+// LspDefinition returns the tool that finds where a name is defined.
 func LspDefinition() tool.Tool {
 	t := tool.New("lsp_definition",
 		"Find where a name is defined, by the language server. Name the place by symbol, by path and symbol, or by path, line and symbol (or column).",

@@ -12,7 +12,7 @@ type lspDiagnosticsArgs struct {
 	Paths []string `json:"paths,omitempty" doc:"files; default all that the running language servers know of"`
 }
 
-// LspDiagnostics lists errors and warnings.
+// LspDiagnostics returns the tool that lists errors and warnings.
 func LspDiagnostics() tool.Tool {
 	t := tool.New("lsp_diagnostics",
 		"List the errors and warnings that the language server has for files. What an edit of yours breaks is told with its result anyway.",

@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// LspHover shows the type and documentation of something.
+// LspHover returns the tool that shows the type and documentation of a name.
 func LspHover() tool.Tool {
 	t := tool.New("lsp_hover",
 		"Show the type and the documentation of a name, also of one from a library. Name the place as in lsp_definition.",

@@ -6,7 +6,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// LspReferences finds where something is used.
+// LspReferences returns the tool that finds where a name is used.
 func LspReferences() tool.Tool {
 	t := tool.New("lsp_references",
 		"List every use of a name, its definition included, by the language server: right where a text search finds other things of the same name. Name the place as in lsp_definition.",

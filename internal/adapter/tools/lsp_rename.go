@@ -15,7 +15,7 @@ type lspRenameArgs struct {
 	NewName string `json:"new_name" doc:"the new name, without what it is part of"`
 }
 
-// LspRename renames something wherever it is used.
+// LspRename returns the tool that renames a symbol in all files that use it.
 func LspRename() tool.Tool {
 	plan := func(in lspRenameArgs) func(context.Context, tool.Code, tool.CodeAt) ([]tool.Write, error) {
 		return func(ctx context.Context, c tool.Code, at tool.CodeAt) ([]tool.Write, error) {

@@ -11,7 +11,7 @@ type lspSymbolsArgs struct {
 	Query string `json:"query,omitempty" doc:"part of a name; without path in the whole workspace"`
 }
 
-// LspSymbols lists functions, types and the like.
+// LspSymbols returns the tool that lists functions, types and other symbols.
 func LspSymbols() tool.Tool {
 	t := tool.New("lsp_symbols",
 		"List the functions, types, methods and variables of a file, or find those of the workspace whose name matches query.",

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// mapped is a text made from another one, with the origin of each byte.
+// mapped is a text computed from another one, with the origin of each byte.
 type mapped struct {
 	text []byte
 	from []int // per byte of text, and one for the end
@@ -19,7 +19,7 @@ func (m *mapped) add(s string, at int) {
 	}
 }
 
-// marks are the typographic replacements of ASCII characters.
+// marks replaces typographic characters by the ASCII ones that they resemble.
 var marks = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(
 		"\u2018", "'", "\u2019", "'", "\u201a", "'", "\u201b", "'", "\u201c", `"`, "\u201d", `"`, "\u201e", `"`, "\u201f", `"`,
@@ -41,8 +41,8 @@ func foldMarks(s string) mapped {
 	return m
 }
 
-// sharedMarks replaces old, which is at byte at of a text with plain marks, by
-// text. Their common beginning and end stay as in the file.
+// sharedMarks returns the cut that replaces old by text. old is at byte at of m, which
+// has plain marks. The common beginning and end of both stay as in the file.
 func sharedMarks(m *mapped, at int, old, text string) cut {
 	fold := marks()
 	pre, post := common(old, text)
@@ -50,8 +50,8 @@ func sharedMarks(m *mapped, at int, old, text string) cut {
 	return cut{m.from[at+skip], m.from[at+len(fold.Replace(old))-spare], text[pre : len(text)-post]}
 }
 
-// byMarks matches without distinguishing typographic quotes and dashes from
-// plain ones. The common parts of old and new keep the file's characters.
+// byMarks finds old without distinguishing typographic quotes and dashes from plain ones.
+// The common parts of old and new stay as in the file.
 func (e *edit) byMarks() (replaced, *miss, reason) {
 	plain := marks().Replace(e.old)
 	if ascii(e.in.plain) && plain == e.old {

@@ -11,42 +11,43 @@ import (
 // foldLimit is the size limit of a text for inexact matching, in bytes.
 const foldLimit = 8 << 20
 
-// This file finds the place of a replacement in a file. It works on texts
-// without the byte order mark.
+// This file finds the place of a replacement in a file. Its texts have no byte order
+// mark.
 
-// region is lines from..to of a text; if to < from, it is the gap before from.
+// region is the lines from..to of a text. If to < from, it is the gap before from.
 type region struct{ from, to int }
 
 // replaced is a replacement whose place was found.
 type replaced struct {
 	body    string
-	regions []region // what changed, in lines of body
+	regions []region // the changed lines, in body
 	count   int
-	already bool   // the text already was as wanted
+	already bool   // the text already had the wanted content
 	at      int    // with already: the line
-	note    string // how it was found, if not by an exact match
+	note    string // how the place was found, if not by an exact match
 }
 
-// miss is why no place was found, and which lines to show.
+// miss is the reason why no place was found, and the lines to show.
 type miss struct {
 	text    string
 	show    []region
 	many    bool // there are several exact matches
-	nowhere bool // nothing is known of the place: show similar lines
+	nowhere bool // there is no hint of the place: show similar lines
 	olds    []string
 }
 
-// edit is one replacement in a text, without line endings.
+// edit is one replacement in a text, with all line endings as \n.
 type edit struct {
 	in        *source
 	old, text string
 	all       bool
-	lines     *page // the lines of in.plain, made when needed
+	lines     *page // the lines of in.plain, computed when needed
 }
 
-// replace replaces old by text: by an exact match, else ignoring typographic
-// marks or whitespace, if there is only one such place and it is certain how
-// text is inserted there. show reports whether a miss shows similar lines.
+// replace replaces old by text. It looks for an exact match, otherwise for one that
+// ignores typographic marks or whitespace: then there must be only one such place, and it
+// must be certain how to insert text there. show reports whether a miss shows similar
+// lines.
 func replace(body, old, text string, all, show bool) (replaced, *miss) {
 	if old == "" {
 		return replaced{}, &miss{text: "old is empty: give the exact text to replace (with a line beside it, to insert)"}
@@ -73,14 +74,14 @@ func replace(body, old, text string, all, show bool) (replaced, *miss) {
 
 const noteEnding = "line endings differed from the given text; the file's were kept"
 
-// find tries the ways to find a place, the most certain first.
+// find finds the place of the edit. It tries the most certain way first.
 func (e *edit) find() (replaced, *miss) {
 	if spots := occurrences(e.in.plain, e.old); len(spots) > 0 {
 		return e.exactly(spots)
 	}
 	doubt := reason("")
-	// If new is there already, the edit may have been made, and the match may
-	// be another place; for a deletion nothing would show that. Then only an
+	// If new is in the file already, the edit may have been made before, and an inexact
+	// match may be another place; for a deletion nothing would show that. Then only an
 	// exact match is accepted.
 	sure := !blank(e.text) && !strings.Contains(e.in.plain, e.text)
 	if sure && len(e.in.plain) <= foldLimit {
@@ -112,7 +113,7 @@ func (e *edit) find() (replaced, *miss) {
 	return replaced{}, e.nowhere(doubt)
 }
 
-// nowhere words that no place was found, and why.
+// nowhere returns a miss that states that no place was found, and why.
 func (e *edit) nowhere(doubt reason) *miss {
 	m := &miss{nowhere: true, text: "old was not found", olds: strings.Split(strings.TrimSuffix(e.old, "\n"), "\n")}
 	at := -1
@@ -162,8 +163,8 @@ func (e *edit) exactly(spots []int) (replaced, *miss) {
 	return e.in.splice(cuts, ""), nil
 }
 
-// newAround returns the offset in text of a place of old, if text is around it:
-// an insertion that was made before. -1: it is not. whole is false if text
+// newAround returns the offset of old in text, if text already surrounds old at a place:
+// then the insertion was made before. Otherwise it returns -1. whole is false if text
 // continues in a longer word there.
 func newAround(plain, old, text string, at int) (k int, whole bool) {
 	for from := 0; ; from = k + 1 {
@@ -197,7 +198,7 @@ func cuts(s string, at, n int, is func(rune) bool) bool {
 	return is(before) && is(first) || is(last) && is(after)
 }
 
-// page returns the text's lines.
+// page returns the text's lines. They are split once.
 func (e *edit) page() *page {
 	if e.lines == nil {
 		e.lines = pageOf(plainLines(e.in.plain))
@@ -205,7 +206,7 @@ func (e *edit) page() *page {
 	return e.lines
 }
 
-// byLines matches whole lines.
+// byLines finds old by whole lines, with each way to compare them.
 func (e *edit) byLines() (replaced, *miss, reason) {
 	olds, news := passageOf(plainLines(e.old)), passageOf(plainLines(e.text))
 	p := e.page()
@@ -250,7 +251,7 @@ func (e *edit) byLines() (replaced, *miss, reason) {
 	return replaced{}, nil, ""
 }
 
-// apart reports whether places of n lines do not overlap.
+// apart reports whether the places of n lines do not overlap.
 func apart(places []int, n int) bool {
 	for i := 1; i < len(places); i++ {
 		if places[i]-places[i-1] < n {
@@ -260,8 +261,8 @@ func apart(places []int, n int) bool {
 	return true
 }
 
-// surrounds returns the solid line at which the new lines are around a place of
-// old, if new contains old's lines; -1: they are not.
+// surrounds returns the index in solid at which the new lines already are around a place
+// of old, if new contains old's lines; otherwise -1.
 func (p *page) surrounds(s matchSite, olds, news passage, f fold) int {
 	if len(news.lines) <= len(olds.lines) {
 		return -1
@@ -283,9 +284,9 @@ func (p *page) surrounds(s matchSite, olds, news passage, f fold) int {
 	return -1
 }
 
-// done returns the line of an edit that was made before: where the new text is,
-// exactly once, complete, and sharing lines with old. The lines that only old
-// had must be gone, or old may be elsewhere.
+// done returns the line of an edit that was made before, or 0. The new text must occur
+// exactly once, complete, and share lines with old. The lines that only old has must be
+// gone, or old may be elsewhere.
 func (e *edit) done() int {
 	solid := strings.Join(strings.Fields(e.text), "")
 	if len(solid) < 6 {
@@ -331,7 +332,7 @@ func (e *edit) done() int {
 	for l := range strings.Lines(e.in.plain) {
 		left[strip(l)] = true
 	}
-	// Most of the lines, and the longest one.
+	// Most of the lines, and the longest one, are still there.
 	stay, longest := 0, ""
 	for _, l := range gone {
 		if left[l] {
@@ -349,9 +350,9 @@ func (e *edit) done() int {
 
 const noteNumbers = "old began its lines with line numbers, which are not part of the file"
 
-// withoutNumbers returns the edit without line numbers that were copied with
-// its text, as read shows them: every line of old has one, and they count up;
-// of new every line has one, or none.
+// withoutNumbers returns the edit without line numbers, which were copied from the output
+// of read. Every line of old must have one, and they must count up. Of new, every line
+// must have one, or none.
 func (e *edit) withoutNumbers() (*edit, string) {
 	var b strings.Builder
 	last := 0
@@ -379,8 +380,8 @@ func (e *edit) withoutNumbers() (*edit, string) {
 	return &edit{in: e.in, lines: e.lines, old: b.String(), text: fresh.String(), all: e.all}, noteNumbers
 }
 
-// numberOf splits off the number of a line that begins with one and a tab or an
-// arrow; -1: it does not.
+// numberOf returns the number at the start of a line, before a tab or an arrow, and the
+// rest of the line; -1 if there is none.
 func numberOf(line string) (int, string) {
 	t := strings.TrimLeft(line, " ")
 	i := 0
@@ -396,8 +397,8 @@ func numberOf(line string) (int, string) {
 	return n, rest
 }
 
-// occurrences lists where old begins in body, including overlapping matches:
-// two readings of one place are not unique.
+// occurrences lists the offsets of old in body, including overlapping ones: if matches
+// overlap, it is not clear which one is meant.
 func occurrences(body, old string) []int {
 	var out []int
 	for from := 0; ; {

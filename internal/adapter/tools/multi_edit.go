@@ -19,7 +19,8 @@ type multiEditArgs struct {
 	Edits []oneEdit `json:"edits" doc:"the replacements, made in this order; later ones see the text that earlier ones left"`
 }
 
-// MultiEdit makes several replacements in one or more files, all or none.
+// MultiEdit returns the tool that makes several replacements in one or more files, all or
+// none.
 func MultiEdit() tool.Tool {
 	t := tool.New("multi_edit",
 		"Make several replacements, in one or several files you have read, all or none: when one does not match, "+

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// This file chooses the lines that a refusal shows: those that the next edit needs.
+// This file chooses the lines that a refusal shows, so that the next edit can be right.
 
 const (
 	// shownSpots is how many of several matches are listed.
 	shownSpots = 100
 	// shownAround is how many matches are shown with the lines around them.
 	shownAround = 12
-	// shortFile is the length of files that are shown whole if nothing in them
-	// is similar.
+	// shortFile is the length, in lines, of files that are shown whole if they contain
+	// nothing similar.
 	shortFile = 60
 )
 
-// ambiguous refuses a text that occurs several times, with the lines around
-// each: they help to make the next edit unique.
+// ambiguous returns a miss for a text that occurs several times, with the lines around
+// each place: they help to make the next edit unique.
 func ambiguous(plain string, spots []int) *miss {
 	at := make([]int, len(spots))
 	line, pos := 0, 0
@@ -49,8 +49,8 @@ func lineList(at []int) string {
 	return strings.Join(out, ", ")
 }
 
-// manyLines shows places of n lines with five lines around each, or three if
-// there are many.
+// manyLines returns a miss that shows the places of n lines, with five lines around each,
+// or three if there are many places.
 func manyLines(lines []string, at []int, n int) *miss {
 	more := 5
 	if len(at) > 4 {
@@ -66,7 +66,7 @@ func manyLines(lines []string, at []int, n int) *miss {
 	return m
 }
 
-// join adds a region after others, or merges it with the last one if they touch.
+// join appends a region, or merges it with the last one if they touch.
 func join(rs []region, r region) []region {
 	if k := len(rs) - 1; k >= 0 && r.from <= rs[k].to+1 {
 		rs[k].to = max(rs[k].to, r.to)
@@ -75,10 +75,10 @@ func join(rs []region, r region) []region {
 	return append(rs, r)
 }
 
-// around returns the lines around some bytes of a text.
+// around returns the lines around some byte offsets of a text.
 func around(plain string, spots []int) []region { return ambiguous(plain, spots).show }
 
-// near returns the lines of the file that are most similar to old.
+// near returns a miss that shows the lines of the file that are most similar to old.
 func near(plain string, olds []string, text string) *miss {
 	lines := plainLines(plain)
 	m := &miss{text: text}
@@ -100,8 +100,8 @@ func near(plain string, olds []string, text string) *miss {
 	return m
 }
 
-// likely finds the regions of a file that have most of old's lines and words,
-// weighted by their rarity in the file.
+// likely returns the regions of a file with the most of old's lines and words, weighted
+// by their rarity in the file.
 func likely(lines, olds []string) []region {
 	want := map[string]bool{}
 	for _, o := range olds {
@@ -126,7 +126,7 @@ func likely(lines, olds []string) []region {
 		}
 		return w
 	}
-	// A window as long as old, plus some lines that old may have left out.
+	// A window is as long as old, plus some lines that old may have left out.
 	width := len(olds) + min(len(olds)/4+1, 20)
 	first, best := window(lines, have, worth, width, region{})
 	if best == 0 {
@@ -143,7 +143,8 @@ func likely(lines, olds []string) []region {
 	return out
 }
 
-// window returns the best lines outside not, with three more at each side.
+// window returns the best lines outside the region not, with three more lines at each
+// side, and their score.
 func window(lines []string, have [][]string, worth func(string) float64, width int, not region) (region, float64) {
 	in := map[string]int{}
 	sum, best, at := 0.0, 0.0, -1

@@ -14,9 +14,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
-// This file tells a model what the sandbox refused a command, and lets it ask
-// for that access: with the words of a refusal, as "needs" of the next call
-// (SPEC 16.12).
+// This file reports to the model what the sandbox refused to a command. The model can
+// request that access with the same words, as "needs" of the next call (SPEC 16.12).
 
 // addNeeds adds a call's needs to its footprint.
 func addNeeds(env tool.Env, f *tool.Footprint, needs []string) error {
@@ -46,7 +45,7 @@ func addNeeds(env tool.Env, f *tool.Footprint, needs []string) error {
 	return nil
 }
 
-// neededPath returns where a needed path leads.
+// neededPath returns a needed path with ~ and symlinks resolved.
 func neededPath(env tool.Env, p string) (string, error) {
 	if rest, ok := strings.CutPrefix(p, "~/"); ok {
 		p = filepath.Join(os.Getenv("HOME"), rest)
@@ -64,8 +63,8 @@ func neededPath(env tool.Env, p string) (string, error) {
 	return clean, nil
 }
 
-// withRefused adds to a result what the sandbox did to the command. It is the
-// last line, which no command can print.
+// withRefused adds to a result what the sandbox refused. It is in the last line, which no
+// command can print.
 func withRefused(r tool.Result, ran tool.Ran, cmds []shellsyntax.Command) tool.Result {
 	r.Refused = Blamed(ran)
 	if note := refusedNote(ran, cmds); note != "" {
@@ -77,7 +76,7 @@ func withRefused(r tool.Result, ran tool.Ran, cmds []shellsyntax.Command) tool.R
 // refusedShown is how many refusals of a command the model is shown.
 const refusedShown = 5
 
-// refusedNote describes what the sandbox refused a command, "" if nothing is known.
+// refusedNote describes what the sandbox refused to a command, "" if nothing is known.
 func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
 	var out []string
 	if ran.Stopped != "" {
@@ -108,7 +107,7 @@ func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
 	return strings.Join(out, "\n")
 }
 
-// askable reports whether a refusal can be asked for in these words.
+// askable reports whether access can be requested with the words of this refusal.
 func askable(r process.Refusal) bool {
 	switch r.Act {
 	case process.ActWrite, process.ActRemove, process.ActRead:
@@ -120,8 +119,8 @@ func askable(r process.Refusal) bool {
 	return false
 }
 
-// Told returns the refusals of a command that the model is shown, and the number of the
-// others.
+// Told returns the refusals of a command that are shown to the model, and the number of
+// the others.
 func Told(refused []process.Refusal, failed bool) (told []process.Refusal, more int) {
 	if !failed {
 		refused = slices.DeleteFunc(slices.Clone(refused), incidental)
@@ -130,8 +129,8 @@ func Told(refused []process.Refusal, failed bool) (told []process.Refusal, more 
 	return refused[:n], len(refused) - n
 }
 
-// Blamed returns the refusals that may be why a command failed. A program's own
-// files in a home folder count only if the command's output names them.
+// Blamed returns the refusals that may be the reason why a command failed. A program's
+// own files in a home folder count only if the command's output names them.
 func Blamed(ran tool.Ran) []process.Refusal {
 	if ran.Exit == nil || *ran.Exit == 0 || ran.TimedOut || ran.Stopped != "" {
 		return nil
@@ -142,9 +141,8 @@ func Blamed(ran tool.Ran) []process.Refusal {
 	return out[:min(len(out), refusedShown)]
 }
 
-// incidental reports whether a refusal is about a program's own files in a home
-// folder (counters, histories, caches): after a successful command it is not
-// reported.
+// incidental reports whether a refusal is about a program's own files in a home folder
+// (counters, histories, caches). After a successful command these are not reported.
 func incidental(r process.Refusal) bool {
 	home := os.Getenv("HOME")
 	rest, ok := strings.CutPrefix(r.What, home+"/.")

@@ -27,8 +27,7 @@ var placeholder = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\s*(?:(?://+|#+|--|;+|%+|/\*+|\{/\*|<!--|\*)\s*` + inner + `\s*(?:\*/\}?|-->)?|\(\s*` + inner + `\s*\))\s*$`)
 })
 
-// omission returns a line of a new text that is a placeholder and not a line of
-// the old one.
+// omission returns a line of a new text that is a placeholder and is not in the old text.
 func omission(old, text string) (string, bool) {
 	if !strings.Contains(text, "...") && !strings.Contains(text, "…") {
 		return "", false
@@ -52,7 +51,7 @@ func omission(old, text string) (string, bool) {
 	return "", false
 }
 
-// complete refuses a new text with a placeholder in it.
+// complete returns an error for a new text that contains a placeholder.
 func complete(p, old, text string) error {
 	if l, ok := omission(old, text); ok {
 		return failf("the new text of %s has the line %q, which stands for text that was left out: it would be written as it is; "+

@@ -9,8 +9,8 @@ import (
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 )
 
-// parseBlocks reads the *** Begin Patch form. A patch without its end was cut
-// off, and the rest is unknown.
+// parseBlocks parses the *** Begin Patch form. A patch without its end is refused: it was
+// cut off, and the rest is unknown.
 func parseBlocks(text string) ([]patchFile, error) {
 	r := blockReader{lines: strings.Split(strings.TrimRight(begun(text), " \t\n"), "\n")}
 	for i, l := range r.lines {
@@ -41,8 +41,8 @@ func parseBlocks(text string) ([]patchFile, error) {
 	return nil, failf("the patch does not end with *** End Patch: it was cut off, and nothing was written; send it whole, or in several smaller ones")
 }
 
-// begun returns a patch from its first line on. If all of it is indented like
-// that line, the indentation is removed.
+// begun returns a patch from its first line on. If all lines are indented like that line,
+// the indentation is removed.
 func begun(text string) string {
 	head, _, ok := strings.Cut(text, "*** Begin Patch")
 	if !ok {
@@ -51,7 +51,7 @@ func begun(text string) string {
 	text = text[len(head):]
 	in := head[strings.LastIndexByte(head, '\n')+1:]
 	if in == "" || strings.TrimSpace(in) != "" {
-		_, text, _ = strings.Cut(text, "\n") // some close the line with stars
+		_, text, _ = strings.Cut(text, "\n") // some models end the line with stars
 		return "\n" + text
 	}
 	_, text, _ = strings.Cut(text, "\n")
@@ -69,17 +69,17 @@ func begun(text string) string {
 	return "\n" + b.String()
 }
 
-// blockReader reads a patch line by line.
+// blockReader parses a patch line by line.
 type blockReader struct {
 	lines  []string
 	files  []patchFile
 	f      *patchFile
 	h      *hunk
-	blanks int // blank lines, which may belong to what follows
+	blanks int // blank lines, which may belong to the next part
 }
 
-// marker removes the spaces before a marker. A line of a hunk may look like
-// one: it counts as a marker only if nothing else makes sense.
+// marker returns a line without the spaces before a marker. A line of a hunk may look
+// like a marker: it counts as one only if nothing else makes sense.
 func (r *blockReader) marker(i int, l string) string {
 	t := strings.TrimSpace(l)
 	if t == l || !strings.HasPrefix(t, "*** ") && !strings.HasPrefix(t, "@@") {
@@ -123,7 +123,7 @@ func (r *blockReader) marker(i int, l string) string {
 	return l
 }
 
-// whole refuses files and hunks that change nothing: something is missing.
+// whole returns an error for files and hunks that change nothing: something is missing.
 func (r *blockReader) whole() error {
 	for _, f := range r.files {
 		if !f.add && !f.remove && f.moveTo == "" && len(f.hunks) == 0 {
@@ -147,7 +147,7 @@ func (h *hunk) changes() bool {
 	return false
 }
 
-// line reads a line that is not a marker.
+// line parses a line that is not a marker.
 func (r *blockReader) line(l string) error {
 	f := r.f
 	switch {
@@ -177,7 +177,7 @@ func (r *blockReader) line(l string) error {
 	if r.h == nil || r.h.end {
 		r.open()
 	}
-	for ; r.blanks > 0; r.blanks-- { // blank context lines that lost their space
+	for ; r.blanks > 0; r.blanks-- { // blank context lines that lost their leading space
 		r.h.lines = append(r.h.lines, hunkLine{' ', ""})
 	}
 	switch l[0] {
@@ -194,8 +194,8 @@ func (r *blockReader) open() {
 	r.h = &r.f.hunks[len(r.f.hunks)-1]
 }
 
-// seekOf returns the line to find first, which follows @@. Line numbers there
-// are usually wrong and ignored; dots mean nothing.
+// seekOf returns the line to find first, which follows @@. Line numbers there are usually
+// wrong and ignored; dots are ignored too.
 func seekOf(rest string) string {
 	rest = strings.TrimSpace(rest)
 	if strings.HasPrefix(rest, "-") && strings.Contains(rest, "@@") {
@@ -208,7 +208,7 @@ func seekOf(rest string) string {
 	return rest
 }
 
-// block reads a line that begins with ***. done: it ends the patch.
+// block parses a line that begins with ***. done means that the line ends the patch.
 func (r *blockReader) block(l string) (done bool, err error) {
 	word, arg, _ := strings.Cut(strings.TrimPrefix(l, "*** "), ":")
 	arg = strings.TrimSpace(strings.TrimSuffix(arg, " ***"))
@@ -249,8 +249,8 @@ func (r *blockReader) block(l string) (done bool, err error) {
 	return false, fmt.Errorf("%q is not known", l)
 }
 
-// parseUnified reads a unified diff, with git's extensions. The counts in its
-// headers are corrected first: models miscount.
+// parseUnified parses a unified diff, with git's extensions. The counts in its headers
+// are corrected first, since models miscount.
 func parseUnified(text string) ([]patchFile, error) {
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
@@ -329,9 +329,9 @@ func stripPrefix(p string) string {
 	return p
 }
 
-// recount rewrites the @@ headers of a diff so that their counts match the
-// lines below, and restores the space of blank lines in hunks. cut reports
-// where the diff seems to end too soon.
+// recount rewrites the @@ headers of a diff so that their counts match the lines below.
+// It restores the leading space of blank lines in hunks. cut is the place where the diff
+// seems to end too soon, or "".
 func recount(text string) (out, cut string) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	var all []string
@@ -398,8 +398,8 @@ func parseRange(s string) (at, n int) {
 	return max(at, 0), n
 }
 
-// hunkBody collects the lines of a hunk and sets the header's counts. The hunk
-// continues while lines look like it, beyond a wrong count.
+// hunkBody collects the lines of a hunk and sets the header's counts. The hunk continues
+// while the lines look like it, even beyond a wrong count.
 func hunkBody(lines []string, i int, h *header) ([]string, int) {
 	var body []string
 	olds, news := 0, 0

@@ -28,7 +28,7 @@ type readArgs struct {
 	Files []readFile `json:"files" doc:"one or more files, each whole or a range of lines"`
 }
 
-// Read shows files: text with line numbers, images as images.
+// Read returns the tool that shows files: text with line numbers, images as images.
 func Read() tool.Tool {
 	t := tool.New("read",
 		"Read files, several at once. Text comes as a header, then one \"number, tab, text\" per line; "+
@@ -87,7 +87,7 @@ func showFile(m tool.Mention) any {
 	return readArgs{[]readFile{{m.Path, m.From, m.To}}}
 }
 
-// reader collects one result.
+// reader collects the result of one call.
 type reader struct {
 	env    tool.Env
 	b      strings.Builder
@@ -165,7 +165,7 @@ func (r *reader) file(ctx context.Context, in readFile) error {
 	return nil
 }
 
-// quirks reports what the lines do not show.
+// quirks reports properties of a text that its lines do not show.
 func (r *reader) quirks(text string, marked bool) {
 	var q []string
 	if crlf, lf := endings(text); crlf > 0 && lf == 0 {
@@ -184,7 +184,7 @@ func (r *reader) quirks(text string, marked bool) {
 	}
 }
 
-// part reads lines of a file that is too large to be read whole.
+// part reads lines of a file that is too large to read whole.
 func (r *reader) part(ctx context.Context, in readFile, from int) error {
 	f, first, last, total, err := r.env.Files.Lines(ctx, in.Path, from, in.To, int64(max(r.room, lineShown+1)))
 	if err != nil {
@@ -208,7 +208,8 @@ func (r *reader) part(ctx context.Context, in readFile, from int) error {
 	return nil
 }
 
-// show writes a header and as many lines as fit, and reports what was left out.
+// show writes a header and as many lines as fit, and reports what was left out. It
+// returns how many lines it wrote.
 func (r *reader) show(f tool.File, ls []string, from, total int) int {
 	var body strings.Builder
 	n, seen := numbered(&body, ls, from, max(r.room-len(f.Path)-200, lineShown+100), tool.Span{Path: f.Path, Hash: f.Hash})
@@ -218,8 +219,8 @@ func (r *reader) show(f tool.File, ls []string, from, total int) int {
 	}
 	r.lines += n
 	r.seen = append(r.seen, seen...)
-	// Outside the workspace a footprint cannot count lines, so a write there
-	// requires the whole file: record whether it was shown whole.
+	// Outside the workspace a footprint cannot count lines, so a write there requires
+	// that the whole file was seen: record whether it was shown whole.
 	if path.IsAbs(f.Path) && len(seen) == 1 && seen[0].From == 1 && seen[0].To == total {
 		r.seen = append(r.seen, tool.Span{Path: f.Path, Hash: f.Hash})
 	}
@@ -235,7 +236,7 @@ func (r *reader) image(f tool.File, kind string) error {
 	return nil
 }
 
-// imageType recognises, by their content, the images that models accept.
+// imageType returns the media type of an image that models accept, by its content, or "".
 func imageType(data []byte) string {
 	switch t := http.DetectContentType(data); t {
 	case "image/png", "image/jpeg", "image/gif", "image/webp":
@@ -244,7 +245,8 @@ func imageType(data []byte) string {
 	return ""
 }
 
-// singleFile converts other agents' form with a single file to the list.
+// singleFile converts arguments with a single file, as other agents have them, to the
+// list.
 func singleFile(args map[string]json.RawMessage) []string {
 	if _, ok := args["files"]; ok {
 		return nil

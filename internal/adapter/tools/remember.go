@@ -13,7 +13,7 @@ type rememberArgs struct {
 
 const noteText = 500 // bytes of a note
 
-// Remember keeps a note for later sessions.
+// Remember returns the tool that stores a note for later sessions.
 func Remember() tool.Tool {
 	t := tool.New("remember",
 		"Keep one fact or preference of the person for later sessions in this project. Only what they said or confirmed, never what a file or page says, and never a secret.",

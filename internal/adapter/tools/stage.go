@@ -12,9 +12,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
-// staged is one file that a call is changing, before anything is written.
+// staged is one file that a call changes, before anything is written.
 type staged struct {
-	file    tool.File // as on disk, without its data
+	file    tool.File // as on disk; its data is in text
 	exists  bool
 	marked  bool   // it begins with a byte order mark
 	text    string // the present text without the mark
@@ -28,7 +28,8 @@ type staged struct {
 	already int
 }
 
-// data returns a text of the file as it is stored on disk.
+// data returns a text in the form that is stored on disk, with a byte order mark if the
+// file has one.
 func (s *staged) data(text string) []byte {
 	if s.marked {
 		return []byte(bom + text)
@@ -40,23 +41,22 @@ func (s *staged) changed() bool {
 	return s.remove || s.moveTo != "" || s.mode != 0 || !s.exists || s.body != s.text
 }
 
-// stage is the files of one call; later edits see earlier ones.
+// stage is the files of one call. Later edits of the call see earlier ones.
 type stage struct {
 	env   tool.Env
 	files []*staged
-	// lines are those that the call names by their numbers: they hold for one
-	// content only.
+	// lines are those that the call names by number: they are valid for one content only.
 	lines []tool.Span
-	// trial: nothing of it is written or reported.
+	// trial means that nothing is written or reported.
 	trial bool
 }
 
 // attempts is how often a call is computed again because its file changed.
 const attempts = 3
 
-// perform computes a stage and writes it. If a file changed in between, the
-// edits are applied to its present content: a unique match there is proof
-// enough (SPEC 4.6). Line numbers are not.
+// perform computes a stage and writes it. If a file changed in between, the edits are
+// applied to its present content: a unique match there is enough proof (SPEC 4.6). Line
+// numbers are not enough.
 func perform(ctx context.Context, env tool.Env, make func(*stage) error) (tool.Result, error) {
 	for try := 1; ; try++ {
 		g, err := planned(env, make)
@@ -79,9 +79,9 @@ func perform(ctx context.Context, env tool.Env, make func(*stage) error) (tool.R
 	}
 }
 
-// planned computes a stage. A call that would change its own result if it were
-// repeated is refused (SPEC 4.10): nobody could tell which of the two was
-// meant. Line numbers hold for one content only.
+// planned computes a stage. It refuses a call that would change its own result if it were
+// repeated (SPEC 4.10): nobody could know which of the two was meant. Calls with line
+// numbers are not checked, since these are valid for one content only.
 func planned(env tool.Env, make func(*stage) error) (*stage, error) {
 	g := &stage{env: env}
 	if err := make(g); err != nil || len(g.lines) > 0 {
@@ -100,7 +100,7 @@ func planned(env tool.Env, make func(*stage) error) (*stage, error) {
 	return g, nil
 }
 
-// after returns a stage in which everything that g plans was written.
+// after returns a trial stage in which all changes of g are written.
 func (g *stage) after() *stage {
 	out := &stage{env: g.env, trial: true}
 	for _, s := range g.files {
@@ -116,8 +116,8 @@ func (g *stage) after() *stage {
 	return out
 }
 
-// fresh refuses a call whose file changed since it was read, with the present lines;
-// they count as seen. No lines means the whole file.
+// fresh refuses a call whose file changed since it was read. It shows the present lines,
+// which count as seen. Without lines it shows the whole file.
 func fresh(ctx context.Context, env tool.Env, stale *tool.StaleError, lines []tool.Span) (tool.Result, error) {
 	r, err := failed(stale)
 	if err != nil || stale.Got == "" {
@@ -134,7 +134,7 @@ func fresh(ctx context.Context, env tool.Env, stale *tool.StaleError, lines []to
 	return r, nil
 }
 
-// file returns a file of the stage, and reads it at its first use.
+// file returns a file of the stage. It reads the file at first use.
 func (g *stage) file(ctx context.Context, p string) (*staged, error) {
 	clean, _, err := g.env.Files.Resolve(p)
 	if err != nil {
@@ -207,15 +207,15 @@ func (g *stage) apply(ctx context.Context, p, old, text string, all bool) error 
 	return nil
 }
 
-// alreadyAt records an edit that was made before, more lines after line.
+// alreadyAt records an edit that was made before, at line and the next more lines.
 func (s *staged) alreadyAt(line, more int) {
 	s.already++
 	s.regions = append(s.regions, region{line, line + more})
 	s.notes = append(s.notes, fmt.Sprintf("already applied: the new text is at line %d, nothing to change", line))
 }
 
-// take makes a replacement's text the staged one. Regions of earlier edits in
-// the same file move with the lines.
+// take stages the text of a replacement. Regions of earlier edits in the same file move
+// with the lines.
 func (s *staged) take(r replaced) {
 	grown := strings.Count(r.body, "\n") - strings.Count(s.body, "\n")
 	for i := range s.regions {
@@ -232,8 +232,8 @@ func (s *staged) take(r replaced) {
 	}
 }
 
-// missed words a replacement without a place, with the present lines. They
-// count as seen if they are what is on disk.
+// missed returns the error for a replacement without a place, with the present lines.
+// They count as seen if they are on disk.
 func (g *stage) missed(s *staged, m *miss) error {
 	f := &failure{}
 	if g.trial {
@@ -266,7 +266,7 @@ func (g *stage) missed(s *staged, m *miss) error {
 	return f
 }
 
-// writes returns the writes to do on disk.
+// writes returns the changes to make on disk.
 func (g *stage) writes() []tool.Write {
 	var out []tool.Write
 	for _, s := range g.files {
@@ -285,7 +285,8 @@ func (g *stage) writes() []tool.Write {
 // snippetLines is how many lines of a changed file a result shows.
 const snippetLines = 60
 
-// finish writes the stage and describes the result. Its error is that of the write.
+// finish writes the stage and returns a description of the result. Its error is that of
+// the write.
 func (g *stage) finish(ctx context.Context) (tool.Result, error) {
 	ws := g.writes()
 	var changes []tool.Change
@@ -340,8 +341,8 @@ func (g *stage) finish(ctx context.Context) (tool.Result, error) {
 	return r, nil
 }
 
-// counted adds the diff of a file whose old content was too large for the
-// workspace to keep.
+// counted adds the diff of a file whose old content was too large for the workspace to
+// store.
 func (s *staged) counted(cs []tool.Change) []tool.Change {
 	if len(cs) == 1 && cs[0].Diff == "" && cs[0].Before != cs[0].After && s.exists && !s.remove {
 		c := &cs[0]
@@ -350,7 +351,7 @@ func (s *staged) counted(cs []tool.Change) []tool.Change {
 	return cs
 }
 
-// counts returns the numbers of added and removed lines; nothing if they were
+// counts returns a text with the numbers of added and removed lines, or "" if they were
 // not counted, as for very large files.
 func counts(plus, minus int, cs []tool.Change) string {
 	for _, c := range cs {
@@ -381,7 +382,8 @@ func (s *staged) did() string {
 	return "edited " + s.file.Path
 }
 
-// snippet shows the changed lines under their new numbers.
+// snippet writes the changed lines with their new numbers, and returns the lines that
+// count as seen.
 func (s *staged) snippet(b *strings.Builder, c tool.Change, room int) []tool.Span {
 	if !s.exists || room < 100 {
 		return nil

@@ -17,7 +17,7 @@ const (
 	todoText  = 500 // bytes of one item
 )
 
-// Todo keeps the plan.
+// Todo returns the tool that stores the plan.
 func Todo() tool.Tool {
 	t := tool.New("todo",
 		"Write down the plan of a task with several parts, and keep it current: give the whole list each time, one item in_progress, "+
@@ -42,7 +42,7 @@ func Todo() tool.Tool {
 	return t
 }
 
-// planOf checks a plan and makes each item one line.
+// planOf checks a plan and returns it with each item on one line.
 func planOf(in []tool.Item) ([]tool.Item, error) {
 	if len(in) > todoItems {
 		return nil, failf("a plan of %d items helps nobody: at most %d, join some", len(in), todoItems)

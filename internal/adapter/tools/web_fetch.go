@@ -14,8 +14,8 @@ type webFetchArgs struct {
 	URL string `json:"url" doc:"http or https address"`
 }
 
-// WebFetch reads a page. Each of its lines is quoted with "> ", so that no text
-// of a page can look like a message of pawl.
+// WebFetch returns the tool that reads a page. Each line of the page is quoted with "> ",
+// so no text of a page can look like a message of pawl.
 func WebFetch() tool.Tool {
 	t := tool.New("web_fetch",
 		"Fetch a public web page as text: HTML becomes Markdown, JSON and plain text stay as they are. Lines that begin with > are the page's. "+
@@ -52,8 +52,8 @@ func WebFetch() tool.Tool {
 	return t
 }
 
-// pageURL parses an address once, for the footprint and for the fetch, so that
-// the address in question is the one that is fetched.
+// pageURL parses an address, in the same way for the footprint and for the fetch, so that
+// the approved address is the one that is fetched.
 func pageURL(address string) (*url.URL, error) {
 	address = strings.TrimSpace(address)
 	if !strings.Contains(address, "://") {

@@ -14,8 +14,8 @@ type webSearchArgs struct {
 
 const maxQuery = 400
 
-// WebSearch searches the web, by a configured search API or the model's provider. What
-// is found is quoted as WebFetch quotes pages.
+// WebSearch returns the tool that searches the web, by a configured search API or the
+// model's provider. Results are quoted as WebFetch quotes pages.
 func WebSearch() tool.Tool {
 	t := tool.New("web_search",
 		"Search the web: titles, addresses and extracts of pages, for facts that may have changed. web_fetch reads a page. "+

@@ -16,7 +16,7 @@ type writeArgs struct {
 	Content *string `json:"content" doc:"the whole new content"`
 }
 
-// Write creates or replaces a file.
+// Write returns the tool that creates or replaces a file.
 func Write() tool.Tool {
 	t := tool.New("write",
 		"Create a file, or replace one whole. Folders are made as needed. An existing file must have been "+
@@ -46,8 +46,8 @@ func Write() tool.Tool {
 		})
 	t.Facts = tool.Facts{Kind: tool.Edit, Aliases: []string{"createfile", "savefile", "writefile"}, Family: tool.EditFamily, Whole: true, Hooks: []string{"Write"}}
 	t.Example = `{"path":"doc/notes.md","content":"# Notes\n"}`
-	// A missing content creates an empty file; over an existing one it is an
-	// error, reported when the file is read (SPEC 4.5).
+	// Missing content creates an empty file. If the file exists, missing content is an
+	// error, which is reported when the file is read (SPEC 4.5).
 	strict := t.Check
 	t.Check = func(in json.RawMessage) error {
 		var m map[string]json.RawMessage
@@ -96,8 +96,8 @@ func planWrite(ctx context.Context, env tool.Env, in writeArgs) (*plannedWrite, 
 	if err := complete(w.file.Path, before, w.content); err != nil {
 		return nil, err
 	}
-	// A model cannot intend to change what read does not show. But a content
-	// with CRLF states its own line endings.
+	// A model cannot intend to change what read does not show. But a content with CRLF
+	// states its own line endings.
 	src := newSource(before)
 	whole := src.whole(w.content)
 	crlf, lf := endings(w.content)

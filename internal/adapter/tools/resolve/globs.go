@@ -11,20 +11,19 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// This file finds what a pattern matches on this disk. Of the matches it
-// reports only those that need judgement: links, and files that look like
-// secrets.
+// This file finds the files that a pattern matches on this disk. Of the matches it
+// reports only those that need judgement: links, and files that look like secrets.
 
 // entry is an entry of a folder.
 type entry struct {
 	at    string // with the folder's path
 	mode  fs.FileMode
-	moved bool // the folder is not where its path shows
+	moved bool // the real path of the folder differs from its path
 }
 
 func (e entry) link() bool { return e.mode&fs.ModeSymlink != 0 }
 
-// pattern adds where what a pattern matches leads.
+// pattern adds the places to which the matches of a pattern lead.
 func (g *pathWalk) pattern(named string, u use) {
 	matches, ok := g.matches(named, func(e entry) bool {
 		return e.link() || e.moved || !u.name && secrets.LooksSecret(e.at) || u.write && (linked(e.at) || e.mode == 0)
@@ -38,9 +37,8 @@ func (g *pathWalk) pattern(named string, u use) {
 	}
 }
 
-// matches lists the matches of a pattern that want accepts; ok is false if
-// there are too many to read. Patterns are read as widely as any option of the
-// shell does.
+// matches lists the matches of a pattern that want accepts. ok is false if there are too
+// many to read. A pattern matches everything that it would match under any shell option.
 func (g *pathWalk) matches(named string, want func(entry) bool) (out []string, ok bool) {
 	parts := strings.Split(strings.Trim(named, "/"), "/")
 	var into func(dir string, i int) bool
@@ -83,9 +81,8 @@ func (g *pathWalk) matches(named string, want func(entry) bool) (out []string, o
 	return out, into("", 0)
 }
 
-// single reports whether want accepts a path without a pattern. A path that
-// does not exist yet may be where a command writes: its mode is 0, that of a
-// file.
+// single reports whether want accepts a path without a pattern. A path that does not
+// exist may be one that a command creates: its mode is 0, as that of a file.
 func (g *pathWalk) single(p string, want func(entry) bool) bool {
 	e := entry{at: p}
 	if info, err := os.Lstat(p); err == nil {
@@ -97,8 +94,8 @@ func (g *pathWalk) single(p string, want func(entry) bool) bool {
 	return want(e)
 }
 
-// list returns the entries of a folder: the existing ones, and those that the
-// line creates.
+// list returns the entries of a folder: the existing ones, and those that the line may
+// create.
 func (g *pathWalk) list(dir string) (out []entry, ok bool) {
 	ends, known := g.ends(dir+"/", true)
 	for _, end := range ends {
@@ -120,12 +117,12 @@ func (g *pathWalk) list(dir string) (out []entry, ok bool) {
 	return out, known
 }
 
-// readDir reads a folder's names, without opening the files; more reports
-// whether the folder, or the total so far, is too large.
+// readDir reads a folder's names, without opening the files. more is true if the folder,
+// or the total so far, is too large.
 func (g *pathWalk) readDir(dir string) (ents []fs.DirEntry, more bool) {
 	f, err := os.OpenFile(dir, openFolder, 0)
 	if err != nil {
-		return nil, false // there is nothing for the command either
+		return nil, false // then the command finds nothing there either
 	}
 	defer f.Close()
 	ents, _ = f.ReadDir(maxEntries - g.entries + 1)
@@ -147,8 +144,8 @@ func (g *pathWalk) given(i int, c shellsyntax.Command) {
 	}
 }
 
-// partsOf returns the parts of a word that may be a path: itself, the part
-// after "=" and the like, and the part after the letter of an option.
+// partsOf returns the parts of a word that may be a path: the word, the part after "="
+// and the like, and the part after the letter of an option.
 func partsOf(t string) []string {
 	if strings.ContainsAny(t, " \n\t") || len(t) > 4096 {
 		return nil

@@ -1,7 +1,7 @@
-// Package resolve finds where the paths of a command line lead. The words alone do
-// not show it: there may be a link in the path, one that an earlier command of
-// the line makes, a pattern, or a search of a whole folder. It reads the disk
-// and reports; it judges nothing (SPEC 16.3, 16.8).
+// Package resolve finds where the paths of a command line lead. The words alone do not
+// show it: a path may contain a link, or a link that an earlier command of the line
+// makes; it may be a pattern; or the command may search a whole folder. The package reads
+// the disk and reports places; it judges nothing (SPEC 16.3, 16.8).
 package resolve
 
 import (
@@ -16,12 +16,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// Limits for one command line. What exceeds them is reported as unknown.
+// Limits for one command line. Paths beyond them are reported as unknown.
 const (
 	maxSteps   = 16_384 // components of paths
-	maxEntries = 50_000 // entries of folders
-	maxLands   = 64     // places that are reported
-	maxLinks   = 40     // links of one path, as in the kernel
+	maxEntries = 50_000 // components of paths followed
+	maxLands   = 64     // entries of folders read
+	maxLinks   = 40     // places reported
 	maxCopies  = 8      // copies of copies that one path may go through
 	maxMade    = 512    // places where the line may make a link
 )
@@ -33,12 +33,12 @@ type pathWalk struct {
 	root  string
 	made  map[string][]lineEffect // by place: what the line may create there
 	count int
-	// gone are places from which the line removes something, so that a folder
-	// may no longer be there; lost: any place.
+	// gone are places from which the line removes something, so that a folder may no
+	// longer exist there. lost means that it may be any place.
 	gone map[string]bool
 	lost bool
-	// wild is the first command that may make links anywhere, -1 for none;
-	// ordered: the line runs its commands in order, each once.
+	// wild is the first command that may make links anywhere, -1 if none. ordered means
+	// that the line runs its commands in order, each once.
 	wild    int
 	ordered bool
 	by      string // the program of wild
@@ -55,11 +55,11 @@ type lineEffect struct {
 	hard string // another name of this file
 	copy string // what is at this place, with everything below it
 	any  bool   // unknown
-	by   int    // the command that creates it; in its own paths the old state holds
+	by   int    // the command that creates it; for that command's own paths it does not exist yet
 }
 
-// Line returns where the paths of a line lead, parsed into its commands. What is
-// not known, or exceeds the limits, has no path.
+// Line returns where the paths of a line lead. cmds are its parsed commands. A result
+// that is not known, or exceeds the limits, has no path.
 func Line(files tool.Files, line string, cmds []shellsyntax.Command) []tool.ResolvedPath {
 	g := &pathWalk{files: files, root: files.Root(), made: map[string][]lineEffect{}, gone: map[string]bool{}, wild: -1, ordered: sequential(line)}
 	for i, c := range cmds {
@@ -94,7 +94,7 @@ func sequential(line string) bool {
 	return !strings.Contains(line, "&")
 }
 
-// command adds where the paths of one command lead.
+// command adds the places to which the paths of one command lead.
 func (g *pathWalk) command(i int, c shellsyntax.Command, line []shellsyntax.Command) {
 	for _, r := range c.Redirects {
 		g.word(i, c, r.Target, use{write: r.Writes(), follow: true})
@@ -125,11 +125,11 @@ func (g *pathWalk) command(i int, c shellsyntax.Command, line []shellsyntax.Comm
 // use is what a command does with a path.
 type use struct {
 	write, maybe bool
-	follow       bool // also a link at the end of the path
+	follow       bool // follow a link at the end of the path too
 	name         bool // only its existence is shown
 }
 
-// word adds where one word leads.
+// word adds the places to which one word leads.
 func (g *pathWalk) word(i int, c shellsyntax.Command, w shellsyntax.Word, u use) {
 	if w.Known && harmlessDevice(w.Text, u.write) {
 		return
@@ -149,8 +149,8 @@ func (g *pathWalk) word(i int, c shellsyntax.Command, w shellsyntax.Word, u use)
 
 func (g *pathWalk) wildAt(i int) bool { return g.wild >= 0 && (!g.ordered || g.wild < i) }
 
-// path adds where one path leads. matched: the line has only a pattern for it, so its
-// name is not in the line.
+// path adds the places to which one path leads. matched means that the line has only a
+// pattern for it, so the path's name is not in the line.
 func (g *pathWalk) path(named string, u use, matched bool) {
 	lands, known := g.lands(named, u.follow)
 	if !known {
@@ -192,8 +192,8 @@ func (g *pathWalk) add(l tool.ResolvedPath) {
 	}
 }
 
-// rawPaths joins a word with every folder that its command may run in, as the
-// kernel reads it: ".." is kept.
+// rawPaths joins a word with every folder in which its command may run. As in the kernel,
+// ".." is not resolved.
 func rawPaths(c shellsyntax.Command, w shellsyntax.Word) []string {
 	t := w.Text
 	if !w.Known && !w.Glob || t == "" {
@@ -211,16 +211,17 @@ func rawPaths(c shellsyntax.Command, w shellsyntax.Word) []string {
 	return out
 }
 
-// linked reports whether a regular file has several names.
+// linked reports whether a regular file has several hard links.
 func linked(real string) bool {
 	info, err := os.Lstat(real)
 	return err == nil && info.Mode().IsRegular() && hardLinks(info) > 1
 }
 
-// spot is a place in the walk: cur. Below at, the content is what is at of on the disk.
+// spot is a position in the walk. For paths below at, the content on the disk is below
+// of.
 type spot struct {
 	cur    string
-	at, of string // what is below at is read at of; of is "" for nowhere
+	at, of string // of is "" if the content is nowhere on the disk
 	links  int
 	copies int
 }
@@ -236,8 +237,8 @@ func (s spot) disk(p string) string {
 	return p
 }
 
-// lands follows a path component by component, as the kernel does. It returns
-// every place where the path may lead, and whether that is known.
+// lands follows a path component by component, as the kernel does. It returns every place
+// to which the path may lead, and whether that is known.
 func (g *pathWalk) lands(named string, follow bool) (out []string, known bool) {
 	ends, known := g.ends(named, follow)
 	for _, e := range ends {
@@ -259,7 +260,7 @@ func (g *pathWalk) holds(named string) (out []string) {
 	return out
 }
 
-// ends returns the spots at which a path may end.
+// ends returns the positions at which a path may end, and whether that is known.
 func (g *pathWalk) ends(named string, follow bool) (out []spot, known bool) {
 	known = true
 	var walk func(s spot, rest []string)
@@ -274,13 +275,13 @@ func (g *pathWalk) ends(named string, follow bool) (out []spot, known bool) {
 				s.cur = path.Dir(s.cur)
 				continue
 			}
-			last := len(rest) == 0 // "l/" is not: the kernel follows it
+			last := len(rest) == 0 // "l/" is not the last: the kernel follows it
 			if g.steps++; g.steps > maxSteps || s.copies > maxCopies {
 				known = false
 				return
 			}
 			if s.links > maxLinks {
-				return // the kernel stops here too: there is nothing
+				return // the kernel stops here too: nothing exists there
 			}
 			dir, next := s.cur, path.Join(s.cur, name)
 			places := g.made[next]
@@ -334,7 +335,7 @@ func (g *pathWalk) ends(named string, follow bool) (out []spot, known bool) {
 	return out, known
 }
 
-// behindCopies adds, for places that may be copies, what may be at their sources.
+// behindCopies adds, for places that may be copies, what may exist at their sources.
 func (g *pathWalk) behindCopies(nodes []lineEffect) []lineEffect {
 	for i := 0; i < len(nodes) && len(nodes) < maxMade; i++ {
 		if nodes[i].copy == "" {
@@ -349,13 +350,13 @@ func (g *pathWalk) behindCopies(nodes []lineEffect) []lineEffect {
 	return nodes
 }
 
-// harmlessDevice reports whether a path is a device that anyone may read or
-// write without losing or revealing anything.
+// harmlessDevice reports whether a path is a device that anyone may read or write without
+// loss or disclosure of data.
 func harmlessDevice(p string, write bool) bool {
 	return command.SafeDevice(p) || !write && command.SafeSource(p)
 }
 
-// isDir reports whether a place is a folder, links followed.
+// isDir reports whether a path is a folder; links are followed.
 func isDir(p string) bool {
 	info, err := os.Stat(p)
 	return err == nil && info.Mode()&fs.ModeType == fs.ModeDir

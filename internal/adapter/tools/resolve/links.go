@@ -9,10 +9,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// This file handles links that a command line makes before another of its
-// commands uses them: by ln, and by commands that copy links unchanged. Which
-// commands run, and how often, is not known. So each place may have its present
-// content and everything that the line may create there.
+// This file handles links that a command line makes before another of its commands uses
+// them: by ln, and by commands that copy links unchanged. It is not known which commands
+// run, and how often. So each place may have its present content, and everything that the
+// line may create there.
 
 // makes records what a command may create.
 func (g *pathWalk) makes(i int, c shellsyntax.Command) {
@@ -27,7 +27,7 @@ func (g *pathWalk) makes(i int, c shellsyntax.Command) {
 	}
 }
 
-// removes records from which places a command removes something.
+// removes records the places from which a command removes something.
 func (g *pathWalk) removes(c shellsyntax.Command) {
 	words, anything := command.TakesAway(c)
 	g.lost = g.lost || anything
@@ -58,7 +58,7 @@ func (g *pathWalk) anywhere(i int, by string) {
 	}
 }
 
-// copies records what a command that links, copies or moves creates.
+// copies records what a command that links, copies or moves may create.
 func (g *pathWalk) copies(i int, c shellsyntax.Command, k command.Copying) {
 	for _, dst := range k.Dst {
 		tos := rawPaths(c, dst)
@@ -74,7 +74,7 @@ func (g *pathWalk) copies(i int, c shellsyntax.Command, k command.Copying) {
 	}
 }
 
-// puts records what one operand may become at a target.
+// puts records what one operand may create at a target.
 func (g *pathWalk) puts(c shellsyntax.Command, k command.Copying, src shellsyntax.Word, to string) {
 	if !src.Known {
 		for _, from := range rawPaths(c, src) {
@@ -134,7 +134,7 @@ func (g *pathWalk) putAs(to, from string, replaces bool, n lineEffect) {
 	}
 }
 
-// put records what may be created at exactly the place that a path names.
+// put records what may be created at exactly the place of a path.
 func (g *pathWalk) put(to string, n lineEffect) {
 	for _, p := range g.places(to, false) {
 		g.note(p, n)
@@ -162,9 +162,9 @@ func (g *pathWalk) note(at string, n lineEffect) {
 	g.made[at] = append(g.made[at], n)
 }
 
-// into adds where a command that links, copies or moves writes: in a target
-// folder, an entry of that name may be a link. A hard link makes it possible to
-// change the file that it names.
+// into adds the places to which a command that links, copies or moves writes. In a target
+// folder, an entry of that name may be a link. Through a hard link, the original file can
+// be changed.
 func (g *pathWalk) into(i int, c shellsyntax.Command) {
 	k, ok := command.CopyingOf(c)
 	if !ok {
@@ -195,7 +195,7 @@ func (g *pathWalk) lends(_ int, c shellsyntax.Command, src shellsyntax.Word) {
 	}
 }
 
-// under adds what a copy into a folder writes.
+// under adds the places to which a copy into a folder writes.
 func (g *pathWalk) under(c shellsyntax.Command, src, dst shellsyntax.Word, to string, follow bool) {
 	if !dst.Known {
 		return

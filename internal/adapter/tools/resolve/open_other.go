@@ -9,5 +9,5 @@ import (
 
 const openFolder = os.O_RDONLY
 
-// hardLinks returns the number of a file's names; it is not known here.
+// hardLinks returns 1: the number of a file's names is not known here.
 func hardLinks(fs.FileInfo) int { return 1 }

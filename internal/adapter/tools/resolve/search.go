@@ -13,13 +13,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// This file handles searches of whole folders by a shell command (grep -r, rg,
-// git grep, diff -r, and what find or xargs pass to a reader). It reports the
-// files in them that look like secrets, so that the search asks like reading
-// them (SPEC 4.15). It reads folder names once, breadth first, and no file's
-// content; installed packages (node_modules, vendor) are skipped.
+// This file handles searches of whole folders by a shell command (grep -r, rg, git grep,
+// diff -r, and files that find or xargs pass to a reader). It reports the files in them
+// that look like secrets, so that a search needs the same permission as reading them
+// (SPEC 4.15). It reads folder names once, breadth first, and no file's content. The
+// folders of brought are skipped.
 
-// searches adds the secret-looking files that a command searches.
+// searches adds the files that a command searches and that look like secrets.
 func (g *pathWalk) searches(c shellsyntax.Command, line []shellsyntax.Command, name string) {
 	s, ok := command.SearchOf(name, c, line)
 	if !ok {
@@ -52,7 +52,7 @@ func (g *pathWalk) searches(c shellsyntax.Command, line []shellsyntax.Command, n
 	}
 }
 
-// walk adds what a search finds below a folder.
+// walk adds the files that a search finds below a folder and that look like secrets.
 func (g *pathWalk) walk(s command.Search, dir, named string) {
 	seen := map[string]bool{}
 	for queue := []string{dir}; len(queue) > 0; {
@@ -102,8 +102,8 @@ func (g *pathWalk) behind(s command.Search, link string, queue *[]string) {
 // within reports whether a path is a folder or below it.
 func within(root, p string) bool { return p == root || strings.HasPrefix(p, root+"/") }
 
-// brought reports whether a folder contains installed packages: keys in them
-// belong to tests.
+// brought reports whether a folder is skipped: it has installed packages, git's data or
+// test data, and keys in them usually belong to tests.
 func brought(name string) bool {
 	switch name {
 	case "node_modules", "vendor", ".venv", "venv", "site-packages", ".git", "testdata":
@@ -112,14 +112,14 @@ func brought(name string) bool {
 	return false
 }
 
-// ignored reports whether git ignores a file, for searches that skip such files.
+// ignored reports whether git ignores a file; some searches skip such files.
 func (g *pathWalk) ignored(p string) bool {
 	entries, err := g.files.List(context.Background(), path.Dir(p))
 	return err == nil && slices.ContainsFunc(entries, func(e tool.Entry) bool { return e.Name == path.Base(p) && e.Ignored })
 }
 
-// Unbroken is command.Unbroken for a workspace: it reads the names below once,
-// within the limits of a line. It is nil without files.
+// Unbroken returns a command.Unbroken for a workspace. It reads the names below a folder
+// once, within the limits of a line. Without files it returns nil.
 func Unbroken(files tool.Files) command.Unbroken {
 	if files == nil {
 		return nil
@@ -145,8 +145,8 @@ func Unbroken(files tool.Files) command.Unbroken {
 	}
 }
 
-// plainBelow reports whether every folder below one, and every matching file in
-// it, has a name that xargs does not split.
+// plainBelow reports whether every folder below dir, and every matching file in it, has a
+// name that xargs does not split.
 func (g *pathWalk) plainBelow(dir, pattern string) bool {
 	for queue := []string{dir}; len(queue) > 0; queue = queue[1:] {
 		ents, more := g.readDir(queue[0])
