@@ -184,7 +184,7 @@ func Known() []Server {
 }
 
 // Setting is a person's configuration of a server. It changes a server that pawl knows,
-// and adds any other.
+// and adds any other that has a Command.
 type Setting struct {
 	Command  []string       `json:"command,omitempty"`  // program and arguments
 	Files    []string       `json:"files,omitempty"`    // extensions with their dot, or whole names
@@ -195,7 +195,7 @@ type Setting struct {
 	Disabled bool           `json:"disabled,omitempty"`
 }
 
-// Table returns the known servers, changed by a person's configuration, which is by name.
+// Table returns the known servers, changed by a person's configuration by server name.
 func Table(conf map[string]Setting) []Server {
 	out := Known()
 	for _, name := range slices.Sorted(maps.Keys(conf)) {
