@@ -58,7 +58,7 @@ func (p *managedServer) known() *Accepted {
 	return p.accepted
 }
 
-// begin reports whether the caller must run learn now; only the first call returns true.
+// begin reports whether the caller must run learn now: true at the first call, and again after stop.
 func (p *managedServer) begin() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
