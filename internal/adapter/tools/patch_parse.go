@@ -330,8 +330,8 @@ func stripPrefix(p string) string {
 }
 
 // recount rewrites the @@ headers of a diff so that their counts match the lines below.
-// It restores the leading space of blank lines in hunks. cut is the place where the diff
-// seems to end too soon, or "".
+// It restores the leading space of blank lines in hunks. cut describes where the
+// diff seems to end too soon, or is "".
 func recount(text string) (out, cut string) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	var all []string
