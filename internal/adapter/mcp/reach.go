@@ -100,7 +100,7 @@ func (l *signinTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	resp, err := l.next.RoundTrip(r)
 	if err == nil {
-		resp.Body = &limitedBody{resp.Body, maxAuth}
+		resp.Body = limited(resp.Body, maxAuth)
 	}
 	return resp, err
 }

@@ -104,7 +104,7 @@ func (b *originTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, &SignInError{Server: b.in.srv.Name}
 	}
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		resp.Body = &limitedBody{resp.Body, maxBody}
+		resp.Body = limited(resp.Body, maxBody)
 	}
 	return resp, nil
 }
@@ -124,12 +124,14 @@ func sameOrigin(a, b *url.URL) bool {
 // limitedBody fails if a body is too long, since its reader keeps all of it in memory.
 type limitedBody struct {
 	io.ReadCloser
-	left int64
+	max, left int64 // bytes
 }
+
+func limited(body io.ReadCloser, max int64) *limitedBody { return &limitedBody{body, max, max} }
 
 func (l *limitedBody) Read(p []byte) (int, error) {
 	if l.left <= 0 {
-		return 0, fmt.Errorf("it sent more than %d MB", maxBody>>20)
+		return 0, fmt.Errorf("it sent more than %d MB", l.max>>20)
 	}
 	n, err := l.ReadCloser.Read(p[:min(int64(len(p)), l.left)])
 	l.left -= int64(n)
