@@ -23,22 +23,22 @@ type Git struct {
 	Env   func(string) string
 }
 
-// Limits of a repository.
+// Limits for a repository, and how often its size is measured.
 const (
-	maxFetch   = 256 << 20 // bytes of what git stores of it
+	maxFetch   = 256 << 20 // bytes that git stores of it
 	maxTime    = 5 * time.Minute
 	maxEntries = 50_000 // files of its commit
 	lookAgain  = 100 * time.Millisecond
 )
 
-// passed is what git gets of the person's environment: what it needs to find
-// its way and their credentials. GIT_* of a caller could lead it elsewhere.
+// passed are the variables of the person's environment that git gets: what it needs to
+// find programs, servers and credentials. GIT_* could make it use another place.
 var passed = []string{
 	"PATH", "HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYSTEMROOT", "TMPDIR", "SSH_AUTH_SOCK",
 	"HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
 }
 
-// repository is a fetched commit: objects without any file.
+// repository is a fetched commit: git objects without a work tree.
 type repository struct {
 	git    Git
 	dir    string
@@ -46,15 +46,15 @@ type repository struct {
 	tree   []entry
 }
 
-// entry is a file of a commit.
+// entry is one file in the tree of a commit.
 type entry struct {
 	mode, kind, id string
 	size           int64
 	path           string
 }
 
-// run runs git in the repository. Nothing that a repository or its server sends makes
-// git run a program: it has no work tree and no hooks, and only the named protocols.
+// run runs git in the repository. Nothing that a repository or its server sends can make
+// git run a program: it has no work tree and no hooks, and uses only the named protocols.
 func (r *repository) run(ctx context.Context, protocols string, in []byte, args ...string) ([]byte, error) {
 	env := []string{
 		"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_PAGER=cat", "GIT_EDITOR=:", "GIT_NO_LAZY_FETCH=1", "GIT_LFS_SKIP_SMUDGE=1",
@@ -110,7 +110,7 @@ func (g Git) open(ctx context.Context, s Source, dir string) (*repository, error
 	return r, err
 }
 
-// fetch is the only step that uses the network. It ends when the repository grows too
+// fetch is the only step that uses the network. It stops when the repository grows too
 // large: a server does not announce how much it will send.
 func (r *repository) fetch(ctx context.Context, protocols, from, ref string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -173,7 +173,7 @@ func parseTree(out []byte) ([]entry, error) {
 	return tree, nil
 }
 
-// contents reads files of the commit, in their order.
+// contents returns the contents of files of the commit, in the order of the entries.
 func (r *repository) contents(ctx context.Context, of []entry) ([][]byte, error) {
 	var ids bytes.Buffer
 	for _, e := range of {

@@ -13,37 +13,37 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
 )
 
-// The files of a plugin and of a list of plugins.
+// Names of the files that describe a plugin and a list of plugins.
 const (
 	manifestFile = ".claude-plugin/plugin.json"
 	marketFile   = ".claude-plugin/marketplace.json"
 )
 
-// Manifest is what a plugin consists of. Paths are relative to its root.
+// Manifest describes the parts of a plugin. Paths are relative to its root.
 type Manifest struct {
-	Title       string `json:"-"` // the plugin's own name for itself
+	Title       string `json:"-"` // the name in the plugin's own description
 	Description string `json:"description,omitempty"`
 	Version     string `json:"version,omitempty"`
-	// Commands, Agents and Skills are files and folders of texts.
+	// Commands, Agents and Skills are paths of files and folders.
 	Commands []string `json:"commands,omitempty"`
 	Agents   []string `json:"agents,omitempty"`
 	Skills   []string `json:"skills,omitempty"`
-	// Hooks are values of "hooks" of settings files, Servers those of "mcpServers".
+	// Hooks are values of "hooks" of settings files; Servers are values of "mcpServers".
 	Hooks   []Defined `json:"-"`
 	Servers []Defined `json:"-"`
-	// Unused are parts that pawl has no use for.
+	// Unused names the parts that pawl does not use.
 	Unused []string `json:"unused,omitempty"`
 }
 
-// Defined is a value with the name of its file.
+// Defined is a JSON value with the name of the file that contains it.
 type Defined struct {
 	File string
 	Raw  json.RawMessage
 }
 
-// fields are those of plugin.json, and of a plugin in a list, that decide what
-// it consists of. Each may be a path, a list of paths, or (hooks and servers)
-// the value itself.
+// fields are the keys of plugin.json, and of a plugin's entry in a list, that describe
+// its parts. Each part may be a path, a list of paths, or (hooks and servers) the value
+// itself.
 type fields struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
@@ -56,7 +56,7 @@ type fields struct {
 	Servers     json.RawMessage `json:"mcpServers"`
 }
 
-// unusedParts are parts of other plugins that pawl does not use.
+// unusedParts are parts of Claude Code's plugins that pawl does not use.
 var unusedParts = []struct{ field, file string }{
 	{"lspServers", ".lsp.json"},
 	{"outputStyles", ""},
@@ -65,8 +65,8 @@ var unusedParts = []struct{ field, file string }{
 	{"settings", "settings.json"},
 }
 
-// readManifest reads what a plugin consists of: its default folders and files,
-// and what plugin.json and the entry of a list add.
+// readManifest reads the description of a plugin: its default folders and files, and what
+// plugin.json and its entry in a list add.
 func readManifest(read func(string) ([]byte, error), entry json.RawMessage) (m Manifest, err error) {
 	m.Commands, m.Agents, m.Skills = []string{"commands"}, []string{"agents"}, []string{"skills"}
 	for _, f := range []struct {
@@ -105,7 +105,7 @@ func readManifest(read func(string) ([]byte, error), entry json.RawMessage) (m M
 	return m, nil
 }
 
-// add adds the fields of one description of the plugin.
+// add adds the fields of one description of the plugin. Earlier names and versions stay.
 func (m *Manifest) add(read func(string) ([]byte, error), from string, raw json.RawMessage) error {
 	var f fields
 	var all map[string]json.RawMessage
@@ -143,7 +143,7 @@ func (m *Manifest) add(read func(string) ([]byte, error), from string, raw json.
 	return errors.Join(m.values(read, from, f.Hooks, m.addHooks), m.values(read, from, f.Servers, m.addServers))
 }
 
-// values adds values that are written out, or stand in files that are named.
+// values adds values that are given directly, or in files that are named.
 func (m *Manifest) values(read func(string) ([]byte, error), from string, raw json.RawMessage, add func(string, json.RawMessage) error) error {
 	paths, direct, err := pathsOf(from, raw)
 	if err != nil {
@@ -166,8 +166,8 @@ func (m *Manifest) values(read func(string) ([]byte, error), from string, raw js
 	return nil
 }
 
-// pathsOf reads a path, an object, or a list of these. A path must lead to
-// something of the plugin.
+// pathsOf reads a path, an object, or a list of these. A path that leads out of the
+// plugin is an error.
 func pathsOf(from string, raw json.RawMessage) (paths []string, values []json.RawMessage, err error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil, nil
@@ -196,7 +196,7 @@ func pathsOf(from string, raw json.RawMessage) (paths []string, values []json.Ra
 	return paths, values, nil
 }
 
-// within returns a path of the plugin without ./ and a slash at the end.
+// within returns a path of the plugin without ./ and a trailing slash.
 func within(p string) (string, error) {
 	clean := path.Clean(strings.TrimPrefix(strings.ReplaceAll(p, "${CLAUDE_PLUGIN_ROOT}/", ""), "./"))
 	if p == "" || strings.HasPrefix(p, "/") || strings.Contains(p, `\`) || slices.Contains(strings.Split(p, "/"), "..") || !filepath.IsLocal(clean) {
@@ -205,7 +205,7 @@ func within(p string) (string, error) {
 	return clean, nil
 }
 
-// addHooks adds a value of "hooks", or an object that has it.
+// addHooks adds a value of "hooks", or of an object that has this key.
 func (m *Manifest) addHooks(file string, raw json.RawMessage) error {
 	inner, err := under(file, "hooks", raw)
 	if err == nil && !slices.ContainsFunc(m.Hooks, func(d Defined) bool { return d.File == file }) {
@@ -214,7 +214,7 @@ func (m *Manifest) addHooks(file string, raw json.RawMessage) error {
 	return err
 }
 
-// addServers adds a value of "mcpServers", or an object that has it.
+// addServers adds a value of "mcpServers", or of an object that has this key.
 func (m *Manifest) addServers(file string, raw json.RawMessage) error {
 	inner, err := under(file, "mcpServers", raw)
 	if err == nil && !slices.ContainsFunc(m.Servers, func(d Defined) bool { return d.File == file }) {

@@ -27,14 +27,14 @@ type market struct {
 // one of them.
 type Choice struct {
 	From   string
-	Name   string // that was asked for, "" for none
+	Name   string // the name that was requested, "" for none
 	Listed []Listed
 }
 
-// Listed is a plugin of a list.
+// Listed is a plugin in a list.
 type Listed struct{ Name, Description string }
 
-// Error implements error.
+// Error returns a message that lists the plugins.
 func (c *Choice) Error() string {
 	names := make([]string, 0, len(c.Listed))
 	for _, l := range c.Listed {
@@ -47,8 +47,8 @@ func (c *Choice) Error() string {
 	return fmt.Sprintf("%s is a list of plugins: %s: %s", c.From, what, strings.Join(names, ", "))
 }
 
-// Fetch fetches a plugin: that of the repository, or the one of that name in its
-// list. Nothing is installed.
+// Fetch returns a plugin: the repository's own, or the one with this name in its list. It
+// installs nothing.
 func (s Store) Fetch(ctx context.Context, g Git, from Source, name string) (f *Fetched, err error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s Store) Fetch(ctx context.Context, g Git, from Source, name string) (f *F
 	return f, checkName(f.Name)
 }
 
-// opened fetches a repository for as long as do runs.
+// opened fetches a repository into a temporary folder, which is removed after do.
 func (s Store) opened(ctx context.Context, g Git, from Source, do func(*repository) error) error {
 	temp, err := os.MkdirTemp(s.Dir, ".git-")
 	if err != nil {
@@ -93,7 +93,7 @@ func (r *repository) has(name string) bool {
 	return slices.ContainsFunc(r.tree, func(e entry) bool { return e.path == name && e.kind == "blob" })
 }
 
-// market reads the list of plugins of a repository, nil for none.
+// market reads the list of plugins in a repository; nil if it has none.
 func (r *repository) market(ctx context.Context, folder string) (*market, error) {
 	i := slices.IndexFunc(r.tree, func(e entry) bool { return e.path == join(folder, marketFile) })
 	if i < 0 {
@@ -113,7 +113,7 @@ func (r *repository) market(ctx context.Context, folder string) (*market, error)
 	return m, nil
 }
 
-// listed fetches the plugin of that name in a list; without a name, its only one.
+// listed fetches the plugin with this name in a list; without a name, the only one.
 func (s Store) listed(ctx context.Context, r *repository, m *market, from Source, name string) (*Fetched, error) {
 	miss := &Choice{From: from.From, Name: name}
 	for _, raw := range m.Plugins {
@@ -148,8 +148,8 @@ func (s Store) listed(ctx context.Context, r *repository, m *market, from Source
 	return nil, miss
 }
 
-// sourceOf reads where a plugin of a list lies: in the same repository (here),
-// or in another one, which is never a folder of this machine.
+// sourceOf returns where a plugin of a list is: in the same repository (here is true), or
+// in another one, which is never a folder of this machine.
 func sourceOf(raw json.RawMessage, from Source, root string) (at Source, here bool, err error) {
 	var p string
 	if json.Unmarshal(raw, &p) == nil {
@@ -195,7 +195,8 @@ func sourceOf(raw json.RawMessage, from Source, root string) (at Source, here bo
 	return at, false, errors.Join(err, checkAddress(at.From))
 }
 
-// Update fetches the present version of an installed plugin from its repository.
+// Update fetches the current version of an installed plugin from its repository. It
+// installs nothing.
 func (s Store) Update(ctx context.Context, g Git, p Plugin) (*Fetched, error) {
 	from := Source{From: p.From, Ref: p.Ref, Folder: p.Folder}
 	name := ""
@@ -222,7 +223,7 @@ func join(folder, name string) string {
 	return folder + "/" + name
 }
 
-// readIn returns a reader of the files of an installed plugin.
+// readIn returns a function that reads files of an installed plugin.
 func readIn(root fs.FS) func(string) ([]byte, error) {
 	return func(name string) ([]byte, error) { return fs.ReadFile(root, name) }
 }

@@ -18,21 +18,21 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// RootVars are the names under which hooks and servers know the plugin's folder.
+// RootVars are the variables that give hooks and servers the plugin's folder.
 var RootVars = []string{"CLAUDE_PLUGIN_ROOT", "PAWL_PLUGIN_ROOT"}
 
-// Set is the hooks and servers of plugins, each with its part for trust.
+// Set holds the hooks and servers of plugins, each with its part for trust.
 type Set struct {
 	Hooks     []hook.Rule
 	HookParts []trust.Part // of Hooks
-	Servers   []byte       // {"mcpServers": {…}}, with the names that they have in pawl
+	Servers   []byte       // {"mcpServers": {…}}, with their names in pawl
 	Parts     []trust.Part // of the servers
 }
 
 // All returns the parts of hooks and servers.
 func (s Set) All() []trust.Part { return slices.Concat(s.HookParts, s.Parts) }
 
-// Set reads the hooks and servers of an installed plugin, with its present files.
+// Set returns the hooks and servers of an installed plugin, with its current files.
 func (p Plugin) Set() (Set, error) {
 	root, err := os.OpenRoot(p.Root)
 	if err != nil {
@@ -68,7 +68,7 @@ func (p Plugin) Set() (Set, error) {
 	return set(p.Name, p.Root, p.Manifest, files)
 }
 
-// Set reads the hooks and servers of a plugin that is not installed yet.
+// Set returns the hooks and servers of a plugin that is not installed yet.
 func (f *Fetched) Set() (Set, error) { return set(f.Name, "", f.Manifest, f.files) }
 
 func set(name, root string, m Manifest, files []file) (out Set, err error) {
@@ -112,7 +112,7 @@ func set(name, root string, m Manifest, files []file) (out Set, err error) {
 	return out, nil
 }
 
-// everyFile returns the one source that covers every byte of the plugin.
+// everyFile returns one source that covers every byte of the plugin.
 func everyFile(files []file) trust.Source {
 	files = slices.Clone(files)
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
@@ -127,7 +127,8 @@ func everyFile(files []file) trust.Source {
 	return trust.Source{Name: "its files", Text: text.String()}
 }
 
-// named returns the files that a command line names, for a person to read.
+// named returns the text files below 64 KB that a command line names, for a person to
+// read.
 func named(files []file, line string) (out []trust.Source) {
 	for _, f := range files {
 		if strings.Contains(line, f.path) && len(f.text) < 64<<10 && !bytes.ContainsRune(f.text, 0) {
@@ -139,8 +140,8 @@ func named(files []file, line string) (out []trust.Source) {
 
 var odd = lazyregexp.New(`[^A-Za-z0-9-]+`)
 
-// ServerName returns the name in pawl of a plugin's server: that which its tools have
-// in Claude Code (mcp__plugin_NAME_SERVER__tool), cut where it is too long.
+// ServerName returns the name in pawl of a plugin's server: the one that its tools have
+// in Claude Code (mcp__plugin_NAME_SERVER__tool), shortened to 40 bytes.
 func ServerName(plugin, server string) string {
 	tidy := func(s string) string { return strings.Trim(odd().ReplaceAllString(s, "_"), "_") }
 	name := "plugin_" + tidy(plugin) + "_" + tidy(server)
@@ -150,8 +151,8 @@ func ServerName(plugin, server string) string {
 	return name
 }
 
-// Changes lists the files that differ between an installed plugin and a fetched
-// one: + for new ones, - for those that are gone, ~ for others.
+// Changes returns the files that differ between an installed plugin and a fetched one: +
+// for a new file, - for a removed one, ~ for a changed one.
 func (p Plugin) Changes(f *Fetched) []string {
 	var out []string
 	root, err := os.OpenRoot(p.Root)
@@ -171,7 +172,7 @@ func (p Plugin) Changes(f *Fetched) []string {
 			out = append(out, "~ "+x.path)
 		}
 	}
-	_ = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error { // what cannot be read is among the others
+	_ = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error { // a file that cannot be read was listed above
 		if err == nil && !d.IsDir() && !have[name] {
 			out = append(out, "- "+name)
 		}

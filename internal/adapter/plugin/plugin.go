@@ -1,17 +1,16 @@
-// Package plugin keeps plugins: folders of git repositories with skills,
-// commands, agents, hooks and MCP servers, in the form of Claude Code
+// Package plugin stores plugins: folders of git repositories with skills, commands,
+// agents, hooks and MCP servers, in the format of Claude Code
 // (.claude-plugin/plugin.json), and lists of such folders (marketplace.json).
 //
-// It promises that adding a plugin runs nothing of it: git fetches objects into
-// an empty repository and checks nothing out, so there are no hooks, filters,
-// submodules or LFS; the files of one commit are then written one by one, within
-// one folder. Links, submodules, names that lead elsewhere and repositories that
-// are too large are refused as a whole. What is installed is pinned by its
-// commit and changes only by an update.
+// It promises that adding a plugin runs no code of it. Git fetches objects into an empty
+// repository and checks nothing out, so there are no hooks, filters, submodules or LFS.
+// The files of one commit are then written one by one, within one folder. Links,
+// submodules, names that lead elsewhere and repositories that are too large are refused
+// as a whole. An installed plugin is pinned to its commit and changes only by an update.
 //
 // A plugin's texts are used like other texts. Its hooks and servers are parts of
-// policy/trust, and each part covers every file of the plugin, so an update that
-// changes any file asks again (ADR 032).
+// policy/trust. Each part covers every file of the plugin, so an update that changes any
+// file asks again (ADR 032).
 package plugin
 
 import (
@@ -33,13 +32,13 @@ import (
 type Record struct {
 	Name   string    `json:"name"`
 	From   string    `json:"from"`             // address or path of the repository
-	Ref    string    `json:"ref,omitempty"`    // branch, tag or commit that was asked for; "": its HEAD
+	Ref    string    `json:"ref,omitempty"`    // the branch, tag or commit that was requested; "": its HEAD
 	Folder string    `json:"folder,omitempty"` // of the repository; "": its root
 	Commit string    `json:"commit"`
 	Time   time.Time `json:"time"` // of the last update
-	// Market is the list that names it, where one did.
+	// Market is the list that the plugin came from, nil for none.
 	Market *Source `json:"market,omitempty"`
-	// Entry is the list's entry for it.
+	// Entry is the plugin's entry in that list.
 	Entry json.RawMessage `json:"entry,omitempty"`
 }
 
@@ -47,10 +46,10 @@ type Record struct {
 type Plugin struct {
 	Record
 	Manifest
-	Root string // its files
+	Root string // the folder of its files
 }
 
-// Store is where plugins are kept: for each a record NAME.json, and a folder
+// Store is the folder of installed plugins. Each has a record NAME.json and a folder
 // NAME@COMMIT.
 type Store struct{ Dir string }
 
@@ -64,7 +63,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// All returns the installed plugins by name. One that cannot be read is a warning.
+// All returns the installed plugins by name. One that cannot be read causes a warning.
 func (s Store) All() (out []Plugin, warnings []string) {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil {
@@ -88,7 +87,7 @@ func (s Store) All() (out []Plugin, warnings []string) {
 	return out, warnings
 }
 
-// Of returns an installed plugin, nil if there is none of that name.
+// Of returns an installed plugin; nil if none has this name. Case does not matter.
 func (s Store) Of(name string) (*Plugin, error) {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -107,10 +106,10 @@ func (s Store) file(name string) string { return filepath.Join(s.Dir, name+".jso
 
 func (s Store) root(r Record) string { return filepath.Join(s.Dir, r.Name+"@"+r.Commit[:12]) }
 
-// Key returns the path by which trust knows a plugin, over all its updates.
+// Key returns the path that identifies a plugin for trust. Updates do not change it.
 func (s Store) Key(r Record) string { return filepath.Join(s.Dir, r.Name) }
 
-// Identity distinguishes a plugin from another one of the same name.
+// Identity returns a text that distinguishes a plugin from another one of the same name.
 func (r Record) Identity() string { return r.From + "#" + r.Folder }
 
 func (s Store) read(name string) (p Plugin, err error) {
@@ -137,7 +136,7 @@ func (s Store) read(name string) (p Plugin, err error) {
 	return p, err
 }
 
-// Remove removes a plugin: its record first, so that no half of it is used.
+// Remove deletes a plugin: its record first, so that a half-deleted plugin is not used.
 func (s Store) Remove(name string) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -148,7 +147,7 @@ func (s Store) Remove(name string) error {
 	return s.sweep(name)
 }
 
-// sweep removes the folders of a plugin but those named.
+// sweep deletes the folders of a plugin except those in but.
 func (s Store) sweep(name string, but ...string) error {
 	entries, err := os.ReadDir(s.Dir)
 	for _, e := range entries {
@@ -160,8 +159,8 @@ func (s Store) sweep(name string, but ...string) error {
 	return err
 }
 
-// Install writes the fetched files, and then the record. The former version stays until
-// the next update, since a session may run it.
+// Install writes the fetched files, and then the record. The previous version stays until
+// the next update, since a running session may use it.
 func (s Store) Install(f *Fetched, now time.Time) (Plugin, error) {
 	f.Time = now.UTC().Truncate(time.Second)
 	p := Plugin{Record: f.Record, Manifest: f.Manifest, Root: s.root(f.Record)}
@@ -174,7 +173,7 @@ func (s Store) Install(f *Fetched, now time.Time) (Plugin, error) {
 	if err := f.write(temp); err != nil {
 		return p, err
 	}
-	if err := os.RemoveAll(p.Root); err != nil { // of an attempt that broke off, or the same again
+	if err := os.RemoveAll(p.Root); err != nil { // left by an attempt that failed, or by the same version
 		return p, err
 	}
 	if err := os.Rename(temp, p.Root); err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
-// Source is where a plugin, or a list of plugins, comes from.
+// Source is the origin of a plugin or of a list of plugins.
 type Source struct {
 	From string `json:"from"`          // an address, or the path of a folder
 	Ref  string `json:"ref,omitempty"` // branch, tag or commit; "": HEAD
-	// Folder is where it lies in the repository, "" for the root.
+	// Folder is its path in the repository, "" for the root.
 	Folder string `json:"folder,omitempty"`
 }
 
@@ -24,9 +24,9 @@ var (
 	scp       = lazyregexp.New(`^[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9.-]*:[^-/:][^:]*$`)
 )
 
-// ParseSource reads what a person names: https://…, ssh://…, user@host:path,
-// owner/name at GitHub, or a folder, each optionally followed by @REF or #REF. isFolder
-// reports whether a folder exists.
+// ParseSource parses a source that a person names: https://…, ssh://…, user@host:path,
+// owner/name at GitHub, or a folder relative to dir, each optionally followed by @REF or
+// #REF. isFolder reports whether a folder exists.
 func ParseSource(text, dir string, isFolder func(string) bool) (Source, error) {
 	at := func(p string) string {
 		if !filepath.IsAbs(p) {
@@ -49,7 +49,8 @@ func ParseSource(text, dir string, isFolder func(string) bool) (Source, error) {
 	return Source{From: from, Ref: ref}, checkAddress(from)
 }
 
-// cutRef splits off the part after @ or #, unless that is in the host of an address.
+// cutRef splits a text before @REF or #REF. An @ in the host of an address does not
+// count.
 func cutRef(text string) (from, ref string) {
 	if i := strings.LastIndex(text, "#"); i >= 0 {
 		return text[:i], text[i+1:]
@@ -76,8 +77,8 @@ func checkRef(ref string) error {
 	return nil
 }
 
-// checkAddress returns why plugins are not fetched from an address. Only https
-// and ssh tell who answers; others could bring anybody's code.
+// checkAddress returns an error if plugins are not fetched from an address. Only https
+// and ssh prove who answers; over others anybody could send code.
 func checkAddress(from string) error {
 	if scp().MatchString(from) {
 		return nil

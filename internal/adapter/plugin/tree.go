@@ -19,7 +19,7 @@ const (
 	maxDeep  = 16
 )
 
-// file is a file of a plugin, by its path within it.
+// file is a file of a plugin, with its path in the plugin.
 type file struct {
 	path string
 	text []byte
@@ -30,12 +30,12 @@ type file struct {
 type Fetched struct {
 	Record
 	Manifest
-	// Pointers are files whose content LFS has elsewhere; it is not fetched.
+	// Pointers are files whose content is stored in Git LFS and not fetched.
 	Pointers []string
 	files    []file
 }
 
-// plugin reads the files below a folder of the commit.
+// plugin returns the plugin in a folder of the commit.
 func (r *repository) plugin(ctx context.Context, rec Record) (*Fetched, error) {
 	var of []entry
 	seen, total := map[string]string{}, int64(0)
@@ -80,7 +80,8 @@ func (r *repository) plugin(ctx context.Context, rec Record) (*Fetched, error) {
 	return f, err
 }
 
-// checkEntry refuses what is not a plain file of a plain name.
+// checkEntry returns an error for an entry that is not a regular file with a portable
+// name.
 func checkEntry(e entry, p string) error {
 	switch {
 	case e.mode == "120000":
@@ -93,8 +94,8 @@ func checkEntry(e entry, p string) error {
 	return checkPath(p)
 }
 
-// checkPath refuses names that mean something else on one of the systems on
-// which pawl runs.
+// checkPath returns an error for a path that is unsafe or means something else on a
+// system on which pawl runs.
 func checkPath(p string) error {
 	parts := strings.Split(p, "/")
 	if len(parts) > maxDeep || !utf8.ValidString(p) {
@@ -121,8 +122,8 @@ var reserved = map[string]bool{
 	"lpt1": true, "lpt2": true, "lpt3": true, "lpt4": true, "lpt5": true, "lpt6": true, "lpt7": true, "lpt8": true, "lpt9": true,
 }
 
-// distinct refuses paths that are the same file where case does not count: the
-// later would replace the one that was read. Folders count, too.
+// distinct returns an error for paths that are the same file if case is ignored: the
+// later one would replace the one that was reviewed. Folders count, too.
 func distinct(seen map[string]string, p string) error {
 	for at, whole := p, true; at != "."; at, whole = path.Dir(at), false {
 		is := at

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Auth authorizes requests where a key in a header is not enough: it signs them,
-// or gets a token that expires. Nothing is read or asked before the first request.
+// Auth authorizes requests for which a key in a header is not enough: it signs them, or
+// gets a token that expires. It reads and requests nothing before the first request.
 type Auth interface {
-	// Authorize adds what proves who asks. body is what will be sent. Its errors
+	// Authorize adds the proof of identity to req; body is what will be sent. Its errors
 	// are configuration errors that name what to do, or provider errors.
 	Authorize(ctx context.Context, req *http.Request, body [][]byte) error
-	// Renew is called after a refusal. It reports whether the next Authorize may
-	// use other credentials than the refused ones.
+	// Renew is called after a refusal. It reports whether the next Authorize may use
+	// other credentials than those that were refused.
 	Renew() bool
-	// Secrets returns what no message may show.
+	// Secrets returns the texts that no message may show.
 	Secrets() []string
 }
 
-// authorized sends a request. One that is refused with credentials that were kept is sent
-// once more with new ones: they may have expired.
+// authorized sends a request. If cached credentials are refused, it sends the request
+// once more with new ones: the old ones may have expired.
 func (c *Client) authorized(ctx context.Context, build func() (*http.Request, error), parts [][]byte) (*http.Response, error) {
 	for again := false; ; again = true {
 		req, err := build()
@@ -44,7 +44,8 @@ func (c *Client) authorized(ctx context.Context, build func() (*http.Request, er
 	}
 }
 
-// masked removes the secrets of this client from a text, and everything like a key.
+// masked returns a text without the secrets of this client and without anything that
+// looks like a key.
 func (c *Client) masked(s string) string {
 	s = maskKey(s, c.cfg.Key)
 	if c.cfg.Auth != nil {

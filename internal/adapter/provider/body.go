@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// pieces reads a request's parts one after the other, so that a body of many
-// MB is never joined.
+// pieces reads the parts of a request one after the other, so that a body of many MB is
+// never copied into one buffer.
 type pieces struct {
 	rest [][]byte
 	at   int // in rest[0]
@@ -33,8 +33,8 @@ func (p *pieces) Read(b []byte) (int, error) {
 
 func (p *pieces) Close() error { return nil }
 
-// setBody sets the body of a request, with a known length, and a way to send it
-// again on a new connection if the kept one was closed.
+// setBody sets the body of a request and its length, and lets net/http send it again on a
+// new connection if the reused one was closed.
 func setBody(req *http.Request, parts [][]byte) {
 	open := func() (io.ReadCloser, error) { return &pieces{rest: parts}, nil }
 	req.Body, _ = open()
@@ -42,13 +42,13 @@ func setBody(req *http.Request, parts [][]byte) {
 	for _, p := range parts {
 		req.ContentLength += int64(len(p))
 	}
-	// A key without values is never sent; it tells net/http that a request
-	// without any answer may be sent again.
+	// A header key without values is never sent; it tells net/http that the request may
+	// be repeated if no byte of an answer came.
 	req.Header["Idempotency-Key"] = nil
 }
 
-// bodyOf returns the parts of a request's body: those that the window keeps, or
-// all of it encoded here if there are none. An Ender encodes the end itself.
+// bodyOf returns the parts of a request's body: those of r.Body, or, if there are none,
+// all of it, encoded here. An Ender encodes the last part itself.
 func bodyOf(api API, info llm.Info, r *llm.Request) ([][]byte, error) {
 	parts := r.Body
 	if len(parts) == 0 {
@@ -69,7 +69,7 @@ func bodyOf(api API, info llm.Info, r *llm.Request) ([][]byte, error) {
 	last := parts[len(parts)-1]
 	before, ok := bytes.CutSuffix(last, api.Tail(r.Tail))
 	if !ok {
-		return parts, nil // not ours to change
+		return parts, nil // the end has another form: it is left unchanged
 	}
 	tail := r.Tail
 	if tail.MaxTokens == 0 {
@@ -80,10 +80,10 @@ func bodyOf(api API, info llm.Info, r *llm.Request) ([][]byte, error) {
 	return append(out, before, ender.End(r.Head, tail)), nil
 }
 
-// Join appends an API's path to a base URL. If the base URL's path has a
-// version, it replaces the one at the beginning of the path: both https://host
-// and https://host/v1 are a base for /v1/messages. A base URL that ends in the rest of the
-// path is used as it is: https://gateway/chat/completions, which has no version.
+// Join appends an API's path to a base URL. A version in the base URL's path replaces the
+// one at the beginning of path: both https://host and https://host/v1 are a base for
+// /v1/messages. A base URL that already ends in the rest of path is returned unchanged:
+// https://gateway/chat/completions, which has no version.
 func Join(base, path string) string {
 	base = strings.TrimRight(base, "/")
 	_, after, ok := strings.Cut(base, "://")
@@ -105,7 +105,7 @@ func Join(base, path string) string {
 	return base + "/" + strings.TrimPrefix(path, "/")
 }
 
-// version recognises v1, v2, v1beta, v1beta1, v1alpha.
+// version reports whether a path segment is a version: v1, v2, v1beta, v1beta1, v1alpha.
 func version(s string) bool {
 	return len(s) >= 2 && len(s) <= 9 && s[0] == 'v' && s[1] >= '0' && s[1] <= '9' && !strings.ContainsAny(s, ".-_?")
 }

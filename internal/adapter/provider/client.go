@@ -33,9 +33,9 @@ type Config struct {
 	// with proxies from the environment as in net/http.
 	HTTP *http.Client
 
-	FirstByte time.Duration // stall before the first byte of the reply, 600 s
-	Between   time.Duration // stall between bytes, 90 s
-	Linger    time.Duration // wait for the end of the body after the last event, 2 s
+	FirstByte time.Duration // how long to wait for the first byte of the reply; default 600 s
+	Between   time.Duration // how long to wait between bytes; default 90 s
+	Linger    time.Duration // how long to wait for the end of the body after the last event; default 2 s
 	// AfterFunc is time.AfterFunc; tests inject their own.
 	AfterFunc func(time.Duration, func()) Timer
 }
@@ -51,8 +51,8 @@ type Client struct {
 
 var _ llm.Encoded = (*Client)(nil)
 
-// New returns a client. It sends and resolves nothing before the first request;
-// an invalid base URL is a configuration error here.
+// New returns a client. It sends nothing and resolves no name before the first request.
+// An invalid base URL is a configuration error.
 func New(cfg Config) (*Client, error) {
 	u, err := url.Parse(cfg.BaseURL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -86,8 +86,8 @@ func New(cfg Config) (*Client, error) {
 	return &Client{cfg: cfg, http: &hc}, nil
 }
 
-// stayHome follows a redirect only if the request stays the same and goes to
-// the same host, not less securely: any header may carry the key.
+// stayHome follows a redirect only if the method and the host stay the same and HTTPS
+// does not become HTTP: any header may carry the key.
 func stayHome(req *http.Request, via []*http.Request) error {
 	from := via[len(via)-1]
 	if len(via) >= 5 || req.Method != from.Method || req.URL.Hostname() != from.URL.Hostname() ||
@@ -104,19 +104,19 @@ func orElse(d, def time.Duration) time.Duration {
 	return d
 }
 
-// Info describes the model.
+// Info returns the description of the model.
 func (c *Client) Info() llm.Info { return c.cfg.Info }
 
-// Codec encodes requests for this client.
+// Codec returns the encoder of requests for this client.
 func (c *Client) Codec() llm.Codec { return c.cfg.API }
 
-// Close closes connections that are kept for a next request.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// errStopped ends an exchange whose reader stopped.
+// errStopped ends an exchange whose reader wants no more.
 var errStopped = errors.New("no more wanted")
 
-// Stream sends one request and yields the reply, see llm.Model.
+// Stream sends one request and yields the parts of the reply; see llm.Model.
 func (c *Client) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		err := c.exchange(ctx, r, func(ds []llm.Delta) error {
@@ -134,7 +134,7 @@ func (c *Client) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Delta
 	}
 }
 
-// exchange is one request and its answer.
+// exchange sends one request and passes its answer to out.
 func (c *Client) exchange(parent context.Context, r *llm.Request, out func([]llm.Delta) error) error {
 	if parent.Err() != nil {
 		return parent.Err()
@@ -155,7 +155,7 @@ func (c *Client) exchange(parent context.Context, r *llm.Request, out func([]llm
 		body = parts
 	}
 	resp, err := ask(body)
-	if err == nil && short && lost(resp.StatusCode) { // the whole of it is right, whatever the server has kept
+	if err == nil && short && lost(resp.StatusCode) { // the whole conversation is right, whatever the server has stored
 		_ = resp.Body.Close()
 		c.follows.forget(id, true)
 		resp, err = ask(parts)
@@ -181,8 +181,8 @@ func (c *Client) exchange(parent context.Context, r *llm.Request, out func([]llm
 	return err
 }
 
-// send sends a request, and repeats it once if the kept connection was closed:
-// a server may close it at the moment of its reuse.
+// send sends a request. It repeats it once if a reused connection was closed: a server
+// may close it at the moment of its reuse.
 func (c *Client) send(req *http.Request) (*http.Response, error) {
 	var kept atomic.Bool
 	trace := &httptrace.ClientTrace{
@@ -218,7 +218,7 @@ func (c *Client) request(ctx context.Context, r *llm.Request, parts [][]byte) (*
 	return req, nil
 }
 
-// reply reads an answer of 2xx.
+// reply reads an answer with a 2xx status.
 func (c *Client) reply(ctx context.Context, resp *http.Response, w *stallTimer, out func([]llm.Delta) error) error {
 	dec := c.cfg.API.Decoder()
 	finisher, _ := dec.(Finisher)
@@ -250,7 +250,7 @@ func (c *Client) reply(ctx context.Context, resp *http.Response, w *stallTimer, 
 	case rerr != nil && cancelled(ctx):
 		return rerr
 	}
-	// However the body ended: if it had the last event, the reply is complete.
+	// Whatever ended the body: after the last event the reply is complete.
 	reply, err := dec.End()
 	if err != nil {
 		return c.stalled(ctx, w, c.incomplete(rerr, err))
@@ -260,8 +260,8 @@ func (c *Client) reply(ctx context.Context, resp *http.Response, w *stallTimer, 
 	return out([]llm.Delta{{Kind: llm.Done, Reply: &reply}})
 }
 
-// settle removes the whitespace from a reply's JSON, as storing does: the bytes
-// sent back must be the same before and after a resume (SPEC 10.4).
+// settle removes the whitespace from a reply's JSON, as the session log does: the bytes
+// that are sent back must be the same before and after a resume (SPEC 10.4).
 func settle(r *llm.Reply) {
 	r.UsageRaw = compact(r.UsageRaw)
 	for i := range r.Message.Parts {
@@ -281,7 +281,7 @@ func compact(raw json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-// refused reads an answer that is not 2xx.
+// refused returns the error for an answer whose status is not 2xx.
 func (c *Client) refused(resp *http.Response, w *stallTimer) error {
 	body, _ := io.ReadAll(io.LimitReader(watched{resp.Body, w}, 1<<20)) // a partial explanation is useful too
 	if to := resp.Header.Get("Location"); to != "" && resp.StatusCode < 400 {
@@ -293,7 +293,7 @@ func (c *Client) refused(resp *http.Response, w *stallTimer) error {
 	return c.hint(c.cfg.API.Error(c.cfg.Info.Provider, resp.StatusCode, resp.Header, body), body)
 }
 
-// finish makes every error that leaves Stream a *fault.Error without a secret.
+// finish returns every error of Stream as a *fault.Error without secrets.
 func (c *Client) finish(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fault.NewCancellation(context.Cause(ctx))

@@ -8,24 +8,24 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Continuer is an API whose server can keep conversations: a request then names the reply
-// that it follows, in place of everything before. The conversation stays whole here: what
-// is left out is only what the server has, byte for byte.
+// Continuer is an API whose server can store conversations: a request then names the
+// reply that it follows instead of repeating everything before it. The client still has
+// the whole conversation: it leaves out only what the server has, byte for byte.
 type Continuer interface {
-	// Continue returns the head of a request that follows the reply with this id; ok is false
-	// where the person does not allow the server to keep conversations.
+	// Continue returns the head of a request that follows the reply with this id. ok is
+	// false if the person does not allow the server to store conversations.
 	Continue(h llm.Head, id string) (head []byte, ok bool)
 }
 
-// replyChain are the replies that a next request may continue: those of the conversation,
-// and of the few side requests.
+// replyChain holds the replies that a next request may continue: those of the
+// conversation and of a few side requests.
 type replyChain struct {
 	mu    sync.Mutex
 	off   bool // the server lost replies that it should have kept
 	known []chainLink
 }
 
-// chainLink is a reply, and the beginning of the body of a request that continues it.
+// chainLink is a reply, and how the body of a request that continues it begins.
 type chainLink struct {
 	id     string
 	prefix [][]byte
@@ -33,8 +33,9 @@ type chainLink struct {
 
 const mostFollows = 4
 
-// shorten returns the body of a request without what the server has, and the reply that
-// it follows; ok is false if it has nothing of it. The last of parts is the request's end.
+// shorten returns the body of a request without the parts that the server has, and the id
+// of the reply that it follows. ok is false if the server has none of it. The last of
+// parts is the request's end.
 func (f *replyChain) shorten(api API, h llm.Head, parts [][]byte) (short [][]byte, id string, ok bool) {
 	c, can := api.(Continuer)
 	if !can || len(parts) < 2 {
@@ -59,7 +60,7 @@ func (f *replyChain) shorten(api API, h llm.Head, parts [][]byte) (short [][]byt
 	return nil, "", false
 }
 
-// keep notes the reply to a request, so that the next one may follow it.
+// keep records the reply to a request, so that the next request may follow it.
 func (f *replyChain) keep(api API, h llm.Head, parts [][]byte, r *llm.Reply) {
 	c, can := api.(Continuer)
 	if !can || r == nil || r.Response == "" || len(parts) < 2 || r.Stop != llm.StopEnd && r.Stop != llm.StopCalls {
@@ -78,7 +79,7 @@ func (f *replyChain) keep(api API, h llm.Head, parts [][]byte, r *llm.Reply) {
 	f.known = append([]chainLink{{r.Response, prefix}}, f.known[:min(len(f.known), mostFollows-1)]...)
 }
 
-// forget forgets a reply. Where off, the server is not relied on any more.
+// forget removes a reply. With off, the server is no longer relied on.
 func (f *replyChain) forget(id string, off bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,8 +92,8 @@ func (f *replyChain) forget(id string, off bool) {
 	}
 }
 
-// after returns what of a body comes after a prefix; ok is false if it does not begin
-// with it. Neither is joined.
+// after returns the part of body after prefix; ok is false if body does not begin with
+// it. The parts of neither are joined.
 func after(body, prefix [][]byte) (rest [][]byte, ok bool) {
 	var have []byte
 	next := 0
@@ -123,7 +124,7 @@ func after(body, prefix [][]byte) (rest [][]byte, ok bool) {
 	return rest, true
 }
 
-// lost reports whether an answer may mean that the server does not have a reply any more.
+// lost reports whether a status may mean that the server no longer has a reply.
 func lost(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusNotImplemented || status == http.StatusUnprocessableEntity
 }

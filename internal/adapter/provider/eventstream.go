@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// The framing of Amazon's event streams: each message has the lengths of itself
-// and of its headers, their checksum, the headers, the payload, and a checksum
-// of everything before.
+// The framing of Amazon's event streams. A message consists of its length, the length of
+// its headers, their checksum, the headers, the payload, and a checksum of everything
+// before.
 const (
 	preludeSize = 12 // two lengths and their checksum
 	trailerSize = 4
-	// maxHeaders is the format's own limit for the headers of a message.
+	// maxHeaders is the format's limit for the headers of a message, in bytes.
 	maxHeaders = 128 << 10
 )
 
@@ -24,12 +24,12 @@ var (
 	errHeaders  = errors.New("the headers of a message of the event stream cannot be read")
 )
 
-// ExceptionPrefix begins the name of an event that is an error: the type of the
-// exception follows.
+// ExceptionPrefix begins the name of an event that is an error. The type of the exception
+// follows it.
 const ExceptionPrefix = "exception:"
 
-// messages splits an event stream that arrives in chunks of any size. A message
-// is emitted only after both of its checksums were compared.
+// messages splits an event stream that arrives in chunks of any size. It emits a message
+// only after it has verified both checksums.
 type messages struct {
 	buf []byte
 }
@@ -38,7 +38,7 @@ func (m *messages) feed(chunk []byte, out emit) error {
 	m.buf = append(m.buf, chunk...)
 	used := 0
 	defer func() {
-		if used > 0 { // a large message is not moved with each chunk of it
+		if used > 0 { // not with each chunk of a large message
 			m.buf = append(emptied(m.buf), m.buf[used:]...)
 		}
 	}()
@@ -58,8 +58,8 @@ func (m *messages) feed(chunk []byte, out emit) error {
 	}
 }
 
-// messageSize returns the size of the message that b begins with, 0 as long as
-// it is not known. The lengths are used only after their checksum was compared.
+// messageSize returns the size of the message that b begins with; 0 while it is not
+// known. The lengths are used only after their checksum is verified.
 func messageSize(b []byte) (int, error) {
 	if len(b) < preludeSize {
 		return 0, nil
@@ -77,7 +77,7 @@ func messageSize(b []byte) (int, error) {
 	return int(size), nil
 }
 
-// dispatch emits a whole message.
+// dispatch verifies the checksum of a whole message and emits it.
 func dispatch(b []byte, out emit) error {
 	end := len(b) - trailerSize
 	if crc32.ChecksumIEEE(b[:end]) != binary.BigEndian.Uint32(b[end:]) {
@@ -105,12 +105,13 @@ func dispatch(b []byte, out emit) error {
 	return out(h[":event-type"], payload)
 }
 
-// headerSizes is the size of a header's value by its type; -1 has its own length.
+// headerSizes is the size of a header's value by its type, in bytes; -1: a length of two
+// bytes precedes the value.
 var headerSizes = [...]int{0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 6: -1, 7: -1, 8: 8, 9: 16}
 
 const stringHeader = 7
 
-// messageHeaders reads the headers of a message; only strings are kept.
+// messageHeaders returns the text headers of a message whose name begins with a colon.
 func messageHeaders(b []byte) (map[string]string, error) {
 	out := map[string]string{}
 	for len(b) > 0 {
@@ -141,7 +142,7 @@ func messageHeaders(b []byte) (map[string]string, error) {
 	return out, nil
 }
 
-// close ends the stream.
+// close returns errCut if the stream ends inside a message.
 func (m *messages) close() error {
 	if len(m.buf) > 0 {
 		return errCut

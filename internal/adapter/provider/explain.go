@@ -17,15 +17,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// This file words failures between pawl and a server, for a reader who must act
-// on them. No message contains a key.
+// This file writes the messages for failures between pawl and a server, for a reader who
+// must act on them. No message contains a key.
 
-// cancelled reports whether the caller ended the exchange, not the stall watch.
+// cancelled reports whether the caller ended the exchange, not the stall timer.
 func cancelled(ctx context.Context) bool {
 	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), fault.ErrStalled)
 }
 
-// stalled replaces an error by its cause if that was silence.
+// stalled returns err, or an error about the silence if the stall timer ended the
+// exchange.
 func (c *Client) stalled(ctx context.Context, w *stallTimer, err error) error {
 	if !errors.Is(context.Cause(ctx), fault.ErrStalled) {
 		return err
@@ -39,7 +40,7 @@ func (c *Client) stalled(ctx context.Context, w *stallTimer, err error) error {
 	return f
 }
 
-// unreachable explains why no answer came.
+// unreachable returns an error that explains why no answer came.
 func (c *Client) unreachable(err error) error {
 	var ue *url.Error
 	if errors.As(err, &ue) {
@@ -56,8 +57,8 @@ func (c *Client) unreachable(err error) error {
 	)
 	switch {
 	case errors.As(err, &dns):
-		// This includes a name that is not found: a laptop that wakes up, a VPN
-		// (SPEC 3.4).
+		// This includes a name that is not found: a laptop that wakes up, a VPN (SPEC
+		// 3.4).
 		f.Hint = "check the network, or " + check
 	case errors.Is(err, syscall.ECONNREFUSED):
 		f.Hint = "is a server running there? if not, start it or " + check
@@ -78,7 +79,7 @@ func (c *Client) scheme() string {
 	return scheme
 }
 
-// foreign explains a 2xx answer that is not a model's reply.
+// foreign returns an error that explains a 2xx answer that is not a model's reply.
 func (c *Client) foreign(resp *http.Response, why error, start []byte) error {
 	f := fault.NewProvider(c.cfg.Info.Provider, resp.StatusCode, "", nil)
 	if errors.Is(why, errNothing) {
@@ -93,7 +94,8 @@ func (c *Client) foreign(resp *http.Response, why error, start []byte) error {
 	return f
 }
 
-// incomplete adds how the body ended to a decoder's error about a missing end.
+// incomplete adds to a decoder's error about a missing end (why) how the body ended
+// (how).
 func (c *Client) incomplete(how, why error) error {
 	var f *fault.Error
 	if !errors.As(why, &f) {
@@ -107,8 +109,8 @@ func (c *Client) incomplete(how, why error) error {
 	return f
 }
 
-// malformed turns a decoder's error into an error of the model, unless it is
-// more specific.
+// malformed turns a decoder's error into an error of the model, unless it is already a
+// *fault.Error.
 func (c *Client) malformed(err error) error {
 	var f *fault.Error
 	if errors.As(err, &f) {
@@ -117,7 +119,7 @@ func (c *Client) malformed(err error) error {
 	return fault.NewLLM("%s sent a reply that cannot be read: %s", c.cfg.Info.Ref(), Clean(err.Error()))
 }
 
-// hint adds what to do to failures that a person can fix.
+// hint adds what to do to a failure that a person can fix.
 func (c *Client) hint(f *fault.Error, body []byte) error {
 	if f.Hint != "" {
 		return f
@@ -141,7 +143,7 @@ func (c *Client) hint(f *fault.Error, body []byte) error {
 	return f
 }
 
-// setTo returns what to set, by its name where there is one.
+// setTo returns a hint to set a value, with the name of the setting if it has one.
 func setTo(name, what string) string {
 	if name == "" {
 		return "configure " + what
@@ -149,7 +151,7 @@ func setTo(name, what string) string {
 	return "set " + name + " to " + what
 }
 
-// mask removes the key, and everything like it, from all texts of an error.
+// mask returns a copy of an error without the secrets and anything like a key.
 func (c *Client) mask(f *fault.Error) *fault.Error {
 	g := *f
 	g.Message, g.Hint = c.masked(g.Message), c.masked(g.Hint)
@@ -169,9 +171,9 @@ func (c *Client) mask(f *fault.Error) *fault.Error {
 
 const masked = "[key]"
 
-// maskKey replaces parts of at least 8 bytes that a text shares with the key,
-// and words that look like any key. A key that is a short or common word, as
-// for local servers, is not masked: that would remove words from the text.
+// maskKey replaces every part of at least 8 bytes that a text shares with the key, and
+// every word that looks like a key. A key that is a short or common word, as for local
+// servers, is not masked: that would remove ordinary words from the text.
 func maskKey(s, key string) string {
 	const least = 8
 	if !secrets.Distinct(key) {
@@ -197,8 +199,8 @@ func maskKey(s, key string) string {
 	return b.String()
 }
 
-// keyLike returns the length of the word at the start of s if it has a known key's
-// prefix and is long enough to be one.
+// keyLike returns the length of the word at the start of s if it has the prefix of a
+// known kind of key and at least 20 bytes; else 0.
 func keyLike(s string) int {
 	n := 0
 	for n < len(s) && wordByte(s[n]) {

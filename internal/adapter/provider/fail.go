@@ -12,19 +12,19 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// Said is the parsed content of an error body; the wire API knows the format.
-// Any field may be empty.
+// Said is the parsed content of an error body; the wire API parses its format. Any field
+// may be empty.
 type Said struct {
 	Type, Code string // the provider's names: overloaded_error, context_length_exceeded, 429, …
 	Message    string
-	RetryAfter time.Duration // if the body names it
+	RetryAfter time.Duration // how long to wait, if the body states it
 }
 
-// Fail builds the error for an answer that is not 2xx, or (status 200) for an
-// error inside a stream. It decides what is the same for all hosts: whether a
-// retry makes sense, how long to wait, and whether the conversation was too
-// long (Kind is fault.ErrContextLength, not retryable). An API calls it from
-// its Error; body is shown if it could not be parsed.
+// Fail returns the error for an answer whose status is not 2xx, or for an error inside a
+// stream (status 200). It decides what is the same for all hosts: whether a retry makes
+// sense, how long to wait, and whether the conversation was too long (Kind is
+// fault.ErrContextLength, not retryable). An API calls it from its Error. If s has no
+// message, the text shows the start of body.
 func Fail(provider string, status int, h http.Header, body []byte, s Said) *fault.Error {
 	f := fault.NewProvider(provider, status, "", nil)
 	said := Clean(s.Message)
@@ -45,7 +45,7 @@ func Fail(provider string, status int, h http.Header, body []byte, s Said) *faul
 	means := meaning(status, s)
 	f.Retryable = fault.RetryableStatus(means)
 	switch h.Get("x-should-retry") {
-	case "true": // a wrong key or request stays wrong, whatever a host claims
+	case "true": // after a wrong key or request never, whatever a host claims
 		f.Retryable = means != http.StatusBadRequest && means != http.StatusUnauthorized && means != http.StatusForbidden
 	case "false":
 		f.Retryable = false
@@ -62,8 +62,8 @@ func Fail(provider string, status int, h http.Header, body []byte, s Said) *faul
 	return f
 }
 
-// meaning returns the effective status of an answer: errors inside a stream
-// come with 200, and some hosts wrap another host's status.
+// meaning returns the effective status of an answer: errors inside a stream come with
+// 200, and some hosts wrap another host's status.
 func meaning(status int, s Said) int {
 	if status != http.StatusOK {
 		return status
@@ -92,7 +92,8 @@ func meaning(status int, s Said) int {
 	return http.StatusServiceUnavailable
 }
 
-// tooLong recognises the many messages for a conversation that does not fit.
+// tooLong reports whether an error means that the conversation does not fit; hosts use
+// many messages for this.
 func tooLong(status int, s Said, body []byte) bool {
 	for _, word := range []string{s.Code, s.Type} {
 		switch strings.ToLower(word) {
@@ -168,9 +169,9 @@ func outOfMoney(s Said) bool {
 		strings.Contains(text, "insufficient credits")
 }
 
-// retryAfter reads how long a host asks to wait: retry-after-ms, Retry-After in
-// seconds (fractions too) or as a date, which is compared with the answer's own
-// Date. It returns 0 without a usable value, and at most a day.
+// retryAfter returns how long a host asks to wait: retry-after-ms, or Retry-After in
+// seconds (also fractions), as a Go duration, or as a date, which is compared with the
+// answer's own Date. It returns 0 without a usable value, and at most a day.
 func retryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(strings.TrimSpace(h.Get("retry-after-ms")), 64); err == nil {
 		return wait(ms / 1000)
@@ -204,8 +205,8 @@ func wait(seconds float64) time.Duration {
 	return time.Duration(min(seconds, day) * float64(time.Second))
 }
 
-// Clean makes a server's text fit into one line of a message: control
-// characters become blanks, blanks are collapsed, and it is cut at 600 bytes.
+// Clean returns a server's text as part of a one-line message: control characters become
+// blanks, blanks are collapsed, and it is cut at 600 bytes.
 func Clean(s string) string {
 	const most = 600
 	var b strings.Builder
@@ -231,7 +232,7 @@ func Clean(s string) string {
 	return b.String()
 }
 
-// describe describes a body that no API could parse.
+// describe returns a short description of a body that no API could parse.
 func describe(body []byte) string {
 	text := strings.TrimSpace(string(body[:min(len(body), 4096)]))
 	low := strings.ToLower(text)

@@ -6,25 +6,25 @@ import (
 	"io"
 )
 
-// frames reads a whole body, detects its format by its first byte, and passes
-// its events to a decoder as they arrive.
+// frames reads a whole body, detects its format by its first byte, and passes its events
+// to a decoder as they arrive.
 type frames struct {
 	framing Framing
 	event   emit
 	whole   func(body []byte) error
 
-	start []byte // the start of the body, for a message
+	start []byte // the first bytes of the body, at most 512, for a message
 }
 
-// Bodies that are not a reply, for the message.
+// Errors for bodies that are not a reply; they appear in the message.
 var (
 	errNothing = errors.New("nothing")
 	errForeign = errors.New("not a reply")
 )
 
-// read reads r to its end. It returns errNothing for an empty body, errForeign
-// for something that is neither events nor JSON (start has its start), errCut
-// for half a stream, an error of r, or one of the decoder.
+// read reads r to its end. It returns errNothing for an empty body, errForeign for a body
+// that is neither events nor JSON (start has its first bytes), errCut for half a stream,
+// or an error of r or of the decoder.
 func (f *frames) read(r io.Reader) error {
 	var feed func([]byte) error
 	var last func() error
@@ -69,7 +69,7 @@ func (f *frames) read(r io.Reader) error {
 
 const bom = "\ufeff"
 
-// firstByte returns the first byte after blanks and a BOM, if it has come.
+// firstByte returns the first byte after blanks and a BOM; false if it has not come yet.
 func firstByte(b []byte) (byte, bool) {
 	b = bytes.TrimLeft(b, blanks)
 	if len(b) < len(bom) && string(b) == bom[:len(b)] {
@@ -82,7 +82,8 @@ func firstByte(b []byte) (byte, bool) {
 	return b[0], true
 }
 
-// choose picks the splitter for a body by its first byte.
+// choose returns the splitter for a body by its first byte; nil for HTML. last is called
+// at the end of the body.
 func (f *frames) choose(first byte) (feed func([]byte) error, last func() error) {
 	var events sse
 	var values texts
@@ -105,8 +106,8 @@ func (f *frames) choose(first byte) (feed func([]byte) error, last func() error)
 	case f.framing == NDJSON || first == '[':
 		return func(chunk []byte) error { return values.feed(chunk, f.event) }, values.close
 	}
-	// One JSON text where events were promised: it is complete at the end,
-	// unless more follow it.
+	// One JSON text where events were promised: it is the whole reply, unless another
+	// text follows it.
 	var only []byte
 	count := 0
 	each := func(_ string, data []byte) error {

@@ -7,22 +7,23 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Autofix configures what happens after a turn that changed files (SPEC 13.3).
-// A nil or 0 value keeps its default.
+// Autofix configures the checks after a turn that changed files (SPEC 13.3). Nil, or 0
+// for TimeoutSeconds, means the default.
 type Autofix struct {
 	Enable *bool `json:"enable,omitempty"`
-	// Attempts is how many fixes are requested, 0 to 10; with 0 pawl only checks.
+	// Attempts is how many times the model is asked to fix errors, 0 to 10; with 0 pawl
+	// only checks.
 	Attempts *int `json:"attempts,omitempty"`
-	// TimeoutSeconds is how long one check may run, at most 600.
+	// TimeoutSeconds is the most time for one check, at most 600.
 	TimeoutSeconds int `json:"timeout_seconds,omitempty"`
 }
 
-// Check is a configured check, which replaces those that pawl would find.
+// Check is a configured check. It replaces those that pawl would find.
 type Check struct {
 	Name    string   `json:"name,omitempty"`
 	Command string   `json:"command"`
-	Paths   []string `json:"paths,omitempty"` // patterns of changed files; none: all
-	In      string   `json:"in,omitempty"`    // the folder that it is for, ~ is the home; "": every one
+	Paths   []string `json:"paths,omitempty"` // patterns of changed files; empty: all
+	In      string   `json:"in,omitempty"`    // the folder that it applies to, ~ is the home; "": all
 }
 
 func (s *Settings) checkChecks() error {

@@ -18,25 +18,24 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
-// This file reads and changes single keys of a person's configuration
-// (SPEC 17.5).
+// This file reads and changes single keys of a person's configuration (SPEC 17.5).
 
 // Schema is the JSON schema of the configuration, for editors.
 //
 //go:embed config.schema.json
 var Schema []byte
 
-// User returns the user's file.
+// User returns the path of the user's configuration file.
 func (p Paths) User() string { return filepath.Join(p.Config, "config.json") }
 
-// Project returns a project's file.
+// Project returns the path of a project's configuration file.
 func Project(dir string) string { return filepath.Join(dir, ".pawl", "config.json") }
 
-// Config is a person's configuration file.
+// Config is a configuration file with its path.
 type Config struct{ Path string }
 
-// Get returns the value of a key, such as budget.usd, as JSON; ok is false if
-// the file does not set it. An unknown key is an error.
+// Get returns the value of a key, such as budget.usd, as JSON. ok is false if the file
+// does not set it. An unknown key is an error (ErrKey).
 func (c Config) Get(key string) (value []byte, ok bool, err error) {
 	keys, _, err := keysOf(key)
 	if err != nil {
@@ -53,8 +52,7 @@ func (c Config) Get(key string) (value []byte, ok bool, err error) {
 	return value, ok, err
 }
 
-// All returns all keys that the file sets, in the order of their names, with
-// their values as JSON.
+// All returns all keys that the file sets, sorted by name, and their values as JSON.
 func (c Config) All() (keys []string, values map[string]json.RawMessage, err error) {
 	values = map[string]json.RawMessage{}
 	raw, err := c.read()
@@ -93,8 +91,8 @@ func (c Config) All() (keys []string, values map[string]json.RawMessage, err err
 	return keys, values, nil
 }
 
-// Set sets the value of a key: JSON, or a text without quotes. Comments are
-// kept. An invalid configuration is refused, and the file is unchanged.
+// Set sets the value of a key: JSON, or a text without quotes. Comments stay. An invalid
+// configuration is refused and the file stays unchanged.
 func (c Config) Set(key, value string) error {
 	keys, t, err := keysOf(key)
 	if err != nil {
@@ -125,7 +123,7 @@ func (c Config) Set(key, value string) error {
 		return err
 	}
 	path, mode := c.Path, os.FileMode(0o600)
-	if real, err := filepath.EvalSymlinks(path); err == nil { // a link, for example to a repository of settings
+	if real, err := filepath.EvalSymlinks(path); err == nil { // a symbolic link, for example into a repository of settings
 		path = real
 	}
 	if st, err := os.Stat(path); err == nil {
@@ -151,7 +149,7 @@ func (c Config) read() ([]byte, error) {
 	return raw, nil
 }
 
-// bad describes why a file cannot be changed in place.
+// bad returns an error that explains why a file cannot be changed in place.
 func (c Config) bad(err error) error {
 	if raw, rerr := c.read(); rerr == nil {
 		if derr := decode(c.Path, jsonc.Plain(raw), new(Settings)); derr != nil {
@@ -164,8 +162,8 @@ func (c Config) bad(err error) error {
 // ErrKey means that the key does not exist.
 var ErrKey = errors.New("no such key")
 
-// keysOf parses a key such as models."openai/gpt-5.1".window, and returns the
-// type of its value.
+// keysOf returns the parts of a key such as models."openai/gpt-5.1".window, and the type
+// of its value.
 func keysOf(key string) ([]string, reflect.Type, error) {
 	keys, err := splitKey(key)
 	if err != nil {
@@ -201,7 +199,7 @@ func under(t reflect.Type) reflect.Type {
 	return t
 }
 
-// splitKey splits a key at its dots, except those in quotes.
+// splitKey splits a key at its dots, except those inside quotes.
 func splitKey(key string) ([]string, error) {
 	var out []string
 	for rest := key; ; {
@@ -226,8 +224,8 @@ func splitKey(key string) ([]string, error) {
 	}
 }
 
-// valueOf returns a value as JSON: a text needs no quotes where one is
-// expected, and a list with one element no brackets.
+// valueOf returns a value as JSON. A text needs no quotes where a text is expected, and a
+// list with one element needs no brackets.
 func valueOf(value string, t reflect.Type) []byte {
 	quote := func() []byte {
 		b, _ := json.Marshal(value)

@@ -13,8 +13,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// decode decodes a file's JSON with comments into a value. An error names the
-// line of the mistake and the key that was probably meant.
+// decode decodes a file's JSON, already without comments, into a value. An error names
+// the line of the mistake and the key that was probably meant.
 func decode(path string, raw []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -58,7 +58,7 @@ func wrong(path string, raw []byte, at int64, text string) error {
 	return &fault.Error{Category: fault.Configuration, Message: fmt.Sprintf("%s:%d: %s", path, line, strings.TrimPrefix(text, "json: ")), Hint: "correct or remove the file"}
 }
 
-// people describes a type for somebody who writes a configuration.
+// people returns a description of a type for a person who writes a configuration.
 func people(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -77,15 +77,15 @@ func people(t reflect.Type) string {
 	return "a whole number"
 }
 
-// badKey is a key that is not known at its place.
+// badKey is a key that is unknown at its place.
 type badKey struct {
 	name  string
-	at    int64    // the offset after it
-	known []string // the keys that may stand there
+	at    int64    // the offset after the key
+	known []string // the keys that are valid there
 }
 
-// unknownKey finds the first key of a file that its type does not have; nil for
-// none, also if the file is incomplete.
+// unknownKey returns the first key of a file that its type does not have; nil if there is
+// none or the file is incomplete.
 func unknownKey(raw []byte, t reflect.Type) *badKey {
 	return keysIn(json.NewDecoder(bytes.NewReader(raw)), t)
 }
@@ -115,7 +115,7 @@ func keysIn(d *json.Decoder, t reflect.Type) *badKey {
 			return bad
 		}
 	}
-	_, _ = d.Token() // the closing one; what breaks off is met by the caller
+	_, _ = d.Token() // the closing delimiter; the caller reports an incomplete file
 	return nil
 }
 
@@ -134,8 +134,8 @@ func (f *fields) get(name string) (reflect.Type, bool) {
 	return nil, false
 }
 
-// inside returns what a type contains: the fields of a struct, or the element
-// of a map or a list. A type with its own decoder is not examined.
+// inside returns the contents of a type: the fields of a struct, or the element type of a
+// map or a list. Both are nil for a type with its own decoder.
 func inside(t reflect.Type) (*fields, reflect.Type) {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()

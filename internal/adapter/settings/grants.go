@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// Grants is the file of permissions granted for always. It is the user's, keyed
-// by a project's real path, and never in a repository (SPEC 4.15).
+// Grants is the file of permissions that were granted permanently. It belongs to the
+// user, is keyed by a project's real path, and is never in a repository (SPEC 4.15).
 type Grants struct{ Path string }
 
 // List returns the rules granted for a project.
@@ -22,7 +22,7 @@ func (g Grants) List(dir string) ([]string, error) {
 	return all[dir], err
 }
 
-// All returns the rules of every project.
+// All returns the rules of every project, by its path.
 func (g Grants) All() (map[string][]string, error) { return g.load() }
 
 func (g Grants) load() (map[string][]string, error) {
@@ -40,7 +40,7 @@ func (g Grants) load() (map[string][]string, error) {
 	return all, nil
 }
 
-// Add stores a rule, or several separated by commas, for a project.
+// Add stores a rule for a project, or several rules separated by commas.
 func (g Grants) Add(dir, rule string) error {
 	return g.change(dir, func(rules []string) []string {
 		for _, r := range each(rule) {
@@ -52,9 +52,8 @@ func (g Grants) Add(dir, rule string) error {
 	})
 }
 
-// Revoke removes a rule of a project, or several separated by commas; it
-// reports whether there was one. A rule that was granted together with others
-// is removed alone.
+// Revoke removes a rule of a project, or several rules separated by commas. It reports
+// whether one was found. A rule that was granted together with others is removed alone.
 func (g Grants) Revoke(dir, rule string) (bool, error) {
 	found, gone := false, each(rule)
 	err := g.change(dir, func(rules []string) []string {
@@ -73,7 +72,8 @@ func (g Grants) Revoke(dir, rule string) (bool, error) {
 	return found, err
 }
 
-// each returns the single rules of a text. An unreadable text stays as it is.
+// each returns the single rules of a text. A text that cannot be parsed is returned
+// unchanged.
 func each(text string) []string {
 	rules, err := permission.ParseRules(permission.Allows, permission.User, text)
 	if err != nil {

@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// LSP is which language servers are used, and how (SPEC 12).
+// LSP configures which language servers run, and how (SPEC 12).
 type LSP struct {
 	Enable   *bool                `json:"enable,omitempty"`    // false: none
-	MemoryMB int64                `json:"memory_mb,omitempty"` // of one server with its processes; default 4096
-	Servers  map[string]LSPServer `json:"servers,omitempty"`   // by name; one that pawl knows is changed
+	MemoryMB int64                `json:"memory_mb,omitempty"` // limit for one server with its processes; default 4096
+	Servers  map[string]LSPServer `json:"servers,omitempty"`   // by name; an entry for a server that pawl knows changes it
 }
 
-// LSPServer is the changes of a known server, or the whole configuration of an
-// unknown one.
+// LSPServer holds the changes of a known server, or the whole configuration of an unknown
+// one.
 type LSPServer struct {
 	Command  []string       `json:"command,omitempty"`  // program and arguments
 	Files    []string       `json:"files,omitempty"`    // extensions with their dot, or whole names
-	Language string         `json:"language,omitempty"` // as the protocol names it
-	Roots    []string       `json:"roots,omitempty"`    // files that stand where a project begins
+	Language string         `json:"language,omitempty"` // the language's identifier in the protocol
+	Roots    []string       `json:"roots,omitempty"`    // files that mark the root of a project
 	Options  map[string]any `json:"options,omitempty"`  // initializationOptions
 	Settings map[string]any `json:"settings,omitempty"`
 	Disabled bool           `json:"disabled,omitempty"`

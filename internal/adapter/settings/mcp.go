@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
 )
 
-// MCP returns the file of the person's own MCP servers, in the form of a project's
+// MCP returns the path of the person's own MCP servers, in the format of a project's
 // .mcp.json.
 func (p Paths) MCP() string { return filepath.Join(p.Config, "mcp.json") }
 
@@ -22,7 +22,7 @@ func (p Paths) Pins() string { return filepath.Join(p.State, "mcp") }
 // Tokens returns the folder with the tokens of MCP servers.
 func (p Paths) Tokens() string { return filepath.Join(p.State, "mcp-tokens") }
 
-// ReadServers reads a file of MCP servers; nil where there is none.
+// ReadServers returns the contents of a file of MCP servers; nil if it does not exist.
 func ReadServers(path string) ([]byte, error) {
 	raw, err := readSmall(path)
 	if missing(err) {
@@ -34,9 +34,9 @@ func ReadServers(path string) ([]byte, error) {
 	return raw, nil
 }
 
-// SetServer writes a server into a file of MCP servers, or removes it if entry
-// is nil; it reports whether one of that name was there. Other servers and keys
-// are kept. Comments would be lost, so a file with comments is not written.
+// SetServer writes a server into a file of MCP servers, or removes it if entry is nil. It
+// reports whether a server of that name was there. Other servers and keys stay. A file
+// with comments is refused, because they would be lost.
 func SetServer(path, name string, entry any, perm os.FileMode) (was bool, err error) {
 	raw, err := ReadServers(path)
 	if err != nil {

@@ -8,19 +8,19 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// Paths is where pawl keeps its own files. Nothing is created before it is needed.
+// Paths are the folders of pawl's own files. No folder is created before it is needed.
 type Paths struct {
 	Config string // the user's configuration
 	State  string // sessions, grants, spilled results
 	Data   string // plugins, which commands may read
-	// Results, if set, is the folder of results too long for a model, in place
-	// of the one in State: for a session that stores nothing.
+	// Results, if set, replaces the folder in State for results too long for a model: for
+	// a session that stores nothing.
 	Results string
 }
 
-// PathsFrom returns the folders: below PAWL_HOME; else below XDG_CONFIG_HOME,
-// XDG_STATE_HOME and XDG_DATA_HOME; else ~/.config/pawl, ~/.local/state/pawl and
-// ~/.local/share/pawl.
+// PathsFrom returns the folders: PAWL_HOME itself; else below XDG_CONFIG_HOME,
+// XDG_STATE_HOME and XDG_DATA_HOME; else, also if one of these is not absolute,
+// ~/.config/pawl, ~/.local/state/pawl and ~/.local/share/pawl.
 func PathsFrom(env func(string) string) (Paths, error) {
 	if home := env("PAWL_HOME"); home != "" {
 		abs, err := filepath.Abs(home)
@@ -53,13 +53,13 @@ func PathsFrom(env func(string) string) (Paths, error) {
 // Plugins returns the folder of installed plugins.
 func (p Paths) Plugins() string { return filepath.Join(p.Data, "plugins") }
 
-// Database returns the file of the session log.
+// Database returns the path of the session log.
 func (p Paths) Database() string { return filepath.Join(p.State, "pawl.db") }
 
-// Swarms returns the file for the data of swarms that is not in their logs.
+// Swarms returns the path of the data of swarms that is not in their logs.
 func (p Paths) Swarms() string { return filepath.Join(p.State, "swarms.db") }
 
-// Grants returns the file of the permissions given for always.
+// Grants returns the path of the permissions that were granted permanently.
 func (p Paths) Grants() string { return filepath.Join(p.State, "grants.json") }
 
 // Spill returns the folder of results too long for a model.
@@ -67,8 +67,8 @@ func (p Paths) Spill() string {
 	return cmp.Or(p.Results, filepath.Join(p.State, "spill"))
 }
 
-// Keys returns the folder of the keys that pawl login kept.
+// Keys returns the folder of the keys that pawl login stored.
 func (p Paths) Keys() string { return filepath.Join(p.State, "keys") }
 
-// Notes returns the file of preferences and notes.
+// Notes returns the path of preferences and notes.
 func (p Paths) Notes() string { return filepath.Join(p.State, "notes.jsonl") }

@@ -1,11 +1,12 @@
-// Package settings reads the configuration of a person and of a project, and
-// knows where pawl keeps its own files.
+// Package settings reads the configuration of a person and of a project, and returns the
+// paths of pawl's own files.
 //
-// Files are JSON with comments (// and /* */) and trailing commas. A user's
-// file may set everything; a project's file can only restrict (SPEC 16.2):
-// everything except its deny and ask rules is ignored and reported. A file that
-// cannot be read or has an unknown key is an error that names file and key: a
-// setting that is silently ignored is worse than none.
+// Files are JSON with comments (// and /* */) and trailing commas. A user's file may set
+// everything; a project's file can only restrict (SPEC 16.2): everything except its deny
+// and ask rules (and its hooks, which need trust) is ignored and reported. A user's file
+// that cannot be read or has an unknown key is an error that names file and key: a
+// setting that is silently ignored is worse than none. Such a project's file is ignored
+// with a warning.
 package settings
 
 import (
@@ -36,25 +37,25 @@ type Settings struct {
 	Models      map[string]Model `json:"models,omitempty"` // by provider/model or model
 	Store       Store            `json:"store,omitzero"`
 	Budget      Budget           `json:"budget,omitzero"`
-	// Fallback lists the models that continue when the present one does not
-	// answer, as provider/model.
+	// Fallback lists the models, as provider/model, that continue when the current one
+	// does not answer.
 	Fallback []string `json:"fallback,omitempty"`
-	// RetryFor is how long a request without an answer is retried, such as
-	// "5m"; "0" switches retries off.
+	// RetryFor is how long a request without an answer is retried, such as "5m"; "0"
+	// switches retries off.
 	RetryFor string `json:"retry_for,omitempty"`
-	// Resources are what must be free for new work.
+	// Resources is what the machine must have free for new work.
 	Resources Resources `json:"resources,omitzero"`
-	// QueryCache stores answers to questions for which the model only read, and
-	// repeats them while nothing that they are based on has changed.
+	// QueryCache stores answers to questions for which the model only read, and returns
+	// them again while nothing that they are based on has changed.
 	QueryCache bool `json:"query_cache,omitempty"`
-	// Progress configures the detection of runs that go in circles; missing
-	// keys keep their defaults.
+	// Progress configures the detection of runs that make no progress; missing keys have
+	// their defaults.
 	Progress progress.Config `json:"progress,omitzero"`
-	// Window holds the numbers of the context window, as Progress does.
+	// Window configures the context window; missing keys have their defaults.
 	Window window.Config `json:"window,omitzero"`
 	// Route is how prompts are classified: auto, off, read, edit, run, profile.
 	Route string `json:"route,omitempty"`
-	// RouteModel false: no model is asked to classify a prompt.
+	// RouteModel, if false, means that no model is asked to classify a prompt.
 	RouteModel *bool   `json:"route_model,omitempty"`
 	Tools      Tools   `json:"tools,omitzero"`
 	Autofix    Autofix `json:"autofix,omitzero"`
@@ -63,40 +64,41 @@ type Settings struct {
 	Agents     Agents  `json:"agents,omitzero"`
 	Screen     Screen  `json:"screen,omitzero"`
 	Search     Search  `json:"search,omitzero"`
-	// ServerState allows a provider to keep conversations on its servers, so that
+	// ServerState allows a provider to store conversations on its servers, so that
 	// requests need not repeat them (OpenAI's Responses).
 	ServerState bool `json:"server_state,omitempty"`
-	// Hooks are programs that run at events of a session, in the form of Claude
-	// Code's settings. A project's hooks run only in a trusted folder.
+	// Hooks are programs that run at events of a session, in the format of Claude Code's
+	// settings. A project's hooks run only in a trusted folder.
 	Hooks json.RawMessage `json:"hooks,omitempty"`
 }
 
-// Search is the service that searches the web; none: the model's provider, if it does.
+// Search configures the service that searches the web; empty: the model's provider, if it
+// can.
 type Search struct {
 	API string `json:"api,omitempty"` // brave, tavily or searxng
-	URL string `json:"url,omitempty"` // its address, where it is not the service's own
+	URL string `json:"url,omitempty"` // its address, if not the service's default
 	// Price is what the service charges for each search, in USD.
 	Price float64 `json:"price,omitempty"`
 }
 
-// Screen is how conversations look.
+// Screen configures how conversations are displayed.
 type Screen struct {
 	Theme string `json:"theme,omitempty"` // dark, light, contrast or plain; "": as the terminal reports its background
-	Calm  bool   `json:"calm,omitempty"`  // nothing moves by itself
+	Calm  bool   `json:"calm,omitempty"`  // no animations
 	Plain bool   `json:"plain,omitempty"` // line by line, as with --plain
 	Vim   bool   `json:"vim,omitempty"`   // the prompt takes the keys of vi
 }
 
 // Agents configures how a session may start agents.
 type Agents struct {
-	// Depth is how deep agents may be nested: 1, the default, for agents that
-	// start none; 0 for no agents.
+	// Depth is how deep agents may be nested: 1, the default, for agents that start no
+	// others; 0 for no agents.
 	Depth *int `json:"depth,omitempty"`
 }
 
 const mostDepth = 5
 
-// Levels is Depth, or its default.
+// Levels returns Depth, or its default.
 func (a Agents) Levels() int {
 	if a.Depth == nil {
 		return 1
@@ -118,22 +120,22 @@ type Permissions struct {
 	Deny  []string `json:"deny,omitempty"`
 }
 
-// Model overrides what pawl knows of a model.
+// Model overrides what pawl knows about a model.
 type Model struct {
 	Price     *llm.Price `json:"price,omitempty"`
 	Window    int        `json:"window,omitempty"`
 	MaxOutput int        `json:"max_output,omitempty"`
-	// Images: it takes images.
+	// Images is whether the model accepts images.
 	Images *bool `json:"images,omitempty"`
 }
 
-// Store is how sessions are kept.
+// Store configures how sessions are stored.
 type Store struct {
 	Durability string `json:"durability,omitempty"` // normal (default) or full: fsync per append
 }
 
-// Budget limits what a session may spend: a preset, and changes of it. 0 keeps
-// the preset's value.
+// Budget limits what a session may spend: a preset, and changes to it. 0 means the
+// preset's value.
 type Budget struct {
 	Preset   string  `json:"preset,omitempty"` // quick, standard, deep, unlimited
 	USD      float64 `json:"usd,omitempty"`
@@ -144,23 +146,23 @@ type Budget struct {
 	Agents   int     `json:"agents,omitempty"`
 }
 
-// Resources are what the machine must have left for new work, in MB: 0 is the
-// default, a negative number switches the check off.
+// Resources is what the machine must have free for new work, in MB. 0 means the default;
+// a negative number switches the check off.
 type Resources struct {
 	MemoryMB int64 `json:"memory_mb,omitempty"` // default 100
-	DiskMB   int64 `json:"disk_mb,omitempty"`   // default 100, of the workspace and of pawl's own files
+	DiskMB   int64 `json:"disk_mb,omitempty"`   // default 100, for the workspace and for pawl's own files
 }
 
-// Loaded is the configuration in force.
+// Loaded is the configuration in effect.
 type Loaded struct {
 	Dir      string // whose project's file was read
 	User     Settings
 	Project  Permissions // deny and ask only
 	Warnings []string    // what was ignored, and why
-	Files    []string    // what was read
+	Files    []string    // the files that were read
 }
 
-// Load reads the user's file and the project's.
+// Load reads the user's file and the project's. A bad project's file is only a warning.
 func Load(p Paths, dir string) (Loaded, error) {
 	l := Loaded{Dir: dir, User: Settings{Progress: progress.Default()}}
 	user := p.User()
@@ -198,7 +200,7 @@ func Load(p Paths, dir string) (Loaded, error) {
 	return l, nil
 }
 
-// check checks the values; at is where they are configured.
+// check returns an error for an invalid value; at is the file or key in the message.
 func (s *Settings) check(at string) error {
 	for _, part := range []struct {
 		key, hint string
@@ -239,8 +241,8 @@ func retryable(said string) error {
 	return err
 }
 
-// RetryFor returns how long a request is retried: 0 if nothing is configured,
-// below 0 if it is not retried.
+// RetryFor returns how long a request is retried: 0 if nothing is configured, below 0 if
+// requests are not retried.
 func RetryFor(said string) (time.Duration, error) {
 	if said == "" {
 		return 0, nil
@@ -269,8 +271,8 @@ func read(path string, into *Settings) (found bool, err error) {
 // maxConfig is the longest configuration that is read, in bytes.
 const maxConfig = 1 << 20
 
-// readSmall reads a regular file of limited size: a project's file may be a
-// pipe that nobody writes, or a link to a device without an end.
+// readSmall reads a regular file of at most maxConfig bytes: a project's file may be a
+// pipe without a writer, or a link to a device without an end.
 func readSmall(path string) ([]byte, error) {
 	st, err := os.Stat(path)
 	switch {
@@ -284,7 +286,7 @@ func readSmall(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// missing reports whether a file does not exist, also because a folder in its
+// missing reports whether err means that a file does not exist, or that a folder in its
 // path is a file.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)

@@ -2,10 +2,10 @@ package settings
 
 import "fmt"
 
-// Tools is how tools behave.
+// Tools configures how tools behave.
 type Tools struct {
-	// AutoCorrect: "safe" (default), or "all": also make corrections that may
-	// not be what was meant, and report them (SPEC 4.5).
+	// AutoCorrect is "safe" (default), or "all": also make corrections that may not be
+	// what was meant, and report them (SPEC 4.5).
 	AutoCorrect string `json:"auto_correct,omitempty"`
 }
 

@@ -18,17 +18,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// Trust is the person's answers about folders (SPEC 16.1): a file for each
-// folder, named by the hash of its real path, so that two processes write the
-// same file only for the same folder, and each writes it as a whole.
+// Trust is the store of the person's answers about folders (SPEC 16.1). Each folder has
+// its own file, named by the hash of its real path: two processes write the same file
+// only for the same folder, and each writes it as a whole.
 type Trust struct{ Dir string }
 
-// Trust returns the folder of the person's answers about folders.
+// Trust returns the store of the person's answers about folders.
 func (p Paths) Trust() Trust { return Trust{Dir: filepath.Join(p.State, "trust")} }
 
-// Within reports whether the answers are stored inside a workspace, where a
-// repository could contain forged ones. A workspace that contains the home is
-// not a repository of somebody else.
+// Within reports whether the answers are stored inside a workspace, where a repository
+// could contain forged ones. A workspace that contains the home is not somebody else's
+// repository.
 func (t Trust) Within(workspace, home string) bool {
 	return below(t.Dir, workspace) && (home == "" || !below(home, workspace))
 }
@@ -41,7 +41,7 @@ func below(path, dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// nearest returns the deepest existing folder of a path.
+// nearest returns a path, or its deepest parent that exists.
 func nearest(path string) string {
 	for {
 		if _, err := os.Lstat(path); err == nil || path == filepath.Dir(path) {
@@ -51,9 +51,8 @@ func nearest(path string) string {
 	}
 }
 
-// Of returns the answer about a folder, nil for none. folder is the folder's
-// identity: it finds the answer if the path is spelled in another case, as some
-// file systems allow.
+// Of returns the answer about a folder, nil for none. folder is the folder's identity: it
+// finds the answer if the path is spelled in another case, which some file systems allow.
 func (t Trust) Of(path, folder string) (*trust.Entry, error) {
 	e, err := t.read(t.file(path))
 	if err != nil || e != nil && e.Path == path {
@@ -68,7 +67,7 @@ func (t Trust) Of(path, folder string) (*trust.Entry, error) {
 	return nil, err
 }
 
-// All returns the answers about every folder, by path.
+// All returns the answers about every folder, sorted by path.
 func (t Trust) All() ([]trust.Entry, error) {
 	files, err := os.ReadDir(t.Dir)
 	if missing(err) {
@@ -116,7 +115,7 @@ func (t Trust) file(path string) string {
 	return filepath.Join(t.Dir, hex.EncodeToString(sum[:16])+".json")
 }
 
-// read reads a file that only its owner can have written; nil for none.
+// read reads an answer; nil if there is none. A file that others may write is an error.
 func (t Trust) read(name string) (*trust.Entry, error) {
 	bad := func(err error) error {
 		return &fault.Error{Category: fault.Configuration, Message: "cannot read what is trusted: " + name, Err: err, Hint: "remove the file; pawl trust asks again"}
