@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// This file handles a workspace that is a subfolder of a larger project. Checks
-// that work in such a folder are run there: go and the package managers search
-// for their project in the folders above.
+// This file handles a workspace that is a subfolder of a larger project. Checks that work
+// in a subfolder run there: go and the package managers search for their project in the
+// folders above.
 
-// maxAbove is how many folders above the workspace are looked at.
+// maxAbove is how many folders above the workspace are searched.
 const maxAbove = 16
 
-// above finds the project that contains the workspace: the nearest folder above
-// it with checks, in the same repository. Callers close it.
+// above returns the project that contains the workspace: the nearest folder above it with
+// checks, in the same repository. The caller closes its root.
 func (f *Finder) above() (at *tree, dir string) {
-	// The repository is found first: most workspaces are the top of theirs or in none,
-	// and then no folder above, such as /tmp with its thousands of names, is looked into.
+	// The repository is found first. Most workspaces are the top of their repository or
+	// in none; then no folder above is read, such as /tmp with its thousands of names.
 	for _, up := range foldersAbove(f.Root) {
 		root, err := os.OpenRoot(up)
 		if err != nil {

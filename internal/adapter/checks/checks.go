@@ -1,12 +1,11 @@
-// Package checks knows how a project is checked: for the changed files it finds
-// the commands whose exit code shows whether the project works, and reads the
-// relevant part of their output.
+// Package checks finds out how a project is checked: for the changed files it returns the
+// commands whose exit code shows whether the project works, and it extracts the relevant
+// part of their output.
 //
-// It only reads files: no process is started to find a check, and none is run
-// here. It returns ordinary command lines; policy/permission decides whether
-// one may run. It promises the narrow check of a kind before the wide one, each
-// with the folder that it runs in, and that a file without a check is not
-// called checked.
+// It only reads files: it starts no process, neither to find a check nor to run one. It
+// returns ordinary command lines; policy/permission decides whether one may run. It
+// promises narrow checks before wide ones, each with the folder that it runs in, and that
+// a file without a check is not reported as checked.
 package checks
 
 import (
@@ -23,14 +22,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/reach"
 )
 
-// Configured is a check in a person's own configuration. For its changed files
-// it replaces those that would be found.
+// Configured is a check in a person's own configuration. For its files it replaces the
+// checks that would be found.
 type Configured struct {
 	Name    string `json:"name"`
 	Command string `json:"command"` // runs in the workspace's folder
-	// Paths are the changed files that it covers, as patterns with / and **; none: all.
+	// Paths are patterns, with / and **, of the changed files that it covers; none: all.
 	Paths []string `json:"paths,omitempty"`
-	// In is the folder that it covers, with everything below it; "": every folder.
+	// In is the folder that it covers, with its subfolders; "": every folder.
 	In string `json:"in,omitempty"`
 }
 
@@ -43,10 +42,10 @@ type Check struct {
 	Dir     string // the project's folder; absolute where it is above the workspace
 	Part    bool   // it checks only what the change can affect
 	Own     bool   // a person's configuration names it
-	// Defined are the files that define what it does, relative to the workspace.
+	// Defined are the files that define what the check does, relative to the workspace.
 	Defined []string
-	// Unlisted is why not all that it runs is in Defined, "" if all is. Trust
-	// then covers every file of the folder.
+	// Unlisted is why Defined does not list everything that runs, "" if it does. If it is
+	// set, trust covers every file of the folder.
 	Unlisted string
 	Env      []string // NAME=value
 
@@ -58,7 +57,7 @@ type Found struct {
 	// Narrow are the checks of a part, Wide those of the whole. Each narrow one
 	// is covered by a wide one.
 	Narrow, Wide []Check
-	// Why is why there is none.
+	// Why explains why there are no checks; "" if there are some.
 	Why string
 }
 
@@ -66,13 +65,13 @@ type Found struct {
 type Finder struct {
 	Root       string // the workspace's real path
 	Configured []Configured
-	// LookPath finds a program: exec.LookPath.
+	// LookPath finds a program, as exec.LookPath.
 	LookPath func(string) (string, error)
 	// GoFlags are the flags that every go command gets: the value of GOFLAGS.
 	GoFlags string
 }
 
-// kinds of a project, by what is found in a folder.
+// The kinds of projects, by the files in a folder.
 const (
 	kindGo     = "go"
 	kindNode   = "node"
@@ -90,8 +89,8 @@ type unit struct {
 	files     []string
 }
 
-// Find finds the checks for changed files. Paths are relative to the
-// workspace, with /; those outside it have no check.
+// Find returns the checks for changed files. Paths are relative to the workspace, with /.
+// Paths outside it are ignored.
 func (f *Finder) Find(changed []string) (Found, error) {
 	root, err := os.OpenRoot(f.Root)
 	if err != nil {
@@ -193,8 +192,8 @@ func within(dir, parent string) bool {
 	return dir == parent || strings.HasPrefix(dir, parent+"/")
 }
 
-// named returns the files of the workspace that a command line names, and those
-// that its runners read.
+// named returns the files of the workspace that a command line names, and the files that
+// the named runners read.
 func (t *tree) named(command string) []string {
 	var out []string
 	for _, w := range strings.Fields(command) {
@@ -214,7 +213,7 @@ func (t *tree) named(command string) []string {
 	return out
 }
 
-// merge adds a file to its units.
+// merge adds the file to each of its units.
 func merge(units, us []unit, name string) []unit {
 	for _, u := range us {
 		i := slices.IndexFunc(units, func(o unit) bool { return o.dir == u.dir && o.kind == u.kind })
@@ -236,7 +235,7 @@ func appendNew(cs []Check, more ...Check) []Check {
 	return cs
 }
 
-// in returns a command line that runs in a folder of the workspace.
+// in returns a command line that runs command in a folder of the workspace.
 func in(dir, command string) string {
 	if dir == "." {
 		return command
@@ -244,12 +243,11 @@ func in(dir, command string) string {
 	return "cd " + shellsyntax.Quote(dir) + " && " + command
 }
 
-// tree is the workspace as it is read here: within limits, regular files only,
-// and nothing outside.
+// tree reads the workspace: within limits, regular files only, and nothing outside.
 type tree struct {
 	root *os.Root
 	look func(string) (string, error)
-	// goEnv makes go test name each test: otherwise a package in which all were
+	// goEnv makes go test name each test: otherwise a package in which every test was
 	// skipped looks like one that passed.
 	goEnv []string
 }
@@ -266,7 +264,7 @@ func (t *tree) isFile(name string) bool {
 	return err == nil && st.Mode().IsRegular()
 }
 
-// read returns a file's text, "" if it cannot be read.
+// read returns a file's text, "" if it cannot be read or is longer than maxFile.
 func (t *tree) read(name string) string {
 	st, err := t.root.Stat(name)
 	if err != nil || !st.Mode().IsRegular() || st.Size() > maxFile {
@@ -279,7 +277,7 @@ func (t *tree) read(name string) string {
 	return string(b)
 }
 
-// list returns the names in a folder, sorted.
+// list returns the entries of a folder, sorted by name; nil if it cannot be read.
 func (t *tree) list(dir string) []fs.DirEntry {
 	es, err := fs.ReadDir(t.root.FS(), dir)
 	if err != nil {
@@ -290,8 +288,8 @@ func (t *tree) list(dir string) []fs.DirEntry {
 
 var errEnough = errors.New("enough")
 
-// walk visits at most most files below a folder, without tools' own folders.
-// whole reports whether it visited all.
+// walk calls file for at most most files below a folder, without folders of tools. whole
+// reports whether it visited all files.
 func (t *tree) walk(dir string, most int, file func(name string)) (whole bool) {
 	n := 0
 	err := fs.WalkDir(t.root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
@@ -315,7 +313,7 @@ func (t *tree) walk(dir string, most int, file func(name string)) (whole bool) {
 	return err == nil
 }
 
-// hidden reports whether a folder has no code of the project's own.
+// hidden reports whether a folder contains no code of the project itself.
 func hidden(name string) bool {
 	switch name {
 	case "node_modules", "vendor", "target", "dist", "build", "__pycache__", "venv":
@@ -324,7 +322,7 @@ func hidden(name string) bool {
 	return strings.HasPrefix(name, ".")
 }
 
-// up lists the folders above a file, the nearest first, the workspace last.
+// up returns the folders above a file, the nearest first and the workspace's root last.
 func up(name string) []string {
 	var out []string
 	for dir := path.Dir(name); ; dir = path.Dir(dir) {

@@ -9,15 +9,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// Definition is what a check does: by file, the hash of the part that decides
-// it. An unreadable file has an empty hash.
+// Definition describes what a check does: for each file, the hash of the part that
+// defines the check. An unreadable file has an empty hash.
 type Definition map[string]string
 
-// EveryFile is the name in a definition for all files of the folder that could
-// be run, where what a check runs cannot be listed.
+// EveryFile is the name in a definition for all files of the folder, used if the files
+// that a check runs cannot be listed.
 const EveryFile = "every file"
 
-// Unread lists the files that cannot be read.
+// Unread returns the files that cannot be read, sorted.
 func (d Definition) Unread() []string {
 	var out []string
 	for name, hash := range d {
@@ -29,8 +29,8 @@ func (d Definition) Unread() []string {
 	return out
 }
 
-// Changed lists the files whose definition changed, or that were added or
-// removed. What cannot be read may have changed.
+// Changed returns the files whose definition changed, or that were added or removed,
+// sorted. A file that could not be read counts as changed.
 func (d Definition) Changed(now Definition) []string {
 	var out []string
 	for name, hash := range d {
@@ -47,9 +47,9 @@ func (d Definition) Changed(now Definition) []string {
 	return out
 }
 
-// Goal returns a person's goal, a command line that must pass, as one of their
-// own checks, with its present definition. Where not all that it runs can be
-// listed, the definition has EveryFile.
+// Goal returns a person's goal, a command line that must pass, as one of their own
+// checks, with its current definition. If not everything that it runs can be listed, the
+// definition contains EveryFile.
 func (f *Finder) Goal(line string) (c Check, definition Definition, err error) {
 	err = f.inTree(func(t *tree) {
 		c = f.ownCheck(t, Configured{Name: "goal", Command: line})
@@ -71,8 +71,8 @@ func (f *Finder) Goal(line string) (c Check, definition Definition, err error) {
 	return c, definition, err
 }
 
-// folderOf returns the folder in which the last command of a line runs, as far
-// as the line shows it.
+// folderOf returns the folder in which the last command of a line runs; "." if the line
+// does not show it.
 func (t *tree) folderOf(line string) string {
 	_, last, ok := command.LastCheck(line, "/")
 	if !ok || !last.Command.Dir.Known {

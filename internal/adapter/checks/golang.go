@@ -11,15 +11,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// Limits: how much of a Go module is read to find what a change can affect, and
+// Limits: how many folders of a Go module are read to find what a change can affect, and
 // how many packages are worth a separate run before the whole.
 const (
 	maxGoFiles  = 3000
 	maxAffected = 40
 )
 
-// goChecks: go test builds and vets what it tests, and builds packages without
-// tests too. The packages that import a changed one come first.
+// goChecks returns go test, which builds and vets what it tests, and also builds packages
+// without tests. The narrow check tests the changed packages and those that import them.
 func (t *tree) goChecks(u unit) (narrow, wide []Check) {
 	wide = []Check{{Name: "go test", Command: in(u.dir, "go test ./..."), Kind: kindGo, Env: t.goEnv}}
 	some := t.affected(u)
@@ -34,13 +34,13 @@ func (t *tree) goChecks(u unit) (narrow, wide []Check) {
 	return t.inWork(u, narrow, wide)
 }
 
-// affected returns the packages that a change can affect, as ./folder, nil if
-// that is all of them or not known.
+// affected returns the packages that a change can affect, as ./folder; nil if all of them
+// can be affected or it is not known.
 func (t *tree) affected(u unit) []string {
 	if len(u.files) == 0 {
 		return nil
 	}
-	imports := map[string][]string{} // folder in the module: what it imports
+	imports := map[string][]string{} // by folder: the paths that its files import
 	module := modulePath(t.read(path.Join(u.dir, "go.mod")))
 	if module == "" {
 		return nil
@@ -109,7 +109,7 @@ func (t *tree) affected(u unit) []string {
 	return out
 }
 
-// packageOf returns the folder whose package a file belongs to: its own, or the
+// packageOf returns the folder whose package a file belongs to: its own folder, or the
 // nearest above it with Go files, as for testdata.
 func (t *tree) packageOf(file, root string, packages map[string][]string) (string, bool) {
 	if base := path.Base(file); base == "go.mod" || base == "go.sum" {
@@ -136,7 +136,7 @@ func rel(root, dir string) string {
 	return strings.TrimPrefix(dir, root+"/")
 }
 
-// ignoredByGo reports whether ./... leaves a folder out.
+// ignoredByGo reports whether ./... omits a folder.
 func ignoredByGo(dir string) bool {
 	return slices.ContainsFunc(strings.Split(dir, "/"), func(p string) bool {
 		return p == "testdata" || p == "vendor" || len(p) > 1 && (p[0] == '_' || p[0] == '.')

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// goWork finds the modules that the nearest go.work above a folder uses, as
-// folders of the workspace. found reports whether there is one.
+// goWork returns the modules that the nearest go.work in or above a folder uses, as
+// folders of the workspace. found reports whether there is a go.work.
 func (t *tree) goWork(dir string) (uses []string, found bool) {
 	for _, at := range up(path.Join(dir, "x")) {
 		name := path.Join(at, "go.work")
@@ -35,8 +35,8 @@ func (t *tree) goWork(dir string) (uses []string, found bool) {
 	return nil, false
 }
 
-// dependents returns the modules that a go.work uses and that import a module's
-// packages, directly or through others of them.
+// dependents returns the modules in uses that import packages of the module in dir,
+// directly or through each other.
 func (t *tree) dependents(dir string, uses []string) []string {
 	imports := map[string][]string{} // by module
 	paths := map[string]string{}
@@ -68,7 +68,7 @@ func (t *tree) dependents(dir string, uses []string) []string {
 	return out
 }
 
-// moduleOf returns the folder of the nearest go.mod above a file.
+// moduleOf returns the folder of the nearest go.mod above a file, "" if there is none.
 func (t *tree) moduleOf(name string) string {
 	for _, dir := range up(name) {
 		if t.isFile(path.Join(dir, "go.mod")) {
@@ -78,9 +78,9 @@ func (t *tree) moduleOf(name string) string {
 	return ""
 }
 
-// inWork adapts a module's checks to the go.work above it: a module that it
-// does not use is checked without it, since go would refuse; and the modules
-// that depend on a changed one are checked as well.
+// inWork adapts a module's checks to the go.work above it. A module that go.work does not
+// use is checked without it, since go would refuse; modules that depend on a changed one
+// are checked as well.
 func (t *tree) inWork(u unit, narrow, wide []Check) ([]Check, []Check) {
 	uses, found := t.goWork(u.dir)
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// scripts returns the checking scripts of a package.json, in the order to run
-// them: fast ones first.
+// scripts returns the names of the checking scripts in a package.json, in the order in
+// which they run.
 func (t *tree) scripts(dir string) []string {
 	all := t.packageJSON(dir).Scripts
 	var out []string
@@ -35,8 +35,8 @@ func (t *tree) packageJSON(dir string) packageJSON {
 	return p
 }
 
-// runner returns the package manager: that of packageManager, or that of the
-// nearest lock file.
+// runner returns the package manager: the nearest one named by packageManager or shown by
+// a lock file; else npm.
 func (t *tree) runner(dir string) string {
 	for _, d := range up(path.Join(dir, "x")) {
 		name, _, _ := strings.Cut(t.packageJSON(d).PackageManager, "@")
@@ -54,9 +54,8 @@ func (t *tree) runner(dir string) string {
 	return "npm"
 }
 
-// nodeChecks returns the scripts as checks, run by the project's own package
-// manager. jest and vitest can select the tests that belong to the changed
-// files.
+// nodeChecks returns the scripts as checks, run by the project's own package manager.
+// With npm, jest and vitest can select the tests that belong to the changed files.
 func (t *tree) nodeChecks(u unit) (narrow, wide []Check) {
 	run := t.runner(u.dir)
 	defined, unlisted := t.defined(u.dir, []string{path.Join(u.dir, "package.json")}, "package.json")
@@ -73,8 +72,8 @@ func (t *tree) nodeChecks(u unit) (narrow, wide []Check) {
 	return narrow, wide
 }
 
-// related returns the arguments that narrow a test script to the changed files,
-// "" if the script is not a plain call of a runner that can do that.
+// related returns the arguments that narrow a test script to the changed files; "" if the
+// script is not a plain call of jest or vitest, or a file is not a script.
 func (t *tree) related(u unit) string {
 	words := strings.Fields(t.packageJSON(u.dir).Scripts["test"])
 	if len(words) == 0 || len(words) > 3 || slices.ContainsFunc(words, func(w string) bool { return strings.ContainsAny(w, "&|;") }) {

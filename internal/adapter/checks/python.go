@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// maxTestFiles bounds the search for the tests of a module.
+// maxTestFiles is how many files the search for tests and crates visits.
 const maxTestFiles = 5000
 
 // isPython reports whether a folder is the root of a Python project with tests.
@@ -19,15 +19,15 @@ func (t *tree) isPython(dir string) bool {
 	return t.pytestConfigured(dir) || len(t.pythonTests(dir)) > 0
 }
 
-// pythonRoot reports whether a folder is where a Python project is configured.
+// pythonRoot reports whether a folder contains the configuration of a Python project.
 func (t *tree) pythonRoot(dir string) bool {
 	return slices.ContainsFunc([]string{"pyproject.toml", "pytest.ini", "setup.cfg", "setup.py", "tox.ini"}, func(f string) bool {
 		return t.isFile(path.Join(dir, f))
 	})
 }
 
-// pythonAbove returns the project of a Python file: the nearest configured one,
-// else the outermost folder with tests, since imports start there.
+// pythonAbove returns the project of a Python file: the nearest configured folder with
+// tests, else the outermost folder with tests, since imports start there.
 func (t *tree) pythonAbove(name string) (string, bool) {
 	out, ok := "", false
 	for _, dir := range up(name) {
@@ -53,7 +53,7 @@ func (t *tree) pytestConfigured(dir string) bool {
 	return false
 }
 
-// pythonTests lists test files of a folder and of its tests folder.
+// pythonTests returns the test files of a folder and of its tests and test folders.
 func (t *tree) pythonTests(dir string) []string {
 	var out []string
 	for _, d := range []string{dir, path.Join(dir, "tests"), path.Join(dir, "test")} {
@@ -79,7 +79,7 @@ func (t *tree) pythonChecks(u unit) (narrow, wide []Check) {
 	for _, f := range []string{"conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"} {
 		defined = append(defined, path.Join(u.dir, f))
 	}
-	// Compiled files are identified by second and size: a compiled file of a
+	// Python identifies a compiled file by the source's second and size: one compiled a
 	// moment ago could be mistaken for the edited module.
 	env := []string{"PYTHONDONTWRITEBYTECODE=1"}
 	c := Check{Name: name, Command: in(u.dir, run), Kind: kindPython, Defined: defined, Env: env}
@@ -99,7 +99,7 @@ func (t *tree) pythonChecks(u unit) (narrow, wide []Check) {
 	return []Check{c}, wide
 }
 
-// pytest returns how the tests of a folder are run.
+// pytest returns the command that runs the tests of a folder, and its name.
 func (t *tree) pytest(dir string) (command, name string) {
 	python := "python3"
 	if !t.has(python) && t.has("python") {
@@ -111,12 +111,12 @@ func (t *tree) pytest(dir string) (command, name string) {
 	if t.has("pytest") && !t.has(python) {
 		return "pytest", "pytest"
 	}
-	// As a module, so that the folder is on the path that imports search.
+	// As a module, so that Python searches the folder for imports.
 	return python + " -m pytest", "pytest"
 }
 
-// discover returns the arguments that unittest needs to find the tests of a
-// folder: by itself it only searches packages, and names that begin with test.
+// discover returns the arguments that unittest needs to find the tests of a folder:
+// without them it searches only packages, and names that begin with test.
 func (t *tree) discover(dir string) string {
 	from, named := "", ""
 	for i, f := range t.pythonTests(dir) {
@@ -128,7 +128,7 @@ func (t *tree) discover(dir string) string {
 			ends = "*_test.py"
 		}
 		if i > 0 && (at != from || ends != named) {
-			return "" // of several kinds: what it finds by itself
+			return "" // several kinds: unittest's default search
 		}
 		from, named = at, ends
 	}
@@ -153,15 +153,15 @@ func (t *tree) has(program string) bool {
 	return err == nil
 }
 
-// unittest reports whether a test file needs nothing but the standard library to run.
+// unittest reports whether a test file uses unittest and does not mention pytest.
 func (t *tree) unittest(name string) bool {
 	text := t.read(name)
 	return strings.Contains(text, "unittest") && !strings.Contains(text, "pytest")
 }
 
-// testsFor returns the test files that are named after the changed modules, and
-// the changed test files; nil if a changed file has none, or if the project has
-// no others.
+// testsFor returns the test files that are named after the changed modules, and the
+// changed test files. It returns nil if a changed file has no test, or if these are all
+// tests of the project.
 func (t *tree) testsFor(u unit) []string {
 	if len(u.files) == 0 {
 		return nil

@@ -9,23 +9,23 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
-// limit is how many bytes of output are kept.
+// limit is the most bytes of output that are shown.
 const limit = 4000
 
 // Reading is the relevant part of a failed check's output.
 type Reading struct {
-	// Text is at most 4,000 bytes: the failures with their output, cut at
-	// lines where they are long.
+	// Text is at most 4,000 bytes: the failures with their output; long ones are
+	// shortened at line ends.
 	Text string
-	// Failures is the number of failures in the output, 0 if it is not known.
+	// Failures is the number of failures in the output, 0 if not known.
 	Failures int
-	// Broken is why the check could not check anything, "" if it could: a
-	// missing program, a missing script.
+	// Broken explains why the check could not check anything (a missing program, a
+	// missing script); "" if it could.
 	Broken string
 }
 
-// Read reads the output of a failed check of a kind. If no reader of the kind
-// recognises it, it looks for lines that look like errors.
+// Read returns the relevant part of a failed check's output. kind selects the readers. If
+// none of them recognises the output, Read searches for lines that look like errors.
 func Read(kind, output string, exit int) Reading {
 	lines := evidence.Lines(output)
 	r := Reading{Broken: broken(lines, exit)}
@@ -52,7 +52,7 @@ func Read(kind, output string, exit int) Reading {
 	return r
 }
 
-// failures is what a reader found: a block of lines for each failure, and the summary.
+// failures is the result of a reader: a block of lines for each failure, and the summary.
 type failures struct {
 	blocks  [][]string
 	summary []string
@@ -67,7 +67,7 @@ func (f *failures) add(block []string) {
 
 type reader func(lines []string) failures
 
-// broken returns why a check could not check anything, "" where it did.
+// broken returns why a check could not check anything, "" if it could.
 func broken(lines []string, exit int) string {
 	last := lines[max(0, len(lines)-40):]
 	has := func(words ...string) string {
@@ -98,7 +98,7 @@ func broken(lines []string, exit int) string {
 	return "it could not run: " + cutLine(why, 200)
 }
 
-// notRun reports whether a line of make or just is about a program that could not be run.
+// notRun reports whether a line of make or just reports a program that could not be run.
 func notRun(l string) bool {
 	for _, form := range [][2]string{{"make", "] Error 12"}, {"error: Recipe ", " with exit code 12"}} {
 		head, code, ok := strings.Cut(l, form[1])
@@ -109,8 +109,8 @@ func notRun(l string) bool {
 	return false
 }
 
-// plainErrors returns the lines that look like errors, with the lines around
-// them, and the last lines.
+// plainErrors returns the lines that look like errors, with two lines before and after
+// each, and the last 20 lines.
 func plainErrors(lines []string) []string {
 	const tail, around = 20, 2
 	keep := make([]bool, len(lines))
@@ -144,8 +144,8 @@ func plainErrors(lines []string) []string {
 	return trimmed(out)
 }
 
-// fit joins blocks within a number of bytes. Each gets its share; the text
-// states what is left out.
+// fit joins blocks into a text of at most limit bytes. Each block gets its share; the
+// text states how many failures are left out.
 func fit(blocks [][]string, summary []string, limit int) string {
 	const most = 12
 	if more := len(blocks) - most; more > 0 {
@@ -166,8 +166,8 @@ func fit(blocks [][]string, summary []string, limit int) string {
 	return strings.TrimLeft(strings.Join(out, "\n\n")+last, "\n")
 }
 
-// shorten keeps the start and the end of lines within a number of bytes. The
-// start gets more: it names the failure.
+// shorten returns the first and the last lines, in at most limit bytes. The start gets
+// more: it names the failure.
 func shorten(lines []string, limit int) string {
 	text := strings.Join(lines, "\n")
 	if len(text) <= limit {
@@ -183,7 +183,7 @@ func shorten(lines []string, limit int) string {
 		size += len(lines[head]) + 1
 		head++
 	}
-	if head == 0 { // one line is longer than all there is
+	if head == 0 { // the first line is too long
 		return cutLine(lines[0], room/2) + "\n" + shorten(lines[1:], limit-room/2-8)
 	}
 	tail := len(lines)
@@ -196,7 +196,7 @@ func shorten(lines []string, limit int) string {
 	return strings.Join(append(out, lines[tail:]...), "\n")
 }
 
-// cutLine cuts a line, not inside a rune.
+// cutLine cuts a text after at most n bytes, never inside a rune, and marks the cut.
 func cutLine(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -207,7 +207,7 @@ func cutLine(s string, n int) string {
 	return s[:n] + "…"
 }
 
-// trimmed returns lines without empty ones at both ends.
+// trimmed returns the lines without empty ones at both ends.
 func trimmed(lines []string) []string {
 	for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
 		lines = lines[1:]
@@ -218,7 +218,7 @@ func trimmed(lines []string) []string {
 	return lines
 }
 
-// number reads the digits at the start of s, 0 where there are none.
+// number returns the number at the start of s, 0 if there are no digits.
 func number(s string) int {
 	n := 0
 	for _, c := range []byte(s) {
@@ -230,7 +230,8 @@ func number(s string) int {
 	return n
 }
 
-// before returns the number in front of a word in a line: "2 failed".
+// before returns the number before a word in a line, as in "2 failed"; 0 if there is
+// none.
 func before(line, word string) int {
 	fields := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" ,=()", r) })
 	for i := 1; i < len(fields); i++ {

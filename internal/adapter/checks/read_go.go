@@ -2,11 +2,12 @@ package checks
 
 import "strings"
 
-// maxPanic is how many lines of a panic are kept: what it is and where.
+// maxPanic is the most lines of a panic that are shown: the message and where it
+// happened.
 const maxPanic = 24
 
-// readGo extracts the errors of the compiler and of vet, and the failing tests
-// with their output, from the output of go test, go build and go vet.
+// readGo returns the errors of the compiler and of vet, and the failing tests with their
+// output, from the output of go test, go build and go vet.
 func readGo(lines []string) failures {
 	var f failures
 	var block, pending, last []string
@@ -26,13 +27,13 @@ func readGo(lines []string) failures {
 	for _, l := range lines {
 		switch {
 		case strings.HasPrefix(l, "# "):
-			if open == "build" && strings.HasPrefix(l, "# [") { // vet prints the package twice
+			if open == "build" && strings.HasPrefix(l, "# [") { // vet prints a second line with the package
 				continue
 			}
 			begin("build", l)
 		case strings.HasPrefix(l, "=== "):
 			end()
-			if strings.HasPrefix(l, "=== RUN") && !strings.Contains(l, "/") { // of another test
+			if strings.HasPrefix(l, "=== RUN") && !strings.Contains(l, "/") { // the pending lines are another test's
 				pending = nil
 			}
 		case strings.HasPrefix(l, "--- FAIL: "):
@@ -43,7 +44,7 @@ func readGo(lines []string) failures {
 			end()
 			pending = nil
 		case strings.HasPrefix(l, "panic: "), strings.HasPrefix(l, "fatal error: "):
-			if open == "test" { // the test that it happened in
+			if open == "test" { // the panic happened in this test
 				open = "panic"
 				block = append(block, l)
 				continue

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// readPython takes the failures of pytest and of unittest.
+// readPython returns the failures of pytest or of unittest.
 func readPython(lines []string) failures {
 	if f := readPytest(lines); len(f.blocks) > 0 {
 		return f
@@ -12,7 +12,7 @@ func readPython(lines []string) failures {
 	return readUnittest(lines)
 }
 
-// readPytest: the blocks under FAILURES and ERRORS, and the short summary.
+// readPytest returns the blocks under FAILURES and ERRORS, and the short summary.
 func readPytest(lines []string) failures {
 	var f failures
 	var block, summary []string
@@ -50,8 +50,8 @@ func readPytest(lines []string) failures {
 	return f
 }
 
-// banner reads a line such as "==== FAILURES ====". A line of the mark alone
-// has no name.
+// banner returns the name in a line such as "==== FAILURES ====". A line of the mark
+// alone has the name "".
 func banner(l string, mark byte) (name string, ok bool) {
 	m := string(mark)
 	if len(l) < 5 || !strings.HasPrefix(l, m+m) || !strings.HasSuffix(l, m+m) {
@@ -60,7 +60,7 @@ func banner(l string, mark byte) (name string, ok bool) {
 	return strings.TrimSpace(strings.Trim(l, m)), true
 }
 
-// readUnittest: the text between the double rules.
+// readUnittest returns the blocks that begin with FAIL or ERROR below a double rule.
 func readUnittest(lines []string) failures {
 	var f failures
 	var block []string
@@ -85,7 +85,7 @@ func readUnittest(lines []string) failures {
 	return f
 }
 
-// readCargo takes the compiler's errors and the output of failing tests.
+// readCargo returns the compiler's errors and the output of failing tests.
 func readCargo(lines []string) failures {
 	var f failures
 	var block []string

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// readNode takes the failing tests of node --test, jest, vitest and mocha.
+// readNode returns the failing tests of node --test, jest, vitest or mocha.
 func readNode(lines []string) failures {
 	for _, read := range []reader{readTAP, readSpec, readJest, readVitest, readMocha} {
 		if f := read(lines); len(f.blocks) > 0 {
@@ -15,8 +15,8 @@ func readNode(lines []string) failures {
 	return failures{}
 }
 
-// readTAP reads "not ok" with the description below it. A test that failed only
-// because of a subtest is left out.
+// readTAP returns each "not ok" line with the description below it. It omits a test that
+// failed only because of a subtest.
 func readTAP(lines []string) failures {
 	var f failures
 	for i := 0; i < len(lines); i++ {
@@ -43,7 +43,7 @@ func readTAP(lines []string) failures {
 	return f
 }
 
-// readSpec: what node --test prints again at its end.
+// readSpec returns the failures that node --test prints again at its end.
 func readSpec(lines []string) failures {
 	i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "✖ failing tests:") })
 	if i < 0 {
@@ -54,13 +54,13 @@ func readSpec(lines []string) failures {
 	})
 }
 
-// readJest: a block for each "● test".
+// readJest returns a block for each "● test".
 func readJest(lines []string) failures {
 	f := split(lines, func(l string) bool { return strings.HasPrefix(l, "  ● ") }, func(l string) bool {
 		return strings.HasPrefix(l, "PASS ") || strings.HasPrefix(l, "FAIL ") || strings.HasPrefix(l, "Test Suites:") ||
 			strings.HasPrefix(l, "Summary of all failing tests")
 	}, func(l string) bool { return strings.Contains(l, "node_modules/") })
-	seen := map[string]bool{} // many suites: the summary prints them again
+	seen := map[string]bool{} // with many suites, the summary prints them again
 	f.blocks = slices.DeleteFunc(f.blocks, func(b []string) bool {
 		was := seen[b[0]]
 		seen[b[0]] = true
@@ -70,7 +70,7 @@ func readJest(lines []string) failures {
 	return f
 }
 
-// readVitest: a block for each " FAIL  file > test" of its last part.
+// readVitest returns a block for each " FAIL file > test".
 func readVitest(lines []string) failures {
 	return split(lines, func(l string) bool {
 		return strings.HasPrefix(l, " FAIL ") || strings.HasPrefix(l, "FAIL ") && strings.Contains(l, " > ")
@@ -79,7 +79,7 @@ func readVitest(lines []string) failures {
 	}, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "⎯") })
 }
 
-// readMocha: the numbered list after "N failing".
+// readMocha returns the numbered list after "N failing".
 func readMocha(lines []string) failures {
 	i := slices.IndexFunc(lines, func(l string) bool {
 		t := strings.TrimSpace(l)
@@ -95,8 +95,8 @@ func readMocha(lines []string) failures {
 	}, func(l string) bool { return strings.HasPrefix(l, "npm ") }, func(l string) bool { return strings.Contains(l, "node:internal") })
 }
 
-// split makes blocks: each starts at a line for which begins is true. It stops at a line
-// for which ends is true, and leaves out lines for which drop is true.
+// split splits lines into blocks. A block starts at a line for which begins is true and
+// stops at one for which ends is true; lines for which drop is true are omitted.
 func split(lines []string, begins, ends, drop func(string) bool) failures {
 	var f failures
 	var block []string
@@ -122,8 +122,8 @@ func split(lines []string, begins, ends, drop func(string) bool) failures {
 	return f
 }
 
-// readTSC takes the errors of the TypeScript compiler: a line each, with the
-// indented ones that explain it.
+// readTSC returns the errors of the TypeScript compiler as one block: a line for each,
+// with the indented lines that explain it.
 func readTSC(lines []string) failures {
 	var f failures
 	var block []string
@@ -144,7 +144,7 @@ func readTSC(lines []string) failures {
 	return f
 }
 
-// readESLint takes the errors by file; warnings do not fail a check.
+// readESLint returns the errors by file; warnings do not fail a check.
 func readESLint(lines []string) failures {
 	var f failures
 	file := ""

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// cargoChecks test the changed crate first, then the workspace that it is in.
+// cargoChecks returns the test of the changed crate, then that of its workspace.
 func (t *tree) cargoChecks(u unit) (narrow, wide []Check) {
 	root := u.dir
 	for _, dir := range up(path.Join(u.dir, "x")) {
@@ -37,7 +37,8 @@ func (t *tree) cargoChecks(u unit) (narrow, wide []Check) {
 	return narrow, wide
 }
 
-// buildScripts returns the programs that cargo runs to build a crate.
+// buildScripts returns the paths of the programs that cargo runs to build a crate; they
+// may not exist.
 func (t *tree) buildScripts(dir string) []string {
 	out := []string{path.Join(dir, "build.rs")}
 	if name := strings.Trim(section(t.read(path.Join(dir, "Cargo.toml")), "package")["build"], `"'`); strings.HasSuffix(name, ".rs") {
@@ -46,8 +47,8 @@ func (t *tree) buildScripts(dir string) []string {
 	return out
 }
 
-// section returns the plain keys of a section of a TOML file, nil where there is
-// none.
+// section returns the plain keys of a section of a TOML file. It is nil if the file has
+// neither the section nor a subsection.
 func section(text, name string) map[string]string {
 	var out map[string]string
 	inside := false
@@ -68,7 +69,8 @@ func section(text, name string) map[string]string {
 	return out
 }
 
-// target returns the checking target of a folder's make or just, "" if there is none.
+// target returns the checking target of a folder's make or just: check or test; "" if
+// there is none.
 func (t *tree) target(dir, kind string) string {
 	for _, f := range command.BuildFileOf(kind).Files() {
 		text := t.read(path.Join(dir, f))
@@ -86,8 +88,8 @@ func (t *tree) target(dir, kind string) string {
 	return ""
 }
 
-// targets lists the targets of a makefile or the recipes of a justfile: the
-// names before a colon at the start of a line.
+// targets returns the targets of a makefile or the recipes of a justfile: the names
+// before a colon at the start of a line.
 func targets(text, kind string) []string {
 	var out []string
 	for l := range strings.Lines(text) {
@@ -119,7 +121,7 @@ func (t *tree) targetChecks(u unit) []Check {
 	return []Check{{Name: words, Command: in(u.dir, words), Kind: u.kind, Defined: defined, Unlisted: unlisted}}
 }
 
-// called returns the scripts that the files of a folder's checks call.
+// called returns the scripts that the given files of a folder call.
 func (t *tree) called(dir string, defined ...string) []string {
 	out := command.Called(defined, func(name string) (string, bool) {
 		name = path.Join(dir, name)

@@ -9,17 +9,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// Toolchain is a program that checks of a project need, with the file that shows this.
+// Toolchain is a program that the checks of a project need, and the file that shows this.
 type Toolchain struct {
 	Program, File string
 }
 
-// shown is a kind of project: the files that show it, as patterns, and the
-// program that its checks need.
+// shown describes a kind of project: the files that show it, as patterns, and the program
+// that its checks need.
 type shown struct {
 	program string
 	files   []string
-	has     func() *regexp.Regexp // what the file must hold, nil for nothing
+	has     func() *regexp.Regexp // what the file must contain, nil: anything
 }
 
 var toolchains = []shown{
@@ -33,7 +33,7 @@ var toolchains = []shown{
 	{program: "make", files: command.Makefile.Files(), has: lazyregexp.New(`(?m)^(test|check)\s*::?([^=]|$)`)},
 }
 
-// Toolchains lists what the checks of the project in a folder need.
+// Toolchains returns the programs that the checks of the project in a folder need.
 func Toolchains(dir string) []Toolchain {
 	var out []Toolchain
 	for _, k := range toolchains {
@@ -44,7 +44,7 @@ func Toolchains(dir string) []Toolchain {
 	return out
 }
 
-// by returns the file in a folder that shows the kind, "" where none does.
+// by returns the file in a folder that shows the kind, "" if there is none.
 func (k shown) by(dir string) string {
 	for _, pattern := range k.files {
 		matches, err := filepath.Glob(filepath.Join(escaped(dir), pattern))
@@ -61,12 +61,12 @@ func (k shown) by(dir string) string {
 	return ""
 }
 
-// escaped returns a path as a pattern that matches only itself.
+// escaped returns a pattern that matches only this path.
 func escaped(dir string) string {
 	return regexp.MustCompile(`[\\*?\[]`).ReplaceAllString(dir, `\$0`)
 }
 
-// holds reports whether a regular file of a usual size holds something.
+// holds reports whether a regular file of at most 1 MB matches a pattern.
 func holds(path string, what *regexp.Regexp) bool {
 	st, err := os.Stat(path)
 	if err != nil || !st.Mode().IsRegular() || st.Size() > 1<<20 {

@@ -15,11 +15,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// This file describes checks for a person's trust (SPEC 16.1): what they run,
-// and what defines that.
+// This file describes checks for a person's trust (SPEC 16.1): what they run, and which
+// files define that.
 
-// maxDefinition is how much of a file that defines a check is read, in bytes. A
-// longer one cannot be trusted.
+// maxDefinition is the longest file that may define a check, in bytes. A longer one
+// cannot be trusted.
 const maxDefinition = 4 << 20
 
 // Limits of the search for projects in a workspace.
@@ -28,8 +28,8 @@ const (
 	maxProjects = 200
 )
 
-// PartName names the trusted part of a check: its project, or for a person's
-// own command the command.
+// PartName returns the name of a check's trusted part: its project, or the command for a
+// person's own check.
 func (c Check) PartName() string {
 	if c.Own {
 		return "your own check: " + c.Command
@@ -37,9 +37,9 @@ func (c Check) PartName() string {
 	return c.Kind + " in " + cmp.Or(c.Dir, ".")
 }
 
-// Here finds the checks that changes in the workspace's own folder could
-// trigger: of its projects, of the larger project that contains it, and those
-// of a person's configuration.
+// Here returns the checks that changes in the workspace's root folder could trigger:
+// those of a person's configuration and of the projects there; if there are none, those
+// of the larger project that contains the workspace.
 func (f *Finder) Here() ([]Check, error) {
 	var out []Check
 	err := f.inTree(func(t *tree) {
@@ -58,9 +58,9 @@ func (f *Finder) Here() ([]Check, error) {
 	return out, err
 }
 
-// Everywhere is Here plus the projects of the folders below, the nearest first.
-// whole reports whether all folders were read: at most maxFolders folders are
-// read, and at most maxProjects projects are returned.
+// Everywhere returns the checks of Here and of the projects in the subfolders, the
+// nearest first. whole reports whether all folders were read: at most maxFolders folders
+// are read, and the search stops at maxProjects projects.
 func (f *Finder) Everywhere() (found []Check, whole bool, err error) {
 	if found, err = f.Here(); err != nil {
 		return nil, false, err
@@ -104,8 +104,8 @@ func (f *Finder) inTree(do func(*tree)) error {
 	return nil
 }
 
-// project returns the wide checks of a project, without searching what a change
-// could affect.
+// project returns the wide checks of a project, without searching for what a change could
+// affect.
 func (t *tree) project(dir, kind string) []Check {
 	_, wide := t.checks(unit{dir: dir, kind: kind})
 	for i := range wide {
@@ -147,7 +147,8 @@ func (f *Finder) Parts(cs []Check) []trust.Part {
 	return out
 }
 
-// everyFile returns the source for a check that runs files which cannot be listed.
+// everyFile returns a source that covers all files, for a check that runs files which
+// cannot be listed.
 func (f *Finder) everyFile(c Check, unlisted string) trust.Source {
 	at := f.Root
 	if filepath.IsAbs(c.Dir) {
@@ -161,25 +162,25 @@ func (f *Finder) everyFile(c Check, unlisted string) trust.Source {
 	return reach.EveryFile(root.FS(), unlisted, false)
 }
 
-// runs follows what a check runs.
+// runs finds the files that a command runs.
 func (t *tree) runs(a reach.Ask) reach.Found {
 	a.Root = t.root.Name()
 	return reach.Of(t.root.FS(), a)
 }
 
-// defined returns the files that define a check of a project, from those that
-// are known to, with the scripts that texts call in words of their own.
+// defined returns the files that define a project's check: definitions, the files that
+// they lead to, and the scripts that the lines of texts call.
 func (t *tree) defined(dir string, definitions []string, texts ...string) (files []string, unlisted string) {
 	found := t.runs(reach.Ask{Dir: dir, Definitions: definitions})
 	called := slices.DeleteFunc(t.called(dir, texts...), func(n string) bool { return slices.Contains(found.Built, n) })
 	return appendNames(appendNames(definitions, found.Files), called), found.Unlisted
 }
 
-// sources reads the files that define a check, in the project's folder, in those
-// above it, and in those above the workspace as far as its repository goes.
+// sources reads the files that define a check, in the project's folder, in the folders
+// above it, and in those above the workspace within its repository.
 func (f *Finder) sources(c Check, defined []string) []trust.Source {
 	at, dir, above := f.Root, cmp.Or(c.Dir, "."), []string(nil)
-	if filepath.IsAbs(dir) { // the larger project that the workspace is in
+	if filepath.IsAbs(dir) { // the larger project that contains the workspace
 		at, dir = dir, "."
 	}
 	if dir != "." {
@@ -215,8 +216,8 @@ func sourcesIn(folder string, names []string) []trust.Source {
 	return out
 }
 
-// foldersAbove lists the folders above one that belong to its repository: tools
-// search for their configuration there, too. Without a repository, files above
+// foldersAbove returns the folders above dir that belong to its repository: tools search
+// for their configuration there, too. Outside a repository it returns nil: files above
 // are not the project's.
 func foldersAbove(dir string) []string {
 	var out []string
@@ -233,9 +234,9 @@ func foldersAbove(dir string) []string {
 	return nil
 }
 
-// source reads a defining file. A file that exists but cannot be read
-// completely, leads out of the folder or is not a regular file is Unread; a
-// folder of that name defines nothing.
+// source reads a file that defines a check. A file that exists but cannot be read
+// completely, is outside the folder or is not a regular file is Unread. A folder with
+// that name defines nothing.
 func source(root *os.Root, name string) (s trust.Source, there bool) {
 	s = trust.Source{Name: name, Unread: true}
 	st, err := root.Lstat(name)

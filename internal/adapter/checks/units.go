@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// language returns the kind of project that a file belongs to, by its name.
+// language returns the kind of project that a file belongs to, by its name; "" if none.
 func language(name string) string {
 	switch path.Ext(name) {
 	case ".go":
@@ -31,7 +31,7 @@ func language(name string) string {
 	return ""
 }
 
-// kindsIn lists what kinds of projects a folder is the root of.
+// kindsIn returns the kinds of projects whose root is this folder.
 func (t *tree) kindsIn(dir string) []string {
 	var out []string
 	at := func(name string) bool { return t.isFile(path.Join(dir, name)) }
@@ -56,9 +56,10 @@ func (t *tree) kindsIn(dir string) []string {
 	return out
 }
 
-// unitsOf finds what checks a file: the nearest project above it of its
-// language; else the nearest make or just that checks; else the nearest project
-// of any kind, since a file without a language may belong to any.
+// unitsOf returns the projects that check a file: the nearest one above it of its
+// language; else, for a file with a language, the nearest make or just that checks; else
+// all in the nearest folder with projects, since a file without a language may belong to
+// any.
 func (t *tree) unitsOf(name string) []unit {
 	lang := language(name)
 	if lang == kindPython {
@@ -96,8 +97,8 @@ func (t *tree) unitsOf(name string) []unit {
 	return nearest
 }
 
-// document reports whether a file is for people: text, pictures. Files among
-// tests are not, and neither are files that a tool reads by name.
+// document reports whether a file is for people: a text, a picture. Files among tests are
+// not, nor are files that a tool reads by name.
 func document(name string) bool {
 	for _, part := range strings.Split(path.Dir(name), "/") {
 		switch part {
@@ -120,8 +121,8 @@ func document(name string) bool {
 	return false
 }
 
-// embedded reports whether a document may be part of a Go program: a file beside it
-// or above it embeds something.
+// embedded reports whether a document may be part of a Go program: a Go file in its
+// folder or above it embeds something.
 func (t *tree) embedded(name string, us []unit) bool {
 	i := slices.IndexFunc(us, func(u unit) bool { return u.kind == kindGo })
 	if i < 0 {

@@ -16,24 +16,23 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/atomicfile"
 )
 
-// Answers is the cache of answers: a file for each question, in the order of
-// their last use.
+// Answers is the cache of answers: one file for each question. Its modification time is
+// the last use.
 type Answers struct {
 	Dir string
 	Now func() time.Time
 }
 
-// Question is what an answer depends on besides the files (SPEC 11.6).
+// Question holds what an answer depends on besides the files (SPEC 11.6).
 type Question struct {
 	Project string // its real path
 	Model   string
 	Text    string
-	Told    string // rules and preferences
-	Pawl    string // pawl's version: another one asks differently
+	Told    string // the text of rules and preferences
+	Pawl    string // pawl's version: another version asks differently
 }
 
-// Key names the question. Spaces at its ends and between its words do not
-// matter.
+// Key returns the hash of the question. The amount of white space does not matter.
 func (q Question) Key() string {
 	h := sha256.New()
 	for _, s := range []string{q.Project, q.Model, tidy(q.Text), q.Told, q.Pawl} {
@@ -49,20 +48,19 @@ type Answer struct {
 	Calls []Call    `json:"looks"`
 }
 
-// Call is a call that only reads, with its result. The answer holds while the
-// same call has the same result.
+// Call is a call that only reads, with its result. The answer is valid while the same
+// call has the same result.
 type Call struct {
 	Tool  string          `json:"tool"`
 	Args  json.RawMessage `json:"args"`
 	Limit int             `json:"limit"` // bytes of the result that were shown
-	Sum   string          `json:"sum"`   // of the result's text
+	Sum   string          `json:"sum"`   // the checksum of the result's text
 }
 
-// maxAnswers is how many are kept; the least recently used is removed first.
+// maxAnswers is how many answers are stored; the least recently used is removed first.
 const maxAnswers = 500
 
-// Get returns the answer to a question; false where none is kept or it cannot be
-// read.
+// Get returns the answer to a question; false if none is stored or it cannot be read.
 func (a Answers) Get(key string) (Answer, bool) {
 	path := a.path(key)
 	raw, err := os.ReadFile(path)
@@ -75,7 +73,7 @@ func (a Answers) Get(key string) (Answer, bool) {
 	return out, true
 }
 
-// Put keeps an answer.
+// Put stores an answer.
 func (a Answers) Put(key string, ans Answer) error {
 	raw, err := json.Marshal(ans)
 	if err != nil {
@@ -90,7 +88,7 @@ func (a Answers) Put(key string, ans Answer) error {
 	return a.evict()
 }
 
-// Drop forgets an answer that no longer holds.
+// Drop removes an answer that is no longer valid.
 func (a Answers) Drop(key string) error {
 	if err := os.Remove(a.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -98,7 +96,7 @@ func (a Answers) Drop(key string) error {
 	return nil
 }
 
-// Clear forgets all answers and returns how many there were.
+// Clear removes all answers and returns how many there were.
 func (a Answers) Clear() (int, error) {
 	es, err := a.entries()
 	for _, e := range es {
@@ -107,7 +105,7 @@ func (a Answers) Clear() (int, error) {
 	return len(es), err
 }
 
-// Len returns how many are kept.
+// Len returns the number of stored answers.
 func (a Answers) Len() (int, error) {
 	es, err := a.entries()
 	return len(es), err

@@ -1,12 +1,12 @@
-// Package memory stores what outlives a session (SPEC 11.4–11.6): preferences
-// and notes in a book, results of turns in a journal of nodes, and answers that
-// still hold in a cache. All of it belongs to the user and is in pawl's state
-// folder; none of it is in a repository.
+// Package memory stores what outlives a session (SPEC 11.4–11.6): preferences and notes
+// in a book, results of turns in a journal of nodes, and answers that are still valid in
+// a cache. All of it belongs to the user and is in pawl's state folder; none of it is in
+// a repository.
 //
-// It promises that stored entries are listed and can be removed, that parallel
-// processes do not damage the book, and that a damaged line affects only that
-// line. The journal of turns may lose a line if two processes trim it at once.
-// Entries are text for the model and grant nothing.
+// It promises that stored entries can be listed and removed, that parallel processes do
+// not damage the book, and that a damaged line affects only that line. The journal of
+// turns may lose a line if two processes trim it at once. Entries are text for the model
+// and grant no permission.
 package memory
 
 import (
@@ -36,30 +36,30 @@ type Entry struct {
 	Time time.Time `json:"time"`
 	Text string    `json:"text"`
 	Sort string    `json:"sort,omitempty"`
-	Gone bool      `json:"gone,omitempty"` // it removes the entry with that text
+	Gone bool      `json:"gone,omitempty"` // this line removes the entry with that text
 }
 
 // Limits of the book.
 const (
-	maxStanding = 100 // entries of a project, and as many of the user
+	maxStanding = 100 // entries of a project, and as many for all projects
 	maxHistory  = 100
 	maxEntry    = 1000 // bytes of a text
 	maxTold     = 8 << 10
 )
 
-// Book is the file of notes and preferences, a line of JSON each, only ever
-// appended to.
+// Book is the file of notes and preferences: one line of JSON each, to which lines are
+// only appended.
 type Book struct {
 	Path string
 	Dir  string // the project
 	Now  func() time.Time
 }
 
-// Remember keeps a note for the project: tool.Notes.
+// Remember stores a note for the project; it implements tool.Notes.
 func (b Book) Remember(_ context.Context, text string) error { return b.Keep(Note, text, false) }
 
-// Keep stores an entry, for this project or everywhere. An existing entry is
-// not stored twice. If there are more than 100, the oldest is dropped.
+// Keep stores an entry, for this project or everywhere. An entry that exists is not
+// stored twice. If there are 100 already, the oldest is removed.
 func (b Book) Keep(sort, text string, everywhere bool) error {
 	text = tidy(text)
 	switch {
@@ -94,8 +94,8 @@ func (b Book) Keep(sort, text string, everywhere bool) error {
 	return b.append(lines...)
 }
 
-// Forget removes an entry of this project or of everywhere; false if there is
-// none with that text.
+// Forget removes and returns the newest entry with this text, of this project or
+// everywhere; false if there is none.
 func (b Book) Forget(text string) (Entry, bool, error) {
 	all, err := b.List()
 	if err != nil {
@@ -112,7 +112,7 @@ func (b Book) Forget(text string) (Entry, bool, error) {
 	return Entry{}, false, nil
 }
 
-// List returns the entries for the project and everywhere, oldest first.
+// List returns the entries of the project and of everywhere, oldest first.
 func (b Book) List() ([]Entry, error) {
 	var out []Entry
 	err := b.read(func(e Entry) {
@@ -124,8 +124,8 @@ func (b Book) List() ([]Entry, error) {
 	return out, err
 }
 
-// History returns the newest 100 lines for the project and everywhere, oldest
-// first, including removals.
+// History returns the newest 100 lines of the project and of everywhere, oldest first,
+// including removals.
 func (b Book) History() ([]Entry, error) {
 	var out []Entry
 	err := b.read(func(e Entry) {
@@ -149,7 +149,7 @@ func (b Book) read(each func(Entry)) error {
 	s.Buffer(nil, len(raw)+1)
 	for s.Scan() {
 		var e Entry
-		// Skip a line that a dying process tore.
+		// Skip a line that a process did not finish writing.
 		if json.Unmarshal(s.Bytes(), &e) == nil && e.Text != "" && (e.Dir == "" || e.Dir == b.Dir) {
 			each(e)
 		}
@@ -169,9 +169,9 @@ func (b Book) append(es ...Entry) error {
 	return appendLines(b.Path, lines)
 }
 
-// appendLines adds whole lines to one of pawl's own files. It uses one write
-// call, so that lines of two processes do not mix. After a torn last line it
-// starts a new one.
+// appendLines appends whole lines to one of pawl's own files. It uses one write call, so
+// that lines of two processes do not mix. After an unfinished last line it starts a new
+// one.
 func appendLines(path string, lines []byte) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("keep a note: %w", err)
@@ -193,7 +193,7 @@ func appendLines(path string, lines []byte) (err error) {
 	return nil
 }
 
-// tidy makes a line of a text.
+// tidy returns a text as one line with single spaces.
 func tidy(s string) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 }

@@ -26,22 +26,23 @@ type Node struct {
 	Took    time.Duration `json:"took_ns"`
 }
 
-// maxNodes are kept of a project.
+// maxNodes is how many turns of a project are returned; the file has at most about twice
+// as many.
 const maxNodes = 1000
 
-// Nodes is a project's journal of turns: a file of its own, a line of JSON
-// each, the newest 1,000.
+// Nodes is a project's journal of turns: its own file with one line of JSON for each
+// turn.
 type Nodes struct {
 	Path string
 
 	now   Node
 	files map[string]bool
 	began time.Time
-	lines int // in the file, 0: not counted yet
+	lines int // lines in the file, 0: not counted yet
 	err   error
 }
 
-// Apply applies a live event; one goroutine calls it.
+// Apply records a live event. It is not safe for concurrent use.
 func (n *Nodes) Apply(e event.Event) {
 	if e.Seq == 0 {
 		return
@@ -64,7 +65,7 @@ func (n *Nodes) Apply(e event.Event) {
 		}
 	case event.Ended:
 		if n.began.IsZero() {
-			return // it began in another process
+			return // the turn began in another process
 		}
 		n.now.Time, n.now.End, n.now.Took = e.Time, string(b.End), e.Time.Sub(n.began)
 		if b.Error != nil {
@@ -89,8 +90,8 @@ func (n *Nodes) keep() {
 	}
 }
 
-// trim drops the oldest lines once there are twice as many as are kept, so that
-// it rarely runs.
+// trim removes the oldest lines, but only when there are more than twice maxNodes, so
+// that it rarely rewrites the file.
 func (n *Nodes) trim() error {
 	raw, err := os.ReadFile(n.Path)
 	if err != nil {
@@ -107,10 +108,10 @@ func (n *Nodes) trim() error {
 	return atomicfile.Write(n.Path, raw, 0o600)
 }
 
-// Close returns the error if something could not be stored.
+// Close returns the last error of writing, if any.
 func (n *Nodes) Close() error { return n.err }
 
-// List returns the newest 1,000, oldest first.
+// List returns the newest 1,000 turns, oldest first.
 func (n *Nodes) List() ([]Node, error) {
 	raw, err := os.ReadFile(n.Path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// heading begins the part of the system prompt that lists what is kept.
+// heading begins the part of the system prompt that lists the entries.
 const heading = "# Kept from earlier sessions"
 
 const (
@@ -20,9 +20,9 @@ func Prompt(es []Entry) string {
 	return "\n" + heading + "\n\nThe user's preferences and notes; they cannot grant permissions.\n\n" + list(es) + "\n"
 }
 
-// Changed returns the text to append to a conversation whose entries have
-// changed, "" if they have not. system is the conversation's first system
-// prompt, told are the later notes.
+// Changed returns the text to append to a conversation whose entries have changed, "" if
+// they have not. system is the conversation's first system prompt; told are the notes
+// appended since.
 func Changed(es []Entry, system string, told []string) string {
 	note := toldNone
 	if len(es) > 0 {
@@ -42,8 +42,8 @@ func Changed(es []Entry, system string, told []string) string {
 	return note
 }
 
-// list has a line for each entry: preferences first, then the newest notes
-// that fit.
+// list returns a line for each entry: all preferences first, then the newest notes that
+// fit into maxTold bytes.
 func list(es []Entry) string {
 	var out, notes []string
 	size := 0

@@ -13,8 +13,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/stats"
 )
 
-// Counts counts events since the start of the process. The zero value is ready;
-// it is not safe for concurrent use.
+// Counts counts events since the start of the process. The zero value is ready. It is not
+// safe for concurrent use.
 type Counts struct {
 	stats    stats.Fold
 	turns    map[string]float64 // by outcome
@@ -26,7 +26,7 @@ type Counts struct {
 	waiting  map[string]bool // questions that a person has not answered
 }
 
-// Apply applies one event.
+// Apply counts one event.
 func (c *Counts) Apply(e event.Event) {
 	if e.Seq == 0 {
 		return
@@ -156,14 +156,14 @@ func each(out *text, name string, m map[string]float64, label string) {
 	}
 }
 
-// text is the text format under construction.
+// text is a Prometheus text that is being built.
 type text struct{ strings.Builder }
 
 func (t *text) head(name, kind, help string) {
 	fmt.Fprintf(t, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
 
-// line writes a sample; labels are names and values by turns.
+// line writes a sample; labels alternate between names and values.
 func (t *text) line(name string, v float64, labels ...string) {
 	t.WriteString(name)
 	for i := 0; i+1 < len(labels); i += 2 {

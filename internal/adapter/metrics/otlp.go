@@ -17,8 +17,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
-// Exporter sends spans to a collector over OTLP/HTTP as JSON, a batch for each
-// turn, in the background.
+// Exporter sends spans to a collector over OTLP/HTTP as JSON, in the background: one
+// batch for each turn, or more for a long turn.
 type Exporter struct {
 	spans  Spans
 	target Target
@@ -29,18 +29,18 @@ type Exporter struct {
 
 	mu      sync.Mutex
 	dropped int
-	err     error // the first, for the person
+	err     error // the first one, for the person
 }
 
-// Numbers of the export.
+// Limits of the export.
 const (
-	maxBatches = 64 // that wait to be sent
-	maxSends   = 3  // of one batch
+	maxBatches = 64 // batches that wait to be sent
+	maxSends   = 3  // attempts to send one batch
 	retryWait  = 500 * time.Millisecond
 	flushLimit = 3 * time.Second
 )
 
-// Export begins to send to a target.
+// Export starts to send to a target. The caller must call Close.
 func Export(t Target) *Exporter {
 	ctx, stop := context.WithCancel(context.Background())
 	x := &Exporter{
@@ -62,7 +62,7 @@ func randomHex(n int) string {
 	return hex.EncodeToString(b)
 }
 
-// Apply applies one event. It never waits. One goroutine calls it.
+// Apply applies one event. It never blocks. It is not safe for concurrent use.
 func (x *Exporter) Apply(e event.Event) {
 	batch := x.spans.Apply(e)
 	if len(batch) == 0 {
@@ -93,7 +93,7 @@ func (x *Exporter) run(ctx context.Context) {
 	}
 }
 
-// send sends a batch, and retries if the collector is busy.
+// send sends a batch, and retries if the collector is busy or does not answer.
 func (x *Exporter) send(ctx context.Context, batch []Span) error {
 	body, err := json.Marshal(x.target.request(batch))
 	if err != nil {
@@ -128,7 +128,7 @@ func (x *Exporter) post(ctx context.Context, body []byte) (again bool, err error
 		return ctx.Err() == nil, err
 	}
 	defer res.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<16)) // so that the connection is used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<16)) // so that the connection can be reused
 	switch res.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		again = true
@@ -139,7 +139,8 @@ func (x *Exporter) post(ctx context.Context, body []byte) (again bool, err error
 	return false, nil
 }
 
-// Close sends the remaining batches, for at most 3 s, and reports what was not sent.
+// Close sends the remaining batches, for at most 3 s. Its error reports how many spans
+// were not sent.
 func (x *Exporter) Close() error {
 	close(x.queue)
 	t := time.NewTimer(flushLimit)

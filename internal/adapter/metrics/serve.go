@@ -21,7 +21,8 @@ type Server struct {
 	addr   net.Addr
 }
 
-// Serve listens on an address such as 127.0.0.1:9464; port 0 is any free one.
+// Serve listens on an address such as 127.0.0.1:9464; port 0 means any free port. The
+// caller closes the server.
 func Serve(addr string) (*Server, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -38,10 +39,10 @@ func Serve(addr string) (*Server, error) {
 	return s, nil
 }
 
-// Addr returns where it listens.
+// Addr returns the address on which the server listens.
 func (s *Server) Addr() string { return s.addr.String() }
 
-// Apply applies one event.
+// Apply counts one event. It is safe for concurrent use.
 func (s *Server) Apply(e event.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,10 +61,10 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	out.head("go_memstats_heap_inuse_bytes", "gauge", "Heap in use.")
 	out.line("go_memstats_heap_inuse_bytes", float64(m.HeapInuse))
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = w.Write([]byte(out.String())) // a scraper that disconnected comes again
+	_, _ = w.Write([]byte(out.String())) // a scraper that disconnected will ask again
 }
 
-// Close stops listening.
+// Close stops listening; it waits at most 1 s for running requests.
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

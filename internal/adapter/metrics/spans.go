@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Names of OpenTelemetry's semantic conventions for generative AI, pinned at
-// 1.41: they are not stable, so they are only used here.
+// Names of OpenTelemetry's semantic conventions for generative AI, version 1.41. They are
+// not stable, so they are used only here.
 const (
 	conventions = "https://opentelemetry.io/schemas/1.41.0"
 
@@ -20,7 +20,7 @@ const (
 	attrModel        = "gen_ai.response.model"
 	attrResponse     = "gen_ai.response.id"
 	attrFinish       = "gen_ai.response.finish_reasons"
-	attrInput        = "gen_ai.usage.input_tokens" // those of caches included
+	attrInput        = "gen_ai.usage.input_tokens" // including those from caches
 	attrOutput       = "gen_ai.usage.output_tokens"
 	attrCacheRead    = "gen_ai.usage.cache_read.input_tokens"
 	attrCacheWrite   = "gen_ai.usage.cache_creation.input_tokens"
@@ -35,29 +35,29 @@ const (
 	attrAttempt = "pawl.attempt"
 )
 
-// providers are the conventions' names where they differ from pawl's.
+// providers maps pawl's names to the conventions' names where they differ.
 var providers = map[string]string{
 	"gemini": "gcp.gemini", "vertex": "gcp.vertex_ai", "bedrock": "aws.bedrock", "azure": "azure.ai.openai",
 	"mistral": "mistral_ai", "xai": "x_ai", "moonshot": "moonshot_ai",
 }
 
-// The kinds of spans that are used, by their numbers in the protocol.
+// The kinds of spans in use, by their numbers in the protocol.
 const (
 	kindInternal = 1
 	kindClient   = 3
 )
 
-// Span is something that took time.
+// Span is one timed operation.
 type Span struct {
 	Trace, ID, Parent string // hex
 	Name              string
 	Kind              int
 	Start, End        time.Time
 	Attrs             []Attr
-	Failed            string // why, "" where it did not
+	Failed            string // the kind of error, "" if it did not fail
 }
 
-// Attr is one attribute: a string, an int64, a float64 or strings.
+// Attr is one attribute. Value is a string, an int64, a float64 or a []string.
 type Attr struct {
 	Key   string
 	Value any
@@ -82,13 +82,12 @@ func (s *Span) fail(kind string) {
 	s.set(attrError, kind)
 }
 
-// Spans makes spans from a session's events: invoke_agent for a turn, and below
-// it chat for each request and execute_tool for each call. It is not safe for
-// concurrent use.
+// Spans makes spans from a session's events: invoke_agent for a turn, and below it chat
+// for each request and execute_tool for each call. It is not safe for concurrent use.
 type Spans struct {
-	// NewID returns so many random bytes as hex.
+	// NewID returns n random bytes as hex.
 	NewID func(n int) string
-	// Trace and Parent, if set, are those of the span that called pawl (TRACEPARENT).
+	// Trace and Parent, if set, identify the span that called pawl (TRACEPARENT).
 	Trace, Parent string
 
 	info  llm.Info
@@ -98,10 +97,11 @@ type Spans struct {
 	done  []Span
 }
 
-// maxSpans limits how many spans of a turn are kept before its end.
+// maxSpans is how many finished spans of a turn are collected before they are returned.
 const maxSpans = 1000
 
-// Apply applies one event, and sometimes returns finished spans for export.
+// Apply applies one event. It returns finished spans for export at the end of a turn, or
+// when there are maxSpans.
 func (f *Spans) Apply(e event.Event) []Span {
 	if e.Seq == 0 {
 		return nil
@@ -145,7 +145,7 @@ func (f *Spans) Apply(e event.Event) []Span {
 
 func (f *Spans) begin(e event.Event) {
 	if f.turn != nil {
-		return // it joins the running turn
+		return // the prompt joins the running turn
 	}
 	f.turn = &Span{Trace: f.Trace, ID: f.NewID(8), Parent: f.Parent, Name: "invoke_agent pawl", Kind: kindInternal, Start: e.Time}
 	if f.turn.Trace == "" {
@@ -166,10 +166,10 @@ func (f *Spans) provider(s *Span) {
 	s.set(attrRequestModel, f.info.Model)
 }
 
-// open begins a span below the turn's.
+// open starts a span below the turn's.
 func (f *Spans) open(e event.Event, name string, kind int, operation string) *Span {
 	if f.turn == nil {
-		f.begin(e) // the log began before this process did
+		f.begin(e) // the log is older than this process
 	}
 	s := &Span{Trace: f.turn.Trace, ID: f.NewID(8), Parent: f.turn.ID, Name: name, Kind: kind, Start: e.Time}
 	s.set(attrOperation, operation)

@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// Target is where spans are sent, and the sender's attributes.
+// Target is the destination of spans, and the sender's attributes.
 type Target struct {
 	URL           string
 	Headers       map[string]string
 	Timeout       time.Duration // of one request
 	Resource      []Attr
 	Version       string // pawl's
-	Trace, Parent string // of TRACEPARENT, hex
+	Trace, Parent string // from TRACEPARENT, hex
 }
 
-// TargetFrom reads the OTEL_* variables of the environment, as specified by
-// OpenTelemetry. ok is false if nothing is to be sent: no endpoint is set, or
-// sending is switched off. Warnings name settings that are not supported.
+// TargetFrom returns the target that the OTEL_* variables set, as specified by
+// OpenTelemetry. ok is false if nothing is to be sent: no endpoint is set, sending is
+// switched off, or a value is unusable. Warnings name settings that are not supported.
 func TargetFrom(env func(string) string, version string) (t Target, ok bool, warnings []string) {
 	if strings.EqualFold(env("OTEL_SDK_DISABLED"), "true") {
 		return t, false, nil
@@ -69,7 +69,7 @@ func TargetFrom(env func(string) string, version string) (t Target, ok bool, war
 	return t, true, warnings
 }
 
-// first reads a setting of the traces, else the one of all signals.
+// first returns a setting for traces, else the one for all signals.
 func first(env func(string) string, name string) string {
 	if v := env("OTEL_EXPORTER_OTLP_TRACES_" + name); v != "" {
 		return v
@@ -95,7 +95,7 @@ func resource(env func(string) string, version string) []Attr {
 	return as
 }
 
-// pairs reads k=v,k=v with percent-encoded values; what is not a pair is left out.
+// pairs parses k=v,k=v with percent-encoded values; other parts are ignored.
 func pairs(s string) map[string]string {
 	out := map[string]string{}
 	for p := range strings.SplitSeq(s, ",") {
@@ -112,7 +112,8 @@ func pairs(s string) map[string]string {
 	return out
 }
 
-// parent reads a W3C trace context: version-trace-span-flags.
+// parent parses a W3C trace context: version-trace-span-flags. It returns "" if it is
+// invalid.
 func parent(s string) (trace, span string) {
 	f := strings.Split(s, "-")
 	if len(f) < 4 || len(f[0]) != 2 || f[0] == "ff" || !isHex(f[1], 32) || !isHex(f[2], 16) {

@@ -6,9 +6,9 @@ import (
 	"errors"
 )
 
-// maxEvent limits one event: a reply of one event may have some MB (a whole
-// Responses object, an image), but a server that never ends a line must not
-// fill the memory.
+// maxEvent limits one event, in bytes. A reply of one event may have some MB (a whole
+// Responses object, an image), but a server that never ends a line must not fill the
+// memory.
 const maxEvent = 24 << 20
 
 var (
@@ -16,16 +16,16 @@ var (
 	errCut      = errors.New("the reply was cut off")
 )
 
-// emit applies one event. Its data is only valid during the call.
+// emit is called for each event. Its data is valid only during the call.
 type emit func(name string, data []byte) error
 
-// sse splits a server-sent event stream that arrives in chunks of any size. It
-// accepts LF, CRLF and CR as line ends, drops a BOM and comments, joins data
-// lines with a newline, and ignores unknown fields.
+// sse splits a server-sent event stream that arrives in chunks of any size. It accepts
+// LF, CRLF and CR as line ends, drops a BOM and comments, joins data lines with a
+// newline, and ignores unknown fields.
 type sse struct {
 	line    []byte // a line whose end has not come yet
 	skipLF  bool   // the last byte was a CR that ended a line
-	begun   bool   // the BOM has been looked for
+	begun   bool   // the BOM has been handled
 	name    string
 	data    []byte
 	hasData bool
@@ -71,11 +71,11 @@ func (s *sse) feed(chunk []byte, out emit) error {
 	return nil
 }
 
-// keptBuffer is the largest buffer that is kept for the next event, in bytes:
-// after one event of 20 MB, the rest of a stream must not use that much memory.
+// keptBuffer is the largest buffer that is reused for the next event, in bytes: after one
+// event of 20 MB, the rest of a stream must not use that much memory.
 const keptBuffer = 256 << 10
 
-// emptied returns a buffer to be filled anew.
+// emptied returns the buffer without contents, or nil if it is too large to reuse.
 func emptied(b []byte) []byte {
 	if cap(b) > keptBuffer {
 		return nil
@@ -83,7 +83,7 @@ func emptied(b []byte) []byte {
 	return b[:0]
 }
 
-// take handles one line without its end.
+// take handles one line, without its line end.
 func (s *sse) take(line []byte, out emit) error {
 	if !s.begun {
 		s.begun = true
@@ -119,8 +119,8 @@ func (s *sse) dispatch(out emit) error {
 	return out(name, data)
 }
 
-// close ends the stream. Some hosts omit the last blank line, so a complete
-// event counts without it; an incomplete one means that the stream was cut off.
+// close ends the stream. Some hosts omit the last blank line, so a complete event counts
+// without it; an incomplete one means that the stream was cut off (errCut).
 func (s *sse) close(out emit) error {
 	if len(s.line) > 0 {
 		start := bytes.TrimLeft(s.line, " \t")
@@ -143,15 +143,15 @@ func (s *sse) close(out emit) error {
 	return s.dispatch(out)
 }
 
-// texts splits consecutive JSON texts, separated by blanks and commas, and the
-// elements of one array around them: NDJSON, a Gemini array, or a single body.
+// texts splits consecutive JSON objects, separated by blanks and commas, or the elements
+// of one array: NDJSON, a Gemini array, or a single body.
 type texts struct {
 	value    []byte // the value that is being read
 	depth    int
 	inString bool
 	escaped  bool
 	array    bool // inside the outer array
-	closed   bool // after it
+	closed   bool // after the outer array
 }
 
 var errNotJSON = errors.New("the reply is not JSON")
@@ -209,7 +209,7 @@ func (t *texts) feed(chunk []byte, out emit) error {
 	return nil
 }
 
-// between handles a byte outside all values and reports whether one begins with it.
+// between handles a byte outside all values and reports whether a value begins with it.
 func (t *texts) between(c byte) (begins bool, err error) {
 	switch c {
 	case ' ', '\t', '\r', '\n', ',', 0xEF, 0xBB, 0xBF: // also a BOM

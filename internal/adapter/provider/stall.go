@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Timer is what a stall watch needs of a timer; *time.Timer implements it.
+// Timer is the part of *time.Timer that a stall timer needs.
 type Timer interface {
 	Reset(time.Duration) bool
 	Stop() bool
@@ -32,7 +32,7 @@ const (
 	over                  // stopped, or fired
 )
 
-// newStallTimer calls cancel once when a wait is too long, with fault.ErrStalled as the cause.
+// newStallTimer starts a timer that calls cancel once when a wait is too long.
 func newStallTimer(after func(time.Duration, func()) Timer, first, between, linger time.Duration, cancel context.CancelFunc) *stallTimer {
 	w := &stallTimer{between: between, linger: linger}
 	w.mu.Lock()
@@ -48,7 +48,7 @@ func newStallTimer(after func(time.Duration, func()) Timer, first, between, ling
 	return w
 }
 
-// saw notes that bytes came.
+// saw records that bytes arrived.
 func (w *stallTimer) saw() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -59,7 +59,7 @@ func (w *stallTimer) saw() {
 	}
 }
 
-// finish notes that the last event came.
+// finish records that the last event arrived.
 func (w *stallTimer) finish() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,7 +76,7 @@ func (w *stallTimer) stop() {
 	w.timer.Stop()
 }
 
-// read returns the present wait, for a message.
+// read returns the current phase, for a message.
 func (w *stallTimer) read() phase {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -12,12 +12,11 @@ import (
 // also if the tag is split over chunks or never closed (SPEC 5.3). A tag
 // anywhere else is text. The zero value is ready.
 //
-// A decoder must pass every piece of text to it, in order; call Native as soon
-// as the reply has native reasoning, which switches it off; call Close at the
-// end, or before anything that is not text (a call); and put Part, if there is
-// one, before the text parts of the reply. All thinking that Push and Close
-// returned, joined, is Part's Text; all text that they returned is the text of
-// the reply.
+// A decoder must pass every piece of text to it, in order. It must call Native as soon as
+// the reply has native reasoning, which switches the splitter off; call Close at the end,
+// or before anything that is not text (a call); and put Part, if there is one, before the
+// text parts of the reply. The thinking that Push and Close returned, joined, is Part's
+// Text; the text that they returned is the text of the reply.
 type ThinkSplitter struct {
 	state    thinkState
 	held     string // not yet decided

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// transport is net/http's own with a longer limit for idle connections, since a tool
-// may run for minutes between two requests, and with connections that reuse the memory
-// through which a body is sent.
+// transport returns net/http's default transport with two changes: a longer limit for
+// idle connections, since a tool may run for minutes between two requests, and
+// connections that reuse the buffers through which bodies are sent.
 func transport() http.RoundTripper {
 	def, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -31,13 +31,13 @@ func transport() http.RoundTripper {
 	return t
 }
 
-// conn is a connection that a body is written to through a buffer of the pool. A
-// net.TCPConn would make one for each request.
+// conn is a connection that writes a body through a buffer of the pool. A net.TCPConn
+// would allocate a buffer for each request.
 type conn struct{ net.Conn }
 
 const bodyBuffer = 32 << 10
 
-// bodyBuffers are what bodies are sent and read through.
+// bodyBuffers holds the buffers through which bodies are sent and read.
 var bodyBuffers = sync.Pool{New: func() any { return new([bodyBuffer]byte) }}
 
 // ReadFrom implements io.ReaderFrom.

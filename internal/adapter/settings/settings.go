@@ -153,7 +153,7 @@ type Resources struct {
 	DiskMB   int64 `json:"disk_mb,omitempty"`   // default 100, for the workspace and for pawl's own files
 }
 
-// Loaded is the configuration in effect.
+// the folder of the project
 type Loaded struct {
 	Dir      string // whose project's file was read
 	User     Settings

@@ -9,13 +9,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/responses"
 )
 
-// This file is Azure OpenAI's addresses. Without a dated api-version it is the v1 API,
-// whose requests name the deployment as the model; with one, the address names it.
+// This file handles Azure OpenAI's addresses. Without a dated api-version it uses the v1
+// API, whose requests name the deployment as the model; with one, the address names the
+// deployment.
 
-// azureToken holds a token of Entra ID, sent as a bearer in place of a key.
+// azureToken holds a token of Entra ID, sent as a bearer token instead of a key.
 const azureToken = "AZURE_OPENAI_AD_TOKEN"
 
-// azureVersion returns the dated version of the API that is asked for, "" for v1.
+// azureVersion returns the dated version of the API that the person set, "" for v1.
 func azureVersion(env func(string) string) string {
 	for _, name := range []string{"AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION"} {
 		switch v := get(env, name); v {
@@ -30,7 +31,7 @@ func azureVersion(env func(string) string) string {
 // firstWithResponses is the first dated version that has the Responses API.
 const firstWithResponses = "2025-03-01-preview"
 
-// azureAPI returns the name of the API that a version of Azure's has.
+// azureAPI returns the name of the wire API in a version of Azure's API.
 func azureAPI(r row, version string) string {
 	if version != "" && version < firstWithResponses {
 		return openaichat.Name
@@ -38,7 +39,7 @@ func azureAPI(r row, version string) string {
 	return r.api
 }
 
-// encoder is an API of OpenAI's.
+// encoder is a wire API of OpenAI.
 type encoder interface {
 	provider.API
 	provider.Ender
@@ -58,8 +59,8 @@ func (d datedAPI) Path(model string) string {
 	return "/deployments/" + url.PathEscape(model) + "/chat/completions" + q
 }
 
-// azureBase returns the base URL of Azure's API in that version: with a version, the
-// path has none.
+// azureBase returns the base URL of Azure's API in a version: the path of a dated version
+// has no /v1.
 func azureBase(base, version string) string {
 	if version == "" {
 		return base

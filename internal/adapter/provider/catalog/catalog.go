@@ -1,11 +1,11 @@
-// Package catalog knows the model providers and their models: names, wire APIs,
-// addresses, the variables that hold keys, windows and prices. It resolves a
-// person's choice to one model, and explains for every other model why it is
-// not usable. Prices are public list prices; an unknown price is never 0. A
-// price of 0 is only for models that run on this machine.
+// Package catalog describes the model providers and their models: names, wire APIs,
+// addresses, the variables that hold keys, windows and prices. It resolves a person's
+// choice to one model, and explains for every other model why it is not usable. Prices
+// are public list prices. An unknown price is never 0: a price of 0 is only for models
+// that run on this machine.
 //
-// It sends nothing, except that Probe asks local ports for their identity, with
-// small GETs and no content. Formatting never shows a key.
+// It sends nothing, except that Probe asks local ports for their identity, with small
+// GETs and no content. Formatting a value never shows a key.
 package catalog
 
 import (
@@ -27,16 +27,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// ErrNone is the kind of the configuration error when nothing names a model: no
-// flag, no variable, no configuration, no key.
+// ErrNone is the kind of the configuration error if no flag, variable, configuration or
+// key selects a model.
 var ErrNone = errors.New("no model is configured")
 
-// defaultContext is the context requested from Ollama by default: Ollama's own
+// defaultContext is the context requested from Ollama by default, in tokens: Ollama's own
 // default is too small for an agent, and it truncates silently.
 const defaultContext = 32768
 
-// Override is what a person's configuration sets for a model. Zero fields set
-// nothing.
+// Override is what a person's configuration sets for a model. Zero fields change nothing.
 type Override struct {
 	Price     *llm.Price
 	Window    int
@@ -48,26 +47,25 @@ type Override struct {
 type Config struct {
 	Model  string              // as after -m
 	Models map[string]Override // by provider/model or model
-	// Store: servers may keep conversations, so that requests are shorter.
+	// Store allows servers to store conversations, so that requests are shorter.
 	Store bool
 }
 
-// Want is everything that may determine the model.
+// Want is everything that may select the model.
 type Want struct {
 	Flag   string // after -m
 	Env    func(string) string
 	Config Config
-	// Kept returns the key that the person keeps for a variable that is not set; nil or "":
-	// none.
+	// Kept returns the stored key for a variable that is not set. Nil or "" means none.
 	Kept func(name string) string
-	// Program runs the program that AWS's files name for credentials; nil: it is refused.
+	// Program runs the program that AWS's files name for credentials; nil refuses it.
 	Program Program
 }
 
-// Program runs a command line for its output; files are those that it comes from.
+// Program runs a command line and returns its output; files are the files that name it.
 type Program = func(ctx context.Context, files []string, line string) ([]byte, error)
 
-// withKept returns w with an environment in which kept keys are set, and a function
+// withKept returns w with an environment in which stored keys are set, and a function
 // that returns where the key of a name comes from.
 func (w Want) withKept() (Want, func(name string) string) {
 	env, kept := w.Env, w.Kept
@@ -121,15 +119,15 @@ func (s secret) reveal() string {
 	return s.get()
 }
 
-// String names the model, and where it is.
+// String returns the model's name, its host and why it was chosen.
 func (c Choice) String() string { return c.Info.Ref() + " from " + c.Info.From + " (" + c.Why + ")" }
 
 // GoString is String.
 func (c Choice) GoString() string { return c.String() }
 
-// Open returns the model. transport sends its requests; nil is one that keeps
-// its connection during long tool runs. For the offline model it returns an
-// error: that is not a provider, and its caller creates it.
+// Open returns the model. transport sends its requests; nil means one that keeps its
+// connection during long tool runs. For the offline model it returns an error: the caller
+// creates that one, since it is not a provider.
 func (c Choice) Open(transport http.RoundTripper) (llm.Model, error) {
 	cfg := provider.Config{
 		BaseURL: c.BaseURL, Key: c.key.reveal(), KeyName: c.KeyName, URLName: c.URLName, Info: c.Info,
@@ -170,7 +168,7 @@ func (c Choice) api() (provider.API, error) {
 		return gemini.New(), nil
 	case responses.Name:
 		d := responses.DialectFor(name)
-		d.Store = c.store && (name == "openai" || name == "azure") // who documents that they do
+		d.Store = c.store && (name == "openai" || name == "azure") // only these document that they do
 		return c.openAI(responses.New(d, nil)), nil
 	case openaichat.Name:
 		return c.openAI(openaichat.New(openaichat.DialectFor(name, c.Info.Model), nil)), nil
@@ -180,7 +178,7 @@ func (c Choice) api() (provider.API, error) {
 	return nil, fault.NewInternal(nil, "%s is not a provider to connect to", c.Info.Provider)
 }
 
-// openAI returns an API at the choice's addresses.
+// openAI returns the API, at dated addresses if the choice has a version.
 func (c Choice) openAI(api encoder) provider.API {
 	if c.version != "" {
 		return datedAPI{api, c.version}
@@ -188,7 +186,7 @@ func (c Choice) openAI(api encoder) provider.API {
 	return api
 }
 
-// choose completes a choice of a provider and a model.
+// choose returns the complete choice for a provider and a model.
 func choose(r row, name, why string, w Want) (Choice, error) {
 	c := Choice{Why: why, row: r, store: w.Config.Store}
 	c.Info = llm.Info{Provider: r.name, Model: name, API: r.api, Family: family(name)}
@@ -216,18 +214,18 @@ func choose(r row, name, why string, w Want) (Choice, error) {
 	c.key = keep(key)
 	c.Info.From = hostOf(c.BaseURL)
 	if r.name == "openai" && !sameHost(c.BaseURL, r.base) {
-		// Servers that take OpenAI's place rarely have its newer API, and
-		// openai-responses/MODEL names it.
+		// Servers that take OpenAI's place rarely have its newer API;
+		// openai-responses/MODEL selects that API.
 		c.row.name, c.Info.API = compatible, openaichat.Name
 	}
 	describe(&c, r, w)
 	return c, nil
 }
 
-// charged reports whether a model of the table has its maker's price in a
-// provider's row. Another base URL changes nothing: a gateway charges what the
-// maker charges. Other hosts have their own prices for the same name, and a
-// server on this machine may run open weights for free.
+// charged reports whether a provider charges the maker's price for a model of the table.
+// Another base URL changes nothing: a gateway charges what the maker charges. Other hosts
+// have their own prices for the same name, and a server on this machine may run open
+// weights for free.
 func charged(r row, m model, base string) bool {
 	switch {
 	case r.dialectName() == m.home, r.dialectName() == "azure" && m.home == "openai":
@@ -242,7 +240,7 @@ func charged(r row, m model, base string) bool {
 	return passesThrough(r.name)
 }
 
-// describe adds what is known of the model. r is the provider as it was named.
+// describe adds what is known about the model. r is the provider as the person named it.
 func describe(c *Choice, r row, w Want) {
 	m, priced := lookup(c.Info.Model)
 	c.Info.Window, c.Info.MaxOutput, c.Info.Images = m.window, m.output, m.name != "" && !m.text || sees(c.Info.Model)
@@ -258,7 +256,7 @@ func describe(c *Choice, r row, w Want) {
 		c.Info.Price = &llm.Price{} // it runs here
 	}
 	if c.row.kind == local || c.row.kind == anywhere {
-		c.Info.Window, c.Info.MaxOutput = 0, 0 // as configured at its start, which is not known here
+		c.Info.Window, c.Info.MaxOutput = 0, 0 // set when the server starts, which is not known here
 	}
 	if c.Info.API == ollama.Name {
 		c.Info.Window = defaultContext
@@ -287,7 +285,8 @@ func describe(c *Choice, r row, w Want) {
 	}
 }
 
-// noKey returns which variable to set, and which other provider could serve it.
+// noKey returns an error that names the variable to set, and another provider that could
+// serve the model.
 func noKey(r row, name string, env func(string) string) error {
 	hint := "set " + strings.Join(r.keys, " or ")
 	if router, ok := find("openrouter"); ok && r.name != "openrouter" {
@@ -298,7 +297,7 @@ func noKey(r row, name string, env func(string) string) error {
 	return fault.NewConfiguration(hint, "%s/%s needs a key", r.name, name)
 }
 
-// get reads a variable; blanks around a value are ignored.
+// get returns a variable's value without surrounding blanks.
 func get(env func(string) string, name string) string {
 	if env == nil {
 		return ""
@@ -306,7 +305,8 @@ func get(env func(string) string, name string) string {
 	return strings.TrimSpace(env(name))
 }
 
-// keyOf returns a provider's key, and the variable that holds it or would.
+// keyOf returns a provider's key and the variable that holds it; without a key, the first
+// variable that could hold it.
 func keyOf(r row, env func(string) string) (key, name string) {
 	for _, k := range r.keys {
 		if v := get(env, k); v != "" {
@@ -319,8 +319,8 @@ func keyOf(r row, env func(string) string) (key, name string) {
 	return "", name
 }
 
-// address returns a provider's base URL, and the variable that holds it or
-// would.
+// address returns a provider's base URL and the variable that holds it; without one, the
+// default URL and the first variable that could hold it.
 func address(r row, env func(string) string) (base, name string) {
 	for _, u := range r.urls {
 		v := strings.TrimRight(get(env, u), "/")
@@ -343,8 +343,8 @@ func address(r row, env func(string) string) (base, name string) {
 	return r.base, name
 }
 
-// ollamaAddress reads OLLAMA_HOST as Ollama does: host, port or both, with or
-// without a scheme; the address to listen on everywhere is reached on loopback.
+// ollamaAddress parses OLLAMA_HOST as Ollama does: host, port or both, with or without a
+// scheme. The address for listening on all interfaces becomes loopback.
 func ollamaAddress(v string) string {
 	scheme, rest, ok := strings.Cut(v, "://")
 	if !ok {
@@ -388,7 +388,7 @@ func sameHost(a, b string) bool {
 	return err == nil && err2 == nil && strings.EqualFold(u.Host, v.Host)
 }
 
-// isHere reports whether an address is this machine's.
+// isHere reports whether an address is on this machine.
 func isHere(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {

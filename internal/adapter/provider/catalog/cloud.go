@@ -10,9 +10,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// This file is what clouds that serve other makers' models need besides a row:
-// their regions, their names for models, and the switches by which other agents
-// choose them.
+// This file handles what clouds that serve other makers' models need besides a row: their
+// regions, their names for models, and the switches by which other agents choose them.
 
 // The rows with special handling.
 const (
@@ -21,8 +20,8 @@ const (
 	foundryName = "foundry"
 )
 
-// switches are the variables by which Claude Code and Gemini CLI choose a cloud, and
-// whose models they move there.
+// switches are the variables by which Claude Code and Gemini CLI select a cloud, with the
+// maker whose models then run there.
 var switches = []struct{ env, home, row string }{
 	{"CLAUDE_CODE_USE_BEDROCK", "anthropic", bedrockName},
 	{"CLAUDE_CODE_USE_VERTEX", "anthropic", vertexName},
@@ -30,7 +29,7 @@ var switches = []struct{ env, home, row string }{
 	{"GOOGLE_GENAI_USE_VERTEXAI", "gemini", vertexName},
 }
 
-// isOn reads a switch as other agents do.
+// isOn reports whether a switch is on, by the rules of other agents.
 func isOn(env func(string) string, name string) bool {
 	switch strings.ToLower(get(env, name)) {
 	case "1", "true", "yes", "on":
@@ -39,7 +38,7 @@ func isOn(env func(string) string, name string) bool {
 	return false
 }
 
-// switched returns the cloud that a switch names, with its maker and the switch.
+// switched returns the cloud that a switch selects, with the maker and the switch's name.
 func switched(env func(string) string) (r row, home, name string, ok bool) {
 	for _, s := range switches {
 		if isOn(env, s.env) {
@@ -51,7 +50,7 @@ func switched(env func(string) string) (r row, home, name string, ok bool) {
 }
 
 // homeOf returns the provider of a maker's models: the maker, or the cloud that a switch
-// names.
+// selects.
 func homeOf(home string, env func(string) string) row {
 	for _, s := range switches {
 		if s.home == home && isOn(env, s.env) {
@@ -63,7 +62,7 @@ func homeOf(home string, env func(string) string) row {
 	return r
 }
 
-// defaultModel returns the model of a provider that is named alone.
+// defaultModel returns the model if only a provider is named.
 func defaultModel(r row, env func(string) string) string {
 	for _, name := range r.models {
 		v := get(env, name)
@@ -80,7 +79,7 @@ func defaultModel(r row, env func(string) string) string {
 	return r.model
 }
 
-// nameAt returns a cloud's name for a maker's model; any other name is left as it is.
+// nameAt returns a cloud's name for a maker's model; any other name is unchanged.
 func nameAt(r row, model string, env func(string) string) string {
 	if !strings.HasPrefix(model, "claude-") {
 		return model
@@ -96,8 +95,8 @@ func nameAt(r row, model string, env func(string) string) string {
 	return model
 }
 
-// geography returns the prefix of the inference profiles that keep a region's requests in
-// its part of the world, where there is one.
+// geography returns the prefix of the inference profiles that process a region's requests
+// in its part of the world, or the global prefix.
 func geography(region string) string {
 	for _, g := range []struct{ region, prefix string }{{"us-gov-", "us-gov"}, {"us-", "us"}, {"eu-", "eu"}, {"ap-", "apac"}} {
 		if strings.HasPrefix(region, g.region) {
@@ -107,11 +106,12 @@ func geography(region string) string {
 	return vertex.Global
 }
 
-// opener makes the API and Auth of a cloud. transport is for the services that return
-// credentials; nil is the usual one.
+// opener returns the API and Auth of a cloud. transport is for the services that return
+// credentials; nil means the default one.
 type opener func(transport http.RoundTripper) (provider.API, provider.Auth)
 
-// chooseCloud completes a choice of a model of a cloud. No credentials are read.
+// chooseCloud returns the complete choice for a model of a cloud. It reads no
+// credentials.
 func chooseCloud(c Choice, r row, w Want) (Choice, error) {
 	var err error
 	if r.name == bedrockName {
@@ -136,7 +136,7 @@ func chooseCloud(c Choice, r row, w Want) (Choice, error) {
 	return c, nil
 }
 
-// configured reports whether a person has set the price.
+// configured reports whether a person's configuration sets the price.
 func (c Choice) configured(w Want) bool {
 	for _, name := range []string{c.Info.Model, c.Info.Ref()} {
 		if o, ok := w.Config.Models[name]; ok && o.Price != nil {
@@ -146,11 +146,11 @@ func (c Choice) configured(w Want) bool {
 	return false
 }
 
-// regional is what clouds charge for Anthropic's models since 4.5 where requests stay in
-// a part of the world, as a multiple of the list price.
+// regional is the multiple of the list price that clouds charge for Anthropic's models
+// since 4.5 if requests stay in a part of the world.
 const regional = 1.1
 
-// dearer reports whether a model is charged regionally.
+// dearer reports whether the regional price applies to a model.
 func (c Choice) dearer() bool {
 	m, _ := lookup(c.Info.Model)
 	switch m.name {
@@ -174,7 +174,7 @@ func (c *Choice) onBedrock(w Want) error {
 	c.key, c.KeyName = keep(key), name
 	region := bedrock.RegionOf(w.Env)
 	if parts := strings.Split(model, ":"); len(parts) > 4 && parts[0] == "arn" && parts[3] != "" {
-		region = parts[3] // where the profile is
+		region = parts[3] // the region of the inference profile
 	}
 	if region == "" {
 		return fault.NewConfiguration("set AWS_REGION to the region whose models you use, for example us-east-1", "which region of AWS serves %s is not known", c.Info.Ref())
@@ -221,8 +221,8 @@ func (c *Choice) onVertex(w Want) error {
 	return nil
 }
 
-// cloudState describes for a list whether a cloud can be used. Only the environment is
-// looked at.
+// cloudState reports for a list whether a cloud can be used, and why. It reads only the
+// environment.
 func cloudState(r row, env func(string) string) (usable bool, why string) {
 	names := map[string][]string{
 		bedrockName: {"CLAUDE_CODE_USE_BEDROCK", "AWS_BEARER_TOKEN_BEDROCK", "AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"},

@@ -7,11 +7,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// model is what is known of a model. Zero is unknown, except for the price,
-// which is unknown unless priced.
+// model is what is known about a model. Zero means unknown; the price is known only if
+// priced.
 type model struct {
 	name   string
-	home   string // the provider that made it, and serves it at the price
+	home   string // the provider that made it and serves it at this price
 	window int
 	output int
 	text   bool // takes no images
@@ -19,12 +19,11 @@ type model struct {
 	price  llm.Price
 }
 
-// models is the table: prices as of 2026-11-21, the public list prices in USD
-// per million tokens. They are flat: if a host charges more for long requests,
-// the window here is where the higher price begins, so that the shown cost is
-// right; a larger window can be configured, with its price. If the price
-// depends on the hour, it is the highest one. Prices that could not be
-// confirmed are missing.
+// models is the table of models. Prices are the public list prices as of 2026-11-21, in
+// USD per million tokens. They are flat: if a host charges more for long requests, the
+// window here ends where the higher price begins, so that the shown cost is right; a
+// larger window can be configured, with its price. If the price depends on the hour, it
+// is the highest one. Prices that could not be confirmed are missing.
 var models = []model{
 	{name: "claude-fable-5", home: "anthropic", window: 1_000_000, output: 128_000, priced: true, price: llm.Price{Input: 10, Output: 50, CacheRead: 1, CacheWrite: 12.5}},
 	{name: "claude-fable-5-1", home: "anthropic", window: 1_000_000, output: 128_000, priced: true, price: llm.Price{Input: 10, Output: 50, CacheRead: 0.25, CacheWrite: 12.5}},
@@ -108,12 +107,12 @@ var models = []model{
 	{name: "kimi-", home: "moonshot"},
 }
 
-// passesThrough reports whether a router charges what the maker of a model does.
+// passesThrough reports whether a provider is a router that charges the maker's price.
 func passesThrough(provider string) bool { return provider == "openrouter" || provider == "vercel" }
 
-// lookup finds a model by its exact name, else by the longest table name that
-// it starts with. The price is inherited only if the rest is a date or a
-// version of the same model, never for a variant such as mini.
+// lookup returns a model by its exact name, else by the longest name in the table that
+// the name starts with. The price is inherited only if the rest is a date or a revision
+// of the same model, never for a variant such as mini.
 func lookup(name string) (m model, priced bool) {
 	name = bare(name)
 	for _, row := range models {
@@ -127,7 +126,7 @@ func lookup(name string) (m model, priced bool) {
 	return m, m.priced && sameModel(name[len(m.name):])
 }
 
-// ends reports whether a name is used up at a word's end.
+// ends reports whether row, a prefix of name, ends at a word's end.
 func ends(row, name string) bool {
 	if strings.HasSuffix(row, "-") {
 		return true
@@ -136,9 +135,9 @@ func ends(row, name string) bool {
 	return c == '-' || c == '@' || c == ':'
 }
 
-// sameModel reports whether a suffix names a snapshot of the same model: a date
-// or a revision of at least three digits, latest, preview. A single digit means
-// another version.
+// sameModel reports whether a suffix names a snapshot of the same model: latest, preview,
+// exp, or a date or revision of at least three digits. A single digit means another
+// version.
 func sameModel(suffix string) bool {
 	digits := 0
 	for _, word := range strings.FieldsFunc(suffix, func(r rune) bool { return r == '-' || r == '@' || r == ':' }) {
@@ -159,8 +158,8 @@ func sameModel(suffix string) bool {
 	return true
 }
 
-// bare removes what routers and clouds add to a model's name, and their spelling
-// of Anthropic's version numbers.
+// bare returns a model's name without what routers and clouds add to it, and with dashes
+// in Anthropic's version numbers.
 func bare(name string) string {
 	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
 	if _, model, ok := strings.Cut(name, "anthropic."); ok { // us.anthropic.claude-sonnet-4-5-20250929-v1:0
@@ -175,8 +174,8 @@ func bare(name string) string {
 	return name
 }
 
-// searches reports whether a provider searches the web for a model itself: it is known
-// of the makers' own servers only.
+// searches reports whether a provider itself searches the web for a model. This is known
+// only for the makers' own servers and for Gemini on Vertex.
 func searches(c Choice, r row, m model) bool {
 	switch r.name {
 	case "anthropic", "xai", "gemini":
@@ -189,7 +188,7 @@ func searches(c Choice, r row, m model) bool {
 	return false
 }
 
-// searchPrice returns what a maker charges for a search, in USD, as of 2026-11-21.
+// searchPrice returns what a maker charges for one search, in USD, as of 2026-11-21.
 func searchPrice(m model) float64 {
 	switch {
 	case m.home == "gemini" && strings.HasPrefix(m.name, "gemini-2"):
@@ -223,7 +222,7 @@ func sees(name string) bool {
 	return false
 }
 
-// family decides the form of edit tool that a model is offered.
+// family returns the model family, which decides the form of the edit tool.
 func family(name string) string {
 	name = bare(name)
 	for _, f := range []struct{ prefix, family string }{

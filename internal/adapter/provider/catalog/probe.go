@@ -14,29 +14,29 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider"
 )
 
-// probeTime is how long a local server has to answer one question.
+// probeTime is the time limit of one request to a server on this machine.
 const probeTime = 300 * time.Millisecond
 
-// Local is a local server that identified itself.
+// Local is a model server that identified itself.
 type Local struct {
 	Provider string
 	URL      string   // its base URL
 	Models   []string // as the provider names them; may be empty
 }
 
-// probeRequest is a request that recognises one kind of server.
+// probeRequest describes how one kind of server is asked and recognised.
 type probeRequest struct {
 	provider string
 	base     string
-	key      string // sent only where the person named the address
+	key      string // sent only if the person named the address
 	ask      func(get func(path string, into any) bool) (models []string, ok bool)
 }
 
-// Probe asks local model servers for their identity and their models, at the addresses
-// that variables name or at their usual ports: small GETs without content, in parallel,
-// 300 ms each. An open port with another answer is not listed, and pawl sends no other
-// request to an unrecognised port. The server of PAWL_BASE_URL, and servers on other
-// machines, are asked with their key and have a second.
+// Probe asks model servers for their identity and their models, at the addresses that
+// variables name or at their usual local ports: small GETs without content, in parallel,
+// 300 ms each (1 s on other machines). An open port with another answer is not listed,
+// and pawl sends no other request to it. Keys are sent only to addresses that the person
+// named.
 func Probe(ctx context.Context, transport http.RoundTripper, env func(string) string) []Local {
 	at := map[string]string{}
 	for name := range asks {
@@ -46,7 +46,7 @@ func Probe(ctx context.Context, transport http.RoundTripper, env func(string) st
 	return probe(ctx, transport, env, at)
 }
 
-// asks are how each kind of server is recognised.
+// asks are the functions that recognise each kind of server.
 var asks = map[string]func(get func(path string, into any) bool) ([]string, bool){
 	"ollama": askOllama, "lmstudio": askLMStudio, "llamacpp": askLlamaCPP, "vllm": askVLLM, compatible: askAny,
 }
@@ -84,7 +84,7 @@ func probe(ctx context.Context, transport http.RoundTripper, env func(string) st
 	return out
 }
 
-// fetch gets a small JSON object. Redirects are not followed.
+// fetch gets a JSON text of at most 1 MB and reports success. It follows no redirect.
 func fetch(ctx context.Context, transport http.RoundTripper, k probeRequest, path string, into any) bool {
 	most := probeTime
 	if !isHere(k.base) {
@@ -133,7 +133,7 @@ func askOllama(get func(string, any) bool) ([]string, bool) {
 	return names, true
 }
 
-// listed is OpenAI's list of models, with what local servers add to it.
+// listed is OpenAI's list of models, with the fields that local servers add.
 type listed struct {
 	Data []struct {
 		ID        string `json:"id"`
@@ -164,7 +164,7 @@ func askLMStudio(get func(string, any) bool) ([]string, bool) {
 		return nil, false
 	}
 	for _, m := range l.Data {
-		if m.OwnedBy != "organization_owner" { // what only LM Studio sends
+		if m.OwnedBy != "organization_owner" { // only LM Studio sends this
 			return nil, false
 		}
 		if !strings.Contains(m.ID, "embed") {
@@ -211,7 +211,7 @@ func askVLLM(get func(string, any) bool) ([]string, bool) {
 	return names, true
 }
 
-// askAny lists the models of a server that the person named, whatever it is.
+// askAny returns the models of a server that the person named, whatever kind it is.
 func askAny(get func(string, any) bool) ([]string, bool) {
 	var l listed
 	if !get("/v1/models", &l) || l.Data == nil {
@@ -224,7 +224,7 @@ func askAny(get func(string, any) bool) ([]string, bool) {
 	return names, true
 }
 
-// add adds a plausible name: answers of a port are not trusted.
+// add appends a plausible name: the answers of a port are not trusted.
 func add(names []string, name string) []string {
 	if name == "" || len(name) > 200 || len(names) >= 100 {
 		return names

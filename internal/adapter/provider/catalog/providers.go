@@ -8,15 +8,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/responses"
 )
 
-// row is a provider. What is known of its dialect is in the API's package.
+// row is a provider. Its dialect is described in the wire API's package.
 type row struct {
 	name  string
 	api   string   // the wire API's name
 	base  string   // its address, empty if only a variable can name it
 	keys  []string // variables that may hold the key, in this order
 	urls  []string // variables that may hold another base URL
-	model string   // the model when only the provider is named
-	// models are variables that name another one.
+	model string   // the model if only the provider is named
+	// models are variables that name another default model.
 	models []string
 	kind   kind
 }
@@ -25,16 +25,16 @@ type kind int
 
 const (
 	hosted   kind = iota
-	byName        // used only if it is named: its key belongs to another row
+	byName        // used only if named: its key belongs to another row
 	anywhere      // its address is in a variable, and a key is optional
 	local         // runs on this machine unless a variable has another address
 	cloud         // requests are authorized by the cloud's credentials
 	builtin
 )
 
-// providers is the table; keys in the environment are tried in its order. A
-// compatible host is one row here and, if it differs from the default dialect,
-// one in openaichat.
+// providers is the table of providers; keys in the environment are tried in its order. A
+// compatible host needs one row here and, if it differs from the default dialect, one in
+// openaichat.
 var providers = []row{
 	{
 		name: "anthropic", api: anthropic.Name, base: "https://api.anthropic.com",
@@ -183,7 +183,7 @@ var (
 	azureModels  = []string{"AZURE_OPENAI_DEPLOYMENT", "AZURE_OPENAI_DEPLOYMENT_NAME"}
 )
 
-// aliases are other names that people use.
+// alias returns the provider's name for another name that people use.
 func alias(name string) string {
 	switch name {
 	case "google", "google-gemini":
@@ -226,7 +226,7 @@ func find(name string) (row, bool) {
 	return row{}, false
 }
 
-// dialectName returns the provider under whose name the dialect is kept.
+// dialectName returns the provider under whose name the dialect is registered.
 func (r row) dialectName() string {
 	switch r.name {
 	case "openai-chat", "openai-responses":
@@ -239,8 +239,8 @@ func (r row) dialectName() string {
 	return r.name
 }
 
-// Provider finds a provider by any of its names: its name, and the variables that may
-// hold its key.
+// Provider returns the name of a provider, found by any of its names, and the variables
+// that may hold its key.
 func Provider(name string) (_ string, keys []string, ok bool) {
 	r, ok := find(name)
 	if !ok || r.kind == builtin {
@@ -249,8 +249,8 @@ func Provider(name string) (_ string, keys []string, ok bool) {
 	return r.name, r.keys, true
 }
 
-// KeyNames lists every variable that may hold a key: their values must never be
-// shown or passed on.
+// KeyNames returns every variable that may hold a key: their values must never be shown
+// or passed on.
 func KeyNames() []string {
 	var out []string
 	seen := map[string]bool{}
@@ -265,8 +265,8 @@ func KeyNames() []string {
 	return out
 }
 
-// SecretNames lists every variable whose value must never be shown: KeyNames, and
-// the credentials of clouds, which other programs need too.
+// SecretNames returns every variable whose value must never be shown: KeyNames, and the
+// credentials of clouds, which other programs need too.
 func SecretNames() []string {
 	return append(KeyNames(), "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN")
 }
