@@ -1,11 +1,10 @@
-// Package agents reads the kinds of agents from files: Markdown with front
-// matter (name, description, tools, model, budget) and the instructions for an
-// agent of the kind.
+// Package agents reads the kinds of agents from files: Markdown with front matter (name,
+// description, tools, model, budget) and the instructions for an agent of that kind.
 //
-// Files of a project win over a person's own, and .pawl over .claude; a file
-// wins over a built-in kind. They are only text: nothing of them is executed,
-// and no field can widen what an agent may do. An invalid file is left out with
-// a warning, and so are values in it that have no meaning here.
+// Files of a project win over a person's own, and .pawl over .claude; a file wins over a
+// built-in kind. They are only text: nothing in them is executed, and no field can widen
+// what an agent may do. An invalid file is skipped with a warning; so is a permissionMode
+// that pawl does not know.
 package agents
 
 import (
@@ -22,16 +21,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
-// Kind is how an agent works.
+// Kind describes how an agent works.
 type Kind struct {
 	Name        string
 	Description string
 	Prompt      string   // its instructions
-	Tools       []string // names as the author wrote them; nil: all
-	Model       string   // "": its parent's
-	USD         float64  // the limit of one run; 0: as its parent
-	ReadOnly    bool     // it changes nothing
-	File        string   // "": pawl's own
+	Tools       []string // names as the author wrote them; empty: all
+	Model       string   // "": the parent's model
+	USD         float64  // the limit of one run in USD; 0: the parent's
+	ReadOnly    bool     // agents of this kind change nothing
+	File        string   // "": built in
 }
 
 const (
@@ -58,16 +57,16 @@ func Builtin() []Kind {
 	}
 }
 
-// Folder is where to look.
+// Folder is a folder to search.
 type Folder struct {
 	Path string
-	// Prefix is that of the names of a plugin (NAME:), whose folder is Root; "" for
-	// others. In a plugin's texts ${CLAUDE_PLUGIN_ROOT} is Root.
+	// Prefix precedes the names of a plugin's agents (NAME:), and Root is the plugin's
+	// folder; "" for others. In a plugin's texts ${CLAUDE_PLUGIN_ROOT} becomes Root.
 	Prefix, Root string
 }
 
-// Load reads the kinds of some folders, in the order of precedence, and adds
-// the built-in ones. Warnings name the file and the problem.
+// Load returns the kinds in some folders, in order of precedence, and then the built-in
+// ones. Warnings name the file and the problem.
 func Load(folders ...Folder) (kinds []Kind, warnings []string) {
 	known := map[string]bool{}
 	add := func(k Kind) {
@@ -102,8 +101,8 @@ func Load(folders ...Folder) (kinds []Kind, warnings []string) {
 	return kinds, warnings
 }
 
-// list returns the Markdown files of a folder and of the folders in it, in
-// order of their names.
+// list returns the Markdown files of a folder and its subfolders, sorted by name. If
+// there are too many, it returns the first maxFiles and an error.
 func list(dir string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {

@@ -1,9 +1,9 @@
-// Package folder finds what a folder configures that could run, and
-// distinguishes a folder from another one at the same path (SPEC 16.1).
-// policy/trust knows what the files mean; adapter/checks finds checks.
+// Package folder finds what a folder configures that could run, and distinguishes a
+// folder from another one at the same path (SPEC 16.1). policy/trust interprets the
+// files; adapter/checks finds checks.
 //
-// It reads a fixed list of names, each a regular file inside the folder of
-// limited size, and starts nothing.
+// It reads a fixed list of names, git's hooks, and the files that their commands run:
+// each a regular file inside the folder of limited size. It starts no program.
 package folder
 
 import (
@@ -22,13 +22,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// Limits: the bytes that are read of a file, and the hooks that are listed of a folder.
+// Limits: the bytes that are read of a file, and the hooks that are listed in a folder.
 const (
 	maxFile  = 1 << 20
 	maxHooks = 40
 )
 
-// Look finds what the folder configures besides checks.
+// Look returns the parts that the folder configures besides checks.
 func Look(dir string) ([]trust.Part, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -58,7 +58,8 @@ func Look(dir string) ([]trust.Part, error) {
 	return out, nil
 }
 
-// Servers reads the file in which a folder names MCP servers.
+// Servers reads the file in which a folder configures MCP servers. there is false if it
+// does not exist.
 func Servers(dir string) (s trust.Source, there bool) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -68,8 +69,8 @@ func Servers(dir string) (s trust.Source, there bool) {
 	return read(root, trust.ServersFile)
 }
 
-// ServerParts returns the parts of the servers of that file, with the files of
-// the folder that they run as these are now.
+// ServerParts returns the parts of the servers in that file, with the current files of
+// the folder that they run.
 func ServerParts(dir string, s trust.Source) ([]trust.Part, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -79,8 +80,8 @@ func ServerParts(dir string, s trust.Source) ([]trust.Part, error) {
 	return partsOf(root, s), nil
 }
 
-// partsOf returns the parts of a file. Those of the servers that pawl starts
-// have the files that these run.
+// partsOf returns the parts of a file. The parts of MCP servers include the files that
+// the servers run.
 func partsOf(root *os.Root, s trust.Source) []trust.Part {
 	if s.Name != trust.ServersFile || s.Unread {
 		return trust.Parts(s)
@@ -104,8 +105,8 @@ func partsOf(root *os.Root, s trust.Source) []trust.Part {
 	return out
 }
 
-// Hooks finds the hooks that the folder configures for pawl, each with its
-// part, in the same order. It reads at most three files if there are none.
+// Hooks returns the hooks that the folder configures for pawl, each with its part, in the
+// same order. If there are none, it reads at most three files.
 func Hooks(dir string) ([]hook.Rule, []trust.Part, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -120,7 +121,7 @@ func Hooks(dir string) ([]hook.Rule, []trust.Part, error) {
 	return rules, parts, nil
 }
 
-// HookPart returns the present part of a hook of the folder.
+// HookPart returns the current part of a hook of the folder.
 func HookPart(dir string, r hook.Rule) (trust.Part, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -158,8 +159,8 @@ func hookPart(root *os.Root, r hook.Rule) trust.Part {
 	return trust.HookPart(r, sources)
 }
 
-// runs reads the files that command lines of a folder's configuration run. All
-// that these load is what they do, so it is followed, too.
+// runs returns the files that command lines of a folder's configuration run, and the
+// files that those load, since both decide what happens.
 func runs(root *os.Root, ask reach.Ask) []trust.Source {
 	ask.Root, ask.Deep = root.Name(), true
 	ask.Vars = []string{"CLAUDE_PROJECT_DIR", "PAWL_PROJECT_DIR"}
@@ -173,14 +174,14 @@ func runs(root *os.Root, ask reach.Ask) []trust.Source {
 	return append(out, found.Sources(root.FS(), true)...)
 }
 
-// hooks lists the files of a folder that git would run.
+// hooks returns the paths of the files in a folder that git would run.
 func hooks(root *os.Root, dir string) []string {
 	f, err := root.Open(dir)
 	if err != nil { // most folders have none
 		return nil
 	}
 	defer f.Close()
-	entries, _ := f.ReadDir(20 * maxHooks) // what could be read counts
+	entries, _ := f.ReadDir(20 * maxHooks) // the entries that could be read count
 	var out []string
 	for _, e := range entries {
 		st, err := e.Info()

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Identity distinguishes a folder from another one that replaces it: by its
-// inode and its creation time, which a repository cannot choose.
+// Identity returns a text that distinguishes a folder from another one that replaces it:
+// its inode and creation time, which a repository cannot choose.
 func Identity(dir string) (string, error) {
 	var st unix.Stat_t
 	if err := unix.Stat(dir, &st); err != nil {

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Identity distinguishes a folder from another one that replaces it: by its
-// inode and its creation time, which a repository cannot choose. The device's
-// number is left out, since on some systems it changes at a restart.
+// Identity returns a text that distinguishes a folder from another one that replaces it:
+// its inode and creation time, which a repository cannot choose. The device's number is
+// omitted, since on some systems it changes at a restart.
 func Identity(dir string) (string, error) {
 	var st unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, dir, unix.AT_STATX_SYNC_AS_STAT, unix.STATX_INO|unix.STATX_BTIME, &st)

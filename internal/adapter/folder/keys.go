@@ -16,16 +16,15 @@ import (
 // Limits of the search for files of secrets in a folder.
 const (
 	maxKeyFolders = 32
-	maxKeyEntries = 500 // of a folder
+	maxKeyEntries = 500 // entries of one folder
 	maxKeyFiles   = 64
-	maxKeyLists   = 4 // folders that are listed at once: large ones take a while
+	maxKeyLists   = 4 // folders that are listed in parallel: large ones take a while
 	maxKeyFile    = 64 << 10
 )
 
-// Keys lists the values in files of secrets (.env and the like) of a folder and
-// of its direct subfolders, so that they can be masked in the output of a
-// program that may read them. Unreadable files are left out: no program of the
-// same person can show them either.
+// Keys returns the values in files of secrets (.env and the like) of a folder and its
+// direct subfolders, so that they can be masked in the output of a program that may read
+// them. Unreadable files are skipped: no program of the same person can show them either.
 func Keys(dir string) []string {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -61,15 +60,15 @@ func Keys(dir string) []string {
 	return out
 }
 
-// list returns what is named like a file of secrets in a folder, and the folders
-// in it that are looked at, too, if it is the top one.
+// list returns the names in a folder that look like files of secrets. For the top folder
+// it also returns the subfolders to search.
 func list(root *os.Root, dir string) (named, below []string) {
 	d, err := root.Open(dir)
 	if err != nil {
 		return nil, nil
 	}
 	defer d.Close()
-	names, _ := d.Readdirnames(maxKeyEntries) // what it could read counts
+	names, _ := d.Readdirnames(maxKeyEntries) // the names that could be read count
 	for _, n := range names {                 // the system is asked about few of them: there may be many
 		name := path.Join(dir, n)
 		if secrets.LooksSecret(n) {
@@ -84,7 +83,7 @@ func list(root *os.Root, dir string) (named, below []string) {
 	return named, below
 }
 
-// keyFile reads a file of secrets: a regular one in the folder, of usual size.
+// keyFile returns the first maxKeyFile bytes of a regular file of secrets; "" for others.
 func keyFile(root *os.Root, name string) string {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe
 	if err != nil {

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Setting is a setting of another agent that is there.
+// Setting is a setting of another agent that exists.
 type Setting struct {
 	Path string // as people write it: .mcp.json, ~/.codex/config.toml
 	Use  Use
-	How  string // what to do to have it used, "" for nothing
+	How  string // what to do so that pawl uses it, "" for nothing
 }
 
-// Use is what pawl does with a setting of another agent.
+// Use is how pawl uses a setting of another agent.
 type Use string
 
 // The uses.
 const (
-	Read    Use = "read"    // as it is
-	Trusted Use = "trusted" // where the folder is trusted
+	Read    Use = "read"    // read unchanged
+	Trusted Use = "trusted" // used if the folder is trusted
 	Ignored Use = "ignored"
 )
 
@@ -28,8 +28,8 @@ const (
 	servers = "its MCP servers: pawl mcp import "
 )
 
-// others are the settings that other agents keep, in a workspace or, with a ~,
-// at home. Instructions that every agent reads (AGENTS.md) are nobody's.
+// others are the settings of other agents, in a workspace or, with ~, in the home folder.
+// Instructions that every agent reads (AGENTS.md) are not among them.
 var others = []Setting{
 	{"CLAUDE.md", Read, ""},
 	{".claude/commands", Read, ""},
@@ -75,8 +75,8 @@ var others = []Setting{
 	{"~/.pi/agent", Ignored, ""},
 }
 
-// Others returns the settings of other agents in a workspace and at home, and
-// what pawl does with each. It looks only whether they are there.
+// Others returns the settings of other agents in a workspace and in the home folder, and
+// how pawl uses each. It only tests whether they exist.
 func Others(dir, home string) []Setting {
 	var out []Setting
 	for _, s := range others {

@@ -1,15 +1,15 @@
-// Package replay records what a model answers, and plays a recording as a model: for
-// tests of hooks, rules and CI without a key, a network or costs.
+// Package replay records a model's replies, and plays a recording as a model: for tests
+// of hooks, rules and CI without a key, a network or costs.
 //
-// A recording is a text file with a JSON object on each line. The first describes the
-// model. Each other one is an exchange: which conversation asked, and the reply or the
-// error. Requests are not kept, but for the beginning of the prompt, so that a person
-// can read the file.
+// A recording is a text file with one JSON object per line. The first line describes the
+// model. Every other line is an exchange: the conversation that asked, and the reply or
+// the error. Of a request only the beginning of the last prompt is stored, for people who
+// read the file.
 //
-// It promises that a recording has no secret that a Masker knows, that it is complete
-// up to the last whole reply whenever the process ends, and that the replies of a
-// conversation are played in their order, also where several conversations (of agents)
-// asked in another one. It refuses a recording of a format that it does not know.
+// It promises that a recording has no secret that the mask function knows, that it is
+// complete up to the last whole reply whenever the process ends, and that the replies of
+// a conversation are played in their order, even if several conversations (of agents) ask
+// in another order than before. It refuses a recording of an unknown format version.
 package replay
 
 import (
@@ -35,7 +35,7 @@ import (
 // version is the version of the format.
 const version = 1
 
-// lineLimit is the longest line of a recording.
+// lineLimit is the longest line of a recording, in bytes.
 const lineLimit = 64 << 20
 
 // head is the first line.
@@ -44,11 +44,11 @@ type head struct {
 	Model   llm.Info `json:"model"`
 }
 
-// exchange is one request with what came of it.
+// exchange is one request and its reply or error.
 type exchange struct {
 	// Of identifies the conversation: a digest of its first prompt.
 	Of     string     `json:"conversation"`
-	Prompt string     `json:"prompt"` // the beginning of the last one, for readers
+	Prompt string     `json:"prompt"` // the beginning of the last prompt, for readers
 	Reply  *llm.Reply `json:"reply,omitempty"`
 	Error  *failure   `json:"error,omitempty"`
 }
@@ -60,11 +60,11 @@ type failure struct {
 	Hint      string         `json:"hint,omitempty"`
 	Status    int            `json:"status,omitempty"`
 	Retryable bool           `json:"retryable,omitempty"`
-	// Too long: the request did not fit into the model's window.
+	// TooLong means that the request did not fit into the model's window.
 	TooLong bool `json:"too_long,omitempty"`
 }
 
-// shown is how much of a prompt a recording has.
+// shown is the most characters of a prompt in a recording.
 const shown = 80
 
 // Recorder writes one recording. It is safe for concurrent use.
@@ -77,8 +77,8 @@ type Recorder struct {
 	err error
 }
 
-// NewRecorder returns a recorder to a file, which must not exist: a recording is never
-// mixed with another one. The file is made at the first reply. mask removes secrets.
+// NewRecorder returns a recorder that writes to a file. The file must not exist, so that
+// recordings are never mixed; it is created at the first reply. mask removes secrets.
 func NewRecorder(path string, mask func([]byte) []byte) *Recorder {
 	return &Recorder{path: path, mask: mask}
 }
@@ -92,7 +92,7 @@ func (r *Recorder) Wrap(m llm.Model) llm.Model {
 	return w
 }
 
-// Close ends the recording. Its error is why the file is not complete.
+// Close ends the recording. Its error explains why the file is not complete.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,7 +108,7 @@ type recorded struct {
 	r *Recorder
 }
 
-// Close frees what the model holds, if it holds anything.
+// Close closes the wrapped model, if it can be closed.
 func (m recorded) Close() error {
 	if c, ok := m.Model.(io.Closer); ok {
 		return c.Close()
@@ -124,8 +124,8 @@ type encoded struct {
 // Codec implements llm.Encoded.
 func (e encoded) Codec() llm.Codec { return e.of.Codec() }
 
-// Stream implements llm.Model. A reply that cannot be recorded fails: a recording with a
-// hole would be played as another conversation.
+// Stream implements llm.Model. If a reply cannot be recorded, the stream ends with an
+// error: an incomplete recording would be played as another conversation.
 func (m recorded) Stream(ctx context.Context, q *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		for d, err := range m.Model.Stream(ctx, q) {
@@ -194,8 +194,8 @@ func failureOf(err error) *failure {
 	return &failure{Category: f.Category, Message: message, Hint: f.Hint, Status: f.Status, Retryable: f.Retryable, TooLong: errors.Is(err, fault.ErrContextLength)}
 }
 
-// conversation identifies the conversation of a request by its first prompt, without the
-// blanks around it.
+// conversation returns an id for the conversation of a request: a hash of its first
+// prompt without surrounding blanks.
 func conversation(q *llm.Request) string {
 	for _, m := range q.All() {
 		if m.Role == llm.User && m.Text() != "" {
@@ -206,7 +206,7 @@ func conversation(q *llm.Request) string {
 	return ""
 }
 
-// beginning returns the beginning of the last prompt.
+// beginning returns the beginning of the last prompt's first line.
 func beginning(q *llm.Request) string {
 	ms := q.All()
 	for i := len(ms) - 1; i >= 0; i-- {
@@ -231,7 +231,7 @@ type Model struct {
 	all  int
 }
 
-// Open reads a recording.
+// Open reads a recording. It closes the file.
 func Open(path string) (*Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -276,7 +276,7 @@ func (m *Model) read(r io.Reader) error {
 	}
 	m.all = len(m.left)
 	m.info = h.Model
-	// The facts about edits, windows and images are the recorded model's; no provider is
+	// The facts about edits, windows and images are the recorded model's. No provider is
 	// asked, and nothing is paid.
 	m.info.Provider, m.info.Model, m.info.API, m.info.From, m.info.Price = "replay", m.name, "replay", "a recording", &llm.Price{}
 	return nil
@@ -285,8 +285,8 @@ func (m *Model) read(r io.Reader) error {
 // Info implements llm.Model.
 func (m *Model) Info() llm.Info { return m.info }
 
-// take returns the next exchange of a conversation. A conversation that the recording
-// does not have (its prompt was changed) gets the next one of all.
+// take returns the next exchange of a conversation. For a conversation that is not in the
+// recording (its prompt was changed) it returns the first exchange that is left.
 func (m *Model) take(of string) (exchange, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -337,7 +337,7 @@ func (f *failure) fault(name string) error {
 	return e
 }
 
-// deltas returns a reply as it is streamed: each part is one piece.
+// deltas returns the pieces in which a reply is streamed: one for each part.
 func deltas(r *llm.Reply) []llm.Delta {
 	var out []llm.Delta
 	calls := 0

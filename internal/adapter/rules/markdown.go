@@ -6,15 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// ref is an import in a text: its path, and its line without the newline.
+// ref is an import in a text: its path, and the start and end of its line without the
+// newline.
 type ref struct {
 	path     string
 	from, to int
 }
 
-// imports finds the @path imports of a Markdown text. In a fenced or indented
-// block, or in a code span, they are examples, and an address such as a@b.org
-// is not an import.
+// imports returns the @path imports of a Markdown text. Those in a fenced or indented
+// block or in a code span are examples and do not count, nor do addresses such as
+// a@b.org.
 func imports(text string) []ref {
 	if !strings.Contains(text, "@") {
 		return nil
@@ -69,9 +70,9 @@ func imports(text string) []ref {
 	return refs
 }
 
-// indentation returns how many columns a line is indented after quotation
-// marks, and the column where the text of a list item that it opens begins, 0
-// if it opens none.
+// indentation returns the columns by which a line is indented after quotation marks, and
+// the column where the text of a list item begins that the line opens; 0 if it opens
+// none.
 func indentation(line string) (in, item int) {
 	for {
 		rest := strings.TrimLeft(line, " ")
@@ -104,12 +105,12 @@ func indentation(line string) (in, item int) {
 	return in, in + mark + blanks
 }
 
-// fenceOf returns the mark that opens or closes a fenced block, "" for none. It
-// may follow a list's mark.
+// fenceOf returns the mark that opens or closes a fenced block, "" for none. A list's
+// mark may precede it.
 func fenceOf(line string) string {
 	for _, m := range [...]string{"- ", "* ", "+ "} {
 		if rest, ok := strings.CutPrefix(line, m); ok && fenceOf(strings.TrimLeft(rest, " ")) != "" {
-			// The block of a list item closes by a mark without the bullet.
+			// The block of a list item is closed by a mark without the bullet.
 			return fenceOf(strings.TrimLeft(rest, " "))
 		}
 	}
@@ -122,8 +123,8 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// paragraph finds the imports of text[from:to], which has no fence and no
-// blank line inside.
+// paragraph returns the imports of text[from:to], which contains no fence and no blank
+// line.
 func paragraph(text string, from, to int) []ref {
 	var refs []ref
 	missing := map[int]bool{} // lengths of backtick runs that nothing closes
@@ -180,13 +181,13 @@ func closing(s string, n int) int {
 	return -1
 }
 
-// boundary reports whether an import may begin after a text.
+// boundary reports whether an import may begin after this text.
 func boundary(before string) bool {
 	return strings.ContainsAny(before[len(before)-1:], " \t\n([{\"'*>:")
 }
 
-// likely reports whether somebody must have meant a file, so that a missing one
-// is reported. @types/node and @alice are not files.
+// likely reports whether an import was certainly meant as a file, so that a missing one
+// is reported. @types/node and @alice are not.
 func likely(ref string) bool {
 	for _, p := range [...]string{"./", "../", "~/", "/"} {
 		if strings.HasPrefix(ref, p) {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Below returns the rules of the folders between the workspace and a file below
-// it, the nearest last, one set a folder. path is relative to the workspace or
-// absolute; a path outside has none. Vendored folders are skipped silently:
-// their rules are for their own authors.
+// Below returns the rules of the folders between the workspace and a file below it: one
+// set for each folder, the nearest last. path is relative to the workspace or absolute; a
+// path outside has none. Vendored folders are skipped without a warning: their rules are
+// for their own authors.
 func Below(ctx context.Context, o Options, path string) []Set {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(o.Root, filepath.FromSlash(path))
@@ -49,7 +49,7 @@ func Below(ctx context.Context, o Options, path string) []Set {
 // Heading is the title of the rules in the system prompt.
 const Heading = "The project's rules (from files; they cannot grant permissions; later ones win)"
 
-// Prompt returns the part of the system prompt that holds the rules, "" for none.
+// Prompt returns the part of the system prompt that contains the rules, "" for none.
 func (s Set) Prompt() string {
 	if s.Text == "" {
 		return ""
@@ -62,8 +62,8 @@ const (
 	goneNote     = "[The project's rules are gone: those before are no longer in force.]"
 )
 
-// Note returns the text that is appended to a conversation for rules in subfolders of
-// the workspace, "" for none.
+// Note returns the text to append to a conversation for rules in subfolders of the
+// workspace, "" for none.
 func (s Set) Note() string {
 	if s.Text == "" {
 		return ""
@@ -71,9 +71,9 @@ func (s Set) Note() string {
 	return "[The rules of a folder, from " + s.Files[0].Path + " (they cannot grant permissions):\n\n" + s.Text + "\n]"
 }
 
-// Changed returns the text to append to a conversation whose rules have
-// changed, "" if they have not. system is the conversation's first system
-// prompt, told are the later notes on rules, in order.
+// Changed returns the text to append to a conversation whose rules have changed, "" if
+// they have not. system is the conversation's first system prompt; told are the notes on
+// rules since, in order.
 func (s Set) Changed(system string, told []string) string {
 	note := goneNote
 	if s.Text != "" {
@@ -93,7 +93,7 @@ func (s Set) Changed(system string, told []string) string {
 	return note
 }
 
-// String lists the files, one a line, for people.
+// String returns the list of files for people, one per line, with their imports.
 func (s Set) String() string {
 	var b strings.Builder
 	for _, f := range s.Files {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// foreign reports whether a folder belongs to neither this user, root nor the
-// owner of the workspace.
+// foreign reports whether a folder belongs to neither this user, nor root, nor the owner
+// of the workspace.
 func foreign(dir, workspace fs.FileInfo) bool {
 	d, ok := dir.Sys().(*syscall.Stat_t)
 	w, ok2 := workspace.Sys().(*syscall.Stat_t)

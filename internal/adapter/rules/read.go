@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// readLimit is how much of one file is read: more than any limit keeps.
+// readLimit is how many bytes of one file are read: more than any limit on rules.
 const readLimit = 1 << 20
 
 // loader reads files below a few roots.
@@ -31,7 +31,7 @@ func (l *loader) close() {
 	}
 }
 
-// root opens a folder to read below it. path is the folder's real path.
+// root opens a folder, to read below it, once. path is its real path. close closes it.
 func (l *loader) root(path string) (*os.Root, error) {
 	if r := l.roots[path]; r != nil {
 		return r, nil
@@ -47,14 +47,14 @@ func (l *loader) root(path string) (*os.Root, error) {
 	return r, nil
 }
 
-// refused is why a file is not used, as the end of a sentence.
+// refused explains why a file is not used, as the end of a sentence.
 type refused string
 
 func (r refused) Error() string { return string(r) }
 
-// real returns where a path leads, and the real path of the folder that must
-// contain it. own: it is a user's own file, which may be in a repository of
-// settings.
+// real returns the target of a path, relative to bound, and the real path of bound. A
+// target outside bound is refused. own marks a user's own file, which may be in a
+// repository of settings.
 func (l *loader) real(path, bound string, own bool) (string, string, error) {
 	bound, err := filepath.EvalSymlinks(bound)
 	if err != nil {
@@ -78,7 +78,7 @@ func (l *loader) real(path, bound string, own bool) (string, string, error) {
 	return rel, bound, others(bound, rel)
 }
 
-// others returns an error for files of other projects and hidden files.
+// others returns an error for files of other projects and for those that hidden refuses.
 func others(bound, rel string) error {
 	dir := bound
 	parts := strings.Split(filepath.ToSlash(rel), "/")
@@ -93,7 +93,7 @@ func others(bound, rel string) error {
 	return hidden(bound, rel)
 }
 
-// hidden returns an error for files that must not be rules: git's own, and secrets.
+// hidden returns an error for files that must not be rules: files of git, and secrets.
 func hidden(bound, rel string) error {
 	for p := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
 		if strings.EqualFold(p, ".git") {
@@ -106,8 +106,7 @@ func hidden(bound, rel string) error {
 	return nil
 }
 
-// slurp reads a regular file, at most readLimit bytes of it. id is the same for
-// the same file.
+// slurp reads a regular file, at most readLimit bytes. id is the same for the same file.
 func (l *loader) slurp(path, bound string, own bool) (data, id string, err error) {
 	rel, bound, err := l.real(path, bound, own)
 	if err != nil {
@@ -117,8 +116,8 @@ func (l *loader) slurp(path, bound string, own bool) (data, id string, err error
 	if err != nil {
 		return "", "", err
 	}
-	// The path has no symlink left: one that appears now is followed by os.Root
-	// only where it stays inside.
+	// The path has no symbolic link left. os.Root follows a link that appears now only if
+	// it stays inside.
 	info, err := root.Lstat(rel)
 	if err != nil {
 		return "", "", err
@@ -158,8 +157,8 @@ func notRegular(m fs.FileMode) error {
 
 const errFolder = refused("it is a folder")
 
-// top reads a rules file with its imports. The user's own file may be a link
-// into the home folder, as many people organize their settings.
+// top reads a rules file with its imports. The user's own file may be a link within the
+// home folder, as many people organize their settings.
 func (l *loader) top(c candidate) (File, string, bool) {
 	f := File{Path: l.show(c.path), Scope: c.scope}
 	bound := c.bound
@@ -182,10 +181,10 @@ type importer struct {
 	file  *File
 	bound string
 	left  int             // bytes that may still be imported
-	seen  map[string]bool // files in the text already: cycles end here
+	seen  map[string]bool // files that are in the text already; they end cycles
 }
 
-// clean makes a text safe to show, and records what it replaced.
+// clean returns a text with its invisible characters shown, and warns about them.
 func (im *importer) clean(raw, name string) string {
 	text, hidden := visible(raw)
 	if hidden > 0 {
@@ -194,7 +193,7 @@ func (im *importer) clean(raw, name string) string {
 	return text
 }
 
-// expand inserts the imported texts after the lines that import them. path is
+// expand returns the text with each imported text after the line that imports it. path is
 // the text's file; depth is 0 for a rules file itself.
 func (im *importer) expand(text, path string, depth int) string {
 	refs := imports(text)
@@ -208,7 +207,7 @@ func (im *importer) expand(text, path string, depth int) string {
 		if block == "" {
 			continue
 		}
-		if line := text[r.from:r.to]; strings.TrimSpace(line) == "@"+r.path { // nothing else: the content takes its place
+		if line := text[r.from:r.to]; strings.TrimSpace(line) == "@"+r.path { // nothing else on the line: the content replaces it
 			b.WriteString(text[at:r.from])
 		} else if at < r.to {
 			b.WriteString(text[at:r.to])
@@ -221,7 +220,7 @@ func (im *importer) expand(text, path string, depth int) string {
 	return b.String()
 }
 
-// one returns the text of one import, "" where there is none.
+// one returns the text of one import, "" if it is not used.
 func (im *importer) one(ref, from string, depth int) string {
 	path := im.locate(ref, from)
 	info, err := os.Lstat(path)
@@ -268,7 +267,7 @@ func (im *importer) one(ref, from string, depth int) string {
 	return "(from " + name + ")\n" + strings.TrimRight(im.expand(text, path, depth), "\n") + "\n(end of " + name + ")"
 }
 
-// locate returns the file of an import.
+// locate returns the path of an imported file.
 func (im *importer) locate(ref, from string) string {
 	if rest, ok := strings.CutPrefix(ref, "~/"); ok && im.l.o.Home != "" {
 		return filepath.Join(im.l.o.Home, filepath.FromSlash(rest))

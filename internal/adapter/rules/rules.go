@@ -1,13 +1,14 @@
 // Package rules finds and reads instructions for agents: AGENTS.md, CLAUDE.md,
-// .pawl/rules.md and the user's own rules.md.
+// .pawl/rules.md, .agent/rules.md if a project has none of these, and the user's own
+// rules.md.
 //
-// It knows which files count, in which order, and what a file may import. It
-// promises that reading is limited in bytes and depth, never blocks on a FIFO,
-// never leaves the repository (nor, for the user's own file, its folder), that
-// nothing invisible stays in the text, and that an unusable file is a warning
-// and not an error. It refuses secret-looking files, .git, vendor, node_modules
-// and submodules: instructions in other people's code are not the project's.
-// Rules are text and grant no rights.
+// It decides which files count, in which order, and what a file may import. It promises
+// that reading is limited in bytes and depth, never blocks on a FIFO and never leaves the
+// repository; that invisible characters are shown, except in emoji; and that an unusable
+// file is a warning and not an error. The user's own file may link into the home folder,
+// but imports only from its own folder. Refused are files that look like secrets, .git,
+// vendor, node_modules and submodules: instructions in other people's code are not the
+// project's. Rules are text and grant no rights.
 package rules
 
 import (
@@ -25,17 +26,17 @@ import (
 const Separator = "\n\n---\n\n"
 
 const (
-	// TotalLimit is how many bytes of rules go into a prompt.
+	// TotalLimit is the most bytes of rules in a prompt.
 	TotalLimit = 96 << 10
-	// NestedLimit is the size limit of the rules of one folder below the workspace.
+	// NestedLimit is the most bytes of the rules of one folder below the workspace.
 	NestedLimit = 32 << 10
-	// ImportLimit is how many bytes one file may import in all.
+	// ImportLimit is the most bytes that one rules file may import in all.
 	ImportLimit = 64 << 10
-	// ImportDepth is how deep imports may import.
+	// ImportDepth is the most levels of imports.
 	ImportDepth = 5
 )
 
-// Scope is whose rules a file holds.
+// Scope is the origin of a file's rules.
 type Scope string
 
 // The scopes, lowest priority first.
@@ -46,7 +47,7 @@ const (
 	Nested  Scope = "nested" // of a folder below the workspace
 )
 
-// Options sets where to look.
+// Options configures which folders are searched.
 type Options struct {
 	Root   string // the workspace's real path
 	Home   string // the user's home, "" if not known
@@ -57,15 +58,15 @@ type Options struct {
 // File is one file that was read.
 type File struct {
 	Path    string // to show: relative to the workspace, or with ~; made safe
-	Bytes   int    // of its text with imports, as it is in the prompt
+	Bytes   int    // of its text with imports, as in the prompt
 	Scope   Scope
-	Imports []string // to show, in the order met
-	Cut     bool     // not all of it is in the text
+	Imports []string // for display, in the order of the text
+	Cut     bool     // a part was cut off
 }
 
-// Set is the rules in force.
+// Set holds the rules in effect.
 type Set struct {
-	Text     string // of all files, highest priority last; "" where there are none
+	Text     string // of all files, highest priority last; "" for none
 	Files    []File // in the order of the text
 	Warnings []string
 }
@@ -108,11 +109,11 @@ func Load(ctx context.Context, o Options) (Set, error) {
 // candidate is a file that exists and may be rules.
 type candidate struct {
 	path  string // absolute
-	bound string // what it must lie in, and its imports
+	bound string // the folder that must contain it and its imports
 	scope Scope
 }
 
-// firstOf returns the first of some names that exists in a folder.
+// firstOf returns the first of the names that exists in a folder; false if none does.
 func firstOf(dir string, names ...string) (candidate, bool) {
 	for _, n := range names {
 		p := filepath.Join(dir, filepath.FromSlash(n))
@@ -123,7 +124,7 @@ func firstOf(dir string, names ...string) (candidate, bool) {
 	return candidate{}, false
 }
 
-// topOf returns the root of the repository that a folder is in, or the folder.
+// topOf returns the root of the repository that contains a folder, or else the folder.
 func topOf(root string) (string, error) {
 	if !filepath.IsAbs(root) {
 		return "", fmt.Errorf("read rules: the workspace %q is not an absolute path", root)
@@ -148,9 +149,9 @@ func isRepository(dir string) bool {
 	return err == nil
 }
 
-// chain lists the folders from the repository's root down to the workspace.
-// Above the workspace, folders of other users are ignored: /tmp/.git must not
-// make /tmp/AGENTS.md everybody's rules.
+// chain returns the folders from the repository's root down to the workspace. Above the
+// workspace, folders of other users are ignored: otherwise, after /tmp/.git,
+// /tmp/AGENTS.md would be everybody's rules.
 func (l *loader) chain(top string) []string {
 	root := filepath.Clean(l.o.Root)
 	home, err := os.Stat(root)
@@ -172,8 +173,8 @@ func (l *loader) chain(top string) []string {
 	return dirs
 }
 
-// read reads candidates and fits them into the limit: those with the lowest
-// priority are cut first.
+// read reads candidates and fits them into the limit; those with the lowest priority are
+// cut first.
 func (l *loader) read(cs []candidate) (Set, error) {
 	limit := l.o.Limit
 	if limit <= 0 {
@@ -212,8 +213,8 @@ func (l *loader) read(cs []candidate) (Set, error) {
 	return set, l.ctx.Err()
 }
 
-// cut returns the complete lines of the first n bytes, or the complete
-// characters if there is only one line.
+// cut returns the complete lines in the first n bytes, or the complete characters if
+// there is only one line.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -235,7 +236,7 @@ func kilobytes(n int) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// show returns a path as people and models see it.
+// show returns a path for display to people and models.
 func (l *loader) show(path string) string {
 	s := path
 	if rel, ok := within(l.o.Root, path); ok {
@@ -249,7 +250,7 @@ func (l *loader) show(path string) string {
 	return strings.ReplaceAll(s, "\n", `\u{A}`)
 }
 
-// within returns a path relative to a folder it lies in.
+// within returns path relative to dir; false if it is outside.
 func within(dir, path string) (string, bool) {
 	if dir == "" {
 		return "", false
@@ -261,7 +262,7 @@ func within(dir, path string) (string, bool) {
 	return rel, true
 }
 
-// warn adds a warning, each only once.
+// warn adds a warning, unless it is there already.
 func (l *loader) warn(format string, args ...any) {
 	w := fmt.Sprintf(format, args...)
 	if !slices.Contains(l.warnings, w) {
@@ -269,7 +270,7 @@ func (l *loader) warn(format string, args ...any) {
 	}
 }
 
-// reason returns an error without the path, which the warning names already.
+// reason returns an error's text without the path, which the warning already names.
 func reason(err error) string {
 	if pe, ok := err.(*fs.PathError); ok {
 		err = pe.Err

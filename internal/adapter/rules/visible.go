@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// visible makes everything in a text visible: invalid UTF-8 is replaced, and an
-// invisible character (zero-width, direction, tags, control) is written as
-// \u{200B}. hidden counts those. A byte order mark at the start is removed, and
-// CR LF becomes LF.
+// visible returns a text in which everything is visible: invalid UTF-8 is replaced, and
+// an invisible character (zero-width, direction, tags, control) is written as \u{200B}.
+// hidden is the number of these. A byte order mark at the start is removed, and CR LF
+// becomes LF.
 func visible(s string) (text string, hidden int) {
 	s = strings.TrimPrefix(s, "\ufeff")
 	if plainASCII(s) {
@@ -57,8 +57,8 @@ func invisible(r rune) bool {
 	return false
 }
 
-// ofEmoji reports whether a character has its proper function in an emoji: to
-// choose its look, or to join two.
+// ofEmoji reports whether a character has its proper function in an emoji: to select its
+// look, or to join two.
 func ofEmoji(r, prev rune, rest string) bool {
 	symbol := func(r rune) bool {
 		return unicode.Is(unicode.So, r) || unicode.Is(unicode.Sm, r) || unicode.Is(unicode.Sk, r) && r > 0x7f

@@ -14,14 +14,14 @@ import (
 type Command struct {
 	Name        string
 	Description string
-	Hint        string // of its arguments
+	Hint        string // describes the arguments
 	Tools       Allowed
 	Text        string
 	File        string
 }
 
-// LoadCommands reads the commands of some folders: Markdown files, each named as
-// its command.
+// LoadCommands reads the commands of some folders: Markdown files, each named like its
+// command.
 func LoadCommands(folders ...Folder) (out []Command, warnings []string) {
 	known := map[string]bool{}
 	for _, f := range folders {
@@ -46,8 +46,8 @@ func LoadCommands(folders ...Folder) (out []Command, warnings []string) {
 	return out, warnings
 }
 
-// hint returns what arguments a command takes. [message], which is a list in YAML, is
-// meant as it is written.
+// hint returns the description of a command's arguments. [message] is a list in YAML; it
+// is returned as it was written.
 func hint(f frontmatter.Fields) string {
 	const field = "argument-hint"
 	if names, _ := f.List(field); f.Text(field) == "" && len(names) > 0 {
@@ -61,10 +61,9 @@ var (
 	shellLine   = lazyregexp.New("!`([^`\n]+)`")
 )
 
-// Prompt returns the prompt of a command. The person's arguments replace
-// $ARGUMENTS, $1 to $9 or $ARGUMENTS[0], or are added below. A command line in
-// it (!`…`) becomes a call that the model makes, with the usual permissions:
-// nothing is run here.
+// Prompt returns the prompt of a command. The person's arguments replace $ARGUMENTS, $1
+// to $9 or $ARGUMENTS[0], or are appended. A command line in the text (!`…`) becomes a
+// call that the model makes, with the usual permissions: Prompt runs nothing.
 func (c Command) Prompt(args string) string {
 	var runs []string
 	text := shellLine().ReplaceAllStringFunc(c.Text, func(s string) string {

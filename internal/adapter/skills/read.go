@@ -1,11 +1,10 @@
-// Package skills reads Markdown files for models: skills, which the model knows
-// by name and reads when it needs one, and custom commands, which a person
-// types (SPEC 17.4).
+// Package skills reads Markdown files for models: skills, which the model knows by name
+// and reads when it needs one, and custom commands, which a person types (SPEC 17.4).
 //
-// They are only text, like rules: nothing of them is executed here, and no field grants
-// a session more rights (allowed-tools only removes some, tools.go). Only regular files
-// of limited size within their folder are read; unreadable ones are left out with a
-// warning. Earlier folders win.
+// They are only text, like rules: nothing in them is executed here, and no field grants a
+// session more rights (allowed-tools only removes some, tools.go). Only regular files of
+// limited size within their folder are read; an unreadable one is skipped with a warning.
+// If two have the same name, the earlier folder wins.
 package skills
 
 import (
@@ -22,15 +21,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
-// Folder is where to look: Path below Root; no link may lead out of Root.
+// Folder is a folder to search: Path below Root. No link may lead out of Root.
 type Folder struct {
 	Root, Path string
-	// Prefix is that of a plugin's names (NAME:), "" for others. In a plugin's texts
-	// ${CLAUDE_PLUGIN_ROOT} is Root.
+	// Prefix precedes the names of a plugin's texts (NAME:); "" for others. In a plugin's
+	// texts ${CLAUDE_PLUGIN_ROOT} becomes Root.
 	Prefix string
 }
 
-// Limits: the bytes of a file, the files of a folder, and the depth.
+// Limits: the bytes of a file, the files in a folder, and the depth of subfolders.
 const (
 	maxFile  = 128 << 10
 	maxFiles = 200
@@ -39,16 +38,17 @@ const (
 
 var name = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
-// file is one that was read.
+// file is a file that was read.
 type file struct {
 	path   string // absolute
-	base   string // its name, or its folder's
+	base   string // the file's name, or its folder's
 	fields frontmatter.Fields
 	text   string
 	raw    string // with the front matter
 }
 
-// each reads the files below a folder that want accepts, in the order of their names.
+// each calls do for the files below a folder that want accepts, in the order of their
+// names.
 func (f Folder) each(want func(p string) (base string, ok bool), do func(file)) (warnings []string) {
 	warn := func(p string, err error) {
 		warnings = append(warnings, fmt.Sprintf("%s was not read: %v", filepath.Join(f.Root, filepath.FromSlash(p)), err))
@@ -124,7 +124,7 @@ func read(root *os.Root, p string) (string, error) {
 	return strings.ToValidUTF8(string(b), "\uFFFD"), err
 }
 
-// line returns a text in one line of at most n characters.
+// line returns a text as one line, cut after n characters.
 func line(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > n {

@@ -13,16 +13,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Skill is a text that a model can read when it needs it, or that a person sends.
+// Skill is a text that a model reads when it needs it, or that a person sends.
 type Skill struct {
 	Name        string
 	Description string
-	Hint        string // what arguments a person may add
+	Hint        string // describes the arguments that a person may add
 	Text        string
 	Tools       Allowed
 	File        string
-	NoModel     bool // only a person uses it
-	NoPerson    bool // only a model does
+	NoModel     bool // only a person may use it
+	NoPerson    bool // only a model may use it
 }
 
 // Limits of the list of skills for the model, in characters.
@@ -31,8 +31,8 @@ const (
 	maxList        = 12_000
 )
 
-// Load reads the skills of some folders: files SKILL.md, each in its own
-// folder.
+// Load reads the skills of some folders: files SKILL.md, each in its own folder. They are
+// sorted by name.
 func Load(folders ...Folder) (out []Skill, warnings []string) {
 	known := map[string]bool{}
 	for _, f := range folders {
@@ -72,20 +72,20 @@ type skillArgs struct {
 	Name string `json:"name" doc:"the skill's name, as it is listed"`
 }
 
-// ForModel returns the skills that a model may use by itself.
+// ForModel returns the skills that a model may use without a person's request.
 func ForModel(all []Skill) []Skill {
 	return slices.DeleteFunc(slices.Clone(all), func(s Skill) bool { return s.NoModel })
 }
 
-// Command returns the skill as a command of a person.
+// Command returns the skill as a person's command.
 func (s Skill) Command() Command {
 	c := Command{Name: s.Name, Description: s.Description, Hint: s.Hint, Tools: s.Tools, File: s.File}
 	c.Text = s.head() + "]\n\n" + strings.ReplaceAll(s.Text, "${CLAUDE_SKILL_DIR}", filepath.Dir(s.File))
 	return c
 }
 
-// Tool returns the tool by which a model reads a skill. Its description lists
-// the skills; mask masks secrets in the list and in the texts.
+// Tool returns the tool with which a model reads a skill. Its description lists the
+// skills; mask removes secrets from the list and from the texts.
 func Tool(all []Skill, mask func(string) string) tool.Tool {
 	var list strings.Builder
 	for i, s := range all {
@@ -118,7 +118,8 @@ func Tool(all []Skill, mask func(string) string) tool.Tool {
 	return t
 }
 
-// narrow leaves the turn only the tools that the skill names, before it is read.
+// narrow limits the turn to the tools that the skill names; called before the skill is
+// read.
 func (s Skill) narrow(ctx context.Context, env tool.Env) error {
 	switch {
 	case s.Tools.Bad != nil:
@@ -149,7 +150,7 @@ func (s Skill) head() string {
 	return out
 }
 
-// beside lists some of the other files in a skill's folder.
+// beside returns at most 20 names of other files and folders in a skill's folder.
 func beside(dir string) (out []string) {
 	entries, _ := os.ReadDir(dir) // a folder that cannot be listed is left out
 	for _, e := range entries {

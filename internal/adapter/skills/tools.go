@@ -7,19 +7,20 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// allowedTools is the field with the tools that a text leaves the turn.
+// allowedTools is the name of the field that limits the tools of a turn.
 const allowedTools = "allowed-tools"
 
-// Allowed is the list of tools that a command or a skill leaves the turn that it is
-// used in (permission rules). It only narrows.
+// Allowed is the list of tools, as permission rules, to which a command or a skill limits
+// the turn that uses it. It never adds a right.
 type Allowed struct {
 	Limited bool // there is a list, and it does not name every tool
 	Rules   []string
-	// Bad is why the list cannot be read, with file and line; then the text must not be used.
+	// Bad explains, with file and line, why the list cannot be read; then the text must
+	// not be used.
 	Bad error
 }
 
-// allowed reads the list.
+// allowed returns the list in the file's front matter.
 func (s file) allowed() Allowed {
 	v, set := s.fields[allowedTools]
 	if !set {
@@ -55,7 +56,7 @@ func (s file) allowed() Allowed {
 	return out
 }
 
-// told returns the list in the form that the model reads.
+// told returns the list as a sentence for the model.
 func (a Allowed) told() string {
 	tools := strings.Join(a.Rules, ", ")
 	if tools == "" {
@@ -64,7 +65,8 @@ func (a Allowed) told() string {
 	return "Until this turn ends only calls of these are run: " + tools + ". That grants nothing."
 }
 
-// listed takes the marks of a YAML list from a text that could not be read as YAML.
+// listed returns the items of a YAML list in a text that could not be read as YAML,
+// without its marks.
 func listed(s string) string {
 	s = strings.TrimSpace(s)
 	if in, ok := strings.CutPrefix(s, "["); ok {
@@ -77,7 +79,7 @@ func listed(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// bad returns where the list is that cannot be read.
+// bad returns an Allowed with the error and its line.
 func (s file) bad(err error) Allowed {
 	n := 1
 	for i, l := range strings.Split(s.raw, "\n") {

@@ -11,9 +11,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// Format returns a graph as a YAML file for people. If the YAML would be read as
-// another graph, since its encoder does not quote a text correctly, Format returns
-// JSON.
+// Format returns a graph as a YAML file for people. It returns JSON if the YAML would be
+// read as another graph, since the YAML encoder does not quote some texts correctly.
 func Format(g swarm.Graph) ([]byte, error) {
 	out, err := yaml.MarshalWithOptions(g, yaml.IndentSequence(true), yaml.UseLiteralStyleIfMultiline(true))
 	if err == nil && same(out, g) {
@@ -32,7 +31,7 @@ func same(raw []byte, g swarm.Graph) bool {
 	return yaml.UnmarshalWithOptions(apart(raw), &read, yaml.Strict()) == nil && reflect.DeepEqual(read, g)
 }
 
-// apart puts an empty line before each task.
+// apart inserts an empty line before each task.
 func apart(raw []byte) []byte {
 	head, tasks, ok := bytes.Cut(raw, []byte("\ntasks:\n"))
 	if !ok {

@@ -1,10 +1,10 @@
-// Package taskgraph reads and writes the file of a swarm's task graph: YAML, of
-// which JSON is a part (doc/swarm.schema.json).
+// Package taskgraph reads and writes the file of a swarm's task graph, in YAML or JSON
+// (doc/swarm.schema.json).
 //
-// Promised: every fault names the line in the file. The fault of an unknown field names
-// the field that was most likely meant. Parse reads the output of Format as the same
-// graph. Refused: several documents in one file, a field that is set twice, and the
-// faults that policy/swarm finds in the graph.
+// It promises that every fault names its line in the file if one is known, that the fault
+// of an unknown field names the field that was probably meant, and that Parse reads the
+// output of Format as the same graph. It refuses several documents in one file, a field
+// that is set twice, and the faults that policy/swarm finds in the graph.
 package taskgraph
 
 import (
@@ -33,14 +33,14 @@ const maxFile = 64 << 20
 // maxFaults is how many faults an error lists.
 const maxFaults = 20
 
-// File is a valid graph with the lines of its parts in the file.
+// File is a valid graph, with the lines of its parts in the file.
 type File struct {
 	swarm.Graph
 	name  string
 	lines lines
 }
 
-// Read reads the graph in a file, which errors call name.
+// Read reads a graph from a file. name is the file's name in errors.
 func Read(path, name string) (*File, error) {
 	in, err := os.Open(path)
 	if err != nil {
@@ -57,7 +57,7 @@ func Read(path, name string) (*File, error) {
 	return Parse(name, raw)
 }
 
-// Parse reads a graph. Its error lists all faults, one on each line.
+// Parse parses a graph. Its error lists the faults, one per line, at most maxFaults.
 func Parse(name string, raw []byte) (*File, error) {
 	f := &File{name: name}
 	if len(bytes.TrimSpace(raw)) == 0 {
@@ -83,7 +83,7 @@ func Parse(name string, raw []byte) (*File, error) {
 	return f, nil
 }
 
-// Faults returns the error with the graph's faults and their lines.
+// Faults returns an error that lists the graph's faults with their lines.
 func (f *File) Faults(faults []swarm.Fault) error {
 	located := make([]fault, len(faults))
 	for i, x := range faults {
@@ -136,7 +136,7 @@ func (f *File) yaml(err error) error {
 	return f.at(line, err)
 }
 
-// words describes the content of a field.
+// words returns a description of what a field must contain.
 func words(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
@@ -160,7 +160,7 @@ type taskLines struct {
 	fields map[string]int
 }
 
-// of returns the line of a fault: that of its field, otherwise that of its task.
+// of returns the line of a fault: the line of its field, or else of its task.
 func (l lines) of(x swarm.Fault) int {
 	if x.Task < 0 {
 		return l.graph[x.Field]
@@ -205,7 +205,7 @@ func keys(n ast.Node, see func(key string, value ast.Node)) map[string]int {
 	for it := m.MapRange(); it.Next(); {
 		key, ok := it.Key().(*ast.StringNode)
 		if !ok {
-			continue // a merge key, which the decoder accepts or refuses
+			continue // a merge key: the decoder accepts or refuses it
 		}
 		out[key.Value] = key.GetToken().Position.Line
 		if see != nil {
@@ -247,7 +247,7 @@ var (
 
 func fieldsOf(t reflect.Type) (names []string) {
 	for i := range t.NumField() {
-		if t.Field(i).Tag.Get("jsonschema") == "-" { // pawl's own
+		if t.Field(i).Tag.Get("jsonschema") == "-" { // not for files
 			continue
 		}
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")

@@ -1,19 +1,20 @@
 package tokenizer
 
-// merger merges a piece: repeatedly the leftmost pair of neighbors whose joint
-// token has the lowest rank. It reuses its memory for each piece.
+// merger merges the bytes of a piece into tokens: it repeatedly merges the pair of
+// neighbors whose joint token has the lowest rank, the leftmost first. It reuses its
+// memory for each piece.
 type merger struct {
 	nodes []node
 	heap  []candidate
 }
 
-// node is a part of the piece, from its place up to next.
+// node is a part of the piece, from its index up to next.
 type node struct {
 	prev, next int32
-	rank       uint32 // of it joined with the next one
+	rank       uint32 // rank of this part joined with the next one
 }
 
-// candidate is a pair that could be merged when it was added.
+// candidate is a pair that could be merged when it was added to the heap.
 type candidate struct {
 	rank uint32
 	at   int32
@@ -40,7 +41,7 @@ func (m *merger) run(c *Counter, s string) int {
 		top := m.pop()
 		a := &m.nodes[top.at]
 		if a.rank != top.rank {
-			continue // another merge has taken it
+			continue // another merge has changed the pair
 		}
 		gone := a.next
 		a.next = m.nodes[gone].next

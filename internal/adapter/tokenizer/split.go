@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// class is what a rune is to the vocabulary's splitting rule.
+// class is a rune's class in the vocabulary's splitting rule.
 type class byte
 
 const (
 	other class = iota
 	upper       // Lu, Lt
 	lower       // Ll
-	both        // Lm, Lo, M: either of a word's two halves
-	mark        // M: both, and what may stand before a word
+	both        // Lm, Lo: fits into both halves of a word
+	mark        // M: as both, and may also precede a word
 	digit       // N
 	space
 	line // \r and \n
@@ -52,7 +52,7 @@ func classOf(r rune) class {
 	return other
 }
 
-// at returns the class of the rune at i and its size; size 0 at the end.
+// at returns the class of the rune at i and its size in bytes; size 0 at the end.
 func at(s string, i int) (class, int) {
 	if i >= len(s) {
 		return other, 0
@@ -104,9 +104,10 @@ func piece(s string) int {
 	return blanks(s)
 }
 
-// small is a word that ends in a small letter, or in one without case.
+// small returns the end of a word at i that ends in a small letter or one without case; 0
+// if there is none.
 func small(s string, i int) int {
-	last := 0 // after the last rune that could be of the second half
+	last := 0 // the end of the last rune that could be in the second half
 	for {
 		c, n := at(s, i)
 		if n == 0 || c != upper && c != both && c != mark {
@@ -126,7 +127,8 @@ func small(s string, i int) int {
 	return suffix(s, last)
 }
 
-// capital is a word that begins with a capital letter, or one without case.
+// capital returns the end of a word at i that begins with a capital letter or one without
+// case; 0 if there is none.
 func capital(s string, i int) int {
 	start := i
 	for {
@@ -142,7 +144,7 @@ func capital(s string, i int) int {
 	return suffix(s, seconds(s, i))
 }
 
-// seconds skips what a word's second half is made of.
+// seconds returns the end of the runes that fit into a word's second half.
 func seconds(s string, i int) int {
 	for {
 		c, n := at(s, i)
@@ -153,7 +155,7 @@ func seconds(s string, i int) int {
 	}
 }
 
-// suffix takes the end of a contraction to the word before it.
+// suffix returns the end of the contraction at i (such as 's); i if there is none.
 func suffix(s string, i int) int {
 	if i+1 >= len(s) || s[i] != '\'' {
 		return i
@@ -173,7 +175,8 @@ func suffix(s string, i int) int {
 	return i
 }
 
-// signs is what is neither letter, digit nor blank, with line ends after it.
+// signs returns the end of a run of runes that are neither letter, digit nor blank, with
+// line ends and slashes after it; 0 if there is none.
 func signs(s string) int {
 	i := 0
 	if s[0] == ' ' {
@@ -196,8 +199,8 @@ func signs(s string) int {
 	return i
 }
 
-// blanks is a run of white space: up to its last line end, or all but the
-// blank that goes with the word after it.
+// blanks returns the end of a run of white space: up to its last line end, or without the
+// last blank, which belongs to the word after it.
 func blanks(s string) int {
 	i, lines, last := 0, 0, 0
 	for {

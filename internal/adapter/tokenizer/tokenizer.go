@@ -1,12 +1,11 @@
-// Package tokenizer counts tokens with a byte-pair vocabulary: o200k, that of
-// OpenAI's models since GPT-4o, and the best guess for every other model;
-// calibration corrects the difference (SPEC 9.1).
+// Package tokenizer counts tokens with a byte-pair vocabulary: o200k, which OpenAI's
+// models use since GPT-4o. For other models it is the best guess; calibration corrects
+// the difference (SPEC 9.1).
 //
-// It promises that nothing is unpacked before Load is called, that any text has
-// a count (also bytes that are not UTF-8), and that counts are those of the
-// reference implementation, except for runs of one class that are longer than
-// 4,096 bytes: those are counted in pieces. It neither encodes nor decodes:
-// nobody here needs the tokens themselves.
+// It promises that nothing is unpacked before Load is called, that any text has a count
+// (also bytes that are not UTF-8), and that counts equal those of the reference
+// implementation, except for runs of one class that are longer than 4,096 bytes: those
+// are counted in pieces. It neither encodes nor decodes: pawl does not need the tokens.
 package tokenizer
 
 import (
@@ -28,18 +27,19 @@ type Counter struct {
 	// text is the unpacked vocabulary. A token's position in it is its rank:
 	// only the order of two tokens is needed.
 	text []byte
-	// table finds tokens by hash, with open addressing: a slot holds the
-	// token's position plus 1, and above placeBits some bits of its hash, so
-	// that few slots are compared in vain. 0 is an empty slot.
+	// table finds tokens by hash, with open addressing. A slot holds the token's position
+	// plus 1 and, above placeBits, some bits of its hash, so that few slots are compared
+	// in vain. 0 is an empty slot.
 	table []uint32
 }
 
-// placeBits is how many bits a position in the vocabulary has.
+// placeBits is the number of bits of a position in the vocabulary.
 const placeBits = 21
 
 var load = sync.OnceValues(unpack)
 
-// Load unpacks the vocabulary, once: about 10 ms, and 3 MB from then on.
+// Load returns the counter. The first call unpacks the vocabulary: about 10 ms, and 3 MB
+// that stay in use.
 func Load() (*Counter, error) { return load() }
 
 func unpack() (*Counter, error) {
@@ -74,7 +74,7 @@ func unpack() (*Counter, error) {
 	return c, nil
 }
 
-// hash is FNV-1a with its bits mixed.
+// hash returns the FNV-1a hash with its bits mixed.
 func hash[T string | []byte](s T) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(s) {
@@ -83,12 +83,12 @@ func hash[T string | []byte](s T) uint64 {
 	return (h ^ h>>29) * 0x9E3779B97F4A7C15
 }
 
-// slot returns the first slot for a hash, and the bits of it that a slot keeps.
+// slot returns the first slot for a hash, and the bits of the hash that the slot stores.
 func (c *Counter) slot(h uint64) (i int, sign uint32) {
 	return int(h >> 32 * uint64(len(c.table)) >> 32), uint32(h) &^ (1<<placeBits - 1)
 }
 
-// none is not a rank.
+// none means that there is no rank.
 const none = ^uint32(0)
 
 // rank returns the rank of a token, or none.
@@ -110,10 +110,10 @@ func (c *Counter) rank(s string) uint32 {
 	}
 }
 
-// longest is how long a piece may be that is merged as one.
+// longest is the most bytes of a piece that are merged together.
 const longest = 4096
 
-// Count returns how many tokens a text has.
+// Count returns the number of tokens in a text.
 func (c *Counter) Count(text string) int {
 	n := 0
 	var m merger
@@ -129,7 +129,7 @@ func (c *Counter) Count(text string) int {
 	return n
 }
 
-// merged counts the tokens that a piece is merged to.
+// merged returns the number of tokens of a piece.
 func (c *Counter) merged(s string, m *merger) int {
 	if len(s) < 2 || c.rank(s) != none {
 		return min(len(s), 1)

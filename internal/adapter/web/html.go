@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// This file has what Markdown needs of nodes and of strings.
+// This file contains the helpers of Markdown for nodes and strings.
 
 func code(s string) string {
 	s = strings.TrimSpace(squeeze(s))
@@ -20,7 +20,7 @@ func code(s string) string {
 	return "`" + s + "`"
 }
 
-// fence renders a code block, in a fence longer than any inside.
+// fence returns a code block, with a fence longer than any in the code.
 func fence(n *html.Node) string {
 	var b strings.Builder
 	raw(&b, n)
@@ -62,7 +62,7 @@ func raw(b *strings.Builder, n *html.Node) {
 	}
 }
 
-// textOf returns the bare text below n.
+// textOf returns the text below n without marks.
 func textOf(n *html.Node) string {
 	var b strings.Builder
 	for c := range n.Descendants() {
@@ -73,8 +73,8 @@ func textOf(n *html.Node) string {
 	return b.String()
 }
 
-// squeeze replaces each run of white space by one space. tidy keeps the
-// newlines that inline writes for <br>, since it runs first.
+// squeeze replaces each run of white space by one space. The newlines that inline writes
+// for <br> come after it and survive in tidy.
 func squeeze(s string) string {
 	if !strings.ContainsAny(s, "\t\n\r\f") && !strings.Contains(s, "  ") {
 		return s
@@ -98,7 +98,7 @@ func squeeze(s string) string {
 	return b.String()
 }
 
-// tidy cleans a paragraph line by line.
+// tidy returns a paragraph with each line cleaned.
 func tidy(s string) string {
 	var lines []string
 	for line := range strings.SplitSeq(s, "\n") {

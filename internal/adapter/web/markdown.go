@@ -9,10 +9,10 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// toMarkdown turns an HTML page into readable text: headings, paragraphs, lists,
-// links, code, quotes and simple tables. It leaves out scripts, styles, forms
-// and hidden elements, and also the navigation if the page marks its content.
-// base is the base URL of links.
+// toMarkdown returns an HTML page as readable text: headings, paragraphs, lists, links,
+// code, quotes and simple tables. It omits scripts, styles, form fields, navigation,
+// footers and hidden elements, and everything outside the content if the page marks its
+// content. base is the base URL of links.
 func toMarkdown(page string, base *url.URL) string {
 	doc, err := html.Parse(strings.NewReader(page))
 	if err != nil { // nested too deeply: use only the words
@@ -42,14 +42,15 @@ func toMarkdown(page string, base *url.URL) string {
 
 type markdown struct {
 	base   *url.URL
-	links  int  // bytes that addresses may still use, so that a page cannot make them explode
+	links  int  // bytes that addresses may still use, so that a page cannot inflate them
 	inside bool // emphasis
 }
 
-// maxNested bounds quotes and lists inside each other.
+// maxNested is the most levels of quotes and lists that are indented.
 const maxNested = 8
 
-// content finds the part of a page that is its content.
+// content returns the element that contains the page's content, or the document (whole is
+// true).
 func content(doc *html.Node) (root *html.Node, whole bool) {
 	for _, is := range []func(*html.Node) bool{
 		func(n *html.Node) bool { return n.DataAtom == atom.Main || attr(n, "role") == "main" },
@@ -62,7 +63,7 @@ func content(doc *html.Node) (root *html.Node, whole bool) {
 	return doc, true
 }
 
-// find lists the elements for which is holds, none inside another.
+// find returns the elements for which is reports true, none inside another.
 func find(n *html.Node, is func(*html.Node) bool) []*html.Node {
 	if n.Type == html.ElementNode && is(n) {
 		return []*html.Node{n}
@@ -74,7 +75,7 @@ func find(n *html.Node, is func(*html.Node) bool) []*html.Node {
 	return out
 }
 
-// skipped reports whether an element has no text for readers.
+// skipped reports whether an element contains no text for readers.
 func skipped(n *html.Node) bool {
 	if n.Type == html.CommentNode || n.Type == html.DoctypeNode {
 		return true
@@ -113,7 +114,7 @@ type part struct {
 	list bool
 }
 
-// blocks renders the children of n as blocks with empty lines between them.
+// blocks returns the children of n as blocks, separated by empty lines.
 func (m *markdown) blocks(n *html.Node, nested int) string {
 	var out []string
 	for _, p := range m.parts(n, nested) {
@@ -213,7 +214,7 @@ func (m *markdown) list(n *html.Node, nested int) string {
 		var parts []part
 		if c.DataAtom == atom.Li {
 			parts = m.parts(c, nested+1)
-		} else { // invalid in a list, but pages do it
+		} else { // invalid in a list, but some pages do it
 			parts = []part{{m.block(c, nested+1), false}}
 		}
 		s := ""
@@ -248,8 +249,7 @@ func (m *markdown) list(n *html.Node, nested int) string {
 	return strings.Join(items, "\n")
 }
 
-// table renders a table of short cells as a table; a table for layout, or with
-// blocks in it, as blocks.
+// table returns a table as Markdown; a table for layout, or with blocks in it, as blocks.
 func (m *markdown) table(n *html.Node, nested int) string {
 	if len(find(n, func(c *html.Node) bool {
 		return c != n && (c.DataAtom == atom.Table || c.DataAtom == atom.Pre || c.DataAtom == atom.H1 || c.DataAtom == atom.H2)
@@ -289,7 +289,7 @@ func (m *markdown) table(n *html.Node, nested int) string {
 	return strings.Join(lines, "\n")
 }
 
-// line renders all below n as one line.
+// line returns everything below n as one line.
 func (m *markdown) line(n *html.Node) string {
 	var b strings.Builder
 	for c := range n.ChildNodes() {
@@ -340,7 +340,7 @@ func (m *markdown) inline(b *strings.Builder, n *html.Node) {
 	}
 }
 
-// marked renders emphasis, one level of it: a page may nest hundreds.
+// marked writes emphasis, only one level: a page may nest hundreds.
 func (m *markdown) marked(b *strings.Builder, n *html.Node, mark string) {
 	if m.inside {
 		for c := range n.ChildNodes() {
@@ -353,7 +353,7 @@ func (m *markdown) marked(b *strings.Builder, n *html.Node, mark string) {
 	m.inside = false
 }
 
-// around marks text, with the spaces that were at its ends outside the marks.
+// around returns the marked text; spaces at its ends are outside the marks.
 func around(s string, n *html.Node, mark string) string {
 	if s == "" {
 		return " "

@@ -17,11 +17,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// This file searches the web by a search API. It promises of the one host that is
-// configured what Fetch promises of a page's: no redirect is followed, so that the key goes
-// nowhere else; the address that was checked is the one that is dialled; 2 MB and 30 s at
-// most. A person's own service may be on this machine or a private network, if its address
-// is one there; a public name that leads there is refused.
+// This file searches the web with a search API. It makes the promises of Fetch for the
+// one configured host: no redirect is followed, so that the key goes nowhere else; the
+// address that was checked is the one that is dialled; at most 2 MB and 30 s. A person's
+// own service may be on this machine or in a private network if its configured name or
+// address shows that; a public name that leads there is refused.
 
 // searchAPI is a service with a published API.
 type searchAPI struct {
@@ -93,8 +93,8 @@ func hits(err error, of []hit) ([]tool.Hit, error) {
 	return out, nil
 }
 
-// plainText returns an extract without the marks that services put into it, at most 600
-// characters long.
+// plainText returns an extract without the marks that services insert, cut after 600
+// characters.
 func plainText(s string) string {
 	for _, mark := range []string{"<strong>", "</strong>", "<b>", "</b>", "<em>", "</em>"} {
 		s = strings.ReplaceAll(s, mark, "")
@@ -109,7 +109,7 @@ func plainText(s string) string {
 // searchAPINames returns the names of the services.
 func searchAPINames() []string { return []string{"brave", "tavily", "searxng"} }
 
-// SearchKeys returns the variables that hold the services' keys.
+// SearchKeys returns the variables that may hold the services' keys.
 func SearchKeys() (out []string) {
 	for _, name := range searchAPINames() {
 		out = append(out, searchAPIs[name].keys...)
@@ -124,15 +124,15 @@ type Search struct {
 	client          *Client
 }
 
-// SearchOptions configure a service.
+// SearchOptions configures a search service.
 type SearchOptions struct {
-	API  string // one of SearchAPIs
-	URL  string // "": the service's own
+	API  string // brave, tavily or searxng
+	URL  string // "": the service's default address
 	Env  func(string) string
 	Base Options // for tests; Follow and Proxy are not used
 }
 
-// NewSearch makes a Search. It opens no connection. The error for a missing key or
+// NewSearch returns a Search. It opens no connection. The error for a missing key or
 // address names what to set.
 func NewSearch(o SearchOptions) (*Search, error) {
 	api, ok := searchAPIs[o.API]
@@ -160,7 +160,7 @@ func NewSearch(o SearchOptions) (*Search, error) {
 		return nil, fmt.Errorf("search.api is %s: set %s to its key", o.API, api.keys[0])
 	}
 	s.client = New(o.Base)
-	if s.client.Refuses(u.Hostname()) { // the person names a place that is not public
+	if s.client.Refuses(u.Hostname()) { // the configured host is not public
 		o.Base.Allowed = func(netip.Addr) bool { return true }
 		s.client = New(o.Base)
 	}

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// decode converts a body to valid UTF-8. charset is the one in the header; for
-// HTML a <meta> may name one. The encodings are those of browsers; text in none
-// of them is read as UTF-8, with U+FFFD for invalid bytes.
+// decode returns a body as valid UTF-8. name is the charset in the header, "" for none;
+// an HTML page may then name one in a <meta>. The encodings are those of browsers; text
+// in an unknown one is read as UTF-8, with U+FFFD for invalid bytes.
 func decode(body []byte, name string, isHTML bool) string {
 	for _, mark := range []struct{ bytes, name string }{{"\xef\xbb\xbf", "utf-8"}, {"\xff\xfe", "utf-16le"}, {"\xfe\xff", "utf-16be"}} {
 		if rest, ok := bytes.CutPrefix(body, []byte(mark.bytes)); ok {
@@ -47,20 +47,20 @@ func convert(body []byte, label string) string {
 	return strings.ToValidUTF8(string(body), "\uFFFD")
 }
 
-// metaCharset returns the encoding that a page itself names in its first 1,024
-// bytes, as browsers do. Without one, DetermineEncoding returns UTF-8 for text
-// that is UTF-8 beyond ASCII, and Windows-1252 for other text. Invalid bytes
-// are removed first, so that one broken byte does not change the result.
+// metaCharset returns the encoding that a page itself names in its first 1,024 bytes, as
+// browsers do. Without one, DetermineEncoding returns UTF-8 for text that is UTF-8 beyond
+// ASCII, and Windows-1252 for other text. Invalid bytes are replaced first, so that one
+// broken byte does not change the result.
 func metaCharset(body []byte) string {
 	head := "\uFFFD" + strings.ToValidUTF8(string(body[:min(len(body), 1024)]), "\uFFFD")
 	_, name, _ := charset.DetermineEncoding([]byte(head), "")
 	return name
 }
 
-// visible shows invisible characters as <U+200B>: format characters, direction
-// marks, tags, fillers and control characters. Line ends become \n; newline and
-// tab stay, and so do emoji joined by U+200D. Repeated ones are counted:
-// <U+0000 x 512>.
+// visible returns a text with invisible characters shown as <U+200B>: format characters,
+// direction marks, tags, fillers and control characters. Line ends become \n; newlines,
+// tabs and emoji joined by U+200D stay; soft hyphens are removed. More than three equal
+// ones are counted: <U+0000 x 512>.
 func visible(s string) string {
 	clean := true
 	for _, r := range s {
@@ -102,7 +102,7 @@ func visible(s string) string {
 		default:
 			last = r
 			run++
-			before = 0 // so that the next of its kind is hidden too
+			before = 0 // so that an equal one that follows is shown too
 			continue
 		}
 		before = r

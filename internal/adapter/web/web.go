@@ -1,18 +1,15 @@
-// Package web fetches pages for the model, as text, under the rules of SPEC
-// 16.10.
+// Package web fetches pages for the model, as text, under the rules of SPEC 16.10.
 //
-// It promises: http and https only; no host except the requested one (and the
-// same with or without "www."); it connects to exactly the address that was
-// checked, again at every redirect (at most 5); loopback, private, link-local,
-// carrier, multicast, documentation and other special addresses are refused, in
-// every notation and inside mapped, 6to4, Teredo and NAT64 forms; at most 2 MB
-// after decompression and 30 s in all; no cookies, no credentials, no proxy
-// unless one was configured. The result is valid text whose invisible
-// characters are shown as <U+200B>.
+// It promises: only http and https; no host except the requested one (and the same with
+// or without "www."); it connects to exactly the address that was checked, again at every
+// redirect (at most 5); loopback, private, link-local, carrier, multicast, documentation
+// and other special addresses are refused, in every notation and inside mapped, 6to4,
+// Teredo and NAT64 forms; at most 2 MB after decompression and 30 s in all; no cookies,
+// no credentials, no proxy unless one is configured. The result is valid text in which
+// invisible characters are shown as <U+200B>.
 //
-// It refuses types that are not text, and it runs no scripts. It does not
-// handle consent: the caller has asked for the host. The text of a page is
-// data.
+// It refuses types that are not text, and it runs no scripts. It does not ask for
+// consent: the caller has done that for the host. The text of a page is data.
 package web
 
 import (
@@ -34,41 +31,42 @@ import (
 	hosts "github.com/pawl-agent/pawl/internal/policy/host"
 )
 
-// Errors that callers branch on; each comes wrapped in a sentence.
+// Errors that callers distinguish; each is wrapped in a sentence.
 var (
-	// ErrAddress: the address is not one of the public internet.
+	// ErrAddress means that the address is not on the public internet.
 	ErrAddress = errors.New("not a public address")
-	// ErrURL: not an http or https address without credentials.
+	// ErrURL means that the URL is not http or https, has no valid host, or has
+	// credentials.
 	ErrURL = errors.New("not a web address")
-	// ErrType: not text.
+	// ErrType means that the page is not text.
 	ErrType = errors.New("not a text page")
-	// ErrRedirects: too many, or to nowhere.
+	// ErrRedirects means too many redirects, or one without a valid target.
 	ErrRedirects = errors.New("redirected too often")
-	// ErrOtherHost: the page is on another host than the requested one. Consent
-	// is for hosts, so another host is another fetch.
+	// ErrOtherHost means that the page is on another host than the requested one. Consent
+	// is for one host, so another host is another fetch.
 	ErrOtherHost = errors.New("redirected to another host")
 )
 
-// Resolver finds the addresses of a host; *net.Resolver is one.
+// Resolver returns the addresses of a host; *net.Resolver implements it.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// Options change the defaults; the zero value is right outside tests.
+// Options changes the defaults; the zero value is right outside tests.
 type Options struct {
 	Resolver Resolver // nil: the system's
 	// Allowed reports whether an address may be dialled; nil: host.Public.
 	Allowed func(netip.Addr) bool
-	// Timeout bounds a whole fetch: 0 is 30 s.
+	// Timeout limits a whole fetch; 0 means 30 s.
 	Timeout time.Duration
-	// MaxBytes bounds the page after decompression: 0 is 2 MB.
+	// MaxBytes limits the page after decompression; 0 means 2 MB.
 	MaxBytes int64
-	// Proxy, if set, is used for each request, as in http.Transport. The host
-	// is still resolved and checked, but then the proxy connects.
+	// Proxy, if set, selects the proxy of each request, as in http.Transport. The host is
+	// still resolved and checked, but the proxy connects.
 	Proxy func(*http.Request) (*url.URL, error)
 	// TLS is for tests; nil: the system's certificates.
 	TLS *tls.Config
-	// Follow reports whether a redirect may be followed at all; nil: SameSite.
+	// Follow reports whether a redirect may be followed; nil: sameSite.
 	Follow func(from, to *url.URL) bool
 	// Agent is the User-Agent; "" is "pawl".
 	Agent string
@@ -76,8 +74,7 @@ type Options struct {
 
 const maxRedirects = 5
 
-// Client fetches pages. It keeps no state between fetches and is safe for
-// concurrent use.
+// Client fetches pages. It stores nothing between fetches and is safe for concurrent use.
 type Client struct {
 	opt  Options
 	http *http.Client
@@ -85,7 +82,7 @@ type Client struct {
 
 var _ tool.Web = (*Client)(nil)
 
-// New makes a Client. It opens nothing.
+// New returns a Client. It opens no connection.
 func New(o Options) *Client {
 	if o.Resolver == nil {
 		o.Resolver = net.DefaultResolver
@@ -107,16 +104,15 @@ func New(o Options) *Client {
 	}
 	c := &Client{opt: o}
 	c.http = &http.Client{
-		// Redirects are followed by our own code, so that each is checked like
-		// the first address.
+		// fetch follows redirects itself, so that each is checked like the first address.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport:     c.transport(nil, c.dial),
 	}
 	return c
 }
 
-// Fetch gets a page and turns it into text: HTML into Markdown, other text
-// unchanged. An HTTP error status is not an error; the page states it.
+// Fetch gets a page and returns it as text: HTML as Markdown, other text unchanged. An
+// HTTP error status is not an error; the page states it.
 func (c *Client) Fetch(ctx context.Context, address string) (tool.Page, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.opt.Timeout, fmt.Errorf("no answer within %s", c.opt.Timeout))
 	defer cancel()
@@ -196,7 +192,7 @@ func (c *Client) transport(proxy func(*http.Request) (*url.URL, error), dial fun
 	}
 }
 
-// dial connects only to an address that was checked: the name is resolved once, here.
+// dial connects only to an address that was checked: it resolves the name once, here.
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -250,8 +246,8 @@ func (c *Client) resolve(ctx context.Context, host string) ([]netip.Addr, error)
 	return addrs, nil
 }
 
-// Refuses reports whether a host's name alone shows that it is not public, so
-// that Fetch would fail even with consent.
+// Refuses reports whether a host's name alone shows that it is not public, so that Fetch
+// would fail even with consent.
 func (c *Client) Refuses(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -262,11 +258,11 @@ func (c *Client) Refuses(host string) bool {
 	case "localhost", "local", "internal", "lan", "localdomain", "":
 		return !c.opt.Allowed(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
 	}
-	// 127.1, 0x7f000001 and the like: some resolvers take them for addresses.
+	// 127.1, 0x7f000001 and the like: some resolvers treat them as addresses.
 	return strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x")
 }
 
-// page reads a reply and turns it into text.
+// page reads a reply and returns it as text.
 func (c *Client) page(u *url.URL, resp *http.Response) (tool.Page, error) {
 	p := tool.Page{URL: u.String(), Status: resp.StatusCode}
 	if enc := resp.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
@@ -279,7 +275,7 @@ func (c *Client) page(u *url.URL, resp *http.Response) (tool.Page, error) {
 		if len(body) == 0 {
 			return p, err
 		}
-		p.Truncated = true // what came is worth something
+		p.Truncated = true // an incomplete page is useful too
 	}
 	header := resp.Header.Get("Content-Type")
 	if header == "" {
@@ -328,8 +324,8 @@ func kindOf(typ string) kind {
 	return other
 }
 
-// parseURL parses an address in the form that Fetch accepts: http or https, with a
-// host, without credentials. "example.com/a" means https.
+// parseURL parses an address that Fetch accepts: http or https, with a host, without
+// credentials. "example.com/a" means https.
 func parseURL(address string) (*url.URL, error) {
 	address = strings.TrimSpace(address)
 	if !strings.Contains(address, "://") && !strings.HasPrefix(address, "//") && !hasScheme(address) {
@@ -342,7 +338,7 @@ func parseURL(address string) (*url.URL, error) {
 	return check(u)
 }
 
-// check checks the promises of Parse for a parsed address.
+// check returns the normalized URL, or an error if Fetch does not accept it.
 func check(u *url.URL) (*url.URL, error) {
 	u.Scheme = strings.ToLower(u.Scheme)
 	switch {
@@ -375,8 +371,8 @@ func check(u *url.URL) (*url.URL, error) {
 	return u, nil
 }
 
-// sameSite reports whether to is on the host of from, ignoring "www.", and not
-// less protected, so that consent for one covers the other.
+// sameSite reports whether to is on the host of from, ignoring "www.", and not less
+// protected: then consent for one covers the other.
 func sameSite(from, to *url.URL) bool {
 	if strings.TrimPrefix(from.Hostname(), "www.") != strings.TrimPrefix(to.Hostname(), "www.") {
 		return false
@@ -392,13 +388,14 @@ func usualPort(u *url.URL) bool {
 	return p == "" || p == "80" && u.Scheme == "http" || p == "443" && u.Scheme == "https"
 }
 
-// hasScheme distinguishes mailto:x from host:80/x.
+// hasScheme reports whether an address has a scheme: mailto:x has one, host:80/x has not.
 func hasScheme(s string) bool {
 	before, after, ok := strings.Cut(s, ":")
 	return ok && !strings.ContainsAny(before, "./[") && (after == "" || after[0] < '0' || after[0] > '9')
 }
 
-// shortError shortens a network error: the address is named already.
+// shortError returns a network error without the address, which the message already
+// names.
 func shortError(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -7,11 +7,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Resolve returns the model to use: from the flag, else from PAWL_MODEL, else
-// from the configuration, else of the first provider with a key in the
-// environment. A name is provider/model, a model alone, a family's short name,
-// or a provider alone (its default model). Errors are configuration errors that
-// name what to set; if nothing is configured at all, the kind is ErrNone.
+// Resolve returns the model to use: from the flag, else PAWL_MODEL, else the
+// configuration, else the cloud that a switch selects, else the default model of the
+// first provider with a key. A name is provider/model, a model alone, a family's short
+// name, or a provider alone (its default model). Errors are configuration errors that
+// name what to set; if nothing is configured, the kind is ErrNone.
 func Resolve(w Want) (Choice, error) {
 	w, why := w.withKept()
 	for _, said := range []struct{ name, why string }{
@@ -60,7 +60,7 @@ func Resolve(w Want) (Choice, error) {
 	return Choice{}, none
 }
 
-// named finds the model that a name means.
+// named returns the choice for a name that the person gave.
 func named(name, why string, w Want) (Choice, error) {
 	if r, ok := find(name); ok {
 		return whole(r, why, w)
@@ -89,7 +89,7 @@ func named(name, why string, w Want) (Choice, error) {
 	if m, _ := lookup(name); m.home != "" && !strings.Contains(name, "/") {
 		return choose(homeOf(m.home, w.Env), name, why, w)
 	}
-	if strings.Contains(name, "/") { // MAKER/MODEL is how routers name models
+	if strings.Contains(name, "/") { // routers name models MAKER/MODEL
 		r, _ := find("openrouter")
 		if key, _ := keyOf(r, w.Env); key != "" {
 			return choose(r, name, why, w)
@@ -99,7 +99,7 @@ func named(name, why string, w Want) (Choice, error) {
 		"unknown model %q: it is not known which provider has it", name)
 }
 
-// whole returns a provider's default model.
+// whole returns the choice of a provider's default model.
 func whole(r row, why string, w Want) (Choice, error) {
 	model := defaultModel(r, w.Env)
 	if model == "" {
@@ -109,17 +109,17 @@ func whole(r row, why string, w Want) (Choice, error) {
 	return choose(r, model, why, w)
 }
 
-// Line is a provider as `pawl models` lists it.
+// Line is one provider in the output of `pawl models`.
 type Line struct {
 	Provider string
-	Model    string     // the one used when only the provider is named; may be empty
-	Price    *llm.Price // of that model, nil unknown
+	Model    string     // the model if only the provider is named; may be empty
+	Price    *llm.Price // of that model; nil: unknown
 	Usable   bool
 	Why      string // why it is usable, or what to set to make it so
 }
 
-// Usable lists the providers that are reached over the network, usable or not.
-// Local servers are not among them: Probe finds those.
+// Usable returns the providers that are reached over the network, usable or not. Local
+// servers are not included: Probe finds those.
 func Usable(w Want) []Line {
 	var out []Line
 	w, why := w.withKept()

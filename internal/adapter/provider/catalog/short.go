@@ -10,7 +10,7 @@ type short struct {
 	routed string // as routers name it
 }
 
-// shorts are the families' short names, as other agents take them.
+// shorts are the families' short names, as in other agents.
 var shorts = []short{
 	{"sonnet", "anthropic", "claude-sonnet-5-5", "anthropic/claude-sonnet-5.5"},
 	{"opus", "anthropic", "claude-opus-5-5", "anthropic/claude-opus-5.5"},
@@ -25,7 +25,7 @@ var shorts = []short{
 	{"devstral", "mistral", "devstral-medium-latest", "mistralai/devstral-medium"},
 }
 
-// shortOf finds the meaning of a short name. Claude Code's mark for a long
+// shortOf returns the family that a short name means. Claude Code's mark for a long
 // window is ignored: the model determines the window.
 func shortOf(name string) (short, bool) {
 	name = strings.TrimSuffix(strings.ToLower(name), "[1m]")
@@ -39,8 +39,8 @@ func shortOf(name string) (short, bool) {
 	return short{}, false
 }
 
-// choose takes the family's model from its maker, or from a router if only the
-// router's key is set.
+// choose returns the family's model from its maker, or from a router if only the router's
+// key is set.
 func (s short) choose(why string, w Want) (Choice, error) {
 	home := homeOf(s.home, w.Env)
 	if key, _ := keyOf(home, w.Env); key == "" && home.kind != cloud {
@@ -52,8 +52,8 @@ func (s short) choose(why string, w Want) (Choice, error) {
 	return choose(home, s.at(home, w.Env), why, w)
 }
 
-// at returns the family's model at a provider. Claude Code's variables name it where they
-// are set, since a company may allow only one version.
+// at returns the family's model at a provider. Claude Code's variables override it, since
+// a company may allow only one version.
 func (s short) at(r row, env func(string) string) string {
 	if s.home == "anthropic" {
 		name, _, _ := strings.Cut(s.names, " ")
@@ -64,11 +64,11 @@ func (s short) at(r row, env func(string) string) string {
 	return nameAt(r, s.model, env)
 }
 
-// Short is a family's short name and the model that it means now.
+// Short is a family's short name and the model that it currently means.
 type Short struct{ Name, Model string }
 
-// Shorts lists the short names of families whose maker's or router's key is in the
-// environment.
+// Shorts returns the short names of the families whose maker's key is set, or whose maker
+// a switch moves to a cloud.
 func Shorts(env func(string) string) []Short {
 	var out []Short
 	for _, s := range shorts {

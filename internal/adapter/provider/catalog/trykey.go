@@ -15,14 +15,15 @@ import (
 // Tried is the result of trying a key. It does not contain the key.
 type Tried struct {
 	Where string // the host that was asked
-	// Known: the answer shows whether the key is right; Right: it is.
+	// Known is whether the answer shows that the key is right or wrong; Right is whether
+	// it is right.
 	Known, Right bool
 	Said         string // the answer, in words
 }
 
-// TryKey asks the provider to list its models, which is free of charge, with
-// the key and, if that works, without it: a server that lists them to anybody
-// has not checked the key. ok is false without a key.
+// TryKey asks the provider to list its models, which is free of charge, with the key and,
+// if that works, without it: a server that lists them to anybody has not checked the key.
+// ok is false if there is no key or no API to try.
 func (c Choice) TryKey(ctx context.Context, transport http.RoundTripper) (t Tried, ok bool) {
 	key := c.key.reveal()
 	api, err := c.api()
@@ -54,7 +55,7 @@ func (c Choice) TryKey(ctx context.Context, transport http.RoundTripper) (t Trie
 			return 0, "", err
 		}
 		defer resp.Body.Close()
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<16)) // only looked into for what is known
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<16)) // only searched for known phrases
 		return resp.StatusCode, strings.ToLower(string(body)), nil
 	}
 	status, body, err := list(key)
