@@ -54,8 +54,8 @@ type Check struct {
 
 // Found is the checks to run after a change.
 type Found struct {
-	// Narrow are the checks of a part, Wide those of the whole. Each narrow one
-	// is covered by a wide one.
+	// Narrow are the checks of a part, Wide those of the whole. Each narrow one is
+	// covered by a wide one.
 	Narrow, Wide []Check
 	// Why explains why there are no checks; "" if there are some.
 	Why string

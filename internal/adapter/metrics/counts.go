@@ -23,7 +23,7 @@ type Counts struct {
 	warnings map[string]float64
 	checks   map[string]float64
 	running  float64
-	waiting  map[string]bool // questions that a person has not answered
+	waiting  map[string]bool // ids of questions that a person has not answered
 }
 
 // Apply counts one event.

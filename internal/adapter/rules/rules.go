@@ -57,7 +57,7 @@ type Options struct {
 
 // File is one file that was read.
 type File struct {
-	Path    string // to show: relative to the workspace, or with ~; made safe
+	Path    string // for display: relative to the workspace, or with ~; made safe
 	Bytes   int    // of its text with imports, as in the prompt
 	Scope   Scope
 	Imports []string // for display, in the order of the text

@@ -108,7 +108,7 @@ func (c Config) Set(key, value string) error {
 	}
 	if len(raw) > 0 {
 		if err := decode(c.Path, jsonc.Plain(raw), new(Settings)); err != nil {
-			return err // it was wrong before
+			return err // the file was invalid before the change
 		}
 	}
 	s := Settings{Progress: progress.Default()}

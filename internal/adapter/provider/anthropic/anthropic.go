@@ -19,21 +19,21 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Name is the API's name, and the Wire of the parts it keeps.
+// Name is the API's name, and the Wire of its parts.
 const Name = "anthropic-messages"
 
-// fallbackTokens is the token limit of a reply if none is given and the model's
-// maximum is not known: the API requires one.
+// fallbackTokens is the token limit of a reply if none is set and the model's maximum is
+// not known: the API requires a limit.
 const fallbackTokens = 32000
 
-// cacheMark ends a prefix that the provider should cache.
+// cacheMark marks the end of a prefix that the provider should cache.
 const cacheMark = `,"cache_control":{"type":"ephemeral"}`
 
-// api is the Messages API. In a cloud, the address names the model and version is
-// the version of the API there.
+// api is the Messages API. With a version (in a cloud) the address names the model, and
+// the body the API's version.
 type api struct {
 	version  string
-	noStream bool // the address asks for a stream, not the body
+	noStream bool // the address requests a stream, not the body
 }
 
 var _ provider.Ender = api{}
@@ -58,7 +58,7 @@ func (api) Framing() provider.Framing { return provider.SSE }
 
 func (api) Decoder() provider.Decoder { return new(decoder) }
 
-// Header sends a key as x-api-key, and a sign-in token as a bearer.
+// Header sets a key as x-api-key, and a sign-in token as a bearer token.
 func (api) Header(h http.Header, key string) {
 	h.Set("anthropic-version", "2023-06-01")
 	switch {
@@ -70,14 +70,14 @@ func (api) Header(h http.Header, key string) {
 	}
 }
 
-// Error reads {"type":"error","error":{"type","message"}}.
+// Error parses {"type":"error","error":{"type","message"}}.
 func (api) Error(name string, status int, h http.Header, body []byte) *fault.Error {
 	said, _ := lax.Said(body)
 	return provider.Fail(name, status, h, body, said)
 }
 
-// Head writes the request up to the first message. Tools and system each end
-// in a cache marker.
+// Head returns the request up to the first message. Tools and system each end in a cache
+// marker.
 func (a api) Head(h llm.Head) ([]byte, error) {
 	b := append([]byte(`{"model":`), quote(h.Model)...)
 	if a.version != "" {
@@ -121,10 +121,10 @@ func (a api) Head(h llm.Head) ([]byte, error) {
 	return append(b, `,"messages":[`...), nil
 }
 
-// Tail ends a request without thinking; see End.
+// Tail returns the end of a request without thinking; see End.
 func (a api) Tail(t llm.Tail) []byte { return a.End(llm.Head{}, t) }
 
-// End ends a request: the token limit, and the thinking that fits into it.
+// End returns the end of a request: the token limit, and the thinking that fits into it.
 func (api) End(h llm.Head, t llm.Tail) []byte {
 	if t.MaxTokens <= 0 {
 		t.MaxTokens = fallbackTokens
@@ -156,7 +156,7 @@ func budget(effort string) int {
 	return 24576
 }
 
-// thinking is the form in which a model accepts its thinking effort.
+// thinking is how a model accepts a thinking effort.
 type thinking int
 
 const (
@@ -165,9 +165,8 @@ const (
 	byEffort          // from 4.6 on: adaptive
 )
 
-// thinks derives a model's generation from its name: claude-3-5-haiku-…,
-// claude-sonnet-4-5-20250929, claude-opus-4-6. An unknown name counts as a
-// newer one.
+// thinks returns the form for a model, by the generation in its name: claude-3-5-haiku-…,
+// claude-sonnet-4-5-20250929, claude-opus-4-6. An unknown name counts as a newer one.
 func thinks(model string) thinking {
 	_, name, ok := strings.Cut(strings.ToLower(model), "claude-")
 	if !ok {
@@ -203,8 +202,8 @@ func thinks(model string) thinking {
 
 func quote(s string) []byte { return lax.AppendString(nil, s) }
 
-// wireID converts another provider's id to one that this API accepts: letters,
-// digits, - and _. Call and result get the same id.
+// wireID returns another provider's id in a form that this API accepts: letters, digits,
+// - and _. The same id always becomes the same one.
 func wireID(id string) string {
 	ok := id != ""
 	clean := []byte(id)

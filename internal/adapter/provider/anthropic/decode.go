@@ -29,7 +29,7 @@ type decoder struct {
 type block struct {
 	index     int
 	kind      string
-	start     json.RawMessage // as it was opened
+	start     json.RawMessage // as the stream opened it
 	text      strings.Builder // text or thinking
 	input     strings.Builder // JSON of a tool's input
 	signature string
@@ -40,7 +40,7 @@ type block struct {
 	closed    bool
 }
 
-// field is a member of an opaque block, as far as it came.
+// field is a member of an opaque block, as received so far.
 type field struct{ name, text string }
 
 type wireEvent struct {
@@ -92,8 +92,8 @@ type wireDelta struct {
 // Finished reports whether message_stop was seen.
 func (d *decoder) Finished() bool { return d.finished }
 
-// Event decodes one event of a stream. Unknown kinds are ignored, as the API
-// requires of its clients.
+// Event decodes one event of a stream. It ignores unknown types, as the API requires of
+// its clients.
 func (d *decoder) Event(name string, data []byte) ([]llm.Delta, error) {
 	if d.finished {
 		return nil, nil
@@ -139,7 +139,7 @@ func (d *decoder) Event(name string, data []byte) ([]llm.Delta, error) {
 	return nil, nil
 }
 
-// Whole reads a reply that came as one message.
+// Whole decodes a reply that came as one message.
 func (d *decoder) Whole(body []byte) ([]llm.Delta, error) {
 	var m struct {
 		Type lax.Text `json:"type"`
@@ -211,7 +211,7 @@ func (d *decoder) at(index int) *block {
 	return nil
 }
 
-// open starts a block; its initial content counts as its first delta.
+// open starts a block; its initial content is its first delta.
 func (d *decoder) open(index int, raw json.RawMessage) ([]llm.Delta, error) {
 	var w wireBlock
 	if err := json.Unmarshal(raw, &w); err != nil {
@@ -248,8 +248,8 @@ func (d *decoder) has(kind string) bool {
 	return false
 }
 
-// more adds a delta to its block. A block that was not opened is opened here if
-// its kind is known.
+// more adds a delta to its block. If the block was not opened but its kind is known, it
+// is opened here.
 func (d *decoder) more(index int, raw json.RawMessage) ([]llm.Delta, error) {
 	var w wireDelta
 	if err := json.Unmarshal(raw, &w); err != nil {
@@ -289,9 +289,9 @@ func (d *decoder) more(index int, raw json.RawMessage) ([]llm.Delta, error) {
 	return nil, nil
 }
 
-// grow adds a delta of an unknown kind to a block of an unknown kind: strings
-// are joined, anything else replaces the earlier value. Such a block must go
-// back complete, whatever it means.
+// grow adds a delta of an unknown kind to a block of an unknown kind: strings are joined,
+// any other value replaces the earlier one. Such a block must be sent back complete,
+// whatever it means.
 func (b *block) grow(raw json.RawMessage) {
 	var members map[string]json.RawMessage
 	if b.kind == "text" || b.kind == "thinking" || b.kind == "tool_use" || json.Unmarshal(raw, &members) != nil {
@@ -370,7 +370,7 @@ func (d *decoder) shut(b *block) []llm.Delta {
 	return deltas(thinking, text)
 }
 
-// End returns the reply.
+// End returns the reply, or an error if message_stop was not seen.
 func (d *decoder) End() (llm.Reply, error) {
 	if !d.finished {
 		f := fault.NewProvider("", 0, "the reply broke off before its end", nil)

@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Step writes messages, each as one element. With mark, the last block that
-// can carry one gets a cache marker.
+// Step returns messages, each as one element. With mark, the last block that can have a
+// cache marker gets one.
 func (api) Step(ms []llm.Message, mark bool) ([]byte, error) {
 	var e encoder
 	for _, m := range ms {
@@ -26,7 +26,7 @@ func (api) Step(ms []llm.Message, mark bool) ([]byte, error) {
 type encoder struct {
 	out    []byte
 	blocks int // of the message being written
-	markAt int // just before the closing brace of the last block that can be marked
+	markAt int // index of the closing brace of the last block that can be marked
 }
 
 func (e *encoder) message(m llm.Message) {
@@ -44,7 +44,7 @@ func (e *encoder) message(m llm.Message) {
 	case llm.Assistant:
 		e.assistant(m.Parts)
 	case llm.Tool:
-		// Results come first, or the API does not find them.
+		// Results come first: the API requires that.
 		for _, p := range m.Parts {
 			if p.Kind == llm.Output && p.Result != nil {
 				e.result(*p.Result)
@@ -70,13 +70,13 @@ func (e *encoder) open(s string) {
 	e.out = append(e.out, s...)
 }
 
-// shut ends a block that can be marked.
+// shut ends a block that can have a cache marker.
 func (e *encoder) shut() {
 	e.markAt = len(e.out)
 	e.out = append(e.out, '}')
 }
 
-// said encodes the messages of a person or of pawl: text and images.
+// said writes the messages of a person or of pawl: text and images.
 func (e *encoder) said(parts []llm.Part) {
 	for _, p := range parts {
 		switch p.Kind {
@@ -107,7 +107,7 @@ func (e *encoder) image(media string, data []byte) {
 	e.shut()
 }
 
-// source writes an image block but for its closing brace.
+// source writes an image block without its closing brace.
 func (e *encoder) source(media string, data []byte) {
 	e.out = append(e.out, `{"type":"image","source":{"type":"base64","media_type":`...)
 	e.out = lax.AppendString(e.out, media)
@@ -155,8 +155,8 @@ func (e *encoder) result(r llm.Result) {
 	e.shut()
 }
 
-// assistant writes the model's message. Thinking at the very end is left out:
-// the API refuses a message that ends in it.
+// assistant writes the model's message. Thinking at its end is omitted: the API refuses a
+// message that ends in thinking.
 func (e *encoder) assistant(parts []llm.Part) {
 	last := len(parts)
 	for last > 0 && skipped(parts[last-1]) {

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// parts makes the parts of a finished block.
+// parts returns the parts of a finished block.
 func (d *decoder) parts(b *block) []llm.Part {
 	switch b.kind {
 	case "text":
@@ -71,8 +71,8 @@ func args(b *block, opened json.RawMessage) string {
 	return sent
 }
 
-// compact removes the whitespace from JSON, as storing does: the bytes sent
-// must be the same before and after a resume.
+// compact removes the whitespace from JSON, as the session log does: the bytes sent must
+// be the same before and after a resume.
 func compact(raw json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
@@ -81,7 +81,7 @@ func compact(raw json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-// with sets a field of an object and keeps the others, in their order.
+// with returns an object with one field set; the other fields stay, in their order.
 func with(object json.RawMessage, key string, value []byte) json.RawMessage {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

@@ -1,12 +1,12 @@
-// Package bedrock reaches models on Amazon Bedrock: Anthropic's by
-// InvokeModelWithResponseStream, and others by Bedrock's endpoint in the form of
-// OpenAI's Chat Completions. It knows the addresses, the envelope of the stream,
-// the signature of requests (Signature Version 4) and where credentials are.
+// Package bedrock reaches models on Amazon Bedrock: Anthropic's with
+// InvokeModelWithResponseStream, and others through Bedrock's endpoint in the format of
+// OpenAI's Chat Completions. It returns the addresses, decodes the stream, signs requests
+// (Signature Version 4) and finds credentials.
 //
-// It promises that neither a key nor a session token is part of an error, that
-// no credentials are read before the first request, and that expired ones are read
-// anew. It refuses what would start a program (credential_process), and names what to
-// run instead.
+// It promises that no error contains a key or a session token, that no credentials are
+// read before the first request, and that expired ones are read again. It starts no
+// program itself: a profile's credential_process runs only through Source.Program, and is
+// refused without it.
 package bedrock
 
 import (
@@ -24,9 +24,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Anthropic reports whether a model is one of Anthropic's, by its name, the name of an
-// inference profile, or an ARN. An application profile's ARN names no model: it
-// counts as one, since only Anthropic's models are invoked by ARN here.
+// Anthropic reports whether a model is Anthropic's, by its name, the name of an inference
+// profile, or an ARN. An application profile's ARN names no model; it counts as
+// Anthropic's, since only Anthropic's models are invoked by ARN here.
 func Anthropic(model string) bool {
 	return strings.Contains(model, "anthropic.") || strings.HasPrefix(model, "claude") || strings.HasPrefix(model, "arn:")
 }
@@ -39,7 +39,7 @@ func New(model string) provider.API {
 	return chat{openaichat.New(openaichat.DialectFor("bedrock", model), nil)}
 }
 
-// APIName returns the name of the API that serves a model.
+// APIName returns the name of the wire API that serves a model.
 func APIName(model string) string {
 	if Anthropic(model) {
 		return anthropic.Name
@@ -56,7 +56,7 @@ func (c chat) Error(name string, status int, h http.Header, body []byte) *fault.
 	return explained(name, status, h, body)
 }
 
-// invoke is the Messages API within InvokeModelWithResponseStream.
+// invoke is the Messages API in InvokeModelWithResponseStream.
 type invoke struct{ anthropic.Hosted }
 
 var (
@@ -65,19 +65,21 @@ var (
 	_ provider.Finisher = (*decoder)(nil)
 )
 
-// Path escapes the whole name: ARNs contain slashes, versions colons.
+// Path returns the path with the whole name escaped: ARNs contain slashes, versions
+// colons.
 func (invoke) Path(model string) string {
 	return "/model/" + escape(model) + "/invoke-with-response-stream"
 }
 
-// escape encodes everything but the characters that a signature leaves as they are.
+// escape returns s with everything encoded except the characters that a signature leaves
+// unchanged.
 func escape(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), "%7E", "~")
 }
 
 func (invoke) Framing() provider.Framing { return provider.EventStream }
 
-// Header sends a Bedrock API key as a bearer; Credentials sign otherwise.
+// Header sets a Bedrock API key as a bearer token; without a key, Credentials sign.
 func (invoke) Header(h http.Header, key string) {
 	h.Set("Accept", "application/vnd.amazon.eventstream")
 	lax.SetKey(h, "", key)
@@ -89,11 +91,11 @@ func (invoke) Error(name string, status int, h http.Header, body []byte) *fault.
 	return explained(name, status, h, body)
 }
 
-// decoder takes the events of the Messages API out of their envelopes.
+// decoder unpacks the events of the Messages API from their envelopes.
 type decoder struct{ inner provider.Decoder }
 
-// Event takes a message of the stream. Gateways that send the events themselves
-// are read too.
+// Event decodes a message of the stream. It also accepts events without an envelope,
+// which some gateways send.
 func (d *decoder) Event(name string, data []byte) ([]llm.Delta, error) {
 	if kind, ok := strings.CutPrefix(name, provider.ExceptionPrefix); ok {
 		return nil, exception(kind, data)
@@ -123,7 +125,7 @@ func (d *decoder) Finished() bool {
 	return ok && f.Finished()
 }
 
-// statuses are the exceptions of a stream by what they would be as an answer.
+// statuses maps the exceptions in a stream to the HTTP status with the same meaning.
 var statuses = map[string]int{
 	"throttlingexception": 429, "serviceunavailableexception": 503, "internalserverexception": 500,
 	"modeltimeoutexception": 408, "modelstreamerrorexception": 503, "modelerrorexception": 503, "modelnotreadyexception": 429,
@@ -131,7 +133,7 @@ var statuses = map[string]int{
 	"servicequotaexceededexception": 429, "expiredtokenexception": 403, "unrecognizedclientexception": 403,
 }
 
-// exception returns an error inside a stream.
+// exception returns the error for an exception inside a stream.
 func exception(kind string, data []byte) error {
 	said, _ := lax.Said(data)
 	said.Type = kind
@@ -141,8 +143,8 @@ func exception(kind string, data []byte) error {
 	return provider.Fail("", http.StatusOK, nil, data, said)
 }
 
-// explained reads an answer that is not 2xx: {"message":…}, and the exception's
-// name in a header.
+// explained returns the error for an answer that is not 2xx: {"message":…}, with the
+// exception's name in a header.
 func explained(name string, status int, h http.Header, body []byte) *fault.Error {
 	said, _ := lax.Said(body)
 	if kind, _, _ := strings.Cut(h.Get("x-amzn-errortype"), ":"); kind != "" {

@@ -15,22 +15,22 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// Source is where credentials are looked for, in the order of AWS's own tools: the
-// environment, a profile of the shared files (its keys, or its sign-in by SSO), a
-// web identity, the container's service, the instance's service.
+// Source is where credentials are searched, in the order of AWS's own tools: the
+// environment, a profile of the shared files (its keys, or its sign-in by SSO), a web
+// identity, the container's service, the instance's service.
 type Source struct {
 	Env    func(string) string
 	Region string
 	HTTP   http.RoundTripper // nil: http.DefaultTransport, without a proxy for services of the machine
 	Now    func() time.Time  // nil: time.Now
 	// Program runs the program of a profile (credential_process) and returns what it
-	// prints; files are those that name it. nil: such a profile is refused.
+	// prints; files are the files that name it. If it is nil, such a profile is refused.
 	Program func(ctx context.Context, files []string, line string) ([]byte, error)
-	// Metadata is the address of the instance's service; "" is the usual one.
+	// Metadata is the address of the instance's service; "" means the default one.
 	Metadata string
 }
 
-// Credentials authorize requests with what a Source has. It implements
+// Credentials authorizes requests with the keys that a Source returns. It implements
 // provider.Auth and is safe for concurrent use.
 type Credentials struct {
 	src Source
@@ -38,10 +38,10 @@ type Credentials struct {
 	mu   sync.Mutex
 	kept keys
 	old  bool // kept was used before the last Authorize
-	last keys // that were used; an answer may repeat them
+	last keys // the keys used last; an answer may repeat them
 }
 
-// NewCredentials reads nothing yet.
+// NewCredentials returns credentials that are not read before the first request.
 func NewCredentials(s Source) *Credentials {
 	if s.Now == nil {
 		s.Now = time.Now
@@ -49,7 +49,7 @@ func NewCredentials(s Source) *Credentials {
 	return &Credentials{src: s}
 }
 
-// early is how long before their end credentials are renewed.
+// early is how long before their expiry credentials are renewed.
 const early = 2 * time.Minute
 
 // Authorize signs a request.
@@ -81,7 +81,8 @@ func (c *Credentials) get(ctx context.Context) (keys, error) {
 	return k, nil
 }
 
-// Renew forgets credentials that were refused, unless they have just been read.
+// Renew discards the stored keys. It reports whether they were stored before the last
+// Authorize: then new ones may be accepted.
 func (c *Credentials) Renew() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +100,7 @@ func (c *Credentials) Secrets() []string {
 
 func (s Source) get(name string) string { return strings.TrimSpace(s.Env(name)) }
 
-// find looks for credentials.
+// find returns the keys from the first place that has some.
 func (s Source) find(ctx context.Context) (keys, error) {
 	if k := (keys{id: s.get("AWS_ACCESS_KEY_ID"), secret: s.get("AWS_SECRET_ACCESS_KEY"), token: s.get("AWS_SESSION_TOKEN")}); k.id != "" && k.secret != "" {
 		return k, nil
@@ -140,11 +141,11 @@ func (s Source) profile() string {
 	return "default"
 }
 
-// mostRoles is how many roles may be assumed one after the other.
+// mostRoles is how many roles may be assumed in a chain.
 const mostRoles = 5
 
-// ofProfile reads the credentials of a profile; found is false if it has none. depth is
-// how many roles lead to it.
+// ofProfile returns the keys of a profile; found is false if it has none. depth is the
+// number of roles that lead to it.
 func (s Source) ofProfile(ctx context.Context, name string, p section, all map[string]section, depth int) (k keys, found bool, err error) {
 	own := p["aws_access_key_id"] != "" && p["aws_secret_access_key"] != ""
 	switch {
@@ -166,14 +167,15 @@ func (s Source) ofProfile(ctx context.Context, name string, p section, all map[s
 	return keys{}, false, nil
 }
 
-// outside returns the error for a profile that AWS's own tool must be asked for.
+// outside returns the error for a profile that needs AWS's own tool.
 func outside(name, why string) error {
 	return fault.NewConfiguration(
 		`put its credentials into the environment first: eval "$(aws configure export-credentials --format env --profile `+name+`)"`,
 		"AWS's profile %q %s", name, why)
 }
 
-// role assumes the role of a profile with the credentials that it names.
+// role returns keys for the role of a profile, assumed with the credentials that it
+// names.
 func (s Source) role(ctx context.Context, name string, p section, all map[string]section, depth int) (keys, error) {
 	if p["mfa_serial"] != "" {
 		return keys{}, outside(name, "assumes a role that asks for a code")
@@ -207,11 +209,11 @@ func (s Source) role(ctx context.Context, name string, p section, all map[string
 	return s.assume(ctx, with, p)
 }
 
-// section is a part of AWS's files.
+// section is a section of AWS's files.
 type section map[string]string
 
-// profiles reads the shared files, each profile under its name; what is in the file
-// of credentials counts. SSO sessions have the prefix "sso-session ".
+// profiles reads the shared files and returns each profile under its name; the
+// credentials file has priority. SSO sessions have the prefix "sso-session ".
 func (s Source) profiles() (map[string]section, error) {
 	out := map[string]section{}
 	for _, f := range s.files() {
@@ -257,7 +259,7 @@ func (s Source) home() string {
 	return s.get("USERPROFILE")
 }
 
-// readSmall reads a file of settings.
+// readSmall reads a configuration file of at most 1 MB.
 func readSmall(path string) ([]byte, error) {
 	const most = 1 << 20
 	st, err := os.Stat(path)
@@ -270,9 +272,9 @@ func readSmall(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// parse reads AWS's form of an INI file. In the file config, profiles but default
-// have the prefix "profile ". Indented lines belong to the setting above, which is
-// none that is used here.
+// parse reads AWS's form of an INI file. In the file config, profiles except default have
+// the prefix "profile ". Indented lines belong to the setting above; no such setting is
+// used here.
 func parse(text string, config bool, into map[string]section) {
 	var at section
 	for line := range strings.Lines(text) {
@@ -307,7 +309,7 @@ func parse(text string, config bool, into map[string]section) {
 	}
 }
 
-// RegionOf returns the region that is set: by the environment, else by the profile.
+// RegionOf returns the configured region: from the environment, else from the profile.
 func RegionOf(env func(string) string) string {
 	s := Source{Env: env}
 	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION"} {

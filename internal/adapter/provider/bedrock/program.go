@@ -9,11 +9,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// mostPrinted is how much a program of credentials may print.
+// mostPrinted is how many bytes a credentials program may print.
 const mostPrinted = 64 << 10
 
-// program gets the credentials that the program of a profile prints
-// (credential_process). They are kept until they expire.
+// program returns the keys that the program of a profile prints (credential_process).
+// Credentials caches them until they expire.
 func (s Source) program(ctx context.Context, name, line string) (keys, error) {
 	if s.Program == nil {
 		return keys{}, outside(name, "gets its credentials from a program, which is not started here")

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// This file is Signature Version 4, as AWS documents it and its published test
+// This file implements Signature Version 4, as AWS's documentation and published test
 // requests show it.
 
 const algorithm = "AWS4-HMAC-SHA256"
@@ -19,11 +19,11 @@ const algorithm = "AWS4-HMAC-SHA256"
 // keys are credentials of AWS.
 type keys struct {
 	id, secret, token string
-	expires           time.Time // zero: they do not
+	expires           time.Time // zero: never
 }
 
-// sign sets the date, the session's token and the signature of a request whose
-// body has the given hash.
+// sign sets the date, the session's token and the signature of a request. hash is the
+// hash of its body.
 func sign(req *http.Request, k keys, hash, region, service string, now time.Time) {
 	now = now.UTC()
 	req.Header.Set("X-Amz-Date", now.Format("20060102T150405Z"))
@@ -37,8 +37,8 @@ func sign(req *http.Request, k keys, hash, region, service string, now time.Time
 	req.Header.Set("Authorization", authorization(req.Method, host, req.URL.EscapedPath(), req.URL.RawQuery, req.Header, k, hash, region, service, now))
 }
 
-// authorization returns the header that proves a request. path is as it is sent: it
-// is encoded once more.
+// authorization returns the Authorization header of a request. path is the path as it is
+// sent; it is encoded once more.
 func authorization(method, host, path, query string, h http.Header, k keys, hash, region, service string, now time.Time) string {
 	names, headers := canonicalHeaders(h, host)
 	canonical := strings.Join([]string{method, canonicalPath(path), canonicalQuery(query), headers, names, hash}, "\n")
@@ -79,8 +79,8 @@ func canonicalQuery(query string) string {
 	return strings.Join(out, "&")
 }
 
-// reescape returns a part of a query in the encoding that is signed, whatever encoding
-// it has.
+// reescape returns a part of a query in the encoding that is signed, whatever its
+// encoding is.
 func reescape(s string) string {
 	if plain, err := url.QueryUnescape(s); err == nil {
 		s = plain
@@ -88,8 +88,8 @@ func reescape(s string) string {
 	return escape(s)
 }
 
-// canonicalHeaders returns the names and the lines of the headers that are signed:
-// those that no proxy changes.
+// canonicalHeaders returns the names and the lines of the headers to sign: those that no
+// proxy changes.
 func canonicalHeaders(h http.Header, host string) (names, lines string) {
 	all := map[string]string{"host": host}
 	for name, values := range h {

@@ -15,13 +15,13 @@ import (
 
 // decoder reads one reply.
 type decoder struct {
-	searches  int // queries that the provider sent to its search
+	searches  int // queries that the provider itself searched for
 	ids       func() string
 	model, id string
 	usage     json.RawMessage
 	finish    string
 	message   string // the explanation of the finish
-	blocked   bool   // the prompt was
+	blocked   bool   // the prompt was blocked
 	done      bool
 	parts     []*part
 	calls     int
@@ -29,15 +29,15 @@ type decoder struct {
 	think     provider.ThinkSplitter
 }
 
-// part is a part of the reply that is being streamed.
+// part is a part of the reply that is streaming.
 type part struct {
 	kind      llm.Kind
 	text      strings.Builder
 	signature string
 	raw       json.RawMessage // opaque
 	call      llm.Call
-	sent      json.RawMessage // its arguments, as they came whole
-	partial   *tree           // its arguments, where they came in pieces
+	sent      json.RawMessage // its arguments, if they came whole
+	partial   *tree           // its arguments, if they came in pieces
 	index     int
 }
 
@@ -115,13 +115,13 @@ func (d *decoder) Event(_ string, data []byte) ([]llm.Delta, error) {
 	}
 	var out []llm.Delta
 	for _, cand := range c.Candidates {
-		if cand.Index != 0 { // never asked for
+		if cand.Index != 0 { // pawl requests only one candidate
 			continue
 		}
 		for _, raw := range cand.Content.V.Parts {
 			out = append(out, d.part(raw)...)
 		}
-		d.searches = max(d.searches, len(cand.Grounding.V.Queries)) // each chunk has all so far
+		d.searches = max(d.searches, len(cand.Grounding.V.Queries)) // each chunk repeats the earlier queries
 		if cand.FinishMessage != "" {
 			d.message = string(cand.FinishMessage)
 		}
@@ -134,7 +134,7 @@ func (d *decoder) Event(_ string, data []byte) ([]llm.Delta, error) {
 	return out, nil
 }
 
-// Whole reads a reply that came as one chunk.
+// Whole decodes a reply that came as one chunk.
 func (d *decoder) Whole(body []byte) ([]llm.Delta, error) { return d.Event("", body) }
 
 func (d *decoder) part(raw json.RawMessage) []llm.Delta {
@@ -175,8 +175,8 @@ func (d *decoder) last(kind llm.Kind) *part {
 	return d.add(kind)
 }
 
-// text adds unsigned text. Signed text stays separate: the signature covers
-// that part alone.
+// text adds unsigned text. Signed text stays separate: its signature covers only that
+// part.
 func (d *decoder) text(s string) []llm.Delta {
 	return d.show(d.think.Push(s))
 }
@@ -192,7 +192,7 @@ func (d *decoder) show(thinking, text string) (out []llm.Delta) {
 	return out
 }
 
-// flush returns the text that was held because a tag might have begun in it.
+// flush returns the text that was delayed because a tag might have begun in it.
 func (d *decoder) flush() []llm.Delta { return d.show(d.think.Close()) }
 
 func (d *decoder) signed(s, signature string) []llm.Delta {
@@ -212,7 +212,7 @@ func (d *decoder) thought(s, signature string) []llm.Delta {
 		return out
 	}
 	p := d.last(llm.Reasoning)
-	if signature != "" && p.text.Len() > 0 { // it is of this piece alone
+	if signature != "" && p.text.Len() > 0 { // the signature covers only this piece
 		p = d.add(llm.Reasoning)
 	}
 	p.text.WriteString(s)
@@ -223,7 +223,7 @@ func (d *decoder) thought(s, signature string) []llm.Delta {
 	return out
 }
 
-// call begins a call, or goes on with the one whose arguments come in pieces.
+// call starts a call, or continues the one whose arguments come in pieces.
 func (d *decoder) call(f functionCall, signature string) []llm.Delta {
 	var out []llm.Delta
 	p := d.open
@@ -260,8 +260,8 @@ func (d *decoder) call(f functionCall, signature string) []llm.Delta {
 	return out
 }
 
-// made makes the id of a call: unique in the session, and the same each time
-// the reply is read.
+// made returns an id for a call: unique in the session, and the same each time the reply
+// is decoded.
 func (d *decoder) made(n int) string {
 	base := d.id
 	if base == "" {
@@ -270,7 +270,7 @@ func (d *decoder) made(n int) string {
 	return madeID + base + "_" + strconv.Itoa(n)
 }
 
-// shut ends the call whose arguments were still coming.
+// shut ends the call whose arguments are still incomplete.
 func (d *decoder) shut() []llm.Delta {
 	p := d.open
 	if p == nil {
@@ -291,7 +291,7 @@ func (d *decoder) shut() []llm.Delta {
 // Finished reports whether the reply has ended; usage may still follow.
 func (d *decoder) Finished() bool { return d.done }
 
-// End returns the reply.
+// End returns the reply, or an error if it has not ended.
 func (d *decoder) End() (llm.Reply, error) {
 	if !d.done {
 		return llm.Reply{}, fault.NewProvider("", 0, "the reply broke off before its end", nil)
@@ -362,7 +362,7 @@ func (p *part) part() llm.Part {
 	if p.kind == llm.Reasoning {
 		thought = `,"thought":true`
 	} else if out.Text == "" {
-		out.Kind = llm.Opaque // nothing to show, and yet it must go back
+		out.Kind = llm.Opaque // nothing to show, but it must be sent back
 	}
 	out.Raw = json.RawMessage(`{"text":` + string(quoted(out.Text)) + thought + "," + signature)
 	return out
@@ -385,8 +385,8 @@ func counted(raw json.RawMessage) llm.Usage {
 	}
 }
 
-// compact removes the whitespace from JSON, as storing does: the bytes sent
-// must be the same before and after a resume.
+// compact removes the whitespace from JSON, as the session log does: the bytes sent must
+// be the same before and after a resume.
 func compact(raw json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {

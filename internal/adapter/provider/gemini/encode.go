@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Step writes messages, each as one element; what pawl appended to results is
-// one of its own. The API caches by itself: mark changes nothing.
+// Step returns messages, each as one element; text that pawl appended to results becomes
+// its own element. The API caches without markers, so mark changes nothing.
 func (api) Step(ms []llm.Message, _ bool) ([]byte, error) {
 	var e encoder
 	for _, m := range ms {
@@ -33,7 +33,7 @@ type encoder struct {
 	parts int // of the content being written
 }
 
-// content writes one element, or nothing where it would have no parts.
+// content writes one element, or nothing if it has no parts.
 func (e *encoder) content(role string, parts func()) {
 	before := len(e.out)
 	if before > 0 {
@@ -86,8 +86,8 @@ func (e *encoder) image(media string, data []byte) {
 	e.out = append(e.out, `"}}`...)
 }
 
-// results writes one answer for each call, in order, and their images as parts of their
-// own, which all generations of models accept.
+// results writes one answer for each call, in order. Images become separate parts, which
+// all generations of models accept.
 func (e *encoder) results(parts []llm.Part) {
 	for _, p := range parts {
 		if p.Kind == llm.Output && p.Result != nil {
@@ -125,11 +125,11 @@ func (e *encoder) id(id string) {
 	e.out = append(lax.AppendString(e.out, id), ',')
 }
 
-// unsigned is what Google documents as the signature of a call that was not
-// made by one of its models: those since 3 refuse a call without any.
+// unsigned is the signature that Google documents for a call that its models did not
+// make: models since 3 refuse a call without any.
 const unsigned = "skip_thought_signature_validator"
 
-// model writes the model's message. Thoughts are sent back only if they are signed.
+// model writes the model's message. It includes thoughts only if they are signed.
 func (e *encoder) model(parts []llm.Part) {
 	foreign := !slices.ContainsFunc(parts, func(p llm.Part) bool { return p.Kind == llm.CallPart && p.Wire == Name })
 	for _, p := range parts {

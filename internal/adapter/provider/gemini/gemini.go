@@ -21,7 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Name is the API's name, and the Wire of the parts it keeps.
+// Name is the API's name, and the Wire of its parts.
 const Name = "google-generate-content"
 
 type api struct{ ids func() string }
@@ -32,11 +32,11 @@ type API interface {
 	provider.Ender
 }
 
-// New returns the API. Calls without an id get one made from the reply's id, or
-// from a random one.
+// New returns the API. A call without an id gets one made from the reply's id, or from a
+// random one.
 func New() API { return NewWithIDs(rand.Text) }
 
-// NewWithIDs is New with another source of ids for replies that have none.
+// NewWithIDs is New with another source of ids, for replies without an id.
 func NewWithIDs(ids func() string) API { return api{ids} }
 
 func (api) Name() string { return Name }
@@ -49,8 +49,8 @@ func (api) Framing() provider.Framing { return provider.SSE }
 
 func (a api) Decoder() provider.Decoder { return &decoder{ids: a.ids} }
 
-// Header sends the key: an API key by its own name, an access token of Google
-// Cloud as a bearer.
+// Header sets the key: an API key in Google's header, an access token of Google Cloud as
+// a bearer token.
 func (api) Header(h http.Header, key string) {
 	switch {
 	case strings.HasPrefix(key, "ya29."):
@@ -60,8 +60,8 @@ func (api) Header(h http.Header, key string) {
 	}
 }
 
-// Error reads {"error":{"code","message","status","details"}}, also as the only
-// element of an array. The details contain how long to wait.
+// Error parses {"error":{"code","message","status","details"}}, also as the only element
+// of an array. The details contain how long to wait.
 func (api) Error(name string, status int, h http.Header, body []byte) *fault.Error {
 	said, _ := lax.Said(body)
 	type explained struct {
@@ -86,7 +86,7 @@ func (api) Error(name string, status int, h http.Header, body []byte) *fault.Err
 	return provider.Fail(name, status, h, body, said)
 }
 
-// Head writes the request up to the first message.
+// Head returns the request up to the first message.
 func (api) Head(h llm.Head) ([]byte, error) {
 	b := []byte{'{'}
 	if h.System != "" {
@@ -129,10 +129,10 @@ func (api) Head(h llm.Head) ([]byte, error) {
 	return append(b, `"contents":[`...), nil
 }
 
-// Tail ends a request without anything about thinking; see End.
+// Tail returns the end of a request without thinking; see End.
 func (a api) Tail(t llm.Tail) []byte { return a.End(llm.Head{}, t) }
 
-// End ends a request: the token limit and the thinking stand in one object.
+// End returns the end of a request: one object with the token limit and the thinking.
 func (api) End(h llm.Head, t llm.Tail) []byte {
 	b := []byte("]")
 	sep := `,"generationConfig":{`
@@ -150,7 +150,7 @@ func (api) End(h llm.Head, t llm.Tail) []byte {
 	return append(b, '}')
 }
 
-// thinkingConfig asks for thoughts from the models that have them.
+// thinkingConfig returns the member that requests thoughts, for models that have them.
 func thinkingConfig(model, effort string) string {
 	gen := generation(model)
 	if gen < 25 {
@@ -162,7 +162,7 @@ func thinkingConfig(model, effort string) string {
 		}
 	}
 	switch {
-	case effort == "" && strings.Contains(model, "lite"): // thinks only when asked
+	case effort == "" && strings.Contains(model, "lite"): // thinks only on request
 		return ""
 	case effort == "":
 		return `{"includeThoughts":true}`
@@ -177,13 +177,13 @@ func thinkingConfig(model, effort string) string {
 	switch {
 	case effort == "low" || effort == "minimal":
 		level = "low"
-	case effort == "medium" && !strings.Contains(model, "gemini-3-pro"): // which knows only two levels
+	case effort == "medium" && !strings.Contains(model, "gemini-3-pro"): // gemini-3-pro has only two levels
 		level = "medium"
 	}
 	return `{"includeThoughts":true,"thinkingLevel":"` + level + `"}`
 }
 
-// generation reads gemini-2.5-pro as 25, gemini-3-flash as 30; 0 is unknown.
+// generation returns 25 for gemini-2.5-pro, 30 for gemini-3-flash; 0 if unknown.
 func generation(model string) int {
 	_, rest, ok := strings.Cut(model, "gemini-")
 	if !ok || rest == "" || rest[0] < '0' || rest[0] > '9' {
@@ -196,6 +196,6 @@ func generation(model string) int {
 	return n
 }
 
-// madeID is the prefix of ids that pawl made for calls without one. The API
-// never sees them: it matches such calls and results by name and order.
+// madeID is the prefix of ids that pawl made for calls without one. They are not sent to
+// the API: it matches such calls and results by name and order.
 const madeID = "pawl_"

@@ -8,24 +8,24 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
 )
 
-// This file assembles arguments that arrive in pieces: a path in each piece
-// names where its value belongs; a string may itself arrive in pieces.
+// This file assembles arguments that arrive in pieces. A path in each piece tells where
+// its value belongs; a string may also arrive in pieces.
 
-// maxGap limits by how much a path may lengthen an array: items arrive in order.
+// maxGap is how many items a path may add to an array at once: items arrive in order.
 const maxGap = 16
 
 // tree is the arguments received so far.
 type tree struct{ root node }
 
-// node is a value: fields or items where it is an object or array, else a
-// string on its way or a finished value.
+// node is a value: fields or items for an object or array, else an incomplete string or a
+// finished value.
 type node struct {
 	fields  []field
 	items   []*node
 	object  bool
 	array   bool
 	text    *strings.Builder
-	more    bool // more of the text is announced
+	more    bool // more of the text will follow
 	literal string
 }
 
@@ -34,8 +34,8 @@ type field struct {
 	node *node
 }
 
-// set stores one piece. An impossible path is dropped: the check of the
-// arguments finds what is missing.
+// set stores one piece. It ignores an impossible path: the check of the arguments finds
+// what is missing.
 func (t *tree) set(a partialArg) {
 	n := &t.root
 	path, ok := strings.CutPrefix(string(a.Path), "$")
@@ -71,7 +71,7 @@ func (t *tree) set(a partialArg) {
 	}
 }
 
-// step reads one step of a path: .name, ['name'], ["name"] or [3].
+// step returns the first step of a path (.name, ['name'], ["name"] or [3]) and the rest.
 func step(path string) (name string, index int, rest string, ok bool) {
 	if after, found := strings.CutPrefix(path, "."); found {
 		end := strings.IndexAny(after, ".[")

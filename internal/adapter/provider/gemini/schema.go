@@ -10,12 +10,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
 )
 
-// This file converts JSON Schema to the part of OpenAPI's schemas that Gemini
-// accepts. Unsupported parts are left out: pawl checks the arguments with the
-// whole schema anyway.
+// This file converts JSON Schema to the part of OpenAPI's schemas that Gemini accepts.
+// Unsupported parts are omitted: pawl checks the arguments with the whole schema.
 
-// Limits: how deep recursive references are followed, and how many schemas one
-// schema may become.
+// Limits: how deep recursive references are followed, and into how many schemas one
+// schema may expand.
 const (
 	maxDepth   = 12
 	maxSchemas = 2000
@@ -23,8 +22,8 @@ const (
 
 func toolError(name string, err error) error { return fmt.Errorf("tool %s: its schema: %w", name, err) }
 
-// parameters converts a tool's schema. It is empty for a tool without
-// arguments, whose declaration must not have any.
+// parameters returns a tool's converted schema. It is empty for a tool without arguments:
+// its declaration must not have parameters.
 func parameters(raw json.RawMessage) ([]byte, error) {
 	c := &converter{}
 	root, err := members(raw)
@@ -44,7 +43,7 @@ type converter struct {
 	n    int // schemas written so far
 }
 
-// object is a JSON object in its order: what a model reads first matters.
+// object is a JSON object with its order: what a model reads first matters.
 type object []member
 
 type member struct {
@@ -133,7 +132,7 @@ func (c *converter) schema(b []byte, raw json.RawMessage, depth int) ([]byte, er
 		}
 	}
 	if kind == "array" && len(s.get("items")) == 0 {
-		w.put("items", []byte(`{"type":"string"}`)) // the API demands one
+		w.put("items", []byte(`{"type":"string"}`)) // the API requires one
 	}
 	if nullable {
 		w.put("nullable", []byte("true"))
@@ -141,7 +140,7 @@ func (c *converter) schema(b []byte, raw json.RawMessage, depth int) ([]byte, er
 	return append(w.b, '}'), w.err
 }
 
-// typeOf returns the one type of a schema; null among several makes it nullable.
+// typeOf returns the single type of a schema; null among several types makes it nullable.
 func typeOf(s object) (kind string, nullable bool) {
 	raw := s.get("type")
 	if kind = text(raw); kind != "" {
@@ -175,7 +174,7 @@ func (c *converter) properties(b []byte, raw json.RawMessage, depth int) ([]byte
 	return append(w.b, '}'), w.err
 }
 
-// choices writes alternatives without a bare null, which nullable expresses.
+// choices appends alternatives without a bare null, which nullable expresses.
 func (c *converter) choices(b []byte, raw json.RawMessage, depth int) ([]byte, error) {
 	b = append(b, '[')
 	first := true
@@ -195,7 +194,7 @@ func (c *converter) choices(b []byte, raw json.RawMessage, depth int) ([]byte, e
 	return append(b, ']'), nil
 }
 
-// required keeps the names that are properties: others are refused.
+// required returns the names that are properties: the API refuses others.
 func (c *converter) required(s object, raw json.RawMessage) []byte {
 	props, err := members(s.get("properties"))
 	if err != nil {
@@ -218,7 +217,7 @@ func (c *converter) required(s object, raw json.RawMessage) []byte {
 	return b
 }
 
-// follow finds what a reference inside the schema names.
+// follow returns the schema that an internal reference names.
 func (c *converter) follow(ref string) json.RawMessage {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
@@ -275,7 +274,7 @@ func (w *writer) nested(key string, value func([]byte) ([]byte, error)) {
 
 func quoted(s string) []byte { return lax.AppendString(nil, s) }
 
-// text returns a JSON string's value, empty for anything else.
+// text returns a JSON string's value, "" for anything else.
 func text(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
@@ -292,7 +291,7 @@ func list(raw json.RawMessage) []json.RawMessage {
 	return out
 }
 
-// texts writes the strings of a list, and nothing where there is none.
+// texts returns a list with the strings of a list, nil if there are none.
 func texts(raw json.RawMessage) []byte {
 	var b []byte
 	for _, v := range list(raw) {

@@ -1,8 +1,7 @@
-// Package lax reads JSON that nearly has the expected shape, and the error
-// bodies of servers that roughly follow OpenAI. It knows no wire API: these
-// choose the fields, and lax makes sure that one field of the wrong type does
-// not invalidate the rest. It never fails on a value, only on text that is not
-// JSON.
+// Package lax reads JSON that nearly has the expected shape, and the error bodies of
+// servers that roughly follow OpenAI. The wire APIs choose the fields; lax makes sure
+// that one field of the wrong type does not invalidate the rest. It returns no error for
+// a value, only for text that is not JSON.
 package lax
 
 import (
@@ -18,8 +17,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// Text is a string from any value: null and a missing value are empty, any
-// other value is its JSON.
+// Text is a string from any JSON value: "" for null and a missing value, the JSON itself
+// for any other value.
 type Text string
 
 // UnmarshalJSON takes any JSON value.
@@ -36,8 +35,8 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Int is a whole number, also from a fraction or a string; anything else, and
-// numbers that cannot be token counts, are 0.
+// Int is a whole number, also from a fraction or a string. Anything else, and numbers
+// that cannot be token counts, become 0.
 type Int int64
 
 // UnmarshalJSON takes any JSON value.
@@ -63,7 +62,7 @@ func (x *Index) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Float is a number that may be absent or something else, such as an object.
+// Float is a number that may be absent or of another type, such as an object.
 type Float struct {
 	F  float64
 	OK bool
@@ -80,8 +79,8 @@ func (x *Float) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// List is an array of T. A single T counts as an array of one; elements of
-// another shape, and anything else, are left out.
+// List is an array of T. A single T becomes an array of one; elements of another shape,
+// and anything else, are omitted.
 type List[T any] []T
 
 // UnmarshalJSON takes any JSON value.
@@ -103,7 +102,7 @@ func (l *List[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Obj is a T where an object was sent; otherwise it is the zero T.
+// Obj is a T if an object was sent; otherwise the zero T.
 type Obj[T any] struct{ V T }
 
 // UnmarshalJSON takes any JSON value.
@@ -116,13 +115,13 @@ func (o *Obj[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Present reports whether a value was sent that is not null.
+// Present reports whether a value was sent and is not null.
 func Present(raw json.RawMessage) bool {
 	return len(raw) > 0 && string(raw) != "null"
 }
 
-// AppendString appends s as a JSON string. Bytes that are not UTF-8 become
-// U+FFFD; it escapes only what JSON requires.
+// AppendString appends s as a JSON string and returns the result. Bytes that are not
+// UTF-8 become U+FFFD; only what JSON requires is escaped.
 func AppendString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -161,7 +160,7 @@ func AppendString(dst []byte, s string) []byte {
 	return append(append(dst, s[from:]...), '"')
 }
 
-// errorBody has every field in which servers explain errors.
+// errorBody has every field in which servers explain an error.
 type errorBody struct {
 	Error   json.RawMessage `json:"error"`
 	Message Text            `json:"message"`
@@ -182,9 +181,9 @@ type errorObject struct {
 	}] `json:"metadata"`
 }
 
-// Fail builds the error of a server that roughly follows OpenAI's error bodies:
-// {"error":{…}}, {"error":"…"}, {"detail":…}, {"message":…}, an array around
-// any of them.
+// Fail returns the error of a server that roughly follows OpenAI's error bodies:
+// {"error":{…}}, {"error":"…"}, {"detail":…}, {"message":…}, or an array around any of
+// them.
 func Fail(name string, status int, h http.Header, body []byte) *fault.Error {
 	said, named := Said(body)
 	if status == http.StatusOK && named != 0 {
@@ -197,8 +196,8 @@ func Fail(name string, status int, h http.Header, body []byte) *fault.Error {
 	return f
 }
 
-// Said parses an error body; status is the status in the body, or 0. It is
-// empty if the body is not JSON.
+// Said returns the content of an error body, empty if the body is not JSON. status is the
+// status in the body, or 0.
 func Said(body []byte) (said provider.Said, status int) {
 	body = bytes.TrimSpace(body)
 	var many []json.RawMessage
@@ -233,7 +232,7 @@ func Said(body []byte) (said provider.Said, status int) {
 	return said, status
 }
 
-// firstStatus returns the first word that is an HTTP status of a failure.
+// firstStatus returns the first word that is an HTTP status of a failure, or 0.
 func firstStatus(words ...Text) int {
 	for _, w := range words {
 		if n, err := strconv.Atoi(string(w)); err == nil && n >= 400 && n < 600 {
@@ -243,7 +242,7 @@ func firstStatus(words ...Text) int {
 	return 0
 }
 
-// detail reads FastAPI's explanations: a sentence, or a list of complaints.
+// detail returns FastAPI's explanation: a sentence, or a list of complaints.
 func detail(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

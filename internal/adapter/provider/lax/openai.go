@@ -2,8 +2,8 @@ package lax
 
 import "net/http"
 
-// Charge has the fields of a reply's price in the usage object of hosts that follow
-// OpenAI. It is embedded in their usage types.
+// Charge contains the price fields in the usage object of hosts that follow OpenAI. It is
+// embedded in their usage types.
 type Charge struct {
 	Ticks  Int   `json:"cost_in_usd_ticks"` // x.ai
 	Cost   Float `json:"cost"`
@@ -13,11 +13,11 @@ type Charge struct {
 	}] `json:"cost_details"`
 }
 
-// usdTick is x.ai's unit of cost.
+// usdTick is x.ai's unit of cost, in USD.
 const usdTick = 1e-10
 
-// USD returns the price in USD; nil if none is reported. A bare cost counts
-// only if the host's is known to be in USD.
+// USD returns the price in USD; nil if none is reported. inUSD is whether the host's bare
+// cost is known to be in USD; otherwise that cost is not used.
 func (c Charge) USD(inUSD bool) *float64 {
 	usd := c.Cost.F
 	switch {
@@ -31,8 +31,8 @@ func (c Charge) USD(inUSD bool) *float64 {
 	return &usd
 }
 
-// SetKey puts a key into the host's own header if it has one, else into
-// OpenAI's. Without a key it does nothing.
+// SetKey sets a key in the host's own header if it has one, else in OpenAI's. Without a
+// key it does nothing.
 func SetKey(h http.Header, header, key string) {
 	switch {
 	case key == "":

@@ -2,9 +2,9 @@ package lax
 
 import "encoding/json"
 
-// Overlay merges a newer report of totals over an older one: values that are
-// null or missing in the newer one are kept from the older. If nothing needs to
-// be kept, the result is the newer one, byte for byte.
+// Overlay returns a newer report of totals merged over an older one: values that are null
+// or missing in the newer one come from the older. If nothing is taken from the older
+// one, the result is the newer one, byte for byte.
 func Overlay(older, newer json.RawMessage) json.RawMessage {
 	if !Present(newer) {
 		return older

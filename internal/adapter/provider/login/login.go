@@ -1,10 +1,10 @@
-// Package login gets a key of a provider by signing in with a browser, if the provider
-// offers that to other programs (OpenRouter's OAuth with PKCE). For every other provider
-// it knows how a person gets a key.
+// Package login gets a provider's key by a sign-in with a browser, if the provider offers
+// that to other programs (OpenRouter's OAuth with PKCE). For other providers it returns
+// how a person gets a key.
 //
-// It promises that only this process can use the code that comes back (S256), that only
-// an answer at an address that nobody can guess counts, and that neither code nor key is
-// part of an error.
+// It promises that only this process can use the returned code (S256), that only an
+// answer at an unguessable address counts, and that no error contains the code or the
+// key.
 package login
 
 import (
@@ -27,11 +27,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/redirect"
 )
 
-// Way is how a person gets a key of a provider.
+// Way describes how a person gets a key of a provider.
 type Way struct {
 	Provider string
 	Key      string // the variable that holds it
-	OAuth    bool   // by SignIn
+	OAuth    bool   // the key can be made by SignIn
 	Page     string // where keys are made
 	Why      string // why it has no sign-in
 }
@@ -54,7 +54,7 @@ var ways = []Way{
 	{Provider: "groq", Key: "GROQ_API_KEY", Page: "https://console.groq.com/keys", Why: notPublished},
 }
 
-// For returns the way for a provider.
+// For returns the way for a provider; false if it is not in the table.
 func For(name string) (Way, bool) {
 	for _, w := range ways {
 		if w.Provider == name {
@@ -64,7 +64,7 @@ func For(name string) (Way, bool) {
 	return Way{}, false
 }
 
-// Options are what SignIn needs. Show is required.
+// Options configures SignIn. Show is required.
 type Options struct {
 	// Show shows the person the address to open. It returns where their browser ended,
 	// if they type that, or "" to wait for the browser; it ends with the context.
@@ -91,7 +91,7 @@ func SignIn(ctx context.Context, o Options) (string, error) {
 	}
 	verifier := rand.Text() + rand.Text()
 	sum := sha256.Sum256([]byte(verifier))
-	path := "/callback/" + rand.Text() // what state is elsewhere
+	path := "/callback/" + rand.Text() // takes the place of the state parameter
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	q := url.Values{
 		"callback_url": {"http://localhost:" + port + path}, "code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])},
@@ -104,7 +104,7 @@ func SignIn(ctx context.Context, o Options) (string, error) {
 	return o.exchange(ctx, code, verifier)
 }
 
-// browse shows the address and waits for the code.
+// browse shows the address and returns the code.
 func (o Options) browse(ctx context.Context, l net.Listener, path, address string) (string, error) {
 	at, err := redirect.SignIn{Path: path, Show: o.Show}.Await(ctx, l, address)
 	if wrong := (*url.Error)(nil); errors.As(err, &wrong) || err == nil && at.Path != path { // typed in
@@ -127,7 +127,8 @@ func codeOf(u *url.URL) (string, error) {
 	return "", errors.New("the browser came back without a code")
 }
 
-// exchange gets the key for a code. It follows no redirect: the code goes nowhere else.
+// exchange returns the key for a code. It follows no redirect: the code goes nowhere
+// else.
 func (o Options) exchange(ctx context.Context, code, verifier string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -154,7 +155,7 @@ func (o Options) exchange(ctx context.Context, code, verifier string) (string, e
 		Key string `json:"key"`
 	}
 	if err != nil || resp.StatusCode != http.StatusOK || json.Unmarshal(raw, &got) != nil || !plausible(got.Key) {
-		return "", fmt.Errorf("%s gave no key (HTTP %d)", req.URL.Host, resp.StatusCode) // its text may hold the code
+		return "", fmt.Errorf("%s gave no key (HTTP %d)", req.URL.Host, resp.StatusCode) // the answer's text may contain the code
 	}
 	return got.Key, nil
 }
@@ -172,7 +173,7 @@ func plausible(key string) bool {
 	return true
 }
 
-// Key reads a key that a person typed or piped in; ok is false if it cannot be a key.
+// Key returns a key that a person typed or piped in; ok is false if it cannot be a key.
 func Key(typed string) (key string, ok bool) {
 	key = strings.TrimSpace(typed)
 	return key, plausible(key)

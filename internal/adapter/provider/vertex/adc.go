@@ -21,15 +21,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// Source is where credentials are looked for, in the order of Google's own tools: the
-// file of GOOGLE_APPLICATION_CREDENTIALS, the one of gcloud, the service of the machine.
+// Source is where credentials are searched, in the order of Google's own tools: the file
+// of GOOGLE_APPLICATION_CREDENTIALS, gcloud's file, the machine's service.
 type Source struct {
 	Env  func(string) string
 	HTTP http.RoundTripper // nil: http.DefaultTransport, without a proxy for the machine's service
 	Now  func() time.Time  // nil: time.Now
 }
 
-// Credentials authorize requests with a token from what a Source has. It implements
+// Credentials authorizes requests with a token that a Source returns. It implements
 // provider.Auth and is safe for concurrent use.
 type Credentials struct {
 	src Source
@@ -37,10 +37,10 @@ type Credentials struct {
 	mu   sync.Mutex
 	kept token
 	old  bool   // kept was used before the last Authorize
-	last string // the token that was used; an answer may repeat it
+	last string // the token used last; an answer may repeat it
 }
 
-// NewCredentials reads nothing yet.
+// NewCredentials returns credentials that are not read before the first request.
 func NewCredentials(s Source) *Credentials {
 	if s.Now == nil {
 		s.Now = time.Now
@@ -48,10 +48,10 @@ func NewCredentials(s Source) *Credentials {
 	return &Credentials{src: s}
 }
 
-// token is the right to use an account for a while.
+// token is an access token with its account and its end.
 type token struct {
 	access  string
-	account string // that pays for the quota, "" the project
+	account string // the account that pays for the quota, "": the project
 	expires time.Time
 }
 
@@ -59,10 +59,10 @@ const (
 	scope       = "https://www.googleapis.com/auth/cloud-platform"
 	early       = 2 * time.Minute // how long before its end a token is renewed
 	tokenTime   = 15 * time.Second
-	machineTime = time.Second // without such a service nobody answers
+	machineTime = time.Second // without such a service there is no answer
 )
 
-// Authorize sets the token.
+// Authorize adds the token to a request.
 func (c *Credentials) Authorize(ctx context.Context, req *http.Request, _ [][]byte) error {
 	t, err := c.get(ctx)
 	if err != nil {
@@ -90,7 +90,8 @@ func (c *Credentials) get(ctx context.Context) (token, error) {
 	return t, nil
 }
 
-// Renew forgets a token that was refused, unless it is new.
+// Renew discards the stored token. It reports whether it was stored before the last
+// Authorize: then a new one may be accepted.
 func (c *Credentials) Renew() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,7 +109,7 @@ func (c *Credentials) Secrets() []string {
 
 func (s Source) get(name string) string { return strings.TrimSpace(s.Env(name)) }
 
-// file is a file of Google's credentials, of any kind.
+// file is a credentials file of Google, of any type.
 type file struct {
 	Type      string `json:"type"`
 	Project   string `json:"project_id"`
@@ -126,10 +127,10 @@ type file struct {
 	Delegates   []string `json:"delegates"`
 }
 
-// login is what signs a person in.
+// login is the command with which a person signs in.
 const login = "gcloud auth application-default login"
 
-// read returns the file of credentials and its name; nil where there is none.
+// read returns the credentials file and its path; nil if there is none.
 func (s Source) read() (*file, string, error) {
 	path, named := s.get("GOOGLE_APPLICATION_CREDENTIALS"), true
 	if path == "" {
@@ -165,7 +166,8 @@ func (s Source) read() (*file, string, error) {
 	return f, path, nil
 }
 
-// usual returns where gcloud keeps what application-default login got.
+// usual returns the path where gcloud stores the credentials of application-default
+// login.
 func (s Source) usual() string {
 	const name = "application_default_credentials.json"
 	if dir := s.get("CLOUDSDK_CONFIG"); dir != "" {
@@ -183,8 +185,8 @@ func (s Source) usual() string {
 	return ""
 }
 
-// ProjectOf returns the project that is set: by the environment, else by the file of
-// credentials.
+// ProjectOf returns the configured project: from the environment, else from the
+// credentials file.
 func ProjectOf(env func(string) string) string {
 	s := Source{Env: env}
 	for _, name := range []string{"ANTHROPIC_VERTEX_PROJECT_ID", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT", "GOOGLE_VERTEX_PROJECT"} {
@@ -202,7 +204,7 @@ func ProjectOf(env func(string) string) string {
 	return f.Quota
 }
 
-// RegionOf returns the region that is set, or Global.
+// RegionOf returns the configured region, or Global.
 func RegionOf(env func(string) string) string {
 	for _, name := range []string{"CLOUD_ML_REGION", "GOOGLE_CLOUD_LOCATION", "GOOGLE_CLOUD_REGION", "GOOGLE_VERTEX_LOCATION"} {
 		if v := strings.TrimSpace(env(name)); v != "" {
@@ -212,7 +214,7 @@ func RegionOf(env func(string) string) string {
 	return Global
 }
 
-// find gets a token.
+// find returns a token from the first place that has credentials.
 func (s Source) find(ctx context.Context) (token, error) {
 	f, path, err := s.read()
 	if err != nil {
@@ -231,7 +233,7 @@ func (s Source) find(ctx context.Context) (token, error) {
 	return s.of(ctx, f, path)
 }
 
-// of gets a token with a file of credentials.
+// of returns a token for the credentials in a file.
 func (s Source) of(ctx context.Context, f *file, path string) (token, error) {
 	uri := f.TokenURI
 	if uri == "" {
@@ -259,7 +261,7 @@ func (s Source) of(ctx context.Context, f *file, path string) (token, error) {
 	return token{access: t.AccessToken, account: account, expires: t.Expiry}, nil
 }
 
-// refused explains why no token was given, without what was sent.
+// refused returns an error that explains why there is no token, without what was sent.
 func refused(f *file, err error) error {
 	hint := "run " + login
 	if f.Type == "service_account" {
@@ -286,7 +288,7 @@ func refused(f *file, err error) error {
 	return fault.NewConfiguration(hint, "the credentials of type %s cannot be used", f.Type) // the cause may quote the key
 }
 
-// machine asks the service of a machine at Google.
+// machine returns a token from the service of a machine at Google.
 func (s Source) machine(ctx context.Context) (token, error) {
 	none := fault.NewConfiguration("run "+login+", or set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account",
 		"there are no credentials of Google Cloud")

@@ -13,12 +13,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// lifetime is how long a token of another account is asked for.
+// lifetime is how long the token of another account is requested for.
 const lifetime = "3600s"
 
-// impersonate gets a token of the service account that a file names, with the
-// credentials in it (gcloud auth application-default login --impersonate-service-account).
-// These go to Google alone.
+// impersonate returns a token of the service account that a file names, obtained with the
+// credentials in it (gcloud auth application-default login
+// --impersonate-service-account). These are sent only to Google.
 func (s Source) impersonate(ctx context.Context, client *http.Client, f *file, path string) (token, error) {
 	u, err := url.Parse(f.Impersonate)
 	host := ""

@@ -1,11 +1,12 @@
-// Package vertex reaches models on Google Vertex AI: Gemini, Anthropic's by
-// streamRawPredict, and others by Vertex's endpoint in the form of OpenAI's Chat
-// Completions. It knows the addresses and how a token is got from what Google's tools
-// keep: a service account, the sign-in of gcloud, or the service of a machine at Google.
+// Package vertex reaches models on Google Vertex AI: Gemini, Anthropic's with
+// streamRawPredict, and others through Vertex's endpoint in the format of OpenAI's Chat
+// Completions. It returns the addresses, and tokens from the credentials of Google's
+// tools: a service account, the sign-in of gcloud, an impersonated service account, or
+// the service of a machine at Google.
 //
-// It promises that neither a token nor a private key is part of an error, and that
-// no credentials are read before the first request. It refuses workload identity
-// federation and impersonation, and names what to do instead.
+// It promises that no error contains a token or a private key, and that no credentials
+// are read before the first request. It refuses workload identity federation, and names
+// what to do instead.
 package vertex
 
 import (
@@ -23,7 +24,7 @@ import (
 // Place is the project that pays and the region that serves.
 type Place struct{ Project, Region string }
 
-// Global is the region of no place.
+// Global is the region without a fixed place.
 const Global = "global"
 
 // Address returns the address of a region; ok is false if it is not a region.
@@ -32,19 +33,19 @@ func Address(region string) (address string, ok bool) {
 	switch region {
 	case Global:
 		return "https://aiplatform.googleapis.com", true
-	case "us", "eu": // more than one place
+	case "us", "eu": // covers several regions
 		return "https://aiplatform." + region + ".rep.googleapis.com", true
 	}
 	return "https://" + region + "-aiplatform.googleapis.com", ok
 }
 
-// path returns where the models of a publisher are.
+// path returns the path of a project's resource in a region.
 func (p Place) path(rest string) string {
 	return "/v1/projects/" + url.PathEscape(p.Project) + "/locations/" + url.PathEscape(p.Region) + rest
 }
 
-// New returns the API for a model: publishers' models but Google's and Anthropic's have
-// a name with a slash.
+// New returns the API for a model. Names of models that are neither Google's nor
+// Anthropic's contain a slash.
 func New(model string, at Place) provider.API {
 	switch APIName(model) {
 	case anthropic.Name:
@@ -55,7 +56,7 @@ func New(model string, at Place) provider.API {
 	return chat{openaichat.New(openaichat.DialectFor("vertex", model), nil), at}
 }
 
-// APIName returns the name of the API that serves a model.
+// APIName returns the name of the wire API that serves a model.
 func APIName(model string) string {
 	switch {
 	case strings.HasPrefix(strings.TrimPrefix(model, "anthropic/"), "claude"):
