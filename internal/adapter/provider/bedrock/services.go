@@ -22,11 +22,11 @@ import (
 
 const (
 	serviceTime  = 10 * time.Second
-	instanceTime = time.Second // where there is none, nobody answers
+	instanceTime = time.Second // without such a service there is no answer
 )
 
 // ask sends a request and returns the answer's body, at most 64 KB. It follows no
-// redirect. Services of the machine are asked without a proxy.
+// redirect. Services of the machine are reached without a proxy.
 func (s Source) ask(ctx context.Context, method, address string, h http.Header, most time.Duration) ([]byte, int, error) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -54,13 +54,14 @@ func (s Source) ask(ctx context.Context, method, address string, h http.Header, 
 	return body, resp.StatusCode, err
 }
 
-// isLink reports whether an address is of this machine or its link.
+// isLink reports whether an address is on this machine or its local link.
 func isLink(host string) bool {
 	ip := net.ParseIP(host)
 	return strings.EqualFold(host, "localhost") || ip != nil && (ip.IsLoopback() || ip.IsLinkLocalUnicast() || host == "fd00:ec2::254" || host == "fd00:ec2::23")
 }
 
-// serviceCredentials is the answer of the services of containers and instances.
+// serviceCredentials is the answer of the credential services of containers and
+// instances.
 type serviceCredentials struct {
 	AccessKeyID     string `json:"AccessKeyId"`
 	SecretAccessKey string
@@ -72,8 +73,8 @@ func (g serviceCredentials) keys() keys {
 	return keys{id: g.AccessKeyID, secret: g.SecretAccessKey, token: g.Token, expires: g.Expiration}
 }
 
-// unreadable returns the error for an answer without credentials. The answer's text is
-// not repeated: it may hold some.
+// unreadable returns the error for an answer without credentials. It does not repeat the
+// answer's text, which may contain some.
 func unreadable(who string, status int, err error, hint string) error {
 	if err != nil {
 		f := fault.NewProvider("bedrock", 0, "no credentials from "+who, err)
@@ -83,7 +84,7 @@ func unreadable(who string, status int, err error, hint string) error {
 	return fault.NewConfiguration(hint, "%s gave no credentials (HTTP %d)", who, status)
 }
 
-// sso gets the credentials of a role with the token that aws sso login stored.
+// sso returns the keys for a role, requested with the token that aws sso login stored.
 func (s Source) sso(ctx context.Context, name string, p section, all map[string]section) (keys, error) {
 	login := "aws sso login --profile " + name
 	start, region, file := p["sso_start_url"], p["sso_region"], p["sso_start_url"]
@@ -126,12 +127,12 @@ func (s Source) sso(ctx context.Context, name string, p section, all map[string]
 	return keys{id: got.Role.AccessKeyID, secret: got.Role.SecretAccessKey, token: got.Role.SessionToken, expires: time.UnixMilli(got.Role.Expiration)}, nil
 }
 
-// plain reports whether a region can be part of a host's name.
+// plain reports whether a region can be a part of a host name.
 func plain(region string) bool {
 	return region != "" && len(region) < 40 && strings.Trim(region, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// domain returns what the hosts of a region end in.
+// domain returns the domain of the hosts in a region.
 func domain(region string) string {
 	if strings.HasPrefix(region, "cn-") {
 		return "amazonaws.com.cn"
@@ -145,8 +146,7 @@ func Address(region string) (address string, ok bool) {
 	return "https://bedrock-runtime." + region + "." + domain(region), plain(region)
 }
 
-// webIdentity exchanges a token in a file for credentials of a role, as in
-// Kubernetes.
+// webIdentity exchanges the token in a file for the keys of a role, as in Kubernetes.
 func (s Source) webIdentity(ctx context.Context, file, role string) (keys, error) {
 	hint := "correct AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN"
 	token, err := readSmall(file)
@@ -160,7 +160,7 @@ func (s Source) webIdentity(ctx context.Context, file, role string) (keys, error
 	return s.sts(ctx, "AssumeRoleWithWebIdentity", nil, url.Values{"RoleArn": {role}, "RoleSessionName": {session}, "WebIdentityToken": {strings.TrimSpace(string(token))}}, hint)
 }
 
-// assume gets the credentials of a role with others.
+// assume returns the keys of a role, requested with other keys.
 func (s Source) assume(ctx context.Context, with keys, p section) (keys, error) {
 	q := url.Values{"RoleArn": {p["role_arn"]}, "RoleSessionName": {"pawl"}}
 	for name, of := range map[string]string{"RoleSessionName": p["role_session_name"], "ExternalId": p["external_id"], "DurationSeconds": p["duration_seconds"]} {
@@ -171,7 +171,8 @@ func (s Source) assume(ctx context.Context, with keys, p section) (keys, error) 
 	return s.sts(ctx, "AssumeRole", &with, q, "check the role of the profile, and that its source may assume it")
 }
 
-// sts asks AWS's token service; with, if not nil, signs the request.
+// sts sends a request to AWS's token service and returns the keys in the answer. with, if
+// not nil, signs it.
 func (s Source) sts(ctx context.Context, action string, with *keys, q url.Values, hint string) (keys, error) {
 	q.Set("Action", action)
 	q.Set("Version", "2011-06-15")
@@ -200,7 +201,7 @@ func (s Source) sts(ctx context.Context, action string, with *keys, q url.Values
 			Expiration      float64
 		}
 	}
-	var got map[string]map[string]json.RawMessage // by response, then by part: the result and metadata
+	var got map[string]map[string]json.RawMessage // by response, then by part: result, metadata
 	var of role
 	if err != nil || status != http.StatusOK || json.Unmarshal(body, &got) != nil ||
 		json.Unmarshal(got[action+"Response"][action+"Result"], &of) != nil || of.Credentials.AccessKeyID == "" {
@@ -210,8 +211,8 @@ func (s Source) sts(ctx context.Context, action string, with *keys, q url.Values
 	return keys{id: k.AccessKeyID, secret: k.SecretAccessKey, token: k.SessionToken, expires: time.Unix(int64(k.Expiration), 0)}, nil
 }
 
-// container asks the service of a container (ECS, EKS, Cloud Shell); found is false
-// where none is announced.
+// container returns the keys from the service of a container (ECS, EKS, Cloud Shell);
+// found is false if the environment announces none.
 func (s Source) container(ctx context.Context) (k keys, found bool, err error) {
 	address := s.get("AWS_CONTAINER_CREDENTIALS_FULL_URI")
 	if path := s.get("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"); path != "" {
@@ -244,8 +245,8 @@ func (s Source) container(ctx context.Context) (k keys, found bool, err error) {
 	return got.keys(), true, nil
 }
 
-// instance asks the service of an instance (IMDSv2); ok is false where nobody
-// answers as it does.
+// instance returns the keys from the service of an instance (IMDSv2); ok is false if
+// there is no such service.
 func (s Source) instance(ctx context.Context) (k keys, ok bool) {
 	if strings.EqualFold(s.get("AWS_EC2_METADATA_DISABLED"), "true") {
 		return k, false

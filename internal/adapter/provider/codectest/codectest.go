@@ -1,6 +1,6 @@
-// Package codectest has tests for what every wire API promises of its encoding
-// and its decoder: policy/window can use any llm.Codec that passes, and any
-// decoder that passes handles a hostile server. It knows no wire API.
+// Package codectest tests the promises of every wire API about its encoding and its
+// decoder: policy/window can use any llm.Codec that passes, and any decoder that passes
+// can handle a hostile server. It knows no wire API.
 package codectest
 
 import (
@@ -16,8 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Encoding tests an API whose cache marker, if it has one, is marker. wire is
-// the API's name as parts carry it.
+// Encoding tests the encoding of an API. marker is its cache marker, "" if it has none.
 func Encoding(t *testing.T, api provider.API, marker string) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {
@@ -212,7 +211,7 @@ func Decoding(f *testing.F, api provider.API, seeds ...string) {
 				}
 				buf := []byte(data)
 				ds, err := d.Event(name, buf)
-				clear(buf) // the data is only the decoder's during the call
+				clear(buf) // the data is valid only during the call
 				if err != nil {
 					return
 				}

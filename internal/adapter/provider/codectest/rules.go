@@ -114,7 +114,7 @@ func (r *rules) anthropic(body []byte) {
 	}
 }
 
-// answered checks that the calls before a message are those it answers.
+// answered checks that a message answers exactly the calls before it.
 func (r *rules) answered(i int, calls, results []string) {
 	if !slices.Equal(slices.Sorted(slices.Values(calls)), slices.Sorted(slices.Values(results))) {
 		r.say("message %d answers %q, and %q were asked for", i, results, calls)

@@ -167,7 +167,7 @@ func (d *decoder) add(kind llm.Kind) *part {
 	return p
 }
 
-// last returns the last part if more of the same can be added to it.
+// last returns the last part if text of this kind can be added to it, else nil.
 func (d *decoder) last(kind llm.Kind) *part {
 	if n := len(d.parts); n > 0 && d.parts[n-1].kind == kind && d.parts[n-1].signature == "" {
 		return d.parts[n-1]

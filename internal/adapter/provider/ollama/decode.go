@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Decoder reads one reply.
+// Decoder decodes one reply.
 type Decoder struct {
 	newID func() string
 
@@ -44,7 +44,7 @@ type line struct {
 	counts
 }
 
-// counts are totals. A missing or null value keeps the earlier one.
+// counts are totals. A missing or null value leaves the earlier one.
 type counts struct {
 	In  json.RawMessage `json:"prompt_eval_count,omitempty"`
 	Out json.RawMessage `json:"eval_count,omitempty"`
@@ -58,7 +58,7 @@ type call struct {
 	} `json:"function"`
 }
 
-// Event takes a line.
+// Event decodes one line.
 func (d *Decoder) Event(_ string, data []byte) ([]llm.Delta, error) {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 || d.done {
@@ -144,7 +144,7 @@ func (d *Decoder) say(out []llm.Delta, s string) []llm.Delta {
 // Finished reports whether the last line was seen.
 func (d *Decoder) Finished() bool { return d.done }
 
-// End returns the reply.
+// End returns the reply, or an error if the last line was not seen.
 func (d *Decoder) End() (llm.Reply, error) {
 	if !d.done {
 		return llm.Reply{}, fault.NewProvider("ollama", 0, "the stream ended before the reply was complete", nil)

@@ -1,8 +1,7 @@
-// Package ollama implements Ollama's own chat API: one JSON object a line,
-// calls with their arguments as objects and mostly without ids, usage on the
-// last line. It promises that every call has an id, and that a stated context
-// size is requested: by default Ollama silently truncates the start of a
-// conversation. It does no I/O.
+// Package ollama implements Ollama's own chat API: one JSON object per line, calls with
+// arguments as objects and mostly without ids, usage on the last line. It promises that
+// every call has an id, and that a given context size is requested: by default Ollama
+// silently truncates the start of a conversation. It does no I/O.
 package ollama
 
 import (
@@ -36,8 +35,8 @@ var (
 	_ provider.Finisher = (*Decoder)(nil)
 )
 
-// New returns the API. numCtx is the context to request in tokens, 0 for the
-// server's default; newID makes the ids of calls, nil makes random ones.
+// New returns the API. numCtx is the context to request, in tokens; 0 means the server's
+// default. newID returns ids for calls; nil means random ids.
 func New(numCtx int, newID func() string) *API {
 	if newID == nil {
 		newID = func() string { return "call_" + strings.ToLower(rand.Text())[:20] }
@@ -48,23 +47,23 @@ func New(numCtx int, newID func() string) *API {
 // Name returns the API's name.
 func (a *API) Name() string { return Name }
 
-// Path is the same for every model.
+// Path returns the same path for every model.
 func (a *API) Path(string) string { return "/api/chat" }
 
-// Header sets the key, which only Ollama's cloud wants.
+// Header sets the key, which only Ollama's cloud requires.
 func (a *API) Header(h http.Header, key string) {
 	if key != "" {
 		h.Set("Authorization", "Bearer "+key)
 	}
 }
 
-// Framing is one JSON object a line.
+// Framing returns NDJSON.
 func (a *API) Framing() provider.Framing { return provider.NDJSON }
 
-// Decoder reads one reply.
+// Decoder returns a decoder for one reply.
 func (a *API) Decoder() provider.Decoder { return &Decoder{newID: a.newID} }
 
-// Error reads an answer that is not 2xx.
+// Error returns the error for an answer that is not 2xx.
 func (a *API) Error(name string, status int, h http.Header, body []byte) *fault.Error {
 	if name == "" {
 		name = "ollama"
@@ -76,7 +75,7 @@ func (a *API) Error(name string, status int, h http.Header, body []byte) *fault.
 	return f
 }
 
-// Head encodes the frozen start: model, tools, system message.
+// Head returns the fixed start of a request: model, tools, system message.
 func (a *API) Head(h llm.Head) ([]byte, error) {
 	b := append([]byte(nil), `{"model":`...)
 	b = lax.AppendString(b, h.Model)
@@ -114,11 +113,10 @@ func (a *API) Head(h llm.Head) ([]byte, error) {
 	return b, nil
 }
 
-// Tail encodes the end of a request whose model is not known; the client uses
-// End.
+// Tail returns the end of a request if the model is not known; the client uses End.
 func (a *API) Tail(t llm.Tail) []byte { return a.End(llm.Head{}, t) }
 
-// End encodes the end of a request. Only gpt-oss knows degrees of thinking.
+// End returns the end of a request. Only gpt-oss has levels of thinking.
 func (a *API) End(h llm.Head, t llm.Tail) []byte {
 	b := append([]byte(nil), `],"stream":true`...)
 	if h.Effort != "" {
@@ -142,7 +140,7 @@ func (a *API) End(h llm.Head, t llm.Tail) []byte {
 	return append(b, '}')
 }
 
-// Step encodes messages, see llm.Codec. There are no cache markers.
+// Step returns the encoded messages; see llm.Codec. There are no cache markers.
 func (a *API) Step(ms []llm.Message, _ bool) ([]byte, error) {
 	var out [][]byte
 	for _, m := range ms {
@@ -160,7 +158,7 @@ func (a *API) Step(ms []llm.Message, _ bool) ([]byte, error) {
 	return bytes.Join(out, []byte{','}), nil
 }
 
-// user encodes text and images: the API keeps them apart.
+// user appends a message with text and images: the API has separate fields for them.
 func user(out [][]byte, parts []llm.Part) [][]byte {
 	var texts, images []string
 	for _, p := range parts {
@@ -235,8 +233,8 @@ func assistant(out [][]byte, parts []llm.Part) [][]byte {
 	return append(out, append(b, '}'))
 }
 
-// results encodes the results of a step; images and text after them go into a
-// message of the user's.
+// results appends the results of a step; images and text after them go into a user
+// message.
 func results(out [][]byte, parts []llm.Part) [][]byte {
 	var after []llm.Part
 	for _, p := range parts {

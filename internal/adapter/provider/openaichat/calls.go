@@ -8,17 +8,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// callPiece is a call, or more of one.
+// callPiece is a call, or a part of one.
 type callPiece struct {
 	Index    lax.Index     `json:"index"`
 	ID       lax.Text      `json:"id"`
 	Function functionPiece `json:"function"`
-	// Extra is Google's signature of a call in its compatible API, which must
-	// be sent back.
+	// Extra is the signature of a call in Google's compatible API. It must be sent back.
 	Extra json.RawMessage `json:"extra_content"`
 }
 
-// functionPiece has the arguments as a string; some hosts send the object.
+// functionPiece has the arguments as a string; some hosts send an object.
 type functionPiece struct {
 	Name lax.Text `json:"name"`
 	Args lax.Text `json:"arguments"`
@@ -36,11 +35,11 @@ type slot struct {
 	args  []byte
 	extra json.RawMessage
 
-	// The state of scanning arguments that are an object, so that each byte is
-	// read once, however many pieces there are.
+	// The state of scanning arguments that are an object: each byte is read once, however
+	// many pieces there are.
 	depth            int
 	quoted, escaped  bool
-	started, settled bool // settled: the first bracket was closed, or there was none
+	started, settled bool // settled: the first bracket is closed, or there was none
 	whole            bool // the arguments are a complete object; only blanks may follow
 }
 
@@ -74,7 +73,7 @@ func (s *slot) said(args string) bool {
 	return s.whole && strings.TrimSpace(args) == strings.TrimSpace(string(s.args))
 }
 
-// add adds a piece, or a whole call. ok is false for a piece without anything new.
+// add adds a piece, or a whole call. ok is false if the piece contains nothing new.
 func (c *calls) add(p callPiece, whole bool) (d llm.Delta, ok bool) {
 	at, isNew := len(c.slots), true
 	if !whole {
@@ -111,8 +110,8 @@ func (c *calls) add(p callPiece, whole bool) (d llm.Delta, ok bool) {
 	return llm.Delta{Kind: llm.DeltaCall, Index: at, ID: s.id, Name: s.name, Text: args}, true
 }
 
-// find returns the slot of a piece. An index is only a hint: hosts omit it,
-// start anywhere, or use the same one for all calls.
+// find returns the slot of a piece. An index is only a hint: hosts omit it, start at any
+// number, or use the same one for all calls.
 func (c *calls) find(p callPiece) (at int, isNew bool) {
 	at = -1
 	for i := len(c.slots) - 1; i >= 0 && at < 0; i-- {
@@ -127,7 +126,7 @@ func (c *calls) find(p callPiece) (at int, isNew bool) {
 				at = i
 			}
 		default:
-			at = i // neither index nor id: more of the last one
+			at = i // neither index nor id: it continues the last call
 		}
 	}
 	begins := p.Function.Name != ""
@@ -146,7 +145,7 @@ func (c *calls) find(p callPiece) (at int, isNew bool) {
 	}
 	if args := string(p.Function.Args); begins && p.ID == "" && s.whole && strings.HasPrefix(strings.TrimSpace(args), "{") &&
 		(string(p.Function.Name) != s.name || !s.said(args)) {
-		return len(c.slots), true // the call before was complete
+		return len(c.slots), true // the previous call was complete
 	}
 	return at, false
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// errUnfinished is a stream that ended before its last event.
+// errUnfinished means that a stream ended before its last event.
 var errUnfinished = errors.New("the stream ended before the reply was complete")
 
-// Decoder reads one reply. Of several choices only the first is read: pawl
-// never asks for more.
+// Decoder decodes one reply. It reads only the first of several choices: pawl never
+// requests more.
 type Decoder struct {
 	d     Dialect
 	newID func() string
@@ -27,7 +27,7 @@ type Decoder struct {
 	finish    string
 	refusal   string
 	usage     json.RawMessage
-	seen      bool // anything at all of a reply
+	seen      bool // some part of a reply was seen
 	done      bool // [DONE], or a whole JSON text
 	whole     bool // the reply was not streamed
 
@@ -81,7 +81,7 @@ type block struct {
 	Refusal  lax.Text        `json:"refusal"`
 }
 
-// Event applies one event.
+// Event decodes one event.
 func (d *Decoder) Event(name string, data []byte) ([]llm.Delta, error) {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 {
@@ -109,7 +109,7 @@ func (d *Decoder) Event(name string, data []byte) ([]llm.Delta, error) {
 	})
 }
 
-// Whole takes a reply that was not streamed.
+// Whole decodes a reply that was not streamed.
 func (d *Decoder) Whole(body []byte) ([]llm.Delta, error) {
 	var c chunk
 	if err := json.Unmarshal(body, &c); err != nil {
@@ -144,11 +144,11 @@ func (c *chunk) failed(data []byte) bool {
 	return said.Message != ""
 }
 
-// fail builds the error of an error event.
+// fail returns the error for an error event.
 func (d *Decoder) fail(data []byte) *fault.Error {
 	f := lax.Fail(d.d.Name, http.StatusOK, nil, data)
 	if d.finish == "length" && f.Kind == fault.ErrContextLength {
-		f.Kind = nil // it was the reply that became too long, not the conversation
+		f.Kind = nil // the reply became too long, not the conversation
 	}
 	return f
 }
@@ -162,7 +162,7 @@ func (d *Decoder) chunk(c *chunk, of func(choice) *piece) ([]llm.Delta, error) {
 	}
 	for _, u := range []json.RawMessage{c.Groq.V.Usage, c.Usage} {
 		if lax.Present(u) {
-			d.usage = bytes.Clone(lax.Overlay(d.usage, u)) // the data is only valid now
+			d.usage = bytes.Clone(lax.Overlay(d.usage, u)) // the data is valid only during the call
 		}
 	}
 	var out []llm.Delta
@@ -188,7 +188,7 @@ func (d *Decoder) chunk(c *chunk, of func(choice) *piece) ([]llm.Delta, error) {
 	return out, nil
 }
 
-// piece takes a delta, or a message.
+// piece decodes a delta or a message, and appends its deltas to out.
 func (d *Decoder) piece(out []llm.Delta, p *piece) []llm.Delta {
 	shown := d.details.add(p.Details)
 	reasoning := string(p.Thinking)
@@ -216,7 +216,7 @@ func (d *Decoder) piece(out []llm.Delta, p *piece) []llm.Delta {
 	return out
 }
 
-// think1 handles a piece of native reasoning.
+// think1 appends a piece of native reasoning to out.
 func (d *Decoder) think1(out []llm.Delta, s string) []llm.Delta {
 	if s == "" {
 		return out
@@ -229,7 +229,7 @@ func (d *Decoder) think1(out []llm.Delta, s string) []llm.Delta {
 	return append(out, llm.Delta{Kind: llm.DeltaReasoning, Text: s})
 }
 
-// content takes a content: a string or a list of blocks.
+// content decodes a content: a string or a list of blocks.
 func (d *Decoder) content(out []llm.Delta, raw json.RawMessage) []llm.Delta {
 	if !lax.Present(raw) {
 		return out
@@ -263,7 +263,7 @@ func (d *Decoder) content(out []llm.Delta, raw json.RawMessage) []llm.Delta {
 	return out
 }
 
-// thinking joins the text of a thinking block: a string, or a list of blocks.
+// thinking returns the text of a thinking block: a string, or a list of blocks, joined.
 func thinking(raw json.RawMessage) string {
 	if len(raw) > 0 && raw[0] == '"' {
 		var s lax.Text
@@ -292,7 +292,7 @@ func (d *Decoder) pushText(out []llm.Delta, s string) []llm.Delta {
 	return d.say(out, said)
 }
 
-// closeText emits the text that was held because it might be a tag.
+// closeText appends the text that was delayed because it might be a tag.
 func (d *Decoder) closeText(out []llm.Delta) []llm.Delta {
 	thought, said := d.think.Close()
 	if thought != "" {
@@ -312,7 +312,8 @@ func (d *Decoder) say(out []llm.Delta, s string) []llm.Delta {
 // Finished reports whether [DONE] was seen.
 func (d *Decoder) Finished() bool { return d.done }
 
-// End returns the reply. After a finish reason or [DONE] it is complete.
+// End returns the reply. It is complete after a finish reason or [DONE]; else End returns
+// an error.
 func (d *Decoder) End() (llm.Reply, error) {
 	if !d.seen || !d.done && d.finish == "" {
 		return llm.Reply{}, fault.NewProvider(d.d.Name, 0, "", errUnfinished)
@@ -343,8 +344,8 @@ func (d *Decoder) End() (llm.Reply, error) {
 	return r, nil
 }
 
-// stop translates a finish reason. Hosts have many names for the end of a reply
-// with calls.
+// stop returns the meaning of a finish reason. Hosts have many names for the end of a
+// reply with calls.
 func stop(finish string, refused, calls bool) llm.Stop {
 	switch finish {
 	case "length", "model_length", "max_tokens", "MAX_TOKENS":

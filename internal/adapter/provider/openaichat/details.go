@@ -7,9 +7,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
 )
 
-// details joins reasoning_details: the pieces of an entry arrive one by one and
-// are sent back as one entry, with each member unchanged except the text, which
-// is joined.
+// details joins reasoning_details. The pieces of an entry arrive one by one and are sent
+// back as one entry: its text joined, every other member unchanged.
 type details struct {
 	entries []detail
 }
@@ -20,7 +19,7 @@ type detail struct {
 	said    []byte // that text so far
 }
 
-// member keeps the order in which an entry's members came.
+// member is a member of an entry; entries keep the order of their members.
 type member struct {
 	name string
 	raw  json.RawMessage
@@ -43,7 +42,7 @@ func (d *details) add(raws []json.RawMessage) (shown string) {
 	return shown
 }
 
-// raw returns the joined entries as an array, nil where there are none.
+// raw returns the joined entries as an array, nil if there are none.
 func (d *details) raw() json.RawMessage {
 	if len(d.entries) == 0 {
 		return nil
@@ -121,8 +120,8 @@ func (e *detail) text(name string) string {
 	return s
 }
 
-// continues reports whether next is more of e: text or a summary with the same
-// index and id, until it is signed. Encrypted entries are complete.
+// continues reports whether next continues e: a text or summary with the same index and
+// id, not signed yet. Encrypted entries are always complete.
 func (e *detail) continues(next detail) bool {
 	if e.spoken == "" || e.spoken != next.spoken || string(e.get("index")) != string(next.get("index")) {
 		return false
@@ -131,7 +130,7 @@ func (e *detail) continues(next detail) bool {
 	return (a == b || a == "" || b == "") && (e.text("signature") == "" || len(next.said) == 0)
 }
 
-// join appends the text and takes the other members of the later piece.
+// join appends the text of the later piece and takes over its other members.
 func (e *detail) join(next detail) {
 	for _, m := range next.members {
 		switch {

@@ -2,88 +2,86 @@ package openaichat
 
 import "strings"
 
-// Dialect is what one host accepts and sends that another does not. The zero
-// value is the subset that compatible servers share.
+// Dialect describes what one host accepts and sends that others do not. The zero value is
+// the subset that compatible servers share.
 type Dialect struct {
 	Name string // the provider's name, for errors
 
-	// CompletionTokens is when the limit of a reply is called
-	// max_completion_tokens: always, only for OpenAI's reasoning models (which
-	// refuse max_tokens), or never.
+	// CompletionTokens selects when the limit of a reply is named max_completion_tokens:
+	// always, only for OpenAI's reasoning models (which refuse max_tokens), or never.
 	CompletionTokens When
-	// NoUsageOption leaves stream_options out.
+	// NoUsageOption omits stream_options.
 	NoUsageOption bool
-	// Effort is how reasoning effort is asked for.
+	// Effort is how a reasoning effort is requested.
 	Effort Effort
 	// Echo is how native reasoning is sent back to the host that sent it.
 	Echo Echo
-	// EchoAlways sends an empty reasoning_content with assistant messages that
-	// have none: the host refuses a conversation in which one is missing.
+	// EchoAlways sends an empty reasoning_content with assistant messages that have none:
+	// the host refuses a conversation in which one is missing.
 	EchoAlways bool
-	// Markers writes contents as lists and places cache_control markers: the
-	// models cache nothing without them.
+	// Markers writes contents as lists and adds cache_control markers: without them the
+	// host's models cache nothing.
 	Markers bool
 	// ResultName repeats the tool's name with its result.
 	ResultName bool
-	// CallID is what the host accepts as the id of a call.
+	// CallID is the form of call ids that the host accepts.
 	CallID IDRule
-	// CallExtra sends a call's extra_content back: the host is, or may be,
-	// Google's, which puts signatures there.
+	// CallExtra sends a call's extra_content back: the host is, or may be, Google's,
+	// which puts signatures there.
 	CallExtra bool
-	// ReasoningApart: completion_tokens does not include reasoning_tokens.
+	// ReasoningApart means that completion_tokens does not include reasoning_tokens.
 	ReasoningApart bool
 	// CacheKey sends a prompt_cache_key, made from the frozen head.
 	CacheKey bool
-	// CostUSD means that usage.cost is what was charged, in USD.
+	// CostUSD means that usage.cost is the charged price in USD.
 	CostUSD bool
-	// KeyHeader is the header of the key where it is not Authorization.
+	// KeyHeader is the header for the key; "": Authorization.
 	KeyHeader string
-	// Extra is more members of each request: `,"name":value`.
+	// Extra contains more members for each request: `,"name":value`.
 	Extra string
 }
 
-// When selects the models that something applies to.
+// When selects the models to which something applies.
 type When int
 
-// The answers of When.
+// The values of When.
 const (
 	Never When = iota
 	ReasoningModels
 	Always
 )
 
-// Effort is a way to ask for reasoning effort.
+// Effort is a way to request a reasoning effort.
 type Effort int
 
-// The ways. EffortNone sends nothing: the host does not support it.
+// The values of Effort. With EffortNone nothing is sent: the host does not support it.
 const (
 	EffortNone   Effort = iota
-	EffortField         // reasoning_effort, sent where the person asked for an effort
+	EffortField         // reasoning_effort, sent if the person set an effort
 	EffortObject        // reasoning:{"effort":…}
 )
 
 // Echo is a way to send native reasoning back.
 type Echo int
 
-// The ways.
+// The values of Echo.
 const (
 	EchoNone    Echo = iota
 	EchoContent      // reasoning_content
 	EchoField        // reasoning
-	EchoDetails      // reasoning_details as they came, else reasoning
+	EchoDetails      // reasoning_details as received, else reasoning
 	EchoChunks       // thinking chunks in the content (Mistral)
 )
 
-// IDRule is what a host accepts as the id of a call; the zero value is
-// anything.
+// IDRule describes the call ids that a host accepts; the zero value accepts any.
 type IDRule struct {
-	Max   int  // most characters, 0 any number
-	Exact bool // exactly Max
+	Max   int  // most characters; 0: any number
+	Exact bool // exactly Max characters
 	Plain bool // letters and digits only; otherwise also _ and -
 }
 
-// dialects returns the table, by provider. A compatible host needs only a row here
-// and one in the catalogue.
+// dialects returns the dialect of a provider; false if it has no row. A compatible host
+// needs only a row here and one in the catalogue.
 func dialects(name string) (Dialect, bool) {
 	switch name {
 	case "openai":
@@ -125,8 +123,8 @@ func dialects(name string) (Dialect, bool) {
 	return Dialect{}, false
 }
 
-// DialectFor returns the dialect of a provider for a model. A provider that is
-// not in the table has the default dialect.
+// DialectFor returns the dialect of a provider for a model. A provider without a row has
+// the default dialect.
 func DialectFor(name, model string) Dialect {
 	d, ok := dialects(name)
 	if !ok {
@@ -139,7 +137,8 @@ func DialectFor(name, model string) Dialect {
 	return d
 }
 
-// IsReasoner recognises OpenAI's models that reason, whoever serves them.
+// IsReasoner reports whether a model is one of OpenAI's reasoning models, whoever serves
+// it.
 func IsReasoner(model string) bool {
 	model = model[strings.LastIndexByte(model, '/')+1:]
 	if strings.Contains(model, "-chat") {

@@ -13,10 +13,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// marker is the member that asks a host to cache the request up to here.
+// marker is the member that requests caching of the request up to here.
 const marker = `,"cache_control":{"type":"ephemeral"}`
 
-// Head encodes the frozen start: model, tools, system message.
+// Head returns the fixed start of a request: model, tools, system message.
 func (a *API) Head(h llm.Head) ([]byte, error) {
 	b := append([]byte(nil), `{"model":`...)
 	b = lax.AppendString(b, h.Model)
@@ -74,11 +74,10 @@ func appendTool(b []byte, t llm.ToolSpec) ([]byte, error) {
 	return append(b, "}}"...), nil
 }
 
-// Tail encodes the end of a request whose model is not known; the client uses
-// End.
+// Tail returns the end of a request if the model is not known; the client uses End.
 func (a *API) Tail(t llm.Tail) []byte { return a.End(llm.Head{}, t) }
 
-// End encodes the end of a request.
+// End returns the end of a request.
 func (a *API) End(h llm.Head, t llm.Tail) []byte {
 	b := append([]byte(nil), `],"stream":true`...)
 	if !a.d.NoUsageOption {
@@ -106,7 +105,7 @@ func (a *API) End(h llm.Head, t llm.Tail) []byte {
 	return append(b, '}')
 }
 
-// Step encodes messages, see llm.Codec.
+// Step returns the encoded messages; see llm.Codec.
 func (a *API) Step(ms []llm.Message, mark bool) ([]byte, error) {
 	var elements [][]byte
 	for i, m := range ms {
@@ -132,7 +131,8 @@ func (a *API) Step(ms []llm.Message, mark bool) ([]byte, error) {
 	return b, nil
 }
 
-// user encodes text and images. mark marks the last of them.
+// user appends a message with text and images. With mark, the last of these gets a cache
+// marker.
 func (a *API) user(out [][]byte, parts []llm.Part, mark bool) [][]byte {
 	content := a.content(parts, mark)
 	if content == nil {
@@ -142,8 +142,8 @@ func (a *API) user(out [][]byte, parts []llm.Part, mark bool) [][]byte {
 	return append(out, append(append(b, content...), '}'))
 }
 
-// content encodes text and images: as a string where it is only text and the
-// dialect has no markers. It is nil where there is nothing.
+// content returns text and images: as a string if there is only text and the dialect has
+// no markers. It returns nil if there is nothing.
 func (a *API) content(parts []llm.Part, mark bool) []byte {
 	said := make([]llm.Part, 0, len(parts))
 	images := false
@@ -200,8 +200,8 @@ func appendImage(b []byte, media string, data []byte, mark bool) []byte {
 	return append(b, '}')
 }
 
-// assistant encodes a reply. It omits reasoning that was parsed out of the text
-// or sent by another API, and a reply without anything else.
+// assistant appends a reply. It omits reasoning that was parsed out of the text or sent
+// by another API, and a reply without anything else.
 func (a *API) assistant(out [][]byte, parts []llm.Part, mark bool) [][]byte {
 	var reasoning, said []llm.Part
 	var calls []llm.Part
@@ -252,7 +252,7 @@ func (a *API) appendCall(b []byte, p llm.Part) []byte {
 	return append(b, '}')
 }
 
-// appendSaid appends the content of a reply. Replies with only calls have none.
+// appendSaid appends the content member of a reply. Replies with only calls have none.
 func (a *API) appendSaid(b []byte, reasoning, said []llm.Part, calls, mark bool) []byte {
 	if a.d.Echo == EchoChunks && len(reasoning) > 0 {
 		b = append(b, `,"content":[`...)
@@ -278,7 +278,7 @@ func (a *API) appendSaid(b []byte, reasoning, said []llm.Part, calls, mark bool)
 	return b
 }
 
-// appendReasoning appends the members that carry reasoning back.
+// appendReasoning appends the members that send reasoning back.
 func (a *API) appendReasoning(b []byte, reasoning []llm.Part) []byte {
 	text := ""
 	var details []json.RawMessage
@@ -307,9 +307,9 @@ func (a *API) appendReasoning(b []byte, reasoning []llm.Part) []byte {
 	return b
 }
 
-// results encodes the results of a step, each as a message; their images, and
-// text that follows the results, go into a user message after them, since tool
-// messages can only contain text.
+// results appends the results of a step, each as a message. Tool messages can contain
+// only text, so images and text that follows the results go into a user message after
+// them.
 func (a *API) results(out [][]byte, parts []llm.Part, mark bool) [][]byte {
 	var after []llm.Part
 	last := -1
@@ -347,7 +347,7 @@ func (a *API) result(r llm.Result, mark bool) []byte {
 	if r.Error { // the API has no field for it
 		text = "[error] " + text
 	}
-	if a.d.Markers && text != "" { // the host's models refuse an empty block
+	if a.d.Markers && text != "" { // the host's models refuse an empty text
 		b = append(b, '[')
 		b = appendText(b, text, mark)
 		b = append(b, ']')

@@ -1,8 +1,8 @@
-// Package openaichat implements OpenAI's Chat Completions, for OpenAI and the
-// many compatible servers. It knows how these servers deviate from what they
-// promise and, as a table of dialects, what each accepts. It promises that
-// every call in a reply has a unique id, and that reasoning is sent back
-// unchanged, only to hosts that accept it. It does no I/O.
+// Package openaichat implements OpenAI's Chat Completions, for OpenAI and the many
+// compatible servers. It handles their deviations from the API and has a table of
+// dialects that describes what each accepts. It promises that every call in a reply has a
+// unique id, and that reasoning is sent back unchanged, only to hosts that accept it. It
+// does no I/O.
 package openaichat
 
 import (
@@ -30,8 +30,8 @@ var (
 	_ provider.Finisher = (*Decoder)(nil)
 )
 
-// New makes the API in a dialect. newID makes the ids that a host left out;
-// nil makes random ones.
+// New returns the API in a dialect. newID returns ids for calls without one; nil means
+// random ids.
 func New(d Dialect, newID func() string) *API {
 	if newID == nil {
 		newID = randomID
@@ -44,19 +44,19 @@ func randomID() string { return "call_" + strings.ToLower(rand.Text())[:20] }
 // Name returns the API's name.
 func (a *API) Name() string { return Name }
 
-// Path is the same for every model.
+// Path returns the same path for every model.
 func (a *API) Path(string) string { return "/v1/chat/completions" }
 
 // Header sets the key.
 func (a *API) Header(h http.Header, key string) { lax.SetKey(h, a.d.KeyHeader, key) }
 
-// Framing is server-sent events.
+// Framing returns SSE.
 func (a *API) Framing() provider.Framing { return provider.SSE }
 
-// Decoder reads one reply.
+// Decoder returns a decoder for one reply.
 func (a *API) Decoder() provider.Decoder { return &Decoder{d: a.d, newID: a.newID} }
 
-// Error reads an answer that is not 2xx.
+// Error returns the error for an answer that is not 2xx.
 func (a *API) Error(name string, status int, h http.Header, body []byte) *fault.Error {
 	if name == "" {
 		name = a.d.Name

@@ -27,7 +27,7 @@ type tokens struct {
 	lax.Charge
 }
 
-// usage translates what a host reported.
+// usage returns the token counts that a host reported.
 func (d Dialect) usage(raw json.RawMessage) llm.Usage {
 	var t tokens
 	if !lax.Present(raw) || json.Unmarshal(raw, &t) != nil {

@@ -16,22 +16,22 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// errUnfinished is a stream that ended before its last event.
+// errUnfinished means that a stream ended before its last event.
 var errUnfinished = errors.New("the stream ended before the reply was complete")
 
-// freeform is the key under which the text of a call of a freeform tool is
-// kept. pawl offers no such tool, and no tool of pawl has a parameter of that
-// name, so that nothing runs by mistake.
+// freeform is the argument that contains the text of a call of a freeform tool. pawl
+// offers no such tool, and none of its tools has a parameter with this name, so nothing
+// runs by mistake.
 const freeform = "__custom_input__"
 
-// Decoder reads one reply. Items are identified by their output_index, since
-// some hosts change ids from event to event.
+// Decoder decodes one reply. Items are identified by their output_index, since some hosts
+// change ids from event to event.
 type Decoder struct {
 	d     Dialect
 	newID func() string
 
 	id, model string
-	items     map[int]json.RawMessage // as output_item.done had them
+	items     map[int]json.RawMessage // from output_item.done
 	calls     map[int]int             // output_index → index of the call among the deltas
 	argued    map[int]bool            // calls whose arguments came in pieces
 	summary   [2]int                  // the summary being streamed: output_index, summary_index
@@ -39,10 +39,10 @@ type Decoder struct {
 	think     provider.ThinkSplitter
 	usage     json.RawMessage
 	final     *response
-	reply     *llm.Reply // made once: ids that a host left out are made with it
+	reply     *llm.Reply // made once, since missing ids are made with it
 }
 
-// event is any event; its type determines which fields it has.
+// event is an event of any type; the type determines which fields it has.
 type event struct {
 	Type     lax.Text           `json:"type"`
 	Output   lax.Index          `json:"output_index"`
@@ -87,7 +87,7 @@ type part struct {
 	Refusal lax.Text `json:"refusal"`
 }
 
-// Event applies one event.
+// Event decodes one event.
 func (d *Decoder) Event(name string, data []byte) ([]llm.Delta, error) {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 || string(data) == "[DONE]" {
@@ -136,7 +136,7 @@ func (d *Decoder) Event(name string, data []byte) ([]llm.Delta, error) {
 	return nil, nil
 }
 
-// Whole takes a reply that was not streamed.
+// Whole decodes a reply that was not streamed.
 func (d *Decoder) Whole(body []byte) ([]llm.Delta, error) {
 	var r response
 	if err := json.Unmarshal(body, &r); err != nil {
@@ -193,7 +193,8 @@ func (d *Decoder) meet(r *response) {
 	d.usage = lax.Overlay(d.usage, r.Usage)
 }
 
-// reasoning handles a piece of reasoning; a blank line separates two summaries.
+// reasoning returns the deltas of a piece of reasoning; a blank line separates two
+// summaries.
 func (d *Decoder) reasoning(e event) []llm.Delta {
 	if e.Delta == "" {
 		return nil
@@ -211,7 +212,7 @@ func (d *Decoder) reasoning(e event) []llm.Delta {
 // partBreak separates two summaries of reasoning.
 const partBreak = "\n\n"
 
-// begin takes the start of an item.
+// begin decodes the start of an item.
 func (d *Decoder) begin(e event) []llm.Delta {
 	var it item
 	if json.Unmarshal(e.Item, &it) != nil {
@@ -238,7 +239,7 @@ func (d *Decoder) begin(e event) []llm.Delta {
 	return append(out, llm.Delta{Kind: llm.DeltaCall, Index: n, ID: string(it.CallID), Name: string(it.Name), Text: args})
 }
 
-// done handles a finished item. Hosts that do not stream pieces send it at once.
+// done decodes a finished item. Hosts that do not stream pieces send the whole item here.
 func (d *Decoder) done(e event) []llm.Delta {
 	if !lax.Present(e.Item) {
 		return nil
@@ -263,7 +264,7 @@ func (d *Decoder) closeText(out []llm.Delta) []llm.Delta {
 	return say(say(out, llm.DeltaReasoning, thought), llm.DeltaText, said)
 }
 
-// end takes the last event.
+// end decodes the last event.
 func (d *Decoder) end(r *response, status string) error {
 	if r.Status == "" || r.Status == "in_progress" {
 		r.Status = lax.Text(status)
@@ -282,7 +283,7 @@ func (d *Decoder) end(r *response, status string) error {
 // Finished reports whether the last event was seen.
 func (d *Decoder) Finished() bool { return d.final != nil }
 
-// End returns the reply.
+// End returns the reply, or an error if the last event was not seen.
 func (d *Decoder) End() (llm.Reply, error) {
 	if d.reply != nil {
 		return *d.reply, nil
@@ -324,9 +325,9 @@ func (d *Decoder) End() (llm.Reply, error) {
 	return r, nil
 }
 
-// output returns the items of the reply: those of the last event, or the
-// finished items if it does not repeat them. Encrypted content that only a
-// finished item had is kept.
+// output returns the items of the reply: those of the last event, or the finished items
+// if the last event does not repeat them. Encrypted content that only a finished item had
+// is added.
 func (d *Decoder) output() []json.RawMessage {
 	if len(d.final.Output) == 0 {
 		out := make([]json.RawMessage, 0, len(d.items))

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Head encodes the frozen start: model, tools, system message.
+// Head returns the fixed start of a request: model, tools, system message.
 func (a *API) Head(h llm.Head) ([]byte, error) {
 	b, err := a.options(h)
 	if err != nil {
@@ -28,7 +28,7 @@ func (a *API) Head(h llm.Head) ([]byte, error) {
 	return b, nil
 }
 
-// Continue is part of provider.Continuer.
+// Continue implements provider.Continuer.
 func (a *API) Continue(h llm.Head, id string) ([]byte, bool) {
 	if !a.d.Store {
 		return nil, false
@@ -41,7 +41,7 @@ func (a *API) Continue(h llm.Head, id string) ([]byte, bool) {
 	return append(lax.AppendString(b, id), `,"input":[`...), true
 }
 
-// options encodes what every request of a conversation begins with.
+// options returns the start of every request in a conversation.
 func (a *API) options(h llm.Head) ([]byte, error) {
 	b := append([]byte(nil), `{"model":`...)
 	b = lax.AppendString(b, h.Model)
@@ -89,19 +89,18 @@ func appendTool(b []byte, t llm.ToolSpec) ([]byte, error) {
 	b = lax.AppendString(b, t.Doc)
 	b = append(b, `,"parameters":`...)
 	b = append(b, schema...)
-	return append(b, `,"strict":false}`...), nil // strict would demand every parameter
+	return append(b, `,"strict":false}`...), nil // strict would require every parameter
 }
 
-// Tail encodes the end of a request whose model is not known; the client uses
-// End.
+// Tail returns the end of a request if the model is not known; the client uses End.
 func (a *API) Tail(t llm.Tail) []byte { return a.End(llm.Head{}, t) }
 
-// End encodes the end of a request.
+// End returns the end of a request.
 func (a *API) End(h llm.Head, t llm.Tail) []byte {
 	b := append([]byte(nil), `],"stream":true`...)
 	if t.MaxTokens > 0 {
 		b = append(b, `,"max_output_tokens":`...)
-		b = strconv.AppendInt(b, int64(max(t.MaxTokens, 16)), 10) // the minimum that is accepted
+		b = strconv.AppendInt(b, int64(max(t.MaxTokens, 16)), 10) // the smallest value that the API accepts
 	}
 	if h.Effort != "" && (!a.d.OpenAI || openaichat.IsReasoner(h.Model)) {
 		b = append(b, `,"reasoning":{"effort":`...)
@@ -110,8 +109,7 @@ func (a *API) End(h llm.Head, t llm.Tail) []byte {
 	return append(b, '}')
 }
 
-// Step encodes messages, see llm.Codec. The API has no cache markers: it
-// caches by itself.
+// Step returns the encoded messages; see llm.Codec. The API caches without markers.
 func (a *API) Step(ms []llm.Message, _ bool) ([]byte, error) {
 	var items [][]byte
 	for _, m := range ms {
@@ -138,8 +136,8 @@ func appendUser(items [][]byte, parts []llm.Part) [][]byte {
 	return append(items, append(append(b, content...), '}'))
 }
 
-// contentOf encodes text and images: as a string where it is one text. It is
-// nil where there is nothing.
+// contentOf returns text and images: as a string if there is only one text, nil if there
+// is nothing.
 func contentOf(parts []llm.Part) []byte {
 	var said []llm.Part
 	for _, p := range parts {
@@ -169,9 +167,8 @@ func contentOf(parts []llm.Part) []byte {
 	return append(b, ']')
 }
 
-// assistant encodes a reply. A reasoning item belongs to the item after it and
-// is refused without one, so reasoning at the end of a cut-off reply is left
-// out.
+// assistant appends a reply. A reasoning item belongs to the item after it and is refused
+// without one, so reasoning at the end of a cut-off reply is omitted.
 func (a *API) assistant(items [][]byte, parts []llm.Part) [][]byte {
 	var waiting [][]byte
 	for _, p := range parts {
@@ -214,8 +211,8 @@ func (a *API) takes(raw json.RawMessage) bool {
 	return item.Sealed != "" || !a.d.SealedOnly && len(item.Content) > 0
 }
 
-// unanswered reports whether an item asks the client for something that pawl
-// does not do: the host refuses such an item without its output.
+// unanswered reports whether an item requests something from the client that pawl does
+// not do: the host refuses such an item without its output.
 func unanswered(raw json.RawMessage) bool {
 	var item struct {
 		CallID lax.Text `json:"call_id"`
@@ -223,7 +220,7 @@ func unanswered(raw json.RawMessage) bool {
 	return json.Unmarshal(raw, &item) != nil || item.CallID != ""
 }
 
-// appendPhase appends the phase that a message was marked with.
+// appendPhase appends the phase of a message, if it has one.
 func appendPhase(b []byte, raw json.RawMessage) []byte {
 	var m struct {
 		Phase lax.Text `json:"phase"`
@@ -248,9 +245,9 @@ func appendCall(b []byte, c llm.Call) []byte {
 	return append(lax.AppendString(b, args), '}')
 }
 
-// results encodes the results of a step. Images go into the result itself if
-// the host accepts that, else into a user message after all results, with the
-// text that follows them.
+// results appends the results of a step. Images go into the result itself if the host
+// accepts that, else into a user message after all results, with the text that follows
+// them.
 func (a *API) results(items [][]byte, parts []llm.Part) [][]byte {
 	var after []llm.Part
 	for _, p := range parts {

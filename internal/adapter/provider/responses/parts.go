@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// builder makes the parts of a reply from its items.
+// builder builds the parts of a reply from its items.
 type builder struct {
 	newID   func() string
 	used    map[string]bool // ids of calls
@@ -71,14 +71,14 @@ func (b *builder) message(it item) {
 		return
 	}
 	p := llm.TextPart(text)
-	if it.Phase != "" { // a message's phase goes back with it
+	if it.Phase != "" { // a message's phase is sent back with it
 		p.Wire = Name
 		p.Raw = append(lax.AppendString([]byte(`{"phase":`), string(it.Phase)), '}')
 	}
 	b.parts = append(b.parts, p)
 }
 
-// shown returns the reasoning for people: the summaries, else the text.
+// shown returns the reasoning for people: the summaries, or else the text.
 func shown(it item) string {
 	var texts []string
 	for _, p := range it.Summary {
@@ -95,9 +95,8 @@ func shown(it item) string {
 	return strings.Join(texts, partBreak)
 }
 
-// sendable returns an item byte for byte, without the members that hosts add to
-// their output and refuse in their input: null ones, and internal notes.
-// Without such members the bytes are the same.
+// sendable returns an item without the members that hosts add to their output and refuse
+// in their input: null ones, and internal notes. All other bytes are unchanged.
 func sendable(raw json.RawMessage) json.RawMessage {
 	dec := json.NewDecoder(strings.NewReader(string(raw)))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -127,8 +126,8 @@ func sendable(raw json.RawMessage) json.RawMessage {
 	return append(out, '}')
 }
 
-// tokens is the usage that hosts report. Input includes cached tokens, output
-// includes reasoning.
+// tokens is the usage that hosts report. Input includes cached tokens, output includes
+// reasoning.
 type tokens struct {
 	Input  lax.Int `json:"input_tokens"`
 	Output lax.Int `json:"output_tokens"`
@@ -142,7 +141,7 @@ type tokens struct {
 	lax.Charge
 }
 
-// usage translates what a host reported.
+// usage returns the token counts that a host reported.
 func (d Dialect) usage(raw json.RawMessage) llm.Usage {
 	var t tokens
 	if json.Unmarshal(raw, &t) != nil {

@@ -1,10 +1,9 @@
-// Package responses implements OpenAI's Responses API, for OpenAI and other
-// hosts that offer it. Every request contains the whole conversation, with unchanged
-// reasoning items, including encrypted content; only where the person allows it (Store) does
-// the server keep replies, and a request may then name the one that it follows in
-// place of what led to it. It promises that a reply's
-// parts are those of the final event, whatever was streamed before; it does no
-// I/O.
+// Package responses implements OpenAI's Responses API, for OpenAI and other hosts that
+// offer it. Every request contains the whole conversation, with unchanged reasoning
+// items, including encrypted content. Only if the person allows it (Store), the server
+// stores replies; then a request may name the reply that it follows instead of what came
+// before. The package promises that a reply's parts are those of the final event,
+// whatever was streamed before. It does no I/O.
 package responses
 
 import (
@@ -21,23 +20,23 @@ import (
 // Name is the API's name.
 const Name = "openai-responses"
 
-// Dialect is what one host accepts that another does not. The zero value is the
+// Dialect describes what one host accepts that others do not. The zero value is the
 // subset that compatible hosts share.
 type Dialect struct {
 	Name string // the provider's name, for errors
-	// OpenAI means that it is OpenAI itself or Azure: options of reasoning are
-	// refused for models that do not reason, results may hold images, and
-	// reasoning without encrypted content is refused.
+	// OpenAI means OpenAI itself or Azure: options of reasoning are refused for models
+	// that do not reason, results may contain images, and reasoning without encrypted
+	// content is refused.
 	OpenAI bool
-	// SealedOnly sends only reasoning back that has encrypted content.
+	// SealedOnly sends back only reasoning with encrypted content.
 	SealedOnly bool
 	// CacheKey sends a prompt_cache_key, made from the frozen head.
 	CacheKey bool
-	// CostUSD means that usage.cost is what was charged, in USD.
+	// CostUSD means that usage.cost is the charged price in USD.
 	CostUSD bool
-	// Store has the server keep replies, so that requests may follow them.
+	// Store lets the server store replies, so that requests may follow them.
 	Store bool
-	// KeyHeader is the header of the key where it is not Authorization.
+	// KeyHeader is the header for the key; "": Authorization.
 	KeyHeader string
 }
 
@@ -71,11 +70,11 @@ var (
 	_ provider.Continuer = (*API)(nil)
 )
 
-// fit converts an id to one that OpenAI accepts as a call_id.
+// fit returns an id in a form that OpenAI accepts as a call_id.
 func fit(id string) string { return openaichat.IDRule{Max: 64}.Fit(id) }
 
-// New makes the API in a dialect. newID makes the ids that a host left out;
-// nil makes random ones.
+// New returns the API in a dialect. newID returns ids for calls without one; nil means
+// random ids.
 func New(d Dialect, newID func() string) *API {
 	if newID == nil {
 		newID = func() string { return "call_" + strings.ToLower(rand.Text())[:20] }
@@ -86,19 +85,19 @@ func New(d Dialect, newID func() string) *API {
 // Name returns the API's name.
 func (a *API) Name() string { return Name }
 
-// Path is the same for every model.
+// Path returns the same path for every model.
 func (a *API) Path(string) string { return "/v1/responses" }
 
 // Header sets the key.
 func (a *API) Header(h http.Header, key string) { lax.SetKey(h, a.d.KeyHeader, key) }
 
-// Framing is server-sent events.
+// Framing returns SSE.
 func (a *API) Framing() provider.Framing { return provider.SSE }
 
-// Decoder reads one reply.
+// Decoder returns a decoder for one reply.
 func (a *API) Decoder() provider.Decoder { return &Decoder{d: a.d, newID: a.newID} }
 
-// Error reads an answer that is not 2xx.
+// Error returns the error for an answer that is not 2xx.
 func (a *API) Error(name string, status int, h http.Header, body []byte) *fault.Error {
 	if name == "" {
 		name = a.d.Name
