@@ -38,7 +38,7 @@ func (m *messages) feed(chunk []byte, out emit) error {
 	m.buf = append(m.buf, chunk...)
 	used := 0
 	defer func() {
-		if used > 0 { // not with each chunk of a large message
+		if used > 0 { // so that a large message is not moved with each chunk
 			m.buf = append(emptied(m.buf), m.buf[used:]...)
 		}
 	}()

@@ -66,8 +66,9 @@ func For(name string) (Way, bool) {
 
 // Options configures SignIn. Show is required.
 type Options struct {
-	// Show shows the person the address to open. It returns where their browser ended,
-	// if they type that, or "" to wait for the browser; it ends with the context.
+	// Show shows the person the address to open. It returns the address where their
+	// browser ended, if they type it, or "" to wait for the browser. It must return when
+	// the context ends.
 	Show func(ctx context.Context, address string) (string, error)
 	HTTP http.RoundTripper // nil: http.DefaultTransport
 	Auth string            // where a person signs in; "": OpenRouter's

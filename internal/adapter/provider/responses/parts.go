@@ -96,7 +96,7 @@ func shown(it item) string {
 }
 
 // sendable returns an item without the members that hosts add to their output and refuse
-// in their input: null ones, and internal notes. All other bytes are unchanged.
+// in their input: null ones, and internal notes. An item without these is unchanged.
 func sendable(raw json.RawMessage) json.RawMessage {
 	dec := json.NewDecoder(strings.NewReader(string(raw)))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

@@ -96,5 +96,5 @@ type chat struct {
 
 func (c chat) Path(string) string { return c.at.path("/endpoints/openapi/chat/completions") }
 
-// escape encodes a model's name but for the @ before its version.
+// escape returns a model's name encoded for a path, except the @ before its version.
 func escape(model string) string { return strings.ReplaceAll(url.PathEscape(model), "%40", "@") }

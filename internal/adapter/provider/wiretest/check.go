@@ -15,8 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Check compares an outcome with what the index expects and returns every
-// difference, one a line.
+// Check compares an outcome with the index and returns every difference, one per line.
 func Check(c Case, o Outcome) []string {
 	var k checker
 	if o.Strays != "" {
@@ -69,7 +68,7 @@ func (k *checker) digest(what string, want *Digest, got string) {
 	}
 }
 
-// failure checks that an error is one the loop can act on and contains the
+// failure checks that the turn loop can act on an error and that it contains the
 // provider's message.
 func (k *checker) failure(c Case, err error) {
 	var f *fault.Error
@@ -93,7 +92,7 @@ func (k *checker) failure(c Case, err error) {
 	}
 }
 
-// messageOf returns the sentence in an error as the index keeps it.
+// messageOf returns the sentence in an error as the index contains it.
 func messageOf(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -153,7 +152,7 @@ func written(m llm.Message) (text, reasoning string) {
 	return text, reasoning
 }
 
-// deltas checks that what was streamed, joined, is what the reply has.
+// deltas checks that the streamed pieces, joined, equal the reply.
 func (k *checker) deltas(o Outcome) {
 	k.equal("text of the deltas", o.Reply.Message.Text(), o.Text)
 	reasoning := ""
@@ -174,7 +173,7 @@ func (k *checker) deltas(o Outcome) {
 	}
 }
 
-// signatures checks that each expected one is in the parts, whole, in order.
+// signatures checks that the parts contain each expected signature, whole and in order.
 func (k *checker) signatures(want []Digest, parts []llm.Part) {
 	var have []string
 	for _, p := range parts {
@@ -196,7 +195,7 @@ func (k *checker) signatures(want []Digest, parts []llm.Part) {
 	}
 }
 
-// signed collects the signatures in a JSON value, under every name for them.
+// signed returns the signatures in a JSON value, under all their names.
 func signed(v any) (out []string) {
 	switch v := v.(type) {
 	case []any:
@@ -245,15 +244,14 @@ func (k *checker) calls(want []ExpectedCall, o Outcome) {
 	}
 }
 
-// sameString reports whether arguments that cannot be read were kept as they
-// came.
+// sameString reports whether arguments that cannot be parsed were preserved as received.
 func sameString(raw json.RawMessage, s string) bool {
 	var v string
 	return json.Unmarshal(raw, &v) == nil && v == s
 }
 
-// blocks checks the order of content blocks where the index has it. Text
-// blocks without text are not kept.
+// blocks checks the order of content blocks if the index has it. Replies contain no text
+// blocks without text.
 func (k *checker) blocks(e Expected, parts []llm.Part) {
 	var got []string
 	redacted := 0

@@ -12,9 +12,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// TestCodec checks what every codec promises (llm.Codec), for any messages:
-// step by step is the same as all at once, the result is JSON, and the mark
-// only adds. marker is what the API marks with, "" where it has no such thing.
+// TestCodec checks the promises of every codec (llm.Codec) for random messages: step by
+// step gives the same as all at once, the result is JSON, and the mark only adds the
+// marker. marker is the API's cache marker, "" if it has none.
 func TestCodec(t *testing.T, c llm.Codec, wire, marker string) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {
@@ -60,7 +60,7 @@ func TestCodec(t *testing.T, c llm.Codec, wire, marker string) {
 	})
 }
 
-// onlyMarked returns what else than one marker was added.
+// onlyMarked returns an error if anything except one marker was added.
 func onlyMarked(plain, marked []byte, marker string) error {
 	if bytes.Equal(plain, marked) {
 		return nil
@@ -76,8 +76,8 @@ func onlyMarked(plain, marked []byte, marker string) error {
 	return nil
 }
 
-// drawMessage makes a message such as a session may hold: also of another
-// wire, empty, or strange.
+// drawMessage returns a random message as a session may contain it: also of another wire
+// API, empty, or strange.
 func drawMessage(t *rapid.T, wire string) llm.Message {
 	role := rapid.SampledFrom([]llm.Role{llm.User, llm.Assistant, llm.Tool}).Draw(t, "role")
 	return llm.Message{Role: role, Parts: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) llm.Part { return drawPart(t, wire) }), 0, 5).Draw(t, "parts")}
@@ -111,9 +111,9 @@ func drawPart(t *rapid.T, wire string) llm.Part {
 	return p
 }
 
-// CheckDecoder passes a decoder lines of anything as events. Whatever it makes
-// of them, it does not panic, its deltas add up to the reply, the reply's raw
-// parts are JSON, and it can be sent back.
+// CheckDecoder passes random lines to a decoder as events. It checks that the decoder
+// does not panic, that its deltas add up to the reply, that the reply's raw parts are
+// JSON, and that the reply can be sent back.
 func CheckDecoder(t *testing.T, api interface {
 	llm.Codec
 	Decoder() provider.Decoder

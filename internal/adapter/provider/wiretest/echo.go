@@ -11,10 +11,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Echo compares what pawl would send back of the reply to before with what the
-// recorded client sent back in the request of after. Other clients drop what
-// they do not need, so everything of theirs must be in ours, but not the other
-// way round; an id that a client made up is not compared.
+// Echo compares the reply to before as pawl would send it back with what the recorded
+// client sent back in the request of after. Other clients drop what they do not need:
+// everything in theirs must be in ours, but not the other way round. Ids that a client
+// made up are not compared.
 func Echo(ctx context.Context, before, after Case) ([]string, error) {
 	rec, err := before.Load()
 	if err != nil {
@@ -26,7 +26,7 @@ func Echo(ctx context.Context, before, after Case) ([]string, error) {
 	}
 	theirs, ok := echoed(rec.Request.Body, next.Request.Body)
 	if !ok {
-		return nil, nil // a request that was not kept, or does not go on from there
+		return nil, nil // the request was not recorded, or does not continue the conversation
 	}
 	api, ok := before.Wire()
 	if !ok {
@@ -53,8 +53,7 @@ func Echo(ctx context.Context, before, after Case) ([]string, error) {
 	return missing(facts(theirs), facts(ours), made, body), nil
 }
 
-// echoed finds the messages of the model that next has beyond first: those
-// right after first's own.
+// echoed returns the model's messages that next has right after first's messages.
 func echoed(first, next json.RawMessage) ([]any, bool) {
 	a, b := messages(first), messages(next)
 	if len(a) == 0 || len(b) <= len(a) {
@@ -95,10 +94,10 @@ func fromModel(m map[string]any) bool {
 	return false
 }
 
-// fact is one thing in a message.
+// fact is one item in a message: a call, a signature or a text.
 type fact struct{ kind, id, value string }
 
-// facts collects calls, signatures and text out of messages of any API.
+// facts returns the calls, signatures and text in messages of any API.
 func facts(v any) []fact {
 	var c collector
 	c.walk(v)
@@ -151,7 +150,7 @@ func (c *collector) walk(v any) {
 	}
 }
 
-// call recognises a call in the words of any API.
+// call reports whether a value is a call in the format of any API, and records it.
 func (c *collector) call(v map[string]any) bool {
 	kind, _ := v["type"].(string)
 	add := func(id, name, args any) bool {
@@ -175,7 +174,8 @@ func (c *collector) call(v map[string]any) bool {
 	return false
 }
 
-// arguments returns arguments in one form, whether sent as object or as text.
+// arguments returns arguments in one form, whether they were sent as an object or as
+// text.
 func arguments(v any) string {
 	if s, ok := v.(string); ok {
 		if strings.TrimSpace(s) == "" {
@@ -206,9 +206,8 @@ func (c *collector) signature(v map[string]any) {
 	}
 }
 
-// missing returns the facts of theirs that ours lacks. If a reply sealed the
-// same thing twice (OpenAI does, for an item and for the whole), either one is
-// enough.
+// missing returns the facts of theirs that ours lacks. If a reply contains the same
+// signature twice (OpenAI's do, for an item and for the whole), one of them is enough.
 func missing(theirs, ours []fact, madeIDs bool, body string) (found []string) {
 	for _, t := range theirs {
 		sealed := t.kind == "signature" && count(ours, t.kind) >= count(theirs, t.kind) &&

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Message makes one message of Amazon's event stream. Headers are pairs of a name
-// and a text.
+// Message returns one message of Amazon's event stream. Headers are pairs of a name and a
+// text.
 func Message(payload []byte, headers ...string) []byte {
 	var head []byte
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -25,7 +25,7 @@ func Message(payload []byte, headers ...string) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 }
 
-// Chunk returns an event of a model as Bedrock sends it.
+// Chunk returns a model's event as Bedrock sends it.
 func Chunk(event string) []byte {
 	payload, err := json.Marshal(map[string]string{"bytes": base64.StdEncoding.EncodeToString([]byte(event)), "p": "abcdefg"})
 	if err != nil {
@@ -34,8 +34,8 @@ func Chunk(event string) []byte {
 	return Message(payload, ":event-type", "chunk", ":content-type", "application/json", ":message-type", "event")
 }
 
-// OnBedrock returns a recorded stream of Anthropic's as Bedrock sends it; ok is false
-// where the body is not a stream of such events.
+// OnBedrock returns a recorded stream of Anthropic's as Bedrock sends it; ok is false if
+// the body is not a stream of such events.
 func OnBedrock(body string) (stream string, ok bool) {
 	var b strings.Builder
 	for line := range strings.Lines(body) {

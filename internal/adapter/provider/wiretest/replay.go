@@ -19,12 +19,12 @@ func readAll(r *http.Request) ([]byte, error) { return io.ReadAll(r.Body) }
 type Outcome struct {
 	Text, Reasoning string         // the deltas, joined
 	Args            map[int]string // the deltas of each call, joined
-	Reply           *llm.Reply     // nil where there was an error
+	Reply           *llm.Reply     // nil if there was an error
 	Err             error
 	Strays          string // violations of the contract of llm.Model
 }
 
-// Ask sends a sample request and collects the reply.
+// Ask sends a sample request and returns the outcome.
 func Ask(ctx context.Context, m llm.Model) Outcome {
 	return Collect(ctx, m, &llm.Request{
 		Head:     llm.Head{Model: m.Info().Model, System: "You are a test."},
@@ -32,7 +32,7 @@ func Ask(ctx context.Context, m llm.Model) Outcome {
 	})
 }
 
-// Collect sends a request and collects what comes back.
+// Collect sends a request and returns the outcome.
 func Collect(ctx context.Context, m llm.Model, r *llm.Request) Outcome {
 	o := Outcome{Args: map[int]string{}}
 	var text, reasoning strings.Builder
@@ -61,8 +61,8 @@ func Collect(ctx context.Context, m llm.Model, r *llm.Request) Outcome {
 	return o
 }
 
-// memory is a transport that answers with a body cut into given pieces: it
-// reproduces what a network may do to a stream.
+// memory is a transport that answers with a body cut into given pieces, as a network may
+// cut a stream.
 type memory struct {
 	rec  *Recording
 	body io.Reader
@@ -84,7 +84,7 @@ func (m memory) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// cuts passes on a body in pieces whose sizes next returns, and ends with end.
+// cuts reads a body in pieces whose sizes next returns, and then returns end.
 type cuts struct {
 	rest string
 	next func() int
@@ -107,8 +107,8 @@ type pattern struct {
 	next func(body string) func() int
 }
 
-// patterns returns the ways that every body is cut: each byte alone (inside every
-// UTF-8 sequence, every CRLF and every escape), small steps, and random ones.
+// patterns returns the ways to cut every body: each byte alone (inside every UTF-8
+// sequence, every CRLF and every escape), small steps, and random ones.
 func patterns() []pattern {
 	out := []pattern{
 		{"bytes", func(string) func() int { return func() int { return 1 } }},
@@ -125,7 +125,7 @@ func patterns() []pattern {
 	return out
 }
 
-// lines cuts after each newline, or by bytes before or after it.
+// lines returns a way to cut after each newline, or by bytes before or after it.
 func lines(by int) func(string) func() int {
 	return func(body string) func() int {
 		at := 0
@@ -141,7 +141,7 @@ func lines(by int) func(string) func() int {
 	}
 }
 
-// client makes a client that is answered from memory.
+// client returns a client that is answered from memory.
 func client(c Case, api provider.API, rec *Recording, body io.Reader) (*provider.Client, error) {
 	return provider.New(provider.Config{
 		API: api, BaseURL: "http://recorded.invalid", Key: "test-key-of-nobody", KeyName: "TEST_API_KEY", Info: c.Info(),
@@ -149,8 +149,8 @@ func client(c Case, api provider.API, rec *Recording, body io.Reader) (*provider
 	})
 }
 
-// sameJSON compares the meaning of two JSON texts. Whole numbers are compared
-// digit by digit, however large; fractions by value.
+// sameJSON reports whether two JSON texts have the same meaning. Whole numbers are
+// compared digit by digit, however large; fractions by value.
 func sameJSON(a, b []byte) bool {
 	x, xok := canonical(a)
 	y, yok := canonical(b)

@@ -10,8 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider"
 )
 
-// Server answers request N with the Nth recording's
-// response, and keeps the requests.
+// Server answers request N with the Nth recording's response, and stores the requests.
 type Server struct {
 	*httptest.Server
 
@@ -20,8 +19,8 @@ type Server struct {
 	asked [][]byte
 }
 
-// Serve starts a server for the recorded cases; it is closed with the test. A
-// request beyond the last is answered 410, which no client retries.
+// Serve starts a server for the recorded cases; it is closed when the test ends. A
+// request beyond the last gets status 410, which no client retries.
 func Serve(t testing.TB, cases ...Case) *Server {
 	t.Helper()
 	s := new(Server)
@@ -37,7 +36,7 @@ func Serve(t testing.TB, cases ...Case) *Server {
 	return s
 }
 
-// Client makes the real client of a case against the server.
+// Client returns the real client of a case, connected to the server.
 func (s *Server) Client(t testing.TB, c Case) *provider.Client {
 	t.Helper()
 	wire, ok := c.Wire()

@@ -1,12 +1,11 @@
-// Package wiretest replays recorded HTTP exchanges with model providers through
-// the real client, and compares the result with the recordings' index. It knows
-// the recordings' format, not their content: the same checks apply to all
-// files, and exceptions are listed with a reason (known.go).
+// Package wiretest replays recorded HTTP exchanges with model providers through the real
+// client, and compares the results with the recordings' index. It knows the recordings'
+// format, not their content: the same checks apply to all files, and exceptions are
+// listed with a reason (known.go).
 //
-// The recordings are found by PAWL_WIRE, or in ../shared/wire next to the
-// module; without them, the hand-written fixtures in testdata, which have the
-// same format, still run. Tests of other packages use Serve to drive a whole
-// agent with a recorded session.
+// The recordings are in the folder of PAWL_WIRE, or in ../shared/wire next to the module.
+// Without them, the hand-written fixtures in testdata, which have the same format, still
+// run. Tests of other packages use Serve to drive a whole agent with a recorded session.
 package wiretest
 
 import (
@@ -25,7 +24,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// apis makes the API that a recording is of. Adding an API is one line.
+// apis makes the API of a recording. A new API is one line here.
 var apis = map[string]func(Case) provider.API{
 	anthropic.Name:  func(Case) provider.API { return anthropic.New() },
 	gemini.Name:     func(Case) provider.API { return gemini.New() },
@@ -41,7 +40,7 @@ var hosts = map[string]string{
 	"resource.openai.azure.com": "azure", "resource.services.ai.azure.com": "azure", "router.huggingface.co": "huggingface",
 }
 
-// who returns the provider that answers, in the words of the catalogue.
+// who returns the provider that answers, by its name in the catalogue.
 func (c Case) who() string {
 	if name, ok := hosts[c.Host]; ok {
 		return name
@@ -63,8 +62,8 @@ type Case struct {
 	dir string
 }
 
-// Session is a recording's place in a chain. Follows is the earlier step whose
-// messages this step's begin with, 0 where there is none.
+// Session is a recording's place in a chain. Follows is the earlier step whose messages
+// begin this step's messages, 0 for none.
 type Session struct {
 	Name    string `json:"name"`
 	Step    int    `json:"step"`
@@ -72,8 +71,8 @@ type Session struct {
 	Follows int    `json:"follows"`
 }
 
-// Expected is what an index expects of a reply. Complete is nil where no
-// terminal event is due (an error answer).
+// Expected is the reply that an index expects. Complete is nil if no terminal event is
+// expected (an error answer).
 type Expected struct {
 	Stream     bool            `json:"stream"`
 	Complete   *bool           `json:"complete"`
@@ -94,14 +93,14 @@ type Expected struct {
 	Quirks     []string        `json:"quirks"`
 }
 
-// Digest is a text by its length and hash.
+// Digest is a text's length and hash.
 type Digest struct {
 	Chars  int    `json:"chars"`
 	SHA256 string `json:"sha256"`
 	First  string `json:"first80"`
 }
 
-// ExpectedCall is a tool call; ID is nil where the provider sent none.
+// ExpectedCall is a tool call; ID is nil if the provider sent none.
 type ExpectedCall struct {
 	ID   *string         `json:"id"`
 	Name string          `json:"name"`
@@ -122,8 +121,8 @@ type Recording struct {
 	} `json:"response"`
 }
 
-// Dir finds the recordings, or returns "" where there are none. It is an error
-// that PAWL_WIRE names a place without any.
+// Dir returns the folder of the recordings, "" if there is none. It is an error if
+// PAWL_WIRE names a folder without recordings.
 func Dir() (string, error) {
 	if dir := os.Getenv("PAWL_WIRE"); dir != "" {
 		if _, err := os.Stat(filepath.Join(dir, "index.json")); err != nil {
@@ -159,7 +158,7 @@ func moduleRoot() (string, error) {
 	}
 }
 
-// Index reads the cases of a folder of recordings.
+// Index returns the cases of a folder of recordings.
 func Index(dir string) ([]Case, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, "index.json"))
 	if err != nil {
@@ -177,7 +176,7 @@ func Index(dir string) ([]Case, error) {
 	return index.Cases, nil
 }
 
-// Load reads a case's recording.
+// Load reads the recording of a case.
 func (c Case) Load() (*Recording, error) {
 	raw, err := os.ReadFile(filepath.Join(c.dir, filepath.FromSlash(c.File)))
 	if err != nil {
@@ -190,7 +189,7 @@ func (c Case) Load() (*Recording, error) {
 	return r, nil
 }
 
-// Wire makes the API that the case is of; false where pawl does not speak it.
+// Wire returns the API of the case; false if pawl does not support it.
 func (c Case) Wire() (provider.API, bool) {
 	make, ok := apis[c.API]
 	if !ok {
@@ -199,13 +198,13 @@ func (c Case) Wire() (provider.API, bool) {
 	return make(c), true
 }
 
-// Info returns what the case's model is.
+// Info returns the description of the case's model.
 func (c Case) Info() llm.Info {
 	return llm.Info{Provider: c.Provider, Model: c.Model, API: c.API, From: c.Host}
 }
 
-// Chain returns the cases of a session that follow one another up to the last
-// one, in order.
+// Chain returns the cases of a session that follow one another up to the last one, in
+// order.
 func Chain(cases []Case, session string) []Case {
 	var in []Case
 	for _, c := range cases {
