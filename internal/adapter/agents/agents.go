@@ -3,8 +3,8 @@
 //
 // Files of a project win over a person's own, and .pawl over .claude; a file wins over a
 // built-in kind. They are only text: nothing in them is executed, and no field can widen
-// what an agent may do. An invalid file is skipped with a warning; so is a permissionMode
-// that pawl does not know.
+// what an agent may do. An invalid file is skipped with a warning; a permissionMode other
+// than plan is ignored with one.
 package agents
 
 import (

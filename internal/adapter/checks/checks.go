@@ -4,8 +4,8 @@
 //
 // It only reads files: it starts no process, neither to find a check nor to run one. It
 // returns ordinary command lines; policy/permission decides whether one may run. It
-// promises narrow checks before wide ones, each with the folder that it runs in, and that
-// a file without a check is not reported as checked.
+// promises narrow checks before wide ones, each with its project's folder, and that a
+// file without a check is not reported as checked.
 package checks
 
 import (

@@ -40,8 +40,8 @@ type Config struct {
 	AfterFunc func(time.Duration, func()) Timer
 }
 
-// Client is a model reached through a wire API: an llm.Encoded. It keeps one
-// connection for a whole session and is safe for concurrent use.
+// Client is a model reached through a wire API: an llm.Encoded. It reuses one connection
+// for a whole session and is safe for concurrent use.
 type Client struct {
 	cfg  Config
 	http *http.Client

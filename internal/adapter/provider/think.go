@@ -19,7 +19,7 @@ import (
 // Text; the text that they returned is the text of the reply.
 type ThinkSplitter struct {
 	state    thinkState
-	held     string // not yet decided
+	held     string // text that is not classified yet
 	closing  string // the tag that ends the thinking
 	raw      strings.Builder
 	thinking strings.Builder
@@ -55,7 +55,7 @@ func (s *ThinkSplitter) Push(piece string) (thinking, text string) {
 	return thinking, text
 }
 
-// Close ends the text and returns what was held.
+// Close ends the text and returns the buffered part.
 func (s *ThinkSplitter) Close() (thinking, text string) {
 	switch s.state {
 	case thinkStart:
@@ -94,8 +94,8 @@ func (s *ThinkSplitter) Part() (llm.Part, bool) {
 
 const blanks = " \t\r\n"
 
-// open decides whether the held text starts with a tag, and moves on if it
-// does. It is false where it is certain that there is none.
+// open moves on if held starts with a tag. It returns false if it is certain that there
+// is none.
 func (s *ThinkSplitter) open(last bool) (undecided bool) {
 	rest := strings.TrimLeft(s.held, blanks)
 	for _, tag := range []string{"<think>", "<thinking>"} {
@@ -118,8 +118,8 @@ func (s *ThinkSplitter) drop() string {
 	return held
 }
 
-// inside returns the thinking in the held text and keeps what may be part of the
-// closing tag or blanks around the thinking, which belong to neither side.
+// inside returns the thinking in held. It leaves in held a possible part of the closing
+// tag, and blanks around the thinking, which are neither thinking nor text.
 func (s *ThinkSplitter) inside(last bool) string {
 	if i := strings.Index(s.held, s.closing); i >= 0 {
 		think := s.held[:i]
