@@ -34,9 +34,9 @@ const (
 	thinkText                     // only text from here on
 )
 
-// Push adds the next piece of text and returns what is now known to be thinking
-// and what is known to be text; the thinking comes before the text. Either may
-// be empty: a possible tag is held until it is decided.
+// Push adds the next piece of text. It returns what is now known to be thinking and what
+// is known to be text; the thinking comes first. Either may be empty: a possible tag is
+// buffered in held until it is complete or excluded.
 func (s *ThinkSplitter) Push(piece string) (thinking, text string) {
 	if s.state == thinkText {
 		return "", piece
@@ -69,8 +69,8 @@ func (s *ThinkSplitter) Close() (thinking, text string) {
 	return thinking, text
 }
 
-// Native records that the reply has native reasoning: from now on text stays
-// text. It returns held text, which comes before anything pushed later.
+// Native records that the reply has native reasoning: from now on text stays text. It
+// returns the buffered text, which comes before anything pushed later.
 func (s *ThinkSplitter) Native() (text string) {
 	if s.state != thinkStart {
 		return ""

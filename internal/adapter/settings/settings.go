@@ -153,9 +153,9 @@ type Resources struct {
 	DiskMB   int64 `json:"disk_mb,omitempty"`   // default 100, for the workspace and for pawl's own files
 }
 
-// the folder of the project
+// Loaded is the configuration in effect.
 type Loaded struct {
-	Dir      string // whose project's file was read
+	Dir      string // the folder of the project
 	User     Settings
 	Project  Permissions // deny and ask only
 	Warnings []string    // what was ignored, and why

@@ -133,9 +133,9 @@ func (k *checker) reply(e Expected, o Outcome) {
 	}
 }
 
-// written returns a message's text as the model wrote it, and its native
-// reasoning. Extracted thinking counts as text: the index keeps the model's
-// original text (SPEC 5.3 splits it later).
+// written returns a message's text as the model wrote it, and its native reasoning.
+// Extracted thinking counts as text: the index contains the model's original text (SPEC
+// 5.3 splits it later).
 func written(m llm.Message) (text, reasoning string) {
 	for _, p := range m.Parts {
 		switch {
