@@ -108,7 +108,7 @@ func (n *Nodes) trim() error {
 	return atomicfile.Write(n.Path, raw, 0o600)
 }
 
-// Close returns the last error of writing, if any.
+// Close returns an error if the journal could not be written.
 func (n *Nodes) Close() error { return n.err }
 
 // List returns the newest 1,000 turns, oldest first.

@@ -43,7 +43,7 @@ func Changed(es []Entry, system string, told []string) string {
 }
 
 // list returns a line for each entry: all preferences first, then the newest notes that
-// fit into maxTold bytes.
+// fit into about maxTold bytes.
 func list(es []Entry) string {
 	var out, notes []string
 	size := 0
