@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
 
-// This file is pawl as an editor drives it (ADR 023, doc/acp.md).
+// This file runs pawl as the agent of an editor (ADR 023, doc/acp.md).
 
 func acpCommand(a *App) *cobra.Command {
 	f := &flags{}
@@ -30,7 +30,7 @@ The editor starts it; doc/acp.md describes its settings.`,
 	return c
 }
 
-// serveEditor serves one editor until it leaves.
+// serveEditor serves one editor until the editor disconnects.
 func (a *App) serveEditor(ctx context.Context, f *flags) error {
 	surviveClosedOutput()
 	signal, err := acp.Run(ctx, acp.Options{
@@ -53,8 +53,8 @@ func (a *App) serveEditor(ctx context.Context, f *flags) error {
 	return exitBy(signal)
 }
 
-// editorChat returns the configuration of one session of an editor. What must be decided
-// before a session is open is decided as without a person, and told.
+// editorChat returns the configuration of one session of an editor. What must be
+// decided before a session is open is decided as without a person, and reported.
 func editorChat(a *App, f *flags, p acp.Place) (chat.Config, error) {
 	conf, paths, err := a.Settings()
 	if err != nil {
@@ -76,7 +76,8 @@ func editorChat(a *App, f *flags, p acp.Place) (chat.Config, error) {
 	return cfg, nil
 }
 
-// storedSessions lists the sessions of a folder, of all for "", without those of agents.
+// storedSessions returns the sessions of a folder, or of all folders for "", except
+// those of agents.
 func (a *App) storedSessions(ctx context.Context, dir string) ([]acp.Listed, error) {
 	st, _, err := a.store(ctx)
 	if errors.Is(err, errNoSessions) { // before the first one

@@ -96,7 +96,7 @@ func printEvents(ctx context.Context, a *App, f *flags) error {
 	}
 	for e, err := range f.attached.owner.Events(ctx, last) {
 		if err != nil {
-			break // it was killed
+			break // the owner was killed
 		}
 		if err := write(e); err != nil {
 			return err
@@ -112,14 +112,15 @@ func printEvents(ctx context.Context, a *App, f *flags) error {
 	return nil
 }
 
-// attached is how a session of another process is opened.
+// attached describes how a session of another process is opened.
 type attached struct {
 	chat.Attached
 	owner  *attach.Owner
 	opened bool
 }
 
-// ownerOf reaches the session that is meant where it runs.
+// ownerOf finds the session that the flags name, and connects to the process that runs
+// it.
 func ownerOf(ctx context.Context, a *App, f *flags, state string, steer bool) (row event.Row, owner *attach.Owner, err error) {
 	st, _, err := a.store(ctx)
 	if err != nil {
@@ -152,8 +153,8 @@ func ownerOf(ctx context.Context, a *App, f *flags, state string, steer bool) (r
 	return row, nil, usageError("no session of %s is open in another terminal; see: pawl sessions list", dir)
 }
 
-// reached reaches the pawl that has a session open. One that has just opened it serves
-// it a moment later, which is waited for.
+// reached connects to the pawl that has a session open. A process that has just opened
+// it serves it a moment later, so reached retries.
 func reached(ctx context.Context, st event.Store, state, id string, steer bool) (*attach.Owner, error) {
 	for range 50 {
 		owner, err := attach.Dial(ctx, state, id, steer)
@@ -170,7 +171,7 @@ func reached(ctx context.Context, st event.Store, state, id string, steer bool) 
 	return nil, attach.ErrNoOwner
 }
 
-// notOpen returns why a session cannot be followed.
+// notOpen returns the error that says why a session cannot be followed.
 func notOpen(st event.Store, state, id string) error {
 	if held := (*event.HeldError)(nil); errors.As(cleared(st, state, id), &held) {
 		return fault.NewConfiguration("watch it with the same version of pawl; if the path of pawl's state folder is very long, set PAWL_HOME to a shorter one", "%v, and it cannot be watched", held)
@@ -178,8 +179,8 @@ func notOpen(st event.Store, state, id string) error {
 	return usageError("session %s is not open in another terminal; to continue it: pawl --resume %s", id, id)
 }
 
-// cleared clears up behind a session that was killed. The error is a HeldError
-// if a process has it.
+// cleared cleans up after a session whose process was killed. It returns a HeldError if
+// a process still has the session open.
 func cleared(st event.Store, state, id string) error {
 	h, ok := st.(event.Holder)
 	if !ok {
@@ -193,7 +194,7 @@ func cleared(st event.Store, state, id string) error {
 	return err
 }
 
-// isStored reports whether a session is still there.
+// isStored reports whether a session still exists.
 func isStored(a *App, id string) bool {
 	st, _, err := a.store(context.Background())
 	if err != nil {
@@ -213,7 +214,7 @@ func (a *App) follow(ctx context.Context, f *flags, person chat.Person) (*setup.
 	return a.Open(ctx, &f.Options, setup.Frontend{Name: "attach", ReadOnly: true, Configure: func(c *session.Config) { c.Owner = f.attached.owner }})
 }
 
-// terminalID tells this terminal's entries from those of others.
+// terminalID returns an id that tells this terminal's entries from those of others.
 func (f *flags) terminalID() string {
 	if f.attached == nil {
 		return ""

@@ -1,6 +1,6 @@
-// Package cli is pawl's command line: flags, subcommands (one file each) and
-// exit codes. It has sessions opened by package setup, and passes them to a
-// frontend; it contains no policy.
+// Package cli is pawl's command line: flags, subcommands (one file each) and exit
+// codes. Package setup opens its sessions, and a frontend runs them. It contains no
+// policy.
 package cli
 
 import (
@@ -22,8 +22,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/structured"
 )
 
-// Version is pawl's version. The linker sets it in what `make dist` builds, and
-// main in what `go install` built from a release.
+// Version is pawl's version. `make dist` sets it by the linker, and main sets it if `go
+// install` built a release.
 var Version = "0.1.0-dev"
 
 // App is the environment of the command line.
@@ -32,17 +32,17 @@ type App struct {
 
 	In   io.Reader
 	Out  io.Writer
-	Args []string // without the program's name
-	// Terminal reports whether both In and Out are a terminal.
+	Args []string // without the name of the program
+	// Terminal reports whether both In and Out are terminals.
 	Terminal bool
-	// Signals starts to handle SIGINT, SIGTERM and SIGHUP and yields their
-	// names. They end a command that does not call it.
+	// Signals starts to handle SIGINT, SIGTERM and SIGHUP, and returns a channel of
+	// their names. Before it is called, these signals end the process.
 	Signals func() <-chan string
-	// NATSLease is how long a worker on another machine may be silent; 0: 30 s.
+	// NATSLease is how long a worker on another machine may be silent; 0 means 30 s.
 	NATSLease time.Duration
 }
 
-// exitError carries an exit code up to Main. Its message, if any, was not printed yet.
+// exitError carries an exit code up to Main. Its message, if any, is not printed yet.
 type exitError struct {
 	code   int
 	err    error
@@ -67,7 +67,7 @@ func Main(ctx context.Context, a *App) int {
 	a.Version = Version
 	a.Prepare()
 	root := a.root()
-	if len(a.Args) > 0 && strings.HasPrefix(a.Args[0], cobra.ShellCompRequestCmd) { // of no use else
+	if len(a.Args) > 0 && strings.HasPrefix(a.Args[0], cobra.ShellCompRequestCmd) { // no other use of cobra's request
 		a.complete(root)
 		root.SetArgs(a.Args)
 	} else {
@@ -84,7 +84,7 @@ func Main(ctx context.Context, a *App) int {
 	code, said := exitCode(err)
 	if !said {
 		fmt.Fprintln(wrapped(a.Err, false), "pawl: "+plain.Text(err.Error()))
-		if e := (*exitError)(nil); wantsJSON(a.Args) && !(errors.As(err, &e) && e.result) { // whoever reads it gets an object however it ends
+		if e := (*exitError)(nil); wantsJSON(a.Args) && !(errors.As(err, &e) && e.result) { // a program that reads JSON gets an object for every error
 			if b, merr := json.Marshal(headless.Failure(code, turn.Describe(err))); merr == nil {
 				fmt.Fprintln(a.Out, string(b))
 			}
@@ -93,7 +93,8 @@ func Main(ctx context.Context, a *App) int {
 	return code
 }
 
-// exitCode returns the code of an error, and whether it was printed already.
+// exitCode returns the exit code of an error, and whether the error was printed
+// already.
 func exitCode(err error) (code int, said bool) {
 	if e := (*exitError)(nil); errors.As(err, &e) {
 		return e.code, e.err == nil
@@ -116,7 +117,7 @@ func exitCode(err error) (code int, said bool) {
 	return 1, false
 }
 
-// flags are those that every command that opens a session has.
+// flags are the flags of every command that opens a session.
 type flags struct {
 	setup.Options
 	worktree string // the name of a linked working tree, "" for none
@@ -126,10 +127,10 @@ type flags struct {
 	plain    bool
 	goal     goal
 	sdk      sdkFlags
-	attached *attached // the session is another process's
+	attached *attached // set: the session is another process's
 
-	schema string             // a file, or JSON
-	shape  *structured.Answer // of the schema
+	schema string             // the path of a file, or JSON
+	shape  *structured.Answer // from the schema
 }
 
 func (a *App) root() *cobra.Command {
@@ -168,8 +169,8 @@ the prompt without asking questions, like "pawl run".`,
 			}
 		},
 	}
-	// cobra's own flag would print by a template: those call methods by their
-	// names, and the linker has to keep the methods of all types.
+	// The version flag of cobra prints by a template. Templates call methods by name,
+	// so the linker would have to keep the methods of all types.
 	root.Flags().BoolVarP(&version, "version", "v", false, "print pawl's version")
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = checkFlags
@@ -224,8 +225,8 @@ func (f *flags) addSession(c *cobra.Command) {
 	exclude(c, "yolo", "full-auto", "permission-mode")
 }
 
-// addModel adds the flags of the model, which about describes, and of what may be spent on
-// it by who: "the session".
+// addModel adds the flags of the model, which about describes, and the limits of what
+// who, such as "the session", may spend on it.
 func addModel(c *cobra.Command, opt *setup.Options, about, who string) {
 	fs := c.Flags()
 	fs.StringVarP(&opt.Model, "model", "m", "", about)
@@ -237,7 +238,7 @@ func addModel(c *cobra.Command, opt *setup.Options, about, who string) {
 	fs.StringVar(&opt.RetryFor, "retry-for", "", "retry a request for this long if the server does not answer, such as 10m; 0: do not retry (default 5m)")
 }
 
-// addRights adds the flags of what may be done without a question.
+// addRights adds the flags for what may be done without a question.
 func addRights(c *cobra.Command, opt *setup.Options) {
 	fs := c.Flags()
 	fs.StringVar(&opt.Mode, "permission-mode", "", "ask, plan, accept-edits, auto or yolo")
@@ -246,7 +247,8 @@ func addRights(c *cobra.Command, opt *setup.Options) {
 	fs.StringArrayVar(&opt.Deny, "deny", nil, "deny calls that match this rule (repeatable)")
 }
 
-// addWorktree adds the flag of what chooses its folder by itself.
+// addWorktree adds the flag --worktree, for commands that choose their folder
+// themselves.
 func (f *flags) addWorktree(c *cobra.Command) {
 	fs := c.Flags()
 	fs.StringVarP(&f.worktree, "worktree", "w", "", "work in a git worktree, on its own branch (see doc/worktrees.md)")
@@ -260,7 +262,7 @@ func (f *flags) addRun(c *cobra.Command) {
 	fs := c.Flags()
 	fs.StringVar(&f.schema, "json-schema", "", "require an answer in JSON that matches this schema (a file or JSON text); ask again at most twice")
 	for name := range needlessFlags {
-		fs.BoolFunc(name, "", func(string) error { return nil }) // whatever it is given, as --debug=api
+		fs.BoolFunc(name, "", func(string) error { return nil }) // it takes any value, as in --debug=api
 		_ = fs.MarkHidden(name)
 	}
 }
@@ -277,7 +279,7 @@ func (f *flags) addResult(c *cobra.Command) {
 	fs.BoolVar(&f.verify, "verify", false, "exit with code 9 if files changed and no check with tests passed after the last change")
 }
 
-// addAutofix adds the flags that decide whether a turn's changes are checked.
+// addAutofix adds the flags that decide whether the changes of a turn are checked.
 func addAutofix(c *cobra.Command, opt *setup.Options) {
 	c.Flags().BoolVar(&opt.Autofix, "autofix", false, "run the project's checks after changes and have the model fix failures, even if the configuration turns this off")
 	c.Flags().BoolVar(&opt.NoAutofix, "no-autofix", false, "do not run the project's checks after changes")

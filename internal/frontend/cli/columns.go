@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// columns returns the width of the terminal that w is; 0 if it is not one, and
-// lines are not broken.
+// columns returns the width of the terminal that w is, in columns, or 0 if w is no
+// terminal: its lines are not broken.
 func columns(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -25,8 +25,8 @@ func columns(w io.Writer) int {
 	return n
 }
 
-// wrapped breaks lines between words on a terminal, and writes unchanged to
-// anything else.
+// wrapped returns a writer that breaks lines between words on a terminal, and writes
+// unchanged to anything else.
 func wrapped(w io.Writer, hang bool) io.Writer {
 	if columns(w) == 0 {
 		return w
@@ -43,6 +43,6 @@ func wrapHelp(root *cobra.Command, columns func() int) {
 		c.SetOut(&b)
 		help(c, args)
 		c.SetOut(out)
-		_, _ = io.WriteString(out, plain.Wrap(b.String(), columns(), true)) // a terminal that is gone reads nothing
+		_, _ = io.WriteString(out, plain.Wrap(b.String(), columns(), true)) // a closed terminal reads nothing
 	})
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
-// modes is what each permission mode does, after "it".
+// modes describes what each permission mode does; the subject is "it".
 var modes = map[permission.Mode]string{
 	permission.Ask4All: "asks before changes and commands", permission.Plan: "only reads", permission.AcceptEdits: "edits without asking, and asks before commands",
 	permission.Auto: "edits, and runs commands in the sandbox without asking", permission.Yolo: "asks nothing",
@@ -33,7 +33,7 @@ func permissionModes() []string {
 // mostCompleted is how many sessions the Tab key offers.
 const mostCompleted = 50
 
-// aSession matches a session in usage lines.
+// aSession matches the placeholder of a session in usage lines.
 var aSession = lazyregexp.New(`\b(SESSION|ID)\b`)
 
 // complete lets the Tab key complete the values of flags: modes, models,
@@ -51,8 +51,8 @@ func (a *App) complete(root *cobra.Command) {
 	var each func(c *cobra.Command)
 	each = func(c *cobra.Command) {
 		for name, values := range words {
-			if f := c.Flags().Lookup(name); f != nil && c.Flags().Lookup("model") != nil { // of a session
-				_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // a flag that is there
+			if f := c.Flags().Lookup(name); f != nil && c.Flags().Lookup("model") != nil { // the command is about a session
+				_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 			}
 		}
 		for name, values := range asked {
@@ -74,7 +74,7 @@ func (a *App) complete(root *cobra.Command) {
 	each(root)
 }
 
-// shellScripts adds the command that prints the shells' scripts.
+// shellScripts adds the command that prints completion scripts for shells.
 func shellScripts(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	c := child(root, "completion")
@@ -82,7 +82,7 @@ func shellScripts(root *cobra.Command) {
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 }
 
-// knownSessions are the newest sessions of the folder, with what they are about.
+// knownSessions returns the newest sessions of the folder, with their topics.
 func (a *App) knownSessions(ctx context.Context) []string {
 	st, _, err := a.store(ctx)
 	if err != nil {
@@ -103,7 +103,7 @@ func (a *App) knownSessions(ctx context.Context) []string {
 	return out
 }
 
-// knownModels returns the models whose names are enough to use them.
+// knownModels returns the models that can be used by their names alone.
 func (a *App) knownModels(context.Context) []string {
 	conf, _, err := a.Settings()
 	if err != nil {

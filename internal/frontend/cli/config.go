@@ -113,7 +113,8 @@ func configList(a *App, asJSON bool) error {
 	return nil
 }
 
-// bareText returns a value for people: a text without quotes, anything else on one line.
+// bareText returns a value for people: a string without quotes, anything else as one
+// line of JSON.
 func bareText(raw []byte) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

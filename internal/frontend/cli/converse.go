@@ -59,8 +59,8 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 	return exitBy(exit.By)
 }
 
-// confirmed asks a person for a yes or a no. Anything else, such as a prompt
-// that they were typing already, is not an answer: they are asked again.
+// confirmed asks a person a yes-or-no question. Any other input, such as a prompt that
+// they were already typing, is not an answer: the question is repeated.
 func confirmed(ctx context.Context, person chat.Person, question string) (bool, error) {
 	for {
 		answer, err := person.Ask(ctx, question)
@@ -77,8 +77,8 @@ func confirmed(ctx context.Context, person chat.Person, question string) (bool, 
 	}
 }
 
-// chat returns the configuration of conversations for a frontend for people. early:
-// they can be asked before a session is open.
+// chat returns the configuration of conversations for an interactive frontend. early
+// reports whether questions can be asked before a session is open.
 func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded, paths settings.Paths) chat.Config {
 	var cur *setup.Opened
 	open := func(ctx context.Context, w slash.Want, person chat.Person) (*chat.Opened, error) {
@@ -95,7 +95,7 @@ func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded
 			g.Resume, g.Fork, g.ForkAt, g.Continue, g.Plan = w.Resume, w.Fork, w.At, false, ""
 		}
 		if cur != nil {
-			g.Model = cur.View().Info().Ref() // /clear and /fork keep both
+			g.Model = cur.View().Info().Ref() // /clear and /fork retain both
 			g.Mode = ""
 			if w.Resume == "" || w.Resume == cur.ID() {
 				g.Mode = string(cur.View().Mode())
@@ -143,8 +143,8 @@ func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded
 	}
 }
 
-// runInside runs a subcommand within a conversation: without input, in its folder, with
-// what is secret masked in its output.
+// runInside runs a subcommand within a conversation: without input, in the
+// conversation's folder, with secrets masked in its output.
 func runInside(ctx context.Context, a *App, f *flags, out io.Writer, args []string) error {
 	dir, err := a.RealDir(f.Dir)
 	if err != nil {
@@ -163,12 +163,12 @@ func runInside(ctx context.Context, a *App, f *flags, out io.Writer, args []stri
 		err = merr
 	}
 	if e := (*exitError)(nil); errors.As(err, &e) && e.err == nil {
-		return nil // what it found is printed
+		return nil // its findings were printed
 	}
 	return err
 }
 
-// maskedLines masks whole lines: a secret may come in pieces.
+// maskedLines masks whole lines: a secret may arrive in several writes.
 type maskedLines struct {
 	out  io.Writer
 	mask func(string) string
@@ -194,8 +194,8 @@ func (m *maskedLines) end() error {
 	return err
 }
 
-// chooseLocal asks which model to use if none is configured: the recognised
-// local servers, and the built-in one. refused is why the last answer was none.
+// chooseLocal asks which model to use if none is configured: a recognised local server,
+// or the built-in model. refused is why the last answer could not be used.
 func chooseLocal(ctx context.Context, a *App, person chat.Person, refused error) (string, error) {
 	out := person.Out()
 	if refused != nil {

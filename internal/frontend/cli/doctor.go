@@ -21,8 +21,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
-// finding is one line of the doctor: what was checked, what was found, and what
-// to do if something is missing.
+// finding is one line of `pawl doctor`: what was checked, the result, and what to do if
+// something is missing.
 type finding struct {
 	ok   bool
 	must bool // without it pawl cannot work: exit code 3
@@ -31,7 +31,7 @@ type finding struct {
 	do   string
 }
 
-// String is the finding in a line.
+// String returns the finding as one line.
 func (f finding) String() string {
 	mark := "ok  "
 	switch {
@@ -72,10 +72,10 @@ models, which is free of charge. With --offline pawl contacts no provider.`,
 	return c
 }
 
-// keyTime is how long a provider may take to check a key.
+// keyTime is how long a provider may take to test a key.
 const keyTime = 3 * time.Second
 
-// examineKey tries the key of a model, if that costs nothing.
+// examineKey tests the key of a model, if the test costs nothing.
 func examineKey(ctx context.Context, c setup.ModelChoice) []finding {
 	if c.TryKey == nil {
 		return nil

@@ -24,7 +24,7 @@ func exitCodesTopic() *cobra.Command {
 	return &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: b.String()}
 }
 
-// exitBy is the exit code of a conversation that a signal ended.
+// exitBy returns the exit code of a conversation that a signal ended.
 func exitBy(signal string) error {
 	if code := headless.SignalCode(signal); code != 0 {
 		return &exitError{code: code}
@@ -32,7 +32,7 @@ func exitBy(signal string) error {
 	return nil
 }
 
-// interrupted returns the exit code of an error, if it is an interrupt, and else the error.
+// interrupted returns the exit code of an interrupt, and any other error unchanged.
 func interrupted(err error) error {
 	if i := (session.Interrupt{}); errors.As(err, &i) {
 		return exitBy(i.By)
@@ -40,7 +40,7 @@ func interrupted(err error) error {
 	return err
 }
 
-// untilSignal returns a context that ends on a signal, its cause an Interrupt.
+// untilSignal returns a context that a signal cancels, with an Interrupt as its cause.
 // The third signal ends the process.
 func untilSignal(ctx context.Context, signals func() <-chan string) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -19,7 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
-// valueChecks check the values of flags, by the flag's name, in all commands.
+// valueChecks are the checks of flags' values, by flag name, for all commands.
 var valueChecks = map[string]func(value string) error{
 	"allow":           checkRules,
 	"budget":          func(s string) error { _, err := budget.Preset(s); return err },
@@ -39,9 +39,9 @@ var valueChecks = map[string]func(value string) error{
 	"worktree":        checkTreeName,
 }
 
-// checkFlags checks the values of the given flags. It runs before every command: a
-// wrong command line is refused before anything is read or opened. Other agents' words
-// for a value become pawl's.
+// checkFlags checks the values of the given flags. It runs before every command, so a
+// wrong command line is refused before anything is read or opened. It replaces other
+// agents' names of values by pawl's.
 func checkFlags(c *cobra.Command, _ []string) error {
 	var wrong error
 	c.Flags().Visit(func(f *pflag.Flag) {
@@ -74,8 +74,8 @@ func checkFlags(c *cobra.Command, _ []string) error {
 	return nil
 }
 
-// checkValue returns what is wrong with the value of a flag. An empty value means that
-// the flag is not given, where that is its default.
+// checkValue returns what is wrong with a flag's value. If a flag's default is empty,
+// an empty value means that the flag was not given.
 func checkValue(f *pflag.Flag, value string) error {
 	switch f.Value.Type() {
 	case "int", "int64", "float64", "duration":
@@ -111,7 +111,7 @@ func checkRounds(n string) error {
 	return nil
 }
 
-// flagError is the error for flags that cannot be parsed, with a hint.
+// flagError returns the error for flags that cannot be parsed, with a hint.
 func flagError(c *cobra.Command, err error) error {
 	if bad := (*pflag.InvalidValueError)(nil); errors.As(err, &bad) {
 		kind := map[string]string{

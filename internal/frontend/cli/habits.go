@@ -12,11 +12,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
 )
 
-// This file handles habits from other agents: their flags, and how they take a prompt.
+// This file handles habits from other agents: their flags, and how they accept a
+// prompt.
 
-// noCommand accepts a prompt and refuses what looks like an unknown command:
-// neither a single word nor a word with a known subcommand goes to a model
-// unless somebody marks it as a prompt.
+// noCommand accepts a prompt and refuses what looks like an unknown command: a single
+// word, or a command word followed by a known subcommand, is sent to a model only if
+// the person marks it as a prompt.
 func noCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -38,15 +39,15 @@ func noCommand(c *cobra.Command, args []string) error {
 	return usageError("unknown command %q%s; to run it as a prompt: pawl run %q", args[0], meant(args[0], names, "pawl "), strings.Join(args, " "))
 }
 
-// meantFlag returns a hint after the error of an unknown flag, or of one
-// without its value.
+// meantFlag returns a hint for the error of an unknown flag, or of a flag without its
+// value.
 func meantFlag(c *cobra.Command, err error) string {
 	text := err.Error()
 	if strings.HasPrefix(text, "flag needs an argument: ") && (strings.Contains(text, "--resume") || strings.Contains(text, "'r'")) {
 		return "; --continue continues the newest session; pawl sessions lists all"
 	}
 	if short, ok := strings.CutPrefix(text, "unknown shorthand flag: '"); ok && len(short) > 0 {
-		if short[0] == 'p' { // Codex means a profile by it
+		if short[0] == 'p' { // in Codex, -p is a profile
 			return "; in pawl: pawl -p PROMPT, or pawl run PROMPT, which needs no -p"
 		}
 		if hint := otherShort[short[:1]]; hint != "" {
@@ -69,7 +70,7 @@ func meantFlag(c *cobra.Command, err error) string {
 	return meant(strings.TrimPrefix(name, "--"), names, "--")
 }
 
-// othersWords maps other agents' names of flags to pawl's.
+// othersWords maps other agents' flag names to pawl's.
 func othersWords(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	if ours := sameFlags[name]; ours != "" {
 		name = ours
@@ -77,8 +78,8 @@ func othersWords(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// asRun turns a command line with -p into one of pawl run: everything beside
-// the flags is then the prompt, even the name of a command.
+// asRun turns a command line with -p into one of `pawl run`: all arguments that are not
+// flags are then the prompt, even the name of a command.
 func asRun(root *cobra.Command, args []string) []string {
 	fs := root.Flags()
 	takes := func(f *pflag.Flag) bool { return f != nil && f.NoOptDefVal == "" }
@@ -101,7 +102,7 @@ func asRun(root *cobra.Command, args []string) []string {
 			arg = prompt
 		case strings.HasPrefix(arg, "--"):
 			name, _, whole := strings.Cut(arg[2:], "=")
-			found = found || name == inputFormat // a program holds the conversation
+			found = found || name == inputFormat // a program drives the conversation
 			if !whole && takes(fs.Lookup(name)) && i+1 < len(args) {
 				out = append(out, arg)
 				i++
@@ -115,7 +116,7 @@ func asRun(root *cobra.Command, args []string) []string {
 				if arg = arg[:1+at] + arg[2+at:]; arg == "-" {
 					continue
 				}
-			case at == len(arg)-2 && i+1 < len(args): // its value is the next word
+			case at == len(arg)-2 && i+1 < len(args): // its value is the next argument
 				out = append(out, arg)
 				i++
 				arg = args[i]
@@ -133,8 +134,8 @@ func asRun(root *cobra.Command, args []string) []string {
 	return out
 }
 
-// isPrint reports whether an argument is the flag for a run without a person,
-// by one of its names.
+// isPrint reports whether an argument is the flag, under any of its names, for a run
+// without a person.
 func isPrint(arg string) bool {
 	name, _, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 	return strings.HasPrefix(arg, "--") && (name == "print" || sameFlags[name] == "print")
@@ -144,8 +145,8 @@ func isCommand(root *cobra.Command, name string) bool {
 	return slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == name || c.HasAlias(name) }) || name == "help" || name == "completion"
 }
 
-// wantsJSON reports whether a command line asks for a result as JSON, even one
-// that is invalid otherwise.
+// wantsJSON reports whether a command line requests a JSON result, even if the command
+// line is otherwise invalid.
 func wantsJSON(args []string) bool {
 	for i, a := range args {
 		if a == "--json" {

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// This file is `pawl --help`: one screen. All flags are in `pawl help flags`, all
-// of everything in `pawl man`.
+// This file is `pawl --help`: one screen. `pawl help flags` has all flags, and `pawl
+// man` has everything.
 
 // helpWays are the most common ways to start.
 const helpWays = `pawl is a coding agent for the terminal.
@@ -34,7 +34,7 @@ var helpCommands = []struct {
 	{"Setup", "doctor login models config plugin"},
 }
 
-// helpFlags are the flags that are used most; -c and -p stand among the first lines.
+// helpFlags are the most used flags; -c and -p are in helpWays.
 const helpFlags = "model permission-mode sandbox resume dir max-budget-usd output-format"
 
 // rootHelp writes the help of pawl itself.

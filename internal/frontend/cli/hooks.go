@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
 
-// listedHook is a hook as `pawl hooks list --json` has it.
+// listedHook is a hook in the output of `pawl hooks list --json`.
 type listedHook struct {
 	Event   hook.Event `json:"event"`
 	Matcher string     `json:"matcher,omitempty"`
@@ -64,7 +64,7 @@ config.json and, if the folder is trusted, in its .claude/settings.json and
 	return c
 }
 
-// hookLine is a hook in one line.
+// hookLine returns a hook as one line.
 func hookLine(h setup.ListedHook) string {
 	s := string(h.Event)
 	if h.Matcher != "" {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// patience is how long a pipe beside a prompt argument may stay silent before
-// the run goes on without it: the caller may hold a pipe open and never write
+// patience is how long a pipe that is given besides a prompt argument may stay silent
+// before the run continues without it: the caller may hold a pipe open and never write
 // to it.
 const patience = 3 * time.Second
 
@@ -29,7 +29,7 @@ func (a *App) inputWaits() bool {
 	first := make(chan []byte, 1)
 	go func() {
 		b := make([]byte, 1)
-		n, _ := f.Read(b) // an error is an empty input
+		n, _ := f.Read(b) // an error counts as empty input
 		first <- b[:n]
 	}()
 	select {
@@ -41,7 +41,7 @@ func (a *App) inputWaits() bool {
 	}
 }
 
-// keyboard reports whether standard input is a terminal, for which a run must not wait.
+// keyboard reports whether standard input is a terminal: a run must not wait for it.
 func keyboard(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	if !ok {

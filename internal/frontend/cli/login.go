@@ -33,7 +33,7 @@ one.`,
 
 func logoutCommand(a *App) *cobra.Command {
 	return &cobra.Command{
-		Use: "logout PROVIDER", Short: "Delete the stored key of a provider", Args: exactly(1), Hidden: true, // help names it under login
+		Use: "logout PROVIDER", Short: "Delete the stored key of a provider", Args: exactly(1), Hidden: true, // the help of login names it
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := a.byPerson("pawl logout"); err != nil {
 				return err
@@ -56,7 +56,8 @@ func logoutCommand(a *App) *cobra.Command {
 	}
 }
 
-// wayOf returns how a person gets a key of a provider, by any of its names.
+// wayOf returns how a person gets a key of a provider; name is any of the provider's
+// names.
 func wayOf(name string) (login.Way, error) {
 	name, keys, ok := catalog.Provider(name)
 	if !ok {
@@ -106,7 +107,7 @@ func logIn(ctx context.Context, a *App, name string, byKey bool) error {
 	return nil
 }
 
-// whyNot returns why there is no sign-in, and what to do.
+// whyNot returns an error that says why there is no sign-in, and what to do.
 func whyNot(w login.Way) error {
 	text := w.Provider + ": " + w.Why
 	if w.Key != "" {
@@ -119,7 +120,7 @@ func whyNot(w login.Way) error {
 	return usageError("%s", text)
 }
 
-// readKey reads a key without showing it.
+// readKey reads a key without echoing it.
 func readKey(a *App, w login.Way) (string, error) {
 	var typed string
 	if f, ok := a.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 )
 
-// manCommand writes the manual page, made from the commands themselves.
+// manCommand writes the manual page, generated from the commands.
 func manCommand(a *App) *cobra.Command {
 	return &cobra.Command{
 		Use: "man", Short: "Print the manual page: pawl man | man -l -", Args: exactly(0),
@@ -52,7 +52,7 @@ func manCommandOf(b *strings.Builder, c *cobra.Command) {
 	} else {
 		paragraphs(b, c.Short+".")
 	}
-	if c.Flags().Lookup("model") == nil { // those of a session are listed once
+	if c.Flags().Lookup("model") == nil { // the flags of a session are listed once
 		manFlags(b, c.LocalNonPersistentFlags())
 	}
 	for _, s := range c.Commands() {
@@ -76,7 +76,7 @@ func manFlags(b *strings.Builder, fs *pflag.FlagSet) {
 	})
 }
 
-// manValue is what a flag's value is called.
+// manValue returns the placeholder of a flag's value.
 func manValue(kind string) string {
 	switch kind {
 	case "int", "int64", "float64":
@@ -87,8 +87,7 @@ func manValue(kind string) string {
 	return "VALUE"
 }
 
-// paragraphs keeps what is empty between them, and lines that are indented as
-// they are.
+// paragraphs writes a text, and preserves empty lines and the breaks of indented lines.
 func paragraphs(b *strings.Builder, text string) {
 	for l := range strings.Lines(text) {
 		switch l = strings.TrimRight(l, "\n"); {
@@ -102,7 +101,7 @@ func paragraphs(b *strings.Builder, text string) {
 	}
 }
 
-// roff escapes a text for a manual page.
+// roff escapes a text for roff, the format of manual pages.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "’", `'`).Replace(strings.ReplaceAll(s, "\n", " "))
 	var b strings.Builder

@@ -137,7 +137,7 @@ func mcpAdd(a *App, dir *string) *cobra.Command {
 	return c
 }
 
-// pairs reads "name SEP value" texts.
+// pairs parses "name SEP value" texts.
 func pairs(texts []string, sep, usage string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, t := range texts {
@@ -153,14 +153,14 @@ func pairs(texts []string, sep, usage string) (map[string]string, error) {
 	return out, nil
 }
 
-// mcpFile is the file of a scope.
+// mcpFile returns the path and the permissions of a scope's file.
 func (a *App) mcpFile(dir, scope string) (string, os.FileMode, error) {
 	_, paths, err := a.Settings()
 	if err != nil {
 		return "", 0, err
 	}
 	switch scope {
-	case "user", "local": // others keep servers for one project and one person, too
+	case "user", "local": // "local": other agents also have servers for one project and one person
 		return paths.MCP(), 0o600, nil
 	case "project":
 		real, err := a.RealDir(dir)
@@ -217,7 +217,7 @@ func mcpRemove(a *App, dir, name, scope string) error {
 	return usageError("unknown MCP server %s; pawl mcp list shows all", name)
 }
 
-// masked writes lines without a server's secrets.
+// masked returns a function that prints lines without a server's secrets.
 func masked(w io.Writer, s mcp.Server) func(format string, args ...any) {
 	m := secrets.New(s.Secrets()...)
 	return func(format string, args ...any) { fmt.Fprintln(w, plain.Line(m.String(fmt.Sprintf(format, args...)))) }
@@ -278,7 +278,7 @@ func mcpGet(a *App, dir, name string) error {
 	return usageError("unknown MCP server %s; pawl mcp list shows all", name)
 }
 
-// mcpTest starts servers and shows what they offer; accept accepts it.
+// mcpTest starts servers and shows what they offer; with accept, it is accepted.
 func mcpTest(ctx context.Context, a *App, dir, name string, accept bool) error {
 	if accept {
 		if err := a.byPerson("pawl mcp accept"); err != nil {
@@ -333,7 +333,7 @@ func listMCP(a *App, dir string) (*setup.MCP, error) {
 	return m, nil
 }
 
-// startMCP returns the servers of a folder, to be tried. stop ends them.
+// startMCP returns the servers of a folder, for tests. stop ends them.
 func (a *App) startMCP(dir string) (all *mcp.Servers, list []mcp.Server, stop func(), err error) {
 	m, err := listMCP(a, dir)
 	if err != nil {
@@ -346,8 +346,7 @@ func (a *App) startMCP(dir string) (all *mcp.Servers, list []mcp.Server, stop fu
 	return all, m.Servers, stop, err
 }
 
-// showReport lists what a server offers and how it differs from what was
-// accepted.
+// showReport lists what a server offers, and its differences from what was accepted.
 func showReport(say func(string, ...any), r mcp.Report, accepted bool) {
 	changes := map[string]trust.Change{}
 	for _, c := range r.Pinning.Changes {

@@ -15,14 +15,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// This file takes servers over: from other agents' settings, and as JSON.
+// This file imports servers: from other agents' settings, and as JSON.
 
-// elsewhere are the files in which other agents keep a person's servers.
+// elsewhere are the files in which other agents store a person's servers.
 var elsewhere = map[string]string{
 	"claude": ".claude.json", "codex": ".codex/config.toml", "gemini": ".gemini/settings.json", "cursor": ".cursor/mcp.json", "opencode": ".config/opencode/opencode.json",
 }
 
-// agentOf returns whose settings a file has.
+// agentOf returns the agent whose settings a file contains.
 func agentOf(file string) mcp.Agent {
 	switch {
 	case filepath.Ext(file) == ".toml":
@@ -33,7 +33,7 @@ func agentOf(file string) mcp.Agent {
 	return ""
 }
 
-// mcpAddJSON adds a server that is written as in a file.
+// mcpAddJSON adds a server that is given as JSON, as in a file.
 func (a *App) mcpAddJSON(dir *string) *cobra.Command {
 	var scope string
 	c := &cobra.Command{
@@ -75,7 +75,7 @@ func (a *App) mcpImport(dir *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			here, err := a.RealDir(*dir) // Claude Code keeps servers of one folder, too
+			here, err := a.RealDir(*dir) // Claude Code also has servers for one folder
 			if err != nil {
 				return err
 			}

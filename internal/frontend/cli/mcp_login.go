@@ -8,9 +8,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// This file signs in to MCP servers. The address is only printed: a browser on
-// this machine comes back by itself, from another one a person copies the
-// address that it ended at.
+// This file signs in to MCP servers. The address is only printed. A browser on this
+// machine returns the result directly; from another machine, a person copies the
+// address at which the browser ended.
 
 func (a *App) mcpLogin(ctx context.Context, dir, name string) error {
 	if err := a.byPerson("pawl mcp login"); err != nil {
@@ -53,8 +53,8 @@ func (a *App) mcpLogout(ctx context.Context, dir, name string) error {
 	return nil
 }
 
-// showSignIn shows the address of a sign-in. On a terminal the person may type
-// where their browser ended.
+// showSignIn shows the address of a sign-in. On a terminal the person may type the
+// address at which their browser ended.
 func (a *App) showSignIn(ctx context.Context, address string) (string, error) {
 	fmt.Fprintf(a.Err, "Open this address in a browser to sign in:\n\n%s\n\n", plain.Line(address))
 	if !keyboard(a.In) {

@@ -23,8 +23,8 @@ func noSubcommand(c *cobra.Command, args []string) error {
 	return usageError("unknown command %s %s%s; the commands are %s%s", c.Name(), args[0], meant(args[0], names, ""), strings.Join(names, ", "), asPrompt(c, args))
 }
 
-// asPrompt is a hint: several words after a command's name may be a prompt that begins
-// with it.
+// asPrompt returns a hint: several words after a command's name may be a prompt that
+// begins with that name.
 func asPrompt(c *cobra.Command, args []string) string {
 	if len(args) > 1 && c.HasParent() && !c.Parent().HasParent() {
 		return fmt.Sprintf("; to run it as a prompt: pawl run %q", strings.Join(append([]string{c.Name()}, args...), " "))
@@ -32,7 +32,7 @@ func asPrompt(c *cobra.Command, args []string) string {
 	return ""
 }
 
-// wrongArgs refuses arguments that a command does not accept.
+// wrongArgs returns an error for arguments that a command does not accept.
 func wrongArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 && c.HasAvailableSubCommands() {
 		return noSubcommand(c, args)

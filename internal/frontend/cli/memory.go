@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
-// memoryCommand shows and changes what is kept across sessions.
+// memoryCommand shows and changes what is stored across sessions.
 func memoryCommand(a *App) *cobra.Command {
 	f := &flags{}
 	everywhere := false
@@ -52,7 +52,7 @@ with their numbers. They are only text; they cannot grant permissions.`,
 	return c
 }
 
-// remember executes the words: the same for `pawl memory` and /memory.
+// remember executes the words of `pawl memory` or of /memory.
 func (a *App) remember(f *flags, out io.Writer, words string, everywhere bool) error {
 	paths, err := settings.PathsFrom(a.Env)
 	if err != nil {
@@ -97,7 +97,7 @@ func (a *App) remember(f *flags, out io.Writer, words string, everywhere bool) e
 	return nil
 }
 
-// showMemory lists what is kept.
+// showMemory lists what is stored.
 func showMemory(k *setup.Memory, say func(string, ...any)) error {
 	es, err := k.Book.List()
 	if err != nil {
@@ -123,7 +123,7 @@ func showMemory(k *setup.Memory, say func(string, ...any)) error {
 	return nil
 }
 
-// forgetMemory forgets an entry, by its number or its text.
+// forgetMemory deletes an entry, by its number or its text.
 func forgetMemory(k *setup.Memory, what string, say func(string, ...any)) error {
 	es, err := k.Book.List()
 	if err != nil {

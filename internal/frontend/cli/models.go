@@ -45,7 +45,7 @@ func listModels(ctx context.Context, a *App, out io.Writer, conf settings.Loaded
 		}
 		fmt.Fprintf(w, "%s\t%s\n", plain.Line(l.Provider), plain.Line(state))
 	}
-	for _, l := range all { // what is usable comes first
+	for _, l := range all { // usable ones come first
 		if l.Usable {
 			row(l)
 		}
@@ -67,7 +67,7 @@ func listModels(ctx context.Context, a *App, out io.Writer, conf settings.Loaded
 	return w.Flush()
 }
 
-// priceAt is what a model that a server named costs.
+// priceAt returns the price of a model that a server listed.
 func priceAt(a *App, ref string, conf settings.Loaded) string {
 	c, err := a.Resolve(ref, conf)
 	if err != nil {

@@ -8,11 +8,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
-// This file knows the flags and commands of other agents: which of them pawl
-// accepts, and what it has instead of the others (SPEC 17.6).
-// doc/coming-from.md is its page.
+// This file lists the flags and commands of other agents: those that pawl accepts, and
+// what replaces the others (SPEC 17.6). doc/coming-from.md documents them.
 
-// sameFlags are other agents' names of pawl's flags.
+// sameFlags maps other agents' flag names to pawl's.
 var sameFlags = map[string]string{
 	"allowedTools": "allow", "allowed-tools": "allow", "allow-tool": "allow", // Claude Code, Gemini CLI, Copilot
 	"disallowedTools": "deny", "disallowed-tools": "deny", "deny-tool": "deny",
@@ -32,7 +31,7 @@ var needlessFlags = map[string]string{
 	"stream":              "replies are printed as they arrive",
 }
 
-// sameWords are other agents' words for values.
+// sameWords maps other agents' names of values to pawl's, by flag.
 var sameWords = map[string]map[string]string{
 	"sandbox":         {"workspace-write": "workspace", "danger-full-access": "off", "readonly": "read-only"},
 	"permission-mode": {"suggest": "ask", "full-auto": "auto", "on-request": "ask", "untrusted": "ask"},
@@ -49,7 +48,7 @@ const (
 	rebuild  = "go install github.com/pawl-agent/pawl/cmd/pawl@latest, or your package manager"
 )
 
-// otherFlags are flags of other agents, with pawl's replacement.
+// otherFlags maps flags of other agents to pawl's replacement.
 var otherFlags = map[string]string{
 	// Claude Code
 	"--strict-mcp-config": "pawl mcp remove NAME removes a server",
@@ -85,15 +84,15 @@ var otherFlags = map[string]string{
 	"--restore-chat-history": "--continue", "--dark-mode": "the terminal's own colours are used", "--light-mode": "the terminal's own colours are used", "--chat-language": putRules, "--conventions": putRules,
 }
 
-// otherShort are their one-letter flags.
+// otherShort maps one-letter flags of other agents to pawl's replacement.
 var otherShort = map[string]string{
 	"a": "--permission-mode ask, accept-edits or auto", "s": "--sandbox workspace, read-only or off", "i": "pawl \"PROMPT\" starts a conversation with this prompt; @FILE in it attaches a file",
 	"f": "pawl run < FILE, or name the file in the prompt: @FILE", "d": "--output-format stream-json shows every event",
 	"q": "pawl run prints only the answer on standard output", "o": "--output-format text, json or stream-json", "e": "pawl run \"PROMPT\"", "n": "pawl sessions lists sessions by the start of their first prompt",
 }
 
-// otherCommands are commands of other agents. The next word decides whether it
-// is meant as a command: these are their subcommands.
+// otherCommands are commands of other agents. The next word decides whether such a word
+// is meant as a command; subcommands lists the words that decide so.
 var otherCommands = map[string]string{
 	"update": rebuild, "upgrade": rebuild, "install": rebuild, "self-update": rebuild,
 	"auth": putKey, "setup-token": putKey,
@@ -111,13 +110,13 @@ func isSubcommand(s string) bool {
 	return slices.Contains(subcommands, s) || strings.HasPrefix(s, "-")
 }
 
-// severalValues are the flags for which Claude Code accepts several words, with
-// a test for such a word.
+// severalValues are the flags for which Claude Code accepts several arguments, with a
+// test for such an argument.
 var severalValues = map[string]func(string) bool{
 	"--allowedTools": isRule, "--allowed-tools": isRule, "--disallowedTools": isRule, "--disallowed-tools": isRule, "--add-dir": isFolder,
 }
 
-// withName joins --worktree and the name behind it, which may be left out. A prompt has
+// withName joins --worktree with the name after it, which may be missing. A prompt has
 // several words.
 func withName(args []string) []string {
 	var out []string
@@ -144,7 +143,7 @@ func isFolder(s string) bool {
 	return err == nil && st.IsDir() && strings.ContainsAny(s, `/\`)
 }
 
-// oneByOne repeats a flag before each of several words, which would otherwise
+// oneByOne repeats a flag before each of its several arguments, which would otherwise
 // be part of the prompt.
 func oneByOne(args []string) []string {
 	var out []string
@@ -170,10 +169,11 @@ func oneByOne(args []string) []string {
 	return out
 }
 
-// anOverride matches Codex's form of a setting, -c KEY=VALUE.
+// anOverride matches a setting in Codex's form, -c KEY=VALUE.
 var anOverride = lazyregexp.New(`^[a-z_]+(\.[\w-]+)*=\S`)
 
-// notAnOverride refuses a setting after -c, which means to continue here.
+// notAnOverride refuses a setting after -c, which in pawl means to continue the
+// session.
 func (f *flags) notAnOverride(args []string) error {
 	if f.Continue && len(args) > 0 && anOverride().MatchString(args[0]) {
 		key, value, _ := strings.Cut(args[0], "=")

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// permissionsCommand lists and revokes grants for always.
+// permissionsCommand lists and revokes permanent permissions.
 func permissionsCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "permissions", Short: "List and revoke permanent permissions", Args: exactly(0),

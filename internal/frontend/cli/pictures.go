@@ -20,18 +20,19 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/tui"
 )
 
-// This file is the images that a person puts into a prompt: files that they drop on the
-// terminal, and their clipboard.
+// This file reads the images that a person puts into a prompt: files that they drop on
+// the terminal, and their clipboard.
 
-// pictureLimit is the largest image, in bytes: no provider takes larger ones.
+// pictureLimit is the size limit of an image, in bytes: no provider accepts larger
+// ones.
 const pictureLimit = 10 << 20
 
-// pictureTypes are the types that models take.
+// pictureTypes are the types of images that models accept.
 var pictureTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// dropped returns the image whose path was pasted, which is what terminals do with a file
-// that is dropped on them. It returns nil for any other text, also for the path of a file
-// that is not an image.
+// dropped returns the image whose path was pasted: terminals paste the path of a file
+// that is dropped on them. It returns nil for any other text, and for the path of a
+// file that is not an image.
 func (a *App) dropped(dir, pasted string) (*tui.Picture, error) {
 	path, ok := droppedPath(pasted, a.Env("HOME"))
 	if !ok {
@@ -41,7 +42,7 @@ func (a *App) dropped(dir, pasted string) (*tui.Picture, error) {
 		path = filepath.Join(dir, path)
 	}
 	st, err := os.Lstat(path)
-	if err != nil || !st.Mode().IsRegular() { // a pipe could be read for ever, and a link leads to what nobody named
+	if err != nil || !st.Mode().IsRegular() { // a pipe could be read for ever, and a link leads to a file that nobody named
 		return nil, nil
 	}
 	f, err := os.Open(path)
@@ -56,7 +57,7 @@ func (a *App) dropped(dir, pasted string) (*tui.Picture, error) {
 	return picture(filepath.Base(path), data)
 }
 
-// picture returns an image by its content; nil if it is none.
+// picture returns an image with this content; nil if it is none.
 func picture(name string, data []byte) (*tui.Picture, error) {
 	kind := http.DetectContentType(data)
 	switch {
@@ -68,8 +69,8 @@ func picture(name string, data []byte) (*tui.Picture, error) {
 	return &tui.Picture{Name: name, Media: llm.Media{Type: kind, Data: data}}, nil
 }
 
-// droppedPath returns the path that a text is: one line, as it is, in quotes, with
-// backslashes before blanks, or as a file URL.
+// droppedPath returns the path that a text consists of: one line, plain, in quotes,
+// with backslashes before blanks, or as a file URL.
 func droppedPath(text, home string) (path string, ok bool) {
 	text = strings.TrimSpace(text)
 	if text == "" || len(text) > 4096 || strings.ContainsAny(text, "\n\x00") {
@@ -93,7 +94,7 @@ func droppedPath(text, home string) (path string, ok bool) {
 	return text, true
 }
 
-// unescaped is a text without the backslashes that a shell would take away.
+// unescaped returns a text without the backslashes that a shell would remove.
 func unescaped(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -112,7 +113,7 @@ var clipboards = [][]string{
 	{"pngpaste", "-"},
 }
 
-// clipboardTime is how long a clipboard's owner may take.
+// clipboardTime is how long the program that owns the clipboard may take.
 const clipboardTime = 5 * time.Second
 
 // clipboard returns the image in the person's clipboard.
@@ -143,7 +144,7 @@ func clipboard(ctx context.Context) (*tui.Picture, error) {
 	return nil, errors.New("there is no picture in the clipboard")
 }
 
-// limited writes at most n bytes.
+// limited writes at most n bytes to w.
 type limited struct {
 	w io.Writer
 	n int

@@ -80,7 +80,7 @@ See doc/plugins.md.`,
 	return c
 }
 
-// plugins is what the subcommands work with.
+// plugins is the state that the subcommands share.
 type plugins struct {
 	a     *App
 	paths settings.Paths
@@ -126,7 +126,7 @@ func (p plugins) add(ctx context.Context, text, name string, yes bool) error {
 	if err != nil {
 		return p.choice(text, err)
 	}
-	if was, _ := p.store.Of(f.Name); was != nil { // a damaged one is named by list
+	if was, _ := p.store.Of(f.Name); was != nil { // list reports damaged ones
 		return usageError("the plugin %s is installed already, from %s; to update it: pawl plugin update %s, or remove it first", was.Name, was.From, was.Name)
 	}
 	installed, err := p.install(f)
@@ -136,7 +136,7 @@ func (p plugins) add(ctx context.Context, text, name string, yes bool) error {
 	return p.ask(installed, yes)
 }
 
-// choice tells the plugins of a list, if one must be chosen.
+// choice prints the plugins of a list, if the person must choose one.
 func (p plugins) choice(text string, err error) error {
 	var c *plugin.Choice
 	if !errors.As(err, &c) {
@@ -148,7 +148,7 @@ func (p plugins) choice(text string, err error) error {
 	return usageError("%w; for example: pawl plugin add %s %s", err, text, append(c.Listed, plugin.Listed{Name: "NAME"})[0].Name)
 }
 
-// install writes a plugin and shows what it brings. Its texts are used from now on.
+// install stores a plugin and shows what it contains. Its texts are used from now on.
 func (p plugins) install(f *plugin.Fetched) (setup.Plugin, error) {
 	is, err := p.store.Install(f, p.a.Now())
 	if err != nil {
@@ -165,7 +165,7 @@ func (p plugins) install(f *plugin.Fetched) (setup.Plugin, error) {
 	return u, u.Err
 }
 
-// ask shows what of a plugin would run and keeps the person's answer.
+// ask shows what a plugin would run, and stores the person's answer.
 func (p plugins) ask(u setup.Plugin, yes bool) error {
 	if u.Err != nil {
 		return u.Err
@@ -192,7 +192,7 @@ func (p plugins) keep(u setup.Plugin, yes bool) error {
 	return p.paths.Trust().Keep(trust.Accept(p.store.Key(u.Record), u.Identity(), p.a.Now(), yes, u.Content.All()))
 }
 
-// show shows parts with what they run, or what changed of them.
+// show prints parts with what they run, or what changed in them.
 func (p plugins) show(asks []trust.Judged) {
 	p.say("pawl would run these programs of the plugin automatically, in every folder:")
 	for i, j := range asks {
@@ -216,7 +216,7 @@ func (p plugins) show(asks []trust.Judged) {
 	}
 }
 
-// answer reads a yes or a no; without one the error has the exit code of a
+// answer reads a yes or a no. Without an answer, its error has the exit code of a
 // missing permission.
 func (p plugins) answer(question string, yes bool) (bool, error) {
 	if yes {
@@ -253,8 +253,8 @@ func (p plugins) update(ctx context.Context, names []string, yes bool) error {
 	return errors.Join(failed...)
 }
 
-// renew updates one plugin. Where what runs of it changed, the person is asked
-// first, and a no leaves all as it is.
+// renew updates one plugin. If the update changes what the plugin runs, the person is
+// asked first; a no changes nothing.
 func (p plugins) renew(ctx context.Context, u setup.Plugin, yes bool) error {
 	f, err := p.store.Update(ctx, p.git, u.Plugin)
 	if err != nil {
@@ -322,7 +322,7 @@ func (p plugins) remove(name string) error {
 	return nil
 }
 
-// pluginLine is a plugin in one line.
+// pluginLine returns a plugin as one line.
 func pluginLine(u setup.Plugin) string {
 	s := u.Name
 	if u.Version != "" {
@@ -342,7 +342,7 @@ func pluginLine(u setup.Plugin) string {
 	return s
 }
 
-// pluginContents lists what a plugin brings.
+// pluginContents lists what a plugin contains.
 func pluginContents(u setup.Plugin) (out []string) {
 	add := func(what string, names []string) {
 		if len(names) > 0 {

@@ -84,8 +84,8 @@ func progressOf(in io.Reader, out io.Writer, name string, asJSON bool) error {
 	}
 }
 
-// judge judges the runs of one file: trajectories as they are read, sessions
-// from events at the end.
+// judge judges the runs of one file: trajectories while they are read, sessions from
+// their events at the end.
 type judge struct {
 	out      io.Writer
 	json     bool
@@ -119,7 +119,7 @@ func (j *judge) line(line []byte) error {
 	}
 	known := event.New(e.Type)
 	if known == nil {
-		return nil // a newer version's event
+		return nil // an event of a newer version
 	}
 	body, err := event.Decode(e.Type, event.VersionOf(known), e.Body)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
-// repairPrompt is what `pawl repair` asks of the built-in model.
+// repairPrompt is the prompt that `pawl repair` sends to the built-in model.
 const repairPrompt = "The build or the tests of this project fail. Find the cause and repair it."
 
-// repairCommand is the built-in model on a project's failing build or tests.
+// repairCommand has the built-in model repair a project's failing build or tests.
 func repairCommand(a *App) *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{

@@ -70,7 +70,7 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 		f.AppendPrompt = strings.TrimSpace(f.AppendPrompt + "\n\n" + f.shape.Instruction())
 	}
 	calls := strings.HasPrefix(strings.TrimSpace(prompt), "/")
-	if calls { // a session of an unknown command would be the newest one
+	if calls { // else the session of an unknown command would be the newest one
 		if err := named(slash.Sent(a.Commands(&f.Options), prompt)); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (a *App) headless(ctx context.Context, s *setup.Opened, prompt, piped strin
 	r, err := headless.Run(ctx, s.Session, prompt, headless.Options{
 		Trust: s.Trust.Event(), Piped: piped, Custom: s.Custom, Format: format, Verify: f.verify, Until: f.goal.made, Answer: f.shape, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.Timeout, Out: a.Out, Err: said, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
-	if err != nil && format != headless.Text && r.Type != "" { // the result has the error
+	if err != nil && format != headless.Text && r.Type != "" { // the result contains the error
 		return &exitError{code: r.ExitCode, err: err, result: true}
 	}
 	if err != nil {
@@ -106,7 +106,7 @@ func (a *App) headless(ctx context.Context, s *setup.Opened, prompt, piped strin
 	return nil
 }
 
-// named has the error of a command that there is not be one of usage.
+// named turns the error for an unknown command into a usage error.
 func named(err error) error {
 	if no := (*slash.NoCommand)(nil); errors.As(err, &no) {
 		return usageError("%w", err)
@@ -114,7 +114,7 @@ func named(err error) error {
 	return err
 }
 
-// shaped reads the schema of the answer.
+// shaped reads the schema of the answer, if one is given.
 func (f *flags) shaped() (err error) {
 	if f.schema == "" {
 		return nil
@@ -131,7 +131,8 @@ func (f *flags) shaped() (err error) {
 	return nil
 }
 
-// kept returns a command line for the session after the run, "" if it is not stored.
+// kept returns a command line for the session after the run, or "" if the session is
+// not stored.
 func (f *flags) kept(command string) string {
 	switch {
 	case f.NoSession:
@@ -142,10 +143,10 @@ func (f *flags) kept(command string) string {
 	return "pawl " + command
 }
 
-// prompt makes the prompt from arguments and standard input. Text on standard
-// input beside a prompt is data that belongs to it.
+// prompt returns the prompt from arguments and standard input. If both are given,
+// standard input (piped) is data for the prompt.
 func (a *App) prompt(args []string) (text, piped string, err error) {
-	if text = strings.Join(args, " "); text == "-" { // standard input, as elsewhere
+	if text = strings.Join(args, " "); text == "-" { // standard input, as in other programs
 		text = ""
 	}
 	if text == "" && !keyboard(a.In) || text != "" && a.inputWaits() {

@@ -102,7 +102,7 @@ func runSandboxed(ctx context.Context, a *App, l confine.Level, dir string, g op
 	return nil
 }
 
-// forward passes signals on to a command, which decides when it ends.
+// forward passes signals to a command, which decides when it ends.
 func forward(in <-chan string, to *os.Process) {
 	of := map[string]os.Signal{"SIGINT": os.Interrupt, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP}
 	for s := range in {
@@ -110,7 +110,7 @@ func forward(in <-chan string, to *os.Process) {
 	}
 }
 
-// examineSandbox proves the sandbox by trying.
+// examineSandbox tests the sandbox by using it.
 func examineSandbox() finding {
 	f := finding{ok: true, what: "sandbox"}
 	var held, gone []string

@@ -17,11 +17,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
-// openings are what the flags of `pawl sandbox` open, and what the lines at its
-// end name.
+// openings are what the flags of `pawl sandbox` allow, and what the lines at its end
+// suggest.
 type openings struct{ writes, reads, hosts []string }
 
-// confinement is the policy of a level in a workspace with what was opened, and
+// confinement returns the policy of a level in a workspace with the given openings, and
 // the settings that its commands need.
 func (a *App) confinement(l confine.Level, root string, g openings) (confine.Policy, []string, error) {
 	paths, err := settings.PathsFrom(a.Env)
@@ -55,7 +55,7 @@ func (a *App) confinement(l confine.Level, root string, g openings) (confine.Pol
 	return policy, env, nil
 }
 
-// allowWrite opens a folder, or a file, which need not be there yet.
+// allowWrite allows writes to a folder or file, which need not exist yet.
 func allowWrite(policy confine.Policy, name string) (confine.Policy, error) {
 	real, err := setup.RealPath(name)
 	folder := false
@@ -95,8 +95,8 @@ func notGrantable(path string) error {
 	return fmt.Errorf("%w: %s cannot be opened: it belongs to git, or it is or contains files that no command may read", confine.ErrPolicy, path)
 }
 
-// refusedLines are what a person is told of the refusals of a command: those
-// that its model would be told, each with the flag that allows it.
+// refusedLines returns what a person is told of a command's refusals: those that a
+// model would be told, each with the flag that allows it.
 func refusedLines(policy confine.Policy, refused []sandbox.Refusal, failed bool) []string {
 	var rs []process.Refusal
 	for _, r := range refused {
@@ -116,7 +116,7 @@ func refusedLines(policy confine.Policy, refused []sandbox.Refusal, failed bool)
 	return out
 }
 
-// toAllow returns how a person allows what was refused.
+// toAllow returns the flag by which a person allows what was refused.
 func toAllow(policy confine.Policy, r process.Refusal) string {
 	switch r.Act {
 	case process.ActWrite, process.ActRemove:

@@ -23,15 +23,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/tui/tty"
 )
 
-// screenTerminal is a terminal for a screen, with the signals since before it was opened:
-// none ends pawl by itself and leaves the terminal as the screen has it.
+// screenTerminal is a terminal for a screen, with the signals since before it was
+// opened: none of them ends pawl directly, which would leave the terminal in the
+// screen's state.
 type screenTerminal struct {
 	*tty.Terminal
 	signals <-chan string
 }
 
-// screenOn opens the terminal for a screen; nil if the conversation is line by
-// line: a person asked for that, or the terminal is too simple.
+// screenOn opens the terminal for a screen. It returns nil if the conversation is line
+// by line: a person chose that, or the terminal is too simple.
 func (a *App) screenOn(f *flags, s settings.Screen) *screenTerminal {
 	in, isIn := a.In.(*os.File)
 	out, isOut := a.Out.(*os.File)
@@ -50,11 +51,11 @@ func (a *App) screenOn(f *flags, s settings.Screen) *screenTerminal {
 	return &screenTerminal{t, signals}
 }
 
-// capable reports whether a terminal of that name moves its cursor.
+// capable reports whether a terminal with this TERM can move its cursor.
 func capable(term string) bool { return term != "" && term != "dumb" && term != "emacs" }
 
-// recentEvents is how much is shown of a session that is opened again: some 4,000 lines,
-// as many as a terminal keeps, in a tenth of a second.
+// recentEvents is how many events are shown of a session that is opened again: some
+// 4,000 lines, as many as a terminal stores, shown in a tenth of a second.
 const recentEvents = 4000
 
 // onScreen runs a conversation on the screen.
@@ -67,7 +68,7 @@ func (a *App) onScreen(ctx context.Context, f *flags, fr setup.Frontend, first s
 }
 
 // screenOf shows a conversation until it ends, and returns the name of the signal that
-// ended it. begun is called once it has begun.
+// ended it. begun is called when the conversation has begun.
 func (a *App) screenOf(ctx context.Context, f *flags, of chat.Config, first string, t *screenTerminal, conf settings.Loaded, paths settings.Paths, begun func(*chat.Conversation)) (by string, err error) {
 	defer t.Close()
 	dir, err := a.RealDir(f.Dir)
@@ -87,7 +88,7 @@ func (a *App) screenOf(ctx context.Context, f *flags, of chat.Config, first stri
 	events := make(chan any)
 	in := &input{t: t.Terminal, events: events}
 	in.read(ctx)
-	resized := t.Resized(ctx) // before its size is read: no change is missed
+	resized := t.Resized(ctx) // before the size is read, so no change is missed
 	go windowAndSignals(ctx, t, resized, events)
 	width, height, err := t.Size()
 	if err != nil {
@@ -117,19 +118,19 @@ type sized struct {
 	t *tty.Terminal
 }
 
-// WriteFor implements paint.Sized. What the terminal does between the question and
-// the write is not seen: no terminal tells.
+// WriteFor implements paint.Sized. A resize between the query and the write is not
+// noticed: no terminal reports it.
 func (w sized) WriteFor(width int, p []byte) (now int, err error) {
 	now, _, err = w.t.Size()
-	if err != nil || now <= 0 || now == width { // one without a size takes anything
+	if err != nil || now <= 0 || now == width { // a terminal without a size accepts anything
 		_, err = w.Write(p)
 		return width, err
 	}
 	return now, nil
 }
 
-// closing closes the conversation; if a signal ended it, it waits only for a
-// limited time: stored events are always safe.
+// closing closes the conversation. If a signal ended it, the wait is limited: stored
+// events are safe.
 func closing(talk *chat.Conversation, by string) {
 	closed := make(chan struct{})
 	go func() {
@@ -148,7 +149,7 @@ func closing(talk *chat.Conversation, by string) {
 	}
 }
 
-// input reads the terminal, and stops while somebody else uses it.
+// input reads the terminal, and pauses while another program uses it.
 type input struct {
 	t      *tty.Terminal
 	events chan any
@@ -167,14 +168,14 @@ func (in *input) read(ctx context.Context) {
 			return
 		}
 		select {
-		case in.events <- tui.Signal{Name: "SIGHUP"}: // the terminal is gone
+		case in.events <- tui.Signal{Name: "SIGHUP"}: // the terminal is closed
 		case <-ctx.Done():
 		}
 	}()
 }
 
-// leave lets somebody else use the terminal while do runs. The reader of the
-// events calls it.
+// leave pauses the reading while do runs, so that do can use the terminal. The reader
+// of the events calls it.
 func (in *input) leave(ctx context.Context, do func() error) error {
 	in.stop()
 	in.t.Cancel()
@@ -221,7 +222,7 @@ func windowAndSignals(ctx context.Context, t *screenTerminal, resized <-chan os.
 	}
 }
 
-// theme returns the theme before the terminal reports its background.
+// theme returns the theme to use before the terminal reports its background.
 func (a *App) theme(s settings.Screen) styled.Theme {
 	t := styled.Dark
 	switch plain.ThemeOf(a.Terminal, a.Env) {
@@ -239,8 +240,8 @@ func (a *App) theme(s settings.Screen) styled.Theme {
 	return t
 }
 
-// chosenTheme returns the name of the theme that the person chose, "" for none. NO_COLOR
-// is stronger than a setting, since it holds for this terminal.
+// chosenTheme returns the name of the theme that the person chose, "" for none.
+// NO_COLOR precedes the setting, since it applies to this terminal.
 func chosenTheme(env func(string) string, s settings.Screen) string {
 	if env("NO_COLOR") != "" {
 		return env("PAWL_THEME")
@@ -248,18 +249,19 @@ func chosenTheme(env func(string) string, s settings.Screen) string {
 	return cmp.Or(env("PAWL_THEME"), s.Theme)
 }
 
-// linked reports whether the terminal is known to support links. Others that do
-// not know them show nothing, so only old ones matter.
+// linked reports whether the terminal is assumed to support links. Terminals that do
+// not support them show only the text, except for some old ones, which are excluded
+// here.
 func linked(env func(string) string) bool {
 	return env("TERM_PROGRAM") != "Apple_Terminal" && env("TERM") != "linux" && !strings.HasPrefix(env("TERM"), "screen")
 }
 
-// cuts reports whether the terminal cuts rows that no longer fit.
+// cuts reports whether the terminal cuts off rows that no longer fit.
 func cuts(env func(string) string) bool {
 	return env("XTERM_VERSION") != "" && env("TMUX") == "" || env("TERM") == "linux" || env("STY") != ""
 }
 
-// editElsewhere opens a text in the person's editor.
+// editElsewhere opens a text in the person's editor, and returns the edited text.
 func (a *App) editElsewhere(text string) (string, error) {
 	f, err := os.CreateTemp("", "pawl-*.md")
 	if err != nil {
@@ -282,11 +284,11 @@ func (a *App) editElsewhere(text string) (string, error) {
 	return string(out), err
 }
 
-// branch is the name of the git branch that a folder is on, "" for none.
+// branch returns the git branch that is checked out in a folder, "" for none.
 func branch(dir string) string {
 	for {
 		git := filepath.Join(dir, ".git")
-		if text, err := os.ReadFile(git); err == nil { // a worktree
+		if text, err := os.ReadFile(git); err == nil { // a linked working tree
 			if to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: "); ok {
 				git = to
 			}
@@ -306,7 +308,7 @@ func branch(dir string) string {
 	}
 }
 
-// completions is the largest number of files that are offered.
+// completions is how many files are offered at most.
 const completions = 100
 
 // filesFrom returns the files and folders whose path begins with begin.

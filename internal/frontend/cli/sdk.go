@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
 
-// This file is pawl as the Claude Agent SDK drives it (ADR 021, doc/sdk.md).
+// This file runs pawl under the Claude Agent SDK (ADR 021, doc/sdk.md).
 
 // sdkFlags are the flags of a run that a program drives.
 type sdkFlags struct {
@@ -29,10 +29,10 @@ type sdkFlags struct {
 
 const (
 	inputFormat = "input-format"
-	allSources  = "all" // no --setting-sources was given
+	allSources  = "all" // --setting-sources was not given
 )
 
-// claudeStream is the output format in Claude Code's schema.
+// claudeStream is the output format with Claude Code's schema.
 const claudeStream = "claude-stream-json"
 
 func (s *sdkFlags) add(c *cobra.Command) {
@@ -44,13 +44,13 @@ func (s *sdkFlags) add(c *cobra.Command) {
 	_ = fs.MarkHidden("setting-sources")
 }
 
-// driven reports whether a program holds the conversation, or reads it in Claude
+// driven reports whether a program drives the conversation, or reads it in Claude
 // Code's schema.
 func (f *flags) driven() bool {
 	return f.sdk.input != "" && f.sdk.input != "text" || f.format == claudeStream
 }
 
-// driven holds a conversation with a program.
+// driven runs a conversation that a program drives.
 func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 	o := agentsdk.Options{
 		In: a.In, Out: a.Out, Err: wrapped(a.Err, false), Ask: f.sdk.asks == "stdio", Partial: f.sdk.partial,
@@ -115,7 +115,7 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 	return &exitError{code: code}
 }
 
-// asDriven checks that the flags go together.
+// asDriven checks that the flags can be combined.
 func (f *flags) asDriven(args []string) error {
 	switch {
 	case f.format != claudeStream && f.format != string(headless.Stream):

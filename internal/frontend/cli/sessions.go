@@ -75,10 +75,11 @@ func exactly(n int) cobra.PositionalArgs {
 	}
 }
 
-// errNoSessions is returned where no store exists yet.
+// errNoSessions is returned if no store exists yet.
 var errNoSessions = errors.New("there are no sessions yet")
 
-// store opens the log for reading. It does not create one.
+// store opens the log of sessions for reading. It does not create one; the error is
+// then errNoSessions.
 func (a *App) store(ctx context.Context) (event.Store, settings.Paths, error) {
 	paths, err := settings.PathsFrom(a.Env)
 	if err != nil {
@@ -91,8 +92,8 @@ func (a *App) store(ctx context.Context) (event.Store, settings.Paths, error) {
 	return st, paths, err
 }
 
-// shownSessions is the default number of listed sessions: their costs must be
-// read from their events.
+// shownSessions is how many sessions are listed by default: their costs are read from
+// their events.
 const shownSessions = 30
 
 func listSessions(ctx context.Context, a *App, dir string, limit int, asJSON bool) error {
@@ -136,8 +137,8 @@ func listSessions(ctx context.Context, a *App, dir string, limit int, asJSON boo
 	return nil
 }
 
-// withAgents shows a session and then the sessions of its agents, those in this
-// folder; "" is any.
+// withAgents shows a session and then the sessions of its agents in the folder dir; ""
+// means any folder.
 func withAgents(ctx context.Context, st event.Store, r event.Row, dir string, depth int, show func(event.Row, int)) error {
 	show(r, depth)
 	agents, err := st.Agents(ctx, r.ID)
@@ -162,9 +163,9 @@ func listSession(ctx context.Context, a *App, st event.Store, r event.Row, depth
 	fmt.Fprintln(a.Out, in+"    "+plain.Line(aboutSession(ctx, st, r)))
 }
 
-// family separates the sessions of people from those of agents, which it
-// returns by the session that they worked for, the first of them first. An
-// agent's session whose parent is not in the rows counts as a person's.
+// family separates the sessions of people from those of agents. The latter are grouped
+// by the session that they worked for, oldest first. An agent's session whose parent is
+// not in the rows counts as a person's.
 func family(rows []event.Row) (own []event.Row, agents map[string][]event.Row) {
 	known := map[string]bool{}
 	for _, r := range rows {
@@ -189,7 +190,7 @@ func tree(r event.Row, agents map[string][]event.Row, depth int, show func(event
 	}
 }
 
-// allOwn is all that ownSessions yields.
+// allOwn returns all that OwnSessions yields.
 func allOwn(ctx context.Context, st event.Store, dir string) (rows []event.Row, err error) {
 	for r, err := range setup.OwnSessions(ctx, st, dir) {
 		if err != nil {
@@ -232,7 +233,7 @@ func aboutSession(ctx context.Context, st event.Store, r event.Row) string {
 	return strings.Join(out, ", ")
 }
 
-// gist folds what a list shows of a session.
+// gist is what a list shows of a session, folded from its events.
 type gist struct {
 	mode, front string
 	shared      int64 // the last event that a fork shares
@@ -259,7 +260,8 @@ func (g *gist) Apply(e event.Event) {
 	}
 }
 
-// eachEvent reads a session. What can be read of a damaged log is shown before the error.
+// eachEvent calls show for each event of a session. Of a damaged log, the readable
+// events are shown before the error is returned.
 func eachEvent(ctx context.Context, a *App, args []string, show func(event.Event) error) error {
 	st, _, err := a.store(ctx)
 	if err != nil {
@@ -308,7 +310,7 @@ func deleteSession(ctx context.Context, a *App, id string, sure bool) error {
 	return nil
 }
 
-// mayDelete asks whether that many sessions shall be deleted, unless it is sure.
+// mayDelete asks whether to delete n sessions, unless sure is set.
 func (a *App) mayDelete(n int, sure bool) (bool, error) {
 	if sure {
 		return true, nil

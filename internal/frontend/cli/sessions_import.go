@@ -34,7 +34,7 @@ permissions, modes, file changes, checks and costs are not imported.`,
 	return c
 }
 
-// importBatch is how many events are stored at once.
+// importBatch is how many events are stored per transaction.
 const importBatch = 500
 
 func importSession(ctx context.Context, a *App, f *flags, name string) (err error) {
@@ -98,8 +98,8 @@ func importSession(ctx context.Context, a *App, f *flags, name string) (err erro
 	return nil
 }
 
-// openRegular opens a file for reading: neither a pipe, which would wait for
-// ever, nor a device, which would never end.
+// openRegular opens a file for reading. It refuses a pipe, which would wait for ever,
+// and a device, which would never end.
 func openRegular(path string) (io.ReadCloser, error) {
 	if st, err := os.Stat(path); err != nil {
 		return nil, err
@@ -109,5 +109,5 @@ func openRegular(path string) (io.ReadCloser, error) {
 	return os.Open(path)
 }
 
-// plainID matches the ids that pawl makes; no other is used in a path.
+// plainID matches the ids that pawl generates; no other id is used in a path.
 var plainID = lazyregexp.New(`^[0-9A-Za-z_-]+$`)

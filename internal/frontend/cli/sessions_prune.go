@@ -42,8 +42,8 @@ confirmation first, except with --yes.`,
 	return c
 }
 
-// parseAge reads an age as people write it. There is no default: only what
-// somebody named is deleted.
+// parseAge parses an age as people write it. There is no default: only sessions of an
+// age that somebody named are deleted.
 func parseAge(s string) (time.Duration, error) {
 	if s == "" {
 		return 0, usageError("--older-than is missing: pawl sessions prune --older-than 30d")
@@ -72,7 +72,7 @@ func pruneSessions(ctx context.Context, a *App, age time.Duration, all, sure boo
 		return err
 	}
 	var old []event.Row
-	own, _ := family(rows) // agents' sessions go with the one that they worked for
+	own, _ := family(rows) // an agent's session is deleted with the one that it worked for
 	for _, r := range own {
 		if a.Now().Sub(r.Updated) > age {
 			old = append(old, r)
@@ -98,7 +98,7 @@ func pruneSessions(ctx context.Context, a *App, age time.Duration, all, sure boo
 	return errors.Join(failed...)
 }
 
-// rows lists the sessions of the current folder, or all.
+// rows returns the sessions of the current folder, or of all folders.
 func (a *App) rows(ctx context.Context, st event.Store, all bool) ([]event.Row, error) {
 	if all {
 		return st.Sessions(ctx, "")
@@ -110,7 +110,7 @@ func (a *App) rows(ctx context.Context, st event.Store, all bool) ([]event.Row, 
 	return st.Sessions(ctx, dir)
 }
 
-// removeSession deletes a whole session with its stored outputs.
+// removeSession deletes a session with its stored outputs.
 func removeSession(ctx context.Context, st event.Store, paths settings.Paths, r event.Row) error {
 	if h, ok := st.(event.Holder); ok {
 		release, err := h.Hold(r.ID)
@@ -124,7 +124,7 @@ func removeSession(ctx context.Context, st event.Store, paths settings.Paths, r 
 	}
 	attach.Forget(paths.State, r.ID)
 	if !plainID().MatchString(r.ID) {
-		return nil // no folder is named so
+		return nil // no folder has such a name
 	}
 	return os.RemoveAll(filepath.Join(paths.Spill(), r.ID))
 }

@@ -35,7 +35,7 @@ at most --limit sessions. Exit code 1 if nothing is found.`,
 	return c
 }
 
-// shownHits is how many lines of a session are shown.
+// shownHits is how many lines are shown per session.
 const shownHits = 3
 
 func searchSessions(ctx context.Context, a *App, args []string, all bool, limit int) error {
@@ -97,7 +97,7 @@ func searchSessions(ctx context.Context, a *App, args []string, all bool, limit 
 	return nil
 }
 
-// spoken returns the texts of a block that a person would search, by their author.
+// spoken returns the texts of a block that a person would search, by author.
 func spoken(b chat.Body) map[string]string {
 	switch b := b.(type) {
 	case chat.Prompt:
@@ -114,8 +114,8 @@ func spoken(b chat.Body) map[string]string {
 	return nil
 }
 
-// hit returns the line of a text with the first of the words, "" unless the
-// text has all of them.
+// hit returns the line of a text that contains the first of the words, or "" if the
+// text does not contain all of them.
 func hit(text string, words []string) string {
 	low := strings.ToLower(text)
 	for _, w := range words {
@@ -123,7 +123,7 @@ func hit(text string, words []string) string {
 			return ""
 		}
 	}
-	if len(low) != len(text) { // a letter that is longer in lower case
+	if len(low) != len(text) { // a letter is longer in lower case
 		text = low
 	}
 	at := strings.Index(low, words[0])

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
-// statesCommand draws the state tables that pawl runs by.
+// statesCommand draws the state tables that control pawl.
 func statesCommand(a *App) *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
@@ -40,8 +40,8 @@ every transition against these tables.
 	return c
 }
 
-// drawStates writes the table of that name, or all of them: in Mermaid a page
-// of Markdown, since several diagrams need headings.
+// drawStates writes the table with this name, or all of them. All tables in Mermaid are
+// a page of Markdown, since several diagrams need headings.
 func drawStates(w io.Writer, format, name string) error {
 	if !slices.Contains(fsm.Formats(), format) {
 		return usageError("unknown --format %q: use one of %s", format, strings.Join(fsm.Formats(), ", "))
@@ -72,7 +72,7 @@ func drawStates(w io.Writer, format, name string) error {
 	return nil
 }
 
-// drawn lists the tables: the states, and the graph of routes.
+// drawn returns the tables: the state tables, and the graph of routes.
 func drawn() []*fsm.Table { return append(lifecycle.Tables(), route.Table()) }
 
 func tableNames(tables []*fsm.Table) string {

@@ -88,12 +88,12 @@ func sessionsToCount(ctx context.Context, a *App, st event.Store, f *flags, args
 	return st.Sessions(ctx, dir)
 }
 
-// counted is, by session, up to which event its events were counted as those of
-// a fork that shares them.
+// counted maps a session to the last of its events that were counted as those of a fork
+// that shares them.
 type counted map[string]int64
 
-// skip returns up to which event a session's events belong to another counted
-// session: shared events of a fork are counted once.
+// skip returns the last of a session's events that belong to another counted session:
+// events that a fork shares are counted once.
 func (c counted) skip(r event.Row, rows []event.Row) int64 {
 	if r.Origin == nil || len(rows) == 1 {
 		return 0
@@ -103,7 +103,7 @@ func (c counted) skip(r event.Row, rows []event.Row) int64 {
 			return r.Origin.At
 		}
 	}
-	done := c[r.Origin.Session] // the parent is gone, its forks are not
+	done := c[r.Origin.Session] // the parent was deleted, its forks were not
 	c[r.Origin.Session] = max(done, r.Origin.At)
 	return min(done, r.Origin.At)
 }

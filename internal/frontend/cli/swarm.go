@@ -57,11 +57,11 @@ func (f *swarmFlags) add(c *cobra.Command) {
 	fs.SetNormalizeFunc(othersWords)
 }
 
-// Most workers at once: here each is a session, elsewhere a lease.
+// Most workers at once: each is a session on this machine, or a lease elsewhere.
 const mostWorkers, mostAway = 64, 10_000
 
 func (f *swarmFlags) check(c *cobra.Command) error {
-	if c.Flags().Changed("nats") && f.swarm.Server.URL == "" { // as a variable that is not set: the tasks must not run here instead
+	if c.Flags().Changed("nats") && f.swarm.Server.URL == "" { // the variable may be unset: the tasks must not run on this machine instead
 		return usageError("--nats is empty: name the NATS server, such as --nats tls://host:4222")
 	}
 	most := mostWorkers
@@ -124,7 +124,7 @@ func findSwarm(ctx context.Context, a *App, dir string, args []string) (*swarmru
 	return swarmrun.Find(ctx, &a.Environment, dir, cmp.Or(args...))
 }
 
-// runSwarm runs a new graph, or goes on with the swarm of f.Resume.
+// runSwarm runs a new graph, or continues the swarm of f.Resume.
 func runSwarm(ctx context.Context, a *App, f *swarmFlags, g *taskgraph.File) error {
 	ctx, stop := untilSignal(ctx, a.Signals)
 	defer stop()
@@ -192,7 +192,7 @@ func planSwarm(ctx context.Context, a *App, opt setup.Options, work, output stri
 	return nil
 }
 
-// writeGraph writes a new file. It replaces an existing one only on request.
+// writeGraph writes a new file. It replaces an existing one only if replace is set.
 func writeGraph(path string, text []byte, replace bool) error {
 	how := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	if replace {
@@ -206,8 +206,8 @@ func writeGraph(path string, text []byte, replace bool) error {
 	return errors.Join(err, f.Close())
 }
 
-// ofSwarm makes a subcommand about an existing swarm, the newest of a folder or the one
-// that is named.
+// ofSwarm makes a subcommand about an existing swarm: the one that is named, or the
+// newest of a folder.
 func ofSwarm(a *App, c *cobra.Command, do func(ctx context.Context, l *swarmrun.Log) error) *cobra.Command {
 	dir := ""
 	c.Args = atMostOne

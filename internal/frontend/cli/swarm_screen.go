@@ -14,11 +14,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/swarmrun"
 )
 
-// This file shows a swarm on the screen: the same screen as for a conversation, on which
-// nothing is entered. An interrupt releases the tasks, and the swarm can go on later.
+// This file shows a swarm on the screen: the same screen as for a conversation, but
+// without input. An interrupt releases the tasks, and the swarm can be continued later.
 
-// showSwarm returns what shows a swarm on the screen, if the terminal is one for a screen
-// and nobody asked for lines. It returns after the screen and the swarm have both ended.
+// showSwarm returns a function that shows a swarm on the screen, if the terminal
+// supports that and nobody asked for lines. That function returns after both the screen
+// and the swarm have ended.
 func (a *App) showSwarm(f *swarmFlags) swarmrun.Show {
 	return func(ctx context.Context, o *setup.Opened, run func(context.Context, func(string)) string) error {
 		conf, paths, err := a.Settings()
@@ -49,7 +50,7 @@ func (a *App) showSwarm(f *swarmFlags) swarmrun.Show {
 			opened = true
 			close(began)
 			return &chat.Opened{Session: o.Session, ResumeCommand: again, Close: func() {
-				interrupt("person") // who leaves ends it
+				interrupt("person") // leaving the screen ends the swarm
 				<-over
 			}, Attached: &chat.Attached{
 				Interrupt: interrupt,
@@ -57,7 +58,7 @@ func (a *App) showSwarm(f *swarmFlags) swarmrun.Show {
 			}}, nil
 		}
 		begun := false
-		// The screen ends when the swarm has ended, whatever ends the swarm.
+		// The screen ends when the swarm has ended, for whatever reason.
 		by, err := a.screenOf(context.WithoutCancel(ctx), &f.flags, cfg, "", t, conf, paths, func(talk *chat.Conversation) {
 			begun = true
 			go func() {
@@ -77,7 +78,7 @@ func (a *App) showSwarm(f *swarmFlags) swarmrun.Show {
 		select {
 		case <-over:
 		default:
-			if by != "" { // a person or the system insists; the log has all that counts
+			if by != "" { // a person or the system insists; the log has all that matters
 				os.Exit(headless.SignalCode(by))
 			}
 			<-over
@@ -86,8 +87,8 @@ func (a *App) showSwarm(f *swarmFlags) swarmrun.Show {
 	}
 }
 
-// watchSwarm shows a swarm that another process runs on the screen. It reports whether
-// it did: without a screen, or a process to follow, the log is read.
+// watchSwarm shows on the screen a swarm that another process runs, and reports whether
+// it did. Without a screen, or a process to follow, the caller reads the log.
 func (a *App) watchSwarm(ctx context.Context, l *swarmrun.Log, lines bool) (shown bool, err error) {
 	conf, paths, err := a.Settings()
 	if err != nil {
@@ -99,7 +100,7 @@ func (a *App) watchSwarm(ctx context.Context, l *swarmrun.Log, lines bool) (show
 		return false, nil
 	}
 	owner, err := attach.Dial(ctx, paths.State, l.ID, false)
-	if err != nil { // it is not there, or of another version
+	if err != nil { // no process runs it, or one of another version
 		return false, t.Close()
 	}
 	f.attached = &attached{owner: owner, Attached: chat.Attached{Over: func() (string, string) {

@@ -1,7 +1,7 @@
 package cli
 
-// lessOn returns what pawl cannot do on a system, for the doctor. What depends
-// on the machine, such as the kernel of a Linux, is tried and not listed.
+// lessOn returns what pawl cannot do on an operating system, for `pawl doctor`. What
+// depends on the machine, such as a Linux kernel, is tested instead of listed.
 func lessOn(system string) []finding {
 	unconfined := finding{
 		what: "confining", is: "there is no sandbox for commands on this system, only on Linux and macOS: the mode auto works like accept-edits here, and a folder's checks, hooks and servers run only if you trust it",

@@ -2,8 +2,8 @@ package cli
 
 import "github.com/pawl-agent/pawl/internal/adapter/checks"
 
-// toolchains names the programs that check the project in the current folder:
-// its tests are the evidence for changes.
+// toolchains returns findings about the programs that check the project in the current
+// folder: its tests are the evidence for changes.
 func toolchains(dir string) []finding {
 	var out []finding
 	for _, k := range checks.Toolchains(dir) {

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// trustCommand asks a person about a folder, shows its state, and deletes the answer.
+// trustCommand asks a person about a folder, shows the answer's state, and deletes it.
 func trustCommand(a *App) *cobra.Command {
 	var dir string
 	var asJSON, sure bool
@@ -91,7 +91,7 @@ folder only, not for repositories that are cloned into it or beside it.`,
 	return c
 }
 
-// decideTrust reads the person's answer and stores it. Without one, or with a
+// decideTrust reads the person's answer and stores it. Without an answer, or after a
 // no, the error has the exit code of a missing permission.
 func decideTrust(a *App, t *setup.Trust, parts []trust.Part, yes, quiet bool) error {
 	said := yes
@@ -121,7 +121,7 @@ func decideTrust(a *App, t *setup.Trust, parts []trust.Part, yes, quiet bool) er
 	return nil
 }
 
-// trustReport is `pawl trust --json`.
+// trustReport is the output of `pawl trust --json`.
 type trustReport struct {
 	Dir      string      `json:"dir"`
 	State    trust.State `json:"state"`
@@ -150,7 +150,7 @@ func reportOf(t *setup.Trust, whole bool) trustReport {
 	return r
 }
 
-// examineTrust is the doctor's finding about the current folder.
+// examineTrust returns the finding of `pawl doctor` about the current folder.
 func (a *App) examineTrust() finding {
 	f := finding{what: "trust"}
 	t, _, _, err := a.ReadTrust("")

@@ -10,13 +10,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// Limits of how many parts, and lines of each, a person is shown.
+// How many parts, and how many lines of each, a person is shown at most.
 const (
 	shownParts = 20
 	shownLines = 8
 )
 
-// showTrust shows what runs of a folder, with the relevant lines, and what changed.
+// showTrust shows what a folder runs, with the relevant lines, and what changed.
 func showTrust(out io.Writer, t *setup.Trust, whole bool) {
 	say := func(format string, args ...any) { fmt.Fprintln(out, plain.Line(fmt.Sprintf(format, args...))) }
 	v := t.Verdict
@@ -31,7 +31,7 @@ func showTrust(out io.Writer, t *setup.Trust, whole bool) {
 	showIdle(say, v, runs)
 }
 
-// trustState puts into words how a folder is trusted.
+// trustState describes in words whether a folder is trusted.
 func trustState(v trust.Verdict) string {
 	switch {
 	case v.Replaced:
@@ -44,7 +44,8 @@ func trustState(v trust.Verdict) string {
 	}[v.State]
 }
 
-// showRunning shows the parts that pawl runs by itself, and returns how many there are.
+// showRunning shows the parts that pawl runs automatically, and returns how many there
+// are.
 func showRunning(say func(string, ...any), v trust.Verdict) (runs int) {
 	for _, p := range v.Parts {
 		if !p.Kind.Runs() {
@@ -63,7 +64,7 @@ func showRunning(say func(string, ...any), v trust.Verdict) (runs int) {
 	return runs
 }
 
-// showPart shows one part with its lines; why: also why it is not trusted.
+// showPart shows one part with its lines; with why, also why it is not trusted.
 func showPart(say func(string, ...any), p trust.Judged, why bool) {
 	mark := ""
 	if !p.Trusted && why {
@@ -84,7 +85,7 @@ func showPart(say func(string, ...any), p trust.Judged, why bool) {
 	}
 }
 
-// showIdle shows the parts that no pawl runs. runs is how many others there are.
+// showIdle shows the parts that pawl never runs. runs is the number of the other parts.
 func showIdle(say func(string, ...any), v trust.Verdict, runs int) {
 	head := true
 	for i, p := range v.Parts {

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// putBackFlags are those of undo and redo.
+// putBackFlags are the flags of undo and redo.
 type putBackFlags struct {
 	flags
 	turn, last, all, dry, yes bool
@@ -62,7 +62,7 @@ func (f *putBackFlags) units(c *cobra.Command, turn, file, last, all string) {
 	exclude(c, "turn", "file", "last-command", "all")
 }
 
-// redoCommand redoes what was undone.
+// redoCommand repeats changes that were undone.
 func redoCommand(a *App) *cobra.Command {
 	f := &putBackFlags{}
 	c := &cobra.Command{
@@ -105,7 +105,7 @@ func (f *putBackFlags) unit(otherwise undo.Kind) undo.Selector {
 	return undo.Selector{Kind: otherwise}
 }
 
-// putBack shows a plan, asks if somebody can answer, and executes it.
+// putBack shows a plan, asks if a person can answer, and executes the plan.
 func putBack(ctx context.Context, a *App, f *putBackFlags, w undo.Selector) error {
 	f.Continue = f.Resume == ""
 	o, err := a.Open(ctx, &f.Options, setup.Frontend{Name: "undo", ReadOnly: true})
@@ -161,7 +161,7 @@ func putBack(ctx context.Context, a *App, f *putBackFlags, w undo.Selector) erro
 	return nil
 }
 
-// asker asks on the terminal.
+// asker returns a function that asks on the terminal.
 func asker(a *App) func(string) (string, error) {
 	in := bufio.NewReader(a.In)
 	return func(q string) (string, error) {
@@ -188,7 +188,7 @@ func diffCommand(a *App) *cobra.Command {
 			defer o.Close()
 			w := f.unit(undo.ByTurn)
 			if w.Kind == undo.ByFile {
-				w.Kind = undo.ByAll // all that was done to the file
+				w.Kind = undo.ByAll // all changes to the file
 			}
 			text, err := o.View().Changes().Diff(c.Context(), w)
 			if err != nil {

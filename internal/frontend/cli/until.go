@@ -11,12 +11,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
-// goal are the flags of a run that goes on until a command passes.
+// goal are the flags of a run that continues until a command succeeds.
 type goal struct {
 	command string
 	rounds  int
 	tests   bool
-	made    *until.Goal // of the run that goes on
+	made    *until.Goal // of the run
 }
 
 func (g *goal) add(c *cobra.Command) {
@@ -40,7 +40,7 @@ func (a *App) goal(f *flags, g goal) (*until.Goal, error) {
 	}
 	finder := &checks.Finder{Root: dir, LookPath: exec.LookPath, GoFlags: setup.GoFlags(a.Env)}
 	var limit time.Duration
-	if f.Timeout > 0 { // the run's own ends it
+	if f.Timeout > 0 { // the run's own timeout ends it
 		limit = f.Timeout
 	}
 	made, err := until.New(until.Config{Command: g.command, Find: finder.Goal, Rounds: g.rounds, Timeout: limit, Tests: g.tests})

@@ -15,17 +15,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// This file is what a person is told who starts pawl for the first time: what
-// was found, what it may do, what to try. Nothing is asked, and later starts
-// look at one file to know that they are later.
+// This file is the message at the first start of pawl: what was found, what pawl may
+// do, what to try. It asks nothing. A later start recognises itself by one file.
 
-// isFirst reports whether no pawl ever kept a session here.
+// isFirst reports whether no session was ever stored here.
 func isFirst(paths settings.Paths) bool {
 	_, err := os.Stat(paths.Database())
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// welcome returns what to tell at the first start.
+// welcome returns the lines of the message at the first start.
 func (a *App) welcome(ctx context.Context, dir string, conf settings.Loaded, mode permission.Mode) []string {
 	var found []string
 	for _, l := range catalog.Usable(a.Want("", conf)) {
@@ -58,7 +57,7 @@ func orNobody(found []string) string {
 	return strings.Join(found, ", ")
 }
 
-// fromOthers tells what of other agents' settings is used, a line for each use.
+// fromOthers returns which settings of other agents are used, a line for each use.
 func fromOthers(found []folder.Setting) []string {
 	var out []string
 	for _, use := range []struct {
@@ -81,7 +80,8 @@ func fromOthers(found []folder.Setting) []string {
 	return out
 }
 
-// examineOthers is the doctor's view of the same, with what to do.
+// examineOthers returns the findings of `pawl doctor` about the same settings, with
+// what to do.
 func examineOthers(dir string, env func(string) string) []finding {
 	var out []finding
 	for _, s := range folder.Others(dir, env("HOME")) {

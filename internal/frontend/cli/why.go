@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/why"
 )
 
-// whyCommand explains what stopped a session, from its log.
+// whyCommand explains from a session's log what stopped it.
 func whyCommand(a *App) *cobra.Command {
 	f := &flags{}
 	asJSON := false
@@ -73,7 +73,8 @@ func explain(ctx context.Context, a *App, f *flags, args []string, asJSON bool) 
 	return broken
 }
 
-// session returns the session that an argument names, else the folder's newest.
+// session returns the session that an argument names or, without one, the folder's
+// newest.
 func (a *App) session(ctx context.Context, st event.Store, f *flags, args []string) (event.Row, error) {
 	if len(args) > 0 {
 		row, err := st.Session(ctx, args[0])
@@ -89,8 +90,8 @@ func (a *App) session(ctx context.Context, st event.Store, f *flags, args []stri
 	return event.Row{}, usageError("there is no session in %s; to list all: pawl sessions list --all", dir)
 }
 
-// foldEvents folds the events of a session. What can be read of a damaged log is
-// folded before the error.
+// foldEvents passes the events of a session to apply. Of a damaged log, the readable
+// events are passed before the error is returned.
 func foldEvents(ctx context.Context, st event.Store, id string, apply func(event.Event)) error {
 	for e, err := range st.Read(ctx, id, 0) {
 		if err != nil {
@@ -101,7 +102,7 @@ func foldEvents(ctx context.Context, st event.Store, id string, apply func(event
 	return nil
 }
 
-// printJSON prints one value for a program.
+// printJSON prints a value as JSON.
 func printJSON(out io.Writer, v any) error {
 	e := json.NewEncoder(out)
 	e.SetIndent("", "  ")

@@ -43,7 +43,7 @@ see doc/swarm.md.`,
 	return c
 }
 
-// addServer adds the flags that name the NATS server and what pawl shows it.
+// addServer adds the flags that name the NATS server, and pawl's credentials for it.
 func addServer(c *cobra.Command, s *swarmrun.Server) {
 	fs := c.Flags()
 	fs.StringVar(&s.URL, "nats", "", "the NATS server that connects the machines, such as tls://host:4222; separate several with commas (see doc/swarm.md)")

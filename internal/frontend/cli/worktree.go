@@ -22,14 +22,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
-// This file is --worktree: a session in a linked working tree of git, at the place and
-// on the branch where Claude Code has it. It is removed at the end only if pawl made it
-// and there is nothing in it: no changed, new or ignored file, and no commit.
+// This file is --worktree: a session in a linked working tree of git, at the same place
+// and on the same branch as in Claude Code. At the end it is removed only if pawl made
+// it and it contains nothing: no changed, new or ignored file, and no commit.
 
 const (
 	worktrees = ".claude/worktrees" // below the repository's root
-	// madeTree is a file in git's folder of a working tree: pawl made it, from the
-	// commit that it holds.
+	// madeTree is a file in git's folder of a working tree. It means that pawl made the
+	// tree, from the commit that the file names.
 	madeTree = "pawl-made"
 	anyTree  = "*" // --worktree without a name
 )
@@ -43,21 +43,21 @@ func checkTreeName(name string) error {
 	return nil
 }
 
-// worktree is an open one.
+// worktree is an open working tree.
 type worktree struct {
 	git    *workspace.Git
-	root   string // of the repository
+	root   string // of the repository, its root
 	dir    string
 	branch string
-	admin  string // git's folder of it
+	admin  string // git's folder of the tree
 	config []string
 	lock   *os.File
 	done   func()
 	say    io.Writer
 }
 
-// inWorktree has the session work in the working tree that --worktree names, which is
-// made if there is none. leave is called when the session is closed.
+// inWorktree makes the session work in the working tree that --worktree names; it is
+// created if it does not exist. leave is called when the session is closed.
 func (a *App) inWorktree(ctx context.Context, f *flags) (leave func(), err error) {
 	if f.worktree == "" {
 		return func() {}, nil
@@ -101,7 +101,7 @@ func openTreeGit(ctx context.Context, a *App, f *flags, w *worktree, dir string)
 	if err != nil {
 		return err
 	}
-	beside, err := os.MkdirTemp("", "pawl-worktree-") // what is confined to a repository must not touch its .git
+	beside, err := os.MkdirTemp("", "pawl-worktree-") // git confined to the repository could not change its .git
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func openTreeGit(ctx context.Context, a *App, f *flags, w *worktree, dir string)
 	if err != nil {
 		return usageError("git does not accept %s as a repository: %w", w.root, err)
 	}
-	if filepath.Base(common) == ".git" { // also of a folder that is a linked tree itself
+	if filepath.Base(common) == ".git" { // dir itself may be in a linked tree
 		w.root = filepath.Dir(common)
 	}
 	w.git = w.git.Writing(w.root)
@@ -142,7 +142,7 @@ func openTreeGit(ctx context.Context, a *App, f *flags, w *worktree, dir string)
 	if err != nil && len(filters) > 0 {
 		return err
 	}
-	for key := range strings.SplitSeq(string(filters), "\x00") { // a filter is a program: none is run
+	for key := range strings.SplitSeq(string(filters), "\x00") { // a filter is a program: none may run
 		if at := strings.LastIndexByte(key, '.'); at > 0 && !strings.ContainsAny(key, "=\n") {
 			for _, k := range []string{".clean=", ".smudge=", ".process=", ".required=false"} {
 				w.config = append(w.config, "-c", key[:at]+k)
@@ -152,7 +152,7 @@ func openTreeGit(ctx context.Context, a *App, f *flags, w *worktree, dir string)
 	return nil
 }
 
-// repositoryOf is the folder above dir (or dir) that has a .git.
+// repositoryOf returns dir, or the nearest folder above it, that has a .git.
 func repositoryOf(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil || at == filepath.Dir(at) {
@@ -166,8 +166,8 @@ func (w *worktree) line(ctx context.Context, git *workspace.Git, dir string, arg
 	return strings.TrimSpace(string(out)), err
 }
 
-// enter makes the working tree, or takes the one that is there. It returns what the
-// person is told of it.
+// enter creates the working tree, or uses the existing one. It returns the message for
+// the person.
 func (w *worktree) enter(ctx context.Context, name string) (told string, err error) {
 	root, err := os.OpenRoot(w.root)
 	if err != nil {
@@ -209,7 +209,7 @@ func (w *worktree) enter(ctx context.Context, name string) (told string, err err
 	return told, err
 }
 
-// make makes the working tree, on the branch of its name.
+// make creates the working tree, on a branch with its name.
 func (w *worktree) make(ctx context.Context, root *os.Root) (told string, err error) {
 	base, err := w.line(ctx, w.git, w.root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	if err != nil {
@@ -234,7 +234,7 @@ func (w *worktree) make(ctx context.Context, root *os.Root) (told string, err er
 	if _, err := w.line(ctx, w.git, w.root, args...); err != nil {
 		return "", usageError("cannot create a worktree at %s: %w (git worktree list lists all, git worktree prune removes the entries of deleted ones)", w.dir, err)
 	}
-	if !there { // so leave may remove both
+	if !there { // leave may remove both
 		admin, err := w.line(ctx, w.git, w.dir, "rev-parse", "--absolute-git-dir")
 		if err != nil {
 			return "", err
@@ -244,8 +244,8 @@ func (w *worktree) make(ctx context.Context, root *os.Root) (told string, err er
 	return told, nil
 }
 
-// leave removes the working tree if there is nothing in it, and tells how to go on
-// otherwise.
+// leave removes the working tree if it contains nothing; otherwise it prints how to
+// continue there.
 func (w *worktree) leave(ctx context.Context, name string) {
 	why := w.remove(ctx)
 	if why == "" {
@@ -257,8 +257,8 @@ func (w *worktree) leave(ctx context.Context, name string) {
 		w.dir, why, name, q(w.branch), q(w.dir), q(w.branch))))
 }
 
-// remove removes the working tree and its branch if pawl made them and they hold nothing.
-// It returns why they stay.
+// remove removes the working tree and its branch if pawl made them and they contain
+// nothing. Otherwise it returns why they stay.
 func (w *worktree) remove(ctx context.Context) (why string) {
 	made, err := os.ReadFile(filepath.Join(w.admin, madeTree))
 	if err != nil {
@@ -277,7 +277,7 @@ func (w *worktree) remove(ctx context.Context) (why string) {
 	if n := bytes.Count(changed, []byte{0}); err != nil || n > 0 {
 		return "it has files that are not committed"
 	}
-	locks, _ := filepath.Glob(filepath.Join(w.admin, "pawl-*.lock")) // the pattern is right
+	locks, _ := filepath.Glob(filepath.Join(w.admin, "pawl-*.lock")) // the pattern is valid
 	for _, l := range locks {
 		if l != w.lock.Name() && lockHeld(l) {
 			return "another session works in it"
@@ -292,7 +292,7 @@ func (w *worktree) remove(ctx context.Context) (why string) {
 	return ""
 }
 
-// lockHeld reports whether a lock file's owner lives.
+// lockHeld reports whether the owner of a lock file is alive.
 func lockHeld(name string) bool {
 	f, err := os.Open(name)
 	if err != nil {
@@ -305,7 +305,7 @@ func lockHeld(name string) bool {
 func (w *worktree) close() {
 	if w.lock != nil {
 		_ = w.lock.Close()
-		_ = os.Remove(w.lock.Name()) // it went with the tree
+		_ = os.Remove(w.lock.Name()) // it was removed with the tree
 	}
 	if w.done != nil {
 		w.done()

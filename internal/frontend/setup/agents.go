@@ -8,9 +8,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// kinds reads the kinds of agents of a folder and of the user. They are only
-// text, like rules, so they are read in untrusted folders too: nothing in them
-// grants an agent more than the session has. Secrets in them are masked.
+// kinds reads the kinds of agents that a folder, the plugins and the user define.
+// Untrusted folders are read too: like rules, kinds are only text, and grant an agent
+// no more than the session has. Secrets in them are masked.
 func (e *Environment) kinds(dir string, p settings.Paths, plugins []Plugin, mask func(string) string) ([]agents.Kind, []string) {
 	var folders []agents.Folder
 	for _, path := range []string{filepath.Join(dir, ".pawl", "agents"), filepath.Join(dir, ".claude", "agents"), filepath.Join(p.Config, "agents")} {
@@ -26,7 +26,7 @@ func (e *Environment) kinds(dir string, p settings.Paths, plugins []Plugin, mask
 	return kinds, warnings
 }
 
-// LoadAgents reads the kinds of agents of some folders, and then those of plugins.
+// LoadAgents reads the kinds of agents in the given folders, and then those of plugins.
 func LoadAgents(plugins []Plugin, folders ...agents.Folder) ([]agents.Kind, []string) {
 	for _, p := range plugins {
 		for _, at := range p.Agents {
@@ -36,8 +36,9 @@ func LoadAgents(plugins []Plugin, folders ...agents.Folder) ([]agents.Kind, []st
 	return agents.Load(folders...)
 }
 
-// AgentKinds reads the kinds of agents that a folder, the person and the plugins have.
+// AgentKinds returns the kinds of agents that a folder, the user and the plugins
+// define.
 func (e *Environment) AgentKinds(dir string, paths settings.Paths) ([]agents.Kind, []string) {
-	plugins, _ := e.Plugins(paths, dir) // a session tells what cannot be read
+	plugins, _ := e.Plugins(paths, dir) // opening a session reports unreadable ones
 	return e.kinds(dir, paths, plugins, secrets.New(e.Secrets()...).String)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/autofix"
 )
 
-// finder returns the finder of checks after changes, nil if none are run.
+// finder returns the finder of the checks to run after changes, nil if none are to run.
 func (opt *Options) finder(conf settings.Settings, dir string, env func(string) string) *checks.Finder {
 	if a := conf.Autofix; opt.NoAutofix || !opt.Autofix && a.Enable != nil && !*a.Enable {
 		return nil
@@ -37,7 +37,8 @@ func finderOf(conf settings.Settings, dir string, env func(string) string) *chec
 	return finder
 }
 
-// autofixVerifier returns what ends turns that changed files with proof, nil for nothing.
+// autofixVerifier returns a constructor of the verifier that checks turns that changed
+// files; nil if no checks are run.
 func autofixVerifier(conf settings.Settings, t *Trust) func() verify.Verifier {
 	if t == nil || t.finder == nil {
 		return nil
@@ -53,8 +54,8 @@ func autofixVerifier(conf settings.Settings, t *Trust) func() verify.Verifier {
 	return autofix.New(run)
 }
 
-// GoFlags returns the flags that the environment sets for every go command or,
-// without one, the file of `go env -w`.
+// GoFlags returns the GOFLAGS that apply to every go command: from the environment or,
+// if it sets none, from the file that `go env -w` writes.
 func GoFlags(env func(string) string) string {
 	if v := env("GOFLAGS"); v != "" {
 		return v

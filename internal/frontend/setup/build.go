@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// BuildID names this very program, for what only the program that wrote it may
-// read: its version, its build and its file. "" if the file is not known, or was
-// replaced since.
+// BuildID identifies this exact program (version, build, file), for data that only the
+// program that wrote it may read. It returns "" if the program's file is unknown, or
+// was replaced since the start.
 func BuildID(version string) string {
 	if of := build(); of != "" {
 		return version + " " + of
@@ -18,7 +18,7 @@ func BuildID(version string) string {
 	return ""
 }
 
-// build is what BuildID names besides the version.
+// build returns the part of BuildID that is not the version.
 var build = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err != nil {

@@ -19,12 +19,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
-// choices are the values of options, settings and environment. What depends on few
-// of them, and takes its time, is begun meanwhile.
+// choices are the values of options, settings and environment. What is slow and depends
+// on few of them is started in parallel.
 type choices struct {
 	dir      string
 	beside   []string     // rules that allow reading the folders of --add-dir
-	given    []mcp.Server // of --mcp-config, or of the editor
+	given    []mcp.Server // from --mcp-config, or from the editor
 	paths    settings.Paths
 	conf     settings.Loaded
 	plan     []event.PhaseStep
@@ -36,8 +36,8 @@ type choices struct {
 	trust    *Trust
 	plugins  []Plugin
 	by       Confinement
-	keys     <-chan []string             // of the folder's files of secrets, which are read meanwhile
-	store    func() (event.Store, error) // is being opened meanwhile
+	keys     <-chan []string             // the values in the folder's files of secrets; read in parallel
+	store    func() (event.Store, error) // waits for the store, which is opened in parallel
 	readOnly bool                        // as Frontend.ReadOnly
 }
 
@@ -47,7 +47,7 @@ func (e *Environment) choices(ctx context.Context, opt *Options, fr Frontend, o 
 		return c, err
 	}
 	c.store = e.openingStore(ctx, opt, c.paths, c.conf, o)
-	var confined func() (Confinement, string, error) // is found out meanwhile
+	var confined func() (Confinement, string, error) // runs in parallel
 	if !fr.ReadOnly {
 		confined = e.confining(opt, c.conf, c.paths, c.dir, fr.Made)
 	}
@@ -105,7 +105,7 @@ func (e *Environment) readFolder(opt *Options, fr Frontend) (c choices, err erro
 	return c, err
 }
 
-// chooseModels chooses the model, and what bounds its use. None is opened.
+// chooseModels chooses the model and the limits of its use. It opens no model.
 func (e *Environment) chooseModels(ctx context.Context, opt *Options, fr Frontend, c *choices, o *Opened) (err error) {
 	if fr.ReadOnly {
 		o.model = offlineChoice("the session is only read")
@@ -129,7 +129,7 @@ func (e *Environment) chooseModels(ctx context.Context, opt *Options, fr Fronten
 	return nil
 }
 
-// chooseTrust decides what of the folder and of plugins may run.
+// chooseTrust decides what the folder and the plugins may run.
 func (e *Environment) chooseTrust(opt *Options, fr Frontend, c *choices, o *Opened) (err error) {
 	if c.trust, err = e.folderTrust(opt, *c, fr, o); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (e *Environment) chooseTrust(opt *Options, fr Frontend, c *choices, o *Open
 // maxPlan is the size limit of a plan file, in bytes.
 const maxPlan = 1 << 20
 
-// planFile reads the phases of a plan file; "" has none.
+// planFile reads the phases of a plan file; it returns nil for the name "".
 func (e *Environment) planFile(name string) ([]event.PhaseStep, error) {
 	if name == "" {
 		return nil, nil

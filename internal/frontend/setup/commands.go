@@ -12,9 +12,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
 
-// textFolders returns the folders of skills or commands, in the order of
-// precedence. They are only text, like rules, so they are read in untrusted
-// folders too.
+// textFolders returns the folders of skills or of commands (what), in order of
+// precedence. Untrusted folders are included: like rules, their content is only text.
 func (e *Environment) textFolders(dir string, p settings.Paths, what string, plugins []Plugin) []skills.Folder {
 	var out []skills.Folder
 	for _, at := range []string{".pawl", ".agents", ".claude"} {
@@ -31,7 +30,7 @@ func (e *Environment) textFolders(dir string, p settings.Paths, what string, plu
 		}
 	}
 	home := e.Env("HOME")
-	if home == "" || filepath.Clean(home) == dir { // then they are the folder's own
+	if home == "" || filepath.Clean(home) == dir { // then the folder's own, listed above, are the same
 		return out
 	}
 	for _, at := range []string{".agents", ".claude"} {
@@ -40,12 +39,12 @@ func (e *Environment) textFolders(dir string, p settings.Paths, what string, plu
 	return out
 }
 
-// commandsIn reads the commands that a person or a project keeps in files, and the
-// skills that a person may send. A skill wins over a command of the same name.
+// commandsIn reads the commands that the user and the project define in files, and adds
+// the skills that a user may invoke. A skill wins over a command of the same name.
 func (e *Environment) commandsIn(dir string, p settings.Paths, plugins []Plugin, known []skills.Skill) (out []slash.Custom, warnings []string) {
 	var all []skills.Command
 	for _, s := range known {
-		if !s.NoPerson && !slash.Builtin(s.Name) { // the model reads it all the same
+		if !s.NoPerson && !slash.Builtin(s.Name) { // the model can still use it
 			all = append(all, s.Command())
 		}
 	}
@@ -68,8 +67,8 @@ func (e *Environment) commandsIn(dir string, p settings.Paths, plugins []Plugin,
 	return out, warnings
 }
 
-// Commands reads the commands before a session is open; what is wrong with them is
-// told when it opens.
+// Commands reads the commands before a session is open. Problems with them are reported
+// when it opens.
 func (e *Environment) Commands(opt *Options) []slash.Custom {
 	dir, err := e.RealDir(opt.Dir)
 	if err != nil {

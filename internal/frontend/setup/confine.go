@@ -13,16 +13,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// Confinement is how the commands of a session are confined (SPEC 16.12).
+// Confinement describes how the commands of a session are confined (SPEC 16.12).
 type Confinement struct {
 	boxes *sandbox.Boxes     // nil: they are not confined
 	Has   permission.Sandbox // what the sandbox can do here
 }
 
-// confining finds out how commands can be confined in a folder. warning names
-// what is missing; if a person configured a sandbox, that is an error. For a
-// folder that pawl made itself nothing is kept. The test runs in parallel with
-// the rest of the start; the result waits for it.
+// confining starts Confine in parallel with the rest of the start, and returns a
+// function that waits for its result.
 func (e *Environment) confining(opt *Options, conf settings.Loaded, paths settings.Paths, dir string, made bool) func() (by Confinement, warning string, err error) {
 	var by Confinement
 	var warning string
@@ -38,7 +36,9 @@ func (e *Environment) confining(opt *Options, conf settings.Loaded, paths settin
 	}
 }
 
-// Confine is confining, at once.
+// Confine determines how commands can be confined in a folder. warning names what is
+// missing; if the user configured a sandbox, that is an error. For a folder that pawl
+// made itself nothing is stored.
 func (e *Environment) Confine(opt *Options, conf settings.Loaded, paths settings.Paths, dir string, made bool) (by Confinement, warning string, err error) {
 	want, from := opt.Sandbox, "--sandbox"
 	if want == "" {
@@ -81,8 +81,8 @@ func (e *Environment) Confine(opt *Options, conf settings.Loaded, paths settings
 // Confined reports whether commands are confined at all.
 func (by Confinement) Confined() bool { return by.boxes != nil }
 
-// Starter returns a starter of processes that can be confined so. stop ends them,
-// and removes what it leaves.
+// Starter returns a starter of processes that applies this confinement. stop ends the
+// processes and removes the files that they leave.
 func (by Confinement) Starter() (start *shell.Starter, stop func()) {
 	start = by.newStarter()
 	return start, func() {

@@ -15,18 +15,19 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// programTime is how long a program may take that prints credentials. Nobody can type
+// programTime is how long a program that prints credentials may run. Nobody can type
 // into it.
 const programTime = time.Minute
 
-// passedToAWS are the variables that such a program sees besides the usual ones: where
-// AWS's files are, and what reaches a person's keyring and agents.
+// passedToAWS are the variables that such a program gets besides the usual ones: the
+// places of AWS's files, and the access to the user's keyring and agents.
 var passedToAWS = strings.Fields(`AWS_PROFILE AWS_REGION AWS_DEFAULT_REGION AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE AWS_CA_BUNDLE AWS_SDK_LOAD_CONFIG
 	SSH_AUTH_SOCK GPG_AGENT_INFO GNUPGHOME DBUS_SESSION_BUS_ADDRESS DISPLAY WAYLAND_DISPLAY XAUTHORITY`)
 
-// credentialProgram returns what runs the program of a profile of AWS: the person's own,
-// with their rights, from their own files. Nothing of it may lie in the workspace, where
-// a repository or a model could have put it.
+// credentialProgram returns a function that runs the credential program of an AWS
+// profile. The program is the user's own and runs with their rights, from their own
+// files. No part of it may lie in the workspace, where a repository or a model could
+// have put it.
 func credentialProgram(workspace string) catalog.Program {
 	return func(ctx context.Context, files []string, line string) ([]byte, error) {
 		words := shellsyntax.Fields(line, " \t")
@@ -47,7 +48,7 @@ func credentialProgram(workspace string) catalog.Program {
 		defer starter.Close()
 		ctx, stop := context.WithTimeoutCause(ctx, programTime, fmt.Errorf("it did not answer within %s", programTime))
 		defer stop()
-		// Its words are not repeated: they may hold what it prints.
+		// The command line is not repeated: it may contain the credentials.
 		out, err := process.Output(ctx, starter, process.Program{Path: path, Args: words[1:], Dir: string(filepath.Separator), Confine: process.Free})
 		if err != nil {
 			why := "it failed"
@@ -60,8 +61,8 @@ func credentialProgram(workspace string) catalog.Program {
 	}
 }
 
-// in reports whether a path, or what it leads to, lies in a folder. A word that is no
-// path does not.
+// in reports whether a path, or what it links to, lies in a folder. It returns false
+// for an argument that is not an absolute path.
 func in(dir, p string) bool {
 	if !filepath.IsAbs(p) {
 		_, value, ok := strings.Cut(p, "=") // --config=/path

@@ -1,12 +1,12 @@
-// Package setup puts a session together: from settings, stores, models, tools,
-// MCP and language servers, hooks, plugins, skills, memory, trust and the
-// sandbox. Open is its one way in; a frontend gets an Opened, and closes it.
+// Package setup puts a session together: from settings, stores, models, tools, MCP and
+// language servers, hooks, plugins, skills, memory, trust and the sandbox. Open is its
+// only entry point; a frontend gets an Opened, and closes it.
 //
-// It knows no command line and prints nothing: what a person must be asked
-// before a session is open, it asks through a Frontend, and what they should
-// know is in Opened.Warnings. It contains no policy. What takes time and is not
-// needed at once begins early and is waited for where it is first needed; what
-// an Options or the configuration does not ask for is not started.
+// It knows no command line and prints nothing: questions to a person before a session
+// is open go through a Frontend, and warnings are in Opened.Warnings. It contains no
+// policy. Slow work that is not needed at once starts early, and is waited for where it
+// is first needed. Nothing is started that neither Options nor the configuration asks
+// for.
 package setup
 
 import (
@@ -22,18 +22,19 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// Environment is what this process has. Copies share the keys that were read.
+// Environment is what the process provides. Copies share the keys that were read.
 type Environment struct {
 	Env     func(string) string
 	Dir     string // the current folder
 	Now     func() time.Time
 	Version string // of pawl
-	// Err is told what goes wrong after a session is closed.
+	// Err receives errors that occur after a session is closed.
 	Err io.Writer
-	// Program finds a language server's program by its name; nil: there is none.
+	// Program returns the path of a language server's program by its name; nil: none is
+	// found.
 	Program func(name string) (string, error)
-	// Self is the file of this program, which commands in the sandbox may start
-	// again; "": not known.
+	// Self is the path of this program, which commands in the sandbox may start again;
+	// "": unknown.
 	Self string
 
 	shared *shared
@@ -43,11 +44,11 @@ type Environment struct {
 type shared struct {
 	keys     Keys
 	first    firstHashes
-	recorder *replay.Recorder // nil: nothing is recorded
+	recorder *replay.Recorder // nil: no recording
 }
 
-// process returns what all sessions share. The first call makes it: Prepare, in a
-// program.
+// process returns what all sessions share. The first call creates it; in a program,
+// that call is Prepare.
 func (e *Environment) process() *shared {
 	if e.shared == nil {
 		e.shared = &shared{}
@@ -59,15 +60,15 @@ func (e *Environment) process() *shared {
 	return e.shared
 }
 
-// Prepare makes what sessions share, before several of them are opened at once.
-// Nothing is read.
+// Prepare creates what sessions share, before several of them are opened at once. It
+// reads nothing.
 func (e *Environment) Prepare() { e.process() }
 
-// InPawl reports whether this process is a command of another pawl's agent.
+// InPawl reports whether this process was started by a command of another pawl's agent.
 func (e *Environment) InPawl() bool { return e.Env("PAWL_JOB") != "" }
 
-// Options are what was chosen for one session, by flags or by the program that
-// drives pawl. The zero value leaves everything to the configuration.
+// Options are the choices for one session, by flags or by the program that drives pawl.
+// The zero value leaves everything to the configuration.
 type Options struct {
 	Dir       string // "": the current folder
 	TrustedAs string // see Trust.as
@@ -83,7 +84,7 @@ type Options struct {
 	Route       string
 	Allow, Deny []string
 	AddDirs     []string
-	Trust       bool // in what the folder has pawl run by itself
+	Trust       bool // trust all that the folder has pawl run automatically
 
 	Budget    string
 	MaxTurns  int
@@ -94,7 +95,7 @@ type Options struct {
 	Continue  bool
 	Resume    string
 	Fork      bool
-	ForkAt    int64  // the last event of the copy; 0 is all
+	ForkAt    int64  // the sequence number of the last event of the copy; 0: all events
 	SessionID string // of the new session
 
 	SystemPrompt, AppendPrompt string
@@ -103,31 +104,35 @@ type Options struct {
 	MetricsAddr                string
 	MCPConfig                  []string        // files, or JSON
 	Servers                    json.RawMessage // of an editor, in the same format
-	Driver                     agentsdk.Setup  // what is inside the program that drives pawl
+	Driver                     agentsdk.Setup  // what the program that drives pawl provides
 }
 
-// Frontend is what opens a session, and what it does for it meanwhile.
+// Frontend is the kind of program that opens a session, and its answers while one is
+// being opened.
 type Frontend struct {
 	Name     string
-	Commands bool // prompts that name a command of a file, or a skill, are expanded
+	Commands bool // expand prompts that name a command of a file, or a skill
 	Person   bool // somebody is there to answer questions
-	ReadOnly bool // only to read a session, or to undo: no model is needed
-	// Made: pawl created the folder itself.
+	ReadOnly bool // only reads or undoes: no model is needed
+	// Made: pawl itself created the folder.
 	Made bool
-	// WorkerTree: the folder is a worker's tree, and nothing about it is remembered.
+	// WorkerTree: the folder is the working tree of a worker; nothing about it is
+	// stored.
 	WorkerTree bool
-	// Configure, if set, changes the configuration of a session: a swarm's, or its worker's.
+	// Configure, if set, changes the configuration of the session of a swarm or of its
+	// worker.
 	Configure func(*session.Config)
 
 	// Choose, if set, asks a person which model to use if nothing else names one.
 	Choose func(ctx context.Context, refused error) (string, error)
-	// Confirm, if set, asks a person for a yes; ShowTrust is set with it, and shows
-	// what of the folder would run. whole is false if there is more than was read.
+	// Confirm, if set, asks a person a yes-or-no question. ShowTrust is set with it,
+	// and shows what the folder would run; whole is false if the folder has more than
+	// was read.
 	Confirm   func(question string) (bool, error)
 	ShowTrust func(t *Trust, whole bool)
 }
 
-// UsageError is an error in what was asked for, such as a flag's value.
+// UsageError is an error in the request, such as in a flag's value.
 type UsageError struct{ err error }
 
 // Usage returns a UsageError.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// IsRepository reports whether a folder is in a repository of git.
+// IsRepository reports whether a folder is in a git repository.
 func IsRepository(dir string) bool {
 	for {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -19,7 +19,7 @@ func IsRepository(dir string) bool {
 	}
 }
 
-// RealPath returns the absolute path of a folder, without links.
+// RealPath returns the absolute path of a folder, with symbolic links resolved.
 func RealPath(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -28,7 +28,7 @@ func RealPath(dir string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-// RealDir returns the real path of a folder to work in; "" is the current one.
+// RealDir returns the real path of a folder to work in; "" means the current one.
 func (e *Environment) RealDir(dir string) (string, error) {
 	if dir == "" {
 		dir = e.Dir
@@ -43,7 +43,7 @@ func (e *Environment) RealDir(dir string) (string, error) {
 	return real, nil
 }
 
-// Path returns a file that somebody named, relative to the current folder.
+// Path returns the path of a file that a person named, relative to the current folder.
 func (e *Environment) Path(name string) string {
 	if filepath.IsAbs(name) {
 		return name

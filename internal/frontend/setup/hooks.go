@@ -22,14 +22,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// userHooks returns the hooks of a person's own configuration, including those
-// that pawl does not run.
+// userHooks returns the hooks of the user's own configuration, including those that
+// pawl does not run.
 func userHooks(conf settings.Settings) []hook.Rule {
-	rules, _ := hook.Rules("config.json", conf.Hooks) // it was read before
+	rules, _ := hook.Rules("config.json", conf.Hooks) // its errors were reported when it was read
 	return rules
 }
 
-// trustedHooks are the folder's hooks that a person trusted, as they were then.
+// trustedHooks returns the folder's hooks that a person trusted, and their parts as
+// they were then.
 func (t *Trust) trustedHooks() (rules []hook.Rule, were map[string]trust.Part) {
 	v, err := t.compare(t.hookParts)
 	if err != nil {
@@ -48,7 +49,7 @@ func (t *Trust) trustedHooks() (rules []hook.Rule, were map[string]trust.Part) {
 // hooks returns the runner of a session's hooks; nil if there are none.
 func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.Runner {
 	if c.trust == nil {
-		return nil // the session is only looked at
+		return nil // the session is only read
 	}
 	rules := userHooks(c.conf.User)
 	for _, r := range rules {
@@ -93,8 +94,8 @@ func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.
 	})
 }
 
-// ownFiles returns the files that the command of a person's own hook names: it
-// may read its own script wherever that is.
+// ownFiles returns the files that the command of a user's own hook names: the hook may
+// read its own script wherever that is.
 func ownFiles(command, home string) []string {
 	var out []string
 	for _, w := range trust.Words(command) {
@@ -123,7 +124,7 @@ type ListedHook struct {
 	Inert string // why it does not run, "" if it does
 }
 
-// ListHooks lists the hooks of a folder, "" for the current one, and the person's own.
+// ListHooks returns the hooks of a folder, "" for the current one, and the user's own.
 func (e *Environment) ListHooks(dir string) ([]ListedHook, error) {
 	conf, paths, err := e.Settings()
 	if err != nil {
@@ -138,7 +139,7 @@ func (e *Environment) ListHooks(dir string) ([]ListedHook, error) {
 	for _, r := range userHooks(conf.User) {
 		add(r, "")
 	}
-	plugins, _ := e.Plugins(paths, t.Dir) // what cannot be read is told by pawl plugin
+	plugins, _ := e.Plugins(paths, t.Dir) // `pawl plugin` reports unreadable ones
 	for _, p := range plugins {
 		for i, r := range p.Content.Hooks {
 			add(r, p.WhyNot(p.Content.HookParts[i]))
@@ -148,7 +149,7 @@ func (e *Environment) ListHooks(dir string) ([]ListedHook, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, verr := t.compare(parts) // what cannot be read counts as missing, so it is not trusted
+	v, verr := t.compare(parts) // an unreadable part counts as missing, so it is not trusted
 	for i, j := range v.Parts {
 		why := j.Why
 		if verr != nil {
@@ -159,13 +160,13 @@ func (e *Environment) ListHooks(dir string) ([]ListedHook, error) {
 	return out, nil
 }
 
-// hooks adds the hooks of a person, and those of the folder that are trusted.
+// hooks adds the user's hooks, and the folder's trusted ones.
 func (s *assembly) hooks(conf *session.Config) { conf.Hooks = s.work.hooks }
 
-// joinedHooks are those of the configuration and of the program that drives pawl.
+// joinedHooks are the hooks of the configuration and of the program that drives pawl.
 type joinedHooks []hooks.Runner
 
-// joinHooks joins the hooks of a program, nil for none, to others.
+// joinHooks joins the hooks of a program, nil for none, to the configured ones.
 func joinHooks(ours hooks.Runner, program *agentsdk.Hooks) hooks.Runner {
 	switch {
 	case program == nil:
@@ -184,11 +185,11 @@ func (j joinedHooks) Rules() (out []hook.Rule) {
 	return out
 }
 
-// Run implements hooks.Runner. All run in parallel.
+// Run implements hooks.Runner. All hooks run in parallel.
 func (j joinedHooks) Run(ctx context.Context, rules []hook.Rule, input []byte) []hook.Ran {
 	out := make([]hook.Ran, len(rules))
 	for i, r := range rules {
-		out[i] = hook.Ran{Command: r.Command, Failed: "nothing runs it"} // which is not a yes
+		out[i] = hook.Ran{Command: r.Command, Failed: "nothing runs it"} // this is not an approval
 	}
 	var wg sync.WaitGroup
 	for _, runner := range j {

@@ -19,11 +19,11 @@ import (
 type instructions struct {
 	system  string
 	rules   func(context.Context, session.Guidance) []string
-	nodes   *memory.Nodes // nil where nothing is kept
+	nodes   *memory.Nodes // nil if nothing is stored
 	notes   tool.Notes
 	prefer  func(string) error
 	answers answers.Store
-	kinds   []agents.Kind // of agents that it may start
+	kinds   []agents.Kind // kinds of agents that the model may start
 	skills  []skills.Skill
 }
 
@@ -47,7 +47,7 @@ func (e *Environment) instructions(ctx context.Context, opt *Options, fr Fronten
 	}
 	dir := c.dir
 	if fr.WorkerTree {
-		dir = "the current folder" // of all workers: their prompts begin alike, for the provider's cache (SPEC 14.4)
+		dir = "the current folder" // the prompts of all workers begin alike, for the provider's cache (SPEC 14.4)
 	}
 	t.system = opt.SystemPrompt
 	commands := fr.Commands || fr.Person

@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/vault"
 )
 
-// Keys are the keys that pawl login kept, by the variables that would hold them. Each
-// is read once, when it is first needed.
+// Keys are the keys that `pawl login` stored, by the names of the variables that would
+// hold them. Each key is read once, when it is first needed.
 type Keys struct {
 	vault vault.Vault
 
@@ -20,10 +20,10 @@ type Keys struct {
 	read map[string]string
 }
 
-// Keys returns them. Nothing is read.
+// Keys returns the stored keys. It reads none of them.
 func (e *Environment) Keys() *Keys { return &e.process().keys }
 
-// openVault finds where the keys are.
+// openVault opens the vault that holds the keys.
 func (k *Keys) openVault(env func(string) string) {
 	k.read = map[string]string{}
 	paths, err := settings.PathsFrom(env)
@@ -36,7 +36,7 @@ func (k *Keys) openVault(env func(string) string) {
 	}
 }
 
-// Keep keeps a key, and returns where.
+// Keep stores a key, and returns the place where it is stored.
 func (k *Keys) Keep(name, key string) (where string, err error) {
 	if err := k.vault.Set(name, []byte(key)); err != nil {
 		return "", fmt.Errorf("store the key: %w", err)
@@ -50,10 +50,10 @@ func (k *Keys) Keep(name, key string) (where string, err error) {
 	return "in a file in " + k.vault.Dir, nil
 }
 
-// Forget deletes a key, and reports whether there was one.
+// Forget deletes a key, and reports whether it was stored.
 func (k *Keys) Forget(name string) (had bool, err error) { return k.vault.Delete(name) }
 
-// Get returns a kept key, "" for one that cannot be read.
+// Get returns a stored key, or "" if it cannot be read.
 func (k *Keys) Get(name string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -62,13 +62,13 @@ func (k *Keys) Get(name string) string {
 	}
 	raw, err := k.vault.Get(name)
 	if err != nil {
-		raw = nil // what is missing is then named, as without a key
+		raw = nil // the error names it as missing, as without a key
 	}
 	k.read[name] = strings.TrimSpace(string(raw))
 	return k.read[name]
 }
 
-// values returns the keys that were read.
+// values returns the keys that were read so far.
 func (k *Keys) values() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -39,7 +39,7 @@ func limits(opt *Options, conf settings.Budget, person bool, info llm.Info) (bud
 	return l, l.Allow(info)
 }
 
-// set sets a limit that was given.
+// set assigns v to *to if v is positive.
 func set[N int | int64 | float64 | time.Duration](to *N, v N) {
 	if v > 0 {
 		*to = v
@@ -60,7 +60,7 @@ func fallback(opt *Options, conf settings.Loaded) []string {
 func retryFor(opt *Options, conf settings.Loaded) (time.Duration, error) {
 	d, err := settings.RetryFor(cmp.Or(opt.RetryFor, conf.User.RetryFor))
 	if err != nil {
-		return 0, Usage("--retry-for: %w", err) // the configuration's was read before
+		return 0, Usage("--retry-for: %w", err) // the configuration's value was checked before
 	}
 	return d, nil
 }

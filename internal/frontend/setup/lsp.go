@@ -31,8 +31,8 @@ func serverTable(c settings.LSP) []lsp.Server {
 	return lsp.Table(set)
 }
 
-// startLanguageServers returns those of a session (SPEC 12). They start when they
-// are first needed.
+// startLanguageServers returns the language servers of a session (SPEC 12). Each starts
+// when it is first needed.
 func (e *Environment) startLanguageServers(dir string, paths settings.Paths, c settings.LSP, t *Trust, start process.Starter, by process.Confine) *lsp.Servers {
 	return lsp.New(lsp.Options{
 		Asked: func() (time.Time, string) { return restartAsked(paths, dir) },
@@ -40,7 +40,7 @@ func (e *Environment) startLanguageServers(dir string, paths settings.Paths, c s
 	})
 }
 
-// serverProgram finds a language server's program.
+// serverProgram returns the path of a language server's program.
 func (e *Environment) serverProgram(name string) (string, error) {
 	if e.Program == nil {
 		return "", exec.ErrNotFound
@@ -48,8 +48,8 @@ func (e *Environment) serverProgram(name string) (string, error) {
 	return e.Program(name)
 }
 
-// server reports whether a language server may run code of the folder, in its
-// present state.
+// server reports whether a language server may run the folder's code in its present
+// state.
 func (t *Trust) server(name string) bool {
 	if t == nil {
 		return false
@@ -58,8 +58,8 @@ func (t *Trust) server(name string) bool {
 	return err == nil && slices.ContainsFunc(v.Parts, func(j trust.Judged) bool { return j.Kind == trust.LSP && j.Name == name && j.Trusted })
 }
 
-// LanguageServers returns the language servers of a folder without a session. They
-// are started by start, nil if none is.
+// LanguageServers returns the language servers of a folder without a session. start
+// starts them; nil if none is to be started.
 func (e *Environment) LanguageServers(dir string, start process.Starter) (*lsp.Servers, error) {
 	root, err := e.RealDir(dir)
 	if err != nil {
@@ -79,26 +79,26 @@ func (e *Environment) LanguageServers(dir string, start process.Starter) (*lsp.S
 	return e.startLanguageServers(root, paths, conf.User.LSP, t, start, process.Free), nil
 }
 
-// restartFile is the file by which a pawl asks others in the folder to restart
-// their servers: they share nothing else.
+// restartFile returns the file by which one pawl asks other pawls in the folder to
+// restart their servers: they share nothing else.
 func restartFile(paths settings.Paths, dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(paths.State, "lsp", hex.EncodeToString(sum[:8])+".restart")
 }
 
-// restartAsked returns when that was last asked, and for which server.
+// restartAsked returns when a restart was last requested, and for which server.
 func restartAsked(paths settings.Paths, dir string) (at time.Time, name string) {
 	file := restartFile(paths, dir)
 	st, err := os.Stat(file)
 	if err != nil {
 		return at, ""
 	}
-	b, _ := os.ReadFile(file) // one that is gone again asks for all
+	b, _ := os.ReadFile(file) // if it was removed meanwhile, all are restarted
 	return st.ModTime(), strings.TrimSpace(string(b))
 }
 
-// RestartLanguageServers has the servers of a folder restarted, in whichever
-// conversation they run; name is one of them, "" for all.
+// RestartLanguageServers requests a restart of the language servers of a folder, in all
+// conversations that run them. name is one of them, "" for all.
 func (e *Environment) RestartLanguageServers(dir, name string) error {
 	root, err := e.RealDir(dir)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// readServers reads the MCP servers that the folder names, once: the judged
-// configuration is the one that is started.
+// readServers reads the MCP servers that the folder configures, once: exactly the
+// configuration that was judged is started.
 func (t *Trust) readServers() ([]trust.Part, error) {
 	s, there := folder.Servers(t.Dir)
 	if !there {
@@ -26,9 +26,9 @@ func (t *Trust) readServers() ([]trust.Part, error) {
 	return folder.ServerParts(t.Dir, s)
 }
 
-// changedServer returns what changed in what a server of the folder runs since it
-// was trusted, "" for nothing. A server that ended is started again, and then
-// runs what its files are by then.
+// changedServer returns what changed, since it was trusted, in the files that a server
+// of the folder runs, "" for nothing. It matters because a server that ended is started
+// again, from the files as they are then.
 func (t *Trust) changedServer(s mcp.Server) string {
 	if !s.Project {
 		return ""
@@ -48,16 +48,16 @@ func (t *Trust) changedServer(s mcp.Server) string {
 	return ""
 }
 
-// changedSince returns which files of what a part runs differ from what was trusted.
+// changedSince returns a text that names the files that differ from those that were
+// trusted.
 func changedSince(was, is trust.Part) string {
 	return "what it runs changed since this folder was trusted: " + strings.Join(trust.Differ(was, is), ", ") + " (see pawl trust)"
 }
 
 func serverPart(name string) string { return name + " (" + trust.ServersFile + ")" }
 
-// mcpServers returns the MCP servers of a session, and the values in their
-// configuration that must never be shown. There are none for a session that is
-// only read.
+// mcpServers returns the MCP servers of a session, and the secret values in their
+// configuration (held). A session that is only read has none.
 func (e *Environment) mcpServers(c choices, o *Opened) (list []mcp.Server, held []string) {
 	if c.trust == nil {
 		return nil, nil
@@ -77,8 +77,8 @@ func (e *Environment) mcpServers(c choices, o *Opened) (list []mcp.Server, held 
 	return list, held
 }
 
-// givenServers lists the MCP servers that the person names for this run, by --mcp-config
-// or in their editor. They count as the person's own.
+// givenServers returns the MCP servers that the user names for this run, by
+// --mcp-config or in their editor. They count as the user's own.
 func (e *Environment) givenServers(opt *Options) (out []mcp.Server, err error) {
 	for _, config := range opt.MCPConfig {
 		from, raw := "--mcp-config", []byte(config)
@@ -101,7 +101,7 @@ func (e *Environment) givenServers(opt *Options) (out []mcp.Server, err error) {
 		}
 	}
 	if opt.Servers != nil {
-		asIs := func(name string) string { return "${" + name + "}" } // the editor has replaced its variables
+		asIs := func(name string) string { return "${" + name + "}" } // the editor has replaced the variables already
 		list, err := mcp.Parse("the editor", opt.Servers, false, asIs)
 		if err != nil {
 			return nil, err
@@ -111,8 +111,8 @@ func (e *Environment) givenServers(opt *Options) (out []mcp.Server, err error) {
 	return out, nil
 }
 
-// configuredServers lists the MCP servers of a session: the person's own, and those of
-// the folder that are trusted. A file that cannot be read is a warning.
+// configuredServers returns the MCP servers of a session: the user's own, and the
+// folder's trusted ones. An unreadable file is a warning.
 func (e *Environment) configuredServers(paths settings.Paths, t *Trust, plugins []Plugin) (out []mcp.Server, warnings []string) {
 	raw, err := settings.ReadServers(paths.MCP())
 	if err == nil && raw != nil {
@@ -138,7 +138,7 @@ func (e *Environment) configuredServers(paths settings.Paths, t *Trust, plugins 
 	for _, s := range theirs {
 		own := slices.ContainsFunc(out, func(o mcp.Server) bool { return strings.EqualFold(o.Name, s.Name) })
 		if own || !t.trustsServer(s.Name) {
-			continue // what is not trusted was told with the folder
+			continue // untrusted parts were reported with the folder
 		}
 		if s.Problem != "" {
 			warnings = append(warnings, "the MCP server "+s.Name+" of "+trust.ServersFile+" cannot be used: "+s.Problem)
@@ -148,7 +148,7 @@ func (e *Environment) configuredServers(paths settings.Paths, t *Trust, plugins 
 	return out, warnings
 }
 
-// withoutKeys returns the environment without pawl's own keys: a folder's server
+// withoutKeys returns a variable's value, but "" for pawl's own keys: a folder's server
 // does not get them, even in a trusted folder.
 func (e *Environment) withoutKeys(name string) string {
 	if slices.Contains(catalog.KeyNames(), name) {
@@ -157,13 +157,14 @@ func (e *Environment) withoutKeys(name string) string {
 	return e.Env(name)
 }
 
-// trustsServer reports whether a server of the folder's file may be started, as
-// the file was read.
+// trustsServer reports whether a server of the folder's file may be started, as the
+// file was read.
 func (t *Trust) trustsServer(name string) bool {
 	return slices.ContainsFunc(t.Verdict.Parts, func(j trust.Judged) bool { return j.Kind == trust.MCP && j.Name == serverPart(name) && j.Trusted })
 }
 
-// startServers returns the MCP servers for a session, nil for none. Nothing is started.
+// startServers returns the MCP servers of a session, nil for none. It starts none of
+// them.
 func (e *Environment) startServers(list []mcp.Server, opt *Options, c choices, start process.Starter, o *Opened) session.Outside {
 	list = slices.DeleteFunc(slices.Clone(list), func(s mcp.Server) bool { return s.Problem != "" || s.Disabled })
 	if len(list) == 0 {
@@ -183,7 +184,8 @@ func (e *Environment) startServers(list []mcp.Server, opt *Options, c choices, s
 	return s
 }
 
-// grants are what servers granted, in the system's keyring where there is one.
+// grants returns the store of the access that servers granted: the system's keyring if
+// there is one.
 func (e *Environment) grants(paths settings.Paths) mcp.Grants {
 	g := mcp.Grants{Dir: paths.Tokens()}
 	if ring, ok := keyring.Open(e.Env); ok {
@@ -192,15 +194,15 @@ func (e *Environment) grants(paths settings.Paths) mcp.Grants {
 	return g
 }
 
-// mcp returns how the process of an MCP server is confined. The person's own is
-// a program that they installed, and runs as it does elsewhere unless
-// configured otherwise; a folder's is confined like its language servers.
+// mcp returns how the process of an MCP server is confined. The user's own server is a
+// program that they installed: it runs as it does elsewhere, unless configured
+// otherwise. A folder's server is confined like its language servers.
 func (by Confinement) mcp(s mcp.Server) process.Confine {
 	switch {
 	case !s.Project && (s.Sandbox == "" || s.Sandbox == "off"):
 		return process.Free
 	case s.Sandbox == "read-only":
-		return process.Confine{} // not started if nothing can confine it
+		return process.Confine{} // not started if it cannot be confined
 	case !s.Project:
 		return process.Confine{Level: process.Workspace, Hosts: s.Hosts}
 	}

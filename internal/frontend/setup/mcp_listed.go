@@ -10,9 +10,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// MCP is what MCP servers a folder has, outside a session.
+// MCP lists the MCP servers of a folder, outside a session.
 type MCP struct {
-	Servers  []mcp.Server // also those that cannot be used: they have a Problem
+	Servers  []mcp.Server // also unusable ones: these have a Problem
 	Warnings []string
 
 	e     *Environment
@@ -20,8 +20,8 @@ type MCP struct {
 	paths settings.Paths
 }
 
-// MCP lists all servers that are configured for a folder, "" for the current one,
-// including untrusted ones. None is started.
+// MCP returns all servers that are configured for a folder, "" for the current one,
+// including untrusted ones. It starts none.
 func (e *Environment) MCP(dir string) (*MCP, error) {
 	_, paths, err := e.Settings()
 	if err != nil {
@@ -39,7 +39,7 @@ func (e *Environment) MCP(dir string) (*MCP, error) {
 		return nil, err
 	}
 	m := &MCP{e: e, dir: t.Dir, paths: paths}
-	plugins, _ := e.Plugins(paths, t.Dir) // what cannot be read is told by pawl plugin
+	plugins, _ := e.Plugins(paths, t.Dir) // `pawl plugin` reports unreadable ones
 	list, warnings := e.configuredServers(paths, t, plugins)
 	for _, w := range warnings {
 		if !slices.ContainsFunc(list, func(s mcp.Server) bool { return s.Problem != "" && strings.Contains(w, s.Problem) }) {
@@ -60,12 +60,12 @@ func (e *Environment) MCP(dir string) (*MCP, error) {
 	return m, nil
 }
 
-// Pins returns what was accepted of the servers.
+// Pins returns the store of what was accepted of the servers.
 func (m *MCP) Pins() mcp.Pins { return mcp.NewPins(m.paths.Pins()) }
 
-// Start makes the servers ready to be tried: each starts when it is asked. signIn
-// shows a person the address of a sign-in. stop ends them. warning is how they are
-// not confined, "" where they are as configured.
+// Start prepares the servers for tests: each starts at its first request. signIn shows
+// a person the address of a sign-in. stop ends the servers. warning is what is missing
+// of their confinement, "" if they are confined as configured.
 func (m *MCP) Start(signIn func(ctx context.Context, address string) (string, error)) (running *mcp.Servers, warning string, stop func(), err error) {
 	conf, _, err := m.e.Settings()
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
-// Memory is what outlives the sessions of a project.
+// Memory is what is stored about a project beyond its sessions.
 type Memory struct {
 	Book    memory.Book   // preferences and notes
-	Turns   *memory.Nodes // what the newest turns came to
+	Turns   *memory.Nodes // summaries of the newest turns
 	Answers memory.Answers
 
 	version string
@@ -23,7 +23,7 @@ type Memory struct {
 	mask    func(string) string
 }
 
-// Memory returns what was kept of a folder. mask takes secrets out of its text.
+// Memory returns what is stored for a folder. mask removes secrets from texts.
 func (e *Environment) Memory(p settings.Paths, dir string, mask func(string) string) *Memory {
 	sum := sha256.Sum256([]byte(dir))
 	name := hex.EncodeToString(sum[:8])
@@ -55,7 +55,7 @@ func (k *Memory) prompt() (string, []string) {
 	return memory.Prompt(es), nil
 }
 
-// notes returns what changed since the conversation was told.
+// notes returns what changed since the conversation was last informed.
 func (k *Memory) notes(g session.Guidance) []string {
 	es, err := k.entries()
 	if err != nil {
@@ -113,8 +113,8 @@ func guidance(b *rulebook, k *Memory) func(context.Context, session.Guidance) []
 
 var _ answers.Store = (*Memory)(nil)
 
-// memory adds what the model knows of the project and the person, and where
-// its notes are stored.
+// memory adds what the model is told about the project and the user, and where its
+// notes are stored.
 func (s *assembly) memory(conf *session.Config) {
 	conf.Rules, conf.Notes, conf.Prefer, conf.Answers = s.told.rules, s.told.notes, s.told.prefer, s.told.answers
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// settleMode decides the mode of a session that is opened again. A flag's mode
-// holds. Without one it is the session's own, but a mode that allows more than
-// a new session would have is not taken over silently: a person is asked, and
-// without a person a flag must name it.
+// settleMode decides the mode of a session that is opened again. A mode given by a flag
+// wins. Otherwise the session's own mode applies, but one that allows more than a new
+// session would is not taken over silently: a person is asked, and without a person a
+// flag must name it.
 func settleMode(ctx context.Context, o *Opened, opt *Options, fr Frontend, start permission.Mode) error {
 	was := o.View().Mode()
 	if fr.ReadOnly || o.View().Began() == 0 || was == start {

@@ -14,12 +14,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// Settings reads the configuration that holds in the current folder.
+// Settings reads the configuration that applies in the current folder.
 func (e *Environment) Settings() (settings.Loaded, settings.Paths, error) {
 	return e.SettingsIn(e.Dir)
 }
 
-// SettingsIn reads the configuration that holds in a folder.
+// SettingsIn reads the configuration that applies in a folder.
 func (e *Environment) SettingsIn(dir string) (settings.Loaded, settings.Paths, error) {
 	paths, err := settings.PathsFrom(e.Env)
 	if err != nil {
@@ -29,7 +29,7 @@ func (e *Environment) SettingsIn(dir string) (settings.Loaded, settings.Paths, e
 	return conf, paths, err
 }
 
-// Probe asks the usual ports of local servers for their identity.
+// Probe asks the usual ports of local servers which server runs there.
 func (e *Environment) Probe(ctx context.Context) []catalog.Local {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -45,7 +45,8 @@ func catalogConfig(conf settings.Loaded) catalog.Config {
 	return c
 }
 
-// Want is what may determine a model. ref is what the person named, "" for nothing.
+// Want returns what may determine a model. ref is what the person named, "" for
+// nothing.
 func (e *Environment) Want(ref string, conf settings.Loaded) catalog.Want {
 	return catalog.Want{Flag: ref, Env: e.Env, Config: catalogConfig(conf), Kept: e.Keys().Get, Program: credentialProgram(conf.Dir)}
 }
@@ -61,13 +62,12 @@ func (e *Environment) Secrets() []string {
 	return append(out, e.Keys().values()...)
 }
 
-// ModelChoice is a model that was chosen and not opened yet.
+// ModelChoice is a model that is chosen, but not opened yet.
 type ModelChoice struct {
 	Info llm.Info
 	Why  string
 	open func() (llm.Model, error)
-	// TryKey asks whether the key in the variable KeyName is right; nil if none
-	// is needed.
+	// TryKey tests the key in the variable KeyName. It is nil if no key is needed.
 	TryKey  func(context.Context) (catalog.Tried, bool)
 	KeyName string
 }
@@ -92,8 +92,8 @@ func (e *Environment) chooseModel(ctx context.Context, opt *Options, conf settin
 	}
 }
 
-// Resolve finds the model of a reference; "" means the one of environment and settings.
-// Its replies are recorded if PAWL_RECORD names a file.
+// Resolve returns the model of a reference; "" means the one that environment and
+// settings name. Its replies are recorded if PAWL_RECORD names a file.
 func (e *Environment) Resolve(ref string, conf settings.Loaded) (ModelChoice, error) {
 	if file, ok := strings.CutPrefix(ref, "replay:"); ok {
 		m, err := replay.Open(file)

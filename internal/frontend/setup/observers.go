@@ -66,7 +66,7 @@ func (e *Environment) attachObservers(o *Opened, opt *Options, fr Frontend, node
 		}
 	}()
 	o.onClose(func() error {
-		// The session is closed by now, which ends its events.
+		// The session is closed by then, which ends its events.
 		defer stop()
 		select {
 		case <-done:
@@ -77,10 +77,10 @@ func (e *Environment) attachObservers(o *Opened, opt *Options, fr Frontend, node
 	return nil
 }
 
-// leastFree is the default of what must be free, in MB.
+// leastFree is the default of the memory and disk space that must be free, in MB.
 const leastFree = 100
 
-// pressure returns a function that reports what the machine lacks.
+// pressure returns a function that reports what the machine is short of, and why.
 func pressure(r settings.Resources, now func() time.Time, folders ...string) func() (what, why string) {
 	bytes := func(mb int64) uint64 {
 		switch {
@@ -94,13 +94,13 @@ func pressure(r settings.Resources, now func() time.Time, folders ...string) fun
 	return machine.New(machine.Limits{Memory: bytes(r.MemoryMB), Disk: bytes(r.DiskMB)}, now, folders...).Pressure
 }
 
-// pressure makes new work wait while the machine lacks something.
+// pressure makes new work wait while the machine is short of something.
 func (s *assembly) pressure(conf *session.Config) {
 	conf.Pressure = pressure(s.chosen.conf.User.Resources, s.env.Now, s.chosen.dir, s.chosen.paths.State)
 }
 
-// serveAttach lets other terminals attach to the session. The first request does not
-// wait for it.
+// serveAttach lets other terminals attach to the session. It does not delay the first
+// request.
 func (e *Environment) serveAttach(o *Opened, opt *Options, fr Frontend, state string) {
 	if fr.ReadOnly || fr.WorkerTree || opt.NoSession {
 		return
@@ -109,7 +109,7 @@ func (e *Environment) serveAttach(o *Opened, opt *Options, fr Frontend, state st
 	go func() {
 		stop, err := attach.Serve(state, e.Version, o.Session, shell.Started)
 		if err != nil {
-			stop = func() {} // pawl attach reports that it cannot be watched
+			stop = func() {} // `pawl attach` reports that the session cannot be followed
 		}
 		serving <- stop
 	}()

@@ -15,8 +15,8 @@ import (
 // parallelCalls is how many calls of one step run at once (SPEC 4.1).
 const parallelCalls = 8
 
-// Open puts a session together: its choices, the tools and services, and what
-// its model is told.
+// Open puts a session together: its choices, its tools and services, and the model's
+// instructions. The caller closes it.
 func (e *Environment) Open(ctx context.Context, opt *Options, fr Frontend) (_ *Opened, err error) {
 	o := &Opened{}
 	defer func() {
@@ -66,8 +66,8 @@ type Opened struct {
 	Store       event.Store
 	Trust       *Trust // nil for a session that is only read
 	Confinement Confinement
-	Git         *workspace.Git   // pawl's own
-	GitUses     *sandbox.GitUses // what git's configuration makes git run
+	Git         *workspace.Git   // pawl's own git
+	GitUses     *sandbox.GitUses // the programs that git's configuration makes git run
 	Warnings    []string
 	Custom      []slash.Custom // the person's own commands
 
@@ -75,7 +75,7 @@ type Opened struct {
 	closers []func() error
 }
 
-// Close closes the session, and then what it works with.
+// Close closes the session, and then the services that it uses.
 func (o *Opened) Close() {
 	if o.Session != nil {
 		// The run has already reported a broken log.
@@ -90,8 +90,8 @@ func (o *Opened) onClose(c ...func() error) { o.closers = append(o.closers, c...
 
 func (o *Opened) warn(lines ...string) { o.Warnings = append(o.Warnings, lines...) }
 
-// starter returns the starter of a session's processes. What it leaves is
-// removed after it is closed.
+// starter returns the starter of a session's processes. The files that it leaves are
+// removed after the session is closed.
 func (o *Opened) starter(by Confinement) *shell.Starter {
 	if by.boxes != nil {
 		o.onClose(by.boxes.Close)

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// assembly is what is known when a session is put together.
+// assembly is the input of a session's parts.
 type assembly struct {
 	env     *Environment
 	opt     *Options
@@ -25,8 +25,8 @@ type assembly struct {
 	session *Opened
 }
 
-// parts lists the parts of a session. To add a part, write it in the file of
-// its subject and add it here.
+// parts lists the parts of a session. A new part is written in the file of its subject
+// and added here.
 var parts = []func(*assembly, *session.Config){
 	(*assembly).identity,
 	(*assembly).models,
@@ -49,7 +49,7 @@ func (s *assembly) config() session.Config {
 	return conf
 }
 
-// identity sets which session it is, and its parent. Its store is still being opened.
+// identity sets the session's id and its parent. The store may still be opening.
 func (s *assembly) identity(conf *session.Config) {
 	conf.ID, conf.Dir = s.work.id, s.chosen.dir
 	conf.Frontend, conf.Version = s.front.Name, s.env.Version
@@ -74,7 +74,7 @@ func (s *assembly) models(conf *session.Config) {
 	conf.Limits = s.chosen.limits
 }
 
-// tools sets the tools.
+// tools sets the session's tools.
 func (s *assembly) tools(conf *session.Config) {
 	conf.Tools = toolSet(s.session.model.Info, s.told.kinds, s.told.skills, s.work.mask.String, s.work.search != nil)
 	conf.Agents = s.chosen.conf.User.Agents.Levels()
@@ -94,14 +94,14 @@ func (s *assembly) rights(conf *session.Config) {
 	conf.Keep = func(rule string) error { return settings.Grants{Path: s.chosen.paths.Grants()}.Add(s.chosen.dir, rule) }
 }
 
-// progress sets the configuration of stuck detection and the window.
+// progress sets the configuration of stuck detection and of the context window.
 func (s *assembly) progress(conf *session.Config) {
 	conf.Progress = s.chosen.conf.User.Progress
 	conf.Window, conf.Counter = s.chosen.conf.User.Window, counter(s.chosen.conf.User.Window)
 }
 
-// counter returns a better counter of tokens than the estimate, loaded when
-// there is time.
+// counter returns a loader of a token counter that is better than the estimate; it is
+// loaded when there is time.
 func counter(c window.Config) func() (window.Counter, error) {
 	if !c.BPE() {
 		return nil

@@ -13,16 +13,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// Plugin is an installed plugin with the judgement of what of it runs.
+// Plugin is an installed plugin with the judgement of which of its parts may run.
 type Plugin struct {
 	plugin.Plugin
 	Content plugin.Set
 	Verdict trust.Verdict
-	Err     error // why nothing of it runs
+	Err     error // why no part of it runs
 }
 
-// Plugins returns the installed plugins. None is read out of a workspace, where
-// a repository could contain a forged one.
+// Plugins returns the installed plugins. None is read from a workspace, where a
+// repository could contain a forged one.
 func (e *Environment) Plugins(paths settings.Paths, dir string) (out []Plugin, warnings []string) {
 	store := plugin.Store{Dir: paths.Plugins()}
 	all, warnings := store.All()
@@ -38,7 +38,7 @@ func (e *Environment) Plugins(paths settings.Paths, dir string) (out []Plugin, w
 	return out, warnings
 }
 
-// JudgePlugin reads what of a plugin would run, and judges it.
+// JudgePlugin reads what a plugin would run, and judges it.
 func JudgePlugin(store plugin.Store, paths settings.Paths, p plugin.Plugin) Plugin {
 	u := Plugin{Plugin: p}
 	if u.Content, u.Err = p.Set(); u.Err != nil {
@@ -49,7 +49,7 @@ func JudgePlugin(store plugin.Store, paths settings.Paths, p plugin.Plugin) Plug
 	return u
 }
 
-// usePlugins returns the plugins of a session, and tells what of them does not run.
+// usePlugins returns the plugins of a session, and warns of the parts that do not run.
 func (e *Environment) usePlugins(paths settings.Paths, dir string, o *Opened) []Plugin {
 	all, warnings := e.Plugins(paths, dir)
 	o.warn(warnings...)
@@ -81,7 +81,7 @@ func (u Plugin) WhyNot(p trust.Part) string {
 	return "the plugin is not trusted; to trust it: pawl plugin trust " + u.Name
 }
 
-// pluginHooks are the trusted hooks of plugins.
+// pluginHooks returns the trusted hooks of plugins.
 func pluginHooks(all []Plugin) (out []hook.Rule) {
 	for _, p := range all {
 		for i, r := range p.Content.Hooks {
@@ -93,7 +93,8 @@ func pluginHooks(all []Plugin) (out []hook.Rule) {
 	return out
 }
 
-// changedHook returns what changed of a plugin since a hook of it was judged, "" for nothing.
+// changedHook returns what changed in a hook's plugin since the hook was judged, "" for
+// nothing.
 func changedHook(all []Plugin, r hook.Rule) string {
 	return changedPlugin(all, r.Root, func(s plugin.Set) (trust.Part, bool) {
 		i := slices.IndexFunc(s.Hooks, func(x hook.Rule) bool { return x.From == r.From && x.Name == r.Name })
@@ -135,7 +136,7 @@ func changedPlugin(all []Plugin, root string, part func(plugin.Set) (trust.Part,
 	return ""
 }
 
-// pluginServers are the trusted servers of plugins. They are treated like a
+// pluginServers returns the trusted servers of plugins. They are treated like a
 // folder's: confined, and without pawl's keys.
 func (e *Environment) pluginServers(all []Plugin) (out []mcp.Server, warnings []string) {
 	for _, p := range all {
@@ -155,7 +156,7 @@ func (e *Environment) pluginServers(all []Plugin) (out []mcp.Server, warnings []
 		for _, s := range list {
 			part := slices.IndexFunc(p.Content.Parts, func(x trust.Part) bool { return strings.HasPrefix(x.Name, s.Name+" (") })
 			if part < 0 || p.WhyNot(p.Content.Parts[part]) != "" {
-				continue // it was told with the plugin
+				continue // reported with the plugin
 			}
 			if s.Problem != "" {
 				warnings = append(warnings, "the MCP server "+s.Name+" cannot be used: "+s.Problem)
@@ -170,7 +171,7 @@ func (e *Environment) pluginServers(all []Plugin) (out []mcp.Server, warnings []
 	return out, warnings
 }
 
-// withReads is a confinement that may read a plugin's folder, too.
+// withReads returns a confinement that may also read a plugin's folder.
 func withReads(c process.Confine, root string) process.Confine {
 	if root != "" && c.Level != process.Unconfined {
 		c.Reads = append(slices.Clone(c.Reads), root)

@@ -67,14 +67,14 @@ func (e *Environment) home() string {
 func ownFolders(paths settings.Paths) []string {
 	out := []string{paths.Config}
 	for _, p := range []string{paths.Config, paths.State} {
-		if real, err := RealPath(p); err == nil { // one that is not there yet has its own name only
+		if real, err := RealPath(p); err == nil { // a folder that does not exist yet has no other path
 			out = append(out, real)
 		}
 	}
 	return out
 }
 
-// beside returns the rules that allow reading the folders of --add-dir.
+// beside returns rules that allow reading the folders of --add-dir.
 func (e *Environment) beside(opt *Options) ([]string, error) {
 	var out []string
 	for _, dir := range opt.AddDirs {
@@ -96,7 +96,8 @@ func (e *Environment) beside(opt *Options) ([]string, error) {
 	return out, nil
 }
 
-// routes is how prompts are routed: the flag before the user's own setting.
+// routes returns how prompts are routed: by the flag or, without one, the user's
+// setting.
 func routes(opt *Options, conf settings.Settings) (route.Config, error) {
 	mode, err := route.ParseMode(cmp.Or(opt.Route, conf.Route))
 	if err != nil {

@@ -16,13 +16,13 @@ type rulebook struct {
 	mask func(string) string
 }
 
-// Rules returns where the rules of a folder are.
+// Rules returns where the rules of a folder are read from.
 func (e *Environment) Rules(dir string, p settings.Paths) rules.Options {
 	return rules.Options{Root: dir, Home: e.Env("HOME"), Config: p.Config}
 }
 
-// start returns the part of the system prompt with the rules, and the problems
-// with them. A session that is only read needs none.
+// start returns the rules for the system prompt, and the problems with them. A session
+// that is only read needs none.
 func (b *rulebook) start(ctx context.Context, readOnly bool) (string, []string, error) {
 	if readOnly {
 		return "", nil, nil
@@ -32,8 +32,8 @@ func (b *rulebook) start(ctx context.Context, readOnly bool) (string, []string, 
 	return set.Prompt(), set.Warnings, err
 }
 
-// notes is session.Config.Rules: changed rules, and those of folders that are
-// new to the session. Problems were reported at the start.
+// notes is session.Config.Rules: it returns changed rules, and those of folders that
+// are new to the session. Problems were reported at the start.
 func (b *rulebook) notes(ctx context.Context, g session.Guidance) []string {
 	var notes []string
 	if set, err := rules.Load(ctx, b.o); err == nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// services are what a session works with. Each part that must be closed is closed with the Opened.
+// services are what a session uses. Closing the Opened closes those that need it.
 type services struct {
 	id      string
 	model   llm.Model
@@ -77,8 +77,8 @@ func (e *Environment) services(ctx context.Context, opt *Options, c choices, o *
 	return w, nil
 }
 
-// newJournal returns the journal that finds changes by commands. It does nothing
-// before the first command. Without a session it keeps nothing.
+// newJournal returns the journal that finds the changes that commands make. It does
+// nothing before the first command. With noSession it stores nothing.
 func newJournal(dir string, paths settings.Paths, noSession bool, git *workspace.Git) *journal.Journal {
 	opt := journal.Options{Dir: filepath.Join(paths.State, "journal"), Skip: []string{paths.State, paths.Config}, Git: git}
 	if noSession {

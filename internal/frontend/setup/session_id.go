@@ -14,8 +14,8 @@ import (
 
 // This file finds the session that a command line means.
 
-// sessionID returns the session that the options name, or an id for a new one.
-// For a new one it does not wait for the store.
+// sessionID returns the id of the session that the options name, or of a new one. For a
+// new one it does not wait for the store.
 func sessionID(ctx context.Context, opt *Options, c choices) (string, error) {
 	if !opt.Fork && opt.Resume == "" && !opt.Continue && opt.SessionID == "" {
 		return NewID(), nil
@@ -38,7 +38,7 @@ func sessionID(ctx context.Context, opt *Options, c choices) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			if c.readOnly || !OfSwarm(ctx, st, r.ID) { // what a swarm wrote is taken back as all else is, but nobody talks to it
+			if c.readOnly || !OfSwarm(ctx, st, r.ID) { // a swarm's changes can be undone like any others, but nobody converses with it
 				row = r
 				break
 			}
@@ -66,7 +66,8 @@ func sessionID(ctx context.Context, opt *Options, c choices) (string, error) {
 	return id, st.Fork(ctx, event.Origin{Session: row.ID, At: at}, id)
 }
 
-// NoSession returns the error for a session that is not there, or err.
+// NoSession returns a clear error if err means that a session does not exist, and
+// otherwise err.
 func NoSession(err error) error {
 	if errors.Is(err, event.ErrNoSession) {
 		return Usage("%w; to list all: pawl sessions list", err)
@@ -74,7 +75,8 @@ func NoSession(err error) error {
 	return err
 }
 
-// newSession returns the id of a new session: the one of the options, which is not used yet.
+// newSession returns the id of a new session. An id in the options must not be in use
+// yet.
 func newSession(ctx context.Context, st event.Store, opt *Options) (string, error) {
 	if opt.SessionID == "" {
 		return NewID(), nil
@@ -101,14 +103,15 @@ func CheckSessionID(id string) error {
 
 var sessionName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9-]{7,63}$`)
 
-// NewID returns 10 random bytes: enough to make a short prefix unique for a person.
+// NewID returns 10 random bytes in hexadecimal: enough to make a short prefix unique
+// for one person.
 func NewID() string {
 	var b [10]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
 
-// OfSwarm reports whether a session is a swarm's.
+// OfSwarm reports whether a session belongs to a swarm.
 func OfSwarm(ctx context.Context, st event.Store, id string) bool {
 	for e, err := range st.Read(ctx, id, 0) {
 		b, ok := e.Body.(event.Opened)
@@ -117,8 +120,8 @@ func OfSwarm(ctx context.Context, st event.Store, id string) bool {
 	return false
 }
 
-// OwnSessions yields the sessions of a folder, newest first, without those of
-// agents: these are continued only by name.
+// OwnSessions yields the sessions of a folder, newest first, except those of agents,
+// which are continued only by name.
 func OwnSessions(ctx context.Context, st event.Store, dir string) iter.Seq2[event.Row, error] {
 	return func(yield func(event.Row, error) bool) {
 		for r, err := range st.Newest(ctx, dir) {
@@ -129,5 +132,5 @@ func OwnSessions(ctx context.Context, st event.Store, dir string) iter.Seq2[even
 	}
 }
 
-// SwarmFront is Opened.Front of a swarm's log.
+// SwarmFront is the value of Opened.Front in a swarm's log.
 const SwarmFront = "swarm"

@@ -10,7 +10,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
-// OpenStore opens the log of sessions, which is made if there is none.
+// OpenStore opens the log of sessions and creates it if it does not exist. The caller
+// closes it.
 func (e *Environment) OpenStore(ctx context.Context, opt *Options, p settings.Paths, conf settings.Loaded) (event.Store, error) {
 	if opt.NoSession {
 		return memstore.New(e.Now), nil
@@ -18,8 +19,8 @@ func (e *Environment) OpenStore(ctx context.Context, opt *Options, p settings.Pa
 	return sqlite.Open(ctx, p.Database(), sqlite.Options{Durability: conf.User.Store.Durability, Now: e.Now, Ready: true})
 }
 
-// openingStore opens the store in parallel with the rest of the start, and
-// returns what waits for it. It is closed with o.
+// openingStore opens the store in parallel with the rest of the start. The returned
+// function waits for it. The store is closed with o.
 func (e *Environment) openingStore(ctx context.Context, opt *Options, p settings.Paths, conf settings.Loaded, o *Opened) func() (event.Store, error) {
 	var st event.Store
 	var err error

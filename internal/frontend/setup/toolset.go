@@ -10,9 +10,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/subagent"
 )
 
-// toolSet returns the tools in the order in which the model sees them. The
-// model's family determines the form of edit tool (SPEC 4.9). search: a search service is
-// configured.
+// toolSet returns the tools in the order in which the model sees them. The model's
+// family determines the form of the edit tool (SPEC 4.9). search reports that a search
+// service is configured.
 func toolSet(i llm.Info, kinds []agents.Kind, known []skills.Skill, mask func(string) string, search bool) tool.Set {
 	set := tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls()}
 	if i.Family == "gpt" {
@@ -34,8 +34,8 @@ func toolSet(i llm.Info, kinds []agents.Kind, known []skills.Skill, mask func(st
 	return set
 }
 
-// codeTools returns the tools of language servers, if one is available for the
-// folder's present files (SPEC 12.2). Nothing is started.
+// codeTools returns a function that returns the tools of language servers, or nil if
+// none of these fits the folder's present files (SPEC 12.2). It starts nothing.
 func codeTools(servers *lsp.Servers) func() tool.Set {
 	if servers == nil {
 		return nil

@@ -19,20 +19,20 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// Trust decides which of a folder's own programs pawl may run by itself
-// (SPEC 16.1), for one session. At the start only the folder itself is read;
-// projects below it are read when a check of theirs is about to run.
+// Trust decides, for one session, which of a folder's own programs pawl may run
+// automatically (SPEC 16.1). At the start only the folder itself is read; a project
+// below it is read when one of its checks is about to run.
 type Trust struct {
 	Dir  string
 	home string
-	// as, if set, is the folder whose answer counts: dir is a worker's copy of it.
-	// What has the same content there is trusted here; what a worker changed is not.
+	// as, if set, is the folder whose stored answer applies: Dir is a worker's copy of
+	// it. Parts with the same content are trusted; those that a worker changed are not.
 	as      string
 	store   settings.Trust
 	finder  *checks.Finder // nil: no checks are run
 	servers []lsp.Server   // the language servers that may be started
 	find    func(program string) (string, error)
-	// by is who trusts the folder independent of stored answers: "flag", "pawl", or "".
+	// by is who trusts the folder regardless of stored answers: "flag", "pawl", or "".
 	by      string
 	folder  string        // see folder.Identity
 	Verdict trust.Verdict // on the parts that were judged last
@@ -40,12 +40,12 @@ type Trust struct {
 	first *firstHashes // used if by is set
 
 	mcp       *trust.Source // the folder's MCP servers as they were read; nil: none
-	hooks     []hook.Rule   // that the folder configures
+	hooks     []hook.Rule   // configured by the folder
 	hookParts []trust.Part
 }
 
-// firstHashes are the first hashes of the parts of a folder that is trusted
-// independent of stored answers: changes by a run are not trusted, nor in the
+// firstHashes are the first hashes of the parts of a folder that is trusted regardless
+// of stored answers. Changes that a run makes are not trusted, nor are they in the
 // conversation that continues it.
 type firstHashes struct {
 	mu     sync.Mutex
@@ -65,8 +65,8 @@ func (m *firstHashes) of(p trust.Part) string {
 	return m.hashes[p.Key()]
 }
 
-// folderTrust reads what the folder configures, and asks a person about it if it
-// would be used and they were not asked yet.
+// folderTrust reads what the folder configures, and asks a person about it if pawl
+// would use it and they have not answered yet.
 func (e *Environment) folderTrust(opt *Options, c choices, fr Frontend, o *Opened) (*Trust, error) {
 	t := &Trust{
 		Dir: c.dir, as: opt.TrustedAs, home: e.Env("HOME"), store: c.paths.Trust(),
@@ -80,7 +80,7 @@ func (e *Environment) folderTrust(opt *Options, c choices, fr Frontend, o *Opene
 	case opt.Trust:
 		t.by = "flag"
 	}
-	parts, err := t.ownParts(c.perm.Mode() != permission.Plan) // which runs no check
+	parts, err := t.ownParts(c.perm.Mode() != permission.Plan) // the mode plan runs no check
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (e *Environment) folderTrust(opt *Options, c choices, fr Frontend, o *Opene
 	return t, nil
 }
 
-// ownParts returns what the folder itself has pawl run by itself: its checks, the
+// ownParts returns what the folder itself makes pawl run automatically: its checks,
 // language servers, MCP servers and hooks.
 func (t *Trust) ownParts(checks bool) (parts []trust.Part, err error) {
 	if t.finder != nil && checks {
@@ -126,15 +126,15 @@ func (t *Trust) ownParts(checks bool) (parts []trust.Part, err error) {
 	return slices.Concat(parts, servers, t.hookParts), nil
 }
 
-// judgeRest judges, besides the parts that are used, what a folder has for other
-// agents: a person is shown it.
+// judgeRest also judges what a folder configures for other agents, so that a person is
+// shown it.
 func (t *Trust) judgeRest(parts []trust.Part, o *Opened) error {
 	more, err := folder.Look(t.Dir)
 	if err != nil {
 		return err
 	}
 	for _, p := range more {
-		if p.Kind != trust.MCP && p.Kind != trust.Hook { // those are among them
+		if p.Kind != trust.MCP && p.Kind != trust.Hook { // these are in parts already
 			parts = append(parts, p)
 		}
 	}
@@ -144,8 +144,8 @@ func (t *Trust) judgeRest(parts []trust.Part, o *Opened) error {
 	return nil
 }
 
-// Judge compares parts of the folder with the stored answer. An unreadable
-// answer counts as missing, and is reported.
+// Judge compares parts of the folder with the stored answer. An unreadable answer
+// counts as missing; its error is returned.
 func (t *Trust) Judge(parts []trust.Part) error {
 	v, err := t.compare(parts)
 	t.Verdict = v
@@ -173,12 +173,12 @@ func (t *Trust) compare(parts []trust.Part) (trust.Verdict, error) {
 	return trust.Judge(e, id, parts), err
 }
 
-// misplaced is the error for a store that the folder could contain.
+// misplaced returns the error for a store of answers that lies in the folder itself.
 func (t *Trust) misplaced() error {
 	return fault.NewConfiguration("set PAWL_HOME to a folder outside it", "%s, where answers are stored, is in the folder itself, so nothing is trusted", t.store.Dir)
 }
 
-// checkTrusted is autofix.Config.Trusted: it checks the present definition of a check.
+// checkTrusted is autofix.Config.Trusted: it judges the present definition of a check.
 func (t *Trust) checkTrusted(c checks.Check) (untrusted, stamp string) {
 	parts := t.finder.Parts([]checks.Check{c})
 	v, err := t.compare(parts)
@@ -202,8 +202,8 @@ func (t *Trust) checkTrusted(c checks.Check) (untrusted, stamp string) {
 	return untrusted, stamp
 }
 
-// allChecks reports whether all the checks of the folder are trusted in their
-// present state: by the person's flag for this run, or because they were asked.
+// allChecks reports whether all checks of the folder are trusted in their present
+// state: by the run's flag, or by a person's stored answer.
 func (t *Trust) allChecks(finder *checks.Finder) (bool, error) {
 	if t.by != "" || t.Verdict.State == trust.Untrusted {
 		return t.by != "", nil
@@ -216,7 +216,7 @@ func (t *Trust) allChecks(finder *checks.Finder) (bool, error) {
 	return v.State == trust.Trusted, nil
 }
 
-// Event returns the event for the log and the result, nil for nothing.
+// Event returns the event for the log and the result, nil if t is nil.
 func (t *Trust) Event() *event.FolderTrust {
 	if t == nil {
 		return nil
@@ -234,15 +234,15 @@ func (t *Trust) Event() *event.FolderTrust {
 	return e
 }
 
-// ask shows a person what would run of the folder, and stores their answer. It
-// reads all projects in the folder.
+// ask shows a person what the folder would run, and stores their answer. It reads all
+// projects in the folder.
 func (t *Trust) ask(fr Frontend, now func() time.Time) error {
 	parts, whole, err := t.everything()
 	if err != nil {
 		return err
 	}
 	if err := t.Judge(parts); err != nil {
-		return err // it was told; nothing could be stored
+		return err // already reported; nothing could be stored
 	}
 	fr.ShowTrust(t, whole)
 	yes, err := fr.Confirm("trust this folder? [y]es, [n]o: ")
@@ -252,7 +252,7 @@ func (t *Trust) ask(fr Frontend, now func() time.Time) error {
 	return t.Answer(yes, parts, now())
 }
 
-// everything returns all that the folder configures; whole is false if it has
+// everything returns all that the folder configures. whole is false if the folder has
 // more projects than are read.
 func (t *Trust) everything() (parts []trust.Part, whole bool, err error) {
 	found, whole, err := t.finder.Everywhere()
@@ -264,7 +264,7 @@ func (t *Trust) everything() (parts []trust.Part, whole bool, err error) {
 	return append(parts, more...), whole, err
 }
 
-// Answer stores what a person said about parts of the folder, and judges them anew.
+// Answer stores a person's answer about parts of the folder, and judges them again.
 func (t *Trust) Answer(yes bool, parts []trust.Part, now time.Time) error {
 	if t.store.Within(t.Dir, t.home) {
 		return t.misplaced()
@@ -275,17 +275,17 @@ func (t *Trust) Answer(yes bool, parts []trust.Part, now time.Time) error {
 	return t.Judge(parts)
 }
 
-// Revoke deletes the stored answer, and reports whether there was one.
+// Revoke deletes the stored answer, and reports whether it existed.
 func (t *Trust) Revoke() (found bool, err error) {
 	path := t.Dir
-	if e, _ := t.store.Of(t.Dir, t.folder); e != nil { // one that cannot be read is removed as well
+	if e, _ := t.store.Of(t.Dir, t.folder); e != nil { // an unreadable answer is removed as well
 		path = e.Path
 	}
 	return t.store.Revoke(path)
 }
 
-// StoredTrust returns what is stored about a folder, "" for the current one, without
-// reading what it configures.
+// StoredTrust returns the stored answer about a folder, "" for the current one, without
+// reading what the folder configures.
 func (e *Environment) StoredTrust(dir string) (*Trust, error) {
 	conf, paths, err := e.Settings()
 	if err != nil {
@@ -300,8 +300,8 @@ func (e *Environment) StoredTrust(dir string) (*Trust, error) {
 	return t, err
 }
 
-// ReadTrust reads and judges all of a folder, "" for the current one. whole is false
-// if it has more projects than are read.
+// ReadTrust reads and judges all of a folder, "" for the current one. whole is false if
+// it has more projects than are read.
 func (e *Environment) ReadTrust(dir string) (t *Trust, parts []trust.Part, whole bool, err error) {
 	if t, err = e.StoredTrust(dir); err != nil {
 		return nil, nil, false, err
