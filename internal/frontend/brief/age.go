@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Age tells how long ago something was, as people do: the largest unit only.
+// Age describes how long ago something was, in its largest unit only.
 func Age(d time.Duration) string {
 	switch day := 24 * time.Hour; {
 	case d < time.Minute:

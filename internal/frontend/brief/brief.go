@@ -1,6 +1,7 @@
-// Package brief words what policy knows, a line each: prices, costs, evidence,
-// phases, statistics. Package chat words events. Texts from a model, a tool or
-// a file are sanitised here, so that a frontend may print the results.
+// Package brief describes the results of package policy in one line each: prices,
+// costs, evidence, phases, statistics. Package chat does the same for events. Texts
+// from a model, a tool or a file are sanitised here, so a frontend may print the
+// results.
 package brief
 
 import (
@@ -17,8 +18,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
-// Model describes the model, where it is, and its price: the first line of
-// every run (SPEC 5.5).
+// Model describes the model, where it runs, and its price: the first line of every run
+// (SPEC 5.5).
 func Model(i llm.Info) string {
 	if i.Provider == "offline" {
 		return "model offline: the built-in planner (not a language model), in this process, free"
@@ -26,7 +27,7 @@ func Model(i llm.Info) string {
 	return fmt.Sprintf("model %s from %s, %s", plain.Line(i.Ref()), plain.Line(i.From), PriceOf(i))
 }
 
-// PriceOf tells a model's price, and whether it is only its maker's.
+// PriceOf describes a model's price, and whether it is only the maker's list price.
 func PriceOf(i llm.Info) string {
 	if i.ListPrice {
 		return "list price " + Price(i.Price)
@@ -34,7 +35,7 @@ func PriceOf(i llm.Info) string {
 	return Price(i.Price)
 }
 
-// ModelShort is Model where a person reads it before each prompt.
+// ModelShort is a shorter Model, which a person reads before each prompt.
 func ModelShort(i llm.Info) string {
 	switch {
 	case i.Provider == "offline":
@@ -45,7 +46,7 @@ func ModelShort(i llm.Info) string {
 	return fmt.Sprintf("%s from %s, $%s/$%s per M tokens", plain.Line(i.Ref()), plain.Line(i.From), money(i.Price.Input), money(i.Price.Output))
 }
 
-// Price tells a price.
+// Price describes a price.
 func Price(p *llm.Price) string {
 	switch {
 	case p == nil:
@@ -58,7 +59,7 @@ func Price(p *llm.Price) string {
 
 func money(f float64) string { return strings.TrimSuffix(fmt.Sprintf("%.2f", f), ".00") }
 
-// Cost tells a cost in USD; nil is unknown, never 0.
+// Cost formats a cost in USD; nil means unknown, never 0.
 func Cost(c *float64) string {
 	switch {
 	case c == nil:
@@ -73,8 +74,8 @@ func Cost(c *float64) string {
 	return fmt.Sprintf("$%.2f", *c)
 }
 
-// Spent words what was spent in USD. If a part is not known it states the most
-// that it can be, if that is known, and the known part.
+// Spent describes what was spent in USD. If a part is unknown, it states the known part
+// and, if there is one, the upper limit.
 func Spent(s budget.Spent) string {
 	known, most := s.Cost(), s.Most()
 	if known != nil {
@@ -82,7 +83,7 @@ func Spent(s budget.Spent) string {
 	}
 	t, upTo := Cost(nil), ""
 	switch {
-	case most == nil || *most <= 0: // without a price nothing bounds it
+	case most == nil || *most <= 0: // there is no upper limit without a price
 	case *most < 0.00005:
 		upTo = Cost(most)
 		t += ", " + upTo
@@ -96,7 +97,7 @@ func Spent(s budget.Spent) string {
 	return t
 }
 
-// Took tells a duration as people do.
+// Took formats a duration for people.
 func Took(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -107,8 +108,8 @@ func Took(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// Evidence words what is proven about a turn that changed files, "" for one
-// that changed none.
+// Evidence describes what is proven about a turn that changed files; it returns "" if
+// none was changed.
 func Evidence(r evidence.Report) string {
 	files := r.Changed()
 	if len(files) == 0 {
@@ -124,7 +125,7 @@ func Evidence(r evidence.Report) string {
 	return "changed " + strings.Join(names, ", ") + "; " + plain.Line(r.Proof())
 }
 
-// Spending tells what a turn cost.
+// Spending describes what a turn cost.
 func Spending(s budget.Spent) string {
 	t := fmt.Sprintf("%s, %s", Spent(s), Plural(s.Replies, "model reply", "model replies"))
 	if s.Usage.Known && s.Usage.Input+s.Usage.Output+s.Usage.CacheRead > 0 {
@@ -133,7 +134,7 @@ func Spending(s budget.Spent) string {
 	return t + ", " + Plural(s.Calls, "call", "calls")
 }
 
-// Plural is a number with its word: "1 call", "2 calls".
+// Plural returns a number with its noun: "1 call", "2 calls".
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -141,7 +142,7 @@ func Plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Narrowed describes the tools that a command or a skill leaves the turn.
+// Narrowed describes the tools to which a command or a skill limits the turn.
 func Narrowed(n event.Narrowed) string {
 	tools := strings.Join(n.Rules, ", ")
 	if tools == "" {
@@ -150,7 +151,8 @@ func Narrowed(n event.Narrowed) string {
 	return plain.Line(n.By + " limits this turn to: " + tools)
 }
 
-// Route words how a prompt was classified, "" if that leaves all rights.
+// Route describes how a prompt was classified; it returns "" if the class limits no
+// rights.
 func Route(r event.Routed) string {
 	why := ""
 	if r.Why != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
-// Limit tells which limit a person set.
+// Limit describes which limit a person set.
 func Limit(b event.LimitSet) string {
 	name := strings.TrimPrefix(b.What, "budget.")
 	if b.To == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/why"
 )
 
-// shownSessions and shownDays bound the text.
+// shownSessions and shownDays limit the length of the text.
 const (
 	shownSessions = 15
 	shownDays     = 31
@@ -30,8 +30,8 @@ func Why(out io.Writer, found []why.Finding) {
 	}
 }
 
-// Stats writes tables of what sessions did; titles are those of sessions, by
-// id. The text is bounded; JSON has all.
+// Stats writes tables of what sessions did; titles are the sessions' titles, by id. The
+// text is limited in length; JSON contains everything.
 func Stats(out io.Writer, r stats.Report, titles map[string]string) {
 	if len(r.Sessions) == 0 {
 		fmt.Fprintln(out, "nothing to count; for all folders: pawl stats --all")
@@ -71,8 +71,8 @@ func Stats(out io.Writer, r stats.Report, titles map[string]string) {
 		len(r.Sessions), r.All.Turns, r.All.Calls, r.All.Denials, r.All.Replies, r.All.Tokens(), r.All.Added, r.All.Removed, costOf(r.All.Spent))
 }
 
-// columns writes lines of cells, a tab between two: the first column to the
-// left, the others to the right.
+// columns writes lines of cells, which tabs separate: the first column is aligned left,
+// the others right.
 func columns(out io.Writer, lines []string) {
 	var widths []int
 	for _, l := range lines {
@@ -108,7 +108,7 @@ func workLine(w stats.Work, title string) string {
 	return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t+%d -%d\t%s", plain.Line(name), w.Turns, w.Calls, w.Replies, w.Tokens(), w.Added, w.Removed, costOf(w.Spent))
 }
 
-// costOf tells a cost; what is not known is not 0.
+// costOf formats a cost; an unknown cost is not 0.
 func costOf(s stats.Spent) string {
 	switch {
 	case s.Unknown > 0 && s.USD == 0:

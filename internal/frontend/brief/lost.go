@@ -8,12 +8,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// Lost is what a turn destroyed that no undo can restore (SPEC 11.1). The zero
-// Lost is ready. All: of every turn, not only of the last one.
+// Lost collects what a turn destroyed that no undo can restore (SPEC 11.1). The zero
+// Lost is ready to use. All: of every turn, not only of the last one.
 type Lost struct {
 	All     bool
 	files   []string
-	running bool // a turn
+	running bool // a turn is running
 }
 
 const cannot = "cannot be undone: "
@@ -37,7 +37,7 @@ func (l *Lost) Apply(b event.Body) bool {
 	return false
 }
 
-// Add adds a line by pawl if it names something lost.
+// Add adds a line from pawl if it names something lost.
 func (l *Lost) Add(line string) {
 	if text, ok := strings.CutPrefix(line, cannot); ok {
 		l.files = append(l.files, text)
@@ -47,7 +47,7 @@ func (l *Lost) Add(line string) {
 // Forget begins another turn.
 func (l *Lost) Forget() { l.files = nil }
 
-// String names it, "" where nothing is lost.
+// String names what is lost; it returns "" for nothing.
 func (l *Lost) String() string {
 	if len(l.files) == 0 {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
-// Ended tells how a phase ended and what came of it.
+// Ended describes how a phase ended and what was done in it.
 func Ended(d phase.Phase) string {
 	how := "done"
 	switch {
@@ -42,7 +42,7 @@ func blocked(d phase.Phase) string {
 	return plain.Line("; " + Plural(len(d.Blockers), "blocker", "blockers") + ", the last: " + plain.Cut(d.Blockers[len(d.Blockers)-1], 120))
 }
 
-// Did tells how many files were changed and test runs passed.
+// Did describes how many files were changed and how many test runs passed.
 func Did(files, tests int) string {
 	s := ""
 	if files > 0 {
@@ -54,8 +54,8 @@ func Did(files, tests int) string {
 	return s
 }
 
-// PhaseList lists all phases: completed ones, the open one, the planned ones
-// after it, and the totals. It is empty if there are none.
+// PhaseList returns lines about all phases: completed ones, the open one, the planned
+// ones after it, and the totals. It returns none if there are no phases.
 func PhaseList(p phase.Status) []string {
 	var out []string
 	last := 0

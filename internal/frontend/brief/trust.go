@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// kindNames are the kinds of programs of a folder, one and many.
+// kindNames are the kinds of programs of a folder, in singular and plural.
 var kindNames = []struct{ kind, one, many string }{
 	{"hook", "hook", "hooks"},
 	{"mcp", "MCP server", "MCP servers"},
@@ -17,9 +17,9 @@ var kindNames = []struct{ kind, one, many string }{
 	{"editor", "editor's task", "editors' tasks"},
 }
 
-// Inert describes the programs of a folder that do not run because nobody
-// trusts them, "" if there are none. Environment files, git's programs and an
-// editor's are mentioned only together with others: nearly every folder has some.
+// Inert describes the programs of a folder that do not run because nobody trusts them,
+// "" if there are none. Environment files, git's programs and an editor's are mentioned
+// only together with others: nearly every folder has some.
 func Inert(t event.FolderTrust) string {
 	var parts, checks []string
 	counts := map[string]int{}
@@ -57,7 +57,7 @@ func Inert(t event.FolderTrust) string {
 	return why + list(parts) + " " + do + " not run (see pawl trust)"
 }
 
-// list joins words as a sentence does.
+// list joins words with commas and "and".
 func list(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

@@ -20,7 +20,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
-// Format of the output.
+// Format is the format of the output.
 type Format string
 
 // The formats.
@@ -30,31 +30,31 @@ const (
 	Stream Format = "stream-json"
 )
 
-// Options of a run.
+// Options are the options of a run.
 type Options struct {
 	Format  Format
-	Trust   *event.FolderTrust // which programs of the folder do not run; nil: not known
+	Trust   *event.FolderTrust // which programs of the folder do not run; nil: unknown
 	Verify  bool
-	Until   *until.Goal        // nil: the run ends when the model does
-	Answer  *structured.Answer // nil: the answer has any form
+	Until   *until.Goal        // nil: the run ends with the model's turn
+	Answer  *structured.Answer // nil: the answer may have any form
 	Timeout time.Duration      // 0: none
-	Undo    string             // the command that puts changes back, "" for none
-	Why     string             // the command that has the evidence, "" for none
+	Undo    string             // the command that undoes the changes, "" for none
+	Why     string             // the command that shows the evidence, "" for none
 	Piped   string             // data that belongs to the prompt
-	Custom  []slash.Custom     // what a prompt may call by /NAME
+	Custom  []slash.Custom     // commands that a prompt may call by /NAME
 	Out     io.Writer          // the answer, or JSON
 	Err     io.Writer          // progress
-	Columns int                // width of the terminal that Out is; 0: lines are not broken
+	Columns int                // width of the terminal Out; 0: lines are not broken
 	Now     func() time.Time
-	// Signals yields the names of signals; each interrupts.
+	// Signals yields the names of signals; each one interrupts the run.
 	Signals <-chan string
-	// Abort ends the process at the third signal, if something cannot be
+	// Abort ends the process. It is called at the third signal, if something cannot be
 	// interrupted. The log is safe at any moment.
 	Abort func(code int)
 }
 
-// Run runs one prompt in a session and returns its result. An error means that
-// the output could not be written or the session's log broke; Result then has
+// Run runs one prompt in a session and returns its result. An error means that the
+// output could not be written or that the session's log failed; Result then contains
 // what is known.
 func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Result, error) {
 	start := o.Now()
@@ -63,7 +63,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	v := &view{format: o.Format, trust: o.Trust, undo: o.Undo, why: o.Why, out: out, columns: o.Columns, err: o.Err, s: s}
 	from := s.View().Began()
 	if o.Format == Text {
-		from = 0 // the timeline wants all that was before
+		from = 0 // the timeline needs all earlier events
 	}
 	v.first(s)
 	ctx, stop := interrupts(ctx, o)
@@ -112,14 +112,14 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	return r, errors.Join(err, v.last(s, r))
 }
 
-// unwritten is why the output cannot be written.
+// unwritten is the error for output that cannot be written.
 type unwritten struct{ error }
 
 func (u unwritten) Error() string { return "write the output: " + u.error.Error() }
 func (u unwritten) Unwrap() error { return u.error }
 
-// interrupts returns a context that ends on a signal, at the time limit or with
-// ctx. Its cause is which.
+// interrupts returns a context that ends at a signal, at the time limit or with ctx.
+// Its cause tells which.
 func interrupts(ctx context.Context, o Options) (_ context.Context, stop func()) {
 	out, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	var limit <-chan time.Time
@@ -166,22 +166,23 @@ type view struct {
 
 	timeline chat.Timeline
 	said     struct {
-		answer string // by the last reply
-		phases int64  // up to that event
+		answer string // the text of the last reply
+		phases int64  // phases up to this event were shown
 	}
 }
 
 func (v *view) first(s *session.Session) {
 	if v.format == Text {
 		fmt.Fprintf(v.err, "pawl: %s; mode %s; session %s%s\n", brief.Model(s.View().Info()), s.View().Mode(), s.ID(), v.inert())
-		if p := s.View().Phases(); p.Open != nil { // those of before are known
+		if p := s.View().Phases(); p.Open != nil { // earlier phases were shown before
 			fmt.Fprintln(v.err, plain.Line(fmt.Sprintf("pawl: phase %d of %d: %s", p.Open.Number, p.Totals.TotalPhases, p.Open.Description)))
 		}
 		v.said.phases = s.View().Last()
 	}
 }
 
-// inert returns the part of the first line about programs of the folder that do not run.
+// inert returns the part of the first line that names the folder's programs that do not
+// run.
 func (v *view) inert() string {
 	if v.trust == nil {
 		return ""
@@ -205,8 +206,8 @@ func (v *view) show(e event.Event) error {
 	return nil
 }
 
-// progress draws the timeline on stderr, a line each. Events before this run
-// are folded and not drawn.
+// progress writes the timeline to stderr, a line per entry. Events before this run are
+// folded but not written.
 func (v *view) progress(e event.Event) {
 	changes := v.timeline.Apply(e)
 	if e.Seq != 0 && e.Seq <= v.s.View().Began() {
@@ -214,7 +215,7 @@ func (v *view) progress(e event.Event) {
 	}
 	for _, c := range changes {
 		if _, ok := c.Block.Body.(chat.Phase); ok && e.Seq <= v.said.phases {
-			continue // the first lines had it
+			continue // the first lines contained it
 		}
 		v.draw(c)
 	}
@@ -225,7 +226,7 @@ func (v *view) draw(c chat.Change) {
 		switch {
 		case c.What == chat.Added:
 			v.line(b.Text)
-		case b.Left%(10*time.Second) == 0: // these lines stay, in a log
+		case b.Left%(10*time.Second) == 0: // a log keeps these lines, so they are few
 			v.line(b.Waiting)
 		}
 		return
@@ -240,7 +241,7 @@ func (v *view) draw(c chat.Change) {
 		v.did(b.Title, b.Summary)
 	case chat.Prompt:
 		if b.Source == event.Autofix {
-			if v.said.answer != "" { // it is not the answer any more
+			if v.said.answer != "" { // it is no longer the answer
 				fmt.Fprintln(v.err, v.said.answer)
 			}
 			v.said.answer = ""
@@ -256,7 +257,8 @@ func (v *view) draw(c chat.Change) {
 	}
 }
 
-// reply shows text beside calls; the last reply's text is the answer.
+// reply writes a reply that is followed by calls; the text of the last reply is the
+// answer.
 func (v *view) reply(at chat.Block, b chat.Reply) {
 	switch {
 	case at.Ephemeral:
@@ -286,7 +288,7 @@ func (v *view) note(b chat.Note) {
 	}
 }
 
-// line writes a line by pawl; "" writes none.
+// line writes a line from pawl; it writes nothing for "".
 func (v *view) line(text string) {
 	if text != "" {
 		fmt.Fprintln(v.err, "pawl: "+text)
@@ -321,7 +323,7 @@ func (v *view) last(s *session.Session, r Result) error {
 			text = plain.Text(text)
 		}
 		fmt.Fprintln(v.out, text)
-	case r.Misfit != "": // a program reads it
+	case r.Misfit != "": // a program reads the result
 		fmt.Fprintln(v.err, plain.Line("pawl: the answer does not match the schema: "+r.Misfit))
 	case r.Text != "":
 		fmt.Fprintln(v.out, plain.Wrap(plain.Text(r.Text), v.columns, false))

@@ -6,7 +6,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
-// Phases are the parts of the task: all that the session knows, including those
+// Phases are the parts of the task: all that the session has recorded, including those
 // of earlier runs.
 type Phases struct {
 	Completed   int     `json:"completed"`
@@ -14,7 +14,7 @@ type Phases struct {
 	ElapsedMS   int64   `json:"elapsed_ms"`
 	Files       int     `json:"files_changed"` // each once
 	TestsPassed int     `json:"tests_passed"`
-	Open        *Phase  `json:"open"` // null where none is
+	Open        *Phase  `json:"open"` // null if none is open
 	History     []Phase `json:"history"`
 }
 
@@ -25,7 +25,7 @@ type Phase struct {
 	Started     time.Time  `json:"started"`
 	Ended       *time.Time `json:"ended"`       // null while it is open
 	ExpectedMS  int64      `json:"expected_ms"` // 0: not given
-	OverMS      int64      `json:"over_ms"`     // beyond what was expected
+	OverMS      int64      `json:"over_ms"`     // more than expected
 	Success     bool       `json:"success"`
 	EndedByNext bool       `json:"ended_by_next"`
 	Files       []string   `json:"files_changed"`
@@ -33,7 +33,7 @@ type Phase struct {
 	Blockers    []string   `json:"blockers"`
 }
 
-// phasesOf is nil where there are none.
+// phasesOf returns nil if the session has no phases.
 func phasesOf(p phase.Status) *Phases {
 	if p.Open == nil && len(p.Done) == 0 && len(p.Plan) == 0 {
 		return nil

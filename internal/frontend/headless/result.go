@@ -17,47 +17,48 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
-// Result is the result of a run: the object of --output-format json, and the
+// Result is the result of a run: the object that --output-format json writes, and the
 // last line of stream-json.
 type Result struct {
 	Type    string `json:"type"` // result
 	Outcome string `json:"outcome"`
 	Text    string `json:"text"`
-	// Structured is the answer that fits the JSON schema of the run; Misfit is why there is none.
+	// Structured is the answer that fits the run's JSON schema; Misfit is why there is
+	// none.
 	Structured json.RawMessage `json:"structured_output,omitempty"`
 	Misfit     string          `json:"misfit,omitempty"`
 	Session    string          `json:"session"`
 	Model      string          `json:"model"`
-	Route      *Route          `json:"route"` // null where prompts are not routed
+	Route      *Route          `json:"route"` // null if prompts are not routed
 	Turns      int             `json:"turns"` // model replies
 	Calls      int             `json:"calls"`
 	Usage      llm.Usage       `json:"usage"`
-	CostUSD    *float64        `json:"cost_usd"` // null where unknown
-	// CostUpTo is the most that it cost, if a part is not known: an interrupted
-	// reply is paid for. Null if there is no upper limit.
+	CostUSD    *float64        `json:"cost_usd"` // null if unknown
+	// CostUpTo is an upper limit of the cost if a part is unknown, such as an
+	// interrupted reply, which is paid for. It is null if there is no upper limit.
 	CostUpTo   *float64        `json:"cost_usd_up_to"`
 	DurationMS int64           `json:"duration_ms"`
 	Files      []string        `json:"files_changed"`
-	Proof      evidence.Word   `json:"proof,omitempty"`      // verified, built, not verified: of a run that changed files
-	Verified   *evidence.Check `json:"verified"`             // null where nothing is proven after the last change
-	Built      *evidence.Check `json:"built,omitempty"`      // a check that shows that the changes compile, where verified is null
+	Proof      evidence.Word   `json:"proof,omitempty"`      // verified, built or not verified; only if the run changed files
+	Verified   *evidence.Check `json:"verified"`             // null if nothing is proven after the last change
+	Built      *evidence.Check `json:"built,omitempty"`      // a check that proves that the changes compile, if verified is null
 	Unverified string          `json:"unverified,omitempty"` // why verified is null
-	// Checks are those since the last change, the newest run of each.
+	// Checks are the checks since the last change, the newest run of each.
 	Checks      []evidence.Check `json:"checks"`
-	FixAttempts int              `json:"fix_attempts"` // that pawl asked for, because a check failed
+	FixAttempts int              `json:"fix_attempts"` // requested by pawl because a check failed
 	Denials     []Denial         `json:"denials"`
 	// Until is the result of the run's goal.
 	Until *until.Result `json:"until,omitempty"`
-	// Trust is whether the folder's own programs may run by themselves, and
-	// which did not: null if the run ended before that.
+	// Trust tells whether the folder's own programs may run automatically, and which
+	// did not. It is null if the run ended before that was decided.
 	Trust    *event.FolderTrust `json:"trust"`
-	Phases   *Phases            `json:"phases"` // null where the task has none
+	Phases   *Phases            `json:"phases"` // null if the task has none
 	Error    *event.Fault       `json:"error"`
 	ExitCode int                `json:"exit_code"`
-	Cached   bool               `json:"cached,omitempty"` // the answer was repeated, and no model was asked
+	Cached   bool               `json:"cached,omitempty"` // the answer is a stored one, and no model was asked
 	// NotRestorable names what the run destroyed and no undo can restore.
 	NotRestorable string `json:"not_restorable,omitempty"`
-	// Fallbacks are the models that took over because another one did not answer.
+	// Fallbacks are the models that took over because another model did not answer.
 	Fallbacks []Fallback `json:"fallbacks,omitempty"`
 }
 
@@ -74,7 +75,7 @@ type Route struct {
 	Why   string `json:"why"`
 }
 
-// Denial is a call that was not allowed.
+// Denial is a call that was denied.
 type Denial struct {
 	Tool   string `json:"tool"`
 	What   string `json:"what"`
@@ -89,7 +90,7 @@ type Code struct {
 	Meaning string
 }
 
-// Codes are all exit codes of pawl.
+// Codes returns all exit codes of pawl.
 func Codes() []Code {
 	return []Code{
 		{0, "done", "the run ended by itself"},
@@ -115,7 +116,7 @@ func Codes() []Code {
 // Misfit is the exit code of an answer that does not fit its schema.
 const Misfit = 11
 
-// hold adds the answer that fits the form of the run, if it has one.
+// hold adds the answer that fits the run's schema, if there is one.
 func (r *Result) hold(form *structured.Answer) {
 	if form == nil {
 		return
@@ -126,7 +127,7 @@ func (r *Result) hold(form *structured.Answer) {
 	}
 }
 
-// fail makes it the result of a run whose end is not recorded, and returns why.
+// fail turns r into the result of a run whose end is not recorded, and returns err.
 func (r *Result) fail(err error) error {
 	f := turn.Describe(err)
 	r.Outcome, r.ExitCode, r.Error = string(event.EndFailed), 1, &f
@@ -136,13 +137,13 @@ func (r *Result) fail(err error) error {
 	return err
 }
 
-// SignalCode returns the exit code of what a signal ended, 0 for another name.
+// SignalCode returns the exit code for a signal, or 0 for another name.
 func SignalCode(name string) int {
 	return map[string]int{"SIGHUP": 129, "SIGINT": 130, "SIGTERM": 143}[name]
 }
 
-// Failure is the result of a run that could not start: a wrong command line, a
-// missing setting.
+// Failure returns the result of a run that could not start, because of a wrong command
+// line or a missing setting.
 func Failure(code int, f event.Fault) Result {
 	r := Result{Type: "result", Outcome: string(event.EndFailed), Files: []string{}, Checks: []evidence.Check{}, Denials: []Denial{}, Error: &f, ExitCode: code}
 	for _, c := range Codes() {
@@ -154,7 +155,7 @@ func Failure(code int, f event.Fault) Result {
 	return r
 }
 
-// CodeOf returns the exit code of an end. by is what interrupted it.
+// CodeOf returns the exit code for an end. by is what interrupted the run.
 func CodeOf(end event.End, by string) int {
 	switch end {
 	case event.EndInterrupted:

@@ -7,11 +7,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/syntax"
 )
 
-// certain reports whether the beginning of a line shows that the line is text,
-// whatever its rest is.
+// certain reports whether the beginning of a line proves that the line is text,
+// whatever follows in the line.
 func certain(line string) bool {
 	rest := strings.TrimLeft(line, " ")
-	if rest == "" || len(line)-len(rest) >= 4 { // four: it may be code
+	if rest == "" || len(line)-len(rest) >= 4 { // four blanks: it may be code
 		return false
 	}
 	switch c := rest[0]; {
@@ -42,7 +42,7 @@ func certain(line string) bool {
 	return true
 }
 
-// marker returns the size of a list's sign with the blank after it, 0 for none.
+// marker returns the size of a list marker with the blank after it, or 0 for none.
 func marker(line string) int {
 	i := 0
 	switch c := line[0]; {
@@ -83,7 +83,7 @@ func (s *Stream) begin(line string) bool {
 	return s.block(line)
 }
 
-// block takes a line without the signs of quotes.
+// block handles a line whose quote markers were removed.
 func (s *Stream) block(line string) bool {
 	body := strings.TrimLeft(line, " ")
 	indent := len(line) - len(body)
@@ -135,7 +135,7 @@ func (s *Stream) block(line string) bool {
 	return true
 }
 
-// isText reports whether a line goes on with a paragraph.
+// isText reports whether a line continues a paragraph.
 func (s *Stream) isText(body string) bool {
 	if body == "" {
 		return false
@@ -157,7 +157,7 @@ func (s *Stream) isText(body string) bool {
 	case size == 0:
 		return true
 	}
-	// A number in the middle of a text begins a list only where it is the first.
+	// In the middle of a text, only the number 1 begins a list.
 	return body[0] >= '0' && body[0] <= '9' && len(s.items) == 0 && !strings.HasPrefix(body, "1.") && !strings.HasPrefix(body, "1)")
 }
 
@@ -172,7 +172,7 @@ func (s *Stream) open(role styled.Role, attr styled.Attr, b Block) {
 	s.text = &paragraph{s: s, role: role, attr: attr, rows: styled.NewWrapper(s.opt.Width, s.first(), s.margin())}
 }
 
-// finish is close, except for a list's sign that waits for its text.
+// finish does the same as close, but leaves a list marker that waits for its text.
 func (s *Stream) finish() {
 	if s.text != nil {
 		s.endText()
@@ -180,7 +180,7 @@ func (s *Stream) finish() {
 	s.endTable()
 }
 
-// entry begins an entry of a list, whose text may be a block itself.
+// entry begins an entry of a list; the entry's text may be a block.
 func (s *Stream) entry(body string, size, indent int) bool {
 	s.close()
 	sign := strings.TrimRight(body[:size], " ")
@@ -234,7 +234,7 @@ func (s *Stream) heading(body string) bool {
 	return true
 }
 
-// isTag reports whether a line is HTML of its own.
+// isTag reports whether a line is an HTML tag.
 func isTag(body string) bool {
 	return len(body) > 1 && body[0] == '<' && (body[1] == '/' || body[1] == '!' || body[1] >= 'a' && body[1] <= 'z') &&
 		!strings.HasPrefix(body, "<http") && !strings.HasPrefix(body, "<mailto")

@@ -9,18 +9,18 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 )
 
-// piece is a part of a paragraph: text of one style, or a run of characters
-// that may begin or end an emphasis.
+// piece is a part of a paragraph: text of one style, or a run of characters that may
+// begin or end an emphasis.
 type piece struct {
 	styled.Span
-	at          int // in the source
+	at          int // position in the source
 	run         byte
-	left        int // of the run, not used yet
+	left        int // characters of the run that are not used yet
 	opens, ends bool
 }
 
-// inline reads a paragraph's text. open is the beginning of the first thing
-// that more text could close; the length of src if there is none.
+// inline parses a paragraph's text. open is the position of the first mark that further
+// text could close, or the length of src if there is none.
 func (s *Stream) inline(src string) (line styled.Line, open int) {
 	ps, open := s.pieces(src)
 	open = min(open, emphasize(ps))
@@ -35,7 +35,7 @@ func (s *Stream) inline(src string) (line styled.Line, open int) {
 	return line, open
 }
 
-// pieces cuts a text into what is certain and runs that may be emphasis.
+// pieces splits a text into certain pieces and runs that may be emphasis.
 func (s *Stream) pieces(src string) (ps []piece, open int) {
 	open = len(src)
 	var text strings.Builder
@@ -108,9 +108,8 @@ func (s *Stream) pieces(src string) (ps []piece, open int) {
 	return ps, open
 }
 
-// special reads a link, an image, an address or an entity at the beginning of a
-// text; size is 0 if there is none, more reports that there may be one with
-// more text.
+// special parses a link, an image, an address or an entity at the beginning of a text.
+// size is 0 if there is none; more reports that further text could make one.
 func (s *Stream) special(src string, inWord bool) (ps []piece, size int, more bool) {
 	switch {
 	case src[0] == '&':
@@ -142,7 +141,7 @@ func (s *Stream) special(src string, inWord bool) (ps []piece, size int, more bo
 	return nil, 0, false
 }
 
-// bracket reads [text](address), and an image alike.
+// bracket parses [text](address), or an image.
 func (s *Stream) bracket(src string) (ps []piece, size int, more bool) {
 	at := strings.IndexByte(src, '[') + 1
 	depth, i := 1, at
@@ -187,8 +186,8 @@ func (s *Stream) bracket(src string) (ps []piece, size int, more bool) {
 	return nil, 0, true
 }
 
-// linked returns a text with a link. If the address cannot be a link of the
-// terminal, or the text shows another one, the address follows the text.
+// linked returns a text with a link. If the terminal cannot link to the address, or the
+// text looks like another address, the address is shown after the text.
 func (s *Stream) linked(line styled.Line, to string) (ps []piece) {
 	text := line.String()
 	for _, sp := range line {
@@ -215,7 +214,7 @@ func (s *Stream) link(text, to string) styled.Span {
 	return sp
 }
 
-// address reports whether a text may be given to the terminal as an address.
+// address reports whether a text may be passed to the terminal as an address.
 func address(s string) bool {
 	if !strings.HasPrefix(s, "http://") && !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "mailto:") || len(s) > 2000 {
 		return false
@@ -238,12 +237,11 @@ func safe(text string) bool {
 	return true
 }
 
-// emphasize styles the pieces between matching runs, like CommonMark's
-// delimiter stack, and returns the position of the first run that has no end
-// yet.
+// emphasize styles the pieces between matching runs, like CommonMark's delimiter stack,
+// and returns the position of the first run that is not closed yet.
 func emphasize(ps []piece) (open int) {
 	open = 1 << 60
-	var stack []int // of runs that may open
+	var stack []int // the indexes of runs that may open an emphasis
 	for i := range ps {
 		c := &ps[i]
 		if c.run == 0 {
@@ -288,7 +286,7 @@ func emphasize(ps []piece) (open int) {
 	return open
 }
 
-// flanks tells whether a run may begin and end an emphasis.
+// flanks reports whether a run may open and may close an emphasis.
 func flanks(src string, i, n int) (opens, ends bool) {
 	before, _ := utf8.DecodeLastRuneInString(src[:i])
 	after, _ := utf8.DecodeRuneInString(src[i+n:])
@@ -316,7 +314,7 @@ func runOf(s string, c byte) int {
 	return n
 }
 
-// closing finds a run of exactly n backticks.
+// closing returns the position of a run of exactly n backticks.
 func closing(s string, n int) int {
 	for i := 0; i < len(s); {
 		if s[i] != '`' {

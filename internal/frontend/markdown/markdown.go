@@ -1,15 +1,14 @@
 // Package markdown turns a model's Markdown into lines while it streams.
 //
-// It promises that a returned line never changes, that all lines depend only on
-// the text and not on its pieces, that no word of the text is lost, and that
-// its work is linear in the text, however hostile. It reads what models write:
-// headings, paragraphs, lists and task lists, quotes, fenced code, tables whose
-// rows begin with a bar, rules, emphasis, code, links, addresses.
+// It promises that a returned line never changes, that the lines depend only on the
+// text and not on how it is split into pieces, that no word of the text is lost, and
+// that its work is linear in the text, however hostile. It supports what models write:
+// headings, paragraphs, lists and task lists, quotes, fenced code, tables whose rows
+// begin with a bar, rules, emphasis, code, links, addresses.
 //
-// It does not support what would need the whole text before a line is certain:
-// underlined headings, tables without a bar at the beginning, links by
-// reference. Those are shown unchanged, and so is HTML. Text must be sanitised
-// before (package plain).
+// It does not support syntax that needs the whole text before a line is certain:
+// underlined headings, tables without a leading bar, reference links. These are shown
+// unchanged, and so is HTML. Text must be sanitised before (package plain).
 package markdown
 
 import (
@@ -20,34 +19,34 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/syntax"
 )
 
-// Options say how lines are made.
+// Options define how lines are made.
 type Options struct {
-	Width int  // columns; 0 breaks no line
-	Links bool // the terminal takes links: an address need not be shown
+	Width int  // columns; 0: lines are not broken
+	Links bool // the terminal supports links: an address need not be shown
 }
 
-// Stream takes a text in pieces.
+// Stream parses a text that arrives in pieces.
 type Stream struct {
 	opt     Options
-	partial string // a line whose kind is not certain
-	inside  bool   // a line whose kind is certain comes: it belongs to text
+	partial string // a line whose kind is not certain yet
+	inside  bool   // a line of certain kind, part of a text, is arriving
 
 	quote int
 	items []item
 	text  *paragraph
 	fence *fence
 	table [][]string
-	lead  styled.Line // of the next row: a list's sign
+	lead  styled.Line // of the next row: a list marker
 
 	out    []styled.Line
-	blocks *[]Block // not nil: these are made, and no rows
-	gap    bool     // a blank line belongs before the next line
+	blocks *[]Block // if not nil, blocks are made instead of rows
+	gap    bool     // a blank line must precede the next line
 	begun  bool
 }
 
-// item is an entry of a list that is open.
+// item is an open entry of a list.
 type item struct {
-	column int // where its text begins in the source
+	column int // column at which its text begins in the source
 	hang   int // and on the screen
 }
 
@@ -60,22 +59,22 @@ type fence struct {
 }
 
 const (
-	shownRows    = 12       // of a table that comes
-	longestLine  = 64 << 10 // of code, or of a table: a longer one is broken
-	longestStart = 4 << 10  // of a line until its kind is certain
-	deepest      = 12       // how many lists may stand in each other
+	shownRows    = 12       // of a table that is arriving
+	longestLine  = 64 << 10 // of code, or of a table, in bytes: a longer one is broken
+	longestStart = 4 << 10  // bytes of a line until its kind is certain
+	deepest      = 12       // how deep lists may be nested
 )
 
-// New makes a Stream.
+// New returns a Stream.
 func New(opt Options) *Stream { return &Stream{opt: opt} }
 
-// Lines makes lines of a whole text.
+// Lines returns the lines of a whole text.
 func Lines(text string, opt Options) []styled.Line {
 	s := New(opt)
 	return append(s.Write(text), s.Close()...)
 }
 
-// Resize is for the lines to come.
+// Resize sets the width of the following lines.
 func (s *Stream) Resize(width int) { s.opt.Width = width }
 
 // Write takes the next piece and returns the lines that became certain.
@@ -91,7 +90,7 @@ func (s *Stream) Write(piece string) []styled.Line {
 	return s.take()
 }
 
-// Close returns what is left; nothing more comes.
+// Close returns the remaining lines. Nothing may be written after it.
 func (s *Stream) Close() []styled.Line {
 	if s.inside || s.partial != "" {
 		s.newline()
@@ -102,8 +101,8 @@ func (s *Stream) Close() []styled.Line {
 	return s.take()
 }
 
-// Pending returns the lines that would follow if nothing else came. Of a long
-// table it is the end.
+// Pending returns the lines that would follow if the text ended here. Of a long table
+// it returns the head and the last rows.
 func (s *Stream) Pending() []styled.Line {
 	if s.fence != nil && s.partial == "" {
 		return nil
@@ -137,7 +136,7 @@ func (s *Stream) take() []styled.Line {
 	return out
 }
 
-// feed takes a part of a line.
+// feed handles a part of a line.
 func (s *Stream) feed(part string) {
 	if s.inside {
 		s.text.add(part)
@@ -185,7 +184,7 @@ func (s *Stream) newline() {
 	}
 }
 
-// emit adds a line, after a blank one if that belongs before it.
+// emit adds a line, with a blank line before it if one is needed.
 func (s *Stream) emit(l styled.Line) {
 	if s.blocks != nil {
 		b := &(*s.blocks)[len(*s.blocks)-1]
@@ -204,7 +203,7 @@ func (s *Stream) blank() []styled.Line {
 	return nil
 }
 
-// prefix sets quotes' bars and lists' indentation before a line.
+// prefix puts the bars of quotes and the indentation of lists before a line.
 func (s *Stream) prefix(l styled.Line) styled.Line {
 	return append(s.margin(), l...)
 }
@@ -220,7 +219,7 @@ func (s *Stream) margin() styled.Line {
 	return out
 }
 
-// first returns the margin of a row that may have a list's sign.
+// first returns the margin of a row that may have a list marker.
 func (s *Stream) first() styled.Line {
 	if s.lead != nil {
 		lead := s.lead

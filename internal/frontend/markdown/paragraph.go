@@ -7,21 +7,21 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 )
 
-// longest is the largest distance between the two ends of an emphasis. A sign without an
-// end within it does not begin one.
+// longest is the largest distance, in bytes, between the two ends of an emphasis. A
+// mark that is not closed within it opens nothing.
 const longest = 1 << 10
 
-// paragraph is text that is broken into rows while it streams. Its rows depend
-// only on the text, not on its pieces.
+// paragraph is text that is broken into rows while it streams. Its rows depend only on
+// the text, not on how it is split into pieces.
 type paragraph struct {
 	s    *Stream
 	rows *styled.Wrapper
 	attr styled.Attr
 	role styled.Role
-	rest string // of the source, not given to rows
+	rest string // source that was not passed to rows yet
 }
 
-// add takes more of a line.
+// add appends a part of a line.
 func (p *paragraph) add(text string) {
 	for text != "" {
 		n := strings.IndexByte(text, ' ') + 1
@@ -45,7 +45,7 @@ func (p *paragraph) add(text string) {
 	}
 }
 
-// give passes on the first n bytes, as far as their styles are certain.
+// give passes the first n bytes to the rows, as far as their styles are certain.
 func (p *paragraph) give(n int, all bool) {
 	line, open := p.s.inline(p.rest[:n])
 	if !all && open < n {
@@ -58,9 +58,9 @@ func (p *paragraph) give(n int, all bool) {
 	p.rest = p.rest[n:]
 }
 
-// force passes on at least half of a text whose first unclosed mark is too far
-// back to begin anything: the mark is shown as it is, and the text after it is
-// read again.
+// force passes at least half of a text to the rows if its first unclosed mark is too
+// far back to open anything: the mark is shown unchanged, and the text after it is
+// parsed again.
 func (p *paragraph) force() {
 	for range 2 {
 		_, open := p.s.inline(p.rest)
@@ -89,7 +89,8 @@ func (p *paragraph) look(l styled.Line) styled.Line {
 	return l
 }
 
-// newline ends a line of the source: a blank, unless the line asks for more.
+// newline handles the end of a source line: it becomes a blank, unless the line ends
+// with a hard break.
 func (p *paragraph) newline() {
 	text := strings.TrimRight(p.rest, " ")
 	blanks := len(p.rest) - len(text)
@@ -109,7 +110,7 @@ func (p *paragraph) newline() {
 	p.rows.Break()
 }
 
-// end returns the rows that are left.
+// end returns the remaining rows.
 func (p *paragraph) end() []styled.Line {
 	line, _ := p.s.inline(strings.TrimRight(p.rest, " "))
 	p.rows.Add(p.look(line))

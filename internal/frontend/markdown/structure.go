@@ -18,26 +18,24 @@ const (
 	Rule
 )
 
-// Block is a part of a text for frontends that do not draw rows of a terminal.
-// Quotes and lists have no blocks of their own: a block has its depth in them.
+// Block is a part of a text for frontends that do not draw terminal rows. Quotes and
+// lists are not blocks: a block records its depth in them.
 type Block struct {
 	Kind  Kind
 	Level int    // of a heading, 1 to 6
 	Info  string // after the fence of code, usually a language
-	Quote int    // the number of quotes around it
-	List  int    // the number of list entries around it
-	Sign  string // of the innermost entry, if it begins here: "•", "1.", "☑"
-	// Lines is the text: of a paragraph a line ends only where its author ended
-	// it for certain.
+	Quote int    // number of quotes around it
+	List  int    // number of list entries around it
+	Sign  string // marker of the innermost entry, if it begins here: "•", "1.", "☑"
+	// Lines is the text. In a paragraph, a line ends only at a hard break.
 	Lines []styled.Line
-	// Rows are the cells of a table, the head first, and Align the row below
-	// the head as it was written, such as ":--".
+	// Rows are the cells of a table, the head first. Align is the row below the head in
+	// its source form, such as ":--".
 	Rows  [][]styled.Line
 	Align []string
 }
 
-// Blocks returns the parts of a whole text. It reads the text as Lines does,
-// and loses no word either.
+// Blocks returns the parts of a whole text. Like Lines, it loses no word.
 func Blocks(text string) []Block {
 	var out []Block
 	s := New(Options{Links: true})
@@ -47,7 +45,7 @@ func Blocks(text string) []Block {
 	return out
 }
 
-// start begins a block, if blocks are wanted; emit adds its lines.
+// start begins a block if blocks are requested; emit adds its lines.
 func (s *Stream) start(b Block) {
 	if s.blocks == nil {
 		return
@@ -58,7 +56,7 @@ func (s *Stream) start(b Block) {
 	s.gap = false
 }
 
-// goesOn reports whether indented code belongs to the block before it.
+// goesOn reports whether indented code continues the block before it.
 func (s *Stream) goesOn() bool {
 	if s.blocks == nil || len(*s.blocks) == 0 || s.gap || s.lead != nil {
 		return false

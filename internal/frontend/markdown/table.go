@@ -6,7 +6,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 )
 
-// cells cuts a row of a table at its bars.
+// cells splits a row of a table at its bars.
 func cells(row string) []string {
 	row = strings.TrimPrefix(strings.TrimSpace(row), "|")
 	var out []string
@@ -19,7 +19,7 @@ func cells(row string) []string {
 		case c == '`':
 			n := runOf(row[i:], '`')
 			end := closing(row[i+n:], n)
-			if end < 0 || strings.Contains(row[i:i+n+end], "|") { // bars end cells also within code
+			if end < 0 || strings.Contains(row[i:i+n+end], "|") { // bars separate cells even within code
 				b.WriteString(row[i : i+n])
 				i += n - 1
 				continue
@@ -39,7 +39,7 @@ func cells(row string) []string {
 	return out
 }
 
-// isDelimiter reports whether a row is the one below a table's head.
+// isDelimiter reports whether a row is the delimiter below a table's head.
 func isDelimiter(row []string) bool {
 	for _, c := range row {
 		if strings.Trim(c, ":-") != "" || !strings.Contains(c, "-") {
@@ -49,14 +49,14 @@ func isDelimiter(row []string) bool {
 	return len(row) > 0
 }
 
-// endTable draws a table, when all its rows are there.
+// endTable draws a table after its last row.
 func (s *Stream) endTable() {
 	rows := s.table
 	s.table = nil
 	if len(rows) == 0 {
 		return
 	}
-	if len(rows) < 2 || !isDelimiter(rows[1]) { // a text with bars
+	if len(rows) < 2 || !isDelimiter(rows[1]) { // not a table, but text with bars
 		s.start(Block{})
 		for _, r := range rows {
 			line, _ := s.inline("| " + strings.Join(r, " | ") + " |")
@@ -89,7 +89,7 @@ func (s *Stream) endTable() {
 }
 
 type table struct {
-	columns []int // how wide each is
+	columns []int // width of each column
 	align   []string
 	rows    [][]styled.Line
 }
@@ -117,12 +117,12 @@ func (t *table) add(s *Stream, row []string, attr styled.Attr) {
 
 const (
 	between  = " │ "
-	narrow   = 6 // a column with less room than this is not readable
+	narrow   = 6 // a narrower column is not readable
 	crossing = "─┼─"
 )
 
-// lines draws the table into a width; if its columns do not fit, each row
-// becomes a list of its cells.
+// lines draws the table within a width. If its columns do not fit, each row becomes a
+// list of its cells.
 func (t *table) lines(width int) []styled.Line {
 	if width > 0 && !t.fit(width-styled.Width(between)*(len(t.columns)-1)) {
 		return t.list(width)
@@ -144,7 +144,7 @@ func (t *table) lines(width int) []styled.Line {
 	return out
 }
 
-// fit takes room from the widest columns until the table fits.
+// fit narrows the widest columns until the table fits.
 func (t *table) fit(room int) bool {
 	sum := 0
 	for _, n := range t.columns {

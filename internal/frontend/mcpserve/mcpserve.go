@@ -1,15 +1,15 @@
-// Package mcpserve offers a session of pawl as tools to other programs, over
-// the Model Context Protocol on standard input and output (doc/mcp.md).
+// Package mcpserve offers a session of pawl as tools to other programs, over the Model
+// Context Protocol on standard input and output (doc/mcp.md).
 //
-// It promises: a program can do nothing here that the command line that started
-// the server does not allow. Rights, budget and folder are those of the flags
-// and settings, no tool changes them, and what needs a permission is asked of
-// the program's person if the program supports that (elicitation), and denied
-// otherwise. One prompt runs at a time. A call that is cancelled, or whose
-// program leaves, interrupts its turn.
+// It promises that a program can do nothing here that the command line that started the
+// server does not allow. Rights, budget and folder come from the flags and settings,
+// and no tool changes them. If a call needs a permission, the program's person is asked
+// if the program supports that (elicitation); otherwise the call is denied. One prompt
+// runs at a time. A call's turn is interrupted if the call is cancelled or the program
+// disconnects.
 //
-// It refuses protocol 2026-07-28, in which a server cannot ask in the middle of
-// a call: programs that speak it also speak an older one.
+// It refuses protocol 2026-07-28, in which a server cannot ask in the middle of a call:
+// programs that support it also support an older one.
 package mcpserve
 
 import (
@@ -28,33 +28,33 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// Options of a server.
+// Options are the options of a server.
 type Options struct {
 	In      io.ReadCloser
 	Out     io.Writer
 	Version string
 	Dir     string // the folder of the session
-	// Open opens the session, at the first call that needs it. ask: the program
-	// asks its person.
+	// Open opens the session, at the first call that needs it. ask reports whether the
+	// program can ask its person.
 	Open func(ctx context.Context, ask bool) (*session.Session, error)
 }
 
-// versions are the protocol versions that are spoken, the newest first.
+// versions are the supported protocol versions, the newest first.
 var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 const instructions = `pawl is a coding agent that works in one folder, with its own model, permissions and budget. The tool "prompt" has it do a task; everything it changes can be looked at with "diff" and put back with "undo".`
 
-// Server is a server of one program.
+// Server serves one program.
 type Server struct {
 	opt Options
-	own context.Context // of the session; the end of a call only interrupts its turn
+	own context.Context // the session's context; the end of a call only interrupts its turn
 	sdk *sdk.Server
 
 	mu sync.Mutex
 	s  *session.Session
 }
 
-// New makes a server. It opens no session.
+// New returns a server. It opens no session.
 func New(ctx context.Context, o Options) *Server {
 	s := &Server{opt: o, own: context.WithoutCancel(ctx)}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "pawl", Title: "pawl", Version: o.Version}, &sdk.ServerOptions{
@@ -81,7 +81,7 @@ func New(ctx context.Context, o Options) *Server {
 	return s
 }
 
-// Run serves the program until it leaves or ctx ends.
+// Run serves the program until the program disconnects or ctx ends.
 func (s *Server) Run(ctx context.Context) error {
 	err := s.sdk.Run(ctx, &sdk.IOTransport{Reader: s.opt.In, Writer: open{s.opt.Out}, MaxLineLength: 16 << 20})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
@@ -90,12 +90,12 @@ func (s *Server) Run(ctx context.Context) error {
 	return errors.Join(err, s.Close())
 }
 
-// open is a writer that is closed with its process.
+// open is a writer that only the end of the process closes.
 type open struct{ io.Writer }
 
 func (open) Close() error { return nil }
 
-// Close ends the session. A turn that runs is interrupted.
+// Close ends the session. A running turn is interrupted.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// session returns the session, and opens it the first time.
+// session returns the session; the first call opens it.
 func (s *Server) session(by *sdk.ServerSession) (*session.Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +125,7 @@ type promptIn struct {
 	Prompt string `json:"prompt" jsonschema:"the task or question, complete in itself"`
 }
 
-// Result is what a prompt came to.
+// Result is the result of a prompt.
 type Result struct {
 	Session string   `json:"session" jsonschema:"for pawl --resume"`
 	End     string   `json:"end" jsonschema:"done, or why it ended before"`

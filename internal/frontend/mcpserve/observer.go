@@ -14,7 +14,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// observer shows a program the blocks of its call's turn, and asks its person.
+// observer reports the blocks of a call's turn to the program, and asks the program's
+// person.
 type observer struct {
 	ctx      context.Context
 	req      *sdk.CallToolRequest
@@ -24,13 +25,13 @@ type observer struct {
 	work     sync.WaitGroup
 }
 
-// asks reports whether a program asks its person what a server asks.
+// asks reports whether a program can ask its person a server's questions (elicitation).
 func asks(by *sdk.ServerSession) bool {
 	in := by.InitializeParams()
 	return in != nil && in.Capabilities != nil && in.Capabilities.Elicitation != nil
 }
 
-// see handles an event of the turn. It must not wait.
+// see handles an event of the turn. It must not block.
 func (w *observer) see(e event.Event) error {
 	for _, c := range w.timeline.Apply(e) {
 		switch b := c.Block.Body.(type) {
@@ -52,7 +53,7 @@ func (w *observer) see(e event.Event) error {
 	return nil
 }
 
-// progress reports a line, where the program wants progress.
+// progress reports a line, if the program requested progress.
 func (w *observer) progress(text string) {
 	token := w.req.Params.GetProgressToken()
 	if text = plain.Line(text); token == nil || text == "" {
@@ -72,9 +73,9 @@ const (
 	deny      = "deny"
 )
 
-// answer asks the program's person. Without one, what needs a permission is
-// denied; pawl's own questions (to spend more, to go on) are always answered
-// with no, since the flags of the server say how far it goes.
+// answer asks the program's person. If it cannot, a call that needs a permission is
+// denied. pawl's own questions (to spend more, to continue) are always answered with
+// no, since the server's flags set its limits.
 func (w *observer) answer(q chat.Question) session.Answer {
 	out := session.Answer{ID: q.ID}
 	if len(q.Calls) == 0 {
@@ -113,7 +114,7 @@ func (w *observer) answer(q chat.Question) session.Answer {
 // maxPreview is how much of a preview is shown, in bytes.
 const maxPreview = 8 << 10
 
-// question returns the text about a call.
+// question returns the text of a question about a call.
 func question(from string, c chat.Consent) string {
 	text := "pawl asks: " + c.Title
 	if from != "" {
@@ -134,7 +135,7 @@ func question(from string, c chat.Consent) string {
 	return text
 }
 
-// elicit asks for one answer; "" is none.
+// elicit asks for one answer; it returns "" if there is none.
 func (w *observer) elicit(text string, prop map[string]any) string {
 	schema, err := json.Marshal(map[string]any{"type": "object", "properties": map[string]any{"answer": prop}, "required": []string{"answer"}})
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 // This file draws finished blocks.
 
 type prompt struct {
-	Close    bool // the section before it
+	Close    bool // the section before it must be closed
 	Number   int
 	Title    string
-	Long     bool // the title is not all of it
+	Long     bool // the title is not the whole text
 	Text     passage
 	At       moment
 	Attached string
@@ -31,9 +31,9 @@ type reply struct {
 	Cost  string
 }
 
-// card is a call, a check or a person's command.
+// card shows a call, a check or a person's command.
 type card struct {
-	Class, Sign, State string // State is the sign in words
+	Class, Sign, State string // State describes the sign in words
 	Title, Said        string
 	Open               bool
 	Diff               []diffLine
@@ -47,7 +47,7 @@ type note struct {
 	Class string
 	Text  string
 	More  []string
-	// Evidence is folded.
+	// Evidence is folded on the page.
 	Evidence []string
 }
 
@@ -113,8 +113,8 @@ func (p *writer) draw(b chat.Block) {
 	}
 }
 
-// crew lists the tasks of a swarm. An agent has a session of its own, and its call is
-// drawn.
+// crew lists the tasks of a swarm. It omits agents: each has its own session, and its
+// call is drawn.
 func (p *writer) crew(c chat.Crew) {
 	if c.Goal == "" {
 		return
@@ -165,7 +165,7 @@ func (p *writer) reply(b chat.Reply) {
 	p.putReply(d)
 }
 
-// look is how a card's outcome is shown: by colour, sign and word.
+// look defines how a card's outcome is shown: by colour, sign and word.
 type look struct{ class, sign, word string }
 
 func state(failed, refused bool) look {
@@ -205,7 +205,7 @@ func (p *writer) card(c card, l look, diff, output string) {
 	p.putCard(c)
 }
 
-// folded cuts what is folded; on a page that is long already it is left out.
+// folded cuts a folded text; if the page is long already, the text is omitted.
 func (p *writer) folded(text string) passage {
 	if p.size > p.folds {
 		return passage{Gap: leftOut(len(text), strings.Count(text, "\n"))}
@@ -230,7 +230,7 @@ func (p *writer) note(class, text string, more ...string) {
 
 func (p *writer) remark(n chat.Note) {
 	class := map[chat.NoteKind]string{chat.OfWarning: "warn", chat.OfStuck: "warn", chat.OfInterrupt: "warn", chat.OfFailure: "bad", chat.OfRefusal: "bad"}[n.Kind]
-	if n.Kind == chat.OfProgress || n.Kind == chat.OfSession { // the head of the page tells it
+	if n.Kind == chat.OfProgress || n.Kind == chat.OfSession { // the head of the page shows it
 		return
 	}
 	p.putNote(note{Class: class, Text: p.clean.line(n.Text), More: p.lines(n.More), Evidence: p.lines(n.Evidence)})
@@ -302,10 +302,11 @@ func (p *writer) turnEnd(b chat.TurnEnd) {
 	p.putEnd(d)
 }
 
-// longestLoop is how many states may repeat together.
+// longestLoop is the length of the longest repeated sequence of states that is
+// detected.
 const longestLoop = 8
 
-// told describes a path of states; a repeated part is written once, with its count.
+// told describes a path of states; a repeated sequence is written once, with its count.
 func told(path []fsm.State) []string {
 	var out []string
 	for i := 0; i < len(path); {

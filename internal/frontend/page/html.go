@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// This file is the page's HTML.
+// This file contains the page's HTML.
 
-// markup is HTML that the source has. Only its constants become markup, so that
-// nothing of a session is written without being escaped.
+// markup is HTML from pawl's source code. Only constants of it become markup, so
+// nothing from a session is written without being escaped.
 type markup string
 
-// escaped makes a text of what means something in HTML, in elements and in
-// attributes with quotes.
+// escaped escapes characters that have a meaning in HTML, in elements and in quoted
+// attributes.
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "+", "&#43;", "\x00", "\uFFFD")
 
 // put writes markup; each % in it is replaced by the next value, escaped.
@@ -29,7 +29,7 @@ func (p *writer) put(m markup, values ...any) {
 	p.write(s)
 }
 
-// when writes markup if something is so.
+// when writes markup if so is true.
 func (p *writer) when(so bool, m markup, values ...any) {
 	if so {
 		p.put(m, values...)
@@ -290,8 +290,8 @@ func (p *writer) span(s span) {
 	}
 }
 
-// address returns a link's address, every byte of it one that addresses have; ""
-// if it may lead to something else than a page or a mail.
+// address returns a link's address with every byte valid in addresses, or "" if it may
+// lead to anything but a page or a mail address.
 func address(link string) string {
 	scheme, _, found := strings.Cut(link, ":")
 	if !found || !slices.Contains([]string{"http", "https", "mailto"}, strings.ToLower(scheme)) {

@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 )
 
-// node is a part of a rendered text. Lists and quotes have parts.
+// node is a part of a rendered text. Lists and quotes contain nodes.
 type node struct {
 	Kind  string // p, h, pre, table, hr, list, entry, quote
 	Level int    // of a heading, as HTML counts them
@@ -30,11 +30,11 @@ type span struct {
 	Code, Bold, Italic bool
 }
 
-// rendered makes the nodes of a text in Markdown, which is sanitised.
+// rendered returns the nodes of a text in Markdown, which must be sanitised.
 func rendered(text string) []node { return nest(markdown.Blocks(text), 0, 0) }
 
-// nest puts blocks into the quotes and list entries around them; quote and list
-// are those that the caller has opened.
+// nest puts blocks into the quotes and list entries around them. quote and list are the
+// numbers of quotes and entries that the caller has opened.
 func nest(bs []markdown.Block, quote, list int) []node {
 	var out []node
 	for i := 0; i < len(bs); {
@@ -61,8 +61,8 @@ func nest(bs []markdown.Block, quote, list int) []node {
 	return out
 }
 
-// entriesOf makes the entries of a list: each begins with a block that has a
-// sign and is not in an inner list.
+// entriesOf returns the entries of a list: each begins at a block that has a marker and
+// is not in an inner list.
 func entriesOf(bs []markdown.Block, quote, list int) []node {
 	var out []node
 	for i := 0; i < len(bs); {
@@ -111,8 +111,8 @@ func leaf(b markdown.Block) node {
 	return n
 }
 
-// rowsOf makes rows of lines; plainly drops the styles that the element around them has
-// already.
+// rowsOf makes rows of lines; plainly drops the styles that the surrounding element
+// already has.
 func rowsOf(ls []styled.Line, plainly bool) []row {
 	out := make([]row, len(ls))
 	for i, l := range ls {
@@ -131,7 +131,7 @@ func rowsOf(ls []styled.Line, plainly bool) []row {
 	return out
 }
 
-// classes are those of the style sheet.
+// classes are the classes in the style sheet, by role.
 var classes = map[styled.Role]string{
 	styled.Dim: "dim", styled.Keyword: "kw", styled.String: "st", styled.Number: "nu", styled.Comment: "co",
 	styled.Type: "ty", styled.Function: "fn", styled.Added: "add", styled.Removed: "del", styled.Hunk: "hunk",

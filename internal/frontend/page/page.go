@@ -1,13 +1,12 @@
-// Package page writes a session as one page of HTML: for a browser, a mail, an
-// archive.
+// Package page writes a session as one page of HTML: for a browser, a mail, an archive.
 //
-// It promises that the page needs no network and no script and loads nothing,
-// and that nothing in a session can change what the page does or hide what it
-// shows: every string that is not of the source is escaped (html.go), package
-// plain makes control and bidirectional characters visible, and a content security
-// policy in the page forbids the rest. The page is written while the session is
-// read; a long one is cut, with a count of what is missing. It does not decide
-// what is secret: the caller passes events that may be shown.
+// It promises that the page needs no network and no script and loads nothing, and that
+// nothing in a session can change what the page does or hide what it shows. Every
+// string that is not from pawl's source code is escaped (html.go), package plain makes
+// control and bidirectional characters visible, and a content security policy in the
+// page forbids the rest. The page is written while the session is read; a long page is
+// cut, with a count of what is missing. It does not decide what is secret: the caller
+// passes only events that may be shown.
 package page
 
 import (
@@ -25,16 +24,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 )
 
-// Options say what the page tells about itself.
+// Options are the facts that the page states about itself, and its mask.
 type Options struct {
 	Version string
-	// Mask masks keys in a text that were not known when it was recorded; nil
-	// masks nothing.
+	// Mask masks keys in a text that were unknown when the text was recorded; nil masks
+	// nothing.
 	Mask func(string) string
 }
 
-// Sizes in bytes of text. From folds on, what is folded is left out; after
-// entries, every entry is.
+// Sizes in bytes of text. After folds bytes, folded texts are omitted; after entries
+// bytes, every entry is.
 const (
 	folds    = 12 << 20
 	entries  = 24 << 20
@@ -44,9 +43,8 @@ const (
 	mostList = 300 // prompts in the list of contents, lines of evidence, items of a plan
 )
 
-// Write writes the page. read passes the events of the session in order, from
-// the first one; it is called twice, since the head of the page tells of all
-// that follows.
+// Write writes the page. read passes the events of the session in order, from the first
+// one. It is called twice, since the head of the page summarises all that follows.
 func Write(w io.Writer, read func(func(event.Event) error) error, o Options) error {
 	if o.Mask == nil {
 		o.Mask = func(s string) string { return s }
@@ -96,20 +94,20 @@ func (p *writer) event(e event.Event) error {
 //go:embed page.css
 var css string
 
-// style returns the page's style and its hash, which the policy names: no other
-// style is applied.
+// style returns the page's style sheet and its hash. The security policy names the
+// hash, so no other style is applied.
 var style = sync.OnceValues(func() (markup, string) {
 	hash := sha256.Sum256([]byte(css))
 	return markup(css), "sha256-" + base64.StdEncoding.EncodeToString(hash[:])
 })
 
-// moment is a time as people and programs read it.
+// moment is a time in a form for people and one for programs.
 type moment struct{ time.Time }
 
 func (m moment) Shown() string { return m.UTC().Format("2006-01-02 15:04:05 UTC") }
 func (m moment) Exact() string { return m.UTC().Format(time.RFC3339) }
 
-// joined returns a list in a line, without what is empty.
+// joined joins the texts that are not empty into one line.
 func joined(parts ...string) string {
 	var out []string
 	for _, s := range parts {

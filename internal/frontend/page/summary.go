@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
-// summary folds what the head of the page tells.
+// summary folds the contents of the page's head.
 type summary struct {
 	clean   cleaner
 	session string
@@ -26,7 +26,7 @@ type summary struct {
 	end     event.End
 }
 
-// entry leads to a prompt.
+// entry is a link to a prompt.
 type entry struct {
 	Number int
 	Text   string

@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// cleaner is the one way of a session's text into the page.
+// cleaner cleans the session's texts; no text gets into the page without it.
 type cleaner struct{ mask func(string) string }
 
 // text makes a text of several lines safe to show.
@@ -28,8 +28,8 @@ type passage struct {
 	Head, Gap, Tail string
 }
 
-// cut leaves out the middle of a text that is longer than most bytes, at the
-// ends of lines where there are some.
+// cut omits the middle of a text that is longer than most bytes, at line ends if
+// possible.
 func cut(s string, most int) passage {
 	s = strings.Trim(s, "\n")
 	if len(s) <= most {

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// Do executes an agreed plan and waits for its end. The end of ctx interrupts it.
+// Do executes an agreed plan and waits for its end. It is interrupted when ctx ends.
 func Do(ctx context.Context, s *session.Session, p undo.Plan, c undo.Consent) (out changes.Undone, err error) {
 	var failed error
 	started, err := s.Submit(ctx, session.Undo{Plan: p, Consent: c, Done: func(u changes.Undone, e error) { out, failed = u, e }})
@@ -36,7 +36,7 @@ func Lost(ctx context.Context, s *session.Session, kind undo.Kind) string {
 	last := s.View().Last()
 	for e, err := range s.Events(ctx, 0) {
 		if err != nil {
-			break // what an undo does does not hang on it
+			break // an undo does not depend on this
 		}
 		lost.Apply(e.Body)
 		if e.Seq >= last {
@@ -46,7 +46,8 @@ func Lost(ctx context.Context, s *session.Session, kind undo.Kind) string {
 	return lost.String()
 }
 
-// Nothing explains why there is nothing to undo; any other error is returned unchanged.
+// Nothing returns an error that explains why there is nothing to undo; it returns any
+// other error unchanged.
 func Nothing(ctx context.Context, s *session.Session, kind undo.Kind, err error) error {
 	if !errors.Is(err, undo.ErrNothing) {
 		return err

@@ -1,9 +1,9 @@
-// Package putback shows what an undo or a redo would do and asks the person
-// about it: one preview and one set of questions for every frontend.
+// Package putback shows what an undo or a redo would do, and asks the person about it:
+// one preview and one set of questions for every frontend.
 //
-// It promises that nothing is agreed to without being shown first, and that
-// each file that needs a decision (SPEC 11.2) is asked about by its name. A
-// session executes what was agreed to.
+// It promises that nothing is agreed to before it was shown, and that the person is
+// asked by name about each file that needs a decision (SPEC 11.2). A session executes
+// what was agreed to.
 package putback
 
 import (
@@ -36,8 +36,8 @@ func Show(w io.Writer, p undo.Plan) {
 	}
 }
 
-// passing reports whether a file existed only temporarily: nothing is to be
-// done and nothing is shown.
+// passing reports whether a file existed only temporarily: nothing is done or shown for
+// it.
 func passing(f undo.File) bool { return f.Action == undo.Same && f.Now.Hash == "" }
 
 func verb(p undo.Plan, f undo.File) string {
@@ -70,7 +70,7 @@ func about(f undo.File) string {
 	return ""
 }
 
-// sides shows a place that both sides changed.
+// sides returns both versions of a place that both sides changed.
 func sides(path string, c undo.Conflict) string {
 	return fmt.Sprintf("<<<<<<< %s, line %d, as it is now\n%s=======\n%s>>>>>>> as it would be put back\n", path, c.Line, closed(c.Ours), closed(c.Theirs))
 }
@@ -91,7 +91,7 @@ func indent(s string) string {
 	return b.String()
 }
 
-// Agree asks about a plan that was shown. ok is false if the person does not want it.
+// Agree asks about a plan that was shown. ok is false if the person declines.
 func Agree(p undo.Plan, ask func(question string) (string, error)) (c undo.Consent, ok bool, err error) {
 	if p.NeedsNoConsent() {
 		ok, err = yes("do it? [y]es, [n]o: ", ask)
@@ -130,7 +130,7 @@ func Agree(p undo.Plan, ask func(question string) (string, error)) (c undo.Conse
 	case !certain && len(c.Confirmed) == 0:
 		return c, false, nil
 	case !certain && len(c.LeaveOut) == 0, each == "y" && len(c.LeaveOut) == 0:
-		return c, true, nil // each was agreed to
+		return c, true, nil // every file was agreed to
 	}
 	q := "do the rest? [y]es, [n]o: "
 	if len(c.LeaveOut) > 0 {
@@ -151,8 +151,8 @@ func asking(files []undo.File) []string {
 	return out
 }
 
-// Settled returns the consent without a person: uncertain files are left out,
-// except the paths of include.
+// Settled returns the consent when no person can answer: uncertain files are left out,
+// except the paths in include.
 func Settled(p undo.Plan, include []string) undo.Consent {
 	var c undo.Consent
 	named := map[string]bool{}
@@ -177,8 +177,8 @@ func yes(q string, ask func(string) (string, error)) (bool, error) {
 	return in == "y", err
 }
 
-// choose asks until the answer is a known one, and names the known ones
-// otherwise. It returns the answer's first letter.
+// choose repeats a question until the answer is one of answers, and names them after
+// any other. It returns the answer's first letter.
 func choose(q, known string, ask func(string) (string, error), answers ...string) (string, error) {
 	for first := true; ; first = false {
 		text := q
@@ -195,7 +195,7 @@ func choose(q, known string, ask func(string) (string, error), answers ...string
 	}
 }
 
-// Verb names what an undo, or a redo, did to a file.
+// Verb returns what an undo, or a redo, did to a file.
 func Verb(s undo.Kind) string {
 	if s == undo.ByRedo {
 		return "done again:"
@@ -203,7 +203,7 @@ func Verb(s undo.Kind) string {
 	return "put back"
 }
 
-// Done writes what was done, after the verb.
+// Done lists what was done, each line with the verb.
 func Done(w io.Writer, verb string, u changes.Undone) {
 	for _, f := range u.Done {
 		if passing(f) {

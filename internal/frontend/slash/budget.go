@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
-// limitNames are the limits as a person calls them.
+// limitNames are the names by which a person refers to limits.
 var limitNames = []struct {
 	name string
 	kind budget.Kind
@@ -40,7 +40,7 @@ func budgetCommand() Command {
 	}
 }
 
-// parseLimit reads the arguments of /budget.
+// parseLimit parses the arguments of /budget.
 func parseLimit(args string) (session.SetLimit, error) {
 	name, value, two := strings.Cut(strings.TrimSpace(args), " ")
 	if !two {

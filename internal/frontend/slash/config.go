@@ -12,7 +12,7 @@ func configCommand() Command {
 		Run: func(ctx context.Context, h Host, args string) error {
 			verb, rest, _ := strings.Cut(args, " ")
 			rest = strings.TrimSpace(rest)
-			switch verb { // as pawl config has them
+			switch verb { // the verbs of `pawl config`
 			case "get", "set":
 				if rest == "" {
 					return errors.New("a key is missing: write one, such as /config budget.usd 5")
@@ -39,8 +39,7 @@ func configCommand() Command {
 	}
 }
 
-// keyAndValue splits at the first blank that is not in quotes: a part of a key may be
-// quoted.
+// keyAndValue splits at the first blank outside quotes: a part of a key may be quoted.
 func keyAndValue(args string) (key, value string, set bool) {
 	quoted := false
 	for i, c := range args {

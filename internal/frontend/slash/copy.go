@@ -38,7 +38,7 @@ func copyCommand() Command {
 	}
 }
 
-// parseCopy reads the arguments of /copy.
+// parseCopy parses the arguments of /copy.
 func parseCopy(args string) (what string, n int, err error) {
 	what, n = "reply", 1
 	for i, word := range strings.Fields(args) {

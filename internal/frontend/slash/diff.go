@@ -13,7 +13,7 @@ func diff() Command {
 			return err
 		}
 		if w.Kind == undo.ByFile {
-			w.Kind = undo.ByAll // all that was done to the file
+			w.Kind = undo.ByAll // all changes to the file
 		}
 		text, err := h.Session().View().Changes().Diff(ctx, w)
 		if err == nil && text == "" {

@@ -25,7 +25,7 @@ type servers interface {
 func lspCommand() Command {
 	return Command{Name: "lsp", Args: "[restart [NAME] | logs]", Anytime: true, Doc: "list the language servers (state, memory, features), restart them, or show their logs", Run: func(ctx context.Context, h Host, args string) error {
 		err := lspRun(ctx, h.Session().View().Code(), h.Out(), args)
-		if err == nil && strings.HasPrefix(args, "restart") { // one may be had by now, or no more
+		if err == nil && strings.HasPrefix(args, "restart") { // there may be a server now, or none any more
 			_, err = h.Session().Submit(ctx, session.RefreshTools{})
 		}
 		return err

@@ -13,20 +13,20 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// mcpServers is what /mcp needs of a session's MCP servers.
+// mcpServers are the methods of a session's MCP servers that /mcp uses.
 type mcpServers interface {
 	Status() []mcp.Status
 	Restart(name string) int
 	Accept(ctx context.Context, name string) (mcp.Report, error)
 }
 
-// mcpPrompts is what commands need of a session's MCP servers.
+// mcpPrompts are the methods of a session's MCP servers that commands use.
 type mcpPrompts interface {
 	Prompts() []mcp.Prompt
 	Say(ctx context.Context, p mcp.Prompt, args string) (string, []llm.Media, error)
 }
 
-// Prompts lists the prompts of a session's MCP servers as commands.
+// Prompts returns the prompts of a session's MCP servers as commands.
 func Prompts(s *session.Session) (out []Custom) {
 	from, ok := s.View().Outside().(mcpPrompts)
 	if !ok {
@@ -40,14 +40,14 @@ func Prompts(s *session.Session) (out []Custom) {
 	return out
 }
 
-// OfServer reports whether a command can only be a prompt of an MCP server.
+// OfServer reports whether a name can only be that of an MCP server's prompt.
 func OfServer(name string) bool { return strings.HasPrefix(name, "mcp__") }
 
-// learnTime is how long a server may take that nothing is known of yet.
+// learnTime is how long Learn waits for a server.
 const learnTime = 15 * time.Second
 
-// Learn starts the MCP servers of a session that nothing is known of yet, so that
-// their prompts are known. It waits for them.
+// Learn starts those MCP servers of a session whose prompts are unknown, and waits
+// until these are known.
 func Learn(ctx context.Context, s *session.Session) {
 	if s == nil {
 		return

@@ -21,7 +21,7 @@ func memory() Command {
 	}
 }
 
-// now shows the first two tiers (SPEC 11.4).
+// now shows the first two tiers of memory (SPEC 11.4).
 func now(h Host) {
 	say := func(format string, args ...any) { fmt.Fprintln(h.Out(), plain.Line(fmt.Sprintf(format, args...))) }
 	w, s := h.Session().View().Memory()

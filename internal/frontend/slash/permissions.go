@@ -43,7 +43,8 @@ func permissions() Command {
 	}
 }
 
-// revoke takes a rule back in this session, and where it was kept for always, there.
+// revoke removes a rule from this session, and from the permanent rules if it is stored
+// there.
 func revoke(ctx context.Context, h Host, rule string) error {
 	_, here := h.Session().Submit(ctx, session.Revoke{Rule: rule})
 	kept := h.Pawl(ctx, "permissions", "revoke", rule)

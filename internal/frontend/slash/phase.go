@@ -41,7 +41,8 @@ func phaseCommand() Command {
 	}
 }
 
-// parsePhase reads the arguments of /phase; list: nothing is to be done.
+// parsePhase parses the arguments of /phase. list is true if the phases are only to be
+// listed.
 func parsePhase(args string) (op session.Phase, list bool, err error) {
 	fields := strings.Fields(args)
 	switch {

@@ -13,8 +13,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
-// Decide is the argument with which a conversation has a plan decided that a turn ended
-// with.
+// Decide is the argument of /plan with which a conversation asks for a decision about
+// the plan that a turn ended with.
 const Decide = "decide"
 
 func plan() Command {
@@ -90,7 +90,7 @@ func approve(ctx context.Context, h Host, mode string) error {
 	return err
 }
 
-// reject rejects the plan. With a reason the model writes another one.
+// reject rejects the plan. If there is a reason, the model writes another plan.
 func reject(ctx context.Context, h Host, why string) error {
 	_, err := h.Session().Submit(ctx, session.DecidePlan{Why: why})
 	if err == nil && why == "" {
@@ -99,8 +99,8 @@ func reject(ctx context.Context, h Host, why string) error {
 	return err
 }
 
-// decide asks about the plan until it is decided about. What is none of the answers is
-// what the model is to change.
+// decide asks about the plan until it is decided. Any other input is taken as the
+// change that the model is to make.
 func decide(ctx context.Context, h Host) error {
 	for {
 		p := h.Session().View().Proposal()

@@ -14,15 +14,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
-// This file is the commands in prompts of scripts and programs, who have no
+// This file handles commands in the prompts of scripts and programs, which have no
 // conversation.
 
-// NoCommand is why a prompt that names a command is not sent.
+// NoCommand is the error for a prompt that names a command but cannot be sent.
 type NoCommand struct{ why string }
 
 func (e *NoCommand) Error() string { return e.why }
 
-// A text that begins with anything else is not a command: a path, a comment, a sentence.
+// A slash followed by anything else is not a command: a path, a comment, a sentence.
 var commandName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.:-]*$`)
 
 // Cut returns the name and the arguments of a text that looks like a command. The
@@ -48,8 +48,8 @@ func Called(all []Custom, text string) (c Custom, args string, ok bool) {
 	return c, args, ok
 }
 
-// Callable lists what a script or a program may call: the custom commands, and those of
-// pawl's that are prompts.
+// Callable returns the commands that a script or a program may call: the custom ones,
+// and pawl's own commands that are prompts.
 func Callable(custom []Custom) (out []Custom) {
 	for _, c := range All() {
 		if c.Prompt != nil {
@@ -64,8 +64,8 @@ func Callable(custom []Custom) (out []Custom) {
 	return out
 }
 
-// Sent reports whether Expand takes a prompt, as far as that can be told before the
-// session is open.
+// Sent returns the error that Expand would return for a prompt, as far as this is known
+// before the session is open.
 func Sent(custom []Custom, text string) error {
 	name, args, ok := Cut(text)
 	if !ok || OfServer(name) {
@@ -105,8 +105,8 @@ func Expand(ctx context.Context, s *session.Session, custom []Custom, p session.
 	return p, err
 }
 
-// served returns the prompt of that name of an MCP server, which is started if nothing
-// is known of it yet.
+// served returns an MCP server's prompt with this name. It starts the server if its
+// prompts are not known yet.
 func served(ctx context.Context, s *session.Session, name string) (Custom, bool) {
 	if !OfServer(name) {
 		return Custom{}, false

@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// shownSessions is how many sessions are listed: what each cost is in its
+// shownSessions is how many sessions are listed: the cost of each must be read from its
 // events.
 const shownSessions = 30
 

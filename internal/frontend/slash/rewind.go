@@ -85,9 +85,9 @@ func which(ctx context.Context, h Host) (string, error) {
 	}
 }
 
-// back resets files, conversation or both to before a prompt. Files come first
-// and in the session that changed them, so that its log knows; the conversation
-// then continues in a fork, and nothing of the old one is lost.
+// back resets files, conversation or both to the state before a prompt. Files are reset
+// first and in the session that changed them, so that its log records it. The
+// conversation then continues in a fork, and nothing of the old one is lost.
 func back(ctx context.Context, h Host, p changes.Point, what string) error {
 	switch what {
 	case "conversation", "files", "both":

@@ -1,6 +1,6 @@
-// Package slash has the slash commands, one file each, for every frontend that
-// a person types into. A command does its work through Host and writes plain
-// text; it draws nothing.
+// Package slash contains the slash commands, one file each, for every frontend that a
+// person types into. A command acts through Host and writes plain text; it draws
+// nothing.
 package slash
 
 import (
@@ -19,77 +19,80 @@ import (
 
 // Want selects the session to open: the zero value is a new one.
 type Want struct {
-	Resume string // an id or a unique start of one
-	Fork   bool   // continue in a copy of it
-	At     int64  // of a copy: the last event that it has; 0 is all
+	Resume string // an id or a unique prefix of one
+	Fork   bool   // continue in a copy
+	At     int64  // the sequence number of the copy's last event; 0: all events
 }
 
-// Host is what a command may use of its conversation (chat.Conversation).
+// Host is what a command may use of its conversation (implemented by
+// chat.Conversation).
 type Host interface {
-	// Session is the open one.
+	// Session returns the open session.
 	Session() *session.Session
-	// Switch opens another one in its place.
+	// Switch closes the session and opens another one in its place.
 	Switch(ctx context.Context, w Want) error
-	// Sessions lists those of this folder, newest first.
+	// Sessions returns the sessions of this folder, newest first.
 	Sessions(ctx context.Context) ([]event.Row, error)
 	// About returns a session's age, and a description of its model, mode and cost.
 	About(ctx context.Context, r event.Row) (age, about string)
-	// Newest returns the n-th newest reply, code block of one, command or output of one
-	// in the conversation, "" if there are fewer.
+	// Newest returns the n-th newest item of a kind (what) in the conversation: a
+	// reply, a code block of a reply, a command, or the output of a command. It returns
+	// "" if there are fewer.
 	Newest(ctx context.Context, what string, n int) (string, error)
-	// Pawl runs a subcommand of pawl in this folder, without input, and shows what it
-	// prints; secrets are masked.
+	// Pawl runs a subcommand of pawl in this folder, without input, and shows its
+	// output with secrets masked.
 	Pawl(ctx context.Context, args ...string) error
-	// Custom lists the commands from files.
+	// Custom returns the commands from files.
 	Custom() []Custom
-	// Rules lists the permission rules in force.
+	// Rules returns the permission rules in effect.
 	Rules() []string
-	// Memory does what `pawl memory` does with those words.
+	// Memory does what `pawl memory` does with these words.
 	Memory(ctx context.Context, words string) error
-	// Goal prepares a command that a turn has to make pass.
+	// Goal prepares a command that a turn must make succeed.
 	Goal(command string) (*until.Goal, error)
 	// Ask asks the person and waits for the answer, which may be empty.
 	Ask(ctx context.Context, question string) (string, error)
-	// Edit puts a text into the person's input.
+	// Edit inserts a text into the person's input.
 	Edit(text string)
-	// Editor opens a text in the person's editor, and returns it as it was saved.
+	// Editor opens a text in the person's editor, and returns the saved text.
 	Editor(ctx context.Context, text string) (string, error)
-	// Do has the frontend do what only it can.
+	// Do performs an act that only the frontend can perform.
 	Do(a Act, text string)
-	// Diff shows a diff, in colours where there are any.
+	// Diff shows a diff, in colours if the frontend has them.
 	Diff(text string)
-	// Out is shown to the person; its lines are broken where they do not fit.
+	// Out returns the writer to the person; lines that are too long are broken.
 	Out() io.Writer
-	// Quit leaves once the command has ended.
+	// Quit ends the conversation when the command has ended.
 	Quit()
 }
 
-// Act is what only a frontend itself can do.
+// Act is an action that only a frontend can perform.
 type Act string
 
-// The acts, and what their text is.
+// The acts, and the meaning of the text of each.
 const (
 	SetTheme   Act = "theme"  // the theme's name
-	Copy       Act = "copy"   // what is put on the clipboard
+	Copy       Act = "copy"   // the text for the clipboard
 	ShowKeys   Act = "keys"   // nothing
 	ShowStates Act = "states" // nothing: a view of the state machines that stays up to date
 )
 
-// Custom is a command that a person or a project keeps in a file: a prompt.
+// Custom is a command that a person or a project defines in a file: a prompt.
 type Custom struct {
 	Name   string // without the slash
 	Args   string
 	Doc    string
 	Prompt func(args string) string
-	// Narrowed, if set, is what it leaves the turn. Bad is why it must not be used.
+	// Narrowed, if set, limits the tools of the turn. Bad is why the command must not
+	// be used.
 	Narrowed *event.Narrowed
 	Bad      error
-	// Fetch, if set, is used in place of Prompt: somebody else has it.
+	// Fetch, if set, is used instead of Prompt: an MCP server has the text.
 	Fetch func(ctx context.Context, args string) (string, []llm.Media, error)
 }
 
-// FindCustom returns the custom command of exactly that name, unless pawl has a
-// command of that name.
+// FindCustom returns the custom command with exactly this name, unless pawl has a
+// command with this name.
 func FindCustom(all []Custom, name string) (Custom, bool) {
 	if Builtin(name) {
 		return Custom{}, false
@@ -102,7 +105,7 @@ func FindCustom(all []Custom, name string) (Custom, bool) {
 	return Custom{}, false
 }
 
-// Builtin reports whether pawl has a command of exactly that name.
+// Builtin reports whether pawl has a command with exactly this name.
 func Builtin(name string) bool {
 	return slices.ContainsFunc(All(), func(c Command) bool { return c.Name == name }) || name == "exit"
 }
@@ -113,17 +116,17 @@ type Command struct {
 	Args string // for the help, such as "[MODE]"
 	Doc  string // one line
 	Run  func(ctx context.Context, h Host, args string) error
-	// Anytime: it only shows something, or changes what holds from the next
+	// Anytime: the command only shows something, or changes what applies from the next
 	// call on, so it also runs while a question waits for its answer.
 	Anytime bool
-	// Prompt, if set, is the text that the command sends; Run is not.
+	// Prompt, if set, returns the text that the command sends; Run is then not set.
 	Prompt func(args string) string
-	// Meanwhile, if set, returns the operation for the command when it is typed
-	// while a turn runs; nil if it must wait for the turn's end.
+	// Meanwhile, if set, returns the operation to submit if the command is typed while
+	// a turn runs; nil if the command must wait for the end of the turn.
 	Meanwhile func(args string) session.Op
 }
 
-// All lists the commands, in the order of the help.
+// All returns the commands, in the order of the help.
 func All() []Command {
 	return []Command{
 		help(), model(), mode(), permissions(), rules(), trustCommand(), sandboxCommand(), lspCommand(), mcpCommand(), hooksCommand(),
@@ -133,9 +136,9 @@ func All() []Command {
 	}
 }
 
-// Find returns the command of a name or of a unique prefix of one.
+// Find returns the command with this name, or with this unique prefix.
 func Find(name string) (Command, error) {
-	switch name { // what people try first
+	switch name { // common guesses
 	case "", "?", "h":
 		name = "help"
 	case "exit":
@@ -176,7 +179,7 @@ func Find(name string) (Command, error) {
 	return Command{}, fmt.Errorf("/%s is ambiguous: it could be %s", name, strings.Join(names, " or "))
 }
 
-// noArguments refuses arguments of a command that takes none.
+// noArguments returns an error if a command that accepts no arguments got some.
 func noArguments(args string) error {
 	if args != "" {
 		return fmt.Errorf("it takes no arguments, but got %q", args)
@@ -184,9 +187,8 @@ func noArguments(args string) error {
 	return nil
 }
 
-// Parse splits a line into a command's name and its arguments; ok is false for
-// a text that is not a command: a path such as /etc/hosts, or more than one
-// line.
+// Parse splits a line into a command's name and its arguments. ok is false for a text
+// that is not a command: a path such as /etc/hosts, or more than one line.
 func Parse(line string) (name, args string, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(line), "/")
 	if !ok || strings.Contains(rest, "\n") {

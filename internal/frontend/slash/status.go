@@ -34,7 +34,7 @@ func status() Command {
 	}}
 }
 
-// shownPath is how much of the path is shown.
+// shownPath is how many states of the path are shown.
 const shownPath = 12
 
 // writeStates shows the state of every machine, and the states before it in the

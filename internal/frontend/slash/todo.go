@@ -32,7 +32,7 @@ func todo() Command {
 	}}
 }
 
-// tick is the sign of a step.
+// tick returns the mark of a step.
 func tick(it tool.Item) string {
 	switch it.Status {
 	case "completed", "done":

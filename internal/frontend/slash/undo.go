@@ -21,7 +21,7 @@ func undoCommand() Command {
 	}}
 }
 
-// unit parses which changes are meant.
+// unit parses which changes to undo; otherwise is the kind for no arguments.
 func unit(args string, otherwise undo.Kind) (undo.Selector, error) {
 	word, rest, _ := strings.Cut(args, " ")
 	rest = strings.TrimSpace(rest)
@@ -41,7 +41,7 @@ func unit(args string, otherwise undo.Kind) (undo.Selector, error) {
 	return undo.Selector{}, errors.New("unknown argument: use turn, file PATH, command, all, or none")
 }
 
-// putBack shows a plan, asks and executes it; false if the person does not want it.
+// putBack shows a plan, asks, and executes it. It returns false if the person declines.
 func putBack(ctx context.Context, h Host, w undo.Selector) (bool, error) {
 	p, err := h.Session().View().Changes().Plan(ctx, w)
 	if err != nil {

@@ -27,8 +27,8 @@ func untilCommand() Command {
 	}}
 }
 
-// parseUntil separates the command from the prompt after it: a quoted command
-// ends with its quotes, and without quotes everything is the command.
+// parseUntil separates the command from the prompt after it: a quoted command ends with
+// its closing quote; without quotes, all of the text is the command.
 func parseUntil(args string) (command, prompt string, err error) {
 	args = strings.TrimSpace(args)
 	if args == "" {

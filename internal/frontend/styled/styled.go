@@ -1,10 +1,9 @@
-// Package styled is text with roles instead of colours: what a frontend draws
-// before it knows the terminal. A theme turns it into bytes.
+// Package styled is text with roles instead of colours: what a frontend draws before it
+// knows the terminal. A theme turns it into bytes.
 //
-// It promises that a terminal interprets nothing in the text of a line (package
-// plain sanitised it before), that every line ends in the terminal's default
-// style, and that measured widths are those on a terminal. It does not know
-// what is drawn.
+// It promises that a terminal interprets nothing in the text of a line (package plain
+// sanitised it before), that every line ends in the terminal's default style, and that
+// measured widths are those on a terminal. It knows nothing about the content.
 package styled
 
 import (
@@ -42,7 +41,7 @@ const (
 	roles
 )
 
-// Attr are further ways to stand out, each of them also without colours.
+// Attr are further ways to emphasise text, each visible without colours.
 type Attr uint8
 
 // The attributes.
@@ -60,17 +59,17 @@ type Style struct {
 	Attr Attr
 }
 
-// Span is text of one style. A link, where there is one, is where it leads.
+// Span is text of one style. Link, if set, is the address that it links to.
 type Span struct {
 	Text string
 	Style
 	Link string
 }
 
-// Line is one line of text: no span holds a newline.
+// Line is one line of text: no span contains a newline.
 type Line []Span
 
-// Of makes a line of one role.
+// Of returns a line with one role.
 func Of(role Role, text string) Line {
 	if text == "" {
 		return nil
@@ -78,7 +77,7 @@ func Of(role Role, text string) Line {
 	return Line{{Text: text, Style: Style{Role: role}}}
 }
 
-// Lines makes a line of a role from each line of a text.
+// Lines returns the lines of a text, all with one role.
 func Lines(role Role, text string) []Line {
 	var out []Line
 	for l := range strings.Lines(text) {
@@ -95,7 +94,7 @@ func (l Line) Add(role Role, text string) Line {
 	return append(l, Span{Text: text, Style: Style{Role: role}})
 }
 
-// String returns the line's text alone.
+// String returns the line's text without styles.
 func (l Line) String() string {
 	if len(l) == 1 {
 		return l[0].Text
@@ -107,7 +106,7 @@ func (l Line) String() string {
 	return b.String()
 }
 
-// Width returns how many columns the line takes.
+// Width returns the line's width in columns.
 func (l Line) Width() int {
 	n := 0
 	for _, s := range l {
@@ -116,8 +115,8 @@ func (l Line) Width() int {
 	return n
 }
 
-// Width returns how many columns a text takes on a terminal that draws combined
-// characters as one, as modern ones do. Tabs must be replaced by blanks before.
+// Width returns a text's width in columns, on a terminal that draws combined characters
+// as one, as modern ones do. Tabs must be replaced by blanks before.
 func Width(s string) int {
 	for i := 0; i < len(s); i++ {
 		if s[i] < ' ' || s[i] >= 0x7f {
@@ -127,8 +126,8 @@ func Width(s string) int {
 	return len(s)
 }
 
-// next returns the first character of a text, with its combining characters,
-// and its width.
+// next returns the size, with its combining characters, and the width of a text's first
+// character.
 func next(s string) (size, columns int) {
 	if c := s[0]; c < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
 		return 1, 1
@@ -137,7 +136,7 @@ func next(s string) (size, columns int) {
 	return len(cluster), columns
 }
 
-// Tabs makes blanks of a text's tabs, as a terminal's stops would.
+// Tabs replaces a text's tabs by blanks, as a terminal's tab stops would.
 func Tabs(s string) string {
 	if !strings.Contains(s, "\t") {
 		return s
@@ -152,7 +151,7 @@ func Tabs(s string) string {
 	return b.String()
 }
 
-// Cut shortens a line to that many columns; one that was longer ends in "…".
+// Cut shortens a line to this many columns; a shortened line ends in "…".
 func (l Line) Cut(columns int) Line {
 	if l.Width() <= columns {
 		return l
@@ -183,12 +182,12 @@ func (l Line) Cut(columns int) Line {
 	return out
 }
 
-// Pad lengthens a line with blanks to that many columns.
+// Pad extends a line with blanks to this many columns.
 func (l Line) Pad(columns int) Line {
 	return l.Add(Text, strings.Repeat(" ", max(0, columns-l.Width())))
 }
 
-// append adds text to the last span where the style is the same.
+// append adds text to the last span if it has the same style and link.
 func (l Line) append(text string, like Span) Line {
 	if n := len(l); n > 0 && l[n-1].Style == like.Style && l[n-1].Link == like.Link {
 		l[n-1].Text += text

@@ -7,15 +7,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// Theme is how roles look. It uses the sixteen colours that a person chose for
-// the terminal, so that text stays readable there.
+// Theme defines how roles look. It uses the sixteen colours that a person chose for the
+// terminal, so that text stays readable there.
 type Theme struct {
 	Name  string
 	codes [roles]string
-	Links bool // the terminal takes OSC 8
+	Links bool // the terminal supports OSC 8
 }
 
-// The themes. Plain has no colours, and still bold, underline and reverse.
+// The themes. Plain has no colours, but still bold, underline and reverse.
 var (
 	Plain = Theme{Name: "plain"}
 	Dark  = Theme{Name: "dark", codes: [roles]string{
@@ -26,17 +26,17 @@ var (
 		Dim: "2", Accent: "34", Heading: "34", Code: "35", Link: "34", Quote: "2", Person: "1", Good: "32", Bad: "31", Warn: "35",
 		Added: "32", Removed: "31", Hunk: "36", Keyword: "35", String: "32", Number: "31", Comment: "2", Type: "36", Function: "34",
 	}}
-	// Contrast dims nothing and uses no colour that is near the background.
+	// Contrast dims nothing and uses no colour that is similar to the background.
 	Contrast = Theme{Name: "contrast", codes: [roles]string{
 		Accent: "1", Heading: "1", Code: "1", Link: "4", Person: "1;7", Good: "1", Bad: "1;7", Warn: "1;4",
 		Added: "1", Removed: "7", Hunk: "4", Keyword: "1",
 	}}
 )
 
-// Themes returns those that a person may choose by name.
+// Themes returns the themes that a person may choose by name.
 func Themes() []Theme { return []Theme{Dark, Light, Contrast, Plain} }
 
-// Render returns the bytes of a line.
+// Render returns the bytes that draw a line.
 func (t Theme) Render(l Line) string {
 	var b strings.Builder
 	now, link := "", ""
@@ -67,8 +67,8 @@ func (t Theme) Render(l Line) string {
 	return b.String()
 }
 
-// harmless returns a text that a terminal does not interpret: input should be
-// sanitised already, and if it is not, it is now.
+// harmless returns a text that a terminal does not interpret. Its input should be
+// sanitised already; this is the second safeguard.
 func harmless(text string) string {
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; c < ' ' || c == 0x7f || c == 0xc2 && i+1 < len(text) && text[i+1] < 0xa0 {

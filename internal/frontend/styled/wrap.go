@@ -11,7 +11,7 @@ func (l Line) Wrap(columns int, hang Line) []Line {
 	return w.Close()
 }
 
-// Wrapper breaks a line that arrives in pieces. A returned row is final.
+// Wrapper breaks a line that arrives in pieces. A row that it returned is final.
 type Wrapper struct {
 	columns, indent int
 	hang            Line
@@ -19,16 +19,16 @@ type Wrapper struct {
 	out    []Line
 	line   Line
 	at     int  // columns of line
-	begun  bool // line has a word
-	blanks Line // before the word that waits
+	begun  bool // line has a word already
+	blanks Line // before word
 	gap    int
-	word   Line // may go on
+	word   Line // may still grow
 	size   int  // columns of word
-	wide   bool // word is a character of a text without blanks
+	wide   bool // word is a character of a script without blanks
 }
 
-// NewWrapper makes one whose first row begins with lead and all others with
-// hang. Columns of 0 or less break nothing.
+// NewWrapper returns a Wrapper whose first row begins with lead and all others with
+// hang. With columns of 0 or less, it breaks nothing.
 func NewWrapper(columns int, lead, hang Line) *Wrapper {
 	w := &Wrapper{columns: columns, hang: hang, indent: hang.Width()}
 	if w.indent > columns/2 && columns > 0 {
@@ -39,7 +39,7 @@ func NewWrapper(columns int, lead, hang Line) *Wrapper {
 	return w
 }
 
-// Add takes the next piece.
+// Add appends a piece.
 func (w *Wrapper) Add(l Line) {
 	for _, s := range l {
 		for text := s.Text; text != ""; {
@@ -63,12 +63,12 @@ func (w *Wrapper) add(char string, columns int, like Span) {
 	w.wide = columns == 2
 	w.word = w.word.append(char, like)
 	w.size += columns
-	if w.columns > 0 && w.size >= w.columns-w.indent { // longer than a row can be
+	if w.columns > 0 && w.size >= w.columns-w.indent { // longer than a row
 		w.place()
 	}
 }
 
-// place puts the word that waits on the row, or on a new one.
+// place puts the waiting word on the current row, or on a new one.
 func (w *Wrapper) place() {
 	if len(w.word) == 0 {
 		return
@@ -91,14 +91,14 @@ func (w *Wrapper) row() {
 	w.line, w.at, w.begun = append(Line(nil), w.hang...), w.indent, false
 }
 
-// Break ends the row.
+// Break ends the current row.
 func (w *Wrapper) Break() {
 	w.place()
 	w.row()
 	w.blanks, w.gap = nil, 0
 }
 
-// Blanks returns how many blanks stand at the end.
+// Blanks returns the number of blanks at the end.
 func (w *Wrapper) Blanks() int {
 	if len(w.word) > 0 {
 		return 0
@@ -106,14 +106,14 @@ func (w *Wrapper) Blanks() int {
 	return w.gap
 }
 
-// Rows returns the rows that became final.
+// Rows returns the rows that became final since the last call.
 func (w *Wrapper) Rows() []Line {
 	out := w.out
 	w.out = nil
 	return out
 }
 
-// Close returns what is left.
+// Close returns the remaining rows.
 func (w *Wrapper) Close() []Line {
 	w.place()
 	return append(w.Rows(), w.line)
@@ -127,7 +127,7 @@ func (w *Wrapper) put(l Line) {
 
 func clone(l Line) Line { return append(Line(nil), l...) }
 
-// Clone returns a copy that may be changed.
+// Clone returns an independent copy.
 func (w *Wrapper) Clone() *Wrapper {
 	c := *w
 	c.out, c.line, c.blanks, c.word = nil, clone(w.line), clone(w.blanks), clone(w.word)

@@ -28,8 +28,8 @@ const (
 
 var errCancelled = errors.New("the swarm was cancelled")
 
-// Cancel ends a swarm, in whichever process it runs, and returns what to tell the person.
-// keep: its trees are not removed.
+// Cancel ends a swarm, in whichever process it runs, and returns a message for the
+// person. If keep is set, its trees are not removed.
 func Cancel(ctx context.Context, e *setup.Environment, l *Log, keep bool) (done string, err error) {
 	home, err := swarmHome(e.Env, l.ID)
 	if err != nil {
@@ -55,7 +55,7 @@ func Cancel(ctx context.Context, e *setup.Environment, l *Log, keep bool) (done 
 			return "", err
 		}
 	}
-	_ = os.Remove(filepath.Join(home, cancelFile)) // if it came too late,
+	_ = os.Remove(filepath.Join(home, cancelFile)) // if the swarm had ended before,
 	_ = os.Remove(home)                            // or after the trees were removed
 	if l.Ended.Outcome != event.SwarmCancelled {
 		return fmt.Sprintf("swarm %s had ended before: %s", l.ID, l.Ended.Outcome), nil

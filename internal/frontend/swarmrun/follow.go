@@ -17,15 +17,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// How often another process's swarm is looked at, and how long its log must be unchanged
-// before it is checked whether the process still runs.
+// How often another process's swarm is polled, and how long its log must be unchanged
+// before Follow checks whether the process still runs.
 const (
 	pollEvery = 250 * time.Millisecond
 	quiet     = 2 * time.Second
 )
 
-// Follow prints what happened in a swarm of another process and then what happens, with
-// the calls of its workers, until the swarm or ctx ends.
+// Follow prints what has happened in a swarm of another process and then what happens,
+// with the calls of its workers, until the swarm or ctx ends.
 func Follow(ctx context.Context, e *setup.Environment, id string, out io.Writer) error {
 	st, err := openStore(ctx, e)
 	if err != nil {
@@ -65,12 +65,12 @@ type follower struct {
 	out   io.Writer
 	store event.Store
 	log   Log
-	read  map[string]int64 // up to where a session's log was read
+	read  map[string]int64 // the last event that was read, by session
 }
 
 func (f *follower) say(line string) { fmt.Fprintln(f.out, plain.Line(line)) }
 
-// printNew prints what is new, and reports whether there was anything.
+// printNew prints new events, and reports whether there were any.
 func (f *follower) printNew(ctx context.Context) (more bool, err error) {
 	more, err = f.each(ctx, f.log.ID, func(e event.Event) {
 		before := f.log.written
@@ -100,7 +100,7 @@ func (f *follower) printNew(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// each calls do with each new event of a session, and reports whether there was any.
+// each calls do with each new event of a session, and reports whether there were any.
 func (f *follower) each(ctx context.Context, id string, do func(event.Event)) (more bool, err error) {
 	for e, err := range f.store.Read(ctx, id, f.read[id]) {
 		if err != nil {

@@ -18,11 +18,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/subagent"
 )
 
-// This file is about the kinds of agents that tasks name.
+// This file handles the kinds of agents that tasks name.
 
-// chooseKinds finds the kinds that tasks name: those of g or, if it is nil, of a swarm that
-// goes on. It reads the kinds from the person's folder, so no worker can change them. here:
-// the tasks are done on this machine, with its models.
+// chooseKinds finds the kinds that tasks name. The tasks are those of g or, if g is
+// nil, of a swarm that is continued. It reads the kinds from the person's folder, so no
+// worker can change them. here: the tasks run on this machine, with its models.
 func (w *worker) chooseKinds(tasks []event.Task, g *taskgraph.File, here bool) error {
 	if !slices.ContainsFunc(tasks, func(t event.Task) bool { return t.Agent != "" }) {
 		return nil
@@ -77,8 +77,8 @@ func nearest(name string, all []agents.Kind) string {
 	return ": there are " + strings.Join(names, ", ")
 }
 
-// send returns a kind in the form in which it goes to a worker on another machine, whose
-// own models, tools and rights bound it there.
+// send returns a kind in the form that is sent to a worker on another machine. That
+// machine's own models, tools and rights limit it there.
 func (w *worker) send(name string) (*leases.Agent, error) {
 	k, ok := w.kinds[name]
 	if !ok {
@@ -87,7 +87,7 @@ func (w *worker) send(name string) (*leases.Agent, error) {
 	return &leases.Agent{Name: k.Name, Prompt: k.Prompt, Tools: k.Tools, Model: k.Model, USD: k.USD, ReadOnly: k.ReadOnly}, nil
 }
 
-// receive takes the kind that came with a task from another machine.
+// receive uses the kind that came with a task from another machine.
 func (w *worker) receive(dir string) error {
 	a := w.held.Job.Agent
 	if a == nil {
@@ -133,7 +133,7 @@ func (w *worker) configure(c *session.Config, k agents.Kind) {
 	}
 }
 
-// sayOnce says what holds for each task of a kind only once.
+// sayOnce prints a message that applies to each task of a kind only once.
 func (w *worker) sayOnce(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

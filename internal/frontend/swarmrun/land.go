@@ -15,9 +15,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// land writes a verified result to the person's files, as one change. If they changed
-// meanwhile, the result is merged with them and verified again. If that fails, nothing
-// is written.
+// land writes a verified result to the person's files, as one change. If the files
+// changed meanwhile, the result is merged with them and verified again. If that fails,
+// nothing is written.
 func (r *run) land(ctx context.Context) error {
 	if r.log.Ended == nil || r.log.Ended.Outcome != event.SwarmVerified {
 		return nil
@@ -67,7 +67,7 @@ func (r *run) verifyAgain(ctx context.Context, commit string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = r.trees.Remove(context.WithoutCancel(ctx), "landing") }() // a later one removes it as well
+	defer func() { _ = r.trees.Remove(context.WithoutCancel(ctx), "landing") }() // the next checkout removes it as well
 	for _, c := range r.log.Ended.Checks {
 		if k := r.here.check(ctx, dir, c.Command); k.Exit == nil || *k.Exit != 0 {
 			return fault.NewConfiguration("undo or stash your changes, then resume the swarm", "nothing was written: your files changed meanwhile, and with them the result does not pass %s:\n%s", k.Command, k.Output)
@@ -82,7 +82,7 @@ func (r *run) writes(ctx context.Context, from, to string) ([]tool.Write, error)
 	if err != nil {
 		return nil, err
 	}
-	back, err := r.trees.Changes(ctx, to, from) // its new content is what is there now
+	back, err := r.trees.Changes(ctx, to, from) // the new content in back is what exists now
 	if err != nil {
 		return nil, err
 	}

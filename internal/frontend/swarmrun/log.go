@@ -8,14 +8,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// Log is the state of a swarm from its log. It is a fold.
+// Log is the state of a swarm, folded from its log.
 type Log struct {
 	swarm.Schedule
 	ID  string
 	Dir string // the person's folder
 
 	front   string
-	written bool // the result is in the person's files, or was
+	written bool // the result is in the person's files, or was there
 	landing bool // the open turn writes it
 }
 
@@ -43,7 +43,7 @@ func (l *Log) Over() bool {
 }
 
 // HowEnded describes the end of a swarm that no process runs. again is the command that
-// goes on with it, "" if nothing is left to do.
+// continues it, "" if nothing is left to do.
 func (l *Log) HowEnded() (why, again string) {
 	if !l.Over() {
 		again = resume(l.ID)
@@ -59,11 +59,11 @@ func (l *Log) HowEnded() (why, again string) {
 	return "it is verified, and not written to the files", again
 }
 
-// resume returns the command that goes on with a swarm.
+// resume returns the command that continues a swarm.
 func resume(id string) string { return "pawl swarm resume " + id }
 
-// Find reads the log of a swarm: the one whose id begins with id, or the newest one of a
-// folder if id is empty. It does not lock the log.
+// Find reads the log of a swarm: the one whose id begins with id or, if id is empty,
+// the newest one of a folder. It does not lock the log.
 func Find(ctx context.Context, e *setup.Environment, dir, id string) (*Log, error) {
 	dir, err := e.RealDir(dir)
 	if err != nil {
@@ -92,7 +92,7 @@ func Find(ctx context.Context, e *setup.Environment, dir, id string) (*Log, erro
 		if !setup.OfSwarm(ctx, st, r.ID) {
 			continue
 		}
-		if l, err := read(ctx, st, r.ID); err != nil || l.Len() > 0 { // without tasks it died before it had a plan
+		if l, err := read(ctx, st, r.ID); err != nil || l.Len() > 0 { // without tasks: it was killed before it had a plan
 			return l, err
 		}
 	}

@@ -23,19 +23,20 @@ import (
 	team "github.com/pawl-agent/pawl/internal/team/swarm"
 )
 
-// This file joins the machines of a swarm by a NATS server: the coordinator's side, and
-// that of a machine whose workers do tasks of others.
+// This file connects the machines of a swarm by a NATS server: the coordinator, and a
+// machine whose workers do other swarms' tasks.
 
 const (
 	natsLease = 30 * time.Second
-	// natsToken is the variable with a token: on a command line others would see it.
+	// natsToken is the variable with a token: on a command line other users would see
+	// it.
 	natsToken = "PAWL_NATS_TOKEN"
 )
 
-// Server is the NATS server that joins machines.
+// Server is the NATS server that connects machines.
 type Server struct {
 	dial.Options
-	Labels []string // of a worker's machine, or that a swarm asks for
+	Labels []string // of a worker's machine, or required by a swarm
 }
 
 func (s Server) connect(env func(string) string, say func(string)) (*nats.Conn, error) {
@@ -44,8 +45,8 @@ func (s Server) connect(env func(string) string, say func(string)) (*nats.Conn, 
 	return dial.Connect(o)
 }
 
-// otherMachines has the tasks done by workers at the server; nil if the person named none.
-// closeBoard ends that.
+// otherMachines returns workers that have the tasks done through the server; nil if the
+// person named no server. closeBoard ends that.
 func (r *run) otherMachines(ctx context.Context) (_ team.Workers, closeBoard func(), err error) {
 	if r.Server.URL == "" {
 		return nil, func() {}, nil
@@ -59,7 +60,7 @@ func (r *run) otherMachines(ctx context.Context) (_ team.Workers, closeBoard fun
 	})
 	if err != nil {
 		nc.Close()
-		if ctx.Err() == nil { // not by a person
+		if ctx.Err() == nil { // not ended by a person
 			err = fault.NewConfiguration("start it with JetStream (-js), and most servers of its cluster, then: pawl swarm resume", "%v", err)
 		}
 		return nil, nil, err
@@ -77,14 +78,14 @@ func (r *run) otherMachines(ctx context.Context) (_ team.Workers, closeBoard fun
 	}, nil
 }
 
-// Worker is what was chosen for the workers of this machine, which do tasks for swarms of
-// others with this machine's models, keys, rights and sandbox.
+// Worker are the choices for the workers of this machine, which do tasks for swarms of
+// other machines, with this machine's models, keys, rights and sandbox.
 type Worker struct {
 	*setup.Environment
 	Options setup.Options // of each worker's session
 	Server  Server
 	Slots   int    // tasks at once
-	Name    string // in reports; "": the host's name
+	Name    string // in reports; "": the host name
 }
 
 // Serve does tasks until ctx ends.
@@ -131,7 +132,7 @@ func (w Worker) Serve(ctx context.Context) (err error) {
 	})
 }
 
-// makeHome makes the folder of this process's trees. It is outside pawl's own state,
+// makeHome creates the folder of this process's trees. It is outside pawl's own state,
 // which no command may read.
 func (w Worker) makeHome() (string, error) {
 	data, err := dataHome(w.Env)
@@ -149,8 +150,8 @@ func (w Worker) makeHome() (string, error) {
 	return setup.RealPath(home)
 }
 
-// confine makes sure that what other machines send runs confined, unless the person chose
-// otherwise, and returns the git that reads it. free ends what confines it.
+// confine makes sure that what other machines send runs confined, unless the person
+// chose otherwise, and returns the git that reads it. free ends the confinement.
 func (w *Worker) confine(home string) (git *workspace.Git, free func(), err error) {
 	conf, paths, err := w.SettingsIn(home)
 	if err != nil {
@@ -159,8 +160,8 @@ func (w *Worker) confine(home string) (git *workspace.Git, free func(), err erro
 	if w.Options.Sandbox == "" && conf.User.Sandbox == "" {
 		w.Options.Sandbox = "workspace"
 	}
-	// A folder beside the trees: what is confined to one must not touch a .git in
-	// it, and git has to.
+	// A folder beside the trees: a program that is confined to a folder must not touch
+	// a .git in it, but git has to.
 	beside := filepath.Join(home, ".beside")
 	if err := os.Mkdir(beside, 0o700); err != nil {
 		return nil, nil, err
@@ -169,8 +170,9 @@ func (w *Worker) confine(home string) (git *workspace.Git, free func(), err erro
 	if err != nil {
 		return nil, nil, fault.NewConfiguration("see: pawl doctor; --sandbox off lets tasks of other machines do all that you may", "this machine cannot confine commands, and a worker runs what other machines send: %v", err)
 	}
-	// The folder of all swarms: what confines git keeps this folder open, and the folder of
-	// one swarm is removed and made again when its coordinator dies and comes back.
+	// The folder of all swarms: the confinement of git holds this folder open, while
+	// the folder of one swarm is removed and created again if its coordinator dies and
+	// comes back.
 	stores := filepath.Join(home, "swarms")
 	if err := os.Mkdir(stores, 0o700); err != nil {
 		return nil, nil, err

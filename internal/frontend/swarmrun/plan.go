@@ -17,9 +17,9 @@ import (
 // planTries is how often a model may return an invalid graph.
 const planTries = 3
 
-// Plan has a model divide a piece of work into a graph that can be run. The model works in
-// plan mode, and its calls are printed. If ctx is
-// interrupted, the error is the session.Interrupt.
+// Plan makes a model divide a piece of work into a graph that can be run. The model
+// works in plan mode, and its calls are printed. If ctx is interrupted, the error is
+// the session.Interrupt.
 func Plan(ctx context.Context, e *setup.Environment, opt setup.Options, work string) (*taskgraph.File, error) {
 	say := func(line string) { fmt.Fprintln(e.Err, plain.Line(line)) }
 	opt.Mode = string(permission.Plan)
@@ -64,7 +64,7 @@ func Plan(ctx context.Context, e *setup.Environment, opt setup.Options, work str
 	}
 }
 
-// graphIn reads the graph in a reply, which workers here must be able to run.
+// graphIn parses the graph in a reply, and checks that workers here can run it.
 func graphIn(w *worker, reply string) (*taskgraph.File, error) {
 	text, err := swarm.GraphIn(reply)
 	if err != nil {

@@ -15,8 +15,9 @@ import (
 // keptHere are secrets of this machine, which must not leave it.
 type keptHere []string
 
-// secretsHere returns the secrets of this machine's environment that pawl can tell: the
-// keys of models, and the values of variables whose names look like those of secrets.
+// secretsHere returns the secrets in this machine's environment that pawl can
+// recognise: the keys of models, and the values of variables whose names look like
+// those of secrets.
 func secretsHere(e *setup.Environment) keptHere {
 	var h keptHere
 	add := func(value string) {
@@ -38,7 +39,7 @@ func secretsHere(e *setup.Environment) keptHere {
 	return h
 }
 
-// mask replaces the secrets in a JSON message, in which they may be escaped.
+// mask replaces the secrets in a JSON message, where they may be escaped.
 func (h keptHere) mask(b []byte) []byte {
 	for _, s := range h {
 		b = bytes.ReplaceAll(b, []byte(s), []byte("[secret]"))
@@ -49,7 +50,7 @@ func (h keptHere) mask(b []byte) []byte {
 	return b
 }
 
-// in reports whether a text contains one of them, as it is or in base64.
+// in reports whether a text contains one of the secrets, plain or in base64.
 func (h keptHere) in(b []byte) bool {
 	return slices.ContainsFunc(h, func(s string) bool {
 		return bytes.Contains(b, []byte(s)) || bytes.Contains(b, []byte(strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "=")))

@@ -1,14 +1,15 @@
-// Package swarmrun runs swarms on this machine: it opens the sessions of the swarm and of
-// its workers, runs checks in their trees of files, writes the result to the person's
-// files, and lets other processes follow and cancel a swarm. What a swarm does is in
-// team/swarm, which task is next is decided in policy/swarm, and how a swarm spans several
-// machines is in team/machines.
+// Package swarmrun runs swarms on this machine: it opens the sessions of the swarm and
+// of its workers, runs checks in their trees of files, writes the result to the
+// person's files, and lets other processes follow and cancel a swarm. team/swarm
+// defines what a swarm does, policy/swarm decides which task is next, and team/machines
+// spans a swarm over several machines.
 //
-// It knows no command line. The screen is passed in as Swarm.Show. Without it, each event
-// is a line on Environment.Err.
+// It knows no command line. The screen is passed in as Swarm.Show. Without it, each
+// event is a line on Environment.Err.
 //
-// Promised: the person's files change once, by a verified result, as one change that an
-// undo takes back; otherwise not at all. What needs a permission is denied, not asked.
+// It promises that the person's files change once, by a verified result, as one change
+// that can be undone; otherwise they do not change. What needs a permission is denied,
+// not asked.
 package swarmrun
 
 import (
@@ -39,26 +40,26 @@ import (
 // has always returned its task when it ends.
 const leaseHere = time.Hour
 
-// Swarm is what was chosen for one swarm.
+// Swarm are the choices for one swarm.
 type Swarm struct {
 	*setup.Environment
-	// Options are those of each worker's session. Its limits are those of all workers
-	// together, and Resume names the swarm to go on with.
+	// Options are the options of each worker's session. Its limits apply to all workers
+	// together, and Resume names the swarm to continue.
 	Options setup.Options
-	Workers int // at once
+	Workers int // at the same time
 	Server  Server
-	// TrustWorkers: the results of acceptance checks on other machines are believed.
+	// TrustWorkers: the results of acceptance checks on other machines are accepted.
 	TrustWorkers bool
 	Lease        time.Duration // how long a worker on another machine may be silent; 0: 30 s
 	Show         Show
 }
 
-// Show shows the session of a swarm. It calls run once, and returns after run has returned
-// or without having called it. say shows a message; if it is nil, messages are printed. The
-// command that run returns goes on with the swarm; "" means that nothing is left to do.
+// Show shows the session of a swarm. It calls run at most once, and returns after run
+// has returned. say shows a message; if it is nil, messages are printed. run returns
+// the command that continues the swarm; "" means that nothing is left to do.
 type Show func(ctx context.Context, o *setup.Opened, run func(ctx context.Context, say func(string)) (again string)) error
 
-// Result is how a run of a swarm ended.
+// Result describes how a run of a swarm ended.
 type Result struct {
 	team.Report
 	NotWritten string // why nothing was written to the person's files, "" if it was
@@ -75,7 +76,7 @@ type run struct {
 	show  func(line string) // nil: lines are printed
 }
 
-// Run runs a new graph or, if it is nil, goes on with a swarm. If ctx is interrupted, the
+// Run runs a new graph or, if g is nil, continues a swarm. If ctx is interrupted, the
 // workers' tasks are released and the error is the session.Interrupt.
 func (s Swarm) Run(ctx context.Context, g *taskgraph.File) (Result, error) {
 	r := &run{Swarm: s}
@@ -122,7 +123,7 @@ func (s Swarm) Run(ctx context.Context, g *taskgraph.File) (Result, error) {
 	return end, os.RemoveAll(r.home)
 }
 
-// prepare makes ready what the swarm needs, and records the plan of a new one.
+// prepare opens what the swarm needs, and records the plan of a new swarm.
 func (r *run) prepare(ctx context.Context, g *taskgraph.File) error {
 	if err := r.openTrees(ctx); err != nil {
 		return err
@@ -145,7 +146,7 @@ func (r *run) prepare(ctx context.Context, g *taskgraph.File) error {
 	return r.Append(ctx, event.Draft{Body: event.SwarmPlanned{Goal: g.Goal, Base: base, Tasks: g.Tasks, Verify: g.Verify}})
 }
 
-// shown drives the swarm while it is shown.
+// shown drives the swarm while Show shows it.
 func (r *run) shown(ctx context.Context, notes kv.Store) (err error) {
 	if r.Show == nil {
 		return r.drive(ctx, notes)
@@ -179,8 +180,8 @@ func (r *run) drive(ctx context.Context, notes kv.Store) error {
 	return r.land(ctx)
 }
 
-// openTrees opens the store of the trees. It is outside pawl's own state, which no worker
-// may read.
+// openTrees opens the store of the trees. It is outside pawl's own state, which no
+// worker may read.
 func (r *run) openTrees(ctx context.Context) error {
 	home, err := swarmHome(r.Env, r.log.ID)
 	if err != nil {
@@ -200,9 +201,9 @@ func (r *run) openTrees(ctx context.Context) error {
 	if in, err := filepath.Rel(dir, r.home); err == nil && filepath.IsLocal(in) {
 		return fault.NewConfiguration("work in the project's own folder, or set XDG_DATA_HOME to a folder outside it", "the trees of workers would lie in %s itself", dir)
 	}
-	r.Options.TrustedAs = dir // of the workers in this process
+	r.Options.TrustedAs = dir // applies to the workers in this process
 	git := *r.o.Git
-	if !r.o.Confinement.Has.Workspace { // nothing that may write can be confined here
+	if !r.o.Confinement.Has.Workspace { // programs that may write cannot be confined here
 		git.Confine = process.Free
 	}
 	r.trees, err = trees.Open(ctx, &git, filepath.Join(r.home, "git"), dir)
@@ -215,7 +216,7 @@ func swarmHome(env func(string) string, id string) (string, error) {
 	return filepath.Join(data, "pawl-swarms", id), err
 }
 
-// dataHome returns the folder of the folders of trees.
+// dataHome returns the folder above those of all trees.
 func dataHome(env func(string) string) (string, error) {
 	if data := env("XDG_DATA_HOME"); filepath.IsAbs(data) {
 		return data, nil
@@ -234,8 +235,8 @@ func (r *run) say(line string) {
 	fmt.Fprintln(r.Err, plain.Line(line))
 }
 
-// Append implements team.Log. Without a screen, which shows the tasks, it prints what is
-// stored.
+// Append implements team.Log. It prints the stored events, unless a screen shows the
+// tasks.
 func (r *run) Append(ctx context.Context, ds ...event.Draft) error {
 	if err := r.o.Coordination().Append(ctx, ds...); err != nil || r.show != nil {
 		return err

@@ -25,7 +25,7 @@ import (
 	team "github.com/pawl-agent/pawl/internal/team/swarm"
 )
 
-// How long a check may take, and how much of its output is kept.
+// How long a check may take, and how much of its output is stored.
 const (
 	checkTime   = 10 * time.Minute
 	checkOutput = 4 << 10
@@ -38,13 +38,13 @@ type worker struct {
 	*setup.Environment
 	opt   setup.Options
 	swarm string          // its id
-	bank  spending.Parent // pays for the tasks
+	bank  spending.Parent // the session that pays for the tasks
 	held  *leases.Held    // the task's lease, if the swarm runs on another machine
 	kinds map[string]agents.Kind
 	say   func(string)
 
 	mu   sync.Mutex
-	said map[string]bool // what is said once
+	said map[string]bool // messages that were printed
 }
 
 // work does a task in a session of its own.
@@ -65,7 +65,7 @@ func (w *worker) work(ctx context.Context, j team.Job) (done team.Done, err erro
 		c.ParentCall = &event.ParentCall{Session: w.swarm, Call: j.Worker, Agent: "swarm"}
 		c.Parent, c.Limits, c.Agents = w.bank, swarm.WorkerLimits(), 0
 		w.configure(c, kind)
-		if short := c.Pressure; short != nil && w.held != nil { // another machine has room
+		if short := c.Pressure; short != nil && w.held != nil { // another machine may have enough
 			c.Pressure = func() (what, why string) {
 				if what, why = short(); what != "" {
 					giveUp(fmt.Errorf("%w: %s", team.ErrUnable, why))
@@ -94,7 +94,7 @@ func (w *worker) work(ctx context.Context, j team.Job) (done team.Done, err erro
 	}
 	switch out.Ended.End {
 	case event.EndFailed, event.EndConfig, event.EndInterrupted, event.EndRefused:
-		if why := out.Ended.Error; why != nil && out.Ended.End == event.EndConfig && done.Tokens == 0 { // no space left, no key
+		if why := out.Ended.Error; why != nil && out.Ended.End == event.EndConfig && done.Tokens == 0 { // no free space, no key
 			return done, fmt.Errorf("%w: %s", team.ErrUnable, why.Message)
 		} else if why != nil {
 			return done, errors.New(why.Message)
@@ -105,8 +105,8 @@ func (w *worker) work(ctx context.Context, j team.Job) (done team.Done, err erro
 	return done, nil // the checks decide whether the task is done
 }
 
-// watch returns what reports a worker's calls to the swarm, and passes on what the swarm
-// tells it.
+// watch returns a function that reports a worker's calls to the swarm, and passes the
+// swarm's messages to the worker.
 func watch(o *setup.Opened, j team.Job, activity *swarm.Activity) func(event.Event) error {
 	var repeats swarm.Repeats
 	return func(e event.Event) error {

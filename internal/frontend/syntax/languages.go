@@ -7,24 +7,24 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 )
 
-// block is a comment or a string that may go on over lines.
+// block is a comment or a string that may span several lines.
 type block struct {
 	begin, end string
 	role       styled.Role
 }
 
-// language is what is known of one.
+// language describes the lexical elements of a language.
 type language struct {
-	names    string // what it is called, with blanks between
-	comments string // what begins one to the end of the line, with blanks between
-	alone    bool   // such a sign counts only after a blank
+	names    string // its names, separated by blanks
+	comments string // what begins a comment to the end of the line, separated by blanks
+	alone    bool   // a comment begins only after a blank
 	blocks   []block
-	quotes   string // of strings on one line
+	quotes   string // the quotes of strings on one line
 	keywords string
 	builtin  string
-	fold     bool // words are the same in capitals
-	types    bool // a word with a capital is a type
-	calls    bool // a word before a parenthesis is called
+	fold     bool // upper and lower case are equal
+	types    bool // a word with a capital letter is a type
+	calls    bool // a word before a parenthesis is a function
 	keys     bool // a string before a colon is a name
 	byLine   func(string) styled.Role
 
@@ -54,7 +54,8 @@ func (l *language) comment(rest string, free bool) bool {
 	return false
 }
 
-// opened returns the sign that begins a block at the beginning of rest, "" for none.
+// opened returns the delimiter of a block that begins at the start of rest, "" for
+// none.
 func (l *language) opened(rest string) string {
 	for _, b := range l.blocks {
 		if strings.HasPrefix(rest, b.begin) {
@@ -64,7 +65,7 @@ func (l *language) opened(rest string) string {
 	return ""
 }
 
-// known is made when the first code is shown: nothing of it runs at start.
+// known is built when the first code is shown, so it costs nothing at start.
 var known = sync.OnceValue(func() map[string]*language {
 	out := map[string]*language{}
 	for _, l := range languages() {

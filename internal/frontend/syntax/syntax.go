@@ -1,10 +1,9 @@
 // Package syntax colours code, a line at a time.
 //
-// It knows the words, strings, comments and numbers of the languages in
-// languages.go and nothing of their grammar. So it is right in most cases and
-// fast enough to run while text streams: its work is linear in any text, and it
-// loads nothing at start. It promises that a line's text is unchanged. It does
-// not colour unknown languages.
+// It knows the words, strings, comments and numbers of the languages in languages.go,
+// but not their grammar. So it is right in most cases, and fast enough to run while
+// text streams: its work is linear in any text, and it loads nothing at start. It
+// promises that a line's text is unchanged. It does not colour unknown languages.
 package syntax
 
 import (
@@ -17,18 +16,18 @@ import (
 
 // Highlighter colours the lines of one text, in order.
 type Highlighter struct {
-	lang *language // nil: not known
-	ends string    // what ends the comment or the string that goes on
+	lang *language // nil: unknown
+	ends string    // the end delimiter of the open comment or string
 	role styled.Role
 }
 
-// New returns a Highlighter for a language's name, as it is written after a
-// fence, or for the extension of a file's name.
+// New returns a Highlighter for the name of a language, as it follows a fence, or for a
+// file name's extension.
 func New(name string) *Highlighter {
 	return &Highlighter{lang: find(strings.ToLower(strings.TrimPrefix(name, ".")))}
 }
 
-// Line colours the next line.
+// Line returns the next line in colours.
 func (h *Highlighter) Line(text string) styled.Line {
 	if h.lang == nil {
 		return styled.Of(styled.Text, text)
@@ -88,7 +87,7 @@ func (h *Highlighter) Line(text string) styled.Line {
 	return out
 }
 
-// opens reports whether something begins that may go on over lines.
+// opens reports whether a block begins that may span several lines.
 func (h *Highlighter) opens(rest string) bool {
 	begin := h.lang.opened(rest)
 	if begin == "" {
@@ -102,7 +101,7 @@ func (h *Highlighter) opens(rest string) bool {
 	return true
 }
 
-// until goes to where that ends, or to the end of the line.
+// until returns the position of the block's end, or of the line's end.
 func (h *Highlighter) until(text string, from int) int {
 	at := strings.Index(text[from:], h.ends)
 	if at < 0 {
@@ -113,8 +112,8 @@ func (h *Highlighter) until(text string, from int) int {
 	return at
 }
 
-// quoted returns the length of a string with its quotes; one that is not closed
-// goes to the end of the line.
+// quoted returns the length of a string with its quotes; an unclosed string extends to
+// the end of the line.
 func quoted(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -147,7 +146,7 @@ func word(s string) int {
 	return i
 }
 
-// word returns the role of a word, by itself and by what follows it.
+// word returns the role of a word, which depends on the word and on the text after it.
 func (l *language) word(w, rest string) styled.Role {
 	key := w
 	if l.fold {

@@ -2,9 +2,9 @@ package transcript
 
 import "strings"
 
-// markdown is the form for a file. The model's texts are Markdown and stay as
-// they are, except for a fence that they leave open, and so do prompts, as
-// quotes; everything else is code, so that nothing in it is read as Markdown.
+// markdown is the form for a file. The model's texts are Markdown and stay unchanged,
+// except that an open fence is closed. Prompts become quotes, otherwise unchanged.
+// Everything else is code, so that nothing in it is read as Markdown.
 type markdown struct{}
 
 func (markdown) person(s string) string {
@@ -59,8 +59,8 @@ func longest(s string) int {
 	return most
 }
 
-// closed ends a fence that a text leaves open, as in an interrupted reply: it
-// would swallow what follows.
+// closed closes a fence that a text leaves open, as in an interrupted reply: it would
+// swallow the following text.
 func closed(s string) string {
 	fence := ""
 	for l := range strings.Lines(s) {

@@ -1,7 +1,6 @@
-// Package transcript writes a session's events as a text to read: plain for a
-// terminal, Markdown for a file. Keys are already masked in the log; control
-// characters are removed here, and Redact removes the contents of
-// secret-looking files from exports.
+// Package transcript writes a session's events as readable text: plain for a terminal,
+// Markdown for a file. Keys are already masked in the log. Control characters are
+// removed here, and Redact removes the contents of files that look secret from exports.
 package transcript
 
 import (
@@ -16,22 +15,21 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/redact"
 )
 
-// form is how each kind of text is written. Its inputs are sanitised.
+// form defines how each kind of text is written. Its inputs are sanitised.
 type form interface {
 	person(text string) string          // a prompt
 	command(line, output string) string // a person's own command
-	agent(text string) string           // the model's words
+	agent(text string) string           // the model's text
 	call(what, outcome string) string   // one line each
 	block(kind, text string) string     // output, a diff
 	note(text string) string            // one line
 }
 
-// Text writes for a terminal. The function it returns takes one event after
-// the other.
+// Text writes for a terminal. The function that it returns takes the events one by one.
 func Text(w io.Writer) func(event.Event) error { return (&writer{w: w, form: text{}}).event }
 
-// Markdown writes for a file: a document with the prompts as headings, calls
-// as lists, and diffs and outputs as blocks.
+// Markdown writes for a file: a document with the prompts as headings, calls as lists,
+// and diffs and outputs as blocks.
 func Markdown(w io.Writer) func(event.Event) error { return (&writer{w: w, form: markdown{}}).event }
 
 // writer draws the blocks of a timeline when they finish.
@@ -128,7 +126,7 @@ func (t *writer) end(b chat.TurnEnd) string {
 	return t.note(s)
 }
 
-// remark draws notes that stay true; notes about the course of a run are left out.
+// remark draws notes that stay true; it omits notes about the course of a run.
 func (t *writer) remark(n chat.Note) string {
 	switch n.Kind {
 	case chat.OfSession, chat.OfModel, chat.OfGrant, chat.OfRoute, chat.OfUndo, chat.OfInterrupt, chat.OfPlan:
@@ -142,8 +140,8 @@ func (t *writer) remark(n chat.Note) string {
 	return s
 }
 
-// crew draws the tasks of a swarm. An agent has a session of its own, and its call is
-// drawn.
+// crew draws the tasks of a swarm. It omits agents: each has its own session, and its
+// call is drawn.
 func (t *writer) crew(c chat.Crew) string {
 	if c.Goal == "" {
 		return ""
@@ -155,7 +153,7 @@ func (t *writer) crew(c chat.Crew) string {
 	return s
 }
 
-// phase draws the phases of a person or a plan file: those of the model's own
+// phase draws the phases that a person or a plan file defined: those of the model's own
 // plan are in its calls.
 func (t *writer) phase(p chat.Phase) string {
 	switch {
@@ -171,7 +169,7 @@ func (t *writer) phase(p chat.Phase) string {
 	return t.note("the phase is done")
 }
 
-// output returns a block of text, of which there may be none.
+// output returns a block of text, or "" for no text.
 func (t *writer) output(s string) string {
 	if s == "" {
 		return ""
@@ -197,7 +195,7 @@ func (t text) command(line, output string) string {
 	return t.person("!"+line) + strings.TrimRight(output, "\n") + "\n"
 }
 
-// block leaves outputs out: on a terminal they bury the conversation.
+// block omits outputs: on a terminal they would bury the conversation.
 func (text) block(kind, s string) string {
 	if kind == "" && s != redact.LeftOut {
 		return ""
