@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// BuildFile is a kind of file from which programs take the commands that they run.
+// BuildFile is a kind of file that defines the commands that a program runs.
 type BuildFile int
 
 // The kinds of build files.
@@ -34,8 +34,7 @@ func (b BuildFile) Files() []string {
 	return nil
 }
 
-// BuildFileOf returns the kind of file from which a program takes the commands that
-// it runs.
+// BuildFileOf returns the kind of build file that a program uses.
 func BuildFileOf(name string) BuildFile {
 	if p := known(name); p != nil {
 		return p.builds
@@ -43,8 +42,8 @@ func BuildFileOf(name string) BuildFile {
 	return NoBuildFile
 }
 
-// ExecutingFlag reports whether an argument of a program is a flag, perhaps with
-// its value, that makes it run something.
+// ExecutingFlag reports whether an argument of a program is a flag, perhaps with its
+// value, that makes the program run something.
 func ExecutingFlag(name, arg string) bool {
 	for flag := range strings.FieldsSeq(executingFlags(name)) {
 		if isFlag(arg, flag) {
@@ -54,7 +53,7 @@ func ExecutingFlag(name, arg string) bool {
 	return false
 }
 
-// ThroughRunner reports whether a program is told to run what it runs through
+// ThroughRunner reports whether a program's arguments make it run its commands through
 // another program.
 func ThroughRunner(name string, args []shellsyntax.Word) bool {
 	p := known(name)
@@ -64,7 +63,7 @@ func ThroughRunner(name string, args []shellsyntax.Word) bool {
 	})
 }
 
-// SharesFolder reports whether a program runs a container that may be given the
+// SharesFolder reports whether a program runs a container that may get access to the
 // folder.
 func SharesFolder(name string, args []shellsyntax.Word) bool {
 	return known(name).has(containers) && len(args) > 0 && args[0].Text != "build" && slices.ContainsFunc(args, func(w shellsyntax.Word) bool {

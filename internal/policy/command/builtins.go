@@ -7,8 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// The effects of the shell's own commands. Those that set variables do it by
-// name, and a subscript in a name is evaluated.
+// The effects of the shell's builtins. A builtin that sets a variable names it, and the
+// shell evaluates a subscript in such a name.
 
 func changesFolder(_ string, args []shellsyntax.Word) Effect {
 	e := Effect{Kind: Reads}
@@ -36,8 +36,8 @@ func prints(_ string, args []shellsyntax.Word) Effect {
 	return Effect{Kind: Reads}
 }
 
-// tests: -v evaluates the name after it; an unknown word may be -v, and may be
-// several words.
+// tests returns the effect of test and [: -v evaluates the name after it. An unknown
+// word may be -v, and may be several words.
 func tests(name string, args []shellsyntax.Word) Effect {
 	for i, a := range args {
 		switch {
@@ -83,10 +83,10 @@ func setsVariables(name string, args []shellsyntax.Word) Effect {
 	return Effect{Kind: Reads}
 }
 
-// harmlessOperand reports whether args[i] of test stands where only a string
-// or a number can: it is one quoted word beside an operator. Whether a word was
-// quoted is not known, so only the forms of three words with a binary operator
-// that is known, or two with a unary one, are taken.
+// harmlessOperand reports whether args[i] of test can only be a string or a number: one
+// quoted word beside an operator. Whether a word was quoted is unknown, so only these
+// forms are accepted: three words with a known binary operator, or two with a unary
+// one.
 func harmlessOperand(args []shellsyntax.Word, i int) bool {
 	if n := len(args); n > 0 && args[n-1].Known && args[n-1].Text == "]" {
 		args = args[:n-1]
@@ -113,5 +113,6 @@ func testOperator(s string) bool {
 
 func plainName(w shellsyntax.Word) bool { return w.Known && syntax.ValidName(w.Text) }
 
-// settable: a name that only the line itself looks at.
+// settable reports whether a word is the name of a variable that only the line itself
+// uses.
 func settable(w shellsyntax.Word) bool { return plainName(w) && !LoadedVariable(w.Text) }

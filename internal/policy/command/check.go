@@ -7,21 +7,21 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// Proof is what a check's exit code 0 tells of a project.
+// Proof is what exit code 0 of a check proves about a project.
 type Proof int
 
 const (
-	Styled Proof = iota // nothing is wrong with how it is written: a linter
+	Styled Proof = iota // nothing is wrong with its style: a linter
 	Builds              // it compiles
-	Tests               // its tests pass, where there are any
-	Wraps               // whatever the project's own files make of it
+	Tests               // its tests pass, if it has any
+	Wraps               // whatever the project's own files define
 )
 
-// Output is the program whose way of printing tests a check has.
+// Output is the program in whose format a check prints its tests.
 type Output int
 
-// The outputs that are known. Scripts is that of a package manager, which shows
-// what the project's script runs before it runs it.
+// The known outputs. Scripts is that of a package manager, which prints the project's
+// script before it runs it.
 const (
 	NoOutput Output = iota
 	GoOutput
@@ -42,7 +42,7 @@ const (
 	lastOutput
 )
 
-// Outputs lists all but NoOutput.
+// Outputs returns all outputs but NoOutput.
 func Outputs() []Output {
 	var out []Output
 	for o := NoOutput + 1; o < lastOutput; o++ {
@@ -51,22 +51,22 @@ func Outputs() []Output {
 	return out
 }
 
-// Check is a command whose exit code tells whether a project is sound.
+// Check is a command whose exit code shows whether a project is sound.
 type Check struct {
 	Proof    Proof
-	Compiles bool // of one that tests: it has compiled the project as well
+	Compiles bool // of a check that tests: it has also compiled the project
 	Output   Output
 	Command  shellsyntax.Command
 	Words    []string
 
 	program *check
 	line    *checkLine
-	through string   // the runners before it that may make another check of it
+	through string   // the runners before it that may turn it into another check
 	rest    []string // the words after those that name the check
 }
 
-// CheckOf returns a command as a check. ok is false where it is not one, or
-// where its exit code may be another command's.
+// CheckOf returns the check that a command is. ok is false if it is none, or if its
+// exit code may be another command's.
 func CheckOf(c shellsyntax.Command) (k Check, ok bool) {
 	k.Command = c
 	if c.Background || c.Piped || c.Func || c.Code || !Transparent(c) {
@@ -80,7 +80,7 @@ func CheckOf(c shellsyntax.Command) (k Check, ok bool) {
 	}
 	for _, a := range c.Assigns {
 		if name, _, _ := strings.Cut(a, "="); !SafeVariable(name) && name != "PYTHONPATH" {
-			return k, false // it may make another program of it
+			return k, false // it may turn it into another program
 		}
 	}
 	line, through := spelled(strings.Join(k.Words, " "))
@@ -108,8 +108,8 @@ func CheckOf(c shellsyntax.Command) (k Check, ok bool) {
 	return k, true
 }
 
-// spelled returns a line as the table of checks spells it, and what was taken
-// off it that may make it another check.
+// spelled returns a line in the form that the table of checks has, and the removed
+// prefixes that may turn it into another check.
 func spelled(line string) (_, through string) {
 	for again := true; again; {
 		again = false
@@ -126,20 +126,19 @@ func spelled(line string) (_, through string) {
 	return line, through
 }
 
-// afterWords returns what follows words at the start of a line.
+// afterWords returns the text after words at the start of a line.
 func afterWords(line, words string) (string, bool) {
 	rest, ok := strings.CutPrefix(line, words)
 	return strings.TrimPrefix(rest, " "), ok && (rest == "" || rest[0] == ' ')
 }
 
-// hollow reports whether nothing is checked with a word on a check's command
-// line: a build of other contents than those on disk, a program that runs
-// nothing or something else in place of the tests, or whose exit code tells
-// nothing of them.
+// hollow reports whether a word on a check's command line means that nothing is
+// checked: a build of other contents than those on disk, a program that runs nothing,
+// or something other than the tests, or whose exit code says nothing about them.
 func (p *check) hollow(word, next string) bool {
 	if !strings.HasPrefix(word, "-") {
 		name, _, ok := strings.Cut(word, "=")
-		return p.targets && ok && name != "V" && name != "VERBOSE" // any other variable may change what is run
+		return p.targets && ok && name != "V" && name != "VERBOSE" // any other variable may change what runs
 	}
 	name, value, has := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	if !has {
@@ -158,16 +157,16 @@ func onlyLetters(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < 'a' || r > 'z' })
 }
 
-// IsCheck reports whether a command line's exit code is that of a check: the
-// last command is one, it is not in the background, and nothing can hide its
+// IsCheck reports whether a command line's exit code is that of a check: the last
+// command is a check, it does not run in the background, and nothing can hide its
 // failure (a pipe into another command, `|| true`, `; echo`).
 func IsCheck(line string) bool {
 	_, _, ok := LastCheck(line, "/")
 	return ok
 }
 
-// LastCheck takes a line apart that runs in a folder and whose exit code is that
-// of its last command, a check; before are the commands in front of it.
+// LastCheck parses a line that runs in a folder and whose last command, a check,
+// determines its exit code. before are the commands in front of the check.
 func LastCheck(line, dir string) (before []shellsyntax.Command, last Check, ok bool) {
 	line = strings.TrimSpace(line)
 	if !OnlyAnd(line) {
@@ -181,14 +180,14 @@ func LastCheck(line, dir string) (before []shellsyntax.Command, last Check, ok b
 	return cmds[:len(cmds)-1], last, ok
 }
 
-// OnlyAnd reports whether the only operators of a line are && and redirections of
-// file descriptors: the line's exit code is then the last command's, or that
-// of an earlier one that failed.
+// OnlyAnd reports whether a line's only operators are && and redirections of file
+// descriptors: the line's exit code is then that of the last command, or of an earlier
+// one that failed.
 func OnlyAnd(line string) bool {
 	line = strings.ReplaceAll(line, "&&", "")
 	line = strings.ReplaceAll(line, "2>&1", "")
 	return !strings.ContainsAny(line, "|&;\n!") &&
-		!strings.Contains(strings.ReplaceAll(line, " ", ""), "()") && !strings.Contains(line, "function ") // a name of its own for something else
+		!strings.Contains(strings.ReplaceAll(line, " ", ""), "()") && !strings.Contains(line, "function ") // defines a function or an alias
 }
 
 // Compiled reports whether exit code 0 of the check shows that the project
@@ -198,17 +197,17 @@ func (k Check) Compiled() bool {
 		k.program.targets && slices.ContainsFunc(k.rest, func(w string) bool { return w == "build" || w == "all" || w == "compile" })
 }
 
-// Verbose reports whether the check is told to name each test. env is
-// NAME=value that it is given beside its words.
+// Verbose reports whether the check is to name each test. env are variables
+// (NAME=value) that it gets in addition to its words.
 func (k Check) Verbose(env []string) bool {
 	return k.Output == GoOutput && (slices.ContainsFunc(k.Words, func(w string) bool {
 		return w == "-v" || w == "--v" || w == "-v=true" || w == "-test.v" || w == "-json" || w == "--json"
 	}) || slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, "GOFLAGS=") && strings.Contains(e, "-v") }))
 }
 
-// Looked returns the paths in the check's words that may lead out of its own
-// folder: in has the values of flags that set a folder, such as -C; others has
-// the words that begin with ".." or "/".
+// Looked returns the paths in the check's words that may lead out of its own folder: in
+// are the values of flags that set a folder, such as -C; others are the words that
+// begin with ".." or "/".
 func (k Check) Looked() (in, others []string) {
 	for i, w := range k.Words[1:] {
 		if name, value, has := strings.Cut(w, "="); folderFlag(name) {

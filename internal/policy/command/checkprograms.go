@@ -7,38 +7,39 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// check is what is known of a program that checks projects.
+// check describes a program that checks projects.
 type check struct {
-	// Of the forms that run nothing but the check (SPEC 4.15): closed judges
-	// the arguments, or options lists what they may be, after one of the
-	// subcommands subs. With neither, no form is known.
+	// The forms that run nothing but the check (SPEC 4.15): closed judges the
+	// arguments, or options lists the possible ones, after one of the subcommands subs.
+	// If neither is set, no form is known.
 	closed  func(name string, args []shellsyntax.Word) bool
 	options *usage
 	subs    string
-	// changed are files that say what it does: base names and extensions. Where
-	// the agent changed one, it is not a check any more (SPEC 16.4).
+	// changed are the files, by base name and extension, that define what the program
+	// does. If the agent changed one of them, it no longer counts as a check (SPEC
+	// 16.4).
 	changed string
-	// targets: words on its command line are targets, and variables.
+	// targets: the words on its command line are targets and variables.
 	targets bool
-	// With the flags hollowFlags, with one of hollowLetters among short flags, or
-	// where the flag noTests chooses no test, nothing is checked.
+	// Nothing is checked with the flags hollowFlags, with one of hollowLetters among
+	// short flags, or if the flag noTests selects no test.
 	hollowFlags, hollowLetters, noTests string
-	// lines are its command lines whose exit code tells something.
+	// lines are the command lines whose exit code proves something.
 	lines []checkLine
 }
 
-// checkLine is a way to call a check, by its first words. Of two that fit, the
-// longer is meant.
+// checkLine is a way to call a check, by its first words. If two match, the longer one
+// applies.
 type checkLine struct {
 	words    string
 	proof    Proof
 	compiles bool
 	output   Output
-	called   string // the name of the same check, where that is another
-	// Of its flags: flags leave nothing out ("=": a value follows), whole are
-	// those that stand for all there is.
+	called   string // the name of the same check, if it has another one
+	// flags are the flags that leave nothing out ("=": a value follows); whole are
+	// words that stand for everything.
 	flags, whole string
-	here         bool // with nothing named it checks its own folder
+	here         bool // without operands it checks its own folder
 	covers       func(have, want scope) bool
 }
 
@@ -49,8 +50,8 @@ func (l *checkLine) name() string {
 	return l.words
 }
 
-// harmless reports whether a flag is known to leave nothing out, and whether a
-// value follows it.
+// harmless reports whether a flag is known to leave nothing out, and whether a value
+// follows it.
 func (l *checkLine) harmless(flag string) (takes, known bool) {
 	for f := range strings.FieldsSeq(l.flags) {
 		if bare, value := strings.CutSuffix(f, "="); bare == flag {
@@ -65,8 +66,8 @@ var hollowAnywhere = []string{
 	"overlay", "n", "list", "help", "h", "version", "no-run", "dry-run", "collect-only", "listTests", "if-present", "script-shell",
 }
 
-// spelling is another way to begin the line of a check. same: it is the same
-// check then; else a runner may make another one of it.
+// spelling is another way to begin the line of a check. same: it is then the same
+// check; otherwise a runner may turn it into another one.
 type spelling struct {
 	typed, means string
 	same         bool
@@ -80,7 +81,7 @@ var spellings = []spelling{
 	{"bin/rails", "rails", false},
 }
 
-// What several rows share.
+// Flags that several rows share.
 const (
 	goFlags     = "v race json cover failfast fullpath x count= timeout= p= parallel= shuffle="
 	cargoFlags  = "q quiet v verbose locked offline no-fail-fast workspace all all-targets"
@@ -98,8 +99,8 @@ const (
 	beamFiles = "package.swift mix.exs test_helper.exs config.exs build.zig"
 )
 
-// scriptCheck returns what checks with the scripts of a package.json: those that
-// spellings name are npm's.
+// scriptCheck returns the check of programs that run the scripts of a package.json; the
+// programs in spellings are treated as npm.
 func scriptCheck() *check {
 	return &check{closed: nodeCheck, changed: "package.json .npmrc pnpm-workspace.yaml .yarnrc.yml", lines: []checkLine{
 		{words: "npm test", proof: Wraps, output: ScriptsOutput, called: "npm run test", flags: scriptFlags},
@@ -112,11 +113,11 @@ func scriptCheck() *check {
 	}}
 }
 
-// formatCheck is that of programs that format Python.
+// formatCheck is the check of programs that format Python.
 var formatCheck = check{options: &usage{short: "qvl=ct=Scf", long: "check check-only diff color quiet verbose line-length= target-version= skip-string-normalization fast safe exclude= include= profile= preview", exact: true}}
 
-// isClosed reports whether a program is called in a form that runs nothing but
-// the check.
+// isClosed reports whether a program is called in a form that runs nothing but the
+// check.
 func (p *check) isClosed(name string, args []shellsyntax.Word) bool {
 	switch {
 	case p.closed != nil:

@@ -9,10 +9,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// Checks judges whether a command is one of the project's checks: tests, build,
-// lint, in the forms that run nothing else (SPEC 4.15). Changed reports whether
-// the agent changed a file of one of these base names or extensions: a check
-// whose definition it changed is none any more (SPEC 16.4).
+// Checks judges whether a command is one of the project's checks: tests, build, lint,
+// in the forms that run nothing else (SPEC 4.15). Changed reports whether the agent
+// changed a file with one of these base names or extensions: a check whose definition
+// the agent changed no longer counts as one (SPEC 16.4).
 type Checks struct {
 	Changed func(names ...string) bool
 }
@@ -27,7 +27,7 @@ func (k Checks) Is(c shellsyntax.Command) bool {
 	return p != nil && p.check != nil && p.check.isClosed(name, c.Words[1:]) && (p.check.changed == "" || !k.Changed(strings.Fields(p.check.changed)...))
 }
 
-// tscCheck: -p tsconfig.json names no code.
+// tscCheck accepts plain arguments, and -p tsconfig.json, which names no code.
 func tscCheck(_ string, args []shellsyntax.Word) bool {
 	if i := slices.IndexFunc(args, func(a shellsyntax.Word) bool { return a.Text == "-p" || a.Text == "--project" }); i >= 0 {
 		args = append(slices.Clone(args[:i]), args[min(i+2, len(args)):]...)
@@ -36,17 +36,18 @@ func tscCheck(_ string, args []shellsyntax.Word) bool {
 	return why == ""
 }
 
-// npxCheck: a checker of the node world, as it is called without npx.
+// npxCheck accepts a check of the node world in the form in which it is called without
+// npx.
 func npxCheck(_ string, args []shellsyntax.Word) bool {
 	return len(args) > 0 && known(args[0].Text).has(ofNode) && known(args[0].Text).check.isClosed(args[0].Text, args[1:])
 }
 
-// plainArgs: files only.
+// plainArgs reports whether no argument begins with a dash: all are files.
 func plainArgs(args []shellsyntax.Word) bool {
 	return !slices.ContainsFunc(args, func(w shellsyntax.Word) bool { return strings.HasPrefix(w.Text, "-") })
 }
 
-// pythonCheck: a module that tests.
+// pythonCheck accepts a module that runs tests.
 func pythonCheck(_ string, args []shellsyntax.Word) bool {
 	if len(args) < 2 || args[0].Text != "-m" {
 		return false
@@ -54,12 +55,12 @@ func pythonCheck(_ string, args []shellsyntax.Word) bool {
 	return args[1].Text == "pytest" && pytestCheck(args[2:]) || args[1].Text == "unittest" && unittestCheck(args[2:])
 }
 
-// bundleCheck: rspec on files.
+// bundleCheck accepts rspec on files.
 func bundleCheck(_ string, args []shellsyntax.Word) bool {
 	return len(args) > 1 && args[0].Text == "exec" && args[1].Text == "rspec" && plainArgs(args[2:])
 }
 
-// unittestCheck: all tests, or those of a folder of the workspace by a pattern
+// unittestCheck accepts all tests, or those of a folder of the workspace, by a pattern
 // of names.
 func unittestCheck(args []shellsyntax.Word) bool {
 	if len(args) == 0 {
@@ -86,7 +87,7 @@ func unittestCheck(args []shellsyntax.Word) bool {
 	return true
 }
 
-// goCheck: go test, build, vet and fmt with flags from a closed list.
+// goCheck accepts go test, build, vet and fmt with flags from a closed list.
 func goCheck(_ string, args []shellsyntax.Word) bool {
 	if len(args) == 0 {
 		return false
@@ -107,7 +108,7 @@ func goCheck(_ string, args []shellsyntax.Word) bool {
 		name, v, has := strings.Cut(strings.TrimLeft(t, "-"), "=")
 		switch name {
 		case "args":
-			return true // the rest is the test's own
+			return true // the rest are arguments of the test itself
 		case "v", "race", "short", "failfast", "cover", "json", "x", "n", "a", "msan", "asan", "trimpath", "benchmem", "fullpath", "artifacts", "c", "work":
 		case "run", "skip", "bench", "benchtime", "count", "cpu", "parallel", "p", "timeout", "shuffle", "tags", "covermode", "coverpkg", "fuzz", "fuzztime", "fuzzminimizetime", "vet", "list", "buildvcs", "o", "coverprofile", "cpuprofile", "memprofile", "blockprofile", "mutexprofile", "outputdir", "trace", "pkgdir", "installsuffix":
 			if !has {
@@ -122,8 +123,8 @@ func goCheck(_ string, args []shellsyntax.Word) bool {
 				return false
 			}
 		case "overlay":
-			// Other contents for this one build, from a file of the workspace:
-			// no more than editing the files would do.
+			// Other contents for this one build, from a file of the workspace: this
+			// does no more than an edit of the files would.
 			if !has {
 				if i++; i < len(args) {
 					v = args[i].Text
@@ -133,7 +134,7 @@ func goCheck(_ string, args []shellsyntax.Word) bool {
 				return false
 			}
 		default:
-			// vet's analyzers are switched by name, and take no value.
+			// vet's analyzers are switched on by name, and take no value.
 			if args[0].Text != "vet" || has && v != "true" && v != "false" || name == "vettool" || name == "C" || name == "exec" || name == "toolexec" || name == "overlay" || name == "modfile" || strings.HasSuffix(name, "flags") {
 				return false
 			}
@@ -142,7 +143,7 @@ func goCheck(_ string, args []shellsyntax.Word) bool {
 	return true
 }
 
-// checkName are the scripts and targets that are checks by their name.
+// checkName reports whether a script or target is a check by its name.
 func checkName(s string) bool {
 	base, _, _ := strings.Cut(s, ":")
 	switch base {
@@ -239,7 +240,7 @@ func cargoCheck(_ string, args []shellsyntax.Word) bool {
 	return true
 }
 
-// noTarget: make alone, which makes the first target.
+// noTarget reports whether make is called without a target: it makes the first one.
 func noTarget(args []shellsyntax.Word) bool {
 	return !slices.ContainsFunc(args, func(w shellsyntax.Word) bool {
 		t := strings.TrimRight(w.Text, "0123456789")
@@ -247,7 +248,8 @@ func noTarget(args []shellsyntax.Word) bool {
 	})
 }
 
-// targets: only checks by name, and flags from a list; a number may follow.
+// targets accepts only targets that are checks by name, and the given flags; a number
+// may follow a flag.
 func targets(args []shellsyntax.Word, flags ...string) bool {
 	n := 0
 	for _, a := range args {

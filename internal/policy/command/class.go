@@ -7,19 +7,19 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// Class is what a simple command is where no rule speaks of it.
+// Class is the class of a simple command to which no rule applies.
 type Class int
 
-// The classes of commands that do more than read.
+// The classes of commands. A command that only reads is Safe.
 const (
-	Unsafe   Class = iota // asks
+	Unsafe   Class = iota // a person is asked
 	Editing               // only changes files that it names, as an edit would
 	Checking              // one of the project's checks
-	Safe                  // what auto mode allows
+	Safe                  // allowed in the mode auto
 )
 
-// Classify returns the class of a command with that effect. Check reports
-// whether it is one of the project's checks.
+// Classify returns the class of a command with this effect. check reports whether a
+// command is one of the project's checks.
 func Classify(c shellsyntax.Command, eff Effect, check func(shellsyntax.Command) bool) Class {
 	switch eff.Kind {
 	case Reads:
@@ -30,7 +30,7 @@ func Classify(c shellsyntax.Command, eff Effect, check func(shellsyntax.Command)
 	return byProject(c, check)
 }
 
-// classOf returns the class of a command that only changes what it names.
+// classOf returns the class of a command that only changes files that it names.
 func classOf(c shellsyntax.Command, eff Effect) Class {
 	name, _ := c.Program()
 	row := known(name)
@@ -43,7 +43,7 @@ func classOf(c shellsyntax.Command, eff Effect) Class {
 	return row.changes
 }
 
-// byProject returns the class of a command that syntax alone does not show to be
+// byProject returns the class of a command whose syntax alone does not prove it
 // harmless: a check of the project, or everyday git.
 func byProject(c shellsyntax.Command, check func(shellsyntax.Command) bool) Class {
 	if len(c.Words) == 0 || c.Code || !Transparent(c) {
@@ -69,7 +69,7 @@ func byProject(c shellsyntax.Command, check func(shellsyntax.Command) bool) Clas
 	return Unsafe
 }
 
-// Sensitive reports whether a command can never be granted always (SPEC 4.15).
+// Sensitive reports whether a command can never be allowed permanently (SPEC 4.15).
 func Sensitive(c shellsyntax.Command) bool {
 	name, _ := c.Program()
 	if c.Code || len(c.Words) > 0 && !c.Words[0].Known {

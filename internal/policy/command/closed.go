@@ -6,9 +6,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// GitSettings override what a repository's own configuration could make git
-// run: hooks, fsmonitor, external diff, signature programs, other repositories
-// (SPEC 16.6).
+// GitSettings returns settings that override what a repository's own configuration
+// could make git run: hooks, fsmonitor, external diff, signature programs, other
+// repositories (SPEC 16.6).
 func GitSettings() [][2]string {
 	return [][2]string{
 		{"core.hooksPath", "/dev/null"},
@@ -29,8 +29,9 @@ func GitSettings() [][2]string {
 	}
 }
 
-// ClosedEnv is the rest of the environment under which what is judged to only
-// read also runs nothing and fetches nothing that the folder names.
+// ClosedEnv returns the environment variables that complete GitSettings: under them, a
+// command that is judged to only read runs nothing and fetches nothing that the folder
+// names.
 func ClosedEnv(cmds []shellsyntax.Command) []string {
 	env := []string{
 		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "PAGER=cat", "LESSOPEN=", "LESSCLOSE=", "LESSSECURE=1",
@@ -46,11 +47,10 @@ func ClosedEnv(cmds []shellsyntax.Command) []string {
 	return env
 }
 
-// Closed reports whether a line of commands runs under ClosedEnv and
-// GitSettings: where it has a git, go, npm or pip that only reads, and nothing
-// beside that a closed configuration would change the meaning of. A check and
-// a git command that changes the repository run the project's own programs by
-// their nature, and keep their environment.
+// Closed reports whether a line of commands runs under ClosedEnv and GitSettings: it
+// contains a git, go, npm or pip that only reads, and no command whose meaning a closed
+// configuration would change. A check, and a git command that changes the repository,
+// run the project's own programs by design, and keep their environment.
 func Closed(cmds []shellsyntax.Command) bool {
 	closed := false
 	for _, c := range cmds {

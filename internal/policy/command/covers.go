@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Covers reports whether a check that passed makes another one needless: the
-// same program in the same folder, over the same things or more, with nothing on
-// its command line that narrows it.
+// Covers reports whether a check that passed makes another one unnecessary: the same
+// program in the same folder, on the same things or more, with nothing on its command
+// line that limits it.
 func Covers(ran, want string) bool {
 	a, ok := scopeOf(ran)
 	b, okb := scopeOf(want)
@@ -20,20 +20,20 @@ func Covers(ran, want string) bool {
 	return len(a.narrow) == 0 && a.covers != nil && a.covers(a, b)
 }
 
-// everything stands among what a line is about for all there is.
+// everything, in scope.about, stands for everything there is.
 const everything = "..."
 
 // scope is what a check's command line checks.
 type scope struct {
 	dir     string
-	name    string   // the check, and the runners that may make another of it
+	name    string   // the check, and the runners that may turn it into another one
 	about   []string // packages, files, targets
 	narrow  []string // flags that may leave something out
 	targets bool
 	covers  func(have, want scope) bool
 }
 
-// scopeOf takes a check's command line apart.
+// scopeOf parses a check's command line.
 func scopeOf(text string) (scope, bool) {
 	before, k, ok := LastCheck(text, "/")
 	if !ok {
@@ -41,7 +41,7 @@ func scopeOf(text string) (scope, bool) {
 	}
 	for _, c := range before {
 		if c.Name() != "cd" {
-			return scope{}, false // what comes before may make it another check
+			return scope{}, false // the commands before it may turn it into another check
 		}
 	}
 	if !k.Command.Dir.Known || len(k.Command.Assigns) > 0 || len(k.Command.Via) > 0 {
@@ -75,7 +75,7 @@ func scopeOf(text string) (scope, bool) {
 	return s, true
 }
 
-// packagesCover reports whether Go packages hold all that is wanted.
+// packagesCover reports whether Go packages contain all that is wanted.
 func packagesCover(have, want scope) bool {
 	for _, w := range want.about {
 		if !slices.ContainsFunc(have.about, func(h string) bool {
@@ -89,17 +89,17 @@ func packagesCover(have, want scope) bool {
 	return true
 }
 
-// filesCover is that of programs that look at everything where no file is named.
+// filesCover is the comparison for programs that check everything if no file is named.
 func filesCover(have, want scope) bool {
 	return len(have.about) == 0 || among(want.about, have.about)
 }
 
-// cratesCover is cargo's.
+// cratesCover is the comparison for cargo.
 func cratesCover(have, want scope) bool {
 	return slices.Equal(have.about, []string{everything}) || slices.Equal(have.about, want.about) && len(want.narrow) == 0
 }
 
-// among reports whether there is something wanted, and had all of it.
+// among reports whether something is wanted, and have contains all of it.
 func among(want, have []string) bool {
 	return len(want) > 0 && !slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(have, w) })
 }

@@ -8,16 +8,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// Destruction is what a command removes, or takes the rights of, with all below.
+// Destruction is what a command removes, or whose rights it changes, with everything
+// below.
 type Destruction struct {
 	Targets []shellsyntax.Word
-	Root    bool // it is told not to spare the root
+	Root    bool // the option that protects the root is off
 	Narrow  bool // only some files below the targets
 	Rights  bool // it changes rights and removes nothing
 }
 
-// Destroys returns what a command destroys whole. Name is its program's base
-// name; ok is false where it removes nothing, or single files.
+// Destroys returns what a command destroys as a whole. name is the base name of its
+// program; ok is false if it removes nothing, or only single files.
 func Destroys(name string, c shellsyntax.Command) (d Destruction, ok bool) {
 	if p := known(name); p != nil && p.destroys != nil {
 		return p.destroys(c)
@@ -25,7 +26,7 @@ func Destroys(name string, c shellsyntax.Command) (d Destruction, ok bool) {
 	return d, false
 }
 
-// destroysAll is Destroys of a program that removes all that it names.
+// destroysAll implements Destroys for a program that removes everything that it names.
 func destroysAll(c shellsyntax.Command) (d Destruction, ok bool) {
 	for i, w := range c.Words[1:] {
 		t := w.Text
@@ -47,7 +48,7 @@ func destroysAll(c shellsyntax.Command) (d Destruction, ok bool) {
 	return d, ok
 }
 
-// destroysRights is Destroys of a program that changes rights.
+// destroysRights implements Destroys for a program that changes rights.
 func destroysRights(c shellsyntax.Command) (Destruction, bool) {
 	d, ok := destroysAll(c)
 	d.Rights = true
@@ -73,7 +74,7 @@ func destroysMoved(c shellsyntax.Command) (d Destruction, ok bool) {
 }
 
 func destroysSynced(c shellsyntax.Command) (d Destruction, ok bool) {
-	// Options may stand behind the operands.
+	// Options may follow the operands.
 	var operands []shellsyntax.Word
 	source := false
 	for _, w := range c.Words[1:] {
@@ -99,8 +100,8 @@ func hasWord(words []shellsyntax.Word, texts ...string) bool {
 	return slices.ContainsFunc(words, func(w shellsyntax.Word) bool { return slices.Contains(texts, w.Text) })
 }
 
-// Deletes returns the words that name what a command removes or empties, whatever
-// its other words are.
+// Deletes returns the words that name what a command removes or empties. For programs
+// with the trait deletes, these are all arguments.
 func Deletes(name string, c shellsyntax.Command) []shellsyntax.Word {
 	switch p := known(name); {
 	case p.has(deletes):
@@ -111,7 +112,7 @@ func Deletes(name string, c shellsyntax.Command) []shellsyntax.Word {
 	return Effects(c).Removes
 }
 
-// removesFound returns where find deletes what it finds.
+// removesFound returns the folder in which find -delete removes files.
 func removesFound(c shellsyntax.Command) []shellsyntax.Word {
 	if !hasWord(c.Words, "-delete") {
 		return nil
@@ -119,8 +120,8 @@ func removesFound(c shellsyntax.Command) []shellsyntax.Word {
 	return c.Words[1:2]
 }
 
-// Breaks returns why a command would break the machine: disks and power; ""
-// where it would not.
+// Breaks returns why a command would break the machine (disks, power), "" if it would
+// not.
 func Breaks(name string, c shellsyntax.Command) string {
 	for _, r := range c.Redirects {
 		if r.Writes() && r.Target.Known && disk(r.Target.Text) {
@@ -145,12 +146,13 @@ const (
 
 func writesDisk(path string) string { return "it writes to the disk " + path + " itself" }
 
-// breaks returns a judgement that holds whatever the arguments are.
+// breaks returns a function that returns why for any arguments.
 func breaks(why string) func(string, shellsyntax.Command) string {
 	return func(string, shellsyntax.Command) string { return why }
 }
 
-// breaksWith returns a judgement that holds where an argument is one of some words.
+// breaksWith returns a function that returns why if one of the given words is among the
+// arguments.
 func breaksWith(why string, words ...string) func(string, shellsyntax.Command) string {
 	return func(_ string, c shellsyntax.Command) string {
 		if hasWord(c.Words[1:], words...) {
@@ -160,15 +162,16 @@ func breaksWith(why string, words ...string) func(string, shellsyntax.Command) s
 	}
 }
 
-// breaksDisk is Breaks of a program that writes to files that it names.
+// breaksDisk implements Breaks for a program that writes to files that it names.
 func breaksDisk(_ string, c shellsyntax.Command) string { return namesDisk(c.Words[1:]) }
 
-// breaksOutput is Breaks of dd, which names them behind of=.
+// breaksOutput implements Breaks for dd, which names its output after of=.
 func breaksOutput(_ string, c shellsyntax.Command) string {
 	return namesDisk(slices.DeleteFunc(slices.Clone(c.Words[1:]), func(w shellsyntax.Word) bool { return !strings.HasPrefix(w.Text, "of=") }))
 }
 
-// breaksTarget is Breaks of a program that writes to the last file that it names.
+// breaksTarget implements Breaks for a program that writes to the last file that it
+// names.
 func breaksTarget(_ string, c shellsyntax.Command) string {
 	return namesDisk(c.Words[max(1, len(c.Words)-1):])
 }
@@ -182,7 +185,7 @@ func namesDisk(words []shellsyntax.Word) string {
 	return ""
 }
 
-// breaksAll is Breaks of kill: -1 stands for every process.
+// breaksAll implements Breaks for kill: -1 means every process.
 func breaksAll(_ string, c shellsyntax.Command) string {
 	args := c.Words[1:]
 	options := 0
@@ -210,7 +213,7 @@ func disk(s string) bool {
 	return false
 }
 
-// EatsCode reports whether a command runs what it is given as code.
+// EatsCode reports whether a command runs its input as code.
 func EatsCode(name string, c shellsyntax.Command) bool {
 	if c.Code || len(c.Words) > 0 && !c.Words[0].Known {
 		return true
@@ -223,8 +226,8 @@ func EatsCode(name string, c shellsyntax.Command) bool {
 		inv := shellsyntax.ShellArgs(args)
 		return inv.Code == nil || !inv.Code.Known
 	case Interpreter(name) && !Filters(name):
-		// Code on standard input, or in a file that is another's output; with
-		// a script or -c of its own, what comes in is data.
+		// Code comes from standard input, or from a file that is another command's
+		// output. With a script or -c, the input is data.
 		need := Executing(shellsyntax.Command{Words: c.Words})
 		if (len(need) == 0 || need[0] == "\x00") && !hasOperand(args) {
 			return true
@@ -234,8 +237,8 @@ func EatsCode(name string, c shellsyntax.Command) bool {
 	return false
 }
 
-// Final reports whether a command throws away for good what no copy is kept
-// of, wherever that is. Name is its program's base name.
+// Final reports whether a command permanently deletes data of which no copy exists,
+// wherever they are. name is the base name of its program.
 func Final(name string, c shellsyntax.Command) bool {
 	p := known(name)
 	return p != nil && p.final != nil && len(c.Words) > 0 && p.final(c.Words[1:])
@@ -243,8 +246,8 @@ func Final(name string, c shellsyntax.Command) bool {
 
 func always([]shellsyntax.Word) bool { return true }
 
-// finalWith returns a judgement that holds where one of some words or options is
-// among the arguments, or may be.
+// finalWith returns a function that reports whether one of the given words or options
+// is, or may be, among the arguments.
 func finalWith(texts ...string) func([]shellsyntax.Word) bool {
 	return func(words []shellsyntax.Word) bool {
 		return slices.ContainsFunc(words, func(w shellsyntax.Word) bool {
@@ -255,8 +258,8 @@ func finalWith(texts ...string) func([]shellsyntax.Word) bool {
 	}
 }
 
-// finalStart returns a judgement that holds where an argument begins with one of
-// some texts, or may.
+// finalStart returns a function that reports whether an argument begins, or may begin,
+// with one of the given texts.
 func finalStart(texts ...string) func([]shellsyntax.Word) bool {
 	return func(words []shellsyntax.Word) bool {
 		return slices.ContainsFunc(words, func(w shellsyntax.Word) bool {

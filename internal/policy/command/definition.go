@@ -9,24 +9,24 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// How far a check's definition is followed.
+// Limits of how far a check's definition is followed.
 const (
 	maxDefined = 64
-	maxCalled  = 4 // scripts that call scripts
+	maxCalled  = 4 // levels of scripts that call scripts
 )
 
-// DefinedBy returns the names of the files, in the folder that it runs in, that
-// say what a check does (SPEC 16.4); none for one that names it itself.
+// DefinedBy returns the names of the files that define what a check does (SPEC 16.4),
+// in the folder in which it runs; none for a check that its command line fully defines.
 func DefinedBy(c shellsyntax.Command) []string {
 	name, _ := c.Program()
-	if p := known(name); p != nil && p.check != nil && !p.has(launches) { // what is launched has files of its own
+	if p := known(name); p != nil && p.check != nil && !p.has(launches) { // a launched program has files of its own
 		return p.builds.Files()
 	}
 	return nil
 }
 
-// Defines reports whether a file is of those that say what a check runs that is
-// what the project's own files make of it.
+// Defines reports whether a file is one that can define what a check runs, if the
+// project's own files define that.
 func Defines(name string) bool {
 	base := strings.ToLower(path.Base(name))
 	switch base {
@@ -45,9 +45,9 @@ func Defines(name string) bool {
 	return path.Ext(base) == "" // a script without an extension
 }
 
-// Called returns the scripts that the files of a definition call, and the
-// scripts that those call. Read returns a file's text, and whether it is there;
-// names are relative to the folder that the check runs in.
+// Called returns the scripts that the files of a definition call, and the scripts that
+// those call. read returns a file's text, and whether the file exists; names are
+// relative to the folder in which the check runs.
 func Called(defined []string, read func(name string) (string, bool)) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -79,7 +79,7 @@ func Called(defined []string, read func(name string) (string, bool)) []string {
 	return out
 }
 
-// scriptsOf is the part of a package.json that defines its scripts.
+// scriptsOf returns the part of a package.json that defines its scripts.
 func scriptsOf(text string) string {
 	_, after, _ := strings.Cut(text, `"scripts"`)
 	in, _, _ := strings.Cut(after, "}")

@@ -8,36 +8,36 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// Kind is what a command does, as far as its words tell.
+// Kind is what a command does, as far as its words show.
 type Kind int
 
 // The kinds of commands.
 const (
-	Other  Kind = iota // not known, or it runs, sends or changes what its words do not name
+	Other  Kind = iota // unknown, or it runs, sends or changes what its words do not name
 	Reads              // it only reads
-	Writes             // it changes the files it names, and nothing else
+	Writes             // it changes the files that it names, and nothing else
 )
 
-// Effect is what a command does to which paths. Paths are as in the words:
-// relative ones hold below the command's Dir. Redirections are not in it.
+// Effect is what a command does to which paths. Paths are written as in the words:
+// relative ones are relative to the command's Dir. Redirections are not included.
 type Effect struct {
 	Kind    Kind
 	Reads   []shellsyntax.Word
 	Writes  []shellsyntax.Word
 	Removes []shellsyntax.Word
-	// Recursive: what is removed is removed with all below it.
+	// Recursive: what is removed is removed with everything below it.
 	Recursive bool
-	// Why it is Other, in a few words.
+	// Why is the reason for Other, in a few words.
 	Why string
 }
 
 func other(why string) Effect { return Effect{Why: why} }
 
-// ReadOnly reports whether every command only reads, as its syntax tells: each
-// program is on the table of those that do, no option makes it write or run
-// something, no redirection opens a file for writing but /dev/null, and
-// nothing unknown is where it could change that. It tells nothing about which files
-// are read, nor on where they are. The table is in doc/permissions.md.
+// ReadOnly reports whether every command only reads, as far as syntax shows: each
+// program is in the table of those that do, no option makes it write or run something,
+// no redirection opens a file for writing but /dev/null, and nothing unknown could
+// change that. It does not say which files are read, nor where they are. The table is
+// in doc/permissions.md.
 func ReadOnly(cmds []shellsyntax.Command) bool {
 	cmds = Resolve(cmds, nil)
 	for _, c := range cmds {
@@ -53,8 +53,8 @@ func ReadOnly(cmds []shellsyntax.Command) bool {
 	return len(cmds) > 0
 }
 
-// SafeDevice reports whether a path is a device that anyone may write to
-// without anything being lost: nothing, and what is open already.
+// SafeDevice reports whether a path is a device to which a write destroys nothing:
+// /dev/null and what is already open.
 func SafeDevice(p string) bool {
 	switch p {
 	case "/dev/null", "/dev/stdout", "/dev/stderr":
@@ -77,7 +77,7 @@ func SafeSource(p string) bool {
 	return SafeDevice(p)
 }
 
-// Effects returns what a command does.
+// Effects returns the effect of a command.
 func Effects(c shellsyntax.Command) Effect {
 	e := effects(c)
 	if why := fedUnknown(c, e); why != "" {
@@ -102,7 +102,7 @@ func effects(c shellsyntax.Command) Effect {
 		return Effect{Kind: Reads}
 	}
 	if c.Func {
-		return Effect{Kind: Reads} // its own commands are listed
+		return Effect{Kind: Reads} // its body is listed separately
 	}
 	if c.Code {
 		return other("it runs code that cannot be known before")
@@ -120,7 +120,7 @@ func effects(c shellsyntax.Command) Effect {
 		return Effect{Kind: Reads}
 	}
 	if shellsyntax.Shell(name) && told(args) {
-		return Effect{Kind: Reads} // its commands are listed
+		return Effect{Kind: Reads} // its commands are listed separately
 	}
 	switch {
 	case row.has(listsVariables) && len(args) == 0 && len(c.Assigns) == 0:
@@ -135,8 +135,8 @@ func effects(c shellsyntax.Command) Effect {
 	return other(name + " is not known to be harmless")
 }
 
-// told reports whether a shell runs nothing but the text of its -c or its standard
-// input, which Parse took apart.
+// told reports whether a shell runs nothing but the text of its -c or of its standard
+// input, which Parse parsed.
 func told(args []shellsyntax.Word) bool {
 	inv := shellsyntax.ShellArgs(args)
 	if inv.Script != nil || inv.Unknown || inv.Code == nil && !inv.Stdin {
@@ -156,12 +156,12 @@ func told(args []shellsyntax.Word) bool {
 	return true
 }
 
-// wrapped refuses the wrappers that change what the command is, and their
-// options where they are not known to be harmless.
+// wrapped returns why a wrapper may change what the command is, or has an option that
+// is not known to be harmless; "" if neither.
 func wrapped(c shellsyntax.Command) string {
 	via := c.Via
 	for k, n := range c.Wrappers {
-		// A wrapper's words go up to the name of the next.
+		// A wrapper's words end where the name of the next one begins.
 		end := len(via)
 		if k+1 < len(c.Wrappers) {
 			for end = 1; end < len(via) && path.Base(via[end].Text) != c.Wrappers[k+1]; end++ {
@@ -178,11 +178,11 @@ func wrapped(c shellsyntax.Command) string {
 		row := known(n)
 		switch {
 		case row.inner != "":
-			continue // its words are its own command's
+			continue // its words belong to its own command
 		case row == nil || row.has(alters):
 			return n + " runs it with other rights or in another program"
 		case row.has(assigns):
-			// Options take away what Closed sets, or move.
+			// Options remove or move what Closed sets.
 			if slices.ContainsFunc(args, func(w shellsyntax.Word) bool { return !Assignment(w.Text) }) {
 				return n + " with options changes what later programs are given"
 			}
@@ -203,10 +203,10 @@ func wrapped(c shellsyntax.Command) string {
 	return ""
 }
 
-// Touched lists the absolute paths that commands are known to read and to
-// change: their words' and their redirections'. What cannot be known is not in
-// it. It is for those who can follow links: a path that leads out of the
-// workspace belongs into the footprint as what it leads to.
+// Touched returns the absolute paths that commands are known to read and to change, in
+// their words and redirections. Paths that cannot be known are missing. It is for
+// callers that can follow links: a path that leads out of the workspace belongs in the
+// footprint as the path that it leads to.
 func Touched(cmds []shellsyntax.Command) (reads, writes []string) {
 	add := func(list *[]string, c shellsyntax.Command, words []shellsyntax.Word) {
 		for _, w := range words {

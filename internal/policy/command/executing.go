@@ -6,10 +6,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// Executing returns the words of a command that make it run what its pattern
-// does not name: flags that execute, code for an interpreter, wrappers. A
-// pattern with a wildcard must hold each of them (SPEC 16.5). "\x00" stands
-// for what no pattern with a wildcard can name.
+// Executing returns the words of a command that make it run something that its pattern
+// does not name: flags that execute, code for an interpreter, wrappers. A pattern with
+// a wildcard must contain each of them (SPEC 16.5). "\x00" stands for something that no
+// pattern with a wildcard can name.
 func Executing(c shellsyntax.Command) []string {
 	var out []string
 	for _, n := range c.Wrappers {
@@ -47,13 +47,12 @@ func Executing(c shellsyntax.Command) []string {
 		}
 	}
 	if flags == len(out) && Interpreter(name) && !Filters(name) && !hasScript(args) {
-		out = append(out, "\x00") // code from its standard input
+		out = append(out, "\x00") // code from standard input
 	}
 	return out
 }
 
-// itselfExecutes is for programs that run the command after them in ways of
-// their own.
+// itselfExecutes is for programs that run the command after them in a special way.
 func itselfExecutes(c shellsyntax.Command) []string {
 	name, _ := c.Program()
 	return []string{name}
@@ -67,7 +66,7 @@ func scriptExecutes(c shellsyntax.Command) []string {
 	return nil
 }
 
-// assignmentsExecute is for programs whose variables may be commands.
+// assignmentsExecute is for programs whose variables may contain commands.
 func assignmentsExecute(c shellsyntax.Command) (out []string) {
 	for _, a := range c.Words[1:] {
 		if Assignment(a.Text) {
@@ -77,8 +76,8 @@ func assignmentsExecute(c shellsyntax.Command) (out []string) {
 	return out
 }
 
-// hasScript reports whether an interpreter is given a file of code: an operand
-// that is not the value of an option before it.
+// hasScript reports whether an interpreter gets a file of code: an operand that is not
+// the value of an option before it.
 func hasScript(args []shellsyntax.Word) bool {
 	for _, a := range args {
 		switch t := a.Text; {
@@ -105,8 +104,8 @@ func hasOperand(args []shellsyntax.Word) bool {
 	return false
 }
 
-// isFlag reports whether an argument is a flag, also with its value attached,
-// shortened, with one dash for two, or as a letter of a cluster.
+// isFlag reports whether an argument is the flag: also with its value attached,
+// abbreviated, with one dash for two, or as a letter of a cluster.
 func isFlag(arg, flag string) bool {
 	name, _, _ := strings.Cut(arg, "=")
 	switch {

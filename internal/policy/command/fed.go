@@ -8,16 +8,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// Unbroken reports whether no file below the folders of patterns, of those that
-// match, has a name that xargs would break: one with a blank, a quote or a
-// backslash. Patterns are relative to from's folders.
+// Unbroken reports whether xargs would split none of the matching file names below the
+// folders of patterns, that is, whether none has a blank, a quote or a backslash.
+// Patterns are relative to the folder of from.
 type Unbroken func(from shellsyntax.Command, patterns []shellsyntax.Word) bool
 
-// Resolve puts in place of what find and xargs hand to a command the paths that
-// it can be: those below the folders that find is given, with the names that it
-// looks for. That is for commands that only read. What cannot be told stays as
-// it is; unbroken nil: nothing is known of the names on the disk. The commands
-// that are given are not changed, and keep their places.
+// Resolve replaces the words that find and xargs pass to a command by the paths that
+// these can be: those below find's folders, with the names that it looks for. It does
+// so only for commands that only read. What cannot be determined stays unchanged. If
+// unbroken is nil, nothing is known of the names on disk. The given commands are not
+// changed, and the order is the same.
 func Resolve(cmds []shellsyntax.Command, unbroken Unbroken) []shellsyntax.Command {
 	if !slices.ContainsFunc(cmds, func(c shellsyntax.Command) bool { return len(c.Wrappers) > 0 }) {
 		return cmds
@@ -59,7 +59,7 @@ func Resolve(cmds []shellsyntax.Command, unbroken Unbroken) []shellsyntax.Comman
 	return out
 }
 
-// Fed reports whether a word is one that xargs or find puts there.
+// Fed reports whether a word stands for what xargs or find inserts.
 func Fed(w shellsyntax.Word) bool {
 	return !w.Known && (w.Text == "…" || w.Text == "{}") && !w.Glob
 }
@@ -73,8 +73,8 @@ func lastProgram(words []shellsyntax.Word, name string) int {
 	return -1
 }
 
-// findLists returns the paths that find prints or hands on, as patterns, and
-// whether they end in NUL; none where they cannot be told.
+// findLists returns, as patterns, the paths that find prints or passes on, and whether
+// they end in NUL; none if they cannot be determined.
 func findLists(c shellsyntax.Command, _ []shellsyntax.Command) (names []shellsyntax.Word, null bool) {
 	args := c.Words[1:]
 	var starts []shellsyntax.Word
@@ -129,10 +129,10 @@ func findLists(c shellsyntax.Command, _ []shellsyntax.Command) (names []shellsyn
 	return names, null
 }
 
-// listed returns the paths that another command pipes to xargs, whose own words
-// are given. To xargs a name with a blank is several words, which may name any file. So they are known only
-// if names end in NUL, if the command shows nothing of the files, or if no file
-// has such a name and the line makes none.
+// listed returns the paths that another command pipes to xargs, whose own words are
+// given. To xargs, a name with a blank is several words, which may name any file. So
+// the paths are known only if names end in NUL, if the command shows nothing of the
+// files' contents, or if no file has such a name and the line creates none.
 func listed(cmds []shellsyntax.Command, c shellsyntax.Command, own []shellsyntax.Word, unbroken Unbroken) []shellsyntax.Word {
 	if len(c.From) != 1 || c.From[0] >= len(cmds) {
 		return nil
@@ -203,8 +203,8 @@ func gitLists(c shellsyntax.Command, _ []shellsyntax.Command) (names []shellsynt
 	return []shellsyntax.Word{w}, null
 }
 
-// onlyReads reports whether no command of a line is known to do more than read,
-// those aside that are fed: they are what is to be found out.
+// onlyReads reports whether no command of a line is known to do more than read. It
+// ignores commands with fed words: their effect is to be determined.
 func onlyReads(cmds []shellsyntax.Command) bool {
 	for _, c := range cmds {
 		if !slices.ContainsFunc(c.Wrappers, passesOn) && effects(c).Kind != Reads || slices.ContainsFunc(c.Redirects, func(r shellsyntax.Redirect) bool {
@@ -216,11 +216,11 @@ func onlyReads(cmds []shellsyntax.Command) bool {
 	return true
 }
 
-// passesOn reports whether a program hands to another what comes in.
+// passesOn reports whether a program passes its input to another as arguments.
 func passesOn(name string) bool { return known(name).has(feeds) && known(name).lists == nil }
 
-// fedUnknown returns why a command's effect is not known where find or xargs
-// hand it what cannot be told.
+// fedUnknown returns why a command's effect is unknown, if find or xargs passes it
+// words that cannot be determined.
 func fedUnknown(c shellsyntax.Command, e Effect) string {
 	if len(c.Wrappers) == 0 {
 		return ""

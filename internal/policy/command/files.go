@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// chmod takes a mode, which may begin with a dash, and files.
+// chmod returns the effect of chmod: a mode, which may begin with a dash, and files.
 func chmod(_ string, args []shellsyntax.Word) Effect {
 	e := Effect{Kind: Writes}
 	mode := false
@@ -30,12 +30,13 @@ func chmod(_ string, args []shellsyntax.Word) Effect {
 	return e
 }
 
-// plainMode: to let a file be run or read is what an edit needs.
+// plainMode reports whether a mode only makes a file executable or readable, which an
+// edit may need.
 func plainMode(args []shellsyntax.Word) bool {
 	return len(args) > 0 && isOneOf(args[0], "+x", "a+x", "u+x", "ug+x", "755", "0755", "644", "0644", "+r", "u+rw")
 }
 
-// copies reads what cp, mv and ln do: the last operand is where it goes.
+// copies returns the effect of cp, mv and ln: the last operand is the target.
 func (r usage) copies(name string, args []shellsyntax.Word) Effect {
 	opts, operands, why := r.scan(args)
 	if why != "" {
@@ -76,8 +77,8 @@ func (r usage) copies(name string, args []shellsyntax.Word) Effect {
 	return e
 }
 
-// linkInside: what a symbolic link names is relative to the link's own folder,
-// so only plain names and paths downwards are sure to stay.
+// linkInside reports whether a new symbolic link stays inside: its text is relative to
+// the link's own folder, so only plain names and downward paths are certain to.
 func linkInside(operands, target []shellsyntax.Word) bool {
 	for _, o := range append(operands[:len(operands):len(operands)], target...) {
 		if !o.Known || strings.HasPrefix(o.Text, "/") || slices.Contains(strings.Split(o.Text, "/"), "..") || strings.HasPrefix(o.Text, "~") {

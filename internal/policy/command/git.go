@@ -7,17 +7,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// Git is a git command line taken apart.
+// Git is a parsed git command line.
 type Git struct {
 	Global  []shellsyntax.Word // options before the subcommand
-	Sub     string             // "" where it cannot be known
+	Sub     string             // "" if it cannot be known
 	Args    []shellsyntax.Word // after the subcommand
-	Dirs    []shellsyntax.Word // of -C
-	Foreign bool               // -c, --git-dir, --exec-path and their like
+	Dirs    []shellsyntax.Word // the values of -C
+	Foreign bool               // it has -c, --git-dir, --exec-path or the like
 }
 
-// GitPaths reports whether the arguments of a program are paths that git puts
-// back, moves or removes, and whether it takes away all below them.
+// GitPaths reports whether the arguments of a program are paths that git restores,
+// moves or removes, and whether it removes everything below them.
 func GitPaths(program string, args []shellsyntax.Word) (paths, deep bool) {
 	if program != "git" {
 		return false, false
@@ -31,7 +31,7 @@ func GitPaths(program string, args []shellsyntax.Word) (paths, deep bool) {
 	return false, false
 }
 
-// ParseGit takes git's arguments apart.
+// ParseGit parses git's arguments.
 func ParseGit(args []shellsyntax.Word) Git {
 	var g Git
 	for i := 0; i < len(args); i++ {
@@ -61,7 +61,7 @@ func ParseGit(args []shellsyntax.Word) Git {
 	return g
 }
 
-// GivenSettings reports whether git is given settings by which it may run
+// GivenSettings reports whether the arguments give git settings by which it may run
 // programs.
 func GivenSettings(program string, args []shellsyntax.Word) bool {
 	if program != "git" {
@@ -78,17 +78,17 @@ func GivenSettings(program string, args []shellsyntax.Word) bool {
 	return false
 }
 
-// harmlessSettings are the beginnings of settings by which git runs nothing.
+// harmlessSettings are prefixes of settings by which git runs nothing.
 var harmlessSettings = []string{"user.", "color.", "advice.", "init.", "safe.", "commit.gpgsign=false", "core.autocrlf=", "core.quotepath="}
 
-// Words that git's diff machinery understands and that neither write nor run.
+// Options of git's diff machinery that neither write nor run anything.
 const gitDiff = " p patch u U= unified= no-patch s raw patch-with-raw indent-heuristic no-indent-heuristic minimal patience histogram anchored= diff-algorithm= stat? compact-summary numstat shortstat dirstat? cumulative dirstat-by-file? summary patch-with-stat z name-only name-status color? no-color color-moved? no-color-moved color-moved-ws= word-diff? word-diff-regex= color-words? no-renames rename-empty no-rename-empty check ws-error-highlight= full-index binary abbrev? no-abbrev B? break-rewrites? M? find-renames? C? find-copies? find-copies-harder D irreversible-delete l= diff-filter= S= G= find-object= pickaxe-all pickaxe-regex O< relative? no-relative a text ignore-cr-at-eol ignore-space-at-eol b ignore-space-change w ignore-all-space ignore-blank-lines I= ignore-matching-lines= inter-hunk-context= W function-context exit-code quiet no-ext-diff no-textconv src-prefix= dst-prefix= no-prefix default-prefix line-prefix= ita-invisible-in-index R cached staged merge-base combined-all-paths c cc m t diff-merges= no-diff-merges base ours theirs 0 1 2 3 !ext-diff !textconv !output= no-index "
 
-// Words that git's walks of history understand.
+// Options of git's walks of history.
 const gitWalk = " n= max-count= skip= since= after= until= before= since-as-filter= author= committer= grep= grep-reflog= all-match invert-grep i regexp-ignore-case basic-regexp E extended-regexp F fixed-strings P perl-regexp remove-empty merges no-merges min-parents= max-parents= no-min-parents no-max-parents first-parent exclude-first-parent-only not all branches? tags? remotes? glob= exclude= reflog alternate-refs bisect ignore-missing cherry-mark cherry-pick left-only right-only cherry g walk-reflogs merge boundary simplify-by-decoration simplify-merges full-history dense sparse show-pulls ancestry-path? date-order author-date-order topo-order reverse objects no-walk? do-walk pretty? format= abbrev-commit no-abbrev-commit oneline encoding= expand-tabs? no-expand-tabs notes? no-notes show-notes? relative-date date= parents children left-right graph no-graph show-linear-break? decorate? no-decorate decorate-refs= decorate-refs-exclude= source mailmap use-mailmap no-mailmap log-size L= follow full-diff clear-decorations h "
 
-// gitUsage returns what is known of the subcommands that only read, under the
-// configuration that Closed sets.
+// gitUsage returns the usage of a subcommand that only reads under the configuration
+// that Closed sets.
 func gitUsage(sub string) (usage, bool) {
 	r := usage{exact: true}
 	switch sub {
@@ -149,8 +149,8 @@ func gitUsage(sub string) (usage, bool) {
 	return r, true
 }
 
-// git: the subcommands that only read, in the forms that run no program of the
-// repository's choice under the configuration that Closed sets.
+// git returns the effect of git. Under the configuration that Closed sets, the accepted
+// forms only read and run no program that the repository chooses.
 func git(_ string, args []shellsyntax.Word) Effect {
 	g := ParseGit(args)
 	if g.Foreign {
@@ -231,8 +231,8 @@ func git(_ string, args []shellsyntax.Word) Effect {
 	return e
 }
 
-// branchLists reports whether "git branch" lists: it has no name of a branch,
-// or an option that makes of names what is looked for.
+// branchLists reports whether "git branch" only lists: it has no branch name, or an
+// option that makes names into search patterns.
 func branchLists(args []shellsyntax.Word) bool {
 	list, names := false, false
 	for i := 0; i < len(args); i++ {
@@ -268,8 +268,8 @@ func isOneOf(w shellsyntax.Word, names ...string) bool {
 	return false
 }
 
-// ConfigWrites reports whether the arguments of "git config" change anything, or
-// may.
+// ConfigWrites reports whether the arguments of "git config" change, or may change,
+// anything.
 func ConfigWrites(args []shellsyntax.Word) bool {
 	operands, reads := 0, false
 	for i := 0; i < len(args); i++ {
@@ -277,7 +277,7 @@ func ConfigWrites(args []shellsyntax.Word) bool {
 		if !a.Known {
 			return true
 		}
-		if operands > 0 { // git takes what is behind a name as its value, dash or not
+		if operands > 0 { // git takes the word after a name as the value, dash or not
 			operands++
 			continue
 		}
@@ -303,6 +303,6 @@ func ConfigWrites(args []shellsyntax.Word) bool {
 			operands++
 		}
 	}
-	// "git config user.name" reads; with a value behind it, it writes.
+	// "git config user.name" reads; with a value after the name, it writes.
 	return !reads && operands != 1
 }

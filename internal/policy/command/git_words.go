@@ -7,9 +7,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// This file has what git's row of the table names, beside its effect.
+// This file contains the functions that git's row of the table names, except its
+// effect.
 
-// gitEveryday: what adds to a repository and loses nothing.
+// gitEveryday reports whether a git command adds to a repository and loses nothing.
 func gitEveryday(args []shellsyntax.Word) bool {
 	g := ParseGit(args)
 	if g.Foreign || len(g.Dirs) > 0 {
@@ -36,11 +37,11 @@ func gitEveryday(args []shellsyntax.Word) bool {
 	case "switch":
 		return !has("-f", "--force", "--discard-changes", "-C", "--force-create", "--orphan")
 	case "checkout":
-		// To another branch, which git refuses where it would lose a change.
+		// It switches to another branch, which git refuses if a change would be lost.
 		return len(g.Args) == 2 && g.Args[0].Text == "-b" || len(g.Args) == 1 && (g.Args[0].Text == "-" || branchName(g.Args[0].Text))
 	case "restore":
 		return len(g.Args) > 1 && g.Args[0].Text == "--staged" && !slices.ContainsFunc(g.Args[1:], func(w shellsyntax.Word) bool { return strings.HasPrefix(w.Text, "-") })
-	case "reset": // the index only
+	case "reset": // changes only the index
 		return len(g.Args) > 0 && g.Args[0].Text == "HEAD" && !slices.ContainsFunc(g.Args, func(w shellsyntax.Word) bool { return strings.HasPrefix(w.Text, "-") && w.Text != "--" })
 	case "mv":
 		return len(g.Args) > 1 && !slices.ContainsFunc(g.Args, func(w shellsyntax.Word) bool { return strings.HasPrefix(w.Text, "-") })
@@ -50,8 +51,8 @@ func gitEveryday(args []shellsyntax.Word) bool {
 	return false
 }
 
-// branchName: a word that is a branch by its look; another may be a folder,
-// whose changes "git checkout" would throw away.
+// branchName reports whether a word can only be a branch, by its form; another word may
+// be a folder, whose changes "git checkout" would discard.
 func branchName(s string) bool {
 	switch s {
 	case "main", "master", "develop", "dev", "trunk", "staging", "release":
@@ -60,13 +61,13 @@ func branchName(s string) bool {
 	return false
 }
 
-// gitLoses: a push that may lose what others pushed.
+// gitLoses reports whether it is a push that may lose what others pushed.
 func gitLoses(args []shellsyntax.Word) bool {
 	g := ParseGit(args)
 	return g.Sub == "push" && ForcePush(g.Args)
 }
 
-// ForcePush reports whether arguments of git push may lose what others pushed.
+// ForcePush reports whether the arguments of git push may lose what others pushed.
 func ForcePush(args []shellsyntax.Word) bool {
 	return slices.ContainsFunc(args, func(w shellsyntax.Word) bool {
 		t := w.Text
@@ -97,8 +98,8 @@ func gitExecutes(c shellsyntax.Command) (out []string) {
 	return out
 }
 
-// gitChecksOut returns a subcommand of git that writes files of another commit,
-// and brings links along.
+// gitChecksOut returns the git subcommand that writes files of another commit, which
+// may include links; "" for none.
 func gitChecksOut(c shellsyntax.Command) string {
 	if Effects(c).Kind == Reads {
 		return ""
@@ -111,7 +112,7 @@ func gitChecksOut(c shellsyntax.Command) string {
 		}
 	case "stash":
 		if len(g.Args) == 0 || g.Args[0].Text == "push" || g.Args[0].Text == "save" {
-			return "" // what comes back is what was committed
+			return "" // it restores what was committed
 		}
 	case "", "pull", "merge", "rebase", "cherry-pick", "revert", "reset", "restore", "apply", "am", "clone", "worktree", "submodule", "read-tree", "checkout-index", "bisect":
 	default:
@@ -126,7 +127,7 @@ func gitMoves(c shellsyntax.Command) (args []shellsyntax.Word, ok bool) {
 	return g.Args, g.Sub == "mv" && Effects(c).Kind != Reads
 }
 
-// gitSpellings is Spellings of git: its aliases, and programs of its own.
+// gitSpellings implements Spellings for git: its aliases, and its own programs.
 func gitSpellings(base string, args []shellsyntax.Word) (words [][]shellsyntax.Word, texts []string) {
 	known := func(s string) shellsyntax.Word { return shellsyntax.Word{Text: s, Known: true} }
 	if sub, ok := strings.CutPrefix(base, "git-"); ok {
@@ -135,7 +136,7 @@ func gitSpellings(base string, args []shellsyntax.Word) (words [][]shellsyntax.W
 	}
 	if base == "git" {
 		g := ParseGit(args)
-		if g.Sub == "" || g.Foreign { // behind -c and its like
+		if g.Sub == "" || g.Foreign { // after -c and the like
 			for i := 0; i < len(args); i++ {
 				t := args[i].Text
 				if t == "-c" || t == "-C" || t == "--git-dir" || t == "--work-tree" || t == "--exec-path" || t == "--config-env" || t == "--namespace" {
@@ -163,8 +164,8 @@ func gitSpellings(base string, args []shellsyntax.Word) (words [][]shellsyntax.W
 	return words, texts
 }
 
-// GitFolders returns the folders of the repositories that a line's git commands
-// look at; ok is false where one cannot be known.
+// GitFolders returns the folders of the repositories that a line's git commands use; ok
+// is false if one cannot be known.
 func GitFolders(cmds []shellsyntax.Command) (dirs []string, ok bool) {
 	seen := map[string]bool{}
 	for _, c := range cmds {

@@ -7,23 +7,22 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// This file knows what programs do with links: which make them, which bring them
-// along with what they copy or unpack, and which take away what is at a place.
+// This file knows what programs do with links: which create links, which copy or unpack
+// them, and which remove what is at a path.
 
-// Copying is what a command that links, copies or moves does with each of Src
-// at each of Dst.
+// Copying is what a command that links, copies or moves does with each Src at each Dst.
 type Copying struct {
 	Program  string
 	Src, Dst []shellsyntax.Word
 	Symbolic bool // Dst becomes a link with the text of Src
-	Hard     bool // Dst becomes a further name of the file Src
-	Copies   bool // what is at Src comes to Dst, links as links
+	Hard     bool // Dst becomes another name of the file Src
+	Copies   bool // the content of Src comes to Dst, links as links
 	Replaces bool // a folder at Dst, or a link to one, is replaced
-	Follows  bool // it writes through a link that is in the folder Dst
+	Follows  bool // it writes through a link in the folder Dst
 }
 
-// CopyingOf returns what a command does with links at places that it names. ok
-// is false for one that does nothing of the kind.
+// CopyingOf returns what a command does with links at the paths that it names. ok is
+// false if it does nothing with links.
 func CopyingOf(c shellsyntax.Command) (k Copying, ok bool) {
 	name, _ := c.Program()
 	row := known(name)
@@ -92,7 +91,7 @@ func copyingOf(c shellsyntax.Command, name string) Copying {
 	return k
 }
 
-// cutLetter cuts a cluster of options at one that takes a value.
+// cutLetter splits a cluster of options at a letter that takes a value.
 func cutLetter(cluster string, letter byte) (before, value string, found bool) {
 	i := strings.IndexByte(cluster, letter)
 	if i < 0 {
@@ -101,12 +100,12 @@ func cutLetter(cluster string, letter byte) (before, value string, found bool) {
 	return cluster[:i], cluster[i+1:], true
 }
 
-// ReplacesLink reports whether a program that writes to a link replaces it, and
-// does not follow it.
+// ReplacesLink reports whether a program that writes to a link replaces the link
+// instead of following it.
 func ReplacesLink(name string) bool { return known(name).has(replacesLink) }
 
-// LinksAnywhere returns the program of a command that may make links at places
-// which its words do not name, as what unpacks an archive; "" for none.
+// LinksAnywhere returns the program of a command that may create links at paths that
+// its words do not name, for example by unpacking an archive; "" for none.
 func LinksAnywhere(c shellsyntax.Command) string {
 	name, _ := c.Program()
 	switch row := known(name); {
@@ -118,9 +117,8 @@ func LinksAnywhere(c shellsyntax.Command) string {
 	return ""
 }
 
-// TakesAway returns the words that name what a command may take away from its
-// place, also where its options are not known. anything: it may be what no word
-// names.
+// TakesAway returns the words that name what a command may remove from its path, even
+// if its options are unknown. anything: it may also be something that no word names.
 func TakesAway(c shellsyntax.Command) (words []shellsyntax.Word, anything bool) {
 	if len(c.Words) == 0 {
 		return nil, false

@@ -7,55 +7,56 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// usage is how a program is called: its options and its operands. An option
-// that is not in it makes the command one of unknown effect.
+// usage describes how a program is called: its options and its operands. An option that
+// is not listed makes the effect of the command unknown.
 //
-// Options are written with what follows and precedes them: "=" a value that is
-// text, "<" a file that is read, "?" a value only where it is attached. "!"
-// before an option: it is known to write, send or run something. "#": it reads
-// what the words do not name.
+// Options are written with marks. After an option: "=" has a value that is text, "<"
+// has a value that is a file it reads, "?" has a value only if it is attached. Before
+// an option: "!" means that it is known to write, send or run something, "#" that it
+// reads what the words do not name.
 type usage struct {
 	short string // letters, each with its marks
 	long  string // names without their dashes, separated by spaces
-	// dash: words, not letters, follow a single dash, as in go and find.
+	// dash: after a single dash come words, not letters, as in go and find.
 	dash string
-	// full: long has every option of the program, so that a shortened one can
-	// be resolved as getopt does.
+	// full: long contains every option of the program, so an abbreviated one can be
+	// resolved as getopt does.
 	full   bool
 	digits bool // -5 is a number of lines
-	// exact: an unknown word may not stand among the arguments.
+	// exact: the arguments must not contain an unknown word.
 	exact    bool
 	operands operands
-	pattern  string // options that stand for the first operand, where that is a pattern
-	most     int    // one more than the operands it may have
-	recurse  string // options that mean all below
+	pattern  string // options that replace the first operand, if that is a pattern
+	most     int    // the maximum number of operands, plus one
+	recurse  string // options that mean everything below
 }
 
-// operands is what the operands of a program are.
+// operands is the kind of a program's operands.
 type operands int
 
 const (
 	paths    operands = iota // files that are read
 	text                     // no files
 	patterns                 // the first is a pattern, the rest files that are read
-	written                  // files that are made or changed
+	written                  // files that are created or changed
 	removed                  // files that are removed
 )
 
 // opt is one option of a command.
 type opt struct {
-	name  string // "-n" or "--lines", whole
+	name  string // "-n" or "--lines", in full
 	marks string
 	value shellsyntax.Word
 	has   bool
-	// unlisted: the usage does not have it. behind: it stands behind an operand,
-	// where tools of BSD read no options any more. late: and its value is a word of its own.
+	// unlisted: the usage does not contain it. behind: it follows an operand, where BSD
+	// tools no longer parse options. late: it is behind, and its value is a separate
+	// word.
 	unlisted, behind, late bool
 }
 
 func (o opt) is(names string) bool { return slices.Contains(strings.Fields(names), o.name) }
 
-// letter looks a short option up: its marks, and whether it is known.
+// letter returns the marks of a short option, and whether it is known.
 func (r usage) letter(c byte) (marks string, ok bool) {
 	for i := 0; i < len(r.short); i++ {
 		if strings.IndexByte("=<?!#", r.short[i]) >= 0 || r.short[i] != c {
@@ -72,7 +73,7 @@ func (r usage) letter(c byte) (marks string, ok bool) {
 	return "", false
 }
 
-// word looks a long option up in a list, its dashes taken off.
+// word finds a long option, without its dashes, in a list.
 func (r usage) word(list, name string) (full, marks string, ok bool) {
 	var found, foundMarks string
 	n := 0
@@ -93,12 +94,12 @@ func (r usage) word(list, name string) (full, marks string, ok bool) {
 	return "", "", false
 }
 
-// open reports whether a word that cannot be known may stand among the
-// arguments: whatever option it is, it runs and writes nothing.
+// open reports whether the arguments may contain an unknown word: whatever option it
+// is, it runs and writes nothing.
 func (r usage) open() bool { return !r.exact && !strings.Contains(r.short+r.long+r.dash, "!") }
 
-// scan reads arguments as getopt does. It refuses an option that is not known,
-// or known not to be harmless.
+// scan parses arguments as getopt does. It refuses an option that is unknown, or known
+// not to be harmless.
 func (r usage) scan(args []shellsyntax.Word) (opts []opt, operands []shellsyntax.Word, why string) {
 	opts, operands, why = r.read(args)
 	for _, o := range opts {
@@ -139,8 +140,8 @@ func (r usage) read(args []shellsyntax.Word) (opts []opt, operands []shellsyntax
 	return opts, operands, ""
 }
 
-// option reads the options in the first of args, which begins with a dash, and
-// returns how many words they take.
+// option parses the options in the first of args, which begins with a dash, and returns
+// how many words they take.
 func (r usage) option(args []shellsyntax.Word) (opts []opt, n int) {
 	t := args[0].Text
 	n = 1
@@ -152,8 +153,8 @@ func (r usage) option(args []shellsyntax.Word) (opts []opt, n int) {
 		case strings.ContainsAny(marks, "=<") && n < len(args):
 			o.value, o.has, o.late = args[n], true, true
 			n++
-			// Of several words the first is the value; where the rest are
-			// no files that are read, they may be anything.
+			// If there are several words, the first is the value; unless the operands
+			// are files that are read, the rest may be anything.
 			if several(o.value) && (!r.open() || r.operands == written || r.operands == removed) {
 				o.marks += "!"
 			}
@@ -203,8 +204,8 @@ func (r usage) option(args []shellsyntax.Word) (opts []opt, n int) {
 	return opts, n
 }
 
-// attached returns the value behind the letter of a single dash, "" where the
-// letter takes none.
+// attached returns the value after the letter of a single dash, or "" if the letter
+// takes none.
 func (r usage) attached(t string) string {
 	if _, marks, ok := r.word(r.dash, t[:1]); ok && strings.ContainsAny(marks, "=<?") {
 		return t[1:]
@@ -222,21 +223,21 @@ func (r usage) letters(t string) bool {
 	return true
 }
 
-// mayBeOption reports whether a word that is not known may begin with a dash, or
-// be several words of which one does.
+// mayBeOption reports whether an unknown word may begin with a dash, or be several
+// words of which one does.
 func mayBeOption(w shellsyntax.Word) bool { return w.Prefix == "" || w.Prefix[0] == '-' || many(w) }
 
-// many reports whether an unknown word may be several, beside what a pattern
-// with a beginning of its own stands for.
+// many reports whether an unknown word may be several, apart from the matches of a
+// pattern that has a fixed prefix.
 func many(w shellsyntax.Word) bool {
 	return !w.Known && !w.One && !w.Num && !w.Proc && !(w.Glob && w.Prefix != "" && w.Prefix[0] != '-')
 }
 
-// several reports whether a word may be more than one, so that where one
-// operand ends and the next begins cannot be told.
+// several reports whether a word may be more than one word, so that the boundary
+// between operands is unknown.
 func several(w shellsyntax.Word) bool { return !w.Known && !w.One && !w.Num && !w.Proc }
 
-// effect returns what a program of the table does with its arguments.
+// effect returns the effect of a program of the table with these arguments.
 func (r usage) effect(name string, args []shellsyntax.Word) Effect {
 	opts, operands, why := r.scan(args)
 	if why != "" {

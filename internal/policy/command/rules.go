@@ -13,8 +13,8 @@ func Assignment(s string) bool {
 	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
-// Transparent reports whether a command's wrappers change neither what runs nor
-// with which rights.
+// Transparent reports whether a command's wrappers change neither what runs nor its
+// rights.
 func Transparent(c shellsyntax.Command) bool {
 	for _, n := range c.Wrappers {
 		if !known(n).has(transparent) {
@@ -26,9 +26,9 @@ func Transparent(c shellsyntax.Command) bool {
 	}) || !slices.ContainsFunc(c.Wrappers, func(n string) bool { return known(n).wraps.writes != "" })
 }
 
-// Spellings returns other ways to read the words of a command, for those who
-// must see a program wherever it stands: git's aliases and own programs, and in
-// a command of unknown effect each word as a program, and each text as a line.
+// Spellings returns other ways to read the words of a command, for callers that must
+// find a program anywhere in it: git's aliases and own programs, and, in a command of
+// unknown effect, each word as a program, and each text as a line.
 func Spellings(c shellsyntax.Command) (words [][]shellsyntax.Word, texts []string) {
 	if len(c.Words) == 0 {
 		return nil, nil

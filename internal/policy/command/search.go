@@ -11,15 +11,15 @@ import (
 // Search is what a command searches.
 type Search struct {
 	Dirs    []shellsyntax.Word
-	Follow  bool // links too
-	Hidden  bool // names with a dot too
-	Ignored bool // what git ignores too
+	Follow  bool // it follows links
+	Hidden  bool // it includes names that begin with a dot
+	Ignored bool // it includes what git ignores
 	only    []string
-	without []string // names of files
-	Pruned  []string // names of folders
+	without []string // patterns of file names
+	Pruned  []string // patterns of folder names
 }
 
-// Reads reports whether a search reads a file of that name.
+// Reads reports whether a search reads a file with this name.
 func (s Search) Reads(name string) bool {
 	return (len(s.only) == 0 || anyLike(s.only, name)) && !anyLike(s.without, name)
 }
@@ -33,8 +33,8 @@ func anyLike(patterns []string, name string) bool {
 	return false
 }
 
-// SearchOf reads what a command searches; ok is false for one that searches no
-// folder. line has the commands that c.From names. An option that is not known narrows nothing.
+// SearchOf returns what a command searches; ok is false if it searches no folder. line
+// contains the commands that c.From refers to. An unknown option limits nothing.
 func SearchOf(name string, c shellsyntax.Command, line []shellsyntax.Command) (s Search, ok bool) {
 	for _, w := range c.Wrappers {
 		row := known(w)
@@ -49,7 +49,8 @@ func SearchOf(name string, c shellsyntax.Command, line []shellsyntax.Command) (s
 		} else {
 			s = Search{Hidden: true, Ignored: true}
 			if len(c.From) == 1 && c.From[0] >= 0 && c.From[0] < len(line) {
-				// What comes before names files below what it searches itself.
+				// The command before it names files below what that command itself
+				// searches.
 				from := line[c.From[0]]
 				by, _ := from.Program()
 				if p := known(by); p != nil && p.hands != nil {
@@ -58,7 +59,7 @@ func SearchOf(name string, c shellsyntax.Command, line []shellsyntax.Command) (s
 					s = lists
 				}
 			}
-			// Where nothing comes before, it is run once all the same.
+			// Even without input, it is run once.
 			own.Dirs = append(own.Dirs, shellsyntax.Word{Text: ".", Known: true})
 		}
 		if searches {
@@ -87,8 +88,8 @@ func diffSearch(args []shellsyntax.Word) (s Search, ok bool) {
 	return s, ok
 }
 
-// deeper widens what find or xargs hand to a command by what that searches
-// itself: all of a folder that it is handed, and what it names beside.
+// deeper extends s, what find or xargs passes to a command, by own, what that command
+// itself searches: everything in a folder that it gets, and what it names besides.
 func deeper(s, own Search) Search {
 	s.Hidden, s.Ignored, s.Follow = s.Hidden || own.Hidden, s.Ignored || own.Ignored, s.Follow || own.Follow
 	s.only, s.without, s.Pruned = nil, nil, nil
@@ -96,19 +97,19 @@ func deeper(s, own Search) Search {
 	return s
 }
 
-// option reports whether a word is an option; a pattern may stand in its value.
+// option reports whether a word is an option; its value may contain a pattern.
 func option(w shellsyntax.Word) bool {
 	return (w.Known || w.Glob && strings.HasPrefix(w.Prefix, "-")) && len(w.Text) > 1 && w.Text[0] == '-'
 }
 
-// cluster reports whether a word is a cluster of options with one of letters.
+// cluster reports whether a word is a cluster of options that contains one of letters.
 func cluster(t, letters string) bool {
 	return len(t) > 1 && t[0] == '-' && t[1] != '-' && strings.ContainsAny(t[1:], letters)
 }
 
-// patternFirst reports whether the first operand of a search is the pattern: no
-// option stands for it, also none behind the operands. Valued are the letters
-// that take a value.
+// patternFirst reports whether the first operand of a search is the pattern: no option
+// replaces it, not even one after the operands. valued are the letters that take a
+// value.
 func patternFirst(args []shellsyntax.Word, valued string) bool {
 	for _, w := range args {
 		if !option(w) {
@@ -129,7 +130,7 @@ func patternFirst(args []shellsyntax.Word, valued string) bool {
 	return true
 }
 
-// grepSearch reads grep's arguments.
+// grepSearch parses grep's arguments.
 func grepSearch(args []shellsyntax.Word) (s Search, recursive bool) {
 	s = Search{Hidden: true, Ignored: true}
 	pattern := patternFirst(args, "efmABCdD")
@@ -190,8 +191,8 @@ func grepSearch(args []shellsyntax.Word) (s Search, recursive bool) {
 	return s, recursive
 }
 
-// rgSearch reads ripgrep's arguments: it searches folders by itself and passes over
-// hidden and ignored files.
+// rgSearch parses ripgrep's arguments: it searches folders by default, and skips hidden
+// and ignored files.
 func rgSearch(args []shellsyntax.Word) (s Search, ok bool) {
 	if rgReadTwoWays(args) {
 		s = Search{Hidden: true, Ignored: true, Follow: true, Dirs: []shellsyntax.Word{{Text: ".", Known: true}}}
@@ -264,8 +265,9 @@ func rgSearch(args []shellsyntax.Word) (s Search, ok bool) {
 const rgValued = "efgtTABCmdrEMj"
 
 // rgReadTwoWays reports whether an option that takes a value is followed by a word with
-// a dash. Some releases take it as the value, others as an option, and then what follows
-// is read otherwise too. A pattern after -e may have a dash in all releases.
+// a dash. Some releases take it as the value, others as an option, and then the words
+// after it are parsed differently too. A pattern after -e may have a dash in all
+// releases.
 func rgReadTwoWays(args []shellsyntax.Word) bool {
 	for i := 1; i < len(args); i++ {
 		before := args[i-1].Text
@@ -299,8 +301,7 @@ func listedOption(name string) bool {
 	return false
 }
 
-// globNames returns the patterns of file names that a glob such as
-// src/**/*.{ts,tsx} has.
+// globNames returns the patterns of file names in a glob such as src/**/*.{ts,tsx}.
 func globNames(g string) []string {
 	g = path.Base(g)
 	before, rest, ok := strings.Cut(g, "{")
@@ -315,16 +316,17 @@ func globNames(g string) []string {
 	return out
 }
 
-// ofType returns a pattern that matches no less than a type of ripgrep's.
+// ofType returns a pattern that matches at least the files of one of ripgrep's types.
 func ofType(t string) string {
 	switch t {
 	case "go", "rust", "py", "python", "js", "ts", "java", "c", "cpp", "ruby", "php", "md", "markdown", "html", "css", "sh", "kotlin", "swift", "scala", "lua", "sql", "proto":
-		return "\x00" // none of these is a secret's name
+		return "\x00" // no file of secrets has such a type
 	}
 	return "*"
 }
 
-// gitSearch reads git grep's arguments: tracked files, unless it is told otherwise.
+// gitSearch parses git grep's arguments: it searches tracked files, unless an option
+// says otherwise.
 func gitSearch(args []shellsyntax.Word) (s Search, ok bool) {
 	sub := ParseGit(args)
 	if sub.Sub != "grep" {
@@ -362,8 +364,8 @@ func gitSearch(args []shellsyntax.Word) (s Search, ok bool) {
 	return s, true
 }
 
-// findHands is what find hands to a reader: files below the folders that it is
-// given, with the names that it looks for.
+// findHands returns what find passes to a reader: files below find's folders, with the
+// names that it looks for.
 func findHands(find []shellsyntax.Word) Search {
 	s := Search{Hidden: true, Ignored: true}
 	narrow := true
@@ -376,7 +378,7 @@ func findHands(find []shellsyntax.Word) Search {
 		case (t == "-name" || t == "-iname") && i+2 < len(find):
 			s.only = append(s.only, Wide(find[i+2].Text))
 		case t == "-o" || t == "-or" || t == "!" || t == "-not" || t == ",":
-			narrow = false // a name that is looked for may not be the only one
+			narrow = false // the name may not be the only one that is looked for
 		}
 	}
 	if !narrow {
@@ -385,8 +387,8 @@ func findHands(find []shellsyntax.Word) Search {
 	return s
 }
 
-// Wide makes a part of a shell's pattern one of "*" and "?" that matches no
-// less: what begins with a bracket, or is escaped, may be anything.
+// Wide returns a pattern of "*" and "?" that matches at least what a part of a shell's
+// pattern does: a bracket or an escape may stand for anything.
 func Wide(part string) string {
 	i := strings.IndexAny(part, `[(\`)
 	if i < 0 {
@@ -398,7 +400,7 @@ func Wide(part string) string {
 	return part[:i] + "*"
 }
 
-// Like reports whether a name matches a pattern of "*" and "?", in any case.
+// Like reports whether a name matches a pattern of "*" and "?", ignoring case.
 func Like(pat, name string) bool {
 	p, s := []rune(strings.ToLower(pat)), []rune(strings.ToLower(name))
 	pi, si, starP, starS := 0, 0, -1, 0
@@ -420,5 +422,5 @@ func Like(pat, name string) bool {
 	return strings.Trim(string(p[pi:]), "*") == ""
 }
 
-// Prunes reports whether a search passes over a folder of that name.
+// Prunes reports whether a search skips a folder with this name.
 func (s Search) Prunes(name string) bool { return anyLike(s.Pruned, name) }

@@ -4,11 +4,11 @@ import (
 	"strings"
 )
 
-// The little languages of sed, awk and jq. Each reader accepts the parts that
-// it knows to be harmless, and refuses the rest.
+// The small languages of sed, awk and jq. Each parser accepts the parts that it knows
+// to be harmless, and refuses the rest.
 
-// plainSed reports whether a sed script neither writes, reads other files nor
-// runs anything.
+// plainSed reports whether a sed script neither writes, nor reads other files, nor runs
+// anything.
 func plainSed(s string) bool {
 	for i := 0; i < len(s); {
 		if strings.IndexByte(" \t\n;", s[i]) >= 0 {
@@ -53,8 +53,8 @@ func plainSed(s string) bool {
 				i = skip(s, i, "gpiImM0123456789")
 			}
 		case c == 'a' || c == 'i' || c == 'c':
-			// The text goes to the end of the line; one that is continued is
-			// left alone.
+			// The text extends to the end of the line; a continued text is not
+			// followed.
 			j := strings.IndexByte(s[i:], '\n')
 			if j < 0 {
 				return true
@@ -64,7 +64,7 @@ func plainSed(s string) bool {
 			}
 			i += j
 			continue
-		default: // w, W, r, R, e, v and what is not known
+		default: // w, W, r, R, e, v and unknown commands
 			return false
 		}
 		i = skip(s, i, " \t")
@@ -75,7 +75,7 @@ func plainSed(s string) bool {
 	return true
 }
 
-// sedAddress skips one or two addresses and "!"; -1 where they are not followed.
+// sedAddress skips one or two addresses and "!"; it returns -1 if it cannot parse them.
 func sedAddress(s string, i int) int {
 	for n := 0; ; n++ {
 		switch {
@@ -109,8 +109,8 @@ func skip(s string, i int, set string) int {
 	return i
 }
 
-// delimited returns the place after the delimiter that ends what begins at i,
-// -1 where versions of sed may disagree about it.
+// delimited returns the position after the delimiter that ends the text starting at i,
+// or -1 if versions of sed may disagree about it.
 func delimited(s string, i int, d byte) int {
 	for ; i < len(s); i++ {
 		switch s[i] {
@@ -119,7 +119,7 @@ func delimited(s string, i int, d byte) int {
 		case d:
 			return i + 1
 		case '[':
-			// A bracket may hold the delimiter, and versions differ about it.
+			// A bracket may contain the delimiter, and versions differ about it.
 			if j := strings.IndexByte(s[i:], ']'); j > 0 && strings.IndexByte(s[i:i+j], d) >= 0 {
 				return -1
 			}
@@ -128,8 +128,8 @@ func delimited(s string, i int, d byte) int {
 	return -1
 }
 
-// plainAwk reports whether an awk program only computes and prints: no
-// redirection, pipe, system, getline, environment or list of arguments.
+// plainAwk reports whether an awk program only computes and prints: no redirection,
+// pipe, system, getline, environment or argument list.
 func plainAwk(s string) bool {
 	const (
 		start   = iota // a regular expression may begin
@@ -246,8 +246,8 @@ func letter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func line(s string) string { s, _, _ = strings.Cut(s, "\n"); return s }
 
-// awkRegexp returns the place after the slash that ends a regular expression,
-// -1 where versions of awk may disagree about it.
+// awkRegexp returns the position after the slash that ends a regular expression, or -1
+// if versions of awk may disagree about it.
 func awkRegexp(s string, i int) int {
 	for ; i < len(s) && s[i] != '\n'; i++ {
 		switch s[i] {
@@ -264,10 +264,10 @@ func awkRegexp(s string, i int) int {
 	return -1
 }
 
-// plainJq reports whether a jq filter reads nothing but its input: no module,
-// no environment.
+// plainJq reports whether a jq filter reads nothing but its input: no module, no
+// environment.
 func plainJq(s string) bool {
-	depth := []int{} // of brackets, for each interpolation that is open
+	depth := []int{} // of brackets, for each open interpolation
 	inString := false
 	for i := 0; i < len(s); {
 		c := s[i]

@@ -42,7 +42,7 @@ func sed(_ string, args []shellsyntax.Word) Effect {
 	return Effect{Kind: Reads, Reads: operands}
 }
 
-// awk stops reading options at its program.
+// awk returns the effect of awk, which parses no options after its program.
 func awk(_ string, args []shellsyntax.Word) Effect {
 	r := usage{short: "F=v=k", long: "field-separator= assign= csv posix re-interval sandbox", exact: true}
 	n := 0
@@ -139,8 +139,8 @@ func date(_ string, args []shellsyntax.Word) Effect {
 	return e
 }
 
-// find: everything is an expression; only the operands before it are paths.
-// What -exec runs is a command of its own in the line.
+// find returns the effect of find: all is an expression; only the operands before it
+// are paths. The command after -exec is a separate command of the line.
 func find(_ string, args []shellsyntax.Word) Effect {
 	e := Effect{Kind: Reads}
 	paths := true
@@ -187,8 +187,8 @@ func find(_ string, args []shellsyntax.Word) Effect {
 	return e
 }
 
-// findWord knows the tests and actions of find that only tell; arg is what
-// follows: nothing, a text or a file.
+// findWord knows the tests and actions of find that only report; arg is the kind of the
+// word after it: none, a text or a file.
 func findWord(t string) (arg byte, ok bool) {
 	switch t {
 	case "-H", "-P", "-empty", "-true", "-false", "-daystart", "-depth", "-d", "-mount", "-xdev", "-noleaf", "-print", "-print0", "-ls", "-prune", "-quit", "-readable", "-writable", "-executable", "-nouser", "-nogroup",

@@ -1,6 +1,7 @@
 package command
 
-// filePrograms returns the programs that tell of files, find them, pack them or change them.
+// filePrograms returns the programs that describe files, find them, pack them or change
+// them.
 func filePrograms() []program {
 	return []program{
 		{names: "ls dir vdir", is: tellsVersion | reader | presence | hides | searches | readsFolder | inert, usage: &usage{short: "aAbBcCdDfFgGhHiI=klLmnNopqQrRsStT=uUvw=xXZ1", long: "all almost-all author escape block-size= ignore-backups color? directory dired classify? file-type format= full-time group-directories-first no-group human-readable si dereference-command-line dereference-command-line-symlink-to-dir hide= hyperlink? indicator-style= inode ignore= kibibytes dereference numeric-uid-gid literal hide-control-chars show-control-chars quote-name quoting-style= reverse recursive size sort= time= time-style= tabsize= width= context zero help version", full: true}},

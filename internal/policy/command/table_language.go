@@ -1,6 +1,7 @@
 package command
 
-// languagePrograms returns the interpreters and compilers, and what edits with a language of its own.
+// languagePrograms returns the interpreters, the compilers, and the editors with their
+// own language.
 func languagePrograms(scripts *check) []program {
 	return []program{
 		{names: "python python3", is: tellsVersion | interpreter | scripted | runsModules, effect: python, flags: "-c -m", check: &check{closed: pythonCheck, changed: pytestFiles, hollowFlags: pytestHollow, lines: []checkLine{

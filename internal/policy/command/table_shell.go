@@ -1,6 +1,7 @@
 package command
 
-// shellPrograms returns the shells, their own commands, and what runs the command after it.
+// shellPrograms returns the shells, their builtins, and programs that run the command
+// after them.
 func shellPrograms() []program {
 	return []program{
 		{names: "bash", is: tellsVersion | exact},

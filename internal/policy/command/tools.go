@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// goTool: the subcommands that build and run nothing of the project. What they
-// could fetch, Closed forbids.
+// goTool returns the effect of go: the accepted subcommands build and run nothing of
+// the project. Closed forbids what they could fetch.
 func goTool(_ string, args []shellsyntax.Word) Effect {
 	if len(args) == 0 || !args[0].Known {
 		return other("go without a subcommand that is known")
@@ -47,7 +47,7 @@ func goTool(_ string, args []shellsyntax.Word) Effect {
 	default:
 		return other("go " + sub + " is not known to be harmless")
 	}
-	// A pattern of packages may be a glob of folders.
+	// A package pattern may be a glob of folders.
 	for i, a := range rest {
 		if a.Glob && !mayBeOption(a) {
 			rest = append(append(rest[:i:i], shellsyntax.Word{Text: a.Prefix, Known: true}), rest[i+1:]...)
@@ -77,7 +77,8 @@ func goTool(_ string, args []shellsyntax.Word) Effect {
 	return e
 }
 
-// npmTool: what tells of the packages that are there.
+// npmTool returns the effect of npm and the like: the accepted forms report on the
+// packages that exist.
 func npmTool(name string, args []shellsyntax.Word) Effect {
 	if len(args) == 0 || !args[0].Known {
 		return other(name + " without a subcommand that is known")
@@ -98,9 +99,9 @@ func npmTool(name string, args []shellsyntax.Word) Effect {
 	return other(name + " " + args[0].Text + " is not known to be harmless")
 }
 
-// pipTool: what tells of the packages that are installed. Each subcommand has
-// options of its own: pip takes one that is another's for a shortened one, and
-// --local for --local-log.
+// pipTool returns the effect of pip: the accepted forms report on installed packages.
+// Each subcommand has its own options: pip takes an option of another subcommand as an
+// abbreviation, and --local for --local-log.
 func pipTool(_ string, args []shellsyntax.Word) Effect {
 	if len(args) == 0 || !args[0].Known {
 		return other("pip without a subcommand that is known")
@@ -122,8 +123,8 @@ func pipTool(_ string, args []shellsyntax.Word) Effect {
 	return r.effect("pip", args[1:])
 }
 
-// python: only modules of its own that tell, and with -I, since the folder it
-// runs in would come before its own library else.
+// python returns the effect of python: only its own modules that report are accepted,
+// and only with -I; otherwise its folder would precede its own library.
 func python(_ string, args []shellsyntax.Word) Effect {
 	if len(args) >= 3 && isOneOf(args[0], "-I") && isOneOf(args[1], "-m") {
 		switch args[2].Text {
@@ -137,7 +138,7 @@ func python(_ string, args []shellsyntax.Word) Effect {
 	return other("python runs code")
 }
 
-// Of the programs that pack files, listing what is in an archive only reads.
+// Of the programs that pack files, only listing an archive is accepted: it only reads.
 
 func zipinfo(name string, args []shellsyntax.Word) Effect {
 	return usage{short: "12smlvhtTzMC", exact: true}.first(name, args)
@@ -156,7 +157,7 @@ func compressor(name string, args []shellsyntax.Word) Effect {
 		return other(name + " " + why)
 	}
 	has := func(names string) bool { return slices.ContainsFunc(opts, func(o opt) bool { return o.is(names) }) }
-	// Of -t and -d some take the last one, and -d writes.
+	// Of -t and -d, some programs obey the last one, and -d writes.
 	if has("-c --stdout --to-stdout") || has("-l -t --list --test") && !has("-d --decompress --uncompress") {
 		return Effect{Kind: Reads, Reads: operands}
 	}
@@ -181,8 +182,8 @@ func tar(_ string, args []shellsyntax.Word) Effect {
 		case o.is("-t --list"):
 			list = true
 		case o.is("-f --file"):
-			// The letters before the dash take their values in turn, so f
-			// must be the last of its cluster to be read as tar does.
+			// The letters before the dash take their values in turn, so f must be the
+			// last of its cluster to be parsed as tar does.
 			file = true
 			if !o.value.Known || strings.Contains(o.value.Text, ":") {
 				return other("tar reads an archive of another machine")
@@ -201,7 +202,8 @@ func tar(_ string, args []shellsyntax.Word) Effect {
 	return e
 }
 
-// first is effect where the first operand is a file and the rest are names in it.
+// first is effect for programs whose first operand is a file, and the rest are names in
+// it.
 func (r usage) first(name string, args []shellsyntax.Word) Effect {
 	_, operands, why := r.scan(args)
 	if why != "" {
@@ -213,7 +215,7 @@ func (r usage) first(name string, args []shellsyntax.Word) Effect {
 	return Effect{Kind: Reads, Reads: operands[:min(1, len(operands))]}
 }
 
-// pager: without a terminal these print.
+// pager returns the effect of pagers: without a terminal they print.
 func pager(name string, args []shellsyntax.Word) Effect {
 	for _, a := range args {
 		if strings.HasPrefix(a.Text, "+") {

@@ -6,9 +6,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// SafeVariable names the variables that no program obeys, being a letter or in
-// small letters, or that only change how output looks, or how
-// a build is made, and never what runs.
+// SafeVariable reports whether no program obeys a variable, since its name is one
+// letter or in small letters, or whether it only changes how output looks or how a
+// build is made, but never what runs.
 func SafeVariable(name string) bool {
 	switch name {
 	case "CGO_ENABLED", "GOOS", "GOARCH", "GOARM", "GOAMD64", "GOMAXPROCS", "GOGC", "GOMEMLIMIT", "GOTRACEBACK", "GO111MODULE",
@@ -20,9 +20,9 @@ func SafeVariable(name string) bool {
 	return strings.HasPrefix(name, "LC_") || len(name) == 1 && name != "_" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz") == "" && name != "histchars"
 }
 
-// LoadedVariable names those that change what later commands of the line do
-// even where they are not exported again: they are in the environment already
-// or the shell itself obeys them.
+// LoadedVariable reports whether a variable changes what later commands of the line do
+// even if it is not exported again: it is in the environment already, or the shell
+// itself obeys it.
 func LoadedVariable(name string) bool {
 	if shellsyntax.UsedByBash(name) {
 		return true

@@ -8,38 +8,37 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
-// Parse lists the simple commands of a line that bash will run in dir.
+// Parse returns the simple commands of a line that bash would run in dir.
 func Parse(line, dir string) ([]shellsyntax.Command, error) {
 	return ParseWith(line, shellsyntax.Options{Dir: dir})
 }
 
-// ParseWith lists the simple commands of a line, also those that a program of the
-// table runs among its words: behind sudo, xargs, find -exec. The promises and the
+// ParseWith returns the simple commands of a line, including those that a program of
+// the table runs among its words: after sudo, xargs, find -exec. The promises and the
 // errors are those of shellsyntax.Parse.
 func ParseWith(line string, o shellsyntax.Options) ([]shellsyntax.Command, error) {
 	return shellsyntax.Parse(line, o, programs{})
 }
 
-// wrapping is how a program runs the command that its words end with. Of its
-// options, those that usage marks with "!" are known, and not to be harmless; with
-// one that it does not list, the command may be anything. The other columns name
-// options.
+// wrapping describes how a program runs the command that its words end with. Options
+// that usage marks with "!" are known but not harmless; with an option that usage does
+// not list, the command may be anything. The other fields name options.
 type wrapping struct {
 	usage
-	own    int    // how many operands of its own stand before the command
+	own    int    // how many operands of its own precede the command
 	folder string // their value is the folder in which the command runs
 	reads  string // their value is a file that the program reads
 	writes string // their value is a file that the program writes
-	mark   string // their value stands in the command's words for other text, "{}" without one
+	mark   string // their value is replaced in the command's words by other text; "{}" without one
 	split  string // their value is split into words, if it is the first word
 	none   string // letters that make it run nothing, in the first word
-	only   bool   // with an option that is not listed, its words are no command
+	only   bool   // with an unlisted option, its words are no command
 }
 
-// programs is the table, asked by shellsyntax.
+// programs is the table, in the form that shellsyntax uses.
 type programs struct{}
 
-// Wrapping reads the words of a program up to the command that it runs.
+// Wrapping parses the words of a program up to the command that it runs.
 func (programs) Wrapping(words []shellsyntax.Word) (w shellsyntax.Wrapping, ok bool) {
 	row := known(path.Base(words[0].Text))
 	if row == nil || row.wraps == nil {
@@ -51,7 +50,7 @@ func (programs) Wrapping(words []shellsyntax.Word) (w shellsyntax.Wrapping, ok b
 	}
 	w.Words, w.More, w.Stays = r.splits(words), row.has(feeds), row.has(stays)
 	opts, assigns, at := r.ownWords(w.Words, row.has(assigns))
-	if at == 0 { // it is not known which of its words is the command
+	if at == 0 { // unknown which of its words is the command
 		w.Code = slices.ContainsFunc(w.Words, func(a shellsyntax.Word) bool { return !a.Known })
 		return w, true
 	}
@@ -65,7 +64,7 @@ func (programs) Wrapping(words []shellsyntax.Word) (w shellsyntax.Wrapping, ok b
 			w.Dirs = append(w.Dirs, o.value)
 		case o.is(r.split):
 			w.Code = w.Code || !o.value.Known
-			return w, true // its words are not plain
+			return w, true // its words are unknown
 		case o.is(r.writes):
 			w.Redirects = append(w.Redirects, shellsyntax.Redirect{Op: ">", Target: o.value})
 		case o.is(r.reads):
@@ -83,11 +82,11 @@ func (programs) Wrapping(words []shellsyntax.Word) (w shellsyntax.Wrapping, ok b
 	return w, true
 }
 
-// ownWords reads a wrapper's options, the variables that it sets, and where the
-// command begins, 0 if that is not known or there is none.
+// ownWords returns a wrapper's options, the variables that it sets, and the index at
+// which the command begins, 0 if that is unknown or there is no command.
 func (r *wrapping) ownWords(words []shellsyntax.Word, assigns bool) (opts []opt, vars []string, at int) {
 	whole := r.usage
-	whole.full = true // getopt shortens
+	whole.full = true // getopt accepts abbreviations
 	own := r.own
 	for i := 1; i < len(words) && words[i].Known; i++ {
 		switch t := words[i].Text; {
@@ -117,7 +116,7 @@ func (r *wrapping) ownWords(words []shellsyntax.Word, assigns bool) (opts []opt,
 	return nil, nil, 0
 }
 
-// splits splits the text that is the value of the first option, if it is plain.
+// splits splits the value of the first option into words, if it is plain.
 func (r *wrapping) splits(words []shellsyntax.Word) []shellsyntax.Word {
 	if r.split == "" || len(words) < 2 || !words[1].Known {
 		return words
@@ -133,7 +132,7 @@ func (r *wrapping) splits(words []shellsyntax.Word) []shellsyntax.Word {
 	return append(out, words[1+n:]...)
 }
 
-// Inner finds the commands behind the options of a program that run one each.
+// Inner returns the positions of the commands after the options that each run one.
 func (programs) Inner(words []shellsyntax.Word) (at [][2]int) {
 	row := known(path.Base(words[0].Text))
 	if row == nil || row.inner == "" {
@@ -155,18 +154,18 @@ func (programs) Inner(words []shellsyntax.Word) (at [][2]int) {
 	return at
 }
 
-// Counts reports whether a program prints an integer or nothing.
+// Counts reports whether a program prints only an integer, or nothing.
 func (programs) Counts(words []shellsyntax.Word) bool {
 	row := known(path.Base(words[0].Text))
 	return row != nil && row.prints != nil && row.prints(words[1:])
 }
 
-// printsOne: wc with one count and no file.
+// printsOne reports whether wc has one count and no file.
 func printsOne(args []shellsyntax.Word) bool {
 	return len(args) == 1 && len(args[0].Text) == 2 && args[0].Text[0] == '-' && strings.Contains("lcwm", args[0].Text[1:])
 }
 
-// printsMatches: grep -c with at most one file.
+// printsMatches reports whether it is grep -c with at most one file.
 func printsMatches(args []shellsyntax.Word) bool {
 	if len(args) < 2 || len(args) > 3 || args[1].Text == "" || args[1].Text[0] == '-' || len(args) == 3 && strings.HasPrefix(args[2].Text, "-") {
 		return false
