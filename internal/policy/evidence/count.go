@@ -8,10 +8,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// Tests is how many tests a check that passed is known to have run.
+// Tests is the number of tests that a check that passed is known to have run.
 type Tests struct {
 	Ran  int    // at least this many, without skipped ones
-	None string // why none is known to have run; "" where Ran is more than 0
+	None string // why none is known to have run; "" if Ran is more than 0
 	// Wrapped: files of the project define what it ran, and the output does not
 	// show it. Whoever changes those files can make it print anything.
 	Wrapped bool
@@ -26,11 +26,11 @@ const (
 	notClear = "without -v it does not show whether a test ran or all were skipped"
 )
 
-// Count reads, from the output of a check that ended with exit code 0, how many
-// tests ran. env is NAME=value that it got besides the line.
+// Count returns how many tests ran, from the output of a check that ended with exit
+// code 0. env are variables (NAME=value) that it got besides the line.
 //
-// It counts only what a program is known to print at its end, and nothing if
-// another command of the line could have printed the same.
+// It counts only what a program is known to print at its end, and nothing if another
+// command of the line could have printed the same.
 func Count(line, output string, env ...string) Tests {
 	before, last, ok := command.LastCheck(line, "/")
 	if !ok {
@@ -77,8 +77,8 @@ func formsOf(c command.Check, env []string) []form {
 	return forms[c.Output]
 }
 
-// shownScripts returns the scripts that a package manager prints before it runs
-// them: the line after its heading.
+// shownScripts returns the scripts that a package manager prints before it runs them:
+// the line after its heading.
 func shownScripts(lines []string) []string {
 	var out []string
 	for i, l := range lines {
@@ -92,8 +92,8 @@ func shownScripts(lines []string) []string {
 	return out
 }
 
-// ofScripts counts if the scripts are shown and each of them is a check, by
-// that check's format.
+// ofScripts counts tests if the scripts are shown and each of them is a check, in that
+// check's format.
 func ofScripts(lines []string, scripts []string) Tests {
 	var known []form
 	for _, s := range scripts {
@@ -118,7 +118,7 @@ func ofScripts(lines []string, scripts []string) Tests {
 	return tally(lines, known)
 }
 
-// tally adds up the counts of the formats.
+// tally returns the sum of the counts of the formats.
 func tally(lines []string, forms []form) Tests {
 	var sum counts
 	seen := map[string]bool{}
@@ -143,7 +143,7 @@ func tally(lines []string, forms []form) Tests {
 	return Tests{None: notShown}
 }
 
-// Builds reports whether exit code 0 of a check shows that the project compiles.
+// Builds reports whether exit code 0 of a check proves that the project compiles.
 func Builds(line string) bool {
 	before, last, ok := command.LastCheck(line, "/")
 	return ok && (last.Compiled() || slices.ContainsFunc(before, func(c shellsyntax.Command) bool {

@@ -32,9 +32,9 @@ func (f *Fold) byAgent(b event.FileChanged) {
 	}
 }
 
-// definers names a file that the agent changed and that may define what a check
-// does, "" if there is none: the program itself, and, if other files define
-// what it runs, each of those.
+// definers names the files that the agent changed and that may define what a check
+// does, "" if there are none: the program itself, and, if other files define what it
+// runs, each of those.
 func (f *Fold) definers(line string, wrapped bool) string {
 	var out []string
 	for name := range f.agents {

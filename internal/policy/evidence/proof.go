@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// This file words what is proven about a turn's changes, in one place for every
-// closing line, result and report.
+// This file describes in words what is proven about a turn's changes, in one place for
+// every closing line, result and report.
 
 // Word is the name of a turn's proof.
 type Word string
@@ -77,8 +77,8 @@ func (r Report) Reason() string {
 	return s
 }
 
-// names lists pawl's own checks of the whole that are like the deciding one,
-// and that one.
+// names returns the names of pawl's own checks of the whole that are like the deciding
+// one, and of that one.
 func (r Report) names(decides *Check, like func(Check) bool) string {
 	var out []string
 	for _, c := range r.Checks {

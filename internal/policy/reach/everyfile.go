@@ -13,16 +13,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// Limits of a folder whose every file is of a part.
+// Limits of a folder all of whose files belong to a part.
 const (
 	maxFolders   = 2000
 	maxEveryFile = 20_000
 	maxEveryByte = 256 << 20
 )
 
-// EveryFile is the source for what runs files that cannot be listed: it changes
-// with any file of the folder that could be run or read as a definition. A
-// folder with more than is read is never trusted. deep counts source, too.
+// EveryFile returns the source for programs that run files that cannot be listed: it
+// changes with any file of the folder that could be run or read as a definition. A
+// folder with more files than are read is never trusted. deep also counts source code.
 func EveryFile(fsys fs.FS, unlisted string, deep bool) trust.Source {
 	s := trust.Source{Name: "every file"}
 	sum, err := everyFileOf(fsys, ".", deep)
@@ -30,7 +30,8 @@ func EveryFile(fsys fs.FS, unlisted string, deep bool) trust.Source {
 		s.Name, s.Unread = "every file of this folder, of which any may run, since "+unlisted+" ("+err.Error()+")", true
 		return s
 	}
-	// One line, so that a person sees the reason also where only what differs is shown.
+	// It is one line, so that a person sees the reason even if only the differences are
+	// shown.
 	s.Text = "a change of any file of this folder, " + but(deep) + "asks again, since " + unlisted + "; they are " + sum
 	return s
 }
@@ -42,8 +43,8 @@ func but(deep bool) string {
 	return "except source that is compiled, "
 }
 
-// Sources are those of what was found besides its files: its folders, and every
-// file where not all could be listed.
+// Sources returns the sources for what was found besides its files: its folders, and
+// every file if not all files could be listed.
 func (f Found) Sources(fsys fs.FS, deep bool) []trust.Source {
 	var out []trust.Source
 	for _, at := range f.Folders {
@@ -60,9 +61,9 @@ func (f Found) Sources(fsys fs.FS, deep bool) []trust.Source {
 	return out
 }
 
-// everyFileOf returns a hash of all files of a folder, except git's own, those
-// that python and its tools write when they run, and, unless it is deep, those
-// that are certainly no definition.
+// everyFileOf returns a hash of all files of a folder, except git's own, those that
+// python and its tools write when they run, and, unless deep is set, those that are
+// certainly no definition.
 func everyFileOf(fsys fs.FS, at string, deep bool) (string, error) {
 	h, folders, files, left := sha256.New(), 0, 0, int64(maxEveryByte)
 	err := fs.WalkDir(fsys, at, func(name string, d fs.DirEntry, err error) error {
@@ -177,7 +178,7 @@ func dependenciesOnly(text string) bool {
 	return true
 }
 
-// header reports whether a name is of source, or of a file of the system.
+// header reports whether a name is that of a source file or of a system file.
 func header(name string) bool {
 	for _, system := range []string{"/usr/", "/opt/", "/nix/store/", "/Library/", "/Applications/"} {
 		if strings.HasPrefix(path.Clean(name), system) {

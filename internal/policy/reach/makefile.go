@@ -11,11 +11,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// This file reads makefiles as far as needed to know which files they include
-// and run. Variables with one value are filled in.
+// This file parses makefiles as far as needed to know which files they include and run.
+// Variables with one value are replaced by it.
 
-// The shell variables that stand for what is known only when make runs: a
-// value, and the name of a target or of a file that it depends on.
+// Shell variables that stand for what is known only when make runs: a value, and the
+// name of a target or of a prerequisite.
 const (
 	unlistedVar = "PAWL_UNLISTED"
 	targetVar   = "PAWL_TARGET"
@@ -26,11 +26,11 @@ var (
 	makeOption = lazyregexp.New(`^(-C|-f|-I|--directory=?|--file=?|--makefile=?|--include-dir=?|--eval=?|-E)(.*)$`)
 )
 
-// predefined are variables that make itself sets, with the values of GNU make:
-// what a recipe runs by them is judged as any other command.
+// predefined are the variables that make itself sets, with the values of GNU make: what
+// a recipe runs through them is judged like any other command.
 var predefined = map[string]string{"MAKE": "make", "CC": "cc", "CXX": "g++", "AR": "ar", "RM": "rm -f", "LD": "ld", "AS": "as", "CPP": "cc -E", "FC": "f77", "YACC": "yacc", "LEX": "lex", "INSTALL": "install"}
 
-// makefile follows a makefile, or a file that one includes.
+// makefile follows a makefile, or a file that a makefile includes.
 func (r *walk) makefile(text string) {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " ")
 	defining := false
@@ -115,7 +115,7 @@ func beforeComment(l string) string {
 	return l
 }
 
-// outsideBrackets returns the text that is in no variable and no function.
+// outsideBrackets returns the text that is outside variables and functions.
 func outsideBrackets(l string) string {
 	var b strings.Builder
 	for i := 0; i < len(l); i++ {
@@ -130,7 +130,7 @@ func outsideBrackets(l string) string {
 	return b.String()
 }
 
-// assign notes a value of a variable.
+// assign records a value of a variable.
 func (r *walk) assign(name, value string) {
 	if value = strings.TrimSpace(strings.Trim(strings.TrimSpace(value), "@")); !slices.Contains(r.vars[name], value) {
 		r.vars[name] = append(r.vars[name], value)
@@ -144,8 +144,8 @@ func (r *walk) recipe(l string) {
 	}
 }
 
-// includes follows the files of an include line. make searches them in the
-// folder that it runs in.
+// includes follows the files of an include line. make searches them in the folder in
+// which it runs.
 func (r *walk) includes(names string) {
 	for _, w := range strings.Fields(names) {
 		if strings.Contains(w, "$") {
@@ -153,7 +153,7 @@ func (r *walk) includes(names string) {
 			continue
 		}
 		if w = inside(r.at.dir, w); !fs.ValidPath(w) {
-			continue // outside
+			continue // outside the folder
 		}
 		found, err := fs.Glob(r.fsys, w)
 		if err != nil || strings.Contains(w, "**") {
@@ -161,15 +161,15 @@ func (r *walk) includes(names string) {
 		}
 		for _, n := range found {
 			if st, err := fs.Stat(r.fsys, n); err == nil && st.Size() <= maxFile && dependenciesOnly(r.text(n)) {
-				continue // as compilers write them
+				continue // a file as compilers write it
 			}
 			r.define(r.at.dir, n)
 		}
 	}
 }
 
-// expand fills in the variables of a makefile's text, as far as they are known.
-// What is not becomes a variable of the shell.
+// expand replaces the variables in a makefile's text by their values. An unknown one
+// becomes a shell variable.
 func (r *walk) expand(s string, depth int) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -198,7 +198,7 @@ func (r *walk) expand(s string, depth int) string {
 	return b.String()
 }
 
-// closing returns where the bracket at i closes, -1 if it does not.
+// closing returns the position at which the bracket at i closes, or -1 if it does not.
 func closing(s string, i int) int {
 	open, shut, depth := s[i], byte(')'), 0
 	if open == '{' {
@@ -217,7 +217,7 @@ func closing(s string, i int) int {
 	return -1
 }
 
-// value is what stands for $(name) or $(function arguments).
+// value returns what $(name) or $(function arguments) expands to.
 func (r *walk) value(name string, depth int) string {
 	unlisted := "${" + unlistedVar + "}"
 	if depth > 20 {
@@ -273,7 +273,8 @@ func (r *walk) value(name string, depth int) string {
 	return r.expand(values[0], depth)
 }
 
-// make follows a call of make: the makefiles of its folder, or those that it names.
+// make follows a call of make: the makefiles of its folder, or those that its arguments
+// name.
 func (r *walk) make(c shellsyntax.Command, args []shellsyntax.Word) {
 	folders := r.folders(c)
 	var files []string
@@ -320,8 +321,8 @@ func (r *walk) make(c shellsyntax.Command, args []shellsyntax.Word) {
 	}
 }
 
-// inside joins a name with a folder, both relative to the workspace; an absolute
-// name of the workspace becomes relative.
+// inside joins a name to a folder, both relative to the workspace; an absolute name
+// inside the workspace becomes relative.
 func inside(dir, name string) string {
 	if rest, ok := strings.CutPrefix(path.Clean(name)+"/", under+"/"); ok {
 		return path.Join(".", rest)

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// This file knows make's functions on lists of names. A list may hold patterns
-// of $(wildcard …); what is done to a name is then done to the pattern, and a
-// selection keeps all.
+// This file knows make's functions on lists of names. A list may contain patterns of
+// $(wildcard …): a function is then applied to the pattern, and a function that selects
+// names keeps all.
 
 var listFunctions = map[string]func(args []string, word string) (string, bool){
 	"patsubst": func(args []string, w string) (string, bool) { return patsubst(args[0], args[1], w) },
@@ -24,15 +24,15 @@ var listFunctions = map[string]func(args []string, word string) (string, bool){
 	"filter-out": func(_ []string, w string) (string, bool) { return w, true },
 }
 
-// listArgs is how many arguments stand before the list.
+// listArgs is the number of arguments before the list.
 var listArgs = map[string]int{"patsubst": 2, "subst": 2, "addprefix": 1, "addsuffix": 1, "filter": 1, "filter-out": 1}
 
-// listed is the value of a function on a list.
+// listed returns the value of a function on a list.
 func (r *walk) listed(function, rest string, depth int) string {
 	unlisted := "${" + unlistedVar + "}"
 	args := arguments(rest)
 	n := listArgs[function]
-	if len(args) <= n || strings.HasPrefix(function, "filter") && !r.including { // keeping all is right for files only
+	if len(args) <= n || strings.HasPrefix(function, "filter") && !r.including { // keeping all is correct only for files
 		return unlisted
 	}
 	args[n] = strings.Join(args[n:], ",")
@@ -45,7 +45,7 @@ func (r *walk) listed(function, rest string, depth int) string {
 	return onWords(args[n], func(w string) (string, bool) { return listFunctions[function](args, w) })
 }
 
-// arguments splits the arguments of a function, with their variables.
+// arguments splits the arguments of a function, which may contain variables.
 func arguments(s string) []string {
 	var out []string
 	depth, from := 0, 0
@@ -65,7 +65,7 @@ func arguments(s string) []string {
 	return append(out, s[from:])
 }
 
-// onWords changes each word of a list; one that is not known spoils the list.
+// onWords changes each word of a list; if one is unknown, the whole list is.
 func onWords(list string, change func(string) (string, bool)) string {
 	var out []string
 	for _, w := range strings.Fields(list) {
@@ -78,8 +78,8 @@ func onWords(list string, change func(string) (string, bool)) string {
 	return strings.Join(out, " ")
 }
 
-// patsubst replaces a word that has a pattern's form. Of a pattern of names that
-// could have it, the result cannot be known.
+// patsubst replaces a word that matches a pattern. If the word is itself a pattern that
+// could match, the result is unknown.
 func patsubst(from, to, w string) (string, bool) {
 	before, after, wild := strings.Cut(from, "%")
 	switch {

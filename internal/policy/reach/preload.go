@@ -12,11 +12,11 @@ import (
 // This file follows the options by which an interpreter loads a library before
 // its script, or searches a folder for libraries.
 
-// searchOption is ruby's and perl's option for a folder to search.
+// searchOption is the option of ruby and perl for a folder to search.
 const searchOption = "-I"
 
-// preloading returns how many words the option takes with which args begin, if it
-// is one of these; 0 if it is not.
+// preloading returns how many words such an option at the start of args takes, or 0 if
+// args do not begin with one.
 func preloading(name string, args []shellsyntax.Word) int {
 	for _, o := range append(command.LoadingOf(name).Options(), searchOption) {
 		value, ok := strings.CutPrefix(args[0].Text, o)
@@ -32,10 +32,10 @@ func preloading(name string, args []shellsyntax.Word) int {
 	return 0
 }
 
-// preload follows one such option. A folder that is searched decides, for a
-// check, only what the tested code imports, which is source. A library that is
-// named by its path is a script. One of node's without a path is an installed
-// package, as the check's own tool is.
+// preload follows such an option. For a check, a folder to search decides only what the
+// tested code imports, which is source code. A library that is named by its path is a
+// script. A library of node without a path is an installed package, like the check's
+// own tool.
 func (r *walk) preload(c shellsyntax.Command, name string, words []shellsyntax.Word) {
 	loading := command.LoadingOf(name)
 	lib, known := words[len(words)-1].Text, words[len(words)-1].Known
@@ -55,7 +55,7 @@ func (r *walk) preload(c shellsyntax.Command, name string, words []shellsyntax.W
 		if path.Ext(lib) == "" {
 			lib += loading.Extension
 		}
-		if extensions[path.Ext(lib)] != nil { // without one, a file that is made later may come first
+		if extensions[path.Ext(lib)] != nil { // without an extension, a file that is created later may come first
 			for _, dir := range r.folders(c) {
 				if !r.isFile(inside(dir, lib)) {
 					r.not("a library of " + name + " that its call names")
@@ -74,8 +74,8 @@ func (r *walk) preload(c shellsyntax.Command, name string, words []shellsyntax.W
 	r.not("a library of " + name + " that its call names")
 }
 
-// isInstalled reports whether a name, perhaps with a path in it, is that of a
-// package of node which a folder finds.
+// isInstalled reports whether a name, possibly with a path, is that of a package of
+// node that is found from a folder.
 func (r *walk) isInstalled(dir, name string) bool {
 	parts := strings.Split(name, "/")
 	pkg := parts[0]

@@ -80,13 +80,13 @@ func scriptName(w string) bool {
 }
 
 // takesRecipes reports whether a program runs what a justfile or a package.json
-// defines. What one of node's only launches is installed.
+// defines. A program of node that only launches others runs installed packages.
 func takesRecipes(name string) bool {
 	from := command.BuildFileOf(name)
 	return from == command.Justfile || from == command.PackageJSON && !command.Launches(name)
 }
 
-// told follows the programs that a program is told to run by its flags.
+// told follows the programs that a program's flags make it run.
 func (r *walk) told(c shellsyntax.Command, name string, args []shellsyntax.Word) {
 	if command.GivenSettings(name, args) {
 		r.not("a setting that " + name + " is given")
@@ -112,12 +112,12 @@ func (r *walk) told(c shellsyntax.Command, name string, args []shellsyntax.Word)
 	}
 }
 
-// installed adds the package of node that a program in the folder belongs to.
+// installed adds the package of node that a program run in the folder belongs to.
 func (r *walk) installed(c shellsyntax.Command, name string) {
 	if !r.ask.Deep {
 		return
 	}
-	name, _, _ = strings.Cut(strings.TrimPrefix(name, "@"), "@") // a version
+	name, _, _ = strings.Cut(strings.TrimPrefix(name, "@"), "@") // the version
 	if name == "" || strings.ContainsAny(name, " \t") {
 		return
 	}
@@ -136,7 +136,7 @@ func (r *walk) installed(c shellsyntax.Command, name string) {
 	}
 }
 
-// bin adds the package that a program in .bin of a folder's packages links to.
+// bin adds the package that a program in .bin, in a folder's node_modules, links to.
 func (r *walk) bin(dir, name, to string) {
 	rest, ok := strings.CutPrefix(path.Join(path.Dir(name), to), path.Join(dir, "node_modules")+"/")
 	parts := strings.SplitN(rest, "/", 3)
@@ -167,7 +167,7 @@ func (r *walk) interpret(c shellsyntax.Command, name string, args []shellsyntax.
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		switch {
-		case script: // what the script gets may be a file that it runs
+		case script: // an argument of the script may be a file that it runs
 			if w.Known || w.Glob {
 				r.file(c, w)
 			}
@@ -184,7 +184,7 @@ func (r *walk) interpret(c shellsyntax.Command, name string, args []shellsyntax.
 		case w.Text == "-c", w.Text == "-e", w.Text == "-p", w.Text == "--eval", w.Text == "--print", w.Text == "-pe":
 			r.code(c, name, args[i+1:])
 			return
-		case w.Text == "--test" && command.TestsItself(name): // tests are source
+		case w.Text == "--test" && command.TestsItself(name): // tests are source code
 			if r.ask.Deep {
 				r.not("tests, which are source")
 			}
@@ -223,10 +223,10 @@ func (r *walk) interpret(c shellsyntax.Command, name string, args []shellsyntax.
 	}
 }
 
-// code follows the code for an interpreter that a command line has.
+// code follows an interpreter's code on the command line.
 func (r *walk) code(c shellsyntax.Command, name string, args []shellsyntax.Word) {
 	loads := []string{"import", "require", "exec", "eval", "open", "load", "system", "spawn", "`", "do "}
-	if r.ask.Deep { // what it loads by name is followed
+	if r.ask.Deep { // what it loads by name is followed elsewhere
 		loads = []string{"exec", "eval", "compile", "runpy", "vm."}
 	}
 	if len(args) == 0 || !args[0].Known || slices.ContainsFunc(loads, func(s string) bool { return strings.Contains(args[0].Text, s) }) {
@@ -249,7 +249,7 @@ func (r *walk) code(c shellsyntax.Command, name string, args []shellsyntax.Word)
 	}
 }
 
-// module adds the files of a module that python runs.
+// module adds the files of a module that python runs with -m.
 func (r *walk) module(c shellsyntax.Command, module string) {
 	at := ""
 	for _, part := range strings.Split(module, ".") {

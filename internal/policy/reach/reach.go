@@ -1,13 +1,13 @@
 // Package reach follows what command lines run: the scripts that they call, the
-// definitions of the tools that they start, and the files that these take in
-// (SPEC 16.1). A person trusts a check, a hook or a server of a folder as it is;
-// what this package finds is what must stay as it is.
+// definitions of the tools that they start, and the files that these include (SPEC
+// 16.1). A person trusts a check, a hook or a server of a folder in its present state;
+// the files that this package finds must stay unchanged for that.
 //
-// It promises to leave nothing out in silence: if the files of a command cannot be
-// listed before it runs, Found has the reason, and the caller must count every
-// file of the folder. It reads only from the caller's fs.FS, within limits, and
-// starts nothing. It does not evaluate programs of other languages than the
-// shell's; with Deep it follows the files that their text names.
+// It promises to omit nothing silently: if the files of a command cannot be listed
+// before it runs, Found has the reason, and the caller must count every file of the
+// folder. It reads only from the caller's fs.FS, within limits, and starts nothing. It
+// does not evaluate programs in languages other than the shell's; with Deep it follows
+// the files that their text names.
 package reach
 
 import (
@@ -32,35 +32,35 @@ const (
 	maxFile    = 1 << 20 // the longest file that is read, in bytes
 )
 
-// under is where the folder is for the parser of command lines: a path that
-// begins elsewhere is not in it.
+// under is the path of the folder for the parser of command lines: a path that begins
+// differently is outside it.
 const under = "/workspace"
 
-// Ask is what is followed.
+// Ask describes what is to be followed.
 type Ask struct {
-	// Dir is where it runs, relative to the folder.
+	// Dir is where the command runs, relative to the folder.
 	Dir string
 	// Definitions are files that define what runs: makefiles, package.json.
 	Definitions []string
 	// Lines are command lines that run in Dir.
 	Lines []string
-	// Root is the folder's own path, by which lines may name files of it.
+	// Root is the folder's own path; lines may use it to name the folder's files.
 	Root string
 	// Vars are variables whose value is the folder's path.
 	Vars []string
-	// Deep follows what scripts of other languages than the shell's load. A check
-	// runs the project's source, which trust does not cover, and asks without it;
-	// for a hook or a server all that it loads is what it does.
+	// Deep also follows what scripts in languages other than the shell's load. For a
+	// check it is not set: a check runs the project's source code, which trust does not
+	// cover. A hook or a server is defined by all that it loads.
 	Deep bool
 }
 
 // Found is what runs.
 type Found struct {
 	Files   []string // relative to the folder
-	Folders []string // whose every file may run: packages that are loaded
-	// Built are compiled programs that a makefile makes, which are not among Files.
+	Folders []string // folders of which every file may run: packages that are loaded
+	// Built are compiled programs that a makefile builds; they are not among Files.
 	Built []string
-	// Unlisted is why not all is found, "" if it is.
+	// Unlisted is why not everything was found, "" if everything was.
 	Unlisted string
 }
 
@@ -71,39 +71,39 @@ type walk struct {
 	found Found
 	todo  []definition
 	vars  map[string][]string // the values that makefiles give their variables
-	at    definition          // that is being read
-	// targets are the files that makefiles have rules to make.
+	at    definition          // the one that is being read
+	// targets are the files for which makefiles have rules.
 	targets   map[string]bool
 	links     int
-	including bool // an include is expanded
+	including bool // an include line is being expanded
 	all       bool // every script of each package.json may run
 }
 
-// definition is a file that is read for what it runs, in a folder.
+// definition is a file that is read to find what it runs, in a folder.
 type definition struct {
 	dir, name string
 	as        how
 }
 
-// how a file is run.
+// how is the way in which a file is run.
 type how int
 
 const (
-	asItIs    how = iota // its form decides by what
-	asProgram            // by the system: a shell reads it if it names nothing
+	asItIs    how = iota // its content decides how
+	asProgram            // by the system: a shell runs it if it names no interpreter
 	asShell              // by a shell
-	asSourced            // by the shell that runs another file: $0 is that one
+	asSourced            // by the shell that runs another file, which is then $0
 	asScript             // by an interpreter of another language
 )
 
-// Of follows what is asked for in a folder.
+// Of returns what runs in a folder for a.
 func Of(fsys fs.FS, a Ask) Found {
 	a.Dir = path.Clean(a.Dir)
 	r := &walk{fsys: fsys, ask: a, vars: map[string][]string{}, targets: map[string]bool{}}
 	for _, n := range a.Definitions {
 		r.define(a.Dir, n)
 	}
-	for i, before := 0, ""; ; i++ { // variables of a later file count in an earlier one
+	for i, before := 0, ""; ; i++ { // a later file's variables apply in an earlier one
 		r.found.Unlisted, r.links = "", 0
 		r.at = definition{dir: a.Dir}
 		for _, l := range a.Lines {
@@ -125,8 +125,8 @@ func Of(fsys fs.FS, a Ask) Found {
 	}
 }
 
-// withoutBuilt leaves out the compiled programs that a makefile makes: they are
-// source, compiled, and change with it (ADR 022).
+// withoutBuilt omits the compiled programs that a makefile builds: they are compiled
+// source code, and change with it (ADR 022).
 func (r *walk) withoutBuilt() Found {
 	if r.ask.Deep {
 		return r.found
@@ -152,13 +152,13 @@ func (r *walk) isMachineCode(name string) bool {
 	return machineCode(string(head[:n]))
 }
 
-// state changes when a round found something.
+// state returns a value that changes if a round found something.
 func (r *walk) state() string {
 	b, _ := json.Marshal([]any{len(r.found.Files), len(r.found.Folders), len(r.todo), r.vars}) // plain strings: no error
 	return string(b)
 }
 
-// not notes something that cannot be listed.
+// not records something that cannot be listed.
 func (r *walk) not(what string) {
 	if r.found.Unlisted == "" {
 		r.found.Unlisted = strings.TrimPrefix(path.Join(r.at.dir, path.Base(r.at.name))+" has ", ". has ")
@@ -174,8 +174,8 @@ func (r *walk) isFile(name string) bool {
 	return err == nil && st.Mode().IsRegular()
 }
 
-// leadsOut reports whether a name is a link out of the folder. What it leads to
-// cannot be read, so that nothing that runs it is trusted.
+// leadsOut reports whether a name is a link to outside the folder. Its target cannot be
+// read, so nothing that runs it is trusted.
 func (r *walk) leadsOut(name string) bool {
 	_, err := fs.Stat(r.fsys, name)
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -198,8 +198,8 @@ func (r *walk) text(name string) string {
 	return string(b)
 }
 
-// add adds a file that is run. Those that are not there run nothing; when one
-// comes, it is found then.
+// add adds a file that is run. A file that does not exist runs nothing; if it is
+// created later, it is found then.
 func (r *walk) add(name string) bool {
 	if name = path.Clean(name); !fs.ValidPath(name) || !r.isFile(name) && !r.leadsOut(name) {
 		return false
@@ -247,15 +247,15 @@ func (r *walk) read() {
 	}
 }
 
-// shellScript reports whether a file is read by a shell.
+// shellScript reports whether a shell runs a file.
 func shellScript(name, text string) bool {
 	first, _, _ := strings.Cut(text, "\n")
 	return slices.Contains([]string{".sh", ".bash", ".zsh", ".ksh"}, path.Ext(name)) ||
 		strings.HasPrefix(first, "#!") && slices.ContainsFunc(strings.FieldsFunc(first, func(r rune) bool { return r == '/' || r == ' ' }), shellsyntax.Shell)
 }
 
-// given fills in what the line's surroundings say: the folder's own path, and
-// the variables that name it.
+// given replaces what the context of a line defines: the folder's own path, and the
+// variables that name it.
 func (r *walk) given(line string) string {
 	if r.ask.Root != "" && r.ask.Root != "/" {
 		line = strings.ReplaceAll(line, r.ask.Root+"/", under+"/")
@@ -276,21 +276,21 @@ var (
 	realSelf = lazyregexp.New(`\$\(\s*(?:realpath|readlink\s+-f)\s+(?:--\s+)?(?:"SELF"|SELF)\s*\)`)
 )
 
-// ownPlace fills in where a script lies, in the forms by which scripts find the
-// files beside them. In one that another sources $0 is that other.
+// ownPlace replaces the expressions by which a script finds its own folder. In a script
+// that another one sources, $0 is the other one.
 func (r *walk) ownPlace(text string) string {
 	if strings.Contains(text, "SELF") || r.at.as == asSourced && strings.Contains(text, "$0") || codeArg().MatchString(text) {
 		return text
 	}
 	marked := realSelf().ReplaceAllString(self().ReplaceAllString(text, "SELF"), "SELF")
 	marked = ownPlace().ReplaceAllString(marked, path.Dir(path.Join(under, r.at.name)))
-	for range 3 { // one in the other
+	for range 3 { // they may be nested
 		marked = thereNow().ReplaceAllString(marked, "$1")
 	}
 	return strings.ReplaceAll(marked, "SELF", path.Join(under, r.at.name))
 }
 
-// codeArg is a call of a shell or awk with code, in which $0 is something else.
+// codeArg matches a call of a shell or awk with code, in which $0 has another meaning.
 var codeArg = lazyregexp.New(`(?m)\b(?:sh|bash|zsh|ksh|dash)\s+(?:-[a-z]+\s+)*-[a-z]*c\b`)
 
 // line follows the commands of a shell's text.
@@ -343,8 +343,8 @@ func loads(name, value string) bool {
 	return false
 }
 
-// run adds a file that a word names to be run. A word that has no folder in it
-// is a program of the system, unless it is an argument.
+// run adds a file that a word names to be run. A word without a folder is a program of
+// the system, unless it is an argument.
 func (r *walk) run(c shellsyntax.Command, w shellsyntax.Word) {
 	switch {
 	case !w.Known && !w.Glob:
@@ -390,7 +390,7 @@ func (r *walk) files(c shellsyntax.Command, w shellsyntax.Word, as how) {
 	}
 }
 
-// ran adds a file that runs in a folder, and follows it as far as is asked.
+// ran adds a file that runs in a folder, and follows it as far as requested.
 func (r *walk) ran(d definition) {
 	if to, err := fs.ReadLink(r.fsys, d.name); err == nil && r.ask.Deep {
 		if dir := path.Dir(d.name); path.Base(dir) == ".bin" {
@@ -401,7 +401,7 @@ func (r *walk) ran(d definition) {
 				r.not("more links than are followed")
 				return
 			}
-			r.ran(definition{d.dir, to, d.as}) // a program finds what lies beside it by its real name
+			r.ran(definition{d.dir, to, d.as}) // a program finds files beside it by its real name
 		}
 	}
 	text := r.text(d.name)

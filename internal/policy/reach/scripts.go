@@ -10,12 +10,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
-// This file finds what scripts of other languages than the shell's load and
-// start, as far as their text names it. A name counts if a file of the folder
-// has it, whatever the text does with it.
+// This file finds what scripts in languages other than the shell's load and start, as
+// far as their text names it. A name counts if a file of the folder has it, whatever
+// the text uses it for.
 
-// extensions are those of the files that a script of an extension can load
-// without writing it.
+// extensions are, by a script's extension, the extensions of the files that it can load
+// without naming them.
 var extensions = map[string][]string{
 	".py": {".py"}, ".rb": {".rb"}, ".pl": {".pl", ".pm"}, ".pm": {".pm"}, ".php": {".php"}, ".lua": {".lua"},
 	".js": javaScript, ".cjs": javaScript, ".mjs": javaScript, ".ts": javaScript, ".mts": javaScript, ".cts": javaScript, ".tsx": javaScript, ".jsx": javaScript,
@@ -23,8 +23,8 @@ var extensions = map[string][]string{
 
 var javaScript = []string{".js", ".cjs", ".mjs", ".ts", ".mts", ".tsx", ".jsx", ".json", ".node"}
 
-// otherScript reports whether a file is a program in another language than the
-// shell's, which an interpreter reads.
+// otherScript reports whether an interpreter runs a file as a program in a language
+// other than the shell's.
 func otherScript(name, text string) bool {
 	if extensions[path.Ext(name)] != nil {
 		return true
@@ -32,7 +32,7 @@ func otherScript(name, text string) bool {
 	return strings.HasPrefix(text, "#!") && !shellScript(name, text)
 }
 
-// program reports whether a file may be run by something that has its name.
+// program reports whether a file may be run by a text that names it.
 func program(name, text string, executable bool) bool {
 	switch path.Ext(name) {
 	case ".sh", ".bash", ".zsh", ".ksh", ".fish", ".ps1", ".awk", ".sed", ".jq", ".bat", ".cmd", ".mk", ".just":
@@ -56,14 +56,14 @@ var (
 	named    = lazyregexp.New(`[A-Za-z0-9_@.+~-]*(?:[/.][A-Za-z0-9_@.+~-]+)+`)
 	loading  = lazyregexp.New(`\b(?:import|from|require|require_relative|load|include|include_once|require_once|dofile|loadfile|use|do|import_module|__import__)\b`)
 	bareName = lazyregexp.New(`[A-Za-z_@][A-Za-z0-9_@/.-]*`)
-	// Names that a text loads code by and that are known only when it runs.
+	// Names of loaded code that are known only when the text runs.
 	computed = lazyregexp.New(`\b(?:import_module|__import__|runpy\.run_\w+|spec_from_file_location|SourceFileLoader|execfile)\s*\(\s*[^"'\s)]|\b(?:require|import)\s*\(\s*[^"'\s)\x60]|\b(?:exec|eval)\s*\(\s*(?:open|Path|compile|fs\.|readFile|File\.)|\brunInThisContext\b|\binstance_eval\s+File`)
 )
 
-// searched are lines that say where modules are searched for.
+// searched matches lines that define where modules are searched.
 var searched = lazyregexp.New(`sys\.path|\buse lib\b|LOAD_PATH|\$:\s*(?:<<|\.)|package\.c?path|module\.paths|addsitedir|set_include_path|createRequire`)
 
-// folderName is a name, in quotes, that can be a folder's.
+// folderName matches a quoted name that can be a folder's.
 var folderName = lazyregexp.New(`["']([A-Za-z0-9_@./+~-]+)["']`)
 
 // loaded follows the files that a script's text names.
@@ -98,7 +98,7 @@ func (r *walk) loaded(text string) {
 	}
 }
 
-// searched adds the folders in which a script has modules searched for.
+// searched adds the folders in which a script makes modules be searched.
 func (r *walk) searched(text string, dirs []string) {
 	for l := range strings.Lines(text) {
 		if !searched().MatchString(l) {
@@ -107,7 +107,7 @@ func (r *walk) searched(text string, dirs []string) {
 		found := false
 		for _, m := range folderName().FindAllStringSubmatch(l, -1) {
 			for _, d := range dirs {
-				for ; ; d = path.Dir(d) { // relative to a folder above, by dirname or parent
+				for ; ; d = path.Dir(d) { // relative to a parent folder, by dirname or parent
 					at := path.Join(d, strings.TrimLeft(m[1], "/"))
 					if st, err := fs.Stat(r.fsys, at); fs.ValidPath(at) && at != "." && err == nil && st.IsDir() {
 						r.folder(at)
@@ -125,8 +125,8 @@ func (r *walk) searched(text string, dirs []string) {
 	}
 }
 
-// scope adds the package.json that decides how the scripts of a folder are loaded,
-// and the files that its "imports" names.
+// scope adds the package.json that decides how the scripts of a folder are loaded, and
+// the files that its "imports" names.
 func (r *walk) scope(dir string) {
 	for ; ; dir = path.Dir(dir) {
 		name := path.Join(dir, "package.json")
@@ -148,8 +148,8 @@ func (r *walk) scope(dir string) {
 	}
 }
 
-// mentioned adds a file of the folder that a text names: any that it loads, else
-// those that could be run.
+// mentioned adds a file of the folder that a text names: any file if the text loads it,
+// and otherwise only one that could be run.
 func (r *walk) mentioned(name string, loads bool) {
 	if !fs.ValidPath(name) {
 		return
@@ -169,8 +169,8 @@ func (r *walk) mentioned(name string, loads bool) {
 	}
 }
 
-// imported adds what a name in a line that loads something may stand for: a
-// module beside the script, with its packages, and an installed package.
+// imported adds what a name in a line that loads something may mean: a module beside
+// the script, with its packages, or an installed package.
 func (r *walk) imported(name string) {
 	own := path.Dir(r.at.name)
 	plain := strings.TrimRight(strings.TrimPrefix(name, "./"), "./")
@@ -182,7 +182,7 @@ func (r *walk) imported(name string) {
 		more = slices.Concat(extensions[".py"], extensions[".rb"], extensions[".pl"], extensions[".php"], extensions[".lua"], javaScript)
 	}
 	forms := []string{plain}
-	if !strings.Contains(plain, "/") && strings.Contains(plain, ".") { // a.b.c of python
+	if !strings.Contains(plain, "/") && strings.Contains(plain, ".") { // a.b.c in python
 		at := ""
 		for _, part := range strings.Split(plain, ".") {
 			at = path.Join(at, part)
@@ -195,7 +195,7 @@ func (r *walk) imported(name string) {
 		for _, ext := range more {
 			r.mentioned(at+ext, true)
 		}
-		if !strings.ContainsAny(at, `*?[\`) { // libraries of machine code and compiled modules, which come first or instead
+		if !strings.ContainsAny(at, `*?[\`) { // compiled libraries and modules, which take precedence or exist alone
 			compiled, _ := fs.Glob(r.fsys, at+".*")
 			for _, n := range compiled {
 				if ext := path.Ext(n); ext == ".so" || ext == ".pyd" || ext == ".pyc" || ext == ".node" || ext == ".dylib" {
@@ -204,7 +204,8 @@ func (r *walk) imported(name string) {
 			}
 		}
 	}
-	// Relative imports of a package, and of a folder that PYTHONPATH or node finds above.
+	// Relative imports of a package, and of a folder that PYTHONPATH or node finds
+	// above.
 	if first, _, _ := strings.Cut(plain, "/"); first != "" {
 		scoped := plain
 		if parts := strings.SplitN(plain, "/", 3); strings.HasPrefix(first, "@") && len(parts) > 1 {
@@ -216,8 +217,8 @@ func (r *walk) imported(name string) {
 	}
 }
 
-// pkg adds an installed package of node, and those that it depends on: they lie
-// in the folder, so that what they are can change.
+// pkg adds an installed package of node and its dependencies: they lie in the folder,
+// so their content can change.
 func (r *walk) pkg(from, name string) {
 	for dir := from; ; dir = path.Dir(dir) {
 		at := path.Join(dir, "node_modules", name)
@@ -231,7 +232,7 @@ func (r *walk) pkg(from, name string) {
 	}
 }
 
-// folder adds a folder whose every file may run.
+// folder adds a folder of which every file may run.
 func (r *walk) folder(at string) {
 	if slices.Contains(r.found.Folders, at) {
 		return

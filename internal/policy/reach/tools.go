@@ -19,7 +19,7 @@ type packageJSON struct {
 	Optional     map[string]string `json:"optionalDependencies"`
 }
 
-// dependencies lists the packages that one needs when it runs.
+// dependencies returns the packages that a package needs when it runs.
 func dependencies(text string) []string {
 	var p packageJSON
 	if json.Unmarshal([]byte(text), &p) != nil {
@@ -28,12 +28,12 @@ func dependencies(text string) []string {
 	return slices.Concat(slices.Sorted(maps.Keys(p.Dependencies)), slices.Sorted(maps.Keys(p.Peers)), slices.Sorted(maps.Keys(p.Optional)))
 }
 
-// scripts follows the scripts of a package.json that its checks, or the
-// scripts that these name, run.
+// scripts follows the scripts of a package.json that its checks run, also through other
+// scripts.
 func (r *walk) scripts(text string) {
 	var p packageJSON
 	if json.Unmarshal([]byte(text), &p) != nil {
-		return // it has no scripts
+		return // it defines no scripts
 	}
 	names := []string{"test", "lint", "typecheck"}
 	if r.ask.Deep || r.all {
@@ -85,7 +85,7 @@ func (r *walk) justfile(text string) {
 	}
 }
 
-// withoutBraces replaces the values that just fills in by a variable.
+// withoutBraces replaces the values that just inserts by a variable.
 func withoutBraces(l string) string {
 	for {
 		before, after, ok := strings.Cut(l, "{{")
@@ -101,7 +101,7 @@ func withoutBraces(l string) string {
 func (r *walk) tool(c shellsyntax.Command, name string, args []shellsyntax.Word) {
 	for _, w := range args {
 		if !w.Known && name != "just" && w.Prefix == "" {
-			continue // a script's name, or its arguments: all that could be meant is in package.json
+			continue // the name of a script, or its arguments: all possible ones are in package.json
 		}
 		for _, flag := range []string{"-C", "-f", "-d", "-w", "-r", "--prefix", "--dir", "--cwd", "--workspace", "--filter", "--recursive", "--justfile", "--working-directory", "workspace"} {
 			if w.Text == flag || strings.HasPrefix(w.Text, flag) && (strings.HasPrefix(flag, "--") || flag == "workspace") {
@@ -127,8 +127,8 @@ func (r *walk) tool(c shellsyntax.Command, name string, args []shellsyntax.Word)
 	}
 }
 
-// everywhere follows a call of a package manager in other folders: which of them
-// is told in ways that are not read, so that each package of the folder counts.
+// everywhere follows a call of a package manager in other folders. How it selects them
+// is not analysed, so each package of the folder counts.
 func (r *walk) everywhere(name string) {
 	if name == "just" {
 		r.not("a call of just in other folders")
@@ -146,7 +146,7 @@ func (r *walk) everywhere(name string) {
 			if folders++; folders > maxFolders {
 				return fs.ErrInvalid
 			}
-		case d.Type()&fs.ModeSymlink != 0: // a folder that is linked to
+		case d.Type()&fs.ModeSymlink != 0: // a linked folder
 			if st, err := fs.Stat(r.fsys, file); err == nil && st.IsDir() {
 				return fs.ErrInvalid
 			}

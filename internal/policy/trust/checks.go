@@ -40,10 +40,10 @@ var definitions = map[string]definition{
 	"just": {here: append(command.Justfile.Files(), ".env")},
 }
 
-// Defining lists the files that decide what a check of a kind of project in a
-// folder runs, whether they exist or not. defined are other known files. up are
-// the folders above that tools also search. Names are relative to the same
-// folder as dir.
+// Defining returns the files that decide what a check of a kind of project in a folder
+// runs, whether they exist or not. defined are other known files. up are the parent
+// folders that tools also search. Names are relative to the folder that dir is relative
+// to.
 func Defining(kind, dir string, up, defined []string) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -69,8 +69,8 @@ func Defining(kind, dir string, up, defined []string) []string {
 	return out
 }
 
-// Above lists the files that the tools of a kind of project also read in each
-// folder above it.
+// Above returns the files that the tools of a kind of project also read in each parent
+// folder.
 func Above(kind string) []string {
 	var out []string
 	for _, k := range kindsOf(kind) {

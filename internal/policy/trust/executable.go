@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// This file extracts the parts of a file that decide what runs. A part is left
-// out only if it is known to decide nothing. A file of unknown format is taken
-// as a whole.
+// This file extracts the parts of a file that decide what runs. A part is omitted only
+// if it is known to decide nothing. A file of unknown format is included as a whole.
 
 // executable returns the lines of a file that decide what runs.
 func executable(s Source) []string {
@@ -50,8 +49,8 @@ var plainKeys = map[string]bool{
 	"engines": true, "os": true, "cpu": true, "browserslist": true, "workspaces": true, "$schema": true,
 }
 
-// packageLines returns the keys of a package.json except the plain ones, with
-// scripts by name. A file that is not an object is taken as a whole.
+// packageLines returns the keys of a package.json except the plain ones, with one line
+// for each script. A file that is not a JSON object is included as a whole.
 func packageLines(text string) []string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &all) != nil {
@@ -116,10 +115,10 @@ func describing(table string) bool {
 	return false
 }
 
-// sectionLines returns the lines of a file with sections, without the plain
-// sections. Any line that could begin a section, except the exact heading of a
-// plain one, ends the omission, even inside a multi-line text or list: so a
-// line that is not a heading may be included, but none is left out by mistake.
+// sectionLines returns the lines of a file with sections, without the plain sections.
+// Any line that could begin a section, except the exact heading of a plain one, ends
+// the omission, even inside a multi-line text or list. So a line that is not a heading
+// may be included, but none is omitted by mistake.
 func sectionLines(text string, plain func(table string) bool) []string {
 	var out []string
 	skip, quoted := false, false

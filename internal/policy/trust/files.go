@@ -11,9 +11,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
 )
 
-// This file knows the files by which a folder names programs for pawl and other
-// tools: which files to look for, and which parts a file has. An unreadable
-// file is one part, so that it is reported.
+// This file knows the files by which a folder names programs for pawl and other tools:
+// which files to look for, and which parts a file contains. An unreadable file is one
+// part, so it is reported.
 
 // defines describes what a file of a folder configures.
 type defines struct {
@@ -52,8 +52,8 @@ var files = []defines{
 	{"lefthook.yml", whole(Git)},
 }
 
-// Files lists the files, relative to a folder, that may name programs, besides
-// those that define checks.
+// Files returns the files, relative to a folder, that may name programs, except those
+// that define checks.
 func Files() []string {
 	out := make([]string, len(files))
 	for i, f := range files {
@@ -86,14 +86,14 @@ func whole(k Kind) func(Source) []Part {
 	return func(s Source) []Part { return []Part{Define(k, s.Name, nil, []Source{s})} }
 }
 
-// object reads a file's JSON, which may have comments and extra commas, as the
-// tools accept them. ok is false for any other file.
+// object parses a file's JSON, which may have comments and extra commas, as the tools
+// accept them. ok is false for any other file.
 func object(s Source) (out map[string]json.RawMessage, ok bool) {
 	err := json.Unmarshal(jsonc.Plain([]byte(s.Text)), &out)
 	return out, err == nil && out != nil
 }
 
-// server is an MCP server in any of the forms that agents have for it.
+// server is an MCP server in any of the forms that agents use.
 type server struct {
 	Type        string            `json:"type"`
 	Command     json.RawMessage   `json:"command"` // a text, or opencode's list
@@ -135,7 +135,7 @@ func (s server) line() string {
 	return strings.Join(words, " ")
 }
 
-// quoted returns a text as one word of a shell in which only ${…} is filled in.
+// quoted returns a text as one word for a shell, in which only ${…} is expanded.
 func quoted(s string) string {
 	s = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "`", "\\`", "$", `\$`).Replace(s)
 	return `"` + strings.ReplaceAll(s, `\${`, "${") + `"`
@@ -148,8 +148,8 @@ func (s server) run() string {
 
 // ServerEntry is an MCP server as a file names it.
 type ServerEntry struct {
-	// Line is the command line that starts it, as a shell would read it, with
-	// ${…} left to be filled in; "" if nothing of the folder is started.
+	// Line is the command line that starts it, as a shell would parse it, with ${…} not
+	// expanded yet; "" if nothing of the folder is started.
 	Line string
 	Dir  string // where it runs; "" for the folder
 	file string
@@ -182,8 +182,8 @@ func ServerEntries(s Source, key string) (out []ServerEntry, ok bool) {
 	return out, true
 }
 
-// servers reads the MCP servers under a key. A server's part contains its whole
-// configuration.
+// servers returns a parser of the MCP servers under a key. A server's part contains its
+// whole configuration.
 func servers(key string) func(Source) []Part {
 	return func(s Source) []Part {
 		entries, ok := ServerEntries(s, key)
@@ -211,8 +211,8 @@ func theirs(parts func(Source) []Part) func(Source) []Part {
 	}
 }
 
-// opencode reads servers, language servers and formatters of opencode. The last
-// two are its own: pawl starts neither.
+// opencode parses servers, language servers and formatters of opencode. The last two
+// are opencode's own: pawl starts neither.
 func opencode(s Source) []Part {
 	all, ok := object(s)
 	if !ok {
@@ -258,7 +258,8 @@ func codexServers(s Source) []Part {
 // other keys that name programs or environment.
 func claudeSettings(s Source) []Part { return settings(s, Hook) }
 
-// geminiSettings have the same form; their hooks are for other events.
+// geminiSettings does the same for Gemini: the form is equal, but its hooks are for
+// other events.
 func geminiSettings(s Source) []Part { return settings(s, Editor) }
 
 func settings(s Source, hooks Kind) []Part {

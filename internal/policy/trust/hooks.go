@@ -58,10 +58,10 @@ func hookParts(s Source, raw json.RawMessage, kind Kind) []Part {
 	return out
 }
 
-// Named returns the files of a folder that a command line may run, relative to
-// the folder, whether they exist or not. surely are those in the place of a
-// command and the arguments of an interpreter; maybe are all other files that
-// it names, which are often files that it writes.
+// Named returns the files of a folder that a command line may run, relative to the
+// folder, whether they exist or not. surely are those in the position of a command and
+// the arguments of an interpreter; maybe are all other files that it names, which are
+// often files that it writes.
 func Named(line string) (surely, maybe []string) {
 	for _, v := range []string{"CLAUDE_PROJECT_DIR", "PAWL_PROJECT_DIR"} {
 		for _, form := range []string{`"${` + v + `}"/`, `"$` + v + `"/`, "${" + v + "}/", "$" + v + "/"} {

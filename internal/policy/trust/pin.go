@@ -13,18 +13,18 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
-// This file handles the pins of MCP servers (SPEC 16.13). The model reads a
-// server's descriptions like instructions, and a server can change them any
-// day. A pin records what a person accepted; anything that differs is not
-// offered until a person accepts it.
+// This file handles the pins of MCP servers (SPEC 16.13). The model reads a server's
+// descriptions like instructions, and a server can change them at any time. A pin
+// records what a person accepted; anything that differs is not offered until a person
+// accepts it.
 
-// Server is how an MCP server is started, and its descriptions.
+// Server describes how an MCP server is started, and what it offers.
 type Server struct {
 	Name string
 	// Start is how it is started or reached: the command, its arguments, and
 	// the names and values of its environment as configured; or its address.
 	Start []string
-	// Instructions is its text for every conversation.
+	// Instructions is the server's text for every conversation.
 	Instructions string
 	Items        []Item
 }
@@ -33,7 +33,7 @@ type Server struct {
 type Item struct {
 	Kind string // tool, prompt, resource
 	Name string
-	// Said is everything about it that the model or a person may read, as JSON:
+	// Said is everything about the item that the model or a person may read, as JSON:
 	// title, description, schemas, annotations.
 	Said json.RawMessage
 }
@@ -128,11 +128,11 @@ func hashOf(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Pinning is which parts of a server may be used.
+// Pinning tells which parts of a server may be used.
 type Pinning struct {
-	// Refused is why nothing of it may be used, "" if something may.
+	// Refused is why no part of the server may be used, "" if some may.
 	Refused string
-	// New: nothing of it was accepted yet.
+	// New: nothing of the server was accepted yet.
 	New     bool
 	Offered map[string]bool // by Item.Key
 	// Changes are what a person is shown before accepting.

@@ -1,16 +1,16 @@
-// Package trust judges what a folder may make pawl run by itself (SPEC 16.1).
+// Package trust judges what a folder may make pawl run automatically (SPEC 16.1).
 //
 // A folder configures programs: checks, hooks, MCP servers, language servers,
-// environment files. Each is a Part, with a hash of everything in its files
-// that decides what runs, and of nothing else, so an ordinary edit of source
-// code does not change it. A person trusts the parts that they were shown: an
-// Entry. Judge decides which of the present parts these are.
+// environment files. Each is a Part, with a hash of everything in its files that
+// decides what runs, and of nothing else, so an ordinary edit of source code does not
+// change it. A person trusts the parts that they were shown: an Entry. Judge decides
+// which of the present parts these are.
 //
-// It promises that a part which is new, changed or unreadable is never trusted;
-// that an entry holds for one folder, not for folders below or beside it; and
-// that a folder that replaces another one at the same path counts as another
-// folder. Trusting checks means trusting the code that they run: a test is
-// source code, and after an edit of it pawl does not ask again.
+// It promises that a part which is new, changed or unreadable is never trusted; that an
+// entry applies to one folder, not to folders below or beside it; and that a folder
+// that replaces another one at the same path counts as another folder. To trust a check
+// is to trust the code that it runs: a test is source code, and after an edit of it
+// pawl does not ask again.
 package trust
 
 import (
@@ -33,13 +33,13 @@ const (
 	LSP    Kind = "lsp"    // a language server
 	Env    Kind = "env"    // an environment file
 	Git    Kind = "git"    // a git hook, or a git setting that runs a program
-	Editor Kind = "editor" // another program's: an editor's task, a container's start
+	Editor Kind = "editor" // of another program: an editor's task, a container's start
 )
 
-// Runs reports whether this version of pawl runs parts of a kind by itself once
-// they are trusted. Other kinds are reported, but not asked about: a person
-// trusts only what they were asked about, so a later version that runs a kind
-// asks then. Parts in the files of other tools are of these other kinds.
+// Runs reports whether this version of pawl runs parts of a kind automatically once
+// they are trusted. Other kinds are reported, but not asked about: a person trusts only
+// what they were asked about, so a later version that runs a kind asks then. Parts in
+// the files of other tools are of these other kinds.
 func (k Kind) Runs() bool { return k == Check || k == LSP || k == MCP || k == Hook }
 
 // Part is something executable that a folder configures.
@@ -61,11 +61,11 @@ func (p Part) Key() string { return string(p.Kind) + ":" + p.Name }
 
 // Entry is a person's answer about a folder.
 type Entry struct {
-	Path string `json:"path"` // real
+	Path string `json:"path"` // the real path
 	// Folder distinguishes the folder from another one at the same path.
 	Folder string    `json:"folder"`
 	At     time.Time `json:"at"`
-	// No: the person was asked and refused. Parts are those that they saw.
+	// No: the person was asked and refused. Parts are the ones that they saw.
 	No    bool              `json:"no,omitempty"`
 	Parts map[string]Stored `json:"parts"`
 }
@@ -88,7 +88,7 @@ const (
 	Changed   State = "changed"   // it was trusted and has changed since
 )
 
-// Verdict is which parts of a folder are trusted.
+// Verdict tells which parts of a folder are trusted.
 type Verdict struct {
 	State State
 	// Declined: the person refused all of it in its present state.
@@ -102,7 +102,7 @@ type Verdict struct {
 type Judged struct {
 	Part
 	Trusted bool
-	// Why is why it is not trusted.
+	// Why is the reason if the part is not trusted.
 	Why string
 	// Was is the part when it was trusted, nil if it did not exist.
 	Was *Stored
@@ -166,7 +166,7 @@ func judge(e *Entry, replaced bool, p Part) (trusted bool, why string, was *Stor
 	return true, "", was
 }
 
-// Asks lists the parts that a person must be asked about.
+// Asks returns the parts that a person must be asked about.
 func (v Verdict) Asks() []Judged {
 	var out []Judged
 	for _, j := range v.Parts {
@@ -177,14 +177,14 @@ func (v Verdict) Asks() []Judged {
 	return out
 }
 
-// Inert lists the parts that do not run: those that are not trusted, and those
-// of kinds that pawl never runs.
+// Inert returns the parts that do not run: those that are not trusted, and those of
+// kinds that pawl never runs.
 func (v Verdict) Inert() []Judged {
 	return slices.DeleteFunc(slices.Clone(v.Parts), func(j Judged) bool { return j.Trusted })
 }
 
-// Accept makes the entry of a person who was shown these parts and answered yes
-// or no. An unreadable part is left out, so that it stays untrusted.
+// Accept returns the entry of a person who was shown these parts and answered yes or
+// no. An unreadable part is omitted, so it stays untrusted.
 func Accept(path, folder string, at time.Time, yes bool, parts []Part) Entry {
 	e := Entry{Path: path, Folder: folder, At: at.UTC().Truncate(time.Second), No: !yes, Parts: map[string]Stored{}}
 	for _, p := range parts {
@@ -195,7 +195,7 @@ func Accept(path, folder string, at time.Time, yes bool, parts []Part) Entry {
 	return e
 }
 
-// Difference describes line by line how a part differs from what was trusted.
+// Difference returns lines that describe how a part differs from what was trusted.
 func (j Judged) Difference() []string {
 	if j.Was == nil {
 		return nil
@@ -217,7 +217,7 @@ func (j Judged) Difference() []string {
 	return out
 }
 
-// Differ lists the files of a part that are not the same in another state of it.
+// Differ returns the files that differ between two states of a part.
 func Differ(was, is Part) []string {
 	var out []string
 	for _, name := range slices.Concat(was.From, is.From) {
@@ -230,7 +230,7 @@ func Differ(was, is Part) []string {
 	return out
 }
 
-// Source is a file that defines something, as it was read.
+// Source is a file that defines something, with its text as read.
 type Source struct {
 	Name string // relative to the folder, with /
 	Text string
@@ -238,13 +238,13 @@ type Source struct {
 	Unread bool
 }
 
-// Limits of what is kept of a part for comparison by people.
+// Limits of what is stored of a part for comparison by people.
 const (
 	maxLines = 60
 	maxLine  = 300
 )
 
-// Define makes a part from the files that define it.
+// Define returns a part made from the files that define it.
 func Define(kind Kind, name string, runs []string, sources []Source) Part {
 	p := Part{Kind: kind, Name: name, Runs: runs, sums: map[string]string{}}
 	h := sha256.New()
