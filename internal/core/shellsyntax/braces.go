@@ -13,7 +13,7 @@ func (w *walker) braces(word *syntax.Word) []*syntax.Word {
 	switch deep := braceDepth(word); {
 	case deep == 0:
 		return []*syntax.Word{word}
-	case deep > maxDepth: // also for many braces that nothing closes
+	case deep > maxDepth: // also if the braces are not closed
 		return nil
 	}
 	cp := &syntax.Word{Parts: slices.Clone(word.Parts)}

@@ -168,7 +168,7 @@ func HarmlessSet(args []Word) bool {
 	return len(args) > 0
 }
 
-// harmlessShopt has the options that only change which files a pattern matches.
+// harmlessShopt reports whether all options only change which files a pattern matches.
 func harmlessShopt(args []Word) bool {
 	for _, a := range args {
 		switch a.Text {

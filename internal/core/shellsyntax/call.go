@@ -414,12 +414,12 @@ func Shell(base string) bool {
 	return false
 }
 
-// Invocation is how a shell was called.
+// Invocation describes how a shell was called.
 type Invocation struct {
 	Code    *Word // of -c
 	Script  *Word // a file of code
 	Stdin   bool  // it reads code from its standard input
-	Unknown bool  // a word that is not known decides
+	Unknown bool  // an unknown word decides
 }
 
 // ShellArgs parses a shell's arguments, without its own name.

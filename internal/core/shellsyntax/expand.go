@@ -7,15 +7,15 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// field is a word that is being built: what is known of it so far.
+// field is a word that is being built, with what is known of it until now.
 type field struct {
-	text, blank []byte // blank is used only once something is not known
+	text, blank []byte // blank is used only once a part is unknown
 	prefix      string
 	unknown     bool // something other than a glob decides at run time
 	glob        bool
 	dots        bool // a ".." may come out of a glob, or follows one
 	dot         bool // the last path component so far begins with "."
-	any         bool // it is there even if empty: it was quoted
+	any         bool // it exists even if empty: it was quoted
 	loose       bool // it may become no word or several
 	numbers     bool // every unknown part is an integer
 }

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// A call's line is asked about a dozen times: for its footprint, its permission, its
-// progress, its evidence. Parsing is pure, so the last results are kept. Long lines are
-// not, so that what is kept stays small.
+// A call's line is parsed about a dozen times: for its footprint, its permission, its
+// progress, its evidence. Parsing is pure, so the last results are cached. Long lines
+// are not, which limits the cache's size.
 const (
 	memoLines  = 64
 	memoLength = 2 << 10
@@ -40,8 +40,8 @@ func remembered(k memoKey) (memoValue, bool) {
 	return v, ok
 }
 
-// remember keeps a result. What is kept has no spare capacity: whoever appends to a
-// field of a command appends to a copy.
+// remember caches a result. Cached slices have no spare capacity, so an append to a
+// field of a command copies it.
 func remember(k memoKey, v memoValue) {
 	if len(v.cmds) > memoResult {
 		return

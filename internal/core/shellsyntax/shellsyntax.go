@@ -1,15 +1,16 @@
 // Package shellsyntax parses a shell command line into its simple commands, each with
 // the words that are known before it runs.
 //
-// It knows the syntax of bash and its builtins; which programs run others among their
-// words it asks Programs. Whoever parses a line for a judgement calls policy/command,
-// which knows them. It promises that every command that bash would run from the line itself
-// is in the result, in order: also from substitutions, functions, here-documents read
-// by a shell, eval, and after wrappers such as env or xargs. It also promises that a
-// word is called known only if nothing at run time can change it. A line that cannot
-// be understood is an error, never an empty result. It does not judge:
-// policy/permission does. It does no I/O, so a glob, an environment variable and a
-// symlink stay unknown.
+// It knows the syntax of bash and its builtins; Programs tells it which programs run
+// others among their words. A caller that judges a line parses it by policy/command,
+// which knows these programs.
+//
+// It promises that every command that bash would run from the line itself is in the
+// result, in order: also from substitutions, functions, here-documents read by a shell,
+// eval, and after wrappers such as env or xargs. It also promises that a word is marked
+// as known only if nothing at run time can change it. A line that cannot be understood
+// is an error, never an empty result. It does not judge: policy/permission does. It
+// does no I/O, so a glob, an environment variable and a symlink stay unknown.
 package shellsyntax
 
 import (
@@ -35,8 +36,8 @@ type Word struct {
 	One bool `json:"one,omitempty"`
 	// Num: an unknown word that is certainly an integer.
 	Num bool `json:"num,omitempty"`
-	// Proc: a process substitution, so a file that the shell makes; the
-	// commands in it are listed.
+	// Proc: a process substitution, that is, a file that the shell creates; its
+	// commands are listed.
 	Proc bool `json:"proc,omitempty"`
 	// Blank is an unknown word as it would be if every unknown variable in it were empty;
 	// glob characters and an unknown "~" stay.
@@ -66,9 +67,9 @@ type Command struct {
 	// Assigns are the NAME=value before it; an unknown value is its source text.
 	Assigns   []string   `json:"assigns,omitempty"`
 	Redirects []Redirect `json:"redirects,omitempty"`
-	// Dir is the folder that the command runs in, according to the cd commands before it;
-	// Known is false if it is not known. A ".." stays in it after a name that may be a
-	// link; the kernel decides what it means.
+	// Dir is the folder in which the command runs, according to the cd commands before
+	// it; its Known is false if the folder is unknown. A ".." stays in it after a name
+	// that may be a link; the kernel decides what it means.
 	Dir Word `json:"dir"`
 	// Alt are other folders that it may run in: if a cd before it may have failed or was
 	// skipped.
@@ -91,7 +92,7 @@ type Command struct {
 	strays bool // a wrapper may run it in another folder
 }
 
-// Name returns the program's name as written, "" if there is none or it is not known.
+// Name returns the program's name as written, "" if there is none or it is unknown.
 func (c Command) Name() string {
 	if len(c.Words) == 0 || !c.Words[0].Known {
 		return ""
@@ -168,10 +169,10 @@ const (
 	maxWork     = 1 << 23  // bytes and nodes that are visited in all
 )
 
-// Options are known facts about the shell that will run the line.
+// Options are facts about the shell that will run the line.
 type Options struct {
 	Dir  string // the folder it starts in, absolute
-	Home string // the value of $HOME and ~; "" where it is not known
+	Home string // the value of $HOME and ~; "": unknown
 	// POSIX: the line will be run by a plain sh, not by bash.
 	POSIX bool
 }

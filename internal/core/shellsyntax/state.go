@@ -27,7 +27,7 @@ type state struct {
 type value struct {
 	known         bool
 	text          string
-	glob, num     bool // for an unknown value: a path from a glob; an integer
+	glob, num     bool // of an unknown value: a path from a glob; an integer
 	prefix, blank string
 	from          []int
 	exported      bool
@@ -112,7 +112,7 @@ func (s *state) forget(moved bool) {
 	}
 }
 
-// merge sets s to what is known if either s or o may be the case.
+// merge sets s to what is known if either s or o may apply.
 func (s *state) merge(o *state) {
 	s.vars = s.vars.merge(o.vars, func(_ string, a, b *value) (value, bool, bool) {
 		if a != nil && b != nil && same(*a, *b) {

@@ -49,9 +49,9 @@ func (t tree[V]) without(name string) tree[V] {
 	return t
 }
 
-// merge returns what either t or o may be. Shared parts are not visited. A value that
-// only one of them has comes with nil for the other; keep false drops the name; same:
-// the first value stays.
+// merge returns a tree of what may apply if either t or o does. Shared parts are not
+// visited. For a name that only one tree has, the other value is nil. keep false drops
+// the name; same true retains the first value.
 func (t tree[V]) merge(o tree[V], value func(name string, a, b *V) (v V, keep, same bool)) tree[V] {
 	t.root = merge(t.root, o.root, value)
 	return t

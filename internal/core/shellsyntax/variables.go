@@ -18,8 +18,8 @@ func UsedByBash(name string) bool {
 	return attributed(name) || strings.HasPrefix(name, "BASH") || strings.HasPrefix(name, "HIST") || strings.HasPrefix(name, "COMP_") || strings.HasPrefix(name, "READLINE_")
 }
 
-// attributed names the variables that have the integer attribute from the start: text
-// that is assigned to them is evaluated.
+// attributed reports whether a variable has the integer attribute from the start: text
+// that is assigned to it is evaluated.
 func attributed(name string) bool {
 	switch name {
 	case "RANDOM", "SRANDOM", "SECONDS", "OPTIND", "HISTCMD", "LINENO", "EPOCHSECONDS", "EPOCHREALTIME", "BASHPID", "BASH_SUBSHELL", "BASH_MONOSECONDS",
@@ -29,7 +29,7 @@ func attributed(name string) bool {
 	return false
 }
 
-// counted names the variables whose value bash keeps an integer.
+// counted reports whether bash itself ensures that a variable is an integer.
 func counted(name string) bool {
 	switch name {
 	case "?", "#", "$", "!", "COLUMNS", "LINES", "PIPESTATUS":
@@ -38,7 +38,7 @@ func counted(name string) bool {
 	return attributed(name)
 }
 
-// filled names the variables that bash fills with input: text of the line, of a file,
+// filled reports whether bash fills a variable with input: text of the line, of a file,
 // or of a folder's name. Other variables that the line does not set come from the
 // environment.
 func filled(name string) bool {

@@ -18,9 +18,9 @@ type walker struct {
 	out      []Command
 	err      error
 	depth    int
-	work     int             // bytes and nodes looked at so far
+	work     int             // bytes and nodes visited until now
 	declared map[string]bool // functions declared anywhere
-	moves    bool            // a cd is somewhere outside subshells
+	moves    bool            // there is a cd outside subshells
 	// Facts about the whole line, since a function's body runs later than it is
 	// walked: whether some variable is declared an integer; the arrays; and, for
 	// declarations that come after assignments: whether an assignment was walked
@@ -88,7 +88,7 @@ func (w *walker) source(st *state, src string) {
 	w.src = old
 }
 
-// parsers keeps parsers for the next line: a new one allocates five kilobytes.
+// parsers are reused for later lines: a new parser allocates five kilobytes.
 var parsers sync.Pool
 
 func read(lang syntax.LangVariant, src string) (*syntax.File, error) {

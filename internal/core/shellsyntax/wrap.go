@@ -6,35 +6,35 @@ import (
 	"strings"
 )
 
-// Programs is what Parse has to know of programs that are no part of the shell. They
-// are asked about the words of a command, of which the first names the program.
+// Programs tells Parse about programs that are not part of the shell. Its methods get
+// the words of a command; the first word names the program.
 type Programs interface {
 	// Wrapping returns how a program runs the command that its words end with; ok is
 	// false for one that runs none.
 	Wrapping(words []Word) (w Wrapping, ok bool)
-	// Inner returns where in a program's words the commands are that its options run:
-	// the index of each one's first word, and of the word that ends it.
+	// Inner returns where, in a program's words, the commands are that its options run:
+	// for each, the index of its first word, and of the word that ends it.
 	Inner(words []Word) [][2]int
 	// Counts reports whether the program prints an integer or nothing.
 	Counts(words []Word) bool
 }
 
-// Wrapping is how a program runs the command that its words end with.
+// Wrapping describes how a program runs the command that its words end with.
 type Wrapping struct {
-	Words     []Word     // all words; one that was several commands' text is split
-	At        int        // where the command begins; 0: it is not known, or there is none
-	Code      bool       // a word of the program's own may change what runs
-	Assigns   []string   // NAME=value that the command is given
+	Words     []Word     // all words; a word that contained the text of a command is split
+	At        int        // the index at which the command begins; 0: unknown, or none
+	Code      bool       // one of the program's own words may change what runs
+	Assigns   []string   // NAME=value that the command gets
 	Redirects []Redirect // files that the program opens itself
-	Dirs      []Word     // folders into which it changes, one after the other
+	Dirs      []Word     // folders into which it changes, in this order
 	Mark      string     // in the command's words this is replaced by other text
 	More      bool       // it appends words to the command
 	Stays     bool       // the command runs in the folder where the program was started
 }
 
-// unwrap moves one wrapper from the words to Via. It keeps one that runs nothing (env
-// alone, command -v). What the wrapper does beside is recorded with the command: the
-// folder that it runs in, the files that it opens.
+// unwrap moves one wrapper from the words to Via. It does not move a wrapper that runs
+// nothing (env alone, command -v). Its other effects are recorded with the command: the
+// folder in which it runs, the files that it opens.
 func (w *walker) unwrap(st *state, c *Command) bool {
 	if base(c) == "" {
 		return false
@@ -79,7 +79,7 @@ func (w *walker) runIn(st *state, c *Command, dir Word) {
 	c.dirs, c.moved = in, true
 }
 
-// replaced makes the words unknown in which a program replaces mark by other text.
+// replaced marks as unknown the words in which a program replaces mark by other text.
 func replaced(words []Word, mark string) {
 	for i, word := range words {
 		if before, _, has := strings.Cut(word.Text, mark); has {
@@ -111,7 +111,7 @@ func (w *walker) inner(st *state, c Command, at int) {
 	}
 }
 
-// base returns the base name of a command's program, "" if it is not known.
+// base returns the base name of a command's program, "" if it is unknown.
 func base(c *Command) string {
 	if n := c.Name(); n != "" {
 		return path.Base(n)

@@ -32,9 +32,9 @@ func (f *Fold) byAgent(b event.FileChanged) {
 	}
 }
 
-// definers names the files that the agent changed and that may define what a check
-// does, "" if there are none: the program itself, and, if other files define what it
-// runs, each of those.
+// definers returns a file that the agent changed and that may define what a check does,
+// the first one by name, or "" if there is none: the check's program or, if wrapped,
+// any file that can define what it runs.
 func (f *Fold) definers(line string, wrapped bool) string {
 	var out []string
 	for name := range f.agents {

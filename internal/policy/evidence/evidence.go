@@ -23,7 +23,7 @@ type Check struct {
 	Part bool `json:"part,omitempty"`
 	// Why is why it proves nothing, whatever its exit code is: not allowed, stopped, …
 	Why string `json:"why,omitempty"`
-	// Own: pawl ran it by itself.
+	// Own: pawl ran it, without a call by the model.
 	Own bool `json:"own,omitempty"`
 	// Tests is the least number of tests that ran, according to its output;
 	// Untested is why none is known to have run, if it passed.
@@ -109,7 +109,7 @@ type Fold struct {
 	agents map[string]tool.Hash
 }
 
-// writing is what a running call has written so far.
+// writing is what a running call has written until now.
 type writing struct {
 	wrote   bool
 	own     []int // files that only it and checks wrote

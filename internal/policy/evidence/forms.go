@@ -17,7 +17,7 @@ import (
 type counts struct {
 	passed, skipped, failed int
 	told                    bool // it reports something about them
-	unclear                 bool // it is not known whether tests ran or were skipped
+	unclear                 bool // it is unknown whether tests ran or were skipped
 }
 
 func (c *counts) add(o counts) {
@@ -80,7 +80,7 @@ var (
 	zig   = []form{summary("zig", `All (?P<p>\d+) tests? passed\.`, `(?P<p>\d+) passed; (?P<s>\d+) skipped; (?P<f>\d+) failed\.`)}
 )
 
-// forms are those of each output.
+// forms are the formats of each output.
 var forms = map[command.Output][]form{
 	command.GoOutput: goPlain, command.RustOutput: rust, command.ScriptsOutput: nil, command.JavaScriptOutput: javascript, command.TAPOutput: tap,
 	command.PytestOutput: pytest, command.UnittestOutput: unittest, command.JVMOutput: jvm, command.DotnetOutput: dotnet, command.CTestOutput: ctest,

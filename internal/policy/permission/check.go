@@ -34,16 +34,15 @@ const (
 	ByUntrusted = "untrusted"
 )
 
-// DecideCheck judges a call by which pawl itself checks the changes. It is
-// judged as any other call, with these exceptions: a command in a person's own
-// configuration, a check in an untrusted folder, and a check that the agent
-// redefined (SPEC 16.4). The tools that a command or a skill leaves the model do
-// not concern it. For the last one the person's own rules still hold;
-// for the last two, what they allowed in this session holds only for the
-// definition that they saw.
+// DecideCheck judges a call by which pawl itself checks the changes. It is judged like
+// any other call, with these exceptions: a command in a person's own configuration, a
+// check in an untrusted folder, and a check that the agent redefined (SPEC 16.4). The
+// tool limits of a command or a skill do not apply to it. For a redefined check the
+// person's own rules still apply. For the last two exceptions, what the person allowed
+// in this session applies only to the definition that they saw.
 func (p *Policy) DecideCheck(c Call, k Check) Decision {
 	q := *p
-	q.trusted = k.Untrusted == "" // which is of this very check, as it is now
+	q.trusted = k.Untrusted == "" // about this very check, in its present state
 	q.limits, q.parentLimits = nil, nil
 	d := q.Decide(c)
 	if d.Verdict == Deny {
@@ -68,7 +67,8 @@ func (p *Policy) DecideCheck(c Call, k Check) Decision {
 	return d
 }
 
-// ask returns a question about the check, unless the person saw its present definition.
+// ask returns a question about the check, or d if the person allowed its present
+// definition.
 func (k Check) ask(d Decision, by, reason, flag string) Decision {
 	if k.AllowedBefore {
 		d.Verdict = Allow

@@ -69,7 +69,7 @@ func (p *Policy) commandUnits(c shellsyntax.Command) []unit {
 	return out
 }
 
-// wordUnits judges a word as a path in every folder in which its command may run.
+// wordUnits judges a word as a path, in every folder in which its command may run.
 func (p *Policy) wordUnits(w unitKind, c shellsyntax.Command, word shellsyntax.Word, how string) []unit {
 	paths, ok := c.Paths(word)
 	if !ok {
@@ -85,7 +85,7 @@ func (p *Policy) wordUnits(w unitKind, c shellsyntax.Command, word shellsyntax.W
 			continue
 		}
 		if !word.Known {
-			abs = path.Dir(abs) + "/" // only its folder is known, not what is below it
+			abs = path.Dir(abs) + "/" // only its folder is known, not the name below it
 			if full := word.Blank; path.IsAbs(full) {
 				abs = path.Clean(full)
 			} else {
@@ -137,7 +137,7 @@ func (p *Policy) outsidePaths(c shellsyntax.Command) []unit {
 	if name, _ := c.Program(); name != "git" && len(c.Words) > 0 {
 		out = append(out, p.sensitiveWords(c)...)
 	}
-	// It works in a folder that is outside or not known.
+	// It works in a folder that is outside or unknown.
 	if len(c.Words) > 0 {
 		for _, u := range p.wordUnits(readUnit, c, shellsyntax.Word{Text: ".", Known: true}, "runs in") {
 			if n := protected(p.shown(u.path)); n != "" && u.guard == noGuard && base(c) != "git" {
@@ -194,11 +194,10 @@ func shorten(s string) string {
 	return s
 }
 
-// proposal returns the rule that a grant adds: program, subcommand and any
-// arguments where it is known that what they do can be taken back or made again,
-// else exactly this line, and nothing if words are not known. The journal takes
-// back what happens to files of the workspace, and nothing that happened to a
-// service, to a database or to another machine.
+// proposal returns the rule that a grant adds: program, subcommand and any arguments,
+// if what they do is known to be reversible or repeatable; otherwise exactly this line;
+// nothing if words are unknown. The journal can undo changes of workspace files, but
+// not changes of a service, of a database or of another machine.
 func proposal(c shellsyntax.Command, again bool) string {
 	if len(c.Words) == 0 || c.Code || !c.Words[0].Known {
 		return ""
@@ -249,7 +248,7 @@ func proposal(c shellsyntax.Command, again bool) string {
 	return tool.CommandFamily + "(" + b.String() + "*)"
 }
 
-// knownWith reports whether it is known what a command with its first words does.
+// knownWith reports whether the effect of a command with only its first words is known.
 func knownWith(c shellsyntax.Command, words int) bool {
 	c.Words, c.Wrappers, c.Via = c.Words[:words], nil, nil
 	return command.Effects(c).Kind != command.Other

@@ -45,9 +45,9 @@ func (s Sandbox) holds(m Mode) bool {
 	return false
 }
 
-// sandboxDecides reports whether no question is needed about a part of a command line, since
-// the sandbox enforces its limits. pawl still asks if a person would rather allow than
-// see a refusal, and if the sandbox does not protect: about known paths outside,
+// sandboxDecides reports whether a part of a command line needs no question, since the
+// sandbox enforces its limits. pawl still asks where a person would rather allow than
+// see a refusal, and where the sandbox does not protect: about known paths outside,
 // secrets and protected files of the workspace, and permanent deletion.
 func (p *Policy) sandboxDecides(u unit) bool {
 	if !u.shell || u.unconfined || !p.cfg.Sandbox.holds(p.mode) || p.wide && p.mode != Plan {
@@ -64,22 +64,23 @@ func (p *Policy) sandboxDecides(u unit) bool {
 	return false
 }
 
-// confinedReading reports whether a command line runs in plan mode in a sandbox in which
-// it can change nothing and read no keys, so that its words need not be judged for that.
+// confinedReading reports whether a command line runs in plan mode, in a sandbox in
+// which it can change nothing and read no keys. Its words then need not be judged for
+// that.
 func (p *Policy) confinedReading(c Call) bool {
 	return p.mode == Plan && c.Footprint.Shell != "" && !c.Footprint.Unconfined && p.cfg.Sandbox.holds(Plan) && p.open == ""
 }
 
-// neverReadable reports whether no confined command can read a path or a pattern, whatever a
-// person granted: it is among the keys of their home, which no policy may hold.
+// neverReadable reports whether no confined command can read a path or a pattern,
+// whatever a person allowed: it is among the keys of their home, which no policy may
+// open.
 func (p *Policy) neverReadable(file string) bool {
 	at := beforeGlob(file)
 	return at != "" && !p.inside(at) && !p.system.MayRead(at) && slices.ContainsFunc(p.keys, func(k string) bool { return confine.Within(k, at) })
 }
 
-// confine returns what the processes of a call may touch: as little as its
-// parts need, and outside the workspace only what a person or one of their
-// rules names.
+// confine returns what the processes of a call may access: as little as the call's
+// parts need, and outside the workspace only what a person or one of their rules names.
 func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 	sb := p.cfg.Sandbox
 	if p.mode == Yolo && !sb.Configured {
@@ -135,8 +136,8 @@ func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 	return out
 }
 
-// unconfined reports whether a call's processes run with all rights of the person although
-// nobody asked for that.
+// unconfined reports whether a call's processes run with all rights of the person
+// although nobody requested that.
 func (p *Policy) unconfined(c Call, units []unit) bool {
 	return p.mode != Yolo && c.Footprint.Shell != "" && p.confine(c, units, nil).Level == process.Unconfined && !p.asksUnconfined(units)
 }
@@ -152,7 +153,7 @@ func (p *Policy) askUnconfined(u unit, d Decision) Decision {
 	ask := Decision{Verdict: Ask, By: "sandbox", Pattern: u.pattern, CanAlways: !u.sensitive && u.pattern != ""}
 	switch {
 	case p.open != "" && u.derived:
-		return d // its command speaks for it
+		return d // the question about its command includes it
 	case p.open != "":
 		ask.Reason = u.why + ", and nothing confines it: " + p.open
 	case u.kind == commandUnit && !p.trusted && (u.class == command.Checking || u.class == command.Safe && !u.readOnly && base(u.cmd) == "git"):
@@ -185,8 +186,9 @@ func openTo(cfg Config) string {
 	return ""
 }
 
-// asksUnconfined reports whether a command line runs outside the sandbox after it is allowed: a
-// person is asked about exactly that, or one of their rules allows it for each command.
+// asksUnconfined reports whether a command line runs outside the sandbox once it is
+// allowed: a person is asked about exactly that, or one of their rules allows it for
+// each command.
 func (p *Policy) asksUnconfined(units []unit) bool {
 	asked := false
 	for _, u := range units {

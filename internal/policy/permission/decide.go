@@ -50,7 +50,7 @@ type unit struct {
 	// git: git runs or reads the path. A rule about it contains name.
 	git       bool
 	name      string
-	sensitive bool // it can never be allowed always
+	sensitive bool // it can never be allowed permanently
 	pattern   string
 }
 
@@ -113,8 +113,8 @@ func (p *Policy) decide(c Call) Decision {
 	return p.combine(c, p.units(c, cmds))
 }
 
-// commands returns the parsed command line: the tool's, which knows the shell
-// that will run it, or else our own parse.
+// commands returns the parsed command line: the tool's own parse, since the tool knows
+// the shell that will run it, or else the policy's.
 func (p *Policy) commands(f tool.Footprint) ([]shellsyntax.Command, error) {
 	if len(f.Commands) > 0 || f.Shell == "" {
 		return f.Commands, nil
@@ -126,8 +126,8 @@ func (p *Policy) commands(f tool.Footprint) ([]shellsyntax.Command, error) {
 	return command.Resolve(cmds, nil), nil
 }
 
-// unparsed returns the decision for a command line that cannot be parsed: it is
-// never allowed, since even the refusals cannot be checked.
+// unparsed returns the decision for a command line that cannot be parsed. It is never
+// allowed, since not even the refusals can be checked.
 func (p *Policy) unparsed(c Call, err error) Decision {
 	d := Decision{Verdict: Ask, By: "syntax", Reason: err.Error() + ", so what it would do cannot be told"}
 	if refusedSyntax(err) {
@@ -306,7 +306,7 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 	return out
 }
 
-// judge judges one part, in the order given in the package comment.
+// judge judges one part, in the order that the package comment gives.
 func (p *Policy) judge(u unit) Decision {
 	for _, r := range p.rules {
 		if r.List == Denies && !u.maybe && p.denies(r, u) {

@@ -9,12 +9,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/gitconfig"
 )
 
-// This file judges what git's configuration makes git run or read (SPEC 16.3): a
-// hook in .husky is written only with a person's consent, as one in .git/hooks. The
-// adapter that confines commands finds it, for both.
+// This file judges what git's configuration makes git run or read (SPEC 16.3): a hook
+// in .husky is written only with a person's consent, like one in .git/hooks. The
+// adapter that confines commands finds these uses.
 
-// withGitUses returns the policy for a call, with what git runs or reads because of its
-// configuration.
+// withGitUses returns the policy for one call, with what git runs or reads because of
+// its configuration.
 func (p *Policy) withGitUses(git []tool.GitUse) *Policy {
 	q := *p
 	q.git = git
@@ -64,7 +64,7 @@ func mayMatch(pattern, folder string) bool {
 	return true
 }
 
-// gitDoes words what git does with a file that a setting names.
+// gitDoes describes what git does with a file that a setting names.
 func gitDoes(setting string) string {
 	switch {
 	case setting == "core.hookspath":

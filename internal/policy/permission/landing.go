@@ -10,9 +10,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// This file handles what the words of a command do not show: where its paths
-// lead (SPEC 16.3, 16.8), whether it may change something that a deny rule
-// names, and what it destroys for good (SPEC 4.15).
+// This file handles what the words of a command do not show: where its paths lead (SPEC
+// 16.3, 16.8), whether it may change something that a deny rule names, and what it
+// destroys permanently (SPEC 4.15).
 
 // landUnit judges the place where a path of a command leads. If that place is
 // not guarded, the decision about the command covers it.
@@ -136,10 +136,10 @@ func (p *Policy) deniesPath(u unit) bool {
 	return slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List == Denies && !r.Bare && p.denies(r, u) })
 }
 
-// destroying marks the units of a call whose effect cannot be reversed:
-// removals outside the workspace, of which no copy is kept, and what git or a
-// program discards for good. The same words would destroy something else the
-// next time, so no standing grant covers them.
+// destroying marks the units of a call whose effect cannot be reversed: removals
+// outside the workspace, of which no copy is stored, and what git or a program discards
+// permanently. The same words would destroy something else the next time, so no
+// standing grant covers them.
 func (p *Policy) destroying(units []unit) {
 	removed := map[string]bool{}
 	for _, u := range units {

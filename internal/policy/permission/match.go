@@ -89,8 +89,8 @@ func (p *Policy) denies(r Rule, u unit) bool {
 		return false
 	}
 	if r.Bare {
-		// A bare rule of reads or edits is about the tools, and about what a shell
-		// is seen to do.
+		// A bare rule for reads or edits is about the tools, and about what a shell is
+		// known to do.
 		return true
 	}
 	switch u.kind {
@@ -277,7 +277,7 @@ func coversAssign(pat []string, words []shellsyntax.Word, a string) bool {
 	return slices.Contains(pat, a) && slices.ContainsFunc(words, func(w shellsyntax.Word) bool { return w.Text == a })
 }
 
-// named reports whether a pattern begins with the first relevant wrapper.
+// named reports whether a pattern begins with the command's first wrapper.
 func named(pat []string, c shellsyntax.Command) bool {
 	return len(c.Wrappers) > 0 && pat[0] == c.Wrappers[0]
 }
@@ -316,8 +316,8 @@ func wordMatch(pat []string, i int, w string) bool {
 	return i > 0 && i == len(pat)-2 && pat[i+1] == "*" && strings.HasPrefix(w, pat[i]+":")
 }
 
-// denyCommand matches as a person means it: the program by any path and in any
-// case, after any wrapper, with unknown words matching any word.
+// denyCommand matches broadly, as a person means a deny rule: the program by any path
+// and in any case, after any wrapper, with unknown words matching any word.
 func denyCommand(pat []string, c shellsyntax.Command) bool {
 	full := append(slices.Clone(c.Via), c.Words...)
 	if denyWords(pat, c.Words) || len(c.Via) > 0 && denyWords(pat, full) {

@@ -8,9 +8,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
-// narrowing is how the route of the running turn limits the rights of mode and
-// rules (SPEC 13.1). The zero value limits nothing. It holds until a person's
-// next prompt: prompts by checks or hooks do not change it.
+// narrowing is how the route of the running turn limits the rights of mode and rules
+// (SPEC 13.1). The zero value limits nothing. It applies until a person's next prompt:
+// prompts by checks or hooks do not change it.
 type narrowing struct {
 	route event.Routed
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// This file is the narrowing by the allowed-tools of a command or a skill (SPEC
-// 17.4): until the turn ends, calls that none of its rules covers are denied. It
-// only takes away: a call that a rule covers is judged as without the list. If
-// there are several lists, each must cover the call: a second list never returns
-// what the first took.
+// This file limits a turn to the allowed-tools of a command or a skill (SPEC 17.4):
+// until the turn ends, calls that none of the list's rules covers are denied. It only
+// restricts: a call that a rule covers is judged as without the list. If there are
+// several lists, each must cover the call, so a second list never restores what the
+// first removed.
 
 // ParseTools reads a list of allowed tools: permission rules, separated by commas
 // or spaces. all reports whether it names every tool (*). An empty list is valid.
@@ -32,17 +32,17 @@ func ParseTools(text string) (rules []string, all bool, err error) {
 	return rules, all, nil
 }
 
-// limit is one list in force.
+// limit is one list in effect.
 type limit struct {
 	event.Narrowed
 	rules []Rule
 }
 
-// limits hold together. The zero value limits nothing.
+// limits are lists that apply together. The zero value limits nothing.
 type limits []limit
 
-// with returns the limits with one more. A rule of a newer version that cannot be
-// read covers nothing.
+// with returns the limits with one more list. An unreadable rule, from a newer version,
+// covers nothing.
 func (ls limits) with(n event.Narrowed) limits {
 	if slices.ContainsFunc(ls, func(l limit) bool { return l.By == n.By && l.File == n.File && slices.Equal(l.Rules, n.Rules) }) {
 		return ls
@@ -56,8 +56,8 @@ func (ls limits) with(n event.Narrowed) limits {
 	return append(slices.Clip(ls), l)
 }
 
-// withinTools denies a call that is outside a list of the running turn. What asks
-// nothing but the person is never outside: so the model can say what it lacks.
+// withinTools denies a call that is outside a list of the running turn. A call that
+// only asks the person is never outside, so the model can say what it lacks.
 func (p *Policy) withinTools(c Call, d Decision) Decision {
 	if d.Verdict == Deny || c.Footprint.AsksPerson || c.Mention {
 		return d
@@ -83,7 +83,7 @@ func (l limit) describe() string {
 	return out
 }
 
-// named returns what the call is, for a sentence.
+// named describes the call, for a sentence.
 func (c Call) named() string {
 	if c.Footprint.Shell != "" {
 		return fmt.Sprintf("%s(%s)", c.Tool, shorten(c.Footprint.Shell))

@@ -13,9 +13,9 @@ import (
 // Opening is an access that the sandbox refused a command and that a person can grant.
 type Opening struct {
 	process.Refusal
-	// Rule is the rule that a grant for the session or for always adds.
+	// Rule is the rule that a session grant or a permanent grant adds.
 	Rule string
-	// Always: the grant may be for always.
+	// Always: the grant may be permanent.
 	Always bool
 }
 

@@ -9,10 +9,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// protectedNames ask in every mode, at any depth (SPEC 16.3).
+// protectedNames are names, at any depth, that need a question in every mode (SPEC
+// 16.3).
 var protectedNames = append([]string{".git"}, confine.Protected[:]...)
 
-// whyProtected words why a protected name is one.
+// whyProtected describes why a name is protected.
 func whyProtected(name string) string {
 	switch name {
 	case ".git", ".gitmodules", ".pawl", ".claude", ".mcp.json", "agents.md", "claude.md":
@@ -150,8 +151,8 @@ func (p *Policy) keyFile(abs string) bool {
 	return false
 }
 
-// secretInside reports whether a file of the workspace looks like a secret:
-// such a file asks, and is never allowed always.
+// secretInside reports whether a file of the workspace looks like a secret. Such a file
+// needs a question, and can never be allowed permanently.
 func secretInside(abs string) bool { return secrets.LooksSecret(abs) }
 
 // under reports whether a path is a folder or below it.
@@ -183,7 +184,7 @@ func (p *Policy) abs(s string) string {
 	return path.Join(p.cfg.Root, s)
 }
 
-// shown returns a path as a person reads it: relative inside the workspace.
+// shown returns a path for a person: relative if it is in the workspace.
 func (p *Policy) shown(abs string) string {
 	if r, ok := strings.CutPrefix(abs, p.cfg.Root+"/"); ok {
 		return r

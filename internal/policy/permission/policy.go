@@ -14,15 +14,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// Mode is what is allowed if no rule matches.
+// Mode decides what is allowed if no rule matches.
 type Mode string
 
 // The modes (SPEC 4.15).
 const (
-	Ask4All     Mode = "ask"          // reading is free, everything else asks
-	Plan        Mode = "plan"         // only reading, everything else is denied
-	AcceptEdits Mode = "accept-edits" // also edits in the workspace, and the project's checks
-	Auto        Mode = "auto"         // also commands whose syntax shows that they are safe
+	Ask4All     Mode = "ask"          // only reading is allowed; anything else needs a question
+	Plan        Mode = "plan"         // only reading is allowed; anything else is denied
+	AcceptEdits Mode = "accept-edits" // as ask, and edits in the workspace and the project's checks
+	Auto        Mode = "auto"         // as accept-edits, and commands whose syntax shows that they are safe
 	Yolo        Mode = "yolo"         // everything except the refusals and protected paths
 )
 
@@ -46,7 +46,7 @@ func ParseMode(s string) (Mode, error) {
 	return "", fmt.Errorf("unknown permission mode %q: use ask, plan, accept-edits, auto or yolo", s)
 }
 
-// Verdict is what may happen to a call. The zero Verdict denies.
+// Verdict is what happens to a call. The zero Verdict denies.
 type Verdict int
 
 // The verdicts.
@@ -66,23 +66,23 @@ type Call struct {
 	Aliases          []string // see tool.Facts
 	AnsweredByPerson bool     // see tool.Facts
 	ListsTools       bool     // see tool.Facts
-	Mention          bool     // a person's prompt names what it shows
+	Mention          bool     // a person's prompt names the file that it shows
 	ReadOnly         bool     // the tool's author declares that it changes nothing
 	Footprint        tool.Footprint
 	Args             json.RawMessage
 }
 
-// Decision is the answer. Reason is one sentence without the full stop, for the
-// model and for the person.
+// Decision is the result. Reason is one sentence without the full stop, for the model
+// and for the person.
 type Decision struct {
 	Verdict Verdict
 	By      string // mode, rule, refusal, read-only, outside, protected, syntax, route, allowed-tools
 	Reason  string
 	Rule    string // the rule that decided, as it was written
-	// Pattern is what a grant for the session or for always would add: one
-	// rule, or several with commas. Empty: it can only be allowed once.
+	// Pattern is what a session grant or a permanent grant would add: one rule, or
+	// several with commas. Empty: the call can only be allowed once.
 	Pattern string
-	// CanAlways: the grant may be for always.
+	// CanAlways: the grant may be permanent.
 	CanAlways bool
 	// Flag is what a headless run would need on its command line, "" if no flag
 	// would allow it.
@@ -91,7 +91,7 @@ type Decision struct {
 	// it lacks none. Explicit: somebody asked for this restriction.
 	MissingRight string
 	Explicit     bool
-	// Confine is what the processes of the call may touch when it runs.
+	// Confine is what the processes of the call may access when it runs.
 	Confine process.Confine
 }
 
@@ -99,27 +99,27 @@ type Decision struct {
 type Config struct {
 	Mode Mode
 	Root string // the workspace's real path
-	Home string // the user's home; "" leaves ~ unknown
-	// RealHome is where Home leads, where that is another path.
+	Home string // the user's home; "": ~ is unknown
+	// RealHome is where Home leads, if that is another path.
 	RealHome string
-	// Spill is the folder of outputs kept for the model: it may read there.
+	// Spill is the folder of outputs stored for the model, which may read there.
 	Spill string
 	// Extra are other folders that count as the workspace.
 	Extra []string
 	// Checks are other commands that count as the project's checks, as
 	// patterns: "npx tsc --noEmit".
 	Checks []string
-	// State is pawl's own folder with its keys: no tool reads it.
+	// State is pawl's own folder with its keys: no tool may read it.
 	State string
-	// Own are its other folders, which no command may read either.
+	// Own are pawl's other folders, which no command may read either.
 	Own []string
 	// POSIX: commands run in a plain sh, since the machine has no bash.
 	POSIX bool
-	// Sandbox is which confinement the kernel offers.
+	// Sandbox is the confinement that the kernel offers.
 	Sandbox Sandbox
 }
 
-// Policy is the rules in force: a fold over the events of a session. Not safe
+// Policy is the rules in effect: a fold over the events of a session. It is not safe
 // for concurrent use.
 type Policy struct {
 	cfg     Config
@@ -129,20 +129,20 @@ type Policy struct {
 	ignored []Rule
 	// changed are the base names of files the agent changed, folded.
 	changed map[string]bool
-	git     []tool.GitUse  // what git runs or reads, of the call that is judged
+	git     []tool.GitUse  // what git runs or reads in the call that is judged
 	wide    bool           // see Wide
 	open    string         // see openTo
 	trusted bool           // see Trust
-	system  confine.Policy // what every confined command reads
-	keys    []string       // what none may read
+	system  confine.Policy // what every confined command may read
+	keys    []string       // what no confined command may read
 	// turn is how the route of the running turn limits the rights, folded.
 	turn narrowing
-	// limits are the tools that commands and skills leave the running turn, folded;
+	// limits are the tool lists of commands and skills for the running turn, folded;
 	// parentLimits are those of the turn that this session works for.
 	limits, parentLimits limits
 }
 
-// New makes a policy without rules.
+// New returns a policy without rules.
 func New(cfg Config) *Policy {
 	if cfg.Mode == "" {
 		cfg.Mode = Ask4All
@@ -180,21 +180,21 @@ func clean(p string) string {
 	return path.Clean(p)
 }
 
-// Mode is the mode in force.
+// Mode returns the mode in effect.
 func (p *Policy) Mode() Mode { return p.mode }
 
-// Sandbox is which confinement the kernel offers.
+// Sandbox returns the confinement that the kernel offers.
 func (p *Policy) Sandbox() Sandbox { return p.cfg.Sandbox }
 
-// Wide reports whether a folder is not a project's folder: the whole machine,
-// all homes or a home. There accept-edits and auto ask where they would not ask
-// in a project.
+// Wide reports whether a folder is not a project's folder: the whole machine, all homes
+// or a home. There the modes accept-edits and auto ask where they would not ask in a
+// project.
 func Wide(root, home string) bool {
 	root, home = clean(root), clean(home)
 	return root == "/" || root == "/home" || root == "/Users" || home != "" && root == home
 }
 
-// In returns the same policy in another mode, to see what it would decide. It
+// In returns the same policy in another mode, to see what it would decide. The result
 // is valid until the next event.
 func (p *Policy) In(m Mode) *Policy {
 	q := *p
@@ -202,9 +202,9 @@ func (p *Policy) In(m Mode) *Policy {
 	return &q
 }
 
-// Add adds rules of one source. A project's allow rules are left out and listed
-// by Ignored (SPEC 16.2). The error names the rule that cannot be read; then
-// none is added.
+// Add adds the rules of one source. A project's allow rules are not added; Ignored
+// returns them (SPEC 16.2). The error names the rule that cannot be parsed; then none
+// is added.
 func (p *Policy) Add(from Source, allow, ask, deny []string) error {
 	var all []Rule
 	for _, set := range []struct {
@@ -229,10 +229,10 @@ func (p *Policy) Add(from Source, allow, ask, deny []string) error {
 	return nil
 }
 
-// Ignored lists the project's rules that were left out.
+// Ignored returns the project's rules that were not added.
 func (p *Policy) Ignored() []Rule { return slices.Clone(p.ignored) }
 
-// Rules lists the rules in force.
+// Rules returns the rules in effect.
 func (p *Policy) Rules() []Rule { return slices.Clone(p.rules) }
 
 // Apply implements event.Fold: grants, modes, and changed definitions of checks
@@ -293,7 +293,7 @@ func (p *Policy) setMode(s string) {
 	}
 }
 
-// Explain describes in lines what is in force, for "pawl permissions".
+// Explain returns lines that describe what is in effect, for "pawl permissions".
 func (p *Policy) Explain() []string {
 	out := []string{"mode " + string(p.mode) + ": " + p.mode.about()}
 	for _, l := range []List{Denies, Asks, Allows} {

@@ -9,9 +9,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// Redefined reports whether, in this session, the agent changed a file with one
-// of these base names or extensions ("*.mk"): then its definitions are not
-// those that a person knows (SPEC 16.4).
+// Redefined reports whether, in this session, the agent changed a file with one of
+// these base names or extensions ("*.mk"): its definitions are then not the ones that a
+// person knows (SPEC 16.4).
 func (p *Policy) Redefined(names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool {
 		if ext, ok := strings.CutPrefix(n, "*"); ok {

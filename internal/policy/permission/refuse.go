@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// The refusals hold in every mode and against every rule: commands that destroy
-// a machine or give control of it away, which no person means to allow.
+// The refusals apply in every mode and against every rule: to commands that destroy a
+// machine or give away control of it, which no person means to allow.
 
 func refusal(reason string) (Decision, bool) {
 	return Decision{Verdict: Deny, By: "refusal", Reason: reason + "; pawl refuses this in every mode"}, true
@@ -48,7 +48,7 @@ func (p *Policy) refuse(c Call, cmds []shellsyntax.Command) (Decision, bool) {
 	}
 	for i, cmd := range cmds {
 		why := cmp.Or(p.refuseRemoval(cmd), breaksMachine(cmd), p.refuseKeys(cmd, held))
-		if why == "" && !held { // which writes nothing at all
+		if why == "" && !held { // a held command writes nothing at all
 			why = p.refuseGit(cmd)
 		}
 		if why != "" {
@@ -93,7 +93,7 @@ func (p *Policy) precious(abs string) bool {
 	for strings.HasSuffix(abs, "/*") || strings.HasSuffix(abs, "/.*") || strings.HasSuffix(abs, "/**") {
 		abs = path.Dir(abs)
 		if abs == p.cfg.Root {
-			return false // everything in the workspace: it asks, it is not refused
+			return false // everything in the workspace: a question, not a refusal
 		}
 	}
 	abs = path.Clean(abs)
@@ -124,12 +124,12 @@ func (p *Policy) refuseRemoval(c shellsyntax.Command) string {
 	case d.Root:
 		return "it removes the root of the system"
 	case d.Narrow && !slices.ContainsFunc(d.Targets, func(w shellsyntax.Word) bool { return slices.Contains(forms(c, w), "/") }):
-		return "" // some files below the workspace: it asks
+		return "" // some files below the workspace: a question
 	}
 	for _, w := range d.Targets {
 		for _, abs := range forms(c, w) {
 			if abs == p.cfg.Root && d.Rights {
-				continue // permissions of the workspace: it asks
+				continue // permissions of the workspace: a question
 			}
 			if p.precious(abs) {
 				verb := "removes "
@@ -218,8 +218,8 @@ func candidates(w shellsyntax.Word) []string {
 	return out
 }
 
-// refuseKeys refuses files of keys, in any word of any command. held: not those that
-// the kernel refuses it.
+// refuseKeys refuses files of keys, in any word of any command. held: except those that
+// the kernel denies the command anyway.
 func (p *Policy) refuseKeys(c shellsyntax.Command, held bool) string {
 	name := base(c)
 	check := func(w shellsyntax.Word) string {

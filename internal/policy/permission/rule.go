@@ -24,7 +24,7 @@ type Source string
 
 // The sources.
 const (
-	User    Source = "user"    // the user's own settings, and grants for always
+	User    Source = "user"    // the user's own settings, and permanent grants
 	Project Source = "project" // the repository's; they only restrict
 	Flag    Source = "flag"
 	Granted Source = "session" // granted in this session
@@ -34,8 +34,8 @@ const (
 type Rule struct {
 	List List
 	From Source
-	Tool string // a family, or a tool's name, also an alias: todo, todowrite, mcp__server__tool
-	// Pattern is what is in the brackets; Bare where there are none.
+	Tool string // a family, or a tool's name or alias: todo, todowrite, mcp__server__tool
+	// Pattern is the text in the brackets; Bare: there are no brackets.
 	Pattern string
 	Bare    bool
 	Text    string
@@ -164,8 +164,8 @@ func newRule(list List, from Source, of, pattern, text string) (Rule, error) {
 	return r, nil
 }
 
-// toolName returns the name of what a rule covers: of a family in pawl's words,
-// else as it was written.
+// toolName returns the name of what a rule covers: pawl's name for a family, and
+// otherwise the name as written.
 func toolName(s string) string {
 	if family := tool.FamilyOf(s); family != "" {
 		return family
