@@ -177,10 +177,10 @@ type Options struct {
 	POSIX bool
 }
 
-// Parse lists the simple commands of a line. Errors wrap ErrSyntax, ErrTooLarge or
-// ErrForkBomb; after an error, nothing may be assumed about the line. The returned slice
-// is the caller's; what is below it is shared with others and is not to be changed.
-// Results are remembered: equal programs must always answer the same.
+// Parse returns the simple commands of a line. Errors wrap ErrSyntax, ErrTooLarge or
+// ErrForkBomb; after an error, nothing may be assumed about the line. The returned
+// slice is the caller's; the slices in it are shared and must not be changed. Results
+// are cached: equal programs must always answer the same.
 func Parse(line string, o Options, programs Programs) ([]Command, error) {
 	if len(line) > memoLength {
 		return parseLine(line, o, programs)

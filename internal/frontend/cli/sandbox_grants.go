@@ -116,7 +116,8 @@ func refusedLines(policy confine.Policy, refused []sandbox.Refusal, failed bool)
 	return out
 }
 
-// toAllow returns the flag by which a person allows what was refused.
+// toAllow returns a text that names the flag for what was refused, or says that there
+// is none.
 func toAllow(policy confine.Policy, r process.Refusal) string {
 	switch r.Act {
 	case process.ActWrite, process.ActRemove:

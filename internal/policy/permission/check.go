@@ -67,8 +67,8 @@ func (p *Policy) DecideCheck(c Call, k Check) Decision {
 	return d
 }
 
-// ask returns a question about the check, or d if the person allowed its present
-// definition.
+// ask turns d into a question about the check, or allows the check if the person
+// allowed its present definition.
 func (k Check) ask(d Decision, by, reason, flag string) Decision {
 	if k.AllowedBefore {
 		d.Verdict = Allow
