@@ -187,7 +187,7 @@ func OnlyAnd(line string) bool {
 	line = strings.ReplaceAll(line, "&&", "")
 	line = strings.ReplaceAll(line, "2>&1", "")
 	return !strings.ContainsAny(line, "|&;\n!") &&
-		!strings.Contains(strings.ReplaceAll(line, " ", ""), "()") && !strings.Contains(line, "function ") // defines a function or an alias
+		!strings.Contains(strings.ReplaceAll(line, " ", ""), "()") && !strings.Contains(line, "function ") // it defines no function
 }
 
 // Compiled reports whether exit code 0 of the check shows that the project
