@@ -1,4 +1,4 @@
-// Package symbols finds declarations by a name that a person gives. Functions, types and
+// Package symbols finds declarations by the name that a person wrote. Functions, types and
 // values of Go files are found by Go's own parser, those of other languages by the
 // running language servers.
 //

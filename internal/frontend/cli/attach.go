@@ -171,7 +171,7 @@ func reached(ctx context.Context, st event.Store, state, id string, steer bool) 
 	return nil, attach.ErrNoOwner
 }
 
-// notOpen returns the error that says why a session cannot be followed.
+// notOpen returns the error that explains why a session cannot be followed.
 func notOpen(st event.Store, state, id string) error {
 	if held := (*event.HeldError)(nil); errors.As(cleared(st, state, id), &held) {
 		return fault.NewConfiguration("watch it with the same version of pawl; if the path of pawl's state folder is very long, set PAWL_HOME to a shorter one", "%v, and it cannot be watched", held)

@@ -107,7 +107,7 @@ func logIn(ctx context.Context, a *App, name string, byKey bool) error {
 	return nil
 }
 
-// whyNot returns an error that says why there is no sign-in, and what to do.
+// whyNot returns an error that explains why there is no sign-in, and what to do.
 func whyNot(w login.Way) error {
 	text := w.Provider + ": " + w.Why
 	if w.Key != "" {

@@ -116,7 +116,7 @@ func refusedLines(policy confine.Policy, refused []sandbox.Refusal, failed bool)
 	return out
 }
 
-// toAllow returns a text that names the flag for what was refused, or says that there
+// toAllow returns a text that names the flag for what was refused, or states that there
 // is none.
 func toAllow(policy confine.Policy, r process.Refusal) string {
 	switch r.Act {

@@ -134,7 +134,7 @@ func afterWords(line, words string) (string, bool) {
 
 // hollow reports whether a word on a check's command line means that nothing is
 // checked: a build of other contents than those on disk, a program that runs nothing,
-// or something other than the tests, or whose exit code says nothing about them.
+// or something other than the tests, or whose exit code does not depend on them.
 func (p *check) hollow(word, next string) bool {
 	if !strings.HasPrefix(word, "-") {
 		name, _, ok := strings.Cut(word, "=")

@@ -326,7 +326,7 @@ func ofType(t string) string {
 }
 
 // gitSearch parses git grep's arguments: it searches tracked files, unless an option
-// says otherwise.
+// changes that.
 func gitSearch(args []shellsyntax.Word) (s Search, ok bool) {
 	sub := ParseGit(args)
 	if sub.Sub != "grep" {

@@ -306,7 +306,7 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 	return out
 }
 
-// judge judges one part, in the order that the package comment gives.
+// judge judges one part, in the order of the package comment.
 func (p *Policy) judge(u unit) Decision {
 	for _, r := range p.rules {
 		if r.List == Denies && !u.maybe && p.denies(r, u) {

@@ -13,7 +13,7 @@ import (
 )
 
 // TestCodec checks the promises of every codec (llm.Codec) for random messages: step by
-// step gives the same as all at once, the result is JSON, and the mark only adds the
+// step results in the same as all at once, the result is JSON, and the mark only adds the
 // marker. marker is the API's cache marker, "" if it has none.
 func TestCodec(t *testing.T, c llm.Codec, wire, marker string) {
 	t.Helper()
