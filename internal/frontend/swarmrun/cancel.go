@@ -61,7 +61,7 @@ func Cancel(ctx context.Context, e *setup.Environment, l *Log, keep bool) (done 
 		return fmt.Sprintf("swarm %s had ended before: %s", l.ID, l.Ended.Outcome), nil
 	}
 	if !keep { // the process that ran it may still be doing that
-		if err := os.RemoveAll(home); err != nil {
+		if err := removeTrees(home); err != nil {
 			return "", err
 		}
 	}
@@ -105,7 +105,7 @@ func (r *run) cancel(ctx context.Context, keep bool) error {
 	if err := team.Cancel(context.WithoutCancel(ctx), r, &r.log.Schedule); err != nil || keep {
 		return err
 	}
-	return os.RemoveAll(r.home)
+	return removeTrees(r.home)
 }
 
 // watchForCancel returns a context that ends when another process cancels the swarm.

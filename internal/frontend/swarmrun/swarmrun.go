@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -120,7 +121,7 @@ func (s Swarm) Run(ctx context.Context, g *taskgraph.File) (Result, error) {
 		end.NotWritten = "nothing was written to your files: the result is " + string(end.Outcome)
 		return end, nil
 	}
-	return end, os.RemoveAll(r.home)
+	return end, removeTrees(r.home)
 }
 
 // prepare opens what the swarm needs, and records the plan of a new swarm.
@@ -214,6 +215,19 @@ func (r *run) openTrees(ctx context.Context) error {
 func swarmHome(env func(string) string, id string) (string, error) {
 	data, err := dataHome(env)
 	return filepath.Join(data, "pawl-swarms", id), err
+}
+
+// removeTrees removes the folder of a swarm's trees. It renames the folder first: if the
+// process is killed, the folder is whole or gone, and a resumed swarm removes the rest.
+func removeTrees(home string) error {
+	removed := home + ".removed"
+	if err := os.RemoveAll(removed); err != nil {
+		return err
+	}
+	if err := os.Rename(home, removed); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.RemoveAll(removed)
 }
 
 // dataHome returns the folder above those of all trees.
