@@ -89,7 +89,7 @@ func (c caller) checked(fd int) (int, error) {
 	verdict := confine.Refused
 	if err == nil {
 		// The workspace itself, or a granted folder, has attributes too, and no name to judge.
-		if verdict = c.s.change(file, confine.Write); (file == c.s.policy.Root || slices.Contains(c.s.policy.Granted, file)) && c.s.policy.Level >= confine.Workspace {
+		if verdict = c.s.change(file, confine.Write); (file == c.s.policy.Load().Root || slices.Contains(c.s.policy.Load().Granted, file)) && c.s.policy.Load().Level >= confine.Workspace {
 			verdict = confine.Made
 		}
 	}
@@ -99,7 +99,7 @@ func (c caller) checked(fd int) (int, error) {
 	case verdict == confine.Refused:
 		err = unix.EPERM
 		if st.Uid == uint32(os.Geteuid()) || os.Geteuid() == 0 {
-			c.s.refusals.add(process.ActWrite, file)
+			err = c.s.lacks(process.ActWrite, file, unix.EPERM)
 		}
 	case verdict == confine.Made:
 		err = c.s.only(&st)

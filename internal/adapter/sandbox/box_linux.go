@@ -28,6 +28,9 @@ type Box struct {
 	temp    string // "" where nothing may be written
 	ruleset int
 	filter  []unix.SockFilter
+	// heldFilter hands over what opens for reading, too: something may be allowed while
+	// a command runs that its Landlock rules do not show.
+	heldFilter func() []unix.SockFilter
 	names   sync.Mutex
 	net     network
 	out     proxy.Options // how its proxy reaches the network
@@ -51,7 +54,8 @@ func Open(p confine.Policy) (*Box, error) {
 		}
 		b.policy.Loopback = false
 	}
-	b.filter = compiled(b.policy)
+	b.filter = compiled(b.policy, false)
+	b.heldFilter = sync.OnceValue(func() []unix.SockFilter { return compiled(b.policy, true) })
 	if p.Level >= confine.Workspace {
 		if err := oneLink(p.Root); err != nil {
 			return nil, err
@@ -61,7 +65,7 @@ func Open(p confine.Policy) (*Box, error) {
 			return nil, fmt.Errorf("make the sandbox's temporary folder: %w", err)
 		}
 		b.temp = temp
-		b.net.init(temp)
+		b.net.temp, b.net.sockets = temp, newSockets()
 		b.policy.Writes = append(slices.Clone(p.Writes), temp)
 	}
 	var err error
@@ -118,9 +122,18 @@ func (b *Box) Close() error {
 	return err
 }
 
-// outlet opens the box's proxy with the first command, if hosts are granted.
-func (b *Box) outlet() error {
-	if b.policy.Level < confine.Hosts || len(b.policy.Hosts) == 0 {
+// share makes the servers of another box's commands reachable, and those of this box's
+// commands from there.
+func (b *Box) share(other *Box) {
+	if b.net.sockets != nil && other.net.sockets != nil {
+		b.net.sockets = other.net.sockets
+	}
+}
+
+// outlet opens the box's proxy with the first command for which hosts are granted, or can
+// be while it runs.
+func (b *Box) outlet(held bool) error {
+	if !b.policy.Loopback || len(b.policy.Hosts) == 0 && !held {
 		return nil
 	}
 	b.names.Lock()
@@ -155,9 +168,12 @@ type Child struct {
 
 // Start starts a command in the box. Its standard input and output are passed on
 // unchecked, so they must be allowed by the policy. Wait must be called.
-func (b *Box) Start(cmd *exec.Cmd) (*Child, error) {
+func (b *Box) Start(cmd *exec.Cmd) (*Child, error) { return b.start(cmd, nil) }
+
+// start is Start with somebody who decides about what the policy does not cover.
+func (b *Box) start(cmd *exec.Cmd, hold process.Hold) (*Child, error) {
 	c := &Child{cmd: cmd, policy: b.policy, do: make(chan func()), over: make(chan struct{})}
-	if err := b.outlet(); err != nil {
+	if err := b.outlet(hold != nil); err != nil {
 		return nil, fmt.Errorf("open the sandbox's proxy: %w", err)
 	}
 	cmd.Env = b.net.proxy.environ(b.environ(cmd.Env))
@@ -187,7 +203,7 @@ func (b *Box) Start(cmd *exec.Cmd) (*Child, error) {
 		return nil, &Unsupported{"that no descriptor of pawl's is inherited", "close_range: " + err.Error()}
 	}
 	started := make(chan error, 1)
-	onThread(func() { c.run(b, started) })
+	onThread(func() { c.run(b, hold, started) })
 	if err := <-started; err != nil {
 		<-c.over
 		if c.sup != nil {
@@ -204,9 +220,9 @@ func (b *Box) Start(cmd *exec.Cmd) (*Child, error) {
 
 // run is the life of a confined thread: the parent-death signal of the command
 // comes when it ends, so it lasts as long as the command.
-func (c *Child) run(b *Box, started chan<- error) {
+func (c *Child) run(b *Box, hold process.Hold, started chan<- error) {
 	defer close(c.over)
-	sup, err := restrict(b)
+	sup, err := restrict(b, hold)
 	if err == nil {
 		c.sup = sup
 		err = c.cmd.Start()
@@ -242,7 +258,7 @@ func onThread(f func()) {
 const keptCapabilities = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID
 
 // restrict limits the calling thread to the rights of a box's policy for good.
-func restrict(b *Box) (*supervisor, error) {
+func restrict(b *Box, hold process.Hold) (*supervisor, error) {
 	if err := dropCapabilities(); err != nil {
 		return nil, &Unsupported{"that root's privileges are gone", "capset: " + err.Error()}
 	}
@@ -256,21 +272,25 @@ func restrict(b *Box) (*supervisor, error) {
 		return nil, err
 	}
 	// Where nothing is told it is only asked whether somebody is left.
-	fd, errno := b.load(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
+	fd, errno := b.load(hold != nil, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
 	switch {
 	case errno == unix.EBUSY: // who answers may change files that this thread must not
 		return nil, &Unsupported{"that files stay", "this pawl runs in a sandbox whose calls another one answers, and there can be only one"}
 	case errno != 0:
 		return nil, &Unsupported{"that the network and other processes are out of reach", "seccomp: " + errno.Error()}
 	}
-	return supervise(fd, b)
+	return supervise(fd, b, hold)
 }
 
 // load puts the box's filter on the calling thread.
-func (b *Box) load(flags uintptr) (fd int, errno unix.Errno) {
-	prog := unix.SockFprog{Len: uint16(len(b.filter)), Filter: &b.filter[0]}
+func (b *Box) load(held bool, flags uintptr) (fd int, errno unix.Errno) {
+	filter := b.filter
+	if held {
+		filter = b.heldFilter()
+	}
+	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
 	r, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog)))
-	runtime.KeepAlive(b)
+	runtime.KeepAlive(filter)
 	return int(r), errno
 }
 

@@ -78,13 +78,13 @@ func (b *Boxes) Try() (readOnly, workspace error) {
 }
 
 // Confine implements process.Confiner.
-func (b *Boxes) Confine(cmd *exec.Cmd, c process.Confine) (process.Confined, error) {
+func (b *Boxes) Confine(cmd *exec.Cmd, c process.Confine, hold process.Hold) (process.Confined, error) {
 	box, env, err := b.box(c, cmd.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", process.ErrUnconfined, err)
 	}
 	cmd.Env = append(cmd.Env, env...)
-	child, err := box.Start(cmd)
+	child, err := box.start(cmd, hold)
 	if errors.Is(err, ErrMissing) {
 		return nil, fmt.Errorf("%w: %w", process.ErrUnconfined, err)
 	}
@@ -140,6 +140,9 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 	}
 	if err != nil {
 		return nil, nil, err
+	}
+	for _, other := range b.open {
+		box.share(other)
 	}
 	b.open[key] = box
 	return box, env, nil

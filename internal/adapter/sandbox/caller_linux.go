@@ -246,11 +246,12 @@ func readlinkAt(dir int, name string) (string, error) {
 // workspace and in what a person granted: those that are not named .git are found
 // only by what they hold.
 func (s *supervisor) change(file string, act confine.Act) confine.Verdict {
-	v := s.policy.Change(file, act)
+	p := s.policy.Load()
+	v := p.Change(file, act)
 	if v != confine.Made {
 		return v
 	}
-	for _, g := range slices.Concat(s.policy.Granted, s.policy.Opened, []string{s.policy.Root}) {
+	for _, g := range slices.Concat(p.Granted, p.Opened, []string{p.Root}) {
 		for dir := filepath.Dir(file); confine.Within(g, dir); dir = filepath.Dir(dir) {
 			if confine.GitChange(dir, file, act) && isRepository(dir) || confine.Keeps(s.keptIn(dir), file, act) {
 				return confine.Refused
@@ -272,7 +273,7 @@ func (s *supervisor) keptIn(dir string) []string {
 	if known {
 		return kept
 	}
-	if dir != s.policy.Root && gitFolder(dir) != "" {
+	if dir != s.policy.Load().Root && gitFolder(dir) != "" {
 		kept = NewGitUses(os.Getenv, dir).paths()
 	}
 	s.nested[dir] = kept
@@ -286,12 +287,14 @@ func (s *supervisor) judge(p *place, act confine.Act) error {
 	case confine.Made:
 		return nil
 	case confine.Refused:
+		var otherwise error = errGoOn
+		if confine.Within(s.policy.Load().Root, p.path) {
+			otherwise = unix.EACCES
+		}
 		if s.couldElse(p, act) {
-			s.refusals.add(actName(act), p.path)
+			return s.lacks(actName(act), p.path, otherwise)
 		}
-		if confine.Within(s.policy.Root, p.path) {
-			return unix.EACCES
-		}
+		return otherwise
 	}
 	return errGoOn
 }

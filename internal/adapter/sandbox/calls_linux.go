@@ -20,10 +20,6 @@ func (s *supervisor) make(n *notice) error {
 		return c.bind(fd(0), a[1], a[2])
 	case unix.SYS_LISTEN:
 		return c.listen(fd(0), int(fd(1)))
-	case unix.SYS_ACCEPT:
-		return c.accept(fd(0), a[1], a[2], 0)
-	case unix.SYS_ACCEPT4:
-		return c.accept(fd(0), a[1], a[2], int(fd(3)))
 	case unix.SYS_OPENAT:
 		return c.open(fd(0), a[1], int(int32(a[2])), uint32(a[3]))
 	case unix.SYS_TRUNCATE:

@@ -77,6 +77,22 @@ func (t *took) reach(at netip.AddrPort) error {
 	return nil
 }
 
+// join connects to a server of the sandbox.
+func (n *network) join(t *took, at netip.AddrPort, ino uint64) error {
+	if err := t.reach(at); err != nil {
+		return err
+	}
+	// Another may have got the port meanwhile.
+	if _, now, err := n.find(at); err != nil || now != ino {
+		_ = t.disconnect()
+		return unix.ECONNREFUSED
+	}
+	return nil
+}
+
+// unmapped returns an IPv4 address without its IPv6 form.
+func unmapped(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
+
 // disconnect ends a connection, or the attempt at one.
 func (t *took) disconnect() error {
 	var none [16]byte // AF_UNSPEC

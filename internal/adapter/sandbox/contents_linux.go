@@ -18,8 +18,11 @@ func (c caller) open(dirfd int32, addr uint64, flags int, mode uint32) error {
 	if flags&unix.O_PATH != 0 {
 		return errGoOn // neither reads nor writes
 	}
-	if c.s.policy.Level < confine.Workspace {
+	if c.s.policy.Load().Level < confine.Workspace {
 		return c.list(dirfd, addr, flags)
+	}
+	if flags&writing == 0 {
+		return c.openRead(dirfd, addr, flags)
 	}
 	temporary := flags&unix.O_TMPFILE == unix.O_TMPFILE
 	follow := flags&unix.O_NOFOLLOW == 0 && flags&(unix.O_CREAT|unix.O_EXCL) != unix.O_CREAT|unix.O_EXCL
@@ -66,7 +69,7 @@ func (c caller) list(dirfd int32, addr uint64, flags int) error {
 		return errGoOn
 	}
 	defer unix.Close(fd)
-	if at, err := realPath(fd); err != nil || !slices.Contains(c.s.policy.Lists, at) {
+	if at, err := realPath(fd); err != nil || !slices.Contains(c.s.policy.Load().Lists, at) {
 		return errGoOn
 	}
 	names, err := unix.Open(self(fd), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)

@@ -194,10 +194,10 @@ func search(spans []span) program {
 }
 
 // compiled returns the program for a policy.
-func compiled(p confine.Policy) []unix.SockFilter { return rules(p).compile() }
+func compiled(p confine.Policy, held bool) []unix.SockFilter { return rules(p, held).compile() }
 
-// rules returns the filter of a policy.
-func rules(p confine.Policy) filter {
+// rules returns the filter of a policy. held: the supervisor opens for reading as well.
+func rules(p confine.Policy, held bool) filter {
 	f := filter{}
 	f.each(refused, eperm)
 	f.each(missing, enosys)
@@ -210,12 +210,12 @@ func rules(p confine.Policy) filter {
 		f.each(oldAttributes, tell)
 		f.each(changes, tell)
 		f.each(oldChanges, tell)
-		f.opens(writing)
+		f.opens(writing, held)
 	} else {
 		f.each(attributes, eperm)
 		f.each(oldAttributes, eperm)
 		if len(p.Lists) > 0 {
-			f.opens(unix.O_DIRECTORY)
+			f.opens(unix.O_DIRECTORY, false)
 		}
 	}
 	f.processes()
@@ -224,10 +224,14 @@ func rules(p confine.Policy) filter {
 	return f
 }
 
-// opens hands over what opens for writing; reading is Landlock's alone.
-func (f filter) opens(of uint32) {
+// opens hands over what opens with one of some flags, or all that opens.
+func (f filter) opens(of uint32, all bool) {
 	flags := func(n uint32) func(*program) {
 		return func(b *program) {
+			if all {
+				b.ret(tell)
+				return
+			}
 			b.arg(n)
 			b.jump(unix.BPF_JSET, of, 0, 1)
 			b.ret(tell)

@@ -34,7 +34,7 @@ func walk(t *testing.T, p []unix.SockFilter, nr uint32) []unix.SockFilter {
 // wrote one for is known, or missing.
 func TestFilterAnswersEachCall(t *testing.T) {
 	for _, p := range []confine.Policy{{Level: confine.ReadOnly}, {Level: confine.Workspace}, {Level: confine.Workspace, Loopback: true}} {
-		f := rules(p)
+		f := rules(p, false)
 		got := f.compile()
 		if len(got) > unix.BPF_MAXINSNS {
 			t.Fatalf("%d instructions", len(got))

@@ -57,7 +57,7 @@ func TestGoCache(t *testing.T) {
 		cmd := build(exec.Command("go", "build", "-x", "."))
 		var out strings.Builder
 		cmd.Stdout, cmd.Stderr = &out, &out
-		c, err := boxes.Confine(cmd, process.Confine{Level: process.Workspace})
+		c, err := boxes.Confine(cmd, process.Confine{Level: process.Workspace}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,7 +47,7 @@ func TestHomeAsWorkspace(t *testing.T) {
 			cmd := exec.Command("bash", "-c", line)
 			cmd.Dir, cmd.Stdout, cmd.Stderr = root, &out, &out
 			cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + home}
-			c, err := boxes.Confine(cmd, process.Confine{})
+			c, err := boxes.Confine(cmd, process.Confine{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +81,7 @@ func TestHomeAsWorkspace(t *testing.T) {
 				t.Errorf("%s: it made %s", root, name)
 			}
 		}
-		if _, err := boxes.Confine(exec.Command("true"), process.Confine{Level: process.Workspace}); err == nil {
+		if _, err := boxes.Confine(exec.Command("true"), process.Confine{Level: process.Workspace}, nil); err == nil {
 			t.Errorf("%s: a command that changes files could be confined", root)
 		}
 		if err := boxes.Close(); err != nil {

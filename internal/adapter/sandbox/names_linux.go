@@ -118,7 +118,7 @@ func (c caller) symlink(target uint64, dirfd int32, addr uint64) error {
 	if err := c.s.judge(p, confine.Point); err != nil {
 		return err
 	}
-	if c.s.policy.LeadsFree(filepath.Dir(p.path), to, real) {
+	if c.s.policy.Load().LeadsFree(filepath.Dir(p.path), to, real) {
 		return unix.EACCES
 	}
 	return unix.Symlinkat(to, p.dir, p.name)
@@ -218,7 +218,7 @@ func (c caller) between(a, b *place) bool {
 
 // crosses reports whether a folder would leave its zone.
 func (c caller) crosses(a, b *place) bool {
-	return a.st.Mode&unix.S_IFMT == unix.S_IFDIR && c.s.policy.Zone(a.path) != c.s.policy.Zone(b.path)
+	return a.st.Mode&unix.S_IFMT == unix.S_IFDIR && c.s.policy.Load().Zone(a.path) != c.s.policy.Load().Zone(b.path)
 }
 
 // link makes a second name for a file of the workspace, or of a free folder.

@@ -20,29 +20,21 @@ import (
 // caller, with an address that it read once.
 type network struct {
 	temp  string
-	proxy *outlet // nil: no host is granted
+	proxy *outlet // nil: nothing opened it yet
 
-	accepting sync.Mutex
+	*sockets
+}
 
+// sockets are the servers that commands started. The boxes of a session share them: a
+// grant opens another box, and a command in it still reaches the servers of earlier ones.
+type sockets struct {
 	mu      sync.Mutex
-	settled sync.Cond         // something of joining is
 	servers map[uint64]server // by the inode of the socket
 	files   map[socketFile]bool
-	joining map[uint64]int // connections to a server that are being made
-	joined  map[joint]bool // and those that are, until they are accepted
 }
 
-// joint is a connection: the server, and the address of the client.
-type joint struct {
-	server uint64
-	client netip.AddrPort
-}
-
-func (n *network) init(temp string) {
-	n.temp = temp
-	n.settled.L = &n.mu
-	n.servers, n.files = map[uint64]server{}, map[socketFile]bool{}
-	n.joining, n.joined = map[uint64]int{}, map[joint]bool{}
+func newSockets() *sockets {
+	return &sockets{servers: map[uint64]server{}, files: map[socketFile]bool{}}
 }
 
 // server is a listening socket, or one that is bound, of the sandbox's.
@@ -299,14 +291,13 @@ func (c caller) connectTo(t *took, a netip.AddrPort) error {
 		return c.connectProxy(t, p)
 	}
 	if !ip.IsLoopback() {
-		c.s.refusals.add("connect", a.String())
-		return unix.EACCES
+		return c.connectOutside(t, to)
 	}
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		at, ino, err := c.s.net.find(to)
 		if err != nil {
 			if errors.Is(err, unix.EACCES) {
-				c.s.refusals.add("connect", a.String())
+				return c.connectOutside(t, to)
 			}
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"runtime"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -26,6 +27,10 @@ func Open(confine.Policy) (*Box, error) { return nil, lack() }
 
 // Start returns an error.
 func (*Box) Start(*exec.Cmd) (*Child, error) { return nil, lack() }
+
+func (*Box) start(*exec.Cmd, process.Hold) (*Child, error) { return nil, lack() }
+
+func (*Box) share(*Box) {}
 
 // Temp is none.
 func (*Box) Temp() string { return "" }

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/netip"
@@ -43,7 +44,7 @@ func openOutlet(grants []string, opt proxy.Options) (*outlet, error) {
 		return nil, err
 	}
 	o.at = o.l.Addr().(*net.TCPAddr).AddrPort()
-	opt.Refused = o.refused
+	opt.Ask = o.ask
 	o.proxy = proxy.New(opt)
 	go func() { _ = o.proxy.Serve(o) }() // until close
 	return o, nil
@@ -56,13 +57,11 @@ func (o *outlet) close() error {
 	return errors.Join(o.proxy.Close(), o.Close())
 }
 
-func (o *outlet) refused(client, target, why string) {
+func (o *outlet) ask(ctx context.Context, client, target string, addr bool) bool {
 	o.mu.Lock()
 	s := o.clients[client]
 	o.mu.Unlock()
-	if s != nil {
-		s.refusals.addHost(target, why)
-	}
+	return s != nil && s.allowed(ctx, hostAct(addr), target)
 }
 
 // Accept returns the next connection of a command: outlet is the proxy's listener.

@@ -13,7 +13,6 @@ import (
 //	write /home/u/.npmrc        a file's content, name or attributes
 //	remove /home/u/x            a name
 //	connect 10.0.0.5:5432       an address, or the path of a unix socket
-//	connect a.test (10.0.0.5, …)  a granted host that leads where nobody may go
 //	listen 10.0.0.5:80          likewise
 //	host registry.npmjs.org     a host that a proxy was asked for, with its
 //	                            port where that is not 80 or 443
@@ -42,13 +41,13 @@ func (r *refusals) add(act, target string) {
 	}
 }
 
-// addHost adds a host that the proxy refused, by the grants or for why.
-func (r *refusals) addHost(target, why string) {
-	if why == "" {
-		r.add(process.ActHost, target)
-	} else {
-		r.add(process.ActConnect, target+" ("+why+")")
+// hostAct returns the act of a host that the proxy was asked for, or of an address that is
+// not of the public internet and that its name leads to.
+func hostAct(addr bool) string {
+	if addr {
+		return process.ActConnect
 	}
+	return process.ActHost
 }
 
 func (r *refusals) all() []Refusal {

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ type loopbackProxy struct {
 
 func openLoopbackProxy(grants []string) (*loopbackProxy, error) {
 	o := &loopbackProxy{children: map[string]*seatbeltChild{}}
-	opt := proxy.Options{Admit: o.admit, Refused: o.refused}
+	opt := proxy.Options{Admit: o.admit, Ask: o.ask}
 	var err error
 	if opt.Grants, err = host.ParseGrants(grants); err != nil {
 		return nil, err
@@ -63,13 +64,15 @@ func (o *loopbackProxy) admit(r *http.Request) (string, bool) {
 	return word, ok
 }
 
-func (o *loopbackProxy) refused(word, target, why string) {
+// ask refuses what is not granted: nobody can be asked while a command waits here.
+func (o *loopbackProxy) ask(_ context.Context, word, target string, addr bool) bool {
 	o.mu.Lock()
 	c := o.children[word]
 	o.mu.Unlock()
 	if c != nil {
-		c.refusals.addHost(target, why)
+		c.refusals.add(hostAct(addr), target)
 	}
+	return false
 }
 
 // environ returns a command's environment with the proxy's settings and a new password.

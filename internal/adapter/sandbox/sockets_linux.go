@@ -60,7 +60,7 @@ func (f filter) sockets(loopback bool) {
 			b.ret(allow)
 		})
 		f.options()
-		f.each([]uint32{unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_ACCEPT, unix.SYS_ACCEPT4}, tell)
+		f.each([]uint32{unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN}, tell)
 	} else {
 		f.when(unix.SYS_SOCKET, streams)
 		// Nobody could connect to what is bound, but from outside, to a name that

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -50,7 +52,11 @@ var errGoOn = errors.New("the kernel decides")
 type supervisor struct {
 	fd     int // of the listener
 	wake   int // an eventfd that ends the loop
-	policy confine.Policy
+	// policy is what the command may touch, with what was allowed while it ran.
+	policy atomic.Pointer[confine.Policy]
+	// reads: something was allowed that the command may not read by Landlock.
+	reads atomic.Bool
+	held
 	done   chan struct{}
 	calls  sync.WaitGroup
 	// names is held while names in the workspace change. Only pawl changes
@@ -67,14 +73,16 @@ type supervisor struct {
 type inode struct{ dev, ino uint64 }
 
 // supervise answers on a listener until stop. It must run before the thread
-// makes a call that is notified.
-func supervise(fd int, b *Box) (*supervisor, error) {
+// makes a call that is notified. hold decides about what the box's policy does not cover;
+// nil: it is refused.
+func supervise(fd int, b *Box, hold process.Hold) (*supervisor, error) {
 	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		_ = unix.Close(fd)
 		return nil, err
 	}
-	s := &supervisor{fd: fd, wake: wake, policy: b.policy, names: &b.names, net: &b.net, done: make(chan struct{}), linked: map[inode]bool{}, nested: map[string][]string{}}
+	s := &supervisor{fd: fd, wake: wake, held: held{hold: hold, questions: map[process.Refusal]*question{}}, names: &b.names, net: &b.net, done: make(chan struct{}), linked: map[inode]bool{}, nested: map[string][]string{}}
+	s.policy.Store(&b.policy)
 	go s.loop()
 	return s, nil
 }
@@ -106,12 +114,32 @@ func (s *supervisor) loop() {
 		if s.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) != nil {
 			continue // whoever asked is dead
 		}
+		if s.goesOn(&n) {
+			continue
+		}
 		s.calls.Add(1)
 		go func() {
 			defer s.calls.Done()
 			s.answer(&n)
 		}()
 	}
+}
+
+// goesOn answers a call that opens for reading while there is nothing to read but what
+// Landlock shows. It is most calls of a held command, so no goroutine is started for it.
+func (s *supervisor) goesOn(n *notice) bool {
+	flags := n.Args[2]
+	if uint32(n.Nr) == oldOpen && oldOpen != 0 {
+		flags = n.Args[1]
+	} else if n.Nr != unix.SYS_OPENAT {
+		return false
+	}
+	if int(int32(flags))&writing != 0 || s.policy.Load().Level < confine.Workspace || s.reads.Load() {
+		return false
+	}
+	r := answer{ID: n.ID, Flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
+	_ = s.ioctl(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
+	return true
 }
 
 func (s *supervisor) ioctl(what uint, arg unsafe.Pointer) error {
@@ -133,6 +161,16 @@ func (s *supervisor) valid(n *notice) bool {
 // answer judges a call, makes it, and reports the result to the kernel.
 func (s *supervisor) answer(n *notice) {
 	err := s.make(n)
+	// A call names at most two places, and another one may have become a link meanwhile.
+	for range 8 {
+		var l *lack
+		if !errors.As(err, &l) {
+			break
+		}
+		if err = (caller{s, n}).wait(l); err == nil {
+			err = s.make(n)
+		}
+	}
 	r := answer{ID: n.ID}
 	var errno unix.Errno
 	switch {

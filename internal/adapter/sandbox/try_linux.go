@@ -22,7 +22,7 @@ func tryKernel(listener bool) error {
 	if listener {
 		p.Level = confine.Workspace
 	}
-	b := &Box{policy: p, filter: compiled(p), ruleset: -1}
+	b := &Box{policy: p, filter: compiled(p, false), ruleset: -1}
 	var err error
 	if b.ruleset, err = ruleset(confine.Policy{}, v); err != nil {
 		return fmt.Errorf("make the sandbox's rules: %w", err)
@@ -30,7 +30,7 @@ func tryKernel(listener bool) error {
 	defer unix.Close(b.ruleset)
 	done := make(chan error, 1)
 	onThread(func() {
-		sup, err := restrict(b)
+		sup, err := restrict(b, nil)
 		if sup != nil {
 			sup.stop()
 		}

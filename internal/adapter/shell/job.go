@@ -45,13 +45,13 @@ type job struct {
 	changed chan struct{} // closed at the next output; nil: nobody waits
 }
 
-func (j *job) spawn(cmd *exec.Cmd, s *Starter, c process.Confine) error {
+func (j *job) spawn(cmd *exec.Cmd, s *Starter, c process.Confine, hold process.Hold) error {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	cmd.Stdout, cmd.Stderr = w, w
-	j.proc, err = s.launch(cmd, c)
+	j.proc, err = s.launch(cmd, c, hold)
 	_ = w.Close() // the command has its own; now only its processes hold it
 	if err != nil {
 		_ = r.Close()

@@ -143,22 +143,25 @@ func (s *Shell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 	if err := context.Cause(ctx); err != nil {
 		return tool.Ran{}, err
 	}
+	var limit limit
+	c.Hold = limit.around(c.Hold)
 	j, err := s.start(c, false)
 	if err != nil {
 		return tool.Ran{}, err
 	}
-	limit := c.Timeout
-	if limit <= 0 {
-		limit = s.opt.Timeout
+	most := c.Timeout
+	if most <= 0 {
+		most = s.opt.Timeout
 	}
-	timer := time.NewTimer(min(limit, s.opt.MaxTimeout))
-	defer timer.Stop()
+	over := make(chan struct{})
+	limit.begin(min(most, s.opt.MaxTimeout), sync.OnceFunc(func() { close(over) }))
+	defer limit.stop()
 	select {
 	case <-j.done:
 	case <-ctx.Done():
 		j.kill(cancelGrace)
 		err = context.Cause(ctx)
-	case <-timer.C:
+	case <-over:
 		j.timedOut.Store(true)
 		j.kill(cancelGrace)
 	}
@@ -175,24 +178,23 @@ func (s *Shell) Start(ctx context.Context, c tool.Run) (string, error) {
 	if err := s.limitJobs(); err != nil {
 		return "", err
 	}
+	var limit limit
+	c.Hold = limit.around(c.Hold)
 	j, err := s.start(c, true)
 	if err != nil {
 		return "", err
 	}
 	if c.Timeout > 0 {
-		t := time.AfterFunc(c.Timeout, func() {
+		limit.begin(c.Timeout, func() {
 			if !j.ended() {
 				j.timedOut.Store(true)
 				j.kill(cancelGrace)
 			}
 		})
-		go func() {
-			<-j.done
-			t.Stop()
-		}()
 	}
 	go func() {
 		<-j.done
+		limit.stop()
 		s.forgetEnded(j)
 	}()
 	return j.id, nil
@@ -353,7 +355,7 @@ func (s *Shell) start(c tool.Run, background bool) (*job, error) {
 		Path: sh.path, Args: append([]string{filepath.Base(sh.path)}, append(sh.args, "-c", c.Command)...), Dir: dir,
 		Env: append(append(s.starter.environment(), "PWD="+dir), c.Env...),
 	}
-	if err := j.spawn(cmd, s.starter, c.Confine); err != nil {
+	if err := j.spawn(cmd, s.starter, c.Confine, c.Hold); err != nil {
 		return nil, startError(err, sh.path, dir, len(c.Command))
 	}
 

@@ -67,8 +67,9 @@ type proc struct {
 	gone     atomic.Bool // ended with its whole group, whose number may be in use again
 }
 
-// launch completes the environment of cmd and starts it, confined or not.
-func (s *Starter) launch(cmd *exec.Cmd, c process.Confine) (*proc, error) {
+// launch completes the environment of cmd and starts it, confined or not. hold is as in
+// process.Confiner.
+func (s *Starter) launch(cmd *exec.Cmd, c process.Confine, hold process.Hold) (*proc, error) {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -84,7 +85,7 @@ func (s *Starter) launch(cmd *exec.Cmd, c process.Confine) (*proc, error) {
 		if err := p.free(); err != nil {
 			return nil, err
 		}
-	} else if err := s.confine(p, c); err != nil {
+	} else if err := s.confine(p, c, hold); err != nil {
 		return nil, err
 	}
 	p.group = cmd.Process.Pid
@@ -110,12 +111,12 @@ func (p *proc) free() error {
 }
 
 // confine starts a process that the kernel confines. If that fails, nothing is started.
-func (s *Starter) confine(p *proc, c process.Confine) (err error) {
+func (s *Starter) confine(p *proc, c process.Confine, hold process.Hold) (err error) {
 	if s.opt.Confiner == nil {
 		return fmt.Errorf("%w: this pawl has no sandbox", process.ErrUnconfined)
 	}
 	detach(p.cmd)
-	if p.confined, err = s.opt.Confiner.Confine(p.cmd, c); err != nil {
+	if p.confined, err = s.opt.Confiner.Confine(p.cmd, c, hold); err != nil {
 		return err
 	}
 	// The sandbox finds and ends confined processes. The mark is for the time after a
@@ -157,7 +158,7 @@ func (s *Starter) Start(ctx context.Context, prog process.Program) (process.Proc
 	if err != nil {
 		return nil, err
 	}
-	r.proc, err = s.launch(cmd, prog.Confine)
+	r.proc, err = s.launch(cmd, prog.Confine, nil)
 	r.started(err == nil)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", prog.Path, err)

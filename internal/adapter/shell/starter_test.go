@@ -47,7 +47,7 @@ func TestNothingIsUnconfinedByDefault(t *testing.T) {
 
 type brokenConfiner struct{}
 
-func (brokenConfiner) Confine(*exec.Cmd, process.Confine) (process.Confined, error) {
+func (brokenConfiner) Confine(*exec.Cmd, process.Confine, process.Hold) (process.Confined, error) {
 	return nil, errors.Join(process.ErrUnconfined, errors.New("the kernel is too old"))
 }
 
@@ -66,7 +66,7 @@ type explaining struct{}
 
 type explained struct{ cmd *exec.Cmd }
 
-func (explaining) Confine(cmd *exec.Cmd, _ process.Confine) (process.Confined, error) {
+func (explaining) Confine(cmd *exec.Cmd, _ process.Confine, _ process.Hold) (process.Confined, error) {
 	return explained{cmd}, cmd.Start()
 }
 

@@ -164,12 +164,23 @@ func (r Refusal) String() string { return r.Act + " " + r.What }
 // it could not be confined as required.
 var ErrUnconfined = errors.New("it was not run, since it cannot be confined")
 
+// Hold decides about an access that a confined process's Confine does not cover, while the
+// process waits in the system call (SPEC 16.14). What it allows holds until the process and
+// its descendants have ended. opened is what it allows: for a file that file or a folder
+// above it, for a host or an address the same text. It is called for each access once, by
+// several goroutines. ctx ends with ErrWithdrawn when nobody waits for the answer any more.
+type Hold func(ctx context.Context, r Refusal) (opened string, ok bool)
+
+// ErrWithdrawn ends a question that nobody waits for any more: what it was about has ended.
+var ErrWithdrawn = errors.New("no longer needed: what it was about has ended")
+
 // Confiner starts commands that the kernel confines. A Starter uses it to run
 // processes in the sandbox.
 type Confiner interface {
 	// Confine starts cmd. An error that wraps ErrUnconfined names the promise
-	// that could not be kept; then nothing was started.
-	Confine(cmd *exec.Cmd, c Confine) (Confined, error)
+	// that could not be kept; then nothing was started. hold decides about what c does
+	// not cover; nil, or where the system cannot hold a call: it is refused.
+	Confine(cmd *exec.Cmd, c Confine, hold Hold) (Confined, error)
 }
 
 // Confined is a command that runs confined.

@@ -318,6 +318,9 @@ type Run struct {
 	// Confine is what the command may touch. The engine sets it for each call, as
 	// permission decided; the zero value is the narrowest.
 	Confine process.Confine
+	// Hold decides about what Confine does not cover; the engine sets it. The time it
+	// takes counts for no Timeout.
+	Hold process.Hold
 }
 
 // Ran is the result of a command. Output is the whole output if Gap is nil, else

@@ -65,6 +65,9 @@ func TestGrant(t *testing.T) {
 		{"*.example.org", "example.org", 443, false}, {"*.example.org", "evilexample.org", 443, false}, {"*.example.org:81", "a.example.org", 81, true},
 		{"b\u00fccher.example", "xn--bcher-kva.example", 443, true}, {"8.8.8.8", "8.8.8.8", 443, true}, {"[2606:4700::1]:8443", "2606:4700::1", 8443, true},
 		{"2606:4700::1", "2606:4700::1", 443, true},
+		// What is not of the public internet is covered by its own number alone.
+		{"localhost:5432", "127.0.0.1", 5432, true}, {"127.0.0.1:5432", "127.0.0.1", 5433, false}, {"10.0.0.5", "10.0.0.5", 80, true}, {"10.0.0.5", "10.0.0.6", 80, false},
+		{"[::1]:8080", "::1", 8080, true}, {"::ffff:127.0.0.1", "127.0.0.1", 80, true}, {"169.254.169.254", "169.254.169.254", 80, true}, {"*.example.org", "169.254.169.254", 80, false},
 	} {
 		g, err := ParseGrant(c.grant)
 		if err != nil {
@@ -78,7 +81,7 @@ func TestGrant(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"", "*", "*.org", "*.*.org", "a.*.org", "a*.example.org", "*example.org", "http://example.org", "example.org/x", "u@example.org", "example.org:0", "example.org:65536",
-		"example.org:http", "example.org:", "example.org:+443", "localhost", "127.0.0.1", "10.0.0.5", "[::1]", "169.254.169.254", "*.8.8.8.8", "*.1.2", "::ffff:127.0.0.1", "2130706433", "0x7f.1",
+		"example.org:http", "example.org:", "example.org:+443", "*.localhost", "*.8.8.8.8", "*.1.2", "*.127.0.0.1", "*.169.254", "2130706433", "0x7f.1",
 	} {
 		if g, err := ParseGrant(bad); err == nil {
 			t.Errorf("%q is taken for %v", bad, g)

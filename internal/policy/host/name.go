@@ -74,8 +74,10 @@ type Grant struct {
 	port uint16 // 0: the ports of the web, 80 and 443
 }
 
-// ParseGrant reads a grant: NAME, *.NAME or a public address, with :PORT for
-// ports other than those of the web.
+// ParseGrant reads a grant: NAME, *.NAME or an address, with :PORT for ports other than
+// those of the web. localhost is 127.0.0.1. A wildcard covers no address, so what is not
+// of the public internet, a server of this machine or a cloud's metadata, is granted only
+// by its own number.
 func ParseGrant(s string) (Grant, error) {
 	var g Grant
 	rest := s
@@ -89,14 +91,17 @@ func ParseGrant(s string) (Grant, error) {
 	if strings.HasPrefix(rest, "[") && strings.HasSuffix(rest, "]") {
 		rest = rest[1 : len(rest)-1]
 	}
+	if strings.EqualFold(rest, "localhost") {
+		rest = "127.0.0.1"
+	}
 	rest, g.all = strings.CutPrefix(rest, "*.")
 	name, err := Name(rest)
 	if err != nil {
 		return g, fmt.Errorf("%q is not a host: use a name such as example.org, *.example.org or example.org:8443", s)
 	}
 	g.name = name
-	if a, err := netip.ParseAddr(name); err == nil && (g.all || !Public(a)) {
-		return g, fmt.Errorf("%q is not a host of the public internet, and only those can be granted", s)
+	if _, err := netip.ParseAddr(name); err == nil && g.all {
+		return g, fmt.Errorf("%q is not a host: an address has no hosts below it", s)
 	}
 	return g, nil
 }

@@ -3,10 +3,10 @@
 // judges what it found, and dials exactly that (SPEC 16.10, 16.12).
 //
 // It promises: no connection to a host or port that is not granted, in whatever
-// spelling; none to an address that is not of the public internet, also where
-// the name of a granted host leads there, the first time or a later one; each
-// plain request is judged alone and written anew, to the host that was judged
-// and with its name.
+// spelling; none to an address that is not of the public internet and not granted
+// itself, also where the name of a granted host leads there, the first time or a later
+// one; each plain request is judged alone and written anew, to the host that was judged
+// and with its name. What is not granted may be asked for, and the client waits meanwhile.
 //
 // It does not look into what goes through CONNECT: behind a granted host may be
 // others that the same servers answer for.
@@ -23,6 +23,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,10 +46,10 @@ type Options struct {
 	// Admit returns who makes a request, and whether it is served; nil: everybody
 	// is, by the address.
 	Admit func(*http.Request) (client string, ok bool)
-	// Refused hears of each host that a client asked for and did not get: by the
-	// grants, or by why, where it is granted and leads to where nobody may go. May
-	// be nil.
-	Refused func(client, target, why string)
+	// Ask decides about a host that no grant covers, and about an address that is not
+	// of the public internet and that a granted name leads to: addr is true. ctx ends
+	// with the client's connection.
+	Ask func(ctx context.Context, client, target string, addr bool) bool
 	// For tests: nil are the network's own.
 	Resolver Resolver
 	Public   func(netip.Addr) bool
@@ -78,7 +79,7 @@ func New(o Options) *Proxy {
 		p.opt.Public = host.Public
 	}
 	if p.opt.Dial == nil {
-		p.opt.Dial = p.dialPublic
+		p.opt.Dial = p.dialJudged
 	}
 	silent := log.New(io.Discard, "", 0)
 	p.server = &http.Server{
@@ -228,38 +229,46 @@ func (p *Proxy) granted(ctx context.Context, name string, port uint16) error {
 		}
 	}
 	label := host.Label(name, port)
-	p.tell(ctx, label, "")
+	if a, err := netip.ParseAddr(name); err == nil && !p.opt.Public(a) {
+		if p.address(ctx, a.Unmap(), port) {
+			return nil
+		}
+	} else if p.ask(ctx, label, false) {
+		return nil
+	}
 	return fmt.Errorf("%w: host %s is not granted", errRefused, label)
 }
 
 // clientKey is the key of a request's client in its context.
 type clientKey struct{}
 
-// tell reports that a request's client did not get a host.
-func (p *Proxy) tell(ctx context.Context, label, why string) {
+// ask reports whether a request's client may have a host that no grant covers.
+func (p *Proxy) ask(ctx context.Context, label string, addr bool) bool {
 	client, ok := ctx.Value(clientKey{}).(string)
-	if ok && p.opt.Refused != nil {
-		p.opt.Refused(client, label, why)
-	}
+	return ok && p.opt.Ask != nil && p.opt.Ask(ctx, client, label, addr)
 }
 
 // dial looks a granted host up, once, and connects to what it found. A name that
 // has one private address among public ones is not to be trusted with any.
 func (p *Proxy) dial(ctx context.Context, name string, port uint16) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
+	limit := func() (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, 30*time.Second) }
 	var addrs []netip.Addr
 	if a, err := netip.ParseAddr(name); err == nil {
-		addrs = []netip.Addr{a}
-	} else if addrs, err = p.opt.Resolver.LookupNetIP(ctx, "ip", name+"."); err != nil { // no search domains
-		return nil, fmt.Errorf("look up %s: %w", name, err)
-	}
-	for i, a := range addrs {
-		if addrs[i] = a.Unmap(); !p.opt.Public(a) {
-			p.tell(ctx, host.Label(name, port), a.Unmap().String()+", which is not of the public internet")
-			return nil, fmt.Errorf("%w: %s is %s, which is not of the public internet", errRefused, name, a)
+		addrs = []netip.Addr{a.Unmap()} // it was granted by its number
+	} else {
+		look, cancel := limit()
+		addrs, err = p.opt.Resolver.LookupNetIP(look, "ip", name+".") // no search domains
+		if cancel(); err != nil {
+			return nil, fmt.Errorf("look up %s: %w", name, err)
+		}
+		for i, a := range addrs {
+			if addrs[i] = a.Unmap(); !p.opt.Public(a) && !p.address(ctx, addrs[i], port) {
+				return nil, fmt.Errorf("%w: %s is %s, which is not of the public internet", errRefused, name, a)
+			}
 		}
 	}
+	ctx, cancel := limit()
+	defer cancel()
 	err := fmt.Errorf("%s has no address", name)
 	for _, a := range addrs {
 		var c net.Conn
@@ -273,11 +282,19 @@ func (p *Proxy) dial(ctx context.Context, name string, port uint16) (net.Conn, e
 	return nil, err
 }
 
-// dialPublic dials an address, which is judged once more on the socket itself.
-func (p *Proxy) dialPublic(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+// address reports whether an address that is not of the public internet may be reached.
+func (p *Proxy) address(ctx context.Context, a netip.Addr, port uint16) bool {
+	if slices.ContainsFunc(p.opt.Grants, func(g host.Grant) bool { return g.Covers(a.String(), port) }) {
+		return true
+	}
+	return p.ask(ctx, host.Label(a.String(), port), true)
+}
+
+// dialJudged dials an address, which is judged once more on the socket itself.
+func (p *Proxy) dialJudged(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	d := net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
 		ap, err := netip.ParseAddrPort(address)
-		if err != nil || ap.Addr().Unmap() != to.Addr() || !p.opt.Public(ap.Addr()) {
+		if err != nil || ap.Addr().Unmap() != to.Addr() || !p.opt.Public(to.Addr()) && !p.address(ctx, to.Addr(), to.Port()) {
 			return fmt.Errorf("%w: %s", errRefused, address)
 		}
 		return nil

@@ -1,0 +1,246 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+	"github.com/pawl-agent/pawl/internal/policy/host"
+)
+
+// This file holds a command at a call that its policy does not cover, while somebody
+// decides about it (SPEC 16.14). After a yes the call is judged and made from the
+// beginning, so what was looked at before the question decides nothing.
+
+// lack is an access that the policy does not cover and that may be asked for.
+type lack struct {
+	process.Refusal
+	otherwise error // the answer to the call without a yes
+}
+
+func (l *lack) Error() string { return "not covered: " + l.Refusal.String() }
+
+// lacks returns what is answered to a call that is not covered: a *lack if somebody can
+// decide about it, else otherwise.
+func (s *supervisor) lacks(act, what string, otherwise error) error {
+	if s.hold == nil {
+		s.refusals.add(act, what)
+		return otherwise
+	}
+	return &lack{process.Refusal{Act: act, What: what}, otherwise}
+}
+
+// held are the questions of one command. Each access is asked for once.
+type held struct {
+	hold process.Hold // nil: nobody decides
+
+	mu        sync.Mutex
+	questions map[process.Refusal]*question
+}
+
+// question is one access that somebody decides about.
+type question struct {
+	done    chan struct{} // closed: ok is set
+	ok      bool
+	waiting int // calls; with none, the question is withdrawn
+	cancel  context.CancelCauseFunc
+}
+
+// join returns the question about an access, and asks it if it is new.
+func (s *supervisor) join(r process.Refusal) *question {
+	s.held.mu.Lock()
+	defer s.held.mu.Unlock()
+	if q, ok := s.questions[r]; ok {
+		q.waiting++
+		return q
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	q := &question{done: make(chan struct{}), waiting: 1, cancel: cancel}
+	s.questions[r] = q
+	go func() {
+		opened, ok := s.hold(ctx, r)
+		if ok = ok && ctx.Err() == nil; ok {
+			s.widen(r, opened)
+		} else if ctx.Err() == nil {
+			s.refusals.add(r.Act, r.What)
+		}
+		q.ok = ok
+		close(q.done)
+	}()
+	return q
+}
+
+// leave says that a call no longer waits for a question.
+func (s *supervisor) leave(r process.Refusal, q *question) {
+	s.held.mu.Lock()
+	defer s.held.mu.Unlock()
+	select {
+	case <-q.done:
+		return
+	default:
+	}
+	if q.waiting--; q.waiting == 0 {
+		q.cancel(process.ErrWithdrawn)
+		delete(s.questions, r)
+	}
+}
+
+// heldPoll is how often it is looked whether a held call still waits: the kernel does not
+// tell when its thread has died or has a signal to handle.
+const heldPoll = 50 * time.Millisecond
+
+// wait holds a call. It returns nil after a yes.
+func (c caller) wait(l *lack) error {
+	q := c.s.join(l.Refusal)
+	defer c.s.leave(l.Refusal, q)
+	look := time.NewTicker(heldPoll)
+	defer look.Stop()
+	for {
+		select {
+		case <-q.done:
+			if !q.ok {
+				return l.otherwise
+			}
+			return nil
+		case <-look.C:
+			if !c.s.valid(c.n) {
+				return unix.EINTR
+			}
+			if c.interrupted() {
+				return restart
+			}
+		}
+	}
+}
+
+// allowed reports whether the person allows a host that the proxy was asked for, or an
+// address that it leads to. ctx ends with the client's connection.
+func (s *supervisor) allowed(ctx context.Context, act, what string) bool {
+	if s.hold == nil {
+		s.refusals.add(act, what)
+		return false
+	}
+	r := process.Refusal{Act: act, What: what}
+	q := s.join(r)
+	defer s.leave(r, q)
+	select {
+	case <-q.done:
+		return q.ok
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// widen adds what was allowed to the policy of the command.
+func (s *supervisor) widen(r process.Refusal, opened string) {
+	s.held.mu.Lock()
+	defer s.held.mu.Unlock()
+	p := *s.policy.Load()
+	switch r.Act {
+	case process.ActWrite, process.ActRemove:
+		p = p.Grant(nil, nil, []string{opened})
+		s.reads.Store(true)
+	default:
+		p.Hosts = append(slices.Clone(p.Hosts), opened)
+	}
+	s.policy.Store(&p)
+}
+
+// reaches reports whether an address was granted by a person, so that a socket may
+// connect to it without the proxy.
+func (s *supervisor) reaches(to netip.AddrPort) bool {
+	return slices.ContainsFunc(s.policy.Load().Hosts, func(h string) bool {
+		g, err := host.ParseGrant(h)
+		return err == nil && g.Covers(to.Addr().String(), to.Port())
+	})
+}
+
+// connectOutside connects to an address that is not the sandbox's, if it was granted.
+func (c caller) connectOutside(t *took, to netip.AddrPort) error {
+	if !c.s.reaches(to) {
+		return c.s.lacks(process.ActConnect, to.String(), unix.EACCES)
+	}
+	blocks, err := t.atOnce(func() error { return unix.Connect(t.fd, t.sockaddr(to)) })
+	if !blocks || !errors.Is(err, unix.EINPROGRESS) {
+		return err
+	}
+	for {
+		fds := []unix.PollFd{{Fd: int32(t.fd), Events: unix.POLLOUT}}
+		switch n, err := unix.Poll(fds, int(heldPoll/time.Millisecond)); {
+		case err != nil && !errors.Is(err, unix.EINTR):
+			return err
+		case n > 0:
+			if code, err := unix.GetsockoptInt(t.fd, unix.SOL_SOCKET, unix.SO_ERROR); err == nil && code != 0 {
+				return unix.Errno(code)
+			}
+			return nil
+		case !c.s.valid(c.n):
+			return unix.EINTR
+		}
+	}
+}
+
+// openRead opens a file for reading that Landlock does not show this command: the person
+// allowed to change it after the command had started, and rules cannot be added then.
+func (c caller) openRead(dirfd int32, addr uint64, flags int) error {
+	if !c.s.reads.Load() {
+		return errGoOn
+	}
+	p, err := c.at(dirfd, addr, flags&unix.O_NOFOLLOW == 0)
+	if err != nil {
+		return errGoOn // the kernel has the right error
+	}
+	defer p.close()
+	kind := p.st.Mode & unix.S_IFMT
+	opened := c.s.policy.Load().Opened
+	if !p.there || kind != unix.S_IFREG && kind != unix.S_IFDIR || !slices.ContainsFunc(opened, func(o string) bool { return confine.Within(o, p.path) }) {
+		return errGoOn
+	}
+	fd, err := unix.Openat(p.dir, p.name, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || st.Ino != p.st.Ino || st.Dev != p.st.Dev {
+		return errGoOn
+	}
+	if flags&unix.O_NONBLOCK == 0 {
+		if err := blocking(fd); err != nil {
+			return err
+		}
+	}
+	return c.s.give(c.n, fd, flags)
+}
+
+// restart is ERESTARTSYS: the kernel calls the handler, and then returns EINTR or
+// repeats the call, as the handler was set up.
+const restart = unix.Errno(512)
+
+// interrupted reports whether the caller has a signal to handle.
+func (c caller) interrupted() bool {
+	b, err := os.ReadFile(c.proc("/status"))
+	if err != nil {
+		return false
+	}
+	set := func(name string) uint64 {
+		n, _ := strconv.ParseUint(field(b, name), 16, 64)
+		return n
+	}
+	pending := set("SigPnd:")
+	if field(b, "Threads:") == "1" { // else another thread may take it
+		pending |= set("ShdPnd:")
+	}
+	return pending&set("SigCgt:")&^set("SigBlk:") != 0
+}

@@ -1,0 +1,68 @@
+package shell
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
+)
+
+// limit is the time limit of a command. It stands still while the command is held and
+// somebody decides about it.
+type limit struct {
+	mu    sync.Mutex
+	left  time.Duration
+	since time.Time
+	held  int
+	timer *time.Timer // nil: it has not begun
+	over  func()
+}
+
+// begin starts the limit. over is called at its end.
+func (l *limit) begin(d time.Duration, over func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.left, l.since, l.over = d, time.Now(), over
+	l.timer = time.AfterFunc(d, over)
+	if l.held > 0 {
+		l.timer.Stop()
+	}
+}
+
+// around returns hold as a decision whose time the limit does not count.
+func (l *limit) around(hold process.Hold) process.Hold {
+	if hold == nil {
+		return nil
+	}
+	return func(ctx context.Context, r process.Refusal) (string, bool) {
+		l.pause()
+		defer l.resume()
+		return hold(ctx, r)
+	}
+}
+
+func (l *limit) pause() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held++; l.held == 1 && l.timer != nil && l.timer.Stop() {
+		l.left -= time.Since(l.since)
+	}
+}
+
+func (l *limit) resume() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held--; l.held == 0 && l.timer != nil {
+		l.since = time.Now()
+		l.timer.Reset(max(l.left, 0))
+	}
+}
+
+func (l *limit) stop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+}
