@@ -31,10 +31,10 @@ type Box struct {
 	// heldFilter hands over what opens for reading, too: something may be allowed while
 	// a command runs that its Landlock rules do not show.
 	heldFilter func() []unix.SockFilter
-	names   sync.Mutex
-	net     network
-	out     proxy.Options // how its proxy reaches the network
-	most    int           // processes and threads of a command
+	names      sync.Mutex
+	net        network
+	out        proxy.Options // how its proxy reaches the network
+	most       int           // processes and threads of a command
 }
 
 // Open makes a box. If the kernel cannot keep the package's promises, the error is a
@@ -272,7 +272,7 @@ func restrict(b *Box, hold process.Hold) (*supervisor, error) {
 		return nil, err
 	}
 	// Where nothing is told it is only asked whether somebody is left.
-	fd, errno := b.load(hold != nil, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
+	fd, errno := b.load(hold != nil, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
 	switch {
 	case errno == unix.EBUSY: // who answers may change files that this thread must not
 		return nil, &Unsupported{"that files stay", "this pawl runs in a sandbox whose calls another one answers, and there can be only one"}

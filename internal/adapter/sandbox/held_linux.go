@@ -69,13 +69,15 @@ func (s *supervisor) join(r process.Refusal) *question {
 	q := &question{done: make(chan struct{}), waiting: 1, cancel: cancel}
 	s.questions[r] = q
 	go func() {
-		opened, ok := s.hold(ctx, r)
-		if ok = ok && ctx.Err() == nil; ok {
+		opened, answer := s.hold(ctx, r)
+		switch {
+		case ctx.Err() != nil:
+		case answer == process.Allowed:
 			s.widen(r, opened)
-		} else if ctx.Err() == nil {
+			q.ok = true
+		case answer == process.Refused:
 			s.refusals.add(r.Act, r.What)
 		}
-		q.ok = ok
 		close(q.done)
 	}()
 	return q

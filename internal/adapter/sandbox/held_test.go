@@ -28,19 +28,26 @@ import (
 type person struct {
 	mu     sync.Mutex
 	asked  []string
-	come   chan string                         // each question
-	answer func(process.Refusal) (string, bool) // nil: waits until the question is withdrawn
-	gone   chan error                          // why a question was withdrawn
+	come   chan string                                    // each question
+	answer func(process.Refusal) (string, process.Answer) // nil: waits until the question is withdrawn
+	gone   chan error                                     // why a question was withdrawn
 }
 
-func answering(f func(process.Refusal) (string, bool)) *person {
+func answering(f func(process.Refusal) (string, process.Answer)) *person {
 	return &person{come: make(chan string, 100), answer: f, gone: make(chan error, 100)}
 }
 
-func yes(r process.Refusal) (string, bool) { return r.What, true }
-func no(process.Refusal) (string, bool)    { return "", false }
+func yes(r process.Refusal) (string, process.Answer) { return r.What, process.Allowed }
+func no(process.Refusal) (string, process.Answer)    { return "", process.Refused }
 
-func (p *person) hold(ctx context.Context, r process.Refusal) (string, bool) {
+func onlyIf(ok bool) process.Answer {
+	if ok {
+		return process.Allowed
+	}
+	return process.Refused
+}
+
+func (p *person) hold(ctx context.Context, r process.Refusal) (string, process.Answer) {
 	p.mu.Lock()
 	p.asked = append(p.asked, r.String())
 	p.mu.Unlock()
@@ -48,7 +55,7 @@ func (p *person) hold(ctx context.Context, r process.Refusal) (string, bool) {
 	if p.answer == nil {
 		<-ctx.Done()
 		p.gone <- context.Cause(ctx)
-		return "", false
+		return "", process.Refused
 	}
 	return p.answer(r)
 }
@@ -94,11 +101,11 @@ func TestHeldCallGoesOn(t *testing.T) {
 				t.Fatal(err)
 			}
 			at := strings.NewReplacer("OUT", outside)
-			p := answering(func(r process.Refusal) (string, bool) {
+			p := answering(func(r process.Refusal) (string, process.Answer) {
 				if c.opened != "" {
-					return at.Replace(c.opened), true
+					return at.Replace(c.opened), process.Allowed
 				}
-				return r.What, true
+				return r.What, process.Allowed
 			})
 			out, child := heldRun(t, open(t, confine.Workspace, root), root, at.Replace(c.line), p)
 			if out != c.out {
@@ -130,7 +137,9 @@ func TestHeldCallFailsAfterNo(t *testing.T) {
 	if r := c.Refusals(); len(r) != 1 || r[0].String() != "write "+outside+"/a" {
 		t.Errorf("refused %v", r)
 	}
-	p = answering(func(r process.Refusal) (string, bool) { return r.What, strings.HasSuffix(r.What, "/yes") })
+	p = answering(func(r process.Refusal) (string, process.Answer) {
+		return r.What, onlyIf(strings.HasSuffix(r.What, "/yes"))
+	})
 	out, _ = heldRun(t, open(t, confine.Workspace, root), root, "cd "+outside+"; echo x > yes; echo x > no; echo x > "+root+"/.git/hooks/x; cat yes /etc/shadow; ls", p)
 	if got, err := os.ReadDir(outside); err != nil || len(got) != 1 || got[0].Name() != "yes" {
 		t.Errorf("%v %v: %s", got, err, out)
@@ -203,7 +212,7 @@ func TestHeldConnections(t *testing.T) {
 	_, port, _ := net.SplitHostPort(at)
 	for _, c := range []struct {
 		name, line string
-		answer     func(process.Refusal) (string, bool)
+		answer     func(process.Refusal) (string, process.Answer)
 		asked      []string
 		out        string
 	}{
@@ -242,7 +251,9 @@ asyncio.run(main())'`, yes, []string{"connect " + at}, "hello\n"},
 }
 
 func answeringHosts(p *person) *person {
-	p.answer = func(r process.Refusal) (string, bool) { return r.What, r.What != "other.test" }
+	p.answer = func(r process.Refusal) (string, process.Answer) {
+		return r.What, onlyIf(r.What != "other.test")
+	}
 	return p
 }
 

@@ -176,7 +176,9 @@ func onDiskPath(path string) string {
 func (b *seatbeltBox) Temp() string { return b.temp }
 
 // start is Start: Seatbelt holds no call.
-func (b *seatbeltBox) start(cmd *exec.Cmd, _ process.Hold) (*seatbeltChild, error) { return b.Start(cmd) }
+func (b *seatbeltBox) start(cmd *exec.Cmd, _ process.Hold) (*seatbeltChild, error) {
+	return b.Start(cmd)
+}
 
 // share does nothing: commands here reach no server.
 func (b *seatbeltBox) share(*seatbeltBox) {}

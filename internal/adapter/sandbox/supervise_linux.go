@@ -50,15 +50,15 @@ var errGoOn = errors.New("the kernel decides")
 
 // supervisor answers the notified calls of one command.
 type supervisor struct {
-	fd     int // of the listener
-	wake   int // an eventfd that ends the loop
+	fd   int // of the listener
+	wake int // an eventfd that ends the loop
 	// policy is what the command may touch, with what was allowed while it ran.
 	policy atomic.Pointer[confine.Policy]
 	// reads: something was allowed that the command may not read by Landlock.
 	reads atomic.Bool
 	held
-	done   chan struct{}
-	calls  sync.WaitGroup
+	done  chan struct{}
+	calls sync.WaitGroup
 	// names is held while names in the workspace change. Only pawl changes
 	// them for the box's commands, so what was looked at is what is moved.
 	names    *sync.Mutex

@@ -20,7 +20,8 @@ type job struct {
 	id         string // of background commands
 	command    string
 	background bool
-	*proc      // once it is started
+	held       bool // somebody decides about what its confinement does not cover
+	*proc           // once it is started
 	started    time.Time
 	out        func(string)
 	mask       func([]byte) []byte
@@ -249,6 +250,7 @@ func (j *job) takeFresh() *tape {
 func (j *job) ran(t *tape) tool.Ran {
 	r := tool.Ran{Command: j.command, Spill: j.spill.name(), Bytes: t.bytes(), Duration: time.Since(j.started)}
 	r.Output, r.Gap = t.text(j.spill)
+	r.Held = j.held
 	r.ReadOnly, r.Refused = j.confine.Level == process.ReadOnly, j.refused()
 	if !j.ended() {
 		return r

@@ -35,7 +35,7 @@ func (l *limit) around(hold process.Hold) process.Hold {
 	if hold == nil {
 		return nil
 	}
-	return func(ctx context.Context, r process.Refusal) (string, bool) {
+	return func(ctx context.Context, r process.Refusal) (string, process.Answer) {
 		l.pause()
 		defer l.resume()
 		return hold(ctx, r)

@@ -32,8 +32,7 @@ func BashOutput() tool.Tool {
 			if ran.Output == "" {
 				running = "still running, nothing new"
 			}
-			r := withRefused(ranResult(ran, "", running), ran, nil)
-			r.RefusedLine = ran.Command
+			r := withRefused(env, ranResult(ran, "", running), ran, nil)
 			return r, nil
 		})
 	t.Facts = tool.Facts{Kind: tool.Wait, Aliases: []string{"taskoutput"}, Hooks: []string{"BashOutput"}}

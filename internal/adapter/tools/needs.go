@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/confine"
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
@@ -29,7 +30,7 @@ func addNeeds(env tool.Env, f *tool.Footprint, needs []string) error {
 			return failf("needs holds %q: say \"write PATH\", \"read PATH\", \"host NAME\" or \"unconfined\"", n)
 		case act == "host", act == "connect":
 			if _, err := host.ParseGrant(what); err != nil || strings.Contains(what, "*") {
-				return failf("needs holds %q: only a host of the public internet can be granted, as example.org or example.org:8443", n)
+				return failf("needs holds %q: say a host as example.org, example.org:8443 or 127.0.0.1:5432", n)
 			}
 			f.Hosts = append(f.Hosts, what)
 		case act == "write", act == "read", act == "remove":
@@ -65,9 +66,13 @@ func neededPath(env tool.Env, p string) (string, error) {
 
 // withRefused adds to a result what the sandbox refused. It is in the last line, which no
 // command can print.
-func withRefused(r tool.Result, ran tool.Ran, cmds []shellsyntax.Command) tool.Result {
+func withRefused(env tool.Env, r tool.Result, ran tool.Ran, cmds []shellsyntax.Command) tool.Result {
 	r.Refused = Blamed(ran)
-	if note := refusedNote(ran, cmds); note != "" {
+	root := ""
+	if env.Files != nil {
+		root = env.Files.Root()
+	}
+	if note := refusedNote(root, ran, cmds); note != "" {
 		r.Text += "\n" + note
 	}
 	return r
@@ -76,8 +81,9 @@ func withRefused(r tool.Result, ran tool.Ran, cmds []shellsyntax.Command) tool.R
 // refusedShown is how many refusals of a command the model is shown.
 const refusedShown = 5
 
-// refusedNote describes what the sandbox refused to a command, "" if nothing is known.
-func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
+// refusedNote describes what the sandbox refused to a command in a workspace, and the next
+// step that works in this run, "" if nothing is known.
+func refusedNote(root string, ran tool.Ran, cmds []shellsyntax.Command) string {
 	var out []string
 	if ran.Stopped != "" {
 		out = append(out, "[the sandbox stopped it: "+ran.Stopped+"]")
@@ -92,14 +98,14 @@ func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
 		for _, r := range rs {
 			said = append(said, r.String())
 		}
-		ask := "nobody can grant that"
-		if i := slices.IndexFunc(rs, askable); i >= 0 {
-			ask = fmt.Sprintf("if it is needed, ask for it with \"needs\": [%q] in the same call", said[i])
-		}
-		out = append(out, "[the sandbox refused: "+strings.Join(said, ", ")+more+"; "+ask+"]")
+		out = append(out, "[the sandbox refused: "+strings.Join(said, ", ")+more+nextStep(root, rs, ran.Held)+"]")
 	}
 	if len(out) == 0 && failed && ran.Nameless {
-		out = append(out, "[commands reach no host but those that were granted; if one is needed, ask for it with \"needs\": [\"host NAME\"] in the same call]")
+		step := "if one is needed, ask for it with \"needs\": [\"host NAME\"] in the same call"
+		if !ran.Held {
+			step = "a run with --allow 'network(NAME)' may reach one"
+		}
+		out = append(out, "[commands reach no host but those that were granted; "+step+"]")
 	}
 	if len(out) == 0 && failed && ran.ReadOnly && !ran.TimedOut && len(cmds) > 0 && !command.ReadOnly(cmds) {
 		out = append(out, "[it ran read-only: no file can be changed, and there is no network]")
@@ -107,11 +113,33 @@ func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
 	return strings.Join(out, "\n")
 }
 
-// askable reports whether access can be requested with the words of this refusal.
-func askable(r process.Refusal) bool {
+// nextStep returns how the first of these accesses that can be allowed is allowed, "" if
+// none can be. held: a person is there, whom the model asks by naming it; else the person
+// who starts the next run gives a flag.
+func nextStep(root string, rs []process.Refusal, held bool) string {
+	i := slices.IndexFunc(rs, func(r process.Refusal) bool { return askable(root, r) })
+	switch {
+	case i < 0:
+		return ""
+	case held:
+		return fmt.Sprintf("; if the command cannot do without it, name it with \"needs\": [%q] in the same call", rs[i])
+	}
+	rule := tool.EditFamily
+	switch rs[i].Act {
+	case process.ActRead:
+		rule = tool.ReadFamily
+	case process.ActHost, process.ActConnect:
+		rule = "network"
+	}
+	return "; nobody is here to allow it, a run with --allow " + shellsyntax.Quote(rule+"("+rs[i].What+")") + " may do it"
+}
+
+// askable reports whether a person can allow an access: not that to a protected file of the
+// workspace, which is a question of its own, nor to a key.
+func askable(root string, r process.Refusal) bool {
 	switch r.Act {
 	case process.ActWrite, process.ActRemove, process.ActRead:
-		return true
+		return !confine.Within(root, r.What) && !confine.MayHoldKeys(r.What, func(string) bool { return false })
 	case process.ActHost, process.ActConnect:
 		_, err := host.ParseGrant(r.What)
 		return err == nil && !strings.Contains(r.What, "*")

@@ -22,15 +22,16 @@ func TestRefusedNote(t *testing.T) {
 		want string
 	}{
 		{"nothing", tool.Ran{Exit: exit(1), Output: "x: Permission denied\n"}, "./x", ""},
-		{"one", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "write", What: "/home/x/.npmrc"}}}, "npm i", `[the sandbox refused: write /home/x/.npmrc; if it is needed, ask for it with "needs": ["write /home/x/.npmrc"] in the same call]`},
-		{"many", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "listen", What: "10.0.0.1:80"}, {Act: "host", What: "a.b"}, {Act: "write", What: "/1"}, {Act: "write", What: "/2"}, {Act: "write", What: "/3"}, {Act: "write", What: "/4"}}}, "x", `[the sandbox refused: listen 10.0.0.1:80, host a.b, write /1, write /2, write /3, and 1 more; if it is needed, ask for it with "needs": ["host a.b"] in the same call]`},
-		{"a granted host that leads inside", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "connect", What: "a.test (10.0.0.5, which is not of the public internet)"}}}, "x", `[the sandbox refused: connect a.test (10.0.0.5, which is not of the public internet); nobody can grant that]`},
-		{"an address", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "connect", What: "10.0.0.5:5432"}, {Act: "connect", What: "/run/x.sock"}}}, "x", `[the sandbox refused: connect 10.0.0.5:5432, connect /run/x.sock; nobody can grant that]`},
-		{"a host that is not named", tool.Ran{Exit: exit(1), Nameless: true}, "x", `[commands reach no host but those that were granted; if one is needed, ask for it with "needs": ["host NAME"] in the same call]`},
-		{"a read", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "read", What: "/srv/x"}}}, "x", `[the sandbox refused: read /srv/x; if it is needed, ask for it with "needs": ["read /srv/x"] in the same call]`},
-		{"nobody grants", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "listen", What: "10.0.0.1:80"}}}, "x", `[the sandbox refused: listen 10.0.0.1:80; nobody can grant that]`},
+		{"one", tool.Ran{Exit: exit(1), Held: true, Refused: []process.Refusal{{Act: "write", What: "/home/x/.cfg"}}}, "npm i", `[the sandbox refused: write /home/x/.cfg; if the command cannot do without it, name it with "needs": ["write /home/x/.cfg"] in the same call]`},
+		{"one, headless", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "write", What: "/home/x/.cfg"}}}, "npm i", `[the sandbox refused: write /home/x/.cfg; nobody is here to allow it, a run with --allow 'edit(/home/x/.cfg)' may do it]`},
+		{"many", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "listen", What: "10.0.0.1:80"}, {Act: "host", What: "a.b"}, {Act: "write", What: "/1"}, {Act: "write", What: "/2"}, {Act: "write", What: "/3"}, {Act: "write", What: "/4"}}}, "x", `[the sandbox refused: listen 10.0.0.1:80, host a.b, write /1, write /2, write /3, and 1 more; nobody is here to allow it, a run with --allow 'network(a.b)' may do it]`},
+		{"an address", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "connect", What: "10.0.0.5:5432"}, {Act: "connect", What: "/run/x.sock"}}}, "x", `[the sandbox refused: connect 10.0.0.5:5432, connect /run/x.sock; nobody is here to allow it, a run with --allow 'network(10.0.0.5:5432)' may do it]`},
+		{"a host that is not named", tool.Ran{Exit: exit(1), Held: true, Nameless: true}, "x", `[commands reach no host but those that were granted; if one is needed, ask for it with "needs": ["host NAME"] in the same call]`},
+		{"and headless", tool.Ran{Exit: exit(1), Nameless: true}, "x", `[commands reach no host but those that were granted; a run with --allow 'network(NAME)' may reach one]`},
+		{"a read", tool.Ran{Exit: exit(1), Held: true, Refused: []process.Refusal{{Act: "read", What: "/srv/x"}}}, "x", `[the sandbox refused: read /srv/x; if the command cannot do without it, name it with "needs": ["read /srv/x"] in the same call]`},
+		{"what nobody grants", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "listen", What: "10.0.0.1:80"}, {Act: "write", What: "/home/x/.ssh/id"}, {Act: "write", What: "/w/AGENTS.md"}}}, "x", `[the sandbox refused: listen 10.0.0.1:80, write /home/x/.ssh/id, write /w/AGENTS.md]`},
 		{"a program's own counters", tool.Ran{Exit: exit(0), Refused: []process.Refusal{{Act: "write", What: "/home/x/.config/go/telemetry/local/n"}}}, "go vet", ""},
-		{"where it failed by them", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "write", What: "/home/x/.config/y"}}}, "y", `[the sandbox refused: write /home/x/.config/y; if it is needed, ask for it with "needs": ["write /home/x/.config/y"] in the same call]`},
+		{"where it failed by them", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "write", What: "/home/x/.config/y"}}}, "y", `[the sandbox refused: write /home/x/.config/y; nobody is here to allow it, a run with --allow 'edit(/home/x/.config/y)' may do it]`},
 		{"read-only", tool.Ran{Exit: exit(2), ReadOnly: true}, "make x", "[it ran read-only: no file can be changed, and there is no network]"},
 		{"read-only and well", tool.Ran{Exit: exit(0), ReadOnly: true}, "make x", ""},
 		{"a reader that finds nothing", tool.Ran{Exit: exit(1), ReadOnly: true}, "grep x a", ""},
@@ -40,7 +41,7 @@ func TestRefusedNote(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := refusedNote(c.ran, command.Resolve(cmds, nil)); got != c.want {
+		if got := refusedNote("/w", c.ran, command.Resolve(cmds, nil)); got != c.want {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
 		}
 	}
@@ -84,9 +85,10 @@ func TestNeeds(t *testing.T) {
 		{`["unconfined"]`, "free"},
 		{`["write AGENTS.md"]`, "w /w/AGENTS.md"},
 		{`["listen 0.0.0.0:80"]`, "nobody can grant"},
-		{`["host 10.0.0.1"]`, "only a host of the public internet"},
-		{`["host *.org"]`, "only a host of the public internet"},
-		{`["host localhost"]`, "only a host of the public internet"},
+		{`["host 10.0.0.1"]`, "h 10.0.0.1"},
+		{`["connect localhost:5432"]`, "h localhost:5432"},
+		{`["host *.org"]`, "say a host as"},
+		{`["host intranet"]`, "say a host as"},
 		{`["write"]`, "needs holds"},
 		{`["everything"]`, "needs holds"},
 		{`["unconfined please"]`, "nobody can grant"},

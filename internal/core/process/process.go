@@ -169,7 +169,18 @@ var ErrUnconfined = errors.New("it was not run, since it cannot be confined")
 // its descendants have ended. opened is what it allows: for a file that file or a folder
 // above it, for a host or an address the same text. It is called for each access once, by
 // several goroutines. ctx ends with ErrWithdrawn when nobody waits for the answer any more.
-type Hold func(ctx context.Context, r Refusal) (opened string, ok bool)
+type Hold func(ctx context.Context, r Refusal) (opened string, a Answer)
+
+// Answer is what a Hold decides.
+type Answer int
+
+// The answers. Refused is reported as refused by the sandbox; of Declined the model is told
+// by who asked.
+const (
+	Refused Answer = iota
+	Declined
+	Allowed
+)
 
 // ErrWithdrawn ends a question that nobody waits for any more: what it was about has ended.
 var ErrWithdrawn = errors.New("no longer needed: what it was about has ended")

@@ -113,9 +113,8 @@ type Result struct {
 	// Gap means that Text begins with an output whose middle is missing.
 	Gap *Gap
 	// Refused is what the sandbox refused a command that then failed, if that may
-	// be the reason. RefusedLine is that command where another call started it.
-	Refused     []process.Refusal
-	RefusedLine string
+	// be the reason.
+	Refused []process.Refusal
 }
 
 // Text returns a successful result with this text.
@@ -337,6 +336,8 @@ type Ran struct {
 	Duration time.Duration
 	// Nameless: a confined command looked up a host that its output does not name.
 	Nameless bool
+	// Held: somebody was there to decide about what its confinement did not cover.
+	Held bool
 	// ReadOnly: the sandbox allowed no change of files. Refused is the start of
 	// the list of what it refused, as far as pawl knows.
 	ReadOnly bool

@@ -42,7 +42,7 @@ type confinedShell struct {
 }
 
 func (sh confinedShell) confine(c tool.Run) tool.Run {
-	c.Confine = sh.p.Confine
+	c.Confine, c.Hold = sh.p.Confine, sh.p.Hold
 	c.Confine.Reads = slices.Concat(c.Confine.Reads, c.Reads)
 	return c
 }

@@ -12,7 +12,6 @@ import (
 	"context"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
@@ -59,8 +58,7 @@ type Config struct {
 type Judge struct {
 	Config
 	refused []string // commands of checks
-	// keptRefusals are refusals by the sandbox that the person wants to keep.
-	keptRefusals []process.Refusal
+	kept    kept     // what the person refused running commands
 	// allowedAs are the commands of redefined or untrusted checks that the
 	// person allowed for the session, with the definition that they saw.
 	allowedAs map[string]string

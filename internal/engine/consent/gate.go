@@ -26,8 +26,7 @@ type Gate struct {
 	places map[*turn.Pending][]string
 	// missing is the right that a call of this step needs and that its turn's
 	// route lacks.
-	missing  map[*turn.Pending]string
-	refusals refusals
+	missing map[*turn.Pending]string
 }
 
 // Check implements turn.Gate.
@@ -35,7 +34,6 @@ func (g *Gate) Check(ctx context.Context, step []*turn.Pending) error {
 	g.allowed, g.missing = map[*turn.Pending]bool{}, map[*turn.Pending]string{}
 	g.places = map[*turn.Pending][]string{}
 	open := map[*turn.Pending]permission.Decision{} // calls that the person is asked about
-	again := g.refusals.nextRun(step)
 	for _, p := range step {
 		if p.Refused != nil {
 			continue
@@ -44,7 +42,7 @@ func (g *Gate) Check(ctx context.Context, step []*turn.Pending) error {
 		if err != nil {
 			return err
 		}
-		p.Confine = g.refusals.withOpened(p, d.Confine)
+		p.Confine = d.Confine
 		switch d.Verdict {
 		case permission.Deny:
 			p.Refused = denial(p, d)
@@ -61,10 +59,6 @@ func (g *Gate) Check(ctx context.Context, step []*turn.Pending) error {
 				}
 			}
 			g.places[p] = places(p.Footprint)
-			if p == again && g.missing[p] == "" && d.Pattern != "" && d.By != "rule" {
-				g.allowed[p] = true
-				continue
-			}
 			if c := checkOf(p); c != nil {
 				if allowed, known := g.remembered(c, d); allowed {
 					g.allowed[p] = true
@@ -164,7 +158,8 @@ func (g *Gate) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 		return &turn.Refusal{Outcome: event.Failed, Text: err.Error()}
 	}
 	d := g.decide(ctx, p)
-	p.Confine = g.refusals.withOpened(p, d.Confine)
+	p.Confine = d.Confine
+	p.Hold = g.hold(ctx, p)
 	switch {
 	case d.Verdict == permission.Allow:
 		return nil

@@ -7,10 +7,12 @@ package questions
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -88,8 +90,19 @@ func (q *Questions) Ask(ctx context.Context, about event.Asked) (event.Answered,
 	case a := <-ch:
 		return a, q.cfg.Record(ctx, event.Draft{Body: a})
 	case <-ctx.Done():
-		return event.Answered{}, context.Cause(ctx)
+		return event.Answered{}, q.unanswered(ctx, about.ID)
 	}
+}
+
+// unanswered returns why a question that was shown got no answer. One that is no longer
+// needed, while the session goes on, is recorded as answered, so that nobody is shown it
+// any more.
+func (q *Questions) unanswered(ctx context.Context, id string) error {
+	why := context.Cause(ctx)
+	if !errors.Is(why, process.ErrWithdrawn) {
+		return why
+	}
+	return errors.Join(why, q.cfg.Record(context.WithoutCancel(ctx), event.Draft{Body: event.Answered{ID: id, Text: why.Error()}}))
 }
 
 // askParent lets the parent ask. The question and the answer are in the agent's own log too,
@@ -104,7 +117,10 @@ func (q *Questions) askParent(ctx context.Context, about event.Asked) (event.Ans
 		theirs.From += ": " + about.From
 	}
 	a, err := q.cfg.Parent.Ask(ctx, theirs)
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return a, q.unanswered(ctx, about.ID)
+	case err != nil:
 		return a, err
 	}
 	a.ID = about.ID

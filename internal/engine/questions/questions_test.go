@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -119,6 +120,32 @@ func TestOneQuestionAtATime(t *testing.T) {
 		}
 		if err := <-got; err != nil || fmt.Sprint(d.lines) != "[asked first asked second answered yes]" {
 			t.Error(err, d.lines)
+		}
+	})
+}
+
+// SPEC 16.14: a question about a command that has ended is no longer open, in the log of
+// the agent that asked and in those above it, and the next one is asked.
+func TestAWithdrawnQuestionIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var top, low diary
+		q := of(&top, nil, "")
+		deep := of(&low, q, "explore")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		got := make(chan error, 1)
+		go func() { _, err := deep.Ask(ctx, event.Asked{Text: "may it?"}); got <- err }()
+		synctest.Wait()
+		cancel(process.ErrWithdrawn)
+		if err := <-got; !errors.Is(err, process.ErrWithdrawn) {
+			t.Error(err)
+		}
+		for _, d := range []*diary{&top, &low} {
+			if len(d.lines) != 2 || d.lines[1] != "answered "+process.ErrWithdrawn.Error() {
+				t.Errorf("%q", d.lines)
+			}
+		}
+		if err := q.Answer(event.Answered{ID: top.last()}); err == nil {
+			t.Error("it could be answered")
 		}
 	})
 }

@@ -22,7 +22,7 @@ type seenConfiner struct {
 	seen []process.Confine
 }
 
-func (s *seenConfiner) Confine(cmd *exec.Cmd, c process.Confine) (process.Confined, error) {
+func (s *seenConfiner) Confine(cmd *exec.Cmd, c process.Confine, _ process.Hold) (process.Confined, error) {
 	s.mu.Lock()
 	s.seen = append(s.seen, c)
 	s.mu.Unlock()

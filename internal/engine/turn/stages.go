@@ -73,6 +73,9 @@ type Pending struct {
 	// Confine is what the processes of the call may touch; the gate that lets
 	// the call pass sets it. The default is the narrowest.
 	Confine process.Confine
+	// Hold decides about what Confine does not cover, while a process of the call waits;
+	// nil: it is refused.
+	Hold process.Hold
 	// Records, if set, is how the call is recorded: pawl itself made it, and it
 	// is not part of the conversation.
 	Records Records

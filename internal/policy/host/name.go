@@ -130,6 +130,13 @@ func (g Grant) Covers(name string, port uint16) bool {
 	return name == g.name
 }
 
+// LinkLocal reports whether a grant is for an address of this link alone, such as that of
+// a cloud's metadata, which gives keys to whoever asks.
+func (g Grant) LinkLocal() bool {
+	a, err := netip.ParseAddr(g.name)
+	return err == nil && a.IsLinkLocalUnicast()
+}
+
 func (g Grant) String() string {
 	out := g.name
 	if g.all {

@@ -1,0 +1,133 @@
+package consent
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// This file asks the person about an access that a running command needs and that its
+// confinement does not cover (SPEC 16.14). The command waits in the system call. After a
+// yes the same process goes on; after a No the call fails, and the result tells the model
+// what the person said.
+
+// kept are the accesses that the person refused in this session.
+type kept struct {
+	asking  sync.Mutex // one question at a time
+	mu      sync.Mutex
+	refused []string // by Opening.String
+}
+
+func (k *kept) has(o permission.Opening) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Contains(k.refused, o.String())
+}
+
+func (k *kept) add(o permission.Opening) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.refused = append(k.refused, o.String())
+}
+
+// hold returns who decides while a process of the call waits: the person of the turn, nil
+// if nobody is there. turn ends with the turn; a command that then still runs, in the
+// background, is refused at once.
+func (g *Gate) hold(turn context.Context, p *turn.Pending) process.Hold {
+	if !g.Person || p.Confine.Level != process.Workspace {
+		return nil
+	}
+	var once []permission.Opening // what was allowed for this command
+	return func(ctx context.Context, r process.Refusal) (string, process.Answer) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer context.AfterFunc(turn, func() { cancel(context.Cause(turn)) })()
+		g.kept.asking.Lock()
+		defer g.kept.asking.Unlock()
+		o, v := g.held(p, r)
+		switch {
+		case ctx.Err() != nil, v == permission.Deny:
+			return "", process.Refused
+		case v == permission.Allow, slices.Contains(once, o): // meanwhile, by another answer
+			return o.Opens, process.Allowed
+		case g.kept.has(o):
+			return "", g.decline(p, o, "")
+		}
+		a := g.askHeld(ctx, p, r, o)
+		if a == process.Allowed {
+			once = append(once, o)
+		}
+		return o.Opens, a
+	}
+}
+
+// held returns the policy's decision about an access. A path that leads elsewhere than its
+// name is refused.
+func (g *Gate) held(p *turn.Pending, r process.Refusal) (permission.Opening, permission.Verdict) {
+	if (r.Act == process.ActWrite || r.Act == process.ActRemove) && g.Files != nil {
+		if clean, inside, err := g.Files.Resolve(r.What); err != nil || inside || clean != r.What {
+			return permission.Opening{}, permission.Deny
+		}
+	}
+	type decision struct {
+		permission.Opening
+		permission.Verdict
+	}
+	d := eventlog.Query(g.Log, func() decision {
+		o, v := g.Config.Policy.Held(r, p.Footprint.Git)
+		return decision{o, v}
+	})
+	return d.Opening, d.Verdict
+}
+
+// askHeld asks the person, and records a yes that holds for longer than this command.
+func (g *Gate) askHeld(ctx context.Context, p *turn.Pending, r process.Refusal, o permission.Opening) process.Answer {
+	q := event.Question{
+		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: "let it " + o.String(), Pattern: o.Rule, Always: o.Always,
+		Reason: "the command waits for it: " + r.String(), Preview: p.Footprint.Shell,
+	}
+	a, err := g.Ask(ctx, event.Asked{Questions: []event.Question{q}})
+	if err != nil || ctx.Err() != nil {
+		return process.Refused
+	}
+	var v event.Verdict
+	for _, w := range a.Verdicts {
+		if w.Call == q.Call {
+			v = w
+		}
+	}
+	switch v.Scope {
+	case event.Once:
+		return process.Allowed
+	case event.Session, event.Always:
+		if v.Scope == event.Always && !q.Always {
+			v.Scope = event.Session
+		}
+		if err := g.Grant(context.WithoutCancel(ctx), q.Pattern, v.Scope); err != nil {
+			p.Note("[the user allowed it to " + o.String() + ", and that could not be kept for later: " + err.Error() + "]")
+		}
+		return process.Allowed
+	}
+	g.kept.add(o)
+	return g.decline(p, o, v.Why)
+}
+
+// decline tells the model of a call that the person refused an access. A check has a report
+// of its own.
+func (g *Gate) decline(p *turn.Pending, o permission.Opening, why string) process.Answer {
+	if p.Records != nil {
+		return process.Refused
+	}
+	told := "[the user did not allow it to " + o.String() + ". Do not try it another way"
+	if why != "" {
+		told += "; they say: " + why
+	}
+	p.Note(told + "]")
+	return process.Declined
+}

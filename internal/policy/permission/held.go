@@ -1,0 +1,147 @@
+package permission
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/host"
+)
+
+// Opening is an access that a running command's confinement does not cover and that a
+// person can allow while the command waits (SPEC 16.14).
+type Opening struct {
+	// Act is what the command wants: to write a file, to reach a host or an address.
+	Act string
+	// Opens is what a yes allows: the folder of the file, the file itself where the folder
+	// is more than one would allow, the host or the address.
+	Opens string
+	// Rule is the rule that a session grant or a permanent grant adds, "" for none.
+	Rule string
+	// Always: the grant may be permanent.
+	Always bool
+}
+
+func (o Opening) String() string {
+	switch o.Act {
+	case process.ActHost, process.ActConnect:
+		return "connect to " + o.Opens
+	}
+	return "change files in " + o.Opens
+}
+
+// Held decides about an access that a command meets while it runs: a person is asked, a
+// rule allows it, or it is refused. Refused without a question are protected files, keys
+// and files that look like keys, pawl's own state, git's own files anywhere and what it
+// runs or reads, the system's files, files that a login runs, the hidden files of a home,
+// which programs write without needing to, and addresses of a cloud's metadata. The model
+// can still ask for some of these by name.
+func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
+	p = p.withGitUses(git)
+	if p.wide || p.mode == Plan || p.cfg.Sandbox.Narrow {
+		return Opening{}, Deny
+	}
+	switch r.Act {
+	case process.ActWrite, process.ActRemove:
+		return p.heldChange(r.What)
+	case process.ActHost, process.ActConnect:
+		return p.heldHost(r)
+	}
+	return Opening{}, Deny
+}
+
+func (p *Policy) heldChange(file string) (Opening, Verdict) {
+	judge := func(path string) Decision {
+		u := p.landUnit(tool.ResolvedPath{Path: path, Named: path, Write: true})[0]
+		return p.judge(u.ofCommand())
+	}
+	if !p.mayOpen(file) || p.hiddenInHome(file) {
+		return Opening{}, Deny
+	}
+	o := Opening{Act: process.ActWrite, Opens: file}
+	d := judge(file)
+	switch {
+	case d.Verdict != Ask:
+		return o, d.Verdict
+	case d.By != "rule" && d.Pattern == "": // no rule can name it
+		return Opening{}, Deny
+	}
+	o.offers(d)
+	folder := path.Dir(file)
+	if strings.Count(folder, "/") < 2 || !p.mayOpen(folder) || p.hiddenInHome(folder) {
+		return o, Ask
+	}
+	// With a rule about something in it, the folder is more than the file's yes.
+	if d := judge(folder); d.Verdict == Ask && d.By != "rule" {
+		o.Opens = folder
+		o.offers(d)
+	}
+	return o, Ask
+}
+
+func (p *Policy) heldHost(r process.Refusal) (Opening, Verdict) {
+	g, err := host.ParseGrant(strings.ToLower(r.What))
+	if err != nil || strings.Contains(r.What, "*") {
+		return Opening{}, Deny
+	}
+	o := Opening{Act: r.Act, Opens: g.String()}
+	u := unit{kind: hostUnit, host: o.Opens, pattern: network + "(" + o.Opens + ")"}
+	d := p.judge(u.ofCommand())
+	if d.Verdict == Ask && g.LinkLocal() {
+		return Opening{}, Deny // only a rule that names it opens it
+	}
+	o.offers(d)
+	return o, d.Verdict
+}
+
+// offers sets what a grant would add. A rule that asks asks again each time.
+func (o *Opening) offers(d Decision) {
+	if d.By != "rule" {
+		o.Rule, o.Always = d.Pattern, d.CanAlways
+	}
+}
+
+// ofCommand returns the unit as part of a command line.
+func (u unit) ofCommand() unit {
+	u.by, u.shell = callee{tool: tool.CommandFamily, family: tool.CommandFamily}, true
+	return u
+}
+
+// hiddenInHome reports whether a path is in a hidden folder of the home, or a hidden file
+// there.
+func (p *Policy) hiddenInHome(file string) bool {
+	return slices.ContainsFunc([]string{p.cfg.Home, p.cfg.RealHome}, func(home string) bool {
+		rest, ok := strings.CutPrefix(file, home+"/.")
+		return home != "" && ok && rest != ""
+	})
+}
+
+// atLogin are files and folders of a home whose contents run, unconfined, when
+// the person logs in or calls a program. pawl does not propose to let a command
+// write there.
+var atLogin = [...]string{
+	".profile", ".login", ".logout", ".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".pam_environment", ".inputrc", ".vimrc", ".emacs",
+	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc",
+	".config/fish", ".config/autostart", ".config/systemd", ".config/environment.d", ".config/nvim", ".local/bin", ".local/share/systemd", ".local/share/applications", "bin", "go/bin", ".cargo/bin", ".cargo/env",
+}
+
+// mayOpen reports whether a person can be asked to let a confined process
+// change or create a file.
+func (p *Policy) mayOpen(file string) bool {
+	switch {
+	case p.usedByGit(file),
+		!path.IsAbs(file), path.Clean(file) != file, file == "/", p.inside(file), Wide(file, p.cfg.Home),
+		p.gitControl(file), p.keyFile(file), secretInside(file), protected(file) != "",
+		slices.Contains(strings.Split(fold2(file), "/"), ".git"),
+		p.cfg.State != "" && (under(file, p.cfg.State) || under(p.cfg.State, file)),
+		p.cfg.Root != "" && under(p.cfg.Root, file),
+		systemPath(file) && (p.cfg.Home == "" || !under(file, p.cfg.Home)),
+		slices.ContainsFunc(atLogin[:], func(name string) bool {
+			return p.cfg.Home != "" && under(fold2(file), fold2(path.Join(p.cfg.Home, name)))
+		}):
+		return false
+	}
+	return len(p.system.Grant(nil, nil, []string{file}).Opened) > len(p.system.Opened)
+}

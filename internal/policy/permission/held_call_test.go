@@ -1,0 +1,79 @@
+package permission
+
+import (
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// SPEC 16.14: what a running command meets is asked with what a yes opens, and only what a
+// person can well say yes to; what a rule speaks of is not asked about.
+func TestHeldAccess(t *testing.T) {
+	for _, c := range []struct {
+		act, what string
+		verdict   Verdict
+		opens     string
+		rule      string
+		always    bool
+	}{
+		{"write", "/home/u/sib/x", Ask, "/home/u/sib", "edit(/home/u/sib)", true},
+		{"remove", "/home/u/sib/deep/x", Ask, "/home/u/sib/deep", "edit(/home/u/sib/deep)", true},
+		{"write", "/home/u/x", Ask, "/home/u/x", "edit(/home/u/x)", true},                // the home is more than one would allow
+		{"write", "/data/x", Ask, "/data/x", "edit(/data/x)", true},                      // and so is a folder at the top
+		{"write", "/home/u/part/x", Ask, "/home/u/part/x", "edit(/home/u/part/x)", true}, // something in it is denied
+		{"write", "/home/u/allowed/x", Allow, "/home/u/allowed/x", "", false},
+		{"host", "Registry.npmjs.org", Ask, "registry.npmjs.org", "network(registry.npmjs.org)", true},
+		{"host", "example.org:8443", Ask, "example.org:8443", "network(example.org:8443)", true},
+		{"host", "allowed.org", Allow, "allowed.org", "", false},
+		{"connect", "127.0.0.1:5432", Ask, "127.0.0.1:5432", "network(127.0.0.1:5432)", true},
+		{"connect", "[::1]:8080", Ask, "[::1]:8080", "network([::1]:8080)", true},
+		{"connect", "10.0.0.5", Ask, "10.0.0.5", "network(10.0.0.5)", true},
+		{"connect", "93.184.216.34:22", Ask, "93.184.216.34:22", "network(93.184.216.34:22)", true},
+		{"host", "denied.org", Deny, "", "", false},
+		{"connect", "169.254.169.254", Deny, "", "", false},
+		{"connect", "[fe80::1]:80", Deny, "", "", false},
+		{"host", "*.org", Deny, "", "", false},
+		{"connect", "/run/docker.sock", Deny, "", "", false},
+		{"listen", "0.0.0.0:80", Deny, "", "", false},
+		{"read", "/home/u/x", Deny, "", "", false},
+		{"write", "/home/u/no/x", Deny, "", "", false},
+		{"write", "/home/u/hooks/pre-push", Deny, "", "", false},
+		{"write", "/w/x", Deny, "", "", false},
+		{"write", "/w/.git/hooks/pre-push", Deny, "", "", false},
+		{"write", "/home/u/other/.git/config", Deny, "", "", false},
+		{"write", "/home/u/other/.GIT/index", Deny, "", "", false},
+		{"write", "/home/u/other/.pawl/x", Deny, "", "", false},
+		{"write", "/home/u/other/AGENTS.md", Deny, "", "", false},
+		{"write", "/home/u/.ssh/known_hosts", Deny, "", "", false},
+		{"write", "/home/u/.cache/x", Deny, "", "", false}, // a program's own, which it does without
+		{"write", "/home/u/.config/gh/hosts.yml", Deny, "", "", false},
+		{"write", "/home/u/.state/log", Deny, "", "", false},
+		{"write", "/home/u/.bashrc", Deny, "", "", false},
+		{"write", "/home/u/bin/ls", Deny, "", "", false},
+		{"write", "/home/u", Deny, "", "", false},
+		{"write", "/home", Deny, "", "", false},
+		{"write", "/", Deny, "", "", false},
+		{"write", "/home/u/../v", Deny, "", "", false},
+		{"write", "/usr/lib/x", Deny, "", "", false},
+		{"write", "/dev/sda", Deny, "", "", false},
+		{"write", "relative", Deny, "", "", false},
+		{"write", "/home/u/a*", Deny, "", "", false},
+		{"write", "/home/u/a\nb", Deny, "", "", false},
+	} {
+		p := confinedPolicy(t, Auto, whole, []string{"network(allowed.org)", "edit(/home/u/allowed/**)"}, nil, []string{"network(denied.org)", "edit(/home/u/no/**)", "edit(/home/u/part/secret)"})
+		o, v := p.Held(process.Refusal{Act: c.act, What: c.what}, []tool.GitUse{{Path: "/home/u/hooks", Setting: "core.hookspath"}})
+		if v != c.verdict || v != Deny && o.Opens != c.opens || v == Ask && (o.Rule != c.rule || o.Always != c.always) {
+			t.Errorf("%s %q: %s %+v", c.act, c.what, v, o)
+		}
+	}
+	for _, p := range []*Policy{confinedPolicy(t, Plan, whole, nil, nil, nil), confinedPolicy(t, Auto, Sandbox{ReadOnly: true, Workspace: true, Narrow: true}, nil, nil, nil)} {
+		if _, v := p.Held(process.Refusal{Act: "write", What: "/home/u/sib/x"}, nil); v != Deny {
+			t.Errorf("nothing can be opened here: %s", v)
+		}
+	}
+	asking := confinedPolicy(t, Auto, whole, nil, []string{"network(asked.org)"}, nil)
+	if o, v := asking.Held(process.Refusal{Act: "host", What: "asked.org"}, nil); v != Ask || o.Rule != "" {
+		t.Errorf("an ask rule asks each time: %s %+v", v, o)
+	}
+}
