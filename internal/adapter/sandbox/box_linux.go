@@ -168,12 +168,12 @@ type Child struct {
 
 // Start starts a command in the box. Its standard input and output are passed on
 // unchecked, so they must be allowed by the policy. Wait must be called.
-func (b *Box) Start(cmd *exec.Cmd) (*Child, error) { return b.start(cmd, nil) }
+func (b *Box) Start(cmd *exec.Cmd) (*Child, error) { return b.start(cmd, holding{}) }
 
 // start is Start with somebody who decides about what the policy does not cover.
-func (b *Box) start(cmd *exec.Cmd, hold process.Hold) (*Child, error) {
+func (b *Box) start(cmd *exec.Cmd, h holding) (*Child, error) {
 	c := &Child{cmd: cmd, policy: b.policy, do: make(chan func()), over: make(chan struct{})}
-	if err := b.outlet(hold != nil); err != nil {
+	if err := b.outlet(h.hold != nil); err != nil {
 		return nil, fmt.Errorf("open the sandbox's proxy: %w", err)
 	}
 	cmd.Env = b.net.proxy.environ(b.environ(cmd.Env))
@@ -203,7 +203,7 @@ func (b *Box) start(cmd *exec.Cmd, hold process.Hold) (*Child, error) {
 		return nil, &Unsupported{"that no descriptor of pawl's is inherited", "close_range: " + err.Error()}
 	}
 	started := make(chan error, 1)
-	onThread(func() { c.run(b, hold, started) })
+	onThread(func() { c.run(b, h, started) })
 	if err := <-started; err != nil {
 		<-c.over
 		if c.sup != nil {
@@ -220,9 +220,9 @@ func (b *Box) start(cmd *exec.Cmd, hold process.Hold) (*Child, error) {
 
 // run is the life of a confined thread: the parent-death signal of the command
 // comes when it ends, so it lasts as long as the command.
-func (c *Child) run(b *Box, hold process.Hold, started chan<- error) {
+func (c *Child) run(b *Box, h holding, started chan<- error) {
 	defer close(c.over)
-	sup, err := restrict(b, hold)
+	sup, err := restrict(b, h)
 	if err == nil {
 		c.sup = sup
 		err = c.cmd.Start()
@@ -258,7 +258,7 @@ func onThread(f func()) {
 const keptCapabilities = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID
 
 // restrict limits the calling thread to the rights of a box's policy for good.
-func restrict(b *Box, hold process.Hold) (*supervisor, error) {
+func restrict(b *Box, h holding) (*supervisor, error) {
 	if err := dropCapabilities(); err != nil {
 		return nil, &Unsupported{"that root's privileges are gone", "capset: " + err.Error()}
 	}
@@ -272,14 +272,14 @@ func restrict(b *Box, hold process.Hold) (*supervisor, error) {
 		return nil, err
 	}
 	// Where nothing is told it is only asked whether somebody is left.
-	fd, errno := b.load(hold != nil, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
+	fd, errno := b.load(h.hold != nil, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
 	switch {
 	case errno == unix.EBUSY: // who answers may change files that this thread must not
 		return nil, &Unsupported{"that files stay", "this pawl runs in a sandbox whose calls another one answers, and there can be only one"}
 	case errno != 0:
 		return nil, &Unsupported{"that the network and other processes are out of reach", "seccomp: " + errno.Error()}
 	}
-	return supervise(fd, b, hold)
+	return supervise(fd, b, h)
 }
 
 // load puts the box's filter on the calling thread.

@@ -84,7 +84,7 @@ func (b *Boxes) Confine(cmd *exec.Cmd, c process.Confine, hold process.Hold) (pr
 		return nil, fmt.Errorf("%w: %w", process.ErrUnconfined, err)
 	}
 	cmd.Env = append(cmd.Env, env...)
-	child, err := box.start(cmd, hold)
+	child, err := box.start(cmd, holding{hold, c.Asks})
 	if errors.Is(err, ErrMissing) {
 		return nil, fmt.Errorf("%w: %w", process.ErrUnconfined, err)
 	}
@@ -210,6 +210,13 @@ func (b *Boxes) Close() error {
 		errs = append(errs, os.RemoveAll(b.temp))
 	}
 	return errors.Join(errs...)
+}
+
+// holding is who decides for one command about what its policy does not cover. asks: also
+// about its first change of the workspace.
+type holding struct {
+	hold process.Hold // nil: nobody
+	asks bool
 }
 
 // confinedChild makes a Child a process.Confined.

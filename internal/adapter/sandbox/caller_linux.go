@@ -285,6 +285,9 @@ func (s *supervisor) keptIn(dir string) []string {
 func (s *supervisor) judge(p *place, act confine.Act) error {
 	switch s.change(p.path, act) {
 	case confine.Made:
+		if s.asks.Load() && confine.Within(s.policy.Load().Root, p.path) {
+			return s.lacks(process.ActChange, p.path, unix.EACCES)
+		}
 		return nil
 	case confine.Refused:
 		var otherwise error = errGoOn

@@ -18,10 +18,10 @@ func (c caller) open(dirfd int32, addr uint64, flags int, mode uint32) error {
 	if flags&unix.O_PATH != 0 {
 		return errGoOn // neither reads nor writes
 	}
-	if c.s.policy.Load().Level < confine.Workspace {
-		return c.list(dirfd, addr, flags)
-	}
-	if flags&writing == 0 {
+	if flags&writing == 0 || c.s.policy.Load().Level < confine.Workspace {
+		if err := c.list(dirfd, addr, flags); !errors.Is(err, errGoOn) || c.s.hold == nil {
+			return err
+		}
 		return c.openRead(dirfd, addr, flags)
 	}
 	temporary := flags&unix.O_TMPFILE == unix.O_TMPFILE
@@ -50,7 +50,7 @@ func (c caller) open(dirfd int32, addr uint64, flags int, mode uint32) error {
 // list opens a folder of which only the names are shown. Landlock does not allow
 // reading below it, also by this descriptor.
 func (c caller) list(dirfd int32, addr uint64, flags int) error {
-	if flags&(writing|unix.O_DIRECTORY) != unix.O_DIRECTORY {
+	if flags&(writing|unix.O_DIRECTORY) != unix.O_DIRECTORY || len(c.s.policy.Load().Lists) == 0 {
 		return errGoOn
 	}
 	file, err := c.text(addr)

@@ -202,7 +202,7 @@ func rules(p confine.Policy, held bool) filter {
 	f.each(refused, eperm)
 	f.each(missing, enosys)
 	f.each(oldRefused, eperm)
-	if p.Level >= confine.Workspace || len(p.Lists) > 0 {
+	if p.Level >= confine.Workspace || len(p.Lists) > 0 || held {
 		f.each(landlock, enosys)
 	}
 	if p.Level >= confine.Workspace {
@@ -214,8 +214,8 @@ func rules(p confine.Policy, held bool) filter {
 	} else {
 		f.each(attributes, eperm)
 		f.each(oldAttributes, eperm)
-		if len(p.Lists) > 0 {
-			f.opens(unix.O_DIRECTORY, false)
+		if len(p.Lists) > 0 || held {
+			f.opens(unix.O_DIRECTORY, held)
 		}
 	}
 	f.processes()

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 	"github.com/pawl-agent/pawl/internal/policy/host"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // This file holds a command at a call that its policy does not cover, while somebody
@@ -57,17 +59,25 @@ type question struct {
 	cancel  context.CancelCauseFunc
 }
 
+// subject returns what one question is about: all changes of the workspace are one.
+func subject(r process.Refusal) process.Refusal {
+	if r.Act == process.ActChange {
+		r.What = ""
+	}
+	return r
+}
+
 // join returns the question about an access, and asks it if it is new.
 func (s *supervisor) join(r process.Refusal) *question {
 	s.held.mu.Lock()
 	defer s.held.mu.Unlock()
-	if q, ok := s.questions[r]; ok {
+	if q, ok := s.questions[subject(r)]; ok {
 		q.waiting++
 		return q
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	q := &question{done: make(chan struct{}), waiting: 1, cancel: cancel}
-	s.questions[r] = q
+	s.questions[subject(r)] = q
 	go func() {
 		opened, answer := s.hold(ctx, r)
 		switch {
@@ -94,7 +104,7 @@ func (s *supervisor) leave(r process.Refusal, q *question) {
 	}
 	if q.waiting--; q.waiting == 0 {
 		q.cancel(process.ErrWithdrawn)
-		delete(s.questions, r)
+		delete(s.questions, subject(r))
 	}
 }
 
@@ -150,9 +160,12 @@ func (s *supervisor) widen(r process.Refusal, opened string) {
 	defer s.held.mu.Unlock()
 	p := *s.policy.Load()
 	switch r.Act {
+	case process.ActChange:
+		s.asks.Store(false)
+	case process.ActRead:
+		p = p.Grant([]string{opened}, nil, nil)
 	case process.ActWrite, process.ActRemove:
 		p = p.Grant(nil, nil, []string{opened})
-		s.reads.Store(true)
 	default:
 		p.Hosts = append(slices.Clone(p.Hosts), opened)
 	}
@@ -193,21 +206,34 @@ func (c caller) connectOutside(t *took, to netip.AddrPort) error {
 	}
 }
 
-// openRead opens a file for reading that Landlock does not show this command: the person
-// allowed to change it after the command had started, and rules cannot be added then.
-func (c caller) openRead(dirfd int32, addr uint64, flags int) error {
-	if !c.s.reads.Load() {
-		return errGoOn
+// shows reports whether Landlock shows what a path names, by its words alone. A relative
+// path that goes down is the kernel's: whoever works in a folder outside is not asked about.
+func (s *supervisor) shows(file string) bool {
+	if !strings.HasPrefix(file, "/") {
+		return !strings.Contains(file, "..")
 	}
+	return strings.HasPrefix(file, "/proc/") || strings.HasPrefix(file, "/dev/") || !strings.Contains(file, "/..") && s.base.MayRead(file)
+}
+
+// openRead opens a file for reading that Landlock does not show this command, if the person
+// allows it: rules cannot be added to a command that runs. What looks like a key is opened
+// by its own name only, not with the folder above it.
+func (c caller) openRead(dirfd int32, addr uint64, flags int) error {
 	p, err := c.at(dirfd, addr, flags&unix.O_NOFOLLOW == 0)
 	if err != nil {
 		return errGoOn // the kernel has the right error
 	}
 	defer p.close()
 	kind := p.st.Mode & unix.S_IFMT
-	opened := c.s.policy.Load().Opened
-	if !p.there || kind != unix.S_IFREG && kind != unix.S_IFDIR || !slices.ContainsFunc(opened, func(o string) bool { return confine.Within(o, p.path) }) {
+	if !p.there || kind != unix.S_IFREG && kind != unix.S_IFDIR || c.s.base.MayRead(p.path) || unix.Faccessat(p.dir, p.name, unix.R_OK, 0) != nil {
 		return errGoOn
+	}
+	now := c.s.policy.Load()
+	opened := slices.Concat(now.Reads, now.Opened)
+	if !slices.ContainsFunc(opened, func(o string) bool {
+		return o == p.path || confine.Within(o, p.path) && !secrets.LooksSecret(p.path)
+	}) {
+		return c.s.lacks(process.ActRead, p.path, errGoOn)
 	}
 	fd, err := unix.Openat(p.dir, p.name, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -30,6 +30,7 @@ type person struct {
 	asked  []string
 	come   chan string                                    // each question
 	answer func(process.Refusal) (string, process.Answer) // nil: waits until the question is withdrawn
+	asks   bool                                           // also about changes here
 	gone   chan error                                     // why a question was withdrawn
 }
 
@@ -66,7 +67,7 @@ func heldRun(t *testing.T, b *Box, dir, line string, p *person) (out string, c *
 	var buf bytes.Buffer
 	cmd := exec.Command("bash", "-c", line)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &buf, &buf
-	c, err := b.start(cmd, p.hold)
+	c, err := b.start(cmd, holding{hold: p.hold, asks: p.asks})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,6 +92,10 @@ func TestHeldCallGoesOn(t *testing.T) {
 		{"chmod", "chmod 600 OUT/there; stat -c %a OUT/there", "", []string{"write OUT/there"}, "600\n"},
 		{"truncated", "truncate -s 3 OUT/there; cat OUT/there; echo", "", []string{"write OUT/there"}, "con\n"},
 		{"eight children at once", "for i in 1 2 3 4 5 6 7 8; do echo $i > OUT/$i & done; wait; cat OUT/[1-8]", "OUT", nil, "1\n2\n3\n4\n5\n6\n7\n8\n"},
+		{"read", "cat OUT/there OUT/there; echo", "", []string{"read OUT/there"}, "contentcontent\n"},
+		{"read with the folder above", "cp OUT/there x; ls OUT; cat OUT/there; cat OUT/.env 2>/dev/null || echo no", "OUT", nil, "there\ncontentno\n"},
+		{"read up", "mkdir d; cd d; cat ../../other/y", "", nil, "y\n"},
+		{"sed in place", "sed -i s/con/CON/ OUT/there; cat OUT/there; echo", "OUT", nil, "CONtent\n"},
 		{"a link outside", "ln -s there OUT/l; readlink OUT/l", "OUT", []string{"write OUT/l"}, "there\n"},
 		{"python", `python3 -c 'open("OUT/p", "w").write("py"); print(open("OUT/p").read())'`, "", []string{"write OUT/p"}, "py\n"},
 	} {
@@ -99,6 +104,11 @@ func TestHeldCallGoesOn(t *testing.T) {
 			root, outside := folder(t), folder(t)
 			if err := os.WriteFile(filepath.Join(outside, "there"), []byte("content"), 0o644); err != nil {
 				t.Fatal(err)
+			}
+			for name, text := range map[string]string{outside + "/.env": "K=v\n", filepath.Dir(root) + "/other/y": "y\n"} {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+					t.Fatal(err)
+				}
 			}
 			at := strings.NewReplacer("OUT", outside)
 			p := answering(func(r process.Refusal) (string, process.Answer) {
@@ -125,12 +135,46 @@ func TestHeldCallGoesOn(t *testing.T) {
 	}
 }
 
+// SPEC 16.14: where changes ask, a command that only reads is not held, and the first change
+// of the workspace is one question for all of them, by whatever call it is made.
+func TestHeldChangeIsOneQuestion(t *testing.T) {
+	for _, line := range []string{
+		"echo x > new; echo y > other; mkdir d; mv new d/; ls d", "rm f; ls f 2>&1 | tail -c 1 >&2", "chmod 600 f; touch f", "ln -s f l", "truncate -s 0 f", "mkdir d", "mv f g", "echo >> f", "ln f g",
+		"for i in 1 2 3 4 5 6 7 8; do echo $i > $i & done; wait", `python3 -c 'import os; os.utime("f"); os.rename("f", "g")'`,
+	} {
+		for _, a := range []process.Answer{process.Allowed, process.Refused} {
+			root := folder(t)
+			if err := os.WriteFile(filepath.Join(root, "f"), []byte("f"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			p := answering(func(r process.Refusal) (string, process.Answer) { return r.What, a })
+			p.asks = true
+			look := func() string { return bash(t, nil, root, "find . -printf '%p %s %m %Y\\n' | sort") }
+			before := look()
+			out, _ := heldRun(t, open(t, confine.Workspace, root), root, "cat f >$TMPDIR/copy; ls; "+line, p)
+			if len(p.asked) != 1 || !strings.HasPrefix(p.asked[0], "change "+root+"/") {
+				t.Errorf("%s: asked %q", line, p.asked)
+			}
+			if after := look(); (after == before) != (a == process.Refused) {
+				t.Errorf("%s, %v: %s\n%s", line, a, after, out)
+			}
+		}
+	}
+	p := answering(no)
+	p.asks = true
+	root := folder(t)
+	bash(t, nil, root, "git init -q .; echo a > a; git add a")
+	if out, _ := heldRun(t, open(t, confine.Workspace, root), root, "GIT_OPTIONAL_LOCKS=0 git status --short; cat a; ls; echo x > $TMPDIR/x; cat $TMPDIR/x; python3 -c 'print(1)'", p); len(p.asked) > 0 {
+		t.Errorf("reading asked %q: %s", p.asked, out)
+	}
+}
+
 // SPEC 16.14: after a No the call fails, the same access is not asked for again, and the
 // refusal is told as if nobody had been there. A yes opens nothing else.
 func TestHeldCallFailsAfterNo(t *testing.T) {
 	root, outside := folder(t), folder(t)
 	p := answering(no)
-	out, c := heldRun(t, open(t, confine.Workspace, root), root, "for i in 1 2 3; do echo x > "+outside+"/a; done; ls "+outside+"; echo end", p)
+	out, c := heldRun(t, open(t, confine.Workspace, root), root, "for i in 1 2 3; do echo x > "+outside+"/a; done; echo end", p)
 	if len(p.asked) != 1 || strings.Count(out, "Permission denied") < 3 || !strings.HasSuffix(out, "end\n") {
 		t.Errorf("asked %q: %s", p.asked, out)
 	}
@@ -160,7 +204,7 @@ func TestHeldCommandEnds(t *testing.T) {
 			p := answering(nil)
 			cmd := exec.Command("bash", "-c", "exec touch "+outside+"/a")
 			cmd.Dir = root
-			c, err := open(t, confine.Workspace, root).start(cmd, p.hold)
+			c, err := open(t, confine.Workspace, root).start(cmd, holding{hold: p.hold})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +231,7 @@ signal.signal(signal.SIGUSR1, handler)
 open("`+outside+`/a", "w")
 `)
 		cmd.Dir, cmd.Stdout = root, &out
-		c, err := open(t, confine.Workspace, root).start(cmd, p.hold)
+		c, err := open(t, confine.Workspace, root).start(cmd, holding{hold: p.hold})
 		if err != nil {
 			t.Fatal(err)
 		}

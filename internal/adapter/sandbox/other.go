@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"runtime"
 
-	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -28,7 +27,7 @@ func Open(confine.Policy) (*Box, error) { return nil, lack() }
 // Start returns an error.
 func (*Box) Start(*exec.Cmd) (*Child, error) { return nil, lack() }
 
-func (*Box) start(*exec.Cmd, process.Hold) (*Child, error) { return nil, lack() }
+func (*Box) start(*exec.Cmd, holding) (*Child, error) { return nil, lack() }
 
 func (*Box) share(*Box) {}
 

@@ -176,7 +176,7 @@ func onDiskPath(path string) string {
 func (b *seatbeltBox) Temp() string { return b.temp }
 
 // start is Start: Seatbelt holds no call.
-func (b *seatbeltBox) start(cmd *exec.Cmd, _ process.Hold) (*seatbeltChild, error) {
+func (b *seatbeltBox) start(cmd *exec.Cmd, _ holding) (*seatbeltChild, error) {
 	return b.Start(cmd)
 }
 

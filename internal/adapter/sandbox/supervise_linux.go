@@ -54,8 +54,9 @@ type supervisor struct {
 	wake int // an eventfd that ends the loop
 	// policy is what the command may touch, with what was allowed while it ran.
 	policy atomic.Pointer[confine.Policy]
-	// reads: something was allowed that the command may not read by Landlock.
-	reads atomic.Bool
+	base   *confine.Policy // what Landlock holds
+	// asks: a change of the workspace is not covered yet.
+	asks atomic.Bool
 	held
 	done  chan struct{}
 	calls sync.WaitGroup
@@ -73,16 +74,17 @@ type supervisor struct {
 type inode struct{ dev, ino uint64 }
 
 // supervise answers on a listener until stop. It must run before the thread
-// makes a call that is notified. hold decides about what the box's policy does not cover;
-// nil: it is refused.
-func supervise(fd int, b *Box, hold process.Hold) (*supervisor, error) {
+// makes a call that is notified.
+func supervise(fd int, b *Box, h holding) (*supervisor, error) {
 	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		_ = unix.Close(fd)
 		return nil, err
 	}
-	s := &supervisor{fd: fd, wake: wake, held: held{hold: hold, questions: map[process.Refusal]*question{}}, names: &b.names, net: &b.net, done: make(chan struct{}), linked: map[inode]bool{}, nested: map[string][]string{}}
-	s.policy.Store(&b.policy)
+	s := &supervisor{fd: fd, wake: wake, held: held{hold: h.hold, questions: map[process.Refusal]*question{}}, names: &b.names, net: &b.net, done: make(chan struct{}), linked: map[inode]bool{}, nested: map[string][]string{}}
+	s.base = &b.policy
+	s.policy.Store(s.base)
+	s.asks.Store(h.asks)
 	go s.loop()
 	return s, nil
 }
@@ -125,16 +127,20 @@ func (s *supervisor) loop() {
 	}
 }
 
-// goesOn answers a call that opens for reading while there is nothing to read but what
-// Landlock shows. It is most calls of a held command, so no goroutine is started for it.
+// goesOn answers a call that opens for reading by a path that, by its words, Landlock
+// shows. These are most calls of a held command, so no goroutine is started for them.
+// What the path becomes meanwhile is Landlock's to refuse.
 func (s *supervisor) goesOn(n *notice) bool {
-	flags := n.Args[2]
+	addr, flags := n.Args[1], n.Args[2]
 	if uint32(n.Nr) == oldOpen && oldOpen != 0 {
-		flags = n.Args[1]
+		addr, flags = n.Args[0], n.Args[1]
 	} else if n.Nr != unix.SYS_OPENAT {
 		return false
 	}
-	if int(int32(flags))&writing != 0 || s.policy.Load().Level < confine.Workspace || s.reads.Load() {
+	if int(int32(flags))&writing != 0 || s.hold == nil {
+		return false
+	}
+	if file, err := (caller{s, n}).text(addr); err != nil || !s.shows(file) {
 		return false
 	}
 	r := answer{ID: n.ID, Flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
@@ -161,15 +167,18 @@ func (s *supervisor) valid(n *notice) bool {
 // answer judges a call, makes it, and reports the result to the kernel.
 func (s *supervisor) answer(n *notice) {
 	err := s.make(n)
-	// A call names at most two places, and another one may have become a link meanwhile.
+	// A call names at most two places, and one may have become a link meanwhile.
+	var l *lack
 	for range 8 {
-		var l *lack
 		if !errors.As(err, &l) {
 			break
 		}
 		if err = (caller{s, n}).wait(l); err == nil {
 			err = s.make(n)
 		}
+	}
+	if errors.As(err, &l) {
+		err = l.otherwise
 	}
 	r := answer{ID: n.ID}
 	var errno unix.Errno

@@ -64,6 +64,9 @@ type Confine struct {
 	// Hosts are the hosts that it may reach, from the level Workspace on: names,
 	// with or without a port.
 	Hosts []string `json:"hosts,omitempty"`
+	// Asks: at the level Workspace, its first change of the workspace is asked for while it
+	// waits (Hold); if nobody can be asked, it is refused.
+	Asks bool `json:"asks,omitempty"`
 	// Own are folders of pawl's own that its own programs may change as a whole,
 	// protected names too. No person grants them, no command gets them, and no
 	// event holds them.
@@ -93,6 +96,7 @@ func (c Confine) Narrow(d Confine) Confine {
 	return Confine{
 		Level: min(c.Level, d.Level),
 		Reads: both(slices.Concat(c.Reads, c.Writes), slices.Concat(d.Reads, d.Writes)), Writes: both(c.Writes, d.Writes), Hosts: both(c.Hosts, d.Hosts),
+		Asks: c.Asks || d.Asks,
 		Own: both(c.Own, d.Own),
 	}
 }
@@ -142,6 +146,7 @@ const (
 	ActWrite   = "write"   // a file's content, name or attributes
 	ActRemove  = "remove"  // a name
 	ActRead    = "read"    // a file or a folder
+	ActChange  = "change"  // the workspace, for which Confine.Asks; What is the first file
 	ActConnect = "connect" // to an address, or to the path of a unix socket
 	ActListen  = "listen"  // on one of them
 	ActHost    = "host"    // a host that a proxy was asked for
