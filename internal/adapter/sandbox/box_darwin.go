@@ -14,6 +14,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
+// Holds: Seatbelt refuses at once.
+const Holds = false
+
 // Box confines commands by one policy. Commands in it share its temporary
 // folder and nothing else.
 type Box = seatbeltBox

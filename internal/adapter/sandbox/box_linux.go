@@ -21,6 +21,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
+// Holds: a command can be held at a call that its policy does not cover.
+const Holds = true
+
 // Box confines commands by one policy. Commands in it share its temporary
 // folder and nothing else.
 type Box struct {

@@ -9,6 +9,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
+// Holds: there is no sandbox.
+const Holds = false
+
 // Box would confine commands; there is none here.
 type Box struct{}
 

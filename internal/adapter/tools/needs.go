@@ -117,6 +117,9 @@ func refusedNote(root string, ran tool.Ran, cmds []shellsyntax.Command) string {
 // none can be. held: a person is there, whom the model asks by naming it; else the person
 // who starts the next run gives a flag.
 func nextStep(root string, rs []process.Refusal, held bool) string {
+	if !held && slices.ContainsFunc(rs, func(r process.Refusal) bool { return r.Act == process.ActChange }) {
+		return "; nobody is here to allow changes by this command, a run with --permission-mode auto may make them"
+	}
 	i := slices.IndexFunc(rs, func(r process.Refusal) bool { return askable(root, r) })
 	switch {
 	case i < 0:

@@ -12,6 +12,7 @@ import (
 	"context"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
@@ -22,6 +23,7 @@ import (
 // Rights are what the session may do: a *rights.Rights.
 type Rights interface {
 	Decide(c permission.Call) permission.Decision
+	Held(r process.Refusal, git []tool.GitUse) (permission.Opening, permission.Verdict)
 	// Grant records a yes that holds for more than one call.
 	Grant(ctx context.Context, rule string, scope event.Scope) error
 	// GrantRight grants the running turn a right that its route lacks.

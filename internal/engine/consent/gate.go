@@ -159,7 +159,7 @@ func (g *Gate) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	}
 	d := g.decide(ctx, p)
 	p.Confine = d.Confine
-	p.Hold = g.hold(ctx, p)
+	p.Hold = g.hold(ctx, p, d)
 	switch {
 	case d.Verdict == permission.Allow:
 		return nil

@@ -3,11 +3,11 @@ package consent
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/process"
-	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
@@ -39,8 +39,8 @@ func (k *kept) add(o permission.Opening) {
 // hold returns who decides while a process of the call waits: the person of the turn, nil
 // if nobody is there. turn ends with the turn; a command that then still runs, in the
 // background, is refused at once.
-func (g *Gate) hold(turn context.Context, p *turn.Pending) process.Hold {
-	if !g.Person || p.Confine.Level != process.Workspace {
+func (g *Gate) hold(turn context.Context, p *turn.Pending, d permission.Decision) process.Hold {
+	if !g.Person || p.Confine.Level == process.Unconfined {
 		return nil
 	}
 	var once []permission.Opening // what was allowed for this command
@@ -51,7 +51,12 @@ func (g *Gate) hold(turn context.Context, p *turn.Pending) process.Hold {
 		g.kept.asking.Lock()
 		defer g.kept.asking.Unlock()
 		o, v := g.held(p, r)
+		if r.Act == process.ActChange {
+			o, v = permission.Opening{Act: r.Act, Opens: r.What, Rule: d.Changes, Always: d.Changes != "" && d.CanAlways}, permission.Ask
+		}
 		switch {
+		case v == permission.Deny && r.Act == process.ActRead:
+			return "", process.Declined // programs look at much that they do without
 		case ctx.Err() != nil, v == permission.Deny:
 			return "", process.Refused
 		case v == permission.Allow, slices.Contains(once, o): // meanwhile, by another answer
@@ -70,27 +75,19 @@ func (g *Gate) hold(turn context.Context, p *turn.Pending) process.Hold {
 // held returns the policy's decision about an access. A path that leads elsewhere than its
 // name is refused.
 func (g *Gate) held(p *turn.Pending, r process.Refusal) (permission.Opening, permission.Verdict) {
-	if (r.Act == process.ActWrite || r.Act == process.ActRemove) && g.Files != nil {
+	if r.Act != process.ActHost && r.Act != process.ActConnect && g.Files != nil {
 		if clean, inside, err := g.Files.Resolve(r.What); err != nil || inside || clean != r.What {
 			return permission.Opening{}, permission.Deny
 		}
 	}
-	type decision struct {
-		permission.Opening
-		permission.Verdict
-	}
-	d := eventlog.Query(g.Log, func() decision {
-		o, v := g.Config.Policy.Held(r, p.Footprint.Git)
-		return decision{o, v}
-	})
-	return d.Opening, d.Verdict
+	return g.Held(r, p.Footprint.Git)
 }
 
 // askHeld asks the person, and records a yes that holds for longer than this command.
 func (g *Gate) askHeld(ctx context.Context, p *turn.Pending, r process.Refusal, o permission.Opening) process.Answer {
 	q := event.Question{
 		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: "let it " + o.String(), Pattern: o.Rule, Always: o.Always,
-		Reason: "the command waits for it: " + r.String(), Preview: p.Footprint.Shell,
+		Reason: "it waits; first " + g.named(r.What), Preview: p.Footprint.Shell,
 	}
 	a, err := g.Ask(ctx, event.Asked{Questions: []event.Question{q}})
 	if err != nil || ctx.Err() != nil {
@@ -114,8 +111,21 @@ func (g *Gate) askHeld(ctx context.Context, p *turn.Pending, r process.Refusal, 
 		}
 		return process.Allowed
 	}
-	g.kept.add(o)
+	if r.Act != process.ActChange { // that of another command is another question
+		g.kept.add(o)
+	}
 	return g.decline(p, o, v.Why)
+}
+
+// named returns a path as the person knows it.
+func (g *Gate) named(what string) string {
+	if g.Files == nil {
+		return what
+	}
+	if rel, ok := strings.CutPrefix(what, g.Files.Root()+"/"); ok {
+		return rel
+	}
+	return what
 }
 
 // decline tells the model of a call that the person refused an access. A check has a report

@@ -12,6 +12,8 @@ import (
 	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -49,6 +51,20 @@ func (r *Rights) Decide(c permission.Call) permission.Decision {
 		d = d.Narrow(r.cfg.Parent.Decide(c))
 	}
 	return d
+}
+
+// Held returns the policy's decision about an access that a running command meets. What
+// the parent refuses at this moment is refused.
+func (r *Rights) Held(f process.Refusal, git []tool.GitUse) (o permission.Opening, v permission.Verdict) {
+	r.log.View(func() { o, v = r.cfg.Policy.Held(f, git) })
+	if r.cfg.Parent == nil {
+		return o, v
+	}
+	up, most := r.cfg.Parent.Held(f, git)
+	if most < v {
+		return up, most
+	}
+	return o, v
 }
 
 // Grant records a person's permission for more than one call. It is granted to the

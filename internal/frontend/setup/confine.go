@@ -71,7 +71,7 @@ func (e *Environment) Confine(opt *Options, conf settings.Loaded, paths settings
 	if readOnly != nil {
 		return missing("there is no sandbox for commands", readOnly)
 	}
-	by = Confinement{boxes, permission.Sandbox{ReadOnly: true, Workspace: workspace == nil, Narrow: want == "read-only", Configured: want != ""}}
+	by = Confinement{boxes, permission.Sandbox{ReadOnly: true, Workspace: workspace == nil, Narrow: want == "read-only", Configured: want != "", Holds: sandbox.Holds}}
 	if workspace != nil && want != "read-only" {
 		return missing("there is a sandbox only for commands that read", workspace)
 	}

@@ -58,10 +58,10 @@ func (p *Policy) DecideCheck(c Call, k Check) Decision {
 	switch {
 	case k.Untrusted != "":
 		return k.ask(d, ByUntrusted, k.Untrusted, "--trust")
-	case len(changed) > 0 && p.mode != Yolo && !(d.Verdict == Allow && standing):
+	case len(changed) > 0 && !p.mode.free() && !(d.Verdict == Allow && standing):
 		return k.ask(d, ByRedefined, "this session changed "+strings.Join(changed, ", ")+", which says what this check does", "")
-	case d.Verdict != Ask || d.By != "mode" || p.mode == Plan:
-	case k.NamedByPerson, k.Configured && (p.mode == AcceptEdits || p.mode == Auto):
+	case d.Verdict != Ask || d.By != "mode" || p.mode.readsOnly():
+	case k.NamedByPerson, k.Configured && p.mode.on(doCheck) == Allow:
 		d.Verdict = Allow
 	}
 	return d

@@ -32,17 +32,8 @@ type Sandbox struct {
 	Configured bool
 	// Off: a person wants none.
 	Off bool
-}
-
-// holds reports whether commands of a mode can be confined as the mode requires.
-func (s Sandbox) holds(m Mode) bool {
-	switch m {
-	case Plan:
-		return s.ReadOnly
-	case Auto:
-		return s.Workspace || s.Narrow && s.ReadOnly
-	}
-	return false
+	// Holds: a call that the grants do not cover can be held while somebody decides.
+	Holds bool
 }
 
 // sandboxDecides reports whether a part of a command line needs no question, since the
@@ -50,25 +41,42 @@ func (s Sandbox) holds(m Mode) bool {
 // see a refusal, and where the sandbox does not protect: about known paths outside,
 // secrets and protected files of the workspace, and permanent deletion.
 func (p *Policy) sandboxDecides(u unit) bool {
-	if !u.shell || u.unconfined || !p.cfg.Sandbox.holds(p.mode) || p.wide && p.mode != Plan {
+	plan := p.mode.readsOnly()
+	if !u.shell || u.asked || u.unconfined || !p.cfg.Sandbox.starts(p.mode) || p.wide && !plan {
 		return false
 	}
 	switch u.kind {
 	case commandUnit:
-		return p.mode == Plan || !u.once
+		return plan || !u.once
 	case writeUnit:
-		return p.mode == Plan || u.guard == outsideGuard && !u.once && (u.path == "" || u.given || u.maybe)
+		switch {
+		case plan:
+			return true
+		case u.once, u.guard != outsideGuard && u.guard != noGuard:
+			return false
+		}
+		return u.guard == noGuard || u.path == "" || u.given || u.maybe || p.heldAt(process.ActWrite, u)
 	case readUnit:
-		return u.guard == outsideGuard && (u.path == "" || u.maybe || p.system.MayRead(beforeGlob(u.path)) || p.mode == Plan && p.neverReadable(u.path))
+		return u.guard == outsideGuard && (u.path == "" || u.maybe || p.system.MayRead(beforeGlob(u.path)) || plan && p.neverReadable(u.path) || p.heldAt(process.ActRead, u))
 	}
 	return false
+}
+
+// heldAt reports whether the kernel holds a command at a place that its words name, so that
+// the person need not be asked before.
+func (p *Policy) heldAt(act string, u unit) bool {
+	if !p.cfg.Sandbox.Holds || u.glob || u.sensitive {
+		return false
+	}
+	_, v := p.Held(process.Refusal{Act: act, What: u.path}, nil)
+	return v != Deny
 }
 
 // confinedReading reports whether a command line runs in plan mode, in a sandbox in
 // which it can change nothing and read no keys. Its words then need not be judged for
 // that.
 func (p *Policy) confinedReading(c Call) bool {
-	return p.mode == Plan && c.Footprint.Shell != "" && !c.Footprint.Unconfined && p.cfg.Sandbox.holds(Plan) && p.open == ""
+	return p.mode.readsOnly() && c.Footprint.Shell != "" && !c.Footprint.Unconfined && p.cfg.Sandbox.starts(p.mode) && p.open == ""
 }
 
 // neverReadable reports whether no confined command can read a path or a pattern,
@@ -83,14 +91,14 @@ func (p *Policy) neverReadable(file string) bool {
 // parts need, and outside the workspace only what a person or one of their rules names.
 func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 	sb := p.cfg.Sandbox
-	if p.mode == Yolo && !sb.Configured {
+	if p.mode.free() && !sb.Configured {
 		return process.Free
 	}
 	if p.asksUnconfined(units) {
 		return process.Free
 	}
 	level := process.Workspace
-	if p.mode == Plan || sb.Narrow || !slices.ContainsFunc(units, func(u unit) bool { return !u.readOnly && u.kind != readUnit && (u.kind != hostUnit || u.shell) }) {
+	if p.mode.readsOnly() || sb.Narrow || !slices.ContainsFunc(units, func(u unit) bool { return !u.readOnly && u.kind != readUnit && (u.kind != hostUnit || u.shell) }) {
 		level = process.ReadOnly
 	}
 	if level == process.ReadOnly && !sb.ReadOnly || level == process.Workspace && (!sb.Workspace || p.wide) {
@@ -139,7 +147,7 @@ func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 // unconfined reports whether a call's processes run with all rights of the person
 // although nobody requested that.
 func (p *Policy) unconfined(c Call, units []unit) bool {
-	return p.mode != Yolo && c.Footprint.Shell != "" && p.confine(c, units, nil).Level == process.Unconfined && !p.asksUnconfined(units)
+	return !p.mode.free() && c.Footprint.Shell != "" && p.confine(c, units, nil).Level == process.Unconfined && !p.asksUnconfined(units)
 }
 
 // askUnconfined asks about a part of an unconfined call that the mode allows, if only a sandbox would
@@ -200,7 +208,7 @@ func (p *Policy) asksUnconfined(units []unit) bool {
 		}
 		asked = true
 	}
-	return asked && p.mode != Plan && !p.cfg.Sandbox.Narrow
+	return asked && !p.mode.readsOnly() && !p.cfg.Sandbox.Narrow
 }
 
 // setUnconfined marks a command that asks to run outside the sandbox: only a rule

@@ -45,6 +45,8 @@ type unit struct {
 	unconfined bool
 	// maybe: the path is only an argument of the command, which may change it.
 	maybe bool
+	// asked: it is the fact itself, which nothing holds any later.
+	asked bool
 	// once: what it destroys cannot be restored, so a yes covers only this call.
 	once bool
 	// git: git runs or reads the path. A rule about it contains name.
@@ -68,7 +70,7 @@ const (
 func (p *Policy) Decide(c Call) Decision {
 	p = p.withGitUses(c.Footprint.Git)
 	d := p.decide(c)
-	if p.mode == Plan && d.Verdict == Deny && d.By == "mode" {
+	if p.mode.readsOnly() && d.Verdict == Deny && d.By == "mode" {
 		d.Flag = p.beyondPlan(c)
 	}
 	confine := d.Confine
@@ -83,7 +85,7 @@ func (p *Policy) beyondPlan(c Call) string {
 	q := *p
 	for _, m := range [...]Mode{AcceptEdits, Auto} {
 		q.mode = m
-		if q.decide(c).Verdict == Allow {
+		if d := q.decide(c); d.Verdict == Allow && !d.Confine.Asks {
 			return "--permission-mode " + string(m)
 		}
 	}
@@ -138,10 +140,11 @@ func (p *Policy) unparsed(c Call, err error) Decision {
 		d.Confine = process.Free // if a person allows it
 	}
 	if !c.Footprint.Unconfined && p.sandboxDecides(unit{kind: commandUnit, shell: true}) && !slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List != Allows }) {
-		d.Verdict, d.By, d.Reason = Allow, "sandbox", "the sandbox holds what it does"
+		d.Verdict, d.By, d.Reason = Allow, "sandbox", sandboxHolds.Reason
+		d.Confine.Asks = d.Confine.Level == process.Workspace && p.mode.on(doChange) == Ask
 		return d
 	}
-	if p.mode == Plan {
+	if p.mode.readsOnly() {
 		d.Verdict, d.By = Deny, "mode"
 	}
 	return d
@@ -187,7 +190,7 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 	}
 	for i := range out {
 		out[i].by, out[i].shell = c.callee(), c.Footprint.Shell != ""
-		if c.Footprint.Unconfined && out[i].kind == commandUnit && p.mode != Plan && p.cfg.Sandbox.ReadOnly {
+		if c.Footprint.Unconfined && out[i].kind == commandUnit && !p.mode.readsOnly() && p.cfg.Sandbox.ReadOnly {
 			out[i].setUnconfined()
 		}
 	}
@@ -254,6 +257,7 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 	var reasons, patterns []string
 	var granted []unit
 	whole, once := true, false
+	started := startedUnits{always: true}
 	bare := p.unconfined(c, units)
 	for _, u := range units {
 		d := p.judge(u)
@@ -263,6 +267,7 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 		if d.Verdict == Ask || d.By == "rule" {
 			granted = append(granted, u)
 		}
+		started.add(u, d)
 		switch {
 		case d.Verdict == Deny:
 			return d
@@ -284,8 +289,11 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 		}
 	}
 	out.Confine = p.confine(c, units, granted)
+	if out.Confine.Level == process.Workspace && p.mode.on(doChange) == Ask {
+		out.Confine.Asks, out.Changes = started.asks(), strings.Join(started.patterns, ", ")
+	}
 	if out.Verdict != Ask {
-		out.CanAlways = false
+		out.CanAlways = out.Changes != "" && started.always
 		return out
 	}
 	if len(reasons) > 3 {
@@ -306,6 +314,37 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 	return out
 }
 
+// startedUnits are the parts of a command that only the sandbox lets start. If the person is
+// asked about the command itself, or allows it by a rule, its changes are part of that.
+type startedUnits struct {
+	patterns []string // that would allow them, nil if one has none
+	always   bool     // they may be permanent
+	any      bool
+	asked    bool
+	unnamed  bool
+}
+
+func (s *startedUnits) add(u unit, d Decision) {
+	switch {
+	case u.kind == commandUnit && d.Verdict == Ask:
+		s.asked = true
+	case d.By != "sandbox" || u.kind != commandUnit && (u.kind != writeUnit || u.guard != noGuard):
+	case u.kind == commandUnit && u.pattern == "":
+		s.any, s.unnamed = true, true
+	default:
+		s.any = true
+		if u.kind == commandUnit && !slices.Contains(s.patterns, u.pattern) {
+			s.patterns = append(s.patterns, u.pattern)
+			s.always = s.always && !u.sensitive
+		}
+	}
+	if s.unnamed {
+		s.patterns = nil
+	}
+}
+
+func (s *startedUnits) asks() bool { return s.any && !s.asked }
+
 // judge judges one part, in the order of the package comment.
 func (p *Policy) judge(u unit) Decision {
 	for _, r := range p.rules {
@@ -313,7 +352,7 @@ func (p *Policy) judge(u unit) Decision {
 			return denied(r)
 		}
 	}
-	if p.mode == Plan && !p.sandboxDecides(u) && !u.readOnly && (u.kind != hostUnit || u.shell) && !(u.kind == readUnit) && !(u.derived && u.kind == readUnit) {
+	if p.mode.readsOnly() && !p.sandboxDecides(u) && !u.readOnly && (u.kind != hostUnit || u.shell) && u.kind != readUnit {
 		return Decision{Verdict: Deny, By: "mode", Reason: "plan mode only reads, and " + u.why}
 	}
 	ask := Decision{Verdict: Ask, Reason: u.why, Pattern: u.pattern, CanAlways: !u.sensitive && u.pattern != ""}
@@ -350,20 +389,24 @@ func denied(r Rule) Decision {
 
 // byMode decides if no rule matches.
 func (p *Policy) byMode(u unit, ask Decision) Decision {
-	if u.unconfined && (p.mode != Yolo || p.cfg.Sandbox.Configured) {
+	if u.unconfined && (!p.mode.free() || p.cfg.Sandbox.Configured) {
 		ask.By = "sandbox"
 		return ask
 	}
-	if !u.readOnly && p.sandboxDecides(u) {
-		return Decision{Verdict: Allow, By: "sandbox", Reason: "the sandbox holds what it does"}
+	held := !u.readOnly && p.sandboxDecides(u)
+	switch u.guard {
+	case protectedGuard, outsideGuard, secretGuard:
+		if held {
+			return sandboxHolds
+		}
 	}
 	switch u.guard {
 	case protectedGuard:
 		ask.By = "protected"
 		return ask
 	case outsideGuard, secretGuard:
-		if p.mode == Yolo {
-			return Decision{Verdict: Allow, By: "mode", Reason: "yolo mode allows it"}
+		if p.mode.free() {
+			return Decision{Verdict: Allow, By: "mode", Reason: string(p.mode) + " mode allows it"}
 		}
 		ask.By = "outside"
 		if u.guard == secretGuard {
@@ -375,23 +418,29 @@ func (p *Policy) byMode(u unit, ask Decision) Decision {
 		return Decision{Verdict: Allow, By: "read-only", Reason: "it only reads"}
 	}
 	ask.By = "mode"
-	ok := p.mode == Yolo || u.derived
-	edits := (p.mode == AcceptEdits || p.mode == Auto) && !p.wide
+	ok := p.mode.free() || u.derived
+	is := func(f fact) bool { return p.mode.on(f) == Allow && !p.wide }
 	switch u.kind {
 	case writeUnit:
-		ok = ok || edits
+		ok = ok || is(doEdit)
 	case commandUnit:
 		switch u.class {
 		case command.Editing:
-			ok = ok || edits
+			ok = ok || is(doEdit)
 		case command.Checking:
-			ok = ok || edits
+			ok = ok || is(doCheck)
 		case command.Safe:
-			ok = ok || p.mode == Auto && !p.wide
+			ok = ok || is(doSafe)
 		}
 	}
 	if ok {
 		return Decision{Verdict: Allow, By: "mode", Reason: string(p.mode) + " mode allows it"}
 	}
+	if held {
+		return sandboxHolds
+	}
 	return ask
 }
+
+// sandboxHolds allows a part of a command to start: what it does is decided when it does it.
+var sandboxHolds = Decision{Verdict: Allow, By: "sandbox", Reason: "the sandbox holds what it does"}

@@ -28,6 +28,10 @@ func (o Opening) String() string {
 	switch o.Act {
 	case process.ActHost, process.ActConnect:
 		return "connect to " + o.Opens
+	case process.ActRead:
+		return "read " + o.Opens
+	case process.ActChange:
+		return "change files here"
 	}
 	return "change files in " + o.Opens
 }
@@ -40,27 +44,42 @@ func (o Opening) String() string {
 // can still ask for some of these by name.
 func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
 	p = p.withGitUses(git)
-	if p.wide || p.mode == Plan || p.cfg.Sandbox.Narrow {
+	if p.wide {
+		return Opening{}, Deny
+	}
+	if r.Act == process.ActRead {
+		return p.heldFile(readUnit, r.What)
+	}
+	if p.mode.readsOnly() || p.cfg.Sandbox.Narrow {
 		return Opening{}, Deny
 	}
 	switch r.Act {
 	case process.ActWrite, process.ActRemove:
-		return p.heldChange(r.What)
+		return p.heldFile(writeUnit, r.What)
 	case process.ActHost, process.ActConnect:
 		return p.heldHost(r)
 	}
 	return Opening{}, Deny
 }
 
-func (p *Policy) heldChange(file string) (Opening, Verdict) {
+// heldFile decides about a file outside the workspace, and offers the folder above it where
+// that is not more than one would allow.
+func (p *Policy) heldFile(kind unitKind, file string) (Opening, Verdict) {
 	judge := func(path string) Decision {
-		u := p.landUnit(tool.ResolvedPath{Path: path, Named: path, Write: true})[0]
-		return p.judge(u.ofCommand())
+		u := p.landUnit(tool.ResolvedPath{Path: path, Named: path, Write: kind == writeUnit})[0]
+		u = u.ofCommand()
+		if u.asked = true; kind == readUnit && u.pattern != "" {
+			u.pattern = tool.ReadFamily + "(" + p.shown(path) + ")" // what is opened, no more
+		}
+		return p.judge(u)
 	}
 	if !p.mayOpen(file) || p.hiddenInHome(file) {
 		return Opening{}, Deny
 	}
 	o := Opening{Act: process.ActWrite, Opens: file}
+	if kind == readUnit {
+		o.Act = process.ActRead
+	}
 	d := judge(file)
 	switch {
 	case d.Verdict != Ask:

@@ -93,6 +93,9 @@ type Decision struct {
 	Explicit     bool
 	// Confine is what the processes of the call may access when it runs.
 	Confine process.Confine
+	// Changes are the rules that would let the call change the workspace, if Confine.Asks;
+	// "": it can be allowed only once. CanAlways says whether they may be permanent.
+	Changes string
 }
 
 // Config is the configuration of a Policy.

@@ -1,0 +1,113 @@
+package permission
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/process"
+)
+
+// SPEC 4.15, 16.14: where calls can be held, every command starts at once, confined, and the
+// mode decides what it may do by what it does. Asked before it starts is only what the kernel
+// does not meet: protected files and keys of the workspace, what cannot be undone, and what
+// runs outside the sandbox.
+func TestCommandsStart(t *testing.T) {
+	holds := Sandbox{ReadOnly: true, Workspace: true, Holds: true}
+	const ro, ws, asks = "allow read-only", "allow workspace", "allow workspace, changes ask"
+	for _, c := range []struct {
+		line string
+		want [4]string // in ask, plan, accept-edits, auto
+	}{
+		{"cat a", [4]string{ro, ro, ro, ro}},
+		{"./script.sh", [4]string{asks, ro, asks, ws}},
+		{"python3 -c 'print(1)'", [4]string{asks, ro, asks, ws}},
+		{"x=$(ls); eval $x", [4]string{asks, ro, asks, ws}},
+		{"for", [4]string{asks, ro, asks, ws}},
+		{"go test ./...", [4]string{asks, ro, ws, ws}},
+		{"touch a", [4]string{asks, ro, ws, ws}},
+		{"echo x > a", [4]string{asks, ro, ws, ws}},
+		{"npm install x", [4]string{asks, ro, asks, ws}},
+		{"git add a", [4]string{asks, ro, asks, ws}},
+		{"touch a; ./script.sh", [4]string{asks, ro, asks, ws}},
+		// The kernel meets these where they happen.
+		{"cat ../sib/x", [4]string{ro, ro, ro, ro}},
+		{"cp a ../sib/x", [4]string{asks, ro, ws, ws}},
+		{"echo x >> ../sib/x", [4]string{ws, ro, ws, ws}},
+		{"curl -s https://example.org", [4]string{asks, ro, asks, ws}},
+		// It does not meet these, or too late.
+		{"cat .env", [4]string{"ask", "ask", "ask", "ask"}},
+		{"cat ../sib/.env", [4]string{"ask", "ask", "ask", "ask"}},
+		{"cat ~/.config/x/y", [4]string{"ask", "ask", "ask", "ask"}},
+		{"echo x > AGENTS.md", [4]string{"ask", ro, "ask", "ask"}},
+		{"git stash drop", [4]string{"ask", ro, "ask", "ask"}},
+		{"rm -rf ../sib", [4]string{"ask", ro, "ask", "ask"}},
+		{"rm -rf /", [4]string{"deny", "deny", "deny", "deny"}},
+		{"cat id_rsa", [4]string{"deny", "deny", "deny", "deny"}},
+		{"curl x | sh", [4]string{"deny", "deny", "deny", "deny"}},
+	} {
+		for i, m := range []Mode{Ask4All, Plan, AcceptEdits, Auto} {
+			d := confinedPolicy(t, m, holds, nil, nil, nil).Decide(line(c.line))
+			got := d.Verdict.String()
+			if d.Verdict == Allow {
+				got += " " + d.Confine.Level.String()
+				if d.Confine.Asks {
+					got += ", changes ask"
+				}
+			}
+			if got != c.want[i] {
+				t.Errorf("%s in %s: %s (%s), want %s", c.line, m, got, d.Reason, c.want[i])
+			}
+		}
+	}
+}
+
+// SPEC 4.15: a rule that allows a command, and a person's yes to it, cover its changes; what
+// would be asked when it changes something names the rules that cover it.
+func TestChangesOfACommand(t *testing.T) {
+	holds := Sandbox{ReadOnly: true, Workspace: true, Holds: true}
+	for _, c := range []struct {
+		line    string
+		asks    bool
+		changes string
+	}{
+		{"make x", false, ""},
+		{"make y", true, "bash(make y)"},
+		{"make x; make y", true, "bash(make y)"},
+		{"go generate ./... && gofmt -w .", true, "bash(go generate *), bash(gofmt *)"},
+		{"eval $x", true, ""},
+	} {
+		p := confinedPolicy(t, Ask4All, holds, []string{"bash(make x)"}, nil, nil)
+		d := p.Decide(line(c.line))
+		if d.Verdict != Allow || d.Confine.Asks != c.asks || c.changes != "" && !strings.HasPrefix(d.Changes, c.changes[:len("bash(make y")-1]) || c.changes == "" && d.Changes != "" {
+			t.Errorf("%s: %s, %+v, %q", c.line, d.Verdict, d.Confine, d.Changes)
+		}
+		if d.Changes == "" {
+			continue
+		}
+		if err := p.Add(Granted, strings.Split(d.Changes, ", "), nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if d := p.Decide(line(c.line)); d.Verdict != Allow || d.Confine.Asks {
+			t.Errorf("%s after the grant: %s, %+v", c.line, d.Verdict, d.Confine)
+		}
+	}
+}
+
+// SPEC 4.15: the table is complete, each mode is as wide as the one before it or wider, and
+// what may not change anything needs no more than reading.
+func TestModesTable(t *testing.T) {
+	if lines := Table(); len(lines) != int(numFacts)+3 || strings.Contains(strings.Join(lines, ""), "%!") {
+		t.Errorf("%q", lines)
+	}
+	for _, pair := range [][2]Mode{{Plan, Ask4All}, {Ask4All, AcceptEdits}, {AcceptEdits, Auto}, {Auto, Yolo}} {
+		for f := range numFacts {
+			if pair[0].on(f) > pair[1].on(f) {
+				t.Errorf("%s is wider than %s: %s", pair[0], pair[1], factNames[f])
+			}
+		}
+	}
+	p := confinedPolicy(t, Plan, Sandbox{ReadOnly: true, Workspace: true, Holds: true}, nil, nil, nil)
+	if d := p.Decide(line("make")); d.Confine.Level != process.ReadOnly {
+		t.Errorf("%+v", d)
+	}
+}
