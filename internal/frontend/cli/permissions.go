@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // permissionsCommand lists and revokes permanent permissions.
@@ -39,6 +40,15 @@ func permissionsCommand(a *App) *cobra.Command {
 			return nil
 		},
 	}
+	c.AddCommand(&cobra.Command{
+		Use: "modes", Short: "Show what each permission mode allows, asks and refuses", Args: exactly(0),
+		RunE: func(*cobra.Command, []string) error {
+			for _, l := range permission.Table() {
+				fmt.Fprintln(a.Out, l)
+			}
+			return nil
+		},
+	})
 	c.AddCommand(&cobra.Command{
 		Use: "revoke RULE", Short: "Revoke a permanent permission of this folder", Args: exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error {
