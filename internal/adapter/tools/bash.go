@@ -166,7 +166,7 @@ func runBash(ctx context.Context, env tool.Env, in bashArgs) (tool.Result, error
 		return r, err
 	}
 	r := ranResult(ran, in.Command, "interrupted")
-	return withRefused(r, ran, cmds), err // if it was cancelled: with the output so far
+	return withRefused(env, r, ran, cmds), err // if it was cancelled: with the output so far
 }
 
 // ranResult describes the result of a command for the model. running is the last line for

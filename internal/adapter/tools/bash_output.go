@@ -32,7 +32,7 @@ func BashOutput() tool.Tool {
 			if ran.Output == "" {
 				running = "still running, nothing new"
 			}
-			r := withRefused(ranResult(ran, "", running), ran, nil)
+			r := withRefused(env, ranResult(ran, "", running), ran, nil)
 			r.RefusedLine = ran.Command
 			return r, nil
 		})

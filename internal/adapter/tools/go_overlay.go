@@ -86,7 +86,7 @@ func runOverlay(ctx context.Context, env tool.Env, in overlayArgs) (_ tool.Resul
 	if err != nil && ctx.Err() == nil {
 		return failed(err)
 	}
-	r := withRefused(ranResult(ran, c.Command, "interrupted"), ran, nil)
+	r := withRefused(env, ranResult(ran, c.Command, "interrupted"), ran, nil)
 	r.Note += fmt.Sprintf(" (%s, removed again)", plural(len(in.With), "instrumented file"))
 	return r, err
 }

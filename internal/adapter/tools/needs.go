@@ -65,9 +65,9 @@ func neededPath(env tool.Env, p string) (string, error) {
 
 // withRefused adds to a result what the sandbox refused. It is in the last line, which no
 // command can print.
-func withRefused(r tool.Result, ran tool.Ran, cmds []shellsyntax.Command) tool.Result {
+func withRefused(env tool.Env, r tool.Result, ran tool.Ran, cmds []shellsyntax.Command) tool.Result {
 	r.Refused = Blamed(ran)
-	if note := refusedNote(ran, cmds); note != "" {
+	if note := refusedNote(env, ran, cmds); note != "" {
 		r.Text += "\n" + note
 	}
 	return r
@@ -76,8 +76,11 @@ func withRefused(r tool.Result, ran tool.Ran, cmds []shellsyntax.Command) tool.R
 // refusedShown is how many refusals of a command the model is shown.
 const refusedShown = 5
 
+// nobodyGrants is the next step in a run without a person.
+const nobodyGrants = "nobody is there to grant it: go on without, and name it at the end if it was needed"
+
 // refusedNote describes what the sandbox refused to a command, "" if nothing is known.
-func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
+func refusedNote(env tool.Env, ran tool.Ran, cmds []shellsyntax.Command) string {
 	var out []string
 	if ran.Stopped != "" {
 		out = append(out, "[the sandbox stopped it: "+ran.Stopped+"]")
@@ -93,13 +96,19 @@ func refusedNote(ran tool.Ran, cmds []shellsyntax.Command) string {
 			said = append(said, r.String())
 		}
 		ask := "nobody can grant that"
-		if i := slices.IndexFunc(rs, askable); i >= 0 {
+		if i := slices.IndexFunc(rs, askable); i >= 0 && env.Nobody {
+			ask = nobodyGrants
+		} else if i >= 0 {
 			ask = fmt.Sprintf("if it is needed, ask for it with \"needs\": [%q] in the same call", said[i])
 		}
 		out = append(out, "[the sandbox refused: "+strings.Join(said, ", ")+more+"; "+ask+"]")
 	}
 	if len(out) == 0 && failed && ran.Nameless {
-		out = append(out, "[commands reach no host but those that were granted; if one is needed, ask for it with \"needs\": [\"host NAME\"] in the same call]")
+		ask := "if one is needed, ask for it with \"needs\": [\"host NAME\"] in the same call"
+		if env.Nobody {
+			ask = nobodyGrants
+		}
+		out = append(out, "[commands reach no host but those that were granted; "+ask+"]")
 	}
 	if len(out) == 0 && failed && ran.ReadOnly && !ran.TimedOut && len(cmds) > 0 && !command.ReadOnly(cmds) {
 		out = append(out, "[it ran read-only: no file can be changed, and there is no network]")

@@ -40,8 +40,11 @@ func TestRefusedNote(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := refusedNote(c.ran, command.Resolve(cmds, nil)); got != c.want {
+		if got := refusedNote(tool.Env{}, c.ran, command.Resolve(cmds, nil)); got != c.want {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
+		}
+		if got := refusedNote(tool.Env{Nobody: true}, c.ran, command.Resolve(cmds, nil)); strings.Contains(got, "ask for it") || strings.Contains(c.want, "ask for it") != strings.Contains(got, "go on without") {
+			t.Errorf("%s, nobody there: %s", c.name, got)
 		}
 	}
 }

@@ -149,6 +149,8 @@ type Env struct {
 	// Limit is how many bytes of Text the model will be shown. A tool that can
 	// choose what to leave out should use it.
 	Limit int
+	// Nobody: no person is there, so nothing can be asked for.
+	Nobody bool
 	// Correct: the tool also makes corrections that may not be what was meant, and
 	// reports them (SPEC 4.5).
 	Correct bool

@@ -34,6 +34,9 @@ func (p *Policy) commandUnits(c shellsyntax.Command) []unit {
 		for _, word := range set.words {
 			for _, u := range p.wordUnits(set.w, c, word, "names") {
 				u.derived = true
+				if u.guard == outsideGuard && u.path != "" && set.w == readUnit && command.OnlyThere(c) {
+					u.guard, u.readOnly = noGuard, true
+				}
 				out = append(out, u)
 			}
 		}
@@ -145,8 +148,8 @@ func (p *Policy) outsidePaths(c shellsyntax.Command) []unit {
 				u.derived, u.pattern = true, ""
 				u.why = "it works in a folder of " + n + ", and " + whyProtected(n)
 				out = append(out, u)
-			} else if u.guard != noGuard {
-				u.derived, u.pattern = true, ""
+			} else if u.guard != noGuard || u.path != "" && !p.inside(u.path) {
+				u.guard, u.readOnly, u.derived, u.pattern = max(u.guard, outsideGuard), false, true, ""
 				u.why = "it runs in a folder that is outside the workspace or not known"
 				out = append(out, u)
 			}

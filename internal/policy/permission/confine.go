@@ -59,7 +59,7 @@ func (p *Policy) sandboxDecides(u unit) bool {
 	case writeUnit:
 		return p.mode == Plan || u.guard == outsideGuard && !u.once && (u.path == "" || u.given || u.maybe)
 	case readUnit:
-		return u.guard == outsideGuard && (u.path == "" || u.maybe || p.system.MayRead(beforeGlob(u.path)) || p.mode == Plan && p.neverReadable(u.path))
+		return u.guard == outsideGuard && (u.path == "" || u.maybe || p.readable(u.path) || p.mode == Plan && p.neverReadable(u.path))
 	}
 	return false
 }
