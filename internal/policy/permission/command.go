@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // commandUnits splits one simple command into units: itself, and the paths in
@@ -109,7 +110,8 @@ func (p *Policy) wordUnits(w unitKind, c shellsyntax.Command, word shellsyntax.W
 // secret's name.
 func secretGlob(full string) bool {
 	base := path.Base(full)
-	return strings.HasPrefix(base, ".env") || strings.HasPrefix(base, "id_") || secretInside(strings.NewReplacer("*", "", "?", "").Replace(full))
+	fixed := strings.NewReplacer("*", "", "?", "").Replace(full)
+	return strings.HasPrefix(base, "id_") || secretInside(fixed) && !secrets.EnvFile(fixed)
 }
 
 // outsidePaths returns the paths outside the workspace among the arguments of an

@@ -47,7 +47,8 @@ func TestConfinedModes(t *testing.T) {
 		// What a person would rather allow than see refused.
 		{"cat ../sib/x", [4]string{"ask", "ask", "ask", "ask"}},
 		{"cp a ../sib/x", [4]string{"ask", ro, "ask", "ask"}},
-		{"cat .env", [4]string{"ask", "ask", "ask", "ask"}},
+		{"cat .env", [4]string{ro, ro, ro, ro}}, // masked
+		{"cat secrets.yml", [4]string{"ask", "ask", "ask", "ask"}},
 		{"./script.sh .env", [4]string{"ask", ro, "ask", "ask"}},
 		{"echo x > AGENTS.md", [4]string{"ask", ro, "ask", "ask"}},
 		{"git stash drop", [4]string{"ask", ro, "ask", "ask"}},

@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // unitKind is the kind of a unit.
@@ -238,7 +239,7 @@ func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
 		if dir := abs[:strings.LastIndexByte(abs, '/')+1]; len(dir) > 1 && w == readUnit && !u.sensitive {
 			u.pattern = rule + dir + "**)"
 		}
-	case secretInside(abs):
+	case secretInside(abs) && !(w == readUnit && secrets.EnvFile(abs)): // its values are masked
 		u.guard, u.sensitive = secretGuard, true
 		u.why = "it " + verb + name + ", which looks like it holds secrets"
 	default:

@@ -117,8 +117,8 @@ read(/etc/*)|a cat /etc/hosts
 read(/etc/*)|? cat /etc/ssl/x
 read(~/notes/**)|a cat ~/notes/a
 read|? cat /srv/hosts
-read(.env)|a cat .env
-read(**)|? cat .env
+read(secrets.yml)|a cat secrets.yml
+read(**)|? cat secrets.yml
 `), "\n") {
 		rule, rest, _ := strings.Cut(row, "|")
 		want, line, _ := strings.Cut(rest, " ")
@@ -202,7 +202,8 @@ func TestTools(t *testing.T) {
 		{"read the spill", file("read", nil, []string{"/home/me/.local/state/pawl/spill/x"}), "aaaaa", nil, nil},
 		{"read pawl's keys", file("read", nil, []string{"/home/me/.local/state/pawl/keys"}), "ddddd", nil, nil},
 		{"read a key", file("read", nil, []string{"/home/me/.ssh/id_rsa"}), "ddddd", []string{"read(//**)"}, nil},
-		{"read .env", file("read", nil, []string{".env"}), "????a", nil, nil},
+		{"read .env", file("read", nil, []string{".env"}), "aaaaa", nil, nil}, // its values are masked
+		{"read secrets.yml", file("read", nil, []string{"secrets.yml"}), "????a", nil, nil},
 		{"edit", file("edit", []string{"a.go"}, nil), "?daaa", nil, nil},
 		{"edit outside", file("edit", []string{"/tmp/a"}, nil), "?d??a", nil, nil},
 		{"edit AGENTS.md", file("edit", []string{"AGENTS.md"}, nil), "?d???", []string{"edit"}, nil},
