@@ -41,7 +41,7 @@ func (h holdSecrets) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 		}
 	}
 	for _, name := range names {
-		if !secrets.Holds(name) {
+		if !secrets.MayHold(name) {
 			continue
 		}
 		f, err := h.s.cfg.Files.Read(ctx, name, maxHeldFile)

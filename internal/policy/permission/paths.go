@@ -191,12 +191,19 @@ func (p *Policy) abs(s string) string {
 func (p *Policy) readable(abs string) bool {
 	at := beforeGlob(abs)
 	switch {
-	case !path.IsAbs(at), under(at, "/proc"), p.keyFile(at), secretInside(abs), slices.ContainsFunc(p.keys, func(k string) bool { return confine.Within(k, at) }):
+	case !path.IsAbs(at), ofProcess(abs), p.keyFile(at), secretInside(abs), slices.ContainsFunc(p.keys, func(k string) bool { return confine.Within(k, at) }):
 		return false
 	case p.system.MayRead(at):
 		return true
 	}
 	return p.cfg.Readable != nil && p.cfg.Readable().MayRead(at)
+}
+
+// ofProcess reports whether a path tells of another process, such as its command line.
+func ofProcess(abs string) bool {
+	rest, ok := strings.CutPrefix(abs, "/proc/")
+	part, _, _ := strings.Cut(rest, "/")
+	return ok && (strings.Trim(part, "0123456789") == "" || strings.ContainsAny(part, "*?["))
 }
 
 // shown returns a path for a person: relative if it is in the workspace.

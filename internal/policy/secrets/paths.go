@@ -53,9 +53,18 @@ func kindOf(p string) kind {
 	return data
 }
 
-// Holds reports whether a file's name suggests that values in it are secrets, which a
-// Masker should hold before the file is shown.
+// Holds reports whether a file's name suggests that values in it are secrets.
 func Holds(p string) bool { return kindOf(p) != data || LooksSecret(p) }
+
+// MayHold reports whether a Masker should hold a file before a call shows it: it has
+// secrets by its name, or it is one of settings.
+func MayHold(p string) bool {
+	switch path.Ext(p) {
+	case ".yml", ".yaml", ".toml", ".json", ".ini", ".cfg", ".conf", ".properties", ".xml":
+		return !strings.Contains(path.Base(p), "lock")
+	}
+	return Holds(p)
+}
 
 // EnvFile reports whether a file is one of settings for a process. A Masker that holds
 // it masks all its values that are not plain, so it can be shown.

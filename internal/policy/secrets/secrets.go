@@ -35,11 +35,12 @@ type known struct {
 	pairs [1 << 10]uint64
 }
 
-// Value is a secret of a file: Text without its first Lead bytes, which must stand
-// before it. Without them a short value would mask ordinary words everywhere.
+// Value is a secret of a file: Text without its first Lead and its last Tail bytes,
+// which must stand around it. Without them a short value would mask ordinary words
+// everywhere.
 type Value struct {
-	Text string
-	Lead int
+	Text       string
+	Lead, Tail int
 }
 
 // New makes a Masker that also masks the exact values that pawl holds, if they
@@ -75,10 +76,7 @@ func (m *Masker) Hold(files ...File) {
 	var all []Value
 	for _, f := range files {
 		for _, v := range Values(f) {
-			all = append(all, v)
-			if v.Lead == 0 {
-				all = append(all, Value{Text: backwards(v.Text)})
-			}
+			all = append(all, v, Value{Text: backwards(v.Text), Tail: v.Lead})
 		}
 	}
 	m.hold(all)

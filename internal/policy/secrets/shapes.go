@@ -113,7 +113,7 @@ func (m *Masker) find(s string, i int, at []int) span {
 func (m *Masker) begins(k *known, s string, i int, at []int) span {
 	for _, h := range k.by[pair(s[i:])] {
 		if strings.HasPrefix(s[i:], h.Text) && (h.Lead == 0 || i == 0 || !isWord(s[i-1])) {
-			return span{i + h.Lead, i + len(h.Text), "held"}
+			return span{i + h.Lead, i + len(h.Text) - h.Tail, "held"}
 		}
 	}
 	c := s[i]

@@ -46,7 +46,7 @@ func Values(f File) []Value {
 				if key || strings.ContainsAny(value, "0123456789") {
 					everywhere(value)
 				}
-			case key && !stands(value):
+			case isSecretName(name) && !plain(value), key && !stands(value) && LooksSecret(f.Name):
 				everywhere(value)
 			}
 		}

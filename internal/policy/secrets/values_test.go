@@ -27,7 +27,7 @@ func TestValues(t *testing.T) {
 		{"=\n:\nPASSWORD=\"open\n", nil},
 	} {
 		var got []string
-		for _, v := range Values(File{"x", c.file}) {
+		for _, v := range Values(File{"secrets.d/x.key", c.file}) {
 			got = append(got, v.Text)
 		}
 		if !slices.Equal(got, c.want) {
