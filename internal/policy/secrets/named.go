@@ -272,7 +272,7 @@ func userPassword(s string, i int) (span, bool) {
 			colon = e
 		}
 	}
-	if colon == 0 || e-colon < 5 || placeholder(s[colon+1:e]) || strings.IndexByte("{$<", s[colon+1]) >= 0 || allAlike(s[colon+1:e]) || strings.IndexAny(s[colon+1:e], "0123456789!@#$^*~?+=") < 0 {
+	if colon == 0 || e-colon < 5 || placeholder(s[colon+1:e]) || strings.IndexByte("{$<", s[colon+1]) >= 0 || allAlike(s[colon+1:e]) || !strings.ContainsAny(s[colon+1:e], "0123456789!@#$^*~?+=") {
 		return span{}, false
 	}
 	return span{colon + 1, e, "password"}, true
