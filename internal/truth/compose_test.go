@@ -159,7 +159,7 @@ func TestCageSees(t *testing.T) {
 		{p, "echo x > a.txt", "changed /w/a.txt"},
 		{p, "rm b.txt", "removed /w/b.txt"},
 		{p, "cat outdir/secret.txt", "read /sib/secret.txt"},
-		{p, "cat .env | rev", "read /w/.env"},
+		{p, "cat .pgpass | rev", "read /w/.pgpass"},
 		{p, "chmod 600 a.txt", "changed /w/a.txt"},
 		{p, "chmod 700 sub", "changed /w/sub"},
 		{p, "touch -r b.txt a.txt", "changed /w/a.txt"},

@@ -239,8 +239,8 @@ func (g *grammar) plain() string {
 
 func (g *grammar) path() string {
 	return g.pick("a.txt", "b.txt", "f", "notes.md", "names", "names0", "sub/n.txt", "l/../secret.txt", "l/../f.txt", "out", "outdir/secret.txt", "../sib/secret.txt", "~/.ssh/id_rsa", "/sib/secret.txt",
-		"/home/u/.netrc", ".env", ".e*", "out*", "*/secret.txt", "sub/../a.txt", "inl/../a.txt", "l/..", "keys/*", "$HOME/.netrc", "/proc/self/environ", "/dev/null", "/dev/stdin", "bare", "hk/pre-commit", ".git/config",
-		"./-x", "{a,b}.txt", "~+/a.txt", "$PWD/a.txt", "\"$PWD\"/../sib/secret.txt", "sub/.env", "[a-b].txt", "?.txt", "o[u]t", "outdir/*", "l/*", "*", ".*", "**", "/dev/fd/0", "/dev/tcp/127.0.0.1/1", "zap", "./zap", "sub/ls", "s.sed", "p.awk", "c.jq", "x.json", "Makefile")
+		"/home/u/.netrc", ".pgpass", ".p*", ".env", "out*", "*/secret.txt", "sub/../a.txt", "inl/../a.txt", "l/..", "keys/*", "$HOME/.netrc", "/proc/self/environ", "/dev/null", "/dev/stdin", "bare", "hk/pre-commit", ".git/config",
+		"./-x", "{a,b}.txt", "~+/a.txt", "$PWD/a.txt", "\"$PWD\"/../sib/secret.txt", "sub/.pgpass", "[a-b].txt", "?.txt", "o[u]t", "outdir/*", "l/*", "*", ".*", "**", "/dev/fd/0", "/dev/tcp/127.0.0.1/1", "zap", "./zap", "sub/ls", "s.sed", "p.awk", "c.jq", "x.json", "Makefile")
 }
 
 func (g *grammar) word() string {

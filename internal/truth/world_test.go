@@ -55,6 +55,7 @@ var files = map[string]string{
 	"/w/a.json":                         `{"a":{"b":1},"items":[{"name":"x","id":1}]}` + "\n",
 	"/w/log.txt":                        "an error\n",
 	"/w/.envrc":                         "zap\n",
+	"/w/.env":                           "TOKEN=x\n", // shown with its values masked
 	"/w/l->":                            "../sib/sub",
 	"/w/out->":                          "/sib/secret.txt",
 	"/w/outdir->":                       "/sib",
@@ -86,7 +87,7 @@ var files = map[string]string{
 // of the workspace, a key among the sources, a file named like an option.
 func trap(p string) bool {
 	switch {
-	case strings.HasSuffix(p, "->") && p != "/w/inl->", strings.HasPrefix(p, "/w/-"), strings.HasPrefix(p, "/w/keys/"), strings.HasPrefix(p, "/w/bare/"), p == "/w/sub/.env", p == "/w/.git/config":
+	case strings.HasSuffix(p, "->") && p != "/w/inl->", strings.HasPrefix(p, "/w/-"), strings.HasPrefix(p, "/w/keys/"), strings.HasPrefix(p, "/w/bare/"), p == "/w/sub/.pgpass", p == "/w/.git/config":
 		return true
 	}
 	return false
@@ -101,8 +102,8 @@ var secret = map[string]string{
 	"/home/u/.ssh/id_rsa":         "CANARY\n",
 	"/home/u/.netrc":              "CANARY\n",
 	"/home/u/.docker/config.json": `{"k":"CANARY"}` + "\n",
-	"/w/.env":                     "TOKEN=CANARY\n",
-	"/w/sub/.env":                 "TOKEN=CANARY\n",
+	"/w/.pgpass":                  "CANARY\n",
+	"/w/sub/.pgpass":              "CANARY\n",
 	"/w/keys/id_ed25519":          "CANARY\n",
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
@@ -22,10 +23,11 @@ const (
 	maxKeyFile    = 64 << 10
 )
 
-// Keys returns the values in files of secrets (.env and the like) of a folder and its
-// direct subfolders, so that they can be masked in the output of a program that may read
-// them. Unreadable files are skipped: no program of the same person can show them either.
-func Keys(dir string) []string {
+// Keys returns the files of secrets (.env and the like) of a folder and its direct
+// subfolders, so that what is in them can be masked in the output of a program that may
+// read them. Unreadable files are skipped: no program of the same person can show them
+// either.
+func Keys(dir string) []secrets.File {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil
@@ -44,17 +46,36 @@ func Keys(dir string) []string {
 		})
 	}
 	work.Wait()
-	var out []string
-	files := 0
+	var out []secrets.File
 	for _, name := range slices.Concat(named, slices.Concat(more...)) {
-		if st, err := root.Lstat(name); err != nil || st.IsDir() || files == maxKeyFiles {
+		if st, err := root.Lstat(name); err != nil || st.IsDir() || len(out) == maxKeyFiles {
 			continue
 		}
-		files++
-		for _, v := range secrets.Values(keyFile(root, name)) {
-			if !slices.Contains(out, v) {
-				out = append(out, v)
-			}
+		out = append(out, secrets.File{Name: name, Text: keyFile(root, name)})
+	}
+	return out
+}
+
+// HomeKeys returns the files of a home that commands may read and that may have keys:
+// the configuration of git and the person's own scripts.
+func HomeKeys(home string) []secrets.File {
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	names := []string{".gitconfig", ".config/git/config", ".cargo/env"}
+	if d, err := root.Open(".local/bin"); err == nil {
+		scripts, _ := d.Readdirnames(maxKeyFiles) // those that could be read count
+		d.Close()
+		for _, n := range scripts {
+			names = append(names, path.Join(".local/bin", n))
+		}
+	}
+	var out []secrets.File
+	for _, name := range names {
+		if text := keyFile(root, name); text != "" && utf8.ValidString(text[:min(len(text), 256)]) {
+			out = append(out, secrets.File{Name: name, Text: text})
 		}
 	}
 	return out
@@ -71,7 +92,7 @@ func list(root *os.Root, dir string) (named, below []string) {
 	names, _ := d.Readdirnames(maxKeyEntries) // the names that could be read count
 	for _, n := range names {                 // the system is asked about few of them: there may be many
 		name := path.Join(dir, n)
-		if secrets.LooksSecret(n) {
+		if secrets.Holds(name) {
 			named = append(named, name)
 		}
 		if dir == "." && n[0] != '.' && n != "node_modules" && n != "vendor" {

@@ -77,6 +77,16 @@ func (b *Boxes) Try() (readOnly, workspace error) {
 	return nil, workspace
 }
 
+// Readable returns what the commands may read at every level. The first call takes a
+// while.
+func (b *Boxes) Readable() confine.Policy {
+	facts, own := b.toolchainsOnce()
+	if own != "" { // the messages of compilers name files there
+		facts.Writes = append(slices.Clone(facts.Writes), real(own))
+	}
+	return confine.New(confine.ReadOnly, facts)
+}
+
 // Confine implements process.Confiner.
 func (b *Boxes) Confine(cmd *exec.Cmd, c process.Confine, hold process.Hold) (process.Confined, error) {
 	box, env, err := b.box(c, cmd.Dir)

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -117,6 +118,8 @@ func locate(env func(string) string, root string, state ...string) (f confine.Fa
 			f.Reads = append(f.Reads, top)
 		}
 	}
+	set, goEnv := env, goSettings(env, f.Home)
+	env = func(name string) string { return cmp.Or(set(name), goEnv[name]) }
 	for _, name := range []string{"GOMODCACHE", "GOROOT", "GOCACHE", "RUSTUP_HOME", "PYENV_ROOT", "NVM_DIR", "VOLTA_HOME", "JAVA_HOME", "VIRTUAL_ENV"} {
 		if v := env(name); filepath.IsAbs(v) {
 			f.Reads = append(f.Reads, real(v))
@@ -135,6 +138,26 @@ func locate(env func(string) string, root string, state ...string) (f confine.Fa
 	f.Reads = append(f.Reads, real(goBuild(env, f.Home)))
 	sum := sha256.Sum256([]byte(root))
 	return f, ownFolder(filepath.Join(user, "pawl", "sandbox"), hex.EncodeToString(sum[:8])), caches
+}
+
+// goSettings returns what "go env -w" set of the folders that are read.
+func goSettings(env func(string) string, home string) map[string]string {
+	file := env("GOENV")
+	switch {
+	case file != "":
+	case runtime.GOOS == "darwin":
+		file = filepath.Join(home, "Library", "Application Support", "go", "env")
+	default:
+		file = filepath.Join(cmp.Or(env("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "go", "env")
+	}
+	out := map[string]string{}
+	data, _ := os.ReadFile(file) // most have none
+	for line := range strings.Lines(string(data)) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && slices.Contains([]string{"GOMODCACHE", "GOPATH", "GOROOT"}, name) {
+			out[name] = value
+		}
+	}
+	return out
 }
 
 // ownFolder returns the folder of a workspace's caches. A part of its name is by

@@ -87,6 +87,43 @@ func TestToolchainsOfPath(t *testing.T) {
 	}
 }
 
+// SPEC 16.18: what commands may read is what the tools are told, with the folders
+// that the environment and "go env -w" name, and the sandbox's own caches.
+func TestReadable(t *testing.T) {
+	top := real(t.TempDir())
+	at := func(name string) string { return filepath.Join(top, name) }
+	for name, text := range map[string]string{
+		"home/.config/go/env": "GOPROXY=x\nGOMODCACHE=" + at("mods") + "\nGOROOT=" + at("notused") + "\n", "mods/m/x.go": "", "goroot/src/fmt/print.go": "", "notused/x": "",
+		"venv/bin/python3": "", "venv/lib/python3/site-packages/six.py": "", "npm/bin/tsc": "", "npm/lib/node_modules/typescript/x.js": "", "home/.cargo/registry/src/x.rs": "", "home/.cargo/credentials.toml": "", "w/a": "", "state/x": "",
+	} {
+		if err := os.MkdirAll(filepath.Dir(at(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at(name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := map[string]string{"HOME": at("home"), "PATH": at("npm/bin"), "GOROOT": at("goroot"), "VIRTUAL_ENV": at("venv")}
+	p := NewBoxes(func(k string) string { return env[k] }, at("w"), at("state/spill"), at("state")).Readable()
+	for _, name := range []string{"mods/m/x.go", "goroot/src/fmt/print.go", "venv/lib/python3/site-packages/six.py", "npm/lib/node_modules/typescript/x.js", "home/.cargo/registry/src/x.rs"} {
+		if !p.MayRead(at(name)) {
+			t.Errorf("%s cannot be read", name)
+		}
+	}
+	own := ""
+	for _, w := range p.Writes {
+		own = w
+	}
+	if !confine.Within(at("home/.cache/pawl/sandbox"), own) || !p.MayRead(filepath.Join(own, "cargo/registry/x.rs")) {
+		t.Errorf("the sandbox's own caches: %q", own)
+	}
+	for _, name := range []string{"notused/x", "home/.cargo/credentials.toml", "state/x", "home/notes", "home"} {
+		if p.MayRead(at(name)) {
+			t.Errorf("%s can be read", name)
+		}
+	}
+}
+
 // BenchmarkToolchains is what a session's first confined command pays.
 func BenchmarkToolchains(b *testing.B) {
 	root := real(b.TempDir())

@@ -20,8 +20,7 @@ type job struct {
 	id         string // of background commands
 	command    string
 	background bool
-	held       bool // somebody decides about what its confinement does not cover
-	*proc           // once it is started
+	*proc      // once it is started
 	started    time.Time
 	out        func(string)
 	mask       func([]byte) []byte
@@ -250,7 +249,6 @@ func (j *job) takeFresh() *tape {
 func (j *job) ran(t *tape) tool.Ran {
 	r := tool.Ran{Command: j.command, Spill: j.spill.name(), Bytes: t.bytes(), Duration: time.Since(j.started)}
 	r.Output, r.Gap = t.text(j.spill)
-	r.Held = j.held
 	r.ReadOnly, r.Refused = j.confine.Level == process.ReadOnly, j.refused()
 	if !j.ended() {
 		return r

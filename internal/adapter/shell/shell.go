@@ -341,7 +341,7 @@ func (s *Shell) start(c tool.Run, background bool) (*job, error) {
 	s.mu.Unlock()
 
 	j := &job{
-		command: c.Command, out: c.Out, mask: s.opt.Mask, background: background, held: c.Hold != nil,
+		command: c.Command, out: c.Out, mask: s.opt.Mask, background: background,
 		started: time.Now(),
 		dead:    make(chan struct{}), done: make(chan struct{}), drained: make(chan struct{}),
 	}

@@ -97,7 +97,7 @@ func grepResult(ctx context.Context, env tool.Env, in grepArgs, m tool.Matches) 
 }
 
 // withheld returns a note with the files that a search left out because they look like
-// secrets: read asks the person before it shows them (SPEC 4.15).
+// secrets: what a call names is masked or asked about first (SPEC 4.15, 16.7).
 func withheld(paths []string, before string) string {
 	if len(paths) == 0 {
 		return ""
@@ -115,7 +115,7 @@ func withheld(paths []string, before string) string {
 	if len(paths) > 1 {
 		them = "they look"
 	}
-	return fmt.Sprintf("%s[%s not searched, since %s like secrets: %s; grep with path set to one asks for it]", before, plural(len(paths), "file"), them, list)
+	return fmt.Sprintf("%s[%s not searched, since %s like secrets: %s; grep with path set to one searches it]", before, plural(len(paths), "file"), them, list)
 }
 
 func grepLine(l tool.Match, filesOnly bool) string {

@@ -68,11 +68,7 @@ func neededPath(env tool.Env, p string) (string, error) {
 // command can print.
 func withRefused(env tool.Env, r tool.Result, ran tool.Ran, cmds []shellsyntax.Command) tool.Result {
 	r.Refused = Blamed(ran)
-	root := ""
-	if env.Files != nil {
-		root = env.Files.Root()
-	}
-	if note := refusedNote(root, ran, cmds); note != "" {
+	if note := refusedNote(env, ran, cmds); note != "" {
 		r.Text += "\n" + note
 	}
 	return r
@@ -81,9 +77,9 @@ func withRefused(env tool.Env, r tool.Result, ran tool.Ran, cmds []shellsyntax.C
 // refusedShown is how many refusals of a command the model is shown.
 const refusedShown = 5
 
-// refusedNote describes what the sandbox refused to a command in a workspace, and the next
-// step that works in this run, "" if nothing is known.
-func refusedNote(root string, ran tool.Ran, cmds []shellsyntax.Command) string {
+// refusedNote describes what the sandbox refused to a command, and the next step that works
+// in this run, "" if nothing is known.
+func refusedNote(env tool.Env, ran tool.Ran, cmds []shellsyntax.Command) string {
 	var out []string
 	if ran.Stopped != "" {
 		out = append(out, "[the sandbox stopped it: "+ran.Stopped+"]")
@@ -98,11 +94,11 @@ func refusedNote(root string, ran tool.Ran, cmds []shellsyntax.Command) string {
 		for _, r := range rs {
 			said = append(said, r.String())
 		}
-		out = append(out, "[the sandbox refused: "+strings.Join(said, ", ")+more+nextStep(root, rs, ran.Held)+"]")
+		out = append(out, "[the sandbox refused: "+strings.Join(said, ", ")+more+nextStep(env, rs)+"]")
 	}
 	if len(out) == 0 && failed && ran.Nameless {
 		step := "if one is needed, ask for it with \"needs\": [\"host NAME\"] in the same call"
-		if !ran.Held {
+		if env.Nobody {
 			step = "a run with --allow 'network(NAME)' may reach one"
 		}
 		out = append(out, "[commands reach no host but those that were granted; "+step+"]")
@@ -114,17 +110,21 @@ func refusedNote(root string, ran tool.Ran, cmds []shellsyntax.Command) string {
 }
 
 // nextStep returns how the first of these accesses that can be allowed is allowed, "" if
-// none can be. held: a person is there, whom the model asks by naming it; else the person
-// who starts the next run gives a flag.
-func nextStep(root string, rs []process.Refusal, held bool) string {
-	if !held && slices.ContainsFunc(rs, func(r process.Refusal) bool { return r.Act == process.ActChange }) {
+// none can be: the model asks the person by naming it, and where nobody is there, whoever
+// starts the next run gives a flag.
+func nextStep(env tool.Env, rs []process.Refusal) string {
+	root := ""
+	if env.Files != nil {
+		root = env.Files.Root()
+	}
+	if env.Nobody && slices.ContainsFunc(rs, func(r process.Refusal) bool { return r.Act == process.ActChange }) {
 		return "; nobody is here to allow changes by this command, a run with --permission-mode auto may make them"
 	}
 	i := slices.IndexFunc(rs, func(r process.Refusal) bool { return askable(root, r) })
 	switch {
 	case i < 0:
 		return ""
-	case held:
+	case !env.Nobody:
 		return fmt.Sprintf("; if the command cannot do without it, name it with \"needs\": [%q] in the same call", rs[i])
 	}
 	rule := tool.EditFamily

@@ -22,13 +22,13 @@ func TestRefusedNote(t *testing.T) {
 		want string
 	}{
 		{"nothing", tool.Ran{Exit: exit(1), Output: "x: Permission denied\n"}, "./x", ""},
-		{"one", tool.Ran{Exit: exit(1), Held: true, Refused: []process.Refusal{{Act: "write", What: "/home/x/.cfg"}}}, "npm i", `[the sandbox refused: write /home/x/.cfg; if the command cannot do without it, name it with "needs": ["write /home/x/.cfg"] in the same call]`},
+		{"one", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "write", What: "/home/x/.cfg"}}}, "npm i", `[the sandbox refused: write /home/x/.cfg; if the command cannot do without it, name it with "needs": ["write /home/x/.cfg"] in the same call]`},
 		{"one, headless", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "write", What: "/home/x/.cfg"}}}, "npm i", `[the sandbox refused: write /home/x/.cfg; nobody is here to allow it, a run with --allow 'edit(/home/x/.cfg)' may do it]`},
 		{"many", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "listen", What: "10.0.0.1:80"}, {Act: "host", What: "a.b"}, {Act: "write", What: "/1"}, {Act: "write", What: "/2"}, {Act: "write", What: "/3"}, {Act: "write", What: "/4"}}}, "x", `[the sandbox refused: listen 10.0.0.1:80, host a.b, write /1, write /2, write /3, and 1 more; nobody is here to allow it, a run with --allow 'network(a.b)' may do it]`},
 		{"an address", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "connect", What: "10.0.0.5:5432"}, {Act: "connect", What: "/run/x.sock"}}}, "x", `[the sandbox refused: connect 10.0.0.5:5432, connect /run/x.sock; nobody is here to allow it, a run with --allow 'network(10.0.0.5:5432)' may do it]`},
-		{"a host that is not named", tool.Ran{Exit: exit(1), Held: true, Nameless: true}, "x", `[commands reach no host but those that were granted; if one is needed, ask for it with "needs": ["host NAME"] in the same call]`},
+		{"a host that is not named", tool.Ran{Exit: exit(1), Nameless: true}, "x", `[commands reach no host but those that were granted; if one is needed, ask for it with "needs": ["host NAME"] in the same call]`},
 		{"and headless", tool.Ran{Exit: exit(1), Nameless: true}, "x", `[commands reach no host but those that were granted; a run with --allow 'network(NAME)' may reach one]`},
-		{"a read", tool.Ran{Exit: exit(1), Held: true, Refused: []process.Refusal{{Act: "read", What: "/srv/x"}}}, "x", `[the sandbox refused: read /srv/x; if the command cannot do without it, name it with "needs": ["read /srv/x"] in the same call]`},
+		{"a read", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "read", What: "/srv/x"}}}, "x", `[the sandbox refused: read /srv/x; if the command cannot do without it, name it with "needs": ["read /srv/x"] in the same call]`},
 		{"a change where changes ask", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "change", What: "/w/x"}}}, "x", `[the sandbox refused: change /w/x; nobody is here to allow changes by this command, a run with --permission-mode auto may make them]`},
 		{"what nobody grants", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "listen", What: "10.0.0.1:80"}, {Act: "write", What: "/home/x/.ssh/id"}, {Act: "write", What: "/w/AGENTS.md"}}}, "x", `[the sandbox refused: listen 10.0.0.1:80, write /home/x/.ssh/id, write /w/AGENTS.md]`},
 		{"a program's own counters", tool.Ran{Exit: exit(0), Refused: []process.Refusal{{Act: "write", What: "/home/x/.config/go/telemetry/local/n"}}}, "go vet", ""},
@@ -42,7 +42,8 @@ func TestRefusedNote(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := refusedNote("/w", c.ran, command.Resolve(cmds, nil)); got != c.want {
+		env := tool.Env{Files: places{}, Nobody: !strings.Contains(c.want, "\"needs\"")}
+		if got := refusedNote(env, c.ran, command.Resolve(cmds, nil)); got != c.want {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
 		}
 	}

@@ -84,7 +84,7 @@ RRRRR find src -name zz | xargs grep -R x
 ????a cat "$PWD/outf"
 ????a cat ~+/outf
 ????a cat .env*
-????a cat ./.env
+aaaaa cat ./.env
 ????a grep -h . .e?v
 ????a grep -rI . .
 ????a grep -rl . .
@@ -239,8 +239,8 @@ RRRRR cp -R docs d2 && cp -R d2 d3 && echo x > d3/gh/hooks/y
 ?.??a mv outf o2; cat o2
 ?.??a mv out o2; cat o2/*
 ?.??a cp -a out o2; grep -r x o2/
-?.??a ln -s .env e; cat e
-?.??a cp .env e; cat e
+?.?aa ln -s .env e; cat e
+?.aaa cp .env e; cat e
 ?.??a mv .env e; cat e
 ?.??a ln .env e; cat e
 ?.??a cp -r certs c2; cat c2/server.pem

@@ -263,7 +263,7 @@ aaaaa cat a/lnk
 aaaaa ls
 aaaaa ls -la src
 # secret-looking files
-????a cat .env
+aaaaa cat .env
 ????a cat .e*
 ????a cat tocert
 ????a cat certs/*

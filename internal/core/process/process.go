@@ -97,7 +97,7 @@ func (c Confine) Narrow(d Confine) Confine {
 		Level: min(c.Level, d.Level),
 		Reads: both(slices.Concat(c.Reads, c.Writes), slices.Concat(d.Reads, d.Writes)), Writes: both(c.Writes, d.Writes), Hosts: both(c.Hosts, d.Hosts),
 		Asks: c.Asks || d.Asks,
-		Own: both(c.Own, d.Own),
+		Own:  both(c.Own, d.Own),
 	}
 }
 

@@ -148,6 +148,8 @@ type Env struct {
 	// Limit is how many bytes of Text the model will be shown. A tool that can
 	// choose what to leave out should use it.
 	Limit int
+	// Nobody: no person is there, so nothing can be asked for.
+	Nobody bool
 	// Correct: the tool also makes corrections that may not be what was meant, and
 	// reports them (SPEC 4.5).
 	Correct bool
@@ -336,8 +338,6 @@ type Ran struct {
 	Duration time.Duration
 	// Nameless: a confined command looked up a host that its output does not name.
 	Nameless bool
-	// Held: somebody was there to decide about what its confinement did not cover.
-	Held bool
 	// ReadOnly: the sandbox allowed no change of files. Refused is the start of
 	// the list of what it refused, as far as pawl knows.
 	ReadOnly bool

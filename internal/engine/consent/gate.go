@@ -211,9 +211,13 @@ func denial(p *turn.Pending, d permission.Decision) *turn.Refusal {
 // nobodyToAsk returns the reason why a call that needs consent is denied if no person is
 // there.
 func nobodyToAsk(d permission.Decision) string {
-	why := d.Reason + "; nobody is there to allow it. Do not try it another way; say at the end what is needed"
+	why := d.Reason + "; nobody is there to allow it. Do not try it another way. "
+	if d.Instead != "" {
+		why += d.Instead + ". "
+	}
+	why += "Else go on without it, and say at the end what was needed"
 	if d.Flag != "" {
-		why += ", which is to run pawl with " + d.Flag
+		why += ": to run pawl with " + d.Flag
 	}
 	return why
 }

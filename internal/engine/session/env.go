@@ -27,7 +27,7 @@ func (s *Session) env(p *turn.Pending) tool.Env {
 		Out: func(out string) {
 			s.log.Publish(event.OutputDelta{Call: call, Text: out})
 		},
-		Limit: window.Bytes(s.window.resultCap()), Correct: s.cfg.AutoCorrect,
+		Limit: window.Bytes(s.window.resultCap()), Correct: s.cfg.AutoCorrect, Nobody: !s.cfg.Person,
 	}
 	if s.cfg.Agents > 0 {
 		e.Agents = s.children.For(call)

@@ -94,11 +94,11 @@ func TestAllowedButLeadsElsewhere(t *testing.T) {
 	}
 }
 
-// SPEC 4.15: the grep tool leaves out what looks like a secret, says so, and
-// asks for one that is named.
+// SPEC 4.15, 16.7: the grep tool leaves out what looks like a secret and says so; one
+// that is named is masked or asked about.
 func TestGrepWithholdsSecrets(t *testing.T) {
 	r := newRig(t, "accept-edits", llmtest.New(
-		llmtest.Use("grep", args(j{"pattern": "TOKEN"}), "grep", args(j{"pattern": "TOKEN", "path": ".env"}), "grep", args(j{"pattern": "nothing"}), "grep", args(j{"pattern": "TOKEN", "glob": "*.txt"})), llmtest.Say("ok")),
+		llmtest.Use("grep", args(j{"pattern": "TOKEN"}), "grep", args(j{"pattern": "TOKEN", "path": ".env"}), "grep", args(j{"pattern": "nothing"}), "grep", args(j{"pattern": "TOKEN", "glob": "*.txt"}), "grep", args(j{"pattern": "TOKEN", "path": "certs/a.pem"})), llmtest.Say("ok")),
 		func(c *session.Config) { c.Tools = append(c.Tools, tools.Grep()) })
 	if err := os.Mkdir(filepath.Join(r.dir, "certs"), 0o755); err != nil {
 		t.Fatal(err)
@@ -114,8 +114,11 @@ func TestGrepWithholdsSecrets(t *testing.T) {
 	if !strings.Contains(text, "[2 files not searched, since they look like secrets: .env, certs/a.pem") {
 		t.Errorf("%s", text)
 	}
-	if done[1].Outcome != event.Denied || !strings.Contains(done[1].Result.Text, "--allow 'read(.env)'") {
+	if done[1].Outcome != event.OK || !strings.Contains(done[1].Result.Text, ".env:1:TOKEN=[masked:held]") {
 		t.Errorf("%+v", done[1])
+	}
+	if done[4].Outcome != event.Denied {
+		t.Errorf("%+v", done[4])
 	}
 	if !strings.Contains(done[2].Result.Text, "2 files not searched") || strings.Contains(done[3].Result.Text, "not searched") {
 		t.Errorf("%s; %s", done[2].Result.Text, done[3].Result.Text)

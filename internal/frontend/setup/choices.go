@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/phase"
 	"github.com/pawl-agent/pawl/internal/policy/route"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // choices are the values of options, settings and environment. What is slow and depends
@@ -36,7 +37,7 @@ type choices struct {
 	trust    *Trust
 	plugins  []Plugin
 	by       Confinement
-	keys     <-chan []string             // the values in the folder's files of secrets; read in parallel
+	keys     <-chan []secrets.File       // files of secrets of the folder and the home; read in parallel
 	store    func() (event.Store, error) // waits for the store, which is opened in parallel
 	readOnly bool                        // as Frontend.ReadOnly
 }
@@ -89,8 +90,8 @@ func (e *Environment) readFolder(opt *Options, fr Frontend) (c choices, err erro
 	if c.given, err = e.givenServers(opt); err != nil {
 		return c, err
 	}
-	keys := make(chan []string, 1)
-	go func(dir string) { keys <- folder.Keys(dir) }(c.dir)
+	keys := make(chan []secrets.File, 1)
+	go func(dir, home string) { keys <- append(folder.Keys(dir), folder.HomeKeys(home)...) }(c.dir, e.home())
 	c.keys = keys
 	if c.plan, err = e.planFile(opt.Plan); err != nil {
 		return c, err

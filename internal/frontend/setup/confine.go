@@ -17,6 +17,8 @@ import (
 type Confinement struct {
 	boxes *sandbox.Boxes     // nil: they are not confined
 	Has   permission.Sandbox // what the sandbox can do here
+	// Readable is what commands may read, confined or not: see permission.Config.
+	Readable func() confine.Policy
 }
 
 // confining starts Confine in parallel with the rest of the start, and returns a
@@ -44,6 +46,9 @@ func (e *Environment) Confine(opt *Options, conf settings.Loaded, paths settings
 	if want == "" {
 		want, from = conf.User.Sandbox, "\"sandbox\" of your configuration"
 	}
+	boxes := sandbox.NewBoxes(e.Env, dir, paths.Spill(), paths.State, paths.Config)
+	boxes.Temporary, boxes.Self = opt.NoSession || made, e.Self
+	by.Readable = boxes.Readable
 	switch want {
 	case "off":
 		by.Has.Off = true
@@ -65,13 +70,12 @@ func (e *Environment) Confine(opt *Options, conf settings.Loaded, paths settings
 		}
 		return by, what + ": " + err.Error() + "; " + then + " (see pawl doctor)", nil
 	}
-	boxes := sandbox.NewBoxes(e.Env, dir, paths.Spill(), paths.State, paths.Config)
-	boxes.Temporary, boxes.Self = opt.NoSession || made, e.Self
 	readOnly, workspace := boxes.Try()
 	if readOnly != nil {
 		return missing("there is no sandbox for commands", readOnly)
 	}
-	by = Confinement{boxes, permission.Sandbox{ReadOnly: true, Workspace: workspace == nil, Narrow: want == "read-only", Configured: want != "", Holds: sandbox.Holds}}
+	by.boxes = boxes
+	by.Has = permission.Sandbox{ReadOnly: true, Workspace: workspace == nil, Narrow: want == "read-only", Configured: want != "", Holds: sandbox.Holds}
 	if workspace != nil && want != "read-only" {
 		return missing("there is a sandbox only for commands that read", workspace)
 	}

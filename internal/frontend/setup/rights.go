@@ -29,7 +29,7 @@ func (e *Environment) permissions(opt *Options, c choices, fr Frontend) (*permis
 		return nil, err
 	}
 	p := permission.New(permission.Config{
-		Mode: mode, Root: dir, Home: e.Env("HOME"), RealHome: e.home(), Spill: paths.Spill(), State: paths.State, Own: ownFolders(paths), POSIX: c.posix, Sandbox: c.by.Has,
+		Mode: mode, Root: dir, Home: e.Env("HOME"), RealHome: e.home(), Spill: paths.Spill(), State: paths.State, Own: ownFolders(paths), POSIX: c.posix, Sandbox: c.by.Has, Readable: c.by.Readable,
 	})
 	for _, set := range []struct {
 		from             permission.Source

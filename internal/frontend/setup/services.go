@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
@@ -59,7 +58,8 @@ func (e *Environment) services(ctx context.Context, opt *Options, c choices, o *
 		}
 	}
 	outside, held := e.mcpServers(c, o)
-	w.mask = secrets.New(slices.Concat(held, e.Secrets(), <-c.keys)...)
+	w.mask = secrets.New(append(held, e.Secrets()...)...)
+	w.mask.Hold(<-c.keys...)
 	starter := o.starter(c.by)
 	o.Confinement, o.Git, o.GitUses = c.by, &workspace.Git{Starter: starter, Confine: c.by.Git()}, sandbox.NewGitUses(e.Env, c.dir)
 	if w.files, err = workspace.Open(c.dir, workspace.Options{Outside: true, Git: o.Git}); err != nil { // the permission gate decides before

@@ -152,8 +152,10 @@ func (w *worker) runCheck(ctx context.Context, dir, line string) (tool.Ran, erro
 	}
 	starter, stop := by.Starter()
 	defer stop()
+	mask := secrets.New(w.Secrets()...)
+	mask.Hold(folder.Keys(dir)...)
 	sh := shell.New(shell.Options{
-		Root: dir, Starter: starter, SpillDir: filepath.Join(paths.Spill(), w.swarm), Mask: secrets.New(append(w.Secrets(), folder.Keys(dir)...)...).MaskBytes,
+		Root: dir, Starter: starter, SpillDir: filepath.Join(paths.Spill(), w.swarm), Mask: mask.MaskBytes,
 		Timeout: checkTime, MaxTimeout: checkTime,
 	})
 	defer sh.Close()

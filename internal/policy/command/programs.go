@@ -168,6 +168,18 @@ func ShowsContent(name string) bool { return !known(name).has(hides) }
 // exist, and their metadata.
 func OnlyTells(name string) bool { return known(name).has(presence) }
 
+// OnlyThere reports whether a command shows of the paths that it names only that they
+// exist, and their metadata: it lists no folder either.
+func OnlyThere(c shellsyntax.Command) bool {
+	name, _ := c.Program()
+	if !known(name).has(presence) {
+		return false
+	}
+	return !known(name).has(readsFolder) || slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool {
+		return w.Known && (w.Text == "--directory" || strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && strings.Contains(w.Text, "d"))
+	})
+}
+
 // OnlyPrints reports whether a command of this program does nothing with its words but
 // print them.
 func OnlyPrints(name string, c shellsyntax.Command) bool {

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // commandUnits splits one simple command into units: itself, and the paths in
@@ -34,6 +35,9 @@ func (p *Policy) commandUnits(c shellsyntax.Command) []unit {
 		for _, word := range set.words {
 			for _, u := range p.wordUnits(set.w, c, word, "names") {
 				u.derived = true
+				if u.guard == outsideGuard && u.path != "" && set.w == readUnit && command.OnlyThere(c) {
+					u.guard, u.readOnly = noGuard, true
+				}
 				out = append(out, u)
 			}
 		}
@@ -106,7 +110,8 @@ func (p *Policy) wordUnits(w unitKind, c shellsyntax.Command, word shellsyntax.W
 // secret's name.
 func secretGlob(full string) bool {
 	base := path.Base(full)
-	return strings.HasPrefix(base, ".env") || strings.HasPrefix(base, "id_") || secretInside(strings.NewReplacer("*", "", "?", "").Replace(full))
+	fixed := strings.NewReplacer("*", "", "?", "").Replace(full)
+	return strings.HasPrefix(base, "id_") || secretInside(fixed) && !secrets.EnvFile(fixed)
 }
 
 // outsidePaths returns the paths outside the workspace among the arguments of an
@@ -145,8 +150,8 @@ func (p *Policy) outsidePaths(c shellsyntax.Command) []unit {
 				u.derived, u.pattern = true, ""
 				u.why = "it works in a folder of " + n + ", and " + whyProtected(n)
 				out = append(out, u)
-			} else if u.guard != noGuard {
-				u.derived, u.pattern = true, ""
+			} else if u.guard != noGuard || u.path != "" && !p.inside(u.path) {
+				u.guard, u.readOnly, u.derived, u.pattern = max(u.guard, outsideGuard), false, true, ""
 				u.why = "it runs in a folder that is outside the workspace or not known"
 				out = append(out, u)
 			}

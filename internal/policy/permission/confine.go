@@ -57,7 +57,7 @@ func (p *Policy) sandboxDecides(u unit) bool {
 		}
 		return u.guard == noGuard || u.path == "" || u.given || u.maybe || p.heldAt(process.ActWrite, u)
 	case readUnit:
-		return u.guard == outsideGuard && (u.path == "" || u.maybe || p.system.MayRead(beforeGlob(u.path)) || plan && p.neverReadable(u.path) || p.heldAt(process.ActRead, u))
+		return u.guard == outsideGuard && (u.path == "" || u.maybe || p.readable(u.path) || plan && p.neverReadable(u.path) || p.heldAt(process.ActRead, u))
 	}
 	return false
 }

@@ -42,12 +42,13 @@ func TestConfinedModes(t *testing.T) {
 		{"touch a", [4]string{"ask", ro, ws, ws}},
 		{"npm install x", [4]string{"ask", ro, "ask", ws}},
 		{"for", [4]string{"ask", ro, "ask", ws}},
-		{"cat /usr/include/stdio.h", [4]string{"ask", ro, "ask", ro}},
+		{"cat /usr/include/stdio.h", [4]string{ro, ro, ro, ro}},
 		{"cat $(git ls-files)", [4]string{"ask", ro, "ask", ro}},
 		// What a person would rather allow than see refused.
 		{"cat ../sib/x", [4]string{"ask", "ask", "ask", "ask"}},
 		{"cp a ../sib/x", [4]string{"ask", ro, "ask", "ask"}},
-		{"cat .env", [4]string{"ask", "ask", "ask", "ask"}},
+		{"cat .env", [4]string{ro, ro, ro, ro}}, // masked
+		{"cat secrets.yml", [4]string{"ask", "ask", "ask", "ask"}},
 		{"./script.sh .env", [4]string{"ask", ro, "ask", "ask"}},
 		{"echo x > AGENTS.md", [4]string{"ask", ro, "ask", "ask"}},
 		{"git stash drop", [4]string{"ask", ro, "ask", "ask"}},

@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // unitKind is the kind of a unit.
@@ -232,6 +233,8 @@ func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
 		u.why = "it changes " + name + ", and " + whyProtected(prot)
 	case w == readUnit && p.cfg.Spill != "" && under(abs, p.cfg.Spill):
 		u.readOnly = true
+	case !p.inside(abs) && w == readUnit && p.readable(abs):
+		u.readOnly = true
 	case !p.inside(abs):
 		u.guard = outsideGuard
 		u.why = "it " + verb + abs + ", which is outside the workspace"
@@ -239,7 +242,7 @@ func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
 		if dir := abs[:strings.LastIndexByte(abs, '/')+1]; len(dir) > 1 && w == readUnit && !u.sensitive {
 			u.pattern = rule + dir + "**)"
 		}
-	case secretInside(abs):
+	case secretInside(abs) && !(w == readUnit && secrets.EnvFile(abs)): // its values are masked
 		u.guard, u.sensitive = secretGuard, true
 		u.why = "it " + verb + name + ", which looks like it holds secrets"
 	default:
@@ -249,6 +252,19 @@ func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
 		u.pattern = ""
 	}
 	return u
+}
+
+// instead returns what the model can do where a path outside the workspace stays closed.
+func (u unit) instead() string {
+	switch {
+	case u.guard != outsideGuard || u.path == "":
+		return ""
+	case u.kind == writeUnit:
+		return "Write below the workspace"
+	case u.kind == readUnit:
+		return "Open to every tool are the workspace, /usr, and the toolchains, libraries and module caches that are installed"
+	}
+	return ""
 }
 
 // combine judges every part; the strictest answer counts.
@@ -273,7 +289,7 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 			return d
 		case d.Verdict == Ask:
 			if out.Verdict == Allow {
-				out.Verdict, out.By, out.Rule = Ask, d.By, d.Rule
+				out.Verdict, out.By, out.Rule, out.Instead = Ask, d.By, d.Rule, u.instead()
 			}
 			if !slices.Contains(reasons, d.Reason) {
 				reasons = append(reasons, d.Reason)

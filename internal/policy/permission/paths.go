@@ -2,6 +2,7 @@ package permission
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -182,6 +183,27 @@ func (p *Policy) abs(s string) string {
 		return path.Clean(s)
 	}
 	return path.Join(p.cfg.Root, s)
+}
+
+// readable reports whether every tool may read a path outside the workspace without a
+// question: what confined commands may read (SPEC 16.18), but no keys and nothing of
+// other processes.
+func (p *Policy) readable(abs string) bool {
+	at := beforeGlob(abs)
+	switch {
+	case !path.IsAbs(at), ofProcess(abs), p.keyFile(at), secretInside(abs), slices.ContainsFunc(p.keys, func(k string) bool { return confine.Within(k, at) }):
+		return false
+	case p.system.MayRead(at):
+		return true
+	}
+	return p.cfg.Readable != nil && p.cfg.Readable().MayRead(at)
+}
+
+// ofProcess reports whether a path tells of another process, such as its command line.
+func ofProcess(abs string) bool {
+	rest, ok := strings.CutPrefix(abs, "/proc/")
+	part, _, _ := strings.Cut(rest, "/")
+	return ok && (strings.Trim(part, "0123456789") == "" || strings.ContainsAny(part, "*?["))
 }
 
 // shown returns a path for a person: relative if it is in the workspace.

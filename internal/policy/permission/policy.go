@@ -87,6 +87,9 @@ type Decision struct {
 	// Flag is what a headless run would need on its command line, "" if no flag
 	// would allow it.
 	Flag string
+	// Instead is a sentence on what the model can do in this run where the call is
+	// not allowed, "" if nothing is known.
+	Instead string
 	// MissingRight is the right that the call needs and the turn's route lacks, "" if
 	// it lacks none. Explicit: somebody asked for this restriction.
 	MissingRight string
@@ -120,6 +123,10 @@ type Config struct {
 	POSIX bool
 	// Sandbox is the confinement that the kernel offers.
 	Sandbox Sandbox
+	// Readable returns what a confined command may read on this machine: toolchains
+	// and caches, wherever they are. That takes a while, so it is called only for a
+	// path outside the workspace. nil: what is usual in a system and in Home.
+	Readable func() confine.Policy
 }
 
 // Policy is the rules in effect: a fold over the events of a session. It is not safe

@@ -116,9 +116,9 @@ read(/etc/hosts)|a cat /etc/hosts
 read(/etc/*)|a cat /etc/hosts
 read(/etc/*)|? cat /etc/ssl/x
 read(~/notes/**)|a cat ~/notes/a
-read|? cat /etc/hosts
-read(.env)|a cat .env
-read(**)|? cat .env
+read|? cat /srv/hosts
+read(secrets.yml)|a cat secrets.yml
+read(**)|? cat secrets.yml
 `), "\n") {
 		rule, rest, _ := strings.Cut(row, "|")
 		want, line, _ := strings.Cut(rest, " ")
@@ -198,11 +198,12 @@ func TestTools(t *testing.T) {
 		deny  []string
 	}{
 		{"read", file("read", nil, []string{"a.go"}), "aaaaa", nil, nil},
-		{"read outside", file("read", nil, []string{"/etc/hosts"}), "????a", nil, nil},
+		{"read outside", file("read", nil, []string{"/srv/hosts"}), "????a", nil, nil},
 		{"read the spill", file("read", nil, []string{"/home/me/.local/state/pawl/spill/x"}), "aaaaa", nil, nil},
 		{"read pawl's keys", file("read", nil, []string{"/home/me/.local/state/pawl/keys"}), "ddddd", nil, nil},
 		{"read a key", file("read", nil, []string{"/home/me/.ssh/id_rsa"}), "ddddd", []string{"read(//**)"}, nil},
-		{"read .env", file("read", nil, []string{".env"}), "????a", nil, nil},
+		{"read .env", file("read", nil, []string{".env"}), "aaaaa", nil, nil}, // its values are masked
+		{"read secrets.yml", file("read", nil, []string{"secrets.yml"}), "????a", nil, nil},
 		{"edit", file("edit", []string{"a.go"}, nil), "?daaa", nil, nil},
 		{"edit outside", file("edit", []string{"/tmp/a"}, nil), "?d??a", nil, nil},
 		{"edit AGENTS.md", file("edit", []string{"AGENTS.md"}, nil), "?d???", []string{"edit"}, nil},
@@ -313,7 +314,7 @@ func TestGrants(t *testing.T) {
 		{"rm /etc/x", "", false}, // another time it would destroy another file
 		{"$X y", "", false},
 		{"eval \"$X\"", "", false},
-		{"cat /usr/include/stdio.h", "read(/usr/include/**)", true},
+		{"cat /srv/include/stdio.h", "read(/srv/include/**)", true},
 		{"echo x > a", "edit(a)", true},
 		{"FOO=1 make deploy", "bash(FOO=1 make deploy)", true},
 	} {

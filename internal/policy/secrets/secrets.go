@@ -14,43 +14,103 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // Masker masks text. New makes one; it is safe for concurrent use. A nil Masker
 // masks nothing.
 type Masker struct {
-	held []string // longest first
+	byFirst [256][]*shape
+	known   atomic.Pointer[known]
+	mu      sync.Mutex // of those who add
+}
+
+// known is what a text is searched for. It is replaced when values are added.
+type known struct {
+	held []Value // longest first
+	by   map[uint16][]Value
 	// pairs is the set of the first two bytes of formats and held values:
 	// little of an ordinary text passes it, and the rest is not examined.
-	pairs   [1 << 10]uint64
-	byFirst [256][]*shape
+	pairs [1 << 10]uint64
+}
+
+// Value is a secret of a file: Text without its first Lead and its last Tail bytes,
+// which must stand around it. Without them a short value would mask ordinary words
+// everywhere.
+type Value struct {
+	Text       string
+	Lead, Tail int
 }
 
 // New makes a Masker that also masks the exact values that pawl holds, if they
 // are not ordinary words: see Distinct.
 func New(held ...string) *Masker {
 	m := &Masker{}
+	k := &known{}
 	for i := range shapes {
 		sh := &shapes[i]
-		m.add(sh.prefix)
+		k.add(sh.prefix)
 		m.byFirst[sh.prefix[0]] = append(m.byFirst[sh.prefix[0]], sh)
 	}
 	for _, p := range contexts {
-		m.add(p)
+		k.add(p)
 	}
+	m.known.Store(k)
+	var all []Value
 	for _, h := range held {
-		if h = strings.TrimSpace(h); Distinct(h) && !slices.Contains(m.held, h) {
-			m.held = append(m.held, h)
-			m.add(h)
+		if h = strings.TrimSpace(h); Distinct(h) {
+			all = append(all, Value{Text: h})
 		}
 	}
-	slices.SortStableFunc(m.held, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	m.hold(all)
 	return m
 }
 
-func (m *Masker) add(s string) {
-	k := uint(s[0]) | uint(s[1])<<8
-	m.pairs[k>>6] |= 1 << (k & 63)
+// Hold makes the values of files masked from now on, whatever shows them: as they
+// are and, if they are distinct, backwards.
+func (m *Masker) Hold(files ...File) {
+	if m == nil {
+		return
+	}
+	var all []Value
+	for _, f := range files {
+		for _, v := range Values(f) {
+			all = append(all, v, Value{Text: backwards(v.Text), Tail: v.Lead})
+		}
+	}
+	m.hold(all)
+}
+
+func (m *Masker) hold(values []Value) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	old := m.known.Load()
+	k := &known{held: slices.Clone(old.held), by: map[uint16][]Value{}, pairs: old.pairs}
+	for _, v := range values {
+		if !slices.Contains(k.held, v) {
+			k.held = append(k.held, v)
+			k.add(v.Text)
+		}
+	}
+	if len(k.held) == len(old.held) {
+		return
+	}
+	slices.SortStableFunc(k.held, func(a, b Value) int { return cmp.Compare(len(b.Text), len(a.Text)) })
+	for _, v := range k.held {
+		k.by[pair(v.Text)] = append(k.by[pair(v.Text)], v)
+	}
+	m.known.Store(k)
+}
+
+func pair(s string) uint16 { return uint16(s[0]) | uint16(s[1])<<8 }
+
+func (k *known) add(s string) { k.pairs[pair(s)>>6] |= 1 << (pair(s) & 63) }
+
+func backwards(s string) string {
+	r := []rune(s)
+	slices.Reverse(r)
+	return string(r)
 }
 
 // Distinct reports whether a value is unlikely to occur in ordinary text.
@@ -170,7 +230,7 @@ func (m *Masker) Named(name, value string) string {
 	if m == nil || len(name) > maxName || len(value) > maxValue || !isSecretName(name) {
 		return value
 	}
-	if f, ok := named(name + "=" + value); ok && f.from == len(name)+1 {
+	if f, ok := named(name+"="+value, 0); ok && f.from == len(name)+1 {
 		at := f.from
 		return value[:f.from-at] + "[masked:" + f.kind + "]" + value[f.to-at:]
 	}

@@ -79,14 +79,15 @@ var shapes = [...]shape{
 	{prefix: "AKIA", kind: "aws"},
 	{prefix: "ASIA", kind: "aws"},
 	{prefix: "eyJ", kind: "jwt"},
+	{prefix: "LS0tLS1CRUdJTi", kind: "private-key"}, // -----BEGIN in base64
 }
 
 // contexts are the first two bytes of contexts of secrets without a format: see find.
 var contexts = [...]string{
-	"--", ":/",
+	"--", ":/", "-u", "-U",
 	"Be", "be", "BE", "bE", "Ba", "ba", "BA", "bA",
 	"se", "Se", "SE", "pa", "Pa", "PA", "ap", "Ap", "AP", "ac", "Ac", "AC", "au", "Au", "AU", "re", "Re", "RE", "cl", "Cl", "CL",
-	"sh", "Sh", "SH", "pw", "PW", "Pw", "PG", "pr", "Pr", "PR",
+	"sh", "Sh", "SH", "pw", "PW", "Pw", "PG", "pr", "Pr", "PR", "to", "To", "TO",
 }
 
 // find returns the next secret at or after i; its end is 0 if there is none.
@@ -94,13 +95,14 @@ func (m *Masker) find(s string, i int, at []int) span {
 	if i >= len(s) {
 		return span{}
 	}
+	known := m.known.Load()
 	k := uint(s[i]) << 8
 	for ; i+1 < len(s); i++ {
 		k = k>>8 | uint(s[i+1])<<8
-		if m.pairs[k>>6&1023]>>(k&63)&1 == 0 {
+		if known.pairs[k>>6&1023]>>(k&63)&1 == 0 {
 			continue
 		}
-		if f := m.begins(s, i, at); f.to > 0 {
+		if f := m.begins(known, s, i, at); f.to > 0 {
 			return f
 		}
 	}
@@ -108,10 +110,10 @@ func (m *Masker) find(s string, i int, at []int) span {
 }
 
 // begins returns the secret that begins at i, or whose name begins at i.
-func (m *Masker) begins(s string, i int, at []int) span {
-	for _, h := range m.held {
-		if strings.HasPrefix(s[i:], h) {
-			return span{i, i + len(h), "held"}
+func (m *Masker) begins(k *known, s string, i int, at []int) span {
+	for _, h := range k.by[pair(s[i:])] {
+		if strings.HasPrefix(s[i:], h.Text) && (h.Lead == 0 || i == 0 || !isWord(s[i-1])) {
+			return span{i + h.Lead, i + len(h.Text) - h.Tail, "held"}
 		}
 	}
 	c := s[i]
@@ -121,6 +123,9 @@ func (m *Masker) begins(s string, i int, at []int) span {
 			if e := pem(s[i:]); e > 0 {
 				return span{i, i + e, "private-key"}
 			}
+		}
+		if f, ok := userPassword(s, i); ok {
+			return f
 		}
 	case c == ':':
 		if f, ok := urlPassword(s, i); ok {
@@ -139,8 +144,8 @@ func (m *Masker) begins(s string, i int, at []int) span {
 		}
 	}
 	if isLetter(c) { // names are searched inside words, too
-		if f, ok := named(s[i:min(len(s), i+maxName+maxValue)]); ok {
-			return span{i + f.from, i + f.to, f.kind}
+		if f, ok := named(s, i); ok {
+			return f
 		}
 	}
 	return span{}
@@ -177,6 +182,8 @@ func (sh *shape) end(s string, from int, at []int) int {
 		return aws(s, from, at)
 	case "jwt":
 		return jwt(s)
+	case "private-key":
+		return encodedPEM(s)
 	}
 	e := len(sh.prefix)
 	letter, digit := false, false
@@ -214,6 +221,32 @@ func aws(s string, from int, at []int) int {
 	cut := at != nil && e < len(s) && at[from+e] != at[from+e-1]+1
 	if e != 20 || !cut && e < len(s) && (isWord(s[e]) || s[e] == '/' || s[e] == '+') || !varied(s[4:e]) {
 		return 0
+	}
+	// A secret key may stand beside it, as in credentials.csv.
+	v := e
+	for v < len(s) && v < e+4 && strings.IndexByte(",;:| \t\"'", s[v]) >= 0 {
+		v++
+	}
+	to := v
+	for to < len(s) && to < v+41 && (isLetter(s[to]) || isDigit(s[to]) || s[to] == '/' || s[to] == '+') {
+		to++
+	}
+	if v > e && to-v == 40 && varied(s[v:to]) {
+		return to
+	}
+	return e
+}
+
+// encodedPEM returns the end of a private key in PEM that is encoded in base64, as a
+// kubeconfig has it. Certificates are encoded alike.
+func encodedPEM(s string) int {
+	head, err := base64.StdEncoding.DecodeString(s[:min(len(s), 48)/4*4])
+	if err != nil || !strings.Contains(string(head), "PRIVATE KEY") {
+		return 0
+	}
+	e := 0
+	for e < len(s) && (isLetter(s[e]) || isDigit(s[e]) || s[e] == '+' || s[e] == '/' || s[e] == '=') {
+		e++
 	}
 	return e
 }

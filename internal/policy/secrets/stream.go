@@ -112,8 +112,8 @@ func keyHead(s string) bool {
 // mayBegin reports whether a secret with a known beginning starts, or may start, at i.
 func (m *Masker) mayBegin(s string, i int) bool {
 	rest := s[i:]
-	for _, h := range m.held {
-		if strings.HasPrefix(h, rest[:min(len(rest), len(h))]) {
+	for _, h := range m.known.Load().held {
+		if strings.HasPrefix(h.Text, rest[:min(len(rest), len(h.Text))]) {
 			return true
 		}
 	}

@@ -26,7 +26,8 @@ func (m *Masker) cutKeys(s string) (found []span) {
 		end := at + i
 		at = end + len(tornMark)
 		from := end
-		for _, h := range m.held {
+		for _, v := range m.known.Load().held {
+			h := v.Text[v.Lead : len(v.Text)-v.Tail]
 			for n := min(len(h), end); n >= tornHeld; n-- {
 				if strings.HasPrefix(h, s[end-n:end]) {
 					from = min(from, end-n)

@@ -21,11 +21,16 @@ func TestValues(t *testing.T) {
 		{`{"a": {"password": "Zx81-Cv92-Bn05", "user": "Zx81-Cv92-Bn06"}, "token":"Zx81-Cv92-Bn07"}`, []string{"Zx81-Cv92-Bn05", "Zx81-Cv92-Bn07"}},
 		{"A_TOKEN=Zx81-Cv92-Bn08\nPUBLIC_KEY=Zx81-Cv92-Bn09\n", []string{"Zx81-Cv92-Bn08"}},
 		// Words, places, other names and references are shown.
-		{"PASSWORD=development\nSECRET=changeme\nTOKEN=\nPORT=8080\nHOST=build-7.example.Org\nAPI_KEY=$OTHER_Key_9\n# PASSWORD=Tr0ub4dor-and-3\n", nil},
+		{"PASSWORD=development\nSECRET=changeme\nTOKEN=\nPORT=8080\nHOST=build-7.example.Org\nAPI_KEY=$OTHER_Key_9\n", nil},
+		{"# PASSWORD=Tr0ub4dor-and-3\n", []string{"Tr0ub4dor-and-3"}},
 		{"", nil},
 		{"=\n:\nPASSWORD=\"open\n", nil},
 	} {
-		if got := Values(c.file); !slices.Equal(got, c.want) {
+		var got []string
+		for _, v := range Values(File{"secrets.d/x.key", c.file}) {
+			got = append(got, v.Text)
+		}
+		if !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.file, got, c.want)
 		}
 	}

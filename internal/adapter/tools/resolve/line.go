@@ -101,6 +101,9 @@ func (g *pathWalk) command(i int, c shellsyntax.Command, line []shellsyntax.Comm
 	}
 	e := command.Effects(c)
 	name, _ := c.Program()
+	if command.OnlyThere(c) {
+		e.Reads = nil // that something exists is no secret, wherever it leads
+	}
 	for _, w := range e.Reads {
 		g.word(i, c, w, use{follow: true, name: !command.ShowsContent(name)})
 	}

@@ -1,0 +1,91 @@
+package permission
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/confine"
+)
+
+// SPEC 16.18, 4.15: what confined commands may read every tool may read, in every
+// mode, with a sandbox and without one; keys, other data of homes and other
+// processes stay closed.
+func TestReadable(t *testing.T) {
+	found := 0
+	readable := func() confine.Policy {
+		found++
+		return confine.New(confine.ReadOnly, confine.Facts{Root: "/w", Home: "/home/u", Reads: []string{"/srv/go1/src", "/srv/venv/lib", "/home/u/.nvmx"}})
+	}
+	modes := []Mode{Ask4All, Plan, AcceptEdits, Auto}
+	verdicts := func(c Call) string {
+		out := ""
+		for _, sb := range []Sandbox{whole, {Off: true}, {}} {
+			for _, m := range modes {
+				p := New(Config{Mode: m, Root: "/w", Home: "/home/u", State: "/home/u/.state", Sandbox: sb, Readable: readable})
+				out += map[Verdict]string{Allow: "a", Ask: "?", Deny: "d"}[p.Decide(c).Verdict]
+			}
+			out += " "
+		}
+		return out
+	}
+	for _, path := range []string{
+		"/usr/include/stdio.h", "/usr/lib/python3/dist-packages/x.py", "/lib/modules", "/opt/tool/README", "/etc/os-release", "/etc/ssl/certs/ca.crt",
+		"/home/u/go/pkg/mod/m@v1/x.go", "/home/u/.cargo/registry/src/x/lib.rs", "/home/u/.rustup/toolchains/s/lib", "/home/u/.m2/repository/a.jar", "/home/u/.pyenv/versions/3/lib/os.py",
+		"/srv/go1/src/fmt/print.go", "/srv/venv/lib/python3/site-packages/six.py", "/home/u/.nvmx/lib/node_modules/npm/index.js",
+	} {
+		for _, name := range []string{"read", "grep", "glob", "ls"} {
+			if got := verdicts(Call{Tool: name, Family: tool.ReadFamily, ReadOnly: true, Footprint: tool.Footprint{Reads: []tool.Span{{Path: path}}}}); got != "aaaa aaaa aaaa " {
+				t.Errorf("%s %s: %s", name, path, got)
+			}
+		}
+		for _, line := range []string{"cat ", "grep -rn x ", "ls -la ", "head -5 < ", "sed -n 1,20p "} {
+			if got := verdicts(bash(line + path)); got != "aaaa aaaa aaaa " {
+				t.Errorf("%s%s: %s", line, path, got)
+			}
+		}
+	}
+	for line, want := range map[string]string{
+		// That something exists is no secret.
+		"ls -ld /tmp":                           "aaaa aaaa aaaa ",
+		"ls --directory /srv /var":              "aaaa aaaa aaaa ",
+		"stat /var/lib/x; stat -c %s /srv/y":    "aaaa aaaa aaaa ",
+		"test -e /var/run/x.sock || echo none":  "aaaa aaaa aaaa ",
+		"[ -d /home/v/project ] && ls":          "aaaa aaaa aaaa ",
+		"readlink -f /var/tmp/x; realpath /mnt": "aaaa aaaa aaaa ",
+		// What is in it may be one.
+		"ls /tmp":                     "???? ???? ???? ",
+		"ls /home/v":                  "???? ???? ???? ",
+		"cat /tmp/x":                  "???? ???? ???? ",
+		"cat /home/v/notes":           "???? ???? ???? ",
+		"cat /home/u/notes":           "???? ???? ???? ",
+		"cat /etc/fstab":              "???? ???? ???? ",
+		"cat /srv/go1/x":              "???? ???? ???? ",
+		"cat /home/u/.ssh/id_rsa":     "dadd dddd dddd ", // plan: the kernel refuses it
+		"cat /opt/tool/server.pem":    "dddd dddd dddd ",
+		"cat /usr/share/x/.env":       "???? ???? ???? ",
+		"cat /proc/1/cmdline":         "???? ???? ???? ",
+		"cat /home/u/.state/x":        "dddd dddd dddd ",
+		"cat /srv/go1/src/../../x":    "???? ???? ???? ",
+		"cat /srv/go1/srcery/x":       "???? ???? ???? ",
+		"echo x > /usr/include/new.h": "?a?? ?d?? ?d?? ",
+		"cd /usr/share/x && make":     "?a?a ?d?? ?d?? ",
+	} {
+		if got := verdicts(bash(line)); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+	p := New(Config{Mode: AcceptEdits, Root: "/w", Home: "/home/u"})
+	for line, want := range map[string]string{"cat /srv/x": "/usr", "echo x > /srv/x": "workspace", "make x": "", "cat $X": ""} {
+		if got := p.Decide(bash(line)).Instead; want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: instead: %q", line, got)
+		}
+	}
+	found = 0
+	for _, line := range []string{"ls", "cat a/b.go", "go test ./...", "echo x > y", "cat /usr/include/stdio.h"} {
+		verdicts(bash(line))
+	}
+	if found != 0 {
+		t.Errorf("the toolchains were looked for %d times without a path that needs it", found)
+	}
+}
