@@ -53,20 +53,28 @@ func searched(name string) bool {
 	return strings.HasSuffix(strings.ToUpper(name), "PATH") || strings.HasSuffix(name, "LIB")
 }
 
-// leads reports whether an absolute path lies in one of folders, as it is or by a link.
 func leads(p string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(dir string) bool { return LeadsInto(dir, p) })
+}
+
+// LeadsInto reports whether an absolute path is a folder or lies in it, as it is or by a
+// link. The end of the path need not exist.
+func LeadsInto(dir, p string) bool {
 	if !filepath.IsAbs(p) {
 		return false
 	}
 	at := []string{filepath.Clean(p)}
-	if real, err := filepath.EvalSymlinks(p); err == nil {
-		at = append(at, real)
+	for up := at[0]; ; up = filepath.Dir(up) {
+		if real, err := filepath.EvalSymlinks(up); err == nil {
+			at = append(at, real+strings.TrimPrefix(at[0], up))
+			break
+		} else if up == filepath.Dir(up) {
+			break
+		}
 	}
 	return slices.ContainsFunc(at, func(p string) bool {
-		return slices.ContainsFunc(folders, func(dir string) bool {
-			rel, err := filepath.Rel(dir, p)
-			return err == nil && filepath.IsLocal(rel)
-		})
+		rel, err := filepath.Rel(dir, p)
+		return err == nil && filepath.IsLocal(rel)
 	})
 }
 

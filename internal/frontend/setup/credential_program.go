@@ -72,13 +72,5 @@ func in(dir, p string) bool {
 		}
 		p = value
 	}
-	within := func(p string) bool {
-		rel, err := filepath.Rel(dir, p)
-		return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-	}
-	if within(filepath.Clean(p)) {
-		return true
-	}
-	real, err := filepath.EvalSymlinks(p)
-	return err == nil && within(real)
+	return shell.LeadsInto(dir, p)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/folder"
 	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
@@ -31,28 +32,16 @@ import (
 // workspace, and the repository around it. A workspace that contains the home is not
 // somebody else's repository, and the person's programs are in it.
 func apartFrom(dir, home string) []string {
-	if home != "" && leadsInto(dir, home) {
+	if home != "" && shell.LeadsInto(dir, home) {
 		return nil
 	}
 	out := []string{dir}
-	for up := filepath.Dir(dir); up != filepath.Dir(up) && !(home != "" && leadsInto(up, home)); up = filepath.Dir(up) {
+	for up := filepath.Dir(dir); up != filepath.Dir(up) && !(home != "" && shell.LeadsInto(up, home)); up = filepath.Dir(up) {
 		if _, err := os.Lstat(filepath.Join(up, ".git")); err == nil {
 			return append(out, up)
 		}
 	}
 	return out
-}
-
-// leadsInto reports whether a path is a folder or lies in it, as it is or by a link.
-func leadsInto(dir, p string) bool {
-	at := []string{filepath.Clean(p)}
-	if real, err := filepath.EvalSymlinks(p); err == nil {
-		at = append(at, real)
-	}
-	return slices.ContainsFunc(at, func(p string) bool {
-		rel, err := filepath.Rel(dir, p)
-		return err == nil && filepath.IsLocal(rel)
-	})
 }
 
 // neutral returns the folder in which a person's MCP server starts: one of pawl's own,
@@ -62,7 +51,7 @@ func leadsInto(dir, p string) bool {
 func neutral(state, dir string, by Confinement) func(mcp.Server) (string, error) {
 	return func(s mcp.Server) (string, error) {
 		root := filepath.VolumeName(dir) + string(filepath.Separator)
-		if by.mcp(s).Level != process.Unconfined || leadsInto(dir, state) {
+		if by.mcp(s).Level != process.Unconfined || shell.LeadsInto(dir, state) {
 			return root, nil
 		}
 		at := filepath.Join(state, "servers")
@@ -81,7 +70,7 @@ func inFolder(s mcp.Server, folders []string) string {
 		return ""
 	}
 	in := func(p string) bool {
-		return filepath.IsAbs(p) && slices.ContainsFunc(folders, func(f string) bool { return leadsInto(f, p) })
+		return slices.ContainsFunc(folders, func(f string) bool { return shell.LeadsInto(f, p) })
 	}
 	switch program := s.Command[0]; {
 	case s.Dir != "" && (!filepath.IsAbs(s.Dir) || in(s.Dir)):
