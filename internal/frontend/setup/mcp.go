@@ -40,7 +40,7 @@ func (t *Trust) serverParts() (parts []trust.Part, err error) {
 // of the folder runs, "" for nothing. It matters because a server that ended is started
 // again, from the files as they are then.
 func (t *Trust) changedServer(s mcp.Server) string {
-	if !s.Project && !s.InFolder {
+	if s.Root != "" || !s.Project && !s.InFolder { // a plugin is compared by itself
 		return ""
 	}
 	now, err := t.serverParts()
