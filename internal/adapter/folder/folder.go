@@ -80,6 +80,30 @@ func ServerParts(dir string, s trust.Source) ([]trust.Part, error) {
 	return partsOf(root, s), nil
 }
 
+// OwnServerPart returns the part of a person's own server that works in the folder or runs
+// a file of it, with the current files that it runs. configured is its configuration.
+func OwnServerPart(dir, name, configured string, command []string, cwd string) (trust.Part, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return trust.Part{}, err
+	}
+	defer root.Close()
+	var words []string
+	for _, w := range command {
+		words = append(words, shellsyntax.Quote(w))
+	}
+	line := strings.Join(words, " ")
+	reached := runs(root, reach.Ask{Lines: []string{inDir(cwd, line)}})
+	return trust.Define(trust.MCP, name, []string{line}, append([]trust.Source{{Name: "its configuration", Text: configured}}, reached...)), nil
+}
+
+func inDir(dir, line string) string {
+	if dir == "" {
+		return line
+	}
+	return "cd " + shellsyntax.Quote(dir) + "; " + line
+}
+
 // partsOf returns the parts of a file. The parts of MCP servers include the files that
 // the servers run.
 func partsOf(root *os.Root, s trust.Source) []trust.Part {
@@ -94,11 +118,7 @@ func partsOf(root *os.Root, s trust.Source) []trust.Part {
 	for _, e := range entries {
 		var reached []trust.Source
 		if e.Line != "" {
-			line := e.Line
-			if e.Dir != "" {
-				line = "cd " + shellsyntax.Quote(e.Dir) + "; " + line
-			}
-			reached = runs(root, reach.Ask{Lines: []string{line}})
+			reached = runs(root, reach.Ask{Lines: []string{inDir(e.Dir, e.Line)}})
 		}
 		out = append(out, e.Part(reached))
 	}

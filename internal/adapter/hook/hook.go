@@ -25,6 +25,10 @@ import (
 type Options struct {
 	Dir   string // the workspace's real path
 	Start process.Starter
+	// Apart are folders through which a person's own hook finds no program, if it is not
+	// confined. It works in the workspace all the same.
+	Apart []string
+	Own   func(hook.Rule) bool
 	// Confine is how a hook is confined.
 	Confine func(hook.Rule) process.Confine
 	// Changed, if set, returns what changed in the files that a hook runs since a person
@@ -88,10 +92,14 @@ func (h *Hooks) run(ctx context.Context, r hook.Rule, input []byte) hook.Ran {
 		env = append(env, "CLAUDE_PLUGIN_ROOT="+r.Root, "PAWL_PLUGIN_ROOT="+r.Root)
 	}
 	begun := time.Now()
-	p, err := h.opt.Start.Start(ctx, process.Program{
+	prog := process.Program{
 		Path: sh, Args: []string{flag, r.Command}, Dir: h.opt.Dir,
 		Env: env, Stdin: bytes.NewReader(input), Stdout: stdout, Stderr: stderr, Confine: confine,
-	})
+	}
+	if confine.Level == process.Unconfined && h.opt.Own != nil && h.opt.Own(r) {
+		prog.Apart = h.opt.Apart
+	}
+	p, err := h.opt.Start.Start(ctx, prog)
 	if err != nil {
 		ran.Failed = "it was not started: " + err.Error()
 		return ran

@@ -43,6 +43,10 @@ type Server struct {
 	// Problem is the reason why the server cannot be used, or "".
 	Problem string
 
+	// InFolder means that the person's own server works in the workspace, or runs what lies
+	// there. It belongs to what a person trusts of a folder.
+	InFolder bool
+
 	start   []string // what a pin is bound to: the configuration before expansion
 	secrets []string // values of variables whose names suggest secrets
 }
@@ -297,6 +301,25 @@ func address(s string) (*url.URL, error) {
 		return nil, errAddress
 	}
 	return u, nil
+}
+
+// Own reports whether the person configured the server for themselves, so that it must
+// find nothing through the workspace.
+func (s Server) Own() bool { return !s.Project && !s.InFolder && s.Transport == "stdio" }
+
+// Configured returns what decides which program the server is, as it is configured and
+// without secrets.
+func (s Server) Configured() string {
+	if len(s.start) < 3+len(s.Command) {
+		return ""
+	}
+	out := slices.Clone(s.start[2 : 3+len(s.Command)])
+	for _, k := range slices.Sorted(maps.Keys(s.Env)) {
+		if !secretName().MatchString(k) {
+			out = append(out, k+"="+s.Env[k])
+		}
+	}
+	return strings.Join(out, "\n")
 }
 
 // Here reports whether the server runs on this machine, where it may change the

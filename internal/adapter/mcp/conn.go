@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -154,18 +153,12 @@ func (s *Servers) transport(srv Server, c *conn) (sdk.Transport, error) {
 			return nil, fmt.Errorf("%w: %s", errStart, why)
 		}
 	}
-	env := make([]string, 0, len(srv.Env))
-	for k, v := range srv.Env {
-		env = append(env, k+"="+v)
+	start, err := s.program(srv)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errStart, err)
 	}
-	slices.Sort(env)
-	if srv.Project {
-		env = append([]string{process.NoByteCode}, env...)
-	}
-	// The process outlives the call that started it.
-	p, err := s.opt.Start.Start(s.life, process.Program{
-		Path: srv.Command[0], Args: srv.Command[1:], Dir: s.dir(srv), Env: env, Pipes: true, Stderr: c.log, Confine: s.opt.Confine(srv),
-	})
+	start.Stderr = c.log
+	p, err := s.opt.Start.Start(s.life, start) // the process outlives the call that started it
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errStart, err)
 	}

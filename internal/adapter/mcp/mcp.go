@@ -34,6 +34,10 @@ type Options struct {
 	Root    string   // the workspace
 	Servers []Server // by Parse; of two with one name the first is used
 	Start   process.Starter
+	// Apart are the folders through which the person's own servers find nothing. Neutral
+	// returns the folder in which such a server starts; nil means the root.
+	Apart   []string
+	Neutral func(Server) (string, error)
 	// Confine returns what a server's process may touch.
 	Confine func(Server) process.Confine
 	// Changed, if set, returns what changed in a server's program since a person
@@ -76,6 +80,9 @@ type Servers struct {
 func New(o Options) *Servers {
 	if o.Wait == 0 {
 		o.Wait = firstWait
+	}
+	if o.Neutral == nil {
+		o.Neutral = func(Server) (string, error) { return string(filepath.Separator), nil }
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -208,10 +215,26 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// dir returns the folder in which a server runs.
-func (s *Servers) dir(srv Server) string {
-	if srv.Dir != "" && !filepath.IsAbs(srv.Dir) {
-		return filepath.Join(s.opt.Root, srv.Dir)
+// program returns how a server's process starts. The person's own server starts in a
+// folder of pawl's and finds nothing through the workspace (SPEC 16.16): what a clone
+// contains must not decide what npx or python3 -m runs.
+func (s *Servers) program(srv Server) (process.Program, error) {
+	p := process.Program{Path: srv.Command[0], Args: srv.Command[1:], Dir: srv.Dir, Pipes: true, Confine: s.opt.Confine(srv)}
+	for k, v := range srv.Env {
+		p.Env = append(p.Env, k+"="+v)
 	}
-	return cmp.Or(srv.Dir, s.opt.Root)
+	slices.Sort(p.Env)
+	if srv.Own() {
+		var err error
+		if p.Dir == "" {
+			p.Dir, err = s.opt.Neutral(srv)
+		}
+		p.Apart = s.opt.Apart
+		return p, err
+	}
+	if p.Dir = cmp.Or(p.Dir, s.opt.Root); !filepath.IsAbs(p.Dir) {
+		p.Dir = filepath.Join(s.opt.Root, p.Dir)
+	}
+	p.Env = append([]string{process.NoByteCode}, p.Env...)
+	return p, nil
 }

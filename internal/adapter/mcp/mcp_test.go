@@ -190,15 +190,35 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// The environment and the place of a server's process.
+// SPEC 16.16: the environment and the place of a server's process: only a folder's server,
+// and one that is a part of the folder, start in the workspace.
 func TestProgram(t *testing.T) {
-	w := newWorld(t, map[string]func(*fakeProcess){"g": serve(greeter)})
-	w.conf[0].Env, w.conf[0].Dir = map[string]string{"B": "2", "A": "1"}, "sub"
-	w.open(t)
-	w.offer(t)
-	p := w.start.asked[0]
-	if strings.Join(p.Env, " ") != "A=1 B=2" || p.Dir != w.opt.Root+"/sub" || !p.Pipes || p.Confine.Level != process.Unconfined {
-		t.Errorf("%+v", p)
+	for _, c := range []struct {
+		srv   Server
+		dir   string // below the workspace with a leading "w"
+		apart bool
+		env   string
+	}{
+		{Server{}, "/neutral", true, "A=1 B=2"},
+		{Server{Dir: "/data"}, "/data", true, "A=1 B=2"},
+		{Server{Project: true}, "w", false, process.NoByteCode + " A=1 B=2"},
+		{Server{Project: true, Dir: "sub"}, "w/sub", false, process.NoByteCode + " A=1 B=2"},
+		{Server{InFolder: true, Dir: "sub"}, "w/sub", false, process.NoByteCode + " A=1 B=2"},
+		{Server{InFolder: true}, "w", false, process.NoByteCode + " A=1 B=2"},
+	} {
+		w := newWorld(t, map[string]func(*fakeProcess){"g": serve(greeter)})
+		srv := &w.conf[0]
+		srv.Env, srv.Dir, srv.Project, srv.InFolder = map[string]string{"B": "2", "A": "1"}, c.srv.Dir, c.srv.Project, c.srv.InFolder
+		w.open(t)
+		w.opt.Apart, w.opt.Neutral = []string{w.opt.Root}, func(Server) (string, error) { return "/neutral", nil }
+		w.offer(t)
+		p := w.start.asked[0]
+		if rest, ok := strings.CutPrefix(c.dir, "w"); ok {
+			c.dir = w.opt.Root + rest
+		}
+		if strings.Join(p.Env, " ") != c.env || p.Dir != c.dir || (len(p.Apart) > 0) != c.apart || !p.Pipes || p.Confine.Level != process.Unconfined {
+			t.Errorf("%+v: %+v", c, p)
+		}
 	}
 }
 

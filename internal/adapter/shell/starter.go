@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -193,8 +194,19 @@ type running struct {
 }
 
 func (r *running) command(p process.Program) (*exec.Cmd, error) {
+	var env []string
+	if !p.Exact {
+		env = r.s.environment()
+	}
 	path := p.Path
-	if !strings.ContainsRune(path, filepath.Separator) {
+	if len(p.Apart) > 0 {
+		env = apart(env, p.Apart)
+		found, err := findApart(path, append(slices.Clone(env), p.Env...), p.Apart)
+		if err != nil {
+			return nil, fmt.Errorf("start %s: %w", p.Path, err)
+		}
+		path = found
+	} else if !strings.ContainsRune(path, filepath.Separator) {
 		found, err := exec.LookPath(path)
 		if err != nil {
 			return nil, fmt.Errorf("start %s: %w", p.Path, err)
@@ -205,13 +217,10 @@ func (r *running) command(p process.Program) (*exec.Cmd, error) {
 		Path: path, Args: append([]string{p.Path}, p.Args...), Dir: p.Dir,
 		Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr, WaitDelay: copyGrace,
 	}
-	if !p.Exact {
-		cmd.Env = r.s.environment()
-		if p.Dir != "" {
-			cmd.Env = append(cmd.Env, "PWD="+p.Dir)
-		}
+	if !p.Exact && p.Dir != "" {
+		env = append(env, "PWD="+p.Dir)
 	}
-	cmd.Env = append(cmd.Env, p.Env...)
+	cmd.Env = append(env, p.Env...)
 	if !p.Pipes {
 		return cmd, nil
 	}

@@ -111,7 +111,7 @@ func parseLine(env tool.Env, line string) ([]shellsyntax.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	return command.Resolve(cmds, resolve.Unbroken(env.Files)), nil
+	return resolve.Dashless(env.Files, line, command.Resolve(cmds, resolve.Unbroken(env.Files))), nil
 }
 
 func checkCommand(in bashArgs) error {

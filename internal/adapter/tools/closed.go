@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,14 +26,18 @@ func closedEnv(ctx context.Context, env tool.Env, cmds []shellsyntax.Command) (v
 		r := tool.Errorf("git was not run: in which repository it would run cannot be known before; name the folder")
 		return nil, &r, nil
 	}
+	vars = command.ClosedEnv(cmds)
 	for _, dir := range dirs {
-		more, bad, err := localPrograms(ctx, env, dir)
+		more, shows, bad, err := localPrograms(ctx, env, dir)
 		if bad != nil || err != nil {
 			return nil, bad, err
 		}
 		set = append(set, more...)
+		if shows {
+			vars = append(vars, command.GitFunction)
+		}
 	}
-	return append(command.ClosedEnv(cmds), gitConfigEnv(set)...), nil, nil
+	return append(vars, gitConfigEnv(set)...), nil, nil
 }
 
 func gitConfigEnv(set [][2]string) []string {
@@ -43,47 +48,42 @@ func gitConfigEnv(set [][2]string) []string {
 	return vars
 }
 
-// localPrograms returns settings that switch off what the configuration of the repository
-// at dir defines: filters, programs that show differences, and reading submodules. The
-// person's and the system's settings remain in force.
-func localPrograms(ctx context.Context, env tool.Env, dir string) ([][2]string, *tool.Result, error) {
+// maxGuards is how many keys of a repository's configuration may name programs.
+const maxGuards = 500
+
+// localPrograms returns settings that switch off the programs that the configuration of
+// the repository at dir defines (command.GitGuards), and whether any configuration,
+// the person's too, names programs that show differences.
+func localPrograms(ctx context.Context, env tool.Env, dir string) (set [][2]string, shows bool, bad *tool.Result, err error) {
 	q := shellsyntax.Quote(dir)
-	line := "git -C " + q + ` config --show-scope --null --name-only --get-regexp '^(filter|diff)\.' 2>/dev/null; ` +
-		"t=$(git -C " + q + ` rev-parse --show-toplevel 2>/dev/null) && [ -f "$t/.gitmodules" ] && git config --show-scope --null --name-only --file "$t/.gitmodules" --get-regexp '^submodule\..*\.ignore$' 2>/dev/null; true`
+	line := "git -C " + q + ` config --show-scope --null --name-only --get-regexp '^(filter|diff|merge)\.' 2>/dev/null; got=$?; ` +
+		"t=$(git -C " + q + ` rev-parse --show-toplevel 2>/dev/null) && [ -f "$t/.gitmodules" ] && git config --show-scope --null --name-only --file "$t/.gitmodules" --get-regexp '^submodule\..*\.ignore$' 2>/dev/null; exit $got`
 	vars := append([]string{"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1"}, gitConfigEnv(command.GitSettings())...)
 	ran, err := env.Shell.Run(ctx, tool.Run{Command: line, Timeout: time.Minute, Env: vars})
 	if err != nil {
-		return nil, nil, err
+		return nil, false, nil, err
 	}
-	var set [][2]string
-	seen := map[string]bool{}
+	switch {
+	case ran.Exit == nil:
+		r := gitTrouble(ran)
+		return nil, false, &r, nil
+	case *ran.Exit >= 126 && *ran.Exit != 129:
+		return nil, false, nil, nil // git cannot run here, and will say why
+	}
+	var keys, scopes []string
 	f := strings.Split(ran.Output, "\x00")
 	for i := 0; i+1 < len(f); i += 2 {
-		dot := strings.LastIndexByte(f[i+1], '.')
-		if f[i] == "global" || f[i] == "system" || dot < 0 {
-			continue
-		}
-		kind, _, _ := strings.Cut(f[i+1], ".")
-		n := f[i+1][:dot]
-		if seen[n] || dot <= len(kind) {
-			continue
-		}
-		seen[n] = true
-		switch kind {
-		case "filter":
-			set = append(set, [2]string{n + ".clean", ""}, [2]string{n + ".smudge", ""}, [2]string{n + ".process", ""}, [2]string{n + ".required", "false"})
-		case "diff":
-			// An empty program would be an error; these produce the same output as git
-			// itself.
-			set = append(set, [2]string{n + ".textconv", "cat"}, [2]string{n + ".command", `f() { diff -u "$2" "$5"; true; }; f`})
-		case "submodule":
-			set = append(set, [2]string{n + ".ignore", "dirty"})
-		}
+		scopes, keys = append(scopes, f[i]), append(keys, f[i+1])
 	}
+	if !slices.Contains(scopes, "command") { // it would ignore all settings
+		r := tool.Errorf("git is too old here: 2.31 or newer is needed")
+		return nil, false, &r, nil
+	}
+	set, shows = command.GitGuards(keys, func(i int) bool { return !slices.Contains([]string{"global", "system", "command"}, scopes[i]) })
 	// An incomplete or unexpected output may hide names.
-	if len(seen) > gitFilters || ran.Bytes != int64(len(ran.Output)) {
-		r := tool.Errorf("the configuration of the repository at %s defines programs that cannot be switched off (over %d, or with names that are not text): git was not run", dir, gitFilters)
-		return nil, &r, nil
+	if len(set) > maxGuards || ran.Bytes != int64(len(ran.Output)) {
+		r := tool.Errorf("the configuration of the repository at %s defines programs that cannot be switched off (over %d, or with names that are not text): git was not run", dir, maxGuards)
+		return nil, false, &r, nil
 	}
-	return set, nil, nil
+	return set, shows, nil, nil
 }

@@ -2,12 +2,12 @@ package tools
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 type gitStatusArgs struct{}
@@ -66,26 +66,16 @@ func gitPath(env tool.Env, path string) (string, error) {
 	return clean, nil
 }
 
-// gitSettings override what a repository's own configuration could make git run: hooks,
-// fsmonitor, external diff, signature programs (SPEC 16.6). They are passed in the
-// environment, where names need no quoting.
+// gitSettings are command.GitSettings, and settings for an output that is the same for
+// everybody. They are passed in the environment, where names need no quoting.
 func gitSettings() [][2]string {
-	return [][2]string{
-		{"core.hooksPath", "/dev/null"},
-		{"core.fsmonitor", "false"},
+	return append(command.GitSettings(), [][2]string{
 		{"core.quotePath", "false"},
-		{"diff.external", ""},
 		{"diff.noprefix", "false"},
 		{"diff.mnemonicPrefix", "false"},
-		{"status.submoduleSummary", "false"},
-		{"log.showSignature", "false"},
 		{"color.ui", "false"},
-		{"gc.auto", "0"},
-	}
+	}...)
 }
-
-// gitFilters is the maximum number of filters that a repository may define.
-const gitFilters = 100
 
 // git runs a git command that only reads. Args are quoted here, since they may come from
 // a model; the caller separates options from names. worktree means that the command reads
@@ -98,31 +88,22 @@ func git(ctx context.Context, env tool.Env, worktree bool, args ...string) (ran 
 	}
 	set := gitSettings()
 	if worktree {
-		names, bad, err := localFilters(ctx, env)
-		if bad != nil {
-			return ran, bad, err
+		more, _, bad, err := localPrograms(ctx, env, ".")
+		switch {
+		case err != nil:
+			r, err := shellFailed(ctx, err)
+			return ran, &r, err
+		case bad != nil:
+			return ran, bad, nil
 		}
-		for _, n := range names {
-			set = append(set, [2]string{n + ".clean", ""}, [2]string{n + ".smudge", ""}, [2]string{n + ".process", ""}, [2]string{n + ".required", "false"})
-		}
+		set = append(set, more...)
 	}
-	return gitRun(ctx, env, set, "", args...)
-}
-
-// gitRun runs git with settings; tail is shell text after the arguments.
-func gitRun(ctx context.Context, env tool.Env, set [][2]string, tail string, args ...string) (tool.Ran, *tool.Result, error) {
-	vars := []string{
-		"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_LITERAL_PATHSPECS=1", "GIT_PAGER=cat",
-		fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(set)),
-	}
-	for i, kv := range set {
-		vars = append(vars, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, kv[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, kv[1]))
-	}
+	vars := append([]string{"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_LITERAL_PATHSPECS=1", "GIT_PAGER=cat"}, gitConfigEnv(set)...)
 	line := "git --no-pager"
 	for _, a := range args {
 		line += " " + shellsyntax.Quote(a)
 	}
-	ran, err := env.Shell.Run(ctx, tool.Run{Command: line + tail, Timeout: time.Minute, Env: vars})
+	ran, err = env.Shell.Run(ctx, tool.Run{Command: line, Timeout: time.Minute, Env: vars})
 	if err != nil {
 		r, err := shellFailed(ctx, err)
 		return ran, &r, err
@@ -152,38 +133,4 @@ func gitTrouble(ran tool.Ran) tool.Result {
 	}
 	r.Exit = ran.Exit
 	return r
-}
-
-// localFilters returns the filters that the repository's own configuration defines, as
-// "filter.NAME". The person's and the system's filters remain in force.
-func localFilters(ctx context.Context, env tool.Env) ([]string, *tool.Result, error) {
-	ran, bad, err := gitRun(ctx, env, gitSettings(), " 2>/dev/null", "config", "--show-scope", "--null", "--name-only", "--get-regexp", `^filter\.`)
-	if bad != nil {
-		if bad.Exit != nil && *bad.Exit == 1 { // there are none
-			return nil, nil, nil
-		}
-		if bad.Exit != nil && *bad.Exit == 129 {
-			r := tool.Errorf("git is too old here: 2.31 or newer is needed")
-			return nil, &r, nil
-		}
-		return nil, bad, err
-	}
-	var names []string
-	seen := map[string]bool{}
-	f := strings.Split(ran.Output, "\x00")
-	for i := 0; i+1 < len(f); i += 2 {
-		if f[i] != "local" && f[i] != "worktree" {
-			continue
-		}
-		if dot := strings.LastIndexByte(f[i+1], '.'); dot > len("filter") && !seen[f[i+1][:dot]] {
-			seen[f[i+1][:dot]] = true
-			names = append(names, f[i+1][:dot])
-		}
-	}
-	// An incomplete or unexpected output may hide names.
-	if len(names) > gitFilters || ran.Bytes != int64(len(ran.Output)) {
-		r := tool.Errorf("the repository's configuration defines filters that cannot be switched off (over %d, or with names that are not text): git was not run", gitFilters)
-		return nil, &r, nil
-	}
-	return names, nil, nil
 }

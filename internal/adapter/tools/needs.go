@@ -85,7 +85,11 @@ func refusedNote(env tool.Env, ran tool.Ran, cmds []shellsyntax.Command) string 
 		out = append(out, "[the sandbox stopped it: "+ran.Stopped+"]")
 	}
 	failed := ran.Exit == nil || *ran.Exit != 0
-	if rs, n := Told(ran.Refused, failed); len(rs) > 0 {
+	refused := ran.Refused
+	if !failed { // programs try more than they need: only what one complains about matters
+		refused = slices.DeleteFunc(slices.Clone(refused), func(r process.Refusal) bool { return !complains(ran.Output, r) })
+	}
+	if rs, n := Told(refused, failed); len(rs) > 0 {
 		more := ""
 		if n > 0 {
 			more = fmt.Sprintf(", and %d more", n)
@@ -136,6 +140,31 @@ func nextStep(env tool.Env, rs []process.Refusal) string {
 	}
 	return "; nobody is here to allow it, a run with --allow " + shellsyntax.Quote(rule+"("+rs[i].What+")") + " may do it"
 }
+
+// complains reports whether a line of an output is about a refusal: it names the host, or
+// the file together with the error of the system.
+func complains(output string, r process.Refusal) bool {
+	for line := range strings.Lines(output) {
+		switch r.Act {
+		case process.ActHost, process.ActConnect, process.ActListen:
+			name, _, _ := strings.Cut(r.What, " ")
+			if i := strings.LastIndexByte(name, ':'); i > 0 {
+				name = name[:i]
+			}
+			if strings.Contains(line, name) {
+				return true
+			}
+		default:
+			if strings.Contains(line, filepath.Base(r.What)) && slices.ContainsFunc(denials[:], func(d string) bool { return strings.Contains(line, d) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// denials are the errors of what the sandbox refuses, as programs print them.
+var denials = [...]string{"ermission denied", "peration not permitted", "ead-only file system", "EACCES", "EPERM", "EROFS"}
 
 // askable reports whether a person can allow an access: not that to a protected file of the
 // workspace, which is a question of its own, nor to a key.

@@ -352,7 +352,7 @@ ddddd echo x > SECRET/x
 .d??? install f.txt secret/x
 .d??? install -t secret f.txt
 .d??? find secret -delete
-.dddd find . -path './secret/*' -delete -o -exec rm {} +
+.d??? find . -path './secret/*' -delete -o -exec rm {} +
 .d??? git rm secret/x
 .d??? git mv secret/x y
 .d??? git checkout -- secret/x

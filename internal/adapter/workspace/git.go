@@ -47,7 +47,7 @@ func (g *Git) Run(ctx context.Context, dir string, env []string, in io.Reader, a
 	safe := []string{
 		"--no-pager", "--no-optional-locks",
 		"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.pager=cat",
-		"-c", "diff.external=", "-c", "core.editor=false", "-c", "core.askPass=", "-c", "credential.helper=",
+		"-c", "diff.external=false", "-c", "core.editor=false", "-c", "core.askPass=", "-c", "credential.helper=",
 		"-c", "core.sshCommand=false", "-c", "protocol.allow=never", "-c", "safe.bareRepository=explicit",
 		"-c", "core.quotePath=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 	}

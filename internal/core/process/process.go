@@ -112,6 +112,10 @@ type Program struct {
 	// the environment has no other entries.
 	Env   []string
 	Exact bool
+	// Apart are absolute folders that others write: the program, and what variables
+	// name, is not found there, nor by a relative entry of a search path. Env is kept
+	// as it is. It is for programs that belong to the person and not to the folder.
+	Apart []string
 	// Stdin, Stdout and Stderr are as in exec.Cmd: nil is the null device.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer

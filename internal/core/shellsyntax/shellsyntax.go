@@ -30,6 +30,9 @@ type Word struct {
 	// Glob: only a pathname pattern makes the word unknown, so it stands for paths that
 	// begin with Prefix, or for its own text.
 	Glob bool `json:"glob,omitempty"`
+	// NoDash: the disk has no match of the pattern that begins with a dash. Parse never
+	// sets it.
+	NoDash bool `json:"no_dash,omitempty"`
 	// Prefix is the certain beginning of an unknown word.
 	Prefix string `json:"prefix,omitempty"`
 	// One: an unknown word that is certainly exactly one word.

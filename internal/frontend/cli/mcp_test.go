@@ -12,6 +12,9 @@ import (
 // mcpServer is an MCP server for scripts: it makes a file, says its token, and
 // describes itself by the words of the file doc, where there is one.
 func mcpServer() {
+	if dir := os.Getenv("FAKE_DIR"); dir != "" { // it starts in a folder of pawl's
+		_ = os.Chdir(dir)
+	}
 	doc := "makes a file"
 	if b, err := os.ReadFile("doc"); err == nil {
 		doc = string(b)

@@ -87,7 +87,7 @@ func (e *Environment) readFolder(opt *Options, fr Frontend) (c choices, err erro
 	if c.beside, err = e.beside(opt); err != nil {
 		return c, err
 	}
-	if c.given, err = e.givenServers(opt); err != nil {
+	if c.given, err = e.givenServers(opt, c.dir); err != nil {
 		return c, err
 	}
 	keys := make(chan []secrets.File, 1)

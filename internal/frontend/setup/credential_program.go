@@ -3,6 +3,7 @@ package setup
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -49,7 +50,7 @@ func credentialProgram(workspace string) catalog.Program {
 		ctx, stop := context.WithTimeoutCause(ctx, programTime, fmt.Errorf("it did not answer within %s", programTime))
 		defer stop()
 		// The command line is not repeated: it may contain the credentials.
-		out, err := process.Output(ctx, starter, process.Program{Path: path, Args: words[1:], Dir: string(filepath.Separator), Confine: process.Free})
+		out, err := process.Output(ctx, starter, process.Program{Path: path, Args: words[1:], Dir: string(filepath.Separator), Apart: apartFrom(workspace, os.Getenv("HOME")), Confine: process.Free})
 		if err != nil {
 			why := "it failed"
 			if ctx.Err() != nil {
@@ -71,13 +72,5 @@ func in(dir, p string) bool {
 		}
 		p = value
 	}
-	within := func(p string) bool {
-		rel, err := filepath.Rel(dir, p)
-		return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-	}
-	if within(filepath.Clean(p)) {
-		return true
-	}
-	real, err := filepath.EvalSymlinks(p)
-	return err == nil && within(real)
+	return shell.LeadsInto(dir, p)
 }

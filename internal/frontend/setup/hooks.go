@@ -62,14 +62,18 @@ func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.
 		return nil
 	}
 	home := e.Env("HOME")
+	own := func(r hook.Rule) bool {
+		_, project := were[r.From+r.Name]
+		return !project && r.Root == ""
+	}
 	return hookrun.New(rules, hookrun.Options{
-		Dir: c.dir, Start: starter,
+		Dir: c.dir, Start: starter, Apart: apartFrom(c.dir, home), Own: own,
 		Confine: func(r hook.Rule) process.Confine {
 			if r.Free {
 				return process.Free
 			}
 			confine := withReads(c.by.server(), r.Root)
-			if _, project := were[r.From+r.Name]; !project && r.Root == "" && confine.Level != process.Unconfined {
+			if own(r) && confine.Level != process.Unconfined {
 				confine.Reads = append(slices.Clone(confine.Reads), ownFiles(r.Command, home)...)
 			}
 			return confine

@@ -18,27 +18,37 @@ import (
 // readServers reads the MCP servers that the folder configures, once: exactly the
 // configuration that was judged is started.
 func (t *Trust) readServers() ([]trust.Part, error) {
-	s, there := folder.Servers(t.Dir)
-	if !there {
-		return nil, nil
+	if s, there := folder.Servers(t.Dir); there {
+		t.mcp = &s
 	}
-	t.mcp = &s
-	return folder.ServerParts(t.Dir, s)
+	return t.serverParts()
+}
+
+// serverParts returns the present parts of the servers that were read, and of the
+// person's own that depend on the folder.
+func (t *Trust) serverParts() (parts []trust.Part, err error) {
+	if t.mcp != nil {
+		if parts, err = folder.ServerParts(t.Dir, *t.mcp); err != nil {
+			return nil, err
+		}
+	}
+	own, err := t.ownServerParts()
+	return append(parts, own...), err
 }
 
 // changedServer returns what changed, since it was trusted, in the files that a server
 // of the folder runs, "" for nothing. It matters because a server that ended is started
 // again, from the files as they are then.
 func (t *Trust) changedServer(s mcp.Server) string {
-	if !s.Project {
+	if s.Root != "" || !s.Project && !s.InFolder { // a plugin is compared by itself
 		return ""
 	}
-	now, err := folder.ServerParts(t.Dir, *t.mcp)
+	now, err := t.serverParts()
 	if err != nil {
 		return err.Error()
 	}
-	is := slices.IndexFunc(now, func(p trust.Part) bool { return p.Name == serverPart(s.Name) })
-	was := slices.IndexFunc(t.Verdict.Parts, func(j trust.Judged) bool { return j.Kind == trust.MCP && j.Name == serverPart(s.Name) })
+	is := slices.IndexFunc(now, func(p trust.Part) bool { return p.Name == serverPart(s) })
+	was := slices.IndexFunc(t.Verdict.Parts, func(j trust.Judged) bool { return j.Kind == trust.MCP && j.Name == serverPart(s) })
 	switch {
 	case is < 0 || was < 0:
 		return "it is not trusted"
@@ -54,7 +64,12 @@ func changedSince(was, is trust.Part) string {
 	return "what it runs changed since this folder was trusted: " + strings.Join(trust.Differ(was, is), ", ") + " (see pawl trust)"
 }
 
-func serverPart(name string) string { return name + " (" + trust.ServersFile + ")" }
+func serverPart(s mcp.Server) string {
+	if s.Project {
+		return s.Name + " (" + trust.ServersFile + ")"
+	}
+	return s.Name + " (" + s.File + ")"
+}
 
 // mcpServers returns the MCP servers of a session, and the secret values in their
 // configuration (held). A session that is only read has none.
@@ -62,8 +77,9 @@ func (e *Environment) mcpServers(c choices, o *Opened) (list []mcp.Server, held 
 	if c.trust == nil {
 		return nil, nil
 	}
-	list, warnings := e.configuredServers(c.paths, c.trust, c.plugins)
+	list, warnings := e.configuredServers(c.trust, c.plugins)
 	o.warn(warnings...)
+	c.trust.inert(c.given)
 	for _, g := range c.given {
 		if g.Problem != "" {
 			o.warn("the MCP server " + g.Name + " cannot be used: " + g.Problem)
@@ -79,7 +95,7 @@ func (e *Environment) mcpServers(c choices, o *Opened) (list []mcp.Server, held 
 
 // givenServers returns the MCP servers that the user names for this run, by
 // --mcp-config or in their editor. They count as the user's own.
-func (e *Environment) givenServers(opt *Options) (out []mcp.Server, err error) {
+func (e *Environment) givenServers(opt *Options, dir string) (out []mcp.Server, err error) {
 	for _, config := range opt.MCPConfig {
 		from, raw := "--mcp-config", []byte(config)
 		if !strings.HasPrefix(strings.TrimSpace(config), "{") {
@@ -88,7 +104,7 @@ func (e *Environment) givenServers(opt *Options) (out []mcp.Server, err error) {
 				return nil, Usage("--mcp-config: cannot read the file: %w", err)
 			}
 		}
-		list, err := mcp.Parse(from, raw, false, e.Env)
+		list, err := mcp.Parse(from, raw, false, e.withFolder(dir))
 		if err != nil {
 			return nil, Usage("--mcp-config: %w", err)
 		}
@@ -113,14 +129,12 @@ func (e *Environment) givenServers(opt *Options) (out []mcp.Server, err error) {
 
 // configuredServers returns the MCP servers of a session: the user's own, and the
 // folder's trusted ones. An unreadable file is a warning.
-func (e *Environment) configuredServers(paths settings.Paths, t *Trust, plugins []Plugin) (out []mcp.Server, warnings []string) {
-	raw, err := settings.ReadServers(paths.MCP())
-	if err == nil && raw != nil {
-		out, err = mcp.Parse(paths.MCP(), raw, false, e.Env)
+func (e *Environment) configuredServers(t *Trust, plugins []Plugin) (out []mcp.Server, warnings []string) {
+	out = slices.Clone(t.personal)
+	if t.personalErr != nil {
+		warnings = append(warnings, t.personalErr.Error())
 	}
-	if err != nil {
-		warnings = append(warnings, err.Error())
-	}
+	t.inert(out)
 	for i := range out {
 		if out[i].Problem != "" && !out[i].Disabled {
 			warnings = append(warnings, "the MCP server "+out[i].Name+" cannot be used: "+out[i].Problem)
@@ -128,7 +142,7 @@ func (e *Environment) configuredServers(paths settings.Paths, t *Trust, plugins 
 	}
 	brought, problems := e.pluginServers(plugins)
 	out, warnings = append(out, brought...), append(warnings, problems...)
-	if t == nil || t.mcp == nil || t.mcp.Unread {
+	if t.mcp == nil || t.mcp.Unread {
 		return out, warnings
 	}
 	theirs, err := mcp.Parse(trust.ServersFile, []byte(t.mcp.Text), true, e.withoutKeys)
@@ -137,7 +151,7 @@ func (e *Environment) configuredServers(paths settings.Paths, t *Trust, plugins 
 	}
 	for _, s := range theirs {
 		own := slices.ContainsFunc(out, func(o mcp.Server) bool { return strings.EqualFold(o.Name, s.Name) })
-		if own || !t.trustsServer(s.Name) {
+		if own || !t.trustsServer(s) {
 			continue // untrusted parts were reported with the folder
 		}
 		if s.Problem != "" {
@@ -157,10 +171,10 @@ func (e *Environment) withoutKeys(name string) string {
 	return e.Env(name)
 }
 
-// trustsServer reports whether a server of the folder's file may be started, as the
+// trustsServer reports whether a server of the folder, or one that depends on it, may be started, as the
 // file was read.
-func (t *Trust) trustsServer(name string) bool {
-	return slices.ContainsFunc(t.Verdict.Parts, func(j trust.Judged) bool { return j.Kind == trust.MCP && j.Name == serverPart(name) && j.Trusted })
+func (t *Trust) trustsServer(s mcp.Server) bool {
+	return slices.ContainsFunc(t.Verdict.Parts, func(j trust.Judged) bool { return j.Kind == trust.MCP && j.Name == serverPart(s) && j.Trusted })
 }
 
 // startServers returns the MCP servers of a session, nil for none. It starts none of
@@ -173,7 +187,8 @@ func (e *Environment) startServers(list []mcp.Server, opt *Options, c choices, s
 	pins := mcp.NewPins(c.paths.Pins())
 	pins.ReadOnly = opt.NoSession
 	with := mcp.Options{
-		Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Changed: c.changedServer, Pins: pins, Grants: e.grants(c.paths),
+		Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Changed: c.changedServer,
+		Apart: apartFrom(c.dir, e.Env("HOME")), Neutral: neutral(c.paths.State, c.dir, c.by), Pins: pins, Grants: e.grants(c.paths),
 		Version: e.Version, Now: e.Now,
 	}
 	if opt.Driver.Servers != nil {

@@ -18,6 +18,7 @@ type MCP struct {
 	e     *Environment
 	dir   string
 	paths settings.Paths
+	trust *Trust
 }
 
 // MCP returns all servers that are configured for a folder, "" for the current one,
@@ -38,9 +39,9 @@ func (e *Environment) MCP(dir string) (*MCP, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &MCP{e: e, dir: t.Dir, paths: paths}
+	m := &MCP{e: e, dir: t.Dir, paths: paths, trust: t}
 	plugins, _ := e.Plugins(paths, t.Dir) // `pawl plugin` reports unreadable ones
-	list, warnings := e.configuredServers(paths, t, plugins)
+	list, warnings := e.configuredServers(t, plugins)
 	for _, w := range warnings {
 		if !slices.ContainsFunc(list, func(s mcp.Server) bool { return s.Problem != "" && strings.Contains(w, s.Problem) }) {
 			m.Warnings = append(m.Warnings, w)
@@ -77,7 +78,8 @@ func (m *MCP) Start(signIn func(ctx context.Context, address string) (string, er
 	}
 	starter, free := by.Starter()
 	running = mcp.New(mcp.Options{
-		Root: m.dir, Servers: m.Servers, Start: starter, Confine: by.mcp, Pins: m.Pins(), Version: m.e.Version, Now: m.e.Now,
+		Root: m.dir, Servers: m.Servers, Start: starter, Confine: by.mcp, Pins: m.Pins(),
+		Apart: apartFrom(m.dir, m.e.Env("HOME")), Neutral: neutral(m.paths.State, m.dir, by), Changed: m.trust.changedServer, Version: m.e.Version, Now: m.e.Now,
 		Grants: m.e.grants(m.paths), SignIn: &mcp.SignIn{Show: signIn},
 	})
 	return running, warning, func() { _ = running.Close(); free() }, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
 	"github.com/pawl-agent/pawl/internal/adapter/folder"
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
+	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -38,6 +39,11 @@ type Trust struct {
 	Verdict trust.Verdict // on the parts that were judged last
 
 	first *firstHashes // used if by is set
+
+	// servers of the person, read once; own are those that depend on the folder.
+	personal    []mcp.Server
+	personalErr error
+	own         []mcp.Server
 
 	mcp       *trust.Source // the folder's MCP servers as they were read; nil: none
 	hooks     []hook.Rule   // configured by the folder
@@ -72,6 +78,8 @@ func (e *Environment) folderTrust(opt *Options, c choices, fr Frontend, o *Opene
 		Dir: c.dir, as: opt.TrustedAs, home: e.Env("HOME"), store: c.paths.Trust(),
 		finder: opt.finder(c.conf.User, c.dir, e.Env), servers: serverTable(c.conf.User.LSP), find: e.serverProgram, first: &e.process().first,
 	}
+	t.personal, t.personalErr = e.ownServers(c.paths, c.dir)
+	t.own = append(t.dependent(t.personal), t.dependent(c.given)...)
 	switch {
 	case fr.Made:
 		t.by = "pawl"
@@ -260,8 +268,12 @@ func (t *Trust) everything() (parts []trust.Part, whole bool, err error) {
 		return nil, false, err
 	}
 	more, err := folder.Look(t.Dir)
+	if err != nil {
+		return nil, false, err
+	}
+	own, err := t.ownServerParts()
 	parts = append(t.finder.Parts(found), lsp.Parts(t.Dir, t.servers, t.find)...)
-	return append(parts, more...), whole, err
+	return slices.Concat(parts, more, own), whole, err
 }
 
 // Answer stores a person's answer about parts of the folder, and judges them again.
@@ -296,6 +308,8 @@ func (e *Environment) StoredTrust(dir string) (*Trust, error) {
 		return nil, err
 	}
 	t := &Trust{Dir: real, home: e.Env("HOME"), store: paths.Trust(), finder: finderOf(conf.User, real, e.Env), servers: serverTable(conf.User.LSP), find: e.serverProgram}
+	t.personal, t.personalErr = e.ownServers(paths, real)
+	t.own = t.dependent(t.personal)
 	t.folder, err = folder.Identity(real)
 	return t, err
 }

@@ -225,12 +225,14 @@ func (r usage) letters(t string) bool {
 
 // mayBeOption reports whether an unknown word may begin with a dash, or be several
 // words of which one does.
-func mayBeOption(w shellsyntax.Word) bool { return w.Prefix == "" || w.Prefix[0] == '-' || many(w) }
+func mayBeOption(w shellsyntax.Word) bool {
+	return !(w.Glob && w.NoDash) && (w.Prefix == "" || w.Prefix[0] == '-' || many(w))
+}
 
 // many reports whether an unknown word may be several, apart from the matches of a
-// pattern that has a fixed prefix.
+// pattern that is no option.
 func many(w shellsyntax.Word) bool {
-	return !w.Known && !w.One && !w.Num && !w.Proc && !(w.Glob && w.Prefix != "" && w.Prefix[0] != '-')
+	return !w.Known && !w.One && !w.Num && !w.Proc && !(w.Glob && (w.NoDash || w.Prefix != "" && w.Prefix[0] != '-'))
 }
 
 // several reports whether a word may be more than one word, so that the boundary

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -50,7 +51,7 @@ func goTool(_ string, args []shellsyntax.Word) Effect {
 	// A package pattern may be a glob of folders.
 	for i, a := range rest {
 		if a.Glob && !mayBeOption(a) {
-			rest = append(append(rest[:i:i], shellsyntax.Word{Text: a.Prefix, Known: true}), rest[i+1:]...)
+			rest = append(append(rest[:i:i], shellsyntax.Word{Text: cmp.Or(a.Prefix, "."), Known: true}), rest[i+1:]...)
 		}
 	}
 	opts, operands, why := r.scan(rest)

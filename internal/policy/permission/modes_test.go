@@ -35,7 +35,7 @@ func TestCommandsStart(t *testing.T) {
 		{"echo x >> ../sib/x", [4]string{ws, ro, ws, ws}},
 		{"curl -s https://example.org", [4]string{asks, ro, asks, ws}},
 		// It does not meet these, or too late.
-		{"cat .env", [4]string{"ask", "ask", "ask", "ask"}},
+		{"cat .pgpass", [4]string{"ask", "ask", "ask", "ask"}},
 		{"cat ../sib/.env", [4]string{"ask", "ask", "ask", "ask"}},
 		{"cat ~/.config/x/y", [4]string{"ask", "ask", "ask", "ask"}},
 		{"echo x > AGENTS.md", [4]string{"ask", ro, "ask", "ask"}},

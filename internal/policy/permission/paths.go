@@ -45,9 +45,14 @@ func fold(s string) string {
 }
 
 // protected returns the protected name in a path, or one that a pattern in it may match.
+// A part of only "*" matches any name and so means none: the disk shows whether one that
+// is protected is there (package resolve).
 func protected(p string) string {
 	for c := range strings.SplitSeq(p, "/") {
 		f := fold(c)
+		if strings.Trim(f, "*") == "" {
+			continue
+		}
 		for _, n := range protectedNames {
 			n = strings.ToLower(n)
 			if f == n || strings.ContainsAny(f, "*?[") && (n[0] != '.' || f[0] == '.') && globMatch(simple(f), n) {

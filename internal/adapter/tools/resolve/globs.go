@@ -4,10 +4,13 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/confine"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -23,17 +26,33 @@ type entry struct {
 
 func (e entry) link() bool { return e.mode&fs.ModeSymlink != 0 }
 
+// protected reports whether a part of a path has a name that is protected in every folder.
+func protected(at string) bool {
+	for name := range strings.SplitSeq(at, "/") {
+		if strings.EqualFold(name, ".git") || slices.ContainsFunc(confine.Protected[:], func(n string) bool { return strings.EqualFold(n, name) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// wide reports whether a path is a pattern that matches every name in its last part.
+func wide(p string) bool {
+	last := path.Base(p)
+	return strings.Contains(last, "*") && strings.Trim(last, "*") == ""
+}
+
 // pattern adds the places to which the matches of a pattern lead.
 func (g *pathWalk) pattern(named string, u use) {
 	matches, ok := g.matches(named, func(e entry) bool {
-		return e.link() || e.moved || !u.name && secrets.LooksSecret(e.at) || u.write && (linked(e.at) || e.mode == 0)
+		return e.link() || e.moved || !u.name && secrets.LooksSecret(e.at) || u.write && (linked(e.at) || e.mode == 0 || protected(e.at))
 	})
 	if !ok {
 		g.unknown(named, u, "it stands for more files than are looked at")
 		return
 	}
 	for _, m := range matches {
-		g.path(m, u, !u.name && secrets.LooksSecret(m))
+		g.path(m, u, !u.name && secrets.LooksSecret(m) || u.write && protected(m))
 	}
 }
 
@@ -67,6 +86,8 @@ func (g *pathWalk) matches(named string, want func(entry) bool) (out []string, o
 				continue
 			}
 			switch {
+			case parts[i] == "**" && g.deep && e.mode.IsDir() && !into(e.at, i):
+				return false
 			case last && want(e):
 				out = append(out, e.at)
 			case !last && (e.mode.IsDir() || e.link()) && !into(e.at, i+1):
@@ -136,12 +157,67 @@ func (g *pathWalk) given(i int, c shellsyntax.Command) {
 		u := use{write: true, maybe: true, follow: true}
 		if !w.Known {
 			g.word(i, c, w, u)
-			continue
 		}
 		for _, s := range partsOf(w.Text) {
-			g.word(i, c, shellsyntax.Word{Text: s, Known: true}, u)
+			if w.Known {
+				g.word(i, c, shellsyntax.Word{Text: s, Known: true}, u)
+			}
+			if (w.Known || w.Glob) && wide(s) { // it may be a pattern for the program
+				g.deep = true
+				g.word(i, c, shellsyntax.Word{Text: s, Glob: true}, u)
+				g.deep = g.globstar
+			}
 		}
 	}
+}
+
+// Dashless returns the commands of a line with the patterns marked of which no match on
+// the disk begins with a dash, so that none can be an option. Where the line itself may
+// have made such a file before, nothing is marked.
+func Dashless(files tool.Files, line string, cmds []shellsyntax.Command) []shellsyntax.Command {
+	if files == nil {
+		return cmds
+	}
+	g := &pathWalk{files: files, root: files.Root(), made: map[string][]lineEffect{}, wild: -1}
+	out, last := slices.Clone(cmds), -1
+	for i, c := range cmds {
+		for j, w := range c.Words {
+			if w.Known || !w.Glob || w.Prefix != "" || !g.dashless(c, w) {
+				continue
+			}
+			if last != i {
+				out[i].Words, last = slices.Clone(c.Words), i
+			}
+			out[i].Words[j].NoDash = true
+		}
+	}
+	if last < 0 {
+		return cmds
+	}
+	// In a line that runs in order only the commands before the last pattern matter.
+	if !sequential(line) {
+		last = len(out)
+	}
+	for _, c := range out[:last] {
+		if command.Effects(c).Kind != command.Reads || slices.ContainsFunc(c.Redirects, func(r shellsyntax.Redirect) bool {
+			return r.Writes() && !(r.Target.Known && harmlessDevice(r.Target.Text, true))
+		}) {
+			return cmds
+		}
+	}
+	return out
+}
+
+func (g *pathWalk) dashless(c shellsyntax.Command, w shellsyntax.Word) bool {
+	first, _, _ := strings.Cut(w.Text, "/")
+	named := rawPaths(c, shellsyntax.Word{Text: first, Glob: true})
+	for _, n := range named {
+		found, ok := g.matches(n, func(e entry) bool { return strings.HasPrefix(path.Base(e.at), "-") })
+		if !ok || len(found) > 0 {
+			return false
+		}
+	}
+	return len(named) > 0
 }
 
 // partsOf returns the parts of a word that may be a path: the word, the part after "="

@@ -42,6 +42,10 @@ type pathWalk struct {
 	wild    int
 	ordered bool
 	by      string // the program of wild
+	// deep means that "**" stands for folders at any depth; globstar that the line makes
+	// bash read it so.
+	deep, globstar bool
+
 	steps   int
 	entries int
 	cur     int // the current command
@@ -65,7 +69,9 @@ func Line(files tool.Files, line string, cmds []shellsyntax.Command) []tool.Reso
 	for i, c := range cmds {
 		g.cur = i
 		g.removes(c)
+		g.globstar = g.globstar || slices.ContainsFunc(append(slices.Clone(c.Words), c.Via...), func(w shellsyntax.Word) bool { return strings.Contains(w.Text, "globstar") })
 	}
+	g.deep = g.globstar
 	for range 3 { // a link may be in a path that another link of the line leads to
 		for i, c := range cmds {
 			g.cur = i

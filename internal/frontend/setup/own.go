@@ -1,0 +1,156 @@
+package setup
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/folder"
+	"github.com/pawl-agent/pawl/internal/adapter/mcp"
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+// This file decides how a program starts that belongs to the person and not to the
+// folder (SPEC 16.16). Such a program runs with all rights of the person, in folders that
+// nobody trusts; so nothing of a folder may take its place.
+//
+//   - MCP servers and credential programs start in a neutral folder, and find nothing
+//     through the workspace.
+//   - Hooks work in the workspace, as in Claude Code: they look at files by relative
+//     paths. One that is confined has the rights of a command there, and keeps the
+//     person's search path. One that is not confined finds nothing through variables; what
+//     its own command looks for in the folder is its own matter (doc/hooks.md).
+//   - Language servers are confined, and need the folder.
+
+// apartFrom returns the folders through which the person's programs find nothing: the
+// workspace, and the repository around it. A workspace that contains the home is not
+// somebody else's repository, and the person's programs are in it.
+func apartFrom(dir, home string) []string {
+	if home != "" && shell.LeadsInto(dir, home) {
+		return nil
+	}
+	out := []string{dir}
+	for up := filepath.Dir(dir); up != filepath.Dir(up) && !(home != "" && shell.LeadsInto(up, home)); up = filepath.Dir(up) {
+		if _, err := os.Lstat(filepath.Join(up, ".git")); err == nil {
+			return append(out, up)
+		}
+	}
+	return out
+}
+
+// neutral returns the folder in which a person's MCP server starts: one of pawl's own,
+// where servers may leave files. A confined server cannot read pawl's folders, and a
+// state folder in the workspace is not pawl's alone: the root of the file system has
+// nothing that a program would look for.
+func neutral(state, dir string, by Confinement) func(mcp.Server) (string, error) {
+	return func(s mcp.Server) (string, error) {
+		root := filepath.VolumeName(dir) + string(filepath.Separator)
+		if by.mcp(s).Level != process.Unconfined || shell.LeadsInto(dir, state) {
+			return root, nil
+		}
+		at := filepath.Join(state, "servers")
+		if err := os.MkdirAll(at, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return root, nil // pawl's state cannot be written here
+		}
+		return at, nil
+	}
+}
+
+// inFolder returns why a person's own server depends on the workspace, "" if it does not:
+// it is configured to work there, or to run a file there. Such a server starts if the
+// folder is trusted, like the folder's own.
+func inFolder(s mcp.Server, folders []string) string {
+	if s.Project || s.Transport != "stdio" || len(s.Command) == 0 || len(folders) == 0 {
+		return ""
+	}
+	in := func(p string) bool {
+		return slices.ContainsFunc(folders, func(f string) bool { return shell.LeadsInto(f, p) })
+	}
+	switch program := s.Command[0]; {
+	case s.Dir != "" && (!filepath.IsAbs(s.Dir) || in(s.Dir)):
+		return "it works in " + s.Dir
+	case strings.ContainsRune(program, filepath.Separator) && (!filepath.IsAbs(program) || in(program)):
+		return "it runs " + program
+	}
+	for _, a := range s.Command[1:] {
+		if _, value, ok := strings.Cut(a, "="); ok && !filepath.IsAbs(a) {
+			a = value
+		}
+		if st, err := os.Stat(a); in(a) && err == nil && st.Mode().IsRegular() {
+			return "it is given " + a
+		}
+	}
+	for name, value := range s.Env {
+		if n := strings.ToUpper(name); !strings.HasSuffix(n, "PATH") && !strings.HasSuffix(n, "LIB") && !strings.HasSuffix(n, "OPTIONS") && !strings.HasSuffix(n, "PRELOAD") {
+			continue
+		}
+		if slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(": =", r) }), in) {
+			return "its " + name + " leads here"
+		}
+	}
+	return ""
+}
+
+// ownServers reads the person's own servers for a folder.
+func (e *Environment) ownServers(paths settings.Paths, dir string) ([]mcp.Server, error) {
+	raw, err := settings.ReadServers(paths.MCP())
+	if err != nil || raw == nil {
+		return nil, err
+	}
+	return mcp.Parse(paths.MCP(), raw, false, e.withFolder(dir))
+}
+
+// withFolder returns the environment of servers, in which they can name the workspace.
+func (e *Environment) withFolder(dir string) func(string) string {
+	return func(name string) string {
+		if name == "PAWL_PROJECT_DIR" || name == "CLAUDE_PROJECT_DIR" {
+			return dir
+		}
+		return e.Env(name)
+	}
+}
+
+// dependent marks the person's own servers that depend on the workspace, and returns
+// them.
+func (t *Trust) dependent(list []mcp.Server) (out []mcp.Server) {
+	apart := apartFrom(t.Dir, t.home)
+	for i, s := range list {
+		if s.Disabled || s.Problem != "" || inFolder(s, apart) == "" {
+			continue
+		}
+		list[i].InFolder = true
+		out = append(out, list[i])
+	}
+	return out
+}
+
+// inert gives the person's own servers that depend on the workspace a problem, unless the
+// folder is trusted.
+func (t *Trust) inert(list []mcp.Server) {
+	for _, s := range t.dependent(list) {
+		if t.trustsServer(s) {
+			continue
+		}
+		i := slices.IndexFunc(list, func(o mcp.Server) bool { return o.Name == s.Name })
+		list[i].Problem = inFolder(s, apartFrom(t.Dir, t.home)) + ", and this folder is not trusted; to trust it: pawl trust"
+	}
+}
+
+// ownServerParts returns the parts of the person's own servers that depend on the
+// workspace.
+func (t *Trust) ownServerParts() (parts []trust.Part, err error) {
+	for _, s := range t.own {
+		p, err := folder.OwnServerPart(t.Dir, serverPart(s), s.Configured(), s.Command, s.Dir)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
