@@ -37,11 +37,14 @@ func (a editArgs) span() (from, to int, err error) {
 // Edit returns the tool that replaces a text, or a range of lines, in one file.
 func Edit() tool.Tool {
 	t := tool.New("edit",
-		"Replace text in a file you have read. old must be copied exactly, without line numbers, and match one "+
+		"Replace text in a file. old must be copied exactly, without line numbers, and match one "+
 			"place (or set replace_all). Or give from and to to replace whole lines just shown to you. "+
 			"The result shows the changed lines with their new numbers.",
 		func(env tool.Env, in editArgs) (tool.Footprint, error) {
 			sp, err := writeSpan(env, in.Path)
+			if err == nil && !in.ranged() {
+				sp.Quoted = quotesOnce(env, sp.Path, []quote{{in.Old, in.New}})
+			}
 			if err == nil && in.ranged() {
 				var from, to int
 				if from, to, err = in.span(); err == nil {

@@ -96,6 +96,30 @@ func writeSpan(env tool.Env, p string) (tool.Span, error) {
 	return tool.Span{Path: clean, Hash: h}, nil
 }
 
+// quote is a text that a call replaces, and what it puts there.
+type quote struct{ old, new string }
+
+// quotesOnce reports whether each quotation occurs in a file exactly once, after those before
+// it were replaced (Span.Quoted).
+func quotesOnce(env tool.Env, p string, quotes []quote) bool {
+	f, err := env.Files.Read(context.Background(), p, editLimit)
+	if err != nil || len(quotes) == 0 || binary(f.Data) {
+		return false
+	}
+	text := "\n" + newSource(strings.TrimPrefix(string(f.Data), bom)).plain // whole lines begin behind a newline
+	for _, q := range quotes {
+		old := folded(strings.TrimPrefix(q.old, bom))
+		if strings.HasSuffix(old, "\n") && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		if strings.TrimSpace(old) == "" || len(occurrences(text, old)) != 1 {
+			return false
+		}
+		text = strings.Replace(text, old, folded(q.new), 1)
+	}
+	return true
+}
+
 // folderSpan returns the footprint of searching below a path.
 func folderSpan(env tool.Env, p string) (tool.Footprint, error) {
 	sp, err := readSpan(env, cmp.Or(p, "."))

@@ -31,6 +31,10 @@ type Span struct {
 	Hash Hash   `json:"hash,omitempty"`
 	// Dir: the path is a folder, and the span covers everything below it.
 	Dir bool `json:"dir,omitempty"`
+	// Quoted, of a span that is written: the call quotes all that it replaces, and
+	// each quotation occurs in the file exactly once. Then the model knows what it
+	// replaces, however it came to see it.
+	Quoted bool `json:"quoted,omitempty"`
 }
 
 // Footprint is what a call will touch, known before it runs. It decides

@@ -67,7 +67,13 @@ func touches(a, b tool.Footprint) bool {
 }
 
 func (g *seenGate) check(ctx context.Context, p *turn.Pending) *turn.Refusal {
-	v := eventlog.Query(g.s.log, func() edits.Verdict { return g.s.seen.Check(g.s.known(p.Footprint)) })
+	fp := p.Footprint
+	fp.Writes = slices.Clone(fp.Writes)
+	for i, w := range fp.Writes {
+		// What may not be read must not be found out by quoting guesses.
+		fp.Writes[i].Quoted = w.Quoted && g.mayRead(w)
+	}
+	v := eventlog.Query(g.s.log, func() edits.Verdict { return g.s.seen.Check(g.s.known(fp)) })
 	if v.OK {
 		g.noteChangedFiles(p)
 		return nil
