@@ -251,6 +251,7 @@ func (g *stage) hunks(s *staged, hs []hunk) error {
 	hs = appendedLast(hs)
 	for i := range hs {
 		h := &hs[i]
+		s.wrote = append(s.wrote, strings.Join(h.new(), "\n"))
 		src := newSource(s.body)
 		lines := plainLines(src.plain)
 		l, m := h.find(lines, pos, shift)

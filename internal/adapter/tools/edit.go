@@ -39,7 +39,7 @@ func Edit() tool.Tool {
 	t := tool.New("edit",
 		"Replace text in a file. old must be copied exactly, without line numbers, and match one "+
 			"place (or set replace_all). Or give from and to to replace whole lines just shown to you. "+
-			"The result shows the changed lines with their new numbers.",
+			"The result names the changed lines by their new numbers.",
 		func(env tool.Env, in editArgs) (tool.Footprint, error) {
 			sp, err := writeSpan(env, in.Path)
 			if err == nil && !in.ranged() {
@@ -84,6 +84,7 @@ func (g *stage) edit(ctx context.Context, in editArgs) error {
 	if !s.exists {
 		return failf("%s", missing(ctx, g.env, s.file.Path))
 	}
+	s.wrote = append(s.wrote, in.New)
 	g.lines = append(g.lines, tool.Span{Path: s.file.Path, From: max(1, min(from, to)-3), To: max(from, to) + 3})
 	r, err := replaceLines(s, from, to, in.New)
 	if err != nil {

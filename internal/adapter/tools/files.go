@@ -142,19 +142,6 @@ func splitLines(s string) []string {
 	return ls
 }
 
-// firstLines returns the first n lines of a text, split as by splitLines.
-func firstLines(s string, n int) []string {
-	var out []string
-	for len(out) < n && s != "" {
-		i := strings.IndexByte(s, '\n') + 1
-		if i == 0 {
-			i = len(s)
-		}
-		out, s = append(out, s[:i]), s[i:]
-	}
-	return out
-}
-
 // bare returns a line without its ending.
 func bare(line string) string { return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r") }
 

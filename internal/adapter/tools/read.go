@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"path"
 	"strconv"
 	"strings"
 
@@ -218,12 +217,10 @@ func (r *reader) show(f tool.File, ls []string, from, total int) int {
 		r.say("[lines %d-%d not shown, the result is full: read again with from %d, or use grep]\n", from+n, from+len(ls)-1, from+n)
 	}
 	r.lines += n
-	r.seen = append(r.seen, seen...)
-	// Outside the workspace a footprint cannot count lines, so a write there requires
-	// that the whole file was seen: record whether it was shown whole.
-	if path.IsAbs(f.Path) && len(seen) == 1 && seen[0].From == 1 && seen[0].To == total {
-		r.seen = append(r.seen, tool.Span{Path: f.Path, Hash: f.Hash})
+	if len(seen) == 1 && seen[0].From == 1 && seen[0].To == total { // the whole file
+		seen[0].From, seen[0].To = 0, 0
 	}
+	r.seen = append(r.seen, seen...)
 	return n
 }
 

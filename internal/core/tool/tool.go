@@ -98,8 +98,8 @@ type Result struct {
 	Text   string
 	Error  bool
 	Images []llm.Media
-	// Seen are the spans whose lines Text shows in full: what the model gets,
-	// before the engine truncates anything.
+	// Seen are the spans whose lines Text shows in full, or that the model wrote and
+	// Text names by number: what it gets, before the engine truncates anything.
 	Seen []Span
 	// Last is the last line of Text, if that line tells how the call ended. Notes
 	// on the result are inserted before it.
