@@ -110,7 +110,7 @@ func checkSeen(t testing.TB, name string, r tool.Result, fs *memFiles) {
 			if named(r.Text, n) {
 				continue
 			}
-			if !strings.Contains("\n"+r.Text+"\n", "\n"+itoa(n)+"\t"+bare(ls[n-1])+"\n") && !strings.Contains(r.Text, ":"+itoa(n)+":"+bare(ls[n-1])) {
+			if !strings.Contains("\n"+r.Text+"\n", "\n"+itoa(n)+"\t"+bare(ls[n-1])+"\n") && !grepped(r.Text, sp.Path, n, bare(ls[n-1])) {
 				t.Errorf("%s: line %d is said to be seen and is not in\n%s", name, n, r.Text)
 			}
 		}

@@ -150,7 +150,7 @@ func TestGrepTool(t *testing.T) {
 	t.Parallel()
 	env, fs := memEnv(map[string]string{"a": "x1\ny\nx2\nx3\n", "b": "x4\n"})
 	r := call(t, env, Grep(), `{"pattern":"x"}`)
-	if r.Text != "a:1:x1\na:3:x2\na:4:x3\nb:1:x4" || spans(r.Seen) != "a:1-1 a:3-4 b:1-1" || r.Note != "4 matches in 2 files" {
+	if r.Text != "a\n1:x1\n3:x2\n4:x3\nb\n1:x4" || spans(r.Seen) != "a:1-1 a:3-4 b:1-1" || r.Note != "4 matches in 2 files" {
 		t.Errorf("%q %s %s", r.Text, spans(r.Seen), r.Note)
 	}
 	checkSeen(t, "grep", r, fs)
@@ -161,10 +161,6 @@ func TestGrepTool(t *testing.T) {
 		t.Errorf("%q", r.Text)
 	}
 	if r := call(t, env, Grep(), `{"pattern":"("}`); !r.Error {
-		t.Errorf("%q", r.Text)
-	}
-	env.Limit = 165
-	if r := call(t, env, Grep(), `{"pattern":"x"}`); !strings.Contains(r.Text, "more matches not shown") || strings.Contains(r.Text, "b:1") {
 		t.Errorf("%q", r.Text)
 	}
 }
