@@ -45,9 +45,7 @@ func ApplyPatch() tool.Tool {
 					}
 				}
 			}
-			for i, sp := range fp.Writes {
-				fp.Writes[i].Quoted = quotesOnce(env, sp.Path, quotes[sp.Path])
-			}
+			fp.Quoted = quotedOnce(env, quotes)
 			return fp, nil
 		},
 		func(ctx context.Context, env tool.Env, in patchArgs) (tool.Result, error) {

@@ -40,7 +40,7 @@ func Bash() tool.Tool {
 			"There is no terminal and no input, so use flags that need no answer. Output is shown head and tail; the last line says how it ended. "+
 			"Prefer read, grep, glob and edit for files. Processes left running are ended with it; for those, use background.",
 		bashFootprint, runBash)
-	t.Facts = tool.Facts{Kind: tool.Exec, Aliases: []string{"exec", "execcommand", "executecommand", "localshell", "runcommand", "runshellcommand", "runterminalcmd", "sh", "shell", "terminal"}, Family: tool.CommandFamily, Hooks: []string{"Bash"}}
+	t.Facts = tool.Facts{Kind: tool.Exec, Aliases: []string{"exec", "execcommand", "executecommand", "localshell", "runcommand", "runshellcommand", "runterminalcmd", "sh", "shell", "shellcommand", "terminal"}, Family: tool.CommandFamily, Hooks: []string{"Bash"}}
 	t.Timeout = shellLimit
 	t.Example = `{"command":"go test ./...","timeout":300,"description":"run the tests"}`
 	return t

@@ -42,8 +42,9 @@ func Edit() tool.Tool {
 			"The result names the changed lines by their new numbers.",
 		func(env tool.Env, in editArgs) (tool.Footprint, error) {
 			sp, err := writeSpan(env, in.Path)
+			fp := tool.Footprint{}
 			if err == nil && !in.ranged() {
-				sp.Quoted = quotesOnce(env, sp.Path, []quote{{in.Old, in.New}})
+				fp.Quoted = quotedOnce(env, map[string][]quote{sp.Path: {{in.Old, in.New}}})
 			}
 			if err == nil && in.ranged() {
 				var from, to int
@@ -56,7 +57,8 @@ func Edit() tool.Tool {
 					sp.From, sp.To, sp.Hash = min(sp.From, n), min(sp.To, n), f.Hash
 				}
 			}
-			return tool.Footprint{Writes: []tool.Span{sp}}, err
+			fp.Writes = []tool.Span{sp}
+			return fp, err
 		},
 		func(ctx context.Context, env tool.Env, in editArgs) (tool.Result, error) {
 			return perform(ctx, env, func(g *stage) error { return g.edit(ctx, in) })

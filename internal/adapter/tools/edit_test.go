@@ -155,20 +155,21 @@ func TestFootprints(t *testing.T) {
 		args string
 		want tool.Span
 		fp   bool
+		once bool
 	}{
-		{Edit(), `{"path":"./f","old":"1","new":"2"}`, tool.Span{Path: "f", Hash: h, Quoted: true}, false},
-		{Edit(), `{"path":"/ws/f","from":2,"to":3,"new":"2"}`, tool.Span{Path: "f", Hash: h, From: 2, To: 3}, false},
-		{Edit(), `{"path":"f","from":2,"to":1,"new":"2"}`, tool.Span{Path: "f", Hash: h, From: 1, To: 2}, false},
-		{Edit(), `{"path":"f","from":4,"to":3,"new":"2"}`, tool.Span{Path: "f", Hash: h, From: 3, To: 3}, false},
-		{Edit(), `{"path":"../out","old":"o","new":"2"}`, tool.Span{Path: "/out", Hash: memHash("o\n"), Quoted: true}, false},
-		{Write(), `{"path":"f","content":"2"}`, tool.Span{Path: "f", Hash: h, From: 1, To: 3}, true},
-		{Write(), `{"path":"e","content":"2"}`, tool.Span{Path: "e", Hash: memHash("")}, false},
-		{Write(), `{"path":"new","content":"2"}`, tool.Span{Path: "new"}, false},
-		{MultiEdit(), `{"edits":[{"path":"f","old":"1","new":"2"},{"path":"./f","old":"3","new":"4"}]}`, tool.Span{Path: "f", Hash: h, Quoted: true}, false},
-		{ApplyPatch(), `{"patch":"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-1\n+x\n"}`, tool.Span{Path: "f", Hash: h, Quoted: true}, false},
+		{Edit(), `{"path":"./f","old":"1","new":"2"}`, tool.Span{Path: "f", Hash: h}, false, true},
+		{Edit(), `{"path":"/ws/f","from":2,"to":3,"new":"2"}`, tool.Span{Path: "f", Hash: h, From: 2, To: 3}, false, false},
+		{Edit(), `{"path":"f","from":2,"to":1,"new":"2"}`, tool.Span{Path: "f", Hash: h, From: 1, To: 2}, false, false},
+		{Edit(), `{"path":"f","from":4,"to":3,"new":"2"}`, tool.Span{Path: "f", Hash: h, From: 3, To: 3}, false, false},
+		{Edit(), `{"path":"../out","old":"o","new":"2"}`, tool.Span{Path: "/out", Hash: memHash("o\n")}, false, true},
+		{Write(), `{"path":"f","content":"2"}`, tool.Span{Path: "f", Hash: h, From: 1, To: 3}, true, false},
+		{Write(), `{"path":"e","content":"2"}`, tool.Span{Path: "e", Hash: memHash("")}, false, false},
+		{Write(), `{"path":"new","content":"2"}`, tool.Span{Path: "new"}, false, false},
+		{MultiEdit(), `{"edits":[{"path":"f","old":"1","new":"2"},{"path":"./f","old":"3","new":"4"}]}`, tool.Span{Path: "f", Hash: h}, false, true},
+		{ApplyPatch(), `{"patch":"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-1\n+x\n"}`, tool.Span{Path: "f", Hash: h}, false, true},
 	} {
 		fp, err := c.tl.Footprint(env, json.RawMessage(c.args))
-		if err != nil || len(fp.Writes) != 1 || fp.Writes[0] != c.want || fp.Blind != c.fp || len(fp.Reads) != 0 {
+		if err != nil || len(fp.Writes) != 1 || fp.Writes[0] != c.want || fp.Blind != c.fp || len(fp.Quoted) > 0 != c.once || len(fp.Reads) != 0 {
 			t.Errorf("%s %s: %+v, %v", c.tl.Spec.Name, c.args, fp, err)
 		}
 	}

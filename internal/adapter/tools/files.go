@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -99,8 +100,20 @@ func writeSpan(env tool.Env, p string) (tool.Span, error) {
 // quote is a text that a call replaces, and what it puts there.
 type quote struct{ old, new string }
 
+// quotedOnce lists the files in which each quotation occurs exactly once
+// (Footprint.Quoted).
+func quotedOnce(env tool.Env, quotes map[string][]quote) []string {
+	var out []string
+	for _, p := range slices.Sorted(maps.Keys(quotes)) {
+		if quotesOnce(env, p, quotes[p]) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // quotesOnce reports whether each quotation occurs in a file exactly once, after those before
-// it were replaced (Span.Quoted).
+// it were replaced.
 func quotesOnce(env tool.Env, p string, quotes []quote) bool {
 	f, err := env.Files.Read(context.Background(), p, editLimit)
 	if err != nil || len(quotes) == 0 || binary(f.Data) {

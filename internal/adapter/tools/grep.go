@@ -47,7 +47,7 @@ func Grep() tool.Tool {
 			}
 			return grepResult(ctx, env, in, m), nil
 		})
-	t.Facts = tool.Facts{Kind: tool.Search, Aliases: []string{"codesearch", "grepsearch", "rg", "ripgrep", "search", "searchfilecontent"}, Family: tool.ReadFamily, Repeatable: true, Listing: true, Hooks: []string{"Grep"}}
+	t.Facts = tool.Facts{Kind: tool.Search, Aliases: []string{"codesearch", "grepfiles", "grepsearch", "rg", "ripgrep", "search", "searchfilecontent"}, Family: tool.ReadFamily, Repeatable: true, Listing: true, Hooks: []string{"Grep"}}
 	t.ReadOnly = true
 	t.Example = `{"pattern":"func \\w+Error","glob":"*.go"}`
 	return t

@@ -37,9 +37,7 @@ func MultiEdit() tool.Tool {
 				}
 				quotes[sp.Path] = append(quotes[sp.Path], quote{e.Old, e.New})
 			}
-			for i, sp := range fp.Writes {
-				fp.Writes[i].Quoted = quotesOnce(env, sp.Path, quotes[sp.Path])
-			}
+			fp.Quoted = quotedOnce(env, quotes)
 			return fp, nil
 		},
 		func(ctx context.Context, env tool.Env, in multiEditArgs) (tool.Result, error) {

@@ -31,10 +31,6 @@ type Span struct {
 	Hash Hash   `json:"hash,omitempty"`
 	// Dir: the path is a folder, and the span covers everything below it.
 	Dir bool `json:"dir,omitempty"`
-	// Quoted, of a span that is written: the call quotes all that it replaces, and
-	// each quotation occurs in the file exactly once. Then the model knows what it
-	// replaces, however it came to see it.
-	Quoted bool `json:"quoted,omitempty"`
 }
 
 // Footprint is what a call will touch, known before it runs. It decides
@@ -58,6 +54,10 @@ type Footprint struct {
 	// Derived: what is written follows from the present files, not from the
 	// model's knowledge of them, so the model need not have read them.
 	Derived bool
+	// Quoted are the paths of Writes of which the call quotes all that it replaces,
+	// where each quotation occurs in the file exactly once. Then the model knows what
+	// it replaces, however it came to see it.
+	Quoted []string
 	// Blind marks writes that replace a whole file, so the model must have seen all
 	// its current lines (SPEC 4.6).
 	Blind bool

@@ -68,11 +68,8 @@ func touches(a, b tool.Footprint) bool {
 
 func (g *seenGate) check(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	fp := p.Footprint
-	fp.Writes = slices.Clone(fp.Writes)
-	for i, w := range fp.Writes {
-		// What may not be read must not be found out by quoting guesses.
-		fp.Writes[i].Quoted = w.Quoted && g.mayRead(w)
-	}
+	// What may not be read must not be found out by quoting guesses.
+	fp.Quoted = slices.DeleteFunc(slices.Clone(fp.Quoted), func(path string) bool { return !g.mayRead(tool.Span{Path: path}) })
 	v := eventlog.Query(g.s.log, func() edits.Verdict { return g.s.seen.Check(g.s.known(fp)) })
 	if v.OK {
 		g.noteChangedFiles(p)

@@ -224,7 +224,7 @@ func (s *Seen) Check(fp tool.Footprint) Verdict {
 		return v
 	}
 	for _, w := range fp.Writes {
-		if w.Hash == "" || w.Dir || w.Quoted {
+		if w.Hash == "" || w.Dir || slices.Contains(fp.Quoted, w.Path) {
 			continue
 		}
 		reason, need := s.judge(w, fp.Blind)
