@@ -159,8 +159,7 @@ func (s *Shell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 		j.kill(cancelGrace)
 		err = context.Cause(ctx)
 	case <-timer.C:
-		j.timedOut.Store(true)
-		j.kill(cancelGrace)
+		j.timeOut()
 	}
 	s.forgetEnded(j)
 	return j.ran(j.tape), err
@@ -182,8 +181,7 @@ func (s *Shell) Start(ctx context.Context, c tool.Run) (string, error) {
 	if c.Timeout > 0 {
 		t := time.AfterFunc(c.Timeout, func() {
 			if !j.ended() {
-				j.timedOut.Store(true)
-				j.kill(cancelGrace)
+				j.timeOut()
 			}
 		})
 		go func() {

@@ -335,6 +335,8 @@ type Ran struct {
 	Exit     *int // nil: still running, or killed
 	Signal   string
 	TimedOut bool
+	// Running is what still ran at the time limit, where that is known.
+	Running  []Running
 	Duration time.Duration
 	// Nameless: a confined command looked up a host that its output does not name.
 	Nameless bool
@@ -344,6 +346,12 @@ type Ran struct {
 	Refused  []process.Refusal
 	// Stopped is why the sandbox ended the command, "" where it did not end it.
 	Stopped string
+}
+
+// Running is a process and its share of a CPU in percent.
+type Running struct {
+	Name string
+	CPU  int
 }
 
 // Web fetches pages under the rules of SPEC 16.10.
