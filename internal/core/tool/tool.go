@@ -348,12 +348,6 @@ type Ran struct {
 	Stopped string
 }
 
-// Running is a process and its share of a CPU in percent.
-type Running struct {
-	Name string
-	CPU  int
-}
-
 // Web fetches pages under the rules of SPEC 16.10.
 type Web interface {
 	Fetch(ctx context.Context, url string) (Page, error)
