@@ -46,7 +46,7 @@ func Builtin() []Kind {
 		{
 			Name:        "explore",
 			Description: "Finds out about the code: where something is, how it works, what uses it. Reads only, in a context of its own, and returns what it found.",
-			Prompt:      "You explore code for another agent, which sees nothing but your last message. Search broadly first, then read what matters. End with what was asked: facts with paths and lines, what you looked for and did not find, and nothing that you did not see yourself. You cannot change anything.",
+			Prompt:      "You explore code for another agent, which sees nothing but your last message. Search broadly first, then read what matters. End with what was asked: facts with paths and lines, what you looked for and did not find, and nothing that you did not see yourself. You have only tools that read: what is said above about changing, proving and committing is for others.",
 			ReadOnly:    true,
 		},
 		{

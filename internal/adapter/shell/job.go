@@ -33,6 +33,7 @@ type job struct {
 	state    *os.ProcessState
 	took     time.Duration
 	timedOut atomic.Bool
+	left     atomic.Pointer[[]tool.Running] // what ran at the time limit
 	killing  sync.Mutex
 
 	pipe *os.File
@@ -201,6 +202,14 @@ func (j *job) kill(grace time.Duration) {
 	}
 }
 
+// timeOut ends a command at its time limit.
+func (j *job) timeOut() {
+	j.timedOut.Store(true)
+	left := stillRunning(family{group: j.group, mark: j.mark})
+	j.left.Store(&left)
+	j.kill(cancelGrace)
+}
+
 // abandon stops reading the output of processes that the command left running.
 func (j *job) abandon() { _ = j.pipe.SetReadDeadline(time.Now()); _ = j.pipe.Close() }
 
@@ -254,6 +263,9 @@ func (j *job) ran(t *tape) tool.Ran {
 		return r
 	}
 	r.Duration, r.TimedOut = j.took, j.timedOut.Load()
+	if left := j.left.Load(); left != nil && r.TimedOut {
+		r.Running = *left
+	}
 	code, signal := outcome(j.state)
 	r.Signal = signal
 	if signal == "" && !r.TimedOut {

@@ -162,8 +162,7 @@ func (s *Shell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 		j.kill(cancelGrace)
 		err = context.Cause(ctx)
 	case <-over:
-		j.timedOut.Store(true)
-		j.kill(cancelGrace)
+		j.timeOut()
 	}
 	s.forgetEnded(j)
 	return j.ran(j.tape), err
@@ -187,8 +186,7 @@ func (s *Shell) Start(ctx context.Context, c tool.Run) (string, error) {
 	if c.Timeout > 0 {
 		limit.begin(c.Timeout, func() {
 			if !j.ended() {
-				j.timedOut.Store(true)
-				j.kill(cancelGrace)
+				j.timeOut()
 			}
 		})
 	}

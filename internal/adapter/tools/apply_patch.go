@@ -26,6 +26,7 @@ func ApplyPatch() tool.Tool {
 				return fp, err
 			}
 			known := map[string]bool{}
+			quotes := map[string][]quote{}
 			for _, f := range files {
 				for _, p := range []string{f.path, f.moveTo} {
 					if p == "" {
@@ -39,8 +40,12 @@ func ApplyPatch() tool.Tool {
 						known[sp.Path] = true
 						fp.Writes = append(fp.Writes, sp)
 					}
+					if p == f.path {
+						quotes[sp.Path] = append(quotes[sp.Path], f.quotes()...)
+					}
 				}
 			}
+			fp.Quoted = quotedOnce(env, quotes)
 			return fp, nil
 		},
 		func(ctx context.Context, env tool.Env, in patchArgs) (tool.Result, error) {
@@ -108,6 +113,22 @@ func parsePatch(text string) ([]patchFile, error) {
 		err = failf("the patch is empty: give a unified diff with ---, +++ and @@ lines, or *** Begin Patch")
 	}
 	return files, err
+}
+
+// quotes returns what the hunks replace: whole lines.
+func (f *patchFile) quotes() []quote {
+	var out []quote
+	for i := range f.hunks {
+		out = append(out, quote{lineText(f.hunks[i].old()), lineText(f.hunks[i].new())})
+	}
+	return out
+}
+
+func lineText(lines []string) string {
+	if len(lines) == 0 {
+		return "\n"
+	}
+	return "\n" + strings.Join(lines, "\n") + "\n"
 }
 
 // locate removes the a/ or b/ of a diff from a path, unless a file exists under the whole
@@ -228,6 +249,7 @@ func (g *stage) hunks(s *staged, hs []hunk) error {
 	hs = appendedLast(hs)
 	for i := range hs {
 		h := &hs[i]
+		s.wrote = append(s.wrote, strings.Join(h.new(), "\n"))
 		src := newSource(s.body)
 		lines := plainLines(src.plain)
 		l, m := h.find(lines, pos, shift)

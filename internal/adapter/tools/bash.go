@@ -40,7 +40,7 @@ func Bash() tool.Tool {
 			"There is no terminal and no input, so use flags that need no answer. Output is shown head and tail; the last line says how it ended. "+
 			"Prefer read, grep, glob and edit for files. Processes left running are ended with it; for those, use background.",
 		bashFootprint, runBash)
-	t.Facts = tool.Facts{Kind: tool.Exec, Aliases: []string{"exec", "execcommand", "executecommand", "localshell", "runcommand", "runshellcommand", "runterminalcmd", "sh", "shell", "terminal"}, Family: tool.CommandFamily, Hooks: []string{"Bash"}}
+	t.Facts = tool.Facts{Kind: tool.Exec, Aliases: []string{"exec", "execcommand", "executecommand", "localshell", "runcommand", "runshellcommand", "runterminalcmd", "sh", "shell", "shellcommand", "terminal"}, Family: tool.CommandFamily, Hooks: []string{"Bash"}}
 	t.Timeout = shellLimit
 	t.Example = `{"command":"go test ./...","timeout":300,"description":"run the tests"}`
 	return t
@@ -176,7 +176,7 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 	last := running
 	switch {
 	case ran.TimedOut:
-		last = fmt.Sprintf("stopped after %s; give it more time, narrow it, or run it in the background", seconds(ran.Duration))
+		last = fmt.Sprintf("stopped after %s; %s", seconds(ran.Duration), stillRunning(ran.Running))
 		r.Note = "stopped after " + seconds(ran.Duration)
 		r.Error = true
 	case ran.Signal != "":
@@ -201,6 +201,31 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 		}
 	}
 	return r
+}
+
+// stillRunning says what a command did when it was stopped: more time helps one that
+// worked, and not one that waited.
+func stillRunning(ps []tool.Running) string {
+	const most = 5
+	var named []string
+	busy := false
+	for _, p := range ps {
+		busy = busy || p.CPU > 0
+		if one := fmt.Sprintf("%s (%d %% CPU)", oneLine(p.Name), p.CPU); !slices.Contains(named, one) {
+			named = append(named, one)
+		}
+	}
+	if more := len(named) - most; more > 0 {
+		named = append(named[:most], fmt.Sprintf("%d more", more))
+	}
+	switch what := "still running: " + strings.Join(named, ", "); {
+	case len(named) == 0:
+		return "give it more time, narrow it, or run it in the background"
+	case busy:
+		return what + "; give it more time, narrow it, or run it in the background"
+	default:
+		return what + ": it waited for something, and more time is not likely to help"
+	}
 }
 
 // lineCount returns how many lines a command printed.

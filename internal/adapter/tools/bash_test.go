@@ -114,6 +114,18 @@ func TestBashResult(t *testing.T) {
 			ran:  tool.Ran{Output: "x\n", Signal: "SIGTERM", TimedOut: true, Duration: 120*time.Second + 90*time.Millisecond},
 			text: "x\nstopped after 120s; give it more time, narrow it, or run it in the background", bad: true, out: true,
 		},
+		{
+			ran:  tool.Ran{TimedOut: true, Duration: 400 * time.Second, Running: []tool.Running{{Name: "vertexai.test"}, {Name: "vertexai.test"}}},
+			text: "stopped after 400s; still running: vertexai.test (0 % CPU): it waited for something, and more time is not likely to help", bad: true, out: true,
+		},
+		{
+			ran:  tool.Ran{TimedOut: true, Duration: time.Second, Running: []tool.Running{{Name: "cc1", CPU: 99}, {Name: "make"}}},
+			text: "stopped after 1s; still running: cc1 (99 % CPU), make (0 % CPU); give it more time, narrow it, or run it in the background", bad: true, out: true,
+		},
+		{
+			ran:  tool.Ran{TimedOut: true, Duration: time.Second, Running: []tool.Running{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}, {Name: "f\n"}}},
+			text: "stopped after 1s; still running: a (0 % CPU), b (0 % CPU), c (0 % CPU), d (0 % CPU), e (0 % CPU), 1 more: it waited for something, and more time is not likely to help", bad: true, out: true,
+		},
 		{ran: tool.Ran{Output: "a\n[… left out; the whole is in /s/f …]\nb\n", Spill: "/s/f", Exit: procCode(0)}, text: "a\n[… left out; the whole is in /s/f …]\nb\nexit code 0"},
 		{ran: tool.Ran{Output: "b\n", Spill: "/s/f", Exit: procCode(0)}, text: "b\n[all output: /s/f]\nexit code 0"},
 	} {

@@ -4,7 +4,8 @@
 // A tool defines how its arguments are parsed, what a call will touch, and how a result
 // is worded for a model. The package promises:
 //   - Footprints are correct: paths with symlinks followed, absolute outside the workspace.
-//   - Seen lists exactly the lines that a result shows in full.
+//   - Seen lists exactly the lines that a result shows in full, or that the model wrote
+//     and the result names by number.
 //   - A failed edit changes nothing and shows the real content.
 //   - An edit preserves line endings, byte order mark and final newline.
 //

@@ -37,11 +37,15 @@ func (a editArgs) span() (from, to int, err error) {
 // Edit returns the tool that replaces a text, or a range of lines, in one file.
 func Edit() tool.Tool {
 	t := tool.New("edit",
-		"Replace text in a file you have read. old must be copied exactly, without line numbers, and match one "+
+		"Replace text in a file. old must be copied exactly, without line numbers, and match one "+
 			"place (or set replace_all). Or give from and to to replace whole lines just shown to you. "+
-			"The result shows the changed lines with their new numbers.",
+			"The result names the changed lines by their new numbers.",
 		func(env tool.Env, in editArgs) (tool.Footprint, error) {
 			sp, err := writeSpan(env, in.Path)
+			fp := tool.Footprint{}
+			if err == nil && !in.ranged() {
+				fp.Quoted = quotedOnce(env, map[string][]quote{sp.Path: {{in.Old, in.New}}})
+			}
 			if err == nil && in.ranged() {
 				var from, to int
 				if from, to, err = in.span(); err == nil {
@@ -53,7 +57,8 @@ func Edit() tool.Tool {
 					sp.From, sp.To, sp.Hash = min(sp.From, n), min(sp.To, n), f.Hash
 				}
 			}
-			return tool.Footprint{Writes: []tool.Span{sp}}, err
+			fp.Writes = []tool.Span{sp}
+			return fp, err
 		},
 		func(ctx context.Context, env tool.Env, in editArgs) (tool.Result, error) {
 			return perform(ctx, env, func(g *stage) error { return g.edit(ctx, in) })
@@ -81,6 +86,7 @@ func (g *stage) edit(ctx context.Context, in editArgs) error {
 	if !s.exists {
 		return failf("%s", missing(ctx, g.env, s.file.Path))
 	}
+	s.wrote = append(s.wrote, in.New)
 	g.lines = append(g.lines, tool.Span{Path: s.file.Path, From: max(1, min(from, to)-3), To: max(from, to) + 3})
 	r, err := replaceLines(s, from, to, in.New)
 	if err != nil {

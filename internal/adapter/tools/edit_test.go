@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -24,7 +27,7 @@ func TestEdit(t *testing.T) {
 		says       string // in the result
 		fails      bool
 	}{
-		{"exact", "a\nb\nc\n", m{"old": "b", "new": "B"}, "a\nB\nc\n", "edited f (+1 -1)\n1\ta\n2\tB\n3\tc", false},
+		{"exact", "a\nb\nc\n", m{"old": "b", "new": "B"}, "a\nB\nc\n", "edited f (+1 -1) at line 2", false},
 		{"delete", "a\nb\nc\n", m{"old": "b\n", "new": ""}, "a\nc\n", "edited f", false},
 		{"no final newline", "a\nb", m{"old": "b", "new": "c"}, "a\nc", "edited", false},
 		{"$ and backslashes are literal", `x := "$1\n"`, m{"old": `$1\n`, "new": `${2}\\$&`}, `x := "${2}\\$&"`, "edited", false},
@@ -63,7 +66,7 @@ func TestEdit(t *testing.T) {
 		{"mask", "key = abc\n", m{"old": "abc", "new": "[masked:openai]"}, "", "hides a secret", true},
 		{"mask that was there", "a [masked:x] b\n", m{"old": "a [masked:x]", "new": "c [masked:x]"}, "c [masked:x] b\n", "edited", false},
 
-		{"range", "1\n2\n3\n4\n", m{"from": 2, "to": 3, "new": "x"}, "1\nx\n4\n", "2\tx", false},
+		{"range", "1\n2\n3\n4\n", m{"from": 2, "to": 3, "new": "x"}, "1\nx\n4\n", "edited f (+1 -2) at line 2", false},
 		{"one line", "1\n2\n3\n", m{"from": 2, "new": "x\ny\n"}, "1\nx\ny\n3\n", "edited", false},
 		{"range deleted", "1\n2\n3\n", m{"from": 1, "to": 2, "new": ""}, "3\n", "edited", false},
 		{"insert before", "1\n2\n", m{"from": 2, "to": 1, "new": "x"}, "1\nx\n2\n", "edited", false},
@@ -93,7 +96,7 @@ func TestEdit(t *testing.T) {
 }
 
 // checkSeen: every line said to be seen stands in the result as it is in the
-// file of that hash.
+// file of that hash, or is named there as a changed one.
 func checkSeen(t testing.TB, name string, r tool.Result, fs *memFiles) {
 	t.Helper()
 	for _, sp := range r.Seen {
@@ -104,7 +107,10 @@ func checkSeen(t testing.TB, name string, r tool.Result, fs *memFiles) {
 		}
 		ls := splitLines(strings.TrimPrefix(text, bom))
 		for n := sp.From; n <= sp.To && n > 0; n++ {
-			if !strings.Contains("\n"+r.Text+"\n", "\n"+itoa(n)+"\t"+bare(ls[n-1])+"\n") && !strings.Contains(r.Text, ":"+itoa(n)+":"+bare(ls[n-1])) {
+			if named(r.Text, n) {
+				continue
+			}
+			if !strings.Contains("\n"+r.Text+"\n", "\n"+itoa(n)+"\t"+bare(ls[n-1])+"\n") && !grepped(r.Text, sp.Path, n, bare(ls[n-1])) {
 				t.Errorf("%s: line %d is said to be seen and is not in\n%s", name, n, r.Text)
 			}
 		}
@@ -149,20 +155,21 @@ func TestFootprints(t *testing.T) {
 		args string
 		want tool.Span
 		fp   bool
+		once bool
 	}{
-		{Edit(), `{"path":"./f","old":"1","new":"2"}`, tool.Span{Path: "f", Hash: h}, false},
-		{Edit(), `{"path":"/ws/f","from":2,"to":3,"new":"2"}`, tool.Span{Path: "f", Hash: h, From: 2, To: 3}, false},
-		{Edit(), `{"path":"f","from":2,"to":1,"new":"2"}`, tool.Span{Path: "f", Hash: h, From: 1, To: 2}, false},
-		{Edit(), `{"path":"f","from":4,"to":3,"new":"2"}`, tool.Span{Path: "f", Hash: h, From: 3, To: 3}, false},
-		{Edit(), `{"path":"../out","old":"o","new":"2"}`, tool.Span{Path: "/out", Hash: memHash("o\n")}, false},
-		{Write(), `{"path":"f","content":"2"}`, tool.Span{Path: "f", Hash: h, From: 1, To: 3}, true},
-		{Write(), `{"path":"e","content":"2"}`, tool.Span{Path: "e", Hash: memHash("")}, false},
-		{Write(), `{"path":"new","content":"2"}`, tool.Span{Path: "new"}, false},
-		{MultiEdit(), `{"edits":[{"path":"f","old":"1","new":"2"},{"path":"./f","old":"3","new":"4"}]}`, tool.Span{Path: "f", Hash: h}, false},
-		{ApplyPatch(), `{"patch":"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-1\n+x\n"}`, tool.Span{Path: "f", Hash: h}, false},
+		{Edit(), `{"path":"./f","old":"1","new":"2"}`, tool.Span{Path: "f", Hash: h}, false, true},
+		{Edit(), `{"path":"/ws/f","from":2,"to":3,"new":"2"}`, tool.Span{Path: "f", Hash: h, From: 2, To: 3}, false, false},
+		{Edit(), `{"path":"f","from":2,"to":1,"new":"2"}`, tool.Span{Path: "f", Hash: h, From: 1, To: 2}, false, false},
+		{Edit(), `{"path":"f","from":4,"to":3,"new":"2"}`, tool.Span{Path: "f", Hash: h, From: 3, To: 3}, false, false},
+		{Edit(), `{"path":"../out","old":"o","new":"2"}`, tool.Span{Path: "/out", Hash: memHash("o\n")}, false, true},
+		{Write(), `{"path":"f","content":"2"}`, tool.Span{Path: "f", Hash: h, From: 1, To: 3}, true, false},
+		{Write(), `{"path":"e","content":"2"}`, tool.Span{Path: "e", Hash: memHash("")}, false, false},
+		{Write(), `{"path":"new","content":"2"}`, tool.Span{Path: "new"}, false, false},
+		{MultiEdit(), `{"edits":[{"path":"f","old":"1","new":"2"},{"path":"./f","old":"3","new":"4"}]}`, tool.Span{Path: "f", Hash: h}, false, true},
+		{ApplyPatch(), `{"patch":"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-1\n+x\n"}`, tool.Span{Path: "f", Hash: h}, false, true},
 	} {
 		fp, err := c.tl.Footprint(env, json.RawMessage(c.args))
-		if err != nil || len(fp.Writes) != 1 || fp.Writes[0] != c.want || fp.Blind != c.fp || len(fp.Reads) != 0 {
+		if err != nil || len(fp.Writes) != 1 || fp.Writes[0] != c.want || fp.Blind != c.fp || len(fp.Quoted) > 0 != c.once || len(fp.Reads) != 0 {
 			t.Errorf("%s %s: %+v, %v", c.tl.Spec.Name, c.args, fp, err)
 		}
 	}
@@ -257,5 +264,67 @@ func TestMultiEdit(t *testing.T) {
 	}
 	if r := call(t, env, MultiEdit(), `{"edits":[]}`); !r.Error {
 		t.Errorf("%+v", r)
+	}
+}
+
+// named reports whether a result names a line as changed.
+func named(text string, n int) bool {
+	for _, m := range regexp.MustCompile(` at lines? ([0-9, -]+)`).FindAllStringSubmatch(text, -1) {
+		for _, part := range strings.Split(m[1], ", ") {
+			from, to, more := strings.Cut(strings.TrimSpace(part), "-")
+			if !more {
+				to = from
+			}
+			a, _ := strconv.Atoi(from)
+			b, _ := strconv.Atoi(to)
+			if a <= n && n <= b {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// SPEC 20.3: the result of an edit names what changed and does not repeat it, and shows
+// lines only where it is not sure that they are as the model gave them.
+func TestEditResultsRepeatNothing(t *testing.T) {
+	t.Parallel()
+	var long strings.Builder
+	for i := range 74 {
+		fmt.Fprintf(&long, "inserted %d\n", i)
+	}
+	var many strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&many, "x\ny%d\n", i)
+	}
+	for _, c := range []struct {
+		name, file string
+		tool       tool.Tool
+		args       m
+		want, seen string
+	}{
+		{"one line", "a\nb\nc\n", Edit(), m{"path": "f", "old": "b", "new": "B"}, "edited f (+1 -1) at line 2", "f:2-2"},
+		{"a part of a line", "a\nx = b\nc\n", Edit(), m{"path": "f", "old": "b", "new": "B"}, "edited f (+1 -1) at line 2", ""},
+		{"many lines", "a\nb\n", Edit(), m{"path": "f", "old": "b\n", "new": long.String() + "b\n"}, "edited f (+74 -0) at lines 2-75", "74"},
+		{"deleted", "a\nb\nc\n", Edit(), m{"path": "f", "old": "b\n", "new": ""}, "edited f (+0 -1) at line 2", ""},
+		{"by line", "a\nb\nc\n", Edit(), m{"path": "f", "from": 2, "to": 3, "new": "x\ny\nz"}, "edited f (+3 -2) at lines 2-4", "f:2-2 f:3-3 f:4-4"},
+		{"all", many.String(), Edit(), m{"path": "f", "old": "x", "new": "z", "replace_all": true}, "edited f, 30 replacements (+30 -30) at lines 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31, 33, 35, 37, 39 and 10 places more", "20"},
+		{"several", "a\nb\nc\n", MultiEdit(), m{"edits": []m{{"path": "f", "old": "c", "new": "C"}, {"path": "f", "old": "a\n", "new": "A\nA2\n"}}}, "edited f, 2 replacements (+3 -2) at lines 1-2, 4", "f:1-1 f:2-2 f:4-4"},
+		{"a patch", "a\nb\nc\n", ApplyPatch(), m{"patch": "*** Begin Patch\n*** Update File: f\n@@\n a\n-b\n+B\n c\n*** End Patch"}, "edited f (+1 -1) at line 2", "f:2-2"},
+		{"emptied", "a\n", Edit(), m{"path": "f", "old": "a\n", "new": ""}, "edited f (+0 -1) at line 1", ""},
+		{"other whitespace", "a\n\tb()\nc\n", Edit(), m{"path": "f", "old": "  b()\n", "new": "  B()\n"}, "edited f (+1 -1) at line 2\nnote: whitespace differed from the given text; the file's indentation was kept\n1\ta\n2\t\tB()\n3\tc", "f:1-3"},
+	} {
+		env, fs := memEnv(map[string]string{"f": c.file})
+		r := call(t, env, c.tool, c.args)
+		if r.Error || r.Text != c.want {
+			t.Errorf("%s: %q, want %q", c.name, r.Text, c.want)
+		}
+		if got := spans(r.Seen); got != c.seen && strconv.Itoa(len(r.Seen)) != c.seen {
+			t.Errorf("%s: seen %s, want %s", c.name, got, c.seen)
+		}
+		if r.Diff == "" {
+			t.Errorf("%s: the screen gets no diff", c.name)
+		}
+		checkSeen(t, c.name, r, fs)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -96,6 +97,42 @@ func writeSpan(env tool.Env, p string) (tool.Span, error) {
 	return tool.Span{Path: clean, Hash: h}, nil
 }
 
+// quote is a text that a call replaces, and what it puts there.
+type quote struct{ old, new string }
+
+// quotedOnce lists the files in which each quotation occurs exactly once
+// (Footprint.Quoted).
+func quotedOnce(env tool.Env, quotes map[string][]quote) []string {
+	var out []string
+	for _, p := range slices.Sorted(maps.Keys(quotes)) {
+		if quotesOnce(env, p, quotes[p]) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// quotesOnce reports whether each quotation occurs in a file exactly once, after those before
+// it were replaced.
+func quotesOnce(env tool.Env, p string, quotes []quote) bool {
+	f, err := env.Files.Read(context.Background(), p, editLimit)
+	if err != nil || len(quotes) == 0 || binary(f.Data) {
+		return false
+	}
+	text := "\n" + newSource(strings.TrimPrefix(string(f.Data), bom)).plain // whole lines begin behind a newline
+	for _, q := range quotes {
+		old := folded(strings.TrimPrefix(q.old, bom))
+		if strings.HasSuffix(old, "\n") && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		if strings.TrimSpace(old) == "" || len(occurrences(text, old)) != 1 {
+			return false
+		}
+		text = strings.Replace(text, old, folded(q.new), 1)
+	}
+	return true
+}
+
 // folderSpan returns the footprint of searching below a path.
 func folderSpan(env tool.Env, p string) (tool.Footprint, error) {
 	sp, err := readSpan(env, cmp.Or(p, "."))
@@ -116,19 +153,6 @@ func splitLines(s string) []string {
 		ls = ls[:len(ls)-1]
 	}
 	return ls
-}
-
-// firstLines returns the first n lines of a text, split as by splitLines.
-func firstLines(s string, n int) []string {
-	var out []string
-	for len(out) < n && s != "" {
-		i := strings.IndexByte(s, '\n') + 1
-		if i == 0 {
-			i = len(s)
-		}
-		out, s = append(out, s[:i]), s[i:]
-	}
-	return out
 }
 
 // bare returns a line without its ending.

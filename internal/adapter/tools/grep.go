@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	grepLimit   = 500 // matches
-	contextMax  = 20  // lines around a match
-	verifyFiles = 20  // files whose shown lines count as seen
+	grepLimit   = 2000 // matches that are counted
+	contextMax  = 20   // lines around a match
+	verifyFiles = 20   // files whose shown lines count as seen
 )
 
 type grepArgs struct {
@@ -31,7 +31,7 @@ type grepArgs struct {
 // Grep returns the tool that searches file contents.
 func Grep() tool.Tool {
 	t := tool.New("grep",
-		"Search file contents. Gives path:line:text, context lines as path-line-text. Ignored and binary files are left out, and files that look like secrets (.env, *.pem) unless path names one.",
+		"Search file contents. Gives each path, below it its lines as line:text, context as line-text; of too many, counts by folder and the likeliest. Ignored and binary files are left out, and files that look like secrets (.env, *.pem) unless path names one.",
 		func(env tool.Env, in grepArgs) (tool.Footprint, error) { return folderSpan(env, in.Path) },
 		func(ctx context.Context, env tool.Env, in grepArgs) (tool.Result, error) {
 			m, err := env.Files.Grep(ctx, tool.Query{
@@ -47,7 +47,7 @@ func Grep() tool.Tool {
 			}
 			return grepResult(ctx, env, in, m), nil
 		})
-	t.Facts = tool.Facts{Kind: tool.Search, Aliases: []string{"codesearch", "grepsearch", "rg", "ripgrep", "search", "searchfilecontent"}, Family: tool.ReadFamily, Repeatable: true, Listing: true, Hooks: []string{"Grep"}}
+	t.Facts = tool.Facts{Kind: tool.Search, Aliases: []string{"codesearch", "grepfiles", "grepsearch", "rg", "ripgrep", "search", "searchfilecontent"}, Family: tool.ReadFamily, Repeatable: true, Listing: true, Hooks: []string{"Grep"}}
 	t.ReadOnly = true
 	t.Example = `{"pattern":"func \\w+Error","glob":"*.go"}`
 	return t
@@ -65,21 +65,7 @@ func grepResult(ctx context.Context, env tool.Env, in grepArgs, m tool.Matches) 
 		return tool.Result{Text: text + withheld(m.Withheld, "; "), Note: "no matches"}
 	}
 	var b strings.Builder
-	shown := len(m.Lines)
-	for i, l := range m.Lines {
-		entry := grepLine(l, in.FilesOnly)
-		if gap := i > 0 && in.Context > 0 && (m.Lines[i-1].Path != l.Path || m.Lines[i-1].Line != l.Line-1); gap {
-			entry = "--\n" + entry
-		}
-		if b.Len()+len(entry) > limitOf(env)-150 {
-			shown = i
-			break
-		}
-		b.WriteString(entry)
-	}
-	if m.More || shown < len(m.Lines) {
-		fmt.Fprintf(&b, "[more matches not shown: use a narrower pattern, path or glob, or files_only]\n")
-	}
+	shown := showMatches(&b, in, m, limitOf(env)-500)
 	note := plural(m.Hits, "match")
 	if m.Hits > 1 {
 		note = fmt.Sprintf("%d matches", m.Hits)
@@ -91,7 +77,7 @@ func grepResult(ctx context.Context, env tool.Env, in grepArgs, m tool.Matches) 
 	b.WriteString(withheld(m.Withheld, ""))
 	r := tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: note}
 	if !in.FilesOnly {
-		r.Seen = verified(ctx, env, m.Lines[:shown])
+		r.Seen = verified(ctx, env, shown)
 	}
 	return r
 }
@@ -116,16 +102,6 @@ func withheld(paths []string, before string) string {
 		them = "they look"
 	}
 	return fmt.Sprintf("%s[%s not searched, since %s like secrets: %s; grep with path set to one searches it]", before, plural(len(paths), "file"), them, list)
-}
-
-func grepLine(l tool.Match, filesOnly bool) string {
-	switch {
-	case filesOnly:
-		return oneLine(l.Path) + "\n"
-	case l.Hit:
-		return fmt.Sprintf("%s:%d:%s\n", oneLine(l.Path), l.Line, l.Text)
-	}
-	return fmt.Sprintf("%s-%d-%s\n", oneLine(l.Path), l.Line, l.Text)
 }
 
 // verified returns the spans of completely shown lines in the first files. It reads these

@@ -23,20 +23,21 @@ type multiEditArgs struct {
 // none.
 func MultiEdit() tool.Tool {
 	t := tool.New("multi_edit",
-		"Make several replacements, in one or several files you have read, all or none: when one does not match, "+
+		"Make several replacements, in one or several files, all or none: when one does not match, "+
 			"nothing is written. Each works as in edit.",
 		func(env tool.Env, in multiEditArgs) (fp tool.Footprint, err error) {
-			known := map[string]bool{}
+			quotes := map[string][]quote{}
 			for _, e := range in.Edits {
 				sp, err := writeSpan(env, e.Path)
 				if err != nil {
 					return fp, err
 				}
-				if !known[sp.Path] {
-					known[sp.Path] = true
+				if quotes[sp.Path] == nil {
 					fp.Writes = append(fp.Writes, sp)
 				}
+				quotes[sp.Path] = append(quotes[sp.Path], quote{e.Old, e.New})
 			}
+			fp.Quoted = quotedOnce(env, quotes)
 			return fp, nil
 		},
 		func(ctx context.Context, env tool.Env, in multiEditArgs) (tool.Result, error) {

@@ -2,13 +2,10 @@ package tools
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
-	"path"
-	"strconv"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -74,7 +71,7 @@ func Read() tool.Tool {
 			}
 			return r.result(len(in.Files)), nil
 		})
-	t.Facts = tool.Facts{Kind: tool.Read, Aliases: []string{"cat", "openfile", "readfile", "readmanyfiles", "view", "viewfile"}, Family: tool.ReadFamily, Adapt: singleFile, Shows: showFile, Repeatable: true, Hooks: []string{"Read"}}
+	t.Facts = tool.Facts{Kind: tool.Read, Aliases: []string{"cat", "openfile", "readfile", "readmanyfiles", "view", "viewfile"}, Family: tool.ReadFamily, Shows: showFile, Repeatable: true, Hooks: []string{"Read"}}
 	t.ReadOnly = true
 	t.Example = `{"files":[{"path":"main.go"},{"path":"doc/notes.md","from":1,"to":80}]}`
 	return t
@@ -218,12 +215,10 @@ func (r *reader) show(f tool.File, ls []string, from, total int) int {
 		r.say("[lines %d-%d not shown, the result is full: read again with from %d, or use grep]\n", from+n, from+len(ls)-1, from+n)
 	}
 	r.lines += n
-	r.seen = append(r.seen, seen...)
-	// Outside the workspace a footprint cannot count lines, so a write there requires
-	// that the whole file was seen: record whether it was shown whole.
-	if path.IsAbs(f.Path) && len(seen) == 1 && seen[0].From == 1 && seen[0].To == total {
-		r.seen = append(r.seen, tool.Span{Path: f.Path, Hash: f.Hash})
+	if len(seen) == 1 && seen[0].From == 1 && seen[0].To == total { // the whole file
+		seen[0].From, seen[0].To = 0, 0
 	}
+	r.seen = append(r.seen, seen...)
 	return n
 }
 
@@ -243,44 +238,4 @@ func imageType(data []byte) string {
 		return t
 	}
 	return ""
-}
-
-// singleFile converts arguments with a single file, as other agents have them, to the
-// list.
-func singleFile(args map[string]json.RawMessage) []string {
-	if _, ok := args["files"]; ok {
-		return nil
-	}
-	for _, k := range []string{"path", "file_path", "filepath", "filePath", "file", "filename", "absolute_path", "target_file"} {
-		path, ok := args[k]
-		if !ok {
-			continue
-		}
-		one := map[string]json.RawMessage{"path": path}
-		var offset, limit int
-		hasOffset := json.Unmarshal(args["offset"], &offset) == nil
-		hasLimit := json.Unmarshal(args["limit"], &limit) == nil
-		if hasOffset && offset > 0 {
-			one["from"] = json.RawMessage(strconv.Itoa(offset))
-		}
-		if hasLimit && limit > 0 {
-			one["to"] = json.RawMessage(strconv.Itoa(max(offset, 1) + limit - 1))
-		}
-		for _, same := range []string{"from", "to"} {
-			if v, ok := args[same]; ok {
-				one[same] = v
-				delete(args, same)
-			}
-		}
-		list, err := json.Marshal([]map[string]json.RawMessage{one})
-		if err != nil {
-			return nil
-		}
-		delete(args, k)
-		delete(args, "offset")
-		delete(args, "limit")
-		args["files"] = list
-		return []string{k + " → files"}
-	}
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -14,18 +15,21 @@ import (
 
 // staged is one file that a call changes, before anything is written.
 type staged struct {
-	file    tool.File // as on disk; its data is in text
-	exists  bool
-	marked  bool   // it begins with a byte order mark
-	text    string // the present text without the mark
-	body    string // the new text without the mark
-	mode    uint32 // the new permission bits, 0: unchanged
-	remove  bool
-	moveTo  string
-	notes   []string
-	regions []region
-	count   int
-	already int
+	file   tool.File // as on disk; its data is in text
+	exists bool
+	marked bool   // it begins with a byte order mark
+	text   string // the present text without the mark
+	body   string // the new text without the mark
+	mode   uint32 // the new permission bits, 0: unchanged
+	remove bool
+	moveTo string
+	notes  []string
+	// doubtful are lines of body that the result shows: they were found inexactly, or
+	// were there already. What was replaced exactly is as the model wrote it.
+	doubtful []region
+	wrote    []string // the texts that the model gave
+	count    int
+	already  int
 }
 
 // data returns a text in the form that is stored on disk, with a byte order mark if the
@@ -165,6 +169,7 @@ func (g *stage) apply(ctx context.Context, p, old, text string, all bool) error 
 	if err != nil {
 		return err
 	}
+	s.wrote = append(s.wrote, text)
 	switch {
 	case !s.exists && s.body == "" && old == "":
 		s.body = text
@@ -175,7 +180,6 @@ func (g *stage) apply(ctx context.Context, p, old, text string, all bool) error 
 	case s.body == "" && old == "" && text != "":
 		s.body = text
 		s.count++
-		s.regions = append(s.regions, region{1, len(splitLines(text))})
 		return unmask(s.file.Path, "", text)
 	}
 	if s.marked {
@@ -210,24 +214,24 @@ func (g *stage) apply(ctx context.Context, p, old, text string, all bool) error 
 // alreadyAt records an edit that was made before, at line and the next more lines.
 func (s *staged) alreadyAt(line, more int) {
 	s.already++
-	s.regions = append(s.regions, region{line, line + more})
+	s.doubtful = append(s.doubtful, region{line, line + more})
 	s.notes = append(s.notes, fmt.Sprintf("already applied: the new text is at line %d, nothing to change", line))
 }
 
-// take stages the text of a replacement. Regions of earlier edits in the same file move
-// with the lines.
+// take stages the text of a replacement. Lines of earlier edits in the same file move
+// with it.
 func (s *staged) take(r replaced) {
 	grown := strings.Count(r.body, "\n") - strings.Count(s.body, "\n")
-	for i := range s.regions {
-		if len(r.regions) > 0 && s.regions[i].from > r.regions[0].from {
-			s.regions[i].from += grown
-			s.regions[i].to += grown
+	for i := range s.doubtful {
+		if len(r.regions) > 0 && s.doubtful[i].from > r.regions[0].from {
+			s.doubtful[i].from += grown
+			s.doubtful[i].to += grown
 		}
 	}
 	s.body = r.body
-	s.regions = append(s.regions, r.regions...)
 	s.count += r.count
 	if r.note != "" {
+		s.doubtful = append(s.doubtful, r.regions...)
 		s.notes = append(s.notes, r.note)
 	}
 }
@@ -283,7 +287,7 @@ func (g *stage) writes() []tool.Write {
 }
 
 // snippetLines is how many lines of a changed file a result shows.
-const snippetLines = 60
+const snippetLines = 30
 
 // finish writes the stage and returns a description of the result. Its error is that of
 // the write.
@@ -308,7 +312,7 @@ func (g *stage) finish(ctx context.Context) (tool.Result, error) {
 			}
 			b.WriteString("\n")
 			g.tell(&b, s)
-			r.Seen = append(r.Seen, s.snippet(&b, tool.Change{Path: s.file.Path, After: s.file.Hash}, limitOf(g.env)-b.Len()-200)...)
+			r.Seen = append(r.Seen, s.snippet(&b, s.file.Hash, limitOf(g.env)-b.Len()-200)...)
 			continue
 		}
 		n := 1
@@ -326,10 +330,15 @@ func (g *stage) finish(ctx context.Context) (tool.Result, error) {
 			diffs.WriteString(c.Diff)
 		}
 		added, removed = added+plus, removed+minus
-		fmt.Fprintf(&b, "%s%s\n", s.did(), counts(plus, minus, mine))
+		var at []region
+		if len(mine) == 1 && s.exists && !s.remove {
+			at = changedLines(mine[0].Diff)
+			r.Seen = append(r.Seen, s.written(at[:min(len(at), maxPlaces)], mine[0])...)
+		}
+		fmt.Fprintf(&b, "%s%s%s\n", s.did(), counts(plus, minus, mine), atLines(at))
 		g.tell(&b, s)
-		if len(mine) > 0 && !s.remove {
-			r.Seen = append(r.Seen, s.snippet(&b, mine[len(mine)-1], limitOf(g.env)-b.Len()-200)...)
+		if len(at) > 0 {
+			r.Seen = append(r.Seen, s.snippet(&b, mine[0].After, limitOf(g.env)-b.Len()-200)...)
 		}
 	}
 	r.Text = strings.TrimSuffix(b.String(), "\n")
@@ -382,36 +391,109 @@ func (s *staged) did() string {
 	return "edited " + s.file.Path
 }
 
-// snippet writes the changed lines with their new numbers, and returns the lines that
-// count as seen.
-func (s *staged) snippet(b *strings.Builder, c tool.Change, room int) []tool.Span {
-	if !s.exists || room < 100 {
-		return nil
-	}
-	var seen []tool.Span
-	shown, last := 0, 0
-	rest, first := s.body, 1 // the text from a line on
-	slices.SortFunc(s.regions, func(a, b region) int { return cmp.Compare(a.from, b.from) })
-	for _, r := range s.regions {
-		from := max(r.from-2, 1, last+1)
-		for ; first < from && rest != ""; first++ {
-			_, rest, _ = strings.Cut(rest, "\n")
+// written returns the changed lines that the model gave whole: the result tells it their
+// numbers, so they count as seen.
+func (s *staged) written(at []region, c tool.Change) []tool.Span {
+	gave := map[string]bool{}
+	for _, text := range s.wrote {
+		for _, l := range plainLines(folded(text)) {
+			gave[l] = true
 		}
-		lines := firstLines(rest, r.to+2-from+1)
-		to := from + len(lines) - 1
-		if from > to || first < from {
+	}
+	var out []tool.Span
+	rest, n := s.body, 1 // the text from a line on
+	for _, r := range at {
+		for ; n <= r.to; n++ {
+			var line string
+			line, rest, _ = strings.Cut(rest, "\n")
+			if n >= r.from && gave[bare(line)] {
+				out = append(out, tool.Span{Path: c.Path, Hash: c.After, From: n, To: n})
+			}
+		}
+	}
+	return out
+}
+
+// snippet writes the lines that the model should look at, and returns those that count as
+// seen.
+func (s *staged) snippet(b *strings.Builder, hash tool.Hash, room int) []tool.Span {
+	var seen []tool.Span
+	lines := splitLines(s.body)
+	shown, last := 0, 0
+	slices.SortFunc(s.doubtful, func(a, b region) int { return cmp.Compare(a.from, b.from) })
+	for _, r := range s.doubtful {
+		from, to := max(r.from-2, 1, last+1), min(r.to+2, len(lines))
+		if from > to {
 			continue
 		}
-		if shown+to-from+1 > snippetLines {
-			fmt.Fprintf(b, "(more changes further down; read the file to see them)\n")
-			break
-		}
 		start := b.Len()
-		n, sp := numbered(b, lines, from, room, tool.Span{Path: c.Path, Hash: c.After})
+		upTo := min(to, from+snippetLines-shown-1)
+		n, sp := numbered(b, lines[from-1:upTo], from, room, tool.Span{Path: s.file.Path, Hash: hash})
 		room -= b.Len() - start
 		seen = append(seen, sp...)
-		shown += n
-		last = to
+		if from+n <= to {
+			fmt.Fprintf(b, "(lines from %d on are not shown)\n", from+n)
+			break
+		}
+		shown, last = shown+n, to
 	}
 	return seen
+}
+
+// changedLines returns the lines of the new content that a unified diff adds, and where
+// it only removes some, the gap.
+func changedLines(diff string) []region {
+	var out []region
+	line, open := 0, false // the next line of the new content; the last region goes on
+	for l := range strings.Lines(diff) {
+		switch {
+		case strings.HasPrefix(l, "@@"):
+			_, after, _ := strings.Cut(l, " +")
+			line, _ = strconv.Atoi(after[:strings.IndexAny(after+" ", ", ")])
+			if _, n, _ := strings.Cut(strings.Fields(after)[0], ","); n == "0" {
+				line++ // "+n,0": behind line n
+			}
+			open = false
+		case line == 0: // the names
+		case l[0] == '+' || l[0] == '-':
+			if !open {
+				out = append(out, region{line, line - 1})
+				open = true
+			}
+			if l[0] == '+' {
+				out[len(out)-1].to = line
+				line++
+			}
+		case l[0] == ' ':
+			line++
+			open = false
+		}
+	}
+	return out
+}
+
+// maxPlaces is how many places of a change a result names.
+const maxPlaces = 20
+
+// atLines names the changed lines: " at lines 3-5, 9".
+func atLines(rs []region) string {
+	if len(rs) == 0 {
+		return ""
+	}
+	var named []string
+	for _, r := range rs[:min(len(rs), maxPlaces)] {
+		if r.to > r.from {
+			named = append(named, fmt.Sprintf("%d-%d", r.from, r.to))
+		} else {
+			named = append(named, strconv.Itoa(r.from))
+		}
+	}
+	text := " at line " + strings.Join(named, ", ")
+	if len(named) > 1 || strings.Contains(text, "-") {
+		text = " at lines " + strings.Join(named, ", ")
+	}
+	if more := len(rs) - len(named); more > 0 {
+		text += fmt.Sprintf(" and %s more", plural(more, "place"))
+	}
+	return text
 }

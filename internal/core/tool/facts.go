@@ -54,9 +54,6 @@ type Facts struct {
 	// Family is the family of permission rules that cover it; empty: only rules
 	// with its own name do.
 	Family string
-	// Adapt converts arguments in other agents' form into the tool's own, in
-	// place, and returns a description of each conversion for the model.
-	Adapt func(args map[string]json.RawMessage) []string
 	// Whole: it writes whole files, so the model knows their contents.
 	Whole bool
 	// Repeatable: its result depends only on the workspace's files and on the
@@ -181,7 +178,7 @@ func (s Set) Resolve(name string) (Tool, bool) {
 // Meant returns the tool and the arguments that a call really uses. If the tool
 // stands for other tools (Tool.StandsFor), they are those of the other call.
 func (s Set) Meant(name string, args json.RawMessage) (t Tool, meant json.RawMessage, ok bool) {
-	if t, ok = s.Resolve(name); !ok || t.StandsFor == nil {
+	if t, ok = s.Resolve(s.ofSeveral(name, args)); !ok || t.StandsFor == nil {
 		return t, args, ok
 	}
 	if name, inner, stands := t.StandsFor(args); stands {

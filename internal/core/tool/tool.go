@@ -54,6 +54,10 @@ type Footprint struct {
 	// Derived: what is written follows from the present files, not from the
 	// model's knowledge of them, so the model need not have read them.
 	Derived bool
+	// Quoted are the paths of Writes of which the call quotes all that it replaces,
+	// where each quotation occurs in the file exactly once. Then the model knows what
+	// it replaces, however it came to see it.
+	Quoted []string
 	// Blind marks writes that replace a whole file, so the model must have seen all
 	// its current lines (SPEC 4.6).
 	Blind bool
@@ -94,8 +98,8 @@ type Result struct {
 	Text   string
 	Error  bool
 	Images []llm.Media
-	// Seen are the spans whose lines Text shows in full: what the model gets,
-	// before the engine truncates anything.
+	// Seen are the spans whose lines Text shows in full, or that the model wrote and
+	// Text names by number: what it gets, before the engine truncates anything.
 	Seen []Span
 	// Last is the last line of Text, if that line tells how the call ended. Notes
 	// on the result are inserted before it.
@@ -335,6 +339,8 @@ type Ran struct {
 	Exit     *int // nil: still running, or killed
 	Signal   string
 	TimedOut bool
+	// Running is what still ran at the time limit, where that is known.
+	Running  []Running
 	Duration time.Duration
 	// Nameless: a confined command looked up a host that its output does not name.
 	Nameless bool

@@ -75,7 +75,7 @@ func (r *Recorder) After(ctx context.Context, ran *turn.Ran) error {
 // addChangeNotes adds a note about the changes to a call's result. The person is told,
 // too, what cannot be restored.
 func (r *Recorder) addChangeNotes(ran *turn.Ran, cs []event.FileChanged, blind bool, more string) {
-	told, lost := changeNotes(cs)
+	told, lost := r.changeNotes(cs)
 	lost += more
 	if blind {
 		lost += "[what this command changed could not be recorded, and may not be put back by undo]\n"

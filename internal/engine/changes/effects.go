@@ -78,20 +78,24 @@ func (r *Recorder) store(ctx context.Context, h tool.Hash, room *int64) bool {
 	return err == nil && got == string(h)
 }
 
-// changeNotes tell the model which files a command changed although its words
-// do not name them, and which of them cannot be restored: at most a line each.
-func changeNotes(cs []event.FileChanged) (told, lost string) {
-	var unattributed, gone []string
+// changeNotes tell the model which files a command changed that it had changed itself or
+// that the command's words do not name, and which cannot be restored: at most a line
+// each.
+func (r *Recorder) changeNotes(cs []event.FileChanged) (told, lost string) {
+	own := eventlog.Query(r.log, func() map[string]string { return r.fold.undo.Overwritten(cs) })
+	var mine, unattributed, gone []string
 	for _, c := range cs {
-		if c.Unattributed {
+		if _, had := own[c.Path]; had {
+			mine = append(mine, c.Path)
+		} else if c.Unattributed {
 			unattributed = append(unattributed, c.Path)
 		}
 		if !c.Kept {
 			gone = append(gone, c.Path)
 		}
 	}
-	if len(unattributed) > 0 {
-		told = "[changed while this ran: " + listPaths(unattributed) + "]\n"
+	if all := append(mine, unattributed...); len(all) > 0 {
+		told = "[changed while this ran: " + listAbout(all, own) + "]\n"
 	}
 	if len(gone) > 0 {
 		files := "1 file"
@@ -104,8 +108,11 @@ func changeNotes(cs []event.FileChanged) (told, lost string) {
 }
 
 // listPaths lists some paths in a line.
-func listPaths(paths []string) string {
-	const most, width = 6, 200
+func listPaths(paths []string) string { return listAbout(paths, nil) }
+
+// listAbout is listPaths with what is to be said of each.
+func listAbout(paths []string, about map[string]string) string {
+	const most, width = 6, 300
 	var b strings.Builder
 	for i, p := range paths {
 		if i == most || i > 0 && b.Len()+len(p) > width {
@@ -124,6 +131,9 @@ func listPaths(paths []string) string {
 			}, p))
 		}
 		b.WriteString(p)
+		if why := about[paths[i]]; why != "" {
+			b.WriteString(" (" + why + ")")
+		}
 	}
 	return b.String()
 }

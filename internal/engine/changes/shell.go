@@ -110,7 +110,7 @@ func (sh *recordedShell) recordJob(ctx context.Context, id string, ran tool.Ran,
 		return ran, err
 	}
 	cs, err := sh.r.tracker.recordJob(ctx, sh.r, id)
-	told, lost := changeNotes(cs)
+	told, lost := sh.r.changeNotes(cs)
 	if told+lost != "" {
 		sh.p.Note(told + lost)
 	}

@@ -21,6 +21,17 @@ type Facts struct {
 	Mode  string // the permission mode the session began with
 	// Person: somebody is there to answer.
 	Person bool
+	// Confined: what commands may touch is confined, and $TMPDIR is theirs.
+	Confined bool
+}
+
+// allows says in a sentence what a permission mode allows, "" for one that is not known.
+var allows = map[string]string{
+	"ask":          "reading is free, each change needs a permission",
+	"plan":         "reading is free, changes are refused",
+	"accept-edits": "edits in the workspace and the project's checks are free, other changes need a permission",
+	"auto":         "changes in the workspace are free, others need a permission",
+	"yolo":         "nothing needs a permission",
 }
 
 // System returns the system prompt.
@@ -32,7 +43,14 @@ func System(f Facts) string {
 	if f.Git {
 		b.WriteString(" (a git repository)")
 	}
-	fmt.Fprintf(&b, "\n- System: %s, shell: %s\n- Date: %s\n- Permission mode: %s\n", f.OS, f.Shell, f.Date, f.Mode)
+	fmt.Fprintf(&b, "\n- System: %s, shell: %s\n- Date: %s\n- Permission mode: %s", f.OS, f.Shell, f.Date, f.Mode)
+	if what := allows[f.Mode]; what != "" {
+		b.WriteString(": " + what)
+	}
+	b.WriteString("\n")
+	if f.Confined {
+		b.WriteString("- Commands: scratch files go to $TMPDIR, not /tmp. The network is closed, but for hosts that were granted.\n")
+	}
 	if !f.Person {
 		b.WriteString("- Nobody is there to answer: decide by yourself, and say at the end what you decided. What would need a permission is denied.\n")
 	}

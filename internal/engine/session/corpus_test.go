@@ -135,7 +135,7 @@ func TestCorpus(t *testing.T) {
 		{"HTML is HTML", "<p>a &lt; b</p>\n", "edit", edit("a &lt; b", "a &lt;= b"), "<p>a &lt;= b</p>\n", nil, false},
 		{"invalid UTF-8", "caf\xe9 = 1\n\xff\xfe\n", "edit", edit("= 1", "= 2"), "caf\xe9 = 2\n\xff\xfe\n", nil, false},
 		{"NUL", "a\x00b\n", "edit", edit("a", "b"), "=", []string{"binary"}, true},
-		{"very long line", "head " + long + " tail\n", "edit", edit("head ", "HEAD "), "HEAD " + long + " tail\n", []string{"more bytes of this line not shown"}, false},
+		{"very long line", "head " + long + " tail\n", "edit", edit("head ", "HEAD "), "HEAD " + long + " tail\n", []string{"edited f (+1 -1) at line 1"}, false},
 		{"emptied on purpose", "a\n", "edit", edit("a\n", ""), "", nil, false},
 		{"never emptied silently", "a\n", "write", j{"path": "f"}, "=", []string{"content is missing, and f exists"}, true},
 

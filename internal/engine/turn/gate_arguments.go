@@ -25,6 +25,9 @@ func (g Arguments) Check(_ context.Context, step []*Pending) error {
 			continue
 		}
 		text := fmt.Sprintf("The arguments of %s are not valid, it did not run: %v.", p.Tool.Spec.Name, err)
+		if takes := p.Tool.Takes(); takes != "" {
+			text += "\nIt takes: " + takes + "."
+		}
 		if p.Tool.Example != "" {
 			text += "\nA call that works: " + p.Tool.Example
 		}

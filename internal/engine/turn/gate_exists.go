@@ -31,9 +31,9 @@ func (g Exists) Check(_ context.Context, step []*Pending) error {
 		if p.Call.Bad != "" {
 			continue // the arguments gate reports the problem
 		}
-		var renamed []string
-		if p.Args, renamed = t.Accept(p.Args); len(renamed) > 0 {
-			p.Corrected("arguments read as: " + strings.Join(renamed, ", "))
+		var notes []string
+		if p.Args, notes = t.Accept(p.Args); len(notes) > 0 {
+			p.Corrected(strings.Join(notes, "; "))
 		}
 	}
 	return nil

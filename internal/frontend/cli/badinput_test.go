@@ -209,7 +209,7 @@ func TestNoGit(t *testing.T) {
 				t.Errorf("%s: %s %s", e.Body.Tool, e.Body.Outcome, text)
 			}
 		case "grep":
-			if !strings.Contains(text, "a.txt:1:needle") {
+			if !strings.Contains(text, "a.txt\n1:needle") {
 				t.Errorf("grep: %s", text)
 			}
 		case "glob":

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/prompt"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // instructions is what the model is told about the project and the person, and where
@@ -64,7 +65,7 @@ func (e *Environment) instructions(ctx context.Context, opt *Options, fr Fronten
 		t.skills = known
 		t.system = prompt.System(prompt.Facts{
 			Dir: dir, OS: runtime.GOOS, Shell: shellName(c.posix), Git: IsRepository(c.dir), Date: e.Now().Format("2006-01-02"),
-			Mode: string(c.perm.Mode()), Person: fr.Person,
+			Mode: string(c.perm.Mode()), Person: fr.Person, Confined: c.by.Has.Workspace && c.perm.Mode() != permission.Yolo,
 		})
 	}
 	t.system += text

@@ -12,8 +12,9 @@ import (
 
 // toolSet returns the tools in the order in which the model sees them. The model's
 // family determines the form of the edit tool (SPEC 4.9). search reports that a search
-// service is configured.
-func toolSet(i llm.Info, kinds []agents.Kind, known []skills.Skill, mask func(string) string, search bool) tool.Set {
+// service is configured. Without a person there is nobody to ask, and nobody who confirms
+// what is to be remembered.
+func toolSet(i llm.Info, kinds []agents.Kind, known []skills.Skill, mask func(string) string, search, person bool) tool.Set {
 	set := tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls()}
 	if i.Family == "gpt" {
 		set = append(set, tools.ApplyPatch(), tools.Write())
@@ -21,7 +22,11 @@ func toolSet(i llm.Info, kinds []agents.Kind, known []skills.Skill, mask func(st
 		set = append(set, tools.Edit(), tools.MultiEdit(), tools.Write(), tools.ApplyPatch())
 	}
 	set = append(set, tools.Bash(), tools.BashOutput(), tools.BashKill(),
-		tools.GitStatus(), tools.GitLog(), tools.GitDiff(), tools.WebFetch(), tools.Todo(), tools.AskUser(), tools.Remember(), tools.CleanupToolCall(), tools.GoOverlay())
+		tools.GitStatus(), tools.GitLog(), tools.GitDiff(), tools.WebFetch(), tools.Todo())
+	if person {
+		set = append(set, tools.AskUser(), tools.Remember())
+	}
+	set = append(set, tools.CleanupToolCall(), tools.GoOverlay())
 	if search || i.Search {
 		set = append(set, tools.WebSearch())
 	}

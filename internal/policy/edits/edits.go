@@ -214,8 +214,9 @@ func missing(runs []lines, from, to int) []lines {
 // A blind write over an existing file requires that all its present lines were
 // shown: the span is 1..N for a file of N lines. A write of a range of lines
 // requires that those lines were shown under their present numbers. Any other
-// write of an existing file requires that the file was seen in this session. A
-// file that does not exist (Hash "") requires nothing.
+// write of an existing file requires that the file was seen in this session,
+// unless the call quotes what it replaces. A file that does not exist (Hash "")
+// requires nothing.
 func (s *Seen) Check(fp tool.Footprint) Verdict {
 	var reasons []string
 	v := Verdict{OK: true}
@@ -223,7 +224,7 @@ func (s *Seen) Check(fp tool.Footprint) Verdict {
 		return v
 	}
 	for _, w := range fp.Writes {
-		if w.Hash == "" || w.Dir {
+		if w.Hash == "" || w.Dir || slices.Contains(fp.Quoted, w.Path) {
 			continue
 		}
 		reason, need := s.judge(w, fp.Blind)

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // ledger is what must survive any compaction, taken from the log and never from
@@ -37,10 +39,11 @@ func (l *ledger) prompt(i int) (event.Source, string) {
 
 // changed is a file that was changed.
 type changed struct {
-	path  string
-	hash  tool.Hash
-	times int
-	last  int // the number of its last change among all changes
+	path           string
+	hash           tool.Hash
+	added, removed int    // lines, by all changes together
+	last           int    // the number of its last change among all changes
+	check          string // the last check after that, and how it ended
 }
 
 // failure is something that failed, with its evidence.
@@ -99,6 +102,8 @@ func (l *ledger) apply(b event.Body) {
 		l.plan = b.Items
 	case event.FileChanged:
 		l.change(b)
+	case event.Checked:
+		l.checked(b.Command, b.Exit)
 	case event.Stuck:
 		l.fail(&failure{key: "stuck:" + b.Fingerprint, what: "going in circles (" + b.Rule + ")", evidence: clip(strings.Join(b.Evidence, "; "), maxSaid)})
 	}
@@ -139,7 +144,7 @@ func (l *ledger) change(b event.FileChanged) {
 		l.files[b.Path] = f
 	}
 	f.hash = b.After
-	f.times++
+	f.added, f.removed, f.check = f.added+b.Added, f.removed+b.Removed, ""
 	l.changes++
 	f.last = l.changes
 	l.since = latest(l.since, b.Path)
@@ -167,6 +172,9 @@ func (l *ledger) done(c llm.Call, d event.CallDone) {
 	}
 	target := targetOf(c, d)
 	key := name + "\x00" + target
+	if command.IsCheck(d.Command) {
+		l.checked(d.Command, d.Exit)
+	}
 	after := l.since
 	if d.Command != "" {
 		l.since = nil
@@ -184,6 +192,20 @@ func (l *ledger) done(c llm.Call, d event.CallDone) {
 		l.fail(f)
 	case event.Denied:
 		l.decide("not allowed: " + name + " `" + target + "`: " + clip(d.Result.Text, 160))
+	}
+}
+
+// checked records how a check ended with the files as they are.
+func (l *ledger) checked(line string, exit *int) {
+	how := "did not end"
+	switch {
+	case exit != nil && *exit == 0:
+		how = "passed"
+	case exit != nil:
+		how = fmt.Sprintf("exit code %d", *exit)
+	}
+	for _, f := range l.files {
+		f.check = "then `" + clip(line, maxSaid/4) + "`: " + how
 	}
 }
 
@@ -271,9 +293,9 @@ func (l *ledger) text(tokens int) string {
 	for _, f := range byLast {
 		what := "removed"
 		if f.hash != "" {
-			what = "sha256 " + string(f.hash[:min(12, len(f.hash))])
+			what = fmt.Sprintf("+%d -%d", f.added, f.removed)
 		}
-		files = append(files, fmt.Sprintf("- %s (%s, %d changes)", f.path, what, f.times))
+		files = append(files, fmt.Sprintf("- %s (%s; %s)", f.path, what, cmp.Or(f.check, "not checked since")))
 	}
 	for _, i := range l.plan {
 		plan = append(plan, fmt.Sprintf("- [%s] %s", i.Status, clip(i.Text, maxSaid)))

@@ -11,7 +11,6 @@ package subagent
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -50,7 +49,7 @@ func Tool(kinds []agents.Kind) tool.Tool {
 		},
 	)
 	t.Facts = tool.Facts{
-		Kind: tool.Exec, Aliases: []string{"task", "subagent", "dispatchagent", "spawnagent", "delegate"}, Delegates: true, Adapt: adapt,
+		Kind: tool.Exec, Aliases: []string{"task", "subagent", "dispatchagent", "spawnagent", "delegate"}, Delegates: true,
 		Hooks: []string{"Task", "Agent"},
 	}
 	t.Example = `{"description":"find the callers","prompt":"Find all callers of Open in this repository. Report path and line of each.","agent":"explore"}`
@@ -70,16 +69,6 @@ func doc(kinds []agents.Kind) string {
 		fmt.Fprintf(&b, "\n- %s: %s", k.Name, about)
 	}
 	return b.String()
-}
-
-// adapt accepts another agent's argument name for the kind.
-func adapt(args map[string]json.RawMessage) []string {
-	if args["agent"] != nil || args["subagent_type"] == nil {
-		return nil
-	}
-	args["agent"] = args["subagent_type"]
-	delete(args, "subagent_type")
-	return []string{"subagent_type → agent"}
 }
 
 func run(ctx context.Context, env tool.Env, kinds []agents.Kind, in Arguments) (tool.Result, error) {

@@ -1,0 +1,62 @@
+package shell
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// ticks is how many units of CPU time /proc counts in a second: the same on all systems
+// that Go runs on.
+const ticks = 100
+
+// observed is how long the work of processes is watched.
+const observed = 200 * time.Millisecond
+
+// stillRunning lists what a family still does: its processes that wait for no other of the
+// family, or that work, with their share of a CPU.
+func stillRunning(f family) []tool.Running {
+	begin := time.Now()
+	before := map[int]int{}
+	for _, pid := range members(f) {
+		before[pid], _, _ = work(pid)
+	}
+	time.Sleep(observed)
+	parents := map[int]bool{}
+	for pid := range before {
+		if p, ok := stat(pid); ok {
+			parents[p.parent] = true
+		}
+	}
+	took := time.Since(begin).Seconds()
+	var out []tool.Running
+	for _, pid := range slices.Sorted(maps.Keys(before)) {
+		now, name, ok := work(pid)
+		cpu := int(100 * float64(now-before[pid]) / ticks / took)
+		if ok && (!parents[pid] || cpu > 0) {
+			out = append(out, tool.Running{Name: name, CPU: cpu})
+		}
+	}
+	return out
+}
+
+// work returns the CPU time of a process and its name.
+func work(pid int) (spent int, name string, ok bool) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	i, j := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+	if err != nil || i < 0 || j < i {
+		return 0, "", false
+	}
+	f := bytes.Fields(b[j+1:])
+	if len(f) < 13 {
+		return 0, "", false
+	}
+	user, _ := strconv.Atoi(string(f[11]))
+	system, _ := strconv.Atoi(string(f[12]))
+	return user + system, string(bytes.ToValidUTF8(b[i+1:j], []byte("?"))), true
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package shell
+
+import "github.com/pawl-agent/pawl/internal/core/tool"
+
+// stillRunning knows nothing of processes here.
+func stillRunning(family) []tool.Running { return nil }

@@ -1,0 +1,48 @@
+package window
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// SPEC 9.6, 20.3: what the ledger says of a changed file is of use to a model: how much
+// changed, and how the last check after it ended.
+func TestLedgerOfFiles(t *testing.T) {
+	t.Parallel()
+	changed := func(path string, after tool.Hash, added, removed int) event.FileChanged {
+		return event.FileChanged{Path: path, Before: "1", After: after, Added: added, Removed: removed}
+	}
+	ran := func(line string, exit *int) event.CallDone {
+		return event.CallDone{Tool: "bash", Command: line, Exit: exit, Outcome: event.OK}
+	}
+	zero, one := 0, 1
+	for name, c := range map[string]struct {
+		events []event.Body
+		want   string
+	}{
+		"not checked":        {[]event.Body{changed("a.go", "2", 3, 1), changed("a.go", "3", 1, 1)}, "- a.go (+4 -2; not checked since)\n"},
+		"passed":             {[]event.Body{changed("a.go", "2", 3, 1), ran("go test ./...", &zero)}, "- a.go (+3 -1; then `go test ./...`: passed)\n"},
+		"failed":             {[]event.Body{changed("a.go", "2", 3, 1), ran("go test ./...", &one)}, "- a.go (+3 -1; then `go test ./...`: exit code 1)\n"},
+		"stopped":            {[]event.Body{changed("a.go", "2", 3, 1), ran("npm test", nil)}, "- a.go (+3 -1; then `npm test`: did not end)\n"},
+		"changed since":      {[]event.Body{changed("a.go", "2", 3, 1), ran("go test ./...", &zero), changed("a.go", "3", 1, 0)}, "- a.go (+4 -1; not checked since)\n"},
+		"one of two":         {[]event.Body{changed("a.go", "2", 3, 1), ran("go vet ./...", &zero), changed("b.go", "3", 1, 0)}, "- a.go (+3 -1; then `go vet ./...`: passed)\n- b.go (+1 -0; not checked since)\n"},
+		"no check":           {[]event.Body{changed("a.go", "2", 3, 1), ran("ls", &zero)}, "- a.go (+3 -1; not checked since)\n"},
+		"a check after turn": {[]event.Body{changed("a.go", "2", 3, 1), event.Checked{Command: "go test ./a", Exit: &zero}}, "- a.go (+3 -1; then `go test ./a`: passed)\n"},
+		"removed":            {[]event.Body{changed("a.go", "", 0, 9)}, "- a.go (removed; not checked since)\n"},
+	} {
+		var l ledger
+		for _, e := range c.events {
+			l.apply(e)
+			if d, ok := e.(event.CallDone); ok {
+				l.done(llm.Call{Name: d.Tool}, d)
+			}
+		}
+		if got := l.text(1000); !strings.Contains(got, "## Files changed, newest last\n"+c.want) {
+			t.Errorf("%s:\n%s, want\n%s", name, got, c.want)
+		}
+	}
+}
