@@ -52,7 +52,7 @@ const (
 
 const (
 	claudeLimit = 64_000
-	otherLimit  = 32_000 // of what counts a request's limit against the account's credit
+	otherLimit  = 32_000
 )
 
 var (
@@ -76,16 +76,16 @@ var families = []tuned{
 		models: "claude-opus-4-5*", levels: threeLevels, effort: "high", limit: claudeLimit,
 		tuning: provider.Tuning{Think: provider.ByBoth, KeepThinking: true, Betas: []string{interleaved, effortBeta}},
 	},
-	{models: "claude-*-4 claude-*-4[-@]20* claude-*-4-[0-5] claude-*-4-[0-5][-@]*", levels: threeLevels, effort: "high", limit: claudeLimit, tuning: budgeted},
+	{models: "claude-*-4 claude-*-4?20* claude-*-4-[0-5] claude-*-4-[0-5]?*", levels: threeLevels, effort: "high", limit: claudeLimit, tuning: budgeted},
 	{models: "claude-*-4-6*", levels: "low medium high max", effort: "high", limit: claudeLimit, tuning: adaptive},
 	{models: "claude-*-4-*", levels: fiveLevels, effort: "high", limit: claudeLimit, tuning: adaptive},
 	{models: "claude-*-5-5*", levels: fiveLevels, effort: "medium", side: "low", limit: claudeLimit, tuning: updating},
-	{models: "claude-fable-5-[1-9] claude-mythos-5-[1-9] claude-fable-5-[1-9][-@]* claude-mythos-5-[1-9][-@]*", levels: fiveLevels, effort: "high", side: "low", limit: claudeLimit, tuning: bound},
-	{models: "claude-*-5 claude-*-5[-@]20*", levels: fiveLevels, effort: "high", side: "low", limit: claudeLimit, tuning: adaptive},
+	{models: "claude-fable-5-[1-9] claude-mythos-5-[1-9] claude-fable-5-[1-9]?* claude-mythos-5-[1-9]?*", levels: fiveLevels, effort: "high", side: "low", limit: claudeLimit, tuning: bound},
+	{models: "claude-*-5 claude-*-5?20*", levels: fiveLevels, effort: "high", side: "low", limit: claudeLimit, tuning: adaptive},
 	{models: "claude-*", levels: fiveLevels, effort: "medium", side: "low", limit: claudeLimit, tuning: updating},
 
 	{models: "gpt-oss*", levels: threeLevels, side: "low"},
-	{models: "gpt-*-chat* gpt-[1-4]* chatgpt-*", tuning: never},
+	{models: "gpt-*-chat* gpt-[1-4]* chatgpt-*", tuning: provider.Tuning{Think: provider.Never, NoLimit: true}},
 	{models: "gpt-5-pro*", levels: "high", effort: "high", side: "high", tuning: gpt},
 	{models: "gpt-5-codex*", levels: threeLevels, effort: "medium", side: "low", tuning: gpt},
 	{models: "gpt-5 gpt-5-*", levels: "minimal low medium high", effort: "medium", side: "low", tuning: gpt},
@@ -97,7 +97,7 @@ var families = []tuned{
 	{models: "gpt-*", levels: fiveLevels, effort: "medium", side: "low", tuning: gptRecall},
 	{models: "o[134] o[134]-* codex-*", levels: threeLevels, effort: "medium", side: "low", tuning: gpt},
 
-	{models: "gemini-*image* gemini-*tts* gemini-*audio* gemini-*live* gemini-*embedding* gemini-1* gemini-2.0* gemma*", tuning: never},
+	{models: "gemini-*image* gemini-*tts* gemini-*audio* gemini-*live* gemini-*embedding* gemini-1* gemini-2.0* gemma*", tuning: provider.Tuning{Think: provider.Never, NoLimit: true}},
 	{models: "gemini-2.5*lite*", levels: threeLevels, tuning: provider.Tuning{Think: provider.ByBudget, NoLimit: true}},
 	{models: "gemini-2*", levels: threeLevels, effort: "medium", side: "low", tuning: provider.Tuning{Think: provider.ByBudget, NoLimit: true}},
 	{models: "gemini-*lite*", levels: "minimal low medium high", tuning: provider.Tuning{NoLimit: true}},
@@ -152,14 +152,14 @@ func familyOf(model, at string) tuned {
 // tune adds to a choice what its family gets there. asked is the person's effort.
 func (c *Choice) tune(r row, asked string) {
 	f := familyOf(c.Info.Model, c.row.dialectName())
-	if r.name == "openrouter" && (f.limit == 0 || f.limit > otherLimit) {
-		f.limit = otherLimit
+	t := f.tuning
+	t.Betas = slices.Clone(t.Betas)
+	if r.name == "openrouter" { // it wants credit for the longest reply before it asks for one
+		f.limit, t.NoLimit = otherLimit, false
 	}
 	if f.limit > 0 && c.Info.MaxOutput > f.limit {
 		c.Info.MaxOutput = f.limit
 	}
-	t := f.tuning
-	t.Betas = slices.Clone(t.Betas)
 	levels, effort := strings.Fields(f.levels), f.effort
 	switch c.Info.API {
 	case anthropic.Name:
