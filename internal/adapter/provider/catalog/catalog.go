@@ -241,7 +241,12 @@ func choose(r row, name, why string, w Want) (Choice, error) {
 	}
 	if c.row.name == compatible { // which of OpenAI's APIs its server has, is not known
 		c.other, c.Info.API = true, openaichat.Name
-		if familyOf(name, compatible).tuning.Reasons {
+		switch {
+		case strings.HasSuffix(c.BaseURL, "/chat/completions"): // the address is that of one API
+			c.other = false
+		case strings.HasSuffix(c.BaseURL, "/responses"):
+			c.other, c.Info.API = false, responses.Name
+		case familyOf(name, compatible).tuning.Reasons:
 			c.Info.API = responses.Name
 		}
 	}

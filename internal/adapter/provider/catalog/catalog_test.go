@@ -67,6 +67,8 @@ func TestResolve(t *testing.T) {
 		{"its model not named", Want{Env: env("PAWL_BASE_URL=http://box:8000/v1", "OPENAI_API_KEY=k")}, "PAWL_BASE_URL is set, and which model", "", "", ""},
 		{"its address not named", Want{Flag: "openai-compatible/x", Env: env()}, "where openai-compatible is, is not known", "", "", ""},
 		{"a server in OpenAI's place", Want{Flag: "openai/gpt-5", Env: env("OPENAI_API_KEY=k", "OPENAI_BASE_URL=http://127.0.0.1:9/v1")}, "openai/gpt-5", "openai-responses", "127.0.0.1:9", "flag"},
+		{"an address of one API", Want{Flag: "openai-compatible/gpt-5", Env: env("PAWL_BASE_URL=http://127.0.0.1:9/chat/completions")}, "openai-compatible/gpt-5", "openai-chat-completions", "127.0.0.1:9", "flag"},
+		{"an address of the other", Want{Flag: "openai-compatible/qwen9", Env: env("PAWL_BASE_URL=http://127.0.0.1:9/v2/responses")}, "openai-compatible/qwen9", "openai-responses", "127.0.0.1:9", "flag"},
 		{"an older model there", Want{Flag: "openai/gpt-4.1", Env: env("OPENAI_API_KEY=k", "OPENAI_BASE_URL=http://127.0.0.1:9/v1")}, "openai/gpt-4.1", "openai-chat-completions", "127.0.0.1:9", "flag"},
 		{"the newer API by name", Want{Flag: "openai-responses/gpt-5", Env: env("OPENAI_API_KEY=k", "OPENAI_BASE_URL=http://127.0.0.1:9/v1")}, "openai-responses/gpt-5", "openai-responses", "127.0.0.1:9", "flag"},
 		{"azure", Want{Flag: "azure/gpt-5", Env: env("AZURE_OPENAI_API_KEY=k", "AZURE_OPENAI_ENDPOINT=https://r.openai.azure.com/")}, "azure/gpt-5", "openai-responses", "r.openai.azure.com", "flag"},
