@@ -212,7 +212,8 @@ func (s *Session) head(why string) []event.Draft {
 	if s.conv.Rebased() {
 		old := s.conv.Head()
 		head.System = old.System
-		if s.conv.Info().Ref() == info.Ref() && s.conv.Info().API == info.API && sameTools(old.Tools, head.Tools) && old.Effort == head.Effort {
+		was := s.conv.Info()
+		if was.Ref() == info.Ref() && was.API == info.API && was.Bound == info.Bound && sameTools(old.Tools, head.Tools) && old.Effort == head.Effort {
 			return nil
 		}
 		if why == "start" {

@@ -160,6 +160,10 @@ func TestHeader(t *testing.T) {
 				t.Errorf("%q: %v", key, h)
 			}
 		}
+		anthropic.New(provider.Tuning{Betas: []string{"a", "b"}}).Header(h, key)
+		if got := h.Get("anthropic-beta"); !strings.HasSuffix(got, "a,b") || strings.HasPrefix(got, "oauth") != (want == "Authorization") {
+			t.Errorf("%q: betas %s", key, got)
+		}
 	}
 }
 

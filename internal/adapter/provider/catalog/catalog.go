@@ -105,6 +105,7 @@ type Choice struct {
 	key     secret
 	cloud   opener // nil: not a cloud's
 	tuning  provider.Tuning
+	asked   bool   // the person asks for a reasoning effort
 	version string // of Azure's API
 	store   bool   // the server may keep the conversation
 	other   bool   // if the API is not the right one there, OpenAI's other one is asked
@@ -192,9 +193,7 @@ func (c Choice) api() (provider.API, error) {
 		d.Store = c.store && (name == "openai" || name == "azure") // only these document that they do
 		return c.openAI(responses.New(d, nil)), nil
 	case openaichat.Name:
-		d := openaichat.DialectFor(name, c.Info.Model)
-		d.Tuning = c.tuning
-		return c.openAI(openaichat.New(d, nil)), nil
+		return c.openAI(openaichat.New(c.chat(), nil)), nil
 	case ollama.Name:
 		return ollama.New(c.Info.Window, nil), nil
 	}

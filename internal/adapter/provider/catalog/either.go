@@ -54,6 +54,7 @@ type either struct {
 	clients [2]*provider.Client
 	known   *Endpoints
 	server  string // as Endpoints knows it
+	unasked bool   // the effort is not the person's: Chat Completions are asked for none
 
 	mu     sync.Mutex
 	using  int
@@ -66,7 +67,7 @@ var (
 )
 
 func newEither(c Choice, first, second *provider.Client, known *Endpoints) *either {
-	e := &either{info: c.Info, clients: [2]*provider.Client{first, second}, known: known, server: c.BaseURL}
+	e := &either{info: c.Info, clients: [2]*provider.Client{first, second}, known: known, server: c.BaseURL, unasked: !c.asked}
 	if c.Info.API != responses.Name { // that a model needs the other one says nothing about the server
 		e.server += " " + c.Info.Model
 	}
@@ -99,12 +100,6 @@ func (e *either) Step(ms []llm.Message, mark bool) ([]byte, error) { return e.co
 
 // Tail implements llm.Codec.
 func (e *either) Tail(t llm.Tail) []byte { return e.codec().Tail(t) }
-
-// Close closes idle connections.
-func (e *either) Close() {
-	e.clients[0].Close()
-	e.clients[1].Close()
-}
 
 // Stream implements llm.Model.
 func (e *either) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Delta, error] {
@@ -183,6 +178,9 @@ func (e *either) change() {
 		return
 	}
 	e.notice = e.info.From + " has no Responses API: " + e.info.Model + " is asked by Chat Completions"
+	if e.unasked {
+		e.notice += ", with the effort that is usual there"
+	}
 	if e.info.API != responses.Name {
 		e.notice = e.info.Model + " needs the Responses API for its tools: it is asked by that from now on"
 	}

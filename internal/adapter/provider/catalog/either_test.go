@@ -34,6 +34,9 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.Contains(string(body), `"input":[`) {
 		form = "responses"
 	}
+	if strings.Contains(string(body), `"reasoning_effort"`) {
+		form += " effort"
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.asked = append(g.asked, strings.TrimPrefix(r.URL.Path, "/v1/")+" "+form)
@@ -124,6 +127,29 @@ func TestEither(t *testing.T) {
 				t.Errorf("%d notices", notices)
 			}
 		})
+	}
+}
+
+// SPEC 20.1: where there is only Chat Completions, OpenAI's models are asked for an effort
+// if the person asks for one.
+func TestEitherEffort(t *testing.T) {
+	for asked, want := range map[string]string{"": "chat/completions chat", "high": "chat/completions chat effort"} {
+		g := &gateway{responses: 404}
+		s := httptest.NewServer(g)
+		choice, err := Resolve(Want{Flag: "openai/gpt-5.4", Effort: asked, Env: env("OPENAI_API_KEY=k", "OPENAI_BASE_URL="+s.URL+"/v1")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := choice.Open(nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range m.Stream(t.Context(), &llm.Request{Head: llm.Head{Model: "gpt-5.4", Effort: m.Info().Effort}}) {
+		}
+		if got := g.asked[len(g.asked)-1]; got != want {
+			t.Errorf("with the effort %q: %s", asked, got)
+		}
+		s.Close()
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/anthropic"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/ollama"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/openaichat"
-	"github.com/pawl-agent/pawl/internal/adapter/provider/responses"
 )
 
 // tuned is what the models of a family get: what their maker documents, and what the
@@ -160,9 +159,12 @@ func (c *Choice) tune(r row, asked string) {
 	if f.limit > 0 && c.Info.MaxOutput > f.limit {
 		c.Info.MaxOutput = f.limit
 	}
-	levels, effort := strings.Fields(f.levels), f.effort
+	levels, effort, side := strings.Fields(f.levels), f.effort, f.side
+	c.tuning, c.asked = t, asked != ""
+	own := c.row.kind != local && c.row.dialectName() != compatible || t.Reasons // what takes the request elsewhere is not known
 	switch c.Info.API {
 	case anthropic.Name:
+		own = own && family(c.Info.Model) == "claude"
 		if r.name != "anthropic" && r.name != foundryName { // clouds have fewer betas
 			t.Display, t.KeepThinking = "", false
 		}
@@ -173,9 +175,9 @@ func (c *Choice) tune(r row, asked string) {
 			t.Betas = append(t.Betas, editing)
 		}
 		c.Info.Bound = t.Binds
-	case responses.Name:
+		c.tuning = t
 	case openaichat.Name:
-		if openaichat.DialectFor(c.row.dialectName(), c.Info.Model).Effort == openaichat.EffortNone {
+		if c.chat().Effort == openaichat.EffortNone {
 			levels = nil
 		}
 	case ollama.Name:
@@ -183,14 +185,24 @@ func (c *Choice) tune(r row, asked string) {
 			levels = []string{ollama.Thinks}
 		}
 	}
-	if unknown := c.row.kind == local || c.row.kind == anywhere; unknown && !t.Reasons {
-		effort, f.side = "", "" // what takes the request there, and what of it, is not known
+	if !own { // only what the person asks for
+		effort, side = "", ""
 	}
-	c.tuning = t
-	if asked != "" {
+	if c.asked {
 		effort = asked
 	}
-	c.Info.Effort, c.Info.SideEffort = nearest(levels, effort), nearest(levels, f.side)
+	c.Info.Effort, c.Info.SideEffort = nearest(levels, effort), nearest(levels, side)
+}
+
+// chat returns the dialect of Chat Completions for the model. OpenAI refuses tools with an
+// effort there, so that its models get one only if the person asks for it.
+func (c *Choice) chat() openaichat.Dialect {
+	d := openaichat.DialectFor(c.row.dialectName(), c.Info.Model)
+	d.Tuning = c.tuning
+	if c.tuning.Reasons && !c.asked && d.Effort == openaichat.EffortField {
+		d.Effort = openaichat.EffortNone
+	}
+	return d
 }
 
 // nearest returns the level to use for an effort: the highest that is not above it, else

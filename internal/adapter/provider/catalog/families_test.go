@@ -104,7 +104,8 @@ func TestFamilies(t *testing.T) {
 		bedrock/claude-sonnet-5-5 bedrock/claude-sonnet-4-5 vertex/claude-opus-5-5 foundry/claude-sonnet-5-5
 		azure/gpt-5.5 openai-responses/gpt-5.5 openai-responses/gpt-6.1-sol openai-responses/gpt-5.6-sol openai-responses/gpt-5.6-terra openai-responses/gpt-6-sol
 		openai-responses/gpt-5.1 openai-responses/gpt-5.3-codex openai-responses/gpt-5-mini openai-responses/gpt-5-chat-latest openai-responses/gpt-4.1 openai-responses/o3
-		openai/gpt-5.5 openai/gpt-4.1 openai-compatible/gpt-5.6-sol openai-compatible/gpt-4.1 openai-compatible/claude-sonnet-5-5 openai-compatible/qwen3
+		openai/gpt-5.5 openai/gpt-4.1 openai-compatible/gpt-5.6-sol openai-compatible/gpt-4.1 openai-compatible/claude-sonnet-5-5 openai-compatible/qwen3 openai/claude-opus-4-8
+		azure-chat/gpt-5.4 openai-chat/gpt-5.5 anthropic/gpt-5.5 vercel/openai/gpt-5.5 vercel/anthropic/claude-opus-4.8
 		gemini/gemini-2.5-pro gemini/gemini-2.5-flash-lite gemini/gemini-2.0-flash gemini/gemini-3-pro-preview gemini/gemini-3.1-pro gemini/gemini-3-flash gemini/gemini-3.8-flash gemini/gemini-2.5-flash-image
 		deepseek/deepseek-v4-pro deepseek/deepseek-chat zai/glm-5.2 zai/glm-4.7 moonshot/kimi-k2.6 qwen/qwen3-coder-plus xai/grok-4.5 xai/grok-4 minimax/minimax-m2 mistral/devstral-medium-latest mistral/mistral-medium-3.5
 		openrouter/anthropic/claude-sonnet-5.5 openrouter/openai/gpt-5.5 openrouter/deepseek/deepseek-v4-pro openrouter/meta-llama/llama-4 groq/openai/gpt-oss-120b
