@@ -30,6 +30,7 @@ import (
 	"strings"
 	"time"
 
+	wire "github.com/pawl-agent/pawl/internal/adapter/provider"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/anthropic"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -204,7 +205,7 @@ func run(size, calls, wide int, at float64) sums {
 	apply(head(size))
 	fixed := c.Tokens()
 	apply(event.Prompted{Source: event.Person, Text: "Port the service to the new API and keep the tests green."})
-	b := window.NewBuilder(&c, anthropic.New())
+	b := window.NewBuilder(&c, anthropic.New(wire.Tuning{}))
 	var want []string
 	var bodyBefore []byte
 	before, blocks, first := 0, 0, true

@@ -49,8 +49,8 @@ func setBody(req *http.Request, parts [][]byte) {
 
 // bodyOf returns the parts of a request's body: those of r.Body, or, if there are none,
 // all of it, encoded here. An Ender encodes the last part itself.
-func bodyOf(api API, info llm.Info, r *llm.Request) ([][]byte, error) {
-	parts := r.Body
+func bodyOf(c Config, r *llm.Request) ([][]byte, error) {
+	api, parts := c.API, r.Body
 	if len(parts) == 0 {
 		head, err := api.Head(r.Head)
 		if err != nil {
@@ -72,8 +72,8 @@ func bodyOf(api API, info llm.Info, r *llm.Request) ([][]byte, error) {
 		return parts, nil // the end has another form: it is left unchanged
 	}
 	tail := r.Tail
-	if tail.MaxTokens == 0 {
-		tail.MaxTokens = info.MaxOutput
+	if tail.MaxTokens == 0 && !c.NoLimit {
+		tail.MaxTokens = c.Info.MaxOutput
 	}
 	out := make([][]byte, 0, len(parts)+1)
 	out = append(out, parts[:len(parts)-1]...)

@@ -27,6 +27,7 @@ type Config struct {
 	URLName string // the same for the base URL
 	Auth    Auth   // nil: the key is enough
 	Info    llm.Info
+	NoLimit bool        // no limit of the reply is sent unless the request has one
 	Header  http.Header // sent with each request, after the API's own
 
 	// HTTP is copied; its CheckRedirect is replaced. Nil: a separate client,
@@ -139,7 +140,7 @@ func (c *Client) exchange(parent context.Context, r *llm.Request, out func([]llm
 	if parent.Err() != nil {
 		return parent.Err()
 	}
-	parts, err := bodyOf(c.cfg.API, c.cfg.Info, r)
+	parts, err := bodyOf(c.cfg, r)
 	if err != nil {
 		return fault.NewInternal(err, "encode the request for %s", c.cfg.API.Name())
 	}

@@ -62,7 +62,7 @@ func request() *llm.Request {
 func client(t *testing.T, address string, change func(*provider.Config)) *provider.Client {
 	t.Helper()
 	cfg := provider.Config{
-		API: anthropic.New(), BaseURL: address, Key: key, KeyName: "ANTHROPIC_API_KEY", URLName: "ANTHROPIC_BASE_URL",
+		API: anthropic.New(provider.Tuning{}), BaseURL: address, Key: key, KeyName: "ANTHROPIC_API_KEY", URLName: "ANTHROPIC_BASE_URL",
 		Info: llm.Info{Provider: "anthropic", Model: "claude-test"},
 	}
 	if change != nil {
@@ -448,7 +448,7 @@ func TestUnreachable(t *testing.T) {
 	}
 
 	for _, base := range []string{"", "localhost:11434", "ftp://host", "http://", "http://user:pass@host", "http://h?x=1", "::"} {
-		_, err := provider.New(provider.Config{API: anthropic.New(), BaseURL: base, URLName: "X_BASE_URL"})
+		_, err := provider.New(provider.Config{API: anthropic.New(provider.Tuning{}), BaseURL: base, URLName: "X_BASE_URL"})
 		if err == nil || fault.CategoryOf(err) != fault.Configuration || !strings.Contains(err.Error(), "X_BASE_URL") || strings.Contains(err.Error(), "pass") {
 			t.Errorf("%q: %v", base, err)
 		}

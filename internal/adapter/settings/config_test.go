@@ -124,7 +124,7 @@ func schema(t *testing.T) []byte {
 	s.Title = "pawl's configuration"
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
 	for key, values := range map[string][]any{
-		"effort": {"low", "medium", "high"}, "mode": {"ask", "plan", "accept-edits", "auto", "yolo"}, "sandbox": {"workspace", "read-only", "off"},
+		"effort": {"minimal", "low", "medium", "high", "xhigh", "max"}, "mode": {"ask", "plan", "accept-edits", "auto", "yolo"}, "sandbox": {"workspace", "read-only", "off"},
 		"route": {"auto", "off", "read", "edit", "run", "profile"},
 	} {
 		s.Properties[key].Enum = values

@@ -30,7 +30,7 @@ import (
 type Settings struct {
 	Schema      string           `json:"$schema,omitempty"` // for editors
 	Model       string           `json:"model,omitempty"`   // provider/model
-	Effort      string           `json:"effort,omitempty"`  // low, medium, high
+	Effort      string           `json:"effort,omitempty"`  // minimal, low, medium, high, xhigh, max
 	Mode        string           `json:"mode,omitempty"`    // permission mode
 	Sandbox     string           `json:"sandbox,omitempty"` // workspace, read-only or off
 	Permissions Permissions      `json:"permissions,omitzero"`

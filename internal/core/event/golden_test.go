@@ -33,6 +33,7 @@ func full() []event.Body {
 		Provider: "anthropic", Model: "claude-x", API: "anthropic-messages", From: "api.anthropic.com", Family: "claude",
 		Window: 200000, MaxOutput: 32000, Images: true,
 		Price: &llm.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, Search: 0.01}, ListPrice: true, Search: true,
+		Effort: "high", SideEffort: "low", Bound: true,
 	}
 	result := llm.Result{
 		ID: "call_1", Name: "bash", Text: "FAIL <a> & \u2028 ✓\nexit code 1", Error: true,

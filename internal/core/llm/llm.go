@@ -106,7 +106,7 @@ type Head struct {
 	Model  string     `json:"model"`
 	System string     `json:"system"`
 	Tools  []ToolSpec `json:"tools"`
-	Effort string     `json:"effort,omitempty"` // reasoning effort: "", low, medium, high
+	Effort string     `json:"effort,omitempty"` // reasoning effort, in the model's words; "" asks for none
 }
 
 // Tail holds the settings that may change from request to request without changing
@@ -127,6 +127,13 @@ type Codec interface {
 	Head(Head) ([]byte, error)
 	Step(ms []Message, mark bool) ([]byte, error)
 	Tail(Tail) []byte
+}
+
+// Changing is a Codec that may encode otherwise from one request on, since the model's
+// server was found to want it: then its Version is another one.
+type Changing interface {
+	Codec
+	Version() int
 }
 
 // Request is one request to a model. Head and All are the whole request. Body
@@ -212,6 +219,9 @@ type Reply struct {
 	Response string          `json:"response,omitempty"`
 	Usage    Usage           `json:"usage"`
 	UsageRaw json.RawMessage `json:"usage_raw,omitempty"`
+	// Notice is what the person should know of how the reply was asked for, in one line. It
+	// is recorded by itself.
+	Notice string `json:"-"`
 }
 
 // Text joins the text parts.
@@ -307,6 +317,12 @@ type Info struct {
 	Price     *Price `json:"price"`            // nil unknown
 	// ListPrice: Price is the maker's price, but requests go to another server.
 	ListPrice bool `json:"list_price,omitempty"`
+	// Effort is the reasoning effort that the conversation asks for, SideEffort that of
+	// requests beside it: the least, where the model thinks whether asked or not.
+	Effort     string `json:"effort,omitempty"`
+	SideEffort string `json:"side_effort,omitempty"`
+	// Bound: the model's thinking is refused behind anything but what it was made with.
+	Bound bool `json:"bound,omitempty"`
 }
 
 // Ref returns the name of the model on a command line: provider/model.

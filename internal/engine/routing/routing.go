@@ -203,6 +203,9 @@ func (s *Router) askRoute(ctx context.Context, prompt string) (name, why string,
 	if name, ok := route.Answer(reply.Message.Text()); ok {
 		return name, "", nil
 	}
+	if side.OnlyThought(reply) {
+		return "", "the model only thought, and gave no route", nil
+	}
 	return "", "the model gave no route", nil
 }
 

@@ -101,7 +101,7 @@ type Models struct {
 	// 0: not at all. Timeout is when the caller ends a turn, if it does: it
 	// decides whether a provider's wait fits.
 	RetryFor, Timeout time.Duration
-	Effort            string // reasoning effort
+	Effort            string // the reasoning effort that the person wants; the model's is in its Info
 }
 
 // TopLevel is the configuration that only the session of a person or of a swarm's

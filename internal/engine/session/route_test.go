@@ -245,7 +245,7 @@ func TestRouteAsksAModel(t *testing.T) {
 		t.Errorf("%+v", charged)
 	}
 	q := m.Requests()[0]
-	if q.Tail.MaxTokens == 0 || q.Tail.MaxTokens > 20 || len(q.Head.Tools) != 0 || len(q.Messages) != 1 || !strings.Contains(q.Messages[0].Text(), "-----\n"+ask) {
+	if q.Tail.MaxTokens == 0 || q.Tail.MaxTokens > 20+2048 || len(q.Head.Tools) != 0 || len(q.Messages) != 1 || !strings.Contains(q.Messages[0].Text(), "-----\n"+ask) {
 		t.Errorf("%+v", q)
 	}
 	for name, c := range map[string]struct {

@@ -11,6 +11,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"sync"
 
@@ -188,16 +189,31 @@ func (s *Session) delegates(name string) bool {
 // other tools. The system prompt of a session stays the same.
 func (s *Session) rebase(why string) []event.Draft {
 	notes := s.offered(context.Background(), false)
-	return append(s.head(why), notes...)
+	return append(append(s.head(why), s.effortWarning()...), notes...)
+}
+
+// effortWarning says that the model does not take the effort that the person wants. The
+// session of an agent says nothing: its parent's did.
+func (s *Session) effortWarning() []event.Draft {
+	info, want := s.model.Info(), s.cfg.Effort
+	if want == "" || want == info.Effort || s.cfg.child.agent != nil {
+		return nil
+	}
+	text := info.Ref() + " takes no reasoning effort: " + want + " is not asked for"
+	if info.Effort != "" {
+		text = fmt.Sprintf("%s does not take the reasoning effort %s: %s is asked for", info.Ref(), want, info.Effort)
+	}
+	return []event.Draft{{Body: event.Warned{What: "effort", Text: text}}}
 }
 
 func (s *Session) head(why string) []event.Draft {
 	info := s.model.Info()
-	head := llm.Head{Model: info.Model, System: s.cfg.System, Tools: s.tools().For(info.Provider).Specs(), Effort: s.cfg.Effort}
+	head := llm.Head{Model: info.Model, System: s.cfg.System, Tools: s.tools().For(info.Provider).Specs(), Effort: info.Effort}
 	if s.conv.Rebased() {
 		old := s.conv.Head()
 		head.System = old.System
-		if s.conv.Info().Ref() == info.Ref() && s.conv.Info().API == info.API && sameTools(old.Tools, head.Tools) && old.Effort == head.Effort {
+		was := s.conv.Info()
+		if was.Ref() == info.Ref() && was.API == info.API && was.Bound == info.Bound && sameTools(old.Tools, head.Tools) && old.Effort == head.Effort {
 			return nil
 		}
 		if why == "start" {

@@ -121,7 +121,10 @@ func (s *contextWindow) summary(ctx context.Context, p window.Plan) (string, err
 		return "", err
 	}
 	text := strings.TrimSpace(reply.Message.Text())
-	if text == "" || reply.Stop == llm.StopRefusal {
+	switch {
+	case side.OnlyThought(reply):
+		return "", fault.NewLLM("%s thought for %d tokens, and wrote no summary", s.info().Ref(), reply.Usage.Output)
+	case text == "" || reply.Stop == llm.StopRefusal:
 		return "", fault.NewLLM("%s gave no summary", s.info().Ref())
 	}
 	return text, nil

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -32,6 +33,16 @@ type Request struct {
 	Cached bool
 }
 
+// thinkingRoom is how many tokens a reply may have for thinking, besides those that are
+// asked for: many models think whether asked or not, and what is known of others may be
+// wrong.
+const thinkingRoom = 2048
+
+// OnlyThought reports whether a reply has thinking and no text.
+func OnlyThought(r *llm.Reply) bool {
+	return strings.TrimSpace(r.Message.Text()) == "" && slices.ContainsFunc(r.Message.Parts, func(p llm.Part) bool { return p.Kind == llm.Reasoning })
+}
+
 // Requests sends them.
 type Requests struct {
 	Model    func() llm.Model // in use
@@ -45,6 +56,13 @@ type Requests struct {
 func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) {
 	model := s.Model()
 	info := model.Info()
+	if !q.Cached {
+		q.Body.Head.Effort = info.SideEffort
+	}
+	q.Body.Tail.MaxTokens += thinkingRoom
+	if info.MaxOutput > 0 {
+		q.Body.Tail.MaxTokens = min(q.Body.Tail.MaxTokens, info.MaxOutput)
+	}
 	ask := budget.Ask{Price: info.Price, Input: q.Input, MaxOutput: q.Body.Tail.MaxTokens, Child: true}
 	if info.Price != nil {
 		ask.Fixed = float64(q.Searches) * info.Price.Search
@@ -89,7 +107,11 @@ func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) 
 		charged.USD = llm.Cost(info.Price, charged.Usage)
 		cost = append(cost, charged)
 	}
-	if rerr := errors.Join(s.Record(done, event.Draft{Body: charged}), settle(done, cost...)); rerr != nil {
+	ends := []event.Draft{{Body: charged}}
+	if reply != nil {
+		ends = append(ends, turn.Notice(reply)...)
+	}
+	if rerr := errors.Join(s.Record(done, ends...), settle(done, cost...)); rerr != nil {
 		return nil, rerr
 	}
 	if ctx.Err() != nil {

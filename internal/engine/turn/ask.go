@@ -87,7 +87,7 @@ func (l *Loop) try(ctx context.Context, attempt int) (reply llm.Reply, shown boo
 		return llm.Reply{}, shown, err
 	}
 	whole := event.Replied{Reply: reply, Cost: l.Requests.Cost(reply.Usage), Took: l.Clock.Now().Sub(start)}
-	drafts := []event.Draft{{Body: whole}}
+	drafts := append(Notice(&whole.Reply), event.Draft{Body: whole})
 	for _, c := range reply.Message.Calls() {
 		drafts = append(drafts, event.Draft{Body: l.asked(c)})
 	}
@@ -96,6 +96,15 @@ func (l *Loop) try(ctx context.Context, attempt int) (reply llm.Reply, shown boo
 	}
 	came.Replied = &whole
 	return reply, shown, nil
+}
+
+// Notice takes the notice out of a reply, as an event.
+func Notice(r *llm.Reply) (ds []event.Draft) {
+	if r.Notice != "" {
+		ds = append(ds, event.Draft{Body: event.Warned{What: "model", Text: r.Notice}})
+		r.Notice = ""
+	}
+	return ds
 }
 
 // maxReply is the size limit of a reply, in bytes: far more than a model

@@ -24,7 +24,16 @@ func Model(i llm.Info) string {
 	if i.Provider == "offline" {
 		return "model offline: the built-in planner (not a language model), in this process, free"
 	}
-	return fmt.Sprintf("model %s from %s, %s", plain.Line(i.Ref()), plain.Line(i.From), PriceOf(i))
+	return fmt.Sprintf("model %s from %s, %s%s", plain.Line(i.Ref()), plain.Line(i.From), Effort(i), PriceOf(i))
+}
+
+// Effort describes the reasoning effort that is asked for, with a comma behind it; "" if
+// none is.
+func Effort(i llm.Info) string {
+	if i.Effort == "" {
+		return ""
+	}
+	return "effort " + plain.Line(i.Effort) + ", "
 }
 
 // PriceOf describes a model's price, and whether it is only the maker's list price.
@@ -41,9 +50,9 @@ func ModelShort(i llm.Info) string {
 	case i.Provider == "offline":
 		return "offline, the built-in planner, free"
 	case i.Price == nil || i.Price.Input == 0 && i.Price.Output == 0:
-		return fmt.Sprintf("%s from %s, %s", plain.Line(i.Ref()), plain.Line(i.From), Price(i.Price))
+		return fmt.Sprintf("%s from %s, %s%s", plain.Line(i.Ref()), plain.Line(i.From), Effort(i), Price(i.Price))
 	}
-	return fmt.Sprintf("%s from %s, $%s/$%s per M tokens", plain.Line(i.Ref()), plain.Line(i.From), money(i.Price.Input), money(i.Price.Output))
+	return fmt.Sprintf("%s from %s, %s$%s/$%s per M tokens", plain.Line(i.Ref()), plain.Line(i.From), Effort(i), money(i.Price.Input), money(i.Price.Output))
 }
 
 // Price describes a price.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
@@ -230,7 +231,7 @@ func (f *flags) addSession(c *cobra.Command) {
 func addModel(c *cobra.Command, opt *setup.Options, about, who string) {
 	fs := c.Flags()
 	fs.StringVarP(&opt.Model, "model", "m", "", about)
-	fs.StringVar(&opt.Effort, "effort", "", "reasoning effort: low, medium or high")
+	fs.StringVar(&opt.Effort, "effort", "", "reasoning effort: "+strings.Join(catalog.Efforts(), ", "))
 	fs.Float64Var(&opt.MaxUSD, "max-budget-usd", 0, "stop before "+who+" costs more than this (USD)")
 	fs.Int64Var(&opt.MaxTokens, "max-tokens-total", 0, "stop before "+who+" uses more tokens than this (input and output)")
 	fs.StringVar(&opt.Budget, "budget", "", "limits for "+who+": quick, standard, deep or unlimited (see doc/budgets.md)")

@@ -42,7 +42,7 @@ func (a *App) complete(root *cobra.Command) {
 	words := map[string][]string{
 		"permission-mode": permissionModes(),
 		"sandbox":         {"workspace\tcommands can write in the workspace", "read-only\tcommands cannot write", "off\tcommands are not confined"},
-		"effort":          {"low", "medium", "high"},
+		"effort":          catalog.Efforts(),
 		"output-format":   {"text", "json", "stream-json"},
 		"route":           {route.Auto, route.Off, route.Read, route.Edit, "run", route.Profile},
 		"budget":          {"quick", "standard", "deep", "unlimited"},

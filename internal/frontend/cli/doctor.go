@@ -119,7 +119,7 @@ func examine(ctx context.Context, a *App, offline bool) []finding {
 	}
 	out = append(out, examineLog(ctx, a.Now, paths))
 	if c, err := a.Resolve("", conf); err == nil {
-		out = append(out, finding{ok: true, what: "model", is: c.Info.Ref() + " (" + c.Why + "), " + brief.PriceOf(c.Info)})
+		out = append(out, finding{ok: true, what: "model", is: c.Info.Ref() + " (" + c.Why + "), " + brief.Effort(c.Info) + brief.PriceOf(c.Info)})
 		if !offline {
 			out = append(out, examineKey(ctx, c)...)
 		}

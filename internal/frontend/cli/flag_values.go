@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
@@ -24,7 +25,7 @@ var valueChecks = map[string]func(value string) error{
 	"allow":           checkRules,
 	"budget":          func(s string) error { _, err := budget.Preset(s); return err },
 	"deny":            checkRules,
-	"effort":          oneOf("low", "medium", "high"),
+	"effort":          oneOf(catalog.Efforts()...),
 	"input-format":    oneOf("text", "stream-json"),
 	"labels":          checkLabel,
 	"max-rounds":      checkRounds,

@@ -21,7 +21,7 @@ func TestWrongFlagValues(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"run --permission-mode lazy hi":                       "--permission-mode: ",
-		"run --effort enormous hi":                            "use low, medium or high",
+		"run --effort enormous hi":                            "use minimal, low, medium, high, xhigh or max",
 		"run --sandbox elsewhere hi":                          "use workspace, read-only or off",
 		"run --route away hi":                                 "--route: ",
 		"run --budget endless hi":                             "--budget: ",
@@ -51,7 +51,7 @@ func TestWrongFlagValues(t *testing.T) {
 		"mcp serve --budget endless":                          "--budget: ",
 		"mcp add files --sandbox elsewhere -- npx":            "use workspace, read-only or off",
 		"swarm run --permission-mode lazy graph.yaml":         "--permission-mode: ",
-		"swarm plan --effort enormous do it":                  "use low, medium or high",
+		"swarm plan --effort enormous do it":                  "use minimal, low, medium, high, xhigh or max",
 		"worker --nats tls://localhost:1 --sandbox elsewhere": "use workspace, read-only or off",
 		"sessions list --limit -3":                            "use a number from 0 on",
 		"-p hi --permission-mode=lazy":                        "--permission-mode: ",

@@ -36,7 +36,7 @@ var sameWords = map[string]map[string]string{
 	"sandbox":         {"workspace-write": "workspace", "danger-full-access": "off", "readonly": "read-only"},
 	"permission-mode": {"suggest": "ask", "full-auto": "auto", "on-request": "ask", "untrusted": "ask"},
 	"output-format":   {"plain": "text", "jsonl": "stream-json", "streaming-json": "stream-json"},
-	"effort":          {"off": "low", "minimal": "low", "xhigh": "high", "max": "high"},
+	"effort":          {"off": "minimal", "none": "minimal"},
 }
 
 const (
@@ -56,7 +56,7 @@ var otherFlags = map[string]string{
 	"--debug-file":        "pawl sessions export --format jsonl has every event",
 	"--tools":             "--deny 'TOOL' removes a tool", "--settings": "pawl config path prints the file; PAWL_HOME chooses another folder for it",
 	"--agents": "write them into .claude/agents or .pawl/agents", "--agent": "--permission-mode plan only reads; agents are defined in .claude/agents", "--plugin-dir": "pawl plugin add FOLDER installs a plugin", "--ide": "start pawl in the editor's terminal",
-	"--max-thinking-tokens": "--effort low, medium or high", "--from-pr": "pipe the pull request into pawl: gh pr diff | pawl run \"…\"",
+	"--max-thinking-tokens": "--effort LEVEL", "--from-pr": "pipe the pull request into pawl: gh pr diff | pawl run \"…\"",
 	"--append-system-prompt-file": "--append-system-prompt \"$(cat FILE)\"", "--system-prompt-file": "--system-prompt \"$(cat FILE)\"",
 	"--disable-slash-commands": "only a person can use slash commands, in a conversation", "--teleport": "sessions are on this machine: pawl sessions list", "--remote": "sessions are on this machine: pawl sessions list",
 	// Codex
@@ -74,7 +74,7 @@ var otherFlags = map[string]string{
 	"--data-dir": "PAWL_HOME chooses another folder for settings and sessions", "--attach": "pawl attach watches a session on this machine; pawl sessions list", "--port": "pawl acp is for editors, pawl run --output-format stream-json for programs", "--hostname": "pawl acp is for editors, pawl run --output-format stream-json for programs",
 	"--mode": "--output-format stream-json for programs; --permission-mode for permissions", "--provider": "-m PROVIDER/MODEL", "--models": "/model in a conversation; --fallback-model if the first does not answer", "--list-models": "pawl models",
 	"--no-tools": "--permission-mode plan only reads", "--export": "pawl sessions export --html", "--extension": "pawl has no extensions; MCP servers, hooks and skills are files", "--skill": "pawl reads .agents/skills, .claude/skills and .pawl/skills",
-	"--session-dir": "PAWL_HOME chooses another folder for settings and sessions", "--variant": "--effort low, medium or high", "--command": "/COMMAND in the prompt",
+	"--session-dir": "PAWL_HOME chooses another folder for settings and sessions", "--variant": "--effort LEVEL", "--command": "/COMMAND in the prompt",
 	// aider
 	"--message-file": "pawl run < FILE", "--yes": "--permission-mode auto, or --yolo", "--yes-always": "--permission-mode auto, or --yolo",
 	"--file": putFile, "--read": putFile, "--test-cmd": ownCheck, "--auto-test": ownCheck, "--lint-cmd": ownCheck, "--auto-lint": ownCheck, "--test": ownCheck, "--lint": ownCheck,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/frontend/swarmrun"
 )
 
@@ -35,7 +36,7 @@ see doc/swarm.md.`,
 	fs.StringSliceVar(&w.Server.Labels, "labels", nil, "labels of this machine, such as linux,gpu; a swarm can require them")
 	fs.StringVar(&w.Name, "name", "", "the name of this worker in reports (default: the host name)")
 	fs.StringVarP(&w.Options.Model, "model", "m", "", "the model for tasks that do not name one")
-	fs.StringVar(&w.Options.Effort, "effort", "", "reasoning effort: low, medium or high")
+	fs.StringVar(&w.Options.Effort, "effort", "", "reasoning effort: "+strings.Join(catalog.Efforts(), ", "))
 	addRights(c, &w.Options)
 	fs.Lookup("permission-mode").Usage = "plan, accept-edits, auto or yolo; ask denies each call that needs a question"
 	fs.Lookup("sandbox").Usage = "how commands are confined: workspace (the default; if that is not possible, nothing runs), read-only or off (see doc/sandbox.md)"

@@ -113,7 +113,7 @@ func modelOf(t *testing.T, ref, url string) llm.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := c.Open(nil)
+	m, err := c.Open(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

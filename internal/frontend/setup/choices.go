@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -103,6 +104,7 @@ func (e *Environment) readFolder(opt *Options, fr Frontend) (c choices, err erro
 		c.paths.Results = filepath.Join(os.TempDir(), "pawl-"+NewID())
 	}
 	c.conf, err = settings.Load(c.paths, c.dir)
+	c.conf.User.Effort = cmp.Or(opt.Effort, c.conf.User.Effort)
 	return c, err
 }
 

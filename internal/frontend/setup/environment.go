@@ -16,6 +16,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/adapter/replay"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
@@ -45,6 +46,8 @@ type shared struct {
 	keys     Keys
 	first    firstHashes
 	recorder *replay.Recorder // nil: no recording
+	// endpoints is what was learned of models' servers.
+	endpoints catalog.Endpoints
 }
 
 // process returns what all sessions share. The first call creates it; in a program,
@@ -74,7 +77,7 @@ type Options struct {
 	TrustedAs string // see Trust.as
 
 	Model    string
-	Effort   string
+	Effort   string // in place of the configured one
 	Fallback []string
 	RetryFor string
 	Timeout  time.Duration

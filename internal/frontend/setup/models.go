@@ -48,7 +48,7 @@ func catalogConfig(conf settings.Loaded) catalog.Config {
 // Want returns what may determine a model. ref is what the person named, "" for
 // nothing.
 func (e *Environment) Want(ref string, conf settings.Loaded) catalog.Want {
-	return catalog.Want{Flag: ref, Env: e.Env, Config: catalogConfig(conf), Kept: e.Keys().Get, Program: credentialProgram(conf.Dir)}
+	return catalog.Want{Flag: ref, Effort: conf.User.Effort, Env: e.Env, Config: catalogConfig(conf), Kept: e.Keys().Get, Program: credentialProgram(conf.Dir)}
 }
 
 // Secrets returns the values that must never be shown: pawl's own keys.
@@ -127,7 +127,7 @@ func (e *Environment) resolveModel(ref string, conf settings.Loaded) (ModelChoic
 		return offlineChoice(c.Why), nil
 	}
 	return ModelChoice{
-		Info: c.Info, Why: c.Why, open: func() (llm.Model, error) { return c.Open(nil) },
+		Info: c.Info, Why: c.Why, open: func() (llm.Model, error) { return c.Open(nil, &e.process().endpoints) },
 		TryKey: func(ctx context.Context) (catalog.Tried, bool) { return c.TryKey(ctx, nil) }, KeyName: c.KeyName,
 	}, nil
 }

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"cmp"
 	mathrand "math/rand/v2"
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
@@ -69,7 +68,7 @@ func (s *assembly) models(conf *session.Config) {
 			}
 			return m.open()
 		},
-		Fallback: fallback(s.opt, s.chosen.conf), RetryFor: s.chosen.retry, Timeout: s.opt.Timeout, Effort: cmp.Or(s.opt.Effort, s.chosen.conf.User.Effort),
+		Fallback: fallback(s.opt, s.chosen.conf), RetryFor: s.chosen.retry, Timeout: s.opt.Timeout, Effort: s.chosen.conf.User.Effort,
 	}
 	conf.Limits = s.chosen.limits
 }

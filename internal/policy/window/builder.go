@@ -7,12 +7,13 @@ import (
 )
 
 // Builder makes requests from a Conversation. Each message is encoded once; the
-// encoding is kept until the head changes.
+// encoding is kept until the head or the codec's form changes.
 type Builder struct {
 	codec llm.Codec // nil: the model needs no bytes
 	conv  *Conversation
 
 	rebase  int           // the rebase that what is below belongs to
+	version int           // of the codec, if it changes
 	prefix  []byte        // head and messages, only appended to
 	head    int           // the length of the head in it
 	encoded int           // messages in prefix
@@ -42,8 +43,12 @@ func NewBuilder(conv *Conversation, codec llm.Codec) *Builder {
 // earlier requests, which stay valid.
 func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
 	c := b.conv
-	if b.rebase != c.rebases {
-		*b = Builder{codec: b.codec, conv: c, rebase: c.rebases}
+	version := 0
+	if v, ok := b.codec.(llm.Changing); ok {
+		version = v.Version()
+	}
+	if b.rebase != c.rebases || b.version != version {
+		*b = Builder{codec: b.codec, conv: c, rebase: c.rebases, version: version}
 		if b.codec != nil {
 			head, err := b.codec.Head(c.Head())
 			if err != nil {

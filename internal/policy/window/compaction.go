@@ -126,12 +126,11 @@ func (c *Conversation) compacted(b event.Compacted) {
 	for _, p := range b.Pointers {
 		c.drop(p, ms, as)
 	}
-	c.past = packMessages(ms, as)
-	c.forgetDropped()
-	c.bodyN = c.tailAbout.tokens
-	for _, a := range as {
-		c.bodyN += a.tokens
+	if c.info.Bound {
+		c.unthought(ms, as)
 	}
+	c.replace(ms, as)
+	c.forgetDropped()
 	c.rebases++
 	c.asked = [2]int{}
 	c.compact.dedupAt = c.bodyN

@@ -208,9 +208,13 @@ func (c *Conversation) unique(m llm.Message) llm.Message {
 }
 
 func (c *Conversation) rebased(b event.Rebased) {
-	if c.info.Ref() != b.Info.Ref() {
+	other := c.info.Ref() != b.Info.Ref()
+	if other {
 		// Another model counts differently and has another window.
 		c.calib, c.compact.refusedSize = calibration{}, 0
+	}
+	if other || b.Info.Bound {
+		c.dropThinking()
 	}
 	c.head, c.info = b.Head, b.Info
 	c.headN = countHead(c.count(), b.Head)

@@ -44,6 +44,9 @@ type Plan struct {
 // conversation must not change before Compacted is called.
 func (c *Conversation) Plan(why, focus string) Plan {
 	u := c.unpacked()
+	if c.info.Bound {
+		c.unthought(u.messages, u.about) // it goes with the compaction
+	}
 	limit := c.Limit()
 	if why == WhyLength && (limit == 0 || c.Tokens() < limit) {
 		limit = c.Tokens() * 9 / 10 // the provider's window is smaller than expected

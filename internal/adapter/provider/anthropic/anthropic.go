@@ -32,20 +32,24 @@ const cacheMark = `,"cache_control":{"type":"ephemeral"}`
 // api is the Messages API. With a version (in a cloud) the address names the model, and
 // the body the API's version.
 type api struct {
+	t        provider.Tuning
 	version  string
+	bodied   bool // betas are in the body
 	noStream bool // the address requests a stream, not the body
 }
 
 var _ provider.Ender = api{}
 
 // New returns the API.
-func New() provider.API { return api{} }
+func New(t provider.Tuning) provider.API { return api{t: t} }
 
 // OnBedrock returns the API with the request bodies of Amazon Bedrock.
-func OnBedrock() Hosted { return Hosted{api{version: "bedrock-2023-05-31", noStream: true}} }
+func OnBedrock(t provider.Tuning) Hosted {
+	return Hosted{api{t: t, version: "bedrock-2023-05-31", bodied: true, noStream: true}}
+}
 
 // OnVertex returns the API with the request bodies of Google Vertex AI.
-func OnVertex() Hosted { return Hosted{api{version: "vertex-2023-10-16"}} }
+func OnVertex(t provider.Tuning) Hosted { return Hosted{api{t: t, version: "vertex-2023-10-16"}} }
 
 // Hosted is the API as a cloud serves it. Addresses and keys are the cloud's.
 type Hosted struct{ api }
@@ -58,17 +62,29 @@ func (api) Framing() provider.Framing { return provider.SSE }
 
 func (api) Decoder() provider.Decoder { return new(decoder) }
 
-// Header sets a key as x-api-key, and a sign-in token as a bearer token.
-func (api) Header(h http.Header, key string) {
+// Header sets a key as x-api-key, a sign-in token as a bearer token, and the betas.
+func (a api) Header(h http.Header, key string) {
 	h.Set("anthropic-version", "2023-06-01")
+	betas := a.t.Betas
 	switch {
 	case strings.HasPrefix(key, "sk-ant-oat"):
 		h.Set("Authorization", "Bearer "+key)
-		h.Set("anthropic-beta", "oauth-2025-04-20")
+		betas = append([]string{"oauth-2025-04-20"}, betas...)
 	case key != "":
 		h.Set("x-api-key", key)
 	}
+	SetBetas(h, betas)
 }
+
+// SetBetas sets the header that names betas, if there are any.
+func SetBetas(h http.Header, betas []string) {
+	if len(betas) > 0 {
+		h.Set("anthropic-beta", strings.Join(betas, ","))
+	}
+}
+
+// Betas returns the betas that requests use.
+func (h Hosted) Betas() []string { return h.t.Betas }
 
 // Error parses {"type":"error","error":{"type","message"}}.
 func (api) Error(name string, status int, h http.Header, body []byte) *fault.Error {
@@ -82,6 +98,9 @@ func (a api) Head(h llm.Head) ([]byte, error) {
 	b := append([]byte(`{"model":`), quote(h.Model)...)
 	if a.version != "" {
 		b = append([]byte(`{"anthropic_version":`), quote(a.version)...)
+	}
+	if a.bodied && len(a.t.Betas) > 0 {
+		b = append(b, `,"anthropic_beta":["`+strings.Join(a.t.Betas, `","`)+`"]`...)
 	}
 	if h.System != "" {
 		b = append(b, `,"system":[{"type":"text","text":`...)
@@ -125,25 +144,46 @@ func (a api) Head(h llm.Head) ([]byte, error) {
 func (a api) Tail(t llm.Tail) []byte { return a.End(llm.Head{}, t) }
 
 // End returns the end of a request: the token limit, and the thinking that fits into it.
-func (api) End(h llm.Head, t llm.Tail) []byte {
+func (a api) End(h llm.Head, t llm.Tail) []byte {
 	if t.MaxTokens <= 0 {
 		t.MaxTokens = fallbackTokens
 	}
 	b := strconv.AppendInt([]byte(`],"max_tokens":`), int64(t.MaxTokens), 10)
 	if h.Effort != "" {
-		switch thinks(h.Model) {
-		case byEffort:
-			b = append(b, `,"thinking":{"type":"adaptive"},"output_config":{"effort":`...)
-			b = append(lax.AppendString(b, h.Effort), '}')
-		case byBudget:
-			// At most half of the reply, and at least the API's minimum.
-			if n := min(budget(h.Effort), t.MaxTokens/2); n >= 1024 {
-				b = append(b, `,"thinking":{"type":"enabled","budget_tokens":`...)
-				b = append(strconv.AppendInt(b, int64(n), 10), '}')
-			}
-		}
+		b = a.think(b, h.Effort, t.MaxTokens)
 	}
 	return append(b, '}')
+}
+
+// think appends the members that ask for thinking.
+func (a api) think(b []byte, effort string, limit int) []byte {
+	switch a.t.Think {
+	case provider.ByEffort:
+		b = append(b, `,"thinking":{"type":"adaptive"`...)
+	case provider.ByBudget, provider.ByBoth:
+		// At most half of the reply, and at least the API's minimum.
+		n := min(budget(effort), limit/2)
+		if n < 1024 {
+			return b
+		}
+		b = strconv.AppendInt(append(b, `,"thinking":{"type":"enabled","budget_tokens":`...), int64(n), 10)
+	default:
+		return b
+	}
+	if a.t.Display != "" {
+		b = append(b, `,"display":"`+a.t.Display+`"`...)
+	}
+	if a.t.Binds {
+		b = append(b, `,"block_binding":{"prefix_mismatch_behavior":"drop_block"}`...)
+	}
+	b = append(b, '}')
+	if a.t.Think != provider.ByBudget {
+		b = append(lax.AppendString(append(b, `,"output_config":{"effort":`...), effort), '}')
+	}
+	if a.t.KeepThinking {
+		b = append(b, `,"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]}`...)
+	}
+	return b
 }
 
 func budget(effort string) int {
@@ -153,51 +193,7 @@ func budget(effort string) int {
 	case "medium":
 		return 8192
 	}
-	return 24576
-}
-
-// thinking is how a model accepts a thinking effort.
-type thinking int
-
-const (
-	never    thinking = iota
-	byBudget          // models before 4.6: a number of tokens
-	byEffort          // from 4.6 on: adaptive
-)
-
-// thinks returns the form for a model, by the generation in its name: claude-3-5-haiku-…,
-// claude-sonnet-4-5-20250929, claude-opus-4-6. An unknown name counts as a newer one.
-func thinks(model string) thinking {
-	_, name, ok := strings.Cut(strings.ToLower(model), "claude-")
-	if !ok {
-		return byEffort
-	}
-	major, minor := 0, 0
-	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '.' || r == '@' || r == ':' }) {
-		n, err := strconv.Atoi(word)
-		if err != nil {
-			if major > 0 {
-				break
-			}
-			continue
-		}
-		if n >= 100 { // a date
-			break
-		}
-		if major == 0 {
-			major = n
-			continue
-		}
-		minor = n
-		break
-	}
-	switch v := major*100 + minor; {
-	case v == 0 || v >= 406:
-		return byEffort
-	case v >= 307:
-		return byBudget
-	}
-	return never
+	return 31999
 }
 
 func quote(s string) []byte { return lax.AppendString(nil, s) }

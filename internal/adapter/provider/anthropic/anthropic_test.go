@@ -17,12 +17,12 @@ import (
 // SPEC 9.4: what was sent is never sent otherwise.
 func TestCodec(t *testing.T) {
 	t.Parallel()
-	wiretest.TestCodec(t, anthropic.New(), anthropic.Name, `,"cache_control":{"type":"ephemeral"}`)
+	wiretest.TestCodec(t, anthropic.New(provider.Tuning{}), anthropic.Name, `,"cache_control":{"type":"ephemeral"}`)
 }
 
 func step(t *testing.T, mark bool, ms ...llm.Message) string {
 	t.Helper()
-	b, err := anthropic.New().Step(ms, mark)
+	b, err := anthropic.New(provider.Tuning{}).Step(ms, mark)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestStep(t *testing.T) {
 // SPEC 4.16, 9.4
 func TestHeadAndEnd(t *testing.T) {
 	t.Parallel()
-	api := anthropic.New()
+	api := anthropic.New(provider.Tuning{})
 	head, err := api.Head(llm.Head{Model: "claude-x", System: "s", Tools: []llm.ToolSpec{
 		{Name: "a", Doc: "A", Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "b", Doc: "B", Schema: json.RawMessage(`{}`)},
 	}})
@@ -122,27 +122,30 @@ func TestHeadAndEnd(t *testing.T) {
 	if _, err := api.Head(llm.Head{Tools: []llm.ToolSpec{{Name: "a", Schema: json.RawMessage(`{`)}}}); err == nil {
 		t.Error("a schema that is not JSON was sent")
 	}
-	end, ok := api.(provider.Ender)
-	if !ok {
-		t.Fatal("no end")
-	}
+	both := provider.Tuning{Think: provider.ByBoth, KeepThinking: true}
 	for _, c := range []struct {
-		model, effort string
-		limit         int
-		want          string
+		tuning provider.Tuning
+		effort string
+		limit  int
+		want   string
 	}{
-		{"claude-opus-4-6", "", 0, `],"max_tokens":32000}`},
-		{"claude-opus-4-6", "high", 100, `],"max_tokens":100,"thinking":{"type":"adaptive"},"output_config":{"effort":"high"}}`},
-		{"claude-fable-5", "low", 100, `],"max_tokens":100,"thinking":{"type":"adaptive"},"output_config":{"effort":"low"}}`},
-		{"anthropic/claude-sonnet-4.5", "medium", 64000, `],"max_tokens":64000,"thinking":{"type":"enabled","budget_tokens":8192}}`},
-		{"claude-sonnet-4-20250514", "high", 10000, `],"max_tokens":10000,"thinking":{"type":"enabled","budget_tokens":5000}}`},
-		{"claude-haiku-4-5-20251001", "high", 2000, `],"max_tokens":2000}`},
-		{"claude-3-7-sonnet-20250219", "low", 9000, `],"max_tokens":9000,"thinking":{"type":"enabled","budget_tokens":2048}}`},
-		{"claude-3-5-haiku-20241022", "high", 9000, `],"max_tokens":9000}`},
-		{"claude-3-opus-20240229", "high", 4096, `],"max_tokens":4096}`},
+		{provider.Tuning{}, "", 0, `],"max_tokens":32000}`},
+		{provider.Tuning{}, "max", 100, `],"max_tokens":100,"thinking":{"type":"adaptive"},"output_config":{"effort":"max"}}`},
+		{provider.Tuning{Binds: true, Display: "updates"}, "low", 9, `],"max_tokens":9,"thinking":{"type":"adaptive","display":"updates","block_binding":{"prefix_mismatch_behavior":"drop_block"}},"output_config":{"effort":"low"}}`},
+		{provider.Tuning{Binds: true}, "", 9, `],"max_tokens":9}`},
+		{provider.Tuning{Think: provider.ByBudget}, "medium", 64000, `],"max_tokens":64000,"thinking":{"type":"enabled","budget_tokens":8192}}`},
+		{provider.Tuning{Think: provider.ByBudget}, "high", 64000, `],"max_tokens":64000,"thinking":{"type":"enabled","budget_tokens":31999}}`},
+		{provider.Tuning{Think: provider.ByBudget}, "high", 10000, `],"max_tokens":10000,"thinking":{"type":"enabled","budget_tokens":5000}}`},
+		{provider.Tuning{Think: provider.ByBudget}, "high", 2000, `],"max_tokens":2000}`},
+		{both, "low", 9000, `],"max_tokens":9000,"thinking":{"type":"enabled","budget_tokens":2048},"output_config":{"effort":"low"},"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]}}`},
+		{provider.Tuning{Think: provider.Never}, "high", 9000, `],"max_tokens":9000}`},
 	} {
-		if got := string(end.End(llm.Head{Model: c.model, Effort: c.effort}, llm.Tail{MaxTokens: c.limit})); got != c.want {
-			t.Errorf("%s %s: %s, want %s", c.model, c.effort, got, c.want)
+		end, ok := anthropic.New(c.tuning).(provider.Ender)
+		if !ok {
+			t.Fatal("no end")
+		}
+		if got := string(end.End(llm.Head{Effort: c.effort}, llm.Tail{MaxTokens: c.limit})); got != c.want {
+			t.Errorf("%+v %s: %s, want %s", c.tuning, c.effort, got, c.want)
 		}
 	}
 }
@@ -151,11 +154,15 @@ func TestHeader(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]string{"sk-ant-api03-x": "x-api-key", "sk-ant-oat01-x": "Authorization", "": ""} {
 		h := http.Header{}
-		anthropic.New().Header(h, key)
+		anthropic.New(provider.Tuning{}).Header(h, key)
 		for _, name := range []string{"x-api-key", "Authorization"} {
 			if (h.Get(name) != "") != (name == want) {
 				t.Errorf("%q: %v", key, h)
 			}
+		}
+		anthropic.New(provider.Tuning{Betas: []string{"a", "b"}}).Header(h, key)
+		if got := h.Get("anthropic-beta"); !strings.HasSuffix(got, "a,b") || strings.HasPrefix(got, "oauth") != (want == "Authorization") {
+			t.Errorf("%q: betas %s", key, got)
 		}
 	}
 }
@@ -166,7 +173,7 @@ func TestDecoder(t *testing.T) {
 	const start = `{"type":"message_start","message":{"id":"m","model":"c","usage":{"input_tokens":5,"output_tokens":1}}}`
 	const stop = `{"type":"message_stop"}`
 	read := func(events ...string) (llm.Reply, string, error) {
-		d := anthropic.New().Decoder()
+		d := anthropic.New(provider.Tuning{}).Decoder()
 		text := ""
 		for _, e := range events {
 			ds, err := d.Event("", []byte(e))
@@ -216,7 +223,7 @@ func TestDecoder(t *testing.T) {
 			t.Errorf("%s: %+v %v", reason, r, err)
 		}
 	}
-	f := anthropic.New().Error("anthropic", 400, nil, []byte(`{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens > 8 maximum"}}`))
+	f := anthropic.New(provider.Tuning{}).Error("anthropic", 400, nil, []byte(`{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens > 8 maximum"}}`))
 	if !errors.Is(f, fault.ErrContextLength) || f.Retryable || !strings.Contains(f.Message, "prompt is too long") {
 		t.Errorf("%+v", f)
 	}
@@ -226,5 +233,5 @@ func FuzzDecoder(f *testing.F) {
 	f.Add([]byte(`{"type":"message_start","message":{"content":[]}}` + "\n" + `{"type":"content_block_start","index":0,"content_block":{"type":"text"}}` + "\n" +
 		`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"<think>a"}}` + "\n" + `{"type":"message_stop"}`))
 	f.Add([]byte(`{"type":"message","content":[{"type":"tool_use","input":{"a":1}},{"type":"thinking","thinking":"x","signature":"y"}],"usage":{}}`))
-	f.Fuzz(func(t *testing.T, data []byte) { wiretest.CheckDecoder(t, anthropic.New(), data) })
+	f.Fuzz(func(t *testing.T, data []byte) { wiretest.CheckDecoder(t, anthropic.New(provider.Tuning{}), data) })
 }

@@ -20,6 +20,8 @@ func (d *decoder) parts(b *block) []llm.Part {
 		raw = append(raw, `,"signature":`...)
 		raw = append(append(raw, quote(b.signature)...), '}')
 		return []llm.Part{{Kind: llm.Reasoning, Text: b.text.String(), Wire: Name, Raw: raw}}
+	case "redacted_thinking":
+		return []llm.Part{{Kind: llm.Reasoning, Wire: Name, Raw: b.start}}
 	case "tool_use":
 		var w wireBlock
 		if json.Unmarshal(b.start, &w) != nil {

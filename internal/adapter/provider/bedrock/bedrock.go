@@ -32,11 +32,13 @@ func Anthropic(model string) bool {
 }
 
 // New returns the API for a model.
-func New(model string) provider.API {
+func New(model string, t provider.Tuning) provider.API {
 	if Anthropic(model) {
-		return invoke{anthropic.OnBedrock()}
+		return invoke{anthropic.OnBedrock(t)}
 	}
-	return chat{openaichat.New(openaichat.DialectFor("bedrock", model), nil)}
+	d := openaichat.DialectFor("bedrock", model)
+	d.Tuning = t
+	return chat{openaichat.New(d, nil)}
 }
 
 // APIName returns the name of the wire API that serves a model.

@@ -27,13 +27,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // SPEC 17.7, 9.4
 func TestCodec(t *testing.T) {
 	t.Parallel()
-	wiretest.TestCodec(t, bedrock.New("anthropic.claude-sonnet-4-6"), anthropic.Name, `,"cache_control":{"type":"ephemeral"}`)
-	codectest.Encoding(t, bedrock.New("openai.gpt-oss-120b-1:0"), "")
+	wiretest.TestCodec(t, bedrock.New("anthropic.claude-sonnet-4-6", provider.Tuning{}), anthropic.Name, `,"cache_control":{"type":"ephemeral"}`)
+	codectest.Encoding(t, bedrock.New("openai.gpt-oss-120b-1:0", provider.Tuning{}), "")
 }
 
 // SPEC 17.7: no input causes a panic or a false reply.
 func FuzzDecoder(f *testing.F) {
-	codectest.Decoding(f, bedrock.New("anthropic.claude-sonnet-4-6"),
+	codectest.Decoding(f, bedrock.New("anthropic.claude-sonnet-4-6", provider.Tuning{}),
 		`chunk|{"bytes":"eyJ0eXBlIjoibWVzc2FnZV9zdG9wIn0="}`, `chunk|{"bytes":"!"}`, `chunk|{}`, `exception:throttlingException|{"message":"slow"}`)
 }
 
@@ -66,7 +66,7 @@ func ask(t *testing.T, model, key string, answer http.HandlerFunc) wiretest.Outc
 	t.Cleanup(s.Close)
 	env := map[string]string{"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": secret, "AWS_SESSION_TOKEN": token}
 	cfg := provider.Config{
-		API: bedrock.New(model), BaseURL: s.URL, Key: key, KeyName: "AWS_BEARER_TOKEN_BEDROCK",
+		API: bedrock.New(model, provider.Tuning{}), BaseURL: s.URL, Key: key, KeyName: "AWS_BEARER_TOKEN_BEDROCK",
 		Info: llm.Info{Provider: "bedrock", Model: model, API: bedrock.APIName(model)},
 	}
 	if key == "" {
@@ -198,7 +198,7 @@ func TestGateways(t *testing.T) {
 			t.Errorf("%s: %+v", name, o)
 		}
 	}
-	if bedrock.New("anthropic.x").Name() != anthropic.Name {
+	if bedrock.New("anthropic.x", provider.Tuning{}).Name() != anthropic.Name {
 		t.Error("what it keeps is not Anthropic's")
 	}
 }

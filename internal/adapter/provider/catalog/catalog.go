@@ -54,6 +54,7 @@ type Config struct {
 // Want is everything that may select the model.
 type Want struct {
 	Flag   string // after -m
+	Effort string // the reasoning effort that the person wants; "": the family's
 	Env    func(string) string
 	Config Config
 	// Kept returns the stored key for a variable that is not set. Nil or "" means none.
@@ -103,8 +104,11 @@ type Choice struct {
 	row     row
 	key     secret
 	cloud   opener // nil: not a cloud's
+	tuning  provider.Tuning
+	asked   bool   // the person asks for a reasoning effort
 	version string // of Azure's API
 	store   bool   // the server may keep the conversation
+	other   bool   // if the API is not the right one there, OpenAI's other one is asked
 }
 
 // secret is a key that no verb of fmt and no encoder can print.
@@ -126,11 +130,32 @@ func (c Choice) String() string { return c.Info.Ref() + " from " + c.Info.From +
 func (c Choice) GoString() string { return c.String() }
 
 // Open returns the model. transport sends its requests; nil means one that keeps its
-// connection during long tool runs. For the offline model it returns an error: the caller
-// creates that one, since it is not a provider.
-func (c Choice) Open(transport http.RoundTripper) (llm.Model, error) {
+// connection during long tool runs. known is what was learned of servers in this process;
+// nil: nothing. For the offline model it returns an error: the caller creates that one,
+// since it is not a provider.
+func (c Choice) Open(transport http.RoundTripper, known *Endpoints) (llm.Model, error) {
+	m, err := c.client(transport)
+	if err != nil {
+		return nil, err
+	}
+	if !c.other {
+		return m, nil
+	}
+	o := c
+	o.Info.API = openaichat.Name
+	if c.Info.API == openaichat.Name {
+		o.Info.API = responses.Name
+	}
+	second, err := o.client(transport)
+	if err != nil {
+		return nil, err
+	}
+	return newEither(c, m, second, known), nil
+}
+
+func (c Choice) client(transport http.RoundTripper) (*provider.Client, error) {
 	cfg := provider.Config{
-		BaseURL: c.BaseURL, Key: c.key.reveal(), KeyName: c.KeyName, URLName: c.URLName, Info: c.Info,
+		BaseURL: c.BaseURL, Key: c.key.reveal(), KeyName: c.KeyName, URLName: c.URLName, Info: c.Info, NoLimit: c.tuning.NoLimit,
 	}
 	if transport != nil {
 		cfg.HTTP = &http.Client{Transport: transport}
@@ -148,11 +173,7 @@ func (c Choice) Open(transport http.RoundTripper) (llm.Model, error) {
 	if c.KeyName == authToken { // a token is sent another way than a key
 		cfg.Header = http.Header{"Authorization": {"Bearer " + cfg.Key}, "X-Api-Key": nil}
 	}
-	m, err := provider.New(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
+	return provider.New(cfg)
 }
 
 func (c Choice) api() (provider.API, error) {
@@ -163,15 +184,16 @@ func (c Choice) api() (provider.API, error) {
 	}
 	switch c.Info.API {
 	case anthropic.Name:
-		return anthropic.New(), nil
+		return anthropic.New(c.tuning), nil
 	case gemini.Name:
-		return gemini.New(), nil
+		return gemini.New(c.tuning), nil
 	case responses.Name:
 		d := responses.DialectFor(name)
+		d.Tuning = c.tuning
 		d.Store = c.store && (name == "openai" || name == "azure") // only these document that they do
 		return c.openAI(responses.New(d, nil)), nil
 	case openaichat.Name:
-		return c.openAI(openaichat.New(openaichat.DialectFor(name, c.Info.Model), nil)), nil
+		return c.openAI(openaichat.New(c.chat(), nil)), nil
 	case ollama.Name:
 		return ollama.New(c.Info.Window, nil), nil
 	}
@@ -214,10 +236,20 @@ func choose(r row, name, why string, w Want) (Choice, error) {
 	c.key = keep(key)
 	c.Info.From = hostOf(c.BaseURL)
 	if r.name == "openai" && !sameHost(c.BaseURL, r.base) {
-		// Servers that take OpenAI's place rarely have its newer API;
-		// openai-responses/MODEL selects that API.
-		c.row.name, c.Info.API = compatible, openaichat.Name
+		c.row.name = compatible
 	}
+	if c.row.name == compatible { // which of OpenAI's APIs its server has, is not known
+		c.other, c.Info.API = true, openaichat.Name
+		switch {
+		case strings.HasSuffix(c.BaseURL, "/chat/completions"): // the address is that of one API
+			c.other = false
+		case strings.HasSuffix(c.BaseURL, "/responses"):
+			c.other, c.Info.API = false, responses.Name
+		case familyOf(name, compatible).tuning.Reasons:
+			c.Info.API = responses.Name
+		}
+	}
+	c.other = c.other || r.name == "openai-chat"
 	describe(&c, r, w)
 	return c, nil
 }
@@ -264,6 +296,7 @@ func describe(c *Choice, r row, w Want) {
 			c.Info.Window = n
 		}
 	}
+	c.tune(r, w.Effort)
 	for _, name := range []string{c.Info.Model, c.Info.Ref()} { // the more exact one last
 		o, ok := w.Config.Models[name]
 		if !ok {

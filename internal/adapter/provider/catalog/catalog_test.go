@@ -66,7 +66,10 @@ func TestResolve(t *testing.T) {
 		{"a server of one's own", Want{Flag: "qwen9", Env: env("PAWL_BASE_URL=http://box:8000/v1/")}, "openai-compatible/qwen9", "openai-chat-completions", "box:8000", "flag"},
 		{"its model not named", Want{Env: env("PAWL_BASE_URL=http://box:8000/v1", "OPENAI_API_KEY=k")}, "PAWL_BASE_URL is set, and which model", "", "", ""},
 		{"its address not named", Want{Flag: "openai-compatible/x", Env: env()}, "where openai-compatible is, is not known", "", "", ""},
-		{"a server in OpenAI's place", Want{Flag: "openai/gpt-5", Env: env("OPENAI_API_KEY=k", "OPENAI_BASE_URL=http://127.0.0.1:9/v1")}, "openai/gpt-5", "openai-chat-completions", "127.0.0.1:9", "flag"},
+		{"a server in OpenAI's place", Want{Flag: "openai/gpt-5", Env: env("OPENAI_API_KEY=k", "OPENAI_BASE_URL=http://127.0.0.1:9/v1")}, "openai/gpt-5", "openai-responses", "127.0.0.1:9", "flag"},
+		{"an address of one API", Want{Flag: "openai-compatible/gpt-5", Env: env("PAWL_BASE_URL=http://127.0.0.1:9/chat/completions")}, "openai-compatible/gpt-5", "openai-chat-completions", "127.0.0.1:9", "flag"},
+		{"an address of the other", Want{Flag: "openai-compatible/qwen9", Env: env("PAWL_BASE_URL=http://127.0.0.1:9/v2/responses")}, "openai-compatible/qwen9", "openai-responses", "127.0.0.1:9", "flag"},
+		{"an older model there", Want{Flag: "openai/gpt-4.1", Env: env("OPENAI_API_KEY=k", "OPENAI_BASE_URL=http://127.0.0.1:9/v1")}, "openai/gpt-4.1", "openai-chat-completions", "127.0.0.1:9", "flag"},
 		{"the newer API by name", Want{Flag: "openai-responses/gpt-5", Env: env("OPENAI_API_KEY=k", "OPENAI_BASE_URL=http://127.0.0.1:9/v1")}, "openai-responses/gpt-5", "openai-responses", "127.0.0.1:9", "flag"},
 		{"azure", Want{Flag: "azure/gpt-5", Env: env("AZURE_OPENAI_API_KEY=k", "AZURE_OPENAI_ENDPOINT=https://r.openai.azure.com/")}, "azure/gpt-5", "openai-responses", "r.openai.azure.com", "flag"},
 		{"azure without an address", Want{Flag: "azure/gpt-5", Env: env("AZURE_OPENAI_API_KEY=k")}, "where azure is, is not known", "", "", ""},
@@ -261,7 +264,7 @@ func TestOpen(t *testing.T) {
 	}{
 		{"anthropic/m", env("ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL="+s.URL), seen{path: "/v1/messages", key: "k"}, `"model":"m"`},
 		{"anthropic/m", env("ANTHROPIC_AUTH_TOKEN=k", "ANTHROPIC_BASE_URL="+s.URL), seen{path: "/v1/messages", auth: "Bearer k"}, `"model":"m"`},
-		{"openai/gpt-5", env("OPENAI_API_KEY=k", "OPENAI_BASE_URL="+s.URL+"/v1"), seen{path: "/v1/chat/completions", auth: "Bearer k"}, `"stream":true`},
+		{"openai/gpt-5", env("OPENAI_API_KEY=k", "OPENAI_BASE_URL="+s.URL+"/v1"), seen{path: "/v1/responses", auth: "Bearer k"}, `"store":false`},
 		{"openai-responses/gpt-5", env("OPENAI_API_KEY=k", "OPENAI_BASE_URL="+s.URL+"/v1"), seen{path: "/v1/responses", auth: "Bearer k"}, `"store":false`},
 		{"azure/gpt-5", env("AZURE_OPENAI_API_KEY=k", "AZURE_OPENAI_ENDPOINT="+s.URL+"/"), seen{path: "/openai/v1/responses", key: "k"}, `"store":false`},
 		{"zai/glm-5.2", env("ZAI_API_KEY=k", "ZAI_BASE_URL="+s.URL+"/api/paas/v4"), seen{path: "/api/paas/v4/chat/completions", auth: "Bearer k"}, `"model":"glm-5.2"`},
@@ -275,7 +278,7 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: %v", c.ref, err)
 			continue
 		}
-		m, err := choice.Open(s.Client().Transport)
+		m, err := choice.Open(s.Client().Transport, nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.ref, err)
 			continue
@@ -299,12 +302,12 @@ func TestOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := offline.Open(nil); err == nil {
+	if _, err := offline.Open(nil, nil); err == nil {
 		t.Error("the offline model was opened as a provider")
 	}
 	wrong, err := Resolve(Want{Flag: "openai-compatible/x", Env: env("PAWL_BASE_URL=no address")})
 	if err == nil {
-		_, err = wrong.Open(nil)
+		_, err = wrong.Open(nil, nil)
 	}
 	if fault.CategoryOf(err) != fault.Configuration {
 		t.Errorf("an address that is none: %v", err)
@@ -438,7 +441,7 @@ func TestOpenRouterCost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := choice.Open(nil)
+		m, err := choice.Open(nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

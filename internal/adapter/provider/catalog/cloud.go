@@ -190,9 +190,9 @@ func (c *Choice) onBedrock(w Want) error {
 	env, skip := w.Env, isOn(w.Env, "CLAUDE_CODE_SKIP_BEDROCK_AUTH") || key != ""
 	c.cloud = func(transport http.RoundTripper) (provider.API, provider.Auth) {
 		if skip {
-			return bedrock.New(model), nil
+			return bedrock.New(model, c.tuning), nil
 		}
-		return bedrock.New(model), bedrock.NewCredentials(bedrock.Source{Env: env, Region: region, HTTP: transport, Program: program})
+		return bedrock.New(model, c.tuning), bedrock.NewCredentials(bedrock.Source{Env: env, Region: region, HTTP: transport, Program: program})
 	}
 	return nil
 }
@@ -214,9 +214,9 @@ func (c *Choice) onVertex(w Want) error {
 	env, skip := w.Env, isOn(w.Env, "CLAUDE_CODE_SKIP_VERTEX_AUTH")
 	c.cloud = func(transport http.RoundTripper) (provider.API, provider.Auth) {
 		if skip {
-			return vertex.New(model, at), nil
+			return vertex.New(model, at, c.tuning), nil
 		}
-		return vertex.New(model, at), vertex.NewCredentials(vertex.Source{Env: env, HTTP: transport})
+		return vertex.New(model, at, c.tuning), vertex.NewCredentials(vertex.Source{Env: env, HTTP: transport})
 	}
 	return nil
 }

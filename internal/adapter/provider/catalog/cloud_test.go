@@ -86,7 +86,7 @@ func TestClouds(t *testing.T) {
 				t.Errorf("%s %s %s", got.Info.Ref(), got.Info.API, got.BaseURL)
 			}
 			if got.Info.Provider != offlineName {
-				if _, err := got.Open(nil); err != nil { // reads no credentials
+				if _, err := got.Open(nil, nil); err != nil { // reads no credentials
 					t.Error(err)
 				}
 			}
@@ -175,7 +175,7 @@ func TestCloudRequests(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := got.Open(nil)
+			m, err := got.Open(nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,7 +23,7 @@ func TestServerSearch(t *testing.T) {
 		searches    int64
 	}{
 		{
-			anthropic.New(),
+			anthropic.New(provider.Tuning{}),
 			`"tools":[{"type":"web_search_20250305","name":"web_search","max_uses":5}]`,
 			`{"type":"web_search_20250305","name":"web_search","max_uses":5},{"name":"read"`,
 			`{"type":"message","id":"m","model":"m","stop_reason":"end_turn","content":[
@@ -44,7 +44,7 @@ func TestServerSearch(t *testing.T) {
 			"It is 1.26.", 2,
 		},
 		{
-			gemini.New(),
+			gemini.New(provider.Tuning{}),
 			`"tools":[{"googleSearch":{}}],`, `]},{"googleSearch":{}}],`,
 			`{"candidates":[{"content":{"role":"model","parts":[{"text":"It is 1.26."}]},"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["go","go 1.26"],"groundingChunks":[{"web":{"uri":"https://x","title":"go.dev"}}]}}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":5},"modelVersion":"m"}`,
 			"It is 1.26.", 2,

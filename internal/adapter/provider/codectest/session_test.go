@@ -29,8 +29,8 @@ import (
 func apis() map[string]provider.API {
 	ids := func() string { return "made" }
 	out := map[string]provider.API{
-		"anthropic": anthropic.New(), "gemini": gemini.NewWithIDs(ids), "ollama": ollama.New(0, ids),
-		"bedrock": bedrock.New("anthropic.claude-opus-4-6-v1"), "vertex": vertex.New("claude-opus-4-6", vertex.Place{Project: "p", Region: "r"}),
+		"anthropic": anthropic.New(provider.Tuning{}), "gemini": gemini.NewWithIDs(ids), "ollama": ollama.New(0, ids),
+		"bedrock": bedrock.New("anthropic.claude-opus-4-6-v1", provider.Tuning{}), "vertex": vertex.New("claude-opus-4-6", vertex.Place{Project: "p", Region: "r"}, provider.Tuning{}),
 		"responses":      responses.New(responses.DialectFor("openai"), ids),
 		"responses host": responses.New(responses.DialectFor("lmstudio"), ids),
 	}

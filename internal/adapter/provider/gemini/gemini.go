@@ -24,7 +24,10 @@ import (
 // Name is the API's name, and the Wire of its parts.
 const Name = "google-generate-content"
 
-type api struct{ ids func() string }
+type api struct {
+	t   provider.Tuning
+	ids func() string
+}
 
 // API is the wire API.
 type API interface {
@@ -34,10 +37,10 @@ type API interface {
 
 // New returns the API. A call without an id gets one made from the reply's id, or from a
 // random one.
-func New() API { return NewWithIDs(rand.Text) }
+func New(t provider.Tuning) API { return api{t, rand.Text} }
 
 // NewWithIDs is New with another source of ids, for replies without an id.
-func NewWithIDs(ids func() string) API { return api{ids} }
+func NewWithIDs(ids func() string) API { return api{ids: ids} }
 
 func (api) Name() string { return Name }
 
@@ -133,14 +136,14 @@ func (api) Head(h llm.Head) ([]byte, error) {
 func (a api) Tail(t llm.Tail) []byte { return a.End(llm.Head{}, t) }
 
 // End returns the end of a request: one object with the token limit and the thinking.
-func (api) End(h llm.Head, t llm.Tail) []byte {
+func (a api) End(h llm.Head, t llm.Tail) []byte {
 	b := []byte("]")
 	sep := `,"generationConfig":{`
 	if t.MaxTokens > 0 {
 		b = strconv.AppendInt(append(b, sep+`"maxOutputTokens":`...), int64(t.MaxTokens), 10)
 		sep = ","
 	}
-	if think := thinkingConfig(h.Model, h.Effort); think != "" {
+	if think := a.thinkingConfig(h.Effort); think != "" {
 		b = append(b, sep+`"thinkingConfig":`+think...)
 		sep = ","
 	}
@@ -150,50 +153,19 @@ func (api) End(h llm.Head, t llm.Tail) []byte {
 	return append(b, '}')
 }
 
-// thinkingConfig returns the member that requests thoughts, for models that have them.
-func thinkingConfig(model, effort string) string {
-	gen := generation(model)
-	if gen < 25 {
+// thinkingConfig returns the member that requests thoughts, "" for none.
+func (a api) thinkingConfig(effort string) string {
+	if effort == "" || a.t.Think == provider.Never {
 		return ""
 	}
-	for _, kind := range []string{"image", "tts", "audio", "live", "embedding"} {
-		if strings.Contains(model, kind) {
-			return ""
-		}
-	}
-	switch {
-	case effort == "" && strings.Contains(model, "lite"): // thinks only on request
-		return ""
-	case effort == "":
-		return `{"includeThoughts":true}`
-	case gen < 30:
+	if a.t.Think == provider.ByBudget {
 		n := map[string]string{"minimal": "1024", "low": "1024", "medium": "8192"}[effort]
 		if n == "" {
 			n = "24576"
 		}
 		return `{"includeThoughts":true,"thinkingBudget":` + n + `}`
 	}
-	level := "high"
-	switch {
-	case effort == "low" || effort == "minimal":
-		level = "low"
-	case effort == "medium" && !strings.Contains(model, "gemini-3-pro"): // gemini-3-pro has only two levels
-		level = "medium"
-	}
-	return `{"includeThoughts":true,"thinkingLevel":"` + level + `"}`
-}
-
-// generation returns 25 for gemini-2.5-pro, 30 for gemini-3-flash; 0 if unknown.
-func generation(model string) int {
-	_, rest, ok := strings.Cut(model, "gemini-")
-	if !ok || rest == "" || rest[0] < '0' || rest[0] > '9' {
-		return 0
-	}
-	n := int(rest[0]-'0') * 10
-	if len(rest) > 2 && rest[1] == '.' && rest[2] >= '0' && rest[2] <= '9' {
-		n += int(rest[2] - '0')
-	}
-	return n
+	return `{"includeThoughts":true,"thinkingLevel":"` + effort + `"}`
 }
 
 // madeID is the prefix of ids that pawl made for calls without one. They are not sent to

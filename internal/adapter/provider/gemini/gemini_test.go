@@ -27,7 +27,7 @@ func api() provider.API {
 // SPEC 9.4: what was sent is never sent otherwise.
 func TestCodec(t *testing.T) {
 	t.Parallel()
-	wiretest.TestCodec(t, gemini.New(), gemini.Name, "")
+	wiretest.TestCodec(t, gemini.New(provider.Tuning{}), gemini.Name, "")
 }
 
 // read returns events to a decoder.
@@ -224,27 +224,21 @@ func TestSchema(t *testing.T) {
 
 func TestEnd(t *testing.T) {
 	t.Parallel()
-	e, ok := api().(provider.Ender)
-	if !ok {
-		t.Fatal("no end")
-	}
 	for _, c := range []struct {
-		model, effort string
-		limit         int
-		want          string
+		think  provider.Think
+		effort string
+		limit  int
+		want   string
 	}{
-		{"gemini-2.0-flash", "", 0, `]}`},
-		{"gemini-2.0-flash", "high", 9, `],"generationConfig":{"maxOutputTokens":9}}`},
-		{"gemini-2.5-flash", "", 0, `],"generationConfig":{"thinkingConfig":{"includeThoughts":true}}}`},
-		{"gemini-2.5-flash-lite", "", 0, `]}`},
-		{"gemini-2.5-pro", "low", 9, `],"generationConfig":{"maxOutputTokens":9,"thinkingConfig":{"includeThoughts":true,"thinkingBudget":1024}}}`},
-		{"gemini-3-pro-preview", "medium", 0, `],"generationConfig":{"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"high"}}}`},
-		{"gemini-3.1-pro", "medium", 0, `],"generationConfig":{"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"medium"}}}`},
-		{"gemini-2.5-flash-image", "high", 0, `]}`},
-		{"gemini-flash-latest", "high", 0, `]}`},
+		{provider.ByEffort, "", 0, `]}`},
+		{provider.Never, "high", 9, `],"generationConfig":{"maxOutputTokens":9}}`},
+		{provider.ByBudget, "low", 9, `],"generationConfig":{"maxOutputTokens":9,"thinkingConfig":{"includeThoughts":true,"thinkingBudget":1024}}}`},
+		{provider.ByBudget, "medium", 0, `],"generationConfig":{"thinkingConfig":{"includeThoughts":true,"thinkingBudget":8192}}}`},
+		{provider.ByBudget, "high", 0, `],"generationConfig":{"thinkingConfig":{"includeThoughts":true,"thinkingBudget":24576}}}`},
+		{provider.ByEffort, "medium", 0, `],"generationConfig":{"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"medium"}}}`},
 	} {
-		if got := string(e.End(llm.Head{Model: c.model, Effort: c.effort}, llm.Tail{MaxTokens: c.limit})); got != c.want {
-			t.Errorf("%s %s: %s, want %s", c.model, c.effort, got, c.want)
+		if got := string(gemini.New(provider.Tuning{Think: c.think}).End(llm.Head{Effort: c.effort}, llm.Tail{MaxTokens: c.limit})); got != c.want {
+			t.Errorf("%d %s: %s, want %s", c.think, c.effort, got, c.want)
 		}
 	}
 }

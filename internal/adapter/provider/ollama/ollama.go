@@ -116,15 +116,18 @@ func (a *API) Head(h llm.Head) ([]byte, error) {
 // Tail returns the end of a request if the model is not known; the client uses End.
 func (a *API) Tail(t llm.Tail) []byte { return a.End(llm.Head{}, t) }
 
-// End returns the end of a request. Only gpt-oss has levels of thinking.
+// Thinks is the effort of a model that has no levels of thinking.
+const Thinks = "on"
+
+// End returns the end of a request.
 func (a *API) End(h llm.Head, t llm.Tail) []byte {
 	b := append([]byte(nil), `],"stream":true`...)
 	if h.Effort != "" {
 		b = append(b, `,"think":`...)
-		if strings.HasPrefix(h.Model[strings.LastIndexByte(h.Model, '/')+1:], "gpt-oss") {
-			b = lax.AppendString(b, h.Effort)
-		} else {
+		if h.Effort == Thinks {
 			b = append(b, "true"...)
+		} else {
+			b = lax.AppendString(b, h.Effort)
 		}
 	}
 	var options []string

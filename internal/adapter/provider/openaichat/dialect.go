@@ -1,6 +1,10 @@
 package openaichat
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/provider"
+)
 
 // Dialect describes what one host accepts and sends that others do not. The zero value is
 // the subset that compatible servers share.
@@ -20,8 +24,10 @@ type Dialect struct {
 	// the host refuses a conversation in which one is missing.
 	EchoAlways bool
 	// Markers writes contents as lists and adds cache_control markers: without them the
-	// host's models cache nothing.
-	Markers bool
+	// host's models cache nothing, or only by chance. MarkTools adds one to the last tool.
+	Markers, MarkTools bool
+	// CacheHeader is a header that the markers need.
+	CacheHeader string
 	// ResultName repeats the tool's name with its result.
 	ResultName bool
 	// CallID is the form of call ids that the host accepts.
@@ -39,6 +45,8 @@ type Dialect struct {
 	KeyHeader string
 	// Extra contains more members for each request: `,"name":value`.
 	Extra string
+	// Tuning is the model's.
+	Tuning provider.Tuning
 }
 
 // When selects the models to which something applies.
@@ -98,16 +106,18 @@ func dialects(name string) (Dialect, bool) {
 	case "groq":
 		return Dialect{CompletionTokens: Always, Effort: EffortField}, true
 	case "mistral":
-		return Dialect{Echo: EchoChunks, ResultName: true, CallID: IDRule{Max: 9, Exact: true, Plain: true}}, true
+		return Dialect{Effort: EffortField, Echo: EchoChunks, ResultName: true, CallID: IDRule{Max: 9, Exact: true, Plain: true}}, true
 	case "deepseek":
-		return Dialect{Echo: EchoContent, EchoAlways: true}, true
+		return Dialect{Effort: EffortField, Echo: EchoContent, EchoAlways: true}, true
 	case "moonshot":
 		return Dialect{Echo: EchoContent, EchoAlways: true}, true
 	case "xai":
-		return Dialect{Echo: EchoContent, ReasoningApart: true}, true
-	case "zai", "minimax", "qwen", "huggingface", "together", "deepinfra", "nebius":
+		return Dialect{Effort: EffortField, Echo: EchoContent, ReasoningApart: true}, true
+	case "qwen":
+		return Dialect{Echo: EchoContent, Markers: true, MarkTools: true, CacheHeader: "X-DashScope-CacheControl"}, true
+	case "minimax", "huggingface", "together", "deepinfra", "nebius":
 		return Dialect{Echo: EchoContent}, true
-	case "fireworks":
+	case "fireworks", "zai":
 		return Dialect{Effort: EffortField, Echo: EchoContent}, true
 	case "cerebras":
 		return Dialect{CompletionTokens: Always, Effort: EffortField, Echo: EchoField}, true
@@ -135,22 +145,4 @@ func DialectFor(name, model string) Dialect {
 		d.Markers, d.CallID = true, IDRule{Max: 64}
 	}
 	return d
-}
-
-// IsReasoner reports whether a model is one of OpenAI's reasoning models, whoever serves
-// it.
-func IsReasoner(model string) bool {
-	model = model[strings.LastIndexByte(model, '/')+1:]
-	if strings.Contains(model, "-chat") {
-		return false
-	}
-	if version, ok := strings.CutPrefix(model, "gpt-"); ok {
-		return version != "" && version[0] >= '5' && version[0] <= '9'
-	}
-	for _, prefix := range []string{"o1", "o3", "o4", "codex-"} {
-		if strings.HasPrefix(model, prefix) {
-			return true
-		}
-	}
-	return false
 }

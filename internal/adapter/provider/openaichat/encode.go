@@ -31,6 +31,9 @@ func (a *API) Head(h llm.Head) ([]byte, error) {
 				return nil, err
 			}
 		}
+		if a.d.MarkTools {
+			b = append(append(b[:len(b)-1], marker...), '}')
+		}
 		b = append(b, ']')
 	}
 	if a.d.CacheKey {
@@ -85,7 +88,7 @@ func (a *API) End(h llm.Head, t llm.Tail) []byte {
 	}
 	if t.MaxTokens > 0 {
 		name := "max_tokens"
-		if a.d.CompletionTokens == Always || a.d.CompletionTokens == ReasoningModels && IsReasoner(h.Model) {
+		if a.d.CompletionTokens == Always || a.d.CompletionTokens == ReasoningModels && a.d.Tuning.Reasons {
 			name = "max_completion_tokens"
 		}
 		b = append(b, `,"`+name+`":`...)
@@ -101,7 +104,7 @@ func (a *API) End(h llm.Head, t llm.Tail) []byte {
 			b = append(lax.AppendString(b, h.Effort), '}')
 		}
 	}
-	b = append(b, a.d.Extra...)
+	b = append(append(b, a.d.Extra...), a.d.Tuning.Members...)
 	return append(b, '}')
 }
 

@@ -47,8 +47,13 @@ func (a *API) Name() string { return Name }
 // Path returns the same path for every model.
 func (a *API) Path(string) string { return "/v1/chat/completions" }
 
-// Header sets the key.
-func (a *API) Header(h http.Header, key string) { lax.SetKey(h, a.d.KeyHeader, key) }
+// Header sets the key and what the host needs to cache.
+func (a *API) Header(h http.Header, key string) {
+	lax.SetKey(h, a.d.KeyHeader, key)
+	if a.d.CacheHeader != "" {
+		h.Set(a.d.CacheHeader, "enable")
+	}
+}
 
 // Framing returns SSE.
 func (a *API) Framing() provider.Framing { return provider.SSE }

@@ -72,17 +72,20 @@ func TestDialects(t *testing.T) {
 		has, lacks  []string
 	}{
 		{"openai", "gpt-5", []string{`"max_completion_tokens":9`, `"reasoning_effort":"high"`, `"prompt_cache_key":"pawl-`}, []string{`"max_tokens"`, "Hmm", "functions.read:0"}},
-		{"deepseek", "m", []string{`"max_tokens":9`, `"reasoning_content":"Hmm"`}, []string{"reasoning_details", "reasoning_effort"}},
+		{"deepseek", "m", []string{`"max_tokens":9`, `"reasoning_content":"Hmm"`, `"reasoning_effort":"high"`}, []string{"reasoning_details"}},
+		{"qwen", "m", []string{`{"role":"system","content":[{"type":"text","text":"S","cache_control":{"type":"ephemeral"}}]}`, `"Half is used.","cache_control":{"type":"ephemeral"}}`}, []string{"effort"}},
 		{"xai", "m", []string{`"reasoning_content":"Hmm"`}, []string{"prompt_cache_key"}},
 		{"openrouter", "m", []string{`"reasoning_details":[{"type":"reasoning.text","text":"Hmm","signature":"s"}]`, `"usage":{"include":true}`, `"reasoning":{"effort":"high"}`, "functions.read:0"}, []string{"cache_control"}},
 		{"openrouter", "anthropic/claude-sonnet-4.5", []string{`{"role":"system","content":[{"type":"text","text":"S","cache_control":{"type":"ephemeral"}}]}`, `"Half is used.","cache_control":{"type":"ephemeral"}}`}, []string{"functions.read:0"}},
 		{"mistral", "m", []string{`"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hmm"}]},{"type":"text","text":"Reading."}]`, `"name":"read","content":"[error]`}, []string{"functions.read:0"}},
 		{"groq", "m", []string{`"max_completion_tokens":9`}, []string{"Hmm"}},
-		{"nobody knows it", "gpt-5", []string{`"max_completion_tokens":9`, `"reasoning_content":"Hmm"`}, nil},
+		{"nobody knows it", "gpt-5", []string{`"max_completion_tokens":9`, `"reasoning_content":"Hmm"`}, []string{`"max_tokens"`}},
 		{"nobody knows it", "qwen3", []string{`"max_tokens":9`}, nil},
 	} {
 		head.Model = c.model
-		got := body(t, DialectFor(c.name, c.model), head, talk(), true, llm.Tail{MaxTokens: 9})
+		d := DialectFor(c.name, c.model)
+		d.Tuning.Reasons = c.model == "gpt-5"
+		got := body(t, d, head, talk(), true, llm.Tail{MaxTokens: 9})
 		if !json.Valid([]byte(got)) {
 			t.Errorf("%s: not JSON: %s", c.name, got)
 		}
@@ -349,17 +352,6 @@ func mustJSON(t *testing.T, v any) []byte {
 		t.Fatal(err)
 	}
 	return b
-}
-
-// Which models are asked in the words of reasoning models.
-func TestIsReasoner(t *testing.T) {
-	for model, want := range map[string]bool{
-		"gpt-5": true, "openai/gpt-5.4-nano": true, "gpt-6.1-sol": true, "o3-mini": true, "gpt-4o": false, "gpt-5-chat-latest": false, "gpt-oss-120b": false, "gpt-": false, "olmo": false,
-	} {
-		if IsReasoner(model) != want {
-			t.Errorf("%s: %v", model, !want)
-		}
-	}
 }
 
 // The key goes where the host looks for it, and nowhere without one.

@@ -10,7 +10,6 @@ import (
 	"strconv"
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
-	"github.com/pawl-agent/pawl/internal/adapter/provider/openaichat"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
@@ -47,7 +46,7 @@ func (a *API) options(h llm.Head) ([]byte, error) {
 	b = lax.AppendString(b, h.Model)
 	b = append(b, `,"store":`...)
 	b = strconv.AppendBool(b, a.d.Store)
-	if !a.d.OpenAI || openaichat.IsReasoner(h.Model) {
+	if !a.d.OpenAI || a.d.Tuning.Reasons {
 		b = append(b, `,"include":["reasoning.encrypted_content"]`...)
 	}
 	if len(h.Tools) > 0 {
@@ -102,10 +101,18 @@ func (a *API) End(h llm.Head, t llm.Tail) []byte {
 		b = append(b, `,"max_output_tokens":`...)
 		b = strconv.AppendInt(b, int64(max(t.MaxTokens, 16)), 10) // the smallest value that the API accepts
 	}
-	if h.Effort != "" && (!a.d.OpenAI || openaichat.IsReasoner(h.Model)) {
+	if h.Effort != "" {
 		b = append(b, `,"reasoning":{"effort":`...)
-		b = append(lax.AppendString(b, h.Effort), '}')
+		b = lax.AppendString(b, h.Effort)
+		if c := a.d.Tuning.Context; c != "" {
+			b = append(b, `,"context":"`+c+`"`...)
+		}
+		b = append(b, '}')
 	}
+	if v := a.d.Tuning.Verbosity; v != "" {
+		b = append(b, `,"text":{"verbosity":"`+v+`"}`...)
+	}
+	b = append(b, a.d.Tuning.Members...)
 	return append(b, '}')
 }
 

@@ -38,6 +38,8 @@ type Dialect struct {
 	Store bool
 	// KeyHeader is the header for the key; "": Authorization.
 	KeyHeader string
+	// Tuning is the model's.
+	Tuning provider.Tuning
 }
 
 // DialectFor returns the dialect of a provider.
@@ -49,7 +51,7 @@ func DialectFor(name string) Dialect {
 	case "azure":
 		d.OpenAI, d.SealedOnly, d.KeyHeader = true, true, "api-key"
 	case "xai":
-		d.SealedOnly = true
+		d.SealedOnly, d.CacheKey = true, true
 	case "openrouter":
 		d.CostUSD = true
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/adapter/provider"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/codectest"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -38,7 +39,9 @@ func encode(t *testing.T, a *API, parts ...llm.Part) string {
 
 // SPEC 5.1, 5.3, 4.8: the exact words, for OpenAI.
 func TestEncode(t *testing.T) {
-	a := New(DialectFor("openai"), nil)
+	d := DialectFor("openai")
+	d.Tuning = provider.Tuning{Reasons: true, Verbosity: "low", Context: "all_turns"}
+	a := New(d, nil)
 	head := llm.Head{Model: "gpt-5.5", System: "Be brief.", Effort: "low", Tools: []llm.ToolSpec{{Name: "read", Doc: "Reads.", Schema: json.RawMessage(`{"type":"object"}`)}}}
 	h, err := a.Head(head)
 	if err != nil {
@@ -71,7 +74,7 @@ func TestEncode(t *testing.T) {
 		`{"type":"function_call","call_id":"call_1","name":"read","arguments":"{\"path\":\"a\"}"},` +
 		`{"type":"function_call_output","call_id":"call_1","output":[{"type":"input_text","text":"a picture"},{"type":"input_image","image_url":"data:image/png;base64,Ag=="}]},` +
 		`{"role":"user","content":"Half is used."}` +
-		`],"stream":true,"max_output_tokens":100,"reasoning":{"effort":"low"}}`
+		`],"stream":true,"max_output_tokens":100,"reasoning":{"effort":"low","context":"all_turns"},"text":{"verbosity":"low"}}`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -80,7 +83,7 @@ func TestEncode(t *testing.T) {
 // Options of reasoning are refused for models that do not reason.
 func TestNoReasoningOptions(t *testing.T) {
 	a := New(DialectFor("openai"), nil)
-	head := llm.Head{Model: "gpt-4o", Effort: "low"}
+	head := llm.Head{Model: "gpt-4o"}
 	h, err := a.Head(head)
 	if err != nil {
 		t.Fatal(err)

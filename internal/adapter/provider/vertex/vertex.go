@@ -46,14 +46,16 @@ func (p Place) path(rest string) string {
 
 // New returns the API for a model. Names of models that are neither Google's nor
 // Anthropic's contain a slash.
-func New(model string, at Place) provider.API {
+func New(model string, at Place, t provider.Tuning) provider.API {
 	switch APIName(model) {
 	case anthropic.Name:
-		return claude{anthropic.OnVertex(), at}
+		return claude{anthropic.OnVertex(t), at}
 	case gemini.Name:
-		return google{gemini.New(), at}
+		return google{gemini.New(t), at}
 	}
-	return chat{openaichat.New(openaichat.DialectFor("vertex", model), nil), at}
+	d := openaichat.DialectFor("vertex", model)
+	d.Tuning = t
+	return chat{openaichat.New(d, nil), at}
 }
 
 // APIName returns the name of the wire API that serves a model.
@@ -76,7 +78,10 @@ func (c claude) Path(model string) string {
 	return c.at.path("/publishers/anthropic/models/" + escape(strings.TrimPrefix(model, "anthropic/")) + ":streamRawPredict")
 }
 
-func (claude) Header(h http.Header, key string) { lax.SetKey(h, "", key) }
+func (c claude) Header(h http.Header, key string) {
+	lax.SetKey(h, "", key)
+	anthropic.SetBetas(h, c.Betas())
+}
 
 type google struct {
 	gemini.API

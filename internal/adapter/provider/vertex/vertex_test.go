@@ -36,9 +36,9 @@ var place = vertex.Place{Project: "my-project", Region: "us-east5"}
 // SPEC 17.7, 9.4
 func TestCodec(t *testing.T) {
 	t.Parallel()
-	wiretest.TestCodec(t, vertex.New("claude-sonnet-4-6", place), anthropic.Name, `,"cache_control":{"type":"ephemeral"}`)
-	wiretest.TestCodec(t, vertex.New("gemini-2.5-pro", place), "google-generate-content", "")
-	codectest.Encoding(t, vertex.New("meta/llama-4", place), "")
+	wiretest.TestCodec(t, vertex.New("claude-sonnet-4-6", place, provider.Tuning{}), anthropic.Name, `,"cache_control":{"type":"ephemeral"}`)
+	wiretest.TestCodec(t, vertex.New("gemini-2.5-pro", place, provider.Tuning{}), "google-generate-content", "")
+	codectest.Encoding(t, vertex.New("meta/llama-4", place, provider.Tuning{}), "")
 }
 
 // SPEC 17.7: where models are, and what is sent there.
@@ -53,11 +53,11 @@ func TestPaths(t *testing.T) {
 		"meta/llama-4-maverick-17b-maas":  at + "endpoints/openapi/chat/completions",
 		"gemini/../../../locations/other": at + "endpoints/openapi/chat/completions",
 	} {
-		if got := vertex.New(model, place).Path(model); got != want {
+		if got := vertex.New(model, place, provider.Tuning{}).Path(model); got != want {
 			t.Errorf("%s: %s", model, got)
 		}
 	}
-	head, err := vertex.New("claude-x", place).Head(llm.Head{Model: "claude-x"})
+	head, err := vertex.New("claude-x", place, provider.Tuning{}).Head(llm.Head{Model: "claude-x"})
 	if err != nil || !strings.HasPrefix(string(head), `{"anthropic_version":"vertex-2023-10-16","stream":true,"messages":[`) {
 		t.Errorf("%s %v", head, err)
 	}
@@ -253,7 +253,7 @@ func ask(t *testing.T, net *google, env map[string]string) wiretest.Outcome {
 func modelOf(t *testing.T, net *google, env map[string]string) llm.Model {
 	t.Helper()
 	c, err := provider.New(provider.Config{
-		API: vertex.New("claude-test", place), BaseURL: "https://model.invalid", Info: llm.Info{Provider: "vertex", Model: "claude-test"},
+		API: vertex.New("claude-test", place, provider.Tuning{}), BaseURL: "https://model.invalid", Info: llm.Info{Provider: "vertex", Model: "claude-test"},
 		Auth: vertex.NewCredentials(vertex.Source{Env: func(k string) string { return env[k] }, HTTP: net, Now: func() time.Time { return time.Now() }}),
 		HTTP: &http.Client{Transport: net},
 	})

@@ -260,11 +260,9 @@ func (k *checker) blocks(e Expected, parts []llm.Part) {
 		case p.Parsed && i+1 < len(parts) && parts[i+1].Kind == llm.Text: // both were cut from one
 		case p.Parsed, p.Kind == llm.Text:
 			got = append(got, "text")
-		case p.Kind == llm.Reasoning:
-			got = append(got, "thinking")
 		case p.Kind == llm.CallPart:
 			got = append(got, "tool_use")
-		case p.Kind == llm.Opaque:
+		case p.Kind == llm.Reasoning, p.Kind == llm.Opaque:
 			var b struct{ Type string }
 			_ = json.Unmarshal(p.Raw, &b) // a part that is not JSON has no type and shows as a difference
 			got = append(got, b.Type)

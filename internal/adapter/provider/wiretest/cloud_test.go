@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/adapter/provider"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/anthropic"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/bedrock"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/gemini"
@@ -33,7 +34,7 @@ func TestReplayOnBedrock(t *testing.T) {
 			t.Parallel()
 			rec.Response.Headers = map[string]string{"Content-Type": "application/vnd.amazon.eventstream"}
 			ask := func(body string, next func() int, end error) Outcome {
-				m, err := client(c, bedrock.New("anthropic."+c.Model), rec, &cuts{body, next, end})
+				m, err := client(c, bedrock.New("anthropic."+c.Model, provider.Tuning{}), rec, &cuts{body, next, end})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -73,7 +74,7 @@ func TestReplayOnVertex(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := client(c, vertex.New(name, at), rec, &cuts{rec.Response.Body, func() int { return 100 }, io.EOF})
+			m, err := client(c, vertex.New(name, at, provider.Tuning{}), rec, &cuts{rec.Response.Body, func() int { return 100 }, io.EOF})
 			if err != nil {
 				t.Fatal(err)
 			}

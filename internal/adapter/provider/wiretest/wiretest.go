@@ -26,8 +26,8 @@ import (
 
 // apis makes the API of a recording. A new API is one line here.
 var apis = map[string]func(Case) provider.API{
-	anthropic.Name:  func(Case) provider.API { return anthropic.New() },
-	gemini.Name:     func(Case) provider.API { return gemini.New() },
+	anthropic.Name:  func(Case) provider.API { return anthropic.New(provider.Tuning{}) },
+	gemini.Name:     func(Case) provider.API { return gemini.New(provider.Tuning{}) },
 	openaichat.Name: func(c Case) provider.API { return openaichat.New(openaichat.DialectFor(c.who(), c.Model), nil) },
 	responses.Name:  func(c Case) provider.API { return responses.New(responses.DialectFor(c.who()), nil) },
 	ollama.Name:     func(Case) provider.API { return ollama.New(0, nil) },

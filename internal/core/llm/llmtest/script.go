@@ -17,6 +17,7 @@ import (
 type Turn struct {
 	Text      string
 	Reasoning string
+	Signature string // of the reasoning, on a Server
 	Calls     []llm.Call
 	Stop      llm.Stop // "": follows from Calls
 	Err       error    // ends the stream, after Text was streamed

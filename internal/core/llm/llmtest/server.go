@@ -19,6 +19,8 @@ type Server struct {
 	Gone func(n int)
 	// Done, if set, is called when the nth reply has been written.
 	Done func(n int)
+	// Binding, if set, checks thinking as new models do.
+	Binding *Binding
 
 	mu     sync.Mutex
 	bodies [][]byte
@@ -42,7 +44,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := len(s.bodies)
 	s.bodies = append(s.bodies, body)
 	s.mu.Unlock()
+	if s.Binding != nil {
+		if refusal := s.Binding.refuses(r.Header, body); refusal != "" {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `{"type":"error","error":{"type":"invalid_request_error","message":%s}}`, quoted(refusal))
+			return
+		}
+	}
 	t := s.Reply(n, body)
+	if s.Binding != nil && t.Reasoning != "" {
+		t.Signature = signature(body)
+	}
 	if t.Err != nil {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(529)
@@ -87,6 +100,11 @@ func Events(n int, t Turn) []string {
 		out = append(out, fmt.Sprintf(`{"type":"content_block_stop","index":%d}`, i))
 	}
 	i := 0
+	if t.Reasoning != "" {
+		block(i, `{"type":"thinking","thinking":"","signature":""}`, fmt.Sprintf(`{"type":"thinking_delta","thinking":%s}`, quoted(t.Reasoning)),
+			fmt.Sprintf(`{"type":"signature_delta","signature":%s}`, quoted(t.Signature)))
+		i++
+	}
 	if t.Text != "" {
 		var deltas []string
 		for _, piece := range t.pieces(t.Text, 1) {
