@@ -29,11 +29,17 @@ func TestRead(t *testing.T) {
 			}
 			kind, _, _ := strings.Cut(base, "-")
 			exit, ok := exits[base]
-			if !ok {
+			switch {
+			case strings.HasSuffix(base, "-stopped"):
+				exit = Stopped
+			case !ok:
 				exit = 1
 			}
 			r := Read(kind, string(raw), exit)
 			got := fmt.Sprintf("failures: %d\nbroken: %s\n\n%s\n", r.Failures, r.Broken, r.Text)
+			for _, f := range r.Failed[:min(len(r.Failed), 6)] {
+				got += fmt.Sprintf("\n== %q of %q, hangs %v, unrun %q, sure %v\n%s\n", f.Name, f.Unit, f.Hangs, f.Unrun, f.Sure, f.Cause)
+			}
 			golden.File(t, strings.TrimSuffix(name, ".txt")+".golden", got)
 		})
 	}

@@ -44,6 +44,7 @@ type confinedShell struct {
 func (sh confinedShell) confine(c tool.Run) tool.Run {
 	c.Confine, c.Hold = sh.p.Confine, sh.p.Hold
 	c.Confine.Reads = slices.Concat(c.Confine.Reads, c.Reads)
+	c.Confine.Root = c.Root
 	return c
 }
 
