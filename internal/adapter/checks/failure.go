@@ -29,8 +29,9 @@ var (
 func (b block) failure() event.Failure {
 	f := event.Failure{Name: b.name, Unit: b.unit, Hangs: b.hangs}
 	var why []string
+	test := strings.HasPrefix(b.lines[b.at], " ") && strings.Contains(b.lines[b.at], ".go:") // what it says is indented
 	for _, l := range b.lines[b.at:] {
-		if len(why) > 0 && (len(why) == causeLines || aside().MatchString(l)) {
+		if len(why) > 0 && (len(why) == causeLines || aside().MatchString(l) || test && !strings.HasPrefix(l, " ")) {
 			break
 		}
 		if goFrame(l) || strings.TrimSpace(l) == "" {

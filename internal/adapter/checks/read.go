@@ -24,7 +24,8 @@ type Reading struct {
 	// Broken explains why the check could not check anything (a missing program, a
 	// missing script); "" if it could.
 	Broken string
-	// Failed is what did not pass, at least one.
+	// Failed is what did not pass: at least one, except where Broken is set or the
+	// check was stopped.
 	Failed []event.Failure
 }
 
@@ -58,6 +59,9 @@ func Read(kind, output string, exit int) Reading {
 		found.blocks = []block{plainErrors(lines)}
 	}
 	for _, b := range found.blocks {
+		if r.Broken != "" {
+			break // it checked nothing
+		}
 		r.Failed = append(r.Failed, b.failure())
 	}
 	if r.Failures = found.count; len(found.blocks) == 0 {

@@ -162,6 +162,11 @@ func (k *check) baseline(r turn.Ran) {
 		if exit != 0 {
 			read := k.Read(strings.ReplaceAll(whole, k.Past.Dir, k.t.Files.Root()), exit)
 			k.past.Failed, k.past.Why = read.Failed, read.Broken
+			for i := range k.past.Failed { // a test that still runs does not show its unit
+				if f := &k.past.Failed[i]; f.Unit == "" && len(k.Past.Units) == 1 {
+					f.Unit = k.Past.Units[0]
+				}
+			}
 		}
 	}
 	switch {

@@ -175,7 +175,7 @@ func (f *Fold) Apply(e event.Event) {
 // changed drops the proof, which does not hold any longer.
 func (f *Fold) changed() {
 	if n := len(f.checks); n > 0 {
-		f.last = f.checks[n-1].outcome()
+		f.last = f.explained()[n-1].outcome()
 	}
 	f.checks, f.why = nil, ""
 	f.changes++

@@ -87,7 +87,7 @@ func (c Check) outcome() string {
 // details lists the failures of a check by what is known of them, and the tests that
 // passed.
 func (c Check) details() string {
-	var fresh, failing, before, hangs []string
+	var fresh, failing, before, hangs, hung []string
 	unrun := map[string][]string{}
 	var whys []string
 	for _, x := range c.Failures {
@@ -97,6 +97,8 @@ func (c Check) details() string {
 				whys = append(whys, x.Unrun)
 			}
 			unrun[x.Unrun] = append(unrun[x.Unrun], x.Label())
+		case x.Before && x.Hangs:
+			hung = append(hung, x.Label())
 		case x.Before:
 			before = append(before, x.Label())
 		case x.Hangs:
@@ -107,7 +109,7 @@ func (c Check) details() string {
 			failing = append(failing, x.Label())
 		}
 	}
-	s := list("newly failing", fresh) + list("failing", failing) + list("still running at the end", hangs) + list("failed as before", before)
+	s := list("newly failing", fresh) + list("failing", failing) + list("still running", hangs) + list("failed as before", before) + list("still running as before", hung)
 	for _, why := range whys {
 		if n := len(unrun[why]); n > 3 {
 			s += fmt.Sprintf("; could not run: %d, %s", n, why)

@@ -77,9 +77,9 @@ func (r Report) Reason() string {
 	switch r.Attempts {
 	case 0:
 	case 1:
-		s += "; after 1 attempt to fix it"
+		s += ", after 1 attempt to fix it"
 	default:
-		s += fmt.Sprintf("; after %d attempts to fix it", r.Attempts)
+		s += fmt.Sprintf(", after %d attempts to fix it", r.Attempts)
 	}
 	return s + r.changedTests()
 }
