@@ -58,6 +58,10 @@ func Read(kind, output string, exit int) Reading {
 	} else if len(found.blocks)+len(found.summary) == 0 {
 		found.blocks = []block{plainErrors(lines)}
 	}
+	found.blocks = slices.DeleteFunc(found.blocks, func(b block) bool { return len(b.lines) == 0 })
+	if exit != Stopped && r.Broken == "" && len(found.blocks) == 0 {
+		r.Failed = []event.Failure{{Cause: "it printed nothing", Digest: "nothing"}}
+	}
 	for _, b := range found.blocks {
 		if r.Broken != "" {
 			break // it checked nothing

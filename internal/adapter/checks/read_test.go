@@ -59,6 +59,8 @@ func FuzzRead(f *testing.F) {
 		}
 		f.Add(string(raw), i%7)
 	}
+	f.Add("", 0)
+	f.Add("\n \n", 1)
 	f.Add(strings.Repeat("x", 50_000), 2)
 	f.Add("--- FAIL: T\n"+strings.Repeat("é", 9_000)+"\nFAIL\tx\n", 0)
 	kinds := []string{kindGo, kindNode, kindPython, kindCargo, kindMake, kindJust, kindOwn}
@@ -69,6 +71,9 @@ func FuzzRead(f *testing.F) {
 		}
 		if !utf8.ValidString(r.Text) || !utf8.ValidString(r.Broken) {
 			t.Errorf("not text: %q", r.Text)
+		}
+		if r.Broken == "" && len(r.Failed) == 0 {
+			t.Error("nothing failed")
 		}
 		if r.Failures < 0 {
 			t.Errorf("%d failures", r.Failures)

@@ -209,9 +209,9 @@ func TestMachineLacksSomething(t *testing.T) {
 	t.Parallel()
 	for says, out := range map[string]string{
 		"could not run: example.com/m/a, example.com/m/b, no network; passed: 1 test": recorded(t, "go-offline"),
-		"could not run: TestAsk (x), no login":                                      "--- FAIL: TestAsk (0.01s)\n    ask_test.go:9: google: could not find default credentials\nFAIL\nFAIL\tx\t0.1s\nFAIL\n",
-		"could not run: TestBig (x), disk full":                                     "--- FAIL: TestBig (0.01s)\n    big_test.go:9: write /tmp/x: no space left on device\nFAIL\nFAIL\tx\t0.1s\nFAIL\n",
-		"could not run: TestGit (x), program missing":                               "--- FAIL: TestGit (0.01s)\n    git_test.go:9: exec: \"git\": executable file not found in $PATH\nFAIL\nFAIL\tx\t0.1s\nFAIL\n",
+		"could not run: TestAsk (x), no login":                                        "--- FAIL: TestAsk (0.01s)\n    ask_test.go:9: google: could not find default credentials\nFAIL\nFAIL\tx\t0.1s\nFAIL\n",
+		"could not run: TestBig (x), disk full":                                       "--- FAIL: TestBig (0.01s)\n    big_test.go:9: write /tmp/x: no space left on device\nFAIL\nFAIL\tx\t0.1s\nFAIL\n",
+		"could not run: TestGit (x), program missing":                                 "--- FAIL: TestGit (0.01s)\n    git_test.go:9: exec: \"git\": executable file not found in $PATH\nFAIL\nFAIL\tx\t0.1s\nFAIL\n",
 	} {
 		r := newRig(t, "-- go.mod --\nmodule x\n-- x.go --\npackage x\n", write("x.go", "package x // changed\n"), llmtest.Say("done"))
 		r.put("out", out)
