@@ -49,7 +49,8 @@ type Check struct {
 	Unlisted string
 	Env      []string // NAME=value
 
-	built []string // see reach.Found
+	built  []string // see reach.Found
+	module string   // the path of its Go module
 }
 
 // Found is the checks to run after a change.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
@@ -21,7 +22,8 @@ const (
 // goChecks returns go test, which builds and vets what it tests, and also builds packages
 // without tests. The narrow check tests the changed packages and those that import them.
 func (t *tree) goChecks(u unit) (narrow, wide []Check) {
-	wide = []Check{{Name: "go test", Command: in(u.dir, "go test ./..."), Kind: kindGo, Env: t.goEnv}}
+	module := modulePath(t.read(path.Join(u.dir, "go.mod")))
+	wide = []Check{{Name: "go test", Command: in(u.dir, "go test ./..."), Kind: kindGo, Env: t.goEnv, module: module}}
 	some := t.affected(u)
 	if len(some) == 0 {
 		return t.inWork(u, nil, wide)
@@ -30,8 +32,46 @@ func (t *tree) goChecks(u unit) (narrow, wide []Check) {
 	for _, p := range some {
 		words += " " + shellsyntax.Quote(p)
 	}
-	narrow = []Check{{Name: "go test", Command: in(u.dir, words), Kind: kindGo, Env: t.goEnv, Part: true}}
+	narrow = []Check{{Name: "go test", Command: in(u.dir, words), Kind: kindGo, Env: t.goEnv, Part: true, module: module}}
 	return t.inWork(u, narrow, wide)
+}
+
+// Only returns the command that checks only units of a check, and false if there is none.
+func (c Check) Only(units []string) (command string, ok bool) {
+	before, _, ok := strings.Cut(c.Command, "go test ")
+	if !ok || c.Kind != kindGo || c.module == "" || len(units) == 0 {
+		return "", false
+	}
+	command = before + "go test"
+	for _, u := range units {
+		if rest, ok := strings.CutPrefix(u, c.module); !ok || rest != "" && rest[0] != '/' {
+			return "", false
+		}
+		command += " " + shellsyntax.Quote(u)
+	}
+	return command, true
+}
+
+// Within returns the environment of a check that is stopped after a time: go test ends
+// the tests of a package earlier, and names those that still run.
+func (c Check) Within(limit time.Duration) []string {
+	out := slices.Clone(c.Env)
+	for i, kv := range out {
+		if c.Kind == kindGo && strings.HasPrefix(kv, "GOFLAGS=") && !strings.Contains(kv, "-timeout") {
+			out[i] += " -timeout=" + (limit * 4 / 5).String()
+		}
+	}
+	return out
+}
+
+// InCopy returns variables for a check that runs in a copy of the workspace: python
+// would find packages that are installed from the workspace there, not in the copy.
+func (c Check) InCopy(dir string) []string {
+	if c.Kind != kindPython {
+		return nil
+	}
+	at := path.Join(dir, c.Dir)
+	return []string{"PYTHONPATH=" + at + ":" + path.Join(at, "src")}
 }
 
 // affected returns the packages that a change can affect, as ./folder; nil if all of them

@@ -1,11 +1,13 @@
 package checks
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
@@ -15,14 +17,20 @@ const limit = 4000
 // Reading is the relevant part of a failed check's output.
 type Reading struct {
 	// Text is at most 4,000 bytes: the failures with their output; long ones are
-	// shortened at line ends.
+	// shortened at line ends, and keep the line of their cause.
 	Text string
 	// Failures is the number of failures in the output, 0 if not known.
 	Failures int
 	// Broken explains why the check could not check anything (a missing program, a
 	// missing script); "" if it could.
 	Broken string
+	// Failed is what did not pass: at least one, except where Broken is set or the
+	// check was stopped.
+	Failed []event.Failure
 }
+
+// Stopped is the exit code for Read of a check that was ended before its end.
+const Stopped = -1
 
 // Read returns the relevant part of a failed check's output. kind selects the readers. If
 // none of them recognises the output, Read searches for lines that look like errors.
@@ -45,23 +53,59 @@ func Read(kind, output string, exit int) Reading {
 		found.summary = append(found.summary, f.summary...)
 		found.count += f.count
 	}
-	if len(found.blocks)+len(found.summary) == 0 {
-		found.blocks = [][]string{plainErrors(lines)}
+	if exit == Stopped {
+		found.blocks = append(found.blocks, stillRunning(lines)...)
+	} else if len(found.blocks)+len(found.summary) == 0 {
+		found.blocks = []block{plainErrors(lines)}
 	}
-	r.Text, r.Failures = fit(found.blocks, found.summary, limit), found.count
+	found.blocks = slices.DeleteFunc(found.blocks, func(b block) bool { return len(b.lines) == 0 })
+	if exit != Stopped && r.Broken == "" && len(found.blocks) == 0 {
+		r.Failed = []event.Failure{{Cause: "it printed nothing", Digest: "nothing"}}
+	}
+	for _, b := range found.blocks {
+		if r.Broken != "" {
+			break // it checked nothing
+		}
+		r.Failed = append(r.Failed, b.failure())
+	}
+	if r.Failures = found.count; len(found.blocks) == 0 {
+		found.blocks = []block{plainErrors(lines)}
+	}
+	r.Text = fit(found.blocks, found.summary, limit)
 	return r
 }
 
-// failures is the result of a reader: a block of lines for each failure, and the summary.
+// failures is the result of a reader: its failures, and the summary of the output.
 type failures struct {
-	blocks  [][]string
+	blocks  []block
 	summary []string
 	count   int
+	about   func(*block) // finds out what a block is about
 }
 
-func (f *failures) add(block []string) {
-	if block = trimmed(block); len(block) > 0 {
-		f.blocks = append(f.blocks, block)
+// block is the output of a failure.
+type block struct {
+	name, unit string
+	lines      []string
+	at         int  // the line of the cause
+	hangs      bool // it was still running
+}
+
+func (f *failures) add(lines []string) {
+	b := block{lines: trimmed(lines)}
+	if len(b.lines) == 0 {
+		return
+	}
+	if f.about != nil {
+		f.about(&b)
+	}
+	f.blocks = append(f.blocks, b)
+}
+
+// untold adds the failures that the output counts and does not show.
+func (f *failures) untold() {
+	if n := f.count - len(f.blocks); n > 0 {
+		f.blocks = append(f.blocks, block{lines: []string{fmt.Sprintf("%d more failed, and the output does not show why", n)}})
 	}
 }
 
@@ -110,17 +154,19 @@ func notRun(l string) bool {
 }
 
 // plainErrors returns the lines that look like errors, with two lines before and after
-// each, and the last 20 lines.
-func plainErrors(lines []string) []string {
+// each, and the last 20 lines. The cause is the first line that looks like an error.
+func plainErrors(lines []string) block {
 	const tail, around = 20, 2
 	keep := make([]bool, len(lines))
 	for i := max(0, len(lines)-tail); i < len(lines); i++ {
 		keep[i] = true
 	}
+	first := ""
 	for i, l := range lines {
 		low := strings.ToLower(l)
 		for _, w := range []string{"error", "fail", "panic", "exception", "fatal", "assert", "undefined", "cannot "} {
 			if strings.Contains(low, w) {
+				first = cmp.Or(first, l)
 				for j := max(0, i-around); j <= min(i+around, len(lines)-1); j++ {
 					keep[j] = true
 				}
@@ -141,12 +187,14 @@ func plainErrors(lines []string) []string {
 		gap = false
 		out = append(out, l)
 	}
-	return trimmed(out)
+	b := block{lines: trimmed(out)}
+	b.at = max(0, slices.Index(b.lines, first))
+	return b
 }
 
 // fit joins blocks into a text of at most limit bytes. Each block gets its share; the
 // text states how many failures are left out.
-func fit(blocks [][]string, summary []string, limit int) string {
+func fit(blocks []block, summary []string, limit int) string {
 	const most = 12
 	if more := len(blocks) - most; more > 0 {
 		summary = append([]string{fmt.Sprintf("[%d more failures are not shown]", more)}, summary...)
@@ -154,46 +202,64 @@ func fit(blocks [][]string, summary []string, limit int) string {
 	}
 	last := ""
 	if summary = trimmed(summary); len(summary) > 0 {
-		last = "\n\n" + shorten(summary, limit/4)
+		last = "\n\n" + shorten(summary, 0, limit/4)
 	}
 	room := limit - len(last)
 	var out []string
 	for i, b := range blocks {
-		text := shorten(b, room/(len(blocks)-i)-2)
+		text := shorten(b.lines, b.at, room/(len(blocks)-i)-2)
 		room -= len(text) + 2
 		out = append(out, text)
 	}
 	return strings.TrimLeft(strings.Join(out, "\n\n")+last, "\n")
 }
 
-// shorten returns the first and the last lines, in at most limit bytes. The start gets
-// more: it names the failure.
-func shorten(lines []string, limit int) string {
-	text := strings.Join(lines, "\n")
-	if len(text) <= limit {
+// shorten returns lines in at most limit bytes: the one of the cause first of all, the
+// first one, what follows the cause, and then the rest from the start. What is left out
+// is marked.
+func shorten(lines []string, cause, limit int) string {
+	if text := strings.Join(lines, "\n"); len(text) <= limit {
 		return text
 	}
-	const mark = "[… %d lines left out]"
-	room := limit - len(mark) - 4
-	if room < 40 {
-		return cutLine(text, max(0, limit))
+	const mark = len("\n[… 10000 lines left out]")
+	room := limit - 2*mark
+	shown := map[int]string{}
+	take := func(i, most int) bool {
+		if _, ok := shown[i]; ok {
+			return true
+		}
+		l := lines[i]
+		if len(l)+1 > most {
+			if i != cause && i != 0 {
+				return false
+			}
+			l = cutLine(l, max(0, most-4))
+		}
+		shown[i] = l
+		room -= len(l) + 1
+		return true
 	}
-	head, size := 0, 0
-	for head < len(lines) && size+len(lines[head])+1 <= room*2/3 {
-		size += len(lines[head]) + 1
-		head++
+	take(cause, room)
+	take(0, room/2)
+	for i := cause + 1; i < len(lines) && take(i, room); i++ {
 	}
-	if head == 0 { // the first line is too long
-		return cutLine(lines[0], room/2) + "\n" + shorten(lines[1:], limit-room/2-8)
+	for i := 1; i < cause && take(i, room); i++ {
 	}
-	tail := len(lines)
-	for tail > head && size+len(lines[tail-1])+1 <= room {
-		tail--
-		size += len(lines[tail]) + 1
+	var out []string
+	for i, gap := 0, 0; i <= len(lines); i++ {
+		l, ok := shown[i]
+		if !ok && i < len(lines) {
+			gap++
+			continue
+		}
+		if gap > 0 {
+			out = append(out, fmt.Sprintf("[… %d lines left out]", gap))
+		}
+		if gap = 0; ok {
+			out = append(out, l)
+		}
 	}
-	out := append([]string{}, lines[:head]...)
-	out = append(out, fmt.Sprintf(mark, tail-head))
-	return strings.Join(append(out, lines[tail:]...), "\n")
+	return strings.Join(trimmed(out), "\n")
 }
 
 // cutLine cuts a text after at most n bytes, never inside a rune, and marks the cut.

@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -14,7 +16,7 @@ func readPython(lines []string) failures {
 
 // readPytest returns the blocks under FAILURES and ERRORS, and the short summary.
 func readPytest(lines []string) failures {
-	var f failures
+	f := failures{about: aboutPytest}
 	var block, summary []string
 	part := ""
 	for _, l := range lines {
@@ -47,7 +49,73 @@ func readPytest(lines []string) failures {
 		return failures{}
 	}
 	f.summary = summary
+	f.summarised()
+	f.untold()
 	return f
+}
+
+// summarised adds the failures of the summary that were not shown, as with --tb=no.
+func (f *failures) summarised() {
+	for _, l := range f.summary {
+		kind, rest, _ := strings.Cut(l, " ")
+		if kind != "FAILED" && kind != "ERROR" {
+			continue
+		}
+		id, why, _ := strings.Cut(rest, " - ")
+		unit, name, _ := strings.Cut(id, "::")
+		name = strings.ReplaceAll(name, "::", ".")
+		if !slices.ContainsFunc(f.blocks, func(b block) bool { return b.name == name && (b.unit == unit || name != "") }) {
+			f.blocks = append(f.blocks, block{name: name, unit: unit, lines: []string{cmp.Or(why, l)}})
+		}
+	}
+}
+
+// aboutPytest finds the test, its file, and the first line of the error.
+func aboutPytest(b *block) {
+	b.name, _ = banner(b.lines[0], '_')
+	for _, word := range []string{"ERROR at setup of ", "ERROR at teardown of ", "ERROR collecting "} {
+		b.name = strings.TrimPrefix(b.name, word)
+	}
+	if strings.HasSuffix(b.name, ".py") {
+		b.name, b.unit = "", b.name
+	}
+	b.at = max(0, slices.IndexFunc(b.lines, func(l string) bool { return strings.HasPrefix(l, "E  ") }))
+	for _, l := range b.lines[1:] {
+		if file, _, ok := strings.Cut(l, ".py:"); ok && b.unit == "" && !strings.ContainsAny(file, " \"'") {
+			b.unit = file + ".py"
+		}
+	}
+}
+
+// aboutUnittest finds the test, its class, and the error: what follows the stack.
+func aboutUnittest(b *block) {
+	_, b.name, _ = strings.Cut(b.lines[0], ": ")
+	b.name, b.unit, _ = strings.Cut(strings.TrimSuffix(b.name, ")"), " (")
+	for i, l := range b.lines[1:] {
+		switch {
+		case strings.HasPrefix(l, "  File "):
+			b.at = 0
+		case b.at == 0 && l != "" && l[0] != ' ' && !strings.HasPrefix(l, "Traceback "):
+			b.at = i + 1
+		}
+	}
+}
+
+// aboutCargo finds the test or the file, and the message of the panic.
+func aboutCargo(b *block) {
+	if name, ok := strings.CutPrefix(b.lines[0], "---- "); ok {
+		b.name, _, _ = strings.Cut(name, " ")
+	}
+	for i, l := range b.lines {
+		if file, ok := strings.CutPrefix(strings.TrimSpace(l), "--> "); ok && b.name == "" && b.unit == "" {
+			b.unit, _, _ = strings.Cut(file, ":")
+		}
+		if b.at == 0 && strings.Contains(l, " panicked at ") {
+			if b.at = i; strings.HasSuffix(l, ":") && i+1 < len(b.lines) {
+				b.at++
+			}
+		}
+	}
 }
 
 // banner returns the name in a line such as "==== FAILURES ====". A line of the mark
@@ -62,7 +130,7 @@ func banner(l string, mark byte) (name string, ok bool) {
 
 // readUnittest returns the blocks that begin with FAIL or ERROR below a double rule.
 func readUnittest(lines []string) failures {
-	var f failures
+	f := failures{about: aboutUnittest}
 	var block []string
 	inside := false
 	for i, l := range lines {
@@ -87,7 +155,7 @@ func readUnittest(lines []string) failures {
 
 // readCargo returns the compiler's errors and the output of failing tests.
 func readCargo(lines []string) failures {
-	var f failures
+	f := failures{about: aboutCargo}
 	var block []string
 	open := ""
 	end := func() {
@@ -121,6 +189,7 @@ func readCargo(lines []string) failures {
 	end()
 	if len(f.blocks) > 0 {
 		f.count = errs + failed
+		f.untold()
 	}
 	return f
 }

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -18,9 +19,15 @@ func readNode(lines []string) failures {
 // readTAP returns each "not ok" line with the description below it. It omits a test that
 // failed only because of a subtest.
 func readTAP(lines []string) failures {
-	var f failures
+	f := failures{about: aboutTAP}
+	var said []string // the comments before a test: what its file printed
 	for i := 0; i < len(lines); i++ {
 		l := strings.TrimLeft(lines[i], " ")
+		if c, ok := strings.CutPrefix(l, "# "); ok && !strings.HasPrefix(c, "Subtest: ") {
+			said = append(said, c)
+		} else if !ok && !strings.HasPrefix(l, "not ok ") {
+			said = nil
+		}
 		if !strings.HasPrefix(l, "not ok ") {
 			continue
 		}
@@ -37,6 +44,10 @@ func readTAP(lines []string) failures {
 		if slices.ContainsFunc(block, func(s string) bool { return strings.Contains(s, "failureType: 'subtestsFailed'") }) {
 			continue
 		}
+		if slices.ContainsFunc(block, func(s string) bool { return strings.TrimSpace(s) == "error: 'test failed'" }) {
+			block = append(block, said...) // a file that ended by itself
+		}
+		said = nil
 		f.add(block)
 		f.count++
 	}
@@ -49,21 +60,22 @@ func readSpec(lines []string) failures {
 	if i < 0 {
 		return failures{}
 	}
-	return split(lines[i+1:], func(l string) bool { return strings.HasPrefix(l, "✖ ") }, nil, func(l string) bool {
+	return split(aboutNode, lines[i+1:], func(l string) bool { return strings.HasPrefix(l, "✖ ") }, nil, func(l string) bool {
 		return strings.Contains(l, "node:internal")
 	})
 }
 
 // readJest returns a block for each "● test".
 func readJest(lines []string) failures {
-	f := split(lines, func(l string) bool { return strings.HasPrefix(l, "  ● ") }, func(l string) bool {
+	f := split(aboutNode, lines, func(l string) bool { return strings.HasPrefix(l, "  ● ") }, func(l string) bool {
 		return strings.HasPrefix(l, "PASS ") || strings.HasPrefix(l, "FAIL ") || strings.HasPrefix(l, "Test Suites:") ||
 			strings.HasPrefix(l, "Summary of all failing tests")
 	}, func(l string) bool { return strings.Contains(l, "node_modules/") })
 	seen := map[string]bool{} // with many suites, the summary prints them again
-	f.blocks = slices.DeleteFunc(f.blocks, func(b []string) bool {
-		was := seen[b[0]]
-		seen[b[0]] = true
+	f.blocks = slices.DeleteFunc(f.blocks, func(b block) bool {
+		text := strings.Join(b.lines, "\n")
+		was := seen[text]
+		seen[text] = true
 		return was
 	})
 	f.count = len(f.blocks)
@@ -72,7 +84,7 @@ func readJest(lines []string) failures {
 
 // readVitest returns a block for each " FAIL file > test".
 func readVitest(lines []string) failures {
-	return split(lines, func(l string) bool {
+	return split(aboutNode, lines, func(l string) bool {
 		return strings.HasPrefix(l, " FAIL ") || strings.HasPrefix(l, "FAIL ") && strings.Contains(l, " > ")
 	}, func(l string) bool {
 		return strings.HasPrefix(strings.TrimSpace(l), "Test Files ")
@@ -88,7 +100,7 @@ func readMocha(lines []string) failures {
 	if i < 0 {
 		return failures{}
 	}
-	return split(lines[i+1:], func(l string) bool {
+	return split(aboutMocha, lines[i+1:], func(l string) bool {
 		t := strings.TrimSpace(l)
 		n := number(t)
 		return n > 0 && strings.HasPrefix(l, "  ") && strings.HasPrefix(strings.TrimLeft(t, "0123456789"), ") ")
@@ -97,8 +109,8 @@ func readMocha(lines []string) failures {
 
 // split splits lines into blocks. A block starts at a line for which begins is true and
 // stops at one for which ends is true; lines for which drop is true are omitted.
-func split(lines []string, begins, ends, drop func(string) bool) failures {
-	var f failures
+func split(about func(*block), lines []string, begins, ends, drop func(string) bool) failures {
+	f := failures{about: about}
 	var block []string
 	done := func() {
 		if len(block) > 0 {
@@ -122,53 +134,94 @@ func split(lines []string, begins, ends, drop func(string) bool) failures {
 	return f
 }
 
-// readTSC returns the errors of the TypeScript compiler as one block: a line for each,
-// with the indented lines that explain it.
+// aboutTAP finds the test, its file, and the first line of the error.
+func aboutTAP(b *block) {
+	if _, b.name, _ = strings.Cut(b.lines[0], " - "); path.IsAbs(b.name) {
+		b.name, b.unit = "", path.Base(b.name)
+	}
+	for i, l := range b.lines {
+		switch key, value, _ := strings.Cut(strings.TrimSpace(l), ": "); {
+		case key == "location" && b.unit == "":
+			b.unit, _, _ = strings.Cut(path.Base(strings.Trim(value, "'")), ":")
+		case key == "error" && b.at == 0:
+			if b.at = i; strings.HasPrefix(value, "|") && i+1 < len(b.lines) {
+				b.at++
+			} else if value == "'test failed'" {
+				b.at = max(b.at, i+1+slices.IndexFunc(b.lines[i+1:], func(l string) bool { return strings.Contains(l, "Error") && !strings.Contains(l, "throw") }))
+			}
+		}
+	}
+}
+
+// aboutNode finds the test, and the first line below its heading.
+func aboutNode(b *block) {
+	b.name = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(b.lines[0]), "✖●"))
+	if i := strings.LastIndex(b.name, " ("); i > 0 && strings.HasSuffix(b.name, "ms)") {
+		b.name = b.name[:i]
+	}
+	if file, ok := strings.CutPrefix(b.name, "FAIL "); ok {
+		b.unit, b.name, _ = strings.Cut(strings.TrimSpace(file), " > ")
+		b.unit, _, _ = strings.Cut(b.unit, " [")
+	}
+	b.at = below(b.lines, 0)
+}
+
+// aboutMocha finds the test, whose names are in the lines up to a colon.
+func aboutMocha(b *block) {
+	for i, l := range b.lines {
+		b.name = strings.TrimSpace(b.name + " " + strings.TrimSpace(l))
+		if strings.HasSuffix(l, ":") {
+			b.at = below(b.lines, i)
+			break
+		}
+	}
+	_, b.name, _ = strings.Cut(strings.TrimSuffix(b.name, ":"), ") ")
+}
+
+// below returns the first line after i that is not empty, i if there is none.
+func below(lines []string, i int) int {
+	for j := i + 1; j < len(lines); j++ {
+		if strings.TrimSpace(lines[j]) != "" {
+			return j
+		}
+	}
+	return i
+}
+
+// readTSC returns the errors of the TypeScript compiler, each with the indented lines
+// that explain it.
 func readTSC(lines []string) failures {
-	var f failures
-	var block []string
+	f := failures{about: func(b *block) { b.unit, _, _ = strings.Cut(b.lines[0], "(") }}
 	for i, l := range lines {
 		if !strings.Contains(l, "error TS") {
 			continue
 		}
 		f.count++
-		block = append(block, l)
+		block := []string{l}
 		for _, more := range lines[i+1:] {
 			if !strings.HasPrefix(more, "  ") || strings.Contains(more, "error TS") {
 				break
 			}
 			block = append(block, more)
 		}
+		f.add(block)
 	}
-	f.add(block)
 	return f
 }
 
-// readESLint returns the errors by file; warnings do not fail a check.
+// readESLint returns the errors, each below its file; warnings do not fail a check.
 func readESLint(lines []string) failures {
-	var f failures
+	f := failures{about: func(b *block) { b.unit, b.at = b.lines[0], 1 }}
 	file := ""
-	var block []string
-	done := func() {
-		if len(block) > 1 {
-			f.add(block)
-		}
-		block = nil
-	}
 	for _, l := range lines {
 		fields := strings.Fields(l)
 		switch {
 		case len(fields) > 2 && fields[1] == "error" && strings.Contains(fields[0], ":") && number(fields[0]) > 0:
-			if block == nil {
-				block = []string{file}
-			}
-			block = append(block, l)
+			f.add([]string{file, l})
 			f.count++
 		case l != "" && l[0] != ' ':
-			done()
 			file = l
 		}
 	}
-	done()
 	return f
 }

@@ -29,11 +29,17 @@ func TestRead(t *testing.T) {
 			}
 			kind, _, _ := strings.Cut(base, "-")
 			exit, ok := exits[base]
-			if !ok {
+			switch {
+			case strings.HasSuffix(base, "-stopped"):
+				exit = Stopped
+			case !ok:
 				exit = 1
 			}
 			r := Read(kind, string(raw), exit)
 			got := fmt.Sprintf("failures: %d\nbroken: %s\n\n%s\n", r.Failures, r.Broken, r.Text)
+			for _, f := range r.Failed[:min(len(r.Failed), 6)] {
+				got += fmt.Sprintf("\n== %q of %q, hangs %v, unrun %q, sure %v\n%s\n", f.Name, f.Unit, f.Hangs, f.Unrun, f.Sure, f.Cause)
+			}
 			golden.File(t, strings.TrimSuffix(name, ".txt")+".golden", got)
 		})
 	}
@@ -53,6 +59,8 @@ func FuzzRead(f *testing.F) {
 		}
 		f.Add(string(raw), i%7)
 	}
+	f.Add("", 0)
+	f.Add("\n \n", 1)
 	f.Add(strings.Repeat("x", 50_000), 2)
 	f.Add("--- FAIL: T\n"+strings.Repeat("é", 9_000)+"\nFAIL\tx\n", 0)
 	kinds := []string{kindGo, kindNode, kindPython, kindCargo, kindMake, kindJust, kindOwn}
@@ -63,6 +71,9 @@ func FuzzRead(f *testing.F) {
 		}
 		if !utf8.ValidString(r.Text) || !utf8.ValidString(r.Broken) {
 			t.Errorf("not text: %q", r.Text)
+		}
+		if r.Broken == "" && len(r.Failed) == 0 {
+			t.Error("nothing failed")
 		}
 		if r.Failures < 0 {
 			t.Errorf("%d failures", r.Failures)

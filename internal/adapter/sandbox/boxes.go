@@ -114,6 +114,9 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 	}
 	facts, own := b.toolchainsOnce()
 	facts.Kept = b.git.paths(dir + "/x")
+	if c.Root != "" {
+		facts.Root, facts.Lists, facts.Parts, facts.Git, facts.Common = real(c.Root), nil, nil, nil, nil
+	}
 	level := confine.ReadOnly // nothing could be put into caches
 	var env []string
 	switch c.Level {

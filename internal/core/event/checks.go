@@ -16,6 +16,9 @@ type Checking struct {
 	Command string `json:"command"`
 	Part    bool   `json:"part,omitempty"`
 	Attempt int    `json:"attempt"`
+	// Before: it runs in a copy of the files as they were before the turn, and a
+	// Baseline follows.
+	Before bool `json:"before,omitempty"`
 }
 
 // Checked is one of the project's checks that pawl ran by itself after a turn's
@@ -33,14 +36,43 @@ type Checked struct {
 	Stopped bool          `json:"stopped,omitempty"` // it ran out of time
 	// Failures is how many failures the output tells of, 0 where it does not.
 	Failures int `json:"failures,omitempty"`
-	// Tests is how many tests the output of one that passed shows to have run,
-	// at least; Untested is why none is known to. Wrapped: files of the
+	// Tests is how many tests the output shows to have passed, at least; Untested
+	// is why none of a check that passed is known to have run. Wrapped: files of the
 	// project say what it runs.
 	Tests    int    `json:"tests,omitempty"`
 	Untested string `json:"untested,omitempty"`
 	Wrapped  bool   `json:"wrapped,omitempty"`
 	// Changed are files of the turn that were other ones when it had ended.
 	Changed []string `json:"changed,omitempty"`
+	// Failed is what did not pass, as far as the output tells it apart.
+	Failed []Failure `json:"failed,omitempty"`
+}
+
+// Failure is a test, or a unit as a whole, that did not pass in a check.
+type Failure struct {
+	Name string `json:"name,omitempty"` // of the test; "" if its unit failed as a whole
+	Unit string `json:"unit,omitempty"` // its package, file or class
+	// Cause is the lines that say why; the first one is never cut.
+	Cause string `json:"cause,omitempty"`
+	// Digest is equal for equal causes, wherever they are and whenever they ran.
+	Digest string `json:"digest,omitempty"`
+	// Hangs: it was running when the time was over.
+	Hangs bool `json:"hangs,omitempty"`
+	// Unrun is why it could not run, "" if it ran: no network, modules missing. Sure:
+	// nothing in the project can be the cause.
+	Unrun string `json:"unrun,omitempty"`
+	Sure  bool   `json:"sure,omitempty"`
+}
+
+// Baseline is what a failing check showed in a copy of the files as they were
+// before the turn: what failed there in the same way is not the turn's doing.
+type Baseline struct {
+	Of string `json:"of"` // the command of the check
+	// Units are those that it ran; none: all of the check.
+	Units  []string      `json:"units,omitempty"`
+	Why    string        `json:"why,omitempty"` // why nothing is known
+	Failed []Failure     `json:"failed,omitempty"`
+	Took   time.Duration `json:"took"`
 }
 
 // Diagnosed records the language servers' report about a call's changes, if it

@@ -71,6 +71,8 @@ type Confine struct {
 	// protected names too. No person grants them, no command gets them, and no
 	// event holds them.
 	Own []string `json:"-"`
+	// Root, if set, takes the place of the workspace: a copy of it that pawl made.
+	Root string `json:"-"`
 }
 
 // Free does not confine.
@@ -78,7 +80,7 @@ var Free = Confine{Level: Unconfined}
 
 // Key returns a text that is equal for equal confinements.
 func (c Confine) Key() string {
-	return strings.Join([]string{c.Level.String(), strings.Join(c.Reads, "\x01"), strings.Join(c.Writes, "\x01"), strings.Join(c.Hosts, "\x01"), strings.Join(c.Own, "\x01")}, "\x00")
+	return strings.Join([]string{c.Level.String(), strings.Join(c.Reads, "\x01"), strings.Join(c.Writes, "\x01"), strings.Join(c.Hosts, "\x01"), strings.Join(c.Own, "\x01"), c.Root}, "\x00")
 }
 
 // Narrow returns what both allow, since a child process has at most the rights of

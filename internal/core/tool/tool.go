@@ -320,6 +320,9 @@ type Run struct {
 	// Reads are files and folders outside the workspace that the tool itself
 	// created for the command, so the command may read them.
 	Reads []string
+	// Root, if set, is a copy of the workspace that the tool itself made. For the
+	// command it takes the workspace's place, which it then cannot read.
+	Root string
 	// Confine is what the command may touch. The engine sets it for each call, as
 	// permission decided; the zero value is the narrowest.
 	Confine process.Confine

@@ -44,6 +44,9 @@ type confinedShell struct {
 func (sh confinedShell) confine(c tool.Run) tool.Run {
 	c.Confine, c.Hold = sh.p.Confine, sh.p.Hold
 	c.Confine.Reads = slices.Concat(c.Confine.Reads, c.Reads)
+	if c.Confine.Root = c.Root; c.Root != "" { // what a copy lacks is nobody's to grant
+		c.Confine.Asks, c.Hold = false, nil
+	}
 	return c
 }
 

@@ -24,7 +24,7 @@ func (s *Session) runLoop(ctx context.Context, of Prompt) (event.End, error) {
 	said := func() string { return eventlog.Query(s.log, func() string { return s.said }) }
 	t := verify.New(verify.Config{
 		Tools: s.cfg.Tools, Shell: s.cfg.Shell != nil, Files: s.cfg.Files, Env: s.env, Person: s.cfg.Person,
-		Evidence: s.proof, Record: s.record, Spill: s.spill, Now: s.cfg.Now, RemainingErrors: s.diagnosed.RemainingErrors, LastReply: said,
+		Evidence: s.proof, Record: s.record, Content: s.cfg.Store.Get, Spill: s.spill, Now: s.cfg.Now, RemainingErrors: s.diagnosed.RemainingErrors, LastReply: said,
 	}, loop)
 	defer s.children.Stop(operations.Interrupted("the turn's end"))
 	for round := 0; ; {

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/consent"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -41,6 +42,7 @@ type check struct {
 	took   time.Duration
 	before map[string]tool.Hash // the turn's changed files when it began
 	done   event.Checked
+	past   event.Baseline
 	told   string // of what the sandbox refused it, for the model
 	again  bool   // that is allowed now
 }
@@ -65,8 +67,15 @@ func (k *check) Consent() *consent.Check { return &k.Check.Check }
 // run implements tool.Tool.
 func (k *check) run(ctx context.Context, env tool.Env, _ json.RawMessage) (tool.Result, error) {
 	start := k.t.Now()
-	ran, err := env.Shell.Run(ctx, tool.Run{Command: k.Command, Timeout: k.Timeout, Env: k.Env, Out: env.Out})
+	c := tool.Run{Command: k.Command, Timeout: k.Timeout, Env: k.Env, Out: env.Out}
+	if k.Past != nil {
+		c.Command, c.Dir, c.Root, c.Reads = k.Past.Command, k.Past.Dir, k.Past.Dir, k.Past.Reads
+	}
+	ran, err := env.Shell.Run(ctx, c)
 	k.ran, k.took = ran, k.t.Now().Sub(start)
+	if k.Past != nil { // what it lacks is nobody's to grant
+		return tool.Result{Command: k.Command, Exit: ran.Exit}, err
+	}
 	r := tool.Result{Command: k.Command, Exit: ran.Exit, Refused: tools.Blamed(ran)}
 	r.Error = len(r.Refused) > 0
 	return r, err
@@ -77,12 +86,19 @@ func (k *check) SetAnswer(allowed bool, text string) { k.again, k.told = allowed
 
 // Started implements turn.Records.
 func (k *check) Started() []event.Draft {
+	if k.Past != nil {
+		return []event.Draft{{Body: event.Checking{Name: k.Name, Command: k.Command, Part: k.Part, Attempt: k.Attempt, Before: true}}}
+	}
 	k.before = k.t.hashes()
 	return []event.Draft{{Body: event.Checking{Name: k.Name, Command: k.Command, Part: k.Part, Attempt: k.Attempt}}}
 }
 
 // Done implements turn.Records.
 func (k *check) Done(r turn.Ran) []event.Draft {
+	if k.Past != nil {
+		k.baseline(r)
+		return []event.Draft{{Body: k.past}}
+	}
 	switch {
 	case !r.Started && r.Outcome == event.Cancelled:
 		return nil
@@ -97,7 +113,7 @@ func (k *check) Done(r turn.Ran) []event.Draft {
 		}
 	}
 	slices.Sort(k.done.Changed)
-	k.read()
+	k.read(r.Result.Refused)
 	switch {
 	case r.Outcome == event.Cancelled:
 		k.done.Exit, k.done.Why = nil, "interrupted"
@@ -122,30 +138,70 @@ func (k *check) Done(r turn.Ran) []event.Draft {
 	return []event.Draft{{Body: k.done}}
 }
 
-// read extracts the relevant part of a check's output, and stores the whole if
-// something is left out.
-func (k *check) read() {
-	c, ran, done := k.Check, k.ran, &k.done
-	whole := ran.Output
-	if ran.Spill != "" {
-		if text, err := readSome(ran.Spill); err == nil {
+// output returns the whole output as far as it can be read, and the exit code, -1 for
+// a check that was killed.
+func (k *check) output() (whole string, exit int) {
+	whole, exit = k.ran.Output, -1
+	if k.ran.Spill != "" {
+		if text, err := readSome(k.ran.Spill); err == nil {
 			whole = text
 		}
 	}
-	exit := -1
-	if ran.Exit != nil {
-		exit = *ran.Exit
+	if k.ran.Exit != nil {
+		exit = *k.ran.Exit
 	}
+	return whole, exit
+}
+
+// baseline records what the check showed in the copy. Paths of the copy are read as
+// those of the workspace.
+func (k *check) baseline(r turn.Ran) {
+	k.past = event.Baseline{Of: k.Command, Units: k.Past.Units, Took: k.took}
+	if r.Started && k.t.Files != nil && k.Read != nil {
+		whole, exit := k.output()
+		if exit != 0 {
+			read := k.Read(strings.ReplaceAll(whole, k.Past.Dir, k.t.Files.Root()), exit)
+			k.past.Failed, k.past.Why = read.Failed, read.Broken
+			for i := range k.past.Failed { // a test that still runs does not show its unit
+				if f := &k.past.Failed[i]; f.Unit == "" && len(k.Past.Units) == 1 {
+					f.Unit = k.Past.Units[0]
+				}
+			}
+		}
+	}
+	switch {
+	case r.Outcome == event.Cancelled:
+		k.past.Why = "interrupted"
+	case r.Result.Text != "":
+		k.past.Why = r.Result.Text
+	case k.ran.TimedOut && len(k.past.Failed) == 0:
+		k.past.Why = "it was stopped after " + k.Timeout.String()
+	}
+}
+
+// read extracts the relevant part of a check's output, and stores the whole if
+// something is left out.
+func (k *check) read(refused []process.Refusal) {
+	c, ran, done := k.Check, k.ran, &k.done
+	whole, exit := k.output()
+	t := evidence.Count(c.Command, whole, c.Env...)
 	if exit == 0 {
-		t := evidence.Count(c.Command, whole, c.Env...)
 		done.Tests, done.Untested, done.Wrapped = t.Ran, t.None, t.Wrapped
 		return
 	}
+	done.Tests = t.Passed
 	if c.Read == nil {
 		return
 	}
 	r := c.Read(whole, exit)
-	done.Failures, done.Why = r.Failures, r.Broken
+	done.Failures, done.Why, done.Failed = r.Failures, r.Broken, r.Failed
+	for i := range done.Failed {
+		for _, x := range refused {
+			if f := &done.Failed[i]; f.Unrun == "" && x.What != "" && strings.Contains(f.Cause, x.What) {
+				f.Unrun, f.Sure = "the sandbox refused: "+x.String(), true
+			}
+		}
+	}
 	done.Output = strings.ToValidUTF8(strings.TrimRight(r.Text, "\n"), "\uFFFD")
 	if len(whole)-len(r.Text) < worthKeeping {
 		return

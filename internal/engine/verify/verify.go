@@ -37,8 +37,19 @@ type Check struct {
 	Attempt int  // how many fixes were asked for before
 	// Env is added to its environment, as NAME=value.
 	Env []string
-	// Read returns the relevant part of its output, if it failed.
+	// Read returns the relevant part of its output, if it failed; exit is -1 if it
+	// was stopped.
 	Read func(output string, exit int) Reading
+	// Past, if set: it runs in a copy of the files as they were before the turn.
+	Past *Past
+}
+
+// Past is how a check runs in a copy.
+type Past struct {
+	Dir     string   // takes the place of the workspace
+	Command string   // what runs instead of the check: at most the units that fail
+	Units   []string // those units; none: all
+	Reads   []string // what it may read outside the copy
 }
 
 // Reading is the relevant part of a check's output.
@@ -46,6 +57,7 @@ type Reading struct {
 	Text     string
 	Failures int    // 0: not known
 	Broken   string // why it could not check anything: a missing program, …
+	Failed   []event.Failure
 }
 
 // Config is what the checks of a session need.
@@ -60,6 +72,8 @@ type Config struct {
 	// Evidence returns what the log proves about the turn so far.
 	Evidence func() evidence.Report
 	Record   func(context.Context, ...event.Draft) error
+	// Content returns a stored content of a file.
+	Content func(ctx context.Context, hash string) ([]byte, error)
 	// Spill keeps a text in a file and returns its name.
 	Spill func(ctx context.Context, name, text string) (string, error)
 	Now   func() time.Time

@@ -100,9 +100,11 @@ func (t *Timeline) Apply(e event.Event) []Change {
 	case event.OutputDelta:
 		t.output(e, b)
 	case event.Checking:
-		t.add(&part{Block: Block{ID: id("check", e.Seq), Began: e.Time, Body: Check{Title: checkTitle(b.Command)}}})
+		t.add(&part{Block: Block{ID: id("check", e.Seq), Began: e.Time, Body: Check{Title: checkingTitle(b)}}})
 	case event.Checked:
 		t.checked(e, b)
+	case event.Baseline:
+		t.baseline(e, b)
 	case event.PersonRan:
 		t.personRan(e, b)
 	case event.OpStarted, event.OpDone:
@@ -418,6 +420,17 @@ func (t *Timeline) checked(e event.Event, b event.Checked) {
 	}
 	p.Body = Check{Title: checkTitle(b.Command), Summary: checkedWords(b), Exit: b.Exit, Output: plain.Text(b.Output), Took: b.Took}
 	t.finish(e, p, p.stream.sanitizer.End(), false)
+}
+
+// baseline ends a check of the files as they were before the turn. One that never began
+// is not shown.
+func (t *Timeline) baseline(e event.Event, b event.Baseline) {
+	if p := t.find(isCheck); p != nil {
+		c := p.Body.(Check)
+		c.Summary, c.Took = baselineWords(b), b.Took
+		p.Body = c
+		t.finish(e, p, p.stream.sanitizer.End(), false)
+	}
 }
 
 func (t *Timeline) ended(e event.Event, b event.Ended) {

@@ -131,6 +131,26 @@ func stuckWords(b event.Stuck, look string) string {
 // checkTitle returns the title of a check by pawl.
 func checkTitle(command string) string { return "check: " + plain.Line(plain.Cut(command, 160)) }
 
+// checkingTitle returns the title of a check that begins.
+func checkingTitle(b event.Checking) string {
+	if b.Before {
+		return checkTitle(b.Command) + " (the files as they were before)"
+	}
+	return checkTitle(b.Command)
+}
+
+// baselineWords describes what a check showed of the files before the turn.
+func baselineWords(b event.Baseline) string {
+	switch n := len(b.Failed); {
+	case b.Why != "":
+		return plain.Line(plain.Cut(b.Why, 300))
+	case n == 0:
+		return "passed before"
+	default:
+		return brief.Plural(n, "failure", "failures") + " before"
+	}
+}
+
 // checkedWords describes the outcome of a check, after checkTitle.
 func checkedWords(c event.Checked) string {
 	s := c.Why

@@ -18,7 +18,7 @@ func TestChecks(t *testing.T) {
 		llmtest.Use("read", `{"files":[{"path":"check.sh"}]}`, "write", `{"path":"check.sh","content":"exit 0"}`), llmtest.Say("The check is easier now."),
 	)
 	r := newRig(t, m, keysOf("make it good", "y", "s", "y", "ease the check", "y", "n", "again", "quit")...)
-	r.put("check.sh", "grep good a.c || { echo error: a.c is bad; exit 1; }\necho 1 passed in 0.01s\n")
+	r.put("check.sh", "! grep bad a.c || { echo error: a.c is bad; exit 1; }\necho 1 passed in 0.01s\n")
 	r.fixer = autofix.New(autofix.Config{Find: (&checks.Finder{Root: r.dir, Configured: []checks.Configured{{Name: "ours", Command: "sh check.sh"}}}).Find})
 	_, seen := r.run()
 	shown(t, "checks", seen)

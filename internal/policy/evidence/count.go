@@ -12,6 +12,8 @@ import (
 type Tests struct {
 	Ran  int    // at least this many, without skipped ones
 	None string // why none is known to have run; "" if Ran is more than 0
+	// Passed is how many passed, whatever the exit code is.
+	Passed int
 	// Wrapped: files of the project define what it ran, and the output does not
 	// show it. Whoever changes those files can make it print anything.
 	Wrapped bool
@@ -130,9 +132,9 @@ func tally(lines []string, forms []form) Tests {
 	}
 	switch {
 	case sum.failed > 0:
-		return Tests{None: "its output tells of failures, whatever its exit code"}
+		return Tests{None: "its output tells of failures, whatever its exit code", Passed: sum.passed}
 	case sum.passed > 0:
-		return Tests{Ran: sum.passed}
+		return Tests{Ran: sum.passed, Passed: sum.passed}
 	case sum.unclear:
 		return Tests{None: notClear}
 	case sum.skipped > 0:

@@ -256,9 +256,9 @@ func TestNewest(t *testing.T) {
 		"pawl's word stands":         {[]event.Body{change, ran("go test -count=1 ./...", passing, 0), none}, "built: go test ./..., exit code 0, and no test ran"},
 		"one project has none":       {[]event.Body{change, event.Checked{Command: "cd a && go test ./...", Exit: ptr(0), Tests: 3}, none}, "built: go test ./..., exit code 0, and no test ran"},
 		"types and tests":            {[]event.Body{change, event.Checked{Command: "npm run typecheck", Exit: ptr(0)}, event.Checked{Command: "npm test", Exit: ptr(0), Tests: 3}}, "verified: npm test, exit code 0"},
-		"a person's failing run":     {[]event.Body{change, event.Checked{Command: "go test ./...", Exit: ptr(0), Tests: 3}, event.PersonRan{Command: "go test -race ./...", Exit: ptr(1), Output: "FAIL"}}, "not verified: go test -race ./..., exit code 1"},
+		"a person's failing run":     {[]event.Body{change, event.Checked{Command: "go test ./...", Exit: ptr(0), Tests: 3}, event.PersonRan{Command: "go test -race ./...", Exit: ptr(1), Output: "FAIL"}}, "not verified: go test -race ./..., exit code 1; passed: go test ./..."},
 		"an old log":                 {[]event.Body{change, event.Checked{Command: "pytest", Exit: ptr(0)}}, "not verified: pytest: its output does not show that a test ran"},
-		"a person's command between": {[]event.Body{change, ran("go test ./...", passing, 0), event.PersonRan{Command: "sed -i s/a/b/ a.go", Exit: ptr(0)}}, "not verified: no check ran after the last change"},
+		"a person's command between": {[]event.Body{change, ran("go test ./...", passing, 0), event.PersonRan{Command: "sed -i s/a/b/ a.go", Exit: ptr(0)}}, "not verified: no check ran after the last change; before it: go test ./..., exit code 0"},
 	} {
 		if got := fold(c.bs...).Proof(); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)

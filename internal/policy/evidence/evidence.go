@@ -31,6 +31,8 @@ type Check struct {
 	Untested string `json:"untested,omitempty"`
 	// Built: if it passes, the project compiles.
 	Built bool `json:"built,omitempty"`
+	// Failures is what did not pass in a check of pawl's own.
+	Failures []Failure `json:"failures,omitempty"`
 
 	redefined bool // the agent changed what it runs
 }
@@ -46,6 +48,7 @@ func (c Check) Proves() bool { return c.OK && c.Tests > 0 }
 type File struct {
 	Path           string
 	Before, After  tool.Hash
+	Mode           uint32 // before; 0 where not known
 	Added, Removed int
 	// ByCheck: only checks that pawl ran wrote it.
 	ByCheck bool
@@ -68,7 +71,7 @@ type Report struct {
 	Built *Check
 	// Checks are the checks since the last change, the newest run of each, oldest first.
 	Checks []Check
-	// Attempts is how many fixes pawl asked the model for.
+	// Attempts is how often the model changed something to fix what pawl told it.
 	Attempts int
 	// Changes counts the writes of the turn and the commands that may have
 	// written. pawl's own checks do not count.
@@ -98,6 +101,9 @@ type Fold struct {
 	checks   []Check
 	why      string
 	attempts int
+	asked    bool             // pawl asked for a fix, and nothing was changed since
+	last     string           // the outcome of the last check before the last change
+	past     []event.Baseline // of this turn
 	changes  int
 	denials  []event.Blocked
 	open     map[string]*writing // calls without a result
@@ -129,9 +135,7 @@ func (f *Fold) Apply(e event.Event) {
 		if !f.turn {
 			*f = Fold{turn: true, root: f.root, agents: f.agents}
 		}
-		if b.Source == event.Autofix {
-			f.attempts++
-		}
+		f.asked = b.Source == event.Autofix
 	case event.Ended:
 		f.turn, f.checking, f.open = false, false, nil
 	case event.CallAsked:
@@ -162,11 +166,17 @@ func (f *Fold) Apply(e event.Event) {
 	case event.Checked:
 		f.checking = false
 		f.checked(b)
+	case event.Baseline:
+		f.checking = false
+		f.past = append(f.past, b)
 	}
 }
 
 // changed drops the proof, which does not hold any longer.
 func (f *Fold) changed() {
+	if n := len(f.checks); n > 0 {
+		f.last = f.explained()[n-1].outcome()
+	}
 	f.checks, f.why = nil, ""
 	f.changes++
 }
@@ -177,6 +187,10 @@ func (f *Fold) change(b event.FileChanged) {
 	w := f.writing(b)
 	if !f.checking {
 		f.byAgent(b)
+		if f.asked {
+			f.asked = false
+			f.attempts++
+		}
 	}
 	switch {
 	case w != nil:
@@ -193,7 +207,7 @@ func (f *Fold) change(b event.FileChanged) {
 			return // the person's own, and not a file that the turn changed
 		}
 		i = len(f.files)
-		f.files = append(f.files, File{Path: b.Path, Before: b.Before, ByCheck: f.checking, product: f.checking || w != nil})
+		f.files = append(f.files, File{Path: b.Path, Before: b.Before, Mode: b.ModeBefore, ByCheck: f.checking, product: f.checking || w != nil})
 	}
 	x := &f.files[i]
 	x.After = b.After
@@ -276,7 +290,11 @@ func (f *Fold) command(line string, exit *int, output string, rewrote []string) 
 	if !check || command.MayWrite(line) {
 		f.changed()
 	}
-	if exit == nil || !check {
+	if !check {
+		return
+	}
+	if exit == nil {
+		f.put(Check{Command: line, Exit: -1, Why: noEnd})
 		return
 	}
 	c := Check{OK: *exit == 0, Command: line, Exit: *exit}
@@ -310,11 +328,14 @@ func (f *Fold) checked(b event.Checked) {
 		f.why = b.Why
 		return
 	}
-	c := Check{Command: b.Command, Exit: -1, Part: b.Part, Why: b.Why, Own: true}
+	c := Check{Command: b.Command, Exit: -1, Part: b.Part, Why: b.Why, Own: true, Tests: b.Tests}
 	if b.Exit != nil {
 		c.Exit = *b.Exit
 	} else if c.Why == "" {
-		c.Why = "it did not run to its end"
+		c.Why = noEnd
+	}
+	for _, x := range b.Failed {
+		c.Failures = append(c.Failures, Failure{Failure: x})
 	}
 	if len(b.Changed) > 0 && c.Exit == 0 && c.Why == "" {
 		c.Why = "it changed " + strings.Join(b.Changed, ", ") + " while it ran"
@@ -338,12 +359,14 @@ func readOnly(line string) bool {
 // Report returns what is proven so far. A file that has its old content again
 // does not count as changed.
 func (f *Fold) Report() Report {
-	r := Report{Checks: f.checks, Attempts: f.attempts, Changes: f.changes, Denials: f.denials}
+	g := *f
+	g.checks = f.explained()
+	r := Report{Checks: g.checks, Attempts: f.attempts, Changes: f.changes, Denials: f.denials}
 	for _, x := range f.files {
 		if x.Before != x.After {
 			r.Files = append(r.Files, x)
 		}
 	}
-	r.Verified, r.Built, r.Unverified = f.verdict()
+	r.Verified, r.Built, r.Unverified = g.verdict()
 	return r
 }

@@ -20,7 +20,10 @@ const (
 	Unverified Word = "not verified" // neither of these, or a check fails
 )
 
-const nothingRan = "no check ran after the last change"
+const (
+	nothingRan = "no check ran after the last change"
+	noEnd      = "it did not run to its end"
+)
 
 // Word returns the name of the proof.
 func (r Report) Word() Word {
@@ -53,20 +56,24 @@ func (r Report) Reason() string {
 	case r.Verified == nil:
 		return r.Unverified
 	}
-	var failed []string
+	var failed, passed []string
 	for _, c := range r.Checks {
-		if c.Failed() && (c.Own || c.Command == r.Verified.Command) {
-			failed = append(failed, fmt.Sprintf("%s, exit code %d", c.Command, c.Exit))
+		switch {
+		case c.Failed() && (c.Own || c.Command == r.Verified.Command):
+			failed = append(failed, c.outcome())
+		case c.OK && c.Own:
+			passed = append(passed, c.Command)
 		}
 	}
 	s := strings.Join(failed, "; ")
 	switch len(failed) {
 	case 0:
-		s = fmt.Sprintf("%s, exit code %d", r.Verified.Command, r.Verified.Exit)
+		s = r.Verified.outcome()
 	case 1:
 	default:
 		s = fmt.Sprintf("%d checks fail: ", len(failed)) + s
 	}
+	s += list("passed", passed)
 	switch r.Attempts {
 	case 0:
 	case 1:
@@ -74,7 +81,7 @@ func (r Report) Reason() string {
 	default:
 		s += fmt.Sprintf(", after %d attempts to fix it", r.Attempts)
 	}
-	return s
+	return s + r.changedTests()
 }
 
 // names returns the names of pawl's own checks of the whole that are like the deciding
@@ -126,7 +133,7 @@ func (f *Fold) verdict() (decides, built *Check, why string) {
 		case c.Failed():
 			decides = c
 		case !c.OK:
-			why = c.Command + ": " + c.Why
+			why = c.outcome()
 		case c.Part:
 			part = c
 		case !c.Proves() && canTest(c.Command):
@@ -175,6 +182,9 @@ func (f *Fold) newest() (decides, built *Check, why string) {
 	}
 	if why == "" {
 		why = nothingRan
+		if f.last != "" {
+			why += "; before it: " + f.last
+		}
 	}
 	return nil, built, why
 }

@@ -83,7 +83,7 @@ func (a *Activity) Apply(e event.Event) {
 		}
 	case event.CallStarted, event.Checking:
 		a.want = ExecutingTool
-	case event.Checked:
+	case event.Checked, event.Baseline:
 		a.want = ProgressCheck
 	case event.CallDone:
 		if a.wait.open == 0 {

@@ -69,7 +69,10 @@ func (r *redactor) body(body event.Body) event.Body {
 		b.Output = prose(b.Output)
 		return b
 	case event.Checked:
-		b.Output = prose(b.Output)
+		b.Output, b.Failed = prose(b.Output), failures(b.Failed)
+		return b
+	case event.Baseline:
+		b.Failed = failures(b.Failed)
 		return b
 	case event.Prompted:
 		if b.Source == event.Autofix { // it quotes what a check printed
@@ -222,4 +225,13 @@ func shownPath(l string) string {
 		}
 	}
 	return ""
+}
+
+// failures redacts what failures say.
+func failures(xs []event.Failure) []event.Failure {
+	xs = slices.Clone(xs)
+	for i := range xs {
+		xs[i].Cause = prose(xs[i].Cause)
+	}
+	return xs
 }

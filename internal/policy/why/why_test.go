@@ -93,10 +93,12 @@ func TestUnverified(t *testing.T) {
 		event.Checking{Command: "go test ./..."},
 		event.Checked{Command: "go test ./...", Exit: ptr(1), Failures: 2, Output: "=====\n--- FAIL: TestA\n[all output: /x]"},
 		event.Prompted{Source: event.Autofix, Text: "mend it"},
+		event.FileChanged{Path: "a.go", Tool: "edit", Before: "2", After: "3"},
+		event.Checked{Command: "go test ./...", Exit: ptr(1)},
 		event.Ended{End: event.EndDone},
 	}
 	f := folded(bs...)
-	has(t, of(f, Check), "6 the changes are not verified: go test ./..., exit code 1", "the turn changed: a.go",
+	has(t, of(f, Check), "8 the changes are not verified: go test ./..., exit code 1", "the turn changed: a.go",
 		"the model was asked to fix it; attempts: 1", "go test ./... → exit code 1, 2 failures: --- FAIL: TestA")
 	if of(f, Halt) != "" {
 		t.Error("the turn ended by itself")
@@ -107,7 +109,7 @@ func TestUnverified(t *testing.T) {
 	}
 	f = folded(append(bs, event.Prompted{Text: "again"}, event.FileChanged{Path: "b.go", Tool: "edit", After: "2"},
 		event.Checking{Command: "make test"}, event.Checked{Command: "make test", Why: "it may not run"}, event.Ended{End: event.EndDone})...)
-	has(t, of(f, Check), "11 the changes are not verified: make test: it may not run", "make test → it may not run")
+	has(t, of(f, Check), "13 the changes are not verified: make test: it may not run", "make test → it may not run")
 	if got := of(f, Check); strings.Contains(got, "TestA") || strings.Contains(got, "asked") {
 		t.Errorf("of the turn before: %s", got)
 	}

@@ -2,19 +2,20 @@
 // runs the checks that the change can affect, then all of them, and lets the
 // model fix failures, a few times.
 //
-// It promises that a check's output reaches the model as data, that each attempt
-// lists the earlier ones, that no check runs again while its result is known, and
-// that it stops when more attempts do not help. It does not judge success:
-// policy/evidence derives from the recorded exit codes what is proven.
+// It promises that a check's output reaches the model as data, that the model is not
+// asked to mend what failed in the same way before the turn or could not run, that each
+// attempt lists the earlier ones, that no check runs again while its result is known,
+// and that it stops when more attempts do not help. It does not judge: policy/evidence
+// derives from what is recorded what is proven, and what the turn broke.
 package autofix
 
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
+	"github.com/pawl-agent/pawl/internal/adapter/past"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/consent"
@@ -61,22 +62,28 @@ func New(c Config) func() verify.Verifier {
 // verifier is the verifier of one turn.
 type verifier struct {
 	Config
-	tries   []try // the fixes requested so far
-	changes int   // evidence.Report.Changes at the last failure
-	stopped bool  // a check ran out of time before
-	// ignored are failures outside of what the change could affect that the model
-	// did not fix, in this turn or an earlier one: they are reported, and no
-	// fix is requested again. Turns run one after the other.
+	tries    []try           // the fixes requested so far
+	changes  int             // evidence.Report.Changes at the last failure
+	compared map[string]bool // what was run in a copy of the files before the turn
+	copy     *past.Copy      // while the checks run
+	// ignored are errors by language servers that the model did not fix, in this turn
+	// or an earlier one: they are reported, and no fix is requested again. Turns run
+	// one after the other.
 	ignored map[string]bool
+}
+
+// failing is a check that fails by the turn's doing.
+type failing struct {
+	event.Checked
+	open []evidence.Failure // what the model is to mend
 }
 
 // try is a requested fix: what failed before it, and what it changed.
 type try struct {
-	failed  []event.Checked
-	broken  []tool.Diagnostic    // errors by language servers that the changes caused
-	outside bool                 // the checks of what the change can affect pass
-	files   map[string]tool.Hash // their hashes at that time
-	after   []string             // what was changed by then
+	failed []failing
+	broken []tool.Diagnostic    // errors by language servers that the changes caused
+	files  map[string]tool.Hash // their hashes at that time
+	after  []string             // what was changed by then
 }
 
 // Next implements verify.Verifier.
@@ -93,25 +100,20 @@ func (f *verifier) Next(ctx context.Context, t *verify.TurnEnd) (string, error) 
 	if len(paths) == 0 {
 		return "", nil
 	}
+	var last *try
 	if n := len(f.tries); n > 0 {
-		if proof.Changes == f.changes {
-			// The model changed nothing: the failure remains.
-			last := f.tries[n-1]
-			if last.outside {
-				for _, c := range last.failed {
-					f.ignored[failureKey(c)] = true
-				}
-			}
-			if len(last.failed) == 0 {
-				for _, d := range last.broken {
-					f.ignored[diagnosticKey(d)] = true
-				}
-			}
+		last = &f.tries[n-1]
+		last.after = changedFiles(last.files, files)
+		if proof.Changes == f.changes || len(last.after) == 0 && last.stopped() {
+			f.leave(last)
 			return "", nil
 		}
-		f.tries[n-1].after = changedFiles(f.tries[n-1].files, files)
 	}
-	failed, outside, proven, err := f.checks(ctx, t, proof, paths)
+	failed, proven, err := f.checks(ctx, t, proof, paths)
+	if f.copy != nil {
+		_ = f.copy.Remove() // what is left of it is in the temporary folder
+		f.copy = nil
+	}
 	if err != nil || len(failed) == 0 && proven {
 		return "", err
 	}
@@ -120,31 +122,48 @@ func (f *verifier) Next(ctx context.Context, t *verify.TurnEnd) (string, error) 
 		return "", err
 	}
 	f.changes = t.Evidence().Changes
-	again := false
-	for _, c := range failed {
-		again = again || c.Stopped && f.stopped
-		f.stopped = f.stopped || c.Stopped
+	now := try{failed: failed, broken: broken, files: files}
+	if last != nil && len(last.after) == 0 && now.labels() == last.labels() {
+		f.leave(last) // what it did was no change of files, and changed nothing
+		return "", nil
 	}
+	again := last != nil && last.stopped() && now.stopped()
 	if again || len(f.tries) >= f.Attempts {
 		return "", nil
 	}
-	f.tries = append(f.tries, try{failed: failed, broken: broken, outside: outside, files: files})
-	return prompt(f.tries, f.Attempts), nil
+	f.tries = append(f.tries, now)
+	return prompt(f.tries, f.Attempts, t.Evidence()), nil
+}
+
+// leave remembers what language servers find and the model left.
+func (f *verifier) leave(last *try) {
+	if len(last.failed) == 0 {
+		for _, d := range last.broken {
+			f.ignored[diagnosticKey(d)] = true
+		}
+	}
+}
+
+// stopped reports whether a check ran out of time.
+func (t try) stopped() bool {
+	return slices.ContainsFunc(t.failed, func(x failing) bool {
+		return x.Stopped || slices.ContainsFunc(x.open, func(y evidence.Failure) bool { return y.Hangs })
+	})
 }
 
 // checks finds and runs the checks. proven: there are some, and all of them passed.
-func (f *verifier) checks(ctx context.Context, t *verify.TurnEnd, proof evidence.Report, paths []string) (failed []event.Checked, outside, proven bool, err error) {
+func (f *verifier) checks(ctx context.Context, t *verify.TurnEnd, proof evidence.Report, paths []string) (failed []failing, proven bool, err error) {
 	found, err := f.Find(paths)
 	switch {
 	case err != nil:
-		return nil, false, false, t.Skip(ctx, "the checks could not be looked for: "+err.Error())
+		return nil, false, t.Skip(ctx, "the checks could not be looked for: "+err.Error())
 	case len(found.Wide) == 0:
-		return nil, false, false, t.Skip(ctx, found.Why)
+		return nil, false, t.Skip(ctx, found.Why)
 	}
-	failed, outside, err = f.run(ctx, t, proof, found)
+	failed, err = f.run(ctx, t, proof, found)
 	proof = t.Evidence()
 	proven = !slices.ContainsFunc(found.Wide, func(c checks.Check) bool { return !proof.Passed(c.Command) })
-	return failed, outside, proven, err
+	return failed, proven, err
 }
 
 // broken returns the errors by language servers that the changes caused, except
@@ -160,13 +179,13 @@ func (f *verifier) broken(ctx context.Context, t *verify.TurnEnd) ([]tool.Diagno
 // diagnosticKey identifies a diagnostic.
 func diagnosticKey(d tool.Diagnostic) string { return d.Path + "\x00" + normalize.Digest(d.Message) }
 
-// run runs what is not proven yet, the narrow checks first: if one of them
-// fails, the wide ones wait. It returns what is to be fixed; outside reports
-// that it is outside of what the change can affect.
-func (f *verifier) run(ctx context.Context, t *verify.TurnEnd, proof evidence.Report, found checks.Found) (failed []event.Checked, outside bool, err error) {
+// run runs what is not proven yet, the narrow checks first: if one of them fails by
+// the turn's doing, the wide ones wait. A narrow check that ran out of time leaves none
+// for the wide one.
+func (f *verifier) run(ctx context.Context, t *verify.TurnEnd, proof evidence.Report, found checks.Found) (failed []failing, err error) {
 	open := slices.DeleteFunc(slices.Clone(found.Wide), func(c checks.Check) bool { return proof.Passed(c.Command) })
 	if len(open) == 0 {
-		return nil, false, nil
+		return nil, nil
 	}
 	narrow := slices.DeleteFunc(slices.Clone(found.Narrow), func(c checks.Check) bool {
 		return proof.Passed(c.Command) || !slices.ContainsFunc(open, func(o checks.Check) bool { return o.Unit == c.Unit })
@@ -176,43 +195,35 @@ func (f *verifier) run(ctx context.Context, t *verify.TurnEnd, proof evidence.Re
 		all = append(all, f.call(c))
 	}
 	if err := t.Consent(ctx, all); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	refused, passed := map[string]bool{}, map[string]bool{} // projects: may not be checked; narrow check passed
+	refused := map[string]bool{} // projects that may not be checked, or take too long
 	for _, group := range [][]checks.Check{narrow, open} {
-		outside = true
 		for _, c := range group {
 			if refused[c.Unit] {
 				continue
 			}
 			done, err := f.check(ctx, t, c)
 			if err != nil {
-				return nil, false, err
+				return nil, err
 			}
-			switch {
-			case passed[c.Unit] && (done.Stopped || f.ignored[failureKey(done)]):
-				// A long suite, or an old failure: not caused by the change.
-			case done.Stopped, done.Why == "" && done.Exit != nil && *done.Exit != 0:
-				failed = append(failed, done)
-				outside = outside && passed[c.Unit]
-			case done.Exit == nil:
-				refused[c.Unit] = true
-			default:
-				passed[c.Unit] = passed[c.Unit] || c.Part && done.Why == ""
+			refused[c.Unit] = done.Exit == nil
+			if len(done.Failed) == 0 || done.Exit == nil && !done.Stopped || done.Exit != nil && done.Why != "" {
+				continue
+			}
+			mend, err := f.open(ctx, t, c, done)
+			if err != nil {
+				return nil, err
+			}
+			if len(mend) > 0 {
+				failed = append(failed, failing{done, mend})
 			}
 		}
 		if len(failed) > 0 {
-			return failed, outside, nil
+			return failed, nil
 		}
 	}
-	return nil, false, nil
-}
-
-// failureKey identifies a failure: the command and the relevant part of its
-// output, without times and positions.
-func failureKey(c event.Checked) string {
-	text, _, _ := strings.Cut(c.Output, "\n[all output: ")
-	return c.Command + "\x00" + normalize.Digest(normalize.Result(text))
+	return nil, nil
 }
 
 // check runs one check. One that passes and changes the turn's files itself, as
@@ -233,7 +244,7 @@ func (f *verifier) call(c checks.Check) verify.Check {
 	}
 	return verify.Check{
 		Check: consent.Check{Command: c.Command, Configured: c.Own, Defined: c.Defined, Untrusted: untrusted, Stamp: stamp},
-		Name:  c.Name, Timeout: f.Timeout, Part: c.Part, Attempt: len(f.tries), Env: c.Env,
+		Name:  c.Name, Timeout: f.Timeout, Part: c.Part, Attempt: len(f.tries), Env: c.Within(f.Timeout),
 		Read: func(output string, exit int) verify.Reading {
 			return verify.Reading(checks.Read(c.Kind, output, exit))
 		},

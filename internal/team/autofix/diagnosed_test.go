@@ -125,7 +125,7 @@ func TestDiagnosticsBesideACheck(t *testing.T) {
 	r.put("check.sh", "if grep -q 'bad line' a.c; then echo 'a.c is bad'; exit 1; fi")
 	r.configure("sh check.sh")
 	es := r.run(nil)
-	contains(t, prompts(es)[0], "failed with exit code 1", "a.c is bad", "a.c:1:1: error: bad line [x]")
+	contains(t, prompts(es)[0], "fails with exit code 1", "a.c is bad", "a.c:1:1: error: bad line [x]")
 	if n := len(prompts(es)); n != 1 {
 		t.Errorf("%d prompts", n)
 	}

@@ -214,7 +214,7 @@ case "$*" in
 "test ./report") echo "ok  	example.com/shop/report	0.001s"; exit 0 ;;
 esac
 grep -qE 'sum [+]= p( [+] 0)?$' price/price.go && { printf "=== RUN   TestTotal\n--- PASS: TestTotal (0.00s)\nPASS\nok  \texample.com/shop/price\t0.001s\n"; exit 0; }
-printf -- '--- FAIL: TestTotal (0.00s)\n    price_test.go:7: Total = -30, want 30\nFAIL\nFAIL\texample.com/shop/price\t0.001s\nFAIL\n'
+printf -- '--- FAIL: TestTotal (0.00s)\n    price_test.go:7: Total by %s, want 30\nFAIL\nFAIL\texample.com/shop/price\t0.001s\nFAIL\n' "$(grep -o 'sum [^:=]*=.*' price/price.go)"
 exit 1
 `)
 }

@@ -1,0 +1,143 @@
+package evidence
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+)
+
+// This file tells apart what a turn broke, what failed before it, and what could not run.
+
+// Failure is a failure of a check, and what is known of the time before the turn.
+type Failure struct {
+	event.Failure
+	// Compared: it was looked whether it failed before the turn. Before: it did, for
+	// the same cause.
+	Compared bool `json:"compared,omitempty"`
+	Before   bool `json:"before,omitempty"`
+}
+
+// Open reports whether the failure may be the turn's doing.
+func (x Failure) Open() bool { return !x.Before && x.Unrun == "" }
+
+// Unsettled reports whether a comparison could tell more.
+func (x Failure) Unsettled() bool { return !x.Compared && !x.Sure }
+
+// Key identifies a failure.
+func (x Failure) key() string { return x.Unit + "\x00" + x.Name + "\x00" + x.Digest }
+
+// Label names a failure for people.
+func (x Failure) Label() string {
+	switch {
+	case x.Name != "" && x.Unit != "":
+		return x.Name + " (" + x.Unit + ")"
+	case x.Name+x.Unit != "":
+		return x.Name + x.Unit
+	}
+	first, _, _ := strings.Cut(x.Cause, "\n")
+	if r := []rune(first); len(r) > 80 {
+		first = string(r[:80]) + "…"
+	}
+	return "“" + first + "”"
+}
+
+// Failures returns the failures of pawl's check of a command.
+func (r Report) Failures(command string) []Failure {
+	for _, c := range r.Checks {
+		if c.Own && c.Command == command {
+			return c.Failures
+		}
+	}
+	return nil
+}
+
+// explained returns the checks, their failures compared with the baselines of the turn.
+func (f *Fold) explained() []Check {
+	out := slices.Clone(f.checks)
+	for i := range out {
+		c := &out[i]
+		c.Failures = slices.Clone(c.Failures)
+		for j := range c.Failures {
+			x := &c.Failures[j]
+			for _, b := range f.past {
+				if b.Why == "" && c.Own && (b.Of == c.Command && len(b.Units) == 0 || slices.Contains(b.Units, x.Unit)) {
+					x.Compared = true
+					x.Before = x.Before || slices.ContainsFunc(b.Failed, func(o event.Failure) bool { return Failure{Failure: o}.key() == x.key() })
+				}
+			}
+			if x.Compared && !x.Before && !x.Sure {
+				x.Unrun = "" // it ran before
+			}
+		}
+	}
+	return out
+}
+
+// outcome describes a check that ran, with what it shows.
+func (c Check) outcome() string {
+	s := fmt.Sprintf("%s, exit code %d", c.Command, c.Exit)
+	if c.Why != "" {
+		s = c.Command + ": " + c.Why
+	}
+	return s + c.details()
+}
+
+// details lists the failures of a check by what is known of them, and the tests that
+// passed.
+func (c Check) details() string {
+	var fresh, failing, before, hangs, hung []string
+	unrun := map[string][]string{}
+	var whys []string
+	for _, x := range c.Failures {
+		switch {
+		case x.Unrun != "":
+			if unrun[x.Unrun] == nil {
+				whys = append(whys, x.Unrun)
+			}
+			unrun[x.Unrun] = append(unrun[x.Unrun], x.Label())
+		case x.Before && x.Hangs:
+			hung = append(hung, x.Label())
+		case x.Before:
+			before = append(before, x.Label())
+		case x.Hangs:
+			hangs = append(hangs, x.Label())
+		case x.Compared:
+			fresh = append(fresh, x.Label())
+		default:
+			failing = append(failing, x.Label())
+		}
+	}
+	s := list("newly failing", fresh) + list("failing", failing) + list("still running", hangs) + list("failed as before", before) + list("still running as before", hung)
+	for _, why := range whys {
+		if n := len(unrun[why]); n > 3 {
+			s += fmt.Sprintf("; could not run: %d, %s", n, why)
+		} else {
+			s += list("could not run", unrun[why]) + ", " + why
+		}
+	}
+	if len(c.Failures) > 0 && c.Tests > 0 {
+		s += fmt.Sprintf("; passed: %d %s", c.Tests, plural(c.Tests, "test"))
+	}
+	return s
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+// list names the first of some labels.
+func list(what string, labels []string) string {
+	const most = 3
+	switch n := len(labels); {
+	case n == 0:
+		return ""
+	case n > most:
+		return fmt.Sprintf("; %s: %s and %d more", what, strings.Join(labels[:most], ", "), n-most)
+	}
+	return "; " + what + ": " + strings.Join(labels, ", ")
+}

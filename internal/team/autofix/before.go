@@ -1,0 +1,92 @@
+package autofix
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/checks"
+	"github.com/pawl-agent/pawl/internal/adapter/past"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/engine/verify"
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
+)
+
+// This file finds out what failed before the turn: what fails now is run again in a
+// copy of the files as they were, confined to the copy.
+
+// beforeTimeout is how long that may take, besides twice the time of the check itself.
+const beforeTimeout = time.Minute
+
+// open returns the failures of a check that may be the turn's doing.
+func (f *verifier) open(ctx context.Context, t *verify.TurnEnd, c checks.Check, done event.Checked) ([]evidence.Failure, error) {
+	xs := t.Evidence().Failures(c.Command)
+	if slices.ContainsFunc(xs, evidence.Failure.Unsettled) {
+		if err := f.compare(ctx, t, c, done, xs); err != nil {
+			return nil, err
+		}
+		xs = t.Evidence().Failures(c.Command)
+	}
+	return slices.DeleteFunc(slices.Clone(xs), func(x evidence.Failure) bool { return !x.Open() }), nil
+}
+
+// compare runs in the copy what is not compared yet.
+func (f *verifier) compare(ctx context.Context, t *verify.TurnEnd, c checks.Check, done event.Checked, xs []evidence.Failure) error {
+	limit := beforeTimeout + 2*done.Took
+	var units []string
+	for _, x := range xs {
+		if x.Unsettled() && !slices.Contains(units, x.Unit) {
+			units = append(units, x.Unit)
+		}
+		if x.Hangs { // it would use all the time that it gets
+			limit = beforeTimeout
+		}
+	}
+	run := &verify.Past{Command: c.Command}
+	if command, ok := c.Only(units); ok {
+		run.Command, run.Units = command, units
+	}
+	if f.compared[run.Command] {
+		return nil // it told nothing
+	}
+	if f.compared == nil {
+		f.compared = map[string]bool{}
+	}
+	f.compared[run.Command] = true
+	if f.copy == nil {
+		copied, err := copyBefore(ctx, t)
+		if err != nil {
+			return t.Record(ctx, event.Draft{Body: event.Baseline{Of: c.Command, Units: run.Units, Why: err.Error()}})
+		}
+		f.copy = copied
+	}
+	run.Dir, run.Reads = f.copy.Dir, f.copy.Reads
+	k := f.call(c)
+	k.Past, k.Timeout = run, min(f.Timeout, limit)
+	k.Env = append(c.Within(k.Timeout), c.InCopy(run.Dir)...)
+	_, err := t.Check(ctx, k)
+	return err
+}
+
+// copyBefore copies the workspace as it was before the turn.
+func copyBefore(ctx context.Context, t *verify.TurnEnd) (*past.Copy, error) {
+	var were []past.File
+	for _, x := range t.Evidence().Files {
+		if path.IsAbs(x.Path) {
+			return nil, errors.New("the turn also changed files outside of the folder")
+		}
+		w := past.File{Path: x.Path, Gone: x.Before == "", Mode: fs.FileMode(x.Mode)}
+		if !w.Gone {
+			data, err := t.Content(ctx, string(x.Before))
+			if err != nil {
+				return nil, err
+			}
+			w.Data = data
+		}
+		were = append(were, w)
+	}
+	return past.New(ctx, t.Files.Root(), "", were)
+}
