@@ -51,6 +51,8 @@ type Prompted struct {
 	Source Source      `json:"source"`
 	Text   string      `json:"text"`
 	Images []llm.Media `json:"images,omitempty"`
+	// Typed is the part of the text that was neither pasted nor piped; "": all of it.
+	Typed string `json:"typed,omitempty"`
 	// Attached is the content of the @mentions in the text: files, listings.
 	Attached string `json:"attached,omitempty"`
 }

@@ -49,7 +49,7 @@ func full() []event.Body {
 			Model: "claude-x", System: "You are <pawl>.", Effort: "high",
 			Tools: []llm.ToolSpec{{Name: "read", Doc: "Read files", Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "web_search", Schema: json.RawMessage(`{}`), Server: llm.ServerSearch}},
 		}},
-		event.Prompted{ID: "1", Source: event.Person, Text: "fix the <test> && run it", Images: []llm.Media{{Type: "image/png", Data: []byte{1}}}, Attached: "== a.go =="},
+		event.Prompted{ID: "1", Source: event.Person, Text: "fix the <test> && run it", Typed: "fix the <test>", Images: []llm.Media{{Type: "image/png", Data: []byte{1}}}, Attached: "== a.go =="},
 		event.Noted{Why: "rules", Text: "AGENTS.md changed"},
 		event.Requested{Attempt: 1, Bytes: 9000, Model: "anthropic/claude-x", Reserved: ptr(0.125)},
 		event.Retried{
@@ -358,6 +358,7 @@ func TestReleasedBodies(t *testing.T) {
 		},
 		"file_changed": func(b event.Body) bool { c := b.(event.FileChanged); return c.Does == tool.Edit && !c.Whole },
 		"writing":      func(b event.Body) bool { return b.(event.Writing).Does == tool.Edit },
+		"prompted":     func(b event.Body) bool { p := b.(event.Prompted); return p.Typed == "" && p.Text != "" },
 		"aside":        func(b event.Body) bool { r := b.(event.SideRequest); return r.ID == "" && r.By == "compaction" },
 		"charged":      func(b event.Body) bool { c := b.(event.Charged); return c.Request == "" && c.By == "child" },
 	} {
