@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -60,7 +59,6 @@ func (l *life) inFlight() []string { return names(eventlog.Query(l.log, l.fold.L
 // that it was asked.
 type held struct {
 	*llmtest.Model
-	mu   sync.Mutex
 	come chan string
 	ends map[string]chan struct{}
 }

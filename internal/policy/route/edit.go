@@ -22,7 +22,7 @@ const change = `(?:add|fix|refactor|rename|implement|write|rewrite|update|remove
 var asks = lazyregexp.New(`^` + courtesy + `(?:(?:help me|try to|go ahead and|let's|lets|yes|needs?) (?:, )?)*` + change + `\b|^needs? ` +
 	`|(?:[,:]|\b(?:and|then|please)) (?:(?:please|just|also|then|and|now) )*` + change + "(?: (?:it|them|this|that|the|a|an|all|any|my|our|`)\\b| `|$)" +
 	`|^(?:` + auxiliary + `|any|i|we|it|there|if|maybe|perhaps) .*\bto (?:also )?(?:add|have|make|support|implement|include|provide|offer|allow|introduce|extend|improve|fix|change|rename|remove|refactor|split|expose)\b` +
-	`|(?:^|[,:] )` + courtesy + `(?:can|could|would|will|shall) (?:(?:you|u) (?:(?:please|also|just|maybe) )*` + change + `\b|(?:we|someone|somebody|anyone|it|they|there) )` +
+	`|(?:^|[,:] )` + courtesy + `(?:can|could|would|will|shall) (?:(?:you|u) (?:(?:please|also|just|maybe|help|me|us|to) )*` + change + `\b|(?:we|someone|somebody|anyone|it|they|there) )` +
 	`|\b(?:feature|enhancement|proposal|would be|any plans?|any chance)\b` +
 	// In what is no question, also what is wanted.
 	`|\b(?:should|must|ought|(?:i|we|you|users?) (?:need|want|wish)|needs? to|(?:would|i'd|we'd) (?:also )?(?:like|love|prefer)|hoping|suggestion)\b.*[^?]$`)

@@ -3,8 +3,7 @@ package route
 import "github.com/pawl-agent/pawl/internal/core/fsm"
 
 // Table is the graph of the routes. A node's errors are handled where they happen (SPEC
-// 13.2): the turn's loop retries a failed request within its limits, and a failed call is
-// a result that the model reads. A classification that fails is an edit.
+// 13.2), in the loop of the turn; a classification that fails is an edit.
 func Table() *fsm.Table {
 	const start, askModel, failed, done fsm.State = "route", "ask_model", "error", "done"
 	t := &fsm.Table{

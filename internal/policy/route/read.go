@@ -17,13 +17,12 @@ func readTrajectory() Trajectory {
 }
 
 const (
-	wh        = `(?:why|what|how|where|who|whose|whom|which|when)`
-	doing     = `(?:is|are|was|were|am|do|does|did|has|have|had)`
-	modal     = `(?:can|could|should|would|will|may)`
-	auxiliary = `(?:` + doing + `|` + modal + `)`
-	courtesy  = `(?:(?:hi|hello|hey|ok|okay|so|well|also|and|then|now|just|please|quick question|thanks|there|all|everyone)(?: [,:])? )*`
-	telling   = `(?:explain|tell|describe|show|list|find|look|review|analy[sz]e|summari[sz]e|investigate|check|answer|give|clarify|help|advise|point|walk|share|confirm|run|rerun|suggest|propose|plan)`
-
+	wh         = `(?:why|what|how|where|who|whose|whom|which|when)`
+	doing      = `(?:is|are|was|were|am|do|does|did|has|have|had)`
+	modal      = `(?:can|could|should|would|will|may)`
+	auxiliary  = `(?:` + doing + `|` + modal + `)`
+	courtesy   = `(?:(?:hi|hello|hey|ok|okay|so|well|also|and|then|now|just|please|quick question|thanks|there|all|everyone)(?: [,:])? )*`
+	telling    = `(?:explain|tell|describe|show|list|find|look|review|analy[sz]e|summari[sz]e|investigate|check|answer|give|clarify|help|advise|point|walk|share|confirm|run|rerun|suggest|propose|plan)`
 	everything = `(?:anything|(?:any |any of the |any of my )?(?:files?|code)|(?:the|my|our) (?:code|codebase|files|repo|repository|project|workspace))(?: (?:yet|for now|here|please|at all|though|yourself))*`
 	changing   = `(?:changing|editing|modifying|touching) ` + everything
 	never      = `(?:do not|don't|dont) (?:(?:please|actually|you) )*(?:(?:change|edit|modify|touch|alter|write|fix) ` + everything + `|(?:make|apply) (?:any )?(?:code )?(?:changes|edits|modifications)(?: (?:yet|for now|here|please|at all|to ` + everything + `))*|(?:change|edit|fix|implement|do) it(?: (?:yet|for now|please))*)`
@@ -31,9 +30,8 @@ const (
 )
 
 var (
-	// question has a sentence with a question mark and a question word, or one that begins
-	// with a question word and a verb after it.
-	question = lazyregexp.New(`(?:^` + courtesy + `|[,:\x60] (?:(?:so|and|but|then) )*)(?:(?:(?:in|at|on|for|from|to|by|with|of|under) |any ideas? )?` + wh + `|` + doing + `|` + modal + ` (?:i|the|a|an|this|that|these|those|my|our|your|you (?:please )?` + telling + `))\b.* \?$|^` + courtesy + wh + `(?: \?$|(?:'s|s)\b| (?:(?:many|much|long|often) )?` + auxiliary + `\b)`)
+	// question has a question mark and a question word, or begins as "what does".
+	question = lazyregexp.New(`(?:^` + courtesy + `|[,:\x60] (?:(?:so|and|but|then) )*)(?:(?:(?:in|at|on|for|from|to|by|with|of|under) |any ideas? )?` + wh + `|` + doing + `|` + modal + ` (?:i|the|a|an|this|that|these|those|my|our|your|you (?:please )?(?:explain|(?:tell|show) (?:me|us)|describe|summari[sz]e|clarify)))\b.* \?$|^` + courtesy + wh + `(?: \?$|(?:'s|s)\b| (?:(?:many|much|long|often) )?` + auxiliary + `\b)`)
 	// context has what may stand beside a question. Other statements are a report's.
 	context = lazyregexp.New(`^(?:\x60|` + courtesy + `(?:(?:i'm|i am|we're|we are|we use|i use|so|given)\b.*|thank you.*|[^ ]+)?$)`)
 	// nothing has the person's own "change nothing", with or without a request to answer.
@@ -43,8 +41,7 @@ var (
 )
 
 // forbidden returns the words by which a prompt forbids all changes: its first or last
-// sentence, and not in a report. If the prompt also asks for a change, one of the two was
-// not meant.
+// sentence. If it also asks for a change, one of the two was not meant.
 func (p said) forbidden() string {
 	n := len(p.sentences)
 	if n == 0 || p.reports || p.words > longQuestion {

@@ -22,8 +22,7 @@ const (
 	Profile = "profile"
 )
 
-// The rights that a turn can start with. Checks of the project, and notes for later
-// sessions, need none.
+// The rights that a turn can start with. The project's checks need none.
 const (
 	RightRead = "read"
 	RightRun  = "run"  // commands that may change something
@@ -78,8 +77,7 @@ const ExplicitNote = "[The user asked for no changes: in this turn a call that w
 // Classify returns the classification of a prompt that a person typed.
 func Classify(prompt string) Match { return ClassifyTyped(prompt, prompt) }
 
-// ClassifyTyped returns the classification of a prompt of which a person typed only a
-// part. Trouble counts in all of it. The cost is limited for prompts of any length.
+// ClassifyTyped is Classify for a prompt of which a person typed only a part.
 func ClassifyTyped(typed, prompt string) Match {
 	p := read(typed)
 	if typed != prompt && p.trouble == "" {

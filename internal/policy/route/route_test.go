@@ -53,6 +53,8 @@ func TestReportsAreNoQuestions(t *testing.T) {
 		"TypeError: x is undefined\n\nHas anyone seen this?", "Has anyone seen this?\n\n```\nERROR: relation users\n```", "How is this possible?\n\npanic: nil map\n\ngoroutine 1 [running]:",
 		"## Which version?\n2.1\n## What do you see?\na grey page", "How to reproduce? Open any page. What happens? It is grey.", "Can we have a dark mode?", "Could you support TOML?", "Is it possible to add a flag for the port?",
 		"Would it be possible to print the plan?", "what is the limit? raise it to 20 and fix the tests", "Is it fast? Then make it faster.", "How do I do it? I need it for the release.", "Why not use a mutex?",
+		"<issue>\nThe page is blank.\n</issue>\nCan you help me implement what is needed?", "<issue>\nThe page is blank.\n</issue>\nWhere does it come from?", "> it crashes on start\n\nHow is that possible?",
+		"Could you look into the login page?", "Can you show a hint when the list is long?", "Can you check the start page?",
 	} {
 		p = strings.ReplaceAll(p, "\\n", "\n")
 		if m := route.Classify(p); m.Explicit || m.Route != "" && m.Route != route.Edit {

@@ -18,8 +18,7 @@ type said struct {
 	trouble   string // the words by which it reports trouble
 }
 
-// look is how much of a prompt is read at its beginning and at its end, in bytes: people
-// write their request there, and paste in the middle.
+// look is how many bytes of a prompt are read at its beginning and at its end.
 const look = 5 << 10
 
 // failing begins the lines of output that a failure leaves.
@@ -32,8 +31,7 @@ var (
 	form = lazyregexp.New(`(?m)^ *(?:#{1,6} |<!--|<details|\*\*[^*\n]+\*\*:? *$|[-*+] ?\[[ xX]?\]|[-*+ ]*\*\*[^*\n]+(?:\*\*:|:\*\*)|\|.*\| *$|!\[)`)
 	// part begins a line of a list, or one with a label, such as "Expected: ".
 	part = lazyregexp.New(`(?m)^ ?(?:[-*+•] |\d{1,2}[.)] |[A-Z][\w ./()-]{1,30}:(?: |$))`)
-	// pasted has what nobody types as prose: quotations, tagged blocks, and output up to
-	// an empty line.
+	// pasted has quotations, tagged blocks, and output up to an empty line.
 	pasted    = lazyregexp.New(`(?m)^(?:>|    |\t).*$|(?s:^<[a-zA-Z][\w-]*[^>\n]*>.*?(?:</[\w-]+>|\z))|^(?:` + failing + `|//|/\*|\$ |[-+]{3} |@@ |diff --git|ok  \t|=== RUN|PASS\b|\[?\d{4}-\d\d-\d\d|(?:INFO|WARN|DEBUG|SELECT)\b|[{}()]|.*[{};]$).*(?:\n.*\S.*)*`)
 	quotation = lazyregexp.New("`[^`]*`|\"[^\"]{1,400}\"|“[^”]{1,400}”|«[^»]{1,400}»|\\bhttps?://\\S+|(?m)^ *\\[[^\\]\\n]{1,40}\\]")
 	end       = lazyregexp.New(`[?？.!;。！]+(?:\s|$)|？|\n[ \t\r]*\n|$`)
@@ -47,6 +45,7 @@ func read(prompt string) (p said) {
 	prompt = strings.ReplaceAll(strings.TrimSpace(prompt), "\r\n", "\n")
 	prose := code().ReplaceAllString(prompt, "\n\n")
 	p.reports = failure().MatchString(prompt) || form().MatchString(prose) || len(part().FindAllString(prose, 3)) > 2
+	p.trouble = troubled().FindString(strings.ToLower(quotation().ReplaceAllString(prose, "")))
 	prose = pasted().ReplaceAllString(prose, "\n\n")
 	text := strings.ToLower(quotation().ReplaceAllString(part().ReplaceAllString(prose, "\n\n$0"), " ` "))
 	text = strings.NewReplacer("’", "'", "(", " ", ")", " ", "*", "", ",", " , ", "，", " , ", ": ", " : ", " - ", " , ", "—", " , ", "–", " , ").Replace(text)
@@ -61,7 +60,7 @@ func read(prompt string) (p said) {
 		}
 		text = text[at[1]:]
 	}
-	if p.trouble = p.find(troubled()); p.reports {
+	if p.reports {
 		p.trouble = cmp.Or(p.trouble, "the form of a report")
 	}
 	return p
