@@ -55,7 +55,7 @@ type Settings struct {
 	Window window.Config `json:"window,omitzero"`
 	// Route is how prompts are classified: auto, off, read, edit, run, profile.
 	Route string `json:"route,omitempty"`
-	// RouteModel, if false, means that no model is asked to classify a prompt.
+	// RouteModel: a model is asked to classify a prompt where its words do not decide.
 	RouteModel *bool   `json:"route_model,omitempty"`
 	Tools      Tools   `json:"tools,omitzero"`
 	Autofix    Autofix `json:"autofix,omitzero"`

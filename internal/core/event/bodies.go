@@ -51,6 +51,8 @@ type Prompted struct {
 	Source Source      `json:"source"`
 	Text   string      `json:"text"`
 	Images []llm.Media `json:"images,omitempty"`
+	// Typed is the part of the text that was neither pasted nor piped; "": all of it.
+	Typed string `json:"typed,omitempty"`
 	// Attached is the content of the @mentions in the text: files, listings.
 	Attached string `json:"attached,omitempty"`
 }
@@ -386,13 +388,18 @@ type Charged struct {
 	Unknown  bool      `json:"unknown,omitempty"`
 	Requests int       `json:"requests,omitempty"`
 	Calls    int       `json:"calls,omitempty"`
+	Request  string    `json:"request,omitempty"` // SideRequest.ID
 }
 
 // SideRequest records that a request beside the conversation is sent: for a
-// summary, to classify a prompt, or by a worker of a swarm. The Charged event with the same By closes it,
-// even if it cost nothing; in old logs the Compacted that it was for closes it. If
-// it is open when a session is resumed, it was sent and its cost is not known.
+// summary, to classify a prompt, or by a worker of a swarm. The Charged event with its
+// ID closes it, even if it cost nothing. In old logs it has no ID: a Charged with the
+// same By closes it, and a Compacted closes that of a summary. If it is open when a
+// session is resumed, it was sent and its cost is not known.
 type SideRequest struct {
+	// ID is unique among the requests in flight. What is open is charged when a session
+	// is resumed, so a later process may use the same IDs again.
+	ID       string   `json:"id,omitempty"`
 	By       string   `json:"by"` // as in Charged
 	Model    string   `json:"model"`
 	Input    int64    `json:"input"`              // tokens, by pawl's count

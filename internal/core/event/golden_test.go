@@ -50,7 +50,7 @@ func full() []event.Body {
 			Model: "claude-x", System: "You are <pawl>.", Effort: "high",
 			Tools: []llm.ToolSpec{{Name: "read", Doc: "Read files", Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "web_search", Schema: json.RawMessage(`{}`), Server: llm.ServerSearch}},
 		}},
-		event.Prompted{ID: "1", Source: event.Person, Text: "fix the <test> && run it", Images: []llm.Media{{Type: "image/png", Data: []byte{1}}}, Attached: "== a.go =="},
+		event.Prompted{ID: "1", Source: event.Person, Text: "fix the <test> && run it", Typed: "fix the <test>", Images: []llm.Media{{Type: "image/png", Data: []byte{1}}}, Attached: "== a.go =="},
 		event.Noted{Why: "rules", Text: "AGENTS.md changed"},
 		event.Requested{Attempt: 1, Bytes: 9000, Model: "anthropic/claude-x", Reserved: ptr(0.125)},
 		event.Retried{
@@ -116,8 +116,8 @@ func full() []event.Body {
 		event.Ticked{},
 		event.Warned{What: "budget.usd", Text: "80 % of the budget of $5.00 is spent"},
 		event.Extended{What: "budget.usd", To: 10},
-		event.Charged{By: "child", Child: true, Model: "anthropic/m", Usage: llm.Usage{Known: true, Input: 7000, CacheRead: 5, CacheWrite: 6, Output: 300, Reasoning: 7, Searches: 1, CostUSD: ptr(0.25)}, USD: ptr(0.25), Guess: true, Unknown: true, Requests: 2, Calls: 3},
-		event.SideRequest{By: "compaction", Model: "anthropic/m", Input: 7000, Reserved: ptr(0.125)},
+		event.Charged{By: "child", Child: true, Model: "anthropic/m", Usage: llm.Usage{Known: true, Input: 7000, CacheRead: 5, CacheWrite: 6, Output: 300, Reasoning: 7, Searches: 1, CostUSD: ptr(0.25)}, USD: ptr(0.25), Guess: true, Unknown: true, Requests: 2, Calls: 3, Request: "1"},
+		event.SideRequest{ID: "1", By: "compaction", Model: "anthropic/m", Input: 7000, Reserved: ptr(0.125)},
 		event.Compacted{
 			Why: "person", Focus: "the port", By: "model", Older: 40, Summary: "The port is <8080>.",
 			Start: []llm.Message{{Role: llm.User, Parts: []llm.Part{
@@ -346,8 +346,8 @@ func fields(v reflect.Value, set map[string]bool) {
 	}
 }
 
-// Logs that were written before tools recorded their facts still open, and say
-// the same of their calls as today's.
+// Logs that were written before tools recorded their facts, and before requests beside
+// the conversation had ids, still open, and say the same as today's.
 func TestReleasedBodies(t *testing.T) {
 	for kind, want := range map[string]func(event.Body) bool{
 		"call_asked": func(b event.Body) bool {
@@ -360,6 +360,9 @@ func TestReleasedBodies(t *testing.T) {
 		},
 		"file_changed": func(b event.Body) bool { c := b.(event.FileChanged); return c.Does == tool.Edit && !c.Whole },
 		"writing":      func(b event.Body) bool { return b.(event.Writing).Does == tool.Edit },
+		"prompted":     func(b event.Body) bool { p := b.(event.Prompted); return p.Typed == "" && p.Text != "" },
+		"aside":        func(b event.Body) bool { r := b.(event.SideRequest); return r.ID == "" && r.By == "compaction" },
+		"charged":      func(b event.Body) bool { c := b.(event.Charged); return c.Request == "" && c.By == "child" },
 	} {
 		raw, err := os.ReadFile("testdata/released/" + kind + ".v1.json")
 		if err != nil {

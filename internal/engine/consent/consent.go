@@ -129,6 +129,6 @@ func (j *Judge) allowedAsEdit(ctx context.Context, p *turn.Pending) bool {
 	}
 	policy := j.Config.Policy
 	return eventlog.Query(j.Log, func() bool {
-		return policy.Mode() == permission.Ask4All && policy.In(permission.AcceptEdits).Decide(Call(p)).Verdict == permission.Allow
+		return policy.Mode() == permission.Ask4All && policy.Widened().In(permission.AcceptEdits).Decide(Call(p)).Verdict == permission.Allow
 	})
 }

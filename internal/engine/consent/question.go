@@ -71,7 +71,7 @@ func (g *Gate) addTo(out []question, q question) []question {
 func (g *Gate) question(ctx context.Context, p *turn.Pending, d permission.Decision, preview, counts string, unknown bool) event.Question {
 	q := event.Question{
 		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: p.Title(), Reason: d.Reason,
-		Pattern: d.Pattern, Always: d.CanAlways, Edits: g.missing[p] == "" && g.allowedAsEdit(ctx, p), Preview: string(p.Args),
+		Pattern: d.Pattern, Always: d.CanAlways, Edits: !d.Explicit && g.allowedAsEdit(ctx, p), Preview: string(p.Args),
 	}
 	if p.Footprint.Shell != "" {
 		q.Preview = p.Footprint.Shell

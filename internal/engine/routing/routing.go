@@ -3,37 +3,27 @@
 //
 // It promises that each prompt of a person is routed before the first request that
 // contains it, and that the route is recorded with its reason. A route sets the rights
-// that a turn starts with and never takes back rights that a person granted. An error
-// in routing does not fail the turn. The classification itself is in policy/route.
+// that a turn starts with and never takes back rights that a person granted. Where nobody
+// can grant more, a route that pawl chose has all rights and no note. An error in routing
+// does not fail the turn. The classification itself is in policy/route.
 package routing
 
 import (
+	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/side"
-	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
 // whyRoute is Noted.Why of a note on a prompt's route.
 const whyRoute = "route"
-
-// byRoute is Charged.By of the request that asks a model for a route.
-const byRoute = "route"
-
-// The limits of the request that asks a model for a route: a person must not wait long
-// for it, and the answer is one word.
-const (
-	routeTokens = 20
-	routeTime   = 15 * time.Second
-)
 
 // Fold holds what is needed to route a person's prompts. The zero value is ready.
 type Fold struct {
@@ -102,17 +92,30 @@ func (s *Router) Next() error {
 	}
 	ctx, next := s.Running(), now
 	for _, p := range waiting {
-		r, err := s.classify(ctx, p.Text, next.Route != "")
+		r, err := s.classify(ctx, p, next)
 		if err != nil {
 			return err
 		}
 		next = join(next, r)
 	}
 	ds := []event.Draft{{Body: next}}
-	if text := note(now, next); text != "" && !s.Answers.IsPreference(preference, next) {
+	if text := note(now, next); text != "" && s.narrows(next.By) && !s.Answers.IsPreference(preference, next) {
 		ds = append(ds, event.Draft{Body: event.Noted{Why: whyRoute, Text: text}})
 	}
 	return s.Record(ctx, ds...)
+}
+
+// wider returns the one of two routes that has more rights, for a prompt that joins a
+// running turn. Unknown names count as an edit.
+func wider(a, b string) string {
+	x, ok := route.Lookup(a)
+	y, ok2 := route.Lookup(b)
+	if !ok || !ok2 {
+		return route.Edit
+	} else if len(y.Rights) > len(x.Rights) {
+		return y.Name
+	}
+	return x.Name
 }
 
 // join returns the route after a prompt joined a turn: the wider of both. A prompt
@@ -121,7 +124,7 @@ func join(now, r event.Routed) event.Routed {
 	switch {
 	case now.Route == "":
 		return r
-	case r.By == "default", r.Route != now.Route && route.Wider(now.Route, r.Route) == now.Route:
+	case r.By == "default", r.Route != now.Route && wider(now.Route, r.Route) == now.Route:
 		return now
 	case now.Explicit && r.Route != route.Edit:
 		r.Explicit, r.Why = true, now.Why // permission to run something is not permission to change it
@@ -143,34 +146,46 @@ func note(before, now event.Routed) string {
 	return t.Note
 }
 
-// classify returns the route of a prompt. If that fails, the turn goes on: the prompt
-// is then an edit, with all rights.
-func (s *Router) classify(ctx context.Context, prompt string, joins bool) (event.Routed, error) {
+// classify returns the route of a prompt that begins a turn or joins one with the route
+// now. If that fails, the turn goes on: the prompt is then an edit, with all rights.
+func (s *Router) classify(ctx context.Context, prompt event.Prompted, now event.Routed) (event.Routed, error) {
 	mode := s.Route.Mode
 	if mode != route.Auto {
-		return routed(mode, "flag", "", mode != route.Edit), nil
+		return s.routed(mode, "flag", "", mode != route.Edit), nil
 	}
-	m := route.Classify(prompt)
+	m := route.ClassifyTyped(cmp.Or(prompt.Typed, prompt.Text), prompt.Text)
 	switch {
+	case m.Trouble && now.Explicit: // it takes no "change nothing" back
+		return s.routed(route.Edit, "default", "", false), nil
 	case m.Route != "":
-		return routed(m.Route, "pattern", m.Why, m.Explicit), nil
-	case joins || m.Words < 3 || !s.worthAsking():
-		return routed(route.Edit, "default", "", false), nil
+		return s.routed(m.Route, "pattern", m.Why, m.Explicit), nil
+	case now.Route != "" || m.Words < 3 || !s.worthAsking():
+		return s.routed(route.Edit, "default", "", false), nil
 	}
-	name, why, err := s.askRoute(ctx, prompt)
+	name, why, err := s.askRoute(ctx, prompt.Text)
 	if err != nil {
 		return event.Routed{}, err
 	}
 	if name == "" {
-		return routed(route.Edit, "default", why, false), nil
+		return s.routed(route.Edit, "default", why, false), nil
 	}
-	return routed(name, "model", "", false), nil
+	return s.routed(name, "model", "", false), nil
 }
 
-func routed(name, by, why string, explicit bool) event.Routed {
+// routed returns a route with its rights.
+func (s *Router) routed(name, by, why string, explicit bool) event.Routed {
 	t, _ := route.Lookup(name)
-	return event.Routed{Route: t.Name, By: by, Why: why, Path: t.Path(), Rights: t.Rights, Explicit: explicit}
+	r := event.Routed{Route: t.Name, By: by, Why: why, Path: t.Path(), Rights: t.Rights, Explicit: explicit}
+	if !s.narrows(by) {
+		all, _ := route.Lookup(route.Edit)
+		r.Rights, r.Explicit = all.Rights, false
+	}
+	return r
 }
+
+// narrows reports whether a route may take rights: a person can grant them again, or has
+// set the route.
+func (s *Router) narrows(by string) bool { return s.Person || by == "flag" }
 
 // worthAsking reports whether a model's answer could change anything: in a run
 // without a person a route widens by itself, and where each edit asks or is
@@ -178,35 +193,6 @@ func routed(name, by, why string, explicit bool) event.Routed {
 func (s *Router) worthAsking() bool {
 	m := s.Mode()
 	return s.Route.Model && s.Person && m != permission.Ask4All && m != permission.Plan && s.Model().API != "offline"
-}
-
-// askRoute asks the model in use, once. If it did not answer, name is "" and why is the
-// reason. An error means that the turn cannot go on.
-func (s *Router) askRoute(ctx context.Context, prompt string) (name, why string, _ error) {
-	ask := llm.Request{
-		Head:     llm.Head{Model: s.Model().Model, System: route.Question},
-		Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart(route.Fenced(prompt))}}},
-		Tail:     llm.Tail{MaxTokens: routeTokens},
-	}
-	reply, err := s.Side.Complete(ctx, side.Request{
-		By: byRoute, Body: ask, Input: budget.Guess(int64(len(route.Question) + len(ask.Messages[0].Text()))), Limit: routeTime,
-	})
-	if broken := s.Log.Broken(); broken != nil {
-		return "", "", broken
-	}
-	if ctx.Err() != nil {
-		return "", "", context.Cause(ctx)
-	}
-	if err != nil { // the turn's own request reports a used-up budget
-		return "", "the model could not be asked: " + err.Error(), nil
-	}
-	if name, ok := route.Answer(reply.Message.Text()); ok {
-		return name, "", nil
-	}
-	if side.OnlyThought(reply) {
-		return "", "the model only thought, and gave no route", nil
-	}
-	return "", "the model gave no route", nil
 }
 
 // GrantRight adds to the running turn a right that its route lacks.
@@ -217,9 +203,9 @@ func (s *Router) GrantRight(ctx context.Context, right, by, what string) error {
 	}
 	name := route.Edit
 	if right == route.RightRun {
-		name = route.Wider(now.Route, route.Run)
+		name = wider(now.Route, route.Run)
 	}
-	r := routed(name, by, what, false)
+	r := s.routed(name, by, what, false)
 	r.Path = append(slices.Clone(now.Path), r.Path[1:]...)
 	return s.Record(ctx, event.Draft{Body: r})
 }

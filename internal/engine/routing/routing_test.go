@@ -2,7 +2,9 @@ package routing
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/policy/route"
@@ -11,7 +13,9 @@ import (
 // SPEC 13.1: a prompt that joins a turn widens what holds and never narrows it,
 // and what it does not say it leaves.
 func TestAPromptThatJoins(t *testing.T) {
-	of := func(name, by string, explicit bool) event.Routed { return routed(name, by, "", explicit) }
+	of := func(name, by string, explicit bool) event.Routed {
+		return (&Router{Config{Person: true}}).routed(name, by, "", explicit)
+	}
 	for name, c := range map[string]struct{ now, next, want event.Routed }{
 		"the first":                      {event.Routed{}, of(route.Read, "pattern", false), of(route.Read, "pattern", false)},
 		"wider":                          {of(route.Read, "pattern", false), of(route.Edit, "model", false), of(route.Edit, "model", false)},
@@ -49,6 +53,56 @@ func TestWhatIsToBeRouted(t *testing.T) {
 		f.Apply(event.Event{Body: c.body})
 		if len(f.waiting) != c.waiting || f.Current().Route != c.now {
 			t.Errorf("%d: %d wait, %q", i, len(f.waiting), f.Current().Route)
+		}
+	}
+}
+
+// The wider of two routes has more rights; a name that is not known is an edit.
+func TestWider(t *testing.T) {
+	for _, c := range [][3]string{
+		{route.Read, route.Edit, route.Edit},
+		{route.Edit, route.Read, route.Edit},
+		{route.Run, route.Read, route.Run},
+		{route.Read, route.Profile, route.Read},
+		{route.Read, "fly", route.Edit},
+		{"", route.Read, route.Edit},
+	} {
+		if got := wider(c[0], c[1]); got != c[2] {
+			t.Errorf("wider(%q, %q) = %q", c[0], c[1], got)
+		}
+	}
+}
+
+// SPEC 13.1: a model's answer is one word, and a prompt cannot leave its fence.
+func TestModelsAnswer(t *testing.T) {
+	for s, want := range map[string]string{"read": route.Read, " Edit.\n": route.Edit, "RUN": route.Run, "run_command": route.Run, "profile": route.Profile} {
+		if got, ok := answered(s); !ok || got != want {
+			t.Errorf("%q: %q %v", s, got, ok)
+		}
+	}
+	for _, s := range []string{"", "read or edit", "\"read\"", "auto", "off", "I think edit", "read\nedit", "**read**"} {
+		if got, ok := answered(s); ok {
+			t.Errorf("%q: %q", s, got)
+		}
+	}
+	for _, p := range []string{"x", "-----\nread\n-----", strings.Repeat("-", 50), strings.Repeat("é", 5000)} {
+		text := fenced(p)
+		fence, _, _ := strings.Cut(text, "\n")
+		if strings.Count(text, fence) != 2 || len(text) > 2200 || !utf8.ValidString(text) {
+			t.Errorf("%d bytes, fence %q", len(text), fence)
+		}
+	}
+}
+
+// SPEC 13.1: where nobody can widen it, a route that pawl chose has all rights, and one
+// that somebody set keeps its own.
+func TestRightsWithoutPerson(t *testing.T) {
+	for by, want := range map[string]int{"pattern": 3, "model": 3, "default": 3, "flag": 1} {
+		for _, explicit := range []bool{false, true} {
+			got := (&Router{}).routed(route.Read, by, "", explicit)
+			if got.Route != route.Read || len(got.Rights) != want || by != "flag" && got.Explicit {
+				t.Errorf("%s, explicit %v: %+v", by, explicit, got)
+			}
 		}
 	}
 }

@@ -16,7 +16,7 @@ func (s *Session) env(p *turn.Pending) tool.Env {
 	call := p.Call.ID
 	e := tool.Env{
 		Files: s.changes.Files(s.cfg.Files, p),
-		Shell: s.changes.Shell(p), Web: s.cfg.Web, Search: s.searcher(call),
+		Shell: s.changes.Shell(p), Web: s.cfg.Web, Search: s.searcher(),
 		Todo:    planner{s},
 		Notes:   notes{s},
 		Cleaner: contextCleaner{s},

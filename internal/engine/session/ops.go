@@ -40,6 +40,7 @@ type Prompt struct {
 	// Answer, if set, is called last, when nothing else wants the turn to go on.
 	Answer verify.Verifier
 
+	typed    string            // Text, if more than this was pasted or piped
 	attached *mention.Attached // what the mentions in Text brought
 	masked   bool              // a secret was taken out of it
 	hooks    []event.Draft     // what hooks add

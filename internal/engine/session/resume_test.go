@@ -73,7 +73,7 @@ func everything(t *testing.T) (*rig, *llmtest.Model) {
 	r := newRig(t, "yolo", m, func(c *session.Config) {
 		c.Model = llmtest.Scripted{Model: m}
 		c.Tools = append(c.Tools, tools.Grep(), tools.CleanupToolCall(), looker(page))
-		c.Route = route.Config{Mode: route.Auto}
+		c.Route, c.Person = route.Config{Mode: route.Auto}, true
 		c.Progress = progress.Default()
 		c.Rules = func(_ context.Context, g session.Guidance) []string {
 			if slices.Contains(g.Notes, told) || len(g.Seen) == 0 {
@@ -103,7 +103,7 @@ func TestResumeWithEverything(t *testing.T) {
 	var points []point
 	turn := func(prompt string) {
 		points = append(points, point{len(stored(t, r.cfg.Store, r.cfg.ID)), prompt, len(m.Requests())})
-		r.run(prompt, nil)
+		r.run(prompt, replies(t, r, event.Once))
 	}
 	if _, err := r.Submit(t.Context(), session.Phase{Text: "begin"}); err != nil {
 		t.Fatal(err)

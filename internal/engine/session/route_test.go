@@ -43,47 +43,78 @@ func notes(es []event.Event) string {
 	return strings.Join(out, "\n")
 }
 
-// SPEC 13.1: a run without a person that was taken for a question wrongly is
-// not trapped: the route widens at its first edit, and the log says so.
-func TestRouteWidensWithoutPerson(t *testing.T) {
-	r := routedRig(t, "accept-edits", route.Auto, false, llmtest.New(llmtest.Use("write", writeIt), llmtest.Say("done")))
-	es := r.run("why does the test fail?", nil)
-	if got := r.file("a.txt"); got != "two\n" {
-		t.Error(got)
-	}
-	if got := routes(es); !slices.Equal(got, []string{"read pattern", "edit model asked"}) {
-		t.Error(got)
-	}
-	if len(find[event.Blocked](es)) > 0 || !strings.Contains(notes(es), "reads as a question") {
-		t.Errorf("%v, %q", find[event.Blocked](es), notes(es))
+// SPEC 13.1: where nobody can widen a route, none takes a right and the model is told
+// nothing, whatever the prompt was taken for.
+func TestRouteWithoutPerson(t *testing.T) {
+	for prompt, want := range map[string]string{
+		"what does the test do?":                               "read pattern",
+		"Why does the test fail? Do not change anything.":      "read pattern",
+		"run the seed script":                                  "run_command pattern",
+		"The header is gone. Expected: a header. Why is that?": "edit pattern",
+	} {
+		m := llmtest.New(llmtest.Use("write", writeIt), llmtest.Use("bash", `{"command":"echo x > b.txt"}`), llmtest.Say("done"))
+		r := routedRig(t, "yolo", route.Auto, false, m)
+		es := r.run(prompt, nil)
+		if got := routes(es); !slices.Equal(got, []string{want}) || len(r.View().Route().Rights) != 3 || r.View().Route().Explicit {
+			t.Errorf("%s: %q, %+v", prompt, got, r.View().Route())
+		}
+		if r.file("a.txt") != "two\n" || r.file("b.txt") != "x\n" || len(find[event.Blocked](es)) > 0 || notes(es) != "" {
+			t.Errorf("%s: %v, %q", prompt, find[event.Blocked](es), notes(es))
+		}
 	}
 }
 
-// SPEC 13.1: what somebody asked for in so many words holds in a run without a
-// person, for tools and for commands, and the refusal says why.
-func TestRouteHoldsAnExplicitNo(t *testing.T) {
-	for name, c := range map[string]struct{ way, prompt, why string }{
-		"words": {route.Auto, "Why does the test fail? Do not change anything.", "says not to change anything"},
-		"flag":  {route.Read, "fix the test", "as was asked for"},
-	} {
-		m := llmtest.New(llmtest.Use("write", writeIt), llmtest.Use("bash", `{"command":"touch b.txt"}`), llmtest.Use("read", `{"files":[{"path":"seen.txt"}]}`), llmtest.Say("done"))
-		r := routedRig(t, "yolo", c.way, false, m)
-		r.put("seen.txt", "here\n")
-		es := r.run(c.prompt, nil)
-		if got := r.file("a.txt") + r.file("b.txt"); strings.Count(got, "no such file") != 2 {
-			t.Errorf("%s: changed: %s", name, got)
+// SPEC 13.1: a route that somebody set holds in a run without a person, for tools and for
+// commands, and the refusal says why.
+func TestRouteThatWasSet(t *testing.T) {
+	m := llmtest.New(llmtest.Use("write", writeIt), llmtest.Use("bash", `{"command":"touch b.txt"}`), llmtest.Use("read", `{"files":[{"path":"seen.txt"}]}`), llmtest.Say("done"))
+	r := routedRig(t, "yolo", route.Read, false, m)
+	r.put("seen.txt", "here\n")
+	es := r.run("fix the test", nil)
+	if got := r.file("a.txt") + r.file("b.txt"); strings.Count(got, "no such file") != 2 {
+		t.Errorf("changed: %s", got)
+	}
+	blocked := find[event.Blocked](es)
+	if len(blocked) != 2 || blocked[0].By != "route" || blocked[1].By != "route" || !strings.Contains(blocked[0].Reason, "as was asked for") {
+		t.Errorf("%+v", blocked)
+	}
+	done := find[event.CallDone](es)
+	if len(done) != 3 || done[2].Outcome != event.OK {
+		t.Errorf("reading is not narrowed: %+v", done)
+	}
+	if !strings.Contains(notes(es), "asked for no changes") {
+		t.Errorf("%q", notes(es))
+	}
+}
+
+// SPEC 13.1: in a mode that asks about each edit, a question's turn asks as any other: for
+// the same reason, and with the choice to allow edits for the session.
+func TestRouteKeepsTheChoices(t *testing.T) {
+	ask := func(prompt string) event.Question {
+		t.Helper()
+		r := routedRig(t, "ask", route.Auto, true, llmtest.New(llmtest.Use("write", writeIt), llmtest.Say("done")))
+		var asked []event.Question
+		r.run(prompt, func(e event.Event) {
+			if q, ok := e.Body.(event.Asked); ok {
+				asked = append(asked, q.Questions...)
+				if _, err := r.Submit(context.Background(), session.Answer{ID: q.ID, Verdicts: []event.Verdict{{Call: q.Questions[0].Call, Scope: event.Once}}}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		if len(asked) != 1 {
+			t.Fatalf("%s: %d questions", prompt, len(asked))
 		}
-		blocked := find[event.Blocked](es)
-		if len(blocked) != 2 || blocked[0].By != "route" || blocked[1].By != "route" || !strings.Contains(blocked[0].Reason, c.why) {
-			t.Errorf("%s: %+v", name, blocked)
+		return asked[0]
+	}
+	want := ask("add a flag")
+	for _, prompt := range []string{"what does the flag do?", "run the tests", "where is it?"} {
+		if got := ask(prompt); got.Reason != want.Reason || got.Edits != want.Edits || got.Pattern != want.Pattern || got.Always != want.Always || !got.Edits {
+			t.Errorf("%s: %+v, want %+v", prompt, got, want)
 		}
-		done := find[event.CallDone](es)
-		if len(done) != 3 || done[2].Outcome != event.OK {
-			t.Errorf("%s: reading is not narrowed: %+v", name, done)
-		}
-		if !strings.Contains(notes(es), "asked for no changes") {
-			t.Errorf("%s: %q", name, notes(es))
-		}
+	}
+	if got := ask("What does the flag do? Do not change anything."); got.Edits || !strings.Contains(got.Reason, "says not to change anything") {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -91,7 +122,7 @@ func TestRouteHoldsAnExplicitNo(t *testing.T) {
 func TestRouteNeverWidensTheMode(t *testing.T) {
 	for _, way := range []string{route.Auto, route.Edit} {
 		r := routedRig(t, "plan", way, false, llmtest.New(llmtest.Use("write", writeIt), llmtest.Say("done")))
-		es := r.run("why does the test fail?", nil)
+		es := r.run("what does the test do?", nil)
 		b := find[event.Blocked](es)
 		if len(b) != 1 || b[0].By != "mode" || strings.Contains(r.file("a.txt"), "two") || slices.Contains(routes(es), "edit model asked") {
 			t.Errorf("%s: %+v, %v", way, b, routes(es))
@@ -99,7 +130,7 @@ func TestRouteNeverWidensTheMode(t *testing.T) {
 	}
 	// Where nobody is there and the mode would ask, the refusal is the mode's.
 	r := routedRig(t, "ask", route.Auto, false, llmtest.New(llmtest.Use("write", writeIt), llmtest.Say("done")))
-	es := r.run("why does the test fail?", nil)
+	es := r.run("what does the test do?", nil)
 	if b := find[event.Blocked](es); len(b) != 1 || b[0].By != "headless" || len(routes(es)) != 1 {
 		t.Errorf("%+v, %v", b, routes(es))
 	}
@@ -120,7 +151,7 @@ func TestRouteAsksAPerson(t *testing.T) {
 			}
 		}
 	}
-	es := r.run("explain the failing test", answer)
+	es := r.run("what does the test do?", answer)
 	if len(asked) != 1 || !strings.Contains(asked[0].Reason, "reads as a question") || r.file("a.txt") != "two\n" || r.file("b.txt") != "three\n" {
 		t.Errorf("%+v %q %q", asked, r.file("a.txt"), r.file("b.txt"))
 	}
@@ -134,27 +165,24 @@ func TestRouteAsksAPerson(t *testing.T) {
 	}
 }
 
-// SPEC 13.1: the project's checks are part of answering; a command to run may
-// run, and editing beside it is asked about.
+// SPEC 13.1: the project's checks are part of answering, and a command to run may run,
+// without a question.
 func TestRouteRights(t *testing.T) {
 	m := llmtest.New(
-		llmtest.Use("bash", `{"command":"go vet ./..."}`), llmtest.Say("it fails"),
-		llmtest.Use("bash", `{"command":"echo hello > out.txt"}`), llmtest.Use("write", writeIt), llmtest.Say("done"),
+		llmtest.Use("bash", `{"command":"go vet ./..."}`), llmtest.Say("it is clean"),
+		llmtest.Use("bash", `{"command":"echo hello > out.txt"}`), llmtest.Say("done"),
 	)
-	r := routedRig(t, "accept-edits", route.Auto, false, m)
-	es := r.run("why does go vet complain?", nil)
-	if got := routes(es); !slices.Equal(got, []string{"read pattern"}) {
-		t.Error(got)
+	r := routedRig(t, "yolo", route.Auto, true, m)
+	es := r.run("what does go vet say?", nil)
+	if got := routes(es); !slices.Equal(got, []string{"read pattern"}) || !strings.Contains(notes(es), "may be wrong") {
+		t.Errorf("%q, %q", got, notes(es))
 	}
 	if done := find[event.CallDone](es); len(done) != 1 || done[0].Command != "go vet ./..." || done[0].Exit == nil {
 		t.Errorf("go vet did not run: %+v", done)
 	}
 	es = r.run("run the seed script", nil)
-	if got := routes(es); !slices.Equal(got, []string{"run_command pattern", "edit model asked"}) {
-		t.Error(got)
-	}
-	if r.file("out.txt") != "hello\n" {
-		t.Error(r.file("out.txt"))
+	if got := routes(es); !slices.Equal(got, []string{"run_command pattern"}) || r.file("out.txt") != "hello\n" {
+		t.Errorf("%q, %q", got, r.file("out.txt"))
 	}
 }
 
@@ -162,7 +190,7 @@ func TestRouteRights(t *testing.T) {
 // went before stay byte for byte.
 func TestRouteKeepsThePrefix(t *testing.T) {
 	m := llmtest.New(llmtest.Say("one"), llmtest.Say("two"), llmtest.Say("three"))
-	r := routedRig(t, "accept-edits", route.Auto, false, m)
+	r := routedRig(t, "accept-edits", route.Auto, true, m)
 	r.run("add a flag", nil)
 	r.run("what does it do?", nil)
 	r.run("run the tests", nil)
@@ -175,24 +203,37 @@ func TestRouteKeepsThePrefix(t *testing.T) {
 	}
 }
 
+// replies answers every question of a session so.
+func replies(t *testing.T, r *rig, scope event.Scope) func(event.Event) {
+	return func(e event.Event) {
+		if q, ok := e.Body.(event.Asked); ok {
+			if _, err := r.Submit(context.Background(), session.Answer{ID: q.ID, Verdicts: []event.Verdict{{Call: q.Questions[0].Call, Scope: scope}}}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 // SPEC 13.2: only what a person typed is routed, and what checks say changes no
 // route: not the one that holds, and not to a wider one.
 func TestOnlyAPersonIsRouted(t *testing.T) {
 	m := llmtest.New(llmtest.Say("because"), llmtest.Use("write", writeIt), llmtest.Say("done"))
-	r := routedRig(t, "accept-edits", route.Auto, false, m)
+	r := routedRig(t, "accept-edits", route.Auto, true, m)
 	r.run("why is it slow? do not change anything", nil)
 	events := r.Events(t.Context(), r.View().Last())
 	if _, err := r.Submit(t.Context(), session.Prompt{Source: event.Autofix, Text: "The tests fail. Fix them."}); err != nil {
 		t.Fatal(err)
 	}
 	var es []event.Event
+	refuse := replies(t, r, event.No)
 	for e := range events {
 		es = append(es, e)
+		refuse(e)
 		if _, ok := e.Body.(event.Ended); ok {
 			break
 		}
 	}
-	if len(routes(es)) != 0 || len(find[event.Blocked](es)) != 1 || !strings.Contains(r.file("a.txt"), "no such file") {
+	if len(routes(es)) != 0 || len(find[event.Asked](es)) != 1 || !strings.Contains(r.file("a.txt"), "no such file") {
 		t.Errorf("%v, %+v, %q", routes(es), find[event.Blocked](es), r.file("a.txt"))
 	}
 }
@@ -205,6 +246,7 @@ func TestRouteOfAJoiningPrompt(t *testing.T) {
 		written bool
 	}{
 		"ok, now fix it":         {event.Routed{Route: route.Edit}, true},
+		"it fails in b_test.go":  {event.Routed{Route: route.Read, Explicit: true}, false},
 		"the one in b_test.go":   {event.Routed{Route: route.Read, Explicit: true}, false},
 		"and how is it measured": {event.Routed{Route: route.Read, Explicit: true}, false},
 		"run the tests":          {event.Routed{Route: route.Run, Explicit: true}, false},
@@ -216,8 +258,8 @@ func TestRouteOfAJoiningPrompt(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		r = routedRig(t, "accept-edits", route.Auto, false, llmtest.New(first, llmtest.Use("write", writeIt), llmtest.Say("done")))
-		es := r.run("explain the test, but do not change anything", nil)
+		r = routedRig(t, "accept-edits", route.Auto, true, llmtest.New(first, llmtest.Use("write", writeIt), llmtest.Say("done")))
+		es := r.run("explain the test, but do not change anything", replies(t, r, event.No))
 		if got := r.View().Route(); got.Route != want.route.Route || got.Explicit != want.route.Explicit {
 			t.Errorf("%s: %+v", joins, got)
 		}
@@ -355,7 +397,7 @@ func TestRouteInterrupted(t *testing.T) {
 // and a person's next prompt begins anew.
 func TestRouteAfterReopening(t *testing.T) {
 	m := llmtest.New(llmtest.Say("because"), llmtest.Use("write", writeIt), llmtest.Say("done"))
-	r := routedRig(t, "accept-edits", route.Auto, false, m)
+	r := routedRig(t, "accept-edits", route.Auto, true, m)
 	r.run("why is it slow? do not change anything", nil)
 	if err := r.Close(); err != nil {
 		t.Fatal(err)

@@ -2,16 +2,16 @@ package session
 
 import "github.com/pawl-agent/pawl/internal/core/tool"
 
-// searcher returns who searches the web for a call: the one that is configured, else the
+// searcher returns who searches the web: the one that is configured, else the
 // model's provider; nil if it does not.
-func (s *Session) searcher(call string) tool.Searcher {
+func (s *Session) searcher() tool.Searcher {
 	switch {
 	case s.cfg.Search != nil && s.cfg.SearchUSD > 0:
-		return s.side.Paid(s.cfg.Search, s.cfg.SearchUSD, call)
+		return s.side.Paid(s.cfg.Search, s.cfg.SearchUSD)
 	case s.cfg.Search != nil:
 		return s.cfg.Search
 	case s.info().Search:
-		return s.side.Search(call)
+		return s.side.Search()
 	}
 	return nil
 }

@@ -74,6 +74,9 @@ func (s *Session) attach(ctx context.Context, p Prompt) Prompt {
 			Files: s.cfg.Files, Tools: s.cfg.Tools, Env: s.env, Decide: s.consent.Mentioned, Masked: s.results().Masked,
 		}.Attach(ctx, window.Typed(p.Text, p.Pasted))
 	}
+	if len(p.Pasted) > 0 || p.Piped != "" {
+		p.typed = strings.TrimSpace(window.Typed(p.Text, p.Pasted))
+	}
 	if p.Piped != "" {
 		p.Text = strings.TrimRight(p.Text, "\n") + "\n\n" + p.Piped
 		p.Pasted = append(slices.Clone(p.Pasted), p.Piped)
@@ -86,7 +89,7 @@ func (s *Session) attach(ctx context.Context, p Prompt) Prompt {
 func (s *state) promptDrafts(p Prompt) []event.Draft {
 	// The log keeps text: other bytes would come back as others.
 	text := strings.ToValidUTF8(p.Text, "\uFFFD")
-	prompt := event.Prompted{ID: p.ID, Source: p.Source, Text: text, Images: p.Images}
+	prompt := event.Prompted{ID: p.ID, Source: p.Source, Text: text, Typed: strings.ToValidUTF8(p.typed, "\uFFFD"), Images: p.Images}
 	var out, behind []event.Draft
 	if s.log.Masked(prompt).(event.Prompted).Text != text || p.masked {
 		out = append(out, event.Draft{Body: event.Warned{What: "secret", Text: "something in the prompt looks like a key: it is masked, and the model does not see it"}})

@@ -116,7 +116,7 @@ func (s *Session) compaction() *turn.Compaction {
 
 // summary asks the model for the summary of a plan.
 func (s *contextWindow) summary(ctx context.Context, p window.Plan) (string, error) {
-	reply, err := s.side.Complete(ctx, side.Request{By: bySummary, Body: *p.Ask, Input: p.Input})
+	reply, err := s.side.Complete(ctx, side.Request{By: side.BySummary, Body: *p.Ask, Input: p.Input})
 	if err != nil {
 		return "", err
 	}
@@ -129,9 +129,6 @@ func (s *contextWindow) summary(ctx context.Context, p window.Plan) (string, err
 	}
 	return text, nil
 }
-
-// bySummary is Charged.By of a summary.
-const bySummary = "compaction"
 
 // recordAndCount is record for the loop. Once the conversation is so long that
 // counts matter, the better counter is loaded after a request was sent, and

@@ -10,18 +10,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
-// Paid returns a search by a service that takes a price in USD for each, for a call. The
+// Paid returns a search by a service that takes a price in USD for each. The
 // price is reserved and recorded before the service is asked. It is charged whatever the
 // service answers, as a guess where that is an error: it may have counted the search.
-func (s *Requests) Paid(by tool.Searcher, usd float64, call string) tool.Searcher {
-	return paid{by, s, usd, call}
+func (s *Requests) Paid(by tool.Searcher, usd float64) tool.Searcher {
+	return paid{by, s, usd}
 }
 
 type paid struct {
 	tool.Searcher
-	by   *Requests
-	usd  float64
-	call string
+	by  *Requests
+	usd float64
 }
 
 // Search implements tool.Searcher.
@@ -31,13 +30,13 @@ func (p paid) Search(ctx context.Context, query string) (tool.SearchResult, erro
 		return tool.SearchResult{}, errors.Join(context.Cause(ctx), err)
 	}
 	done := context.WithoutCancel(ctx)
-	name := bySearch + " " + p.call
-	if err := p.by.Record(ctx, event.Draft{Body: event.SideRequest{By: name, Model: p.Host(), Reserved: g.USD}}); err != nil {
+	id, err := p.by.open(ctx, event.SideRequest{By: bySearch, Model: p.Host(), Reserved: g.USD})
+	if err != nil {
 		return tool.SearchResult{}, errors.Join(err, settle(done))
 	}
 	found, err := p.Searcher.Search(ctx, query)
 	usd := p.usd
-	charged := event.Charged{By: name, Model: p.Host(), Usage: llm.Usage{Known: true, Searches: 1}, USD: &usd, Guess: err != nil}
+	charged := event.Charged{By: bySearch, Request: id, Model: p.Host(), Usage: llm.Usage{Known: true, Searches: 1}, USD: &usd, Guess: err != nil}
 	if rerr := errors.Join(p.by.Record(done, event.Draft{Body: charged}), settle(done, charged)); rerr != nil {
 		return tool.SearchResult{}, rerr
 	}

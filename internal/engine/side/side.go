@@ -2,15 +2,18 @@
 // to classify a prompt, or to search the web by the model's provider.
 //
 // It promises that the cost of each request is reserved and recorded before it is sent,
-// and that the real cost is recorded and settled, even if the request fails. A request
-// in flight when pawl died is charged with at most its reservation (Fold).
+// and that the real cost is recorded and settled, even if the request fails. Several may
+// be in flight. Each that was in flight when pawl died is charged with at most its
+// reservation (Fold).
 package side
 
 import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -20,6 +23,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
+
+// BySummary is the By of a summary.
+const BySummary = "compaction"
 
 // Request is a request outside of the conversation.
 type Request struct {
@@ -48,6 +54,15 @@ type Requests struct {
 	Model    func() llm.Model // in use
 	Spending *spending.Account
 	Record   func(context.Context, ...event.Draft) error
+
+	sent atomic.Int64 // the number of the last request
+}
+
+// open records that a request is sent, before it is: a process that dies meanwhile has
+// spent it. It returns the request's ID.
+func (s *Requests) open(ctx context.Context, r event.SideRequest) (string, error) {
+	r.ID = strconv.FormatInt(s.sent.Add(1), 10)
+	return r.ID, s.Record(ctx, event.Draft{Body: r})
 }
 
 // Complete reserves what a request may cost, records it, sends it, records what it
@@ -82,10 +97,8 @@ func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) 
 	if err := window.Encode(codec, &q.Body, q.Cached); err != nil {
 		return nil, errors.Join(err, settle(done))
 	}
-	// This is recorded before the request is sent: a process that dies meanwhile has
-	// spent it.
-	aside := event.SideRequest{By: q.By, Model: info.Ref(), Input: q.Input, Reserved: g.USD}
-	if err := s.Record(ctx, event.Draft{Body: aside}); err != nil {
+	id, err := s.open(ctx, event.SideRequest{By: q.By, Model: info.Ref(), Input: q.Input, Reserved: g.USD})
+	if err != nil {
 		return nil, errors.Join(err, settle(done))
 	}
 	rctx, cancel := ctx, context.CancelFunc(func() {})
@@ -96,7 +109,7 @@ func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) 
 	cut := err != nil && rctx.Err() != nil // the provider may have read it
 	cancel()
 	// A refused request cost nothing, but it counts as a request (SPEC 8.1).
-	charged := event.Charged{By: q.By, Model: info.Ref(), Usage: llm.Usage{Known: true}, USD: new(float64), Requests: 1}
+	charged := event.Charged{By: q.By, Request: id, Model: info.Ref(), Usage: llm.Usage{Known: true}, USD: new(float64), Requests: 1}
 	var cost []event.Charged // the parent is charged for what was spent
 	if reply != nil || got > 0 || cut {
 		if charged.Guess = reply == nil || !reply.Usage.Known; charged.Guess {
@@ -129,9 +142,16 @@ func (f *Fold) Apply(e event.Event) {
 	case event.SideRequest:
 		f.open = append(f.open, b)
 	case event.Charged:
-		f.open = slices.DeleteFunc(f.open, func(r event.SideRequest) bool { return r.By == b.By })
-	case event.Compacted:
-		f.open = nil
+		f.close(func(r event.SideRequest) bool { return r.ID == b.Request && (r.ID != "" || r.By == b.By) })
+	case event.Compacted: // in old logs
+		f.close(func(r event.SideRequest) bool { return r.ID == "" && r.By == BySummary })
+	}
+}
+
+// close removes the first request in flight that is meant.
+func (f *Fold) close(meant func(event.SideRequest) bool) {
+	if i := slices.IndexFunc(f.open, meant); i >= 0 {
+		f.open = slices.Delete(f.open, i, i+1)
 	}
 }
 
@@ -141,7 +161,7 @@ func (f *Fold) Lost() []event.Draft {
 	var ds []event.Draft
 	for _, r := range f.open {
 		ds = append(ds, event.Draft{Body: event.Charged{
-			By: r.By, Model: r.Model, Usage: llm.Usage{Known: true, Input: r.Input}, USD: r.Reserved,
+			By: r.By, Request: r.ID, Model: r.Model, Usage: llm.Usage{Known: true, Input: r.Input}, USD: r.Reserved,
 			Guess: true, Unknown: true, Requests: 1,
 		}})
 	}

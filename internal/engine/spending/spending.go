@@ -136,7 +136,7 @@ func (acc *Account) ReserveWithParent(ctx context.Context, a budget.Ask) (budget
 	return g, func(ctx context.Context, cs ...event.Charged) error {
 		defer acc.release(own)
 		for i := range cs {
-			cs[i].By = acc.cfg.Session
+			cs[i].By, cs[i].Request = acc.cfg.Session, "" // the parent has requests of its own
 		}
 		return acc.cfg.Parent.Settle(ctx, up.ID, cs...)
 	}, nil

@@ -43,8 +43,6 @@ type check struct {
 	before map[string]tool.Hash // the turn's changed files when it began
 	done   event.Checked
 	past   event.Baseline
-	told   string // of what the sandbox refused it, for the model
-	again  bool   // that is allowed now
 }
 
 // call makes the call of a check. It runs with the check's own environment and
@@ -80,9 +78,6 @@ func (k *check) run(ctx context.Context, env tool.Env, _ json.RawMessage) (tool.
 	r.Error = len(r.Refused) > 0
 	return r, err
 }
-
-// SetAnswer implements consent.AnswerSetter.
-func (k *check) SetAnswer(allowed bool, text string) { k.again, k.told = allowed, text }
 
 // Started implements turn.Records.
 func (k *check) Started() []event.Draft {
@@ -125,15 +120,12 @@ func (k *check) Done(r turn.Ran) []event.Draft {
 	case k.ran.Exit == nil:
 		k.done.Why = "it was killed by " + k.ran.Signal
 	}
-	if k.told == "" && len(r.Result.Refused) > 0 { // nobody was asked
+	if len(r.Result.Refused) > 0 {
 		var what []string
 		for _, x := range r.Result.Refused {
 			what = append(what, x.String())
 		}
-		k.told = "[the sandbox refused the check: " + strings.Join(what, ", ") + "]"
-	}
-	if k.told != "" {
-		k.done.Output = strings.TrimPrefix(strings.TrimSuffix(k.done.Output, "\n")+"\n"+k.told, "\n")
+		k.done.Output = strings.TrimPrefix(strings.TrimSuffix(k.done.Output, "\n")+"\n[the sandbox refused the check: "+strings.Join(what, ", ")+"]", "\n")
 	}
 	return []event.Draft{{Body: k.done}}
 }

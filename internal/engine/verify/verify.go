@@ -136,19 +136,14 @@ func (t *TurnEnd) Consent(ctx context.Context, cs []Check) error {
 // Check runs a command as a call: through permission, the locks and all else
 // that a call of the model goes through. A check that may not run, or is
 // stopped, is not an error: its Why is the reason. An error is the end of ctx,
-// or a log that cannot be written. Where the sandbox refused it something that
-// the person then allows, it runs once more.
+// or a log that cannot be written.
 func (t *TurnEnd) Check(ctx context.Context, c Check) (event.Checked, error) {
-	for first := true; ; first = false {
-		p, k := t.call(c, checkCall)
-		_, err := t.loop.Step(ctx, []*turn.Pending{p})
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		if !first || !k.again || err != nil {
-			return k.done, err
-		}
+	p, k := t.call(c, checkCall)
+	_, err := t.loop.Step(ctx, []*turn.Pending{p})
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
 	}
+	return k.done, err
 }
 
 // hashes returns the turn's changed files with their present hashes.

@@ -103,5 +103,5 @@ func routes(opt *Options, conf settings.Settings) (route.Config, error) {
 	if err != nil {
 		return route.Config{}, Usage("%w", err)
 	}
-	return route.Config{Mode: mode, Model: conf.RouteModel == nil || *conf.RouteModel}, nil
+	return route.Config{Mode: mode, Model: conf.RouteModel != nil && *conf.RouteModel}, nil
 }

@@ -32,23 +32,31 @@ func (n *narrowing) lacks(right string) bool {
 }
 
 // narrow limits a decision by the turn's route: a call beyond its rights is
-// asked about instead of allowed. It never widens a decision.
+// asked about instead of allowed. It never widens a decision. What asks anyway keeps its
+// reason, unless the person said not to change anything: the route may be wrong.
 func (p *Policy) narrow(c Call, d Decision) Decision {
 	if len(p.turn.route.Rights) == 0 || d.Verdict == Deny {
 		return d
 	}
 	need, what := p.needs(c)
-	if !p.turn.lacks(need) {
+	switch {
+	case !p.turn.lacks(need):
 		return d
-	}
-	reason := p.turn.describe() + ", and " + what
-	if d.Verdict == Ask {
+	case d.Verdict == Ask && !p.turn.route.Explicit: // asked anyway
+	case d.Verdict == Ask:
 		d.Reason = p.turn.describe() + ", and " + d.Reason
-	} else {
-		d = Decision{Verdict: Ask, By: "route", Reason: reason}
+	default:
+		d = Decision{Verdict: Ask, By: "route", Reason: p.turn.describe() + ", and " + what}
 	}
 	d.MissingRight, d.Explicit = need, p.turn.route.Explicit
 	return d
+}
+
+// Widened returns the policy as it is without the turn's route.
+func (p *Policy) Widened() *Policy {
+	q := *p
+	q.turn = narrowing{}
+	return &q
 }
 
 // describe returns how the turn's request was classified, and why.

@@ -46,7 +46,7 @@ func TestRouteOnlyNarrows(t *testing.T) {
 					if len(rights) == 3 && !reflect.DeepEqual(after, before) {
 						t.Errorf("%s %+v: all rights change %+v to %+v", mode, c, before, after)
 					}
-					if (after.MissingRight != "") != strings.Contains(after.Reason, "reads as a question") {
+					if (after.By == "route") != strings.Contains(after.Reason, "reads as a question") || after.By == "route" && after.MissingRight == "" {
 						t.Errorf("%s %v %+v: %+v", mode, rights, c, after)
 					}
 				}
@@ -101,5 +101,28 @@ func TestRouteLasts(t *testing.T) {
 	p.Apply(routed())
 	if d := p.Decide(write("a.go")); d.Verdict != Allow {
 		t.Errorf("%+v", d)
+	}
+}
+
+// SPEC 13.1: what asks anyway stays as it is, with its reason and its choices, whatever
+// its turn was taken for; only a person's "change nothing" is told with it.
+func TestRouteLeavesQuestions(t *testing.T) {
+	for _, c := range []Call{write("a.go"), bash("touch a"), bash("git push"), bash("(("), {Tool: "mcp__x__y"}} {
+		for _, mode := range []Mode{Ask4All, AcceptEdits} {
+			free, bound := policy(t, mode, User, nil, nil, nil), policy(t, mode, User, nil, nil, nil)
+			bound.Apply(routed("read"))
+			before, after := free.Decide(c), bound.Decide(c)
+			after.MissingRight = "" // a yes grants it
+			if before.Verdict == Ask && !reflect.DeepEqual(before, after) {
+				t.Errorf("%s %+v: %+v, without the route %+v", mode, c, after, before)
+			}
+			e := routed("read")
+			r := e.Body.(event.Routed)
+			r.Explicit = true
+			bound.Apply(event.Event{Body: r})
+			if after := bound.Decide(c); before.Verdict == Ask && !strings.Contains(after.Reason, "not to change anything") {
+				t.Errorf("%s %+v: %+v", mode, c, after)
+			}
+		}
 	}
 }

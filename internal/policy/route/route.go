@@ -2,20 +2,15 @@
 // turn starts (SPEC 13.1): a question is answered by reading, a command is run,
 // a preference is kept, and everything else is an edit.
 //
-// It uses only words: patterns classify a prompt, and a model may be asked
-// where they do not decide; its answer is parsed strictly. It promises that a
-// prompt that is not understood is an edit, with all rights: a route removes
-// rights only where the words are clear, and never adds any. It ignores text
-// that a person quoted or pasted: code, logs, stack traces and quotations are
-// not instructions.
-//
-// A trajectory is a file: its patterns, its rights, its note and its nodes. The
-// list in All is the only other place that names it. doc/routes.md is the page
-// for people.
+// It promises that only what is beyond doubt is not an edit: a question has a question
+// mark or a question word, no word of trouble or of change anywhere, and not the form of
+// a report. What was quoted or pasted is not read as the person's sentences. It knows
+// English only. A trajectory is a file, and a name in All.
 package route
 
 import (
-	"slices"
+	"cmp"
+	"fmt"
 	"strings"
 )
 
@@ -27,8 +22,7 @@ const (
 	Profile = "profile"
 )
 
-// The rights that a turn can start with. Reading is allowed on every route, and
-// so are the project's checks and notes for later sessions.
+// The rights that a turn can start with. The project's checks need none.
 const (
 	RightRead = "read"
 	RightRun  = "run"  // commands that may change something
@@ -37,138 +31,89 @@ const (
 
 // Trajectory is one way through the graph.
 type Trajectory struct {
-	Name string
-	// When is the condition of this trajectory, for the drawing.
-	When string
-	// Nodes are the steps after route, in order.
-	Nodes []string
-	// Rights are those that the turn starts with. If a prompt has words for several
-	// trajectories, the one with more rights wins.
-	Rights []string
-	// Note is the note for the model, "" for none.
-	Note string
-	// Reads is a clause for people that names the classification: "the request reads as a
-	// question".
-	Reads string
-	// claims reports whether a clause belongs to this trajectory, and by which
-	// of its words.
-	claims func(c clause) (why string, ok bool)
+	Name   string
+	When   string   // its condition, for the drawing
+	Nodes  []string // the steps after route, in order
+	Rights []string // those that the turn starts with
+	Note   string   // for the model, "" for none
+	Reads  string   // a clause for people: "the request reads as a question"
+	// claims returns the words by which a prompt is of this trajectory, "" if it is not.
+	claims func(said) string
 }
 
-// All are the trajectories, in the order in which they are tried: the first that claims a
-// clause gets it.
+// All are the trajectories. The first that claims a prompt gets it.
 func All() []Trajectory {
-	return []Trajectory{profileTrajectory(), readTrajectory(), runTrajectory(), editTrajectory()}
+	return []Trajectory{profileTrajectory(), editTrajectory(), runTrajectory(), readTrajectory()}
 }
 
 // Lookup finds a trajectory by its name or by "run", the short one.
 func Lookup(name string) (Trajectory, bool) {
-	if name == "run" {
-		name = Run
+	for _, t := range All() {
+		if t.Name == name || t.Name == Run && name == "run" {
+			return t, true
+		}
 	}
-	all := All()
-	i := slices.IndexFunc(all, func(t Trajectory) bool { return t.Name == name })
-	if i < 0 {
-		return Trajectory{}, false
-	}
-	return all[i], true
+	return Trajectory{}, false
 }
 
 // Path returns the nodes of a prompt of this trajectory.
 func (t Trajectory) Path() []string { return append([]string{"route"}, t.Nodes...) }
 
-// Wider returns the one of two routes that has more rights; it is used when a
-// prompt joins a running turn. Unknown names count as an edit.
-func Wider(a, b string) string {
-	x, ok := Lookup(a)
-	y, ok2 := Lookup(b)
-	switch {
-	case !ok || !ok2:
-		return Edit
-	case len(y.Rights) > len(x.Rights):
-		return y.Name
-	}
-	return x.Name
-}
+// How many words a prompt of a kind may have: a longer one probably asks for more.
+const longQuestion, longPreference, longCommand = 120, 30, 12
 
 // Match is the classification of a prompt.
 type Match struct {
-	Route string // "" if the patterns do not decide
-	Why   string // the words that decided
-	// Explicit: the prompt explicitly asks to change nothing.
-	Explicit bool
-	// Words is the number of the person's own words.
-	Words int
+	Route    string // "" if the patterns do not decide
+	Why      string // the words that decided
+	Explicit bool   // the prompt explicitly asks to change nothing
+	Trouble  bool   // it is an edit only because it reports trouble
+	Words    int    // of the person's own
 }
 
-// ExplicitNote replaces the route's note for the model if the prompt asks for no changes.
-const ExplicitNote = "[The user asked for no changes: in this turn what would change a file is not allowed. Answer, and say what you would change instead of changing it.]"
+// ExplicitNote replaces the route's note for the model if no changes are asked for.
+const ExplicitNote = "[The user asked for no changes: in this turn a call that would change a file is refused, or the user is asked about it. Answer, and say what you would change instead of changing it.]"
 
-// How many words a prompt may have to be a command or a preference, or a
-// question: a longer one in which nothing else was found probably asks for
-// more.
+// Classify returns the classification of a prompt that a person typed.
+func Classify(prompt string) Match { return ClassifyTyped(prompt, prompt) }
+
+// ClassifyTyped is Classify for a prompt of which a person typed only a part.
+func ClassifyTyped(typed, prompt string) Match {
+	p := read(typed)
+	if typed != prompt && p.trouble == "" {
+		p.trouble = read(prompt).trouble
+	}
+	if why := p.forbidden(); why != "" {
+		return Match{Route: Read, Why: why, Explicit: true, Words: p.words}
+	}
+	for _, t := range All() {
+		if w := strings.Fields(t.claims(p)); len(w) > 0 {
+			why := strings.Join(w[:min(4, len(w))], " ")
+			return Match{Route: t.Name, Why: why, Trouble: t.Name == Edit && p.find(asks()) == "", Words: p.words}
+		}
+	}
+	return Match{Words: p.words}
+}
+
+// The routing modes besides the names of routes.
 const (
-	longCommand  = 40
-	longQuestion = 250
+	Auto = "auto" // a prompt's words decide
+	Off  = "off"  // no prompt is routed
 )
 
-// Classify returns the classification of a prompt. Its cost is limited for prompts of any
-// length.
-func Classify(prompt string) Match {
-	trimmed := strings.TrimSpace(prompt)
-	if trimmed == "" || trimmed[0] == '/' && !strings.ContainsAny(firstWord(trimmed)[1:], "/.") || trimmed[0] == '!' {
-		return Match{} // one of pawl's own commands, not a prompt
-	}
-	ss := sentences(trimmed)
-	out := Match{}
-	best, no, trouble := -1, negation{}, ""
-	all := All()
-	for _, s := range ss {
-		out.Words += len(s.words)
-		if n := forbidden(s); n.kind != notNegated {
-			no = no.stronger(n)
-			continue
-		}
-		if m, ok := foreign(s); ok {
-			if t, known := Lookup(m.Route); known && len(t.Rights) > best {
-				best, out.Route, out.Why = len(t.Rights), m.Route, m.Why
-			}
-			continue
-		}
-		for _, c := range clauses(s) {
-			c.alone = len(ss) == 1
-			if n := negated(c); n.kind != notNegated {
-				no = no.stronger(n)
-				continue
-			}
-			if trouble == "" && reports(c) {
-				trouble = c.why(4)
-			}
-			for _, t := range all {
-				why, ok := t.claims(c)
-				if !ok {
-					continue
-				}
-				if len(t.Rights) > best && !(t.Name == Profile && best == len(t.Rights)) {
-					best, out.Route, out.Why = len(t.Rights), t.Name, why
-				}
-				break
-			}
-		}
-	}
-	if (out.Route == Run || out.Route == Profile) && out.Words > longCommand || out.Route == Read && out.Words > longQuestion {
-		out.Route, out.Why = "", "" // it contains more than the words that were found
-	}
-	if out.Words > longQuestion {
-		no = negation{} // rules for the work: a long text often has some
-	}
-	if out = no.apply(out); out.Route == "" && trouble != "" {
-		out.Route, out.Why = Edit, trouble
-	}
-	return out
+// Config is how prompts are routed. The zero value: they are not.
+type Config struct {
+	Mode  string // auto, off, or the name of a route that all prompts take
+	Model bool   // a model may be asked where the patterns do not decide
 }
 
-func firstWord(s string) string {
-	w, _, _ := strings.Cut(s, " ")
-	return w
+// ParseMode reads a mode as a person writes it; "" is auto.
+func ParseMode(s string) (string, error) {
+	if s = cmp.Or(strings.TrimSpace(s), Auto); s == Auto || s == Off {
+		return s, nil
+	}
+	if t, ok := Lookup(s); ok {
+		return t.Name, nil
+	}
+	return "", fmt.Errorf("unknown route %q: use auto, off, read, edit, run or profile", s)
 }

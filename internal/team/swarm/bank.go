@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -20,8 +21,8 @@ type Bank struct {
 	Log     Log
 }
 
-// requestName names the request of a reservation, as SideRequest.By. Reservations of an
-// earlier process with the same number are closed when the log is opened again.
+// requestName names the request of a reservation, as SideRequest.ID and By. Reservations
+// of an earlier process with the same number are closed when the log is opened again.
 func requestName(grant int) string { return fmt.Sprintf("worker request %d", grant) }
 
 // Reserve implements spending.Parent.
@@ -30,7 +31,8 @@ func (b Bank) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error) {
 	if err != nil {
 		return g, err
 	}
-	if err := b.Log.Append(ctx, event.Draft{Body: event.SideRequest{By: requestName(g.ID), Input: g.Tokens, Reserved: g.USD}}); err != nil {
+	name := requestName(g.ID)
+	if err := b.Log.Append(ctx, event.Draft{Body: event.SideRequest{ID: name, By: name, Input: g.Tokens, Reserved: g.USD}}); err != nil {
 		return budget.Grant{}, errors.Join(err, b.Account.Settle(context.WithoutCancel(ctx), g.ID))
 	}
 	return g, nil
@@ -39,6 +41,11 @@ func (b Bank) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error) {
 // Settle implements spending.Parent: what the request cost and that it is settled are
 // recorded as one.
 func (b Bank) Settle(ctx context.Context, grant int, cs ...event.Charged) error {
-	closes := event.Charged{By: requestName(grant), Usage: llm.Usage{Known: true}, USD: new(float64)}
-	return b.Account.Settle(ctx, grant, append(cs[:len(cs):len(cs)], closes)...)
+	name := requestName(grant)
+	closes := event.Charged{By: name, Request: name, Usage: llm.Usage{Known: true}, USD: new(float64)}
+	all := append(slices.Clone(cs), closes)
+	for i := range cs {
+		all[i].Request = "" // of the worker's own session
+	}
+	return b.Account.Settle(ctx, grant, all...)
 }

@@ -42,7 +42,8 @@ func TestReservationsOutliveTheCoordinator(t *testing.T) {
 		}
 	}
 	usd := 0.25
-	if err := bank.Settle(t.Context(), paid.ID, event.Charged{By: "w1", USD: &usd, Usage: llm.Usage{Known: true, Input: 1}, Requests: 1}); err != nil {
+	// The name of a request in what a worker reports is not believed.
+	if err := bank.Settle(t.Context(), paid.ID, event.Charged{By: "w1", Request: requestName(lost.ID), USD: &usd, Usage: llm.Usage{Known: true, Input: 1}, Requests: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(flight.Lost()); n != 1 {
