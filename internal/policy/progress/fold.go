@@ -24,6 +24,7 @@ type Fold struct {
 
 	open    map[string]*openCall // calls that are not done
 	message string               // the model's text, for the first call of the reply
+	reply   []Step               // the calls of the reply that are done
 	now     Verdict              // the strongest verdict since the reply
 
 	outcomes memo[struct{}] // of language servers, see diagnosed.go
@@ -104,6 +105,7 @@ func (f *Fold) Apply(e event.Event) {
 		f.now = Verdict{}
 	case event.Ended:
 		clear(f.open)
+		f.settle()
 	}
 }
 
@@ -180,6 +182,7 @@ func (f *Fold) changed(b event.FileChanged) {
 func (f *Fold) done(b event.CallDone) {
 	a := f.open[b.ID]
 	delete(f.open, b.ID)
+	defer f.settle()
 	if a == nil || b.Outcome == event.Cancelled || b.Outcome == event.UnknownDone {
 		return // its outcome is not known
 	}
@@ -190,6 +193,7 @@ func (f *Fold) done(b event.CallDone) {
 	text := plainResult(b)
 	s := Step{
 		Tool: a.tool, Kind: a.c.kind, Target: a.c.target, Args: a.c.args, OK: ok, Tested: ranTests(b),
+		Verb: a.c.verb, Subject: a.c.subject, Pending: ok && normalize.Pending(text),
 		Exact: normalize.Digest(text), Len: len(text), Files: a.files, Before: a.before, Message: f.message, Blocked: a.blocked,
 	}
 	f.message = ""
@@ -203,11 +207,18 @@ func (f *Fold) done(b event.CallDone) {
 		s.Patient = strings.Contains(text, "still running")
 	case a.c.kind == Edit && len(a.files) > 0:
 		s.Edit, s.State, s.Target = a.c.args, a.files[0].Hash, a.files[0].Path
+		s.Gist, s.Cosmetic = Gist(a.c.args)
+	case len(a.files) > 0:
+		s.Gist, s.Cosmetic = Gist(a.c.args)
+		s.Edit = ""
 	}
+	s.Numbers = normalize.Numbers(text)
 	if ok {
-		s.Norm = normalize.Digest(normalize.Result(text))
+		s.Norm = normalize.Digest(normalize.Stable(text))
+		s.Form = normalize.Digest(normalize.Form(text))
 	} else {
 		s.Error = string(b.Outcome) + ": " + normalize.Error(text)
+		s.Form = s.Error
 		if len(a.files) == 0 {
 			s.Norm = normalize.Digest(s.Error)
 		}
@@ -249,7 +260,7 @@ func cut(s string) string {
 }
 
 func (f *Fold) note(r record) {
-	r.step = f.d.Steps()
+	r.step = f.d.Steps() + len(f.reply)
 	f.records[f.calls%recordLimit] = r
 	f.calls++
 }
@@ -276,9 +287,23 @@ func (f *Fold) about(v Verdict) *record {
 	return &f.records[(f.calls-1)%recordLimit]
 }
 
+// judge adds a step to its reply, which is judged when all of its calls are done.
 func (f *Fold) judge(s Step) {
-	epoch := f.d.epoch
-	v := f.d.Apply(s)
+	f.reply = append(f.reply, s)
+	f.settle()
+}
+
+// settle judges the reply, unless calls of it still run.
+func (f *Fold) settle() {
+	if len(f.open) > 0 || len(f.reply) == 0 {
+		return
+	}
+	epoch, news := f.d.epoch, f.d.progress
+	v := f.d.Apply(f.reply...)
+	f.reply = f.reply[:0]
+	if f.d.progress > news {
+		f.escalation.News()
+	}
 	if f.d.epoch > epoch {
 		f.escalation.NewContent()
 		f.now = Verdict{} // the earlier calls of the reply no longer matter

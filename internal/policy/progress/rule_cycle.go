@@ -26,7 +26,7 @@ func (r *cycle) apply(d *Detector, f *facts) finding {
 	if f.unknownResult {
 		*r = cycle{}
 	}
-	if f.textOrThought || f.wait || f.fresh || f.unknownResult {
+	if f.textOrThought || f.wait || f.fresh || f.neutral || f.unknownResult {
 		return finding{}
 	}
 	period := 0

@@ -17,7 +17,7 @@ func (r *identical) reset(s scope) {
 }
 
 func (r *identical) apply(d *Detector, f *facts) finding {
-	if f.textOnly {
+	if f.textOnly || f.neutral {
 		return finding{}
 	}
 	run := &r.run

@@ -10,6 +10,7 @@ type oscillation struct {
 }
 
 func (*oscillation) name() string { return "oscillation" }
+func (*oscillation) everyCall()   {}
 
 func (r *oscillation) reset(s scope) {
 	if s == byPerson {
