@@ -60,6 +60,10 @@ type Detector struct {
 // waitLooks is how many looks one wait is for: at several jobs, for example.
 const waitLooks = 16
 
+// noteWrites is how often a file of prose that the run made may be written before
+// it counts as the model's notes.
+const noteWrites = 4
+
 // fewWords is the longest short answer, in bytes.
 const fewWords = 64
 
@@ -346,7 +350,7 @@ func (d *Detector) aboutNotes(s *Step) bool {
 		return false
 	}
 	for w := range strings.FieldsSeq(s.Subject) {
-		if n, ok := d.notes.get(hash(path.Base(w))); ok && n > 0 {
+		if n, ok := d.notes.get(hash(path.Base(w))); ok && n > noteWrites {
 			return true
 		}
 	}
@@ -360,22 +364,21 @@ func (d *Detector) isNote(s *Step, file, before string) bool {
 	if !normalize.Prose(file) {
 		return false
 	}
-	k := hash(path.Base(normalize.Numberless(file)))
+	k := hash(path.Base(file))
 	n, ok := d.notes.get(k)
 	if !ok {
 		n = 1
-		if before != "" && before != gone || before == "" && d.looked.has(hash(path.Base(file))) {
+		if before != "" && before != gone || before == "" && d.looked.has(k) {
 			n = -1 << 30 // it was there
 		}
 	} else {
 		n++
 	}
 	d.notes.put(k, n)
-	if n == 1 {
-		d.notes.put(hash(path.Base(file)), n)
+	if n > noteWrites {
 		d.noted++
 	}
-	return n > 2
+	return n > noteWrites
 }
 
 // content reports whether a step left a new content, and whether an edit only
