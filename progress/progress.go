@@ -206,8 +206,9 @@ func (m *StateMachine) SessionID() string { return m.c.SessionID }
 // has seen no result between them.
 func (m *StateMachine) Record(reply ...Step) Verdict { return m.record(false, reply...) }
 
-// RecordToolCall records a call without its result. Successful calls cannot halt a run,
-// since it is not known whether they repeat a result; errors are judged in full.
+// RecordToolCall records a call without its result. Errors are judged in full. Of
+// successful calls it is not known whether they repeat a result, so they do not halt a
+// run, except edits that go to and fro between two files with nothing in between.
 func (m *StateMachine) RecordToolCall(tool, file, command, errText string, success bool) Verdict {
 	return m.record(true, Step{
 		Tool: tool, Target: file, Args: file + "\x00" + command, Command: command, OK: success, Error: errText,
@@ -341,7 +342,8 @@ func (m *StateMachine) IsStuck() (stuck bool, reason string) {
 
 // StartPhase opens a phase; it completes an open one with a lower number. A
 // number that is open, was completed, or is lower is an error, and nothing
-// changes. Streaks of errors start again.
+// changes. Streaks of errors start again, and the count of errors in a row; but not if
+// several phases in a row began with nothing new in between.
 func (m *StateMachine) StartPhase(number int, description string, expected time.Duration) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

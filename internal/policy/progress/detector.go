@@ -52,6 +52,8 @@ type Detector struct {
 
 	progress     int // number of news of any kind
 	atCompaction int
+	atPhase      int
+	phases       int // in a row without news
 	idle         int // compactions in a row without news
 
 	stats stats
@@ -545,8 +547,23 @@ func (d *Detector) Person(text string) {
 	d.asked = asksRepeats(text)
 }
 
-// Phase records that the model began a new phase: streaks of errors start again.
-func (d *Detector) Phase() { d.reset(byPhase) }
+// idlePhases is how many phases in a row may begin with nothing new in between
+// and still forgive: to rewrite a plan is no way out of a loop.
+const idlePhases = 3
+
+// Phase records that a new phase began: streaks start again, and the count of
+// errors in a row.
+func (d *Detector) Phase() {
+	if d.progress > d.atPhase {
+		d.phases = 0
+	}
+	d.atPhase = d.progress
+	if d.phases++; d.phases > idlePhases {
+		return
+	}
+	d.reset(byPhase)
+	d.stats.FailStreak = 0
+}
 
 // Compacted records that the window no longer has what the model read. Several
 // compactions without news in between are a loop.

@@ -25,6 +25,7 @@ type Fold struct {
 	open    map[string]*openCall // calls that are not done
 	message string               // the model's text, for the first call of the reply
 	reply   []Step               // the calls of the reply that are done
+	left    int                  // how many of its calls are not
 	now     Verdict              // the strongest verdict since the reply
 
 	outcomes memo[struct{}] // of language servers, see diagnosed.go
@@ -105,6 +106,7 @@ func (f *Fold) Apply(e event.Event) {
 		f.now = Verdict{}
 	case event.Ended:
 		clear(f.open)
+		f.left = 0
 		f.settle()
 	}
 }
@@ -121,6 +123,8 @@ func (f *Fold) person(text string) {
 }
 
 func (f *Fold) replied(b event.Replied) {
+	f.left = 0
+	f.settle() // a call of the reply before may have no end
 	f.now = Verdict{}
 	text := b.Reply.Message.Text()
 	f.message = ""
@@ -134,7 +138,7 @@ func (f *Fold) replied(b event.Replied) {
 			Text: "the reply says one passage over and over",
 		})
 	}
-	if len(b.Reply.Message.Calls()) > 0 {
+	if f.left = len(b.Reply.Message.Calls()); f.left > 0 {
 		return
 	}
 	f.note(record{c: call{kind: None, brief: "a reply without a call"}, ok: true})
@@ -182,6 +186,7 @@ func (f *Fold) changed(b event.FileChanged) {
 func (f *Fold) done(b event.CallDone) {
 	a := f.open[b.ID]
 	delete(f.open, b.ID)
+	f.left = max(0, f.left-1)
 	defer f.settle()
 	if a == nil || b.Outcome == event.Cancelled || b.Outcome == event.UnknownDone {
 		return // its outcome is not known
@@ -295,7 +300,7 @@ func (f *Fold) judge(s Step) {
 
 // settle judges the reply, unless calls of it still run.
 func (f *Fold) settle() {
-	if len(f.open) > 0 || len(f.reply) == 0 {
+	if f.left > 0 || len(f.open) > 0 || len(f.reply) == 0 {
 		return
 	}
 	epoch, news := f.d.epoch, f.d.progress

@@ -17,7 +17,7 @@ type cycle struct {
 func (*cycle) name() string { return "cycle" }
 
 func (r *cycle) reset(s scope) {
-	if s == byPerson || s == byContent {
+	if s != byCompact {
 		*r = cycle{}
 	}
 }

@@ -12,7 +12,7 @@ func (*failedEdit) name() string { return "failed_edit" }
 func (*failedEdit) everyCall()   {}
 
 func (r *failedEdit) reset(s scope) {
-	if s == byPerson || s == byContent {
+	if s != byCompact {
 		r.seen.clear()
 	}
 }

@@ -22,12 +22,9 @@ func (*repeated) name() string { return "repeated" }
 func (*repeated) everyCall()   {}
 
 func (r *repeated) reset(s scope) {
-	if s == byPerson || s == byContent {
+	if s != byCompact {
 		r.seen.clear()
 		r.failed.clear()
-	}
-	if s == byPhase {
-		r.seen.clear()
 	}
 }
 

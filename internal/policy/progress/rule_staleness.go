@@ -26,7 +26,7 @@ type staleness struct {
 func (*staleness) name() string { return "staleness" }
 
 func (r *staleness) reset(s scope) {
-	if s == byPerson || s == byContent {
+	if s != byCompact {
 		*r = staleness{}
 	}
 }

@@ -23,7 +23,7 @@ type sterileStep struct {
 func (*sterile) name() string { return "sterile" }
 
 func (r *sterile) reset(s scope) {
-	if s == byPerson || s == byContent {
+	if s != byCompact {
 		r.n = 0
 		r.last.clear()
 	}
