@@ -86,7 +86,10 @@ func starts(file string, k int) ([][]progress.Step, error) {
 }
 
 // grafts appends every pattern to every start in every vocabulary.
-func grafts(c progress.Config, starts [][]progress.Step, ps []pattern, width, limit int) []grafted {
+func grafts(c progress.Config, starts [][]progress.Step, ps []pattern, width, limit int, vs ...vocabulary) []grafted {
+	if len(vs) == 0 {
+		vs = vocabularies()
+	}
 	var out []grafted
 	for _, p := range ps {
 		g := grafted{name: p.name, missed: map[string]int{}, rules: map[string]int{}}
@@ -100,7 +103,7 @@ func grafts(c progress.Config, starts [][]progress.Step, ps []pattern, width, li
 		if p.asked == "" {
 			limit = max(limit, min(limit, 40)*width)
 		}
-		for _, v := range vocabularies() {
+		for _, v := range vs {
 			for _, s := range starts {
 				warn, halt, rule := graft(c, s, p, v, width, limit)
 				g.n++

@@ -50,9 +50,10 @@ func TestGrafts(t *testing.T) {
 	}
 	// Whatever the number of calls in a reply: of the monotonous runs none is halted
 	// and hardly one is warned, and what is stuck does not hide in noise.
+	own := vocabularies()[0]
 	for _, width := range []int{1, 3, 10} {
 		n, halted, warned := 0, 0, 0
-		for _, g := range grafts(progress.Default(), beginnings()[1:], monotonous(), width, innocentSteps) {
+		for _, g := range grafts(progress.Default(), beginnings()[1:], monotonous(), width, innocentSteps, own) {
 			if n, warned = n+g.n, warned+g.warn; g.halted > 0 {
 				t.Errorf("%d calls a reply: %s: %d of %d halted, by %v after %s", width, g.name, g.halted, g.n, g.rules, quantiles(g.delays))
 			}
@@ -61,7 +62,7 @@ func TestGrafts(t *testing.T) {
 			t.Errorf("%d calls a reply: %d of %d monotonous runs are warned", width, warned, n)
 		}
 		n = 0
-		for _, g := range grafts(progress.Default(), beginnings()[:1], noisy(), width, loopSteps) {
+		for _, g := range grafts(progress.Default(), beginnings()[:1], noisy(), width, loopSteps, own) {
 			n, halted = n+g.n, halted+g.halted
 		}
 		if halted*100 < 95*n {

@@ -156,6 +156,28 @@ func monotonous() []pattern {
 		{name: "a list of probes with a check between", round: func(t *teller, i int) calls {
 			return append(none(t, "which "+pick(i)), t.run("git status --short", " M a.py", 0))
 		}},
+		known("folders that list the same", list("ls services/%s"), "Dockerfile\nmain.go\nREADME.md\ngo.mod\ngo.sum\n.gitignore\nMakefile\ninternal\ncmd\n", 0),
+		known("a check in each folder", list("cd pkg/%s && make test"), "ok", 0),
+		known("inputs by redirection", numbers("./check < in/%d.txt"), "OK", 0),
+		known("versions by the environment", numbers("VERSION=1.%d ./build.sh"), "build failed: no such tag", 1),
+		known("cases through a pipe", numbers("echo 'case %d' | ./solve"), "NO", 0),
+		known("columns of a table", numbers("cut -d, -f%d data.csv | sort -u | wc -l"), "1", 0),
+		known("options of a compiler", list("gcc -W%s -c a.c"), "cc1: error: unrecognized command-line option", 1),
+		known("images that are up to date", list("docker pull registry/%s"), "Status: Image is up to date", 0),
+		known("pods that are not there", list("kubectl get pod %s -n prod"), "Error from server (NotFound): pods not found", 1),
+		known("history of files, one commit", list("git log --oneline -1 -- src/%s.go"), "a1b2c3d import everything", 0),
+		{name: "people written to", round: func(t *teller, i int) calls {
+			return calls{{Tool: "send_mail", Args: object("to", pick(i)+"@example.com", "template", "welcome"), OK: true, Result: "sent"}}
+		}},
+		{name: "a search of the web over names", round: func(t *teller, i int) calls {
+			return calls{{Tool: "web_search", Args: object("query", "site of "+pick(i), "limit", 5), OK: true, Result: "no results"}}
+		}},
+		{name: "a slow percentage", round: func(t *teller, i int) calls {
+			return calls{t.run("./status", fmt.Sprintf("copied %d %%", i/8), 0)}
+		}},
+		{name: "a rebase of many commits", round: func(t *teller, i int) calls {
+			return calls{t.run("git rebase --continue", fmt.Sprintf("Rebasing (%d/9000)", i), 0)}
+		}},
 		{name: "branches that are merged already", round: func(t *teller, i int) calls {
 			return calls{t.run("git merge --no-edit feature/"+pick(i), "Already up to date.", 0)}
 		}},

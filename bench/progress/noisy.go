@@ -42,6 +42,17 @@ func noisy() []pattern {
 			return t.run(fmt.Sprintf("./deploy --attempt %d --timeout %d", i, i*10), "error: cannot reach the registry", 1)
 		}),
 	}
+	cores = append(cores,
+		one("a search in other words", func(t *teller, i int) trajectory.Call {
+			return t.run(fmt.Sprintf("grep -rn -m %d handler src | head -%d # try %d", i+1, i+20, i), "src/a.py:3: def handler(request): return None  # the one and only handler here", 0)
+		}),
+		one("a test with an echo", func(t *teller, i int) trajectory.Call {
+			return t.run(fmt.Sprintf("echo attempt %d; pytest -q", i), fmt.Sprintf("attempt %d\n%s", i, failure), 1)
+		}),
+		one("a request with a new header", func(t *teller, i int) trajectory.Call {
+			return t.run(fmt.Sprintf("curl -s -H 'X-Request-Id: %s%d' http://localhost:8080/x", pick(i), i), "{\"error\":\"the service is not configured: set DATABASE_URL and start it again\"}", 0)
+		}),
+	)
 	noises := []part{
 		{"nothing", func(*teller, int) calls { return nil }},
 		one("the time", func(t *teller, i int) trajectory.Call {

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -9,9 +10,25 @@ import (
 )
 
 type cleanupArgs struct {
-	IDs     []string `json:"tool_call_ids" doc:"handles as shown at the end of long results, such as r12"`
-	Summary string   `json:"summary" doc:"1-2 sentences on what the results showed: they stand in their place"`
-	Reason  string   `json:"reason,omitempty" doc:"why they are not needed, such as: no results"`
+	IDs     handles `json:"tool_call_ids" doc:"handles as shown at the end of long results, such as r12"`
+	Summary string  `json:"summary" doc:"1-2 sentences on what the results showed: they stand in their place"`
+	Reason  string  `json:"reason,omitempty" doc:"why they are not needed, such as: no results"`
+}
+
+// handles is a list that may be given as one text, as some models do.
+type handles []string
+
+// UnmarshalJSON reads a list, or a text with commas or spaces between the handles.
+func (h *handles) UnmarshalJSON(raw []byte) error {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		*h = strings.FieldsFunc(one, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
+		return nil
+	}
+	var all []string
+	err := json.Unmarshal(raw, &all)
+	*h = all
+	return err
 }
 
 // CleanupToolCall returns the tool that releases results that did not help.

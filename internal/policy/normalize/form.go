@@ -24,7 +24,8 @@ func Stable(text string) string { return stable(Result(text), false) }
 func stable(text string, mask bool) string {
 	var b strings.Builder
 	b.Grow(len(text))
-	id := false // the value that follows belongs to a name of an id
+	attempt := false // a count of attempts follows
+	id := false      // the value that follows belongs to a name of an id
 	for i := 0; i < len(text); {
 		if !word(text[i]) {
 			if text[i] == ' ' || text[i] == '\n' || text[i] == ',' {
@@ -37,7 +38,11 @@ func stable(text string, mask bool) string {
 		n := run(text[i:], func(c byte) bool { return word(c) || c == '-' })
 		w := text[i : i+n]
 		i += n
+		tries := attempt
+		attempt = false
 		switch {
+		case tries && run(w, isDigit) == len(w):
+			b.WriteByte('#')
 		case id && w[0] != '<', generated(w):
 			b.WriteString("<id>")
 			id = false
@@ -46,6 +51,10 @@ func stable(text string, mask bool) string {
 				digits(&b, w)
 			} else {
 				b.WriteString(w)
+			}
+			switch strings.ToLower(w) {
+			case "attempt", "try", "retry":
+				attempt = true
 			}
 			id = namesID(w) && i < len(text) && strings.IndexByte(`:="'`, text[i]) >= 0
 		}
@@ -168,7 +177,7 @@ func Pending(text string) bool {
 			return true
 		}
 	}
-	return false
+	return strings.Contains(l, "%") && !strings.Contains(l, "100%") && !strings.Contains(l, "100 %")
 }
 
 // Meaning returns a text of a source file without what does not change what it

@@ -150,6 +150,10 @@ func (d *Detector) speaker(fs []facts) *facts {
 			return -1 << 19
 		case f.neutral:
 			return 1 << 20
+		case f.s.Kind == Think:
+			return 1 << 19
+		case f.wait && !f.news:
+			return 1 << 18
 		}
 		return weight(d, f)
 	}

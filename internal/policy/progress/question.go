@@ -74,13 +74,13 @@ func (q *question) value(v any) {
 	case map[string]any:
 		keys := make([]string, 0, len(v))
 		for k := range v {
-			if _, list := v[k].([]any); !saysHow(k) || list {
+			if !saysHow(k, plainValue(v[k])) {
 				keys = append(keys, k)
 			}
 		}
 		slices.Sort(keys)
 		for _, k := range keys {
-			if l, ok := v[k].([]any); ok && saysHow(k) {
+			if l, ok := v[k].([]any); ok && k == "view_range" {
 				q.value(l[:min(1, len(l))]) // a range is told by where it begins
 				continue
 			}
@@ -90,14 +90,32 @@ func (q *question) value(v any) {
 }
 
 // how lists names of options and arguments that say how something is asked, not
-// what. Of an option with a separate value only a number is left out.
-const how = " description timeout timeout_ms timeout-ms explanation reason justification thought note comment security_risk is_input" +
-	" try tries attempt attempts retry retries max-retries max-time connect-timeout wait delay interval sleep jobs threads workers parallel" +
-	" limit max max_results head_limit max-count maxdepth depth context lines bytes width color verbose verbosity level count repeat round" +
-	" to end end_line to_line view_range nonce request_id request-id timestamp ts n c j m w A B C L v t _ "
+// what; howMany those that do so if their value is a number, howLetters one-letter
+// options of programs that show or fetch something.
+const (
+	how = " description explanation reason justification thought security_risk is_input toolsummary toolaction" +
+		" try tries attempt attempts retry retries max-retries timeout timeout_ms timeout-ms max-time connect-timeout delay interval sleep" +
+		" verbose verbosity color nonce request_id request-id trace_id timestamp ts "
+	howMany = " limit max max_results head_limit max-count maxdepth depth context lines bytes width jobs threads workers parallel" +
+		" repeat wait to end end_line to_line view_range _ "
+	howLetters = "ncjmwABCLvt"
+	shows      = " head tail grep egrep rg git make curl wget ping less nl pytest tree ls find "
+)
 
-func saysHow(name string) bool {
-	return strings.Contains(how, " "+strings.TrimLeft(name, "-")+" ")
+// saysHow reports whether an argument says how; a value that is not given is no number.
+func saysHow(name, value string) bool {
+	name = " " + strings.ToLower(strings.TrimLeft(name, "-")) + " "
+	return strings.Contains(how, name) || numeric(value) && strings.Contains(howMany, name)
+}
+
+func plainValue(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	}
+	return ""
 }
 
 func commandQuestion(line string) (verb, subject string) {
@@ -116,11 +134,17 @@ func commandQuestion(line string) (verb, subject string) {
 		c := &cmds[i]
 		name, _ := c.Program()
 		for _, r := range c.Redirects {
-			if r.Writes() && r.Target.Text != "/dev/null" && !strings.HasPrefix(r.Op, ">&") {
+			if r.Target.Text != "/dev/null" && !strings.HasSuffix(r.Op, "&") {
 				q.word(r.Target.Text)
 			}
 		}
-		if len(c.Words) == 0 || name == "cd" || name == "echo" || name == "printf" || name == "true" || name == "set" || name == "export" || command.Waits(name) {
+		for _, a := range c.Assigns {
+			if n, v, _ := strings.Cut(a, "="); !saysHow(n, v) {
+				q.word(v)
+			}
+		}
+		feeds := i+1 < len(cmds) && cmds[i+1].Piped
+		if len(c.Words) == 0 || command.Waits(name) || name == "true" || (name == "echo" || name == "printf") && !feeds {
 			continue
 		}
 		words := make([]string, 0, len(c.Words))
@@ -129,9 +153,12 @@ func commandQuestion(line string) (verb, subject string) {
 		}
 		before := len(q.words)
 		q.operands(name, words)
-		if !c.Piped || len(q.words) > before {
+		if name != "cd" && (!c.Piped || len(q.words) > before) {
 			verbs = append(verbs, name)
 		}
+	}
+	if strings.Contains(line, "<<") {
+		q.words = append(q.words, strings.Fields(line)...) // a text that it is given
 	}
 	verb = strings.Join(verbs, " ")
 	if len(q.words) == 0 && verb != "" {
@@ -146,21 +173,47 @@ func (q *question) operands(name string, args []string) {
 		w := args[i]
 		switch {
 		case len(w) > 1 && w[0] == '-':
-			flag, value, given := strings.Cut(w, "=")
-			if given && !saysHow(flag) {
-				q.word(value)
-			}
-			if !given && saysHow(flag) && i+1 < len(args) && numeric(args[i+1]) {
-				i++
-			}
+			i += q.option(name, w, args[i+1:])
 		case name == "sed" && strings.HasSuffix(w, "p") && numeric(strings.TrimSuffix(w, "p")):
 			from, _, _ := strings.Cut(strings.TrimSuffix(w, "p"), ",")
 			q.word(from) // pages are told apart by where they begin
-		case saysHow(assigned(w)):
+		case saysHow(assigned(w), ""):
 		default:
 			q.word(w)
 		}
 	}
+}
+
+// option adds an option if it says what, and returns how many of the words after it
+// belong to it.
+func (q *question) option(name, w string, rest []string) int {
+	next := ""
+	if len(rest) > 0 {
+		next = rest[0]
+	}
+	flag, value, given := strings.Cut(w, "=")
+	letter := len(w) == 2 && strings.Contains(howLetters, w[1:]) && strings.Contains(shows, " "+name+" ")
+	switch {
+	case given:
+		if !saysHow(flag, value) {
+			q.word(w)
+		}
+	case numeric(next) && (letter || saysHow(flag, next)):
+		return 1
+	case w == "-H" && identifies(next):
+		return 1 // a header that only makes the request unique
+	case saysHow(flag, ""), strings.Trim(w, "-0123456789") == "":
+	case !strings.HasPrefix(w, "--") && len(w) > 2 && strings.Contains(howLetters, w[1:2]) && numeric(w[2:]) && strings.Contains(shows, " "+name+" "):
+	case len(w) > 3 || strings.ContainsAny(w, "0123456789"):
+		q.word(w)
+	}
+	return 0
+}
+
+// identifies reports whether a header, "Name: value", names a request.
+func identifies(header string) bool {
+	name, _, ok := strings.Cut(strings.ToLower(header), ":")
+	return ok && (strings.HasSuffix(name, "request-id") || strings.HasSuffix(name, "trace-id") || strings.HasSuffix(name, "traceparent") || strings.HasSuffix(name, "nonce"))
 }
 
 // assigned returns the name in NAME=value, in small letters.
@@ -185,7 +238,7 @@ func withoutNonce(w string) string {
 	}
 	var kept []string
 	for p := range strings.SplitSeq(query, "&") {
-		if !saysHow(assigned(p)) {
+		if name, value, _ := strings.Cut(p, "="); !saysHow(name, value) && name != "t" && name != "_" {
 			kept = append(kept, p)
 		}
 	}

@@ -43,6 +43,9 @@ func prompt(tries []try, most int) string {
 	if n > differentAfter {
 		b.WriteString("\nThese attempts did not work: take a different approach. Say what they have assumed in common, check that assumption by reading the failing code from the failure inwards, or by printing the value in question, and change something else than before.\n")
 	}
+	if n == most && n > 1 {
+		b.WriteString("\nThis is the last attempt. If you do not find the cause, do not guess: end your answer with what a person should look at, as “Look at:” with the file and line, what fails there, and what the attempts have ruled out.\n")
+	}
 	b.WriteString(`
 Find the cause and fix it. Do not weaken, skip or remove a check to make it pass; where a test itself is wrong, say why. If a failure was there before your changes and has nothing to do with them, leave it, say so in one line, and end your turn. Do not state that something passes before a run of it has shown so. When you end your turn, pawl runs the checks again; end it with your answer to the user about the whole task, not about this message alone.`)
 	return b.String()
