@@ -10,25 +10,24 @@ import (
 )
 
 type cleanupArgs struct {
-	IDs     handles `json:"tool_call_ids" doc:"handles as shown at the end of long results, such as r12"`
-	Summary string  `json:"summary" doc:"1-2 sentences on what the results showed: they stand in their place"`
-	Reason  string  `json:"reason,omitempty" doc:"why they are not needed, such as: no results"`
+	IDs     []string `json:"tool_call_ids" doc:"handles as shown at the end of long results, such as r12"`
+	Summary string   `json:"summary" doc:"1-2 sentences on what the results showed: they stand in their place"`
+	Reason  string   `json:"reason,omitempty" doc:"why they are not needed, such as: no results"`
 }
 
-// handles is a list that may be given as one text, as some models do.
-type handles []string
-
-// UnmarshalJSON reads a list, or a text with commas or spaces between the handles.
-func (h *handles) UnmarshalJSON(raw []byte) error {
+// listed makes a list of handles that were given as one text, as some models do.
+func listed(args map[string]json.RawMessage) []string {
 	var one string
-	if json.Unmarshal(raw, &one) == nil {
-		*h = strings.FieldsFunc(one, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
+	if json.Unmarshal(args["tool_call_ids"], &one) != nil {
 		return nil
 	}
-	var all []string
-	err := json.Unmarshal(raw, &all)
-	*h = all
-	return err
+	all := strings.FieldsFunc(one, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
+	out, err := json.Marshal(append([]string{}, all...))
+	if err != nil {
+		return nil
+	}
+	args["tool_call_ids"] = out
+	return []string{"tool_call_ids: a text → a list"}
 }
 
 // CleanupToolCall returns the tool that releases results that did not help.
@@ -49,6 +48,7 @@ func CleanupToolCall() tool.Tool {
 			}
 			return cleanedUp(c), nil
 		})
+	t.Adapt = listed
 	t.Facts = tool.Facts{Kind: tool.Note}
 	t.ReadOnly = true
 	t.Example = `{"tool_call_ids":["r12"],"summary":"The listing has no configuration files.","reason":"not relevant to task"}`

@@ -2,22 +2,25 @@ package tools
 
 import (
 	"encoding/json"
-	"fmt"
 	"testing"
 )
 
-// SPEC 9.5: handles come as a list, or as one text.
+// SPEC 4.4, 9.5: handles come as a list, or as one text.
 func TestHandlesOfCleanup(t *testing.T) {
+	c := CleanupToolCall()
 	for in, want := range map[string]string{
-		`["r1","r2"]`: "[r1 r2]", `"r1"`: "[r1]", `"r1, r2"`: "[r1 r2]", `"toolu_01 r3"`: "[toolu_01 r3]", `[]`: "[]", `""`: "[]",
+		`["r1","r2"]`: `["r1","r2"]`, `"r1"`: `["r1"]`, `"r1, r2"`: `["r1","r2"]`, `"toolu_01 r3"`: `["toolu_01","r3"]`, `[]`: `[]`,
 	} {
-		var h handles
-		if err := json.Unmarshal([]byte(in), &h); err != nil || fmt.Sprint(h) != want {
-			t.Errorf("%s: %v, %v", in, h, err)
+		args, _ := c.Accept(json.RawMessage(`{"summary":"s","tool_call_ids":` + in + `}`))
+		var got map[string]json.RawMessage
+		if err := json.Unmarshal(args, &got); err != nil || string(got["tool_call_ids"]) != want {
+			t.Errorf("%s: %s, %v", in, args, err)
+		}
+		if err := c.Check(args); err != nil {
+			t.Errorf("%s: %v", in, err)
 		}
 	}
-	var h handles
-	if json.Unmarshal([]byte(`{"a":1}`), &h) == nil {
+	if args, _ := c.Accept(json.RawMessage(`{"summary":"s","tool_call_ids":{"a":1}}`)); c.Check(args) == nil {
 		t.Error("an object is no list")
 	}
 }
