@@ -48,8 +48,7 @@ func CleanupToolCall() tool.Tool {
 			}
 			return cleanedUp(c), nil
 		})
-	t.Adapt = listed
-	t.Facts = tool.Facts{Kind: tool.Note}
+	t.Facts = tool.Facts{Kind: tool.Note, Adapt: listed}
 	t.ReadOnly = true
 	t.Example = `{"tool_call_ids":["r12"],"summary":"The listing has no configuration files.","reason":"not relevant to task"}`
 	return t
