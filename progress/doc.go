@@ -8,7 +8,7 @@
 //
 //	sm := progress.NewStateMachine(progress.Config{SessionID: id, Context: ctx})
 //	…
-//	v := sm.Record(progress.Step{
+//	v := sm.Record(progress.Step{ // or several: the calls of one reply
 //		Tool: call.Name, Args: string(call.Arguments), // JSON, as the model gave it
 //		OK: err == nil, Result: output,
 //		ContentHash: hashOf(path), // of the file that it edited; "" for other calls
@@ -40,8 +40,15 @@
 // New content of a file is progress, and so is a new result. A content or a result
 // that was there before is not, whatever the name of the call. Edits are not
 // required: a run that reads and finds new things is not stuck. So set Result and
-// ContentHash if you can. RecordToolCall has neither; successful calls recorded
-// with it can lead to a warning, but never to a halt.
+// ContentHash if you can. RecordToolCall has neither; it halts on errors that repeat
+// (at the third there is a warning, at the fifth a halt) and on edits that go to and
+// fro between two files (a warning at the fourth, a halt at the sixth).
+//
+// What was asked counts with what was answered: a question that was not asked before
+// (about another file, program, host, id, page) is progress even if the answer is known,
+// so a loop over a list is never stuck, whatever it finds, until it begins again.
+// White space, comments that differ in a number, notes that the run writes for itself,
+// and ids or times in an answer are neither progress nor a loop.
 //
 // Pass results and errors unchanged. Times, durations, rates, addresses,
 // short-lived ports, temporary paths, process numbers, ids, colours, progress

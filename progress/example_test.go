@@ -30,6 +30,29 @@ func Example() {
 	// call 5: stop, the same execute_bash call with the same result 5 times in a row
 }
 
+// Calls without their results: errors that repeat, and edits that go to and fro.
+func ExampleStateMachine_RecordToolCall() {
+	sm := progress.NewStateMachine(progress.Config{SessionID: "session-123"})
+	for i := 1; i <= 5; i++ {
+		sm.RecordToolCall("edit", "main.go", "", "old_string not found", false)
+		if stuck, reason := sm.IsStuck(); stuck {
+			fmt.Printf("call %d: %s\n", i, reason)
+		}
+	}
+	sm.PersonSpoke("try it in two files")
+	for i := 1; i <= 6; i++ {
+		v := sm.RecordToolCall("edit", []string{"b.go", "a.go"}[i%2], "", "", true)
+		if v.Level != progress.OK {
+			fmt.Printf("call %d: %v: %s\n", i, v.Level, v.Text)
+		}
+	}
+	// Output:
+	// call 5: the same edit call with the same result 5 times in a row
+	// call 4: warn: edits alternate between the same two files, and no content says that they differ
+	// call 5: warn: edits alternate between the same two files, and no content says that they differ
+	// call 6: halt: edits alternate between the same two files, and no content says that they differ
+}
+
 // Who only wants to know looks at the level.
 func Example_levels() {
 	sm := progress.NewStateMachine(progress.Config{SessionID: "session-123"})

@@ -3,6 +3,7 @@ package progress
 import (
 	"context"
 	"log"
+	"slices"
 	"sync"
 	"time"
 
@@ -94,6 +95,7 @@ type Verdict struct {
 	Fingerprint string // equal for the same loop
 	Steps       []int  // the steps that show it, counted from 0
 	Text        string // in one line
+	Ends        string // what would end it
 }
 
 // ProgressStats are the statistics for OnProgress.
@@ -133,6 +135,7 @@ type Options struct {
 	StaleHalt             int      `json:"stale_halt"`        // 20
 	SterileThird          int      `json:"sterile_third"`     // 9
 	SterileHalf           int      `json:"sterile_half"`      // 14
+	HaltFailing           int      `json:"halt_failing"`      // 8
 	FailureEdits          int      `json:"failure_edits"`     // 3
 	FailedEditsWarn       int      `json:"failed_edits_warn"` // 5
 	FailedEditsHalt       int      `json:"failed_edits_halt"` // 8
@@ -176,6 +179,7 @@ type StateMachine struct {
 	state      AgentState
 	halted     string // why it is stuck, "" if it is not
 	said       bool   // the newest record was a message
+	calls      int
 	queue      []func()
 	telling    bool
 }
@@ -197,41 +201,63 @@ func NewStateMachine(c Config) *StateMachine {
 // SessionID returns the session's id.
 func (m *StateMachine) SessionID() string { return m.c.SessionID }
 
-// Record judges the next step.
-func (m *StateMachine) Record(s Step) Verdict { return m.record(s, false) }
+// Record judges the next reply of the model: its call, or all the calls that it asked
+// for at once. Calls of one reply count once where repetition counts, since the model
+// has seen no result between them.
+func (m *StateMachine) Record(reply ...Step) Verdict { return m.record(false, reply...) }
 
-// RecordToolCall records a call without its result. Successful calls cannot halt a run,
-// since it is not known whether they repeat a result; errors are judged in full.
+// RecordToolCall records a call without its result. Errors are judged in full. Of
+// successful calls it is not known whether they repeat a result, so they do not halt a
+// run, except edits that go to and fro between two files with nothing in between.
 func (m *StateMachine) RecordToolCall(tool, file, command, errText string, success bool) Verdict {
-	return m.record(Step{
+	return m.record(true, Step{
 		Tool: tool, Target: file, Args: file + "\x00" + command, Command: command, OK: success, Error: errText,
-	}, true)
+	})
 }
 
 // RecordTest records a test run with its output.
 func (m *StateMachine) RecordTest(command string, passed bool, output string) Verdict {
-	return m.record(Step{Tool: "test", Kind: Test, Args: command, Command: command, OK: passed, Result: output}, false)
+	return m.record(false, Step{Tool: "test", Kind: Test, Args: command, Command: command, OK: passed, Result: output})
 }
 
-func (m *StateMachine) record(s Step, blind bool) Verdict {
-	in := trajectory.Call{
-		Tool: s.Tool, Kind: progress.Kind(s.Kind), Args: s.Args, Target: s.Target, Command: s.Command, OK: s.OK,
-		Error: s.Error, Result: s.Result, State: s.ContentHash, Message: s.Message, Blind: blind,
+func (m *StateMachine) record(blind bool, reply ...Step) Verdict {
+	steps := make([]progress.Step, len(reply))
+	for i, s := range reply {
+		in := trajectory.Call{
+			Tool: s.Tool, Kind: progress.Kind(s.Kind), Args: s.Args, Target: s.Target, Command: s.Command, OK: s.OK,
+			Error: s.Error, Result: s.Result, State: s.ContentHash, Message: s.Message, Blind: blind,
+		}
+		for _, f := range s.Contents {
+			in.Files = append(in.Files, progress.File(f))
+		}
+		steps[i] = in.Step()
 	}
-	for _, f := range s.Contents {
-		in.Files = append(in.Files, progress.File(f))
-	}
-	step := in.Step()
 	m.mu.Lock()
 	m.said = false
-	contents := m.d.Contents()
-	v := m.d.Apply(step)
-	if m.d.Contents() > contents || v.Level == progress.OK && step.OK {
+	contents, news := m.d.Contents(), m.d.News()
+	v := m.d.Apply(steps...)
+	fresh := m.d.Contents() > contents
+	allOK := !slices.ContainsFunc(steps, func(s progress.Step) bool { return !s.OK })
+	if fresh || v.Level == progress.OK && allOK {
 		m.halted = ""
 	}
-	if m.d.Contents() > contents {
+	if m.d.News() > news {
+		m.escalation.News()
+	}
+	if fresh {
 		m.escalation.NewContent()
 	}
+	for i := range steps {
+		m.counted(&reply[i], &steps[i])
+	}
+	out := m.judged(v)
+	m.mu.Unlock()
+	m.tell()
+	return out
+}
+
+// counted adds a step to the phases and the statistics; mu is held.
+func (m *StateMachine) counted(s *Step, step *progress.Step) {
 	if step.OK && step.Kind == progress.Edit && step.Target != "" {
 		m.phases.Changed(step.Target)
 	}
@@ -241,14 +267,13 @@ func (m *StateMachine) record(s Step, blind bool) Verdict {
 	if step.OK && step.Kind == progress.Test {
 		m.phases.TestPassed()
 	}
-	if n := m.d.Recent().Calls; m.c.OnProgress != nil && step.Kind != progress.None && n%m.every == 0 {
+	if step.Kind == progress.None {
+		return
+	}
+	if m.calls++; m.c.OnProgress != nil && m.calls%m.every == 0 {
 		st, cb := m.stats(), m.c.OnProgress
 		m.queue = append(m.queue, func() { cb(st) })
 	}
-	out := m.judged(v)
-	m.mu.Unlock()
-	m.tell()
-	return out
 }
 
 // RecordMessage records a text of the model. Messages without a call between
@@ -271,7 +296,7 @@ func (m *StateMachine) RecordMessage(msg string) Verdict {
 
 // judged records a verdict; mu is held.
 func (m *StateMachine) judged(v progress.Verdict) Verdict {
-	out := Verdict{Level: Level(v.Level), Rule: v.Rule, Fingerprint: v.Fingerprint, Steps: v.Steps, Text: v.Text}
+	out := Verdict{Level: Level(v.Level), Rule: v.Rule, Fingerprint: v.Fingerprint, Steps: v.Steps, Text: v.Text, Ends: v.Ends}
 	if out.Level == OK {
 		return out
 	}
@@ -317,7 +342,8 @@ func (m *StateMachine) IsStuck() (stuck bool, reason string) {
 
 // StartPhase opens a phase; it completes an open one with a lower number. A
 // number that is open, was completed, or is lower is an error, and nothing
-// changes. Streaks of errors start again.
+// changes. Streaks of errors start again, and the count of errors in a row; but not if
+// several phases in a row began with nothing new in between.
 func (m *StateMachine) StartPhase(number int, description string, expected time.Duration) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -30,7 +30,9 @@ type grafted struct {
 
 // graft appends a pattern to a start, and returns after how many of its steps the
 // detector first warned and halted; -1: never.
-func graft(c progress.Config, start []progress.Step, p pattern, v vocabulary, limit int) (warn, halt int, rule string) {
+//
+// Each reply has width calls.
+func graft(c progress.Config, start []progress.Step, p pattern, v vocabulary, width, limit int) (warn, halt int, rule string) {
 	d := progress.New(c)
 	for _, s := range start {
 		d.Apply(s)
@@ -41,10 +43,16 @@ func graft(c progress.Config, start []progress.Step, p pattern, v vocabulary, li
 	t := &teller{v: v}
 	warn, halt = -1, -1
 	n := 0
+	var reply []progress.Step
 	for i := 0; n < limit; i++ {
 		for _, call := range p.round(t, i) {
 			n++
-			switch x := d.Apply(call.Step()); x.Level {
+			if reply = append(reply, call.Step()); len(reply) < width {
+				continue
+			}
+			x := d.Apply(reply...)
+			reply = reply[:0]
+			switch x.Level {
 			case progress.Halt:
 				return warn, n, x.Rule
 			case progress.Warn:
@@ -78,7 +86,10 @@ func starts(file string, k int) ([][]progress.Step, error) {
 }
 
 // grafts appends every pattern to every start in every vocabulary.
-func grafts(c progress.Config, starts [][]progress.Step, ps []pattern, limit int) []grafted {
+func grafts(c progress.Config, starts [][]progress.Step, ps []pattern, width, limit int, vs ...vocabulary) []grafted {
+	if len(vs) == 0 {
+		vs = vocabularies()
+	}
 	var out []grafted
 	for _, p := range ps {
 		g := grafted{name: p.name, missed: map[string]int{}, rules: map[string]int{}}
@@ -86,9 +97,15 @@ func grafts(c progress.Config, starts [][]progress.Step, ps []pattern, limit int
 		if p.slow {
 			limit *= 2
 		}
-		for _, v := range vocabularies() {
+		if p.long {
+			limit = 1000
+		}
+		if p.asked == "" {
+			limit = max(limit, min(limit, 40)*width)
+		}
+		for _, v := range vs {
 			for _, s := range starts {
-				warn, halt, rule := graft(c, s, p, v, limit)
+				warn, halt, rule := graft(c, s, p, v, width, limit)
 				g.n++
 				if warn >= 0 {
 					g.warn++

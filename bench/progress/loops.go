@@ -14,8 +14,8 @@ type pattern struct {
 	round func(t *teller, i int) []trajectory.Call
 	// asked is a person's prompt before it, "" for none.
 	asked string
-	// slow: it is detected only after very many steps.
-	slow bool
+	// slow: it is detected only after very many steps. long: it is played for 1,000.
+	slow, long bool
 }
 
 type calls = []trajectory.Call
@@ -117,9 +117,6 @@ func loops() []pattern {
 		}},
 		{name: "the plan rewritten, the test as before", round: func(t *teller, i int) calls {
 			return calls{t.think(fmt.Sprint("plan ", i)), t.run("pytest -q", failure+strings.Repeat(" ", i%3), 1)}
-		}},
-		{name: "searches that find nothing", round: func(t *teller, i int) calls {
-			return calls{t.run(fmt.Sprintf("grep -rn needle%d .", i), "", 0)}
 		}},
 		{name: "sleeping and looking, nothing changes", slow: true, round: func(t *teller, i int) calls {
 			return calls{t.run("sleep 30; tail -3 build.log", "waiting for lock", 0)}

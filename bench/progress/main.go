@@ -40,6 +40,7 @@ func main() {
 	mask := flag.Float64("mask", 0, "forget each fact of a step with this probability")
 	off := flag.String("off", "", "rules to switch off, with commas")
 	plant := flag.Int("graft", 0, "set loops and innocent runs upon the starts of this many resolved runs instead")
+	width := flag.Int("width", 1, "how many calls a reply of the grafts has")
 	seed := flag.Uint64("seed", 1, "what the random grafts are drawn from")
 	tuned := flag.Bool("cross", false, "show instead what tuning to a part of the data would do to the rest")
 	flag.Parse()
@@ -61,9 +62,9 @@ func main() {
 		if err != nil {
 			fail(err)
 		}
-		bad := append(loops(), random(40, *seed, randomLoop)...)
-		good := append(innocents(), random(40, *seed, randomWork)...)
-		printGrafts(os.Stdout, together(grafts(c, s, bad, loopSteps)), together(grafts(c, s, good, innocentSteps)))
+		bad := append(append(loops(), noisy()...), random(40, *seed, randomLoop)...)
+		good := append(append(innocents(), monotonous()...), random(40, *seed, randomWork)...)
+		printGrafts(os.Stdout, together(grafts(c, s, bad, *width, loopSteps)), together(grafts(c, s, good, *width, innocentSteps)))
 		return
 	}
 	if err := run(os.Stdout, filepath.Join(*path, *set+".jsonl.gz"), c, *by, *mask); err != nil {

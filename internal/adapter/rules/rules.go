@@ -12,6 +12,7 @@
 package rules
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -113,11 +114,24 @@ type candidate struct {
 	scope Scope
 }
 
-// firstOf returns the first of the names that exists in a folder; false if none does.
+// blankLimit is the size up to which a file is read to see whether it is empty.
+const blankLimit = 4 << 10
+
+// blank reports whether a file has nothing in it, so that it hides no other.
+func blank(path string, i fs.FileInfo) bool {
+	if !i.Mode().IsRegular() || i.Size() > blankLimit {
+		return false
+	}
+	text, err := os.ReadFile(path)
+	return err == nil && len(bytes.TrimSpace(text)) == 0
+}
+
+// firstOf returns the first of the names that exists in a folder and is not empty;
+// false if none is.
 func firstOf(dir string, names ...string) (candidate, bool) {
 	for _, n := range names {
 		p := filepath.Join(dir, filepath.FromSlash(n))
-		if _, err := os.Lstat(p); err == nil {
+		if i, err := os.Lstat(p); err == nil && !blank(p, i) {
 			return candidate{path: p}, true
 		}
 	}

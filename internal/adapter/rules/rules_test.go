@@ -104,6 +104,29 @@ func TestWhichFiles(t *testing.T) {
 	}
 }
 
+// SPEC 11.3: an empty file is skipped: it hides neither the other name in its folder
+// nor the legacy rules.
+func TestEmptyHidesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"AGENTS.md before CLAUDE.md": {map[string]string{"AGENTS.md": "", "CLAUDE.md": "x"}, "CLAUDE.md"},
+		"blanks only":                {map[string]string{"AGENTS.md": " \n\t\n", "CLAUDE.md": "x"}, "CLAUDE.md"},
+		"before the legacy rules":    {map[string]string{"AGENTS.md": "\n", ".pawl/rules.md": "", ".agent/rules.md": "x"}, ".agent/rules.md"},
+		"all of them":                {map[string]string{"AGENTS.md": "", "CLAUDE.md": "", ".agent/rules.md": "\n"}, ""},
+		"one that is not":            {map[string]string{"AGENTS.md": "y", "CLAUDE.md": "x", ".agent/rules.md": "z"}, "AGENTS.md"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := tree(t, c.files)
+			s := load(t, Options{Root: dir, Home: filepath.Join(dir, "home")})
+			if got := paths(s); got != c.want || len(s.Warnings) > 0 {
+				t.Errorf("got %q, want %q; %v", got, c.want, s.Warnings)
+			}
+		})
+	}
+}
+
 // SPEC 11.3: without a repository nothing above the workspace counts.
 func TestNoRepository(t *testing.T) {
 	dir := tree(t, map[string]string{"AGENTS.md": "up", "ws/AGENTS.md": "here"})

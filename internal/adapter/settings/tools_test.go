@@ -24,3 +24,25 @@ func TestAutoCorrect(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// SPEC 4.12: how long a call of a tool may take is set by the tool's name.
+func TestToolTimeouts(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"tools":{"timeout":{"web_fetch":"30s","bash":"20m"}}}`: "",
+		`{"tools":{"timeout":{"web_fetch":"30"}}}`:               `timeout of web_fetch is "30"`,
+		`{"tools":{"timeout":{"grep":"-1s"}}}`:                   `timeout of grep is "-1s"`,
+		`{"tools":{"timeout":{"ls":"soon"}}}`:                    `from 1s to 24h`,
+	} {
+		p := Paths{Config: t.TempDir()}
+		write(t, filepath.Join(p.Config, "config.json"), text)
+		l, err := Load(p, t.TempDir())
+		switch {
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v", text, err)
+		case want == "":
+			if d, derr := l.User.Tools.Timeouts(); err != nil || derr != nil || d["web_fetch"].String() != "30s" || d["bash"].String() != "20m0s" {
+				t.Errorf("%v, %v, %v", d, err, derr)
+			}
+		}
+	}
+}

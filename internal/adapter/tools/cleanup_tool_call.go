@@ -14,6 +14,11 @@ type cleanupArgs struct {
 	Reason  string   `json:"reason,omitempty" doc:"why they are not needed, such as: no results"`
 }
 
+// handles returns the handles of a list, of which some models give several in one text.
+func handles(ids []string) []string {
+	return strings.FieldsFunc(strings.Join(ids, " "), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
+}
+
 // CleanupToolCall returns the tool that releases results that did not help.
 func CleanupToolCall() tool.Tool {
 	t := tool.New("cleanup_tool_call",
@@ -23,10 +28,10 @@ func CleanupToolCall() tool.Tool {
 			switch {
 			case env.Cleaner == nil:
 				return tool.Errorf("this session keeps all results"), nil
-			case len(in.IDs) == 0:
+			case len(handles(in.IDs)) == 0:
 				return tool.Errorf("tool_call_ids is empty: give handles as shown at the end of long results, such as r12"), nil
 			}
-			c, err := env.Cleaner.Clean(ctx, in.IDs, in.Summary, in.Reason)
+			c, err := env.Cleaner.Clean(ctx, handles(in.IDs), in.Summary, in.Reason)
 			if err != nil {
 				return shellFailed(ctx, err)
 			}

@@ -225,6 +225,10 @@ func (a *accepting) value(v json.RawMessage, s *shape) json.RawMessage {
 		}
 		return a.encoded(v, list)
 	case s.Items != nil && s.Items.Type == "string" && !a.outside:
+		if isText { // the only entry
+			a.changed = true
+			return a.encoded(v, []string{text})
+		}
 		return a.labels(v)
 	case !isText || a.outside:
 	case s.Type == "integer":

@@ -178,7 +178,7 @@ func asker(a *App) func(string) (string, error) {
 func diffCommand(a *App) *cobra.Command {
 	f := &putBackFlags{}
 	c := &cobra.Command{
-		Use: "diff", Short: "Show the changes of the last turn", Args: exactly(0),
+		Use: "diff", Short: "Show the changes that are not undone", Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.Continue = f.Resume == ""
 			o, err := a.Open(c.Context(), &f.Options, setup.Frontend{Name: "diff", ReadOnly: true})
@@ -186,7 +186,7 @@ func diffCommand(a *App) *cobra.Command {
 				return err
 			}
 			defer o.Close()
-			w := f.unit(undo.ByTurn)
+			w := f.unit(undo.ByAll)
 			if w.Kind == undo.ByFile {
 				w.Kind = undo.ByAll // all changes to the file
 			}
@@ -199,6 +199,6 @@ func diffCommand(a *App) *cobra.Command {
 		},
 	}
 	f.which(c)
-	f.units(c, "show the changes of the last turn (the default)", "show all changes of this file", "show the changes of the last command", "show all changes of the session")
+	f.units(c, "show the changes of the last turn", "show all changes of this file", "show the changes of the last command", "show all changes of the session (the default)")
 	return c
 }

@@ -27,7 +27,7 @@ type innocent struct {
 func innocents() map[string]innocent {
 	script := "#!/bin/sh\n"
 	write := func(n int) llmtest.Turn {
-		return llmtest.Use("write", object("path", "a.go", "content", fmt.Sprintf("package a // %d\n", n)))
+		return llmtest.Use("write", object("path", "a.go", "content", fmt.Sprintf("package a\n\nvar n = %d\n", n)))
 	}
 	test := func(n int) llmtest.Turn {
 		if n%2 == 0 {

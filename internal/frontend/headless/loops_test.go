@@ -205,8 +205,9 @@ func ways() map[string]way {
 			}),
 		},
 		"one tool, one error": {
-			first: "varied_error", says: "read missing0.txt → error: missing#.txt does not exist", calls: 13,
-			model: every(func(n int) llmtest.Turn { return read(fmt.Sprintf("missing%d.txt", n)) }),
+			first: "varied_error", says: "bash ./deploy --attempt 0 → error: cannot reach the registry", calls: 13, change: off("same_error"),
+			files: map[string]string{"deploy": "#!/bin/sh\necho 'error: cannot reach the registry' >&2\nexit 1\n"},
+			model: every(func(n int) llmtest.Turn { return bash(fmt.Sprintf("./deploy --attempt %d", n)) }),
 		},
 		"the same words": {
 			first: "message", says: "todo", calls: 10, change: off("repeated"),

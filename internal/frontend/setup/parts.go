@@ -76,6 +76,8 @@ func (s *assembly) models(conf *session.Config) {
 // tools sets the session's tools.
 func (s *assembly) tools(conf *session.Config) {
 	conf.Tools = toolSet(s.session.model.Info, s.told.kinds, s.told.skills, s.work.mask.String, s.work.search != nil, s.front.Person)
+	limits, _ := s.chosen.conf.User.Tools.Timeouts() // the settings were checked when they were read
+	limited(conf.Tools, limits)
 	conf.Agents = s.chosen.conf.User.Agents.Levels()
 	if s.work.search != nil {
 		conf.Search, conf.SearchUSD = s.work.search, s.chosen.conf.User.Search.Price

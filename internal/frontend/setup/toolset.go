@@ -1,6 +1,8 @@
 package setup
 
 import (
+	"time"
+
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
@@ -37,6 +39,15 @@ func toolSet(i llm.Info, kinds []agents.Kind, known []skills.Skill, mask func(st
 		set = append(set, skills.Tool(known, mask))
 	}
 	return set
+}
+
+// limited sets how long a call of a tool may take, by the tools' names.
+func limited(set tool.Set, limits map[string]time.Duration) {
+	for i := range set {
+		if d, ok := limits[set[i].Spec.Name]; ok {
+			set[i].Timeout = d
+		}
+	}
 }
 
 // codeTools returns a function that returns the tools of language servers, or nil if

@@ -7,8 +7,8 @@ import (
 )
 
 func diff() Command {
-	return Command{Name: "diff", Anytime: true, Args: "[turn|file PATH|command|all]", Doc: "show the changes of the last turn", Run: func(ctx context.Context, h Host, args string) error {
-		w, err := unit(args, undo.ByTurn)
+	return Command{Name: "diff", Anytime: true, Args: "[turn|file PATH|command|all]", Doc: "show the changes that are not undone", Run: func(ctx context.Context, h Host, args string) error {
+		w, err := unit(args, undo.ByAll)
 		if err != nil {
 			return err
 		}

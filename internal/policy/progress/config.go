@@ -34,6 +34,9 @@ type Config struct {
 	// a third, or half, of their results differ. 9, 14.
 	SterileThird int `json:"sterile_third"`
 	SterileHalf  int `json:"sterile_half"`
+	// HaltFailing is how often a call may fail in the same way, with nothing changed
+	// that it could depend on, before it halts. 8.
+	HaltFailing int `json:"halt_failing"`
 	// FailureEdits is after how many changes the same failure warns. 3.
 	FailureEdits int `json:"failure_edits"`
 	// FailedEditsWarn and FailedEditsHalt are how many failures of the edits of
@@ -54,7 +57,7 @@ func Default() Config {
 		Enable: true, StuckThreshold: 3, OscillationWindow: 4, ProgressCheckInterval: 10,
 		MaxRecentActions: 20, MaxRecentErrors: 10,
 		HaltIdentical: 5, CycleMax: 8, CycleRounds: 3, StaleWarn: 12, StaleHalt: 20,
-		SterileThird: 9, SterileHalf: 14, FailureEdits: 3,
+		SterileThird: 9, SterileHalf: 14, HaltFailing: 8, FailureEdits: 3,
 		FailedEditsWarn: 5, FailedEditsHalt: 8, HaltWaits: 40, Thoughts: 4, Compactions: 3,
 	}
 }
@@ -75,6 +78,7 @@ func (c Config) Defaults() Config {
 		{&c.StaleHalt, &d.StaleHalt},
 		{&c.SterileThird, &d.SterileThird},
 		{&c.SterileHalf, &d.SterileHalf},
+		{&c.HaltFailing, &d.HaltFailing},
 		{&c.FailureEdits, &d.FailureEdits},
 		{&c.FailedEditsWarn, &d.FailedEditsWarn},
 		{&c.FailedEditsHalt, &d.FailedEditsHalt},
@@ -109,6 +113,7 @@ func (c Config) Check() error {
 		{"stale_halt", c.StaleHalt, 8, 10000},
 		{"sterile_third", c.SterileThird, 6, 64},
 		{"sterile_half", c.SterileHalf, 8, 64},
+		{"halt_failing", c.HaltFailing, 5, 1000},
 		{"failure_edits", c.FailureEdits, 1, 1000},
 		{"failed_edits_warn", c.FailedEditsWarn, 3, 1000},
 		{"failed_edits_halt", c.FailedEditsHalt, 7, 1000},

@@ -28,7 +28,7 @@ func (f *Fold) Next() Decision {
 	}
 	d.Evidence = f.evidence(f.now)
 	last := f.about(f.now)
-	if d.Action == Block && last != nil && blockable(f.now.Rule, last) {
+	if d.Action == Block && last != nil && blockable(f.now.Rule, last) && f.recurs(last) {
 		d.Call = blockKey(last.tool, last.c.args)
 	}
 	switch {
@@ -79,6 +79,17 @@ func (f *Fold) Blocked(tool string, args json.RawMessage) (bool, string) {
 	}
 	return true, "This call did not run: it was made several times and came to the same each time, which its results above show. " +
 		"It can run again once a file has new content. Take another way, or say what keeps you from going on."
+}
+
+// recurs reports whether a call was made before with the same arguments: to block
+// one that will not be made again says nothing to the model.
+func (f *Fold) recurs(last *record) bool {
+	for i := max(0, f.calls-recordLimit); i < f.calls; i++ {
+		if r := &f.records[i%recordLimit]; r.step != last.step && r.tool == last.tool && r.c.args == last.c.args {
+			return true
+		}
+	}
+	return false
 }
 
 func blockKey(tool, args string) string { return tool + ":" + normalize.Digest(args) }

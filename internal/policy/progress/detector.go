@@ -1,9 +1,9 @@
 package progress
 
 import (
+	"path"
+	"slices"
 	"strings"
-
-	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // Detector judges the steps of a run in order. The zero value is not ready: use New.
@@ -27,7 +27,16 @@ type Detector struct {
 	results, readResults memo[struct{}]
 	ever                 memo[struct{}] // results, compaction or not
 
-	waited      bool   // the step before was a wait
+	// What was asked: the questions, what they were about, and with what; and where
+	// the numbers of their answers have been.
+	questions, subjects, verbs memo[struct{}]
+	measures                   memo[measure]
+	gists                      memo[uint64]   // the meaning of an edit: the edit
+	notes                      memo[int]      // a file of prose: how often it was written; below 0, it was there before
+	looked, copied             memo[struct{}] // files that were read; files written under other numbers
+	copies, noted              int
+
+	waited      int    // how many looks after a wait still belong to it
 	thoughts    int    // in a row
 	lastMessage uint64 // the newest message
 	// phrases are messages that came with a step with news: repeating them has
@@ -40,10 +49,19 @@ type Detector struct {
 
 	progress     int // number of news of any kind
 	atCompaction int
+	atPhase      int
+	phases       int // in a row without news
 	idle         int // compactions in a row without news
 
 	stats stats
 }
+
+// waitLooks is how many looks one wait is for: at several jobs, for example.
+const waitLooks = 16
+
+// noteWrites is how often a file of prose that the run made may be written before
+// it counts as the model's notes.
+const noteWrites = 4
 
 // fewWords is the longest short answer, in bytes.
 const fewWords = 64
@@ -74,26 +92,88 @@ func (d *Detector) Steps() int { return d.n }
 // Skip counts a step that is not judged.
 func (d *Detector) Skip() { d.n++ }
 
-// Apply judges the next step and returns the verdict of the strongest rule.
-func (d *Detector) Apply(s Step) Verdict {
-	f := d.factsOf(&s)
-	d.stats.add(&s, &f)
-	if f.fresh {
-		d.reset(byContent)
+// Apply judges the next reply, whose calls the model asked for together, and
+// returns the verdict of the strongest rule. The calls of one reply count once in
+// every rule that counts repetition: the model has seen nothing between them.
+func (d *Detector) Apply(reply ...Step) Verdict {
+	if len(reply) == 0 {
+		return Verdict{}
+	}
+	fs := make([]facts, len(reply))
+	for i := range reply {
+		fs[i] = d.factsOf(&reply[i])
+		d.stats.add(&reply[i], &fs[i])
+		if fs[i].fresh {
+			d.reset(byContent)
+		}
+		d.remember(&fs[i])
 	}
 	var v Verdict
-	for _, r := range d.rules {
-		x := r.apply(d, &f)
-		if x.level <= v.Level {
-			continue
-		}
-		v = Verdict{
-			Level: x.level, Rule: r.name(), Fingerprint: fingerprint(r.name(), x.print),
-			Steps: x.steps, Text: x.text, Soft: x.soft,
+	see := func(r rule, f *facts) {
+		if x := r.apply(d, f); x.level > v.Level {
+			v = Verdict{
+				Level: x.level, Rule: r.name(), Fingerprint: fingerprint(r.name(), x.print),
+				Steps: x.steps, Text: x.text, Soft: x.soft, Ends: ends(r.name()),
+			}
 		}
 	}
-	d.remember(&f)
+	said := d.speaker(fs)
+	for _, r := range d.rules {
+		if _, ok := r.(each); !ok {
+			see(r, said)
+			continue
+		}
+		for i := range fs {
+			if !slices.ContainsFunc(fs[:i], func(f facts) bool { return f.key == fs[i].key }) {
+				see(r, &fs[i])
+			}
+		}
+	}
 	return v
+}
+
+// speaker returns the facts that stand for a reply: those of its most telling
+// call. What is new in any of its calls makes the reply new; a reply is neutral
+// only if all of its calls are.
+func (d *Detector) speaker(fs []facts) *facts {
+	if len(fs) == 1 {
+		return &fs[0]
+	}
+	rank := func(f *facts) int {
+		switch {
+		case f.fresh:
+			return -1 << 20
+		case f.recovered:
+			return -1 << 19
+		case f.neutral:
+			return 1 << 20
+		case f.s.Kind == Think:
+			return 1 << 19
+		case f.wait && !f.news:
+			return 1 << 18
+		}
+		return weight(d, f)
+	}
+	best := 0
+	for i := range fs {
+		if rank(&fs[i]) < rank(&fs[best]) {
+			best = i
+		}
+	}
+	f := fs[best]
+	if f.fresh || f.news || f.recovered || f.neutral {
+		return &f
+	}
+	// Nothing new: the reply as a whole is what may repeat.
+	f.key, f.action = 0, 0
+	for i := range fs {
+		if fs[i].neutral || slices.ContainsFunc(fs[:i], func(g facts) bool { return g.key == fs[i].key }) {
+			continue
+		}
+		f.key += fs[i].key
+		f.action += fs[i].action
+	}
+	return &f
 }
 
 // factsOf computes the facts about a step.
@@ -103,12 +183,16 @@ func (d *Detector) factsOf(s *Step) facts {
 	if norm == "" {
 		norm = s.Exact
 	}
+	moved, shaken := d.moved(&f, hash(norm))
 	if s.OK {
 		f.result = hash("ok", norm)
 		f.key = f.action ^ f.result*3
 	} else {
 		f.fault = hash("error", s.Error)
 		f.key = f.action ^ f.fault*3
+		if moved {
+			f.key ^= hash(s.Exact)
+		}
 	}
 	if s.Blocked {
 		if k, ok := d.last.get(f.action); ok {
@@ -118,7 +202,8 @@ func (d *Detector) factsOf(s *Step) facts {
 	}
 	f.unknownResult = s.Blind && s.OK
 	acted := d.last.has(f.action)
-	f.fresh, f.returned, f.renumbered = d.content(s)
+	note := false
+	f.fresh, f.returned, f.renumbered, note = d.content(s)
 	f.fresh = f.fresh || f.unknownResult && s.Kind == Edit && !acted
 	if f.fresh {
 		f.epoch++
@@ -137,12 +222,14 @@ func (d *Detector) factsOf(s *Step) facts {
 	f.keySeen = ok || s.Blocked
 	f.again = ok && !s.Blocked && before != f.change && (s.Kind == Exec || s.Kind == Test)
 	f.resultSeen = s.OK && (results.has(f.result) || d.results.has(f.result) || d.readResults.has(f.result))
-	if at, ok := d.faults.get(f.fault); !s.OK {
+	if at, ok := d.faults.get(f.fault); !s.OK && !moved {
 		f.faultKnown, f.faultSeen = ok, ok && at == f.change
 	}
-	f.silent = s.OK && !f.keySeen && (s.Kind == Exec || s.Kind == Edit || s.Kind == Test) && s.State == "" && len(s.Files) == 0 &&
+	short := s.Len <= 1 || s.Len <= fewWords
+	f.probe = d.asksAnew(&f, short)
+	f.silent = s.OK && !f.keySeen && !f.probe && (s.Kind == Exec || s.Kind == Edit || s.Kind == Test) && s.State == "" && len(s.Files) == 0 &&
 		(s.Len <= 1 || f.resultSeen && s.Len <= fewWords)
-	f.empty = isRead(s.Kind) && !f.keySeen && (s.Len <= 1 || !s.OK || f.resultSeen && s.Len <= fewWords)
+	f.empty = isRead(s.Kind) && !f.keySeen && !f.probe && (s.Len <= 1 || !s.OK || f.resultSeen && s.Len <= fewWords)
 	if s.Message != "" {
 		said := hash(s.Message)
 		f.sameMessage = said == d.lastMessage && !d.phrases.has(said)
@@ -153,60 +240,18 @@ func (d *Detector) factsOf(s *Step) facts {
 	if s.Kind == Think {
 		f.thoughts = d.thoughts + 1
 	}
-	f.news = s.OK && !f.keySeen && !f.resultSeen && !f.returned && !f.renumbered && s.Len > 1 && !f.textOrThought && !s.Blind || f.unknownResult && !acted
+	f.news = s.OK && !f.keySeen && !f.resultSeen && !f.returned && !f.renumbered && s.Len > 1 && !f.textOrThought && !s.Blind ||
+		f.unknownResult && !acted || f.probe || moved
 	at, failed := d.failed.get(f.action)
-	f.recovered = f.news && failed && at == f.change
+	f.recovered = f.news && s.OK && failed && at == f.change
+	f.moved = moved
+	f.neutral = !f.fresh && (note && !f.keySeen || f.renumbered || shaken || d.aboutNotes(s))
+	if f.neutral {
+		f.news, f.recovered, f.probe = false, false, false
+	}
 	f.requested = d.isRequested(&f)
-	f.wait = f.requested || s.Kind == Wait || d.waited && f.keySeen && isRead(s.Kind)
+	f.wait = f.requested || s.Kind == Wait || f.keySeen && (d.waited > 0 && (isRead(s.Kind) || s.Kind == Exec) || s.Pending && s.OK && s.Kind != Test)
 	return f
-}
-
-// content reports whether a step left a new content, and whether an edit only
-// restored a content that was there before, in this file or under another
-// number. Content that a command other than an edit leaves counts at most twice
-// per file: a log that grows, or a file that each run writes anew, is not
-// progress. One content under many numbers is not progress either.
-func (d *Detector) content(s *Step) (fresh, returned, copied bool) {
-	for _, x := range s.Before {
-		d.contents.put(hash(x.Path, x.Hash), struct{}{})
-	}
-	left, known, copies := 0, 0, 0
-	see := func(path, state string) {
-		if state == "" {
-			return
-		}
-		left++
-		k := hash(path, state)
-		if d.contents.has(k) {
-			if path != "" {
-				known++
-			}
-			return
-		}
-		d.contents.put(k, struct{}{})
-		if n := normalize.Numberless(path); n != path {
-			k := hash("#", n, state)
-			if d.contents.has(k) {
-				copies++
-				return
-			}
-			d.contents.put(k, struct{}{})
-		}
-		if (s.Kind == Edit || s.Edit != "") && !s.Shell {
-			fresh = true
-			return
-		}
-		c := hash(s.Args, path)
-		n, _ := d.shell.get(c)
-		d.shell.put(c, n+1)
-		fresh = fresh || n < 2
-	}
-	see(s.Target, s.State)
-	for _, x := range s.Files {
-		see(x.Path, x.Hash)
-	}
-	old := s.OK && s.Kind == Edit && left > 0 && left == known+copies
-	return fresh, old && copies == 0, old && copies > 0
 }
 
 // isRequested reports whether the person asked for repetition, and whether this is
@@ -231,6 +276,14 @@ func (d *Detector) remember(f *facts) {
 		}
 		keys.put(f.key, f.change)
 		d.last.put(f.action, f.key)
+		if s.Subject != "" {
+			d.questions.put(f.question(d), struct{}{})
+			d.subjects.put(hash(d.plain(s.Subject)), struct{}{})
+			d.verbs.put(hash(s.Verb), struct{}{})
+		}
+		if s.OK && isRead(s.Kind) && s.Target != "" {
+			d.looked.put(hash(path.Base(s.Target)), struct{}{})
+		}
 		if s.OK {
 			results.put(f.result, struct{}{})
 			if f.fresh || f.news && !d.ever.has(f.result) {
@@ -249,8 +302,14 @@ func (d *Detector) remember(f *facts) {
 		d.phrases.put(d.lastMessage, struct{}{})
 	}
 	d.thoughts = f.thoughts
-	if !f.textOrThought {
-		d.waited = s.Kind == Wait
+	switch {
+	case f.textOrThought:
+	case s.Kind == Wait:
+		d.waited = waitLooks
+	case f.wait:
+		d.waited = max(0, d.waited-1)
+	default:
+		d.waited = 0
 	}
 	d.recent[d.n%len(d.recent)] = seen{key: f.key, target: hash(s.Target)}
 	d.n++
@@ -277,13 +336,33 @@ func (d *Detector) Person(text string) {
 	d.results.clear()
 	d.readResults.clear()
 	d.counts.clear()
-	d.waited, d.lastMessage, d.thoughts = false, 0, 0
+	d.waited, d.lastMessage, d.thoughts = 0, 0, 0
+	d.questions.clear()
+	d.subjects.clear()
+	d.verbs.clear()
+	d.measures.clear()
+	d.gists.clear()
 	d.idle, d.atCompaction = 0, d.progress
 	d.asked = asksRepeats(text)
 }
 
-// Phase records that the model began a new phase: streaks of errors start again.
-func (d *Detector) Phase() { d.reset(byPhase) }
+// idlePhases is how many phases in a row may begin with nothing new in between
+// and still forgive: to rewrite a plan is no way out of a loop.
+const idlePhases = 3
+
+// Phase records that a new phase began: streaks start again, and the count of
+// errors in a row.
+func (d *Detector) Phase() {
+	if d.progress > d.atPhase {
+		d.phases = 0
+	}
+	d.atPhase = d.progress
+	if d.phases++; d.phases > idlePhases {
+		return
+	}
+	d.reset(byPhase)
+	d.stats.FailStreak = 0
+}
 
 // Compacted records that the window no longer has what the model read. Several
 // compactions without news in between are a loop.
@@ -309,6 +388,7 @@ func (d *Detector) Compacted() Verdict {
 	}
 	return Verdict{
 		Level: level, Rule: compactRule, Fingerprint: fingerprint(compactRule, uint64(d.epoch)), Steps: d.newestSteps(8),
+		Ends: ends(compactRule),
 		Text: "the context was compacted again and again with nothing new found in between",
 	}
 }
@@ -338,7 +418,7 @@ func (d *Detector) stepsOnTarget(target string, n int) []int {
 
 func (d *Detector) find(n int, match func(seen) bool) []int {
 	out := []int{}
-	for i := max(0, d.n-len(d.recent)+1); i < d.n; i++ {
+	for i := max(0, d.n-len(d.recent)); i < n; i++ {
 		if match(d.recent[i%len(d.recent)]) {
 			out = append(out, i)
 		}
@@ -368,7 +448,7 @@ func (d *Detector) Message(text string) Verdict {
 			continue
 		}
 		if x := m.apply(d, &f); x.level != OK {
-			return Verdict{Level: x.level, Rule: r.name(), Fingerprint: fingerprint(r.name(), x.print), Steps: x.steps, Text: x.text}
+			return Verdict{Level: x.level, Rule: r.name(), Fingerprint: fingerprint(r.name(), x.print), Steps: x.steps, Text: x.text, Ends: ends(r.name())}
 		}
 	}
 	return Verdict{}

@@ -32,7 +32,7 @@ type Escalation struct {
 	stage   map[string]stage // by fingerprint
 	order   []string         // the fingerprints, oldest first
 	blocked map[string]string
-	blocks  int // since new content
+	blocks  int // since anything was new
 	epoch   int
 }
 
@@ -47,15 +47,16 @@ const escalationLimit = 256
 // Next returns the action for a verdict.
 //
 // A warning leads to a recovery, once per loop; the same loop again leads to a
-// block. A halt leads to a stop only after a block had no effect, so that no
-// run ends without having been told why and how to continue.
+// block. A halt leads to a stop only after a block of this loop, or of any with
+// nothing new since, had no effect, so that no run ends without having
+// been told why and how to continue.
 func (e *Escalation) Next(v Verdict) Action {
 	if v.Level == OK {
 		return Nothing
 	}
 	was, known := e.stage[v.Fingerprint]
 	if v.Level == Halt {
-		if e.blocks > 0 {
+		if e.blocks > 0 || known && was.action == Block && was.epoch == e.epoch {
 			return Stop
 		}
 		return Block
@@ -108,6 +109,9 @@ func (e *Escalation) NewContent() {
 	e.blocks = 0
 	clear(e.blocked)
 }
+
+// News records an answer that was not there before: the next halt is another one.
+func (e *Escalation) News() { e.blocks = 0 }
 
 // Person records a message of a person: everything is forgotten.
 func (e *Escalation) Person() { *e = Escalation{} }

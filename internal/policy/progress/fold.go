@@ -24,6 +24,8 @@ type Fold struct {
 
 	open    map[string]*openCall // calls that are not done
 	message string               // the model's text, for the first call of the reply
+	reply   []Step               // the calls of the reply that are done
+	left    int                  // how many of its calls are not
 	now     Verdict              // the strongest verdict since the reply
 
 	outcomes memo[struct{}] // of language servers, see diagnosed.go
@@ -104,6 +106,8 @@ func (f *Fold) Apply(e event.Event) {
 		f.now = Verdict{}
 	case event.Ended:
 		clear(f.open)
+		f.left = 0
+		f.settle()
 	}
 }
 
@@ -119,6 +123,8 @@ func (f *Fold) person(text string) {
 }
 
 func (f *Fold) replied(b event.Replied) {
+	f.left = 0
+	f.settle() // a call of the reply before may have no end
 	f.now = Verdict{}
 	text := b.Reply.Message.Text()
 	f.message = ""
@@ -132,7 +138,7 @@ func (f *Fold) replied(b event.Replied) {
 			Text: "the reply says one passage over and over",
 		})
 	}
-	if len(b.Reply.Message.Calls()) > 0 {
+	if f.left = len(b.Reply.Message.Calls()); f.left > 0 {
 		return
 	}
 	f.note(record{c: call{kind: None, brief: "a reply without a call"}, ok: true})
@@ -180,6 +186,8 @@ func (f *Fold) changed(b event.FileChanged) {
 func (f *Fold) done(b event.CallDone) {
 	a := f.open[b.ID]
 	delete(f.open, b.ID)
+	f.left = max(0, f.left-1)
+	defer f.settle()
 	if a == nil || b.Outcome == event.Cancelled || b.Outcome == event.UnknownDone {
 		return // its outcome is not known
 	}
@@ -190,6 +198,7 @@ func (f *Fold) done(b event.CallDone) {
 	text := plainResult(b)
 	s := Step{
 		Tool: a.tool, Kind: a.c.kind, Target: a.c.target, Args: a.c.args, OK: ok, Tested: ranTests(b),
+		Verb: a.c.verb, Subject: a.c.subject, Pending: ok && normalize.Pending(text),
 		Exact: normalize.Digest(text), Len: len(text), Files: a.files, Before: a.before, Message: f.message, Blocked: a.blocked,
 	}
 	f.message = ""
@@ -203,11 +212,18 @@ func (f *Fold) done(b event.CallDone) {
 		s.Patient = strings.Contains(text, "still running")
 	case a.c.kind == Edit && len(a.files) > 0:
 		s.Edit, s.State, s.Target = a.c.args, a.files[0].Hash, a.files[0].Path
+		s.Gist, s.Cosmetic = Gist(a.c.args)
+	case len(a.files) > 0:
+		s.Gist, s.Cosmetic = Gist(a.c.args)
+		s.Edit = ""
 	}
+	s.Numbers = normalize.Numbers(text)
 	if ok {
-		s.Norm = normalize.Digest(normalize.Result(text))
+		s.Norm = normalize.Digest(normalize.Stable(text))
+		s.Form = normalize.Digest(normalize.Form(text))
 	} else {
 		s.Error = string(b.Outcome) + ": " + normalize.Error(text)
+		s.Form = s.Error
 		if len(a.files) == 0 {
 			s.Norm = normalize.Digest(s.Error)
 		}
@@ -249,7 +265,7 @@ func cut(s string) string {
 }
 
 func (f *Fold) note(r record) {
-	r.step = f.d.Steps()
+	r.step = f.d.Steps() + len(f.reply)
 	f.records[f.calls%recordLimit] = r
 	f.calls++
 }
@@ -276,9 +292,23 @@ func (f *Fold) about(v Verdict) *record {
 	return &f.records[(f.calls-1)%recordLimit]
 }
 
+// judge adds a step to its reply, which is judged when all of its calls are done.
 func (f *Fold) judge(s Step) {
-	epoch := f.d.epoch
-	v := f.d.Apply(s)
+	f.reply = append(f.reply, s)
+	f.settle()
+}
+
+// settle judges the reply, unless calls of it still run.
+func (f *Fold) settle() {
+	if f.left > 0 || len(f.open) > 0 || len(f.reply) == 0 {
+		return
+	}
+	epoch, news := f.d.epoch, f.d.progress
+	v := f.d.Apply(f.reply...)
+	f.reply = f.reply[:0]
+	if f.d.progress > news {
+		f.escalation.News()
+	}
 	if f.d.epoch > epoch {
 		f.escalation.NewContent()
 		f.now = Verdict{} // the earlier calls of the reply no longer matter

@@ -387,20 +387,37 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// A verdict on an early call of a reply is not held against a later one, and is
-// overtaken by new content in the same reply.
+// SPEC 6.1: the calls of one reply are one step: alike, they count once, and what is
+// new in one of them counts for the reply.
 func TestSeveralCalls(t *testing.T) {
 	t.Parallel()
 	bad := does{tool: "edit", args: `{"path":"a.go","old":"x","new":"y"}`, bad: true, result: "old does not occur"}
 	good := does{tool: "read", args: `{"files":[{"path":"b.go"}]}`, result: "1\tb"}
 	l := newLive(t)
-	d := l.step("", bad, bad, bad, good)
+	for i := range 2 {
+		if d := l.step("", bad, bad, bad); d.Action != Nothing {
+			t.Errorf("after %d replies %v is due: %s", i+1, d.Action, d.Text)
+		}
+	}
+	d := l.step("", bad, bad, bad)
 	if d.Action != Recover || !strings.Contains(d.Text, "a.go") {
 		t.Errorf("%v\n%s", d.Action, d.Text)
 	}
-	d = l.step("", bad, bad, bad, does{tool: "read", args: `{"files":[{"path":"c.go"}]}`, result: "1\tc"})
+	d = l.step("", bad, bad, bad)
 	if d.Action != Block || !strings.HasPrefix(d.Call, "edit:") {
 		t.Errorf("%v blocks %q", d.Action, d.Call)
+	}
+	// The message is short the second time, and says what ends it.
+	if len(d.Text) > 600 || strings.Contains(d.Text, "What shows it") || !strings.Contains(d.Text, "new content of a file") && !strings.Contains(d.Text, "another result") {
+		t.Errorf("%d bytes: %s", len(d.Text), d.Text)
+	}
+	l = newLive(t)
+	for range 6 {
+		if d = l.step("", bad, bad, good); d.Action == Stop {
+			t.Errorf("%s", d.Text)
+		}
+		good.args = strings.Replace(good.args, "b.go", "bb.go", 1)
+		good.result += "b"
 	}
 	l = newLive(t)
 	d = l.step("", bad, bad, bad, does{tool: "write", args: `{"path":"a.go","content":"y"}`, result: "written", file: "a.go", now: "n"})

@@ -18,6 +18,8 @@ type call struct {
 	args    string // canonical, without arguments that have no effect
 	brief   string // for a person: one line
 	command string
+
+	verb, subject string // see Question
 }
 
 // describe returns a call as the rules see it. A command is described by its
@@ -31,6 +33,7 @@ func describe(b event.CallAsked) call {
 	case c.kind == Exec && c.command != "":
 		c.kind = CommandKind(c.command)
 	}
+	c.verb, c.subject = Question(b.Tool, c.kind, c.target, c.args, c.command)
 	return c
 }
 

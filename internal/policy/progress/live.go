@@ -91,3 +91,6 @@ func (f *Fold) CutsLoops() bool { return f.d.c.enabled(streamRule) && f.live.ask
 
 // News returns the number of news so far: new contents and new results.
 func (f *Fold) News() int { return f.d.progress }
+
+// News returns the number of news so far: new contents and new results.
+func (d *Detector) News() int { return d.progress }

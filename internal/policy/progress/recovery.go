@@ -80,6 +80,12 @@ func (r *record) trouble(rule string) trouble {
 func (f *Fold) recovery(v Verdict, r Action) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, toModel+"%s.\n", v.Text)
+	if _, told := f.escalation.stage[v.Fingerprint]; told {
+		// The evidence and the advice are in the window already.
+		fmt.Fprintf(&b, "The advice above stands. What ends it: %s.\n", v.Ends)
+		f.blocks(&b, v, r)
+		return b.String()
+	}
 	if ev := f.evidence(v); len(ev) > 0 {
 		b.WriteString("\nWhat shows it:\n")
 		for _, e := range ev {
@@ -94,10 +100,17 @@ func (f *Fold) recovery(v Verdict, r Action) string {
 		return b.String()
 	}
 	b.WriteString("\n" + f.advice(v, last) + "\n")
-	if r == Block {
-		fmt.Fprintf(&b, "\nThis call will not run again until a file has new content: %s\n", last.c.brief)
+	if v.Ends != "" {
+		fmt.Fprintf(&b, "What ends it: %s.\n", v.Ends)
 	}
+	f.blocks(&b, v, r)
 	return b.String()
+}
+
+func (f *Fold) blocks(b *strings.Builder, v Verdict, r Action) {
+	if last := f.about(v); r == Block && last != nil {
+		fmt.Fprintf(b, "\nThis call will not run again until a file has new content: %s\n", last.c.brief)
+	}
 }
 
 func (f *Fold) advice(v Verdict, last *record) string {
@@ -163,8 +176,8 @@ func (f *Fold) evidence(v Verdict) []string {
 		}
 		out = append(out, line)
 	}
-	if len(out) > 8 {
-		out = slices.Concat(out[:2], []string{fmt.Sprintf("… %d more", len(out)-7)}, out[len(out)-5:])
+	if len(out) > 5 {
+		out = slices.Concat(out[:1], []string{fmt.Sprintf("… %d more", len(out)-4)}, out[len(out)-3:])
 	}
 	return out
 }
@@ -202,8 +215,14 @@ func (f *Fold) changes(k int) []string {
 	return out[max(0, len(out)-k):]
 }
 
+// quoteLimit is how much of a result a message repeats: the model has it above.
+const quoteLimit = 500
+
 func quote(s string) string {
 	s = strings.TrimRight(s, "\n")
+	if len(s) > quoteLimit {
+		s = strings.ToValidUTF8(s[:quoteLimit/2], "") + "\n…\n" + strings.ToValidUTF8(s[len(s)-quoteLimit/2:], "")
+	}
 	if s == "" {
 		return "> (no output)"
 	}

@@ -26,6 +26,14 @@ type facts struct {
 	fresh, returned, renumbered bool
 	// unknownEdit: a new edit succeeded, and its content is not known: it counts as new.
 	unknownEdit bool
+	// probe: a question that was not asked before got an answer that is known from
+	// other questions, as in a loop over a list. It is news.
+	probe bool
+	// moved: a number of the answer went where it never was. It is news.
+	moved bool
+	// neutral: it shows neither news nor a loop: an edit that only changes the looks,
+	// a note, an answer whose ids or times changed, a thought.
+	neutral bool
 	// recovered: it failed before, since content changed, and now has news.
 	recovered bool
 	// news: it succeeded with a new result.
@@ -57,6 +65,10 @@ type finding struct {
 	text  string
 	soft  bool
 }
+
+// each is a rule that sees every call of a reply. The others see one call for each
+// reply, since the model saw nothing between the calls of one.
+type each interface{ everyCall() }
 
 // scope is an event outside the steps that resets rules.
 type scope int

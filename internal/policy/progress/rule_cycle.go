@@ -17,7 +17,7 @@ type cycle struct {
 func (*cycle) name() string { return "cycle" }
 
 func (r *cycle) reset(s scope) {
-	if s == byPerson || s == byContent {
+	if s != byCompact {
 		*r = cycle{}
 	}
 }
@@ -26,7 +26,7 @@ func (r *cycle) apply(d *Detector, f *facts) finding {
 	if f.unknownResult {
 		*r = cycle{}
 	}
-	if f.textOrThought || f.wait || f.fresh || f.unknownResult {
+	if f.textOrThought || f.wait || f.fresh || f.neutral || f.unknownResult {
 		return finding{}
 	}
 	period := 0

@@ -9,9 +9,10 @@ import "fmt"
 type failedEdit struct{ seen memo[tail] }
 
 func (*failedEdit) name() string { return "failed_edit" }
+func (*failedEdit) everyCall()   {}
 
 func (r *failedEdit) reset(s scope) {
-	if s == byPerson || s == byContent {
+	if s != byCompact {
 		r.seen.clear()
 	}
 }

@@ -6,18 +6,21 @@ import "fmt"
 // Waiting is exempt; texts and thoughts in between are ignored. Thoughts are
 // counted separately: the same thought as a call, with nothing else in between,
 // is a loop as well.
-type identical struct{ run, thoughts streak }
+type identical struct {
+	run, thoughts streak
+	fails         bool // the run is of failures
+}
 
 func (*identical) name() string { return "identical" }
 
 func (r *identical) reset(s scope) {
-	if s == byPerson || s == byContent {
+	if s == byPerson || s == byContent || s == byPhase && r.fails {
 		*r = identical{}
 	}
 }
 
 func (r *identical) apply(d *Detector, f *facts) finding {
-	if f.textOnly {
+	if f.textOnly || f.neutral {
 		return finding{}
 	}
 	run := &r.run
@@ -30,6 +33,7 @@ func (r *identical) apply(d *Detector, f *facts) finding {
 		*run = streak{}
 		return finding{}
 	}
+	r.fails = !f.s.OK
 	n := run.add(f.key, f.n)
 	if n < d.c.HaltIdentical {
 		return finding{}

@@ -3,13 +3,19 @@ package progress
 import "fmt"
 
 // oscillation warns when the contents of a file go back and forth. If contents
-// are not known, it warns on edits that alternate between two files.
+// are not known, it warns on edits that alternate between two files, and halts when
+// nothing but such edits was made for blindRounds rounds.
 type oscillation struct {
 	files memo[[]uint64] // the newest contents of a file
 	blind []uint64       // the newest edits with unknown contents
+	turns int            // how many of them in a row alternate, with nothing in between
 }
 
+// blindRounds is how many rounds of two edits halt if nothing says that they differ.
+const blindRounds = 3
+
 func (*oscillation) name() string { return "oscillation" }
+func (*oscillation) everyCall()   {}
 
 func (r *oscillation) reset(s scope) {
 	if s == byPerson {
@@ -19,6 +25,9 @@ func (r *oscillation) reset(s scope) {
 
 func (r *oscillation) apply(d *Detector, f *facts) finding {
 	s := f.s
+	if !s.Blind || s.Kind != Edit || !s.OK {
+		r.turns = 0
+	}
 	if !s.OK {
 		return finding{}
 	}
@@ -43,10 +52,19 @@ func (r *oscillation) apply(d *Detector, f *facts) finding {
 		see(x.Path, x.Hash)
 	}
 	if s.Blind && s.Kind == Edit {
+		last := len(r.blind)
+		if k := last; k > 0 && r.blind[k-1] == f.action || k > 1 && r.blind[k-2] != f.action {
+			r.turns = min(r.turns, 1)
+		}
+		r.turns++
 		r.blind = push(r.blind, f.action, d.c.OscillationWindow)
 		if alternates(r.blind, d.c.OscillationWindow) {
+			level := Warn
+			if r.turns >= 2*blindRounds {
+				level = Halt
+			}
 			found = finding{
-				level: Warn, print: f.action + r.blind[len(r.blind)-2], steps: d.newestSteps(d.c.OscillationWindow),
+				level: level, print: f.action + r.blind[len(r.blind)-2], steps: d.newestSteps(d.c.OscillationWindow),
 				text: "edits alternate between the same two files, and no content says that they differ",
 			}
 		}

@@ -6,6 +6,7 @@ import "fmt"
 type reapplied struct{ seen memo[int] }
 
 func (*reapplied) name() string { return "reapplied" }
+func (*reapplied) everyCall()   {}
 
 func (r *reapplied) reset(s scope) {
 	if s == byPerson || s == byContent {

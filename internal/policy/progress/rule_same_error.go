@@ -14,10 +14,10 @@ func (r *sameError) reset(s scope) {
 }
 
 func (r *sameError) apply(d *Detector, f *facts) finding {
-	if f.textOrThought && f.s.OK || f.wait {
+	if f.textOrThought && f.s.OK || f.wait || f.neutral {
 		return finding{}
 	}
-	if f.s.OK {
+	if f.s.OK || f.news {
 		r.run = streak{}
 		return finding{}
 	}

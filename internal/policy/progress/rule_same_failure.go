@@ -10,10 +10,12 @@ type failureState struct {
 	fault  uint64
 	change int
 	edits  int // after how many changes it failed the same way
+	files  int // how many files were changed when it last failed
 	steps  tail
 }
 
 func (*sameFailure) name() string { return "same_failure" }
+func (*sameFailure) everyCall()   {}
 
 func (r *sameFailure) reset(s scope) {
 	if s == byPerson || s == byPhase {
@@ -32,8 +34,8 @@ func (r *sameFailure) apply(d *Detector, f *facts) finding {
 			r.seen.put(f.action, failureState{})
 		}
 		return finding{}
-	case !ok || v.fault != f.fault:
-		v = failureState{fault: f.fault, change: f.change}
+	case !ok || v.fault != f.fault || f.moved:
+		v = failureState{fault: f.fault, change: f.change, files: len(d.stats.Files)}
 		v.steps.add(f.n)
 		r.seen.put(f.action, v)
 		return finding{}
@@ -41,7 +43,13 @@ func (r *sameFailure) apply(d *Detector, f *facts) finding {
 		return finding{}
 	}
 	v.change = f.change
+	if files := len(d.stats.Files); files > v.files && v.edits > 0 {
+		v.files = files // files that were not changed before: a change of many files goes on
+		r.seen.put(f.action, v)
+		return finding{}
+	}
 	v.edits++
+	v.files = len(d.stats.Files)
 	v.steps.add(f.n)
 	r.seen.put(f.action, v)
 	if v.edits < d.c.FailureEdits {

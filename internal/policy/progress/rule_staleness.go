@@ -2,7 +2,7 @@ package progress
 
 import "fmt"
 
-// Staleness in quarter points, so that waiting can count a quarter.
+// Staleness in quarter points.
 const (
 	point = 4
 
@@ -26,7 +26,7 @@ type staleness struct {
 func (*staleness) name() string { return "staleness" }
 
 func (r *staleness) reset(s scope) {
-	if s == byPerson || s == byContent {
+	if s != byCompact {
 		*r = staleness{}
 	}
 }
@@ -36,18 +36,19 @@ func (r *staleness) apply(d *Detector, f *facts) finding {
 		*r = staleness{} // what failed before succeeded: that problem is over
 		return finding{}
 	}
-	if f.fresh {
+	if f.fresh || f.neutral {
+		return finding{}
+	}
+	if f.news && !f.moved && f.s.Subject != "" {
+		*r = staleness{} // it asked something new, or got something new
 		return finding{}
 	}
 	by := weight(d, f)
 	if by > 0 && f.sameMessage {
 		by += staleEcho
 	}
-	if f.wait && by > 0 {
-		by /= 4
-	}
-	if f.wait || f.silent || f.s.Kind == Think && !f.keySeen {
-		// Waiting, thinking, and commands that succeed without output lead at
+	if f.silent || f.s.Kind == Think && !f.keySeen {
+		// Thinking, and commands that succeed without output lead at
 		// most to a warning by themselves.
 		by = min(by, max(0, d.c.StaleWarn*point-r.score))
 	}
@@ -82,8 +83,10 @@ func weight(d *Detector, f *facts) int {
 	switch {
 	case f.unknownResult && f.news:
 		return staleNews
-	case f.unknownResult, f.requested:
+	case f.unknownResult, f.requested, f.wait:
 		return 0
+	case f.moved:
+		return staleNews
 	case f.again:
 		return 0
 	case f.keySeen:

@@ -23,7 +23,7 @@ type sterileStep struct {
 func (*sterile) name() string { return "sterile" }
 
 func (r *sterile) reset(s scope) {
-	if s == byPerson || s == byContent {
+	if s != byCompact {
 		r.n = 0
 		r.last.clear()
 	}
@@ -31,11 +31,11 @@ func (r *sterile) reset(s scope) {
 
 func (r *sterile) apply(d *Detector, f *facts) finding {
 	s := f.s
-	if f.unknownResult || f.recovered {
+	if f.unknownResult || f.recovered || f.news && s.Subject != "" {
 		r.reset(byContent)
 	}
 	switch {
-	case f.fresh, f.renumbered, f.wait, f.unknownResult, s.Kind == Think, s.Kind == None && !f.keySeen,
+	case f.fresh, f.neutral, f.renumbered, f.wait, f.unknownResult, s.Kind == Think, s.Kind == None && !f.keySeen,
 		s.OK && s.Len <= 1 && !f.keySeen, f.silent && !f.unknownEdit:
 		return finding{}
 	}

@@ -19,10 +19,10 @@ func (r *variedError) reset(s scope) {
 }
 
 func (r *variedError) apply(d *Detector, f *facts) finding {
-	if f.textOrThought && f.s.OK || f.wait {
+	if f.textOrThought && f.s.OK || f.wait || f.neutral {
 		return finding{}
 	}
-	if f.s.OK {
+	if f.s.OK || f.news {
 		r.reset(byContent)
 		return finding{}
 	}

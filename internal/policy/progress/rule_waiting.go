@@ -4,8 +4,8 @@ import "fmt"
 
 // waiting halts a wait without any change: very many reads in a row, all with
 // results that were seen before. A good run waits while a job runs, so the
-// limit is far beyond every other rule; before it, staleness warns, and the
-// model is told to wait longer each time.
+// limit is far beyond every other rule; at three quarters of it, the model is
+// told to wait longer each time.
 type waiting struct{ tail tail }
 
 func (*waiting) name() string { return "waiting" }
@@ -21,15 +21,19 @@ func (r *waiting) apply(d *Detector, f *facts) finding {
 	case f.news || f.requested || f.unknownResult || f.s.Patient:
 		r.tail = tail{}
 		return finding{}
-	case f.s.Kind != Wait:
+	case !f.wait, f.s.Kind != Wait && d.waited > 0: // a look belongs to its wait
 		return finding{}
 	}
 	r.tail.add(f.n)
-	if r.tail.n < d.c.HaltWaits {
+	level := Halt
+	switch {
+	case r.tail.n < d.c.HaltWaits*3/4:
 		return finding{}
+	case r.tail.n < d.c.HaltWaits:
+		level = Warn
 	}
 	return finding{
-		level: Halt, print: f.action, steps: r.tail.list(),
+		level: level, print: f.action, steps: r.tail.list(),
 		text: fmt.Sprintf("%d looks at something that does not change", r.tail.n),
 	}
 }

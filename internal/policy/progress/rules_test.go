@@ -324,13 +324,46 @@ func TestResets(t *testing.T) {
 	}
 	d = New(only("identical"))
 	for range 3 {
-		d.Apply(bad)
+		d.Apply(read("a.go", "same"))
 	}
 	d.Phase()
-	d.Apply(bad)
-	if v := d.Apply(bad); v.Level != Halt {
+	d.Apply(read("a.go", "same"))
+	if v := d.Apply(read("a.go", "same")); v.Level != Halt {
 		t.Error("a new phase clears more than streaks of errors")
 	}
+	// Every streak of errors, also those that halt, and the count of errors in a row;
+	// but not for a plan that is rewritten again and again.
+	d = New(Default())
+	halted := 0
+	for i := range 40 {
+		if v := d.Apply(bad); v.Level == Halt && halted == 0 {
+			halted = i
+		}
+		if i%3 == 2 && i < 9 {
+			d.Phase()
+			if n := d.Recent().FailStreak; n != 0 {
+				t.Errorf("%d errors in a row after a new phase", n)
+			}
+			continue
+		}
+		if i%3 == 2 {
+			d.Phase()
+		}
+	}
+	if halted <= 9 || halted > 16 {
+		t.Errorf("phases with nothing in them: halted after %d", halted)
+	}
+	d = New(Default())
+	for i := range 40 {
+		if v := d.Apply(bad); v.Level == Halt {
+			t.Fatalf("a phase after each three errors, with news in it: halted after %d: %+v", i, v)
+		}
+		if i%3 == 2 {
+			d.Apply(read(fmt.Sprint("f", i), fmt.Sprint("c", i)))
+			d.Phase()
+		}
+	}
+	d = New(only("identical"))
 	d.Person("go on")
 	for i := range 4 {
 		if v := d.Apply(bad); v.Level != OK {

@@ -36,14 +36,26 @@ type Step struct {
 	OK     bool
 	Error  string // the error of a failed one, as Error returns it
 	Tested bool   // it passed, and its output shows that a test ran
-	Exact  string // the original result
-	Norm   string // the result as Result returns it; if empty, Exact
-	Len    int    // of the result, in bytes
-	Edit   string // the arguments of an edit
-	Shell  bool   // the edit is a command, for example one that appends to a log
-	State  string // the content of Target after the step
-	Files  []File // other contents that it left
-	Before []File // contents before the step: restoring one is not progress
+	// Verb and Subject are its question, see Question; empty: not known.
+	Verb, Subject string
+	Exact         string // the original result
+	Norm          string // the result as Result returns it; if empty, Exact
+	// Form is the result without numbers and ids, Numbers those of its numbers that
+	// may measure something: an answer of a known form with other numbers is news
+	// only if a number goes where it never was. Empty: every other text is news.
+	Form    string
+	Numbers []float64
+	Pending bool   // it says that something is not finished
+	Len     int    // of the result, in bytes
+	Edit    string // the arguments of an edit
+	// Gist is the edit without what changes nothing: white space, and numbers in
+	// comments. Cosmetic: that is all that it changes.
+	Gist     string
+	Cosmetic bool
+	Shell    bool   // the edit is a command, for example one that appends to a log
+	State    string // the content of Target after the step
+	Files    []File // other contents that it left
+	Before   []File // contents before the step: restoring one is not progress
 	// Message is the model's text, on the first call of a reply; empty if there is none.
 	Message string
 	// Blocked: the escalation kept it from running. It counts like its last run.

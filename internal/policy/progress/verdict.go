@@ -25,8 +25,27 @@ type Verdict struct {
 	Steps []int
 	// Text is the finding in one line.
 	Text string
+	// Ends is what would end it, for people and models.
+	Ends string
 	// Soft: it never leads to more than a recovery.
 	Soft bool
+}
+
+// ends returns what would end the finding of a rule: what resets it.
+func ends(rule string) string {
+	switch rule {
+	case "same_error", "varied_error":
+		return "another result, a new phase, or a word from the person"
+	case "same_failure":
+		return "another outcome of that check, a new phase, or a word from the person"
+	case "message", "oscillation", streamRule:
+		return "another step than these, or a word from the person"
+	case compactRule:
+		return "anything new between two compactions, or a word from the person"
+	case "waiting":
+		return "any change in what is waited for, or a word from the person"
+	}
+	return "new content of a file, an answer that was not there before, or a word from the person"
 }
 
 // Raw is the verdicts on a whole run that nobody acted on: the steps after

@@ -44,7 +44,9 @@ func (c Call) Step() progress.Step {
 	if c.OK && len(c.Files) == 0 && progress.Echoes(c.Command, text) {
 		c.Kind = progress.Think
 	}
+	verb, subject := progress.Question(c.Tool, c.Kind, c.Target, c.Args, c.Command)
 	s := progress.Step{
+		Verb: verb, Subject: subject, Pending: c.OK && normalize.Pending(text),
 		Tool: c.Tool, Kind: c.Kind, Target: c.Target, Args: c.Args, OK: c.OK,
 		Exact: normalize.Digest(c.Result), Len: len(text), State: c.State, Files: c.Files, Before: c.Before, Blind: c.Blind,
 	}
@@ -58,18 +60,23 @@ func (c Call) Step() progress.Step {
 		s.Message = normalize.Digest(strings.Join(strings.Fields(c.Message), " "))
 	}
 	if c.OK {
-		s.Norm = normalize.Digest(normalize.Result(text))
+		s.Norm = normalize.Digest(normalize.Stable(text))
+		s.Form = normalize.Digest(normalize.Form(text))
+		s.Numbers = normalize.Numbers(text)
 	} else {
 		s.Error = normalize.Error(text)
 		if c.Error != "" {
-			s.Error = normalize.Error(normalize.Unwrap(c.Error))
+			text = normalize.Unwrap(c.Error)
+			s.Error = normalize.Error(text)
 		}
+		s.Form, s.Numbers = s.Error, normalize.Numbers(text)
 		if normalize.RateLimited(c.Error) || c.Error == "" && normalize.RateLimited(text) {
 			s.Kind, s.Patient = progress.Wait, true
 		}
 	}
 	if s.Kind == progress.Edit && !c.Blind {
 		s.Edit, s.Shell = s.Args, c.Command != ""
+		s.Gist, s.Cosmetic = progress.Gist(c.Args)
 	}
 	return s
 }

@@ -91,6 +91,9 @@ func (c *Conversation) FindResults(handles []string, summary, reason string) (ou
 	u := c.unpacked()
 	for _, h := range handles {
 		n, ok := number(h)
+		if id := u.byCall(strings.TrimSpace(h)); id > 0 {
+			n, ok = id, true
+		}
 		switch {
 		case !ok || n > c.results[0]:
 			out.Unknown = append(out.Unknown, h)
@@ -107,6 +110,22 @@ func (c *Conversation) FindResults(handles []string, summary, reason string) (ou
 		}
 	}
 	return out
+}
+
+// byCall returns the number of the result of a call by the call's id, which some
+// models name instead of a handle; 0 if there is none.
+func (c unpacked) byCall(id string) int {
+	if id == "" {
+		return 0
+	}
+	for i := len(c.about); i >= 0; i-- {
+		for k, n := range c.resultsOf(i) {
+			if r := c.part(i, k).Result; r != nil && r.ID == id {
+				return n
+			}
+		}
+	}
+	return 0
 }
 
 // Handles lists the newest results that have a handle, at most so many: for a

@@ -101,6 +101,10 @@ func TestCleanup(t *testing.T) {
 	if got := c.FindResults([]string{"r2", "[R3]", "r2", "r99", "nonsense", "r0"}, "s", ""); fmt.Sprint(got.Found, got.Gone, got.Unknown) != "[r2 r3] [r2] [r99 nonsense r0]" || got.Freed < 2000 {
 		t.Errorf("%+v", got)
 	}
+	// The id of a call is known to a model too.
+	if got := c.FindResults([]string{"4", " 5 ", "77"}, "s", ""); fmt.Sprint(got.Found, got.Unknown) != "[r5 r6] [77]" {
+		t.Errorf("%+v", got)
+	}
 	if got := fmt.Sprint(c.Handles(3)); got != "[r4 r5 r6]" {
 		t.Error(got)
 	}

@@ -128,7 +128,10 @@ func TestGivesUpAfterThree(t *testing.T) {
 	fails := someOfShop + " → 1"
 	r.told(es, "0 "+fails, "asked", "1 "+fails, "asked", "2 "+fails, "asked", "3 "+fails, "done")
 	ps := prompts(es)
-	contains(t, ps[2], "attempt 3 of at most 3", "\n1. Before it", "\n2. Before it", "take a different approach")
+	contains(t, ps[2], "attempt 3 of at most 3", "\n1. Before it", "\n2. Before it", "take a different approach", "what a person should look at")
+	if strings.Contains(ps[0]+ps[1], "a person should look") {
+		t.Error("a person is asked for too early")
+	}
 	proof := r.View().Evidence()
 	if v := proof.Verified; v == nil || v.OK || v.Exit != 1 || proof.Attempts != 3 {
 		t.Errorf("%+v", proof)
