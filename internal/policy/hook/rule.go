@@ -38,6 +38,25 @@ var Events = []Event{
 	SessionStart, UserPromptSubmit, PreToolUse, PermissionRequest, PostToolUse, Notification, PreCompact, SubagentStop, Stop, SessionEnd,
 }
 
+// elsewhere are the events of Claude Code that pawl does not have, and whether a hook of
+// the event can block something there.
+var elsewhere = map[Event]bool{
+	"PostToolBatch": true, "UserPromptExpansion": true, "PreModelSwitch": true, "TeammateIdle": true, "TaskCreated": true, "TaskCompleted": true,
+	"Elicitation": true, "ElicitationResult": true, "ConfigChange": true, "WorktreeCreate": true,
+	"PostToolUseFailure": false, "StopFailure": false, "SubagentStart": false, "PostCompact": false, "PostModelSwitch": false, "PermissionDenied": false,
+	"Setup": false, "WorktreeRemove": false, "InstructionsLoaded": false, "CwdChanged": false, "FileChanged": false, "DirectoryAdded": false, "MessageDisplay": false,
+}
+
+// Elsewhere returns the events of Claude Code that pawl does not have.
+func Elsewhere() []Event { return slices.Sorted(maps.Keys(elsewhere)) }
+
+// CouldBlock reports whether a hook of the event may be a guard: it can block something,
+// here or in Claude Code, or nobody knows what it does.
+func (e Event) CouldBlock() bool {
+	blocks, known := elsewhere[e]
+	return blocks || !known && (e.blocks() || !slices.Contains(Events, e))
+}
+
 // The default and the largest time limits of hooks.
 const (
 	usual   = 60 * time.Second

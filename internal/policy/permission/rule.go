@@ -39,6 +39,9 @@ type Rule struct {
 	Pattern string
 	Bare    bool
 	Text    string
+	// Origin is the rule as it was written, and where, for people; "" for a rule that
+	// was written in this form.
+	Origin string
 
 	words []string // of a bash rule
 	plain string   // Tool, folded
@@ -146,7 +149,7 @@ func newRule(list List, from Source, of, pattern, text string) (Rule, error) {
 		if r.words, ok = patternWords(pattern); !ok {
 			return Rule{}, ruleError(text, "a quote is not closed")
 		}
-		if r.words[0] == "*" {
+		if r.words[0] == "*" && list == Allows { // a guard may be about any program
 			return Rule{}, ruleError(text, "the program's name comes first")
 		}
 	case of == network:
