@@ -44,7 +44,7 @@ func (e *Environment) permissions(opt *Options, c choices, fr Frontend, o *Opene
 		{permission.User, conf.User.Permissions.Allow, conf.User.Permissions.Ask, conf.User.Permissions.Deny},
 		{permission.User, grants, nil, nil},
 		{permission.Project, nil, conf.Project.Ask, conf.Project.Deny},
-		{permission.Flag, append(c.beside, opt.Allow...), nil, opt.Deny},
+		{permission.Flag, append(c.beside, opt.Allow...), opt.Ask, opt.Deny},
 	} {
 		if err := p.Add(set.from, set.allow, set.ask, set.deny); err != nil {
 			if set.from == permission.Flag {

@@ -136,7 +136,7 @@ func (r *Rule) read(raw json.RawMessage) {
 		r.InactiveBecause = "it has no command"
 	case e.Async && r.Event.blocks():
 		r.InactiveBecause = "it is async, and what it says would come too late"
-	case e.If != "" && !r.Event.failsClosed(): // before a tool it then runs for more calls
+	case e.If != "" && !r.Event.FailsClosed(): // before a tool it then runs for more calls
 		r.InactiveBecause = `it has an "if", which pawl does not read`
 	}
 	if r.Command == "" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
@@ -149,6 +150,9 @@ func newRule(list List, from Source, of, pattern, text string) (Rule, error) {
 		if r.words, ok = patternWords(pattern); !ok {
 			return Rule{}, ruleError(text, "a quote is not closed")
 		}
+		if why := guardsNothing(r.words); list != Allows && why != "" {
+			return Rule{}, ruleError(text, why)
+		}
 		if r.words[0] == "*" && list == Allows { // a guard may be about any program
 			return Rule{}, ruleError(text, "the program's name comes first")
 		}
@@ -165,6 +169,20 @@ func newRule(list List, from Source, of, pattern, text string) (Rule, error) {
 		r.Pattern = strings.TrimPrefix(strings.ToLower(pattern), "domain:")
 	}
 	return r, nil
+}
+
+// guardsNothing returns why a pattern that denies or asks would match no command, "" if
+// it can match one.
+func guardsNothing(words []string) string {
+	for _, w := range words {
+		if strings.Trim(w, "|;&<>") == "" {
+			return "each command of a line is judged by itself, so a rule is about one command without " + w
+		}
+	}
+	if command.Assignment(words[0]) {
+		return "it begins with a variable, and what follows is compared"
+	}
+	return ""
 }
 
 // toolName returns the name of what a rule covers: pawl's name for a family, and
