@@ -123,7 +123,7 @@ func named(_ *Settings, f *Finding, raw json.RawMessage) error {
 }
 
 func namedIfFalse(_ *Settings, f *Finding, raw json.RawMessage) error {
-	f.Guard = string(raw) == "false"
+	f.Guard = string(raw) != "true"
 	return nil
 }
 

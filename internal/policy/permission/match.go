@@ -380,12 +380,16 @@ func denyWords(pat []string, words []shellsyntax.Word) bool {
 	}
 	low := slices.Clone(pat)
 	low[0] = fold(path.Base(low[0]))
+	joined := slices.Clone(low)
+	if strings.Contains(pat[0], "*") { // the star may stand for other words
+		joined[0] = fold(pat[0])
+	}
 	// "echo secret*" covers everything that begins so, including further words.
 	if last := low[len(low)-1]; last != "*" && strings.HasSuffix(last, "*") {
 		low = append(low, "*")
 	}
 	ws := append([]shellsyntax.Word{first}, words[1:]...)
-	return looseMatch(low, ws) || joinedMatch(low, ws)
+	return looseMatch(low, ws) || joinedMatch(joined, ws)
 }
 
 // joinedMatch matches the words as one text, in which a star stands for any text:
