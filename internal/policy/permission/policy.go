@@ -247,6 +247,22 @@ func (p *Policy) AddRules(rules []Rule) {
 	}
 }
 
+// Guarded returns a function that reports whether a deny or ask rule names a file that
+// is read; nil without such a rule. It is safe for concurrent use.
+func (p *Policy) Guarded() func(path string) bool {
+	rules := slices.DeleteFunc(slices.Clone(p.rules), func(r Rule) bool {
+		return r.List == Allows || r.Bare || r.family() != tool.ReadFamily
+	})
+	if len(rules) == 0 {
+		return nil
+	}
+	own := Policy{cfg: p.cfg}
+	return func(path string) bool {
+		abs := own.abs(path)
+		return slices.ContainsFunc(rules, func(r Rule) bool { return own.pathMatch(r.Pattern, abs, true) })
+	}
+}
+
 // Ignored returns the project's rules that were not added.
 func (p *Policy) Ignored() []Rule { return slices.Clone(p.ignored) }
 
