@@ -136,10 +136,13 @@ func (t *conversation) read(l line) error {
 }
 
 // inputError returns an error about the input.
-func inputError(format string, a ...any) error { return &InputError{fmt.Errorf(format, a...)} }
+func inputError(format string, a ...any) error { return &InputError{err: fmt.Errorf(format, a...)} }
 
 // InputError is an error in what the program sent.
-type InputError struct{ err error }
+type InputError struct {
+	err  error
+	Told bool // a result has told the program
+}
 
 func (e *InputError) Error() string { return e.err.Error() }
 func (e *InputError) Unwrap() error { return e.err }
@@ -190,9 +193,9 @@ func some(p session.Prompt) error {
 // unprepared ends a conversation whose initialize failed: what it should have set up
 // includes guards. Programs read the result, and not the answer to initialize.
 func (t *conversation) unprepared() error {
-	err := inputError("initialize failed, and nothing is done without what it should have set up: %w", t.unkept)
+	err := fmt.Errorf("initialize failed, and nothing is done without what it should have set up: %w", t.unkept)
 	t.w.failed(err.Error())
-	return err
+	return &InputError{err: err, Told: true}
 }
 
 // request handles a request of the program and answers it. An error ends the

@@ -108,6 +108,10 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 		s.Close()
 	}
 	if bad := (*agentsdk.InputError)(nil); errors.As(err, &bad) {
+		if bad.Told {
+			fmt.Fprintln(o.Err, "pawl: "+plain.Line(err.Error()))
+			return &exitError{code: 2}
+		}
 		return usageError("%w", err)
 	}
 	if err != nil || code == 0 {
