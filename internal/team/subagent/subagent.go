@@ -11,6 +11,7 @@ package subagent
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
