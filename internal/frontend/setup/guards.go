@@ -94,7 +94,7 @@ func withoutDenied(list []mcp.Server, guards []claudecode.Settings) []mcp.Server
 // nameless returns an error for a rule that denies or asks about a tool which neither
 // pawl nor another agent has: the rule would guard nothing.
 func nameless(rules []permission.Rule) error {
-	every := append(toolSet(llm.Info{Search: true}, nil, nil, nil, true), tools.Lsp()...)
+	every := append(toolSet(llm.Info{Search: true}, nil, nil, nil, true, true), tools.Lsp()...)
 	every = append(every, subagent.Tool(nil))
 	for _, r := range rules {
 		name := tool.PlainName(r.Tool)
