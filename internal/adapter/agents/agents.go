@@ -158,6 +158,11 @@ func read(file string) (k Kind, notes []string, err error) {
 	case k.Prompt == "":
 		return k, nil, errors.New("it has no text: an agent of this kind would be told nothing")
 	}
+	for _, guard := range []string{"disallowedtools", "disallowed-tools", "hooks"} {
+		if _, set := fields[guard]; set {
+			return k, nil, fmt.Errorf("it has %s, which pawl cannot keep to: list the tools that it may use in tools", guard)
+		}
+	}
 	if names, set := fields.List("tools"); set && len(names) > 0 && !slices.Contains(names, "*") {
 		k.Tools = names
 	}

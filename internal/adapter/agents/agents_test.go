@@ -76,6 +76,8 @@ func TestWhatIsLeftOut(t *testing.T) {
 		"a budget":       {"---\nname: a\ndescription: d\nbudget: much\n---\nx", "not an amount"},
 		"below nothing":  {"---\nname: a\ndescription: d\nbudget: -1\n---\nx", "not an amount"},
 		"infinite":       {"---\nname: a\ndescription: d\nbudget: Inf\n---\nx", "not an amount"},
+		"denied tools":   {"---\nname: a\ndescription: d\ndisallowedTools: Bash\n---\nx", "disallowedtools, which pawl cannot keep"},
+		"hooks":          {"---\nname: a\ndescription: d\nhooks:\n  PreToolUse: []\n---\nx", "hooks, which pawl cannot keep"},
 		"read-only":      {"---\nname: a\ndescription: d\nread-only: maybe\n---\nx", "true or false"},
 		"large":          {"---\nname: a\ndescription: d\n---\n" + strings.Repeat("x", maxFile), "longer than"},
 	} {

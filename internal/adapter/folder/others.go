@@ -21,6 +21,8 @@ const (
 	Read    Use = "read"    // read unchanged
 	Trusted Use = "trusted" // used if the folder is trusted
 	Ignored Use = "ignored"
+	// Partly: its guards hold, and of the rest `pawl doctor` tells each key.
+	Partly Use = "partly"
 )
 
 const (
@@ -38,8 +40,8 @@ var others = []Setting{
 	{".agents/skills", Read, ""},
 	{".agents/commands", Read, ""},
 	{".mcp.json", Trusted, ""},
-	{".claude/settings.json", Trusted, "of it only the hooks; pawl config has the rest"},
-	{".claude/settings.local.json", Trusted, "of it only the hooks; pawl config has the rest"},
+	{".claude/settings.json", Partly, ""},
+	{".claude/settings.local.json", Partly, ""},
 	{"GEMINI.md", Ignored, asRules},
 	{".gemini/settings.json", Ignored, servers + "gemini"},
 	{".cursorrules", Ignored, asRules},
@@ -62,7 +64,7 @@ var others = []Setting{
 	{"~/.agents/skills", Read, ""},
 	{"~/.agents/commands", Read, ""},
 	{"~/.claude/CLAUDE.md", Ignored, "pawl reads rules.md beside its configuration (pawl config path)"},
-	{"~/.claude/settings.json", Ignored, "pawl config"},
+	{"~/.claude/settings.json", Partly, ""},
 	{"~/.claude.json", Ignored, servers + "claude"},
 	{"~/.codex/config.toml", Ignored, servers + "codex"},
 	{"~/.codex/AGENTS.md", Ignored, "pawl reads rules.md beside its configuration (pawl config path)"},

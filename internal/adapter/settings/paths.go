@@ -16,6 +16,9 @@ type Paths struct {
 	// Results, if set, replaces the folder in State for results too long for a model: for
 	// a session that stores nothing.
 	Results string
+	// Home is the person's home folder, where other agents keep their settings; "":
+	// unknown.
+	Home string
 }
 
 // PathsFrom returns the folders: PAWL_HOME itself; else below XDG_CONFIG_HOME,
@@ -27,7 +30,7 @@ func PathsFrom(env func(string) string) (Paths, error) {
 		if err != nil {
 			return Paths{}, err
 		}
-		return Paths{Config: abs, State: abs, Data: abs}, nil
+		return Paths{Config: abs, State: abs, Data: abs, Home: env("HOME")}, nil
 	}
 	config, state, data := env("XDG_CONFIG_HOME"), env("XDG_STATE_HOME"), env("XDG_DATA_HOME")
 	home := env("HOME")
@@ -47,8 +50,11 @@ func PathsFrom(env func(string) string) (Paths, error) {
 	if data == "" || !filepath.IsAbs(data) {
 		data = filepath.Join(home, ".local", "share")
 	}
-	return Paths{Config: filepath.Join(config, "pawl"), State: filepath.Join(state, "pawl"), Data: filepath.Join(data, "pawl")}, nil
+	return Paths{Config: filepath.Join(config, "pawl"), State: filepath.Join(state, "pawl"), Data: filepath.Join(data, "pawl"), Home: env("HOME")}, nil
 }
+
+// Told returns the path of what a person was told once.
+func (p Paths) Told() string { return filepath.Join(p.State, "told.json") }
 
 // Plugins returns the folder of installed plugins.
 func (p Paths) Plugins() string { return filepath.Join(p.Data, "plugins") }

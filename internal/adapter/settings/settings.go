@@ -5,8 +5,9 @@
 // everything; a project's file can only restrict (SPEC 16.2): everything except its deny
 // and ask rules (and its hooks, which need trust) is ignored and reported. A user's file
 // that cannot be read or has an unknown key is an error that names file and key: a
-// setting that is silently ignored is worse than none. Such a project's file is ignored
-// with a warning.
+// setting that is silently ignored is worse than none. Such a project's file stops the
+// start of a session, too: it may forbid something (SPEC 16.17). So do the guards in
+// another agent's files that pawl cannot keep (policy/claudecode).
 package settings
 
 import (
@@ -21,7 +22,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -160,11 +163,21 @@ type Loaded struct {
 	Project  Permissions // deny and ask only
 	Warnings []string    // what was ignored, and why
 	Files    []string    // the files that were read
+	// Guards are what Claude Code's settings files forbid, in the folder and the home.
+	Guards []claudecode.Settings
+	// Unkept are the guards of the folder that cannot be kept: no session starts there.
+	Unkept []string
 }
 
-// Load reads the user's file and the project's. A bad project's file is only a warning.
-func Load(p Paths, dir string) (Loaded, error) {
-	l := Loaded{Dir: dir, User: Settings{Progress: progress.Default()}}
+// Load reads the user's file, the project's, and the guards in the files of other agents.
+// originals are folders that dir is a copy of: their guards hold, too.
+func Load(p Paths, dir string, originals ...string) (Loaded, error) {
+	l := Loaded{Dir: dir, User: Settings{Progress: progress.Default()}, Guards: guards(p.Home, dir, originals)}
+	for _, g := range l.Guards {
+		if !g.File.Own {
+			l.Unkept = append(l.Unkept, g.Problems...)
+		}
+	}
 	user := p.User()
 	if found, err := read(user, &l.User); err != nil {
 		return l, err
@@ -178,8 +191,8 @@ func Load(p Paths, dir string) (Loaded, error) {
 	var theirs Settings
 	found, err := read(project, &theirs)
 	if err != nil {
-		// A repository must not be able to stop pawl by a bad file.
-		l.Warnings = append(l.Warnings, err.Error()+"; it is ignored")
+		// Its rules cannot be read, and they may forbid something.
+		l.Unkept = append(l.Unkept, err.Error())
 		return l, nil
 	}
 	if !found {
@@ -190,8 +203,21 @@ func Load(p Paths, dir string) (Loaded, error) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: a project cannot say how commands are confined: \"sandbox\": %q is refused; it stands in your own %s or in --sandbox", project, theirs.Sandbox, user))
 		theirs.Sandbox = ""
 	}
+	hooks, err := hook.Rules(project, theirs.Hooks)
+	if err != nil {
+		l.Unkept = append(l.Unkept, project+": "+err.Error())
+	}
+	for _, r := range hooks {
+		if r.InactiveBecause != "" && r.Event.CouldBlock() {
+			l.Warnings = append(l.Warnings, fmt.Sprintf("not kept: the hook %s of %s is not run: %s", r.Name, project, r.InactiveBecause))
+		}
+	}
 	theirs.Hooks = nil // the folder's trust decides
 	l.Project = Permissions{Ask: theirs.Permissions.Ask, Deny: theirs.Permissions.Deny}
+	if err := permission.New(permission.Config{}).Add(permission.Project, nil, l.Project.Ask, l.Project.Deny); err != nil {
+		l.Unkept = append(l.Unkept, project+": "+err.Error())
+		l.Project = Permissions{}
+	}
 	theirs.Schema = ""
 	theirs.Permissions = Permissions{Allow: theirs.Permissions.Allow}
 	if rest, err := json.Marshal(theirs); err == nil && string(rest) != "{}" {

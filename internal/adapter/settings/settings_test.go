@@ -53,8 +53,8 @@ func TestBadFiles(t *testing.T) {
 	p = Paths{Config: t.TempDir()}
 	write(t, filepath.Join(dir, ".pawl", "config.json"), `{`)
 	l, err := Load(p, dir)
-	if err != nil || len(l.Warnings) != 1 {
-		t.Errorf("a broken project file gives %v, %q", err, l.Warnings)
+	if err != nil || len(l.Unkept) != 1 {
+		t.Errorf("a broken project file gives %v, %q", err, l.Unkept)
 	}
 	if _, err := Load(Paths{Config: filepath.Join(t.TempDir(), "none")}, t.TempDir()); err != nil {
 		t.Error(err)
@@ -197,8 +197,8 @@ func TestRevokeOneOfSeveral(t *testing.T) {
 	}
 }
 
-// SPEC 16.2: a project's file can neither stop nor delay its reader, whatever
-// it is.
+// SPEC 16.2, 16.17: a project's file can not delay its reader, whatever it is, and what
+// it may forbid is not passed over.
 func TestProjectFileOfAnyKind(t *testing.T) {
 	for name, make := range map[string]func(file string) error{
 		"a device": func(f string) error { return os.Symlink("/dev/zero", f) },
@@ -215,7 +215,7 @@ func TestProjectFileOfAnyKind(t *testing.T) {
 			t.Fatal(err)
 		}
 		l, err := Load(Paths{Config: t.TempDir(), State: t.TempDir()}, dir)
-		if err != nil || len(l.Warnings) != 1 || len(l.Project.Deny) != 0 {
+		if err != nil || len(l.Unkept) != 1 || len(l.Project.Deny) != 0 {
 			t.Errorf("%s: %+v %v", name, l, err)
 		}
 	}

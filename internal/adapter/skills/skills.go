@@ -2,6 +2,7 @@ package skills
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -110,12 +111,19 @@ func Tool(all []Skill, mask func(string) string) tool.Tool {
 			}
 			return tool.Errorf("there is no skill %q; there are: %s", line(in.Name, 80), line(strings.Join(names(all), ", "), 2000)), nil
 		})
-	t.Facts = tool.Facts{Kind: tool.Read, Aliases: []string{"useskill", "loadskill", "readskill"}, Hooks: []string{"Skill"}}
+	t.Facts = tool.Facts{Kind: tool.Read, Aliases: []string{"useskill", "loadskill", "readskill"}, Hooks: []string{"Skill"}, Subject: named}
 	t.ReadOnly = true
 	if len(all) > 0 {
 		t.Example = fmt.Sprintf(`{"name":%q}`, all[0].Name)
 	}
 	return t
+}
+
+// named returns the name of the skill that a call reads.
+func named(args json.RawMessage) string {
+	var in skillArgs
+	_ = json.Unmarshal(args, &in) // other arguments read nothing
+	return strings.TrimSpace(in.Name)
 }
 
 // narrow limits the turn to the tools that the skill names; called before the skill is

@@ -151,6 +151,8 @@ func TestAllowedTools(t *testing.T) {
 		"allowed-tools: [Read, [Bash]]":                             "x.md:2: ",
 		"allowed-tools: [Read, 3]":                                  "x.md:2: ",
 		"allowed-tools: R*":                                         "x.md:2: ",
+		"disallowed-tools: Bash":                                    "x.md: it has disallowed-tools, which pawl cannot keep to: use allowed-tools",
+		"hooks:\n  PreToolUse: []":                                  "x.md: it has hooks, which pawl cannot keep to: use allowed-tools",
 	} {
 		dir := t.TempDir()
 		put(t, filepath.Join(dir, "c/x.md"), "---\n"+head+"\n---\ntext")

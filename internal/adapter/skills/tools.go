@@ -22,6 +22,11 @@ type Allowed struct {
 
 // allowed returns the list in the file's front matter.
 func (s file) allowed() Allowed {
+	for _, guard := range []string{"hooks", "disallowed-tools", "disallowedtools"} {
+		if _, set := s.fields[guard]; set {
+			return Allowed{Limited: true, Bad: fmt.Errorf("%s: it has %s, which pawl cannot keep to: use allowed-tools", s.path, guard)}
+		}
+	}
 	v, set := s.fields[allowedTools]
 	if !set {
 		return Allowed{}

@@ -66,7 +66,7 @@ func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 		f.Reads = []tool.Span{{Path: ".", Dir: true}}
 	}
 	if env.Files != nil {
-		f.Resolved = append(f.Resolved, resolve.Line(env.Files, in.Command, cmds)...)
+		f.Resolved = append(f.Resolved, resolve.Line(env.Files, in.Command, cmds, env.Denied)...)
 		f.Defined = definitions(env.Files, cmds)
 	}
 	return f, nil

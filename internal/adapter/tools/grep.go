@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -37,7 +38,7 @@ func Grep() tool.Tool {
 			m, err := env.Files.Grep(ctx, tool.Query{
 				Dir: cmp.Or(in.Path, "."), Pattern: in.Pattern, Literal: in.Literal, IgnoreCase: in.IgnoreCase,
 				Glob: in.Glob, Context: min(max(in.Context, 0), contextMax), FilesOnly: in.FilesOnly, Limit: grepLimit,
-				Withhold: secrets.LooksSecret,
+				Withhold: func(p string) bool { return secrets.LooksSecret(p) || env.Denied != nil && env.Denied(p) },
 			})
 			if errors.Is(err, fs.ErrNotExist) {
 				return tool.Errorf("%s", missing(ctx, env, in.Path)), nil
@@ -83,7 +84,8 @@ func grepResult(ctx context.Context, env tool.Env, in grepArgs, m tool.Matches) 
 }
 
 // withheld returns a note with the files that a search left out because they look like
-// secrets: what a call names is masked or asked about first (SPEC 4.15, 16.7).
+// secrets, or a rule is about them: what a call names is masked or asked about first
+// (SPEC 4.15, 16.7).
 func withheld(paths []string, before string) string {
 	if len(paths) == 0 {
 		return ""
@@ -97,11 +99,14 @@ func withheld(paths []string, before string) string {
 	if len(few) < len(paths) {
 		list += ", …"
 	}
-	them := "it looks"
-	if len(paths) > 1 {
-		them = "they look"
+	why := "since they look like secrets"
+	if len(paths) == 1 {
+		why = "since it looks like secrets"
 	}
-	return fmt.Sprintf("%s[%s not searched, since %s like secrets: %s; grep with path set to one searches it]", before, plural(len(paths), "file"), them, list)
+	if slices.ContainsFunc(paths, func(p string) bool { return !secrets.LooksSecret(p) }) {
+		why = "since they look like secrets or a permission rule is about them"
+	}
+	return fmt.Sprintf("%s[%s not searched, %s: %s; grep with path set to one searches it]", before, plural(len(paths), "file"), why, list)
 }
 
 // verified returns the spans of completely shown lines in the first files. It reads these

@@ -108,7 +108,7 @@ func (s *search) visit(worker int, in *folder, at string, names []string) {
 		}
 		switch p := at + name; {
 		case !s.keep(p):
-		case s.q.Withhold != nil && s.q.Withhold(p):
+		case s.q.Withhold != nil && s.q.Withhold(s.base.join(p)):
 			r.Withheld = append(r.Withheld, s.base.join(p))
 		default:
 			s.file(in, &s.buffers[worker], s.base.join(p), name, r)

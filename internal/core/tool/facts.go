@@ -73,6 +73,9 @@ type Facts struct {
 	Hooks []string
 	// ListsTools: it only lists the tools of MCP servers, so that they can be called.
 	ListsTools bool
+	// Subject, if set, returns what the brackets of a permission rule name in a call
+	// that touches no file, command or host: a kind of agent, a skill.
+	Subject func(args json.RawMessage) string
 	// Delegates: it starts agents. Sessions that may start none do not have it.
 	Delegates bool
 }

@@ -147,6 +147,9 @@ type Env struct {
 	// GitUses returns what git runs or reads of the workspace, and of the
 	// repositories in it that hold these files. nil: it is not known.
 	GitUses func(files ...string) []GitUse
+	// Denied reports whether a rule denies reading a file, or asks about it: a search
+	// that does not name the file leaves it out. nil: there is no such rule.
+	Denied func(path string) bool
 	// Out streams output to the screen while a call runs; never nil in Run.
 	Out func(string)
 	// Limit is how many bytes of Text the model will be shown. A tool that can

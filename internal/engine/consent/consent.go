@@ -89,7 +89,11 @@ func (j *Judge) Mentioned(p *turn.Pending) permission.Decision {
 
 // Call returns a call in the form that the policy judges.
 func Call(p *turn.Pending) permission.Call {
-	return permission.Call{Tool: p.Tool.Spec.Name, Family: p.Tool.Family, Aliases: p.Tool.Aliases, AnsweredByPerson: p.Tool.AnsweredByPerson, ListsTools: p.Tool.ListsTools, ReadOnly: p.Tool.ReadOnly, Footprint: p.Footprint, Args: p.Args}
+	c := permission.Call{Tool: p.Tool.Spec.Name, Family: p.Tool.Family, Aliases: p.Tool.Aliases, AnsweredByPerson: p.Tool.AnsweredByPerson, ListsTools: p.Tool.ListsTools, ReadOnly: p.Tool.ReadOnly, Footprint: p.Footprint}
+	if p.Tool.Subject != nil {
+		c.Subject = p.Tool.Subject(p.Args)
+	}
+	return c
 }
 
 // decide asks the policy. An allowed call still needs consent if a file would

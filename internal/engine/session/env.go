@@ -23,7 +23,7 @@ func (s *Session) env(p *turn.Pending) tool.Env {
 		Rights:  narrower{s},
 		Ask:     asker{s},
 		Code:    s.cfg.Code,
-		GitUses: s.cfg.GitUses,
+		GitUses: s.cfg.GitUses, Denied: s.denied,
 		Out: func(out string) {
 			s.log.Publish(event.OutputDelta{Call: call, Text: out})
 		},

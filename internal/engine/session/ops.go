@@ -106,9 +106,18 @@ func (op Answer) submit(_ context.Context, s *Session) (int64, error) {
 }
 
 func (op SetMode) submit(ctx context.Context, s *Session) (int64, error) {
-	mode, err := permission.ParseMode(op.Mode)
+	mode, err := s.modeOf(op.Mode)
 	if err != nil {
 		return 0, err
 	}
 	return s.ops.RecordAnytime(ctx, event.Draft{Body: event.ModeSet{Mode: string(mode)}})
+}
+
+// modeOf returns the mode that a person names, if it may be chosen.
+func (s *Session) modeOf(name string) (permission.Mode, error) {
+	mode, err := permission.ParseMode(name)
+	if err == nil {
+		err = s.cfg.Permission.Refuses(mode)
+	}
+	return mode, err
 }

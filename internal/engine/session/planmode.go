@@ -79,7 +79,7 @@ func (op DecidePlan) submit(ctx context.Context, s *Session) (int64, error) {
 		}
 		return Prompt{Text: op.Why}.submit(ctx, s)
 	}
-	mode, err := permission.ParseMode(op.Mode)
+	mode, err := s.modeOf(op.Mode)
 	if err != nil {
 		return 0, err
 	}

@@ -57,6 +57,8 @@ type state struct {
 	planning  phase.Planning
 	images    imageWarning
 
+	denied func(path string) bool // tool.Env.Denied
+
 	childFold  children.Fold
 	diagnoses  diagnosed.Fold
 	sideFold   side.Fold
@@ -64,7 +66,7 @@ type state struct {
 }
 
 func newState(cfg Config) *state {
-	s := &state{cfg: cfg, model: cfg.Model, perm: cfg.Permission, progress: progress.NewFold(cfg.Progress)}
+	s := &state{cfg: cfg, model: cfg.Model, perm: cfg.Permission, denied: cfg.Permission.Guarded(), progress: progress.NewFold(cfg.Progress)}
 	s.conv.Configure(cfg.Window)
 	return s
 }

@@ -57,6 +57,9 @@ func (v *View) Tools() tool.Set { return v.s.tools() }
 // Mode is the permission mode in force.
 func (v *View) Mode() permission.Mode { return v.s.mode() }
 
+// RefusesMode returns why a mode cannot be chosen, nil if it can.
+func (v *View) RefusesMode(m permission.Mode) error { return v.s.cfg.Permission.Refuses(m) }
+
 // Rules lists the permission rules in force, a line each.
 func (v *View) Rules() []string { return eventlog.Query(v.s.log, v.s.perm.Explain) }
 

@@ -443,9 +443,9 @@ func TestQuestionsInWords(t *testing.T) {
 			want  string
 		}{
 			"typed":      {object{"result": object{"action": "accept", "content": object{"answer": "Ada Lovelace"}}}, "Ada Lovelace"},
-			"declined":   {object{"result": object{"action": "decline"}}, "(none of these)"},
-			"cancelled":  {object{"result": object{"action": "cancel", "content": object{"answer": "Mallory"}}}, "(none of these)"},
-			"no action":  {object{"result": object{"content": object{"answer": "Mallory"}}}, "(none of these)"},
+			"declined":   {object{"result": object{"action": "decline"}}, "gave no answer"},
+			"cancelled":  {object{"result": object{"action": "cancel", "content": object{"answer": "Mallory"}}}, "gave no answer"},
+			"no action":  {object{"result": object{"content": object{"answer": "Mallory"}}}, "gave no answer"},
 			"not a text": {object{"result": object{"action": "accept", "content": object{"answer": 7}}}, "cannot ask for words"},
 			"an error":   {object{"error": object{"code": -32601, "message": "unknown"}}, "cannot ask for words"},
 		} {

@@ -30,7 +30,7 @@ func (t *openSession) question(ch chat.Change, q chat.Question) {
 	words := len(form.Choices()) == 0
 	if words && !t.a.canAskText { // the protocol has no request for a text
 		t.send(t.a.chunk(model, ch.Block.ID, "\n\n"+q.Text+"\n\n"))
-		t.chat.Answer(q.ID, chat.Answered{Text: nothingTyped(q)})
+		t.chat.Answer(q.ID, nothingTyped(q))
 		return
 	}
 	if t.a.v2() && t.busy {
@@ -62,21 +62,21 @@ func (t *openSession) askText(ctx context.Context, q chat.Question) {
 	}
 	switch {
 	case err != nil:
-		t.chat.Answer(q.ID, chat.Answered{Text: nothingTyped(q)})
+		t.chat.Answer(q.ID, nothingTyped(q))
 	case said.Action != "accept":
-		t.chat.Answer(q.ID, chat.Answered{Text: none(q)})
+		t.chat.Answer(q.ID, chat.Answered{None: true})
 	default:
 		t.chat.Answer(q.ID, chat.Answered{Text: said.Content.Answer})
 	}
 }
 
 // nothingTyped answers a question that expects words: the model hears why there are none,
-// a slash command takes an empty answer for "leave it".
-func nothingTyped(q chat.Question) string {
+// and what a slash command asks is cancelled.
+func nothingTyped(q chat.Question) chat.Answered {
 	if q.Why != "" {
-		return ""
+		return chat.Answered{None: true}
 	}
-	return "(The person sees the question, but this editor cannot ask for words in the middle of a turn. Offer options, or end the turn with the question.)"
+	return chat.Answered{Text: "(The person sees the question, but this editor cannot ask for words in the middle of a turn. Offer options, or end the turn with the question.)"}
 }
 
 // askPermission asks the person until the question is answered, about one call after the other.
@@ -111,18 +111,10 @@ func (t *openSession) askPermission(ctx context.Context, block string, form *cha
 			heard = form.Choose(chat.No, "")
 		}
 		if heard == chat.NotAnswer { // a question with options, and none was chosen
-			t.chat.Answer(q.ID, chat.Answered{Text: none(q)})
+			t.chat.Answer(q.ID, chat.Answered{None: true})
 			return
 		}
 	}
-}
-
-// none returns the answer to a question if no option was chosen and nothing typed.
-func none(q chat.Question) string {
-	if q.Why != "" {
-		return ""
-	}
-	return "(none of these)"
 }
 
 // asked returns what the form asks at the moment.

@@ -44,6 +44,9 @@ type openSession struct {
 	questions map[string]context.CancelFunc // that the editor is asked, by id
 }
 
+// errNoEditing is why a command cannot open a text for the person.
+var errNoEditing = errors.New("this editor cannot open a text for a command; write what to change in the next prompt")
+
 // pending is a prompt whose answer is due.
 type pending struct {
 	entry string // the conversation's id for it, "" for what is done at once
@@ -346,6 +349,10 @@ func (t *openSession) draw(ch chat.Change) {
 		t.drawCall(ch)
 	case chat.Question:
 		t.question(ch, b)
+	case chat.Editing:
+		if ch.What == chat.Added { // the protocol has no request for it
+			go t.chat.Edited(b.ID, "", errNoEditing)
+		}
 	case chat.Plan:
 		t.send(t.a.plan(b.Items))
 	case chat.Phase:

@@ -35,6 +35,8 @@ type Setup struct {
 	// Hooks and Servers are those inside the program, nil for none.
 	Hooks   *Hooks
 	Servers *Servers
+	// Ask and Deny are permission rules.
+	Ask, Deny []string
 }
 
 // Options of a conversation.
@@ -73,6 +75,7 @@ type conversation struct {
 	w   *writer
 
 	setup  Setup
+	unkept error // why the last initialize failed, nil if it did not
 	s      *session.Session
 	events chan eventOrError
 
@@ -167,6 +170,9 @@ func (t *conversation) loop(lines <-chan line, stopped <-chan struct{}) error {
 		case l, more := <-lines:
 			if !more {
 				lines = nil
+				if t.unkept != nil {
+					return t.unprepared()
+				}
 				t.inputClosed()
 				continue
 			}

@@ -14,7 +14,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
-	"github.com/pawl-agent/pawl/internal/team/structured"
 )
 
 // lineLimit is the longest line: a prompt with images.
@@ -65,22 +64,15 @@ type message struct {
 		Content json.RawMessage `json:"content"` // a string, or blocks
 	} `json:"message"`
 
-	RequestID string  `json:"request_id"` // control_request
-	Request   request `json:"request"`
+	RequestID string          `json:"request_id"` // control_request
+	Request   json.RawMessage `json:"request"`
 
 	Response response `json:"response"` // control_response
 }
 
-// request is a request of the program.
+// request is a request of the program; initialize has its own keys.
 type request struct {
 	Subtype string `json:"subtype"`
-
-	// initialize
-	SystemPrompt systemPrompt               `json:"systemPrompt"`
-	Append       string                     `json:"appendSystemPrompt"`
-	Schema       json.RawMessage            `json:"jsonSchema"`
-	Hooks        map[string]json.RawMessage `json:"hooks"`
-	Servers      []string                   `json:"sdkMcpServers"`
 
 	Server  string          `json:"server_name"` // mcp_message
 	MCPSays json.RawMessage `json:"message"`
@@ -125,9 +117,12 @@ func (t *conversation) read(l line) error {
 		if err != nil {
 			return inputError("line %d of the input: %w", l.number, err)
 		}
+		if t.unkept != nil {
+			return t.unprepared()
+		}
 		t.prompt(p)
 	case "control_request":
-		t.request(m.RequestID, m.Request)
+		return t.request(m.RequestID, m.Request)
 	case "control_response":
 		t.answered(m.Response)
 	case "":
@@ -141,10 +136,13 @@ func (t *conversation) read(l line) error {
 }
 
 // inputError returns an error about the input.
-func inputError(format string, a ...any) error { return &InputError{fmt.Errorf(format, a...)} }
+func inputError(format string, a ...any) error { return &InputError{err: fmt.Errorf(format, a...)} }
 
 // InputError is an error in what the program sent.
-type InputError struct{ err error }
+type InputError struct {
+	err  error
+	Told bool // a result has told the program
+}
 
 func (e *InputError) Error() string { return e.err.Error() }
 func (e *InputError) Unwrap() error { return e.err }
@@ -192,13 +190,32 @@ func some(p session.Prompt) error {
 	return nil
 }
 
-// request handles a request of the program and answers it.
-func (t *conversation) request(id string, r request) {
+// unprepared ends a conversation whose initialize failed: what it should have set up
+// includes guards. Programs read the result, and not the answer to initialize.
+func (t *conversation) unprepared() error {
+	err := fmt.Errorf("initialize failed, and nothing is done without what it should have set up: %w", t.unkept)
+	t.w.failed(err.Error())
+	return &InputError{err: err, Told: true}
+}
+
+// request handles a request of the program and answers it. An error ends the
+// conversation.
+func (t *conversation) request(id string, raw json.RawMessage) error {
+	var r request
 	var done any = struct{}{}
-	var err error
+	err := json.Unmarshal(raw, &r)
+	switch {
+	case r.Subtype == "initialize":
+	case err != nil:
+		return inputError("the request %s cannot be read: %w", id, err)
+	case t.unkept != nil:
+		t.w.response(id, nil, fmt.Errorf("initialize failed: %w", t.unkept))
+		return nil
+	}
 	switch r.Subtype {
 	case "initialize":
-		done, err = t.initialize(r)
+		done, err = t.initialize(raw)
+		t.unkept = err
 	case "interrupt":
 		if t.s != nil {
 			_, err = t.s.Submit(t.ctx, session.Interrupt{By: "person"})
@@ -207,7 +224,7 @@ func (t *conversation) request(id string, r request) {
 		err = t.change(r.Mode)
 	case "set_model":
 		if err = t.use(id, r.Model); err == nil {
-			return // answered when it is done
+			return nil // answered when it is done
 		}
 	case "mcp_message":
 		err = t.setup.Servers.sent(r.Server, r.MCPSays)
@@ -215,31 +232,10 @@ func (t *conversation) request(id string, r request) {
 		err = fmt.Errorf("pawl has no request %q", r.Subtype)
 	}
 	t.w.response(id, done, err)
-}
-
-// initialize handles the session's settings. A hook that pawl would never call is
-// refused: it would protect nothing.
-func (t *conversation) initialize(r request) (any, error) {
-	if t.s != nil {
-		return nil, errors.New("the session has begun")
+	if t.unkept != nil && t.s != nil { // a turn may be running without them
+		return t.unprepared()
 	}
-	hooks, err := hooksOf(t.requester, r.Hooks)
-	if err != nil {
-		return nil, err
-	}
-	t.setup = Setup{System: string(r.SystemPrompt), Append: r.Append, Answer: t.Answer, Hooks: hooks, Servers: serversOf(t.requester, r.Servers)}
-	if len(r.Schema) > 0 && string(r.Schema) != "null" {
-		form, err := structured.New(r.Schema)
-		if err != nil {
-			return nil, err
-		}
-		t.setup.Answer = form
-	}
-	none := []struct{}{}
-	return map[string]any{
-		"commands": t.commands(), "agents": none, "models": none, "account": struct{}{},
-		"output_style": "default", "available_output_styles": []string{"default"},
-	}, nil
+	return nil
 }
 
 // commands describes what a prompt may call.

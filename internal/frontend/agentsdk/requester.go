@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -110,59 +109,6 @@ func (t *conversation) cancel(c *outgoing) {
 			t.w.cancelRequest(id)
 		}
 	}
-}
-
-// Hooks are the hooks of the program. They are a hooks.Runner.
-type Hooks struct {
-	requester *requester
-	rules     []hook.Rule
-	ids       map[string]string // of a callback, by the command of its rule
-}
-
-// hookMatcher is a matcher of initialize.
-type hookMatcher struct {
-	Matcher *string  `json:"matcher"`
-	IDs     []string `json:"hookCallbackIds"`
-	Timeout float64  `json:"timeout,omitempty"` // seconds
-}
-
-// hooksOf reads the hooks of initialize. One for an event that pawl does not have is
-// refused: it would never run.
-func hooksOf(b *requester, raw map[string]json.RawMessage) (*Hooks, error) {
-	h := &Hooks{requester: b, ids: map[string]string{}}
-	for _, e := range slices.Sorted(maps.Keys(raw)) {
-		var matchers []hookMatcher
-		if err := json.Unmarshal(raw[e], &matchers); err != nil {
-			return nil, fmt.Errorf("the hooks of %s cannot be read: %w", e, err)
-		}
-		for _, m := range matchers {
-			matcher := ""
-			if m.Matcher != nil {
-				matcher = *m.Matcher
-			}
-			var entries []any
-			for _, id := range m.IDs {
-				command := "callback " + id
-				h.ids[command] = id
-				entries = append(entries, map[string]any{"type": "command", "command": command, "timeout": m.Timeout})
-			}
-			rules, err := hook.Rules("the program", encode(map[string]any{e: []any{map[string]any{"matcher": matcher, "hooks": entries}}}))
-			if err != nil {
-				return nil, err
-			}
-			for i, r := range rules {
-				if r.InactiveBecause != "" {
-					return nil, fmt.Errorf("pawl cannot run the program's hooks of %s: %s", e, r.InactiveBecause)
-				}
-				rules[i].Config = ""
-			}
-			h.rules = append(h.rules, rules...)
-		}
-	}
-	if len(h.rules) == 0 {
-		return nil, nil
-	}
-	return h, nil
 }
 
 // Rules implements hooks.Runner.

@@ -99,7 +99,7 @@ type Conversation struct {
 	sideTasksDone chan struct{} // closed after the last one of runAside
 	cancel        context.CancelCauseFunc
 	questions     []Question
-	openAsks      map[string]chan<- string // of slash commands
+	openAsks      map[string]chan<- Answered // of slash commands
 	openEdits     map[string]chan<- editResult
 	planWritten   bool // a plan was written in the running turn
 	ids           int
@@ -120,7 +120,7 @@ var ErrLeft = errors.New("the person left")
 // Begin begins a conversation and opens a session for it. If that fails, Next
 // returns the error. Only values of ctx are used: Close ends the conversation.
 func Begin(ctx context.Context, cfg Config, want slash.Want) *Conversation {
-	c := &Conversation{cfg: cfg, wake: make(chan struct{}, 1), openAsks: map[string]chan<- string{}, openEdits: map[string]chan<- editResult{}}
+	c := &Conversation{cfg: cfg, wake: make(chan struct{}, 1), openAsks: map[string]chan<- Answered{}, openEdits: map[string]chan<- editResult{}}
 	c.ctx, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	c.enter(&entry{work: func(ctx context.Context) error {
 		h := c.host("")

@@ -367,6 +367,9 @@ func (c *Conversation) shell(ctx context.Context, line string) error {
 type Answered struct {
 	Text     string
 	Verdicts []event.Verdict
+	// None: the person does not answer. That cancels what a slash command asks, and is an
+	// empty answer to anything else, which allows nothing.
+	None bool
 }
 
 // Answer answers the open question with that id. The answer is an event of the
@@ -377,7 +380,7 @@ func (c *Conversation) Answer(id string, a Answered) {
 	delete(c.openAsks, id)
 	c.mu.Unlock()
 	if own {
-		ask <- a.Text
+		ask <- a
 		return
 	}
 	c.submit(session.Answer{ID: id, Text: a.Text, Verdicts: a.Verdicts})

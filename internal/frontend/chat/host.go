@@ -220,7 +220,7 @@ func (h *host) Ask(ctx context.Context, question string) (string, error) {
 	c := h.c
 	h.out.end()
 	q := Question{ID: c.id("ask"), Why: AskedByCommand, Text: plain.Text(question)}
-	answer := make(chan string, 1)
+	answer := make(chan Answered, 1)
 	block := Block{ID: q.ID, Open: true, Ephemeral: true, Body: q}
 	c.mu.Lock()
 	c.openAsks[q.ID] = answer
@@ -232,7 +232,10 @@ func (h *host) Ask(ctx context.Context, question string) (string, error) {
 	c.emit(ask)
 	err := error(nil)
 	select {
-	case q.Answer = <-answer:
+	case a := <-answer:
+		if q.Answer = a.Text; a.None {
+			err = ErrCancelled
+		}
 	case <-ctx.Done():
 		err = ErrCancelled
 	}

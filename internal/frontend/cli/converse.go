@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/line"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
@@ -62,19 +63,8 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 // confirmed asks a person a yes-or-no question. Any other input, such as a prompt that
 // they were already typing, is not an answer: the question is repeated.
 func confirmed(ctx context.Context, person chat.Person, question string) (bool, error) {
-	for {
-		answer, err := person.Ask(ctx, question)
-		if err != nil {
-			return false, err
-		}
-		switch strings.ToLower(strings.TrimSpace(answer)) {
-		case "y", "yes":
-			return true, nil
-		case "n", "no", "":
-			return false, nil
-		}
-		fmt.Fprintln(person.Out(), "Please answer y or n. Nothing was done with what you typed.")
-	}
+	in, err := choice.Of(func(q string) (string, error) { return person.Ask(ctx, q) }, question, "y or n, and nothing was done with what you typed", "y", "yes", "n", "no")
+	return in == "y", err
 }
 
 // chat returns the configuration of conversations for an interactive frontend. early

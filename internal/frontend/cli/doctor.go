@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
+	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 )
 
 // finding is one line of `pawl doctor`: what was checked, the result, and what to do if
@@ -108,6 +110,11 @@ func examine(ctx context.Context, a *App, offline bool) []finding {
 			is = strings.Join(conf.Files, ", ")
 		}
 		out = append(out, finding{ok: true, what: "configuration", is: is})
+		for _, p := range conf.Unkept {
+			if !slices.ContainsFunc(conf.Guards, func(g claudecode.Settings) bool { return slices.Contains(g.Problems, p) }) {
+				out = append(out, finding{must: true, what: "configuration", is: p, do: "correct or remove it: no session starts here"})
+			}
+		}
 		for _, w := range conf.Warnings {
 			out = append(out, finding{what: "configuration", is: w})
 		}
@@ -134,7 +141,7 @@ func examine(ctx context.Context, a *App, offline bool) []finding {
 		where.is = a.Dir + ", not a git repository"
 	}
 	out = append(out, where, a.examineTrust(), examineSandbox(), examineConfining(a, conf, paths))
-	out = append(append(out, toolchains(a.Dir)...), examineOthers(a.Dir, a.Env)...)
+	out = append(append(out, toolchains(a.Dir)...), examineOthers(a.Dir, a.Env, conf.Guards)...)
 	return append(out, lessOn(runtime.GOOS)...)
 }
 

@@ -32,6 +32,11 @@ func permissionsCommand(a *App) *cobra.Command {
 			}
 			say("deny", append(slices.Clone(conf.User.Permissions.Deny), conf.Project.Deny...))
 			say("ask", append(slices.Clone(conf.User.Permissions.Ask), conf.Project.Ask...))
+			for _, g := range conf.Guards {
+				for _, r := range g.Rules {
+					say(string(r.List), []string{r.Text + "  (" + r.Origin + ")"})
+				}
+			}
 			say("allow", conf.User.Permissions.Allow)
 			for _, dir := range slices.Sorted(maps.Keys(all)) {
 				fmt.Fprintln(a.Out, plain.Line("always allowed in "+dir+":"))

@@ -74,6 +74,7 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 	o.Open = func(ctx context.Context, set agentsdk.Setup) (*session.Session, error) {
 		g := *f
 		g.Driver = set
+		g.Ask, g.Deny = set.Ask, slices.Concat(f.Deny, set.Deny)
 		if set.System != "" {
 			g.SystemPrompt = set.System
 		}
@@ -107,6 +108,10 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 		s.Close()
 	}
 	if bad := (*agentsdk.InputError)(nil); errors.As(err, &bad) {
+		if bad.Told {
+			fmt.Fprintln(o.Err, "pawl: "+plain.Line(err.Error()))
+			return &exitError{code: 2}
+		}
 		return usageError("%w", err)
 	}
 	if err != nil || code == 0 {

@@ -49,7 +49,8 @@ func TestOthersAreTold(t *testing.T) {
 	}
 	got := strings.Join(fromOthers(folder.Others(dir, home)), "\n")
 	want := "settings of other agents, used: CLAUDE.md, .claude/skills\n" +
-		"settings of other agents, used if you trust the folder (pawl trust): .mcp.json, .claude/settings.json\n" +
+		"settings of other agents, used if you trust the folder (pawl trust): .mcp.json\n" +
+		"settings of other agents, used in part: .claude/settings.json\n" +
 		"settings of other agents, not used: .cursorrules, ~/.codex/config.toml; pawl doctor shows what to do"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

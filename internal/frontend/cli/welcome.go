@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/folder"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -63,7 +64,7 @@ func fromOthers(found []folder.Setting) []string {
 	for _, use := range []struct {
 		is   folder.Use
 		text string
-	}{{folder.Read, "used: "}, {folder.Trusted, "used if you trust the folder (pawl trust): "}, {folder.Ignored, "not used: "}} {
+	}{{folder.Read, "used: "}, {folder.Trusted, "used if you trust the folder (pawl trust): "}, {folder.Partly, "used in part: "}, {folder.Ignored, "not used: "}} {
 		var names []string
 		for _, s := range found {
 			if s.Use == use.is {
@@ -74,7 +75,7 @@ func fromOthers(found []folder.Setting) []string {
 			out = append(out, "settings of other agents, "+use.text+strings.Join(names, ", "))
 		}
 	}
-	if slices.ContainsFunc(found, func(s folder.Setting) bool { return s.Use == folder.Ignored }) {
+	if slices.ContainsFunc(found, func(s folder.Setting) bool { return s.Use == folder.Ignored || s.Use == folder.Partly }) {
 		out[len(out)-1] += "; pawl doctor shows what to do"
 	}
 	return out
@@ -82,9 +83,21 @@ func fromOthers(found []folder.Setting) []string {
 
 // examineOthers returns the findings of `pawl doctor` about the same settings, with
 // what to do.
-func examineOthers(dir string, env func(string) string) []finding {
+func examineOthers(dir string, env func(string) string, guards []claudecode.Settings) []finding {
 	var out []finding
+	for _, g := range guards {
+		for _, p := range g.Problems {
+			out = append(out, finding{must: !g.File.Own, what: "other agents", is: p})
+		}
+		for _, f := range g.Findings {
+			used := f.Use == claudecode.Used || f.Use == claudecode.Differently
+			out = append(out, finding{ok: used && !f.Guard, what: "other agents", is: g.File.Name + ": " + f.Key + " is " + string(f.Use), do: f.Note})
+		}
+	}
 	for _, s := range folder.Others(dir, env("HOME")) {
+		if s.Use == folder.Partly {
+			continue // key by key
+		}
 		is := map[folder.Use]string{folder.Read: "read", folder.Trusted: "used if the folder is trusted", folder.Ignored: "not used"}[s.Use]
 		out = append(out, finding{ok: s.Use != folder.Ignored || s.How == "", what: "other agents", is: s.Path + " is " + is, do: s.How})
 	}

@@ -9,10 +9,10 @@ package putback
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
@@ -100,7 +100,7 @@ func Agree(p undo.Plan, ask func(question string) (string, error)) (c undo.Conse
 	certain, each := false, ""
 	if asks := asking(p.Files); len(asks) > 1 {
 		q := plain.Line(fmt.Sprintf("%d of these may be somebody else's: %s; put them back too? [y]es, all of them, [o]ne by one, [n]o", len(asks), strings.Join(asks, ", "))) + ": "
-		if each, err = choose(q, "y, o or n", ask, "y", "yes", "o", "one", "n", "no"); err != nil {
+		if each, err = choice.Of(ask, q, "y, o or n", "y", "yes", "o", "one", "n", "no"); err != nil || each == "" {
 			return c, false, err
 		}
 	}
@@ -173,26 +173,8 @@ func Settled(p undo.Plan, include []string) undo.Consent {
 }
 
 func yes(q string, ask func(string) (string, error)) (bool, error) {
-	in, err := choose(q, "y or n", ask, "y", "yes", "n", "no")
+	in, err := choice.Of(ask, q, "y or n", "y", "yes", "n", "no")
 	return in == "y", err
-}
-
-// choose repeats a question until the answer is one of answers, and names them after
-// any other. It returns the answer's first letter.
-func choose(q, known string, ask func(string) (string, error), answers ...string) (string, error) {
-	for first := true; ; first = false {
-		text := q
-		if !first {
-			text = "not understood, it is " + known + "; " + q
-		}
-		in, err := ask(text)
-		if err != nil {
-			return "", err
-		}
-		if in = strings.ToLower(strings.TrimSpace(in)); slices.Contains(answers, in) {
-			return in[:1], nil
-		}
-	}
 }
 
 // Verb returns what an undo, or a redo, did to a file.

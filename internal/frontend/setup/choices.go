@@ -48,6 +48,11 @@ func (e *Environment) choices(ctx context.Context, opt *Options, fr Frontend, o 
 	if err != nil {
 		return c, err
 	}
+	if !fr.ReadOnly {
+		if err := e.keepGuards(opt, c, o); err != nil {
+			return c, err
+		}
+	}
 	c.store = e.openingStore(ctx, opt, c.paths, c.conf, o)
 	var confined func() (Confinement, string, error) // runs in parallel
 	if !fr.ReadOnly {
@@ -69,8 +74,11 @@ func (e *Environment) choices(ctx context.Context, opt *Options, fr Frontend, o 
 		if warning != "" {
 			o.Warnings = append([]string{warning}, o.Warnings...)
 		}
+		if err := keepSandbox(c, o); err != nil {
+			return c, err
+		}
 	}
-	if c.perm, err = e.permissions(opt, c, fr); err != nil {
+	if c.perm, err = e.permissions(opt, c, fr, o); err != nil {
 		return c, err
 	}
 	if c.routes, err = routes(opt, c.conf.User); err != nil || fr.ReadOnly {
@@ -103,7 +111,11 @@ func (e *Environment) readFolder(opt *Options, fr Frontend) (c choices, err erro
 	if opt.NoSession {
 		c.paths.Results = filepath.Join(os.TempDir(), "pawl-"+NewID())
 	}
-	c.conf, err = settings.Load(c.paths, c.dir)
+	var originals []string
+	if opt.TrustedAs != "" {
+		originals = append(originals, opt.TrustedAs)
+	}
+	c.conf, err = settings.Load(c.paths, c.dir, originals...)
 	c.conf.User.Effort = cmp.Or(opt.Effort, c.conf.User.Effort)
 	return c, err
 }

@@ -86,6 +86,7 @@ type Options struct {
 	Sandbox     string
 	Route       string
 	Allow, Deny []string
+	Ask         []string // rules that ask, of the program that drives pawl
 	AddDirs     []string
 	Trust       bool // trust all that the folder has pawl run automatically
 

@@ -86,7 +86,7 @@ func (e *Environment) mcpServers(c choices, o *Opened) (list []mcp.Server, held 
 		}
 		list = slices.DeleteFunc(list, func(s mcp.Server) bool { return strings.EqualFold(g.Name, s.Name) })
 	}
-	list = append(list, c.given...)
+	list = withoutDenied(append(list, c.given...), c.conf.Guards)
 	for _, s := range list {
 		held = append(held, s.Secrets()...)
 	}

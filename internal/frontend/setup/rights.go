@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
-func (e *Environment) permissions(opt *Options, c choices, fr Frontend) (*permission.Policy, error) {
+func (e *Environment) permissions(opt *Options, c choices, fr Frontend, o *Opened) (*permission.Policy, error) {
 	conf, paths, dir := c.conf, c.paths, c.dir
 	name := cmp.Or(opt.Mode, conf.User.Mode)
 	if name == "" {
@@ -24,13 +25,18 @@ func (e *Environment) permissions(opt *Options, c choices, fr Frontend) (*permis
 	if err != nil {
 		return nil, Usage("%w", err)
 	}
+	if mode, err = narrowMode(opt, mode, conf.Guards, o); err != nil {
+		return nil, err
+	}
 	grants, err := settings.Grants{Path: paths.Grants()}.List(dir)
 	if err != nil {
 		return nil, err
 	}
 	p := permission.New(permission.Config{
 		Mode: mode, Root: dir, Home: e.Env("HOME"), RealHome: e.home(), Spill: paths.Spill(), State: paths.State, Own: ownFolders(paths), POSIX: c.posix, Sandbox: c.by.Has, Readable: c.by.Readable,
+		Refused: claudecode.RefusedBy(conf.Guards),
 	})
+	p.AddRules(claudecode.Join(conf.Guards).Rules)
 	for _, set := range []struct {
 		from             permission.Source
 		allow, ask, deny []string
@@ -38,7 +44,7 @@ func (e *Environment) permissions(opt *Options, c choices, fr Frontend) (*permis
 		{permission.User, conf.User.Permissions.Allow, conf.User.Permissions.Ask, conf.User.Permissions.Deny},
 		{permission.User, grants, nil, nil},
 		{permission.Project, nil, conf.Project.Ask, conf.Project.Deny},
-		{permission.Flag, append(c.beside, opt.Allow...), nil, opt.Deny},
+		{permission.Flag, append(c.beside, opt.Allow...), opt.Ask, opt.Deny},
 	} {
 		if err := p.Add(set.from, set.allow, set.ask, set.deny); err != nil {
 			if set.from == permission.Flag {
@@ -47,7 +53,7 @@ func (e *Environment) permissions(opt *Options, c choices, fr Frontend) (*permis
 			return nil, err
 		}
 	}
-	return p, nil
+	return p, nameless(p.Rules())
 }
 
 // home returns the real path of the home folder, "" if it does not exist.

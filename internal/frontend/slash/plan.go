@@ -125,7 +125,7 @@ func decide(ctx context.Context, h Host) error {
 			return approve(ctx, h, string(permission.Ask4All))
 		case "e", "edit":
 			if err := editPlan(ctx, h, p); err != nil {
-				fmt.Fprintln(h.Out(), plain.Line(err.Error()))
+				return err
 			}
 		case "n", "no":
 			return reject(ctx, h, "")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
@@ -67,22 +68,8 @@ func short(s string, most int) string {
 }
 
 func which(ctx context.Context, h Host) (string, error) {
-	for {
-		in, err := h.Ask(ctx, "what goes back: [c]onversation, [f]iles, [b]oth, or Enter to stay: ")
-		if err != nil {
-			return "", err
-		}
-		switch strings.ToLower(strings.TrimSpace(in)) {
-		case "":
-			return "", nil
-		case "c", "conversation":
-			return "conversation", nil
-		case "f", "files":
-			return "files", nil
-		case "b", "both":
-			return "both", nil
-		}
-	}
+	in, err := choice.Of(func(q string) (string, error) { return h.Ask(ctx, q) }, "what goes back: [c]onversation, [f]iles, [b]oth, or Enter to stay: ", "c, f or b", "c", "conversation", "f", "files", "b", "both")
+	return map[string]string{"c": "conversation", "f": "files", "b": "both"}[in], err
 }
 
 // back resets files, conversation or both to the state before a prompt. Files are reset

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -305,13 +306,14 @@ func (s *screen) nextMode() {
 		return
 	}
 	modes := []permission.Mode{permission.Ask4All, permission.AcceptEdits, permission.Plan, permission.Auto}
-	next := modes[0]
-	for i, m := range modes {
-		if m == open.View().Mode() {
-			next = modes[(i+1)%len(modes)]
+	v := open.View()
+	at := slices.Index(modes, v.Mode())
+	for range modes {
+		if at = (at + 1) % len(modes); v.RefusesMode(modes[at]) == nil {
+			s.Conversation.SetMode(modes[at])
+			return
 		}
 	}
-	s.Conversation.SetMode(next)
 }
 
 // searchKey handles a key while the history is searched, and reports whether the search uses

@@ -38,8 +38,8 @@ const (
 	PermissionRequest Event = "PermissionRequest"
 )
 
-// failsClosed reports whether a failed hook of the event denies.
-func (e Event) failsClosed() bool { return e == PreToolUse || e == PermissionRequest }
+// FailsClosed reports whether a failed hook of the event denies.
+func (e Event) FailsClosed() bool { return e == PreToolUse || e == PermissionRequest }
 
 // blocks reports whether a hook of the event can block something: a call, a
 // prompt, the end of a turn, a compaction.
@@ -107,7 +107,7 @@ func Read(e Event, r Ran) Answer {
 		return broken(e, r, "its answer is not text")
 	case out[0] != '{':
 		// Plain text. A decision after other output would be missed.
-		if e.failsClosed() && bytes.ContainsAny(out, "{}") {
+		if e.FailsClosed() && bytes.ContainsAny(out, "{}") {
 			return broken(e, r, "its answer is JSON with something before it")
 		}
 		if e == UserPromptSubmit || e == SessionStart {
@@ -125,7 +125,7 @@ func Read(e Event, r Ran) Answer {
 // broken returns the answer for a hook that failed.
 func broken(e Event, r Ran, why string) Answer {
 	a := Answer{Verdict: permission.Allow, Broken: "the hook " + r.Command + ": " + why}
-	if e.failsClosed() {
+	if e.FailsClosed() {
 		a.Verdict, a.Reason = permission.Deny, a.Broken
 	}
 	return a
@@ -216,7 +216,7 @@ func parse(e Event, out []byte) (a Answer, why string) {
 	}
 	if r.Continue != nil && !*r.Continue {
 		a.End, a.Reason = true, words(r.StopReason, words(a.Reason, "the hook ends the turn"))
-		if e.failsClosed() {
+		if e.FailsClosed() {
 			a.Verdict = permission.Deny
 		}
 	}
@@ -235,7 +235,7 @@ func matches(e Event, matcher string, names ...string) bool {
 	}
 	re, err := regexp.Compile(`(?i)^(?:` + matcher + `)$`)
 	if err != nil {
-		return e.failsClosed()
+		return e.FailsClosed()
 	}
 	for _, n := range names {
 		if re.MatchString(n) {

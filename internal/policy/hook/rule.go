@@ -38,6 +38,25 @@ var Events = []Event{
 	SessionStart, UserPromptSubmit, PreToolUse, PermissionRequest, PostToolUse, Notification, PreCompact, SubagentStop, Stop, SessionEnd,
 }
 
+// elsewhere are the events of Claude Code that pawl does not have, and whether a hook of
+// the event can block something there.
+var elsewhere = map[Event]bool{
+	"PostToolBatch": true, "UserPromptExpansion": true, "PreModelSwitch": true, "TeammateIdle": true, "TaskCreated": true, "TaskCompleted": true,
+	"Elicitation": true, "ElicitationResult": true, "ConfigChange": true, "WorktreeCreate": true,
+	"PostToolUseFailure": false, "StopFailure": false, "SubagentStart": false, "PostCompact": false, "PostModelSwitch": false, "PermissionDenied": false,
+	"Setup": false, "WorktreeRemove": false, "InstructionsLoaded": false, "CwdChanged": false, "FileChanged": false, "DirectoryAdded": false, "MessageDisplay": false,
+}
+
+// Elsewhere returns the events of Claude Code that pawl does not have.
+func Elsewhere() []Event { return slices.Sorted(maps.Keys(elsewhere)) }
+
+// CouldBlock reports whether a hook of the event may be a guard: it can block something,
+// here or in Claude Code, or nobody knows what it does.
+func (e Event) CouldBlock() bool {
+	blocks, known := elsewhere[e]
+	return blocks || !known && (e.blocks() || !slices.Contains(Events, e))
+}
+
 // The default and the largest time limits of hooks.
 const (
 	usual   = 60 * time.Second
@@ -117,7 +136,7 @@ func (r *Rule) read(raw json.RawMessage) {
 		r.InactiveBecause = "it has no command"
 	case e.Async && r.Event.blocks():
 		r.InactiveBecause = "it is async, and what it says would come too late"
-	case e.If != "" && !r.Event.failsClosed(): // before a tool it then runs for more calls
+	case e.If != "" && !r.Event.FailsClosed(): // before a tool it then runs for more calls
 		r.InactiveBecause = `it has an "if", which pawl does not read`
 	}
 	if r.Command == "" {

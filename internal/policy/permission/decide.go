@@ -34,6 +34,7 @@ type unit struct {
 	// command covers it unless the path is guarded.
 	derived  bool
 	readOnly bool
+	subject  string // see Call.Subject
 	// class is the class of the command, which decides if no rule matches.
 	class command.Class
 	// guard is why no broad rule and no mode except yolo allows it.
@@ -98,13 +99,13 @@ func (p *Policy) beyondPlan(c Call) string {
 }
 
 func (p *Policy) decide(c Call) Decision {
-	if c.Footprint.AsksPerson {
-		return Decision{Verdict: Allow, By: "read-only", Reason: "it only asks you"} // and it runs nothing
-	}
 	for _, r := range p.rules {
 		if r.List == Denies && r.Bare && r.names(c.callee()) {
 			return denied(r)
 		}
+	}
+	if c.Footprint.AsksPerson {
+		return Decision{Verdict: Allow, By: "read-only", Reason: "it only asks you"} // and it runs nothing
 	}
 	cmds, err := p.commands(c.Footprint)
 	if err != nil {
@@ -190,7 +191,7 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 		out = append(out, u)
 	}
 	for i := range out {
-		out[i].by, out[i].shell = c.callee(), c.Footprint.Shell != ""
+		out[i].by, out[i].shell, out[i].subject = c.callee(), c.Footprint.Shell != "", c.Subject
 		if c.Footprint.Unconfined && out[i].kind == commandUnit && !p.mode.readsOnly() && p.cfg.Sandbox.ReadOnly {
 			out[i].setUnconfined()
 		}
@@ -391,7 +392,7 @@ func (p *Policy) judge(u unit) Decision {
 	switch {
 	case asked >= 0 && asked >= allowed:
 		ask.By, ask.Rule = "rule", kRule.Text
-		ask.Reason = "the rule " + kRule.Text + " says to ask"
+		ask.Reason = "the rule " + kRule.told() + " says to ask"
 		return ask
 	case allowed >= 0:
 		return Decision{Verdict: Allow, By: "rule", Rule: aRule.Text, Reason: "the rule " + aRule.Text + " allows it"}
@@ -400,7 +401,15 @@ func (p *Policy) judge(u unit) Decision {
 }
 
 func denied(r Rule) Decision {
-	return Decision{Verdict: Deny, By: "rule", Rule: r.Text, Reason: "the rule " + r.Text + " denies it"}
+	return Decision{Verdict: Deny, By: "rule", Rule: r.Text, Reason: "the rule " + r.told() + " denies it"}
+}
+
+// told names a rule, and where it stands if another agent's settings have it.
+func (r Rule) told() string {
+	if r.Origin != "" {
+		return r.Text + " (" + r.Origin + ")"
+	}
+	return r.Text
 }
 
 // byMode decides if no rule matches.

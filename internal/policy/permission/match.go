@@ -51,6 +51,11 @@ func (r Rule) family() string {
 	return ""
 }
 
+// IsFamily reports whether rules with this name cover more than one tool.
+func IsFamily(name string) bool {
+	return Rule{Tool: name}.family() != "" || name == unconfined || name == network
+}
+
 // coversKind reports whether a rule's tool covers units of that kind.
 func (r Rule) coversKind(u unit) bool {
 	switch u.kind {
@@ -101,7 +106,8 @@ func (p *Policy) denies(r Rule, u unit) bool {
 	case hostUnit:
 		return hostMatch(hostOf(r.Pattern), hostOf(u.host))
 	}
-	return false
+	// Brackets that name nothing which is known of the call could mean this call.
+	return u.subject == "" || globMatch(fold(r.Pattern), fold(u.subject)) || tool.PlainName(r.Pattern) == tool.PlainName(u.subject)
 }
 
 // mayBeDenied reports whether a deny rule may name the unit: its path is not
@@ -374,12 +380,67 @@ func denyWords(pat []string, words []shellsyntax.Word) bool {
 	}
 	low := slices.Clone(pat)
 	low[0] = fold(path.Base(low[0]))
+	joined := slices.Clone(low)
+	if strings.Contains(pat[0], "*") { // the star may stand for other words
+		joined[0] = fold(pat[0])
+	}
 	// "echo secret*" covers everything that begins so, including further words.
 	if last := low[len(low)-1]; last != "*" && strings.HasSuffix(last, "*") {
 		low = append(low, "*")
 	}
 	ws := append([]shellsyntax.Word{first}, words[1:]...)
-	return looseMatch(low, ws)
+	return looseMatch(low, ws) || joinedMatch(joined, ws)
+}
+
+// joinedMatch matches the words as one text, in which a star stands for any text:
+// "curl*evil.com*" is about a word anywhere after curl.
+func joinedMatch(pat []string, words []shellsyntax.Word) bool {
+	p := strings.Join(pat, " ")
+	inWord := slices.ContainsFunc(pat, func(s string) bool { return s != "*" && strings.Contains(s, "*") })
+	if !strings.Contains(p, "*") || !words[0].Known || !inWord && !slices.ContainsFunc(words, func(w shellsyntax.Word) bool { return strings.Contains(w.Text, " ") }) {
+		return false // word by word is the same
+	}
+	// reach[j]: the text so far matches the first j bytes of p.
+	reach, next := make([]bool, len(p)+1), make([]bool, len(p)+1)
+	reach[0] = true
+	stars := func(at []bool) {
+		for j := range len(p) {
+			if at[j] && p[j] == '*' {
+				at[j+1] = true
+			}
+		}
+	}
+	stars(reach)
+	step := func(c byte) {
+		clear(next)
+		for j := range len(p) {
+			switch {
+			case !reach[j]:
+			case p[j] == '*':
+				next[j] = true
+			case p[j] == c || p[j] == '?' || p[j] == quotedStar && c == '*':
+				next[j+1] = true
+			}
+		}
+		stars(next)
+		reach, next = next, reach
+	}
+	for i, w := range words {
+		if i > 0 {
+			step(' ')
+		}
+		for k := 0; w.Known && k < len(w.Text); k++ {
+			step(w.Text[k])
+		}
+		first := slices.Index(reach, true)
+		if first < 0 {
+			return false
+		}
+		for j := first; !w.Known && j <= len(p); j++ { // it may be any text
+			reach[j] = true
+		}
+	}
+	return reach[len(p)]
 }
 
 // looseMatch is matchWords with unknown words matching any number of words, and

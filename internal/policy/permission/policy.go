@@ -1,7 +1,7 @@
 package permission
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -58,8 +58,7 @@ const (
 
 func (v Verdict) String() string { return [...]string{"deny", "ask", "allow"}[v] }
 
-// Call is the call to decide. Args are for rules of tools with an empty
-// footprint; they may be nil.
+// Call is the call to decide.
 type Call struct {
 	Tool             string
 	Family           string   // see tool.Facts
@@ -69,7 +68,9 @@ type Call struct {
 	Mention          bool     // a person's prompt names the file that it shows
 	ReadOnly         bool     // the tool's author declares that it changes nothing
 	Footprint        tool.Footprint
-	Args             json.RawMessage
+	// Subject is what the brackets of a rule name if the call touches no file, command
+	// or host: the kind of an agent, a skill. "": they can name nothing.
+	Subject string
 }
 
 // Decision is the result. Reason is one sentence without the full stop, for the model
@@ -127,6 +128,8 @@ type Config struct {
 	// and caches, wherever they are. That takes a while, so it is called only for a
 	// path outside the workspace. nil: what is usual in a system and in Home.
 	Readable func() confine.Policy
+	// Refused are modes that cannot be chosen, each with who refuses it.
+	Refused map[Mode]string
 }
 
 // Policy is the rules in effect: a fold over the events of a session. It is not safe
@@ -229,14 +232,35 @@ func (p *Policy) Add(from Source, allow, ask, deny []string) error {
 			all = append(all, rs...)
 		}
 	}
-	for _, r := range all {
+	p.AddRules(all)
+	return nil
+}
+
+// AddRules adds rules that were parsed, as Add does.
+func (p *Policy) AddRules(rules []Rule) {
+	for _, r := range rules {
 		if r.From == Project && r.List == Allows {
 			p.ignored = append(p.ignored, r)
 			continue
 		}
 		p.rules = append(p.rules, r)
 	}
-	return nil
+}
+
+// Guarded returns a function that reports whether a deny or ask rule names a file that
+// is read; nil without such a rule. It is safe for concurrent use.
+func (p *Policy) Guarded() func(path string) bool {
+	rules := slices.DeleteFunc(slices.Clone(p.rules), func(r Rule) bool {
+		return r.List == Allows || r.Bare || r.family() != tool.ReadFamily
+	})
+	if len(rules) == 0 {
+		return nil
+	}
+	own := Policy{cfg: p.cfg}
+	return func(path string) bool {
+		abs := own.abs(path)
+		return slices.ContainsFunc(rules, func(r Rule) bool { return own.pathMatch(r.Pattern, abs, true) })
+	}
 }
 
 // Ignored returns the project's rules that were not added.
@@ -298,9 +322,22 @@ func (m Mode) Wider(than Mode) bool {
 }
 
 func (p *Policy) setMode(s string) {
-	if m, err := ParseMode(s); err == nil && s != "" {
+	m, err := ParseMode(s)
+	switch {
+	case err != nil || s == "":
+	case p.Refuses(m) != nil: // the session is older than the refusal
+		p.mode = p.cfg.Mode
+	default:
 		p.mode = m
 	}
+}
+
+// Refuses returns why a mode cannot be chosen, nil if it can.
+func (p *Policy) Refuses(m Mode) error {
+	if by := p.cfg.Refused[m]; by != "" {
+		return fmt.Errorf("the mode %s is refused by %s", m, by)
+	}
+	return nil
 }
 
 // Explain returns lines that describe what is in effect, for "pawl permissions".
@@ -309,7 +346,7 @@ func (p *Policy) Explain() []string {
 	for _, l := range []List{Denies, Asks, Allows} {
 		for _, r := range p.rules {
 			if r.List == l {
-				out = append(out, fmt.Sprintf("%-5s %s (%s)", l, r.Text, r.From))
+				out = append(out, fmt.Sprintf("%-5s %s (%s)", l, r.Text, cmp.Or(r.Origin, string(r.From))))
 			}
 		}
 	}

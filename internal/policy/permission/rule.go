@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
@@ -39,6 +40,9 @@ type Rule struct {
 	Pattern string
 	Bare    bool
 	Text    string
+	// Origin is the rule as it was written, and where, for people; "" for a rule that
+	// was written in this form.
+	Origin string
 
 	words []string // of a bash rule
 	plain string   // Tool, folded
@@ -146,7 +150,10 @@ func newRule(list List, from Source, of, pattern, text string) (Rule, error) {
 		if r.words, ok = patternWords(pattern); !ok {
 			return Rule{}, ruleError(text, "a quote is not closed")
 		}
-		if r.words[0] == "*" {
+		if why := guardsNothing(r.words); list != Allows && why != "" {
+			return Rule{}, ruleError(text, why)
+		}
+		if r.words[0] == "*" && list == Allows { // a guard may be about any program
 			return Rule{}, ruleError(text, "the program's name comes first")
 		}
 	case of == network:
@@ -162,6 +169,20 @@ func newRule(list List, from Source, of, pattern, text string) (Rule, error) {
 		r.Pattern = strings.TrimPrefix(strings.ToLower(pattern), "domain:")
 	}
 	return r, nil
+}
+
+// guardsNothing returns why a pattern that denies or asks would match no command, "" if
+// it can match one.
+func guardsNothing(words []string) string {
+	for _, w := range words {
+		if strings.Trim(w, "|;&<>") == "" {
+			return "each command of a line is judged by itself, so a rule is about one command without " + w
+		}
+	}
+	if command.Assignment(words[0]) {
+		return "it begins with a variable, and what follows is compared"
+	}
+	return ""
 }
 
 // toolName returns the name of what a rule covers: pawl's name for a family, and

@@ -11,6 +11,7 @@ package subagent
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -25,6 +26,9 @@ const Name = "agent"
 
 // General is the default kind of agent.
 const General = "general"
+
+// generalPurpose is another agent's name for it, as tool.PlainName folds it.
+const generalPurpose = "generalpurpose"
 
 // timeout is how long an agent may run if no budget and no person ends it.
 const timeout = 24 * time.Hour
@@ -50,12 +54,22 @@ func Tool(kinds []agents.Kind) tool.Tool {
 	)
 	t.Facts = tool.Facts{
 		Kind: tool.Exec, Aliases: []string{"task", "subagent", "dispatchagent", "spawnagent", "delegate"}, Delegates: true,
-		Hooks: []string{"Task", "Agent"},
+		Hooks: []string{"Task", "Agent"}, Subject: kindOf,
 	}
 	t.Example = `{"description":"find the callers","prompt":"Find all callers of Open in this repository. Report path and line of each.","agent":"explore"}`
 	t.ReadOnly = true // the agent's calls are judged one by one, in its session
 	t.Timeout = timeout
 	return t
+}
+
+// kindOf returns the kind of agent that a call starts.
+func kindOf(args json.RawMessage) string {
+	var in Arguments
+	_ = json.Unmarshal(args, &in) // other arguments start nothing
+	if in.Agent == "" || tool.PlainName(in.Agent) == generalPurpose {
+		return General
+	}
+	return in.Agent
 }
 
 func doc(kinds []agents.Kind) string {
@@ -119,7 +133,7 @@ func Find(kinds []agents.Kind, name string) (agents.Kind, bool) {
 		}
 	}
 	for _, k := range kinds {
-		if tool.PlainName(k.Name) == plain || plain == "generalpurpose" && k.Name == General {
+		if tool.PlainName(k.Name) == plain || plain == generalPurpose && k.Name == General {
 			return k, true
 		}
 	}

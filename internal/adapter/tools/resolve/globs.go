@@ -11,7 +11,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
-	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // This file finds the files that a pattern matches on this disk. Of the matches it
@@ -45,14 +44,14 @@ func wide(p string) bool {
 // pattern adds the places to which the matches of a pattern lead.
 func (g *pathWalk) pattern(named string, u use) {
 	matches, ok := g.matches(named, func(e entry) bool {
-		return e.link() || e.moved || !u.name && secrets.LooksSecret(e.at) || u.write && (linked(e.at) || e.mode == 0 || protected(e.at))
+		return e.link() || e.moved || !u.name && g.guarded(e.at) || u.write && (linked(e.at) || e.mode == 0 || protected(e.at))
 	})
 	if !ok {
 		g.unknown(named, u, "it stands for more files than are looked at")
 		return
 	}
 	for _, m := range matches {
-		g.path(m, u, !u.name && secrets.LooksSecret(m) || u.write && protected(m))
+		g.path(m, u, !u.name && g.guarded(m) || u.write && protected(m))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // Limits for one command line. Paths beyond them are reported as unknown.
@@ -29,10 +30,11 @@ const (
 // pathWalk follows the paths of one command line on the disk, with the changes that the
 // line itself makes before it uses a path.
 type pathWalk struct {
-	files tool.Files
-	root  string
-	made  map[string][]lineEffect // by place: what the line may create there
-	count int
+	files  tool.Files
+	root   string
+	denied func(path string) bool  // see tool.Env.Denied
+	made   map[string][]lineEffect // by place: what the line may create there
+	count  int
 	// gone are places from which the line removes something, so that a folder may no
 	// longer exist there. lost means that it may be any place.
 	gone map[string]bool
@@ -63,9 +65,9 @@ type lineEffect struct {
 }
 
 // Line returns where the paths of a line lead. cmds are its parsed commands. A result
-// that is not known, or exceeds the limits, has no path.
-func Line(files tool.Files, line string, cmds []shellsyntax.Command) []tool.ResolvedPath {
-	g := &pathWalk{files: files, root: files.Root(), made: map[string][]lineEffect{}, gone: map[string]bool{}, wild: -1, ordered: sequential(line)}
+// that is not known, or exceeds the limits, has no path. denied is as in tool.Env.
+func Line(files tool.Files, line string, cmds []shellsyntax.Command, denied func(path string) bool) []tool.ResolvedPath {
+	g := &pathWalk{files: files, root: files.Root(), denied: denied, made: map[string][]lineEffect{}, gone: map[string]bool{}, wild: -1, ordered: sequential(line)}
 	for i, c := range cmds {
 		g.cur = i
 		g.removes(c)
@@ -369,4 +371,10 @@ func harmlessDevice(p string, write bool) bool {
 func isDir(p string) bool {
 	info, err := os.Stat(p)
 	return err == nil && info.Mode()&fs.ModeType == fs.ModeDir
+}
+
+// guarded reports whether showing a file needs a decision about it: it looks like a
+// secret, or a rule is about it.
+func (g *pathWalk) guarded(p string) bool {
+	return secrets.LooksSecret(p) || g.denied != nil && g.denied(p)
 }

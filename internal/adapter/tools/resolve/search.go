@@ -10,7 +10,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
-	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // This file handles searches of whole folders by a shell command (grep -r, rg, git grep,
@@ -79,7 +78,7 @@ func (g *pathWalk) walk(s command.Search, dir, named string) {
 				if s.Follow {
 					g.behind(s, p, &queue)
 				}
-			case secrets.LooksSecret(p) && s.Reads(e.Name()) && (s.Ignored || !g.ignored(p)):
+			case g.guarded(p) && s.Reads(e.Name()) && (s.Ignored || !g.ignored(p)):
 				g.add(landing(p, named, use{}))
 			}
 		}
@@ -92,7 +91,7 @@ func (g *pathWalk) behind(s command.Search, link string, queue *[]string) {
 		switch {
 		case isDir(real) && within(g.root, real):
 			*queue = append(*queue, real)
-		case within(g.root, real) && !secrets.LooksSecret(real):
+		case within(g.root, real) && !g.guarded(real):
 		case s.Reads(path.Base(link)):
 			g.add(landing(real, link, use{}))
 		}

@@ -1,0 +1,235 @@
+package agentsdk
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/hook"
+	"github.com/pawl-agent/pawl/internal/team/structured"
+)
+
+// This file reads initialize, in which the program sets the session up. Programs do not
+// look at the answer, so an error in it must end the run: otherwise a run would go on
+// without the hooks and rules that the program relies on (SPEC 16.17).
+
+// option is what pawl does with a key of initialize.
+type option int
+
+const (
+	kept     option = iota + 1 // it is in force
+	needless                   // it guards nothing, and pawl works without it
+	left                       // it guards nothing, and the program is told that it is not used
+)
+
+// options are the keys of initialize. A key that is not among them ends the run: it may
+// be a guard.
+var options = map[string]option{
+	"subtype": kept, "hooks": kept, "sdkMcpServers": kept, "sdkMcpServerConfigs": kept, "disallowedTools": kept,
+	"jsonSchema": kept, "systemPrompt": kept, "appendSystemPrompt": kept,
+
+	"sdkMcpServerManifests": needless, "sdkMcpServerManifestsOrigin": needless, "systemPromptSnapshot": needless, "excludeDynamicSections": needless,
+	"title": needless, "promptSuggestions": needless, "agentProgressSummaries": needless, "forwardSubagentText": needless, "forwardNestedSubagentToolCalls": needless,
+	"supportedDialogKinds": needless, "perTaskStopAffordance": needless, "rapidFollowupPreempt": needless, "offersBypassSwitchBack": needless, "keepsBypassHeld": needless,
+	"workspaceTrust": needless, "webSearchIsolationExemptMcpServers": needless, "codeRunningMcpTools": needless,
+
+	"agents": left, "skills": left, "planModeInstructions": left, "appendSubagentSystemPrompt": left,
+}
+
+// serverOptions are the keys of a server in sdkMcpServerConfigs.
+var serverOptions = map[string]option{
+	"tools": kept, "timeout": needless, "disableAutoBackground": needless, "connectorId": needless, "autoModeVerdictTools": needless,
+	"remoteControlMetaKeys": needless, "dataFlowServer": needless, "onPersonsMachine": needless,
+}
+
+// initialize handles the session's settings.
+func (t *conversation) initialize(raw json.RawMessage) (any, error) {
+	var all map[string]json.RawMessage
+	var r initializeRequest
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return nil, err
+	}
+	if t.s != nil {
+		return nil, errors.New("the session has begun")
+	}
+	unused, err := unknownOptions("initialize", all, options)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return nil, err
+	}
+	set := Setup{System: string(r.SystemPrompt), Append: r.Append, Answer: t.Answer, Servers: serversOf(t.requester, r.Servers), Deny: r.Denied}
+	var idle []string
+	if set.Hooks, idle, err = hooksOf(t.requester, r.Hooks); err != nil {
+		return nil, err
+	}
+	if set.Ask, err = set.servers(r.Configs); err != nil {
+		return nil, err
+	}
+	if given(r.Schema) {
+		if set.Answer, err = structured.New(r.Schema); err != nil {
+			return nil, err
+		}
+	}
+	t.setup = set
+	if len(unused) > 0 {
+		t.say("not used, of what initialize sets: %s", strings.Join(unused, ", "))
+	}
+	if len(idle) > 0 {
+		t.say("pawl has no event for these hooks of the program, which can block nothing: %s", strings.Join(idle, ", "))
+	}
+	none := []struct{}{}
+	return map[string]any{
+		"commands": t.commands(), "agents": none, "models": none, "account": struct{}{},
+		"output_style": "default", "available_output_styles": []string{"default"},
+	}, nil
+}
+
+// initializeRequest has the keys of initialize that pawl keeps.
+type initializeRequest struct {
+	SystemPrompt systemPrompt                          `json:"systemPrompt"`
+	Append       string                                `json:"appendSystemPrompt"`
+	Schema       json.RawMessage                       `json:"jsonSchema"`
+	Hooks        map[string]json.RawMessage            `json:"hooks"`
+	Servers      []string                              `json:"sdkMcpServers"`
+	Configs      map[string]map[string]json.RawMessage `json:"sdkMcpServerConfigs"`
+	Denied       []string                              `json:"disallowedTools"`
+}
+
+// given reports whether a value says anything.
+func given(raw json.RawMessage) bool {
+	switch s := strings.Join(strings.Fields(string(raw)), ""); s {
+	case "", "null", "false", "[]", "{}", `""`, `[""]`:
+		return false
+	}
+	return true
+}
+
+// unknownOptions returns an error for the options that pawl does not know, and the names
+// of those that it leaves.
+func unknownOptions(of string, all map[string]json.RawMessage, known map[string]option) (unused []string, err error) {
+	var bad []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		switch {
+		case !given(all[name]):
+		case known[name] == 0:
+			bad = append(bad, name)
+		case known[name] == left:
+			unused = append(unused, name)
+		}
+	}
+	if len(bad) > 0 {
+		return nil, fmt.Errorf("pawl does not know %s of %s, which may forbid something", strings.Join(bad, ", "), of)
+	}
+	return unused, nil
+}
+
+// servers keeps what the program says of the tools of its servers. It returns the rules
+// that ask, and adds those that deny.
+func (s *Setup) servers(configs map[string]map[string]json.RawMessage) (ask []string, err error) {
+	for _, name := range slices.Sorted(maps.Keys(configs)) {
+		if _, err := unknownOptions("the MCP server "+name, configs[name], serverOptions); err != nil {
+			return nil, err
+		}
+		var tools []struct {
+			Name   string `json:"name"`
+			Policy string `json:"permission_policy"`
+			Most   string `json:"org_max_permission"`
+		}
+		if raw := configs[name]["tools"]; given(raw) {
+			if err := json.Unmarshal(raw, &tools); err != nil {
+				return nil, fmt.Errorf("the tools of the MCP server %s cannot be read: %w", name, err)
+			}
+		}
+		for _, t := range tools {
+			rule := "mcp__" + name + "__" + t.Name
+			switch {
+			case t.Name == "":
+				return nil, fmt.Errorf("a tool of the MCP server %s has no name", name)
+			case t.Policy == "always_deny", t.Most == "blocked":
+				s.Deny = append(s.Deny, rule)
+			case t.Policy != "" && t.Policy != "always_allow", t.Most != "" && t.Most != "allow":
+				ask = append(ask, rule)
+			}
+		}
+	}
+	return ask, nil
+}
+
+// Hooks are the hooks of the program. They are a hooks.Runner.
+type Hooks struct {
+	requester *requester
+	rules     []hook.Rule
+	ids       map[string]string // of a callback, by the command of its rule
+}
+
+// hookMatcher is a matcher of initialize.
+type hookMatcher struct {
+	Matcher   *string  `json:"matcher"`
+	IDs       []string `json:"hookCallbackIds"`
+	Timeout   float64  `json:"timeout,omitempty"` // seconds
+	OnFailure string   `json:"onFailure"`         // continue, block
+}
+
+// hooksOf reads the hooks of initialize. A hook that may be a guard and would never run
+// is refused: it would protect nothing. idle are the events of the others.
+func hooksOf(b *requester, raw map[string]json.RawMessage) (h *Hooks, idle []string, err error) {
+	h = &Hooks{requester: b, ids: map[string]string{}}
+	for _, e := range slices.Sorted(maps.Keys(raw)) {
+		var matchers []hookMatcher
+		if err := json.Unmarshal(raw[e], &matchers); err != nil {
+			return nil, nil, fmt.Errorf("the hooks of %s cannot be read: %w", e, err)
+		}
+		for _, m := range matchers {
+			if len(m.IDs) == 0 {
+				continue
+			}
+			if event := hook.Event(e); !slices.Contains(hook.Events, event) && !event.CouldBlock() {
+				if !slices.Contains(idle, e) {
+					idle = append(idle, e)
+				}
+				continue
+			}
+			rules, err := h.rulesOf(e, m)
+			if err != nil {
+				return nil, nil, err
+			}
+			h.rules = append(h.rules, rules...)
+		}
+	}
+	if len(h.rules) == 0 {
+		h = nil
+	}
+	return h, idle, nil
+}
+
+func (h *Hooks) rulesOf(e string, m hookMatcher) ([]hook.Rule, error) {
+	matcher := ""
+	if m.Matcher != nil {
+		matcher = *m.Matcher
+	}
+	var entries []any
+	for _, id := range m.IDs {
+		command := "callback " + id
+		h.ids[command] = id
+		entries = append(entries, map[string]any{"type": "command", "command": command, "timeout": m.Timeout})
+	}
+	rules, err := hook.Rules("the program", encode(map[string]any{e: []any{map[string]any{"matcher": matcher, "hooks": entries}}}))
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range rules {
+		switch {
+		case r.InactiveBecause != "":
+			return nil, fmt.Errorf("pawl cannot run the program's hooks of %s: %s", e, r.InactiveBecause)
+		case m.OnFailure == "block" && r.Event.CouldBlock() && !r.Event.FailsClosed():
+			return nil, fmt.Errorf("pawl cannot block what a failed hook of %s guards (onFailure)", e)
+		}
+		rules[i].Config = ""
+	}
+	return rules, nil
+}

@@ -1,0 +1,218 @@
+// Package claudecode decides what the settings files of Claude Code mean in pawl.
+//
+// It promises that no guard in them is dropped in silence (SPEC 16.17). Everything that
+// forbids something or demands a question is kept as a rule of pawl or as another
+// narrowing, is named so that a person hears of it before anything runs, or is a problem
+// that stops the start. Everything that permits something is left out: a project only
+// narrows (SPEC 16.2), and a person permits in pawl's own configuration. One table has
+// every key (keys.go).
+//
+// A guard needs no trust: a repository gains nothing by forbidding something, so the
+// guards of a folder hold before it is trusted, and in every mode.
+package claudecode
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/jsonc"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// Project are the files of a folder, and Own is the person's, below the home.
+var (
+	Project = []string{".claude/settings.json", ".claude/settings.local.json"}
+	Own     = ".claude/settings.json"
+)
+
+// maxRules is how many rules of a file are kept: more would slow down every call.
+const maxRules = 2000
+
+// File is a settings file.
+type File struct {
+	Name   string // for people: .claude/settings.json, ~/.claude/settings.json
+	Text   []byte
+	Unread error // why it could not be read
+	// Own: it is the person's, and not a project's.
+	Own bool
+	// Root is the folder of the session; Beside is where the person's own file is.
+	Root, Beside string
+}
+
+// Use is what pawl does with a key.
+type Use string
+
+// The uses.
+const (
+	Used        Use = "used"
+	Differently Use = "used, in pawl's own way"
+	Unused      Use = "not used"
+	Unknown     Use = "not known"
+)
+
+// Finding is a key that a file sets, and its use.
+type Finding struct {
+	Key  string
+	Use  Use
+	Note string
+	// Guard: the key forbids something, and pawl only names it.
+	Guard bool
+	// Allows: the key permits something, and pawl leaves that out.
+	Allows bool
+}
+
+// String returns the finding for a person.
+func (f Finding) String() string {
+	out := f.Key + " is " + string(f.Use)
+	if f.Note != "" {
+		out += ": " + f.Note
+	}
+	return out
+}
+
+// Settings is what a file means.
+type Settings struct {
+	File File
+	// Rules deny or ask.
+	Rules []permission.Rule
+	// Mode is the narrow mode in which a session begins, "" for none.
+	Mode permission.Mode
+	// Refused are the modes that cannot be chosen.
+	Refused []permission.Mode
+	// Servers are MCP servers, by name, that are not started.
+	Servers []string
+	// Sandbox: commands run in a sandbox. Must: without one nothing starts.
+	Sandbox, Must bool
+	Findings      []Finding
+	// Problems are the guards that cannot be kept. Each names the file and what to do.
+	Problems []string
+}
+
+// Read reads a file.
+func Read(f File) Settings {
+	s := Settings{File: f}
+	if f.Unread != nil {
+		s.problem("", f.Unread)
+		return s
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(jsonc.Plain(f.Text), &all); err != nil {
+		s.problem("", fmt.Errorf("it is not JSON with an object: %w", err))
+		return s
+	}
+	s.object("", all)
+	if len(s.Rules) > maxRules {
+		s.problem("", fmt.Errorf("it has %d rules, and pawl keeps at most %d", len(s.Rules), maxRules))
+		s.Rules = s.Rules[:maxRules]
+	}
+	return s
+}
+
+// Named returns the keys of which a person hears before anything runs: guards that are
+// not kept.
+func (s Settings) Named() []Finding {
+	return slices.DeleteFunc(slices.Clone(s.Findings), func(f Finding) bool { return !f.Guard })
+}
+
+// LeftOut returns the keys that permit something, which pawl does not use.
+func (s Settings) LeftOut() []string {
+	var out []string
+	for _, f := range s.Findings {
+		if f.Allows {
+			out = append(out, f.Key)
+		}
+	}
+	return out
+}
+
+// problem records a guard that cannot be kept; key is "" for the whole file.
+func (s *Settings) problem(key string, err error) {
+	at := s.File.Name
+	if key != "" {
+		at += ": " + key
+	}
+	s.Problems = append(s.Problems, at+": "+err.Error())
+}
+
+// object reads the keys of an object whose own name is in prefix, with a final dot.
+func (s *Settings) object(prefix string, all map[string]json.RawMessage) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		raw, full := all[name], prefix+name
+		if string(raw) == "null" {
+			continue
+		}
+		k, ok := keys[full]
+		switch {
+		case !ok && prefix != "":
+			s.problem(full, errors.New("pawl does not know this key, which may forbid something; remove it, or write it in a form that pawl knows (doc/permissions.md)"))
+		case !ok:
+			s.Findings = append(s.Findings, Finding{Key: full, Use: Unknown, Guard: resemblesGuard(name), Note: "pawl has no such setting"})
+		case k.inside:
+			var below map[string]json.RawMessage
+			if err := json.Unmarshal(raw, &below); err != nil {
+				s.problem(full, errors.New("it is not an object"))
+				continue
+			}
+			s.object(full+".", below)
+		default:
+			s.key(full, k, raw)
+		}
+	}
+}
+
+func (s *Settings) key(name string, k key, raw json.RawMessage) {
+	f := Finding{Key: name, Use: k.use, Note: k.note}
+	if s.File.Own && k.own != "" {
+		f.Use, f.Note, f.Allows = Unused, k.own, true
+	} else if k.read != nil {
+		if err := k.read(s, &f, raw); err != nil {
+			s.problem(name, err)
+			return
+		}
+	}
+	s.Findings = append(s.Findings, f)
+}
+
+// resemblesGuard reports whether an unknown key may be a misspelt guard.
+func resemblesGuard(name string) bool {
+	l := strings.ToLower(name)
+	for _, part := range []string{"permission", "sandbox", "hook", "deny", "denied", "disable", "block", "forbid", "restrict"} {
+		if strings.Contains(l, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// Join returns what several files mean together.
+func Join(files []Settings) (out Settings) {
+	for _, s := range files {
+		out.Rules = append(out.Rules, s.Rules...)
+		out.Refused = append(out.Refused, s.Refused...)
+		out.Servers = append(out.Servers, s.Servers...)
+		out.Sandbox, out.Must = out.Sandbox || s.Sandbox, out.Must || s.Must
+		if s.Mode != "" && (out.Mode == "" || out.Mode.Wider(s.Mode)) {
+			out.Mode = s.Mode
+		}
+	}
+	return out
+}
+
+// RefusedBy returns the refused modes, each with the file that refuses it.
+func RefusedBy(files []Settings) map[permission.Mode]string {
+	out := map[permission.Mode]string{}
+	for _, s := range files {
+		for _, m := range s.Refused {
+			out[m] = s.File.Name
+		}
+	}
+	return out
+}
+
+// below returns an absolute path below a folder, as a rule of pawl has it.
+func below(dir, p string) string { return path.Join("/", dir, p) }
