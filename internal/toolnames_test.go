@@ -16,9 +16,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// namers may decide by a tool's name: the tools themselves, the built-in model
+// namers may decide by a tool's name: the tools themselves, the names that other agents
+// have for them, the built-in model
 // that calls them, and logs from before facts were recorded.
-var namers = []string{"adapter/tools", "adapter/offline", "core/event/legacy.go"}
+var namers = []string{"adapter/tools", "adapter/offline", "core/event/legacy.go", "core/tool/foreign.go"}
 
 // SPEC 4.9: nothing decides by a tool's name: behaviour asks the facts that tools
 // declare and that the log records with each call. What is compared here is a

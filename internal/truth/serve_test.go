@@ -92,7 +92,7 @@ func (s *caged) run(ctx context.Context, cmd *exec.Cmd) error {
 	boxes.Temporary = true
 	defer boxes.Close()
 	cmd = &exec.Cmd{Path: plain.Path, Args: plain.Args, Env: plain.Env, Dir: plain.Dir, Stdout: plain.Stdout, Stderr: plain.Stderr, SysProcAttr: plain.SysProcAttr, WaitDelay: plain.WaitDelay}
-	child, err := boxes.Confine(cmd, *s.confine)
+	child, err := boxes.Confine(cmd, *s.confine, nil)
 	if err != nil {
 		s.broken = err.Error()
 		return err
@@ -200,7 +200,7 @@ func serve(wires *tripwires) error {
 			if o.Believe != "" {
 				by = held
 			}
-			d := by[o.Mode].Decide(permission.Call{Tool: "bash", Footprint: f, Args: args})
+			d := by[o.Mode].Decide(permission.Call{Tool: "bash", Footprint: f})
 			r.Judged, r.Reason = d.Verdict == permission.Allow, d.Reason
 			r.Programs, r.Project = programs(f.Commands)
 			if o.Believe != "" && r.Judged {

@@ -32,9 +32,9 @@ func TestRecheckStopsWhatWouldAsk(t *testing.T) {
 		{name: "write through a moved link", first: "mv a/up .", tool: "write", args: args(j{"path": "up/n", "content": "x"}), stay: "../n", holds: ""},
 		{name: "shell through a moved link", first: "mv a/up .", tool: "bash", args: bash("echo x > up/n"), stay: "../n", holds: ""},
 		{name: "a check that was redefined", first: `printf 'test:\n\techo x > x\n' > Makefile`, tool: "bash", args: bash("make test"), stay: "x", holds: ""},
-		{name: "read of a secret", first: "mv a/e e.txt", tool: "read", args: args(j{"files": []j{{"path": "e.txt"}}}), stay: ".env", holds: "TOKEN"},
-		{name: "cat of a secret", first: "mv a/e e.txt", tool: "bash", args: bash("cat e.txt"), stay: ".env", holds: "TOKEN"},
-		{name: "cat of what a pattern stands for now", first: "mv a/e e.txt", tool: "bash", args: bash("cat e*.txt"), stay: ".env", holds: "TOKEN"},
+		{name: "read of a secret", first: "mv a/e e.txt", tool: "read", args: args(j{"files": []j{{"path": "e.txt"}}}), stay: ".pgpass", holds: "TOKEN"},
+		{name: "cat of a secret", first: "mv a/e e.txt", tool: "bash", args: bash("cat e.txt"), stay: ".pgpass", holds: "TOKEN"},
+		{name: "cat of what a pattern stands for now", first: "mv a/e e.txt", tool: "bash", args: bash("cat e*.txt"), stay: ".pgpass", holds: "TOKEN"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, "auto", llmtest.New(llmtest.Use("bash", bash(c.first), c.tool, c.args), llmtest.Say("ok")), func(cfg *session.Config) { cfg.Person = c.person })
@@ -43,10 +43,10 @@ func TestRecheckStopsWhatWouldAsk(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for f, text := range map[string]string{"AGENTS.md": "rules", ".claude/x": "old", ".env": "TOKEN", "a/x.txt": "KEY"} {
+			for f, text := range map[string]string{"AGENTS.md": "rules", ".claude/x": "old", ".pgpass": "TOKEN", "a/x.txt": "KEY"} {
 				r.put(f, text)
 			}
-			for link, to := range map[string]string{"a/up": "../..", "a/e": ".env"} {
+			for link, to := range map[string]string{"a/up": "../..", "a/e": ".pgpass"} {
 				if err := os.Symlink(to, filepath.Join(r.dir, link)); err != nil {
 					t.Fatal(err)
 				}
@@ -108,13 +108,13 @@ func TestGrepWithholdsSecrets(t *testing.T) {
 	}
 	done := find[event.CallDone](r.run("go", nil))
 	text := done[0].Result.Text
-	if !strings.Contains(text, "a.txt:1:TOKEN=name") || !strings.Contains(text, ".env.example:1") || strings.Contains(text, "abc123") || strings.Contains(text, "TOKEN=k") {
+	if !strings.Contains(text, "a.txt\n1:TOKEN=name") || !strings.Contains(text, ".env.example\n1:") || strings.Contains(text, "abc123") || strings.Contains(text, "TOKEN=k") {
 		t.Errorf("%s", text)
 	}
 	if !strings.Contains(text, "[2 files not searched, since they look like secrets: .env, certs/a.pem") {
 		t.Errorf("%s", text)
 	}
-	if done[1].Outcome != event.OK || !strings.Contains(done[1].Result.Text, ".env:1:TOKEN=[masked:held]") {
+	if done[1].Outcome != event.OK || !strings.Contains(done[1].Result.Text, ".env\n1:TOKEN=[masked:held]") {
 		t.Errorf("%+v", done[1])
 	}
 	if done[4].Outcome != event.Denied {

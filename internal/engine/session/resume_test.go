@@ -103,7 +103,7 @@ func TestResumeWithEverything(t *testing.T) {
 	var points []point
 	turn := func(prompt string) {
 		points = append(points, point{len(stored(t, r.cfg.Store, r.cfg.ID)), prompt, len(m.Requests())})
-		r.run(prompt, replies(t, r, event.Once))
+		r.run(prompt, replying(t, r, event.Once))
 	}
 	if _, err := r.Submit(t.Context(), session.Phase{Text: "begin"}); err != nil {
 		t.Fatal(err)

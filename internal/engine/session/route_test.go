@@ -204,7 +204,7 @@ func TestRouteKeepsThePrefix(t *testing.T) {
 }
 
 // replies answers every question of a session so.
-func replies(t *testing.T, r *rig, scope event.Scope) func(event.Event) {
+func replying(t *testing.T, r *rig, scope event.Scope) func(event.Event) {
 	return func(e event.Event) {
 		if q, ok := e.Body.(event.Asked); ok {
 			if _, err := r.Submit(context.Background(), session.Answer{ID: q.ID, Verdicts: []event.Verdict{{Call: q.Questions[0].Call, Scope: scope}}}); err != nil {
@@ -225,7 +225,7 @@ func TestOnlyAPersonIsRouted(t *testing.T) {
 		t.Fatal(err)
 	}
 	var es []event.Event
-	refuse := replies(t, r, event.No)
+	refuse := replying(t, r, event.No)
 	for e := range events {
 		es = append(es, e)
 		refuse(e)
@@ -259,7 +259,7 @@ func TestRouteOfAJoiningPrompt(t *testing.T) {
 			}
 		}
 		r = routedRig(t, "accept-edits", route.Auto, true, llmtest.New(first, llmtest.Use("write", writeIt), llmtest.Say("done")))
-		es := r.run("explain the test, but do not change anything", replies(t, r, event.No))
+		es := r.run("explain the test, but do not change anything", replying(t, r, event.No))
 		if got := r.View().Route(); got.Route != want.route.Route || got.Explicit != want.route.Explicit {
 			t.Errorf("%s: %+v", joins, got)
 		}

@@ -10,7 +10,7 @@ import (
 // SPEC 4.12: a limit that is set holds for that tool and no other.
 func TestLimited(t *testing.T) {
 	set := toolSet(llm.Info{}, nil, nil, nil, false, true)
-	before := toolSet(llm.Info{}, nil, nil, nil, false)
+	before := toolSet(llm.Info{}, nil, nil, nil, false, true)
 	limited(set, map[string]time.Duration{"web_fetch": 30 * time.Second, "bash": time.Hour, "nothing": 1})
 	for i := range set {
 		want := before[i].Timeout

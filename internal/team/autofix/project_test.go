@@ -128,7 +128,7 @@ func TestGivesUpAfterThree(t *testing.T) {
 	fails := someOfShop + " → 1"
 	r.told(es, "0 "+fails, "asked", "1 "+fails, "asked", "2 "+fails, "asked", "3 "+fails, "done")
 	ps := prompts(es)
-	contains(t, ps[2], "attempt 3 of at most 3", "\n1. Before it", "\n2. Before it", "take a different approach", "what a person should look at")
+	contains(t, ps[2], "attempt 3 of at most 3", "\n1. Before it", "\n2. Before it", "take a different approach", "where a person should look")
 	if strings.Contains(ps[0]+ps[1], "a person should look") {
 		t.Error("a person is asked for too early")
 	}
