@@ -225,15 +225,24 @@ func (h *hands) Grep(pattern string) (out []hit, more bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+	path := "" // the lines of a file stand below its path, equal ones as "12, 40:text"
 	for l := range strings.SplitSeq(text, "\n") {
-		if path, rest, ok := strings.Cut(l, ":"); ok {
-			if num, content, ok := strings.Cut(rest, ":"); ok {
-				if n, err := strconv.Atoi(num); err == nil && n > 0 {
-					out = append(out, hit{strings.TrimPrefix(path, "./"), n, strings.TrimRight(content, "\r")})
-				}
+		nums, content, ok := strings.Cut(l, ":")
+		var lines []int
+		for num := range strings.SplitSeq(nums, ", ") {
+			if n, err := strconv.Atoi(num); ok && err == nil && n > 0 {
+				lines = append(lines, n)
 			}
-		} else if strings.HasPrefix(l, "[more ") {
+		}
+		switch {
+		case len(lines) > 0 && path != "":
+			for _, n := range lines {
+				out = append(out, hit{path, n, strings.TrimRight(content, "\r")})
+			}
+		case strings.Contains(l, ", too many to show."):
 			more = true
+		case isPath(l):
+			path = strings.TrimPrefix(l, "./")
 		}
 	}
 	return out, more, nil

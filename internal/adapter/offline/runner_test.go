@@ -185,13 +185,18 @@ func (r *runner) grep(pattern, glob string, literal, filesOnly bool) string {
 			continue
 		}
 		data, _ := os.ReadFile(filepath.Join(r.dir, f))
+		first := true
 		for i, l := range strings.Split(string(data), "\n") {
 			if re.MatchString(l) {
 				if filesOnly {
 					b.WriteString(f + "\n")
 					break
 				}
-				fmt.Fprintf(&b, "%s:%d:%s\n", f, i+1, l)
+				if first {
+					b.WriteString(f + "\n")
+				}
+				first = false
+				fmt.Fprintf(&b, "%d:%s\n", i+1, l)
 			}
 		}
 	}

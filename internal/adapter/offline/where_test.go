@@ -88,7 +88,7 @@ func TestNotAllProjects(t *testing.T) {
 		"found once":    "error: Foo stands for one of these symbols; there may be others, for not asked were these projects: c; give path and line:\na.go:3: function x.Foo\n…",
 		"of that kind":  "error: Foo stands for one of these symbols; there may be others, for not asked were these projects: c; give path and line:\na.go:3: field x.T.Foo\n…",
 	} {
-		all := map[string]string{"lsp_definition": answer, "lsp_references": answer, "lsp_rename": "ok", "grep": "a.go:3:func Foo() {\n"}
+		all := map[string]string{"lsp_definition": answer, "lsp_references": answer, "lsp_rename": "ok", "grep": "a.go\n3:func Foo() {\n"}
 		h, asked := served(all)
 		planRename(h, intent{old: "Foo", new: "Bar", what: "function"})
 		for _, a := range *asked {
@@ -102,7 +102,7 @@ func TestNotAllProjects(t *testing.T) {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
-	h, _ := served(map[string]string{"lsp_definition": "error: Foo may be in a project that was not asked; not asked were these projects: c", "lsp_references": "", "grep": "a.go:3:func Foo() {\n"})
+	h, _ := served(map[string]string{"lsp_definition": "error: Foo may be in a project that was not asked; not asked were these projects: c", "lsp_references": "", "grep": "a.go\n3:func Foo() {\n"})
 	planWhere(h, intent{name: "Foo"})
 	contains(t, h.text.String(), "defined at a.go:3", "searched the text")
 }

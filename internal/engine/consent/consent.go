@@ -45,6 +45,7 @@ type Config struct {
 	// Unrestorable returns the file that a call would destroy without a copy,
 	// "" for none.
 	Unrestorable func(context.Context, *turn.Pending) string
+	Record       func(context.Context, ...event.Draft) error
 	// Ask puts a question to the person and waits for the answer.
 	Ask func(context.Context, event.Asked) (event.Answered, error)
 	// Hooks, if set, runs hooks for a call before the person is asked about it;
@@ -70,7 +71,9 @@ type Judge struct {
 func New(c Config) *Judge { return &Judge{Config: c, allowedAs: map[string]string{}} }
 
 // Gate returns the gate of one turn, which is also the stage just before a call.
-func (j *Judge) Gate() *Gate { return &Gate{Judge: j, allowedChecks: map[string]string{}} }
+func (j *Judge) Gate() *Gate {
+	return &Gate{Judge: j, allowedChecks: map[string]string{}, unmet: map[*turn.Pending][]permission.Opening{}}
+}
 
 // Policy returns the policy's decision about a call. It asks nobody.
 func (j *Judge) Policy(p *turn.Pending) permission.Decision {

@@ -36,11 +36,11 @@ func (k *kept) add(o permission.Opening) {
 	k.refused = append(k.refused, o.String())
 }
 
-// hold returns who decides while a process of the call waits: the person of the turn, nil
-// if nobody is there. turn ends with the turn; a command that then still runs, in the
-// background, is refused at once.
+// hold returns who decides while a process of the call waits: the person of the turn, or, if
+// nobody is there, the policy alone. turn ends with the turn; a command that then still runs,
+// in the background, is refused at once.
 func (g *Gate) hold(turn context.Context, p *turn.Pending, d permission.Decision) process.Hold {
-	if !g.Person || p.Confine.Level == process.Unconfined {
+	if p.Confine.Level == process.Unconfined {
 		return nil
 	}
 	var once []permission.Opening // what was allowed for this command
@@ -50,10 +50,7 @@ func (g *Gate) hold(turn context.Context, p *turn.Pending, d permission.Decision
 		defer context.AfterFunc(turn, func() { cancel(context.Cause(turn)) })()
 		g.kept.asking.Lock()
 		defer g.kept.asking.Unlock()
-		o, v := g.held(p, r)
-		if r.Act == process.ActChange {
-			o, v = permission.Opening{Act: r.Act, Opens: r.What, Rule: d.Changes, Always: d.Changes != "" && d.CanAlways}, permission.Ask
-		}
+		o, v := g.held(p, r, d)
 		switch {
 		case v == permission.Deny && r.Act == process.ActRead:
 			return "", process.Declined // programs look at much that they do without
@@ -61,6 +58,11 @@ func (g *Gate) hold(turn context.Context, p *turn.Pending, d permission.Decision
 			return "", process.Refused
 		case v == permission.Allow, slices.Contains(once, o): // meanwhile, by another answer
 			return o.Opens, process.Allowed
+		case !g.Person:
+			if !slices.Contains(g.unmet[p], o) {
+				g.unmet[p] = append(g.unmet[p], o)
+			}
+			return "", process.Refused
 		case g.kept.has(o):
 			return "", g.decline(p, o, "")
 		}
@@ -72,9 +74,37 @@ func (g *Gate) hold(turn context.Context, p *turn.Pending, d permission.Decision
 	}
 }
 
+// After implements turn.After: of a call that failed, it records what a person could have
+// allowed and nobody was there to. A call that did without needs no word. A check has a
+// report of its own.
+func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
+	g.kept.asking.Lock()
+	unmet := g.unmet[r.Pending]
+	delete(g.unmet, r.Pending)
+	g.kept.asking.Unlock()
+	if r.Outcome != event.Failed || r.Records != nil {
+		return nil
+	}
+	var ds []event.Draft
+	for _, o := range unmet {
+		reason := "it wanted to " + o.String() + ", and nobody is there to allow it"
+		if flag := o.Flag(); flag != "" {
+			reason += "; a run with " + flag + " may do it"
+		}
+		ds = append(ds, event.Draft{Body: event.Blocked{Call: r.Call.ID, Tool: r.Tool.Spec.Name, What: r.Title(), Reason: reason, By: event.ByNobody}})
+	}
+	if len(ds) == 0 {
+		return nil
+	}
+	return g.Record(context.WithoutCancel(ctx), ds...)
+}
+
 // held returns the policy's decision about an access. A path that leads elsewhere than its
 // name is refused.
-func (g *Gate) held(p *turn.Pending, r process.Refusal) (permission.Opening, permission.Verdict) {
+func (g *Gate) held(p *turn.Pending, r process.Refusal, d permission.Decision) (permission.Opening, permission.Verdict) {
+	if r.Act == process.ActChange {
+		return permission.Opening{Act: r.Act, Opens: r.What, Rule: d.Changes, Always: d.Changes != "" && d.CanAlways}, permission.Ask
+	}
 	if r.Act != process.ActHost && r.Act != process.ActConnect && g.Files != nil {
 		if clean, inside, err := g.Files.Resolve(r.What); err != nil || inside || clean != r.What {
 			return permission.Opening{}, permission.Deny

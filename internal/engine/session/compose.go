@@ -69,7 +69,7 @@ func (s *Session) compose(ctx context.Context) (err error) {
 	s.diagnosed = &diagnosed.Stage{Watch: cfg.CodeWatch, Store: cfg.Store, Log: s.log, Fold: &s.diagnoses, Record: s.record, QueueNote: s.ops.QueueNote}
 	s.consent = consent.New(consent.Config{
 		Log: s.log, Policy: s.perm, Rights: s.rights, Person: cfg.Person, Files: cfg.Files, Env: s.env, Drafts: s.drafts,
-		Unrestorable: s.changes.Unrestorable, Ask: s.questions.Ask, Hooks: s.hooks.PermissionRequest, Mask: cfg.Mask.String, Spill: s.spill,
+		Unrestorable: s.changes.Unrestorable, Record: s.record, Ask: s.questions.Ask, Hooks: s.hooks.PermissionRequest, Mask: cfg.Mask.String, Spill: s.spill,
 	})
 	s.children = children.New(children.Config{
 		Session: cfg.ID, Store: cfg.Store, Log: s.log, Fold: &s.childFold, Now: cfg.Now, NewID: cfg.NewID, Record: s.record,

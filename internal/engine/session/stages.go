@@ -40,7 +40,7 @@ func (s *Session) stages(tools tool.Set) turn.Stages {
 		}, s.cfg.Stages.Gates...),
 		// The journal's snapshot comes last, after everything that may refuse the call.
 		Start: append(append([]turn.Starter{seen, permission, holdSecrets{s}}, s.cfg.Stages.Start...), s.changes),
-		After: append([]turn.After{s.changes, s.hooks, s.diagnosed}, s.cfg.Stages.After...),
+		After: append([]turn.After{s.changes, s.hooks, s.diagnosed, permission}, s.cfg.Stages.After...),
 	}
 }
 

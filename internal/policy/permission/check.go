@@ -64,6 +64,9 @@ func (p *Policy) DecideCheck(c Call, k Check) Decision {
 	case k.NamedByPerson, k.Configured && p.mode.on(doCheck) == Allow:
 		d.Verdict = Allow
 	}
+	if p.mode.on(doCheck) == Allow {
+		d.Confine.Asks = false // what a check writes is part of it
+	}
 	return d
 }
 

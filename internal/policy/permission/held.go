@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
@@ -36,6 +37,17 @@ func (o Opening) String() string {
 	return "change files in " + o.Opens
 }
 
+// Flag is what a headless run would need on its command line, "" if no flag allows it.
+func (o Opening) Flag() string {
+	switch {
+	case o.Act == process.ActChange:
+		return "--permission-mode " + string(Auto)
+	case o.Rule == "":
+		return ""
+	}
+	return "--allow " + shellsyntax.Quote(o.Rule)
+}
+
 // Held decides about an access that a command meets while it runs: a person is asked, a
 // rule allows it, or it is refused. Refused without a question are protected files, keys
 // and files that look like keys, pawl's own state, git's own files anywhere and what it
@@ -45,6 +57,12 @@ func (o Opening) String() string {
 func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
 	p = p.withGitUses(git)
 	if p.wide {
+		return Opening{}, Deny
+	}
+	if p.mode.free() { // a sandbox that a person configured holds in it, and it asks nothing
+		if o, v := p.In(Auto).Held(r, git); v == Allow {
+			return o, v
+		}
 		return Opening{}, Deny
 	}
 	if r.Act == process.ActRead {
