@@ -117,7 +117,10 @@ func (g *Gate) held(p *turn.Pending, r process.Refusal, d permission.Decision) (
 func (g *Gate) askHeld(ctx context.Context, p *turn.Pending, r process.Refusal, o permission.Opening) process.Answer {
 	q := event.Question{
 		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: "let it " + o.String(), Pattern: o.Rule, Always: o.Always,
-		Reason: "it waits; first " + g.named(r.What), Preview: p.Footprint.Shell,
+		Reason: "it waits", Preview: p.Footprint.Shell,
+	}
+	if r.What != o.Opens || r.Act == process.ActChange {
+		q.Reason += "; first " + g.named(r.What)
 	}
 	a, err := g.Ask(ctx, event.Asked{Questions: []event.Question{q}})
 	if err != nil || ctx.Err() != nil {

@@ -346,11 +346,11 @@ func (s *startedUnits) add(u unit, d Decision) {
 	case u.kind == commandUnit && d.Verdict == Ask:
 		s.asked = true
 	case d.By != "sandbox" || u.kind != commandUnit && (u.kind != writeUnit || u.guard != noGuard):
-	case u.kind == commandUnit && u.pattern == "":
+	case u.pattern == "":
 		s.any, s.unnamed = true, true
 	default:
 		s.any = true
-		if u.kind == commandUnit && !slices.Contains(s.patterns, u.pattern) {
+		if !slices.Contains(s.patterns, u.pattern) {
 			s.patterns = append(s.patterns, u.pattern)
 			s.always = s.always && !u.sensitive
 		}
