@@ -72,7 +72,7 @@ func New(c Config) *Judge { return &Judge{Config: c, allowedAs: map[string]strin
 
 // Gate returns the gate of one turn, which is also the stage just before a call.
 func (j *Judge) Gate() *Gate {
-	return &Gate{Judge: j, allowedChecks: map[string]string{}, unmet: map[*turn.Pending][]permission.Opening{}}
+	return &Gate{Judge: j, allowedChecks: map[string]string{}}
 }
 
 // Policy returns the policy's decision about a call. It asks nobody.

@@ -27,8 +27,6 @@ type Gate struct {
 	// missing is the right that a call of this step needs and that its turn's
 	// route lacks.
 	missing map[*turn.Pending]string
-	// unmet is what running calls were refused since nobody was there to allow it.
-	unmet map[*turn.Pending][]permission.Opening
 }
 
 // Check implements turn.Gate.

@@ -17,11 +17,33 @@ import (
 // yes the same process goes on; after a No the call fails, and the result tells the model
 // what the person said.
 
-// kept are the accesses that the person refused in this session.
+// kept is what is remembered of accesses that were not allowed.
 type kept struct {
 	asking  sync.Mutex // one question at a time
 	mu      sync.Mutex
-	refused []string // by Opening.String
+	refused []string // by the person in this session, by Opening.String
+	// lacked is what running calls were refused since nobody was there to allow it.
+	lacked map[*turn.Pending][]permission.Opening
+}
+
+func (k *kept) lack(p *turn.Pending, o permission.Opening) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.lacked == nil {
+		k.lacked = map[*turn.Pending][]permission.Opening{}
+	}
+	if !slices.Contains(k.lacked[p], o) {
+		k.lacked[p] = append(k.lacked[p], o)
+	}
+}
+
+// take returns what a call lacked, and forgets it.
+func (k *kept) take(p *turn.Pending) []permission.Opening {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	out := k.lacked[p]
+	delete(k.lacked, p)
+	return out
 }
 
 func (k *kept) has(o permission.Opening) bool {
@@ -48,20 +70,21 @@ func (g *Gate) hold(turn context.Context, p *turn.Pending, d permission.Decision
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		defer context.AfterFunc(turn, func() { cancel(context.Cause(turn)) })()
+		if o, v := g.held(p, r, d); v != permission.Ask { // nobody waits behind a question for it
+			return o.Opens, answerOf(r, v)
+		}
 		g.kept.asking.Lock()
 		defer g.kept.asking.Unlock()
-		o, v := g.held(p, r, d)
+		o, v := g.held(p, r, d) // which an answer meanwhile may have changed
 		switch {
-		case v == permission.Deny && r.Act == process.ActRead:
-			return "", process.Declined // programs look at much that they do without
-		case ctx.Err() != nil, v == permission.Deny:
+		case ctx.Err() != nil:
 			return "", process.Refused
-		case v == permission.Allow, slices.Contains(once, o): // meanwhile, by another answer
+		case v != permission.Ask:
+			return o.Opens, answerOf(r, v)
+		case slices.Contains(once, o):
 			return o.Opens, process.Allowed
 		case !g.Person:
-			if !slices.Contains(g.unmet[p], o) {
-				g.unmet[p] = append(g.unmet[p], o)
-			}
+			g.kept.lack(p, o)
 			return "", process.Refused
 		case g.kept.has(o):
 			return "", g.decline(p, o, "")
@@ -74,14 +97,23 @@ func (g *Gate) hold(turn context.Context, p *turn.Pending, d permission.Decision
 	}
 }
 
+// answerOf returns the answer to an access that the policy decides alone. A refused read is
+// not reported: programs look at much that they do without.
+func answerOf(r process.Refusal, v permission.Verdict) process.Answer {
+	switch {
+	case v == permission.Allow:
+		return process.Allowed
+	case r.Act == process.ActRead:
+		return process.Declined
+	}
+	return process.Refused
+}
+
 // After implements turn.After: of a call that failed, it records what a person could have
 // allowed and nobody was there to. A call that did without needs no word. A check has a
 // report of its own.
 func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
-	g.kept.asking.Lock()
-	unmet := g.unmet[r.Pending]
-	delete(g.unmet, r.Pending)
-	g.kept.asking.Unlock()
+	unmet := g.kept.take(r.Pending)
 	if r.Outcome != event.Failed || r.Records != nil {
 		return nil
 	}
