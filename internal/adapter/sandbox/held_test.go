@@ -48,6 +48,13 @@ func onlyIf(ok bool) process.Answer {
 	return process.Refused
 }
 
+// list returns what was asked.
+func (p *person) list() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.asked)
+}
+
 func (p *person) hold(ctx context.Context, r process.Refusal) (string, process.Answer) {
 	p.mu.Lock()
 	p.asked = append(p.asked, r.String())
@@ -125,8 +132,8 @@ func TestHeldCallGoesOn(t *testing.T) {
 			for i, a := range c.asked {
 				want[i] = at.Replace(a)
 			}
-			if c.asked != nil && !slices.Equal(p.asked, want) {
-				t.Errorf("asked %q, want %q", p.asked, want)
+			if c.asked != nil && !slices.Equal(p.list(), want) {
+				t.Errorf("asked %q, want %q", p.list(), want)
 			}
 			if r := child.Refusals(); len(r) > 0 {
 				t.Errorf("refused %v", r)
@@ -152,8 +159,8 @@ func TestHeldChangeIsOneQuestion(t *testing.T) {
 			look := func() string { return bash(t, nil, root, "find . -printf '%p %s %m %Y\\n' | sort") }
 			before := look()
 			out, _ := heldRun(t, open(t, confine.Workspace, root), root, "cat f >$TMPDIR/copy; ls; "+line, p)
-			if len(p.asked) != 1 || !strings.HasPrefix(p.asked[0], "change "+root+"/") {
-				t.Errorf("%s: asked %q", line, p.asked)
+			if len(p.list()) != 1 || !strings.HasPrefix(p.list()[0], "change "+root+"/") {
+				t.Errorf("%s: asked %q", line, p.list())
 			}
 			if after := look(); (after == before) != (a == process.Refused) {
 				t.Errorf("%s, %v: %s\n%s", line, a, after, out)
@@ -164,8 +171,8 @@ func TestHeldChangeIsOneQuestion(t *testing.T) {
 	p.asks = true
 	root := folder(t)
 	bash(t, nil, root, "git init -q .; echo a > a; git add a")
-	if out, _ := heldRun(t, open(t, confine.Workspace, root), root, "GIT_OPTIONAL_LOCKS=0 git status --short; cat a; ls; echo x > $TMPDIR/x; cat $TMPDIR/x; python3 -c 'print(1)'", p); len(p.asked) > 0 {
-		t.Errorf("reading asked %q: %s", p.asked, out)
+	if out, _ := heldRun(t, open(t, confine.Workspace, root), root, "GIT_OPTIONAL_LOCKS=0 git status --short; cat a; ls; echo x > $TMPDIR/x; cat $TMPDIR/x; python3 -c 'print(1)'", p); len(p.list()) > 0 {
+		t.Errorf("reading asked %q: %s", p.list(), out)
 	}
 }
 
@@ -175,8 +182,8 @@ func TestHeldCallFailsAfterNo(t *testing.T) {
 	root, outside := folder(t), folder(t)
 	p := answering(no)
 	out, c := heldRun(t, open(t, confine.Workspace, root), root, "for i in 1 2 3; do echo x > "+outside+"/a; done; echo end", p)
-	if len(p.asked) != 1 || strings.Count(out, "Permission denied") < 3 || !strings.HasSuffix(out, "end\n") {
-		t.Errorf("asked %q: %s", p.asked, out)
+	if len(p.list()) != 1 || strings.Count(out, "Permission denied") < 3 || !strings.HasSuffix(out, "end\n") {
+		t.Errorf("asked %q: %s", p.list(), out)
 	}
 	if r := c.Refusals(); len(r) != 1 || r[0].String() != "write "+outside+"/a" {
 		t.Errorf("refused %v", r)
@@ -281,14 +288,14 @@ asyncio.run(main())'`, yes, []string{"connect " + at}, "hello\n"},
 				if out != "GET good.test/x \nPOST good.test/y a\n403\nGET private.test/ \n" {
 					t.Errorf("%q", out)
 				}
-				if got := strings.Join(p.asked, ", "); got != "host good.test, host other.test, host private.test, connect 10.0.0.5" {
+				if got := strings.Join(p.list(), ", "); got != "host good.test, host other.test, host private.test, connect 10.0.0.5" {
 					t.Errorf("asked %q", got)
 				}
 				return
 			}
 			out, _ := heldRun(t, box, root, c.line, p)
-			if out != c.out || !slices.Equal(p.asked, c.asked) {
-				t.Errorf("%q, asked %q", out, p.asked)
+			if out != c.out || !slices.Equal(p.list(), c.asked) {
+				t.Errorf("%q, asked %q", out, p.list())
 			}
 		})
 	}
