@@ -175,14 +175,6 @@ func onDiskPath(path string) string {
 // Temp returns the box's temporary folder, "" for none.
 func (b *seatbeltBox) Temp() string { return b.temp }
 
-// start is Start: Seatbelt holds no call.
-func (b *seatbeltBox) start(cmd *exec.Cmd, _ holding) (*seatbeltChild, error) {
-	return b.Start(cmd)
-}
-
-// share does nothing: commands here reach no server.
-func (b *seatbeltBox) share(*seatbeltBox) {}
-
 // Loopback returns why commands of the box cannot reach their own servers.
 func (b *seatbeltBox) Loopback() error {
 	return &Unsupported{"that commands reach servers of their own", "Seatbelt cannot tell them from other servers of this machine"}
