@@ -14,9 +14,10 @@ import (
 type Failure struct {
 	event.Failure
 	// Compared: it was looked whether it failed before the turn. Before: it did, for
-	// the same cause.
-	Compared bool `json:"compared,omitempty"`
-	Before   bool `json:"before,omitempty"`
+	// the same cause. Otherwise: it did, for another one, which a flaky test gives, too.
+	Compared  bool `json:"compared,omitempty"`
+	Before    bool `json:"before,omitempty"`
+	Otherwise bool `json:"otherwise,omitempty"`
 }
 
 // Open reports whether the failure may be the turn's doing.
@@ -65,6 +66,7 @@ func (f *Fold) explained() []Check {
 				if b.Why == "" && c.Own && (b.Of == c.Command && len(b.Units) == 0 || slices.Contains(b.Units, x.Unit)) {
 					x.Compared = true
 					x.Before = x.Before || slices.ContainsFunc(b.Failed, func(o event.Failure) bool { return Failure{Failure: o}.key() == x.key() })
+					x.Otherwise = !x.Before && x.Name != "" && (x.Otherwise || slices.ContainsFunc(b.Failed, func(o event.Failure) bool { return o.Unit == x.Unit && o.Name == x.Name }))
 				}
 			}
 			if x.Compared && !x.Before && !x.Sure {
@@ -87,7 +89,7 @@ func (c Check) outcome() string {
 // details lists the failures of a check by what is known of them, and the tests that
 // passed.
 func (c Check) details() string {
-	var fresh, failing, before, hangs, hung []string
+	var fresh, failing, before, otherwise, hangs, hung []string
 	unrun := map[string][]string{}
 	var whys []string
 	for _, x := range c.Failures {
@@ -103,13 +105,15 @@ func (c Check) details() string {
 			before = append(before, x.Label())
 		case x.Hangs:
 			hangs = append(hangs, x.Label())
+		case x.Otherwise:
+			otherwise = append(otherwise, x.Label())
 		case x.Compared:
 			fresh = append(fresh, x.Label())
 		default:
 			failing = append(failing, x.Label())
 		}
 	}
-	s := list("newly failing", fresh) + list("failing", failing) + list("still running", hangs) + list("failed as before", before) + list("still running as before", hung)
+	s := list("newly failing", fresh) + list("failing", failing) + list("failing, and before in another way", otherwise) + list("still running", hangs) + list("failed as before", before) + list("still running as before", hung)
 	for _, why := range whys {
 		if n := len(unrun[why]); n > 3 {
 			s += fmt.Sprintf("; could not run: %d, %s", n, why)

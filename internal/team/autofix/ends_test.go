@@ -87,7 +87,7 @@ func TestFailedBefore(t *testing.T) {
 	es := r.run(nil)
 	r.told(es, "0 "+someOfShop+" → 1", "asked", "done")
 	contains(t, prompts(es)[0], "exit code 1, and not in this way before them", "TestTotal (example.com/shop/price)\n    price_test.go:7: Total by sum -= p + 0, want 30")
-	if p := r.View().Evidence(); p.Reason() != "go test . ./price, exit code 1; newly failing: TestTotal (example.com/shop/price)" || p.Attempts != 0 {
+	if p := r.View().Evidence(); p.Reason() != "go test . ./price, exit code 1; failing, and before in another way: TestTotal (example.com/shop/price)" || p.Attempts != 0 {
 		t.Errorf("%s, %d", p.Reason(), p.Attempts)
 	}
 }

@@ -165,21 +165,6 @@ func (t try) wrong() string {
 	return cut(strings.Join(out, ", and "), 500)
 }
 
-// labels identifies what failed.
-func (t try) labels() string {
-	var out []string
-	for _, c := range t.failed {
-		for _, x := range c.open {
-			out = append(out, x.Label()+"\x00"+x.Digest)
-		}
-	}
-	for _, d := range t.broken {
-		out = append(out, diagnosticKey(d))
-	}
-	slices.Sort(out)
-	return strings.Join(out, "\x00")
-}
-
 // gist names a failure and its cause.
 func (t try) gist() string {
 	if len(t.failed) == 0 {
