@@ -84,8 +84,9 @@ func (h *held) send(t *testing.T, l *life, asks map[string]func(context.Context)
 	ctx, stop := context.WithCancel(context.Background())
 	done := map[string]chan error{}
 	for text, ask := range asks {
-		done[text] = make(chan error, 1)
-		go func() { done[text] <- ask(ctx) }()
+		answered := make(chan error, 1)
+		done[text] = answered
+		go func() { answered <- ask(ctx) }()
 	}
 	for range asks {
 		<-h.come
