@@ -198,8 +198,10 @@ func (f *verifier) run(ctx context.Context, t *verify.TurnEnd, proof evidence.Re
 		return nil, err
 	}
 	refused := map[string]bool{} // projects that may not be checked, or take too long
-	for _, group := range [][]checks.Check{narrow, open} {
+	for i, group := range [][]checks.Check{narrow, open} {
 		for _, c := range group {
+			// What the changes can affect ran in the narrow check.
+			unaffected := i > 0 && slices.ContainsFunc(found.Narrow, func(n checks.Check) bool { return n.Unit == c.Unit })
 			if refused[c.Unit] {
 				continue
 			}
@@ -211,7 +213,7 @@ func (f *verifier) run(ctx context.Context, t *verify.TurnEnd, proof evidence.Re
 			if len(done.Failed) == 0 || done.Exit == nil && !done.Stopped || done.Exit != nil && done.Why != "" {
 				continue
 			}
-			mend, err := f.open(ctx, t, c, done)
+			mend, err := f.open(ctx, t, c, done, unaffected)
 			if err != nil {
 				return nil, err
 			}

@@ -95,6 +95,39 @@ func TestRedBefore(t *testing.T) {
 	}
 }
 
+// SPEC 13.3, with the real go: a test that the changes do not affect and that failed before in
+// another way is flaky. It costs no request, and the closing line says what is so.
+func TestFlakyElsewhere(t *testing.T) {
+	t.Parallel()
+	// The copy has no .git, so the messages differ.
+	const flaky = `
+-- .git/HEAD --
+ref: refs/heads/main
+-- c/c.go --
+package c
+-- c/c_test.go --
+package c
+
+import (
+	"os"
+	"testing"
+)
+
+func TestFlaky(t *testing.T) {
+	if _, err := os.Stat("../.git/HEAD"); err == nil {
+		t.Fatal("the one")
+	}
+	t.Fatal("the other")
+}
+`
+	r := newRig(t, red+flaky, write("a/a.go", "package a\n\n// One is 1.\nfunc One() int { return 1 }\n"), llmtest.Say("done"))
+	r.told(r.run(nil), "0 go test ./a ./b (part) → 1", "0 go test ./... → 1", "done")
+	if n := len(r.model.Requests()); n != 2 {
+		t.Errorf("%d requests", n)
+	}
+	r.reason("2 checks fail: go test ./a ./b, exit code 1; failed as before: TestOld (example.com/red/a); passed: 2 tests; go test ./..., exit code 1; failing, and before in another way: TestFlaky (example.com/red/c); failed as before: TestOld (example.com/red/a); passed: 2 tests")
+}
+
 // SPEC 13.3, with the real go: packages whose modules are missing could not run, before
 // the turn and after it; an import that the turn brings is its own.
 func TestModulesMissing(t *testing.T) {
