@@ -51,7 +51,7 @@ func TestRealTypeScript(t *testing.T) {
 	)
 	es := r.run(nil)
 	r.told(es, "0 npm test → 1", "asked", "1 npm test → 0", "done")
-	contains(t, prompts(es)[0], "`npm test` failed with exit code 1 (1 failure)", "sums prices", "20 !== 30")
+	contains(t, prompts(es)[0], "`npm test` fails with exit code 1, and not in this way before them", "sums prices", "20 !== 30")
 	if v := r.View().Evidence().Verified; v == nil || !v.OK {
 		t.Errorf("%+v", r.View().Evidence())
 	}
@@ -85,7 +85,7 @@ func TestRealPython(t *testing.T) {
 	)
 	es := r.run(nil)
 	r.told(es, "0 python3 -m unittest → 1", "asked", "1 python3 -m unittest → 0", "done")
-	contains(t, prompts(es)[0], "`python3 -m unittest` failed with exit code 1 (1 failure)", "FAIL: test_sums_prices", "AssertionError: 10 != 30")
+	contains(t, prompts(es)[0], "`python3 -m unittest` fails with exit code 1, and not in this way before them", "test_sums_prices (test_shop.Total.test_sums_prices)", "AssertionError: 10 != 30")
 	if v := r.View().Evidence().Verified; v == nil || !v.OK {
 		t.Errorf("%+v", r.View().Evidence())
 	}
