@@ -112,10 +112,14 @@ func (s *supervisor) leave(r process.Refusal, q *question) {
 // tell when its thread has died or has a signal to handle.
 const heldPoll = 50 * time.Millisecond
 
+// heldAgain is how long a question stays open for a call that a signal interrupted.
+const heldAgain = time.Second
+
 // wait holds a call. It returns nil after a yes.
 func (c caller) wait(l *lack) error {
 	q := c.s.join(l.Refusal)
-	defer c.s.leave(l.Refusal, q)
+	leave := func() { c.s.leave(l.Refusal, q) }
+	defer func() { leave() }()
 	look := time.NewTicker(heldPoll)
 	defer look.Stop()
 	for {
@@ -130,6 +134,10 @@ func (c caller) wait(l *lack) error {
 				return unix.EINTR
 			}
 			if c.interrupted() {
+				// Most handlers return, and the call comes again: the person goes on
+				// reading the same question.
+				last := leave
+				leave = func() { time.AfterFunc(heldAgain, last) }
 				return restart
 			}
 		}

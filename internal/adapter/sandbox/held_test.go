@@ -254,6 +254,44 @@ open("`+outside+`/a", "w")
 	})
 }
 
+// SPEC 16.14: a signal that a handler deals with does not ask again: the call that comes
+// after it waits for the same question.
+func TestHeldCallAfterSignal(t *testing.T) {
+	root, outside := folder(t), folder(t)
+	begun, answer := make(chan struct{}), make(chan struct{})
+	p := answering(func(r process.Refusal) (string, process.Answer) {
+		close(begun)
+		<-answer
+		return r.What, process.Allowed
+	})
+	var out bytes.Buffer
+	handled, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer handled.Close()
+	cmd := exec.Command("python3", "-c", `
+import os, signal
+signal.signal(signal.SIGUSR1, lambda *a: os.write(2, b"handled\n"))
+open("`+outside+`/a", "w").write("x"); print("made")
+`)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = root, &out, w
+	c, err := open(t, confine.Workspace, root).start(cmd, holding{hold: p.hold})
+	_ = w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	_ = syscall.Kill(cmd.Process.Pid, syscall.SIGUSR1)
+	if _, err := handled.Read(make([]byte, 100)); err != nil {
+		t.Error(err)
+	}
+	close(answer)
+	if err := c.Wait(); err != nil || out.String() != "made\n" || len(p.list()) != 1 {
+		t.Errorf("%v %q, asked %q", err, out.String(), p.list())
+	}
+}
+
 // SPEC 16.14: a server of this machine that is not the sandbox's is connected to after a
 // yes, by the address, and refused after a No; so is a host that the proxy is asked for.
 func TestHeldConnections(t *testing.T) {
