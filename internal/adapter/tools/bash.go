@@ -41,7 +41,7 @@ func Bash() tool.Tool {
 			"Prefer read, grep, glob and edit for files. Processes left running are ended with it; for those, use background.",
 		bashFootprint, runBash)
 	t.Facts = tool.Facts{Kind: tool.Exec, Aliases: []string{"exec", "execcommand", "executecommand", "localshell", "runcommand", "runshellcommand", "runterminalcmd", "sh", "shell", "shellcommand", "terminal"}, Family: tool.CommandFamily, Hooks: []string{"Bash"}}
-	t.Timeout = shellLimit
+	t.Timeout = tool.OwnLimit // that of the command, for which it may be held longer
 	t.Example = `{"command":"go test ./...","timeout":300,"description":"run the tests"}`
 	return t
 }

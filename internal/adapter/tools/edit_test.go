@@ -145,7 +145,8 @@ func TestEditFiles(t *testing.T) {
 }
 
 // The footprint tells the truth: absolute outside, lines of the range form,
-// hashes, and blind only where all is replaced. SPEC 4.1, 4.6.
+// hashes, blind only where all is replaced, quoted where the old text occurs once.
+// SPEC 4.1, 4.6, 20.4.
 func TestFootprints(t *testing.T) {
 	t.Parallel()
 	env, _ := memEnv(map[string]string{"f": "1\n2\n3\n", "e": "", "/out": "o\n"})

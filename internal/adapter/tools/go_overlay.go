@@ -40,7 +40,7 @@ func GoOverlay() tool.Tool {
 	t := tool.New("go_overlay",
 		"Run a go command on the workspace as it would be with the files given. Nothing is written in the workspace.",
 		overlayFootprint, runOverlay)
-	t.Timeout, t.OnlyProvider = shellLimit, "offline"
+	t.Timeout, t.OnlyProvider = tool.OwnLimit, "offline"
 	return t
 }
 

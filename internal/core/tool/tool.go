@@ -405,6 +405,9 @@ type Asker interface {
 // ErrNobody means that no person is there to answer.
 var ErrNobody = errors.New("nobody is there to answer")
 
+// OwnLimit is the Timeout of a tool that limits its calls itself.
+const OwnLimit time.Duration = -1
+
 // Tool is one tool.
 type Tool struct {
 	Spec llm.ToolSpec
@@ -423,7 +426,7 @@ type Tool struct {
 	// call is checked, asked about and run in its place; ok is false where there
 	// is none.
 	StandsFor func(in json.RawMessage) (name string, args json.RawMessage, ok bool)
-	// Timeout is the longest duration of a call; 0 is the engine's default.
+	// Timeout is the longest duration of a call; 0 is the engine's default, OwnLimit none.
 	Timeout   time.Duration
 	Footprint func(env Env, in json.RawMessage) (Footprint, error)
 	Run       func(ctx context.Context, env Env, in json.RawMessage) (Result, error)

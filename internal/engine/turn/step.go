@@ -216,8 +216,12 @@ func (l *Loop) invoke(ctx context.Context, p *Pending) (finishedCall, *Refusal) 
 	if limit == 0 {
 		limit = defaultTimeout
 	}
-	cctx, cancel := context.WithTimeoutCause(ctx, limit, fault.NewToolTimeout(p.Tool.Spec.Name, limit))
-	defer cancel()
+	cctx := ctx
+	if limit > 0 {
+		var cancel context.CancelFunc
+		cctx, cancel = context.WithTimeoutCause(ctx, limit, fault.NewToolTimeout(p.Tool.Spec.Name, limit))
+		defer cancel()
+	}
 	start := l.Clock.Now()
 	r, err := Invoke(cctx, p.Tool, func() tool.Env { return l.Env(p) }, p.Args)
 	d := finishedCall{p: p, CallDone: event.CallDone{

@@ -55,7 +55,7 @@ func (t *TurnEnd) call(c Check, id string) (*turn.Pending, *check) {
 	if !ok || !t.Shell || err != nil {
 		p.Refused = &turn.Refusal{Outcome: event.Invalid, Text: "this session cannot run commands"}
 	}
-	p.Tool.Run, p.Tool.Timeout = k.run, c.Timeout+time.Minute // the check's own limit comes first
+	p.Tool.Run, p.Tool.Timeout = k.run, tool.OwnLimit // the check's own
 	return p, k
 }
 
