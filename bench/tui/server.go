@@ -22,6 +22,10 @@ const (
 func serve() *httptest.Server {
 	whole := markdown()
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/chat/completions") { // the one API that it has
+			http.NotFound(w, r)
+			return
+		}
 		body, _ := io.ReadAll(r.Body) // one that broke off has no prompt
 		var req struct {
 			Messages []struct{ Content json.RawMessage }
