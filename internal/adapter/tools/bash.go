@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/pawl-agent/pawl/internal/adapter/tools/resolve"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
@@ -66,33 +66,50 @@ func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 		f.Reads = []tool.Span{{Path: ".", Dir: true}}
 	}
 	if env.Files != nil {
-		f.Resolved = append(f.Resolved, resolve.Line(env.Files, in.Command, cmds, env.Denied)...)
-		f.Defined = definitions(env.Files, cmds)
+		f.Resolved = append(f.Resolved, named(env.Files, cmds)...)
 	}
 	return f, nil
 }
 
-// maxDefinition is the size limit, in bytes, of a file that is read because it defines
-// checks.
-const maxDefinition = 256 << 10
+// maxNamed is how many names of a command line are looked up on the disk.
+const maxNamed = 200
 
-// definitions returns the files that define what the checks of a line run (SPEC 16.4).
-func definitions(files tool.Files, cmds []shellsyntax.Command) []string {
-	var out []string
+// named returns the files that the words of a line name, and where they lead: links are
+// followed, patterns are matched. What a program finds by itself is not among them.
+func named(files tool.Files, cmds []shellsyntax.Command) []tool.ResolvedPath {
+	var names []string
 	for _, c := range cmds {
-		names := command.DefinedBy(c)
-		if len(names) == 0 || !c.Dir.Known {
-			continue
+		words := slices.Concat(c.Words[min(1, len(c.Words)):], c.Via)
+		for _, r := range c.Redirects {
+			words = append(words, r.Target)
 		}
-		for _, dir := range append([]string{c.Dir.Text}, c.Alt...) {
-			called := command.Called(names, func(name string) (string, bool) {
-				f, err := files.Read(context.Background(), path.Join(dir, name), maxDefinition)
-				return string(f.Data), err == nil
-			})
-			for _, name := range append(slices.Clone(names), called...) {
-				out = append(out, path.Join(dir, name))
+		for _, w := range words {
+			for _, s := range w.Candidates() {
+				for _, name := range c.Forms(shellsyntax.Word{Text: s, Known: true}) {
+					if !w.Glob {
+						names = append(names, name)
+					} else if some, err := filepath.Glob(name); err == nil && len(names) < maxNamed {
+						names = append(names, some...)
+					}
+				}
 			}
 		}
+	}
+	var out []tool.ResolvedPath
+	seen := map[string]bool{}
+	for _, name := range names[:min(len(names), maxNamed)] {
+		if st, err := os.Stat(name); seen[name] || err != nil || st.IsDir() {
+			continue
+		}
+		seen[name] = true
+		clean, inside, err := files.Resolve(name)
+		if err != nil {
+			continue
+		}
+		if inside {
+			clean = path.Join(files.Root(), clean)
+		}
+		out = append(out, tool.ResolvedPath{Path: clean, Named: name, Maybe: true})
 	}
 	return out
 }
@@ -107,11 +124,7 @@ func parseLine(env tool.Env, line string) ([]shellsyntax.Command, error) {
 	if p, ok := env.Shell.(interface{ POSIX() bool }); ok {
 		o.POSIX = p.POSIX()
 	}
-	cmds, err := command.ParseWith(line, o)
-	if err != nil {
-		return nil, err
-	}
-	return resolve.Dashless(env.Files, line, command.Resolve(cmds, resolve.Unbroken(env.Files))), nil
+	return command.ParseWith(line, o)
 }
 
 func checkCommand(in bashArgs) error {

@@ -84,9 +84,8 @@ func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
 // that is not more than one would allow.
 func (p *Policy) heldFile(kind unitKind, file string) (Opening, Verdict) {
 	judge := func(path string) Decision {
-		u := p.landUnit(tool.ResolvedPath{Path: path, Named: path, Write: kind == writeUnit})[0]
-		u = u.ofCommand()
-		if u.asked = true; kind == readUnit && u.pattern != "" {
+		u := p.landUnit(tool.ResolvedPath{Path: path, Named: path, Write: kind == writeUnit}).ofCommand()
+		if kind == readUnit && u.pattern != "" {
 			u.pattern = tool.ReadFamily + "(" + p.shown(path) + ")" // what is opened, no more
 		}
 		return p.judge(u)

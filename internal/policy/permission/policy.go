@@ -22,7 +22,7 @@ const (
 	Ask4All     Mode = "ask"          // only reading is allowed; anything else needs a question
 	Plan        Mode = "plan"         // only reading is allowed; anything else is denied
 	AcceptEdits Mode = "accept-edits" // as ask, and edits in the workspace and the project's checks
-	Auto        Mode = "auto"         // as accept-edits, and commands whose syntax shows that they are safe
+	Auto        Mode = "auto"         // as accept-edits, and changes by commands in the sandbox
 	Yolo        Mode = "yolo"         // everything except the refusals and protected paths
 )
 
@@ -145,7 +145,6 @@ type Policy struct {
 	git     []tool.GitUse  // what git runs or reads in the call that is judged
 	wide    bool           // see Wide
 	open    string         // see openTo
-	trusted bool           // see Trust
 	system  confine.Policy // what every confined command may read
 	keys    []string       // what no confined command may read
 	// turn is how the route of the running turn limits the rights, folded.
@@ -181,10 +180,6 @@ func (p *Policy) Copy() *Policy {
 	q.rules, q.changed = slices.Clone(p.rules), maps.Clone(p.changed)
 	return &q
 }
-
-// Trust records that the person trusts the programs that the folder's checks and
-// its git configuration run (SPEC 16.1). Without a sandbox they run as the person.
-func (p *Policy) Trust() { p.trusted = true }
 
 func clean(p string) string {
 	if p == "" {
@@ -365,7 +360,7 @@ func (m Mode) about() string {
 	case AcceptEdits:
 		return "reads, edits in the workspace and the project's checks are allowed, the rest asks"
 	case Auto:
-		return "as accept-edits, and commands that only change files of the workspace; with a sandbox any command runs in one"
+		return "as accept-edits, and in the sandbox commands change files of the workspace"
 	case Yolo:
 		return "everything is allowed but what is refused or protected"
 	}
