@@ -154,7 +154,6 @@ func serve(wires *tripwires) error {
 	policies, held := map[permission.Mode]*permission.Policy{}, map[permission.Mode]*permission.Policy{}
 	for _, m := range permission.Modes() {
 		policies[m] = permission.New(permission.Config{Mode: m, Root: "/w", Home: "/home/u", Sandbox: permission.Sandbox{Off: true}})
-		policies[m].Trust() // what is judged here is syntax alone
 		held[m] = permission.New(permission.Config{Mode: m, Root: "/w", Home: "/home/u", State: "/home/u/.local/state/pawl", Sandbox: permission.Sandbox{ReadOnly: true, Workspace: true}})
 	}
 	// tryConfined runs a line and says what harm it did, whoever allowed it.

@@ -63,7 +63,7 @@ func (w Word) Candidates() []string {
 	}
 	out := []string{t}
 	for i := 0; i < len(t); i++ {
-		if c := t[i]; c == '=' || c == '@' || c == ':' || c == ',' {
+		if c := t[i]; (c == '=' || c == '@' || c == ':' || c == ',') && !strings.HasPrefix(t[i+1:], "//") {
 			out = append(out, t[i+1:])
 		}
 	}

@@ -5,7 +5,7 @@ import "github.com/pawl-agent/pawl/internal/core/shellsyntax"
 // projectPrograms returns the programs that build, check and fetch the packages of projects.
 func projectPrograms(scripts *check) []program {
 	return []program{
-		{names: "go", is: tellsVersion | readsFolder | compiles | runsArguments | inert | closes, effect: goTool, env: "GOPROXY=off GOVCS=*:off GOFLAGS=-buildvcs=false", tellsEnv: "env version help", flags: "-exec -toolexec -vettool -overlay -modfile -ldflags -gcflags -asmflags -gccgoflags -C", runner: "exec toolexec vettool", words: 1, again: "mod get work", check: &check{closed: goCheck, hollowFlags: "exec toolexec vettool c", noTests: "run", lines: []checkLine{
+		{names: "go", is: tellsVersion | readsFolder | compiles | runsArguments | inert | closes, effect: goTool, env: "GOPROXY=off GOVCS=*:off GOFLAGS=-buildvcs=false", tellsEnv: "env version help", flags: "-exec -toolexec -vettool -overlay -modfile -ldflags -gcflags -asmflags -gccgoflags -C", runner: "exec toolexec vettool", words: 1, again: "test build vet fmt mod get work", check: &check{closed: goCheck, hollowFlags: "exec toolexec vettool c", noTests: "run", lines: []checkLine{
 			{words: "go test", proof: Tests, compiles: true, output: GoOutput, flags: goFlags, here: true, covers: packagesCover},
 			{words: "go build", proof: Builds, compiles: true, flags: goFlags, here: true, covers: packagesCover},
 			{words: "go vet", proof: Builds, compiles: true, flags: goFlags, here: true, covers: packagesCover},
@@ -13,7 +13,7 @@ func projectPrograms(scripts *check) []program {
 		{names: "gofmt gofumpt goimports", is: tellsVersion, effect: gofmt, changes: Editing},
 		{names: "staticcheck", is: tellsVersion, check: &check{options: &usage{exact: true}, changed: "staticcheck.conf"}},
 		{names: "golangci-lint", is: tellsVersion, words: 1, check: &check{subs: "run", options: &usage{short: "vE=D=p=jn", long: "fast fast-only fix timeout= enable= disable= enable-all disable-all new new-from-rev= color= verbose tests build-tags= max-issues-per-linter= max-same-issues= concurrency= allow-parallel-runners out-format= show-stats sort-results", exact: true}, changed: ".golangci.yml .golangci.yaml .golangci.toml .golangci.json .custom-gcl.yml"}},
-		{names: "cargo", is: compiles | runsArguments | inert | begins, flags: "--config --manifest-path -Z", words: 1, again: "add remove update fetch doc tree", check: &check{closed: cargoCheck, changed: "build.rs config.toml cargo.toml", hollowFlags: "config", lines: []checkLine{
+		{names: "cargo", is: compiles | runsArguments | inert | begins, flags: "--config --manifest-path -Z", words: 1, again: "test build check clippy fmt add remove update fetch doc tree", check: &check{closed: cargoCheck, changed: "build.rs config.toml cargo.toml", hollowFlags: "config", lines: []checkLine{
 			{words: "cargo test", proof: Tests, compiles: true, output: RustOutput, flags: cargoFlags, whole: "workspace all", covers: cratesCover},
 			{words: "cargo nextest run", proof: Tests, compiles: true, output: RustOutput},
 			{words: "cargo check", proof: Builds, compiles: true, flags: cargoFlags},
@@ -22,8 +22,8 @@ func projectPrograms(scripts *check) []program {
 		}}},
 		{names: "stack cabal", is: compiles, words: 1},
 
-		{names: "npm", is: tellsVersion | vTells | runsOthers | closes | begins | shortens, effect: npmTool, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", again: "ci ls list outdated view why", builds: PackageJSON, check: scripts},
-		{names: "pnpm yarn", is: runsOthers | begins | runsScripts, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", again: "ci ls list outdated view why", builds: PackageJSON, check: scripts},
+		{names: "npm", is: tellsVersion | vTells | runsOthers | closes | begins | shortens, effect: npmTool, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", again: "test ci ls list outdated view why", builds: PackageJSON, check: scripts},
+		{names: "pnpm yarn", is: runsOthers | begins | runsScripts, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", again: "test ci ls list outdated view why", builds: PackageJSON, check: scripts},
 		{names: "npx", is: runsOthers | launches | runsLines | begins, builds: PackageJSON, check: &check{closed: npxCheck, changed: nodeFiles}},
 		{names: "bunx", is: runsOthers | launches},
 		{names: "pnpx", is: launches},

@@ -46,6 +46,10 @@ type unit struct {
 	shell bool
 	// held: the sandbox holds it when it happens.
 	held bool
+	// unparsed: the command stands for a line that cannot be parsed.
+	unparsed bool
+	// confined: the call runs in the sandbox.
+	confined bool
 	// unconfined: the call asks to run outside the sandbox.
 	unconfined bool
 	// git: git runs or reads the path. A rule about it contains name.
@@ -131,7 +135,7 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 	held := p.held(c.Footprint)
 	out := p.lineUnits(cmds, held)
 	for _, l := range c.Footprint.Resolved {
-		if u := p.landUnit(l); !l.Maybe || u.guard == secretGuard || p.ruled(u) {
+		if u := p.landUnit(l); !l.Maybe || p.asksAbout(u) || !held && u.guard != noGuard {
 			out = append(out, u)
 		}
 	}
@@ -160,6 +164,8 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 	}
 	for i := range out {
 		out[i].by, out[i].shell, out[i].subject = c.callee(), c.Footprint.Shell != "", c.Subject
+		out[i].confined = p.confined(c.Footprint)
+		out[i].unparsed = out[i].cmd.Code && out[i].cmd.Words[0].Text == c.Footprint.Shell
 		if c.Footprint.Unconfined && out[i].kind == commandUnit && p.cfg.Sandbox.ReadOnly {
 			out[i].setUnconfined()
 		}
@@ -243,8 +249,12 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 	var granted []unit
 	whole := true
 	started := startedUnits{always: true}
+	bare := p.open != "" && c.Footprint.Shell != "" && !p.mode.free() && p.confine(c, units, nil).Level == process.Unconfined
 	for _, u := range units {
 		d := p.judge(u)
+		if bare && d.Verdict == Allow && d.By != "rule" && !u.derived { // a folder that holds keys
+			d = Decision{Verdict: Ask, By: "sandbox", Reason: u.why + ", and nothing confines it: " + p.open, Pattern: u.pattern, CanAlways: !u.sensitive && u.pattern != ""}
+		}
 		if d.Verdict == Ask || d.By == "rule" {
 			granted = append(granted, u)
 		}
@@ -378,6 +388,9 @@ func (r Rule) told() string {
 // byMode decides if no rule matches.
 func (p *Policy) byMode(u unit, ask Decision) Decision {
 	switch {
+	case u.unparsed && !u.held:
+		ask.By, ask.Reason = "syntax", "its command line cannot be parsed, so what it would do cannot be told"
+		return ask
 	case u.unconfined && (!p.mode.free() || p.cfg.Sandbox.Configured):
 		ask.By = "sandbox"
 		return ask
@@ -390,24 +403,22 @@ func (p *Policy) byMode(u unit, ask Decision) Decision {
 			ask.By = "protected"
 		}
 		return ask
-	case u.readOnly && (!u.shell || u.held || p.open == ""):
+	case u.readOnly:
 		return Decision{Verdict: Allow, By: "read-only", Reason: "it only reads"}
 	}
 	is := func(f fact) bool { return p.mode.on(f) == Allow && !p.wide }
 	ok := p.mode.free() || u.derived
 	switch u.kind {
 	case writeUnit:
-		ok = ok || is(doEdit) && (u.held || !u.shell)
+		ok = ok || is(doEdit)
 	case commandUnit:
-		ok = ok || u.held && (u.edits && is(doEdit) || u.check && is(doCheck)) || is(doCheck) && p.configured(u.cmd) && !p.redefined(definitions...)
+		ok = ok || u.confined && (u.edits && is(doEdit) || u.check && is(doCheck)) || is(doCheck) && p.configured(u.cmd) && !p.redefined(definitions...)
 	}
 	switch ask.By = "mode"; {
 	case ok:
 		return Decision{Verdict: Allow, By: "mode", Reason: string(p.mode) + " mode allows it"}
 	case u.held:
 		return sandboxHolds
-	case p.open != "" && u.shell:
-		ask.By, ask.Reason = "sandbox", u.why+", and nothing confines it: "+p.open
 	}
 	return ask
 }

@@ -172,7 +172,7 @@ func (p *Policy) allows(r Rule, u unit) bool {
 		case u.unconfined && r.Tool != unconfined:
 			return false
 		case r.Bare:
-			return true
+			return !u.unparsed
 		}
 		return allowCommand(p.expandHome(r.words), u.cmd)
 	case readUnit, writeUnit:

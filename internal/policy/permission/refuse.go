@@ -36,6 +36,7 @@ func (p *Policy) refuse(c Call, cmds []shellsyntax.Command) (Decision, bool) {
 	}
 	for _, l := range c.Footprint.Resolved {
 		switch {
+		case l.Maybe:
 		case l.Write && p.gitControl(l.Path):
 			return refusal("it writes " + p.shown(l.Path) + ", which decides what git runs")
 		case p.keyFile(l.Path) && !(l.Write && p.inside(l.Path)):
@@ -87,17 +88,22 @@ func (p *Policy) precious(abs string) bool {
 
 // refuseRemoval refuses rm -rf / and its like.
 func (p *Policy) refuseRemoval(c shellsyntax.Command) string {
-	verb := ""
-	switch base(c) {
-	case "rm":
-		verb = "removes "
-	case "chmod", "chown", "chgrp":
+	verb, whole, words := "removes ", false, c.Words
+	switch name := base(c); {
+	case name == "rm":
+	case name == "chmod", name == "chown", name == "chgrp":
 		verb = "changes the rights of "
+	case name == "mv" && len(words) > 2:
+		whole, words = true, words[:len(words)-1]
+	case name == "find" && slices.ContainsFunc(words, func(w shellsyntax.Word) bool { return w.Text == "-delete" || w.Text == "rm" }):
+		whole = len(words) > 2 && strings.HasPrefix(words[2].Text, "-") && !slices.ContainsFunc(words, func(w shellsyntax.Word) bool {
+			return strings.HasSuffix(w.Text, "name") || strings.HasSuffix(w.Text, "path") || strings.HasPrefix(w.Text, "-m") || strings.HasSuffix(w.Text, "regex")
+		})
+		words = words[:2]
 	default:
 		return ""
 	}
-	whole := false
-	for _, w := range c.Words[1:] {
+	for _, w := range words[1:] {
 		if strings.HasPrefix(w.Text, "--") {
 			whole = whole || len(w.Text) > 3 && strings.HasPrefix("--recursive", w.Text)
 		} else if strings.HasPrefix(w.Text, "-") {
@@ -107,7 +113,7 @@ func (p *Policy) refuseRemoval(c shellsyntax.Command) string {
 	if !whole {
 		return ""
 	}
-	for _, w := range c.Words[1:] {
+	for _, w := range words[1:] {
 		if strings.HasPrefix(w.Text, "-") {
 			continue
 		}
@@ -133,7 +139,10 @@ func breaksMachine(c shellsyntax.Command) string {
 	}
 	name := base(c)
 	switch {
-	case slices.Contains([]string{"shutdown", "reboot", "halt", "poweroff"}, name):
+	case slices.Contains([]string{"shutdown", "reboot", "halt", "poweroff"}, name),
+		name == "systemctl" && slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool {
+			return slices.Contains([]string{"poweroff", "reboot", "halt", "kexec"}, w.Text)
+		}):
 		return "it switches the machine off"
 	case strings.HasPrefix(name, "mkfs") || strings.HasPrefix(name, "newfs"):
 		return "it makes a new file system over what is there"
@@ -207,7 +216,7 @@ func (p *Policy) refuseKeys(c shellsyntax.Command) string {
 // eatsCode reports whether a command runs its input as code.
 func eatsCode(c shellsyntax.Command) bool {
 	switch name := base(c); {
-	case c.Code:
+	case c.Code, len(c.Words) > 0 && !c.Words[0].Known:
 		return true
 	case shellsyntax.Shell(name), name == "source", name == ".", strings.HasPrefix(name, "python"), name == "node", name == "ruby", name == "perl", name == "php":
 		return !slices.ContainsFunc(c.Words[1:], func(w shellsyntax.Word) bool {
