@@ -66,7 +66,7 @@ func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 		f.Reads = []tool.Span{{Path: ".", Dir: true}}
 	}
 	if env.Files != nil {
-		f.Resolved = append(f.Resolved, named(env.Files, cmds)...)
+		f.Resolved = append(f.Resolved, namedFiles(env.Files, cmds)...)
 	}
 	return f, nil
 }
@@ -74,42 +74,42 @@ func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 // maxNamed is how many names of a command line are looked up on the disk.
 const maxNamed = 200
 
-// named returns the files that the words of a line name, and where they lead: links are
+// namedFiles returns the files that the words of a line name, and where they lead: links are
 // followed, patterns are matched. What a program finds by itself is not among them.
-func named(files tool.Files, cmds []shellsyntax.Command) []tool.ResolvedPath {
-	var names []string
-	for _, c := range cmds {
-		words := slices.Concat(c.Words[min(1, len(c.Words)):], c.Via)
-		for _, r := range c.Redirects {
-			words = append(words, r.Target)
-		}
-		for _, w := range words {
-			for _, s := range w.Candidates() {
-				for _, name := range c.Forms(shellsyntax.Word{Text: s, Known: true}) {
-					if !w.Glob {
-						names = append(names, name)
-					} else if some, err := filepath.Glob(name); err == nil && len(names) < maxNamed {
-						names = append(names, some...)
+func namedFiles(files tool.Files, cmds []shellsyntax.Command) []tool.ResolvedPath {
+	var out []tool.ResolvedPath
+	add := func(c shellsyntax.Command, w shellsyntax.Word, write bool) {
+		for _, s := range w.Candidates() {
+			for _, name := range c.Forms(shellsyntax.Word{Text: s, Known: true}) {
+				found := []string{name}
+				if w.Glob {
+					found, _ = filepath.Glob(name) // of a bad pattern nothing is found
+				}
+				for _, name := range found {
+					if st, err := os.Stat(name); len(out) == maxNamed || !write && (err != nil || st.IsDir()) {
+						continue
 					}
+					clean, inside, err := files.Resolve(name)
+					if err != nil {
+						continue
+					}
+					if inside {
+						clean = path.Join(files.Root(), clean)
+					}
+					out = append(out, tool.ResolvedPath{Path: clean, Named: name, Write: write, Maybe: true})
 				}
 			}
 		}
 	}
-	var out []tool.ResolvedPath
-	seen := map[string]bool{}
-	for _, name := range names[:min(len(names), maxNamed)] {
-		if st, err := os.Stat(name); seen[name] || err != nil || st.IsDir() {
-			continue
+	for _, c := range cmds {
+		for _, w := range slices.Concat(c.Words[min(1, len(c.Words)):], c.Via) {
+			add(c, w, false)
 		}
-		seen[name] = true
-		clean, inside, err := files.Resolve(name)
-		if err != nil {
-			continue
+		for _, r := range c.Redirects {
+			if !r.Target.Proc && !command.SafeDevice(r.Target.Text) {
+				add(c, r.Target, r.Writes())
+			}
 		}
-		if inside {
-			clean = path.Join(files.Root(), clean)
-		}
-		out = append(out, tool.ResolvedPath{Path: clean, Named: name, Maybe: true})
 	}
 	return out
 }
