@@ -61,7 +61,7 @@ func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 		return f, nil // a line that cannot be parsed stays unknown
 	}
 	f.Commands = cmds
-	if command.ReadOnly(cmds) && !in.Background && len(in.Needs) == 0 {
+	if command.ReadOnly(cmds...) && !in.Background && len(in.Needs) == 0 {
 		f.Unknown = false
 		f.Reads = []tool.Span{{Path: ".", Dir: true}}
 	}

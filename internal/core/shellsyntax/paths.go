@@ -94,3 +94,26 @@ func (c Command) Forms(w Word) []string {
 	}
 	return out
 }
+
+// Named returns the absolute paths that a command's words and redirections may name: all
+// known words but the program and its options, and what follows "=" in a word.
+func (c Command) Named() []string {
+	var out []string
+	add := func(w Word) {
+		if paths, ok := c.Paths(w); ok && w.Known && w.Text != "" {
+			out = append(out, paths...)
+		}
+	}
+	for _, w := range c.Words[min(1, len(c.Words)):] {
+		if _, value, has := strings.Cut(w.Text, "="); has {
+			add(Word{Text: value, Known: w.Known})
+		}
+		if !strings.HasPrefix(w.Text, "-") {
+			add(w)
+		}
+	}
+	for _, r := range c.Redirects {
+		add(r.Target)
+	}
+	return out
+}

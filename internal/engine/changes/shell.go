@@ -74,7 +74,7 @@ func (sh *recordedShell) POSIX() bool {
 
 // Start implements tool.Shell.
 func (sh *recordedShell) Start(ctx context.Context, c tool.Run) (string, error) {
-	if cmds := sh.p.Footprint.Commands; len(cmds) > 0 && command.ReadOnly(cmds) {
+	if cmds := sh.p.Footprint.Commands; len(cmds) > 0 && command.ReadOnly(cmds...) {
 		return sh.Shell.Start(ctx, c)
 	}
 	r, t, named := sh.r, sh.r.tracker, sh.r.workspace().PathsNamedBy(sh.p.Footprint.Commands)
@@ -142,7 +142,7 @@ func (r *Recorder) RunForPerson(ctx context.Context, c tool.Run, done func(tool.
 func (r *Recorder) runTracked(ctx context.Context, c tool.Run) (tool.Ran, []event.Draft, error) {
 	c.Confine = process.Free // the person typed it
 	cmds, err := command.Parse(c.Command, r.cfg.Dir)
-	if r.tracker == nil || err == nil && command.ReadOnly(cmds) {
+	if r.tracker == nil || err == nil && command.ReadOnly(cmds...) {
 		ran, err := r.cfg.Shell.Run(ctx, c)
 		return ran, nil, err
 	}

@@ -33,26 +33,6 @@ type Effect struct {
 
 func other(why string) Effect { return Effect{Why: why} }
 
-// ReadOnly reports whether every command only reads, as far as syntax shows: each
-// program is in the table of those that do, no option makes it write or run something,
-// no redirection opens a file for writing but /dev/null, and nothing unknown could
-// change that. It does not say which files are read, nor where they are. The table is
-// in doc/permissions.md.
-func ReadOnly(cmds []shellsyntax.Command) bool {
-	cmds = Resolve(cmds, nil)
-	for _, c := range cmds {
-		if Effects(c).Kind != Reads {
-			return false
-		}
-		for _, r := range c.Redirects {
-			if r.Writes() && !r.Target.Proc && !(r.Target.Known && SafeDevice(r.Target.Text)) {
-				return false
-			}
-		}
-	}
-	return len(cmds) > 0
-}
-
 // SafeDevice reports whether a path is a device to which a write destroys nothing:
 // /dev/null and what is already open.
 func SafeDevice(p string) bool {

@@ -353,7 +353,7 @@ func (f *Fold) put(c Check) {
 
 func readOnly(line string) bool {
 	cmds, err := command.Parse(line, "/")
-	return err == nil && command.ReadOnly(cmds)
+	return err == nil && command.ReadOnly(cmds...)
 }
 
 // Report returns what is proven so far. A file that has its old content again

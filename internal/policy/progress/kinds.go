@@ -92,7 +92,7 @@ func CommandKind(line string) Kind {
 			rest = cmds[:i+1]
 		}
 	}
-	looks := command.ReadOnly(rest)
+	looks := command.ReadOnly(rest...)
 	switch {
 	case waits && (looks || len(rest) == 0):
 		return Wait // sleeping before a command does not change its kind
