@@ -34,6 +34,9 @@ func reads(c shellsyntax.Command) bool {
 		if !w.Known && !(w.Glob && (contains(anyWords, name) || contains(anyFiles, name) && w.Prefix != "" && w.Prefix[0] != '-')) {
 			return false
 		}
+		if strings.HasPrefix(w.Text, "--files0") {
+			return false // it reads files that its words do not name
+		}
 		args = append(args, w.Text)
 	}
 	form := readers[name]
@@ -55,9 +58,9 @@ const (
 // readers are the other programs, each with the forms in which it only reads. Options
 // that are not listed are refused, also abbreviated ones.
 var readers = map[string]func(args []string) bool{
-	"rg": func(args []string) bool { // --pre and --hostname-bin run programs, -z unpacks by programs
+	"rg": func(args []string) bool { // --pre and --hostname-bin run programs, -z unpacks by programs, -L follows links
 		return !slices.ContainsFunc(args, func(a string) bool {
-			return strings.HasPrefix(a, "--pre") || strings.HasPrefix(a, "--host") || strings.HasPrefix(a, "--search-z") || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "z")
+			return strings.HasPrefix(a, "--pre") || strings.HasPrefix(a, "--host") || strings.HasPrefix(a, "--search-z") || strings.HasPrefix(a, "--fol") || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.ContainsAny(a, "zL")
 		})
 	},
 	"file": options("bhikLN", "", " --brief --mime --mime-type --mime-encoding "),

@@ -55,12 +55,23 @@ func (p *Policy) readsPlainly(c shellsyntax.Command) bool {
 // commandUnit returns the unit of a simple command.
 func (p *Policy) commandUnit(c shellsyntax.Command) unit {
 	u := unit{kind: commandUnit, cmd: c, why: "it runs `" + shorten(c.String()) + "`"}
-	u.readOnly = c.Func || command.ReadOnly([]shellsyntax.Command{{Words: c.Words, Via: c.Via, Wrappers: c.Wrappers, Assigns: c.Assigns, Dir: c.Dir, Code: c.Code, From: c.From}})
+	alone := c
+	alone.Redirects = nil // they are units of their own
+	u.readOnly = c.Func || command.ReadOnly(alone) || startsOnly(c)
 	u.check = p.isCheck(c)
 	u.edits = command.Edits(c)
 	u.sensitive = command.Sensitive(c)
 	u.pattern = proposal(c, u.readOnly || u.edits || command.Again(c))
 	return u
+}
+
+// startsOnly reports whether a command is a shell with code that is known, whose commands
+// are listed beside it.
+func startsOnly(c shellsyntax.Command) bool {
+	if _, plain := c.Program(); !plain || len(c.Words) != 3 || !shellsyntax.Shell(base(c)) || len(c.Via)+len(c.Assigns) > 0 {
+		return false
+	}
+	return (c.Words[1].Text == "-c" || c.Words[1].Text == "-lc") && c.Words[2].Known
 }
 
 // written returns the units of the files that redirections write.
@@ -122,8 +133,10 @@ func (p *Policy) named(c shellsyntax.Command, reads bool) []unit {
 		words = slices.Delete(words, i, i+1)
 	}
 	for _, w := range words {
-		if u := (unit{kind: kind, derived: true, why: "it is given " + shorten(w.Text) + ", which cannot be known before it runs"}); !w.Known && !w.Glob && p.mayBeDenied(u) {
-			out = append(out, u)
+		for _, k := range [...]unitKind{readUnit, writeUnit} {
+			if u := (unit{kind: k, derived: true, why: "it is given " + shorten(w.Text) + ", which cannot be known before it runs"}); !w.Known && !w.Glob && p.mayBeDenied(u) {
+				out = append(out, u)
+			}
 		}
 		for _, s := range w.Candidates() {
 			for _, abs := range c.Forms(shellsyntax.Word{Text: s, Known: true}) {

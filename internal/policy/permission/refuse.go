@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // The refusals apply in every mode and against every rule: to commands whose literal words
@@ -172,7 +173,7 @@ func (p *Policy) refuseGit(c shellsyntax.Command) string {
 		}
 	}
 	if len(c.Words) > 1 && !p.commandUnit(c).readOnly {
-		if base(c) == "git" && slices.ContainsFunc(c.Words[1:], func(w shellsyntax.Word) bool { return w.Text == "config" }) {
+		if g := command.ParseGit(c.Words[1:]); base(c) == "git" && g.Sub == "config" && command.ConfigWrites(g.Args) {
 			return "it changes git's configuration, which decides what git runs"
 		}
 		words = append(words, c.Words[1:]...)

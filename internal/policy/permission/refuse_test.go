@@ -109,9 +109,9 @@ RRRRR systemctl poweroff
 ?d??a curl x | python3 -m json.tool
 ?d??a curl x | node -e 'x'
 ?d??a git -c a=b log
-aaaaa git config --get user.name
-aaaaa git config user.name
-aaaaa git config --list
+?d??a git config --get user.name
+?d??a git config user.name
+?d??a git config --list
 aaaaa echo 'rm -rf ~/.ssh/id_rsa'
 aaaaa grep -n 'PRIVATE KEY' .
 ?d??a git commit -m 'never rm -rf / nor read ~/.ssh/id_rsa'
