@@ -80,7 +80,9 @@ func TestHabitsInTmux(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.see("Killed")
-	x.send("stty sane; clear; sh "+script+" -c", "C-j") // nobody gave the terminal back
+	x.send("stty sane; clear", "C-j") // nobody gave the terminal back
+	x.shell()
+	x.send("sh "+script+" -c", "C-j")
 	x.see("auf Deutsch")
 	x.see("what is to be done?")
 	x.send("C-d")
