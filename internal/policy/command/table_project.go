@@ -6,17 +6,17 @@ import "github.com/pawl-agent/pawl/internal/core/shellsyntax"
 func projectPrograms(scripts *check) []program {
 	return []program{
 		{names: "go", is: tellsVersion | readsFolder | compiles | runsArguments | inert | closes, effect: goTool, env: "GOPROXY=off GOVCS=*:off GOFLAGS=-buildvcs=false", tellsEnv: "env version help", flags: "-exec -toolexec -vettool -overlay -modfile -ldflags -gcflags -asmflags -gccgoflags -C", runner: "exec toolexec vettool", words: 1, again: "mod get work", check: &check{closed: goCheck, hollowFlags: "exec toolexec vettool c", noTests: "run", lines: []checkLine{
-			{words: "go test", proof: Tests, compiles: true, output: GoOutput, flags: goFlags, here: true, covers: packagesCover},
-			{words: "go build", proof: Builds, compiles: true, flags: goFlags, here: true, covers: packagesCover},
-			{words: "go vet", proof: Builds, compiles: true, flags: goFlags, here: true, covers: packagesCover},
+			{words: "go test", proof: Tests, compiles: true, output: GoOutput},
+			{words: "go build", proof: Builds, compiles: true},
+			{words: "go vet", proof: Builds, compiles: true},
 		}}},
 		{names: "gofmt gofumpt goimports", is: tellsVersion, effect: gofmt, changes: Editing},
 		{names: "staticcheck", is: tellsVersion, check: &check{options: &usage{exact: true}, changed: "staticcheck.conf"}},
 		{names: "golangci-lint", is: tellsVersion, words: 1, check: &check{subs: "run", options: &usage{short: "vE=D=p=jn", long: "fast fast-only fix timeout= enable= disable= enable-all disable-all new new-from-rev= color= verbose tests build-tags= max-issues-per-linter= max-same-issues= concurrency= allow-parallel-runners out-format= show-stats sort-results", exact: true}, changed: ".golangci.yml .golangci.yaml .golangci.toml .golangci.json .custom-gcl.yml"}},
 		{names: "cargo", is: compiles | runsArguments | inert | begins, flags: "--config --manifest-path -Z", words: 1, again: "add remove update fetch doc tree", check: &check{closed: cargoCheck, changed: "build.rs config.toml cargo.toml", hollowFlags: "config", lines: []checkLine{
-			{words: "cargo test", proof: Tests, compiles: true, output: RustOutput, flags: cargoFlags, whole: "workspace all", covers: cratesCover},
+			{words: "cargo test", proof: Tests, compiles: true, output: RustOutput},
 			{words: "cargo nextest run", proof: Tests, compiles: true, output: RustOutput},
-			{words: "cargo check", proof: Builds, compiles: true, flags: cargoFlags},
+			{words: "cargo check", proof: Builds, compiles: true},
 			{words: "cargo build", proof: Builds, compiles: true},
 			{words: "cargo clippy", proof: Builds, compiles: true},
 		}}},
@@ -39,7 +39,7 @@ func projectPrograms(scripts *check) []program {
 		{names: "cypress", is: compiles},
 
 		{names: "pytest", is: compiles | begins, flags: "-p -c -o --override-ini --rootdir --confcutdir", check: &check{closed: func(_ string, args []shellsyntax.Word) bool { return pytestCheck(args) }, changed: pytestFiles, hollowFlags: pytestHollow, lines: []checkLine{
-			{words: "pytest", proof: Tests, output: PytestOutput, flags: pytestFlags, covers: filesCover},
+			{words: "pytest", proof: Tests, output: PytestOutput},
 		}}},
 		{names: "py.test", is: compiles},
 		{names: "pip pip3", is: tellsVersion | closes | begins, effect: pipTool, words: 1},
