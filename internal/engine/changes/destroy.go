@@ -30,11 +30,16 @@ func (r *Recorder) unrestorable(ctx context.Context, p *turn.Pending) []string {
 		return nil
 	}
 	out := r.ignored(ctx, p.Footprint.Commands)
-	known := r.workspace().PathsNamedBy(p.Footprint.Commands).Known()
-	if len(known) == 0 || r.tracker.ensure(ctx, r) != nil {
+	var named []string
+	for _, c := range p.Footprint.Commands {
+		for _, d := range r.workspace().Destroys(c) {
+			named = append(named, r.expand(ctx, d)...)
+		}
+	}
+	if len(named) == 0 || r.tracker.ensure(ctx, r) != nil {
 		return out
 	}
-	for _, name := range r.tracker.Lost(known, maxDestroyed) {
+	for _, name := range r.tracker.Lost(named, maxDestroyed) {
 		if !slices.Contains(out, name) {
 			out = append(out, name)
 		}

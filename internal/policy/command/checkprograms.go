@@ -36,11 +36,6 @@ type checkLine struct {
 	compiles bool
 	output   Output
 	called   string // the name of the same check, if it has another one
-	// flags are the flags that leave nothing out ("=": a value follows); whole are
-	// words that stand for everything.
-	flags, whole string
-	here         bool // without operands it checks its own folder
-	covers       func(have, want scope) bool
 }
 
 func (l *checkLine) name() string {
@@ -48,17 +43,6 @@ func (l *checkLine) name() string {
 		return l.called
 	}
 	return l.words
-}
-
-// harmless reports whether a flag is known to leave nothing out, and whether a value
-// follows it.
-func (l *checkLine) harmless(flag string) (takes, known bool) {
-	for f := range strings.FieldsSeq(l.flags) {
-		if bare, value := strings.CutSuffix(f, "="); bare == flag {
-			return value, true
-		}
-	}
-	return false, false
 }
 
 // hollowAnywhere are flags with which no check checks anything.
@@ -83,11 +67,6 @@ var spellings = []spelling{
 
 // Flags that several rows share.
 const (
-	goFlags     = "v race json cover failfast fullpath x count= timeout= p= parallel= shuffle="
-	cargoFlags  = "q quiet v verbose locked offline no-fail-fast workspace all all-targets"
-	scriptFlags = "s silent"
-	pytestFlags = "v vv q qq x s l ra rA verbose quiet no-header tb color maxfail= durations="
-
 	makeHollow   = "touch question just-print recon ignore-errors eval shell set"
 	pytestHollow = "co fixtures markers setup-plan setup-only"
 
@@ -103,12 +82,12 @@ const (
 // programs in spellings are treated as npm.
 func scriptCheck() *check {
 	return &check{closed: nodeCheck, changed: "package.json .npmrc pnpm-workspace.yaml .yarnrc.yml", lines: []checkLine{
-		{words: "npm test", proof: Wraps, output: ScriptsOutput, called: "npm run test", flags: scriptFlags},
-		{words: "npm t", proof: Wraps, output: ScriptsOutput, called: "npm run test", flags: scriptFlags},
-		{words: "npm run test", proof: Wraps, output: ScriptsOutput, flags: scriptFlags},
+		{words: "npm test", proof: Wraps, output: ScriptsOutput, called: "npm run test"},
+		{words: "npm t", proof: Wraps, output: ScriptsOutput, called: "npm run test"},
+		{words: "npm run test", proof: Wraps, output: ScriptsOutput},
 		{words: "npm run build", proof: Builds, output: ScriptsOutput},
-		{words: "npm run typecheck", proof: Builds, output: ScriptsOutput, flags: scriptFlags},
-		{words: "npm run lint", proof: Styled, output: ScriptsOutput, flags: scriptFlags},
+		{words: "npm run typecheck", proof: Builds, output: ScriptsOutput},
+		{words: "npm run lint", proof: Styled, output: ScriptsOutput},
 		{words: "bun test", proof: Tests, output: JavaScriptOutput},
 	}}
 }

@@ -16,21 +16,6 @@ type Git struct {
 	Foreign bool               // it has -c, --git-dir, --exec-path or the like
 }
 
-// GitPaths reports whether the arguments of a program are paths that git restores,
-// moves or removes, and whether it removes everything below them.
-func GitPaths(program string, args []shellsyntax.Word) (paths, deep bool) {
-	if program != "git" {
-		return false, false
-	}
-	switch ParseGit(args).Sub {
-	case "checkout", "restore", "clean":
-		return true, false
-	case "rm", "mv":
-		return true, true
-	}
-	return false, false
-}
-
 // ParseGit parses git's arguments.
 func ParseGit(args []shellsyntax.Word) Git {
 	var g Git

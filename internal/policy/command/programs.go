@@ -34,7 +34,6 @@ type program struct {
 	inner    string    // options that each run a separate command, up to ";" or "+"
 	env      string    // its part of ClosedEnv; not used with one of the words tellsEnv, which report these variables
 	tellsEnv string
-	finds    string // with this word it has the trait findsText
 
 	// What its words mean, each for the function of the same name: whether it prints a
 	// number, Search, the paths that it prints, what Executing returns besides flags,
@@ -66,11 +65,7 @@ const (
 	counts                          // of a file it shows only the size, or the type
 	presence                        // of a file it shows only that it exists, and its metadata
 	hides                           // it shows nothing of the contents of files
-	searches                        // it searches for files or for text in them
-	findsText                       // it searches for text, and ends with exit code 1 if it finds none
 	readsFolder                     // it reads its folder if no path is given
-	waits                           // it only waits
-	asksState                       // it asks a service or a process for its state
 	downloads                       // it downloads what others wrote
 	closes                          // if it only reads, it runs under ClosedEnv
 
@@ -110,7 +105,6 @@ const (
 	barecluster     // its first argument is a cluster of letters, even without a dash
 	exact           // no wildcard is suggested for it
 	sensitive       // it can never be allowed permanently
-	begins          // at the start of a prompt, its name means a command line
 )
 
 func (p *program) has(t traits) bool { return p != nil && p.is&t != 0 }
@@ -186,34 +180,11 @@ func OnlyPrints(name string, c shellsyntax.Command) bool {
 	return name == "echo" || name == "printf" && len(c.Redirects) == 0
 }
 
-// Searches reports whether a program searches for files or for text in them.
-func Searches(name string) bool { return known(name).has(searches) }
-
-// FindsText reports whether a command searches for text, and ends with exit code 1 if
-// it finds none.
-func FindsText(words []string) bool {
-	if len(words) == 0 {
-		return false
-	}
-	p := known(words[0])
-	return p.has(findsText) || p != nil && p.finds != "" && len(words) > 1 && words[1] == p.finds
-}
-
 // ReadsFolder reports whether the command reads its folder if no path is given.
 func ReadsFolder(c shellsyntax.Command) bool {
 	name, _ := c.Program()
 	return known(name).has(readsFolder)
 }
-
-// BeginsLine reports whether a word at the start of a prompt is a program's name, so
-// that the prompt is a command line.
-func BeginsLine(word string) bool { return known(word).has(begins) }
-
-// Waits reports whether a program only waits.
-func Waits(name string) bool { return known(name).has(waits) }
-
-// AsksState reports whether a program asks a service or a process for its state.
-func AsksState(name string) bool { return known(name).has(asksState) }
 
 // Downloads reports whether a program downloads what others wrote.
 func Downloads(name string) bool { return known(name).has(downloads) }

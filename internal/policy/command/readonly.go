@@ -51,7 +51,7 @@ func contains(list, word string) bool {
 // anyWords are the programs that change and run nothing whatever their words are;
 // anyFiles are those of readers for which that holds of words that are no option.
 const (
-	anyWords = " ls cat head tail wc grep egrep fgrep stat du df pwd echo : true false which cmp uname basename dirname realpath readlink cut tr sleep "
+	anyWords = " ls cat head tail wc grep egrep fgrep stat du df pwd echo : true false which cmp uname basename dirname realpath readlink nl cut tr sleep "
 	anyFiles = " rg file diff sort find git "
 )
 

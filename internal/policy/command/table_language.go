@@ -5,7 +5,7 @@ package command
 func languagePrograms(scripts *check) []program {
 	return []program{
 		{names: "python python3", is: tellsVersion | interpreter | scripted | runsModules, effect: python, flags: "-c -m", check: &check{closed: pythonCheck, changed: pytestFiles, hollowFlags: pytestHollow, lines: []checkLine{
-			{words: "python -m pytest", proof: Tests, output: PytestOutput, called: "pytest", flags: pytestFlags, covers: filesCover},
+			{words: "python -m pytest", proof: Tests, output: PytestOutput, called: "pytest"},
 			{words: "python -m unittest", proof: Tests, output: UnittestOutput}, {words: "python manage.py test", proof: Tests, output: UnittestOutput},
 		}}},
 		{names: "pypy", is: interpreter | scripted | runsModules, flags: "-c -m"},

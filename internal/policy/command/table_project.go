@@ -6,25 +6,25 @@ import "github.com/pawl-agent/pawl/internal/core/shellsyntax"
 func projectPrograms(scripts *check) []program {
 	return []program{
 		{names: "go", is: tellsVersion | readsFolder | compiles | runsArguments | inert | closes, effect: goTool, env: "GOPROXY=off GOVCS=*:off GOFLAGS=-buildvcs=false", tellsEnv: "env version help", flags: "-exec -toolexec -vettool -overlay -modfile -ldflags -gcflags -asmflags -gccgoflags -C", runner: "exec toolexec vettool", words: 1, again: "test build vet fmt mod get work", check: &check{closed: goCheck, hollowFlags: "exec toolexec vettool c", noTests: "run", lines: []checkLine{
-			{words: "go test", proof: Tests, compiles: true, output: GoOutput, flags: goFlags, here: true, covers: packagesCover},
-			{words: "go build", proof: Builds, compiles: true, flags: goFlags, here: true, covers: packagesCover},
-			{words: "go vet", proof: Builds, compiles: true, flags: goFlags, here: true, covers: packagesCover},
+			{words: "go test", proof: Tests, compiles: true, output: GoOutput},
+			{words: "go build", proof: Builds, compiles: true},
+			{words: "go vet", proof: Builds, compiles: true},
 		}}},
 		{names: "gofmt gofumpt goimports", is: tellsVersion, effect: gofmt, changes: Editing},
 		{names: "staticcheck", is: tellsVersion, check: &check{options: &usage{exact: true}, changed: "staticcheck.conf"}},
 		{names: "golangci-lint", is: tellsVersion, words: 1, check: &check{subs: "run", options: &usage{short: "vE=D=p=jn", long: "fast fast-only fix timeout= enable= disable= enable-all disable-all new new-from-rev= color= verbose tests build-tags= max-issues-per-linter= max-same-issues= concurrency= allow-parallel-runners out-format= show-stats sort-results", exact: true}, changed: ".golangci.yml .golangci.yaml .golangci.toml .golangci.json .custom-gcl.yml"}},
-		{names: "cargo", is: compiles | runsArguments | inert | begins, flags: "--config --manifest-path -Z", words: 1, again: "test build check clippy fmt add remove update fetch doc tree", check: &check{closed: cargoCheck, changed: "build.rs config.toml cargo.toml", hollowFlags: "config", lines: []checkLine{
-			{words: "cargo test", proof: Tests, compiles: true, output: RustOutput, flags: cargoFlags, whole: "workspace all", covers: cratesCover},
+		{names: "cargo", is: compiles | runsArguments | inert, flags: "--config --manifest-path -Z", words: 1, again: "test build check clippy fmt add remove update fetch doc tree", check: &check{closed: cargoCheck, changed: "build.rs config.toml cargo.toml", hollowFlags: "config", lines: []checkLine{
+			{words: "cargo test", proof: Tests, compiles: true, output: RustOutput},
 			{words: "cargo nextest run", proof: Tests, compiles: true, output: RustOutput},
-			{words: "cargo check", proof: Builds, compiles: true, flags: cargoFlags},
+			{words: "cargo check", proof: Builds, compiles: true},
 			{words: "cargo build", proof: Builds, compiles: true},
 			{words: "cargo clippy", proof: Builds, compiles: true},
 		}}},
 		{names: "stack cabal", is: compiles, words: 1},
 
-		{names: "npm", is: tellsVersion | vTells | runsOthers | closes | begins | shortens, effect: npmTool, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", again: "test ci ls list outdated view why", builds: PackageJSON, check: scripts},
-		{names: "pnpm yarn", is: runsOthers | begins | runsScripts, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", again: "test ci ls list outdated view why", builds: PackageJSON, check: scripts},
-		{names: "npx", is: runsOthers | launches | runsLines | begins, builds: PackageJSON, check: &check{closed: npxCheck, changed: nodeFiles}},
+		{names: "npm", is: tellsVersion | vTells | runsOthers | closes | shortens, effect: npmTool, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", again: "test ci ls list outdated view why", builds: PackageJSON, check: scripts},
+		{names: "pnpm yarn", is: runsOthers | runsScripts, flags: "--script-shell --prefix --node-options -C --dir --cwd", words: 1, deeper: "run compose exec", again: "test ci ls list outdated view why", builds: PackageJSON, check: scripts},
+		{names: "npx", is: runsOthers | launches | runsLines, builds: PackageJSON, check: &check{closed: npxCheck, changed: nodeFiles}},
 		{names: "bunx", is: runsOthers | launches},
 		{names: "pnpx", is: launches},
 		{names: "tsc", is: tellsVersion | compiles | ofNode, check: &check{closed: tscCheck, changed: nodeFiles, lines: []checkLine{{words: "tsc", proof: Builds}}}},
@@ -38,11 +38,11 @@ func projectPrograms(scripts *check) []program {
 		}}},
 		{names: "cypress", is: compiles},
 
-		{names: "pytest", is: compiles | begins, flags: "-p -c -o --override-ini --rootdir --confcutdir", check: &check{closed: func(_ string, args []shellsyntax.Word) bool { return pytestCheck(args) }, changed: pytestFiles, hollowFlags: pytestHollow, lines: []checkLine{
-			{words: "pytest", proof: Tests, output: PytestOutput, flags: pytestFlags, covers: filesCover},
+		{names: "pytest", is: compiles, flags: "-p -c -o --override-ini --rootdir --confcutdir", check: &check{closed: func(_ string, args []shellsyntax.Word) bool { return pytestCheck(args) }, changed: pytestFiles, hollowFlags: pytestHollow, lines: []checkLine{
+			{words: "pytest", proof: Tests, output: PytestOutput},
 		}}},
 		{names: "py.test", is: compiles},
-		{names: "pip pip3", is: tellsVersion | closes | begins, effect: pipTool, words: 1},
+		{names: "pip pip3", is: tellsVersion | closes, effect: pipTool, words: 1},
 		{names: "pipx uvx", is: runsArguments | launches},
 		{names: "uv poetry", is: runsOthers | runsArguments | launches, words: 1},
 		{names: "tox", is: ownFiles, builds: ToxINI, check: &check{options: &usage{short: "qve=p?", exact: true, most: 1}, changed: "tox.ini setup.cfg pyproject.toml setup.py conftest.py", lines: []checkLine{{words: "tox", proof: Wraps}}}},
@@ -68,10 +68,10 @@ func projectPrograms(scripts *check) []program {
 		{names: "zig", is: ownFiles, check: &check{subs: "test", options: &usage{long: "filter= parallel", exact: true}, changed: beamFiles, lines: []checkLine{
 			{words: "zig build test", proof: Wraps, compiles: true}, {words: "zig test", proof: Tests, compiles: true, output: ZigOutput},
 		}}},
-		{names: "mvn", is: ownFiles | begins, words: 1, check: &check{subs: "test verify compile", options: &usage{short: "qBoe", exact: true}, changed: "pom.xml settings.xml maven.config jvm.config extensions.xml", lines: []checkLine{
+		{names: "mvn", is: ownFiles, words: 1, check: &check{subs: "test verify compile", options: &usage{short: "qBoe", exact: true}, changed: "pom.xml settings.xml maven.config jvm.config extensions.xml", lines: []checkLine{
 			{words: "mvn test", proof: Tests, compiles: true, output: JVMOutput}, {words: "mvn verify", proof: Tests, compiles: true, output: JVMOutput},
 		}}},
-		{names: "gradle", is: ownFiles | begins, words: 1, check: &check{subs: "test build check", options: &usage{short: "qi", long: "quiet info offline stacktrace console= no-daemon continue tests=", exact: true}, changed: "build.gradle build.gradle.kts settings.gradle settings.gradle.kts gradle.properties", lines: []checkLine{
+		{names: "gradle", is: ownFiles, words: 1, check: &check{subs: "test build check", options: &usage{short: "qi", long: "quiet info offline stacktrace console= no-daemon continue tests=", exact: true}, changed: "build.gradle build.gradle.kts settings.gradle settings.gradle.kts gradle.properties", lines: []checkLine{
 			{words: "gradle test", proof: Tests, compiles: true, output: JVMOutput}, {words: "gradle check", proof: Tests, compiles: true, output: JVMOutput},
 		}}},
 		{names: "dotnet", is: compiles, words: 1, check: &check{subs: "test build", options: &usage{short: "c=v=", long: "configuration= verbosity= no-build no-restore nologo filter=", exact: true}, changed: "*.csproj *.fsproj *.props *.targets *.sln", lines: []checkLine{
@@ -85,8 +85,8 @@ func projectPrograms(scripts *check) []program {
 		{names: "rspec phpunit", is: compiles, check: &check{options: &usage{short: "fc", long: "format= color no-color fail-fast filter= testdox", exact: true}, changed: rubyFiles, lines: []checkLine{
 			{words: "rspec", proof: Tests, output: RubyOutput}, {words: "phpunit", proof: Tests, output: PHPOutput},
 		}}},
-		{names: "bundle", is: runsOthers | begins, words: 1, check: &check{closed: bundleCheck, changed: "gemfile .rspec spec_helper.rb rakefile"}},
-		{names: "rake", is: ownFiles | begins, words: 1, check: &check{lines: []checkLine{{words: "rake test", proof: Wraps}}}},
+		{names: "bundle", is: runsOthers, words: 1, check: &check{closed: bundleCheck, changed: "gemfile .rspec spec_helper.rb rakefile"}},
+		{names: "rake", is: ownFiles, words: 1, check: &check{lines: []checkLine{{words: "rake test", proof: Wraps}}}},
 		{names: "rails", check: &check{lines: []checkLine{{words: "rails test", proof: Tests, output: RubyOutput}}}},
 
 		{names: "asdf conda dotenvx nix pipenv pixi rye", is: launches},

@@ -24,10 +24,8 @@ func shellPrograms() []program {
 		{names: "hash", is: runsOthers, usage: &usage{short: "lt!p!d!r", operands: text}},
 		{names: "alias", is: runsOthers},
 		{names: "trap", is: runsOthers | exact},
-		{names: "wait", is: waits},
-		{names: "jobs", is: asksState},
 		{names: "help", is: tells},
-		{names: "sleep", is: tells | waits},
+		{names: "sleep", is: tells},
 
 		{names: "if then else while do ! {", is: runsArguments},
 		{names: "env", is: runsOthers | runsArguments | assigns, executes: itselfExecutes, wraps: &wrapping{

@@ -28,19 +28,18 @@ func textPrograms() []program {
 		{names: "numfmt", usage: &usage{short: "d=z", long: "debug delimiter= field= format= from= from-unit= grouping header? invalid= padding= round= suffix= to= to-unit= zero-terminated help version", full: true, operands: text}},
 		{names: "expr", is: tells},
 
-		{names: "grep egrep fgrep", prints: printsMatches, is: tellsVersion | reader | searches | findsText | inert, search: grepSearch, lists: matchLists, usage: &usage{
+		{names: "grep egrep fgrep", prints: printsMatches, is: tellsVersion | reader | inert, search: grepSearch, lists: matchLists, usage: &usage{
 			short: "EFGPe=f<ivwxzsVm=bnHhoqaILlcTZUuyA=B=C=d=D=rR",
 			long: "extended-regexp fixed-strings basic-regexp perl-regexp regexp= file< ignore-case no-ignore-case word-regexp line-regexp null-data no-messages invert-match version help max-count= byte-offset line-number line-buffered with-filename no-filename label= only-matching quiet silent binary-files= text directories= devices= recursive dereference-recursive include= exclude= exclude-from< exclude-dir= " +
 				"files-without-match files-with-matches count initial-tab null before-context= after-context= context= color? colour? binary unix-byte-offsets group-separator= no-group-separator",
 			full: true, digits: true, operands: patterns, pattern: "-e --regexp -f --file",
 		}},
-		{names: "rg", is: tellsVersion | reader | searches | findsText | readsFolder, search: rgSearch, lists: matchLists, usage: &usage{
+		{names: "rg", is: tellsVersion | reader | readsFolder, search: rgSearch, lists: matchLists, usage: &usage{
 			short: "A=B=C=e=f<E=g=M=m=d=j=r=t=T=ivwxslnNcoquUFPSHI0abp.h!z#L",
 			long: "after-context= before-context= context= regexp= file< encoding= glob= iglob= max-columns= max-count= max-depth= maxdepth= threads= replace= type= type-not= type-add= type-clear= type-list ignore-case invert-match word-regexp line-regexp case-sensitive smart-case fixed-strings pcre2 line-number no-line-number count count-matches only-matching quiet unrestricted files files-with-matches files-without-match hidden no-hidden no-ignore no-ignore-vcs no-ignore-parent no-ignore-dot no-ignore-global no-ignore-exclude no-ignore-files no-ignore-messages no-messages " +
 				"multiline multiline-dotall null null-data sort= sortr= stats text color= colors= column no-column heading no-heading with-filename no-filename trim passthru passthrough pretty vimgrep json crlf one-file-system binary line-buffered block-buffered byte-offset context-separator= field-context-separator= field-match-separator= include-zero no-config max-filesize= max-columns-preview no-require-git path-separator= engine= auto-hybrid-regex unicode no-unicode ignore-file< ignore-file-case-insensitive glob-case-insensitive stop-on-nonmatch sort-files version help pcre2-version !pre= !pre-glob= !hostname-bin= !search-zip !hyperlink-format= #follow",
 			operands: patterns, pattern: "-e --regexp -f --file --files --type-list",
 		}, flags: "--pre --hostname-bin"},
-		{names: "ag", is: searches | findsText},
 		{names: "sed", is: tellsVersion | interpreter | filter | scripted, effect: sed, executes: scriptExecutes, changes: Editing},
 		{names: "awk gawk mawk nawk", is: tellsVersion | interpreter | filter | scripted, effect: awk, executes: scriptExecutes},
 		{names: "jq", is: tellsVersion, effect: jq},
