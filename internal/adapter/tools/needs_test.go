@@ -47,7 +47,7 @@ func TestRefusedNote(t *testing.T) {
 			t.Fatal(err)
 		}
 		env := tool.Env{Files: places{}, Nobody: !strings.Contains(c.want, "\"needs\"")}
-		if got := refusedNote(env, c.ran, command.Resolve(cmds, nil)); got != c.want {
+		if got := refusedNote(env, c.ran, cmds); got != c.want {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
 		}
 	}

@@ -239,6 +239,8 @@ func (w *walker) compound(sc *scope, node syntax.Node) {
 				w.emit(&in, Command{Evaluates: true})
 			}
 			return false
+		case *syntax.WordIter:
+			w.emit(&in, Command{Assigns: []string{n.Name.Value + "="}})
 		case *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
 			w.emit(&in, Command{Evaluates: true})
 		case *syntax.BinaryTest:

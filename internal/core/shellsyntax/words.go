@@ -152,7 +152,7 @@ func (w *walker) substitutions(sc *scope, n syntax.Node, c *Command) {
 		case *syntax.ArithmExp:
 			c.Evaluates = true
 		case *syntax.ParamExp:
-			c.Evaluates = c.Evaluates || n.Index != nil || n.Slice != nil || n.Excl || n.Exp != nil && n.Exp.Op == syntax.OtherParamOps
+			c.Evaluates = c.Evaluates || n.Index != nil || n.Slice != nil || n.Excl || n.Exp != nil && (n.Exp.Op == syntax.OtherParamOps || n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull)
 		}
 		return true
 	})

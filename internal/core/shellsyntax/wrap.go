@@ -104,6 +104,9 @@ func (w *walker) inner(sc *scope, c Command, at int) {
 			strays:   true,
 		}
 		replaced(in.Words, "{}")
+		for i := range in.Words { // a path, which begins with no dash
+			in.Words[i].Glob = in.Words[i].Text == "{}"
+		}
 		for w.unwrap(sc, &in) {
 		}
 		out := *sc

@@ -19,7 +19,7 @@ func ReadOnly(cmds ...shellsyntax.Command) bool {
 }
 
 func reads(c shellsyntax.Command) bool {
-	if c.Code || c.Func || slices.ContainsFunc(c.Assigns, func(a string) bool { return !setsLooks(a) }) ||
+	if c.Code || c.Evaluates || c.Func || slices.ContainsFunc(c.Assigns, func(a string) bool { return !setsLooks(a) }) ||
 		slices.ContainsFunc(c.Redirects, func(r shellsyntax.Redirect) bool { return !harmlessFile(r) }) ||
 		slices.ContainsFunc(c.Via, func(w shellsyntax.Word) bool { return !plainWrapper(w) }) {
 		return false
@@ -134,7 +134,7 @@ func options(letters, valued, long string) func(args []string) bool {
 
 // Subcommands of git that only read, and the options that the others of them have.
 const (
-	gitSubs    = " status log diff show rev-parse rev-list ls-files ls-tree blame shortlog merge-base describe grep "
+	gitSubs    = " status log whatchanged diff diff-tree diff-index diff-files show rev-parse rev-list ls-files ls-tree cat-file blame annotate shortlog merge-base describe name-rev cherry grep for-each-ref show-ref check-ignore check-attr "
 	gitOptions = " --oneline --stat --shortstat --numstat --name-only --name-status --summary --cached --staged --graph --all --decorate --no-decorate --format --pretty --since --until --after --before" +
 		" --author --grep --max-count --follow --reverse --merges --no-merges --first-parent --no-color --color --abbrev-commit --date --porcelain --short --branch --untracked-files --ignored" +
 		" --show-toplevel --abbrev-ref --verify --git-dir --is-inside-work-tree --others --exclude-standard --modified --deleted --stage --contains --merged --no-merged --word-diff --ignore-all-space" +
@@ -147,6 +147,9 @@ const (
 func gitOnlyReads(args []string) bool {
 	if len(args) > 0 && args[0] == "--no-pager" {
 		args = args[1:]
+	}
+	if len(args) > 1 && args[0] == "-C" && args[1] != "" && args[1][0] != '/' && !strings.Contains(args[1], "..") {
+		args = args[2:]
 	}
 	if len(args) == 0 {
 		return false
@@ -198,5 +201,15 @@ func harmlessFile(r shellsyntax.Redirect) bool {
 	if !r.Target.Known {
 		return false
 	}
-	return r.Op == "<" && !strings.HasPrefix(t, "/dev/tcp/") && !strings.HasPrefix(t, "/dev/udp/") || r.Writes() && (t == "/dev/null" || t == "/dev/stdout" || t == "/dev/stderr")
+	return r.Op == "<" && !strings.HasPrefix(t, "/dev/tcp/") && !strings.HasPrefix(t, "/dev/udp/") || r.Writes() && SafeDevice(t)
+}
+
+// SafeDevice reports whether a path is a device that anyone may read and to which a write
+// destroys nothing.
+func SafeDevice(p string) bool {
+	if contains(" /dev/null /dev/stdin /dev/stdout /dev/stderr /dev/zero /dev/random /dev/urandom ", p) {
+		return true
+	}
+	n, ok := strings.CutPrefix(p, "/dev/fd/")
+	return ok && n != "" && strings.Trim(n, "0123456789") == ""
 }

@@ -165,7 +165,7 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 	for i := range out {
 		out[i].by, out[i].shell, out[i].subject = c.callee(), c.Footprint.Shell != "", c.Subject
 		out[i].confined = p.confined(c.Footprint)
-		out[i].unparsed = out[i].cmd.Code && out[i].cmd.Words[0].Text == c.Footprint.Shell
+		out[i].unparsed = out[i].cmd.Code && len(out[i].cmd.Words) == 1 && out[i].cmd.Words[0].Text == c.Footprint.Shell
 		if c.Footprint.Unconfined && out[i].kind == commandUnit && p.cfg.Sandbox.ReadOnly {
 			out[i].setUnconfined()
 		}

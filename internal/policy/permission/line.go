@@ -37,7 +37,7 @@ func (p *Policy) lineUnits(cmds []shellsyntax.Command, held bool) []unit {
 			u.readOnly = u.readOnly && p.readsPlainly(c)
 			out = append(out, p.named(c, u.readOnly)...)
 		}
-		if len(c.Words) > 0 || len(c.Assigns) > 0 {
+		if len(c.Words) > 0 || len(c.Assigns) > 0 || c.Evaluates || c.Code {
 			out = append(out, u)
 		}
 		out = append(out, p.written(c, held)...)
@@ -58,6 +58,9 @@ func (p *Policy) commandUnit(c shellsyntax.Command) unit {
 	alone := c
 	alone.Redirects = nil // they are units of their own
 	u.readOnly = c.Func || command.ReadOnly(alone) || startsOnly(c)
+	if len(c.Words)+len(c.Assigns) == 0 {
+		u.why = "it evaluates what may be code"
+	}
 	u.check = p.isCheck(c)
 	u.edits = command.Edits(c)
 	u.sensitive = command.Sensitive(c)
@@ -107,7 +110,7 @@ func (p *Policy) written(c shellsyntax.Command, held bool) []unit {
 func (p *Policy) named(c shellsyntax.Command, reads bool) []unit {
 	var out []unit
 	add := func(kind unitKind, abs string, glob bool) {
-		if command.SafeSource(abs) || slices.ContainsFunc(out, func(o unit) bool { return o.path == abs }) {
+		if command.SafeDevice(abs) || slices.ContainsFunc(out, func(o unit) bool { return o.path == abs }) {
 			return
 		}
 		u := p.pathUnit(kind, abs, glob)
@@ -126,7 +129,7 @@ func (p *Policy) named(c shellsyntax.Command, reads bool) []unit {
 		kind = readUnit
 	}
 	words := slices.Concat(c.Words[min(1, len(c.Words)):], c.Via)
-	if command.OnlyPrints(base(c), c) {
+	if slices.Contains([]string{"echo", "printf"}, base(c)) {
 		words = nil
 	}
 	if i := patternOf(base(c), words); i >= 0 {

