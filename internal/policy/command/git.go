@@ -61,26 +61,6 @@ func ParseGit(args []shellsyntax.Word) Git {
 	return g
 }
 
-// GivenSettings reports whether the arguments give git settings by which it may run
-// programs.
-func GivenSettings(program string, args []shellsyntax.Word) bool {
-	if program != "git" {
-		return false
-	}
-	for i, w := range args {
-		switch {
-		case strings.HasPrefix(w.Text, "--exec-path=") || strings.HasPrefix(w.Text, "--config-env"):
-			return true
-		case i > 0 && args[i-1].Text == "-c" && !slices.ContainsFunc(harmlessSettings, func(p string) bool { return strings.HasPrefix(strings.ToLower(w.Text), p) }):
-			return true
-		}
-	}
-	return false
-}
-
-// harmlessSettings are prefixes of settings by which git runs nothing.
-var harmlessSettings = []string{"user.", "color.", "advice.", "init.", "safe.", "commit.gpgsign=false", "core.autocrlf=", "core.quotepath="}
-
 // Options of git's diff machinery that neither write nor run anything.
 const gitDiff = " p patch u U= unified= no-patch s raw patch-with-raw indent-heuristic no-indent-heuristic minimal patience histogram anchored= diff-algorithm= stat? compact-summary numstat shortstat dirstat? cumulative dirstat-by-file? summary patch-with-stat z name-only name-status color? no-color color-moved? no-color-moved color-moved-ws= word-diff? word-diff-regex= color-words? no-renames rename-empty no-rename-empty check ws-error-highlight= full-index binary abbrev? no-abbrev B? break-rewrites? M? find-renames? C? find-copies? find-copies-harder D irreversible-delete l= diff-filter= S= G= find-object= pickaxe-all pickaxe-regex O< relative? no-relative a text ignore-cr-at-eol ignore-space-at-eol b ignore-space-change w ignore-all-space ignore-blank-lines I= ignore-matching-lines= inter-hunk-context= W function-context exit-code quiet no-ext-diff no-textconv src-prefix= dst-prefix= no-prefix default-prefix line-prefix= ita-invisible-in-index R cached staged merge-base combined-all-paths c cc m t diff-merges= no-diff-merges base ours theirs 0 1 2 3 !ext-diff !textconv !output= no-index "
 

@@ -27,7 +27,6 @@ type program struct {
 	flags    string    // flags that make it run something that a pattern does not name
 	builds   BuildFile // the kind of file that defines the commands that it runs
 	runner   string    // flags whose value is a program through which it runs its commands
-	loads    *Loading  // how it loads libraries before its script, if not in the usual way
 	check    *check    // it checks projects
 	copies   string    // it links, copies or moves as this program does, if moves is nil or returns its words
 	wraps    *wrapping // it runs the command that its words end with
@@ -232,72 +231,10 @@ func Interpreter(name string) bool { return versionless(name).has(interpreter) }
 // Filters reports whether an interpreter edits or filters: its input is data.
 func Filters(name string) bool { return versionless(name).has(filter) }
 
-// Scripted reports whether a program is an interpreter whose argument is a script.
-func Scripted(name string) bool { return versionless(name).has(scripted) }
-
 // RunsOthers reports whether a program runs what its words name, besides the wrappers
 // that shellsyntax removes.
 func RunsOthers(name string) bool {
 	return known(name).has(runsOthers) || Interpreter(name) || shellsyntax.Shell(name) || strings.HasPrefix(name, "ld-") || strings.HasPrefix(name, "ld.")
-}
-
-// RunsArguments reports whether a program, or a word of the shell, runs a file that is
-// one of its arguments, or the command line after it.
-func RunsArguments(name string) bool {
-	return versionless(name).has(runsArguments|interpreter|scripted) || shellsyntax.Shell(name)
-}
-
-// RunsModules reports whether an interpreter runs a module after -m.
-func RunsModules(name string) bool { return versionless(name).has(runsModules) }
-
-// TestsItself reports whether an interpreter runs its folder's tests with --test.
-func TestsItself(name string) bool { return versionless(name).has(testsItself) }
-
-// Loading describes how an interpreter loads libraries before its script.
-type Loading struct {
-	options   string
-	Folder    string // a library with this prefix is a folder to search; "" for none
-	Extension string // of the file that it searches first
-	Packages  bool   // a name without a path is an installed package of node
-}
-
-// Options returns the options that load a library.
-func (l Loading) Options() []string { return strings.Fields(l.options) }
-
-// LoadingOf returns how an interpreter loads libraries.
-func LoadingOf(name string) Loading {
-	if p := versionless(name); p != nil && p.loads != nil {
-		return *p.loads
-	}
-	return Loading{options: "-r -M --require --import --loader"}
-}
-
-// Launches reports whether a program runs the installed program that its argument
-// names.
-func Launches(name string) bool { return known(name).has(launches) }
-
-// RunsLines reports whether a program runs command lines that are its arguments.
-func RunsLines(name string) bool { return known(name).has(runsLines) }
-
-// RunsOwnFiles reports whether a program runs what files of its own define, in ways
-// that are not analysed.
-func RunsOwnFiles(name string) bool { return known(name).has(ownFiles) }
-
-// RunsNothing reports whether a program runs no file that its arguments name, except
-// those after a flag that executes, or only source.
-func RunsNothing(name string) bool { return known(name).has(inert) }
-
-// Compiles reports whether a command of this program compiles or tests the source in
-// its folder.
-func Compiles(name string, args []shellsyntax.Word) bool {
-	p := known(name)
-	switch {
-	case !p.has(compiles):
-		return false
-	case p.words == 0:
-		return true
-	}
-	return len(args) > 0 && (!args[0].Known || isOneOf(args[0], "run", "test", "generate", "tool", "bench", "vet", "build", "install", "r", "t", "b", "exec"))
 }
 
 // Subcommands returns how many words after the program determine what it does, at most.
@@ -329,9 +266,6 @@ func Again(c shellsyntax.Command) bool {
 	}
 	return len(c.Words) > 2 && c.Words[2].Known && slices.Contains(words, text+"."+c.Words[2].Text)
 }
-
-// HasExecutingFlags reports whether flags of a program make it run something.
-func HasExecutingFlags(name string) bool { return executingFlags(name) != "" }
 
 // executingFlags lists the flags of a program that run something.
 func executingFlags(name string) string {
