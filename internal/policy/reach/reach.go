@@ -28,13 +28,11 @@
 package reach
 
 import (
-	"encoding/json"
-	"errors"
+	"cmp"
+	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -45,8 +43,9 @@ import (
 // Limits of what is followed.
 const (
 	maxReached = 200
-	maxRounds  = 40
+	maxRounds  = 200
 	maxFile    = 1 << 20 // the longest file that is read, in bytes
+	maxWords   = 20_000
 	maxNames   = 100_000 // the names of the folder that patterns are compared with
 )
 
@@ -84,14 +83,18 @@ type walk struct {
 	bases   []string // folders that names may be relative to
 	words   []word   // the names in the texts
 	known   map[word]bool
-	said    map[string]bool                // the words of the texts: names of tools and of scripts
-	vars    map[string][]string            // what the texts assign to their variables
-	value   map[string]bool                // the variables that are replaced
+	tried   []int               // by word, the folders in which it was searched for; -1 is any
+	said    map[string]bool     // the words of the texts: names of tools and of scripts
+	vars    map[string][]string // what the texts assign to their variables
+	refs    []ref
 	wide    bool                           // names may be relative to any folder
 	names   []string                       // all names of the folder, read when they are needed
+	named   map[string][]string            // by their last part in lower case
 	lists   map[string]map[string][]string // by folder and lower-case name
 	read    map[string]string
-	tooMany bool // names, to compare patterns with
+	values  int // of variables
+	widened bool
+	limit   string // why more is not followed
 }
 
 // file is a text that is read to find what it names.
@@ -123,34 +126,74 @@ type word struct {
 // Of returns what runs in a folder for a.
 func Of(fsys fs.FS, a Ask) Found {
 	a.Dir = path.Clean(a.Dir)
-	r := &walk{fsys: fsys, ask: a, vars: map[string][]string{}, said: map[string]bool{}, lists: map[string]map[string][]string{}, read: map[string]string{}}
+	r := &walk{fsys: fsys, ask: a, vars: map[string][]string{}, said: map[string]bool{}, known: map[word]bool{}, lists: map[string]map[string][]string{}, read: map[string]string{}}
 	r.base(a.Dir)
 	before := ""
+	for _, l := range a.Lines {
+		r.lines(unmarked.Replace(l), false)
+	}
+	scanned := 0
 	for range maxRounds { // a later text's folders and variables apply in an earlier one
-		r.found.Unlisted, r.words, r.known, r.value = "", nil, map[word]bool{}, map[string]bool{}
-		r.at = file{}
-		for _, l := range a.Lines {
-			r.lines(l, false)
+		for i, t := range slices.Clone(r.texts) {
+			if i >= scanned || t.as == scripts {
+				r.at = t
+				r.scan(t)
+			}
 		}
-		for _, t := range slices.Clone(r.texts) {
-			r.at = t
-			r.scan(t)
+		scanned = len(r.texts)
+		for i := 0; i < len(r.refs); i++ {
+			for n := &r.refs[i].done; *n < len(r.vars[r.refs[i].name]); {
+				value := r.vars[r.refs[i].name][*n]
+				*n++
+				r.at = r.refs[i].at
+				r.lines(value, r.refs[i].all || r.refs[i].script)
+				n = &r.refs[i].done // it may have moved
+			}
 		}
-		for _, w := range r.words {
-			r.at = w.at
-			r.find(w)
+		if r.wide && !r.widened {
+			r.widened = true
+			clear(r.tried)
+		}
+		for i := 0; i < len(r.words) && r.limit == ""; i++ {
+			r.at = r.words[i].at
+			r.find(i)
 		}
 		r.definitions()
-		now, _ := json.Marshal([]any{r.found, len(r.texts), r.bases, r.wide, r.vars, len(r.said)}) // plain strings: no error
-		if string(now) == before {
+		now := fmt.Sprint(len(r.found.Files), len(r.found.Folders), len(r.texts), len(r.bases), r.wide, r.values, len(r.said), len(r.words), len(r.refs))
+		if now == before || r.limit != "" {
+			r.unknown()
+			r.found.Unlisted = cmp.Or(r.found.Unlisted, r.limit)
 			slices.Sort(r.found.Files)
 			slices.Sort(r.found.Folders)
 			return r.found
 		}
-		before = string(now)
+		before = now
 	}
 	r.not("definitions that call each other without an end")
 	return r.found
+}
+
+// ref is a variable whose value is run.
+type ref struct {
+	name string
+	at   file
+	// part: other text follows the value in the name. all, script: as in lines and word.
+	part, all, script bool
+	done              int // the values that were read
+}
+
+// unknown judges the variables whose values are run.
+func (r *walk) unknown() {
+	for _, v := range r.refs {
+		values := r.vars[v.name]
+		r.at = v.at
+		switch {
+		case v.part && slices.ContainsFunc(values, func(v string) bool { return strings.Trim(v, "@+-\t ") != "" }),
+			// In a makefile, those are programs of make or of the environment.
+			values == nil && (v.all || v.at.as != recipe || !capitals().MatchString(v.name)):
+			r.not("a file to run that is known only when it runs")
+		}
+	}
 }
 
 // word adds a name that a text has.
@@ -167,9 +210,11 @@ func (r *walk) word(w word) {
 		r.word(v)
 	}
 	w.at = r.at
-	if !r.known[w] {
+	if len(r.words) >= maxWords {
+		r.limit = "it has more names than are followed"
+	} else if !r.known[w] {
 		r.known[w] = true
-		r.words = append(r.words, w)
+		r.words, r.tried = append(r.words, w), append(r.tried, 0)
 	}
 }
 
@@ -185,223 +230,25 @@ func (r *walk) not(what string) {
 	}
 }
 
-// base adds a folder that names may be relative to.
-func (r *walk) base(dir string) {
-	if !slices.Contains(r.bases, dir) {
-		r.bases = append(r.bases, dir)
-	}
-}
-
-// has reports whether a name may exist; on some file systems case does not count.
-func (r *walk) has(name string) bool {
-	return name == "." || r.list(path.Dir(name))[strings.ToLower(path.Base(name))] != nil
-}
-
-func (r *walk) list(dir string) map[string][]string {
-	if names, ok := r.lists[dir]; ok {
-		return names
-	}
-	names := map[string][]string{}
-	if r.has(dir) {
-		entries, _ := fs.ReadDir(r.fsys, dir) // no folder has no names
-		for _, e := range entries {
-			names[strings.ToLower(e.Name())] = append(names[strings.ToLower(e.Name())], e.Name())
-		}
-	}
-	r.lists[dir] = names
-	return names
-}
-
-// text returns a file's text; ok is false if it cannot be read or is too long.
-func (r *walk) text(name string) (text string, ok bool) {
-	if text, ok = r.read[name]; ok {
-		return text, text != ""
-	}
-	if st, err := fs.Stat(r.fsys, name); err == nil && st.Mode().IsRegular() && st.Size() <= maxFile {
-		b, _ := fs.ReadFile(r.fsys, name) // an unreadable one has no text
-		text = string(b)
-	}
-	r.read[name] = text
-	return text, text != ""
-}
-
-// all returns every name of the folder, except git's, those of installed packages and
-// python's caches.
-func (r *walk) all() []string {
-	if r.names != nil {
-		return r.names
-	}
-	r.names = []string{}
-	err := fs.WalkDir(r.fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() && slices.Contains([]string{".git", "node_modules", "__pycache__", ".venv"}, d.Name()) {
-			return fs.SkipDir
-		}
-		if r.names = append(r.names, name); len(r.names) > maxNames {
-			return fs.ErrInvalid
-		}
-		return err
-	})
-	if err != nil {
-		r.tooMany = true
-	}
-	return r.names
-}
-
-// find counts the files that a word may name.
-func (r *walk) find(w word) {
-	if r.tooMany {
-		r.not("names in a folder that is too large or cannot be read")
-	}
-	if strings.Contains(w.text, "*") {
-		r.pattern(w)
-		return
-	}
-	for _, b := range append(slices.Clone(r.bases), ".") {
-		if name := path.Join(b, w.text); fs.ValidPath(name) {
-			r.name(name, w)
-		}
-		if r.ask.Deep && w.run {
-			r.pkg(b, packageOf(w.text))
-		} else if l, err := fs.Lstat(r.fsys, path.Join(b, "node_modules", packageOf(w.text))); w.script && err == nil && l.Mode()&fs.ModeSymlink != 0 {
-			r.not("a call of " + w.text + ", a package of this folder")
-		}
-	}
-	if r.wide && strings.Trim(w.text, "./") != "" {
-		end := "/" + strings.ToLower(strings.TrimLeft(path.Clean(w.text), "./"))
-		for _, name := range r.all() {
-			if strings.HasSuffix(strings.ToLower(name), end) {
-				r.name(name, w)
-			}
-		}
-	}
-}
-
-// pattern counts the files that a word with computed parts may name.
-func (r *walk) pattern(w word) {
-	t := path.Clean(w.text)
-	if i := strings.LastIndex(t, "../"); i > strings.Index(t, "*") {
-		t = "*" + t[i+2:]
-	}
-	var names []string
-	switch {
-	case strings.HasPrefix(t, "*") || r.wide:
-		names = []string{t, "*/" + t}
-	default:
-		for _, b := range append(slices.Clone(r.bases), ".") {
-			names = append(names, path.Join(b, t))
-		}
-	}
-	for i, n := range names {
-		names[i] = strings.ReplaceAll(regexp.QuoteMeta(n), `\*`, `.*`)
-	}
-	matches := regexp.MustCompile(`(?i)^(?:` + strings.Join(names, "|") + `)$`)
-	for _, name := range r.all() {
-		if matches.MatchString(name) {
-			r.name(name, w)
-		}
-	}
-}
-
-// name counts a name of the folder, if it exists.
-func (r *walk) name(name string, w word) {
-	if !r.has(name) {
-		if w.script {
-			r.stem(name, w)
-		}
-		return
-	}
-	st, err := fs.Stat(r.fsys, name)
-	if err != nil {
-		if l, lerr := fs.Lstat(r.fsys, name); lerr == nil && !l.IsDir() && !errors.Is(err, fs.ErrNotExist) {
-			r.add(name) // a link to outside: it cannot be read, so nothing that runs it is trusted
-		}
-		return
-	}
-	switch {
-	case st.IsDir():
-		if !strings.Contains(w.text, "*") {
-			r.base(name)
-			if r.ask.Deep && name != "." && (w.script || w.value) {
-				r.folder(name)
-			}
-			if w.script {
-				r.stem(name, w)
-			}
-		}
-	case st.Mode().IsRegular() && r.counts(name, st, w):
-		r.add(name)
-		r.follow(name, w)
-	}
-}
-
-// stem counts the files that an interpreter finds by a name without an extension: beside
-// it, and in a folder of that name.
-func (r *walk) stem(name string, w word) {
-	w.text, w.run = "", true
-	dotted := path.Join(path.Dir(name), strings.ReplaceAll(path.Base(name), ".", "/"))
-	for _, at := range slices.Compact([]string{name, dotted}) {
-		for _, lower := range slices.Sorted(maps.Keys(r.list(path.Dir(at)))) {
-			if stem, _, ok := strings.Cut(lower, "."); ok && stem == strings.ToLower(path.Base(at)) {
-				r.each(path.Dir(at), r.list(path.Dir(at))[lower], w)
-			}
-		}
-		for _, lower := range slices.Sorted(maps.Keys(r.list(at))) {
-			switch stem, _, _ := strings.Cut(strings.TrimPrefix(lower, "."), "."); stem {
-			case "__init__", "__main__", "index", "main", "mod", "package", "justfile":
-				r.each(at, r.list(at)[lower], w)
-			}
-		}
-		for p := path.Dir(at); p != path.Dir(name); p = path.Dir(p) { // the packages that a module is in
-			r.each(p, r.list(p)["__init__.py"], w)
-		}
-		if st, err := fs.Stat(r.fsys, at); r.ask.Deep && err == nil && st.IsDir() && at != "." {
-			r.folder(at)
-		}
-	}
-}
-
-func (r *walk) each(dir string, names []string, w word) {
-	for _, n := range names {
-		if st, err := fs.Stat(r.fsys, path.Join(dir, n)); err == nil && st.Mode().IsRegular() {
-			r.name(path.Join(dir, n), w)
-		}
-	}
-}
-
-// add counts a file, and what a link leads to.
-func (r *walk) add(name string) {
-	switch {
-	case slices.Contains(r.found.Files, name):
-	case len(r.found.Files) >= maxReached:
-		r.not("more files than are followed")
-	default:
-		r.found.Files = append(r.found.Files, name)
-		r.link(name)
-	}
-}
-
 // counts reports whether a file that a word names counts; the package comment says what
 // does not.
 func (r *walk) counts(name string, st fs.FileInfo, w word) bool {
 	text, _ := r.text(name)
 	ext := strings.ToLower(path.Ext(name))
+	foreign := w.at.as == other && (r.ask.Deep || languages[path.Ext(w.at.name)]) // no configuration
 	deep, computed := r.ask.Deep, strings.Contains(path.Base(w.text), "*")
 	switch {
 	case !deep && compiled(name), !deep && w.at.as == recipe && (machineCode(r.head(name)) || dependenciesOnly(text)):
 		return false
 	case w.run:
 		return true
-	case languages[ext] && (deep || !computed && w.at.as != other):
+	case languages[ext] && w.text != "*" && (deep || !computed && !foreign), st.Mode()&0o111 != 0, strings.HasPrefix(text, "#!"), programs[ext], machineCode(r.head(name)):
 		return true
-	case languages[ext] || data[ext]:
-		return false
-	case st.Mode()&0o111 != 0, strings.HasPrefix(text, "#!"), programs[ext], machineCode(r.head(name)):
-		return true
-	case w.at.as == other:
+	case languages[ext], data[ext], foreign, w.at.as == other && !strings.Contains(w.text, "/"):
 		return false
 	}
 	// A pattern of names with another extension than it has is one of data.
-	return !computed || ext == strings.ToLower(path.Ext(w.text))
+	return !computed || strings.ContainsAny(w.text, "/.") && ext == strings.ToLower(path.Ext(w.text))
 }
 
 // head returns the first bytes of a file.
@@ -427,11 +274,11 @@ func (r *walk) follow(name string, w word) {
 	case slices.Contains(trust.BuildFiles("make"), base), ext == ".mk", w.include && w.at.as == recipe:
 		t.as = recipe
 	case slices.Contains(trust.BuildFiles("just"), base), ext == ".just", w.include, shellScript(name, text),
-		w.run && !w.foreign && w.at.as != other && !languages[ext] && !strings.HasPrefix(text, "#!") && w.at != (file{}) || w.script && !w.foreign:
+		w.run && !w.foreign && w.at.as != other && !languages[ext] && !strings.HasPrefix(text, "#!") && (w.at != (file{}) || w.script):
 		t.as = shell
 	}
 	switch {
-	case machineCode(r.head(name)):
+	case machineCode(r.head(name)), t.as == other && !r.ask.Deep && data[ext]: // it names nothing that runs
 	case ok:
 		r.base(path.Dir(name))
 		if !slices.Contains(r.texts, t) {
@@ -449,86 +296,6 @@ func shellScript(name, text string) bool {
 	first, _, _ := strings.Cut(text, "\n")
 	return slices.Contains([]string{".sh", ".bash", ".zsh", ".ksh"}, path.Ext(name)) ||
 		strings.HasPrefix(first, "#!") && slices.ContainsFunc(strings.FieldsFunc(first, func(r rune) bool { return r == '/' || r == ' ' }), func(w string) bool { return shells[w] })
-}
-
-// link counts what a link of an installed package leads to.
-func (r *walk) link(name string) {
-	to, err := fs.ReadLink(r.fsys, name)
-	if err != nil || !r.ask.Deep {
-		return
-	}
-	if to = path.Join(path.Dir(name), to); !fs.ValidPath(to) {
-		return
-	}
-	if at := strings.LastIndex("/"+to, "/node_modules/"); at >= 0 {
-		r.pkg(to[:at], packageOf(to[at+len("node_modules/"):]))
-		return
-	}
-	r.name(to, word{run: true, at: r.at}) // a program finds files beside it by its real name
-	r.base(path.Dir(to))
-}
-
-// packageOf returns the package of node that a name, possibly with a path or a version,
-// belongs to.
-func packageOf(name string) string {
-	parts := strings.SplitN(name, "/", 3)
-	pkg := parts[0]
-	if strings.HasPrefix(pkg, "@") && len(parts) > 1 {
-		pkg += "/" + parts[1]
-	}
-	if i := strings.LastIndex(pkg, "@"); i > 0 {
-		pkg = pkg[:i]
-	}
-	return pkg
-}
-
-// pkg counts an installed package of node, and those that it needs.
-func (r *walk) pkg(from, name string) {
-	if !fs.ValidPath(name) || name == "." {
-		return
-	}
-	for dir := from; ; dir = path.Dir(dir) {
-		if bin := path.Join(dir, "node_modules/.bin", path.Base(name)); r.has(bin) {
-			r.add(bin)
-		}
-		if at := path.Join(dir, "node_modules", name); r.isFolder(at) {
-			r.folder(at)
-			return
-		}
-		if dir == "." || dir == "/" {
-			return
-		}
-	}
-}
-
-// folder counts every file of a folder.
-func (r *walk) folder(at string) {
-	if slices.Contains(r.found.Folders, at) {
-		return
-	}
-	if len(r.found.Folders) >= maxReached {
-		r.not("more packages than are followed")
-		return
-	}
-	r.found.Folders = append(r.found.Folders, at)
-	var p struct {
-		Dependencies map[string]string `json:"dependencies"`
-		Peers        map[string]string `json:"peerDependencies"`
-		Optional     map[string]string `json:"optionalDependencies"`
-	}
-	text, _ := r.text(path.Join(at, "package.json"))
-	if json.Unmarshal([]byte(text), &p) == nil {
-		for _, needs := range []map[string]string{p.Dependencies, p.Peers, p.Optional} {
-			for _, n := range slices.Sorted(maps.Keys(needs)) {
-				r.pkg(at, n)
-			}
-		}
-	}
-}
-
-func (r *walk) isFolder(name string) bool {
-	st, err := fs.Stat(r.fsys, name)
-	return name != "." && fs.ValidPath(name) && err == nil && st.IsDir()
 }
 
 // above returns the folders that names may be relative to, and those above them.

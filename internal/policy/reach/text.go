@@ -18,6 +18,9 @@ import (
 // ? stands for what is no variable.
 const mark = "\x00"
 
+// unmarked removes what this package itself puts into texts.
+var unmarked = strings.NewReplacer(mark, " ", "\x01", " ", "\x02", " ")
+
 func set(words string) map[string]bool {
 	out := map[string]bool{}
 	for w := range strings.FieldsSeq(words) {
@@ -43,8 +46,8 @@ var (
 	// languages are the extensions of source that interpreters run; programs are those of
 	// other scripts; data are those of what a command reads or writes.
 	languages = set(".py .rb .pl .pm .php .lua .js .cjs .mjs .ts .mts .cts .tsx .jsx")
-	programs  = set(".sh .bash .zsh .ksh .fish .ps1 .awk .sed .jq .bat .cmd .mk .just .jar .so .node .pyc .pyd .dylib")
-	data      = set(`.log .out .txt .md .rst .xml .html .css .scss .vue .svelte .lcov .csv .tmp .pid .prof .svg .png .jpg .gif .pdf .gz .tgz .zip .tar .whl .db .sqlite .snap .lock .o .lo .a`)
+	programs  = set(".sh .bash .zsh .ksh .fish .ps1 .awk .sed .jq .bat .cmd .mk .just .jar .bats .exp .so .node .pyc .pyd .dylib")
+	data      = set(`.log .out .txt .md .rst .xml .html .css .scss .vue .svelte .lcov .csv .tmp .pid .prof .svg .png .jpg .gif .pdf .db .sqlite .snap .lock .o .lo .a`)
 
 	self       = lazyregexp.New(`\$0\b|\$\{0\}|\$\{BASH_SOURCE(?:\[0\]|\[-1\])?(?::-\$0)?\}|\$BASH_SOURCE\b`)
 	here       = lazyregexp.New(`\$\(\s*(?:dirname|realpath|readlink -f)\s+(?:--\s+)?"?(?:SELF|\.)"?\s*\)|\$\{0%/\*\}|\$\{BASH_SOURCE(?:\[0\])?%/\*\}|\$\(\s*git rev-parse --show-toplevel\s*\)|` + "`git rev-parse --show-toplevel`|`pwd`" + `|\$\(pwd\)|\$PWD\b|\$[({]PWD[)}]|\$[({]CURDIR[)}]|\$\(shell pwd\)`)
@@ -53,11 +56,13 @@ var (
 	quoted     = lazyregexp.New(`'[^'\n]*'|"(?:[^"\\\n]|\\.)*"`)
 	runsLines  = lazyregexp.New(`(?:\s-\w*[ce]|\seval|\strap|\s--e\w+|\s--run|\b(?:concurrently|watch|nodemon|parallel|flock|script).*)\s+$`)
 	separators = lazyregexp.New(`[;|&()]+`)
-	comment    = lazyregexp.New(`(?m)(?:^|[ \t])#[^\n]*$`)
+	escaped    = lazyregexp.New(`\$'[^'\n]*\\(?:x[2-7][0-9A-Fa-f]|u00|1[0-7][0-7])`)
+	comment    = lazyregexp.New(`(?m)^[ \t]*#[^\n]*$|[ \t]#[^\n"']*$`)
 	variable   = lazyregexp.New(`^\s*([\w.-]+)\s*(?::?[-=?+]|[:%#/\[^,]|$)`)
 	changed    = lazyregexp.New(`^[\w.-]+:\S*?=(\S*)$`)
 	capitals   = lazyregexp.New(`^[A-Z][A-Z0-9_]*$`)
 	assignment = lazyregexp.New(`(?m)(?:^|[\s;&|"'])(?:define\s+)?([A-Za-z_][\w.-]*)\s*(?:[:?+!]*=|\n)[ \t]*(\([^)\n]*\)|"[^"\n]*"|'[^'\n]*'|[^\n;]*)`)
+	given      = lazyregexp.New(`\b(?:read|mapfile|readarray|getopts|printf\s+-v)\s+([^;|&\n<]*)`)
 	loop       = lazyregexp.New(`\bfor\s+(\w+)\s+in\s+([^;\n]*)`)
 	defined    = lazyregexp.New(`(?ms)^define[ \t]+([\w.-]+)[^\n]*\n(.*?)^endef`)
 	container  = lazyregexp.New(`\b(?:docker|podman|nerdctl)\b.*\s(?:-v|--volume|--mount|compose|bake)\b`)
@@ -109,7 +114,7 @@ func (r *walk) recipes(text string) {
 		case includes[first]:
 			r.lines(rest, true)
 		case strings.Contains(l, "!="):
-			r.assign(strings.TrimSpace(l[:strings.Index(l, "!=")]), "$(shell x)")
+			r.assign(strings.TrimSpace(l[:strings.Index(l, "!=")]), "$(it is read)")
 			r.lines(l[strings.Index(l, "!=")+2:], false)
 		default:
 			if head, _, ok := strings.Cut(l, "="); ok && l[0] == '$' && !strings.Contains(head, ":") {
@@ -129,16 +134,17 @@ func (r *walk) scripts(text string) {
 		return // it defines no scripts
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Scripts)) {
-		l := p.Scripts[name]
+		l := unmarked.Replace(p.Scripts[name])
 		if r.said[name] || r.said[strings.TrimPrefix(strings.TrimPrefix(name, "pre"), "post")] || r.said["*"] {
 			r.said[name] = true
 			r.said["*"] = r.said["*"] || strings.ContainsAny(l, "$*") && runner().MatchString(l)
 			r.lines(l, false)
 		}
 	}
-	if r.ask.Deep {
-		r.foreign(text)
+	if !r.ask.Deep {
+		text = strings.Join(slices.DeleteFunc(trust.Executable("package.json", text), func(l string) bool { return strings.HasPrefix(l, "scripts.") }), "\n")
 	}
+	r.foreign(text)
 }
 
 var unquoted = strings.NewReplacer(`\ `, "\x02", `"`, "", "'", "", `\`, "")
@@ -148,12 +154,16 @@ var runner = lazyregexp.New(`\b(?:npm|pnpm|yarn|bun|run-[sp]|npm-run-all)\b`)
 func (r *walk) assign(name, value string) {
 	if value = strings.TrimSpace(value); !slices.Contains(r.vars[name], value) && len(r.vars[name]) < maxReached {
 		r.vars[name] = append(r.vars[name], value)
+		r.values++
 	}
 }
 
 // lines takes the names out of command lines. If all is set, each name is of a file that
 // is included.
 func (r *walk) lines(text string, all bool) {
+	if escaped().MatchString(text) {
+		r.not("a name in escapes")
+	}
 	text = strings.NewReplacer(`$'`, "'", `$"`, `"`).Replace(text)
 	plain := unquoted.Replace(text)
 	if container().MatchString(plain) {
@@ -171,12 +181,12 @@ func (r *walk) lines(text string, all bool) {
 		r.modules(text)
 	}
 	text = r.own(comment().ReplaceAllString(text, ""))
-	for _, re := range []func(string) [][]string{
-		func(s string) [][]string { return assignment().FindAllStringSubmatch(s, -1) },
-		func(s string) [][]string { return loop().FindAllStringSubmatch(s, -1) },
-	} {
-		for _, m := range re(text) {
-			r.assign(m[1], strings.Trim(m[2], `"'()`))
+	for _, m := range slices.Concat(assignment().FindAllStringSubmatch(text, -1), loop().FindAllStringSubmatch(text, -1)) {
+		r.assign(m[1], strings.Trim(m[2], `"'()`))
+	}
+	for _, m := range given().FindAllStringSubmatch(text, -1) {
+		for _, name := range strings.Fields(m[1]) {
+			r.assign(name, "$(it is read)")
 		}
 	}
 	text = r.parts(text, all)
@@ -192,7 +202,12 @@ func (r *walk) lines(text string, all bool) {
 	from := 0
 	for _, at := range quoted().FindAllStringIndex(text, -1) {
 		q := text[at[0]+1 : at[1]-1]
-		if !runsLines().MatchString(text[max(0, at[0]-80):at[0]]) {
+		switch {
+		case runsLines().MatchString(text[max(0, at[0]-80):at[0]]):
+		case at[0] > 0 && nameByte(text[at[0]-1]), at[1] < len(text) && nameByte(text[at[1]]): // a part of a name
+			q = strings.ReplaceAll(q, " ", "\x02")
+			fallthrough
+		default:
 			q = separators().ReplaceAllString(q, " \x01 ")
 		}
 		b.WriteString(text[from:at[0]] + q)
@@ -211,6 +226,10 @@ func (r *walk) lines(text string, all bool) {
 			l = l[at[1]:]
 		}
 	}
+}
+
+func nameByte(c byte) bool {
+	return c == '/' || c == '.' || c == '_' || c == '-' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
 // own replaces what names the folder of the text or of the command.
@@ -294,7 +313,7 @@ func (r *walk) command(words []string, piped, all bool) {
 			name = w
 		}
 		r.said[path.Base(w)], r.said[name] = true, true
-		isOption := len(w) > 1 && w[0] == '-'
+		isOption := len(w) > 1 && w[0] == '-' || w == "-" && script != ""
 		switch {
 		case w == "<", w == ">":
 			in, out = w == "<", w == ">"
@@ -311,6 +330,8 @@ func (r *walk) command(words []string, piped, all bool) {
 			if w == "--test" && !r.ask.Deep { // tests are source
 				script, piped = "", false
 			}
+		case script != "" && strings.Trim(w, "%:@+{}") == "":
+			r.not("a file to run that " + program + " names only when it runs")
 		case script != "":
 			r.runs(word{text: w, script: true, foreign: !shells[script]}, false)
 			if piped = false; !strings.Contains(w, mark) && (!option || strings.ContainsAny(w, "./")) {
@@ -342,12 +363,12 @@ func (r *walk) command(words []string, piped, all bool) {
 		}
 		in = false
 		if isOption && len(w) > 2 && w[1] != '-' {
-			r.word(word{text: w[2:], script: script != "", value: true, foreign: true})
+			r.word(word{text: w[2:], script: script != "", value: true, foreign: !shells[script]})
 		}
 		r.word(word{text: w})
 		for _, p := range strings.FieldsFunc(w, func(c rune) bool { return strings.ContainsRune("=:,!@[]<>", c) }) {
 			if p != w {
-				r.word(word{text: p, value: true, script: script != ""})
+				r.word(word{text: p, value: true, script: script != "", foreign: !shells[script]})
 			}
 		}
 	}
@@ -364,19 +385,15 @@ func (r *walk) runs(w word, all bool) {
 		return
 	}
 	ms := spare().FindAllString(w.text, -1)
+	if strings.ContainsAny(w.text, "/.*") {
+		r.not("a file to run that is known only when it runs")
+	}
 	for i, m := range ms {
 		for _, name := range strings.Split(strings.Trim(m, mark), ",") {
-			values := r.vars[name]
-			switch {
-			case name == "":
-			case strings.ContainsAny(w.text, "/.*"), i < len(ms)-1 && slices.ContainsFunc(values, func(v string) bool { return strings.Trim(v, "@+-\t ") != "" }),
-				values == nil && (all || r.at.as != recipe || !capitals().MatchString(name)): // those are programs of make or of the environment
-				r.not("a file to run that is known only when it runs")
-			case !r.value[name]:
-				r.value[name] = true
-				for _, v := range values {
-					r.lines(v, all || w.script)
-				}
+			v := ref{name: name, at: r.at, part: i < len(ms)-1, all: all, script: w.script}
+			if name != "" && !slices.ContainsFunc(r.refs, func(o ref) bool { v.done = o.done; return o == v }) {
+				v.done = 0
+				r.refs = append(r.refs, v)
 			}
 		}
 	}
