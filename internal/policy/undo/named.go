@@ -176,6 +176,9 @@ func (p Workspace) Destroys(c shellsyntax.Command) []DestroyedPath {
 		words = words[max(0, len(words)-1):]
 	case program == "git" && len(words) > 0 && listed(" checkout clean restore rm ", words[0].Text):
 		words = words[1:]
+	case program == "sed" && slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool {
+		return strings.HasPrefix(w.Text, "-i") || strings.HasPrefix(w.Text, "--in-place")
+	}):
 	case !listed(" dd shred tee truncate ", program):
 		words = nil
 	}
