@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -15,10 +16,11 @@ type NamedPaths struct{ by []named }
 
 // named is what a command, or a redirection, names in the workspace.
 type named struct {
-	paths, globs []string // relative to the workspace
-	bases        []string // base names under which it puts files into the folders among paths
-	writes       bool     // it may give what it names any content
-	takes        bool     // what it names may go, or get the content of what goes
+	paths  map[string]bool // relative to the workspace
+	bases  map[string]bool // base names under which it puts files into the folders among paths
+	globs  []string
+	writes bool // it may give what it names any content
+	takes  bool // what it names may go, or get the content of what goes
 }
 
 // Workspace has the paths by which command lines name the workspace's files.
@@ -39,7 +41,7 @@ func (p Workspace) Inside(abs string) (string, bool) {
 func (n NamedPaths) Paths() []string {
 	var out []string
 	for _, x := range n.by {
-		out = append(out, x.paths...)
+		out = slices.AppendSeq(out, maps.Keys(x.paths))
 	}
 	return out
 }
@@ -49,14 +51,14 @@ func (n NamedPaths) Paths() []string {
 // have been saved by somebody at that moment.
 func (n NamedPaths) Covers(e tool.Effect, gone map[tool.Hash]bool) bool {
 	return slices.ContainsFunc(n.by, func(x named) bool {
-		at := slices.Contains(x.paths, e.Path) || slices.Contains(x.paths, path.Dir(e.Path)) && slices.Contains(x.bases, path.Base(e.Path)) ||
+		at := x.paths[e.Path] || x.paths[path.Dir(e.Path)] && x.bases[path.Base(e.Path)] ||
 			slices.ContainsFunc(x.globs, func(g string) bool { ok, err := path.Match(g, e.Path); return ok && err == nil })
-		below := slices.ContainsFunc(x.paths, func(p string) bool { return strings.HasPrefix(e.Path, p+"/") })
-		switch {
-		case at && x.writes:
-			return true
-		case !x.takes:
-			return false
+		if at && x.writes || !x.takes {
+			return at && x.writes
+		}
+		below := false
+		for up := path.Dir(e.Path); up != "." && !below; up = path.Dir(up) {
+			below = x.paths[up]
 		}
 		return (at || below) && e.After == "" || (at || below && e.Before == "") && gone[e.After]
 	})
@@ -80,7 +82,7 @@ func (p Workspace) PathsNamedBy(cmds []shellsyntax.Command) NamedPaths {
 		program, _ := c.Program()
 		for _, r := range c.Redirects {
 			if r.Writes() {
-				x := named{writes: true}
+				x := named{writes: true, paths: map[string]bool{}}
 				p.add(&x, c, r.Target)
 				n.by = append(n.by, x)
 			}
@@ -88,24 +90,27 @@ func (p Workspace) PathsNamedBy(cmds []shellsyntax.Command) NamedPaths {
 		if c.Redirects = nil; command.ReadOnly(c) {
 			continue
 		}
-		x := named{takes: listed(takers, program), writes: !listed(takers, program) || program == "git"}
-		foreign := false // it names what is outside, or unknown
+		x := named{takes: listed(takers, program), writes: !listed(takers, program) || program == "git", paths: map[string]bool{}, bases: map[string]bool{}}
+		foreign := false // it names what is outside, unknown, or made by the line
 		for _, w := range operands(c) {
 			foreign = !p.add(&x, c, w) || foreign
 			if listed(putters, program) && w.Known {
-				x.bases = append(x.bases, path.Base(w.Text))
+				x.bases[path.Base(w.Text)] = true
 			}
 		}
 		// What is moved has the content of its source, which the line may have made.
-		x.writes = x.writes || program == "mv" && (foreign || slices.ContainsFunc(x.paths, func(at string) bool {
-			return slices.ContainsFunc(n.by, func(o named) bool { return o.writes && slices.Contains(o.paths, at) })
-		}))
+		if program == "mv" {
+			for at := range x.paths {
+				foreign = foreign || slices.ContainsFunc(n.by, func(o named) bool { return o.writes && o.paths[at] })
+			}
+			x.writes = foreign
+		}
 		n.by = append(n.by, x)
 	}
 	return n
 }
 
-// operands returns the words of a command that may be paths, also those after "=".
+// operands returns the words of a command that may be paths, also values of options.
 func operands(c shellsyntax.Command) []shellsyntax.Word {
 	var out []shellsyntax.Word
 	for _, w := range c.Words[min(1, len(c.Words)):] {
@@ -138,11 +143,11 @@ func (p Workspace) add(x *named, c shellsyntax.Command, w shellsyntax.Word) (ok 
 			x.globs = append(x.globs, rel)
 		case !glob:
 			if inside {
-				x.paths = append(x.paths, rel)
+				x.paths[rel] = true
 			}
 			// Also add the target of a link in the path.
 			if clean, in, err := p.Resolve(at); err == nil && in && clean != rel {
-				x.paths = append(x.paths, clean)
+				x.paths[clean] = true
 			}
 		}
 	}
@@ -171,6 +176,9 @@ func (p Workspace) Destroys(c shellsyntax.Command) []DestroyedPath {
 		words = words[max(0, len(words)-1):]
 	case program == "git" && len(words) > 0 && listed(" checkout clean restore rm ", words[0].Text):
 		words = words[1:]
+	case program == "sed" && slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool {
+		return strings.HasPrefix(w.Text, "-i") || strings.HasPrefix(w.Text, "--in-place")
+	}):
 	case !listed(" dd shred tee truncate ", program):
 		words = nil
 	}

@@ -99,6 +99,8 @@ func TestDestroys(t *testing.T) {
 		"dd of=a bs=1":       "a bs=1",
 		"cat a b":            "",
 		"truncate -s 0 a":    "0 a",
+		"sed -i 1d a":        "1d a",
+		"sed -n 1p a":        "",
 	} {
 		cmds, err := command.Parse(line, "/w")
 		if err != nil {
