@@ -32,6 +32,9 @@ const (
 	secretEnds   = " KEY KEYS TOKEN TOKENS SECRET SECRETS PASSWORD PASSWORDS PASSWD PASS PASSPHRASE CREDENTIAL CREDENTIALS CREDS COOKIE "
 	secretStarts = " SECRET TOKEN PASSWORD CREDENTIAL APIKEY "
 	secretParts  = " AUTH PAT PATS PWD CRED BEARER JWT DSN PASSCODE "
+	// Where agents and services are that act as the person. They are no keys. Commands get
+	// them, and no other process; the sandbox refuses the sockets.
+	services = " SSH_AUTH_SOCK SSH_AGENT_PID GNUPGHOME DOCKER_HOST DOCKER_CONTEXT CONTAINER_HOST DBUS_SESSION_BUS_ADDRESS KUBECONFIG GH_CONFIG_DIR GH_HOST "
 	// Prefixes of values that are keys, whatever the variable's name.
 	secretValues = " sk- sk_live_ ghp_ gho_ ghs_ github_pat_ glpat- xoxb- xoxp- AKIA AIza hf_ npm_ pypi- "
 	// A proxy setting may contain a password. It passes anyway, since without it there is
@@ -56,6 +59,14 @@ func (s *Starter) environment() []string {
 		s.env, s.passed = slices.Clone(env), environ(env, s.opt.Allow)
 	}
 	return slices.Clone(s.passed)
+}
+
+// serving returns the variables of services in pawl's own environment.
+func (s *Starter) serving() []string {
+	return slices.DeleteFunc(slices.Clone(s.opt.Env()), func(kv string) bool {
+		name, value, _ := strings.Cut(kv, "=")
+		return name == "" || !strings.Contains(services, " "+name+" ") || looksSecret("", value)
+	})
 }
 
 var known = sync.OnceValue(func() *secrets.Masker { return secrets.New() })

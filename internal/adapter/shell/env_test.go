@@ -93,7 +93,7 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kv := range []string{"GIT_EDITOR=:", "GIT_PAGER=cat", "PAGER=cat", "GIT_TERMINAL_PROMPT=0", "TERM=dumb", "PAWL=1", "EXTRA=1", "HOME=/home/a"} {
+	for _, kv := range []string{"SSH_AUTH_SOCK=/x", "GIT_EDITOR=:", "GIT_PAGER=cat", "PAGER=cat", "GIT_TERMINAL_PROMPT=0", "TERM=dumb", "PAWL=1", "EXTRA=1", "HOME=/home/a"} {
 		if !strings.Contains("\n"+r.Output, "\n"+kv+"\n") {
 			t.Errorf("not set: %s", kv)
 		}

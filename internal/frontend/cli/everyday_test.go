@@ -211,7 +211,7 @@ var everydays = []everyday{
 	{
 		"install a package", func(d *day) []string {
 			port, asked := d.registry()
-			d.write("home/.npmrc", fmt.Sprintf("registry=http://127.0.0.1:%d/\n//127.0.0.1:%d/:_authToken=npm_0123456789abcdefghijklmnopqrstuvwxyz\n", port, port))
+			d.write(".npmrc", fmt.Sprintf("registry=http://127.0.0.1:%d/\n//127.0.0.1:%d/:_authToken=npm_0123456789abcdefghijklmnopqrstuvwxyz\n", port, port))
 			d.write("w/package.json", `{"name":"a","version":"1.0.0"}`)
 			d.t.Cleanup(func() { d.t.Log("registry: ", asked()) })
 			return bashCall("npm install --no-audit --no-fund inner-thing")
@@ -297,8 +297,8 @@ var everydays = []everyday{
 			// A program in place of ssh that, as ssh does, needs the person's key and runs the
 			// other side.
 			d.remote("git@git.example.com:" + filepath.Join(d.top, "remote.git"))
-			d.write("home/.ssh/id_ed25519", "the key\n")
-			d.write("home/bin/ssh", "#!/bin/sh\nkey=$(cat \"$HOME/.ssh/id_ed25519\") || exit 255\n[ \"$key\" = 'the key' ] || exit 255\nfor last; do :; done\nexec sh -c \"$last\"\n")
+			d.write(".ssh/id_ed25519", "the key\n")
+			d.write("bin/ssh", "#!/bin/sh\nkey=$(cat \"$HOME/.ssh/id_ed25519\") || exit 255\n[ \"$key\" = 'the key' ] || exit 255\nfor last; do :; done\nexec sh -c \"$last\"\n")
 			d.sh("chmod +x ~/bin/ssh")
 			return bashCall("git push -q origin main")
 		}, nil, (*day).arrived,
@@ -325,7 +325,7 @@ var everydays = []everyday{
 	},
 	{
 		"read the standard library and a module", func(d *day) []string {
-			d.write("home/go/pkg/mod/example.com/m@v1.0.0/m.go", "package m // a module\n")
+			d.write("go/pkg/mod/example.com/m@v1.0.0/m.go", "package m // a module\n")
 			root := d.sh("go env GOROOT")
 			return append([]string{"read", `{"path":"` + root + `/src/errors/errors.go"}`, "grep", `{"pattern":"a module","path":"` + d.home + `/go/pkg/mod/example.com/m@v1.0.0"}`},
 				bashCall("head -3 "+root+"/src/errors/errors.go && cat ~/go/pkg/mod/example.com/m@v1.0.0/m.go")...)
@@ -378,12 +378,12 @@ func live(t *testing.T, bin string, folders map[string]string, mode string, task
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = exec.Command("chmod", "-R", "u+w", top).Run(); _ = os.RemoveAll(top) })
-	d := &day{t: t, top: top, home: filepath.Join(top, "home"), dir: filepath.Join(top, "w")}
+	d := &day{t: t, top: top, home: top, dir: filepath.Join(top, "w")}
 	d.env = []string{
 		"PAWL=" + bin, "HOME=" + d.home, "PATH=" + filepath.Join(d.home, "bin") + ":" + os.Getenv("PATH"), "GOCACHE=" + folders["GOCACHE"], "GOFLAGS=-modcacherw",
 		"TERM=xterm-256color", "PAWL_MODEL=anthropic/claude-script", "ANTHROPIC_API_KEY=sk-ant-test-0000000000000000",
 	}
-	d.write("home/.gitconfig", "[user]\n\tname = me\n\temail = me@example.com\n[init]\n\tdefaultBranch = main\n")
+	d.write(".gitconfig", "[user]\n\tname = me\n\temail = me@example.com\n[init]\n\tdefaultBranch = main\n")
 	d.write("w/go.mod", "module example.com/a\n\ngo 1.22\n")
 	d.write("w/a.go", "package a\n\nfunc One() int {\n\treturn 1\n}\n")
 	d.write("w/a_test.go", "package a\n\nimport \"testing\"\n\nfunc TestOne(t *testing.T) {\n\tif One() < 1 {\n\t\tt.Fatal()\n\t}\n}\n")

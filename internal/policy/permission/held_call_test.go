@@ -34,12 +34,24 @@ func TestHeldAccess(t *testing.T) {
 		{"connect", "169.254.169.254", Deny, "", "", false},
 		{"connect", "[fe80::1]:80", Deny, "", "", false},
 		{"host", "*.org", Deny, "", "", false},
-		{"connect", "/run/docker.sock", Deny, "", "", false},
+		{"connect", "/run/docker.sock", Ask, "/run/docker.sock", "", false},
+		{"connect", "/tmp/ssh-x/agent.7", Ask, "/tmp/ssh-x/agent.7", "", false},
+		{"connect", "/run/user/1000/gnupg/S.gpg-agent", Ask, "/run/user/1000/gnupg/S.gpg-agent", "", false},
+		{"connect", "/run/nscd/socket", Deny, "", "", false}, // the C library's own look-up
+		{"connect", "/run/systemd/userdb/io.systemd.DynamicUser", Deny, "", "", false},
 		{"listen", "0.0.0.0:80", Deny, "", "", false},
 		{"read", "/home/u/sib/x", Ask, "/home/u/sib", "read(/home/u/sib)", true},
 		{"read", "/home/u/x", Ask, "/home/u/x", "read(/home/u/x)", true},
 		{"read", "/home/u/sib/.env", Deny, "", "", false},
-		{"read", "/home/u/.ssh/id_rsa", Deny, "", "", false},
+		{"read", "/home/u/.ssh/id_rsa", Ask, "/home/u/.ssh/id_rsa", "", false}, // as the person
+		{"read", "/home/u/.config/gh/hosts.yml", Ask, "/home/u/.config/gh/hosts.yml", "", false},
+		{"read", "/home/u/.gnupg/pubring.kbx", Ask, "/home/u/.gnupg/pubring.kbx", "", false},
+		{"read", "/etc/ssh/ssh_config", Ask, "/etc/ssh/ssh_config", "", false},
+		{"read", "/etc/ssh/ssh_host_ed25519_key", Deny, "", "", false},
+		{"read", "/home/u/.npmrc", Deny, "", "", false}, // npm always tries, and does without
+		{"git", "/home/u/src/remote.git", Ask, "/home/u/src/remote.git", "", false},
+		{"git", "/home/u/src/.git", Deny, "", "", false},
+		{"git", "/w/vendor/x.git", Deny, "", "", false},
 		{"read", "/home/u/.config/x", Deny, "", "", false},
 		{"read", "/etc/shadow", Deny, "", "", false},
 		{"write", "/home/u/no/x", Deny, "", "", false},
@@ -73,8 +85,10 @@ func TestHeldAccess(t *testing.T) {
 		}
 	}
 	for _, p := range []*Policy{confinedPolicy(t, Plan, whole, nil, nil, nil), confinedPolicy(t, Auto, Sandbox{ReadOnly: true, Workspace: true, Narrow: true}, nil, nil, nil)} {
-		if _, v := p.Held(process.Refusal{Act: "write", What: "/home/u/sib/x"}, nil); v != Deny {
-			t.Errorf("nothing can be opened here: %s", v)
+		for _, r := range []process.Refusal{{Act: "write", What: "/home/u/sib/x"}, {Act: "read", What: "/home/u/.ssh/id_rsa"}, {Act: "connect", What: "/run/docker.sock"}, {Act: "git", What: "/home/u/src/remote.git"}} {
+			if _, v := p.Held(r, nil); v != Deny {
+				t.Errorf("nothing can be opened here: %s: %s", r, v)
+			}
 		}
 	}
 	asking := confinedPolicy(t, Auto, whole, nil, []string{"network(asked.org)"}, nil)
