@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -77,13 +78,22 @@ func environ(env, extra []string) []string {
 	out := make([]string, 0, len(env)+12)
 	for _, kv := range env {
 		name, value, ok := strings.Cut(kv, "=")
-		if !ok || name == "" || !allowed(name, extra) || looksSecret(name, value) {
+		if !ok || name == "" || !allowed(name, extra) {
 			continue
 		}
-		out = append(out, kv)
+		if looksSecret(name, value) {
+			// Without its index a program would ask the public one for internal names.
+			if value = addressUser().ReplaceAllString(value, "$1"); !strings.Contains(value, "://") || looksSecret(name, value) {
+				continue
+			}
+		}
+		out = append(out, name+"="+value)
 	}
 	return append(out, fixed()...)
 }
+
+// addressUser matches the user name and the password of an address.
+var addressUser = lazyregexp.New(`(://)[^/@\s]*@`)
 
 // WithoutSecrets returns the variables that do not look like a key, by their name or by
 // their value.

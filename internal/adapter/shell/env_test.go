@@ -54,6 +54,7 @@ func TestEnvironment(t *testing.T) {
 		"A B=x", "PATH HOME=x",
 	}
 	got := environ(append(slices.Clone(stop), pass...), []string{"MINE", "MINE_KEY"})
+	pass = append(pass, "PIP_INDEX_URL=https://pypi.example/simple", "PIP_EXTRA_INDEX_URL=https://host/", "GOPROXY=https://h") // their addresses without who asks
 	for _, kv := range pass {
 		if !slices.Contains(got, kv) {
 			t.Errorf("missing: %s", kv)
