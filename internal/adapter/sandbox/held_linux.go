@@ -240,12 +240,19 @@ func (c caller) connectOutside(t *took, to netip.AddrPort) error {
 func (c caller) shows(dirfd int32, file string) bool {
 	s := c.s
 	if !strings.HasPrefix(file, "/") {
+		at := "/cwd"
 		if dirfd != unix.AT_FDCWD {
-			return !strings.Contains(file, "..")
+			if !s.scratch.used() {
+				return !strings.Contains(file, "..")
+			}
+			at = "/fd/" + strconv.Itoa(int(dirfd))
 		}
-		dir, err := os.Readlink(c.proc("/cwd"))
+		dir, err := os.Readlink(c.proc(at))
 		if err != nil {
 			return true
+		}
+		if dirfd != unix.AT_FDCWD && !confine.Within(s.scratch.dir, dir) {
+			return !strings.Contains(file, "..")
 		}
 		file = dir + "/" + file
 	}
@@ -267,7 +274,7 @@ func (c caller) openRead(dirfd int32, addr uint64, flags int) error {
 	}
 	now := c.s.policy.Load()
 	opened := slices.Concat(now.Reads, now.Opened)
-	if !slices.ContainsFunc(opened, func(o string) bool {
+	if !c.s.scratch.owns(p.path) && !slices.ContainsFunc(opened, func(o string) bool {
 		return o == p.path || confine.Within(o, p.path) && !secrets.LooksSecret(p.path)
 	}) {
 		return c.s.outside(process.ActRead, p.path, errGoOn)

@@ -56,7 +56,8 @@ type supervisor struct {
 	policy atomic.Pointer[confine.Policy]
 	base   *confine.Policy // what Landlock holds
 	// asks: a change of the workspace is not covered yet.
-	asks atomic.Bool
+	asks    atomic.Bool
+	scratch *scratch
 	held
 	done  chan struct{}
 	calls sync.WaitGroup
@@ -85,6 +86,7 @@ func supervise(fd int, b *Box, h holding) (*supervisor, error) {
 	s.base = &b.policy
 	s.policy.Store(s.base)
 	s.asks.Store(h.asks)
+	s.scratch = h.scratch
 	go s.loop()
 	return s, nil
 }

@@ -53,6 +53,7 @@ type unit struct {
 	once bool
 	// git: git runs or reads the path. A rule about it contains name.
 	git       bool
+	scratch   bool // the session's own in /tmp
 	name      string
 	sensitive bool // it can never be allowed permanently
 	pattern   string
@@ -236,6 +237,8 @@ func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
 		u.readOnly = true
 	case !p.inside(abs) && w == readUnit && p.readable(abs):
 		u.readOnly = true
+	case !p.inside(abs) && w == writeUnit && p.scratch(abs):
+		u.scratch = true
 	case !p.inside(abs):
 		u.guard = outsideGuard
 		u.why = "it " + verb + abs + ", which is outside the workspace"
@@ -417,6 +420,9 @@ func (p *Policy) byMode(u unit, ask Decision) Decision {
 	if u.unconfined && (!p.mode.free() || p.cfg.Sandbox.Configured) {
 		ask.By = "sandbox"
 		return ask
+	}
+	if u.scratch {
+		return Decision{Verdict: Allow, By: "scratch", Reason: "it is this session's own in the temporary folder"}
 	}
 	held := !u.readOnly && p.sandboxDecides(u)
 	switch u.guard {

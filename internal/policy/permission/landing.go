@@ -175,7 +175,7 @@ func (p *Policy) removesOutside(c shellsyntax.Command) bool {
 			continue
 		}
 		all := forms(c, w)
-		if len(all) == 0 || slices.ContainsFunc(all, func(abs string) bool { return !p.inside(abs) }) {
+		if len(all) == 0 || slices.ContainsFunc(all, func(abs string) bool { return !p.inside(abs) && !p.scratch(abs) }) {
 			return true
 		}
 	}
