@@ -259,11 +259,14 @@ func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
 }
 
 // instead returns what the model can do where a path outside the workspace stays closed.
-func (u unit) instead() string {
+func (p *Policy) instead(u unit) string {
 	switch {
 	case u.guard != outsideGuard || u.path == "":
 		return ""
 	case u.kind == writeUnit:
+		if p.cfg.Scratch != nil {
+			return "Write below the workspace, or a new file in /tmp"
+		}
 		return "Write below the workspace"
 	case u.kind == readUnit:
 		return "Open to every tool are the workspace, /usr, and the toolchains, libraries and module caches that are installed"
@@ -293,7 +296,7 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 			return d
 		case d.Verdict == Ask:
 			if out.Verdict == Allow {
-				out.Verdict, out.By, out.Rule, out.Instead = Ask, d.By, d.Rule, u.instead()
+				out.Verdict, out.By, out.Rule, out.Instead = Ask, d.By, d.Rule, p.instead(u)
 			}
 			if !slices.Contains(reasons, d.Reason) {
 				reasons = append(reasons, d.Reason)

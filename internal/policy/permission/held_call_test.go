@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/process"
@@ -94,5 +95,60 @@ func TestHeldAccess(t *testing.T) {
 	asking := confinedPolicy(t, Auto, whole, nil, []string{"network(asked.org)"}, nil)
 	if o, v := asking.Held(process.Refusal{Act: "host", What: "asked.org"}, nil); v != Ask || o.Rule != "" {
 		t.Errorf("an ask rule asks each time: %s %+v", v, o)
+	}
+}
+
+// SPEC 16.18: what the session makes in /tmp needs no question, by a tool or by a command;
+// what others have there does, and so does what looks like a secret. Rules and plan mode win.
+func TestScratchIsFree(t *testing.T) {
+	sb := Sandbox{ReadOnly: true, Workspace: true, Holds: true}
+	writes := func(path string) Call {
+		return Call{Tool: "write", Family: tool.EditFamily, Footprint: tool.Footprint{Writes: []tool.Span{{Path: path}}}}
+	}
+	reads := func(path string) Call {
+		return Call{Tool: "read", Family: tool.ReadFamily, Footprint: tool.Footprint{Reads: []tool.Span{{Path: path}}}}
+	}
+	for _, m := range []Mode{Ask4All, AcceptEdits, Auto, Plan} {
+		p := New(Config{Mode: m, Root: "/w", Home: "/home/u", Sandbox: sb, Scratch: func(path string, write bool) bool {
+			return path == "/tmp/mine" || strings.HasPrefix(path, "/tmp/mine/") || write && strings.HasPrefix(path, "/tmp/new")
+		}})
+		if err := p.Add(User, nil, nil, []string{"edit(/tmp/new-denied)"}); err != nil {
+			t.Fatal(err)
+		}
+		free, asked := Allow, Ask
+		if m == Plan {
+			free, asked = Deny, Deny
+		}
+		for _, c := range []struct {
+			name string
+			call Call
+			want Verdict
+		}{
+			{"read its own", reads("/tmp/mine"), Allow},
+			{"read below its own", reads("/tmp/mine/deep/f"), Allow},
+			{"read another's", reads("/tmp/theirs"), Ask},
+			{"read what is not there", reads("/tmp/new"), Ask},
+			{"change its own", writes("/tmp/mine"), free},
+			{"make one", writes("/tmp/new.go"), free},
+			{"make a key", writes("/tmp/new/id_rsa"), Deny},
+			{"make one that looks secret", writes("/tmp/new/credentials.json"), asked},
+			{"change another's", writes("/tmp/theirs"), asked},
+			{"a rule", writes("/tmp/new-denied"), Deny},
+		} {
+			if d := p.Decide(c.call); d.Verdict != c.want {
+				t.Errorf("%s, %s: %s %s", m, c.name, d.Verdict, d.Reason)
+			}
+		}
+		if m == Plan {
+			continue
+		}
+		for line, want := range map[string]Verdict{
+			"rm /tmp/mine": Allow, "rm -r /tmp/mine/d": Allow, "mv /tmp/mine /tmp/new && cat /tmp/new && rm /tmp/new": Allow,
+			"rm /tmp/theirs": Ask, "rm -rf /tmp": Deny,
+		} {
+			if d := p.Decide(Call{Tool: "bash", Family: tool.CommandFamily, Footprint: tool.Footprint{Shell: line, Unknown: true}}); d.Verdict != want {
+				t.Errorf("%s, %s: %s %s", m, line, d.Verdict, d.Reason)
+			}
+		}
 	}
 }
