@@ -88,7 +88,7 @@ func subject(r process.Refusal) process.Refusal {
 }
 
 // join returns the question about an access, and asks it if it is new.
-func (s *supervisor) join(r process.Refusal) *question {
+func (s *supervisor) join(r process.Refusal, program string) *question {
 	s.held.mu.Lock()
 	defer s.held.mu.Unlock()
 	if q, ok := s.questions[subject(r)]; ok {
@@ -99,7 +99,7 @@ func (s *supervisor) join(r process.Refusal) *question {
 	q := &question{done: make(chan struct{}), waiting: 1, cancel: cancel}
 	s.questions[subject(r)] = q
 	go func() {
-		opened, answer := s.hold(ctx, process.Refusal{Act: r.Act, What: r.What, Done: s.lasting()})
+		opened, answer := s.hold(ctx, process.Refusal{Act: r.Act, What: r.What, Done: s.lasting(), Program: program})
 		switch {
 		case ctx.Err() != nil:
 		case answer == process.Allowed:
@@ -137,7 +137,11 @@ const heldAgain = time.Second
 
 // wait holds a call. It returns nil after a yes.
 func (c caller) wait(l *lack) error {
-	q := c.s.join(l.Refusal)
+	program, err := os.Readlink(c.proc("/exe"))
+	if err == nil {
+		program = filepath.Base(program)
+	}
+	q := c.s.join(l.Refusal, program)
 	leave := func() { c.s.leave(l.Refusal, q) }
 	defer func() { leave() }()
 	look := time.NewTicker(heldPoll)
@@ -172,7 +176,7 @@ func (s *supervisor) allowed(ctx context.Context, act, what string) bool {
 		return false
 	}
 	r := process.Refusal{Act: act, What: what}
-	q := s.join(r)
+	q := s.join(r, "")
 	defer s.leave(r, q)
 	select {
 	case <-q.done:

@@ -170,6 +170,8 @@ type Refusal struct {
 	What string `json:"what"` // a path, or a host
 	// Done is why the process cannot be ended and begun again, such as "it changed /w/a".
 	Done string `json:"-"`
+	// Program is the name of the program that wanted it, "" if that is not known.
+	Program string `json:"-"`
 }
 
 func (r Refusal) String() string { return r.Act + " " + r.What }

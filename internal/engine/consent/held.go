@@ -1,6 +1,7 @@
 package consent
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -164,7 +166,7 @@ func (g *Gate) askHeld(ctx context.Context, p *turn.Pending, r process.Refusal, 
 	}
 	switch {
 	case o.Act == permission.ActPerson:
-		q.Reason = "it needs " + g.named(r.What) + ", with which it acts as you; it has changed nothing yet, and begins again"
+		q.Reason = cmp.Or(r.Program, "it") + " needs " + g.named(r.What) + ", with which it acts as you; no file was changed yet, and the command begins again"
 	case r.What != o.Opens || r.Act == process.ActChange:
 		q.Reason += "; first " + g.named(r.What)
 	}
@@ -210,7 +212,9 @@ func (g *Gate) asPerson(ctx context.Context, p *turn.Pending, r process.Refusal,
 		return process.Refused
 	}
 	d := g.unconfined(p)
-	o.Rule, o.Always = d.Pattern, d.CanAlways
+	if !command.ReadOnly(p.Footprint.Commands) { // what only reads would read all with such a rule
+		o.Rule, o.Always = d.Pattern, d.CanAlways
+	}
 	told := "[it needs " + r.What + ", with which it would act as the user, and no command in the sandbox gets that"
 	switch {
 	case d.Verdict == permission.Deny:
