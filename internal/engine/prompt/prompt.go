@@ -66,7 +66,7 @@ func closed(f Facts) string {
 	}
 	out += " Closed are keys and agents, files elsewhere but for toolchains and libraries, and the network but for granted hosts.\n"
 	if f.Person {
-		out += "- A command that needs the user's keys (push over ssh, signing, gh, docker) is offered to them to run as them: run it as a call of its own.\n"
+		out += "- A command that needs the user's keys (push over ssh, signing, gh, docker) is offered to them to run as them: run it as a call of its own. Where a registry wants a key, say \"needs\": [\"unconfined\"].\n"
 	}
 	return out
 }
