@@ -47,10 +47,10 @@ func (c caller) open(dirfd int32, addr uint64, flags int, mode uint32) error {
 	return unix.EAGAIN
 }
 
-// list opens a folder of which only the names are shown. Landlock does not allow
+// list opens a folder of which only the names are shown, or the session's own in /tmp. Landlock does not allow
 // reading below it, also by this descriptor.
 func (c caller) list(dirfd int32, addr uint64, flags int) error {
-	if flags&(writing|unix.O_DIRECTORY) != unix.O_DIRECTORY || len(c.s.policy.Load().Lists) == 0 {
+	if flags&(writing|unix.O_DIRECTORY) != unix.O_DIRECTORY || len(c.s.policy.Load().Lists) == 0 && !c.s.scratch.used() {
 		return errGoOn
 	}
 	file, err := c.text(addr)
@@ -69,7 +69,7 @@ func (c caller) list(dirfd int32, addr uint64, flags int) error {
 		return errGoOn
 	}
 	defer unix.Close(fd)
-	if at, err := realPath(fd); err != nil || !slices.Contains(c.s.policy.Load().Lists, at) {
+	if at, err := realPath(fd); err != nil || !slices.Contains(c.s.policy.Load().Lists, at) && !c.s.scratch.owns(at) {
 		return errGoOn
 	}
 	names, err := unix.Open(self(fd), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)

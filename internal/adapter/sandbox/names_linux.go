@@ -209,11 +209,12 @@ func (p *place) arrives() confine.Act {
 	return confine.Create
 }
 
-// between reports whether one of two names is in a free folder and the other is
-// not. What is free changes behind pawl's back, so what would be moved need not
+// between reports whether one of two names is in a free folder, or the session's own in
+// /tmp, and the other is not. What is free changes behind pawl's back, so what would be moved need not
 // be what was looked at; programs copy instead, as between file systems.
 func (c caller) between(a, b *place) bool {
-	return (c.s.change(a.path, confine.Write) == confine.Free) != (c.s.change(b.path, confine.Write) == confine.Free)
+	return (c.s.change(a.path, confine.Write) == confine.Free) != (c.s.change(b.path, confine.Write) == confine.Free) ||
+		c.s.scratch.owns(a.path) != (c.s.scratch.owns(b.path) || !b.there && c.s.scratches(b, confine.Create))
 }
 
 // crosses reports whether a folder would leave its zone.

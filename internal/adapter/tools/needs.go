@@ -40,7 +40,7 @@ func addNeeds(env tool.Env, f *tool.Footprint, needs []string) error {
 			}
 			f.Resolved = append(f.Resolved, tool.ResolvedPath{Path: path, Named: what, Write: act != "read"})
 		default:
-			return failf("needs holds %q: nobody can grant %q; say \"write PATH\", \"read PATH\", \"host NAME\" or \"unconfined\"", n, act)
+			return failf("needs holds %q: there is no need %q; say \"write PATH\", \"read PATH\", \"host NAME\" or \"unconfined\"", n, act)
 		}
 	}
 	return nil

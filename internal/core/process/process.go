@@ -156,6 +156,7 @@ const (
 	ActConnect = "connect" // to an address, or to the path of a unix socket
 	ActListen  = "listen"  // on one of them
 	ActHost    = "host"    // a host that a proxy was asked for
+	ActGit     = "git"     // a repository elsewhere, such as a bare one that is pushed to
 )
 
 // NoByteCode is a setting for a program that a person trusted by its files:
@@ -167,6 +168,10 @@ const NoByteCode = "PYTHONPYCACHEPREFIX=/dev/null"
 type Refusal struct {
 	Act  string `json:"act"`
 	What string `json:"what"` // a path, or a host
+	// Done is why the process cannot be ended and begun again, such as "it changed /w/a".
+	Done string `json:"-"`
+	// Program is the name of the program that wanted it, "" if that is not known.
+	Program string `json:"-"`
 }
 
 func (r Refusal) String() string { return r.Act + " " + r.What }
@@ -186,11 +191,12 @@ type Hold func(ctx context.Context, r Refusal) (opened string, a Answer)
 type Answer int
 
 // The answers. Refused is reported as refused by the sandbox; of Declined the model is told
-// by who asked.
+// by who asked. AsPerson: the process is ended, and its command is run again unconfined.
 const (
 	Refused Answer = iota
 	Declined
 	Allowed
+	AsPerson
 )
 
 // ErrWithdrawn ends a question that nobody waits for any more: what it was about has ended.

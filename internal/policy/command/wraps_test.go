@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -82,7 +81,7 @@ func TestWrappers(t *testing.T) {
 		`sudo -s a`:                           "sudo -s a",
 		`sudo -nu me a`:                       "[sudo] a",
 		`sudo -D /x a`:                        "sudo -D /x a",
-		`find . -exec sh -c 'a "$1"' x {} \;`: "find . -exec sh -c 'a \"$1\"' x '{}' ';'; [find] sh -c 'a \"$1\"' x ?{}|| <[0]; a ?\"$1\"|| @? <[0]",
+		`find . -exec sh -c 'a "$1"' x {} \;`: "find . -exec sh -c 'a \"$1\"' x '{}' ';'; [find] sh -c 'a \"$1\"' x ?{}|| @? <[0]; a ?\"$1\"|| @? <[0]",
 	} {
 		var got []string
 		for _, c := range parse(t, line) {

@@ -54,6 +54,7 @@ type unit struct {
 	unconfined bool
 	// git: git runs or reads the path. A rule about it contains name.
 	git       bool
+	scratch   bool // the session's own in /tmp
 	name      string
 	sensitive bool // it can never be allowed permanently
 	pattern   string
@@ -210,6 +211,8 @@ func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
 		u.readOnly = true
 	case !p.inside(abs) && w == readUnit && p.readable(abs):
 		u.readOnly = true
+	case !p.inside(abs) && w == writeUnit && p.scratch(abs):
+		u.scratch = true
 	case !p.inside(abs):
 		u.guard = outsideGuard
 		u.why = "it " + verb + abs + ", which is outside the workspace"
@@ -230,11 +233,14 @@ func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
 }
 
 // instead returns what the model can do where a path outside the workspace stays closed.
-func (u unit) instead() string {
+func (p *Policy) instead(u unit) string {
 	switch {
 	case u.guard != outsideGuard || u.path == "":
 		return ""
 	case u.kind == writeUnit:
+		if p.cfg.Scratch != nil {
+			return "Write below the workspace, or a new file in /tmp"
+		}
 		return "Write below the workspace"
 	case u.kind == readUnit:
 		return "Open to every tool are the workspace, /usr, and the toolchains, libraries and module caches that are installed"
@@ -264,7 +270,7 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 			return d
 		case d.Verdict == Ask:
 			if out.Verdict == Allow {
-				out.Verdict, out.By, out.Rule, out.Instead = Ask, d.By, d.Rule, u.instead()
+				out.Verdict, out.By, out.Rule, out.Instead = Ask, d.By, d.Rule, p.instead(u)
 			}
 			if !slices.Contains(reasons, d.Reason) {
 				reasons = append(reasons, d.Reason)
@@ -394,6 +400,8 @@ func (p *Policy) byMode(u unit, ask Decision) Decision {
 	case u.unconfined && (!p.mode.free() || p.cfg.Sandbox.Configured):
 		ask.By = "sandbox"
 		return ask
+	case u.scratch:
+		return Decision{Verdict: Allow, By: "scratch", Reason: "it is this session's own in the temporary folder"}
 	case u.guard == protectedGuard:
 		ask.By = "protected"
 		return ask

@@ -27,6 +27,10 @@ type Opening struct {
 
 func (o Opening) String() string {
 	switch o.Act {
+	case ActPerson:
+		return "run as you, outside the sandbox"
+	case process.ActGit:
+		return "use the git repository " + o.Opens
 	case process.ActHost, process.ActConnect:
 		return "connect to " + o.Opens
 	case process.ActRead:
@@ -65,13 +69,19 @@ func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
 		}
 		return Opening{}, Deny
 	}
-	if r.Act == process.ActRead {
+	changes := !p.mode.readsOnly() && !p.cfg.Sandbox.Narrow
+	switch {
+	case p.ofPerson(r) && changes:
+		return Opening{Act: ActPerson, Opens: r.What}, Ask
+	case r.Act == process.ActRead:
 		return p.heldFile(readUnit, r.What)
-	}
-	if p.mode.readsOnly() || p.cfg.Sandbox.Narrow {
+	case !changes:
 		return Opening{}, Deny
 	}
 	switch r.Act {
+	case process.ActGit:
+		_, v := p.heldFile(writeUnit, r.What)
+		return Opening{Act: r.Act, Opens: r.What}, v // without its hooks and configuration, which no rule says
 	case process.ActWrite, process.ActRemove:
 		return p.heldFile(writeUnit, r.What)
 	case process.ActHost, process.ActConnect:

@@ -128,6 +128,9 @@ type Config struct {
 	// and caches, wherever they are. That takes a while, so it is called only for a
 	// path outside the workspace. nil: what is usual in a system and in Home.
 	Readable func() confine.Policy
+	// Scratch reports whether a path is the session's own in the folder for temporary files
+	// that everybody shares; with write, or a new name there. nil: nothing is.
+	Scratch func(path string, write bool) bool
 	// Refused are modes that cannot be chosen, each with who refuses it.
 	Refused map[Mode]string
 }
