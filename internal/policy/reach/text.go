@@ -273,8 +273,8 @@ func (r *walk) parts(text string, all bool) string {
 						names = append(names, n)
 					}
 				}
-				if first == "call" {
-					names = append(names, strings.Fields(args)[0])
+				if called := strings.Fields(args); first == "call" && len(called) > 0 {
+					names = append(names, called[0])
 				}
 				if strings.HasPrefix(first, "add") {
 					names = append(names, "?")
