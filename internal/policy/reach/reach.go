@@ -22,7 +22,9 @@
 // compilers read, what a makefile builds of it, lists of dependencies, what scripts in
 // languages other than the shell's import, and source that a pattern names as an
 // argument. With Deep these count too. It also leaves out the data that a command only
-// mentions: files named like reports, logs and documents, and those after >.
+// mentions: files named like reports, logs and documents, names without a folder and an
+// extension, those after >, -o and --out…, and those that touch, tee, rm and mkdir are
+// given.
 //
 // It reads only from the caller's fs.FS, within limits, and starts nothing.
 package reach
@@ -248,7 +250,7 @@ func (r *walk) counts(name string, st fs.FileInfo, w word) bool {
 		return false
 	}
 	// A pattern of names with another extension than it has is one of data.
-	return !computed || strings.ContainsAny(w.text, "/.") && ext == strings.ToLower(path.Ext(w.text))
+	return strings.ContainsAny(w.text, "/.") && (!computed || ext == strings.ToLower(path.Ext(w.text)))
 }
 
 // head returns the first bytes of a file.

@@ -37,6 +37,8 @@ var (
 	// interpreters run the file that an argument names.
 	interpreters = set("sh bash dash zsh ksh ash fish busybox . source python pypy node nodejs ruby perl php lua luajit deno bun tsx ts-node R Rscript java groovy osascript pwsh tclsh expect guile")
 	shells       = set("sh bash dash zsh ksh ash fish busybox . source")
+	// writers run nothing that they are given.
+	writers = set("touch tee rm mkdir")
 	// own run what their own files define, in ways that are not followed.
 	own = set(`tox nox rake gradle gradlew mvn mvnw ant bazel cmake ctest meson ninja scons turbo nx lerna task mage invoke inv sbt mix dune composer bmake zig
 		ansible-playbook devbox docker-compose podman-compose doit earthly foreman grunt gulp hatch honcho husky lefthook nix-shell overmind pdm pm2 poe pre-commit
@@ -271,8 +273,8 @@ func (r *walk) parts(text string, all bool) string {
 						names = append(names, n)
 					}
 				}
-				if first == "call" {
-					names = append(names, strings.Fields(args)[0])
+				if called := strings.Fields(args); first == "call" && len(called) > 0 {
+					names = append(names, called[0])
 				}
 				if strings.HasPrefix(first, "add") {
 					names = append(names, "?")
@@ -318,10 +320,13 @@ func (r *walk) command(words []string, piped, all bool) {
 		case w == "<", w == ">":
 			in, out = w == "<", w == ">"
 			continue
-		case out:
+		case out, strings.HasPrefix(w, "--out") && strings.Contains(w, "="):
 			out = false
 			continue
-		case w == "\x01":
+		case w == "-o", strings.HasPrefix(w, "--out"):
+			out = true
+			continue
+		case w == "\x01", writers[program] && !all:
 			continue
 		case all:
 			r.runs(word{text: w, script: true, include: true}, true)
