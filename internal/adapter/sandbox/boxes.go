@@ -94,7 +94,7 @@ func (b *Boxes) Confine(cmd *exec.Cmd, c process.Confine, hold process.Hold) (pr
 		return nil, fmt.Errorf("%w: %w", process.ErrUnconfined, err)
 	}
 	cmd.Env = append(cmd.Env, env...)
-	child, err := box.start(cmd, holding{hold, c.Asks})
+	child, err := box.start(cmd, holding{hold: hold, asks: c.Asks, keep: c.Keep})
 	if errors.Is(err, ErrMissing) {
 		return nil, fmt.Errorf("%w: %w", process.ErrUnconfined, err)
 	}
@@ -230,6 +230,7 @@ func (b *Boxes) Close() error {
 type holding struct {
 	hold process.Hold // nil: nobody
 	asks bool
+	keep process.Keep // nil: nothing is kept
 }
 
 // confinedChild makes a Child a process.Confined.

@@ -14,6 +14,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,12 @@ type Confine struct {
 	Own []string `json:"-"`
 	// Root, if set, takes the place of the workspace: a copy of it that pawl made.
 	Root string `json:"-"`
+	// Keep, if set, keeps what it removes, replaces or empties (SPEC 16.15).
+	Keep Keep `json:"-"`
 }
+
+// Keep is where what a confined process removes is kept. It is of the sandbox that keeps it.
+type Keep interface{ KeepsRemoved() }
 
 // Free does not confine.
 var Free = Confine{Level: Unconfined}
@@ -100,6 +106,7 @@ func (c Confine) Narrow(d Confine) Confine {
 		Reads: both(slices.Concat(c.Reads, c.Writes), slices.Concat(d.Reads, d.Writes)), Writes: both(c.Writes, d.Writes), Hosts: both(c.Hosts, d.Hosts),
 		Asks: c.Asks || d.Asks,
 		Own:  both(c.Own, d.Own),
+		Keep: cmp.Or(c.Keep, d.Keep),
 	}
 }
 
@@ -156,6 +163,7 @@ const (
 	ActConnect = "connect" // to an address, or to the path of a unix socket
 	ActListen  = "listen"  // on one of them
 	ActHost    = "host"    // a host that a proxy was asked for
+	ActLose    = "lose"    // the end of a file of which no copy can be kept (Confine.Keep)
 )
 
 // NoByteCode is a setting for a program that a person trusted by its files:
@@ -166,7 +174,8 @@ const NoByteCode = "PYTHONPYCACHEPREFIX=/dev/null"
 // Refusal is what a sandbox refused a process.
 type Refusal struct {
 	Act  string `json:"act"`
-	What string `json:"what"` // a path, or a host
+	What string `json:"what"`           // a path, or a host
+	Size int64  `json:"size,omitempty"` // of what would be lost
 }
 
 func (r Refusal) String() string { return r.Act + " " + r.What }

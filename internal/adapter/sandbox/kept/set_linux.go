@@ -1,0 +1,502 @@
+package kept
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
+
+// Set keeps for one command, from one Finish to the next. Paths are absolute and real, but
+// for their last name. It is safe for concurrent use.
+type Set struct {
+	s *Store
+
+	mu     sync.Mutex
+	dir    string // "" before something is kept
+	moves  []move
+	copied map[string]unix.Stat_t // the origins of which tree has a copy, as they were
+	// parent is a folder of tree that is open, since most files of one folder are removed
+	// one after the other.
+	parent   int // -1: none
+	parentAt string
+}
+
+// Begin returns the set of a command.
+func (s *Store) Begin() tool.Keeping { return &Set{s: s, parent: -1} }
+
+// KeepsRemoved implements process.Keep.
+func (k *Set) KeepsRemoved() {}
+
+// Made notes that the command made what is at a name.
+func (k *Set) Made(dir int, name string) {
+	var x unix.Statx_t
+	if unix.Statx(dir, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH, unix.STATX_INO|unix.STATX_BTIME, &x) != nil || x.Mask&unix.STATX_BTIME == 0 {
+		return
+	}
+	k.s.mu.Lock()
+	defer k.s.mu.Unlock()
+	k.s.made[inode{unix.Mkdev(x.Dev_major, x.Dev_minor), x.Ino}] = time.Unix(x.Btime.Sec, int64(x.Btime.Nsec))
+}
+
+// isMade reports whether the session made a file. The number of one that somebody else
+// removed may be another's by now: then it was born later.
+func (s *Store) isMade(dir int, name string, st *unix.Stat_t) bool {
+	s.mu.Lock()
+	at, ok := s.made[inodeOf(st)]
+	s.mu.Unlock()
+	if !ok {
+		return false
+	}
+	var x unix.Statx_t
+	err := unix.Statx(dir, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH, unix.STATX_BTIME, &x)
+	return err == nil && time.Unix(x.Btime.Sec, int64(x.Btime.Nsec)).Equal(at)
+}
+
+// Linked notes that a file got a second name.
+func (k *Set) Linked(from, to string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.moves = append(k.moves, move{from: from, to: to, made: true, linked: true})
+}
+
+func (k *Set) forget(st *unix.Stat_t) {
+	k.s.mu.Lock()
+	defer k.s.mu.Unlock()
+	delete(k.s.made, inodeOf(st))
+}
+
+func inodeOf(st *unix.Stat_t) inode { return inode{uint64(st.Dev), st.Ino} }
+
+// at opens the folder of tree where the file of a path is kept. The caller holds mu.
+func (k *Set) at(path string) (dir int, name string, err error) {
+	up, name := filepath.Split(path)
+	if k.parent >= 0 && k.parentAt == up {
+		return k.parent, name, nil
+	}
+	if err := k.begin(); err != nil {
+		return -1, "", err
+	}
+	full := filepath.Join(k.dir, "tree", up)
+	if err := os.MkdirAll(full, 0o700); err != nil {
+		return -1, "", err
+	}
+	fd, err := unix.Open(full, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, "", err
+	}
+	k.closeParent()
+	k.parent, k.parentAt = fd, up
+	return fd, name, nil
+}
+
+func (k *Set) closeParent() {
+	if k.parent >= 0 {
+		_ = unix.Close(k.parent)
+	}
+	k.parent = -1
+}
+
+func (k *Set) begin() (err error) {
+	if k.dir == "" {
+		k.s.mu.Lock()
+		defer k.s.mu.Unlock()
+		k.dir, err = k.s.newSet()
+	}
+	return err
+}
+
+// note appends to a file of the set. The caller holds mu.
+func (k *Set) note(file, text string) error {
+	if err := k.begin(); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(k.dir, file), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// Unlink removes a name: what is to be kept is moved.
+func (k *Set) Unlink(dir int, name, path string, st *unix.Stat_t, flags int) error {
+	kind := st.Mode & unix.S_IFMT
+	if flags&unix.AT_REMOVEDIR != 0 {
+		return k.rmdir(dir, name, path, st)
+	}
+	if kind != unix.S_IFREG && kind != unix.S_IFLNK || k.s.isMade(dir, name, st) {
+		err := unix.Unlinkat(dir, name, flags)
+		if err == nil && st.Nlink <= 1 {
+			k.forget(st)
+		}
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	from := origin(k.moves, path)
+	if _, keeps := keptOfGit(from, false); !keeps {
+		return unix.Unlinkat(dir, name, flags)
+	}
+	err := k.keep(dir, name, from, st, func(to int, as string) error {
+		return unix.Renameat2(dir, name, to, as, unix.RENAME_NOREPLACE)
+	})
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errCopied):
+		return unix.Unlinkat(dir, name, flags)
+	}
+	return err
+}
+
+// errCopied: the set has the file, and the name is still there.
+var errCopied = errors.New("copied")
+
+// keep brings a file into the set: by a move or a link, else as a copy. The caller holds mu.
+func (k *Set) keep(dir int, name, from string, st *unix.Stat_t, bring func(to int, as string) error) error {
+	to, as, err := k.at(from)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoRoom, err)
+	}
+	size := st.Size
+	if st.Nlink > 1 { // it costs nothing yet
+		size = 0
+	}
+	k.s.mu.Lock()
+	room := k.s.reserve(size)
+	k.s.mu.Unlock()
+	if !room {
+		if unix.Faccessat(to, as, unix.F_OK, unix.AT_SYMLINK_NOFOLLOW) == nil {
+			return errCopied
+		}
+		return ErrNoRoom
+	}
+	switch err = bring(to, as); {
+	case err == nil:
+		if st.Nlink > 1 {
+			k.s.mu.Lock()
+			k.s.linked[inodeOf(st)] = append(k.s.linked[inodeOf(st)], filepath.Join(k.dir, "tree", from))
+			k.s.mu.Unlock()
+		}
+		return nil
+	case errors.Is(err, unix.EEXIST): // as it was before the command
+		k.s.release(size)
+		return errCopied
+	}
+	k.s.release(size)
+	if !errors.Is(err, unix.EXDEV) && !errors.Is(err, unix.EMLINK) && !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.EOPNOTSUPP) {
+		return err
+	}
+	if err := k.copyName(dir, name, to, as, st); err != nil {
+		return err
+	}
+	return errCopied
+}
+
+// copyName copies a file or a link into the set. The caller holds mu.
+func (k *Set) copyName(dir int, name string, to int, as string, st *unix.Stat_t) error {
+	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		buf := make([]byte, unix.PathMax)
+		n, err := unix.Readlinkat(dir, name, buf)
+		if err != nil {
+			return err
+		}
+		return unix.Symlinkat(string(buf[:n]), to, as)
+	}
+	fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoRoom, err)
+	}
+	defer unix.Close(fd)
+	return k.copyFile(fd, to, as, st)
+}
+
+// copyFile copies an opened file, as a whole or not at all. The caller holds mu.
+func (k *Set) copyFile(fd, to int, as string, st *unix.Stat_t) (err error) {
+	part := filepath.Join(k.dir, "part")
+	out, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoRoom, err)
+	}
+	defer out.Close()
+	k.s.mu.Lock()
+	room := k.s.reserve(st.Size)
+	k.s.mu.Unlock()
+	if !room {
+		return ErrNoRoom
+	}
+	defer func() {
+		if err != nil {
+			k.s.release(st.Size)
+			_ = os.Remove(part)
+		}
+	}()
+	if unix.IoctlFileClone(int(out.Fd()), fd) != nil {
+		if st.Size > k.s.limits.File {
+			return ErrNoRoom
+		}
+		for at := int64(0); ; {
+			n, err := unix.CopyFileRange(fd, &at, int(out.Fd()), nil, 1<<30, 0)
+			if err != nil {
+				return fmt.Errorf("%w: %w", ErrNoRoom, err)
+			}
+			if n == 0 {
+				break
+			}
+		}
+	}
+	if os.Geteuid() == 0 {
+		_ = out.Chown(int(st.Uid), int(st.Gid))
+	}
+	if err := unix.Fchmod(int(out.Fd()), st.Mode&0o7777); err != nil {
+		return err
+	}
+	if err := unix.UtimesNanoAt(unix.AT_FDCWD, part, []unix.Timespec{st.Atim, st.Mtim}, 0); err != nil {
+		return err
+	}
+	return unix.Renameat2(unix.AT_FDCWD, part, to, as, unix.RENAME_NOREPLACE)
+}
+
+// rmdir removes a folder and notes its mode.
+func (k *Set) rmdir(dir int, name, path string, st *unix.Stat_t) error {
+	made := k.s.isMade(dir, name, st)
+	if err := unix.Unlinkat(dir, name, unix.AT_REMOVEDIR); err != nil {
+		return err
+	}
+	if made {
+		k.forget(st)
+		return nil
+	}
+	k.lostFolder(path, st)
+	return nil
+}
+
+// lostFolder notes a folder that goes. It is an empty one, so a failure is no loss.
+func (k *Set) lostFolder(path string, st *unix.Stat_t) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	from := origin(k.moves, path)
+	if inGit, _ := keptOfGit(from+"/", false); !inGit {
+		_ = k.note("folders", strconv.FormatUint(uint64(st.Mode&0o7777), 8)+" "+from+"\x00")
+	}
+}
+
+// Place is a name in an opened folder.
+type Place struct {
+	Dir   int
+	Name  string
+	Path  string
+	There bool
+	St    *unix.Stat_t
+}
+
+// Rename moves a name; what it replaces is kept.
+func (k *Set) Rename(a, b Place, flags uint) error {
+	rename := func() error { return unix.Renameat2(a.Dir, a.Name, b.Dir, b.Name, flags) }
+	if flags&unix.RENAME_EXCHANGE != 0 {
+		return k.exchange(a, b, rename)
+	}
+	if b.There && flags&unix.RENAME_NOREPLACE != 0 || b.There && inodeOf(a.St) == inodeOf(b.St) {
+		return rename() // fails, or does nothing
+	}
+	aMade, bMade := k.s.isMade(a.Dir, a.Name, a.St), b.There && k.s.isMade(b.Dir, b.Name, b.St)
+	undo, err := func() {}, error(nil)
+	kept := false
+	if b.There && !bMade {
+		if kept, undo, err = k.keepReplaced(b); err != nil {
+			return err
+		}
+	}
+	folder := a.St.Mode&unix.S_IFMT == unix.S_IFDIR
+	if folder && b.There && !bMade {
+		k.lostFolder(b.Path, b.St)
+	}
+	if !aMade || folder {
+		err = k.moved(move{from: a.Path, to: b.Path, made: aMade}, rename)
+	} else {
+		err = rename()
+	}
+	switch {
+	case err != nil:
+		undo()
+	case bMade:
+		k.forget(b.St)
+	case kept && aMade && a.St.Size <= smallHeir:
+		k.forget(a.St) // it stands for what the person had
+	}
+	return err
+}
+
+// smallHeir is the size up to which a file that the session made is kept when it ends, if
+// it took the place of one that the person had.
+const smallHeir = 1 << 20
+
+// keepReplaced keeps what is about to be replaced. undo takes that back.
+func (k *Set) keepReplaced(b Place) (kept bool, undo func(), err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	undo = func() {}
+	from := origin(k.moves, b.Path)
+	kind := b.St.Mode & unix.S_IFMT
+	if _, keeps := keptOfGit(from, true); !keeps || kind != unix.S_IFREG && kind != unix.S_IFLNK {
+		return false, undo, nil
+	}
+	err = k.keep(b.Dir, b.Name, from, b.St, func(to int, as string) error { return unix.Linkat(b.Dir, b.Name, to, as, 0) })
+	if errors.Is(err, errCopied) {
+		return true, undo, nil
+	}
+	if err != nil {
+		return false, undo, err
+	}
+	return true, func() { // else the file would have two names
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if to, as, err := k.at(from); err == nil && unix.Unlinkat(to, as, 0) == nil {
+			k.s.release(b.St.Size)
+		}
+	}, nil
+}
+
+// moved makes a move, and notes it before: what was moved is not what was made.
+func (k *Set) moved(m move, rename func() error) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if strings.Contains(m.from, "/.git/") {
+		return rename()
+	}
+	if err := k.note("moved", m.from+"\x00"+m.to+"\x00"); err != nil {
+		return err
+	}
+	if err := rename(); err != nil {
+		return errors.Join(err, k.note("moved", m.to+"\x00"+m.from+"\x00"))
+	}
+	k.moves = append(k.moves, m)
+	return nil
+}
+
+// exchange notes an exchange as moves by way of a name that nothing has.
+func (k *Set) exchange(a, b Place, rename func() error) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := rename(); err != nil {
+		return err
+	}
+	aside := b.Path + "/\x01"
+	k.moves = append(k.moves, move{from: a.Path, to: aside, made: true}, move{from: b.Path, to: a.Path, made: true}, move{from: aside, to: b.Path, made: true})
+	return nil
+}
+
+// Rewrite copies an opened file whose content may change from here on, by an open for
+// writing or a truncation. appends: its content can only grow, but for a truncation of the
+// descriptor; where it is too large, it is not kept.
+func (k *Set) Rewrite(fd int, path string, st *unix.Stat_t, appends bool) error {
+	if err := k.apart(fd, st); err != nil {
+		return err
+	}
+	if k.s.isMade(fd, "", st) {
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	from := origin(k.moves, path)
+	if _, done := k.copied[from]; done {
+		return nil
+	}
+	if inGit, _ := keptOfGit(from, false); inGit {
+		return nil
+	}
+	to, as, err := k.at(from)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoRoom, err)
+	}
+	if unix.Faccessat(to, as, unix.F_OK, unix.AT_SYMLINK_NOFOLLOW) != nil {
+		if appends && st.Size > k.s.limits.File {
+			return nil
+		}
+		if err := k.copyOpened(fd, to, as, st); err != nil {
+			return err
+		}
+	}
+	if k.copied == nil {
+		k.copied = map[string]unix.Stat_t{}
+	}
+	k.copied[from] = *st
+	return nil
+}
+
+// copyOpened copies what a descriptor leads to, which may not be open for reading.
+func (k *Set) copyOpened(fd, to int, as string, st *unix.Stat_t) error {
+	in, err := unix.Open("/proc/self/fd/"+strconv.Itoa(fd), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoRoom, err)
+	}
+	defer unix.Close(in)
+	return k.copyFile(in, to, as, st)
+}
+
+// Links returns how many of a file's names are in sets.
+func (k *Set) Links(st *unix.Stat_t) int {
+	s := k.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.looked {
+		s.looked = true
+		_ = filepath.WalkDir(filepath.Dir(s.dir), func(at string, e os.DirEntry, err error) error {
+			var st unix.Stat_t
+			if err == nil && e.Type().IsRegular() && unix.Lstat(at, &st) == nil && st.Nlink > 1 {
+				if id := inodeOf(&st); len(s.linked[id]) == 0 {
+					s.linked[id] = []string{at}
+				}
+			}
+			return nil
+		})
+	}
+	return len(s.linked[inodeOf(st)])
+}
+
+// apart gives the set a copy of its own of a file whose other name is about to be written.
+func (k *Set) apart(fd int, st *unix.Stat_t) error {
+	if st.Nlink <= 1 {
+		return nil
+	}
+	k.s.mu.Lock()
+	names := k.s.linked[inodeOf(st)]
+	k.s.mu.Unlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, name := range names {
+		var now unix.Stat_t
+		if unix.Lstat(name, &now) != nil || inodeOf(&now) != inodeOf(st) {
+			continue
+		}
+		if err := k.begin(); err != nil {
+			return fmt.Errorf("%w: %w", ErrNoRoom, err)
+		}
+		const as = "apart"
+		dir, err := unix.Open(k.dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		err = k.copyOpened(fd, dir, as, st)
+		_ = unix.Close(dir)
+		if err != nil {
+			return err
+		}
+		if err := os.Rename(filepath.Join(k.dir, as), name); err != nil {
+			return err
+		}
+	}
+	k.s.mu.Lock()
+	delete(k.s.linked, inodeOf(st))
+	k.s.mu.Unlock()
+	return nil
+}
