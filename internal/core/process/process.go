@@ -178,7 +178,12 @@ type Refusal struct {
 	Size int64  `json:"size,omitempty"` // of what would be lost
 }
 
-func (r Refusal) String() string { return r.Act + " " + r.What }
+func (r Refusal) String() string {
+	if r.Act == ActLose {
+		return "the end of " + r.What + ", of which no copy can be kept"
+	}
+	return r.Act + " " + r.What
+}
 
 // ErrUnconfined is wrapped in the error of a process that was not started because
 // it could not be confined as required.

@@ -120,7 +120,9 @@ func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
 	var ds []event.Draft
 	for _, o := range unmet {
 		reason := "it wanted to " + o.String() + ", and nobody is there to allow it"
-		if flag := o.Flag(); flag != "" {
+		if o.Act == process.ActLose {
+			reason += "; kept.session_mb and kept.file_mb of the configuration set how much is kept"
+		} else if flag := o.Flag(); flag != "" {
 			reason += "; a run with " + flag + " may do it"
 		}
 		ds = append(ds, event.Draft{Body: event.Blocked{Call: r.Call.ID, Tool: r.Tool.Spec.Name, What: r.Title(), Reason: reason, By: event.ByNobody}})
@@ -137,7 +139,7 @@ func (g *Gate) held(p *turn.Pending, r process.Refusal, d permission.Decision) (
 	if r.Act == process.ActChange {
 		return permission.Opening{Act: r.Act, Opens: r.What, Rule: d.Changes, Always: d.Changes != "" && d.CanAlways}, permission.Ask
 	}
-	if r.Act != process.ActHost && r.Act != process.ActConnect && g.Files != nil {
+	if r.Act != process.ActHost && r.Act != process.ActConnect && r.Act != process.ActLose && g.Files != nil {
 		if clean, inside, err := g.Files.Resolve(r.What); err != nil || inside || clean != r.What {
 			return permission.Opening{}, permission.Deny
 		}
@@ -151,7 +153,7 @@ func (g *Gate) askHeld(ctx context.Context, p *turn.Pending, r process.Refusal, 
 		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: "let it " + o.String(), Pattern: o.Rule, Always: o.Always,
 		Reason: "it waits", Preview: p.Footprint.Shell,
 	}
-	if r.What != o.Opens || r.Act == process.ActChange {
+	if r.What != o.Opens && r.Act != process.ActLose || r.Act == process.ActChange {
 		q.Reason += "; first " + g.named(r.What)
 	}
 	a, err := g.Ask(ctx, event.Asked{Questions: []event.Question{q}})
@@ -176,7 +178,7 @@ func (g *Gate) askHeld(ctx context.Context, p *turn.Pending, r process.Refusal, 
 		}
 		return process.Allowed
 	}
-	if r.Act != process.ActChange { // that of another command is another question
+	if r.Act != process.ActChange && r.Act != process.ActLose { // that of another command is another question
 		g.kept.add(o)
 	}
 	return g.decline(p, o, v.Why)
