@@ -67,7 +67,7 @@ func (k *keeper) undo(s tool.KeptSet) (left []string) {
 		if why := k.Blocked(s.Name, i.Path); why != "" {
 			k.t.Errorf("%s: %s", i.Path, why)
 		}
-		l, err := k.Restore(s.Name, i.Path)
+		l, err := k.Restore(s.Name, i.Path, false)
 		if err != nil {
 			k.t.Error(err)
 		}
@@ -343,7 +343,7 @@ func TestKeptLeavesOthers(t *testing.T) {
 	k.shell("echo mine > z.ign; echo mine > .env; ln -s " + outside + " ign")
 	var left []string
 	for _, i := range set.Items {
-		l, err := k.Restore(set.Name, i.Path)
+		l, err := k.Restore(set.Name, i.Path, false)
 		if left = append(left, l...); err == nil && strings.HasSuffix(i.Path, "/ign") {
 			t.Error("it went through a link")
 		}

@@ -13,8 +13,9 @@ type Keeper interface {
 	// if it can.
 	Blocked(set, path string) string
 	// Restore puts back what a set keeps at and below a path. left are files that it left
-	// alone, since others are there now.
-	Restore(set, path string) (left []string, err error)
+	// alone, since others are there now. over: what is at the path itself now is known, and
+	// is replaced.
+	Restore(set, path string, over bool) (left []string, err error)
 }
 
 // Keeping keeps for one command.

@@ -125,7 +125,7 @@ func (r *Recorder) putBackKept(ctx context.Context, p undo.Plan, files []undo.Fi
 	var errs []error
 	failed := map[int]bool{}
 	for _, x := range parts {
-		left, err := r.cfg.Kept.Restore(x.set, r.absolute(files[x.file].Path))
+		left, err := r.cfg.Kept.Restore(x.set, r.absolute(files[x.file].Path), files[x.file].Over)
 		if err != nil {
 			errs, failed[x.file] = append(errs, err), true
 		}

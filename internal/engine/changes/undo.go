@@ -101,7 +101,7 @@ func (r *Recorder) checkUnchanged(ctx context.Context, p undo.Plan, do []undo.Fi
 	}
 	var paths []string
 	for _, f := range do {
-		if f.Sets != nil { // each of its files is looked at when it is restored
+		if f.Sets != nil && !f.Over { // each of its files is looked at when it is restored
 			continue
 		}
 		now, _, err := r.current(ctx, f.Path)

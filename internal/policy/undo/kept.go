@@ -25,12 +25,9 @@ func (c *Change) Of() string {
 // file of the plan. blocked returns why a set cannot be restored at a path now.
 func (p *Plan) AddKept(cs []Change, blocked func(set, path string) string) {
 	for _, c := range slices.Backward(cs) {
-		i := slices.IndexFunc(p.Files, func(f File) bool { return f.Path == c.Path && (f.Sets != nil || f.Action != Delete && !f.Blocked()) })
-		if i >= 0 && p.Files[i].Sets == nil { // the plan restores an older content
-			p.Files[i].Changes = append(p.Files[i].Changes, c.Seq)
-			continue
-		}
-		if i < 0 {
+		i := slices.IndexFunc(p.Files, func(f File) bool { return f.Path == c.Path && (f.Sets != nil || f.Action != Delete) })
+		switch {
+		case i < 0:
 			f := File{Path: c.Path, Action: PutBack, Command: c.Command}
 			// What the plan deletes is out of the way then.
 			if !slices.ContainsFunc(p.Files, func(o File) bool { return o.Path == c.Path && o.Action == Delete }) {
@@ -39,9 +36,19 @@ func (p *Plan) AddKept(cs []Change, blocked func(set, path string) string) {
 				}
 			}
 			i, p.Files = len(p.Files), append(p.Files, f)
+		case p.Files[i].Sets == nil && (p.Files[i].Blocked() || p.Files[i].Changes[0] < c.Seq): // the plan restores what was before
+			p.Files[i].Changes = append(p.Files[i].Changes, c.Seq)
+			continue
+		case p.Files[i].Action == Beside:
+			p.Files[i].block(Clash, "it was changed since, and was too large to be merged before")
+			continue
+		case p.Files[i].Sets == nil: // the set has what was before all of that
+			f := &p.Files[i]
+			f.Action, f.Over, f.Diff, f.To, f.Data = PutBack, true, "", "", nil
 		}
 		f := &p.Files[i]
-		f.Sets, f.Changes = append(f.Sets, c.set.Set), append(f.Changes, c.Seq)
+		f.Changes = slices.Insert(f.Changes, len(f.Sets), c.Seq)
+		f.Sets = append(f.Sets, c.set.Set)
 		f.Count, f.Bytes = f.Count+c.set.Files, f.Bytes+c.set.Bytes
 	}
 }

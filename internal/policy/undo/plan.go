@@ -51,6 +51,7 @@ type File struct {
 	With         []string // done only together with these files: lines or contents moved between them
 	// Sets, if set, keep it: a file, or a folder with Count files. Newest first.
 	Sets  []string
+	Over  bool // Now is what they replace
 	Count int
 	Bytes int64
 	// Places of a Clash where both sides changed the same lines.

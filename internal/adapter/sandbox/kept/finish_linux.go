@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -53,6 +54,9 @@ func (k *Set) Finish(logged map[string]bool) (tool.KeptSet, error) {
 	k.closeParent()
 	k.dir, k.moves, k.copied = "", nil, nil
 	k.mu.Unlock()
+	k.s.mu.Lock()
+	k.ran.to = time.Now()
+	k.s.mu.Unlock()
 	if dir == "" {
 		return tool.KeptSet{}, nil
 	}
@@ -88,6 +92,7 @@ func records(dir, file string) []string {
 // ending is a set while it is finished.
 type ending struct {
 	s       *Store
+	dir     string
 	tree    string
 	logged  map[string]bool
 	above   map[string]bool // folders above logged and kept files
@@ -98,7 +103,7 @@ type ending struct {
 }
 
 func (s *Store) finish(dir string, moves []move, copied map[string]unix.Stat_t, logged map[string]bool) (tool.KeptSet, error) {
-	e := &ending{s: s, tree: filepath.Join(dir, "tree"), logged: logged, above: map[string]bool{}, covered: map[string]bool{}, had: map[string]bool{}, sizes: map[string]int64{}, out: manifest{Left: map[string]stamp{}}}
+	e := &ending{s: s, dir: dir, tree: filepath.Join(dir, "tree"), logged: logged, above: map[string]bool{}, covered: map[string]bool{}, had: map[string]bool{}, sizes: map[string]int64{}, out: manifest{Left: map[string]stamp{}}}
 	if err := e.files(copied); err != nil {
 		return tool.KeptSet{}, err
 	}
@@ -165,6 +170,9 @@ func (e *ending) pairs(moves []move) {
 		if m.made || from == to || e.had[from] || e.logged[from] || unix.Lstat(to, &st) != nil {
 			continue
 		}
+		if e.logged[to] && e.copyMoved(from, to, &st) {
+			continue
+		}
 		found := false
 		_ = filepath.WalkDir(to, func(at string, d fs.DirEntry, err error) error {
 			was := from + strings.TrimPrefix(at, to)
@@ -182,6 +190,23 @@ func (e *ending) pairs(moves []move) {
 		e.covered[from], e.had[from], e.sizes[from] = true, true, st.Size
 		e.out.Moves = append(e.out.Moves, pair{from, to})
 	}
+}
+
+// copyMoved copies a file that was moved over one that the log restores: that takes its place
+// before it could be moved back.
+func (e *ending) copyMoved(from, to string, st *unix.Stat_t) bool {
+	k := &Set{s: e.s, dir: e.dir, parent: -1}
+	defer k.closeParent()
+	dir, as, err := k.at(from)
+	if err != nil || k.copyName(unix.AT_FDCWD, to, dir, as, st) != nil {
+		return false
+	}
+	var now unix.Stat_t
+	if unix.Lstat(from, &now) == nil {
+		e.out.Left[from] = stampOf(&now)
+	}
+	e.covered[from], e.had[from], e.sizes[from] = true, true, st.Size
+	return true
 }
 
 // folders keeps the folders that are gone, of which those with an odd mode, or nothing in

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,24 +35,29 @@ func (s *Store) Blocked(set, path string) string {
 type restoring struct {
 	s       *Store
 	dir, at string // of the set; only at and below this path
+	over    bool   // what is at that path now may be taken away
 	manifest
 	left []string
 }
 
-// ours reports whether a file is as the command left it, or the session made it since.
+// ours reports whether a file is as the command left it, or a later one made and wrote it.
 func (s *Store) ours(m manifest, path string, st *unix.Stat_t) bool {
 	as, ok := m.Left[path]
-	return ok && as == stampOf(st) || s.isMade(unix.AT_FDCWD, path, st)
+	made, _ := s.ofSession(unix.AT_FDCWD, path, st)
+	s.mu.Lock()
+	placed, moved := s.placed[path]
+	s.mu.Unlock()
+	return moved && placed == stampOf(st) || made && s.during(time.Unix(st.Mtim.Unix())) || ok && as == stampOf(st)
 }
 
 // Restore implements tool.Keeper. Links are not followed: a command may have put one where
 // a folder was.
-func (s *Store) Restore(set, path string) (left []string, err error) {
+func (s *Store) Restore(set, path string, over bool) (left []string, err error) {
 	dir, m, err := s.read(set)
 	if err != nil {
 		return nil, err
 	}
-	r := &restoring{s: s, dir: dir, at: path, manifest: m}
+	r := &restoring{s: s, dir: dir, at: path, over: over, manifest: m}
 	if err = r.moveBack(); err == nil && len(m.Moves) > 0 {
 		m.Moves = nil // done, whatever else of the set is put back later
 		err = write(dir, m)
@@ -71,7 +77,7 @@ func (r *restoring) vacate(path string) (bool, error) {
 	if unix.Lstat(path, &st) != nil {
 		return true, nil
 	}
-	if !r.s.ours(r.manifest, path, &st) {
+	if !r.s.ours(r.manifest, path, &st) && !(r.over && path == r.at) {
 		return false, nil
 	}
 	to := filepath.Join(r.dir, "out") + path

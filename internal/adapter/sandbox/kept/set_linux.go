@@ -18,7 +18,8 @@ import (
 // Set keeps for one command, from one Finish to the next. Paths are absolute and real, but
 // for their last name. It is safe for concurrent use.
 type Set struct {
-	s *Store
+	s   *Store
+	ran *span
 
 	mu     sync.Mutex
 	dir    string // "" before something is kept
@@ -31,7 +32,13 @@ type Set struct {
 }
 
 // Begin returns the set of a command.
-func (s *Store) Begin() tool.Keeping { return &Set{s: s, parent: -1} }
+func (s *Store) Begin() tool.Keeping {
+	k := &Set{s: s, parent: -1, ran: &span{from: time.Now()}}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ran = append(s.ran, k.ran)
+	return k
+}
 
 // KeepsRemoved implements process.Keep.
 func (k *Set) KeepsRemoved() {}
@@ -44,21 +51,33 @@ func (k *Set) Made(dir int, name string) {
 	}
 	k.s.mu.Lock()
 	defer k.s.mu.Unlock()
-	k.s.made[inode{unix.Mkdev(x.Dev_major, x.Dev_minor), x.Ino}] = time.Unix(x.Btime.Sec, int64(x.Btime.Nsec))
+	k.s.made[inode{unix.Mkdev(x.Dev_major, x.Dev_minor), x.Ino}] = made{born: time.Unix(x.Btime.Sec, int64(x.Btime.Nsec))}
 }
 
-// isMade reports whether the session made a file. The number of one that somebody else
+// ofSession reports whether the session made a file. The number of one that somebody else
 // removed may be another's by now: then it was born later.
-func (s *Store) isMade(dir int, name string, st *unix.Stat_t) bool {
+func (s *Store) ofSession(dir int, name string, st *unix.Stat_t) (is, heir bool) {
 	s.mu.Lock()
-	at, ok := s.made[inodeOf(st)]
+	m, ok := s.made[inodeOf(st)]
 	s.mu.Unlock()
 	if !ok {
-		return false
+		return false, false
 	}
 	var x unix.Statx_t
 	err := unix.Statx(dir, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH, unix.STATX_BTIME, &x)
-	return err == nil && time.Unix(x.Btime.Sec, int64(x.Btime.Nsec)).Equal(at)
+	return err == nil && time.Unix(x.Btime.Sec, int64(x.Btime.Nsec)).Equal(m.born), m.heir
+}
+
+// isMade reports whether the end of a file is no loss: the session made it. One that took
+// the place of a person's file is kept all the same while there is much room.
+func (s *Store) isMade(dir int, name string, st *unix.Stat_t) bool {
+	is, heir := s.ofSession(dir, name, st)
+	if !is || !heir {
+		return is
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return st.Size > s.limits.File || s.used+st.Size > s.limits.Session/2
 }
 
 // Linked notes that a file got a second name.
@@ -328,17 +347,24 @@ func (k *Set) Rename(a, b Place, flags uint) error {
 	switch {
 	case err != nil:
 		undo()
+		return err
+	case !folder:
+		k.s.mu.Lock()
+		k.s.placed[b.Path] = stampOf(a.St)
+		k.s.mu.Unlock()
+	}
+	switch {
 	case bMade:
 		k.forget(b.St)
-	case kept && aMade && a.St.Size <= smallHeir:
-		k.forget(a.St) // it stands for what the person had
+	case kept && aMade: // it stands for what the person had
+		k.s.mu.Lock()
+		m := k.s.made[inodeOf(a.St)]
+		m.heir = true
+		k.s.made[inodeOf(a.St)] = m
+		k.s.mu.Unlock()
 	}
 	return err
 }
-
-// smallHeir is the size up to which a file that the session made is kept when it ends, if
-// it took the place of one that the person had.
-const smallHeir = 1 << 20
 
 // keepReplaced keeps what is about to be replaced. undo takes that back.
 func (k *Set) keepReplaced(b Place) (kept bool, undo func(), err error) {

@@ -21,6 +21,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,19 +45,43 @@ type Store struct {
 	mu   sync.Mutex
 	used int64 // -1: not counted yet
 	sets int
-	// made are the files and folders that commands of the session made, and when.
-	made map[inode]time.Time
+	// made are the files and folders that commands of the session made.
+	made map[inode]made
+	// placed are files that commands moved, as they were then.
+	placed map[string]stamp
+	// ran are when commands ran.
+	ran []*span
 	// linked are the files of sets that have a name elsewhere, too.
 	linked map[inode][]string
 	// looked: the sets of earlier processes were searched for such files.
 	looked bool
 }
 
+// span is when a command ran; to is zero while it does.
+type span struct{ from, to time.Time }
+
+// leeway is how much a file system's clock may be behind.
+const leeway = 20 * time.Millisecond
+
+// during reports whether a command of this session ran at a moment.
+func (s *Store) during(at time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.ran, func(r *span) bool {
+		return !at.Before(r.from.Add(-leeway)) && (r.to.IsZero() || !at.After(r.to))
+	})
+}
+
+type made struct {
+	born time.Time
+	heir bool // it took the place of a person's file
+}
+
 type inode struct{ dev, ino uint64 }
 
 // Open returns the store in a session's folder. It makes the folder when it is needed.
 func Open(dir string, l Limits) *Store {
-	return &Store{dir: dir, limits: l, used: -1, made: map[inode]time.Time{}, linked: map[inode][]string{}}
+	return &Store{dir: dir, limits: l, used: -1, made: map[inode]made{}, placed: map[string]stamp{}, linked: map[inode][]string{}}
 }
 
 // reserve takes room for a file. The caller holds mu.
