@@ -31,7 +31,7 @@ type services struct {
 	files   *workspace.Workspace
 	shell   *shell.Shell
 	journal *journal.Journal
-	kept    tool.Keeper // nil: the sandbox here keeps nothing
+	kept    tool.Keeper // nil: no sandbox here keeps anything
 	mask    *secrets.Masker
 	servers *lsp.Servers    // nil: none are used
 	outside session.Outside // nil: there are no MCP servers
@@ -71,10 +71,8 @@ func (e *Environment) services(ctx context.Context, opt *Options, c choices, o *
 	}
 	w.shell = shell.New(shell.Options{Root: c.dir, Starter: starter, SpillDir: filepath.Join(c.paths.Spill(), w.id), Mask: w.mask.MaskBytes})
 	w.journal = newJournal(c.dir, c.paths, opt.NoSession, o.Git)
-	if by := c.by; by.Confined() && by.Has.Workspace {
-		limits := c.conf.User.Kept
-		w.kept = kept.Open(filepath.Join(c.paths.Kept(), w.id), kept.Limits{Session: cmp.Or(limits.SessionMB, 2048) << 20, File: cmp.Or(limits.FileMB, 64) << 20})
-	}
+	limits := c.conf.User.Kept
+	w.kept = kept.Open(filepath.Join(c.paths.Kept(), w.id), kept.Limits{Session: cmp.Or(limits.SessionMB, 2048) << 20, File: cmp.Or(limits.FileMB, 64) << 20})
 	o.onClose(w.files.Close, starter.Close, w.shell.Close, w.journal.Close)
 	w.hooks = joinHooks(e.hooks(c, starter, o), opt.Driver.Hooks)
 	if c.conf.User.LSP.On() && c.trust != nil {
