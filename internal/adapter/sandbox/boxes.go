@@ -95,7 +95,7 @@ func (b *Boxes) Confine(cmd *exec.Cmd, c process.Confine, hold process.Hold) (pr
 		return nil, fmt.Errorf("%w: %w", process.ErrUnconfined, err)
 	}
 	cmd.Env = append(cmd.Env, env...)
-	child, err := box.start(cmd, holding{hold, c.Asks, b.scratch})
+	child, err := box.start(cmd, holding{hold: hold, asks: c.Asks, keep: c.Keep, scratch: b.scratch})
 	if errors.Is(err, ErrMissing) {
 		return nil, fmt.Errorf("%w: %w", process.ErrUnconfined, err)
 	}
@@ -231,7 +231,8 @@ func (b *Boxes) Close() error {
 type holding struct {
 	hold    process.Hold // nil: nobody
 	asks    bool
-	scratch *scratch // the session's
+	keep    process.Keep // nil: nothing is kept
+	scratch *scratch     // the session's
 }
 
 // confinedChild makes a Child a process.Confined.

@@ -333,7 +333,7 @@ func (s *supervisor) only(st *unix.Stat_t) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.linked[inode{uint64(st.Dev), st.Ino}] {
+	if s.linked[inode{uint64(st.Dev), st.Ino}] || s.keep != nil && int(st.Nlink)-s.keep.Links(st) <= 1 {
 		return nil
 	}
 	return unix.EACCES

@@ -79,10 +79,10 @@ type question struct {
 	cancel  context.CancelCauseFunc
 }
 
-// subject returns what one question is about: all changes of the workspace are one.
+// subject returns what one question is about: all changes of the workspace are one, and all losses.
 func subject(r process.Refusal) process.Refusal {
-	if r.Act == process.ActChange {
-		r.What = ""
+	if r.Act == process.ActChange || r.Act == process.ActLose {
+		r.What, r.Size = "", 0
 	}
 	return r
 }
@@ -194,6 +194,8 @@ func (s *supervisor) widen(r process.Refusal, opened string) {
 	switch r.Act {
 	case process.ActChange:
 		s.asks.Store(false)
+	case process.ActLose:
+		s.loses.Store(true)
 	case process.ActRead:
 		p = p.Grant([]string{opened}, nil, nil)
 	case process.ActWrite, process.ActRemove, process.ActGit:

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox/kept"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
@@ -58,6 +59,10 @@ type supervisor struct {
 	// asks: a change of the workspace is not covered yet.
 	asks    atomic.Bool
 	scratch *scratch
+	// keep is where what the command ends is kept; nil: nowhere. loses: the person allowed
+	// the end of what cannot be kept.
+	keep  *kept.Set
+	loses atomic.Bool
 	held
 	done  chan struct{}
 	calls sync.WaitGroup
@@ -87,6 +92,7 @@ func supervise(fd int, b *Box, h holding) (*supervisor, error) {
 	s.policy.Store(s.base)
 	s.asks.Store(h.asks)
 	s.scratch = h.scratch
+	s.keep, _ = h.keep.(*kept.Set)
 	go s.loop()
 	return s, nil
 }

@@ -27,7 +27,7 @@ func (r *Recorder) Shell(p *turn.Pending) tool.Shell {
 	if r.cfg.Shell == nil {
 		return nil
 	}
-	sh := confinedShell{r.cfg.Shell, p}
+	sh := confinedShell{r.cfg.Shell, p, r}
 	if r.tracker == nil {
 		return sh
 	}
@@ -39,6 +39,7 @@ func (r *Recorder) Shell(p *turn.Pending) tool.Shell {
 type confinedShell struct {
 	tool.Shell
 	p *turn.Pending
+	r *Recorder
 }
 
 func (sh confinedShell) confine(c tool.Run) tool.Run {
@@ -46,6 +47,8 @@ func (sh confinedShell) confine(c tool.Run) tool.Run {
 	c.Confine.Reads = slices.Concat(c.Confine.Reads, c.Reads)
 	if c.Confine.Root = c.Root; c.Root != "" { // what a copy lacks is nobody's to grant
 		c.Confine.Asks, c.Hold = false, nil
+	} else if c.Confine.Level == process.Workspace {
+		c.Confine.Keep = sh.r.keepingOf(sh.p)
 	}
 	return c
 }
@@ -92,7 +95,7 @@ func (sh *recordedShell) Start(ctx context.Context, c tool.Run) (string, error) 
 		t.commandNotStarted(r, sh.p.Call.ID)
 		return id, err
 	}
-	t.addJob(&job{r: r, call: sh.p.Call.ID, id: id, named: named})
+	t.addJob(&job{r: r, call: sh.p.Call.ID, id: id, named: named, keeping: r.takeKeeping(sh.p)})
 	return id, nil
 }
 

@@ -133,7 +133,9 @@ func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
 	var ds []event.Draft
 	for _, o := range unmet {
 		reason := "it wanted to " + o.String() + ", and nobody is there to allow it"
-		if flag := o.Flag(); flag != "" {
+		if o.Act == process.ActLose {
+			reason += "; kept.session_mb and kept.file_mb of the configuration set how much is kept"
+		} else if flag := o.Flag(); flag != "" {
 			reason += "; a run with " + flag + " may do it"
 		}
 		ds = append(ds, event.Draft{Body: event.Blocked{Call: r.Call.ID, Tool: r.Tool.Spec.Name, What: r.Title(), Reason: reason, By: event.ByNobody}})
@@ -150,7 +152,7 @@ func (g *Gate) held(p *turn.Pending, r process.Refusal, d permission.Decision) (
 	if r.Act == process.ActChange {
 		return permission.Opening{Act: r.Act, Opens: r.What, Rule: d.Changes, Always: d.Changes != "" && d.CanAlways}, permission.Ask
 	}
-	if path.IsAbs(r.What) && g.Files != nil {
+	if path.IsAbs(r.What) && r.Act != process.ActLose && g.Files != nil {
 		if clean, inside, err := g.Files.Resolve(r.What); err != nil || inside || clean != r.What {
 			return permission.Opening{}, permission.Deny
 		}
@@ -167,7 +169,7 @@ func (g *Gate) askHeld(ctx context.Context, p *turn.Pending, r process.Refusal, 
 	switch {
 	case o.Act == permission.ActPerson:
 		q.Reason = cmp.Or(r.Program, "it") + " needs " + g.named(r.What) + ", with which it acts as you; no file was changed yet, and the command begins again"
-	case r.What != o.Opens || r.Act == process.ActChange:
+	case r.What != o.Opens && r.Act != process.ActLose || r.Act == process.ActChange:
 		q.Reason += "; first " + g.named(r.What)
 	}
 	a, err := g.Ask(ctx, event.Asked{Questions: []event.Question{q}})
@@ -192,7 +194,7 @@ func (g *Gate) askHeld(ctx context.Context, p *turn.Pending, r process.Refusal, 
 		}
 		return process.Allowed
 	}
-	if r.Act != process.ActChange && o.Act != permission.ActPerson { // that of another command is another question
+	if r.Act != process.ActChange && r.Act != process.ActLose && o.Act != permission.ActPerson { // that of another command is another question
 		g.kept.add(o)
 	}
 	return g.decline(p, o, v.Why)

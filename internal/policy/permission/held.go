@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -37,6 +38,8 @@ func (o Opening) String() string {
 		return "read " + o.Opens
 	case process.ActChange:
 		return "change files here"
+	case process.ActLose:
+		return "remove or replace " + o.Opens + " and the like, of which no copy can be kept"
 	}
 	return "change files in " + o.Opens
 }
@@ -59,6 +62,9 @@ func (o Opening) Flag() string {
 // which programs write without needing to, and addresses of a cloud's metadata. The model
 // can still ask for some of these by name.
 func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
+	if r.Act == process.ActLose {
+		return Opening{Act: r.Act, Opens: fmt.Sprintf("%s (%.1f MB)", p.shown(r.What), float64(r.Size)/(1<<20))}, p.mode.on(doLose)
+	}
 	p = p.withGitUses(git)
 	if p.wide {
 		return Opening{}, Deny
