@@ -239,7 +239,6 @@ func serve(wires *tripwires) error {
 // of them is the project's own code by design: a check, or git that commits and
 // so runs hooks.
 func programs(cmds []shellsyntax.Command) (names []string, project bool) {
-	unchanged := command.Checks{Changed: func(...string) bool { return false }}
 	for _, c := range cmds {
 		name, _ := c.Program()
 		if name == "git" || name == "go" || name == "npm" {
@@ -250,11 +249,7 @@ func programs(cmds []shellsyntax.Command) (names []string, project bool) {
 		if name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
-		eff := command.Effects(c)
-		switch class := command.Classify(c, eff, unchanged.Is); {
-		case class == command.Checking, class == command.Safe && eff.Kind == command.Other:
-			project = true
-		}
+		project = project || command.IsCheck(c.String())
 	}
 	return names, project
 }

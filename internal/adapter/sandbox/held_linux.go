@@ -99,7 +99,7 @@ func (s *supervisor) join(r process.Refusal, program string) *question {
 	q := &question{done: make(chan struct{}), waiting: 1, cancel: cancel}
 	s.questions[subject(r)] = q
 	go func() {
-		opened, answer := s.hold(ctx, process.Refusal{Act: r.Act, What: r.What, Done: s.lasting(), Program: program})
+		opened, answer := s.hold(ctx, process.Refusal{Act: r.Act, What: r.What, Size: r.Size, Done: s.lasting(), Program: program})
 		switch {
 		case ctx.Err() != nil:
 		case answer == process.Allowed:

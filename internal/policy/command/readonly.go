@@ -80,6 +80,9 @@ var readers = map[string]func(args []string) bool{
 	"printf": func(args []string) bool {
 		return len(args) > 0 && !strings.HasPrefix(args[0], "-") && !setsVariable(args[0])
 	},
+	"set": func(args []string) bool {
+		return len(args) > 0 && !slices.ContainsFunc(args, func(a string) bool { return a != "pipefail" && !contains(" -e -u -eu -o -x -euo -euxo -ex ", a) })
+	},
 	"cd":      func(args []string) bool { return len(args) <= 1 },
 	"command": func(args []string) bool { return len(args) > 1 && args[0] == "-v" },
 	"sed": func(args []string) bool { // only the printing of lines by their numbers
@@ -138,7 +141,7 @@ const (
 	gitOptions = " --oneline --stat --shortstat --numstat --name-only --name-status --summary --cached --staged --graph --all --decorate --no-decorate --format --pretty --since --until --after --before" +
 		" --author --grep --max-count --follow --reverse --merges --no-merges --first-parent --no-color --color --abbrev-commit --date --porcelain --short --branch --untracked-files --ignored" +
 		" --show-toplevel --abbrev-ref --verify --git-dir --is-inside-work-tree --others --exclude-standard --modified --deleted --stage --contains --merged --no-merged --word-diff --ignore-all-space" +
-		" --unified --diff-filter --find-renames --no-renames --quiet --exit-code --patch --no-patch --tags --always --dirty --count --no-ext-diff --no-textconv --ignore-case --line-number --files-with-matches "
+		" --unified --diff-filter --find-renames --no-renames --quiet --exit-code --patch --no-patch --tags --always --dirty --count --no-ext-diff --no-textconv --ignore-case --line-number --files-with-matches --no-index "
 	gitListing = " -a -r -v -vv --all --remotes --list --show-current --contains --merged --no-merged --sort --format "
 )
 
@@ -155,6 +158,9 @@ func gitOnlyReads(args []string) bool {
 		return false
 	}
 	sub, args := args[0], args[1:]
+	if sub == "stash" && len(args) > 0 && contains(" list show ", args[0]) {
+		sub, args = "log", args[1:]
+	}
 	names := 0
 	for i, a := range args {
 		name, _, _ := strings.Cut(a, "=")
@@ -179,7 +185,7 @@ func gitOnlyReads(args []string) bool {
 	case "branch", "tag", "remote":
 		return names == 0 || sub != "remote" && slices.Contains(args, "--list")
 	}
-	return contains(gitSubs, sub) || sub == "stash" && slices.Equal(args, []string{"list"})
+	return contains(gitSubs, sub)
 }
 
 // plainWrapper reports whether a word is a wrapper that runs its command unchanged, or

@@ -99,7 +99,6 @@ git grep -Oless x
 git grep --open-files-in-pager=./x x
 git log --show-signature
 git log --format=%G?
-git diff --no-index a b
 git archive HEAD
 git branch x
 git branch -d x

@@ -144,7 +144,7 @@ func TestScratchIsFree(t *testing.T) {
 		}
 		for line, want := range map[string]Verdict{
 			"rm /tmp/mine": Allow, "rm -r /tmp/mine/d": Allow, "mv /tmp/mine /tmp/new && cat /tmp/new && rm /tmp/new": Allow,
-			"rm /tmp/theirs": Ask, "rm -rf /tmp": Deny,
+			"rm /tmp/theirs": Allow /* the kernel holds it */, "rm -rf /tmp": Deny,
 		} {
 			if d := p.Decide(Call{Tool: "bash", Family: tool.CommandFamily, Footprint: tool.Footprint{Shell: line, Unknown: true}}); d.Verdict != want {
 				t.Errorf("%s, %s: %s %s", m, line, d.Verdict, d.Reason)
