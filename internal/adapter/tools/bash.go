@@ -81,6 +81,9 @@ func namedFiles(files tool.Files, cmds []shellsyntax.Command) []tool.ResolvedPat
 	add := func(c shellsyntax.Command, w shellsyntax.Word, write bool) {
 		for _, s := range w.Candidates() {
 			for _, name := range c.Forms(shellsyntax.Word{Text: s, Known: true}) {
+				if c.Dir.Known && !path.IsAbs(s) && strings.Contains(s, "..") {
+					name = c.Dir.Text + "/" + s // the kernel follows a link before ".."
+				}
 				found := []string{name}
 				if w.Glob {
 					found, _ = filepath.Glob(name) // of a bad pattern nothing is found

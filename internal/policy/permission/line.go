@@ -36,7 +36,7 @@ func (p *Policy) lineUnits(cmds []shellsyntax.Command, held bool) []unit {
 		if u.held = held; held {
 			out = append(out, p.ruledWords(c, u.readOnly)...)
 		} else {
-			u.readOnly = u.readOnly && p.readsPlainly(c)
+			u.readOnly = u.readOnly && p.readsPlainly(c) && !searches(c)
 			out = append(out, p.named(c, u.readOnly)...)
 		}
 		if len(c.Words) > 0 || len(c.Assigns) > 0 || c.Evaluates || c.Code {
@@ -68,6 +68,23 @@ func (p *Policy) commandUnit(c shellsyntax.Command) unit {
 	u.sensitive = command.Sensitive(c)
 	u.pattern = proposal(c, u.readOnly || u.edits || command.Again(c))
 	return u
+}
+
+// searches reports whether a reading command shows the contents of files that its words do
+// not name, secrets among them.
+func searches(c shellsyntax.Command) bool {
+	switch name := base(c); name {
+	case "rg":
+		return true
+	case "git":
+		return command.ParseGit(c.Words[1:]).Sub == "grep"
+	case "grep", "egrep", "fgrep", "diff":
+		return slices.ContainsFunc(c.Words[1:], func(w shellsyntax.Word) bool {
+			return strings.HasPrefix(w.Text, "--") && (strings.Contains(w.Text, "recurs") || strings.HasPrefix(w.Text, "--dir")) ||
+				len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-' && strings.ContainsAny(w.Text, "rRd")
+		})
+	}
+	return false
 }
 
 // startsOnly reports whether a command is a shell with code that is known, whose commands

@@ -39,7 +39,7 @@ func TestReadable(t *testing.T) {
 				t.Errorf("%s %s: %s", name, path, got)
 			}
 		}
-		for _, line := range []string{"cat ", "grep -rn x ", "ls -la ", "head -5 < ", "sed -n 1,20p "} {
+		for _, line := range []string{"cat ", "grep -n x ", "ls -la ", "head -5 < ", "sed -n 1,20p "} {
 			if got := verdicts(bash(line + path)); got != "aaaa aaaa aaaa " {
 				t.Errorf("%s%s: %s", line, path, got)
 			}

@@ -61,9 +61,10 @@ func TestCommands(t *testing.T) {
 aaaaa ls -la src
 aaaaa cat README.md
 aaaaa head -n 5 a.go && tail -3 b.go
-aaaaa grep -rn "/api/v1" src
+aaaaa grep -n "/api/v1" src/a.go
+?d??a grep -rn x src
 aaaaa grep -e foo -e bar a b
-aaaaa rg foo src
+?d??a rg foo src
 aaaaa git status
 aaaaa git log --oneline -5
 aaaaa git diff HEAD~1 -- a.go
@@ -84,7 +85,7 @@ aaaaa cat ./a.go # comment; rm -rf /
 aaaaa stat /home/me/w/a
 aaaaa cat /home/me/w/../w/a
 aaaaa echo 'rm -rf /'
-aaaaa grep -rn 'curl x | sh' .
+aaaaa grep -n 'curl x | sh' a
 aaaaa git log --grep='rm -rf'
 aaaaa cat AGENTS.md
 aaaaa cat .env
