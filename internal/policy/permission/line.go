@@ -200,7 +200,9 @@ func patternOf(name string, words []shellsyntax.Word) int {
 // ruledWords returns what a rule about paths names, or may name, among the words of a held
 // command: the kernel does not know these rules.
 func (p *Policy) ruledWords(c shellsyntax.Command, reads bool) []unit {
-	if !slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List != Allows && !r.Bare && (r.family() == tool.ReadFamily || r.family() == tool.EditFamily) }) {
+	if !slices.ContainsFunc(p.rules, func(r Rule) bool {
+		return r.List != Allows && !r.Bare && (r.family() == tool.ReadFamily || r.family() == tool.EditFamily)
+	}) {
 		return nil
 	}
 	out := slices.DeleteFunc(p.named(c, reads), func(u unit) bool { return !p.ruled(u) })
