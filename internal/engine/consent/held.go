@@ -153,7 +153,11 @@ func (g *Gate) held(p *turn.Pending, r process.Refusal, d permission.Decision) (
 		return permission.Opening{Act: r.Act, Opens: r.What, Rule: d.Changes, Always: d.Changes != "" && d.CanAlways}, permission.Ask
 	}
 	if path.IsAbs(r.What) && r.Act != process.ActLose && g.Files != nil {
-		if clean, inside, err := g.Files.Resolve(r.What); err != nil || inside || clean != r.What {
+		clean, inside, err := g.Files.Resolve(r.What)
+		if inside { // a protected file: the policy allows to ask for no other
+			clean = path.Join(g.Files.Root(), clean)
+		}
+		if err != nil || clean != r.What {
 			return permission.Opening{}, permission.Deny
 		}
 	}

@@ -89,11 +89,25 @@ func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
 		_, v := p.heldFile(writeUnit, r.What)
 		return Opening{Act: r.Act, Opens: r.What}, v // without its hooks and configuration, which no rule says
 	case process.ActWrite, process.ActRemove:
+		if p.inside(r.What) {
+			return p.heldProtected(r.What)
+		}
 		return p.heldFile(writeUnit, r.What)
 	case process.ActHost, process.ActConnect:
 		return p.heldHost(r)
 	}
 	return Opening{}, Deny
+}
+
+// heldProtected decides about a protected file of the workspace. Git's own files stay closed.
+func (p *Policy) heldProtected(file string) (Opening, Verdict) {
+	u := p.pathUnit(writeUnit, file, false).ofCommand()
+	if u.guard != protectedGuard || u.git || strings.HasPrefix(protected(p.shown(file)), ".git") || path.Clean(file) != file {
+		return Opening{}, Deny
+	}
+	o, d := Opening{Act: process.ActWrite, Opens: file}, p.judge(u)
+	o.offers(d)
+	return o, d.Verdict
 }
 
 // heldFile decides about a file outside the workspace, and offers the folder above it where
