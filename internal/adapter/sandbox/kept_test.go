@@ -33,6 +33,7 @@ var roomy = kept.Limits{Session: 1 << 30, File: 1 << 20}
 
 func newKeeper(t *testing.T, l kept.Limits) *keeper {
 	root := folder(t)
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(root, "ign/locked"), 0o700) }) // else it cannot be removed
 	dir := filepath.Join(folder(t), "kept", "s")
 	return &keeper{t, open(t, confine.Workspace, root), root, dir, kept.Open(dir, l)}
 }

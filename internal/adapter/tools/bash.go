@@ -89,7 +89,7 @@ func namedFiles(files tool.Files, cmds []shellsyntax.Command) []tool.ResolvedPat
 					found, _ = filepath.Glob(name) // of a bad pattern nothing is found
 				}
 				for _, name := range found {
-					if st, err := os.Stat(name); len(out) == maxNamed || !write && (err != nil || st.IsDir()) {
+					if st, err := os.Stat(name); len(out) == maxNamed || command.SafeDevice(name) || !write && (err != nil || st.IsDir()) {
 						continue
 					}
 					clean, inside, err := files.Resolve(name)

@@ -150,7 +150,14 @@ func (e *Environment) chooseTrust(opt *Options, fr Frontend, c *choices, o *Open
 		return err
 	}
 	c.plugins = e.usePlugins(c.paths, c.dir, o)
-	return nil
+	if c.by.Has.Workspace { // the sandbox confines the folder's checks
+		return nil
+	}
+	trusted, err := c.trust.allChecks(finderOf(c.conf.User, c.dir, e.Env))
+	if trusted {
+		c.perm.Trust()
+	}
+	return err
 }
 
 // maxPlan is the size limit of a plan file, in bytes.

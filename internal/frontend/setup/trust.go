@@ -210,6 +210,20 @@ func (t *Trust) checkTrusted(c checks.Check) (untrusted, stamp string) {
 	return untrusted, stamp
 }
 
+// allChecks reports whether all checks of the folder are trusted in their present
+// state: by the run's flag, or by a person's stored answer.
+func (t *Trust) allChecks(finder *checks.Finder) (bool, error) {
+	if t.by != "" || t.Verdict.State == trust.Untrusted {
+		return t.by != "", nil
+	}
+	found, whole, err := finder.Everywhere()
+	if err != nil || !whole {
+		return false, err
+	}
+	v, _ := t.compare(finder.Parts(found)) // unreadable parts were reported and are not trusted
+	return v.State == trust.Trusted, nil
+}
+
 // Event returns the event for the log and the result, nil if t is nil.
 func (t *Trust) Event() *event.FolderTrust {
 	if t == nil {

@@ -139,6 +139,17 @@ func TestUnheld(t *testing.T) {
 			if d := p.Decide(line("x y")); d.Verdict != Ask {
 				t.Errorf("%+v %s: a configured check whose definition changed: %+v", sb, m, d)
 			}
+			p = New(cfg)
+			p.Trust()
+			for l, want := range map[string]Verdict{"npm test": Allow, "go test ./...": Allow, "cd sub && make check": Allow, "go test -exec ./x ./...": Ask, "make SHELL=./x test": Ask, "npm install": Ask, "go test $X": Ask} {
+				if d := p.Decide(line(l)); d.Verdict != want {
+					t.Errorf("%+v %s %s in a trusted folder: %s: %s", sb, m, l, d.Verdict, d.Reason)
+				}
+			}
+			p.Apply(event.Event{Body: event.FileChanged{Path: "package.json", Tool: "write"}})
+			if d := p.Decide(line("npm test")); d.Verdict != Ask {
+				t.Errorf("%+v %s: a check that was redefined: %+v", sb, m, d)
+			}
 			if err := p.Add(User, []string{"bash(npm test *)"}, nil, nil); err != nil {
 				t.Fatal(err)
 			}

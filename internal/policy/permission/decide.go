@@ -420,7 +420,7 @@ func (p *Policy) byMode(u unit, ask Decision) Decision {
 	case writeUnit:
 		ok = ok || is(doEdit)
 	case commandUnit:
-		ok = ok || u.confined && (u.edits && is(doEdit) || u.check && is(doCheck)) || is(doCheck) && p.configured(u.cmd) && !p.redefined(definitions...)
+		ok = ok || u.confined && (u.edits && is(doEdit) || u.check && is(doCheck)) || is(doCheck) && (p.configured(u.cmd) || p.trusted && u.check && len(command.Executing(u.cmd)) == 0) && !p.redefined(definitions...)
 	}
 	switch ask.By = "mode"; {
 	case ok:

@@ -148,6 +148,7 @@ type Policy struct {
 	git     []tool.GitUse  // what git runs or reads in the call that is judged
 	wide    bool           // see Wide
 	open    string         // see openTo
+	trusted bool           // see Trust
 	system  confine.Policy // what every confined command may read
 	keys    []string       // what no confined command may read
 	// turn is how the route of the running turn limits the rights, folded.
@@ -183,6 +184,10 @@ func (p *Policy) Copy() *Policy {
 	q.rules, q.changed = slices.Clone(p.rules), maps.Clone(p.changed)
 	return &q
 }
+
+// Trust records that the person trusts the programs that the folder's checks run (SPEC
+// 16.1). Without a sandbox they run as the person.
+func (p *Policy) Trust() { p.trusted = true }
 
 func clean(p string) string {
 	if p == "" {
