@@ -65,6 +65,7 @@ func TestNamedFiles(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"cat a.txt nosuch":             "a.txt",
+		"go build -o /dev/null a.txt":  "a.txt",
 		"cat link":                     "a.pem",
 		"tar cf x.tar --file=a.txt":    "a.txt",
 		"curl -F f=@a.pem x":           "a.pem",
