@@ -13,7 +13,6 @@ import (
 	"unsafe"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
-	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -245,7 +244,9 @@ func may(mode permission.Mode, c change, cmds []shellsyntax.Command, output stri
 func opens(c shellsyntax.Command) bool {
 	switch name, _ := c.Program(); name {
 	case "cp":
-		return command.Effects(c).Recursive
+		return slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool {
+			return strings.HasPrefix(w.Text, "-") && strings.ContainsAny(w.Text, "rRa")
+		})
 	case "go":
 		return len(c.Words) > 1 && c.Words[1].Text == "version"
 	case "wc", "file", "cksum", "sum", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "shasum":

@@ -154,7 +154,6 @@ func serve(wires *tripwires) error {
 	policies, held := map[permission.Mode]*permission.Policy{}, map[permission.Mode]*permission.Policy{}
 	for _, m := range permission.Modes() {
 		policies[m] = permission.New(permission.Config{Mode: m, Root: "/w", Home: "/home/u", Sandbox: permission.Sandbox{Off: true}})
-		policies[m].Trust() // what is judged here is syntax alone
 		held[m] = permission.New(permission.Config{Mode: m, Root: "/w", Home: "/home/u", State: "/home/u/.local/state/pawl", Sandbox: permission.Sandbox{ReadOnly: true, Workspace: true}})
 	}
 	// tryConfined runs a line and says what harm it did, whoever allowed it.
@@ -240,7 +239,6 @@ func serve(wires *tripwires) error {
 // of them is the project's own code by design: a check, or git that commits and
 // so runs hooks.
 func programs(cmds []shellsyntax.Command) (names []string, project bool) {
-	unchanged := command.Checks{Changed: func(...string) bool { return false }}
 	for _, c := range cmds {
 		name, _ := c.Program()
 		if name == "git" || name == "go" || name == "npm" {
@@ -251,11 +249,7 @@ func programs(cmds []shellsyntax.Command) (names []string, project bool) {
 		if name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
-		eff := command.Effects(c)
-		switch class := command.Classify(c, eff, unchanged.Is); {
-		case class == command.Checking, class == command.Safe && eff.Kind == command.Other:
-			project = true
-		}
+		project = project || command.IsCheck(c.String())
 	}
 	return names, project
 }

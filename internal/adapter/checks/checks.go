@@ -19,7 +19,6 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
-	"github.com/pawl-agent/pawl/internal/policy/reach"
 )
 
 // Configured is a check in a person's own configuration. For its files it replaces the
@@ -49,8 +48,7 @@ type Check struct {
 	Unlisted string
 	Env      []string // NAME=value
 
-	built  []string // see reach.Found
-	module string   // the path of its Go module
+	module string // the path of its Go module
 }
 
 // Found is the checks to run after a change.
@@ -183,35 +181,13 @@ func (f *Finder) own(t *tree, name string) []Check {
 }
 
 func (f *Finder) ownCheck(t *tree, c Configured) Check {
-	found := t.runs(reach.Ask{Lines: []string{c.Command}})
-	named := slices.DeleteFunc(t.named(c.Command), func(n string) bool { return slices.Contains(found.Built, n) })
-	return Check{Name: c.Name, Command: c.Command, Kind: kindOwn, Unit: c.Command, Own: true, Defined: appendNames(named, found.Files), Unlisted: found.Unlisted, built: found.Built}
+	found := t.runs(".", c.Command)
+	return Check{Name: c.Name, Command: c.Command, Kind: kindOwn, Unit: c.Command, Own: true, Defined: found.Files, Unlisted: found.Unlisted}
 }
 
 func within(dir, parent string) bool {
 	parent = strings.TrimSuffix(parent, "/")
 	return dir == parent || strings.HasPrefix(dir, parent+"/")
-}
-
-// named returns the files of the workspace that a command line names, and the files that
-// the named runners read.
-func (t *tree) named(command string) []string {
-	var out []string
-	for _, w := range strings.Fields(command) {
-		w = strings.Trim(w, `"'`)
-		switch path.Base(w) {
-		case "npm", "pnpm", "yarn", "bun":
-			out = append(out, "package.json")
-		case "make", "gmake":
-			out = append(out, "Makefile")
-		case "just":
-			out = append(out, "justfile")
-		}
-		if w = path.Clean(w); fs.ValidPath(w) && w != "." && t.isFile(w) {
-			out = append(out, w)
-		}
-	}
-	return out
 }
 
 // merge adds the file to each of its units.

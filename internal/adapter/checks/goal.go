@@ -54,12 +54,6 @@ func (f *Finder) Goal(line string) (c Check, definition Definition, err error) {
 	err = f.inTree(func(t *tree) {
 		c = f.ownCheck(t, Configured{Name: "goal", Command: line})
 		c.Env, c.Dir = t.goEnv, t.folderOf(line)
-		for _, kind := range []string{kindMake, kindJust} {
-			if slices.ContainsFunc(strings.Fields(line), func(w string) bool { return strings.TrimPrefix(w, "g") == kind }) {
-				c.Defined = appendNames(c.Defined, t.project(c.Dir, kind)[0].Defined)
-			}
-		}
-		c.Defined = slices.DeleteFunc(appendNames(c.Defined, t.called(c.Dir, c.Defined...)), func(n string) bool { return slices.Contains(c.built, n) })
 	})
 	definition = Definition{}
 	for _, s := range f.sources(c, c.Defined) {

@@ -58,16 +58,20 @@ func (t *tree) runner(dir string) string {
 // With npm, jest and vitest can select the tests that belong to the changed files.
 func (t *tree) nodeChecks(u unit) (narrow, wide []Check) {
 	run := t.runner(u.dir)
-	defined, unlisted := t.defined(u.dir, []string{path.Join(u.dir, "package.json")}, "package.json")
+	var lines []string
 	for _, s := range t.scripts(u.dir) {
 		words := run + " run " + s
 		if s == "test" && run != "bun" {
 			words = run + " test"
 		}
-		wide = append(wide, Check{Name: words, Command: in(u.dir, words), Kind: kindNode, Defined: defined, Unlisted: unlisted})
+		lines = append(lines, words)
+	}
+	found := t.runs(u.dir, lines...)
+	for _, words := range lines {
+		wide = append(wide, Check{Name: words, Command: in(u.dir, words), Kind: kindNode, Defined: found.Files, Unlisted: found.Unlisted})
 	}
 	if more := t.related(u); run == "npm" && more != "" {
-		narrow = []Check{{Name: "npm test", Command: in(u.dir, "npm test -- "+more), Kind: kindNode, Part: true, Defined: defined, Unlisted: unlisted}}
+		narrow = []Check{{Name: "npm test", Command: in(u.dir, "npm test -- "+more), Kind: kindNode, Part: true, Defined: found.Files, Unlisted: found.Unlisted}}
 	}
 	return narrow, wide
 }

@@ -70,6 +70,20 @@ func TestEditsAndBuildsKeepTrust(t *testing.T) {
 	}
 }
 
+// ADR 022: what a check writes is no definition of it, as far as its line shows that.
+func TestReportsKeepTrust(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "Makefile", "check:\n\tx -o a.json --output=b.json --outputFile c.json > d.json 2>&1 | tee e.sh\n\tpytest --junitxml=f.xml --cov-report xml:g.xml -q\n\ttouch d/stamp; date > h\n")
+	f := &Finder{Root: dir, LookPath: none}
+	was, _ := parts(t, f)
+	for _, name := range []string{"a.json", "b.json", "c.json", "d.json", "e.sh", "f.xml", "g.xml", "d/stamp", "h"} {
+		put(t, dir, name, "report")
+	}
+	if now, _ := parts(t, f); was["make in ."].Hash == "" || now["make in ."].Hash != was["make in ."].Hash {
+		t.Errorf("%q", now["make in ."].From)
+	}
+}
+
 // A file that is not a plain list of dependencies is a definition, whatever its name.
 func TestDependencyFilesThatDefine(t *testing.T) {
 	for _, evil := range []string{

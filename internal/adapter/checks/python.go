@@ -11,6 +11,9 @@ import (
 // maxTestFiles is how many files the search for tests and crates visits.
 const maxTestFiles = 5000
 
+// maxConftestFiles is how many files the search for conftest.py visits.
+const maxConftestFiles = 50_000
+
 // isPython reports whether a folder is the root of a Python project with tests.
 func (t *tree) isPython(dir string) bool {
 	if base := path.Base(dir); base == "tests" || base == "test" {
@@ -79,10 +82,18 @@ func (t *tree) pythonChecks(u unit) (narrow, wide []Check) {
 	for _, f := range []string{"conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"} {
 		defined = append(defined, path.Join(u.dir, f))
 	}
+	unlisted := ""
+	if !t.walk(u.dir, maxConftestFiles, func(name string) { // pytest reads one in each folder
+		if path.Base(name) == "conftest.py" {
+			defined = appendNames(defined, []string{name})
+		}
+	}) {
+		unlisted = "the project has more files than are searched for conftest.py"
+	}
 	// Python identifies a compiled file by the source's second and size: one compiled a
 	// moment ago could be mistaken for the edited module.
 	env := []string{"PYTHONDONTWRITEBYTECODE=1"}
-	c := Check{Name: name, Command: in(u.dir, run), Kind: kindPython, Defined: defined, Env: env}
+	c := Check{Name: name, Command: in(u.dir, run), Kind: kindPython, Defined: defined, Unlisted: unlisted, Env: env}
 	wide = []Check{c}
 	if name != "pytest" {
 		return nil, wide

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
-	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
 // cargoChecks returns the test of the changed crate, then that of its workspace.
@@ -72,7 +72,7 @@ func section(text, name string) map[string]string {
 // target returns the checking target of a folder's make or just: check or test; "" if
 // there is none.
 func (t *tree) target(dir, kind string) string {
-	for _, f := range command.BuildFileOf(kind).Files() {
+	for _, f := range trust.BuildFiles(kind) {
 		text := t.read(path.Join(dir, f))
 		if text == "" {
 			continue
@@ -111,24 +111,6 @@ func targets(text, kind string) []string {
 
 func (t *tree) targetChecks(u unit) []Check {
 	words := u.kind + " " + t.target(u.dir, u.kind)
-	var defined []string
-	for _, f := range command.BuildFileOf(u.kind).Files() {
-		if name := path.Join(u.dir, f); t.isFile(name) {
-			defined = append(defined, name)
-		}
-	}
-	defined, unlisted := t.defined(u.dir, defined, command.BuildFileOf(u.kind).Files()...)
-	return []Check{{Name: words, Command: in(u.dir, words), Kind: u.kind, Defined: defined, Unlisted: unlisted}}
-}
-
-// called returns the scripts that the given files of a folder call.
-func (t *tree) called(dir string, defined ...string) []string {
-	out := command.Called(defined, func(name string) (string, bool) {
-		name = path.Join(dir, name)
-		return t.read(name), t.isFile(name)
-	})
-	for i, name := range out {
-		out[i] = path.Join(dir, name)
-	}
-	return out
+	found := t.runs(u.dir, words)
+	return []Check{{Name: words, Command: in(u.dir, words), Kind: u.kind, Defined: found.Files, Unlisted: found.Unlisted}}
 }

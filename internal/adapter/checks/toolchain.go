@@ -6,7 +6,7 @@ import (
 	"regexp"
 
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
-	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
 // Toolchain is a program that the checks of a project need, and the file that shows this.
@@ -30,7 +30,7 @@ var toolchains = []shown{
 		"pyproject.toml", "pytest.ini", "tox.ini", "setup.py", "setup.cfg", "conftest.py",
 		"test_*.py", "*_test.py", "tests/test_*.py", "tests/*_test.py", "test/test_*.py", "tests.py",
 	}},
-	{program: "make", files: command.Makefile.Files(), has: lazyregexp.New(`(?m)^(test|check)\s*::?([^=]|$)`)},
+	{program: "make", files: trust.BuildFiles("make"), has: lazyregexp.New(`(?m)^(test|check)\s*::?([^=]|$)`)},
 }
 
 // Toolchains returns the programs that the checks of the project in a folder need.

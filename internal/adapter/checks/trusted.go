@@ -162,18 +162,9 @@ func (f *Finder) everyFile(c Check, unlisted string) trust.Source {
 	return reach.EveryFile(root.FS(), unlisted, false)
 }
 
-// runs finds the files that a command runs.
-func (t *tree) runs(a reach.Ask) reach.Found {
-	a.Root = t.root.Name()
-	return reach.Of(t.root.FS(), a)
-}
-
-// defined returns the files that define a project's check: definitions, the files that
-// they lead to, and the scripts that the lines of texts call.
-func (t *tree) defined(dir string, definitions []string, texts ...string) (files []string, unlisted string) {
-	found := t.runs(reach.Ask{Dir: dir, Definitions: definitions})
-	called := slices.DeleteFunc(t.called(dir, texts...), func(n string) bool { return slices.Contains(found.Built, n) })
-	return appendNames(appendNames(definitions, found.Files), called), found.Unlisted
+// runs finds the files that command lines in a folder are made of.
+func (t *tree) runs(dir string, lines ...string) reach.Found {
+	return reach.Of(t.root.FS(), reach.Ask{Dir: dir, Lines: lines, Root: t.root.Name()})
 }
 
 // sources reads the files that define a check, in the project's folder, in the folders

@@ -93,15 +93,8 @@ func OwnServerPart(dir, name, configured string, command []string, cwd string) (
 		words = append(words, shellsyntax.Quote(w))
 	}
 	line := strings.Join(words, " ")
-	reached := runs(root, reach.Ask{Lines: []string{inDir(cwd, line)}})
+	reached := runs(root, cwd, line)
 	return trust.Define(trust.MCP, name, []string{line}, append([]trust.Source{{Name: "its configuration", Text: configured}}, reached...)), nil
-}
-
-func inDir(dir, line string) string {
-	if dir == "" {
-		return line
-	}
-	return "cd " + shellsyntax.Quote(dir) + "; " + line
 }
 
 // partsOf returns the parts of a file. The parts of MCP servers include the files that
@@ -118,7 +111,7 @@ func partsOf(root *os.Root, s trust.Source) []trust.Part {
 	for _, e := range entries {
 		var reached []trust.Source
 		if e.Line != "" {
-			reached = runs(root, reach.Ask{Lines: []string{inDir(e.Dir, e.Line)}})
+			reached = runs(root, e.Dir, e.Line)
 		}
 		out = append(out, e.Part(reached))
 	}
@@ -163,28 +156,16 @@ func hookRules(root *os.Root) []hook.Rule {
 }
 
 func hookPart(root *os.Root, r hook.Rule) trust.Part {
-	sources := runs(root, reach.Ask{Lines: []string{r.Command}})
-	surely, maybe := trust.Named(r.Command)
-	for i, n := range append(surely, maybe...) {
-		st, err := root.Stat(n)
-		if err == nil && st.IsDir() || slices.ContainsFunc(sources, func(s trust.Source) bool { return s.Name == n }) {
-			continue
-		}
-		s, there := read(root, n)
-		if !there || i >= len(surely) && !trust.Script(n, s.Text, err != nil || st.Mode()&0o111 != 0) {
-			continue
-		}
-		sources = append(sources, s)
-	}
-	return trust.HookPart(r, sources)
+	return trust.HookPart(r, runs(root, "", r.Command))
 }
 
-// runs returns the files that command lines of a folder's configuration run, and the
+// runs returns the files that a command line of a folder's configuration runs, and the
 // files that those load, since both decide what happens.
-func runs(root *os.Root, ask reach.Ask) []trust.Source {
-	ask.Root, ask.Deep = root.Name(), true
-	ask.Vars = []string{"CLAUDE_PROJECT_DIR", "PAWL_PROJECT_DIR"}
-	found := reach.Of(root.FS(), ask)
+func runs(root *os.Root, dir, line string) []trust.Source {
+	if dir != "" {
+		line = "cd " + shellsyntax.Quote(dir) + "; " + line
+	}
+	found := reach.Of(root.FS(), reach.Ask{Lines: []string{line}, Root: root.Name(), Vars: []string{"CLAUDE_PROJECT_DIR", "PAWL_PROJECT_DIR"}, Deep: true})
 	var out []trust.Source
 	for _, n := range found.Files {
 		if s, there := read(root, n); there {

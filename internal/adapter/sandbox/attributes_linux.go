@@ -92,6 +92,9 @@ func (c caller) checked(fd int) (int, error) {
 		if verdict = c.s.change(file, confine.Write); (file == c.s.policy.Load().Root || slices.Contains(c.s.policy.Load().Granted, file)) && c.s.policy.Load().Level >= confine.Workspace {
 			verdict = confine.Made
 		}
+		if verdict == confine.Refused && c.s.scratches(&place{path: file, there: true}, confine.Write) {
+			verdict = confine.Made
+		}
 	}
 	switch {
 	case err != nil:
@@ -105,6 +108,7 @@ func (c caller) checked(fd int) (int, error) {
 		err = c.s.lacks(process.ActChange, file, unix.EACCES)
 	case verdict == confine.Made:
 		err = c.s.only(&st)
+		c.s.lasts(file)
 	}
 	if err != nil {
 		_ = unix.Close(fd)

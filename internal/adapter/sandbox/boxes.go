@@ -29,6 +29,7 @@ type Boxes struct {
 	locateOnce     func() (confine.Facts, string) // what a command needs but the toolchains of PATH
 	toolchainsOnce func() (confine.Facts, string) // with these, which take a while to find
 	git            *GitUses
+	scratch        *scratch
 	warm           *warm.Filler // set by the first call of locateOnce
 
 	mu     sync.Mutex
@@ -42,7 +43,7 @@ var _ process.Confiner = (*Boxes)(nil)
 // NewBoxes returns the boxes of a workspace, none of them open; root and state are as for
 // Place. Files in spill can be granted although they are part of the state.
 func NewBoxes(env func(string) string, root, spill string, state ...string) *Boxes {
-	b := &Boxes{env: env, spill: real(spill), open: map[string]*Box{}, git: NewGitUses(env, root)}
+	b := &Boxes{env: env, spill: real(spill), open: map[string]*Box{}, git: NewGitUses(env, root), scratch: newScratch()}
 	b.locateOnce = sync.OnceValues(func() (confine.Facts, string) {
 		facts, own, persons := locate(env, root, state...)
 		b.warm = warm.New(persons, facts.Root)
@@ -94,7 +95,7 @@ func (b *Boxes) Confine(cmd *exec.Cmd, c process.Confine, hold process.Hold) (pr
 		return nil, fmt.Errorf("%w: %w", process.ErrUnconfined, err)
 	}
 	cmd.Env = append(cmd.Env, env...)
-	child, err := box.start(cmd, holding{hold, c.Asks})
+	child, err := box.start(cmd, holding{hold: hold, asks: c.Asks, keep: c.Keep, scratch: b.scratch})
 	if errors.Is(err, ErrMissing) {
 		return nil, fmt.Errorf("%w: %w", process.ErrUnconfined, err)
 	}
@@ -228,8 +229,10 @@ func (b *Boxes) Close() error {
 // holding is who decides for one command about what its policy does not cover. asks: also
 // about its first change of the workspace.
 type holding struct {
-	hold process.Hold // nil: nobody
-	asks bool
+	hold    process.Hold // nil: nobody
+	asks    bool
+	keep    process.Keep // nil: nothing is kept
+	scratch *scratch     // the session's
 }
 
 // confinedChild makes a Child a process.Confined.

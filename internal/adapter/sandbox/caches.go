@@ -120,6 +120,11 @@ func ownCaches(f *confine.Facts, env func(string) string, own string) ([]string,
 		set = append(set, name+"="+filepath.Join(own, folder))
 	}
 	set = append(set, copying...)
+	registries, err := packageSettings(f, env, own)
+	if err != nil {
+		return nil, err
+	}
+	set = append(set, registries...)
 	if env("YARN_CACHE_FOLDER") != "" { // not otherwise: newer yarns would not look into the project's .yarn/cache
 		set = append(set, "YARN_CACHE_FOLDER="+filepath.Join(own, warm.Yarn))
 	}

@@ -285,17 +285,21 @@ func (s *supervisor) keptIn(dir string) []string {
 func (s *supervisor) judge(p *place, act confine.Act) error {
 	switch s.change(p.path, act) {
 	case confine.Made:
-		if s.asks.Load() && confine.Within(s.policy.Load().Root, p.path) {
+		if s.asks.Load() && confine.Within(s.policy.Load().Root, p.path) && !s.follows(p.path) {
 			return s.lacks(process.ActChange, p.path, unix.EACCES)
 		}
+		s.lasts(p.path)
 		return nil
 	case confine.Refused:
+		if s.scratches(p, act) {
+			return nil
+		}
 		var otherwise error = errGoOn
 		if confine.Within(s.policy.Load().Root, p.path) {
 			otherwise = unix.EACCES
 		}
 		if s.couldElse(p, act) {
-			return s.lacks(actName(act), p.path, otherwise)
+			return s.outside(actName(act), p.path, otherwise)
 		}
 		return otherwise
 	}
@@ -329,7 +333,7 @@ func (s *supervisor) only(st *unix.Stat_t) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.linked[inode{uint64(st.Dev), st.Ino}] {
+	if s.linked[inode{uint64(st.Dev), st.Ino}] || s.keep != nil && int(st.Nlink)-s.keep.Links(st) <= 1 {
 		return nil
 	}
 	return unix.EACCES

@@ -47,10 +47,10 @@ func (c caller) open(dirfd int32, addr uint64, flags int, mode uint32) error {
 	return unix.EAGAIN
 }
 
-// list opens a folder of which only the names are shown. Landlock does not allow
+// list opens a folder of which only the names are shown, or the session's own in /tmp. Landlock does not allow
 // reading below it, also by this descriptor.
 func (c caller) list(dirfd int32, addr uint64, flags int) error {
-	if flags&(writing|unix.O_DIRECTORY) != unix.O_DIRECTORY || len(c.s.policy.Load().Lists) == 0 {
+	if flags&(writing|unix.O_DIRECTORY) != unix.O_DIRECTORY || len(c.s.policy.Load().Lists) == 0 && !c.s.scratch.used() {
 		return errGoOn
 	}
 	file, err := c.text(addr)
@@ -69,7 +69,7 @@ func (c caller) list(dirfd int32, addr uint64, flags int) error {
 		return errGoOn
 	}
 	defer unix.Close(fd)
-	if at, err := realPath(fd); err != nil || !slices.Contains(c.s.policy.Load().Lists, at) {
+	if at, err := realPath(fd); err != nil || !slices.Contains(c.s.policy.Load().Lists, at) && !c.s.scratch.owns(at) {
 		return errGoOn
 	}
 	names, err := unix.Open(self(fd), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -131,6 +131,7 @@ func (c caller) create(p *place, flags int, mode uint32) error {
 	}
 	defer unix.Close(fd)
 	_ = unix.Fchmod(fd, mode) // pawl's own umask was taken from it
+	c.s.made(fd, "")
 	return c.s.give(c.n, fd, flags)
 }
 
@@ -160,6 +161,9 @@ func (c caller) openFile(p *place, flags int) error {
 		if err := blocking(fd); err != nil {
 			return err
 		}
+	}
+	if err := c.s.rewrites(fd, p, &st, flags); err != nil {
+		return err
 	}
 	if flags&unix.O_TRUNC != 0 {
 		if err := truncate(fd, flags); err != nil {
@@ -246,6 +250,9 @@ func (c caller) reopen(fd int32, flags int) error {
 	if err := c.s.only(&p.st); err != nil {
 		return err
 	}
+	if err := c.s.rewrites(old, &p, &p.st, flags); err != nil {
+		return err
+	}
 	again, err := unix.Open(self(old), flags&^(unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW)|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -282,6 +289,9 @@ func (c caller) cut(addr uint64, size int64) error {
 		return err
 	}
 	if err := c.s.only(&st); err != nil {
+		return err
+	}
+	if err := c.s.rewrites(fd, p, &st, 0); err != nil {
 		return err
 	}
 	return unix.Ftruncate(fd, size)

@@ -3,10 +3,12 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +51,24 @@ type held struct {
 
 	mu        sync.Mutex
 	questions map[process.Refusal]*question
+	did       string // as Refusal.Done
+}
+
+// lasts remembers the first file that a command changes, unless it changes it again in the
+// same way when it is begun again.
+func (h *held) lasts(file string) {
+	if h.hold == nil || confine.Passing(file) {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.did = cmp.Or(h.did, "it changed "+file)
+}
+
+func (h *held) lasting() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.did
 }
 
 // question is one access that somebody decides about.
@@ -59,16 +79,16 @@ type question struct {
 	cancel  context.CancelCauseFunc
 }
 
-// subject returns what one question is about: all changes of the workspace are one.
+// subject returns what one question is about: all changes of the workspace are one, and all losses.
 func subject(r process.Refusal) process.Refusal {
-	if r.Act == process.ActChange {
-		r.What = ""
+	if r.Act == process.ActChange || r.Act == process.ActLose {
+		r.What, r.Size = "", 0
 	}
 	return r
 }
 
 // join returns the question about an access, and asks it if it is new.
-func (s *supervisor) join(r process.Refusal) *question {
+func (s *supervisor) join(r process.Refusal, program string) *question {
 	s.held.mu.Lock()
 	defer s.held.mu.Unlock()
 	if q, ok := s.questions[subject(r)]; ok {
@@ -79,7 +99,7 @@ func (s *supervisor) join(r process.Refusal) *question {
 	q := &question{done: make(chan struct{}), waiting: 1, cancel: cancel}
 	s.questions[subject(r)] = q
 	go func() {
-		opened, answer := s.hold(ctx, r)
+		opened, answer := s.hold(ctx, process.Refusal{Act: r.Act, What: r.What, Size: r.Size, Done: s.lasting(), Program: program})
 		switch {
 		case ctx.Err() != nil:
 		case answer == process.Allowed:
@@ -117,7 +137,11 @@ const heldAgain = time.Second
 
 // wait holds a call. It returns nil after a yes.
 func (c caller) wait(l *lack) error {
-	q := c.s.join(l.Refusal)
+	program, err := os.Readlink(c.proc("/exe"))
+	if err == nil {
+		program = filepath.Base(program)
+	}
+	q := c.s.join(l.Refusal, program)
 	leave := func() { c.s.leave(l.Refusal, q) }
 	defer func() { leave() }()
 	look := time.NewTicker(heldPoll)
@@ -152,7 +176,7 @@ func (s *supervisor) allowed(ctx context.Context, act, what string) bool {
 		return false
 	}
 	r := process.Refusal{Act: act, What: what}
-	q := s.join(r)
+	q := s.join(r, "")
 	defer s.leave(r, q)
 	select {
 	case <-q.done:
@@ -170,9 +194,11 @@ func (s *supervisor) widen(r process.Refusal, opened string) {
 	switch r.Act {
 	case process.ActChange:
 		s.asks.Store(false)
+	case process.ActLose:
+		s.loses.Store(true)
 	case process.ActRead:
 		p = p.Grant([]string{opened}, nil, nil)
-	case process.ActWrite, process.ActRemove:
+	case process.ActWrite, process.ActRemove, process.ActGit:
 		p = p.Grant(nil, nil, []string{opened})
 	default:
 		p.Hosts = append(slices.Clone(p.Hosts), opened)
@@ -214,11 +240,27 @@ func (c caller) connectOutside(t *took, to netip.AddrPort) error {
 	}
 }
 
-// shows reports whether Landlock shows what a path names, by its words alone. A relative
-// path that goes down is the kernel's: whoever works in a folder outside is not asked about.
-func (s *supervisor) shows(file string) bool {
+// shows reports whether Landlock shows what a path names, by its words and the folder in
+// which the caller works. What is opened below another folder is the kernel's to refuse: who
+// walks through all folders is not asked about each.
+func (c caller) shows(dirfd int32, file string) bool {
+	s := c.s
 	if !strings.HasPrefix(file, "/") {
-		return !strings.Contains(file, "..")
+		at := "/cwd"
+		if dirfd != unix.AT_FDCWD {
+			if !s.scratch.used() {
+				return !strings.Contains(file, "..")
+			}
+			at = "/fd/" + strconv.Itoa(int(dirfd))
+		}
+		dir, err := os.Readlink(c.proc(at))
+		if err != nil {
+			return true
+		}
+		if dirfd != unix.AT_FDCWD && !confine.Within(s.scratch.dir, dir) {
+			return !strings.Contains(file, "..")
+		}
+		file = dir + "/" + file
 	}
 	return strings.HasPrefix(file, "/proc/") || strings.HasPrefix(file, "/dev/") || !strings.Contains(file, "/..") && s.base.MayRead(file)
 }
@@ -238,10 +280,10 @@ func (c caller) openRead(dirfd int32, addr uint64, flags int) error {
 	}
 	now := c.s.policy.Load()
 	opened := slices.Concat(now.Reads, now.Opened)
-	if !slices.ContainsFunc(opened, func(o string) bool {
+	if !c.s.scratch.owns(p.path) && !slices.ContainsFunc(opened, func(o string) bool {
 		return o == p.path || confine.Within(o, p.path) && !secrets.LooksSecret(p.path)
 	}) {
-		return c.s.lacks(process.ActRead, p.path, errGoOn)
+		return c.s.outside(process.ActRead, p.path, errGoOn)
 	}
 	fd, err := unix.Openat(p.dir, p.name, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -258,6 +300,23 @@ func (c caller) openRead(dirfd int32, addr uint64, flags int) error {
 		}
 	}
 	return c.s.give(c.n, fd, flags)
+}
+
+// follows reports whether a change of the workspace is part of what was allowed elsewhere: a
+// push or a fetch that may reach the other side also notes what is there.
+func (s *supervisor) follows(file string) bool {
+	return s.policy.Load() != s.base && confine.OfRemote(file)
+}
+
+// outside is lacks for a file outside the workspace. What git owns in a repository there is
+// one question about the repository.
+func (s *supervisor) outside(act, file string, otherwise error) error {
+	if s.hold != nil && s.policy.Load().Level >= confine.Workspace {
+		if repo := repositoryOf(file, false); repo != "" && !strings.EqualFold(filepath.Base(repo), ".git") {
+			return s.lacks(process.ActGit, repo, otherwise)
+		}
+	}
+	return s.lacks(act, file, otherwise)
 }
 
 // restart is ERESTARTSYS: the kernel calls the handler, and then returns EINTR or

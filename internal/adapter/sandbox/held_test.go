@@ -26,12 +26,13 @@ import (
 
 // person answers what is asked while a command is held.
 type person struct {
-	mu     sync.Mutex
-	asked  []string
-	come   chan string                                    // each question
-	answer func(process.Refusal) (string, process.Answer) // nil: waits until the question is withdrawn
-	asks   bool                                           // also about changes here
-	gone   chan error                                     // why a question was withdrawn
+	mu      sync.Mutex
+	asked   []string
+	come    chan string                                    // each question
+	answer  func(process.Refusal) (string, process.Answer) // nil: waits until the question is withdrawn
+	asks    bool                                           // also about changes here
+	gone    chan error                                     // why a question was withdrawn
+	scratch *scratch
 }
 
 func answering(f func(process.Refusal) (string, process.Answer)) *person {
@@ -74,7 +75,7 @@ func heldRun(t *testing.T, b *Box, dir, line string, p *person) (out string, c *
 	var buf bytes.Buffer
 	cmd := exec.Command("bash", "-c", line)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &buf, &buf
-	c, err := b.start(cmd, holding{hold: p.hold, asks: p.asks})
+	c, err := b.start(cmd, holding{hold: p.hold, asks: p.asks, scratch: p.scratch})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,6 +105,7 @@ func TestHeldCallGoesOn(t *testing.T) {
 		{"read up", "mkdir d; cd d; cat ../../other/y", "", nil, "y\n"},
 		{"sed in place", "sed -i s/con/CON/ OUT/there; cat OUT/there; echo", "OUT", nil, "CONtent\n"},
 		{"a link outside", "ln -s there OUT/l; readlink OUT/l", "OUT", []string{"write OUT/l"}, "there\n"},
+		{"read by a relative path in a folder outside", "cd OUT && cat there; echo", "", []string{"read OUT/there"}, "content\n"},
 		{"python", `python3 -c 'open("OUT/p", "w").write("py"); print(open("OUT/p").read())'`, "", []string{"write OUT/p"}, "py\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

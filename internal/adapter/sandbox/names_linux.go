@@ -60,6 +60,7 @@ func (c caller) mkdir(dirfd int32, addr uint64, mode uint32) error {
 	if err := unix.Mkdirat(p.dir, p.name, 0o700); err != nil {
 		return err
 	}
+	c.s.made(p.dir, p.name)
 	return c.mode(p, mode)
 }
 
@@ -100,6 +101,7 @@ func (c caller) mknod(dirfd int32, addr uint64, mode uint32) error {
 	if err := unix.Mknodat(p.dir, p.name, kind|mode, 0); err != nil {
 		return err
 	}
+	c.s.made(p.dir, p.name)
 	return c.mode(p, mode)
 }
 
@@ -121,7 +123,11 @@ func (c caller) symlink(target uint64, dirfd int32, addr uint64) error {
 	if c.s.policy.Load().LeadsFree(filepath.Dir(p.path), to, real) {
 		return unix.EACCES
 	}
-	return unix.Symlinkat(to, p.dir, p.name)
+	if err := unix.Symlinkat(to, p.dir, p.name); err != nil {
+		return err
+	}
+	c.s.made(p.dir, p.name)
+	return nil
 }
 
 func (c caller) unlink(dirfd int32, addr uint64, flags int) error {
@@ -138,7 +144,11 @@ func (c caller) unlink(dirfd int32, addr uint64, flags int) error {
 	if p.folder && p.there && p.st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		return unix.ENOTDIR
 	}
-	return unix.Unlinkat(p.dir, p.name, flags)
+	remove := func() error { return unix.Unlinkat(p.dir, p.name, flags) }
+	if !p.there {
+		return remove()
+	}
+	return c.s.keeping(p, func() error { return c.s.keep.Unlink(p.dir, p.name, p.path, &p.st, flags) }, remove)
 }
 
 // rename moves a name. A folder stays in its zone: with EXDEV programs copy
@@ -172,7 +182,8 @@ func (c caller) rename(fromDir int32, from uint64, toDir int32, to uint64, flags
 	if flags&unix.RENAME_WHITEOUT != 0 {
 		return unix.EINVAL
 	}
-	return unix.Renameat2(a.dir, a.name, b.dir, b.name, flags)
+	return c.s.keeping(b, func() error { return c.s.keep.Rename(a.kept(), b.kept(), flags) },
+		func() error { return unix.Renameat2(a.dir, a.name, b.dir, b.name, flags) })
 }
 
 // bothWays judges a move: with nil, pawl makes it.
@@ -209,11 +220,12 @@ func (p *place) arrives() confine.Act {
 	return confine.Create
 }
 
-// between reports whether one of two names is in a free folder and the other is
-// not. What is free changes behind pawl's back, so what would be moved need not
+// between reports whether one of two names is in a free folder, or the session's own in
+// /tmp, and the other is not. What is free changes behind pawl's back, so what would be moved need not
 // be what was looked at; programs copy instead, as between file systems.
 func (c caller) between(a, b *place) bool {
-	return (c.s.change(a.path, confine.Write) == confine.Free) != (c.s.change(b.path, confine.Write) == confine.Free)
+	return (c.s.change(a.path, confine.Write) == confine.Free) != (c.s.change(b.path, confine.Write) == confine.Free) ||
+		c.s.scratch.owns(a.path) != (c.s.scratch.owns(b.path) || !b.there && c.s.scratches(b, confine.Create))
 }
 
 // crosses reports whether a folder would leave its zone.
@@ -278,5 +290,11 @@ func (c caller) linkFile(a, b *place) error {
 	c.s.mu.Lock()
 	c.s.linked[inode{uint64(st.Dev), st.Ino}] = true
 	c.s.mu.Unlock()
-	return unix.Linkat(unix.AT_FDCWD, self(fd), b.dir, b.name, unix.AT_SYMLINK_FOLLOW)
+	if err := unix.Linkat(unix.AT_FDCWD, self(fd), b.dir, b.name, unix.AT_SYMLINK_FOLLOW); err != nil {
+		return err
+	}
+	if c.s.keep != nil {
+		c.s.keep.Linked(a.path, b.path)
+	}
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -393,8 +394,7 @@ func (c caller) connectUnix(t *took, sa []byte) error {
 	}
 	defer unix.Close(fd)
 	if !c.s.net.own(fd) {
-		c.s.refusals.add("connect", p.path)
-		return unix.EACCES
+		return c.s.lacks(process.ActConnect, p.path, unix.EACCES)
 	}
 	return t.reachUnix(c, fd)
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox/kept"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
@@ -56,7 +57,12 @@ type supervisor struct {
 	policy atomic.Pointer[confine.Policy]
 	base   *confine.Policy // what Landlock holds
 	// asks: a change of the workspace is not covered yet.
-	asks atomic.Bool
+	asks    atomic.Bool
+	scratch *scratch
+	// keep is where what the command ends is kept; nil: nowhere. loses: the person allowed
+	// the end of what cannot be kept.
+	keep  *kept.Set
+	loses atomic.Bool
 	held
 	done  chan struct{}
 	calls sync.WaitGroup
@@ -85,6 +91,8 @@ func supervise(fd int, b *Box, h holding) (*supervisor, error) {
 	s.base = &b.policy
 	s.policy.Store(s.base)
 	s.asks.Store(h.asks)
+	s.scratch = h.scratch
+	s.keep, _ = h.keep.(*kept.Set)
 	go s.loop()
 	return s, nil
 }
@@ -131,16 +139,17 @@ func (s *supervisor) loop() {
 // shows. These are most calls of a held command, so no goroutine is started for them.
 // What the path becomes meanwhile is Landlock's to refuse.
 func (s *supervisor) goesOn(n *notice) bool {
-	addr, flags := n.Args[1], n.Args[2]
+	dirfd, addr, flags := int32(n.Args[0]), n.Args[1], n.Args[2]
 	if uint32(n.Nr) == oldOpen && oldOpen != 0 {
-		addr, flags = n.Args[0], n.Args[1]
+		dirfd, addr, flags = unix.AT_FDCWD, n.Args[0], n.Args[1]
 	} else if n.Nr != unix.SYS_OPENAT {
 		return false
 	}
 	if int(int32(flags))&writing != 0 || s.hold == nil {
 		return false
 	}
-	if file, err := (caller{s, n}).text(addr); err != nil || !s.shows(file) {
+	c := caller{s, n}
+	if file, err := c.text(addr); err != nil || !c.shows(dirfd, file) {
 		return false
 	}
 	r := answer{ID: n.ID, Flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}

@@ -73,6 +73,14 @@ func (p Paths) Spill() string {
 	return cmp.Or(p.Results, filepath.Join(p.State, "spill"))
 }
 
+// Kept returns the folder of what commands removed or replaced.
+func (p Paths) Kept() string {
+	if p.Results != "" {
+		return p.Results + "-kept"
+	}
+	return filepath.Join(p.State, "kept")
+}
+
 // Keys returns the folder of the keys that pawl login stored.
 func (p Paths) Keys() string { return filepath.Join(p.State, "keys") }
 

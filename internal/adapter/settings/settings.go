@@ -67,12 +67,26 @@ type Settings struct {
 	Agents     Agents  `json:"agents,omitzero"`
 	Screen     Screen  `json:"screen,omitzero"`
 	Search     Search  `json:"search,omitzero"`
+	Kept       Kept    `json:"kept,omitzero"`
 	// ServerState allows a provider to store conversations on its servers, so that
 	// requests need not repeat them (OpenAI's Responses).
 	ServerState bool `json:"server_state,omitempty"`
 	// Hooks are programs that run at events of a session, in the format of Claude Code's
 	// settings. A project's hooks run only in a trusted folder.
 	Hooks json.RawMessage `json:"hooks,omitempty"`
+}
+
+// Kept limits what is kept of what commands remove or replace.
+type Kept struct {
+	SessionMB int64 `json:"session_mb,omitempty"` // for a session; 0: 2048
+	FileMB    int64 `json:"file_mb,omitempty"`    // of a file that must be copied; 0: 64
+}
+
+func (k Kept) check() error {
+	if k.SessionMB < 0 || k.FileMB < 0 {
+		return errors.New("kept.session_mb and kept.file_mb must not be negative")
+	}
+	return nil
 }
 
 // Search configures the service that searches the web; empty: the model's provider, if it
@@ -241,6 +255,7 @@ func (s *Settings) check(at string) error {
 		{"", "correct it; doc/window.md says what the keys mean", s.Window.Check()},
 		{": retry_for", "correct it", retryable(s.RetryFor)},
 		{"", "correct it", s.Screen.check()},
+		{"", "correct the number", s.Kept.check()},
 	} {
 		if part.err != nil {
 			return &fault.Error{Category: fault.Configuration, Message: at + part.key, Err: part.err, Hint: part.hint}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -32,6 +33,9 @@ const (
 	secretEnds   = " KEY KEYS TOKEN TOKENS SECRET SECRETS PASSWORD PASSWORDS PASSWD PASS PASSPHRASE CREDENTIAL CREDENTIALS CREDS COOKIE "
 	secretStarts = " SECRET TOKEN PASSWORD CREDENTIAL APIKEY "
 	secretParts  = " AUTH PAT PATS PWD CRED BEARER JWT DSN PASSCODE "
+	// Where agents and services are that act as the person. They are no keys. Commands get
+	// them, and no other process; the sandbox refuses the sockets.
+	services = " SSH_AUTH_SOCK SSH_AGENT_PID GNUPGHOME DOCKER_HOST DOCKER_CONTEXT CONTAINER_HOST DBUS_SESSION_BUS_ADDRESS KUBECONFIG GH_CONFIG_DIR GH_HOST "
 	// Prefixes of values that are keys, whatever the variable's name.
 	secretValues = " sk- sk_live_ ghp_ gho_ ghs_ github_pat_ glpat- xoxb- xoxp- AKIA AIza hf_ npm_ pypi- "
 	// A proxy setting may contain a password. It passes anyway, since without it there is
@@ -58,6 +62,14 @@ func (s *Starter) environment() []string {
 	return slices.Clone(s.passed)
 }
 
+// serving returns the variables of services in pawl's own environment.
+func (s *Starter) serving() []string {
+	return slices.DeleteFunc(slices.Clone(s.opt.Env()), func(kv string) bool {
+		name, value, _ := strings.Cut(kv, "=")
+		return name == "" || !strings.Contains(services, " "+name+" ") || looksSecret("", value)
+	})
+}
+
 var known = sync.OnceValue(func() *secrets.Masker { return secrets.New() })
 
 // environ filters env by the lists above. extra contains names that pass too, unless they
@@ -66,13 +78,22 @@ func environ(env, extra []string) []string {
 	out := make([]string, 0, len(env)+12)
 	for _, kv := range env {
 		name, value, ok := strings.Cut(kv, "=")
-		if !ok || name == "" || !allowed(name, extra) || looksSecret(name, value) {
+		if !ok || name == "" || !allowed(name, extra) {
 			continue
 		}
-		out = append(out, kv)
+		if looksSecret(name, value) {
+			// Without its index a program would ask the public one for internal names.
+			if value = addressUser().ReplaceAllString(value, "$1"); !strings.Contains(value, "://") || looksSecret(name, value) {
+				continue
+			}
+		}
+		out = append(out, name+"="+value)
 	}
 	return append(out, fixed()...)
 }
+
+// addressUser matches the user name and the password of an address.
+var addressUser = lazyregexp.New(`(://)[^/@\s]*@`)
 
 // WithoutSecrets returns the variables that do not look like a key, by their name or by
 // their value.

@@ -54,6 +54,7 @@ func TestEnvironment(t *testing.T) {
 		"A B=x", "PATH HOME=x",
 	}
 	got := environ(append(slices.Clone(stop), pass...), []string{"MINE", "MINE_KEY"})
+	pass = append(pass, "PIP_INDEX_URL=https://pypi.example/simple", "PIP_EXTRA_INDEX_URL=https://host/", "GOPROXY=https://h") // their addresses without who asks
 	for _, kv := range pass {
 		if !slices.Contains(got, kv) {
 			t.Errorf("missing: %s", kv)
@@ -93,7 +94,7 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kv := range []string{"GIT_EDITOR=:", "GIT_PAGER=cat", "PAGER=cat", "GIT_TERMINAL_PROMPT=0", "TERM=dumb", "PAWL=1", "EXTRA=1", "HOME=/home/a"} {
+	for _, kv := range []string{"SSH_AUTH_SOCK=/x", "GIT_EDITOR=:", "GIT_PAGER=cat", "PAGER=cat", "GIT_TERMINAL_PROMPT=0", "TERM=dumb", "PAWL=1", "EXTRA=1", "HOME=/home/a"} {
 		if !strings.Contains("\n"+r.Output, "\n"+kv+"\n") {
 			t.Errorf("not set: %s", kv)
 		}

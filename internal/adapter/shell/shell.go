@@ -24,6 +24,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,11 +144,22 @@ func (s *Shell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 	if err := context.Cause(ctx); err != nil {
 		return tool.Ran{}, err
 	}
+	ran, again, err := s.run(ctx, c)
+	if again {
+		c.Confine, c.Hold = process.Free, nil
+		ran, _, err = s.run(ctx, c)
+	}
+	return ran, err
+}
+
+// run is Run. again: the person lets the command run again as them, and it was ended.
+func (s *Shell) run(ctx context.Context, c tool.Run) (ran tool.Ran, again bool, err error) {
 	var limit limit
-	c.Hold = limit.around(c.Hold)
+	person := make(chan struct{})
+	c.Hold = limit.around(asPerson(c.Hold, sync.OnceFunc(func() { close(person) })))
 	j, err := s.start(c, false)
 	if err != nil {
-		return tool.Ran{}, err
+		return tool.Ran{}, false, err
 	}
 	most := c.Timeout
 	if most <= 0 {
@@ -163,9 +175,28 @@ func (s *Shell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 		err = context.Cause(ctx)
 	case <-over:
 		j.timeOut()
+	case <-person:
+		j.kill(killGrace)
+		again = true
 	}
 	s.forgetEnded(j)
-	return j.ran(j.tape), err
+	return j.ran(j.tape), again, err
+}
+
+// asPerson returns hold for a command that is ended where hold lets it run again as the
+// person: until it has ended, the call waits.
+func asPerson(hold process.Hold, end func()) process.Hold {
+	if hold == nil {
+		return nil
+	}
+	return func(ctx context.Context, r process.Refusal) (string, process.Answer) {
+		opened, a := hold(ctx, r)
+		if a == process.AsPerson {
+			end()
+			<-ctx.Done()
+		}
+		return opened, a
+	}
 }
 
 // Start starts a command in the background. The end of ctx does not end the command. A
@@ -178,7 +209,12 @@ func (s *Shell) Start(ctx context.Context, c tool.Run) (string, error) {
 		return "", err
 	}
 	var limit limit
-	c.Hold = limit.around(c.Hold)
+	if hold := c.Hold; hold != nil {
+		c.Hold = limit.around(func(ctx context.Context, r process.Refusal) (string, process.Answer) {
+			r.Done = cmp.Or(r.Done, "it runs in the background")
+			return hold(ctx, r)
+		})
+	}
 	j, err := s.start(c, true)
 	if err != nil {
 		return "", err
@@ -351,7 +387,7 @@ func (s *Shell) start(c tool.Run, background bool) (*job, error) {
 	}
 	cmd := &exec.Cmd{
 		Path: sh.path, Args: append([]string{filepath.Base(sh.path)}, append(sh.args, "-c", c.Command)...), Dir: dir,
-		Env: append(append(s.starter.environment(), "PWD="+dir), c.Env...),
+		Env: slices.Concat(s.starter.environment(), s.starter.serving(), []string{"PWD=" + dir}, c.Env),
 	}
 	if err := j.spawn(cmd, s.starter, c.Confine, c.Hold); err != nil {
 		return nil, startError(err, sh.path, dir, len(c.Command))

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/pawl-agent/pawl/internal/adapter/tools/resolve"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
@@ -61,36 +61,56 @@ func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 		return f, nil // a line that cannot be parsed stays unknown
 	}
 	f.Commands = cmds
-	if command.ReadOnly(cmds) && !in.Background && len(in.Needs) == 0 {
+	if command.ReadOnly(cmds...) && !in.Background && len(in.Needs) == 0 {
 		f.Unknown = false
 		f.Reads = []tool.Span{{Path: ".", Dir: true}}
 	}
 	if env.Files != nil {
-		f.Resolved = append(f.Resolved, resolve.Line(env.Files, in.Command, cmds, env.Denied)...)
-		f.Defined = definitions(env.Files, cmds)
+		f.Resolved = append(f.Resolved, namedFiles(env.Files, cmds)...)
 	}
 	return f, nil
 }
 
-// maxDefinition is the size limit, in bytes, of a file that is read because it defines
-// checks.
-const maxDefinition = 256 << 10
+// maxNamed is how many names of a command line are looked up on the disk.
+const maxNamed = 200
 
-// definitions returns the files that define what the checks of a line run (SPEC 16.4).
-func definitions(files tool.Files, cmds []shellsyntax.Command) []string {
-	var out []string
-	for _, c := range cmds {
-		names := command.DefinedBy(c)
-		if len(names) == 0 || !c.Dir.Known {
-			continue
+// namedFiles returns the files that the words of a line name, and where they lead: links are
+// followed, patterns are matched. What a program finds by itself is not among them.
+func namedFiles(files tool.Files, cmds []shellsyntax.Command) []tool.ResolvedPath {
+	var out []tool.ResolvedPath
+	add := func(c shellsyntax.Command, w shellsyntax.Word, write bool) {
+		for _, s := range w.Candidates() {
+			for _, name := range c.Forms(shellsyntax.Word{Text: s, Known: true}) {
+				if c.Dir.Known && !path.IsAbs(s) && strings.Contains(s, "..") {
+					name = c.Dir.Text + "/" + s // the kernel follows a link before ".."
+				}
+				found := []string{name}
+				if w.Glob {
+					found, _ = filepath.Glob(name) // of a bad pattern nothing is found
+				}
+				for _, name := range found {
+					if st, err := os.Stat(name); len(out) == maxNamed || command.SafeDevice(name) || !write && (err != nil || st.IsDir()) {
+						continue
+					}
+					clean, inside, err := files.Resolve(name)
+					if err != nil {
+						continue
+					}
+					if inside {
+						clean = path.Join(files.Root(), clean)
+					}
+					out = append(out, tool.ResolvedPath{Path: clean, Named: name, Write: write, Maybe: true})
+				}
+			}
 		}
-		for _, dir := range append([]string{c.Dir.Text}, c.Alt...) {
-			called := command.Called(names, func(name string) (string, bool) {
-				f, err := files.Read(context.Background(), path.Join(dir, name), maxDefinition)
-				return string(f.Data), err == nil
-			})
-			for _, name := range append(slices.Clone(names), called...) {
-				out = append(out, path.Join(dir, name))
+	}
+	for _, c := range cmds {
+		for _, w := range slices.Concat(c.Words[min(1, len(c.Words)):], c.Via) {
+			add(c, w, false)
+		}
+		for _, r := range c.Redirects {
+			if !r.Target.Proc && !command.SafeDevice(r.Target.Text) {
+				add(c, r.Target, r.Writes())
 			}
 		}
 	}
@@ -107,11 +127,7 @@ func parseLine(env tool.Env, line string) ([]shellsyntax.Command, error) {
 	if p, ok := env.Shell.(interface{ POSIX() bool }); ok {
 		o.POSIX = p.POSIX()
 	}
-	cmds, err := command.ParseWith(line, o)
-	if err != nil {
-		return nil, err
-	}
-	return resolve.Dashless(env.Files, line, command.Resolve(cmds, resolve.Unbroken(env.Files))), nil
+	return command.ParseWith(line, o)
 }
 
 func checkCommand(in bashArgs) error {

@@ -26,7 +26,7 @@ func closedEnv(ctx context.Context, env tool.Env, cmds []shellsyntax.Command) (v
 		r := tool.Errorf("git was not run: in which repository it would run cannot be known before; name the folder")
 		return nil, &r, nil
 	}
-	vars = command.ClosedEnv(cmds)
+	vars = command.ClosedEnv()
 	for _, dir := range dirs {
 		more, shows, bad, err := localPrograms(ctx, env, dir)
 		if bad != nil || err != nil {

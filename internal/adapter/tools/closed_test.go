@@ -58,39 +58,3 @@ rm -f "$RAN"`)
 		}
 	}
 }
-
-// onDisk reads files as they are.
-type onDisk struct{ rootOnly }
-
-func (o onDisk) Read(_ context.Context, name string, _ int64) (tool.File, error) {
-	data, err := os.ReadFile(name)
-	return tool.File{Data: data}, err
-}
-
-// SPEC 16.4: a check's footprint names the scripts that its targets call.
-func TestCheckDefinitions(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{"Makefile": "test:\n\tsh ./t.sh\n", "t.sh": "./more.sh\n", "more.sh": "", "sub/package.json": `{"scripts": {"test": "node x.js"}}`, "sub/x.js": ""} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for line, want := range map[string]string{"make test": "GNUmakefile makefile Makefile t.sh more.sh", "cd sub && npm test": "sub/package.json sub/x.js", "go test ./...": ""} {
-		in, _ := json.Marshal(bashArgs{Command: line})
-		fp, err := Bash().Footprint(tool.Env{Files: onDisk{rootOnly{root: dir}}}, in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, f := range fp.Defined {
-			rel, _ := filepath.Rel(dir, f)
-			got = append(got, rel)
-		}
-		if s := strings.Join(got, " "); s != want {
-			t.Errorf("%s: %s, want %s", line, s, want)
-		}
-	}
-}

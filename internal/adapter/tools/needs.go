@@ -40,7 +40,7 @@ func addNeeds(env tool.Env, f *tool.Footprint, needs []string) error {
 			}
 			f.Resolved = append(f.Resolved, tool.ResolvedPath{Path: path, Named: what, Write: act != "read"})
 		default:
-			return failf("needs holds %q: nobody can grant %q; say \"write PATH\", \"read PATH\", \"host NAME\" or \"unconfined\"", n, act)
+			return failf("needs holds %q: there is no need %q; say \"write PATH\", \"read PATH\", \"host NAME\" or \"unconfined\"", n, act)
 		}
 	}
 	return nil
@@ -107,7 +107,7 @@ func refusedNote(env tool.Env, ran tool.Ran, cmds []shellsyntax.Command) string 
 		}
 		out = append(out, "[commands reach no host but those that were granted; "+step+"]")
 	}
-	if len(out) == 0 && failed && ran.ReadOnly && !ran.TimedOut && len(cmds) > 0 && !command.ReadOnly(cmds) {
+	if len(out) == 0 && failed && ran.ReadOnly && !ran.TimedOut && len(cmds) > 0 && !command.ReadOnly(cmds...) {
 		out = append(out, "[it ran read-only: no file can be changed, and there is no network]")
 	}
 	return strings.Join(out, "\n")

@@ -47,7 +47,7 @@ func TestRefusedNote(t *testing.T) {
 			t.Fatal(err)
 		}
 		env := tool.Env{Files: places{}, Nobody: !strings.Contains(c.want, "\"needs\"")}
-		if got := refusedNote(env, c.ran, command.Resolve(cmds, nil)); got != c.want {
+		if got := refusedNote(env, c.ran, cmds); got != c.want {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
 		}
 	}
@@ -90,14 +90,14 @@ func TestNeeds(t *testing.T) {
 		{`["host registry.npmjs.org", "connect example.org:8443"]`, "h registry.npmjs.org h example.org:8443"},
 		{`["unconfined"]`, "free"},
 		{`["write AGENTS.md"]`, "w /w/AGENTS.md"},
-		{`["listen 0.0.0.0:80"]`, "nobody can grant"},
+		{`["listen 0.0.0.0:80"]`, "there is no need"},
 		{`["host 10.0.0.1"]`, "h 10.0.0.1"},
 		{`["connect localhost:5432"]`, "h localhost:5432"},
 		{`["host *.org"]`, "say a host as"},
 		{`["host intranet"]`, "say a host as"},
 		{`["write"]`, "needs holds"},
 		{`["everything"]`, "needs holds"},
-		{`["unconfined please"]`, "nobody can grant"},
+		{`["unconfined please"]`, "there is no need"},
 	} {
 		var needs []string
 		if err := json.Unmarshal([]byte(c.needs), &needs); err != nil {

@@ -178,9 +178,23 @@ type FileChanged struct {
 	// command. Whole: the tool wrote the whole file, so the model knows its content.
 	Does  tool.Kind `json:"does,omitempty"`
 	Whole bool      `json:"whole,omitempty"`
+	// Stored: its content before is kept as a file: an event.Kept follows.
+	Stored bool `json:"stored,omitempty"`
 	// Child, if set: an agent changed it in its own session, and Call is the call
 	// that the agent works for.
 	Child *ChildEvent `json:"child,omitempty"`
+}
+
+// Kept records that what a command removed, replaced, emptied or moved is kept as files,
+// since no blob has it: a file, or a folder with that many files (SPEC 16.15).
+type Kept struct {
+	Call  string      `json:"call,omitempty"`
+	Tool  string      `json:"tool"`
+	Path  string      `json:"path"`
+	Set   string      `json:"set"` // the name of what keeps it
+	Files int         `json:"files"`
+	Bytes int64       `json:"bytes"`
+	Child *ChildEvent `json:"child,omitempty"` // as of FileChanged
 }
 
 // Unrestorable returns the change as the log keeps it when a secret in its path

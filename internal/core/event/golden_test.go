@@ -86,9 +86,10 @@ func full() []event.Body {
 		event.FileSeen{Call: "call_1", Spans: []tool.Span{{Path: "a.go", From: 1, To: 9, Hash: before}, {Path: "dir", Dir: true}}},
 		event.FileChanged{
 			Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Unattributed: true,
-			Folders: []string{"sub", "sub/deep"}, Does: tool.Edit, Whole: true,
+			Folders: []string{"sub", "sub/deep"}, Does: tool.Edit, Whole: true, Stored: true,
 			Child: &event.ChildEvent{Session: "0198c0e0", Seq: 17, Call: "call_3"},
 		},
+		event.Kept{Call: "call_1", Tool: "bash", Path: "node_modules", Set: "0198c0e0/3", Files: 10000, Bytes: 70000, Child: &event.ChildEvent{Session: "0198c0e0", Seq: 17, Call: "call_3"}},
 		event.Undone{What: "turn", Prompt: 3, Changes: []int64{5, 7}, Paths: []string{"a.go", "b/<c>.go"}, Kept: []string{"a.go"}},
 		event.Asked{
 			ID: "ask_1", From: "explore", Questions: []event.Question{{
@@ -131,7 +132,7 @@ func full() []event.Body {
 			Error: &event.Fault{Category: "provider", Retryable: true, Message: "529 overloaded"},
 		},
 		event.Writing{
-			Call: "call_1", Tool: "edit", Does: tool.Edit, Whole: true, Files: []event.FileChanged{{Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Unattributed: true, Folders: []string{"sub"}, Does: tool.Edit, Whole: true, Child: &event.ChildEvent{Session: "0198c0e0", Seq: 17, Call: "call_3"}}},
+			Call: "call_1", Tool: "edit", Does: tool.Edit, Whole: true, Files: []event.FileChanged{{Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Unattributed: true, Folders: []string{"sub"}, Does: tool.Edit, Whole: true, Stored: true, Child: &event.ChildEvent{Session: "0198c0e0", Seq: 17, Call: "call_3"}}},
 			Undone: &event.Undone{What: "file", Prompt: 3, Changes: []int64{5}, Paths: []string{"a.go"}, Kept: []string{"a.go"}},
 			Redone: &event.Redone{Undone: 9, Paths: []string{"a.go"}},
 		},

@@ -16,6 +16,7 @@ func (CallStarted) Kind() string   { return "call_started" }
 func (CallDone) Kind() string      { return "call_done" }
 func (FileSeen) Kind() string      { return "file_seen" }
 func (FileChanged) Kind() string   { return "file_changed" }
+func (Kept) Kind() string          { return "kept" }
 func (Undone) Kind() string        { return "undone" }
 func (Asked) Kind() string         { return "asked" }
 func (Answered) Kind() string      { return "answered" }
@@ -82,7 +83,7 @@ func (TaskCalled) Kind() string     { return "task_called" }
 // bodies lists one value of every body, from which Decode learns its type.
 var bodies = []Body{
 	Opened{}, Resumed{}, Rebased{}, Prompted{}, Noted{}, Requested{}, Retried{}, Replied{}, CallAsked{},
-	CallStarted{}, CallDone{}, FileSeen{}, FileChanged{}, Undone{}, Asked{}, Answered{}, Granted{}, Blocked{},
+	CallStarted{}, CallDone{}, FileSeen{}, FileChanged{}, Kept{}, Undone{}, Asked{}, Answered{}, Granted{}, Blocked{},
 	Narrowed{}, ModeSet{}, Planned{}, Remembered{}, PersonRan{}, Interrupted{}, Stuck{}, Ended{}, Ticked{}, Compacted{},
 	Warned{}, Extended{}, Charged{}, SideRequest{}, Writing{}, Redone{}, Checking{}, Checked{}, Baseline{}, Phased{}, Routed{},
 	Cleaned{}, Recalled{}, Forgotten{}, Progressed{}, FolderTrust{}, HookRan{}, OpStarted{}, OpDone{}, AgentStarted{}, AgentCalled{}, AgentEnded{}, Diagnosed{},

@@ -14,6 +14,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,12 @@ type Confine struct {
 	Own []string `json:"-"`
 	// Root, if set, takes the place of the workspace: a copy of it that pawl made.
 	Root string `json:"-"`
+	// Keep, if set, keeps what it removes, replaces or empties (SPEC 16.15).
+	Keep Keep `json:"-"`
 }
+
+// Keep is where what a confined process removes is kept. It is of the sandbox that keeps it.
+type Keep interface{ KeepsRemoved() }
 
 // Free does not confine.
 var Free = Confine{Level: Unconfined}
@@ -100,6 +106,7 @@ func (c Confine) Narrow(d Confine) Confine {
 		Reads: both(slices.Concat(c.Reads, c.Writes), slices.Concat(d.Reads, d.Writes)), Writes: both(c.Writes, d.Writes), Hosts: both(c.Hosts, d.Hosts),
 		Asks: c.Asks || d.Asks,
 		Own:  both(c.Own, d.Own),
+		Keep: cmp.Or(c.Keep, d.Keep),
 	}
 }
 
@@ -156,6 +163,8 @@ const (
 	ActConnect = "connect" // to an address, or to the path of a unix socket
 	ActListen  = "listen"  // on one of them
 	ActHost    = "host"    // a host that a proxy was asked for
+	ActGit     = "git"     // a repository elsewhere, such as a bare one that is pushed to
+	ActLose    = "lose"    // the end of a file of which no copy can be kept (Confine.Keep)
 )
 
 // NoByteCode is a setting for a program that a person trusted by its files:
@@ -166,10 +175,20 @@ const NoByteCode = "PYTHONPYCACHEPREFIX=/dev/null"
 // Refusal is what a sandbox refused a process.
 type Refusal struct {
 	Act  string `json:"act"`
-	What string `json:"what"` // a path, or a host
+	What string `json:"what"`           // a path, or a host
+	Size int64  `json:"size,omitempty"` // of what would be lost
+	// Done is why the process cannot be ended and begun again, such as "it changed /w/a".
+	Done string `json:"-"`
+	// Program is the name of the program that wanted it, "" if that is not known.
+	Program string `json:"-"`
 }
 
-func (r Refusal) String() string { return r.Act + " " + r.What }
+func (r Refusal) String() string {
+	if r.Act == ActLose {
+		return "the end of " + r.What + ", of which no copy can be kept"
+	}
+	return r.Act + " " + r.What
+}
 
 // ErrUnconfined is wrapped in the error of a process that was not started because
 // it could not be confined as required.
@@ -186,11 +205,12 @@ type Hold func(ctx context.Context, r Refusal) (opened string, a Answer)
 type Answer int
 
 // The answers. Refused is reported as refused by the sandbox; of Declined the model is told
-// by who asked.
+// by who asked. AsPerson: the process is ended, and its command is run again unconfined.
 const (
 	Refused Answer = iota
 	Declined
 	Allowed
+	AsPerson
 )
 
 // ErrWithdrawn ends a question that nobody waits for any more: what it was about has ended.

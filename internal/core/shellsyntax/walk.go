@@ -9,8 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// walker walks the syntax tree in the order of execution and records each simple
-// command with the state at that point.
+// walker walks the syntax tree in the order of the text and records each simple command.
 type walker struct {
 	opts     Options
 	programs Programs
@@ -18,25 +17,32 @@ type walker struct {
 	out      []Command
 	err      error
 	depth    int
-	work     int             // bytes and nodes visited until now
-	declared map[string]bool // functions declared anywhere
-	moves    bool            // there is a cd outside subshells
-	// Facts about the whole line, since a function's body runs later than it is
-	// walked: whether some variable is declared an integer; the arrays; and, for
-	// declarations that come after assignments: whether an assignment was walked
-	// that would be evaluated then, and the declarations that would evaluate it.
-	integers  bool
-	arrays    map[string]bool
-	evaluable bool
-	bracketed []string
-	either    bool // parsed as bash does, but a plain sh may run it
-	shaky     bool // an expansion of this line may fail
+	funcs    map[string]bool // functions declared anywhere
+	moves    bool            // a function may change the folder
 }
 
-// spend counts work against a limit: a line that expands to much is too large.
-func (w *walker) spend(n int) {
-	if w.work += n; w.work > maxWork {
-		w.fail(fmt.Errorf("%w: it expands to more than is looked at", ErrTooLarge))
+// scope is where a command stands.
+type scope struct {
+	dirs       []string // the folders that it may run in, the most likely last; nil: unknown
+	stdin      []int    // the commands whose output it gets
+	piped      bool
+	background bool
+}
+
+// maxDirs is how many folders a command may run in before its folder counts as unknown.
+const maxDirs = 8
+
+func (sc *scope) either(dirs []string) {
+	if sc.dirs == nil || dirs == nil {
+		sc.dirs = nil
+		return
+	}
+	var out []string
+	for _, d := range slices.Concat(sc.dirs, dirs) {
+		out = append(slices.DeleteFunc(out, func(o string) bool { return o == d }), d)
+	}
+	if sc.dirs = out; len(out) > maxDirs {
+		sc.dirs = nil
 	}
 }
 
@@ -55,9 +61,22 @@ func (w *walker) text(n syntax.Node) string {
 	return w.src[a:b]
 }
 
-// source parses and walks text that the shell of st runs.
-func (w *walker) source(st *state, src string) {
-	if w.spend(len(src)); w.err != nil || !w.enter() {
+// parsers are reused for later lines: a new parser allocates five kilobytes.
+var parsers sync.Pool
+
+func read(lang syntax.LangVariant, src string) (*syntax.File, error) {
+	p, ok := parsers.Get().(*syntax.Parser)
+	if !ok {
+		p = syntax.NewParser()
+	}
+	defer parsers.Put(p)
+	syntax.Variant(lang)(p)
+	return p.Parse(strings.NewReader(src), "")
+}
+
+// source parses and walks text that a shell runs.
+func (w *walker) source(sc *scope, src string) {
+	if w.err != nil || !w.enter() {
 		return
 	}
 	defer w.leave()
@@ -74,55 +93,29 @@ func (w *walker) source(st *state, src string) {
 		w.fail(fmt.Errorf("%w: %w", ErrSyntax, err))
 		return
 	}
-	old := w.src
+	defer func(old string) { w.src = old }(w.src)
 	w.src = src
 	if err := strange(file); err != nil {
 		w.fail(err)
 		return
 	}
 	if code := quotesThatDoNot(file); code != nil {
-		w.unknownCode(st, w.text(code))
+		w.emit(sc, Command{Words: []Word{{Text: w.text(code)}}, Code: true})
 	}
-	w.lookAhead(st, file)
-	w.lines(st, file.Stmts)
-	w.src = old
-}
-
-// parsers are reused for later lines: a new parser allocates five kilobytes.
-var parsers sync.Pool
-
-func read(lang syntax.LangVariant, src string) (*syntax.File, error) {
-	p, ok := parsers.Get().(*syntax.Parser)
-	if !ok {
-		p = syntax.NewParser()
-	}
-	defer parsers.Put(p)
-	syntax.Variant(lang)(p)
-	return p.Parse(strings.NewReader(src), "")
-}
-
-// lines walks the commands of a text line by line. When an expansion fails, bash skips
-// the rest of the line and continues with the next one. So after a line that may fail,
-// its variables are either set or as before.
-func (w *walker) lines(st *state, list []*syntax.Stmt) {
-	for len(list) > 0 {
-		n := 1
-		for n < len(list) && list[n].Pos().Line() <= list[n-1].End().Line() {
-			n++
-		}
-		before := st.clone()
-		old := w.shaky
-		w.shaky = false
-		w.stmts(st, list[:n])
-		if w.shaky {
-			for _, s := range list[:n] {
-				before.apply(w.changesIn(s))
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if f, ok := n.(*syntax.FuncDecl); ok && f.Name != nil {
+			if w.funcs == nil {
+				w.funcs = map[string]bool{}
 			}
-			st.merge(before)
+			w.funcs[f.Name.Value] = true
+			w.moves = w.moves || strings.Contains(w.text(f), "cd") || strings.Contains(w.text(f), "pushd")
+			if bombs(f.Body, f.Name.Value) {
+				w.fail(ErrForkBomb)
+			}
 		}
-		w.shaky = w.shaky || old
-		list = list[n:]
-	}
+		return true
+	})
+	w.stmts(sc, file.Stmts)
 }
 
 func (w *walker) enter() bool {
@@ -134,174 +127,185 @@ func (w *walker) enter() bool {
 
 func (w *walker) leave() { w.depth-- }
 
-func (w *walker) emit(st *state, c Command) int {
+// emit records a command and returns its index.
+func (w *walker) emit(sc *scope, c Command) int {
 	if len(w.out) >= maxCommands {
 		w.fail(fmt.Errorf("%w: more than %d commands", ErrTooLarge, maxCommands))
 		return 0
 	}
-	dirs := st.dirs
+	dirs := sc.dirs
 	if c.moved {
 		dirs = c.dirs
 	}
-	if c.dirs, c.moved, c.strays = nil, false, false; st.dirKnown && len(dirs) > 0 {
-		// The newest folder is the most likely one.
+	if c.dirs, c.moved, c.strays = nil, false, false; len(dirs) > 0 {
 		last := len(dirs) - 1
-		c.Dir = Word{Text: dirs[last], Known: true}
-		if last > 0 {
-			c.Alt = slices.Clone(dirs[:last])
-		}
+		c.Dir, c.Alt = Word{Text: dirs[last], Known: true}, slices.Clone(dirs[:last])
 	} else {
 		c.Dir = Word{Text: "?"}
 	}
-	c.Piped = st.piped
-	w.spend(len(c.From) + len(st.stdin))
-	c.From = union(tidy(c.From), st.stdin)
+	c.Piped, c.Background = sc.piped, sc.background
+	c.From = slices.Concat(c.From, sc.stdin)
+	slices.Sort(c.From)
+	c.From = slices.Compact(c.From)
 	w.out = append(w.out, c)
 	return len(w.out) - 1
 }
 
-// unknownCode records that unknown code runs here.
-func (w *walker) unknownCode(st *state, text string) {
-	w.emit(st, Command{Words: []Word{{Text: text}}, Code: true})
+// since returns the indexes of the commands from begin on.
+func (w *walker) since(begin int) (out []int) {
+	for ; begin < len(w.out); begin++ {
+		out = append(out, begin)
+	}
+	return out
 }
 
-func (w *walker) stmts(st *state, list []*syntax.Stmt) {
+func (w *walker) stmts(sc *scope, list []*syntax.Stmt) {
 	for _, s := range list {
-		w.stmt(st, s)
+		w.stmt(sc, s)
 	}
 }
 
-// stmt walks a statement. st becomes what is known after it. The returned state is
-// what is known if the statement succeeded, nil if that is the same.
-func (w *walker) stmt(st *state, s *syntax.Stmt) *state {
-	if w.spend(32); w.err != nil || s == nil || !w.enter() {
+// stmt walks a statement. It returns the folders in which the shell is if the statement
+// succeeded, nil if these are those of sc.
+func (w *walker) stmt(sc *scope, s *syntax.Stmt) (success []string) {
+	if w.err != nil || s == nil || !w.enter() {
 		return nil
 	}
 	defer w.leave()
-	begin := len(w.out)
-	run := st
 	if s.Background || s.Coprocess {
-		run = st.clone()
-	}
-	ok := w.command(run, s)
-	if s.Background || s.Coprocess {
-		for i := begin; i < len(w.out); i++ {
-			w.out[i].Background = true
-		}
+		in := *sc
+		in.background = true
+		w.command(&in, s)
 		return nil
 	}
-	if s.Negated {
+	if success = w.command(sc, s); s.Negated {
 		return nil
 	}
-	return ok
+	return success
 }
 
-func (w *walker) command(st *state, s *syntax.Stmt) *state {
-	if call, ok := s.Cmd.(*syntax.CallExpr); ok || s.Cmd == nil {
-		return w.call(st, call, s.Redirs)
+func (w *walker) command(sc *scope, s *syntax.Stmt) []string {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if ok || s.Cmd == nil {
+		return w.call(sc, call, s.Redirs)
 	}
-	if decl, ok := s.Cmd.(*syntax.DeclClause); ok {
-		w.declare(st, decl, s.Redirs)
+	if d, ok := s.Cmd.(*syntax.DeclClause); ok {
+		w.declare(sc, d, s.Redirs)
 		return nil
 	}
-	inner := st
+	inner := *sc
 	if len(s.Redirs) > 0 {
 		var c Command
-		w.redirects(st, &c, s.Redirs)
-		at := w.emit(st, c)
+		w.redirects(sc, &c, s.Redirs)
+		at := w.emit(sc, c)
 		if len(c.From) > 0 {
-			inner = st.clone()
-			inner.stdin = union(st.stdin, []int{at})
+			inner.stdin = append(slices.Clone(sc.stdin), at)
 		}
 	}
-	var ok *state
+	var success []string
 	switch c := s.Cmd.(type) {
 	case *syntax.BinaryCmd:
-		ok = w.binary(inner, c)
+		success = w.binary(&inner, c)
 	case *syntax.Block:
-		w.stmts(inner, c.Stmts)
+		w.stmts(&inner, c.Stmts)
 	case *syntax.Subshell:
-		w.stmts(inner.clone(), c.Stmts)
-	case *syntax.IfClause:
-		w.ifs(inner, c)
-	case *syntax.WhileClause:
-		inner.apply(w.changesIn(c))
-		w.stmts(inner, c.Cond)
-		body := inner.clone()
-		w.stmts(body, c.Do)
-		inner.merge(body)
-	case *syntax.ForClause:
-		w.loop(inner, c)
-	case *syntax.CaseClause:
-		w.cases(inner, c)
-	case *syntax.FuncDecl:
-		w.function(inner, c)
-	case *syntax.ArithmCmd:
-		w.arithm(inner, c.X, new([]int))
-	case *syntax.LetClause:
-		for _, x := range c.Exprs {
-			w.letClause(inner, x)
-		}
-	case *syntax.TestClause:
-		w.test(inner, c.X, new([]int))
+		in := inner
+		w.stmts(&in, c.Stmts)
 	case *syntax.TimeClause:
-		w.stmt(inner, c.Stmt)
-	case *syntax.CoprocClause:
-		w.coproc(inner, c)
+		success = w.stmt(&inner, c.Stmt)
 	default:
-		w.fail(fmt.Errorf("%w: %T is not understood", ErrSyntax, c))
+		w.compound(&inner, c)
 	}
-	if inner != st {
-		stdin := st.stdin
-		*st = *inner
-		st.stdin = stdin
-	}
-	return ok
+	sc.dirs = inner.dirs
+	return success
 }
 
-// binary walks &&, || and pipes. The tree leans to the left, so a loop follows the
-// left spine.
-func (w *walker) binary(st *state, b *syntax.BinaryCmd) *state {
-	if b.Op == syntax.Pipe || b.Op == syntax.PipeAll {
-		w.pipe(st, b)
-		return nil
+// compound walks what is in a loop, a condition, a function or a test. Whether and how
+// often it runs is not known.
+func (w *walker) compound(sc *scope, node syntax.Node) {
+	in := *sc
+	if _, is := node.(*syntax.FuncDecl); is && w.moves {
+		in.dirs = nil // it is called later
 	}
-	var spine []*syntax.BinaryCmd
-	first := b.X
-	for spine = append(spine, b); ; {
-		x, isBin := first.Cmd.(*syntax.BinaryCmd)
-		if !isBin || x.Op != syntax.AndStmt && x.Op != syntax.OrStmt || first.Negated || first.Background || len(first.Redirs) > 0 {
+	syntax.Walk(node, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Stmt:
+			w.stmt(&in, n)
+			return false
+		case *syntax.Word:
+			var c Command
+			w.word(&in, n, &c)
+			if c.Evaluates {
+				w.emit(&in, Command{Evaluates: true})
+			}
+			return false
+		case *syntax.WordIter:
+			w.emit(&in, Command{Assigns: []string{n.Name.Value + "="}})
+		case *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
+			w.emit(&in, Command{Evaluates: true})
+		case *syntax.BinaryTest:
+			if n.Op >= syntax.TsEql && n.Op <= syntax.TsGtr {
+				w.emit(&in, Command{Evaluates: true})
+			}
+		case *syntax.UnaryTest:
+			if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar {
+				w.emit(&in, Command{Evaluates: true})
+			}
+		}
+		return true
+	})
+	if _, is := node.(*syntax.FuncDecl); !is {
+		sc.either(in.dirs)
+	}
+}
+
+// binary walks &&, || and pipes. The tree leans to the left, so loops follow the left spine.
+func (w *walker) binary(sc *scope, b *syntax.BinaryCmd) []string {
+	pipe := b.Op == syntax.Pipe || b.Op == syntax.PipeAll
+	spine, first := []*syntax.BinaryCmd{b}, b.X
+	for {
+		x, ok := first.Cmd.(*syntax.BinaryCmd)
+		if !ok || (x.Op == syntax.Pipe || x.Op == syntax.PipeAll) != pipe || first.Negated || first.Background || len(first.Redirs) > 0 {
 			break
 		}
-		spine = append(spine, x)
-		first = x.X
+		spine, first = append(spine, x), x.X
 	}
-	ok := w.stmt(st, first)
+	if pipe {
+		in, begin := *sc, len(w.out)
+		w.stmt(&in, first)
+		for _, b := range slices.Backward(spine) {
+			in = *sc
+			in.stdin, in.piped = w.since(begin), true
+			begin = len(w.out)
+			w.stmt(&in, b.Y)
+		}
+		return nil
+	}
+	success := w.stmt(sc, first)
 	for _, b := range slices.Backward(spine) {
-		right := st.clone()
-		if b.Op == syntax.AndStmt && ok != nil {
-			right = ok.clone()
+		right := *sc
+		if b.Op == syntax.AndStmt && success != nil {
+			right.dirs = success
 		}
-		left := right.clone() // st may be the same value
-		okRight := w.stmt(right, b.Y)
+		then := w.stmt(&right, b.Y)
 		switch {
-		case b.Op == syntax.AndStmt && okRight != nil:
-			ok = okRight
-			st.mergeStep(left, right)
 		case b.Op == syntax.AndStmt:
-			ok = right
-			st.mergeStep(left, right)
-		case leaves(b.Y): // cd x || exit
-			if ok != nil {
-				*st = *ok
+			if then == nil {
+				then = right.dirs
 			}
-			ok = nil
+			sc.either(right.dirs)
+			success = then
+		case leaves(b.Y): // cd x || exit
+			if success != nil {
+				sc.dirs = success
+			}
+			success = nil
 		default:
-			ok = nil
-			st.merge(right)
+			sc.either(right.dirs)
+			success = nil
 		}
 	}
-	return ok
+	return success
 }
 
 // leaves reports whether a statement ends the shell.
@@ -310,169 +314,85 @@ func leaves(s *syntax.Stmt) bool {
 	return ok && len(c.Args) > 0 && c.Args[0].Lit() == "exit" && !s.Background
 }
 
-func (w *walker) pipe(st *state, b *syntax.BinaryCmd) {
-	var members []*syntax.Stmt
-	var flatten func(s *syntax.Stmt, depth int)
-	flatten = func(s *syntax.Stmt, depth int) {
-		x, ok := s.Cmd.(*syntax.BinaryCmd)
-		if ok && (x.Op == syntax.Pipe || x.Op == syntax.PipeAll) && !s.Negated && !s.Background && len(s.Redirs) == 0 && depth < maxCommands {
-			flatten(x.X, depth+1)
-			flatten(x.Y, depth+1)
-			return
+// declare records export, declare, local and their like.
+func (w *walker) declare(sc *scope, d *syntax.DeclClause, rs []*syntax.Redirect) {
+	c := Command{Words: []Word{{Text: d.Variant.Value, Known: true}}}
+	for _, a := range d.Args {
+		switch {
+		case a.Naked && a.Name != nil && a.Index == nil:
+			c.Words = append(c.Words, Word{Text: a.Name.Value, Known: true})
+		case a.Naked && a.Value != nil:
+			c.Words = append(c.Words, w.word(sc, a.Value, &c))
+		default:
+			w.assign(sc, a, &c)
 		}
-		members = append(members, s)
 	}
-	flatten(b.X, 0)
-	flatten(b.Y, 0)
-	var before []int
-	for i, m := range members {
-		sub := st.clone()
-		if i > 0 {
-			sub.stdin, sub.piped = before, true
-		}
-		begin := len(w.out)
-		w.stmt(sub, m)
-		before = w.span(begin)
-	}
+	w.redirects(sc, &c, rs)
+	w.emit(sc, c)
 }
 
-// span returns the indexes of the commands from begin on.
-func (w *walker) span(begin int) []int {
-	w.spend(len(w.out) - begin)
-	out := make([]int, 0, len(w.out)-begin)
-	for ; begin < len(w.out); begin++ {
-		out = append(out, begin)
+// assign adds an assignment to a command.
+func (w *walker) assign(sc *scope, a *syntax.Assign, c *Command) {
+	text := w.text(a)
+	if a.Value != nil && a.Name != nil && a.Array == nil && a.Index == nil {
+		if v := w.word(sc, a.Value, c); v.Known && !a.Append {
+			text = a.Name.Value + "=" + v.Text
+		}
+	} else {
+		c.Evaluates = c.Evaluates || a.Index != nil || a.Array != nil || a.Name == nil
+		w.substitutions(sc, a, c)
 	}
-	return out
+	c.Assigns = append(c.Assigns, text)
 }
 
-// coproc walks a coprocess: it sets NAME and NAME_PID.
-func (w *walker) coproc(st *state, c *syntax.CoprocClause) {
-	name := "COPROC"
-	if c.Name != nil {
-		name = c.Name.Lit()
+// redirects adds the files that a command's redirections open, and returns its
+// here-documents.
+func (w *walker) redirects(sc *scope, c *Command, rs []*syntax.Redirect) (here []Word) {
+	for _, r := range rs {
+		if r.N != nil && strings.HasPrefix(r.N.Value, "{") {
+			c.Evaluates = true // it sets a variable
+		}
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			here = append(here, w.document(sc, r, c))
+		case syntax.WordHdoc:
+			here = append(here, w.word(sc, r.Word, c))
+		case syntax.DplIn, syntax.DplOut:
+			if t := w.word(sc, r.Word, c); !t.Known || strings.Trim(strings.TrimSuffix(t.Text, "-"), "0123456789") != "" {
+				c.Redirects = append(c.Redirects, Redirect{Op: r.Op.String(), Target: t})
+			}
+		default:
+			c.Redirects = append(c.Redirects, Redirect{Op: r.Op.String(), Target: w.word(sc, r.Word, c)})
+		}
 	}
-	for _, n := range []string{name, name + "_PID"} {
-		w.put(st, n, value{num: true}, w.text(c))
-		w.note(st, n, value{num: true})
-	}
-	begin := len(w.out)
-	w.stmt(st.clone(), c.Stmt)
-	for i := begin; i < len(w.out); i++ {
-		w.out[i].Background = true
-	}
+	return here
 }
 
-// letClause walks one argument of let: arithmetic, as it is written or quoted.
-func (w *walker) letClause(st *state, x syntax.ArithmExpr) {
-	if word, ok := x.(*syntax.Word); ok && word.Lit() == "" {
-		if v := w.one(st, word, new([]int)); !v.Num && !(v.Known && w.let(st, v.Text)) {
-			w.unknownCode(st, w.text(x))
+// document returns the text of a here-document.
+func (w *walker) document(sc *scope, r *syntax.Redirect, c *Command) Word {
+	var b strings.Builder
+	known := r.Hdoc != nil
+	quoted := r.Word.Lit() == "" || strings.Contains(r.Word.Lit(), `\`)
+	if known {
+		for _, p := range r.Hdoc.Parts {
+			l, ok := p.(*syntax.Lit)
+			switch {
+			case !ok:
+				known = false
+			case quoted:
+				b.WriteString(l.Value)
+			default:
+				b.WriteString(unescapeDouble(l.Value))
+			}
 		}
-		return
+		w.substitutions(sc, r.Hdoc, c)
 	}
-	w.arithm(st, x, new([]int))
-}
-
-func (w *walker) ifs(st *state, c *syntax.IfClause) {
-	if c == nil || !w.enter() {
-		return
-	}
-	defer w.leave()
-	w.stmts(st, c.Cond)
-	then := st.clone()
-	w.stmts(then, c.Then)
-	if c.Else != nil {
-		w.ifs(st, c.Else)
-	}
-	st.merge(then)
-}
-
-func (w *walker) loop(st *state, c *syntax.ForClause) {
-	it, ok := c.Loop.(*syntax.WordIter)
-	if !ok {
-		l, ok := c.Loop.(*syntax.CStyleLoop)
-		if !ok {
-			w.fail(fmt.Errorf("%w: %T is not understood", ErrSyntax, c.Loop))
-			return
-		}
-		w.arithm(st, l.Init, new([]int))
-		st.apply(w.changesIn(c))
-		w.arithm(st, l.Cond, new([]int))
-		body := st.clone()
-		w.stmts(body, c.Do)
-		w.arithm(body, l.Post, new([]int))
-		st.merge(body)
-		return
-	}
-	var from []int
-	items := w.fields(st, it.Items, &from)
-	ch := w.changesIn(c)
-	st.apply(ch)
-	if c.Select {
-		w.put(st, "REPLY", value{}, "REPLY")
-	}
-	settled := !c.Select && it.InPos.IsValid() && len(items) <= maxRounds
-	for _, i := range items {
-		settled = settled && (i.Known || i.Glob)
-	}
-	if !settled || len(items) == 0 {
-		items = []Word{{}}
-	}
-	for _, i := range items {
-		w.spend(32)
-		body := st.clone()
-		v := valueOf(i, from)
-		if !settled {
-			v = value{from: from}
-		}
-		w.put(body, it.Name.Value, v, w.text(it))
-		w.note(body, it.Name.Value, v)
-		w.stmts(body, c.Do)
-		st.merge(body)
-		if w.err != nil {
-			return
+	for _, p := range r.Word.Parts {
+		switch p.(type) {
+		case *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted:
+		default: // bash takes the delimiter as text, and may expand the document
+			c.Code = true
 		}
 	}
-}
-
-func (w *walker) cases(st *state, c *syntax.CaseClause) {
-	var from []int
-	w.one(st, c.Word, &from)
-	// If a branch may fall through to the next one, each branch may begin with the
-	// effects of any of them.
-	through := slices.ContainsFunc(c.Items, func(i *syntax.CaseItem) bool { return i.Op != syntax.Break })
-	if through {
-		st.apply(w.changesIn(c))
-	}
-	rest := st.clone()
-	for _, item := range c.Items {
-		for _, p := range item.Patterns {
-			w.one(st, p, &from)
-		}
-		if through {
-			rest = st.clone()
-		}
-		branch := rest.clone()
-		w.stmts(branch, item.Stmts)
-		st.mergeStep(rest, branch)
-	}
-}
-
-// function walks a function's body as it would run at any later time.
-func (w *walker) function(st *state, f *syntax.FuncDecl) {
-	if f.Name == nil {
-		w.fail(fmt.Errorf("%w: a function without a name", ErrSyntax))
-		return
-	}
-	name := f.Name.Value
-	if bombs(f.Body, name) {
-		w.fail(ErrForkBomb)
-		return
-	}
-	body := st.clone()
-	body.forget(w.moves)
-	body.posn, body.function = true, true
-	w.stmt(body, f.Body)
-	st.funcs = st.funcs.with(name, struct{}{})
+	return Word{Text: b.String(), Known: known}
 }

@@ -15,8 +15,6 @@ type Programs interface {
 	// Inner returns where, in a program's words, the commands are that its options run:
 	// for each, the index of its first word, and of the word that ends it.
 	Inner(words []Word) [][2]int
-	// Counts reports whether the program prints an integer or nothing.
-	Counts(words []Word) bool
 }
 
 // Wrapping describes how a program runs the command that its words end with.
@@ -35,7 +33,7 @@ type Wrapping struct {
 // unwrap moves one wrapper from the words to Via. It does not move a wrapper that runs
 // nothing (env alone, command -v). Its other effects are recorded with the command: the
 // folder in which it runs, the files that it opens.
-func (w *walker) unwrap(st *state, c *Command) bool {
+func (w *walker) unwrap(sc *scope, c *Command) bool {
 	if base(c) == "" {
 		return false
 	}
@@ -45,7 +43,7 @@ func (w *walker) unwrap(st *state, c *Command) bool {
 	}
 	c.Words, c.Code = r.Words, c.Code || r.Code
 	for _, d := range r.Dirs {
-		w.runIn(st, c, d)
+		w.runIn(sc, c, d)
 	}
 	c.Redirects = append(c.Redirects, r.Redirects...)
 	if r.At == 0 {
@@ -66,14 +64,17 @@ func (w *walker) unwrap(st *state, c *Command) bool {
 }
 
 // runIn records that a wrapper changes the folder.
-func (w *walker) runIn(st *state, c *Command, dir Word) {
-	var in []string
-	if c.dirs == nil {
-		c.dirs = st.dirs
+func (w *walker) runIn(sc *scope, c *Command, dir Word) {
+	if !c.moved {
+		c.dirs = sc.dirs
 	}
-	if dir.Known && dir.Text != "" && st.dirKnown {
-		for _, d := range c.dirs {
-			in = append(in, follow(w.opts.Dir, d, dir.Text))
+	var in []string
+	for _, d := range c.dirs {
+		if path.IsAbs(dir.Text) {
+			d = "/"
+		}
+		if dir.Known && dir.Text != "" {
+			in = append(in, path.Join(d, dir.Text))
 		}
 	}
 	c.dirs, c.moved = in, true
@@ -83,13 +84,13 @@ func (w *walker) runIn(st *state, c *Command, dir Word) {
 func replaced(words []Word, mark string) {
 	for i, word := range words {
 		if before, _, has := strings.Cut(word.Text, mark); has {
-			words[i] = Word{Text: word.Text, Prefix: before, Blank: strings.ReplaceAll(word.Text, mark, ""), One: true}
+			words[i] = Word{Text: word.Text, Prefix: before, Blank: strings.ReplaceAll(word.Text, mark, "")}
 		}
 	}
 }
 
 // inner records the commands that a command runs by its own options.
-func (w *walker) inner(st *state, c Command, at int) {
+func (w *walker) inner(sc *scope, c Command, at int) {
 	name := base(&c)
 	if name == "" {
 		return
@@ -103,10 +104,17 @@ func (w *walker) inner(st *state, c Command, at int) {
 			strays:   true,
 		}
 		replaced(in.Words, "{}")
-		for w.unwrap(st, &in) {
+		for i := range in.Words { // a path, which begins with no dash
+			in.Words[i].Glob = in.Words[i].Text == "{}"
 		}
-		if !w.nested(st, &in, nil) {
-			w.emit(st, in)
+		for w.unwrap(sc, &in) {
+		}
+		out := *sc
+		out.dirs = nil
+		if Shell(base(&in)) && len(in.Words) > 0 {
+			w.shell(&out, in, in.Words[1:], nil)
+		} else {
+			w.emit(sc, in)
 		}
 	}
 }

@@ -40,12 +40,9 @@ type Footprint struct {
 	Reads, Writes []Span
 	Hosts         []string
 	Commands      []shellsyntax.Command
-	// Resolved lists where the paths in Commands lead on this disk, for paths whose
-	// text alone does not show it.
+	// Resolved lists what the call asks for by its needs, and the files that the words
+	// of Commands name, with the place to which they lead on this disk.
 	Resolved []ResolvedPath
-	// Defined are the files of the workspace that define what the checks among
-	// Commands do: makefiles, and the scripts that their targets call.
-	Defined []string
 	// Shell is the command line that Commands were parsed from.
 	Shell string
 	// Notice tells the person what the command line does not show.
@@ -76,19 +73,13 @@ type Footprint struct {
 // configuration, whether it is there or not. Path is absolute and real.
 type GitUse struct{ Path, Setting string }
 
-// ResolvedPath is a path of a command line after all links are followed as the
-// kernel does, including links that the line itself makes. The path may also be
-// one match of a pattern, or a file that a search of a folder finds.
+// ResolvedPath is a path after all links are followed as the kernel does.
 type ResolvedPath struct {
-	Path  string // absolute and real; "" where it is not known
-	Named string // as written in the command
+	Path  string // absolute and real
+	Named string // as written in the call
 	Write bool
-	// Maybe: the command is not known to read or write it; it is only an argument.
+	// Maybe: the command may read or write it; its words only name it.
 	Maybe bool
-	// Name: the command shows only that it exists and how large it is.
-	Name bool
-	// Why is the reason why Path is "".
-	Why string
 }
 
 // Result is the result of a call. Text is for the model. A failure that the

@@ -34,6 +34,7 @@ type Config struct {
 	Files   tool.Files
 	Shell   tool.Shell
 	Journal tool.Journal // nil: changes by commands are not recorded; see Share
+	Kept    tool.Keeper  // nil: nothing is kept beside the journal's copies
 	Locks   *turn.Locks
 	// Agent: after a crash this session is opened only for its parent, and no
 	// command runs in it that would find changes later.
@@ -62,13 +63,14 @@ type Recorder struct {
 	tracker *tracker // nil without a journal
 
 	mu          sync.Mutex
-	comparisons map[*turn.Pending]*comparison // calls between their two snapshots
+	comparisons map[*turn.Pending]*comparison  // calls between their two snapshots
+	keeping     map[*turn.Pending]tool.Keeping // of the commands of running calls
 }
 
 // New returns the recorder of a session. fold is one of log's folds.
 func New(log *eventlog.Log, fold *Fold, cfg Config) *Recorder {
 	t, _ := Share(cfg.Journal).(*tracker)
-	return &Recorder{cfg: cfg, log: log, fold: fold, tracker: t, comparisons: map[*turn.Pending]*comparison{}}
+	return &Recorder{cfg: cfg, log: log, fold: fold, tracker: t, comparisons: map[*turn.Pending]*comparison{}, keeping: map[*turn.Pending]tool.Keeping{}}
 }
 
 // History returns the read access to the changes.

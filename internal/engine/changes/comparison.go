@@ -35,7 +35,9 @@ func (r *Recorder) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 		r.tracker.abandon()
 		return &turn.Refusal{Outcome: event.Failed, Text: err.Error()}
 	}
-	c.ignored = r.ignored(ctx, p.Footprint.Commands)
+	if !r.keeps(p.Confine) {
+		c.ignored = r.ignored(ctx, p.Footprint.Commands)
+	}
 	r.mu.Lock()
 	r.comparisons[p] = c
 	r.mu.Unlock()
@@ -45,8 +47,11 @@ func (r *Recorder) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 // After implements turn.After: the snapshot after a call. It is also taken if
 // the call failed or was interrupted, since its changes remain.
 func (r *Recorder) After(ctx context.Context, ran *turn.Ran) error {
-	c := r.comparisonOf(ran.Pending)
+	c, keeping := r.comparisonOf(ran.Pending), r.takeKeeping(ran.Pending)
 	if c == nil {
+		if ds := r.finishKept(keeping, ran.Call.ID, nil); len(ds) > 0 {
+			return r.cfg.Record(context.WithoutCancel(ctx), ds...)
+		}
 		return nil
 	}
 	r.mu.Lock()
@@ -63,6 +68,7 @@ func (r *Recorder) After(ctx context.Context, ran *turn.Ran) error {
 	if err != nil {
 		return err
 	}
+	ds = r.finishKept(keeping, ran.Call.ID, ds)
 	cs := fileChanges(ds)
 	if err := r.cfg.Record(context.WithoutCancel(ctx), append(ds, notRestorable(r.removedOf(ctx, c.ignored), cs)...)...); err != nil {
 		return err

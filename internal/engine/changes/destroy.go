@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
@@ -21,7 +22,10 @@ const maxDestroyed = 20
 
 // Unrestorable names files that a call's command is known to destroy and that
 // could not be restored, "" if there are none.
-func (r *Recorder) Unrestorable(ctx context.Context, p *turn.Pending) string {
+func (r *Recorder) Unrestorable(ctx context.Context, p *turn.Pending, c process.Confine) string {
+	if r.keeps(c) { // what it removes is kept, or asked about when it does
+		return ""
+	}
 	return listPaths(r.unrestorable(ctx, p))
 }
 
@@ -30,11 +34,16 @@ func (r *Recorder) unrestorable(ctx context.Context, p *turn.Pending) []string {
 		return nil
 	}
 	out := r.ignored(ctx, p.Footprint.Commands)
-	known := r.workspace().PathsNamedBy(p.Footprint.Commands).Known()
-	if len(known) == 0 || r.tracker.ensure(ctx, r) != nil {
+	var named []string
+	for _, c := range p.Footprint.Commands {
+		for _, d := range r.workspace().Destroys(c) {
+			named = append(named, r.expand(ctx, d)...)
+		}
+	}
+	if len(named) == 0 || r.tracker.ensure(ctx, r) != nil {
 		return out
 	}
-	for _, name := range r.tracker.Lost(known, maxDestroyed) {
+	for _, name := range r.tracker.Lost(named, maxDestroyed) {
 		if !slices.Contains(out, name) {
 			out = append(out, name)
 		}
@@ -161,7 +170,7 @@ func (r *Recorder) removedOf(ctx context.Context, names []string) []string {
 func notRestorable(ignored []string, cs []event.FileChanged) []event.Draft {
 	var parts, lost []string
 	for _, c := range cs {
-		if !c.Kept && c.Before != "" && !slices.Contains(lost, c.Path) {
+		if !c.Kept && !c.Stored && c.Before != "" && !slices.Contains(lost, c.Path) {
 			lost = append(lost, c.Path)
 		}
 	}

@@ -90,7 +90,7 @@ func (r *Recorder) changeNotes(cs []event.FileChanged) (told, lost string) {
 		} else if c.Unattributed {
 			unattributed = append(unattributed, c.Path)
 		}
-		if !c.Kept {
+		if !c.Kept && !c.Stored {
 			gone = append(gone, c.Path)
 		}
 	}

@@ -21,7 +21,7 @@ func (r *Recorder) flows(ctx context.Context, files []undo.File) (_ undo.Flows, 
 	out := make([]undo.Flow, len(files))
 	size := 0
 	for i, f := range files {
-		if f.Blocked() || f.Action == undo.Same {
+		if f.Blocked() || f.Action == undo.Same || f.Sets != nil {
 			continue
 		}
 		_, now, err := r.current(ctx, f.Path)
@@ -96,6 +96,9 @@ func (r *Recorder) leaveOrphans(ctx context.Context, do, left []undo.File) (_, _
 		flows, ok, err := r.flows(ctx, do)
 		if err != nil || !ok {
 			return do, left, err
+		}
+		if left[i].Sets != nil {
+			continue
 		}
 		_, now, err := r.current(ctx, left[i].Path)
 		if err != nil {

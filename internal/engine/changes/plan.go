@@ -72,6 +72,7 @@ func (h *History) Plan(ctx context.Context, w undo.Selector) (undo.Plan, error) 
 	if w.Kind == undo.ByRedo {
 		return p, nil
 	}
+	p.AddKept(u.Kept, h.r.keptBlocked)
 	return p, h.r.askOrphans(ctx, &p)
 }
 

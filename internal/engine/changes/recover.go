@@ -72,6 +72,15 @@ func (r *Recorder) Recover(ctx context.Context, open []llm.Call) (ds []event.Dra
 			return r.tracker.checkpoint(r, "")
 		}
 	}
+	if r.cfg.Kept != nil && !r.cfg.Agent {
+		call := "" // of a background command
+		if len(open) > 0 {
+			call = open[len(open)-1].ID
+		}
+		for _, set := range r.cfg.Kept.Recover(r.logged(ds)) {
+			ds = append(ds, r.keptDrafts(set, call)...)
+		}
+	}
 	return append(ds, r.recoverWrites(ctx)...), recorded
 }
 

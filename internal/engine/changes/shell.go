@@ -27,7 +27,7 @@ func (r *Recorder) Shell(p *turn.Pending) tool.Shell {
 	if r.cfg.Shell == nil {
 		return nil
 	}
-	sh := confinedShell{r.cfg.Shell, p}
+	sh := confinedShell{r.cfg.Shell, p, r}
 	if r.tracker == nil {
 		return sh
 	}
@@ -39,6 +39,7 @@ func (r *Recorder) Shell(p *turn.Pending) tool.Shell {
 type confinedShell struct {
 	tool.Shell
 	p *turn.Pending
+	r *Recorder
 }
 
 func (sh confinedShell) confine(c tool.Run) tool.Run {
@@ -46,6 +47,8 @@ func (sh confinedShell) confine(c tool.Run) tool.Run {
 	c.Confine.Reads = slices.Concat(c.Confine.Reads, c.Reads)
 	if c.Confine.Root = c.Root; c.Root != "" { // what a copy lacks is nobody's to grant
 		c.Confine.Asks, c.Hold = false, nil
+	} else if c.Confine.Level == process.Workspace {
+		c.Confine.Keep = sh.r.keepingOf(sh.p)
 	}
 	return c
 }
@@ -74,7 +77,7 @@ func (sh *recordedShell) POSIX() bool {
 
 // Start implements tool.Shell.
 func (sh *recordedShell) Start(ctx context.Context, c tool.Run) (string, error) {
-	if cmds := sh.p.Footprint.Commands; len(cmds) > 0 && command.ReadOnly(cmds) {
+	if cmds := sh.p.Footprint.Commands; len(cmds) > 0 && command.ReadOnly(cmds...) {
 		return sh.Shell.Start(ctx, c)
 	}
 	r, t, named := sh.r, sh.r.tracker, sh.r.workspace().PathsNamedBy(sh.p.Footprint.Commands)
@@ -92,7 +95,7 @@ func (sh *recordedShell) Start(ctx context.Context, c tool.Run) (string, error) 
 		t.commandNotStarted(r, sh.p.Call.ID)
 		return id, err
 	}
-	t.addJob(&job{r: r, call: sh.p.Call.ID, id: id, named: named})
+	t.addJob(&job{r: r, call: sh.p.Call.ID, id: id, named: named, keeping: r.takeKeeping(sh.p)})
 	return id, nil
 }
 
@@ -142,7 +145,7 @@ func (r *Recorder) RunForPerson(ctx context.Context, c tool.Run, done func(tool.
 func (r *Recorder) runTracked(ctx context.Context, c tool.Run) (tool.Ran, []event.Draft, error) {
 	c.Confine = process.Free // the person typed it
 	cmds, err := command.Parse(c.Command, r.cfg.Dir)
-	if r.tracker == nil || err == nil && command.ReadOnly(cmds) {
+	if r.tracker == nil || err == nil && command.ReadOnly(cmds...) {
 		ran, err := r.cfg.Shell.Run(ctx, c)
 		return ran, nil, err
 	}

@@ -57,6 +57,7 @@ type job struct {
 	r        *Recorder
 	call, id string
 	named    undo.NamedPaths
+	keeping  tool.Keeping // nil: nothing is kept of it
 }
 
 // personCall is the call in the tag of a person's own command.
@@ -191,7 +192,7 @@ func (t *tracker) recordForJobs(ctx context.Context, es []tool.Effect) ([]event.
 	for _, j := range t.jobs {
 		// A change that its own words name is attributed to it, as for a
 		// foreground command.
-		ds := j.r.storeEffects(ctx, j.call, byJob[j], &j.named)
+		ds := j.r.finishKept(j.keeping, j.call, j.r.storeEffects(ctx, j.call, byJob[j], &j.named))
 		if err := j.r.cfg.Record(context.WithoutCancel(ctx), ds...); err != nil {
 			return all, err
 		}
@@ -266,7 +267,9 @@ func (t *tracker) splitByJob(ctx context.Context, r *Recorder, es []tool.Effect,
 		byJob[t.jobs[i]] = append(byJob[t.jobs[i]], e)
 	}
 	for _, j := range t.jobs {
-		ds = append(ds, r.storeEffects(ctx, j.call, byJob[j], &j.named)...)
+		if len(byJob[j]) > 0 {
+			ds = append(ds, r.finishKept(j.keeping, j.call, r.storeEffects(ctx, j.call, byJob[j], &j.named))...)
+		}
 	}
 	return ds, left
 }

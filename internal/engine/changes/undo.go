@@ -44,19 +44,31 @@ func (r *Recorder) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undon
 	if err := r.checkUnchanged(ctx, p, do); err != nil {
 		return out, err
 	}
+	kept := slices.DeleteFunc(slices.Clone(do), func(f undo.File) bool { return f.Sets == nil })
+	do = slices.DeleteFunc(slices.Clone(do), func(f undo.File) bool { return f.Sets != nil })
+	if len(do) > 0 {
+		if err := r.putBack(ctx, p, do); err != nil {
+			return out, err
+		}
+	}
+	return r.putBackKept(ctx, p, kept, out)
+}
+
+// putBack writes the files of a plan.
+func (r *Recorder) putBack(ctx context.Context, p undo.Plan, do []undo.File) error {
 	w, after := p.Record(do)
 	ws, err := r.writes(ctx, do)
 	if err != nil {
-		return out, err
+		return err
 	}
 	if len(ws) == 0 { // every file already is as wanted
-		return out, r.cfg.Record(ctx, after...)
+		return r.cfg.Record(ctx, after...)
 	}
 	_, err = r.write(ctx, r.cfg.Files, w, ws, after...)
 	if stale := (*tool.StaleError)(nil); errors.As(err, &stale) {
 		err = changedSincePreview(stale.Path)
 	}
-	return out, err
+	return err
 }
 
 // Choose returns the files of a plan that c selects, and those that it leaves
@@ -89,6 +101,9 @@ func (r *Recorder) checkUnchanged(ctx context.Context, p undo.Plan, do []undo.Fi
 	}
 	var paths []string
 	for _, f := range do {
+		if f.Sets != nil && !f.Over { // each of its files is looked at when it is restored
+			continue
+		}
 		now, _, err := r.current(ctx, f.Path)
 		if err != nil {
 			return err

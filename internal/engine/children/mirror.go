@@ -112,12 +112,11 @@ func (m *mirror) see(e event.Event) error {
 		if !slices.Contains(m.files, b.Path) {
 			m.files = append(m.files, b.Path)
 		}
-		switch {
-		case b.Child != nil && b.Child.Call != "":
-			at.Call = b.Child.Session + "/" + b.Child.Call
-		case b.Child == nil && m.running[b.Call]:
-			at.Call = b.Call
-		}
+		at.Call = m.callOf(b.Call, b.Child)
+		b.Call, b.Child = call, &at
+		return m.record(b)
+	case event.Kept:
+		at.Call = m.callOf(b.Call, b.Child)
 		b.Call, b.Child = call, &at
 		return m.record(b)
 	case event.Blocked:
@@ -127,6 +126,17 @@ func (m *mirror) see(e event.Event) error {
 		}
 	}
 	return nil
+}
+
+// callOf returns the call of the child that made a change, "" if it is not known.
+func (m *mirror) callOf(call string, child *event.ChildEvent) string {
+	switch {
+	case child != nil && child.Call != "":
+		return child.Session + "/" + child.Call
+	case child == nil && m.running[call]:
+		return call
+	}
+	return ""
 }
 
 // record records what is not recorded yet.

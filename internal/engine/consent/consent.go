@@ -44,7 +44,7 @@ type Config struct {
 	Drafts func() *changes.Drafts
 	// Unrestorable returns the file that a call would destroy without a copy,
 	// "" for none.
-	Unrestorable func(context.Context, *turn.Pending) string
+	Unrestorable func(context.Context, *turn.Pending, process.Confine) string
 	Record       func(context.Context, ...event.Draft) error
 	// Ask puts a question to the person and waits for the answer.
 	Ask func(context.Context, event.Asked) (event.Answered, error)
@@ -115,7 +115,7 @@ func (j *Judge) decideWithCopy(ctx context.Context, p *turn.Pending) permission.
 	if d.Verdict == permission.Deny || eventlog.Query(j.Log, j.Config.Policy.Mode) == permission.Yolo {
 		return d
 	}
-	lost := j.Unrestorable(ctx, p)
+	lost := j.Unrestorable(ctx, p, d.Confine)
 	if lost == "" {
 		return d
 	}
@@ -131,7 +131,7 @@ func (j *Judge) decideWithCopy(ctx context.Context, p *turn.Pending) permission.
 // allowedAsEdit reports whether the mode for edits would allow a call that needs
 // consent: then a person may allow all edits from now on.
 func (j *Judge) allowedAsEdit(ctx context.Context, p *turn.Pending) bool {
-	if p.Footprint.Shell != "" || j.Unrestorable(ctx, p) != "" {
+	if p.Footprint.Shell != "" || j.Unrestorable(ctx, p, p.Confine) != "" {
 		return false
 	}
 	policy := j.Config.Policy

@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
@@ -48,7 +49,7 @@ func TestOneQuestionForAStep(t *testing.T) {
 			Log: log, Policy: permission.New(permission.Config{}), Person: c.person,
 			Rights:       asking{},
 			Drafts:       func() *changes.Drafts { return changes.NewDrafts(nil, false) },
-			Unrestorable: func(context.Context, *turn.Pending) string { return "" },
+			Unrestorable: func(context.Context, *turn.Pending, process.Confine) string { return "" },
 			Mask:         func(s string) string { return s },
 			Ask: func(_ context.Context, a event.Asked) (event.Answered, error) {
 				requests++

@@ -1,7 +1,9 @@
 package consent
 
 import (
+	"cmp"
 	"context"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -9,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -66,23 +69,33 @@ func (g *Gate) hold(turn context.Context, p *turn.Pending, d permission.Decision
 		return nil
 	}
 	var once []permission.Opening // what was allowed for this command
+	var person answered           // whether it runs again as the person
 	return func(ctx context.Context, r process.Refusal) (string, process.Answer) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		defer context.AfterFunc(turn, func() { cancel(context.Cause(turn)) })()
-		if o, v := g.held(p, r, d); v != permission.Ask { // nobody waits behind a question for it
+		o, v := g.held(p, r, d)
+		if v != permission.Ask { // nobody waits behind a question for it
 			return o.Opens, answerOf(r, v)
 		}
 		g.kept.asking.Lock()
 		defer g.kept.asking.Unlock()
-		o, v := g.held(p, r, d) // which an answer meanwhile may have changed
+		o, v = g.held(p, r, d) // which an answer meanwhile may have changed
 		switch {
 		case ctx.Err() != nil:
 			return "", process.Refused
+		case o.Act == permission.ActPerson:
+			if !person.given {
+				person = answered{g.asPerson(ctx, p, r, o), true}
+			}
+			return "", person.answer
 		case v != permission.Ask:
 			return o.Opens, answerOf(r, v)
 		case slices.Contains(once, o):
 			return o.Opens, process.Allowed
+		case !g.Person && o.Act == process.ActGit:
+			o.Rule = g.unconfined(p).Pattern // no rule opens only the repository
+			return "", g.unmet(p, o, "[it needs to "+o.String())
 		case !g.Person:
 			g.kept.lack(p, o)
 			return "", process.Refused
@@ -120,7 +133,9 @@ func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
 	var ds []event.Draft
 	for _, o := range unmet {
 		reason := "it wanted to " + o.String() + ", and nobody is there to allow it"
-		if flag := o.Flag(); flag != "" {
+		if o.Act == process.ActLose {
+			reason += "; kept.session_mb and kept.file_mb of the configuration set how much is kept"
+		} else if flag := o.Flag(); flag != "" {
 			reason += "; a run with " + flag + " may do it"
 		}
 		ds = append(ds, event.Draft{Body: event.Blocked{Call: r.Call.ID, Tool: r.Tool.Spec.Name, What: r.Title(), Reason: reason, By: event.ByNobody}})
@@ -137,8 +152,12 @@ func (g *Gate) held(p *turn.Pending, r process.Refusal, d permission.Decision) (
 	if r.Act == process.ActChange {
 		return permission.Opening{Act: r.Act, Opens: r.What, Rule: d.Changes, Always: d.Changes != "" && d.CanAlways}, permission.Ask
 	}
-	if r.Act != process.ActHost && r.Act != process.ActConnect && g.Files != nil {
-		if clean, inside, err := g.Files.Resolve(r.What); err != nil || inside || clean != r.What {
+	if path.IsAbs(r.What) && r.Act != process.ActLose && g.Files != nil {
+		clean, inside, err := g.Files.Resolve(r.What)
+		if inside { // a protected file: the policy allows to ask for no other
+			clean = path.Join(g.Files.Root(), clean)
+		}
+		if err != nil || clean != r.What {
 			return permission.Opening{}, permission.Deny
 		}
 	}
@@ -151,7 +170,10 @@ func (g *Gate) askHeld(ctx context.Context, p *turn.Pending, r process.Refusal, 
 		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: "let it " + o.String(), Pattern: o.Rule, Always: o.Always,
 		Reason: "it waits", Preview: p.Footprint.Shell,
 	}
-	if r.What != o.Opens || r.Act == process.ActChange {
+	switch {
+	case o.Act == permission.ActPerson:
+		q.Reason = cmp.Or(r.Program, "it") + " needs " + g.named(r.What) + ", with which it acts as you; no file was changed yet, and the command begins again"
+	case r.What != o.Opens && r.Act != process.ActLose || r.Act == process.ActChange:
 		q.Reason += "; first " + g.named(r.What)
 	}
 	a, err := g.Ask(ctx, event.Asked{Questions: []event.Question{q}})
@@ -176,10 +198,66 @@ func (g *Gate) askHeld(ctx context.Context, p *turn.Pending, r process.Refusal, 
 		}
 		return process.Allowed
 	}
-	if r.Act != process.ActChange { // that of another command is another question
+	if r.Act != process.ActChange && r.Act != process.ActLose && o.Act != permission.ActPerson { // that of another command is another question
 		g.kept.add(o)
 	}
 	return g.decline(p, o, v.Why)
+}
+
+// answered is an answer that holds for the rest of a command.
+type answered struct {
+	answer process.Answer
+	given  bool
+}
+
+// asPerson decides about a command that needs who the person is: what they say to running it
+// unconfined is what they would say if it had asked for that at its start. It is not offered
+// once the command has changed something, which it would do again.
+func (g *Gate) asPerson(ctx context.Context, p *turn.Pending, r process.Refusal, o permission.Opening) process.Answer {
+	if p.Records != nil {
+		return process.Refused
+	}
+	d := g.unconfined(p)
+	if !command.ReadOnly(p.Footprint.Commands...) { // what only reads would read all with such a rule
+		o.Rule, o.Always = d.Pattern, d.CanAlways
+	}
+	told := "[it needs " + r.What + ", with which it would act as the user, and no command in the sandbox gets that"
+	switch {
+	case d.Verdict == permission.Deny:
+		p.Note(told + ": " + d.Reason + "]")
+	case r.Done != "":
+		p.Note(told + ", and it cannot be begun again: " + r.Done + ". Call the part that failed by itself, with \"needs\": [\"unconfined\"]]")
+	case d.Verdict == permission.Allow:
+		return process.AsPerson
+	case !g.Person:
+		return g.unmet(p, o, told)
+	default:
+		if a := g.askHeld(ctx, p, r, o); a != process.Allowed {
+			return a
+		}
+		return process.AsPerson
+	}
+	return process.Declined
+}
+
+// unconfined returns what the policy says of a call that asks to run outside the sandbox.
+func (g *Gate) unconfined(p *turn.Pending) permission.Decision {
+	c := Call(p)
+	c.Footprint.Unconfined = true
+	return g.Decide(c)
+}
+
+// unmet tells of what nobody is there to allow.
+func (g *Gate) unmet(p *turn.Pending, o permission.Opening, told string) process.Answer {
+	if p.Records != nil {
+		return process.Refused
+	}
+	g.kept.lack(p, o)
+	if flag := o.Flag(); flag != "" {
+		told += "; nobody is here to allow it, a run with " + flag + " may do it"
+	}
+	p.Note(told + "]")
+	return process.Declined
 }
 
 // named returns a path as the person knows it.

@@ -21,8 +21,9 @@ type Facts struct {
 	Mode  string // the permission mode the session began with
 	// Person: somebody is there to answer.
 	Person bool
-	// Confined: what commands may touch is confined, and $TMPDIR is theirs.
-	Confined bool
+	// Confined: what commands may touch is confined, and $TMPDIR is theirs. Scratch: so are
+	// new files in /tmp.
+	Confined, Scratch bool
 }
 
 // allows says in a sentence what a permission mode allows, "" for one that is not known.
@@ -49,10 +50,23 @@ func System(f Facts) string {
 	}
 	b.WriteString("\n")
 	if f.Confined {
-		b.WriteString("- Commands: scratch files go to $TMPDIR, not /tmp. The network is closed, but for hosts that were granted.\n")
+		b.WriteString(closed(f))
 	}
 	if !f.Person {
 		b.WriteString("- Nobody is there to answer: decide by yourself, and say at the end what you decided. What would need a permission is denied.\n")
 	}
 	return b.String()
+}
+
+// closed says what the sandbox keeps from commands, and the way there is.
+func closed(f Facts) string {
+	out := "- Commands: scratch files go to $TMPDIR, not /tmp."
+	if f.Scratch {
+		out = "- Commands: new files in /tmp and $TMPDIR are yours (what is to be run goes to $TMPDIR)."
+	}
+	out += " Closed are keys and agents, files elsewhere but for toolchains and libraries, and the network but for granted hosts.\n"
+	if f.Person {
+		out += "- A command that needs the user's keys (push over ssh, signing, gh, docker) is offered to them to run as them: run it as a call of its own. Where a registry wants a key, say \"needs\": [\"unconfined\"].\n"
+	}
+	return out
 }

@@ -9,7 +9,7 @@ import (
 // SPEC 5.7
 func TestSystem(t *testing.T) {
 	for name, f := range map[string]Facts{
-		"person":   {Dir: "/home/ada/engine", OS: "linux", Shell: "bash", Git: true, Date: "2026-11-21", Mode: "ask", Person: true, Confined: true},
+		"person":   {Dir: "/home/ada/engine", OS: "linux", Shell: "bash", Git: true, Date: "2026-11-21", Mode: "ask", Person: true, Confined: true, Scratch: true},
 		"headless": {Dir: "/srv/app", OS: "darwin", Shell: "sh", Date: "2026-11-21", Mode: "accept-edits"},
 	} {
 		got, path := System(f), "testdata/"+name+".golden"

@@ -59,7 +59,7 @@ func (s *Session) compose(ctx context.Context) (err error) {
 	s.window = &contextWindow{s.state, s.side}
 	s.tasks = &taskPhases{s.state, s.ops}
 	s.changes = changes.New(s.log, &s.changeFold, changes.Config{
-		Session: cfg.ID, Dir: cfg.Dir, Store: cfg.Store, Files: cfg.Files, Shell: cfg.Shell, Journal: cfg.Journal,
+		Session: cfg.ID, Dir: cfg.Dir, Store: cfg.Store, Files: cfg.Files, Shell: cfg.Shell, Journal: cfg.Journal, Kept: cfg.Kept,
 		Locks: cfg.Locks, Agent: agent != nil, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Exclusive: s.ops.Exclusive,
 	})
 	s.hooks = hooks.New(hooks.Config{

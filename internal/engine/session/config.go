@@ -60,7 +60,9 @@ type Config struct {
 	// Journal finds changes by commands; nil: they are not recorded. Sessions
 	// of one workspace may share one: see changes.Share.
 	Journal tool.Journal
-	Locks   *turn.Locks
+	// Kept keeps what commands remove and the journal has no copy of; nil: nothing does.
+	Kept  tool.Keeper
+	Locks *turn.Locks
 
 	Permission *permission.Policy
 	// GitUses is tool.Env.GitUses.

@@ -91,7 +91,7 @@ func TestHeldCommandAsks(t *testing.T) {
 		{name: "in the background", turns: []llmtest.Turn{behind, ended("bg1")}, answers: []event.Verdict{{Scope: event.Once}, {Scope: event.Once}}, asked: []string{write, host}, exits: "0"},
 		{name: "headless", headless: true, turns: []llmtest.Turn{run}, exits: "1", last: "[the sandbox refused: write " + file},
 		{name: "never offered", needs: strict{
-			{Act: "write", What: "W/.git/hooks/pre-commit"}, {Act: "write", What: "W/AGENTS.md"}, {Act: "write", What: "/home/nobody/.ssh/config"}, {Act: "write", What: "/home/nobody/.npmrc"}, {Act: "write", What: "/home/nobody/.bashrc"},
+			{Act: "write", What: "W/.git/hooks/pre-commit"}, {Act: "write", What: "W/.gitmodules"}, {Act: "write", What: "/home/nobody/.ssh/config"}, {Act: "write", What: "/home/nobody/.npmrc"}, {Act: "write", What: "/home/nobody/.bashrc"},
 			{Act: "write", What: "/home/nobody"}, {Act: "write", What: "/etc/hosts"}, {Act: "write", What: "/dev/sda"}, {Act: "write", What: "/home/nobody/other/.git/config"}, {Act: "write", What: "/home/nobody/x/CLAUDE.md"}, {Act: "write", What: "/home/nobody/.gitconfig"},
 			{Act: "listen", What: "0.0.0.0:80"}, {Act: "connect", What: "169.254.169.254"}, {Act: "host", What: "*.org"},
 		}, turns: []llmtest.Turn{run}, exits: "1"},

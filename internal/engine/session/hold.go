@@ -7,7 +7,6 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
-	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -29,16 +28,7 @@ func (h holdSecrets) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 		names = append(names, l.Path)
 	}
 	for _, c := range p.Footprint.Commands {
-		for _, w := range command.Effects(c).Reads {
-			if paths, known := c.Paths(w); known && w.Known {
-				names = append(names, paths...)
-			}
-		}
-		for _, r := range c.Redirects {
-			if paths, known := c.Paths(r.Target); known && r.Target.Known && !r.Writes() {
-				names = append(names, paths...)
-			}
-		}
+		names = append(names, c.Named()...)
 	}
 	for _, name := range names {
 		if !secrets.MayHold(name) {

@@ -250,7 +250,6 @@ func modeIn(t *rapid.T, mode, dir string) *permission.Policy {
 		t.Fatal(err)
 	}
 	p := permission.New(permission.Config{Mode: m, Root: dir, Home: "/home/nobody", Sandbox: permission.Sandbox{Off: true}})
-	p.Trust()
 	return p
 }
 

@@ -238,8 +238,9 @@ func TestIgnoredIsNotRestorable(t *testing.T) {
 		}
 	}
 	for _, command := range []string{"rm a.txt", "rm -f nosuch.bin", "cp d.bin b.txt", "mkdir -p out", "touch d.bin", "echo more >> d.bin"} {
-		if _, es := run("auto", command); len(find[event.Blocked](es)) != 0 {
-			t.Errorf("%s: %+v", command, find[event.Blocked](es))
+		_, es := run("auto", command) // some are asked about, for another reason
+		if b := find[event.Blocked](es); len(b) != 0 && strings.Contains(b[0].Reason, "undone") {
+			t.Errorf("%s: %+v", command, b)
 		}
 	}
 	_, es := run("yolo", "rm d.bin")
@@ -282,8 +283,9 @@ func TestNotRestorable(t *testing.T) {
 		}
 	}
 	for _, command := range []string{"rm small", "echo >> big"} {
-		if _, es = run("auto", command); len(find[event.Blocked](es)) != 0 {
-			t.Errorf("%s: %+v", command, find[event.Blocked](es))
+		_, es = run("auto", command)
+		if b := find[event.Blocked](es); len(b) != 0 && strings.Contains(b[0].Reason, "no copy of") {
+			t.Errorf("%s: %+v", command, b)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // SPEC 4.3: just before a call runs it is judged again: what would ask by now
@@ -31,13 +32,16 @@ func TestRecheckStopsWhatWouldAsk(t *testing.T) {
 		{name: "shell into a folder", first: "ln -s .claude c", tool: "bash", args: bash("echo obey > c/x"), stay: ".claude/x", holds: "old"},
 		{name: "write through a moved link", first: "mv a/up .", tool: "write", args: args(j{"path": "up/n", "content": "x"}), stay: "../n", holds: ""},
 		{name: "shell through a moved link", first: "mv a/up .", tool: "bash", args: bash("echo x > up/n"), stay: "../n", holds: ""},
-		{name: "a check that was redefined", first: `printf 'test:\n\techo x > x\n' > Makefile`, tool: "bash", args: bash("make test"), stay: "x", holds: ""},
 		{name: "read of a secret", first: "mv a/e e.txt", tool: "read", args: args(j{"files": []j{{"path": "e.txt"}}}), stay: ".pgpass", holds: "TOKEN"},
 		{name: "cat of a secret", first: "mv a/e e.txt", tool: "bash", args: bash("cat e.txt"), stay: ".pgpass", holds: "TOKEN"},
 		{name: "cat of what a pattern stands for now", first: "mv a/e e.txt", tool: "bash", args: bash("cat e*.txt"), stay: ".pgpass", holds: "TOKEN"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t, "auto", llmtest.New(llmtest.Use("bash", bash(c.first), c.tool, c.args), llmtest.Say("ok")), func(cfg *session.Config) { cfg.Person = c.person })
+			r := newRig(t, "auto", llmtest.New(llmtest.Use("bash", bash("sh first"), c.tool, c.args), llmtest.Say("ok")), func(cfg *session.Config) { cfg.Person = c.person })
+			if err := r.cfg.Permission.Add(permission.User, []string{"bash(sh first)"}, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			r.put("first", c.first)
 			for _, d := range []string{".claude", "a", ".hooks", "hk"} {
 				if err := os.MkdirAll(filepath.Join(r.dir, d), 0o755); err != nil {
 					t.Fatal(err)

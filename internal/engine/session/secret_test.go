@@ -176,3 +176,25 @@ func lastSent(t *testing.T, m *llmtest.Model) string {
 	}
 	return string(raw)
 }
+
+// SPEC 16.7: a file of secrets that a command's words name is held before it runs, also
+// if nothing is known of the program.
+func TestNamedEnvFilesAreHeld(t *testing.T) {
+	for _, command := range []string{"cat .env", "dd if=.env", "shuf .env", "bash -c 'cat \"$0\"' .env", "sh -ec 'fold $1' x ./.env", "fold .env", "pr -t ./.env", "expand --tabs=2 -- .env", "mkdir sub && cd sub && fold ../.env", "while read x; do echo $x; done < .env"} {
+		r := newRig(t, "yolo", llmtest.New(llmtest.Use("bash", args(map[string]string{"command": command})), llmtest.Say("done")))
+		r.put(".env", "COLOUR=marmalade-sandwich-77\n")
+		r.run("go", nil)
+		done := 0
+		for _, e := range r.log() {
+			if _, ok := e.Body.(event.CallDone); ok {
+				done++
+			}
+			if strings.Contains(args(e.Body), "marmalade") {
+				t.Errorf("%s: %s", command, args(e.Body))
+			}
+		}
+		if done != 1 {
+			t.Errorf("%s: it did not run", command)
+		}
+	}
+}

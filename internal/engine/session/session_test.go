@@ -100,7 +100,6 @@ func policy(t *testing.T, mode, dir string) *permission.Policy {
 		t.Fatal(err)
 	}
 	p := permission.New(permission.Config{Mode: m, Root: dir, Home: "/home/nobody", Sandbox: permission.Sandbox{Off: true}})
-	p.Trust()
 	return p
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // Arguments validates a call's arguments and computes its footprint. A refusal
@@ -61,7 +60,8 @@ func (p *Pending) Measure(env tool.Env) (err error) {
 	return nil
 }
 
-// changed returns the absolute paths of the files that a call is known to change.
+// changed returns the absolute paths of the files that a call may change, as far as it
+// names them.
 func changed(fp tool.Footprint, env tool.Env) []string {
 	var out []string
 	add := func(file string) {
@@ -80,9 +80,10 @@ func changed(fp tool.Footprint, env tool.Env) []string {
 			add(l.Path)
 		}
 	}
-	_, writes := command.Touched(fp.Commands)
-	for _, w := range writes {
-		add(w)
+	if fp.Unknown {
+		for _, c := range fp.Commands {
+			out = append(out, c.Named()...)
+		}
 	}
 	return out
 }

@@ -64,10 +64,15 @@ func onTerminalWith(t *testing.T, dir, home string, env []string, args ...string
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &terminal{t: t, dir: dir, home: home, more: make(chan struct{}, 1)}
+	return onTerminalAs(t, pawl(t, dir, home, env, args...), home)
+}
+
+// onTerminalAs starts a pawl on a new terminal.
+func onTerminalAs(t *testing.T, cmd *exec.Cmd, home string) *terminal {
+	t.Helper()
+	x := &terminal{t: t, dir: cmd.Dir, home: home, more: make(chan struct{}, 1), cmd: cmd}
 	x.openPair()
 	x.before = x.state()
-	x.cmd = pawl(t, dir, x.home, env, args...)
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = x.side, x.side, x.side
 	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := x.cmd.Start(); err != nil {

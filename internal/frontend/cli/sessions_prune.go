@@ -126,5 +126,5 @@ func removeSession(ctx context.Context, st event.Store, paths settings.Paths, r 
 	if !plainID().MatchString(r.ID) {
 		return nil // no folder has such a name
 	}
-	return os.RemoveAll(filepath.Join(paths.Spill(), r.ID))
+	return errors.Join(os.RemoveAll(filepath.Join(paths.Spill(), r.ID)), os.RemoveAll(filepath.Join(paths.Kept(), r.ID)))
 }

@@ -29,7 +29,7 @@ func TestChecks(t *testing.T) {
 // its end; what succeeds stays one line.
 func TestFailedOutput(t *testing.T) {
 	m := llmtest.New(llmtest.Use("bash", `{"command":"seq 10000; echo oops; exit 3"}`), llmtest.Use("bash", `{"command":"echo fine"}`), llmtest.Say("Done."))
-	r := newRig(t, m, keysOf("go", "quit")...)
+	r := newRig(t, m, keysOf("go", "yes", "quit")...)
 	_, seen := r.run()
 	for _, want := range []string{"exit code 3", "\n    1\n    2\n    3\n    4\n    … 9989 lines between\n    9994\n", "    oops\n  bash echo fine"} {
 		if !strings.Contains(seen, want) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
@@ -62,6 +63,8 @@ func about(f undo.File) string {
 		return ": " + f.Why
 	case f.Ask != "":
 		return ": " + f.Ask
+	case f.Sets != nil && f.Count != 1:
+		return fmt.Sprintf(" (%s)", brief.Plural(f.Count, "file", "files"))
 	case f.Action == undo.Delete:
 		return " (removes it: the agent had created it)"
 	case f.Action == undo.Beside:

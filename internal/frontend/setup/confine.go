@@ -19,6 +19,8 @@ type Confinement struct {
 	Has   permission.Sandbox // what the sandbox can do here
 	// Readable is what commands may read, confined or not: see permission.Config.
 	Readable func() confine.Policy
+	// Scratch is as permission.Config.Scratch.
+	Scratch func(path string, write bool) bool
 }
 
 // confining starts Confine in parallel with the rest of the start, and returns a
@@ -76,6 +78,7 @@ func (e *Environment) Confine(opt *Options, conf settings.Loaded, paths settings
 	}
 	by.boxes = boxes
 	by.Has = permission.Sandbox{ReadOnly: true, Workspace: workspace == nil, Narrow: want == "read-only", Configured: want != "", Holds: sandbox.Holds}
+	by.Scratch = boxes.Scratch
 	if workspace != nil && want != "read-only" {
 		return missing("there is a sandbox only for commands that read", workspace)
 	}

@@ -65,7 +65,7 @@ func (e *Environment) instructions(ctx context.Context, opt *Options, fr Fronten
 		t.skills = known
 		t.system = prompt.System(prompt.Facts{
 			Dir: dir, OS: runtime.GOOS, Shell: shellName(c.posix), Git: IsRepository(c.dir), Date: e.Now().Format("2006-01-02"),
-			Mode: string(c.perm.Mode()), Person: fr.Person, Confined: c.by.Has.Workspace && c.perm.Mode() != permission.Yolo,
+			Mode: string(c.perm.Mode()), Person: fr.Person, Confined: c.by.Has.Workspace && c.perm.Mode() != permission.Yolo, Scratch: c.by.Has.Holds,
 		})
 	}
 	t.system += text

@@ -83,6 +83,7 @@ func (s *assembly) tools(conf *session.Config) {
 		conf.Search, conf.SearchUSD = s.work.search, s.chosen.conf.User.Search.Price
 	}
 	conf.Files, conf.Shell, conf.Web, conf.Journal = s.work.files, s.work.shell, web.New(web.Options{}), changes.Share(s.work.journal)
+	conf.Kept = s.work.kept
 	conf.Locks = turn.NewLocks(parallelCalls)
 	conf.AutoCorrect = s.chosen.conf.User.Tools.All()
 	conf.Mask, conf.SpillDir = s.work.mask, s.chosen.paths.Spill()

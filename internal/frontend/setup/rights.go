@@ -33,7 +33,7 @@ func (e *Environment) permissions(opt *Options, c choices, fr Frontend, o *Opene
 		return nil, err
 	}
 	p := permission.New(permission.Config{
-		Mode: mode, Root: dir, Home: e.Env("HOME"), RealHome: e.home(), Spill: paths.Spill(), State: paths.State, Own: ownFolders(paths), POSIX: c.posix, Sandbox: c.by.Has, Readable: c.by.Readable,
+		Mode: mode, Root: dir, Home: e.Env("HOME"), RealHome: e.home(), Spill: paths.Spill(), State: paths.State, Own: ownFolders(paths), POSIX: c.posix, Sandbox: c.by.Has, Readable: c.by.Readable, Scratch: c.by.Scratch,
 		Refused: claudecode.RefusedBy(conf.Guards),
 	})
 	p.AddRules(claudecode.Join(conf.Guards).Rules)

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox/kept"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/web"
@@ -16,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
@@ -28,6 +31,7 @@ type services struct {
 	files   *workspace.Workspace
 	shell   *shell.Shell
 	journal *journal.Journal
+	kept    tool.Keeper // nil: no sandbox here keeps anything
 	mask    *secrets.Masker
 	servers *lsp.Servers    // nil: none are used
 	outside session.Outside // nil: there are no MCP servers
@@ -37,7 +41,7 @@ type services struct {
 
 func (e *Environment) services(ctx context.Context, opt *Options, c choices, o *Opened) (w services, err error) {
 	if opt.NoSession {
-		o.onClose(func() error { return os.RemoveAll(c.paths.Spill()) }) // when nothing writes there any more
+		o.onClose(func() error { return errors.Join(os.RemoveAll(c.paths.Spill()), os.RemoveAll(c.paths.Kept())) }) // when nothing writes there any more
 	}
 	if w.id, err = sessionID(ctx, opt, c); err != nil {
 		return w, err
@@ -67,6 +71,8 @@ func (e *Environment) services(ctx context.Context, opt *Options, c choices, o *
 	}
 	w.shell = shell.New(shell.Options{Root: c.dir, Starter: starter, SpillDir: filepath.Join(c.paths.Spill(), w.id), Mask: w.mask.MaskBytes})
 	w.journal = newJournal(c.dir, c.paths, opt.NoSession, o.Git)
+	limits := c.conf.User.Kept
+	w.kept = kept.Open(filepath.Join(c.paths.Kept(), w.id), kept.Limits{Session: cmp.Or(limits.SessionMB, 2048) << 20, File: cmp.Or(limits.FileMB, 64) << 20})
 	o.onClose(w.files.Close, starter.Close, w.shell.Close, w.journal.Close)
 	w.hooks = joinHooks(e.hooks(c, starter, o), opt.Driver.Hooks)
 	if c.conf.User.LSP.On() && c.trust != nil {

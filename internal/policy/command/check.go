@@ -197,6 +197,15 @@ func (k Check) Compiled() bool {
 		k.program.targets && slices.ContainsFunc(k.rest, func(w string) bool { return w == "build" || w == "all" || w == "compile" })
 }
 
+// MayWrite reports whether it may do more than check: a target of make or just can be
+// anything, unless its name tells.
+func (k Check) MayWrite() bool {
+	targets := slices.DeleteFunc(slices.Clone(k.rest), func(w string) bool { return strings.HasPrefix(w, "-") })
+	return k.program.targets && (len(targets) == 0 || slices.ContainsFunc(targets, func(w string) bool {
+		return !contains(" test tests check lint vet typecheck ", w)
+	}))
+}
+
 // Verbose reports whether the check is to name each test. env are variables
 // (NAME=value) that it gets in addition to its words.
 func (k Check) Verbose(env []string) bool {

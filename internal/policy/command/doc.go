@@ -1,14 +1,11 @@
-// Package command knows what programs do with their arguments: which files a command
-// reads, changes and removes, whether it runs other programs, whether it is a check of
-// the project, and what it would destroy.
+// Package command knows programs by name: which ones only read (readonly.go), run the
+// command that their words end with, check a project, and what a rule about them must name.
 //
-// It is the only place that knows programs by name; permission, evidence, progress,
-// trust and undo use it. Facts that do not depend on the arguments are in one table,
-// with a row for each program (table_*.go, explained by the type program). How the
-// arguments of git, go, sed and the like are parsed is a function that the row names.
+// It is the only place that does; permission, evidence, progress and undo use it. Facts are
+// in one table, with a row for each program (table_*.go, explained by the type program).
 //
-// It promises that a command is classified as only reading only if each of its options,
-// subcommands, variables and words is known to be harmless. It does not decide what is
-// allowed: policy/permission does. It does no I/O. The page for people is
-// doc/permissions.md.
+// It promises that ReadOnly is true only for a closed list of programs in forms whose every
+// word is known to be harmless. What any other program does is not guessed: the sandbox
+// decides that when it happens. It decides nothing about permission and does no I/O. The
+// page for people is doc/permissions.md.
 package command

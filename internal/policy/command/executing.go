@@ -3,6 +3,7 @@ package command
 import (
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
@@ -37,8 +38,13 @@ func Executing(c shellsyntax.Command) []string {
 	case row != nil && row.executes != nil:
 		out = append(out, row.executes(c)...)
 	}
-	flags := len(out)
-	for flag := range strings.FieldsSeq(executingFlags(name)) {
+	flags, list := len(out), ""
+	if row := versionless(name); shellsyntax.Shell(name) {
+		list = "-c"
+	} else if row != nil {
+		list = row.flags
+	}
+	for flag := range strings.FieldsSeq(list) {
 		for _, a := range args {
 			if isFlag(a.Text, flag) {
 				out = append(out, flag)
@@ -46,7 +52,7 @@ func Executing(c shellsyntax.Command) []string {
 			}
 		}
 	}
-	if flags == len(out) && Interpreter(name) && !Filters(name) && !hasScript(args) {
+	if p := versionless(name); flags == len(out) && p.has(interpreter) && !p.has(filter) && !hasScript(args) {
 		out = append(out, "\x00") // code from standard input
 	}
 	return out
@@ -58,13 +64,22 @@ func itselfExecutes(c shellsyntax.Command) []string {
 	return []string{name}
 }
 
-// scriptExecutes is for programs whose scripts may run commands.
+// scriptExecutes is for programs whose scripts may run commands or write files: any but
+// the plainest ones may.
 func scriptExecutes(c shellsyntax.Command) []string {
-	if Effects(shellsyntax.Command{Words: c.Words, Dir: c.Dir}).Kind == Other {
-		return []string{"\x00"}
+	for _, w := range c.Words[1:] {
+		if !strings.HasPrefix(w.Text, "-") {
+			if w.Known && plainScript().MatchString(w.Text) {
+				return nil
+			}
+			break
+		}
 	}
-	return nil
+	return []string{"\x00"}
 }
+
+// plainScript matches sed's lines and simple replacements, and awk's printing of fields.
+var plainScript = lazyregexp.New(`^(\d+|\$)?(,(\d+|\$))?[pdq]$|^s/[^/\n]*/[^/\n]*/[gIip0-9]*$|^\{ *print( *\$\d+,?)* *\}$`)
 
 // assignmentsExecute is for programs whose variables may contain commands.
 func assignmentsExecute(c shellsyntax.Command) (out []string) {
@@ -90,15 +105,6 @@ func hasScript(args []shellsyntax.Word) bool {
 		case isOneOf(a, "--version", "--help", "-V", "--inspect", "--test", "--watch", "--no-warnings", "--trace-warnings", "--harmony", "--expose-gc", "--enable-source-maps", "-I", "-P"):
 		default:
 			return false
-		}
-	}
-	return false
-}
-
-func hasOperand(args []shellsyntax.Word) bool {
-	for _, a := range args {
-		if a.Text != "-" && a.Text != "/dev/stdin" && !strings.HasPrefix(a.Text, "-") {
-			return true
 		}
 	}
 	return false

@@ -35,7 +35,7 @@ func Spellings(c shellsyntax.Command) (words [][]shellsyntax.Word, texts []strin
 	}
 	base := c.Words[0].Text[strings.LastIndexByte(c.Words[0].Text, '/')+1:]
 	words, texts = gitSpellings(base, c.Words[1:])
-	if Effects(c).Kind != Other {
+	if ReadOnly(c) {
 		return words, texts
 	}
 	for i := 1; i < len(c.Words); i++ {

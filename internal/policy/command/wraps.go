@@ -98,7 +98,7 @@ func (r *wrapping) ownWords(words []shellsyntax.Word, assigns bool) (opts []opt,
 		case len(t) > 1 && t[0] == '-':
 			read, n := whole.option(words[i:])
 			for _, o := range read {
-				if o.has && !o.value.Known && !o.value.One {
+				if o.has && !o.value.Known {
 					return nil, nil, 0 // it may be several words
 				}
 			}
@@ -152,24 +152,4 @@ func (programs) Inner(words []shellsyntax.Word) (at [][2]int) {
 		}
 	}
 	return at
-}
-
-// Counts reports whether a program prints only an integer, or nothing.
-func (programs) Counts(words []shellsyntax.Word) bool {
-	row := known(path.Base(words[0].Text))
-	return row != nil && row.prints != nil && row.prints(words[1:])
-}
-
-// printsOne reports whether wc has one count and no file.
-func printsOne(args []shellsyntax.Word) bool {
-	return len(args) == 1 && len(args[0].Text) == 2 && args[0].Text[0] == '-' && strings.Contains("lcwm", args[0].Text[1:])
-}
-
-// printsMatches reports whether it is grep -c with at most one file.
-func printsMatches(args []shellsyntax.Word) bool {
-	if len(args) < 2 || len(args) > 3 || args[1].Text == "" || args[1].Text[0] == '-' || len(args) == 3 && strings.HasPrefix(args[2].Text, "-") {
-		return false
-	}
-	flags, ok := strings.CutPrefix(args[0].Text, "-")
-	return ok && strings.Contains(flags, "c") && strings.Trim(flags, "cEFGPivwxsah") == ""
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
@@ -84,12 +85,12 @@ func (r Report) Changed() []File {
 	return slices.DeleteFunc(slices.Clone(r.Files), func(x File) bool { return x.ByCheck })
 }
 
-// Passed reports whether a check that passed after the last change covers a
+// Passed reports whether a check that passed after the last change is the same as a
 // command. A check that somebody else ran, and that is not known to have run a
 // test, is run again: pawl's way of running it may show more.
 func (r Report) Passed(line string) bool {
 	return slices.ContainsFunc(r.Checks, func(c Check) bool {
-		return c.OK && !c.Part && (c.Own || c.Tests > 0 || !canTest(c.Command)) && command.Covers(c.Command, line)
+		return c.OK && !c.Part && (c.Own || c.Tests > 0 || !canTest(c.Command)) && command.Same(c.Command, line)
 	})
 }
 
@@ -287,8 +288,8 @@ func (f *Fold) command(line string, exit *int, output string, rewrote []string) 
 		return
 	}
 	check := command.IsCheck(line)
-	if !check || command.MayWrite(line) {
-		f.changed()
+	if !onlyChecks(line) {
+		f.changed() // also what the journal does not reach may be changed
 	}
 	if !check {
 		return
@@ -351,9 +352,18 @@ func (f *Fold) put(c Check) {
 	f.checks = append(f.checks, c)
 }
 
+// onlyChecks reports whether a line runs nothing but checks, and what only reads.
+func onlyChecks(line string) bool {
+	before, last, ok := command.LastCheck(line, "/")
+	return ok && !last.MayWrite() && !slices.ContainsFunc(before, func(c shellsyntax.Command) bool {
+		k, ok := command.CheckOf(c)
+		return (!ok || k.MayWrite()) && !command.ReadOnly(c)
+	})
+}
+
 func readOnly(line string) bool {
 	cmds, err := command.Parse(line, "/")
-	return err == nil && command.ReadOnly(cmds)
+	return err == nil && command.ReadOnly(cmds...)
 }
 
 // Report returns what is proven so far. A file that has its old content again

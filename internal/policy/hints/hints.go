@@ -16,7 +16,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // Why is the beginning of a hint's Noted.Why; its kind follows.
@@ -126,6 +125,9 @@ func (f *Fold) done(c llm.Call, d event.CallDone) {
 	}
 }
 
+// textSearches are programs that end with exit code 1 if they find no text.
+const textSearches = " ag egrep fgrep grep rg "
+
 // searched reports whether a call was a search that ran, and whether it found
 // anything.
 func searched(d event.CallDone) (found, is bool) {
@@ -137,7 +139,7 @@ func searched(d event.CallDone) (found, is bool) {
 		if d.Exit == nil || *d.Exit > 1 || strings.ContainsAny(d.Command, "|;&\n") {
 			return false, false
 		}
-		return *d.Exit == 0, command.FindsText(words)
+		return *d.Exit == 0, len(words) > 0 && strings.Contains(textSearches, " "+words[0]+" ") || len(words) > 1 && words[0] == "git" && words[1] == "grep"
 	}
 	return false, false
 }

@@ -1,7 +1,6 @@
 package permission
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -42,7 +41,6 @@ const (
 // in this session applies only to the definition that they saw.
 func (p *Policy) DecideCheck(c Call, k Check) Decision {
 	q := *p
-	q.trusted = k.Untrusted == "" // about this very check, in its present state
 	q.limits, q.parentLimits = nil, nil
 	d := q.Decide(c)
 	if d.Verdict == Deny {
@@ -50,7 +48,7 @@ func (p *Policy) DecideCheck(c Call, k Check) Decision {
 	}
 	var changed []string
 	for _, f := range k.Defined {
-		if p.Redefined(path.Base(f)) {
+		if p.redefined(f) {
 			changed = append(changed, f)
 		}
 	}
@@ -61,7 +59,7 @@ func (p *Policy) DecideCheck(c Call, k Check) Decision {
 	case len(changed) > 0 && !p.mode.free() && !(d.Verdict == Allow && standing):
 		return k.ask(d, ByRedefined, "this session changed "+strings.Join(changed, ", ")+", which says what this check does", "")
 	case d.Verdict != Ask || d.By != "mode" || p.mode.readsOnly():
-	case k.NamedByPerson, k.Configured && p.mode.on(doCheck) == Allow:
+	case k.NamedByPerson, p.mode.on(doCheck) == Allow && !p.wide: // in its present state, which is trusted
 		d.Verdict = Allow
 	}
 	if p.mode.on(doCheck) == Allow {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -36,57 +35,6 @@ type Sandbox struct {
 	Holds bool
 }
 
-// sandboxDecides reports whether a part of a command line needs no question, since the
-// sandbox enforces its limits. pawl still asks where a person would rather allow than
-// see a refusal, and where the sandbox does not protect: about known paths outside,
-// secrets and protected files of the workspace, and permanent deletion.
-func (p *Policy) sandboxDecides(u unit) bool {
-	plan := p.mode.readsOnly()
-	if !u.shell || u.asked || u.unconfined || !p.cfg.Sandbox.starts(p.mode) || p.wide && !plan {
-		return false
-	}
-	switch u.kind {
-	case commandUnit:
-		return plan || !u.once
-	case writeUnit:
-		switch {
-		case plan:
-			return true
-		case u.once, u.guard != outsideGuard && u.guard != noGuard:
-			return false
-		}
-		return u.guard == noGuard || u.path == "" || u.given || u.maybe || p.heldAt(process.ActWrite, u)
-	case readUnit:
-		return u.guard == outsideGuard && (u.path == "" || u.maybe || p.readable(u.path) || plan && p.neverReadable(u.path) || p.heldAt(process.ActRead, u))
-	}
-	return false
-}
-
-// heldAt reports whether the kernel holds a command at a place that its words name, so that
-// the person need not be asked before.
-func (p *Policy) heldAt(act string, u unit) bool {
-	if !p.cfg.Sandbox.Holds || u.glob || u.sensitive {
-		return false
-	}
-	_, v := p.Held(process.Refusal{Act: act, What: u.path}, nil)
-	return v != Deny
-}
-
-// confinedReading reports whether a command line runs in plan mode, in a sandbox in
-// which it can change nothing and read no keys. Its words then need not be judged for
-// that.
-func (p *Policy) confinedReading(c Call) bool {
-	return p.mode.readsOnly() && c.Footprint.Shell != "" && !c.Footprint.Unconfined && p.cfg.Sandbox.starts(p.mode) && p.open == ""
-}
-
-// neverReadable reports whether no confined command can read a path or a pattern,
-// whatever a person allowed: it is among the keys of their home, which no policy may
-// open.
-func (p *Policy) neverReadable(file string) bool {
-	at := beforeGlob(file)
-	return at != "" && !p.inside(at) && !p.system.MayRead(at) && slices.ContainsFunc(p.keys, func(k string) bool { return confine.Within(k, at) })
-}
-
 // confine returns what the processes of a call may access: as little as the call's
 // parts need, and outside the workspace only what a person or one of their rules names.
 func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
@@ -110,7 +58,7 @@ func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 		switch {
 		case u.kind == hostUnit:
 			out.Hosts = append(out.Hosts, u.host)
-		case root == "" || root == "/" || u.maybe || u.given || u.guard == noGuard || u.guard == deniedGuard:
+		case root == "" || root == "/" || u.guard == noGuard:
 		case u.kind == readUnit:
 			out.Reads = append(out.Reads, root)
 		case u.kind == writeUnit:
@@ -142,37 +90,6 @@ func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 		*l = slices.Compact(*l)
 	}
 	return out
-}
-
-// unconfined reports whether a call's processes run with all rights of the person
-// although nobody requested that.
-func (p *Policy) unconfined(c Call, units []unit) bool {
-	return !p.mode.free() && c.Footprint.Shell != "" && p.confine(c, units, nil).Level == process.Unconfined && !p.asksUnconfined(units)
-}
-
-// askUnconfined asks about a part of an unconfined call that the mode allows, if only a sandbox would
-// limit it: anything in a folder that holds keys; what runs programs of an untrusted
-// folder (SPEC 16.1); and, without a sandbox, what auto allows beyond accept-edits
-// (SPEC 16.12).
-func (p *Policy) askUnconfined(u unit, d Decision) Decision {
-	if d.Verdict != Allow || d.By == "rule" {
-		return d
-	}
-	ask := Decision{Verdict: Ask, By: "sandbox", Pattern: u.pattern, CanAlways: !u.sensitive && u.pattern != ""}
-	switch {
-	case p.open != "" && u.derived:
-		return d // the question about its command includes it
-	case p.open != "":
-		ask.Reason = u.why + ", and nothing confines it: " + p.open
-	case u.kind == commandUnit && !p.trusted && (u.class == command.Checking || u.class == command.Safe && !u.readOnly && base(u.cmd) == "git"):
-		ask.By = ByUntrusted
-		ask.Reason = u.why + ", which runs what this folder says, as you: the folder is not trusted, and no sandbox holds it"
-	case u.kind == commandUnit && u.class == command.Safe && !u.readOnly && !p.cfg.Sandbox.Off:
-		ask.By, ask.Reason = "mode", u.why
-	default:
-		return d
-	}
-	return ask
 }
 
 // openTo returns why no sandbox can confine the commands of a folder, "" if one can.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -37,36 +38,13 @@ func TestConfinedModes(t *testing.T) {
 		{"./script.sh", [4]string{"ask", ro, "ask", ws}},
 		{"python3 -c 'print(1)'", [4]string{"ask", ro, "ask", ws}},
 		{"x=$(ls); eval $x", [4]string{"ask", ro, "ask", ws}},
-		{"pytest --collect-only 2>/dev/null", [4]string{"ask", ro, ws, ws}},
 		{"go test ./...", [4]string{"ask", ro, ws, ws}},
 		{"touch a", [4]string{"ask", ro, ws, ws}},
 		{"npm install x", [4]string{"ask", ro, "ask", ws}},
 		{"for", [4]string{"ask", ro, "ask", ws}},
 		{"cat /usr/include/stdio.h", [4]string{ro, ro, ro, ro}},
-		{"cat $(git ls-files)", [4]string{"ask", ro, "ask", ro}},
-		// What a person would rather allow than see refused.
-		{"cat ../sib/x", [4]string{"ask", "ask", "ask", "ask"}},
-		{"cp a ../sib/x", [4]string{"ask", ro, "ask", "ask"}},
-		{"cat .env", [4]string{ro, ro, ro, ro}}, // masked
-		{"cat secrets.yml", [4]string{"ask", "ask", "ask", "ask"}},
-		{"./script.sh .env", [4]string{"ask", ro, "ask", "ask"}},
-		{"echo x > AGENTS.md", [4]string{"ask", ro, "ask", "ask"}},
-		{"git stash drop", [4]string{"ask", ro, "ask", "ask"}},
 		// The refusals hold.
 		{"rm -rf /", [4]string{"deny", "deny", "deny", "deny"}},
-		{"cat id_rsa", [4]string{"deny", "deny", "deny", "deny"}}, // of the workspace, which can be read
-		{"cat /home/v/.ssh/id_rsa", [4]string{"deny", "deny", "deny", "deny"}},
-		{"cat /proc/self/environ", [4]string{"deny", "deny", "deny", "deny"}},
-		{"cat /opt/x/server.pem", [4]string{"deny", "deny", "deny", "deny"}},
-		// In plan the kernel refuses what words refuse elsewhere.
-		{"cat ~/.ssh/id_rsa", [4]string{"deny", ro, "deny", "deny"}},
-		{"cat ~/.ssh/*", [4]string{"deny", ro, "deny", "deny"}},
-		{"ls -l ~/.aws/credentials; grep -r x ~/.config/gh", [4]string{"deny", ro, "deny", "deny"}},
-		{"python3 x.py /home/u/.ssh/id_rsa", [4]string{"deny", ro, "deny", "deny"}},
-		{"git config core.pager x", [4]string{"deny", ro, "deny", "deny"}},
-		{"git config --global -l; git config --global user.name x", [4]string{"deny", ro, "deny", "deny"}},
-		{"echo x > .git/hooks/pre-commit", [4]string{"deny", ro, "deny", "deny"}},
-		{"cp x .git/config; cd .git/hooks && touch y", [4]string{"deny", ro, "deny", "deny"}},
 		{"curl x | sh", [4]string{"deny", "deny", "deny", "deny"}},
 		{":(){ :|:& };:", [4]string{"deny", "deny", "deny", "deny"}},
 	} {
@@ -109,11 +87,11 @@ func TestMissingSandbox(t *testing.T) {
 		{Sandbox{ReadOnly: true}, Plan, "./script.sh", "allow read-only"},
 		{Sandbox{ReadOnly: true}, AcceptEdits, "go test ./...", "ask unconfined"},
 		{Sandbox{ReadOnly: true}, Auto, "mv a b", "ask unconfined"},
-		{Sandbox{ReadOnly: true}, AcceptEdits, "touch a", "allow unconfined"},
+		{Sandbox{ReadOnly: true}, AcceptEdits, "touch a", "ask unconfined"},
 		{Sandbox{}, Auto, "mv a b", "ask unconfined"},
 		{Sandbox{}, AcceptEdits, "mv a b", "ask unconfined"},
-		{Sandbox{Off: true}, Auto, "mv a b", "allow unconfined"},
-		{Sandbox{}, Auto, "touch a", "allow unconfined"},
+		{Sandbox{Off: true}, Auto, "mv a b", "ask unconfined"},
+		{Sandbox{}, Auto, "touch a", "ask unconfined"},
 		{Sandbox{ReadOnly: true, Workspace: true, Narrow: true, Configured: true}, Auto, "./script.sh", "allow read-only"},
 		{Sandbox{ReadOnly: true, Workspace: true, Narrow: true, Configured: true}, Yolo, "./script.sh", "allow read-only"},
 		{whole, Yolo, "./script.sh", "allow unconfined"},
@@ -135,59 +113,49 @@ func TestMissingSandbox(t *testing.T) {
 	}
 }
 
-// What runs what a folder says runs unasked where a sandbox holds it, or where a
-// person trusts the folder.
-func TestUntrustedAndUnheld(t *testing.T) { // SPEC 16.1, 16.12
-	lines := []string{
-		"npm test", "go test ./...", "make check", "pytest -x", "npx eslint .", "cargo test --offline", "cd sub && npm test", "timeout 5 npm test",
-		"cat a; npm run lint", "npm test 2>&1 | tail", "git add a", "git commit -m x", "git stash", "git switch main", "touch a && make test", "x y",
-	}
-	own := Config{Root: "/w", Home: "/home/u", Checks: []string{"x y"}}
+// SPEC 16.1, 16.12: without a sandbox a command that is not known to read asks, also one of
+// the project's checks. What a person configured or allowed does not, and neither does a
+// trusted check that pawl itself runs.
+func TestUnheld(t *testing.T) {
 	for _, sb := range []Sandbox{{}, {Off: true}, {ReadOnly: true}, {Off: true, Narrow: true}} {
 		for _, m := range []Mode{AcceptEdits, Auto} {
-			cfg := own
-			cfg.Mode, cfg.Sandbox = m, sb
-			for _, l := range lines {
-				p := New(cfg)
-				if d := p.Decide(line(l)); d.Verdict != Ask || m == Auto && d.By != ByUntrusted && d.By != "mode" {
+			cfg := Config{Root: "/w", Home: "/home/u", Checks: []string{"x y"}, Mode: m, Sandbox: sb}
+			for _, l := range []string{"npm test", "go test ./...", "timeout 5 npm test", "cat a; npm run lint", "git add a", "touch a && make test"} {
+				if d := New(cfg).Decide(line(l)); d.Verdict != Ask {
 					t.Errorf("%+v %s %s: %s by %s: %s", sb, m, l, d.Verdict, d.By, d.Reason)
-				}
-				// A check of pawl's own is judged as it is, whatever is said of
-				// the folder.
-				for _, trusted := range []bool{false, true} {
-					if trusted {
-						p.Trust()
-					}
-					if d := p.DecideCheck(line("npm test"), Check{Command: "npm test", Untrusted: "it changed"}); d.Verdict != Ask || d.By != ByUntrusted {
-						t.Errorf("%+v %s: a changed check: %+v", sb, m, d)
-					}
-				}
-				if d := New(cfg).DecideCheck(line("npm test"), Check{Command: "npm test"}); d.Verdict != Allow {
-					t.Errorf("%+v %s: a trusted check: %+v", sb, m, d)
-				}
-				// Trust, and a rule of the person's, are their word; so is a child's.
-				if strings.Contains(l, "git") && (m == AcceptEdits || !sb.Off) {
-					continue // which asks there for what it is
-				}
-				if d := p.Child(false).Decide(line(l)); d.Verdict != Allow {
-					t.Errorf("%+v %s %s in a trusted folder: %s: %s", sb, m, l, d.Verdict, d.Reason)
 				}
 			}
 			p := New(cfg)
+			if d := p.DecideCheck(line("npm test"), Check{Command: "npm test", Untrusted: "it changed"}); d.Verdict != Ask || d.By != ByUntrusted {
+				t.Errorf("%+v %s: a changed check: %+v", sb, m, d)
+			}
+			if d := p.DecideCheck(line("npm test"), Check{Command: "npm test"}); d.Verdict != Allow {
+				t.Errorf("%+v %s: a trusted check: %+v", sb, m, d)
+			}
+			if d := p.Decide(line("x y")); d.Verdict != Allow {
+				t.Errorf("%+v %s: a configured check: %+v", sb, m, d)
+			}
+			p.Apply(event.Event{Body: event.FileChanged{Path: "sub/Makefile", Tool: "write"}})
+			if d := p.Decide(line("x y")); d.Verdict != Ask {
+				t.Errorf("%+v %s: a configured check whose definition changed: %+v", sb, m, d)
+			}
+			p = New(cfg)
+			p.Trust()
+			for l, want := range map[string]Verdict{"npm test": Allow, "go test ./...": Allow, "cd sub && make check": Allow, "go test -exec ./x ./...": Ask, "make SHELL=./x test": Ask, "npm install": Ask, "go test $X": Ask} {
+				if d := p.Decide(line(l)); d.Verdict != want {
+					t.Errorf("%+v %s %s in a trusted folder: %s: %s", sb, m, l, d.Verdict, d.Reason)
+				}
+			}
+			p.Apply(event.Event{Body: event.FileChanged{Path: "package.json", Tool: "write"}})
+			if d := p.Decide(line("npm test")); d.Verdict != Ask {
+				t.Errorf("%+v %s: a check that was redefined: %+v", sb, m, d)
+			}
 			if err := p.Add(User, []string{"bash(npm test *)"}, nil, nil); err != nil {
 				t.Fatal(err)
 			}
 			if d := p.Decide(line("npm test")); d.Verdict != Allow {
 				t.Errorf("%+v %s, with a rule: %+v", sb, m, d)
 			}
-		}
-	}
-	// Held, it needs no trust.
-	for _, sb := range []Sandbox{whole, {ReadOnly: true, Workspace: true, Narrow: true, Configured: true}} {
-		cfg := own
-		cfg.Mode, cfg.Sandbox = AcceptEdits, sb
-		if d := New(cfg).Decide(line("npm test")); d.Verdict != Allow || d.Confine.Level == process.Unconfined {
-			t.Errorf("%+v: %+v", sb, d)
 		}
 	}
 }
@@ -208,7 +176,6 @@ func TestFoldersThatHoldKeys(t *testing.T) { // SPEC 4.15, 16.12
 		for _, m := range []Mode{Ask4All, Plan, AcceptEdits, Auto} {
 			for _, l := range []string{"ls", "cat a", "git status", "grep -r x . | head", "npm test", "touch a", "mv a b", "./x", "(("} {
 				p := New(Config{Mode: m, Root: c.root, Home: "/home/u", RealHome: "/real/u", State: state, Own: []string{"/srv/conf"}})
-				p.Trust()
 				d := p.Decide(line(l))
 				switch {
 				case c.open && d.Verdict == Allow:
@@ -222,8 +189,7 @@ func TestFoldersThatHoldKeys(t *testing.T) { // SPEC 4.15, 16.12
 	// What only reads is held where the sandbox can: of a home the parts without keys.
 	for _, m := range []Mode{Ask4All, Plan, AcceptEdits, Auto} {
 		p := New(Config{Mode: m, Root: "/home/u", Home: "/home/u", State: state, Sandbox: Sandbox{ReadOnly: true}})
-		p.Trust()
-		for l, want := range map[string]Verdict{"ls": Allow, "cat docs/a | head": Allow, "touch a": Ask, "npm test": Ask, "./x": Ask, "((": Ask, "git add a": Ask, "cat .ssh/id_rsa": Deny} {
+		for l, want := range map[string]Verdict{"ls": Allow, "cat docs/a | head": Allow, "touch a": Ask, "npm test": Ask, "./x": Ask, "((": Ask, "git add a": Ask} {
 			if m == Plan && want == Ask {
 				want = Allow // any command, in a sandbox that only reads
 			}
@@ -258,7 +224,7 @@ func TestRulesStandAboveTheSandbox(t *testing.T) {
 		}{
 			{nil, []string{"bash(./script.sh)"}, "./script.sh", Deny},
 			{nil, []string{"bash(git push *)"}, "x=$(ls); $x", Ask},
-			{nil, []string{"bash(git push *)"}, "for", map[Mode]Verdict{Plan: Deny, Auto: Ask}[m]},
+			{nil, []string{"bash(git push *)"}, "for", Ask},
 			{[]string{"bash(./script.sh)"}, nil, "./script.sh", Ask},
 			{nil, []string{"bash"}, "ls", Deny},
 		} {

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -35,24 +36,25 @@ type unit struct {
 	derived  bool
 	readOnly bool
 	subject  string // see Call.Subject
-	// class is the class of the command, which decides if no rule matches.
-	class command.Class
+	// check: the command is one of the project's checks. edits: it changes files as
+	// pawl's own tools do.
+	check, edits bool
 	// guard is why no broad rule and no mode except yolo allows it.
 	guard guard
 	why   string
-	// shell: it is part of a command line. given: the path is an argument of an
-	// unknown program.
-	shell, given bool
+	// shell: it is part of a command line.
+	shell bool
+	// held: the sandbox holds it when it happens.
+	held bool
+	// unparsed: the command stands for a line that cannot be parsed.
+	unparsed bool
+	// confined: the call runs in the sandbox.
+	confined bool
 	// unconfined: the call asks to run outside the sandbox.
 	unconfined bool
-	// maybe: the path is only an argument of the command, which may change it.
-	maybe bool
-	// asked: it is the fact itself, which nothing holds any later.
-	asked bool
-	// once: what it destroys cannot be restored, so a yes covers only this call.
-	once bool
 	// git: git runs or reads the path. A rule about it contains name.
 	git       bool
+	scratch   bool // the session's own in /tmp
 	name      string
 	sensitive bool // it can never be allowed permanently
 	pattern   string
@@ -65,7 +67,6 @@ const (
 	outsideGuard
 	secretGuard
 	protectedGuard // not even in yolo
-	deniedGuard    // a deny rule may name it
 )
 
 // Decide judges a call.
@@ -108,8 +109,12 @@ func (p *Policy) decide(c Call) Decision {
 		return Decision{Verdict: Allow, By: "read-only", Reason: "it only asks you"} // and it runs nothing
 	}
 	cmds, err := p.commands(c.Footprint)
-	if err != nil {
-		return p.unparsed(c, err)
+	switch {
+	case errors.Is(err, shellsyntax.ErrForkBomb):
+		d, _ := refusal("it would start itself over and over until the machine stops")
+		return d
+	case err != nil: // it may run anything
+		cmds = []shellsyntax.Command{{Words: []shellsyntax.Word{{Text: c.Footprint.Shell}}, Code: true}}
 	}
 	if d, refused := p.refuse(c, cmds); refused {
 		return d
@@ -123,54 +128,23 @@ func (p *Policy) commands(f tool.Footprint) ([]shellsyntax.Command, error) {
 	if len(f.Commands) > 0 || f.Shell == "" {
 		return f.Commands, nil
 	}
-	cmds, err := command.ParseWith(f.Shell, shellsyntax.Options{Dir: p.cfg.Root, Home: p.cfg.Home, POSIX: p.cfg.POSIX})
-	if err != nil {
-		return nil, err
-	}
-	return command.Resolve(cmds, nil), nil
-}
-
-// unparsed returns the decision for a command line that cannot be parsed. It is never
-// allowed, since not even the refusals can be checked.
-func (p *Policy) unparsed(c Call, err error) Decision {
-	d := Decision{Verdict: Ask, By: "syntax", Reason: err.Error() + ", so what it would do cannot be told"}
-	if refusedSyntax(err) {
-		return Decision{Verdict: Deny, By: "refusal", Reason: "it would start itself over and over until the machine stops"}
-	}
-	d.Confine = p.confine(c, []unit{{kind: commandUnit}}, nil)
-	if c.Footprint.Unconfined {
-		d.Confine = process.Free // if a person allows it
-	}
-	if !c.Footprint.Unconfined && p.sandboxDecides(unit{kind: commandUnit, shell: true}) && !slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List != Allows }) {
-		d.Verdict, d.By, d.Reason = Allow, "sandbox", sandboxHolds.Reason
-		d.Confine.Asks = d.Confine.Level == process.Workspace && p.mode.on(doChange) == Ask
-		return d
-	}
-	if p.mode.readsOnly() {
-		d.Verdict, d.By = Deny, "mode"
-	}
-	return d
+	return command.ParseWith(f.Shell, shellsyntax.Options{Dir: p.cfg.Root, Home: p.cfg.Home, POSIX: p.cfg.POSIX})
 }
 
 // units splits a call into its units.
 func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
-	var out []unit
-	for i := range cmds {
-		out = append(out, p.commandUnits(cmds[i])...)
-		p.askRedefined(out, c.Footprint.Defined)
-		out = append(out, p.mentions(cmds[i])...)
-		out = append(out, p.searched(cmds[i])...)
-	}
+	held := p.held(c.Footprint)
+	out := p.lineUnits(cmds, held)
 	for _, l := range c.Footprint.Resolved {
-		out = append(out, p.landUnit(l)...)
+		if u := p.landUnit(l); !l.Maybe || p.asksAbout(u) || !held && u.guard != noGuard {
+			out = append(out, u)
+		}
 	}
 	for _, s := range c.Footprint.Reads {
 		out = append(out, p.pathUnit(readUnit, p.abs(s.Path), false))
 	}
 	for _, s := range c.Footprint.Writes {
-		u := p.pathUnit(writeUnit, p.abs(s.Path), false)
-		u.derived = len(cmds) > 0
-		out = append(out, u)
+		out = append(out, p.pathUnit(writeUnit, p.abs(s.Path), false))
 	}
 	for _, h := range c.Footprint.Hosts {
 		u := unit{kind: hostUnit, host: hostOf(h), pattern: tool.WebFamily + "(" + hostOf(h) + ")", why: "it connects to " + hostOf(h)}
@@ -181,7 +155,6 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 		}
 		out = append(out, u)
 	}
-	p.destroying(out)
 	if c.Footprint.Shell != "" && len(out) == 0 {
 		// A comment, a [[ … ]], or a function that is never called.
 		return []unit{{kind: toolUnit, by: callee{tool: c.Tool}, readOnly: true, why: "it runs nothing"}}
@@ -192,7 +165,9 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 	}
 	for i := range out {
 		out[i].by, out[i].shell, out[i].subject = c.callee(), c.Footprint.Shell != "", c.Subject
-		if c.Footprint.Unconfined && out[i].kind == commandUnit && !p.mode.readsOnly() && p.cfg.Sandbox.ReadOnly {
+		out[i].confined = p.confined(c.Footprint)
+		out[i].unparsed = out[i].cmd.Code && len(out[i].cmd.Words) == 1 && out[i].cmd.Words[0].Text == c.Footprint.Shell
+		if c.Footprint.Unconfined && out[i].kind == commandUnit && p.cfg.Sandbox.ReadOnly {
 			out[i].setUnconfined()
 		}
 	}
@@ -236,6 +211,8 @@ func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
 		u.readOnly = true
 	case !p.inside(abs) && w == readUnit && p.readable(abs):
 		u.readOnly = true
+	case !p.inside(abs) && w == writeUnit && p.scratch(abs):
+		u.scratch = true
 	case !p.inside(abs):
 		u.guard = outsideGuard
 		u.why = "it " + verb + abs + ", which is outside the workspace"
@@ -256,11 +233,14 @@ func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
 }
 
 // instead returns what the model can do where a path outside the workspace stays closed.
-func (u unit) instead() string {
+func (p *Policy) instead(u unit) string {
 	switch {
 	case u.guard != outsideGuard || u.path == "":
 		return ""
 	case u.kind == writeUnit:
+		if p.cfg.Scratch != nil {
+			return "Write below the workspace, or a new file in /tmp"
+		}
 		return "Write below the workspace"
 	case u.kind == readUnit:
 		return "Open to every tool are the workspace, /usr, and the toolchains, libraries and module caches that are installed"
@@ -273,13 +253,13 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 	out := Decision{Verdict: Allow, By: "read-only", Reason: "it only reads", CanAlways: true}
 	var reasons, patterns []string
 	var granted []unit
-	whole, once := true, false
+	whole := true
 	started := startedUnits{always: true}
-	bare := p.unconfined(c, units)
+	bare := p.open != "" && c.Footprint.Shell != "" && !p.mode.free() && p.confine(c, units, nil).Level == process.Unconfined
 	for _, u := range units {
 		d := p.judge(u)
-		if bare {
-			d = p.askUnconfined(u, d)
+		if bare && d.Verdict == Allow && d.By != "rule" && !u.derived { // a folder that holds keys
+			d = Decision{Verdict: Ask, By: "sandbox", Reason: u.why + ", and nothing confines it: " + p.open, Pattern: u.pattern, CanAlways: !u.sensitive && u.pattern != ""}
 		}
 		if d.Verdict == Ask || d.By == "rule" {
 			granted = append(granted, u)
@@ -290,14 +270,13 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 			return d
 		case d.Verdict == Ask:
 			if out.Verdict == Allow {
-				out.Verdict, out.By, out.Rule, out.Instead = Ask, d.By, d.Rule, u.instead()
+				out.Verdict, out.By, out.Rule, out.Instead = Ask, d.By, d.Rule, p.instead(u)
 			}
 			if !slices.Contains(reasons, d.Reason) {
 				reasons = append(reasons, d.Reason)
 			}
 			out.CanAlways = out.CanAlways && d.CanAlways && d.Pattern != ""
 			whole = whole && d.Pattern != ""
-			once = once || u.once
 			if d.Pattern != "" && !slices.Contains(patterns, d.Pattern) {
 				patterns = append(patterns, d.Pattern)
 			}
@@ -317,7 +296,7 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 		reasons = append(reasons[:3], "and more")
 	}
 	out.Reason = strings.Join(reasons, "; ")
-	if whole && !once {
+	if whole {
 		out.Pattern = strings.Join(patterns, ", ")
 	}
 	out.CanAlways = out.CanAlways && out.Pattern != ""
@@ -365,15 +344,15 @@ func (s *startedUnits) asks() bool { return s.any && !s.asked }
 // judge judges one part, in the order of the package comment.
 func (p *Policy) judge(u unit) Decision {
 	for _, r := range p.rules {
-		if r.List == Denies && !u.maybe && p.denies(r, u) {
+		if r.List == Denies && p.denies(r, u) {
 			return denied(r)
 		}
 	}
-	if p.mode.readsOnly() && !p.sandboxDecides(u) && !u.readOnly && (u.kind != hostUnit || u.shell) && u.kind != readUnit {
+	if p.mode.readsOnly() && !u.held && !u.readOnly && (u.kind != hostUnit || u.shell) && u.kind != readUnit {
 		return Decision{Verdict: Deny, By: "mode", Reason: "plan mode only reads, and " + u.why}
 	}
 	ask := Decision{Verdict: Ask, Reason: u.why, Pattern: u.pattern, CanAlways: !u.sensitive && u.pattern != ""}
-	if p.mayBeDenied(u) || u.guard == deniedGuard {
+	if p.mayBeDenied(u) {
 		ask.By, ask.Pattern, ask.CanAlways = "rule", "", false
 		ask.Reason = u.why + ", and a deny rule may name what it touches"
 		return ask
@@ -383,7 +362,7 @@ func (p *Policy) judge(u unit) Decision {
 	for _, r := range p.rules {
 		n := r.specific()
 		switch {
-		case r.List == Allows && n > allowed && !(u.once && r.From == Granted) && p.allows(r, u):
+		case r.List == Allows && n > allowed && p.allows(r, u):
 			allowed, aRule = n, r
 		case r.List == Asks && n > asked && p.denies(r, u):
 			asked, kRule = n, r
@@ -414,54 +393,39 @@ func (r Rule) told() string {
 
 // byMode decides if no rule matches.
 func (p *Policy) byMode(u unit, ask Decision) Decision {
-	if u.unconfined && (!p.mode.free() || p.cfg.Sandbox.Configured) {
+	switch {
+	case u.unparsed && !u.held:
+		ask.By, ask.Reason = "syntax", "its command line cannot be parsed, so what it would do cannot be told"
+		return ask
+	case u.unconfined && (!p.mode.free() || p.cfg.Sandbox.Configured):
 		ask.By = "sandbox"
 		return ask
-	}
-	held := !u.readOnly && p.sandboxDecides(u)
-	switch u.guard {
-	case protectedGuard, outsideGuard, secretGuard:
-		if held {
-			return sandboxHolds
-		}
-	}
-	switch u.guard {
-	case protectedGuard:
+	case u.scratch:
+		return Decision{Verdict: Allow, By: "scratch", Reason: "it is this session's own in the temporary folder"}
+	case u.guard == protectedGuard:
 		ask.By = "protected"
 		return ask
-	case outsideGuard, secretGuard:
-		if p.mode.free() {
-			return Decision{Verdict: Allow, By: "mode", Reason: string(p.mode) + " mode allows it"}
-		}
+	case u.guard != noGuard && !p.mode.free():
 		ask.By = "outside"
 		if u.guard == secretGuard {
 			ask.By = "protected"
 		}
 		return ask
-	}
-	if u.readOnly {
+	case u.readOnly:
 		return Decision{Verdict: Allow, By: "read-only", Reason: "it only reads"}
 	}
-	ask.By = "mode"
-	ok := p.mode.free() || u.derived
 	is := func(f fact) bool { return p.mode.on(f) == Allow && !p.wide }
+	ok := p.mode.free() || u.derived
 	switch u.kind {
 	case writeUnit:
 		ok = ok || is(doEdit)
 	case commandUnit:
-		switch u.class {
-		case command.Editing:
-			ok = ok || is(doEdit)
-		case command.Checking:
-			ok = ok || is(doCheck)
-		case command.Safe:
-			ok = ok || is(doSafe)
-		}
+		ok = ok || u.confined && (u.edits && is(doEdit) || u.check && is(doCheck)) || is(doCheck) && (p.configured(u.cmd) || p.trusted && u.check && len(command.Executing(u.cmd)) == 0) && !p.redefined(definitions...)
 	}
-	if ok {
+	switch ask.By = "mode"; {
+	case ok:
 		return Decision{Verdict: Allow, By: "mode", Reason: string(p.mode) + " mode allows it"}
-	}
-	if held {
+	case u.held:
 		return sandboxHolds
 	}
 	return ask

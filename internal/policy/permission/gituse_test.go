@@ -33,18 +33,16 @@ func TestWhatGitRunsAsks(t *testing.T) {
 		{"/home/u/hooks/pre-push", "eay", "core.hooksPath", "edit(~/hooks/**)", "edit(~/**)"},
 		{"sub/HEAD", "eay", "for a repository", "edit(sub/HEAD)", "edit(sub/**)"},
 		{"sub/Head", "eay", "for a repository", "", "edit(**)"},
-		{"$ echo ref: refs/heads/x > sub/HEAD", "eay", "for a repository", "", ""},
+		{"$ echo ref: refs/heads/x > sub/HEAD", "ey", "for a repository", "", ""},
 		{"head.go", "", "", "", ""},
 		{"$ git reset HEAD a.txt", "", "", "", ""},
 		{"tools/y.sh", "", "", "", ""},
 		{".huskyrc", "", "", "", ""},
-		{"$ echo x > .husky/pre-commit", "eay", "core.hooksPath", "edit(.husky/**)", "edit(**)"},
-		{"$ cp a .husky/pre-commit", "eay", "core.hooksPath", "", "edit(**)"},
-		{"$ sed -i s/a/b/ tools/x.sh", "eay", "alias.x", "", "edit(tools/**)"},
-		{"$ touch t*/x.sh", "eay", "alias.x", "", ""},
-		{"$ tee .gitmore", "eay", "include.path", "", ""},
+		{"$ echo x > .husky/pre-commit", "ey", "core.hooksPath", "edit(.husky/**)", "edit(**)"},
+		{"$ cp a .husky/pre-commit", "y", "core.hooksPath", "", "edit(**)"},
+		{"$ sed -i s/a/b/ tools/x.sh", "y", "alias.x", "", "edit(tools/**)"},
+		{"$ tee .gitmore", "y", "include.path", "", ""},
 		{"$ cat .husky/pre-commit", "", "", "", ""},
-		{"$ sh tools/x.sh", "", "", "", ""}, // it runs it: no change is known
 	} {
 		call := func() Call {
 			line, shell := strings.CutPrefix(c.what, "$ ")

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -27,12 +28,18 @@ type Opening struct {
 
 func (o Opening) String() string {
 	switch o.Act {
+	case ActPerson:
+		return "run as you, outside the sandbox"
+	case process.ActGit:
+		return "use the git repository " + o.Opens
 	case process.ActHost, process.ActConnect:
 		return "connect to " + o.Opens
 	case process.ActRead:
 		return "read " + o.Opens
 	case process.ActChange:
 		return "change files here"
+	case process.ActLose:
+		return "remove or replace " + o.Opens + " and the like, of which no copy can be kept"
 	}
 	return "change files in " + o.Opens
 }
@@ -55,6 +62,9 @@ func (o Opening) Flag() string {
 // which programs write without needing to, and addresses of a cloud's metadata. The model
 // can still ask for some of these by name.
 func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
+	if r.Act == process.ActLose {
+		return Opening{Act: r.Act, Opens: fmt.Sprintf("%s (%.1f MB)", p.shown(r.What), float64(r.Size)/(1<<20))}, p.mode.on(doLose)
+	}
 	p = p.withGitUses(git)
 	if p.wide {
 		return Opening{}, Deny
@@ -65,14 +75,23 @@ func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
 		}
 		return Opening{}, Deny
 	}
-	if r.Act == process.ActRead {
+	changes := !p.mode.readsOnly() && !p.cfg.Sandbox.Narrow
+	switch {
+	case p.ofPerson(r) && changes:
+		return Opening{Act: ActPerson, Opens: r.What}, Ask
+	case r.Act == process.ActRead:
 		return p.heldFile(readUnit, r.What)
-	}
-	if p.mode.readsOnly() || p.cfg.Sandbox.Narrow {
+	case !changes:
 		return Opening{}, Deny
 	}
 	switch r.Act {
+	case process.ActGit:
+		_, v := p.heldFile(writeUnit, r.What)
+		return Opening{Act: r.Act, Opens: r.What}, v // without its hooks and configuration, which no rule says
 	case process.ActWrite, process.ActRemove:
+		if p.inside(r.What) {
+			return p.heldProtected(r.What)
+		}
 		return p.heldFile(writeUnit, r.What)
 	case process.ActHost, process.ActConnect:
 		return p.heldHost(r)
@@ -80,13 +99,23 @@ func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
 	return Opening{}, Deny
 }
 
+// heldProtected decides about a protected file of the workspace. Git's own files stay closed.
+func (p *Policy) heldProtected(file string) (Opening, Verdict) {
+	u := p.pathUnit(writeUnit, file, false).ofCommand()
+	if u.guard != protectedGuard || u.git || strings.HasPrefix(protected(p.shown(file)), ".git") || path.Clean(file) != file {
+		return Opening{}, Deny
+	}
+	o, d := Opening{Act: process.ActWrite, Opens: file}, p.judge(u)
+	o.offers(d)
+	return o, d.Verdict
+}
+
 // heldFile decides about a file outside the workspace, and offers the folder above it where
 // that is not more than one would allow.
 func (p *Policy) heldFile(kind unitKind, file string) (Opening, Verdict) {
 	judge := func(path string) Decision {
-		u := p.landUnit(tool.ResolvedPath{Path: path, Named: path, Write: kind == writeUnit})[0]
-		u = u.ofCommand()
-		if u.asked = true; kind == readUnit && u.pattern != "" {
+		u := p.landUnit(tool.ResolvedPath{Path: path, Named: path, Write: kind == writeUnit}).ofCommand()
+		if kind == readUnit && u.pattern != "" {
 			u.pattern = tool.ReadFamily + "(" + p.shown(path) + ")" // what is opened, no more
 		}
 		return p.judge(u)

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/process"
@@ -34,17 +35,33 @@ func TestHeldAccess(t *testing.T) {
 		{"connect", "169.254.169.254", Deny, "", "", false},
 		{"connect", "[fe80::1]:80", Deny, "", "", false},
 		{"host", "*.org", Deny, "", "", false},
-		{"connect", "/run/docker.sock", Deny, "", "", false},
+		{"connect", "/run/docker.sock", Ask, "/run/docker.sock", "", false},
+		{"connect", "/tmp/ssh-x/agent.7", Ask, "/tmp/ssh-x/agent.7", "", false},
+		{"connect", "/run/user/1000/gnupg/S.gpg-agent", Ask, "/run/user/1000/gnupg/S.gpg-agent", "", false},
+		{"connect", "/run/nscd/socket", Deny, "", "", false}, // the C library's own look-up
+		{"connect", "/run/systemd/userdb/io.systemd.DynamicUser", Deny, "", "", false},
 		{"listen", "0.0.0.0:80", Deny, "", "", false},
 		{"read", "/home/u/sib/x", Ask, "/home/u/sib", "read(/home/u/sib)", true},
 		{"read", "/home/u/x", Ask, "/home/u/x", "read(/home/u/x)", true},
 		{"read", "/home/u/sib/.env", Deny, "", "", false},
-		{"read", "/home/u/.ssh/id_rsa", Deny, "", "", false},
+		{"read", "/home/u/.ssh/id_rsa", Ask, "/home/u/.ssh/id_rsa", "", false}, // as the person
+		{"read", "/home/u/.config/gh/hosts.yml", Ask, "/home/u/.config/gh/hosts.yml", "", false},
+		{"read", "/home/u/.gnupg/pubring.kbx", Ask, "/home/u/.gnupg/pubring.kbx", "", false},
+		{"read", "/etc/ssh/ssh_config", Ask, "/etc/ssh/ssh_config", "", false},
+		{"read", "/etc/ssh/ssh_host_ed25519_key", Deny, "", "", false},
+		{"read", "/home/u/.npmrc", Deny, "", "", false}, // npm always tries, and does without
+		{"git", "/home/u/src/remote.git", Ask, "/home/u/src/remote.git", "", false},
+		{"git", "/home/u/src/.git", Deny, "", "", false},
+		{"git", "/w/vendor/x.git", Deny, "", "", false},
 		{"read", "/home/u/.config/x", Deny, "", "", false},
 		{"read", "/etc/shadow", Deny, "", "", false},
 		{"write", "/home/u/no/x", Deny, "", "", false},
 		{"write", "/home/u/hooks/pre-push", Deny, "", "", false},
 		{"write", "/w/x", Deny, "", "", false},
+		{"write", "/w/AGENTS.md", Ask, "/w/AGENTS.md", "edit(AGENTS.md)", false},
+		{"remove", "/w/sub/.vscode/tasks.json", Ask, "/w/sub/.vscode/tasks.json", "edit(sub/.vscode/tasks.json)", false},
+		{"write", "/w/.gitmodules", Deny, "", "", false},
+		{"write", "/w/sub/HEAD", Deny, "", "", false},
 		{"write", "/w/.git/hooks/pre-push", Deny, "", "", false},
 		{"write", "/home/u/other/.git/config", Deny, "", "", false},
 		{"write", "/home/u/other/.GIT/index", Deny, "", "", false},
@@ -73,12 +90,69 @@ func TestHeldAccess(t *testing.T) {
 		}
 	}
 	for _, p := range []*Policy{confinedPolicy(t, Plan, whole, nil, nil, nil), confinedPolicy(t, Auto, Sandbox{ReadOnly: true, Workspace: true, Narrow: true}, nil, nil, nil)} {
-		if _, v := p.Held(process.Refusal{Act: "write", What: "/home/u/sib/x"}, nil); v != Deny {
-			t.Errorf("nothing can be opened here: %s", v)
+		for _, r := range []process.Refusal{{Act: "write", What: "/home/u/sib/x"}, {Act: "read", What: "/home/u/.ssh/id_rsa"}, {Act: "connect", What: "/run/docker.sock"}, {Act: "git", What: "/home/u/src/remote.git"}} {
+			if _, v := p.Held(r, nil); v != Deny {
+				t.Errorf("nothing can be opened here: %s: %s", r, v)
+			}
 		}
 	}
 	asking := confinedPolicy(t, Auto, whole, nil, []string{"network(asked.org)"}, nil)
 	if o, v := asking.Held(process.Refusal{Act: "host", What: "asked.org"}, nil); v != Ask || o.Rule != "" {
 		t.Errorf("an ask rule asks each time: %s %+v", v, o)
+	}
+}
+
+// SPEC 16.18: what the session makes in /tmp needs no question, by a tool or by a command;
+// what others have there does, and so does what looks like a secret. Rules and plan mode win.
+func TestScratchIsFree(t *testing.T) {
+	sb := Sandbox{ReadOnly: true, Workspace: true, Holds: true}
+	writes := func(path string) Call {
+		return Call{Tool: "write", Family: tool.EditFamily, Footprint: tool.Footprint{Writes: []tool.Span{{Path: path}}}}
+	}
+	reads := func(path string) Call {
+		return Call{Tool: "read", Family: tool.ReadFamily, Footprint: tool.Footprint{Reads: []tool.Span{{Path: path}}}}
+	}
+	for _, m := range []Mode{Ask4All, AcceptEdits, Auto, Plan} {
+		p := New(Config{Mode: m, Root: "/w", Home: "/home/u", Sandbox: sb, Scratch: func(path string, write bool) bool {
+			return path == "/tmp/mine" || strings.HasPrefix(path, "/tmp/mine/") || write && strings.HasPrefix(path, "/tmp/new")
+		}})
+		if err := p.Add(User, nil, nil, []string{"edit(/tmp/new-denied)"}); err != nil {
+			t.Fatal(err)
+		}
+		free, asked := Allow, Ask
+		if m == Plan {
+			free, asked = Deny, Deny
+		}
+		for _, c := range []struct {
+			name string
+			call Call
+			want Verdict
+		}{
+			{"read its own", reads("/tmp/mine"), Allow},
+			{"read below its own", reads("/tmp/mine/deep/f"), Allow},
+			{"read another's", reads("/tmp/theirs"), Ask},
+			{"read what is not there", reads("/tmp/new"), Ask},
+			{"change its own", writes("/tmp/mine"), free},
+			{"make one", writes("/tmp/new.go"), free},
+			{"make a key", writes("/tmp/new/id_rsa"), Deny},
+			{"make one that looks secret", writes("/tmp/new/credentials.json"), asked},
+			{"change another's", writes("/tmp/theirs"), asked},
+			{"a rule", writes("/tmp/new-denied"), Deny},
+		} {
+			if d := p.Decide(c.call); d.Verdict != c.want {
+				t.Errorf("%s, %s: %s %s", m, c.name, d.Verdict, d.Reason)
+			}
+		}
+		if m == Plan {
+			continue
+		}
+		for line, want := range map[string]Verdict{
+			"rm /tmp/mine": Allow, "rm -r /tmp/mine/d": Allow, "mv /tmp/mine /tmp/new && cat /tmp/new && rm /tmp/new": Allow,
+			"rm /tmp/theirs": Allow /* the kernel holds it */, "rm -rf /tmp": Deny,
+		} {
+			if d := p.Decide(Call{Tool: "bash", Family: tool.CommandFamily, Footprint: tool.Footprint{Shell: line, Unknown: true}}); d.Verdict != want {
+				t.Errorf("%s, %s: %s %s", m, line, d.Verdict, d.Reason)
+			}
+		}
 	}
 }

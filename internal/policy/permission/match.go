@@ -113,7 +113,7 @@ func (p *Policy) denies(r Rule, u unit) bool {
 // mayBeDenied reports whether a deny rule may name the unit: its path is not
 // fully known, or it is a folder that is changed with everything in it.
 func (p *Policy) mayBeDenied(u unit) bool {
-	if u.kind == commandUnit && (u.cmd.Code || len(u.cmd.Words) > 0 && !u.cmd.Words[0].Known || anyProgram(u.cmd)) {
+	if u.kind == commandUnit && (u.cmd.Code || len(u.cmd.Words) > 0 && !u.cmd.Words[0].Known) {
 		// Any program may run here.
 		return slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List == Denies && r.family() == tool.CommandFamily })
 	}
@@ -138,11 +138,6 @@ func (p *Policy) mayBeDenied(u unit) bool {
 		rule := p.literal(r.Pattern)
 		return u.kind == writeUnit && u.derived && rule != "" && under(fold2(rule), fold2(u.path))
 	})
-}
-
-// anyProgram reports whether a command runs other programs that are not known.
-func anyProgram(c shellsyntax.Command) bool {
-	return command.RunsOthers(base(c)) && command.Effects(c).Kind == command.Other && slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool { return !w.Known && !w.Glob })
 }
 
 // literal returns the absolute folder at the beginning of a path pattern, ""
@@ -177,7 +172,7 @@ func (p *Policy) allows(r Rule, u unit) bool {
 		case u.unconfined && r.Tool != unconfined:
 			return false
 		case r.Bare:
-			return true
+			return !u.unparsed
 		}
 		return allowCommand(p.expandHome(r.words), u.cmd)
 	case readUnit, writeUnit:
@@ -266,7 +261,7 @@ func allowCommand(pat []string, c shellsyntax.Command) bool {
 			}
 		}
 		for _, w := range words {
-			if inner, _ := c.Program(); command.Fed(w) && named(pat, c) && !command.ExactOnly(inner) {
+			if inner, _ := c.Program(); w.Text == "…" && named(pat, c) && !command.ExactOnly(inner) {
 				continue // the pattern names the program that inserts it
 			}
 			if !w.Known && (w.Prefix == "" || w.Prefix[0] == '-') && !w.Glob {

@@ -13,28 +13,29 @@ const (
 	doEdit      fact = iota // pawl's own tools change files of the workspace
 	doCheck                 // the project's checks run
 	doChange                // a command changes files of the workspace
-	doSafe                  // as changes, where no sandbox holds it and its words show no harm
+	doUnheld                // a command that no sandbox holds and that does not only read
 	doRead                  // files outside the workspace are read
 	doElsewhere             // files outside the workspace are changed
 	doConnect               // a host, or a server of this machine that no command started
+	doLose                  // a command ends a file of which no copy can be kept
 	numFacts
 )
 
 var factNames = [numFacts]string{
-	"pawl's tools edit files here", "the project's checks run", "commands change files here", "the same without a sandbox, by words that show no harm",
-	"files elsewhere are read", "files elsewhere are changed", "hosts are connected to",
+	"pawl's tools edit files here", "the project's checks run", "commands change files here", "a command runs without a sandbox",
+	"files elsewhere are read", "files elsewhere are changed", "hosts are connected to", "a command ends a file of which no copy can be kept",
 }
 
 // modes says what happens to each fact: it goes on, is asked, or is refused. In every mode
 // what only reads the workspace, the system and the toolchains goes on; protected files,
 // keys and what cannot be undone are questions of their own.
 var modes = map[Mode][numFacts]Verdict{
-	//            edits  checks changes safe  reads elsewhere connects
-	Ask4All:     {Ask, Ask, Ask, Ask, Ask, Ask, Ask},
-	Plan:        {Deny, Deny, Deny, Deny, Ask, Deny, Deny},
-	AcceptEdits: {Allow, Allow, Ask, Ask, Ask, Ask, Ask},
-	Auto:        {Allow, Allow, Allow, Allow, Ask, Ask, Ask},
-	Yolo:        {Allow, Allow, Allow, Allow, Allow, Allow, Allow},
+	//            edits  checks changes unheld reads elsewhere connects lose
+	Ask4All:     {Ask, Ask, Ask, Ask, Ask, Ask, Ask, Ask},
+	Plan:        {Deny, Deny, Deny, Deny, Ask, Deny, Deny, Deny},
+	AcceptEdits: {Allow, Allow, Ask, Ask, Ask, Ask, Ask, Ask},
+	Auto:        {Allow, Allow, Allow, Ask, Ask, Ask, Ask, Ask},
+	Yolo:        {Allow, Allow, Allow, Allow, Allow, Allow, Allow, Allow},
 }
 
 // on returns what the mode does about a fact.
@@ -68,5 +69,5 @@ func Table() []string {
 	}
 	return append(out,
 		"In each mode, what only reads the workspace, the system and the toolchains goes on. A command starts at once in the sandbox and waits where the table asks.",
-		"Without a sandbox, pawl asks before a command starts, unless its words show that it only reads. Where nobody can be asked, what would ask is refused.")
+		"Without a sandbox, pawl asks before a command starts, but for a closed list of programs that only read. Where nobody can be asked, what would ask is refused.")
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // SPEC 4.15, 16.14: where calls can be held, every command starts at once, confined, and the
@@ -32,17 +33,13 @@ func TestCommandsStart(t *testing.T) {
 		// The kernel meets these where they happen.
 		{"cat ../sib/x", [4]string{ro, ro, ro, ro}},
 		{"cp a ../sib/x", [4]string{asks, ro, ws, ws}},
-		{"echo x >> ../sib/x", [4]string{ws, ro, ws, ws}},
+		{"echo x >> ../sib/x", [4]string{asks, ro, ws, ws}},
 		{"curl -s https://example.org", [4]string{asks, ro, asks, ws}},
-		// It does not meet these, or too late.
-		{"cat .pgpass", [4]string{"ask", "ask", "ask", "ask"}},
-		{"cat ../sib/.env", [4]string{"ask", "ask", "ask", "ask"}},
-		{"cat ~/.config/x/y", [4]string{"ask", "ask", "ask", "ask"}},
-		{"echo x > AGENTS.md", [4]string{"ask", ro, "ask", "ask"}},
-		{"git stash drop", [4]string{"ask", ro, "ask", "ask"}},
-		{"rm -rf ../sib", [4]string{"ask", ro, "ask", "ask"}},
+		{"echo x > AGENTS.md", [4]string{asks, ro, ws, ws}},
+		{"git stash drop", [4]string{asks, ro, asks, ws}},
+		{"rm -rf ../sib", [4]string{asks, ro, ws, ws}},
+		{"cat ~/.ssh/id_rsa", [4]string{ro, ro, ro, ro}},
 		{"rm -rf /", [4]string{"deny", "deny", "deny", "deny"}},
-		{"cat id_rsa", [4]string{"deny", "deny", "deny", "deny"}},
 		{"curl x | sh", [4]string{"deny", "deny", "deny", "deny"}},
 	} {
 		for i, m := range []Mode{Ask4All, Plan, AcceptEdits, Auto} {
@@ -61,6 +58,20 @@ func TestCommandsStart(t *testing.T) {
 	}
 }
 
+// SPEC 16.7: a file that a held command names, that exists, and that looks like a secret is
+// asked about: the sandbox lets every command read the workspace.
+func TestNamedSecrets(t *testing.T) {
+	for name, want := range map[string]Verdict{"/w/id_rsa": Ask, "/w/secrets.yml": Ask, "/opt/x/server.pem": Ask, "/w/.env": Allow, "/w/a": Allow, "/home/u/.ssh/id_rsa": Allow, "/home/u/x": Allow} {
+		for _, m := range []Mode{Ask4All, Plan, AcceptEdits, Auto} {
+			c := line("./x " + name)
+			c.Footprint.Resolved = []tool.ResolvedPath{{Path: name, Named: name, Maybe: true}}
+			if d := confinedPolicy(t, m, Sandbox{ReadOnly: true, Workspace: true, Holds: true}, nil, nil, nil).Decide(c); d.Verdict != want {
+				t.Errorf("%s in %s: %s (%s)", name, m, d.Verdict, d.Reason)
+			}
+		}
+	}
+}
+
 // SPEC 4.15: a rule that allows a command, and a person's yes to it, cover its changes; what
 // would be asked when it changes something names the rules that cover it.
 func TestChangesOfACommand(t *testing.T) {
@@ -74,7 +85,7 @@ func TestChangesOfACommand(t *testing.T) {
 		{"make y", true, "bash(make y)"},
 		{"make x; make y", true, "bash(make y)"},
 		{"go generate ./... && gofmt -w .", true, "bash(go generate ./...), bash(gofmt *)"},
-		{"make y > log", true, "edit(log), bash(make y)"},
+		{"make y > log", true, "bash(make y), edit(log)"},
 		{"eval $x", true, ""},
 	} {
 		p := confinedPolicy(t, Ask4All, holds, []string{"bash(make x)"}, nil, nil)

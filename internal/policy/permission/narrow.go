@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
@@ -41,6 +41,9 @@ func (p *Policy) narrow(c Call, d Decision) Decision {
 	need, what := p.needs(c)
 	switch {
 	case !p.turn.lacks(need):
+		return d
+	case d.Verdict == Allow && p.held(c.Footprint): // asked when it changes something
+		d.Confine.Asks = d.Confine.Level == process.Workspace
 		return d
 	case d.Verdict == Ask && !p.turn.route.Explicit: // asked anyway
 	case d.Verdict == Ask:
@@ -91,7 +94,7 @@ func (p *Policy) needs(c Call) (right, what string) {
 	shell := c.Footprint.Shell != "" || len(cmds) > 0
 	for _, u := range p.units(c, cmds) {
 		switch {
-		case u.readOnly || u.kind == readUnit || u.kind == hostUnit || u.class == command.Checking:
+		case u.readOnly || u.kind == readUnit || u.kind == hostUnit || u.check:
 			continue
 		case shell:
 			return route.RightRun, u.why

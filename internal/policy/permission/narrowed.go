@@ -126,8 +126,8 @@ func (p *Policy) coversCommand(l limit, cmd shellsyntax.Command) bool {
 	}) {
 		return false
 	}
-	for _, u := range p.commandUnits(cmd) {
-		if u.kind == writeUnit && !u.derived && !slices.ContainsFunc(l.rules, func(r Rule) bool {
+	for _, u := range p.written(cmd, false) {
+		if !slices.ContainsFunc(l.rules, func(r Rule) bool {
 			return r.family() == tool.EditFamily && (r.Bare || p.allows(r, u))
 		}) {
 			return false

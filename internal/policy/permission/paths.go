@@ -201,7 +201,15 @@ func (p *Policy) readable(abs string) bool {
 	case p.system.MayRead(at):
 		return true
 	}
+	if p.cfg.Scratch != nil && p.cfg.Scratch(at, false) {
+		return true
+	}
 	return p.cfg.Readable != nil && p.cfg.Readable().MayRead(at)
+}
+
+// scratch reports whether a path is the session's own in /tmp, or will be when it is made.
+func (p *Policy) scratch(abs string) bool {
+	return p.cfg.Scratch != nil && !p.keyFile(abs) && !secretInside(abs) && p.cfg.Scratch(abs, true)
 }
 
 // ofProcess reports whether a path tells of another process, such as its command line.

@@ -22,7 +22,7 @@ const (
 	Ask4All     Mode = "ask"          // only reading is allowed; anything else needs a question
 	Plan        Mode = "plan"         // only reading is allowed; anything else is denied
 	AcceptEdits Mode = "accept-edits" // as ask, and edits in the workspace and the project's checks
-	Auto        Mode = "auto"         // as accept-edits, and commands whose syntax shows that they are safe
+	Auto        Mode = "auto"         // as accept-edits, and changes by commands in the sandbox
 	Yolo        Mode = "yolo"         // everything except the refusals and protected paths
 )
 
@@ -128,6 +128,9 @@ type Config struct {
 	// and caches, wherever they are. That takes a while, so it is called only for a
 	// path outside the workspace. nil: what is usual in a system and in Home.
 	Readable func() confine.Policy
+	// Scratch reports whether a path is the session's own in the folder for temporary files
+	// that everybody shares; with write, or a new name there. nil: nothing is.
+	Scratch func(path string, write bool) bool
 	// Refused are modes that cannot be chosen, each with who refuses it.
 	Refused map[Mode]string
 }
@@ -182,8 +185,8 @@ func (p *Policy) Copy() *Policy {
 	return &q
 }
 
-// Trust records that the person trusts the programs that the folder's checks and
-// its git configuration run (SPEC 16.1). Without a sandbox they run as the person.
+// Trust records that the person trusts the programs that the folder's checks run (SPEC
+// 16.1). Without a sandbox they run as the person.
 func (p *Policy) Trust() { p.trusted = true }
 
 func clean(p string) string {
@@ -365,7 +368,7 @@ func (m Mode) about() string {
 	case AcceptEdits:
 		return "reads, edits in the workspace and the project's checks are allowed, the rest asks"
 	case Auto:
-		return "as accept-edits, and commands that only change files of the workspace; with a sandbox any command runs in one"
+		return "as accept-edits, and in the sandbox commands change files of the workspace"
 	case Yolo:
 		return "everything is allowed but what is refused or protected"
 	}

@@ -3,30 +3,7 @@ package permission
 import (
 	"strings"
 	"testing"
-
-	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/tool"
 )
-
-// SPEC 4.15: a copy that deletes at its target, or at its source, is refused
-// where that is a home or the system, wherever the option stands.
-func TestRsyncRefused(t *testing.T) {
-	check(t, `
-RRRRR rsync -a --delete x/ ~/
-RRRRR rsync -a --delete-after x/ ~/
-RRRRR rsync -a --delete-before x/ ~/
-RRRRR rsync -a --delete-during x/ ~
-RRRRR rsync -a --delete-delay x/ ~/
-RRRRR rsync -a --delete-excluded x/ ~/
-RRRRR rsync -a --del x/ ~/
-RRRRR rsync -a --del x/ /home/me
-RRRRR rsync -a x/ ~/ --delete
-RRRRR rsync -a x/ / --delete-after
-RRRRR rsync -a --remove-source-files ~/ /tmp/x
-?d??a rsync -a x/ y/
-?d??a rsync -a --delete x/ y/
-`)
-}
 
 // SPEC 4.15: what may lose what others pushed can never be granted always.
 func TestForcePushNeverAlways(t *testing.T) {
@@ -42,62 +19,6 @@ func TestForcePushNeverAlways(t *testing.T) {
 	}
 	if d := policy(t, Auto, User, nil, nil, nil).Decide(bash("git push origin main")); !d.CanAlways {
 		t.Error("an ordinary push can be granted always")
-	}
-}
-
-// SPEC 16.4: a check that the agent made another one asks, also where it only
-// changed what the check's program loads.
-func TestCheckIsWhatDefinesIt(t *testing.T) {
-	for line, files := range map[string][]string{
-		"npm test":               {"package.json", ".npmrc", "sub/.npmrc"},
-		"pnpm test":              {"package.json", "pnpm-workspace.yaml"},
-		"yarn test":              {"package.json", ".yarnrc.yml"},
-		"npx eslint src":         {"eslint.config.js", ".eslintrc.cjs", ".npmrc"},
-		"npx jest":               {"jest.config.ts", "babel.config.js"},
-		"npx vitest run":         {"vite.config.ts"},
-		"make test":              {"Makefile", "GNUmakefile", "rules.mk"},
-		"make":                   {"makefile"},
-		"just test":              {"justfile"},
-		"pytest":                 {"conftest.py", "pytest.ini", "tests/conftest.py"},
-		"python3 -m unittest":    {"sitecustomize.py"},
-		"cargo test":             {"build.rs", ".cargo/config.toml"},
-		"golangci-lint run":      {".golangci.yml"},
-		"mypy .":                 {"mypy.ini"},
-		"tox":                    {"tox.ini"},
-		"dotnet test":            {"x.csproj"},
-		"mvn test":               {"pom.xml"},
-		"bundle exec rspec":      {"spec/spec_helper.rb"},
-		"staticcheck ./...":      {"staticcheck.conf"},
-		"flake8":                 {".flake8"},
-		"npm run build && ls -l": {"package.json"},
-	} {
-		for _, f := range files {
-			p := policy(t, AcceptEdits, User, nil, nil, nil)
-			if d := p.Decide(bash(line)); d.Verdict != Allow {
-				t.Errorf("%s: %s", line, d.Reason)
-			}
-			p.Apply(event.Event{Body: event.FileChanged{Path: f, Tool: "write"}})
-			if d := p.Decide(bash(line)); d.Verdict != Ask {
-				t.Errorf("%s after %s changed: %s", line, f, d.Verdict)
-			}
-		}
-	}
-}
-
-// SPEC 16.4: so does one whose target calls a script that the agent changed.
-func TestCalledScriptChanged(t *testing.T) {
-	call := Call{Tool: "bash", Footprint: tool.Footprint{Shell: "make test", Defined: []string{root + "/Makefile", root + "/t.sh"}}}
-	p := policy(t, AcceptEdits, User, nil, nil, nil)
-	if d := p.Decide(call); d.Verdict != Allow {
-		t.Error(d.Reason)
-	}
-	p.Apply(event.Event{Body: event.FileChanged{Path: "other.sh", Tool: "write"}})
-	if d := p.Decide(call); d.Verdict != Allow {
-		t.Error(d.Reason)
-	}
-	p.Apply(event.Event{Body: event.FileChanged{Path: "t.sh", Tool: "write"}})
-	if d := p.Decide(call); d.Verdict != Ask {
-		t.Error(d.Verdict)
 	}
 }
 
@@ -138,9 +59,6 @@ func TestDenySeesThrough(t *testing.T) {
 		{"bash(git push *)", "ls | xargs git push", Deny},
 		{"bash(git push *)", `python3 -c 'import os; os.system("git push")'`, Deny},
 		{"bash(git push *)", "ssh host git push", Deny},
-		{"bash(git push *)", "flock f $X", Ask},
-		{"bash(git push *)", "strace $X push", Ask},
-		{"bash(git push *)", `su -c "$X"`, Ask},
 		{"bash(git push *)", "git $X origin", Deny},
 		{"bash(git push *)", "echo git push", Allow},
 		{"bash(git push *)", "grep -rn 'git push' .", Allow},
@@ -201,9 +119,6 @@ func TestAllowNames(t *testing.T) {
 		{"bash(~/go/bin/staticcheck *)", "~/go/bin/staticcheck ./...", Allow},
 		{"bash(/home/me/go/bin/staticcheck *)", "~/go/bin/staticcheck ./...", Allow},
 		{"bash(rg *)", "/tmp/x/rg pattern", Ask},
-		{"read(//**)", "wc -l $(git ls-files '*.go')", Allow},
-		{"read(//**)", "grep -n foo $(git ls-files)", Allow},
-		{"read(//**)", "cat $(ls)", Allow},
 		{"read(//**)", "rm $(ls)", Ask},
 		{"read(**)", "cat $(ls)", Ask},
 	} {

@@ -39,37 +39,30 @@ func TestReadable(t *testing.T) {
 				t.Errorf("%s %s: %s", name, path, got)
 			}
 		}
-		for _, line := range []string{"cat ", "grep -rn x ", "ls -la ", "head -5 < ", "sed -n 1,20p "} {
+		for _, line := range []string{"cat ", "grep -n x ", "ls -la ", "head -5 < ", "sed -n 1,20p "} {
 			if got := verdicts(bash(line + path)); got != "aaaa aaaa aaaa " {
 				t.Errorf("%s%s: %s", line, path, got)
 			}
 		}
 	}
 	for line, want := range map[string]string{
-		// That something exists is no secret.
-		"ls -ld /tmp":                           "aaaa aaaa aaaa ",
-		"ls --directory /srv /var":              "aaaa aaaa aaaa ",
-		"stat /var/lib/x; stat -c %s /srv/y":    "aaaa aaaa aaaa ",
-		"test -e /var/run/x.sock || echo none":  "aaaa aaaa aaaa ",
-		"[ -d /home/v/project ] && ls":          "aaaa aaaa aaaa ",
-		"readlink -f /var/tmp/x; realpath /mnt": "aaaa aaaa aaaa ",
-		// What is in it may be one.
-		"ls /tmp":                     "???? ???? ???? ",
-		"ls /home/v":                  "???? ???? ???? ",
-		"cat /tmp/x":                  "???? ???? ???? ",
-		"cat /home/v/notes":           "???? ???? ???? ",
-		"cat /home/u/notes":           "???? ???? ???? ",
-		"cat /etc/fstab":              "???? ???? ???? ",
-		"cat /srv/go1/x":              "???? ???? ???? ",
-		"cat /home/u/.ssh/id_rsa":     "dadd dddd dddd ", // plan: the kernel refuses it
-		"cat /opt/tool/server.pem":    "dddd dddd dddd ",
-		"cat /usr/share/x/.env":       "???? ???? ???? ",
-		"cat /proc/1/cmdline":         "???? ???? ???? ",
-		"cat /home/u/.state/x":        "dddd dddd dddd ",
-		"cat /srv/go1/src/../../x":    "???? ???? ???? ",
-		"cat /srv/go1/srcery/x":       "???? ???? ???? ",
-		"echo x > /usr/include/new.h": "?a?? ?d?? ?d?? ",
-		"cd /usr/share/x && make":     "?a?a ?d?? ?d?? ",
+		// Where the sandbox holds it, it decides.
+		"ls /tmp":                     "?a?a ???? ???? ",
+		"ls /home/v":                  "?a?a ???? ???? ",
+		"cat /tmp/x":                  "?a?a ???? ???? ",
+		"cat /home/v/notes":           "?a?a ???? ???? ",
+		"cat /home/u/notes":           "?a?a ???? ???? ",
+		"cat /etc/fstab":              "?a?a ???? ???? ",
+		"cat /srv/go1/x":              "?a?a ???? ???? ",
+		"cat /home/u/.ssh/id_rsa":     "dada dddd dddd ",
+		"cat /opt/tool/server.pem":    "dada dddd dddd ",
+		"cat /usr/share/x/.env":       "?a?a ???? ???? ",
+		"cat /proc/1/cmdline":         "?a?a ???? ???? ",
+		"cat /home/u/.state/x":        "dada dddd dddd ",
+		"cat /srv/go1/src/../../x":    "?a?a ???? ???? ",
+		"cat /srv/go1/srcery/x":       "?a?a ???? ???? ",
+		"echo x > /usr/include/new.h": "?a?a ?d?? ?d?? ",
+		"cd /usr/share/x && make":     "?aaa ?d?? ?d?? ",
 	} {
 		if got := verdicts(bash(line)); got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)

@@ -78,21 +78,17 @@ func CommandKind(line string) Kind {
 	for i := range cmds {
 		name, _ := cmds[i].Program()
 		switch {
-		case command.Waits(name):
+		case listed(waiters, name):
 			waits = true
 			continue
-		case waits && command.AsksState(name):
+		case waits && listed(asksState, name):
 			continue // after a wait these check the state of something
-		case command.Searches(name):
+		case listed(searchers, name):
 			searches = true
 		}
-		if len(rest) < i {
-			rest = append(rest, cmds[i])
-		} else {
-			rest = cmds[:i+1]
-		}
+		rest = append(rest, cmds[i])
 	}
-	looks := command.ReadOnly(rest)
+	looks := command.ReadOnly(rest...)
 	switch {
 	case waits && (looks || len(rest) == 0):
 		return Wait // sleeping before a command does not change its kind
@@ -103,6 +99,16 @@ func CommandKind(line string) Kind {
 	}
 	return Read
 }
+
+// Programs by what they are for, where no fact tells it: the rules judge a call before
+// its answer is known.
+const (
+	waiters   = " sleep wait "
+	asksState = " curl docker gh jobs kubectl nc pgrep ps systemctl "
+	searchers = " egrep fgrep find grep ls rg "
+)
+
+func listed(list, name string) bool { return name != "" && strings.Contains(list, " "+name+" ") }
 
 // Echoes reports whether a command only printed words of its own line: the
 // model is thinking aloud.

@@ -188,3 +188,14 @@ func header(name string) bool {
 	ext := path.Ext(name)
 	return compiled(name) && ext != ".o" && ext != ".obj" && ext != ".lo"
 }
+
+// machineCode reports whether a file is a compiled program, an object file or an archive
+// of them.
+func machineCode(text string) bool {
+	for _, magic := range []string{"\x7fELF", "!<arch>\n", "!<thin>\n", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xca\xfe\xba\xbe", "MZ"} {
+		if strings.HasPrefix(text, magic) {
+			return true
+		}
+	}
+	return false
+}

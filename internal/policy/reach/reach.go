@@ -1,47 +1,60 @@
-// Package reach follows what command lines run: the scripts that they call, the
-// definitions of the tools that they start, and the files that these include (SPEC
-// 16.1). A person trusts a check, a hook or a server of a folder in its present state;
-// the files that this package finds must stay unchanged for that.
+// Package reach finds the files of a folder that command lines are made of: scripts,
+// definitions (makefiles, package.json, …) and what these name in turn (SPEC 16.1). A
+// person trusts a check, a hook or a server of a folder in its present state; the files
+// that this package finds must stay unchanged for that.
 //
-// It promises to omit nothing silently: if the files of a command cannot be listed
-// before it runs, Found has the reason, and the caller must count every file of the
-// folder. It reads only from the caller's fs.FS, within limits, and starts nothing. It
-// does not evaluate programs in languages other than the shell's; with Deep it follows
-// the files that their text names.
+// It reads names in plain text; it evaluates nothing. It counts too much rather than too
+// little:
+//
+//   - A name counts wherever a text has it, whether it is run or only mentioned, and
+//     relative to every folder that any of the texts names, to the folder of each text
+//     and to the top. If a text goes to a folder by a computed name, it counts in every
+//     folder.
+//   - A name with a computed part or a pattern counts each file that it could mean, with
+//     any text in place of that part; but no part is taken to lead upwards (..).
+//   - The definitions of a tool (policy/trust has the table) count in all these folders
+//     once a text names the tool.
+//   - If a program or a sourced file has a name without a literal part, or something runs
+//     that its own files define (rake, cmake, …), Found has the reason, and the caller
+//     must count every file of the folder.
+//
+// It leaves out what trust in a check does not cover (ADR 022): source that only
+// compilers read, what a makefile builds of it, lists of dependencies, what scripts in
+// languages other than the shell's import, and source that a pattern names as an
+// argument. With Deep these count too. It also leaves out the data that a command only
+// mentions: files named like reports, logs and documents, names without a folder and an
+// extension, those after >, -o and --out…, and those that touch, tee, rm and mkdir are
+// given.
+//
+// It reads only from the caller's fs.FS, within limits, and starts nothing.
 package reach
 
 import (
-	"encoding/json"
-	"errors"
+	"cmp"
+	"fmt"
 	"io"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
-	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
-	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
 // Limits of what is followed.
 const (
 	maxReached = 200
-	maxRounds  = 8
+	maxRounds  = 200
 	maxFile    = 1 << 20 // the longest file that is read, in bytes
+	maxWords   = 20_000
+	maxNames   = 100_000 // the names of the folder that patterns are compared with
 )
-
-// under is the path of the folder for the parser of command lines: a path that begins
-// differently is outside it.
-const under = "/workspace"
 
 // Ask describes what is to be followed.
 type Ask struct {
 	// Dir is where the command runs, relative to the folder.
 	Dir string
-	// Definitions are files that define what runs: makefiles, package.json.
-	Definitions []string
 	// Lines are command lines that run in Dir.
 	Lines []string
 	// Root is the folder's own path; lines may use it to name the folder's files.
@@ -58,192 +71,225 @@ type Ask struct {
 type Found struct {
 	Files   []string // relative to the folder
 	Folders []string // folders of which every file may run: packages that are loaded
-	// Built are compiled programs that a makefile builds; they are not among Files.
-	Built []string
 	// Unlisted is why not everything was found, "" if everything was.
 	Unlisted string
 }
 
 // walk is the state of a search.
 type walk struct {
-	fsys  fs.FS
-	ask   Ask
-	found Found
-	todo  []definition
-	vars  map[string][]string // the values that makefiles give their variables
-	at    definition          // the one that is being read
-	// targets are the files for which makefiles have rules.
-	targets   map[string]bool
-	links     int
-	including bool // an include line is being expanded
-	all       bool // every script of each package.json may run
+	fsys    fs.FS
+	ask     Ask
+	found   Found
+	texts   []file
+	at      file     // the one that is being read
+	bases   []string // folders that names may be relative to
+	words   []word   // the names in the texts
+	known   map[word]bool
+	tried   []int               // by word, the folders in which it was searched for; -1 is any
+	said    map[string]bool     // the words of the texts: names of tools and of scripts
+	vars    map[string][]string // what the texts assign to their variables
+	refs    []ref
+	wide    bool                           // names may be relative to any folder
+	names   []string                       // all names of the folder, read when they are needed
+	named   map[string][]string            // by their last part in lower case
+	lists   map[string]map[string][]string // by folder and lower-case name
+	read    map[string]string
+	values  int // of variables
+	widened bool
+	limit   string // why more is not followed
 }
 
-// definition is a file that is read to find what it runs, in a folder.
-type definition struct {
-	dir, name string
-	as        how
+// file is a text that is read to find what it names.
+type file struct {
+	name string
+	as   format
 }
 
-// how is the way in which a file is run.
-type how int
+type format int
 
 const (
-	asItIs    how = iota // its content decides how
-	asProgram            // by the system: a shell runs it if it names no interpreter
-	asShell              // by a shell
-	asSourced            // by the shell that runs another file, which is then $0
-	asScript             // by an interpreter of another language
+	shell   format = iota // command lines
+	recipe                // a makefile, or a file that a makefile includes
+	scripts               // package.json
+	other                 // another language, or configuration
 )
+
+// word is a name in a text. A * stands for each computed part.
+type word struct {
+	text    string
+	at      file
+	run     bool // it stands where a program or a file to run would
+	script  bool // an interpreter may add an extension
+	foreign bool // the interpreter is not a shell
+	include bool // it is text of the same format
+	value   bool // it is the value of an option or a setting
+}
 
 // Of returns what runs in a folder for a.
 func Of(fsys fs.FS, a Ask) Found {
 	a.Dir = path.Clean(a.Dir)
-	r := &walk{fsys: fsys, ask: a, vars: map[string][]string{}, targets: map[string]bool{}}
-	for _, n := range a.Definitions {
-		r.define(a.Dir, n)
+	r := &walk{fsys: fsys, ask: a, vars: map[string][]string{}, said: map[string]bool{}, known: map[word]bool{}, lists: map[string]map[string][]string{}, read: map[string]string{}}
+	r.base(a.Dir)
+	before := ""
+	for _, l := range a.Lines {
+		r.lines(unmarked.Replace(l), false)
 	}
-	for i, before := 0, ""; ; i++ { // a later file's variables apply in an earlier one
-		r.found.Unlisted, r.links = "", 0
-		r.at = definition{dir: a.Dir}
-		for _, l := range a.Lines {
-			r.line(a.Dir, l)
+	scanned := 0
+	for range maxRounds { // a later text's folders and variables apply in an earlier one
+		for i, t := range slices.Clone(r.texts) {
+			if i >= scanned || t.as == scripts {
+				r.at = t
+				r.scan(t)
+			}
 		}
-		for j := 0; j < len(r.todo); j++ {
-			r.at = r.todo[j]
-			r.read()
+		scanned = len(r.texts)
+		for i := 0; i < len(r.refs); i++ {
+			for n := &r.refs[i].done; *n < len(r.vars[r.refs[i].name]); {
+				value := r.vars[r.refs[i].name][*n]
+				*n++
+				r.at = r.refs[i].at
+				r.lines(value, r.refs[i].all || r.refs[i].script)
+				n = &r.refs[i].done // it may have moved
+			}
 		}
-		now := r.state()
-		if now == before {
-			return r.withoutBuilt()
+		if r.wide && !r.widened {
+			r.widened = true
+			clear(r.tried)
 		}
-		if i == maxRounds {
-			r.not("definitions that call each other without an end")
+		for i := 0; i < len(r.words) && r.limit == ""; i++ {
+			r.at = r.words[i].at
+			r.find(i)
+		}
+		r.definitions()
+		now := fmt.Sprint(len(r.found.Files), len(r.found.Folders), len(r.texts), len(r.bases), r.wide, r.values, len(r.said), len(r.words), len(r.refs))
+		if now == before || r.limit != "" {
+			r.unknown()
+			r.found.Unlisted = cmp.Or(r.found.Unlisted, r.limit)
+			slices.Sort(r.found.Files)
+			slices.Sort(r.found.Folders)
 			return r.found
 		}
 		before = now
 	}
-}
-
-// withoutBuilt omits the compiled programs that a makefile builds: they are compiled
-// source code, and change with it (ADR 022).
-func (r *walk) withoutBuilt() Found {
-	if r.ask.Deep {
-		return r.found
-	}
-	for name := range r.targets {
-		if fs.ValidPath(name) && r.isMachineCode(name) {
-			r.found.Built = append(r.found.Built, name)
-		}
-	}
-	slices.Sort(r.found.Built)
-	r.found.Files = slices.DeleteFunc(r.found.Files, func(n string) bool { return slices.Contains(r.found.Built, n) })
+	r.not("definitions that call each other without an end")
 	return r.found
 }
 
-func (r *walk) isMachineCode(name string) bool {
-	f, err := r.fsys.Open(name)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 8)
-	n, _ := io.ReadFull(f, head) // a short file has a short head
-	return machineCode(string(head[:n]))
+// ref is a variable whose value is run.
+type ref struct {
+	name string
+	at   file
+	// part: other text follows the value in the name. all, script: as in lines and word.
+	part, all, script bool
+	done              int // the values that were read
 }
 
-// state returns a value that changes if a round found something.
-func (r *walk) state() string {
-	b, _ := json.Marshal([]any{len(r.found.Files), len(r.found.Folders), len(r.todo), r.vars}) // plain strings: no error
-	return string(b)
+// unknown judges the variables whose values are run.
+func (r *walk) unknown() {
+	for _, v := range r.refs {
+		values := r.vars[v.name]
+		r.at = v.at
+		switch {
+		case v.part && slices.ContainsFunc(values, func(v string) bool { return strings.Trim(v, "@+-\t ") != "" }),
+			// In a makefile, those are programs of make or of the environment.
+			values == nil && (v.all || v.at.as != recipe || !capitals().MatchString(v.name)):
+			r.not("a file to run that is known only when it runs")
+		}
+	}
 }
+
+// word adds a name that a text has.
+func (r *walk) word(w word) {
+	w.text = strings.ReplaceAll(spare().ReplaceAllString(w.text, "*"), "?", "*")
+	w.text = ranges().ReplaceAllString(w.text, "*")
+	literal := strings.Trim(w.text, "*@+-/.") != ""
+	if w.text == "" || strings.Contains(w.text, "*") && !literal || strings.HasPrefix(w.text, "/") || strings.HasPrefix(w.text, "~") {
+		return // nothing, or outside the folder
+	}
+	if below := strings.TrimLeft(w.text, "./"); strings.HasPrefix(w.text, "../") && below != "" { // it may run in any folder
+		v := w
+		v.text = below
+		r.word(v)
+	}
+	w.at = r.at
+	if len(r.words) >= maxWords {
+		r.limit = "it has more names than are followed"
+	} else if !r.known[w] {
+		r.known[w] = true
+		r.words, r.tried = append(r.words, w), append(r.tried, 0)
+	}
+}
+
+var ranges = lazyregexp.New(`\[[^\[\]\s]+\]`)
 
 // not records something that cannot be listed.
 func (r *walk) not(what string) {
 	if r.found.Unlisted == "" {
-		r.found.Unlisted = strings.TrimPrefix(path.Join(r.at.dir, path.Base(r.at.name))+" has ", ". has ")
-		if r.at.name == "" {
-			r.found.Unlisted = "the command has "
+		r.found.Unlisted = "the command has " + what
+		if r.at.name != "" {
+			r.found.Unlisted = r.at.name + " has " + what
 		}
-		r.found.Unlisted += what
 	}
 }
 
-func (r *walk) isFile(name string) bool {
-	st, err := fs.Stat(r.fsys, name)
-	return err == nil && st.Mode().IsRegular()
-}
-
-// leadsOut reports whether a name is a link to outside the folder. Its target cannot be
-// read, so nothing that runs it is trusted.
-func (r *walk) leadsOut(name string) bool {
-	_, err := fs.Stat(r.fsys, name)
-	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+// counts reports whether a file that a word names counts; the package comment says what
+// does not.
+func (r *walk) counts(name string, st fs.FileInfo, w word) bool {
+	text, _ := r.text(name)
+	ext := strings.ToLower(path.Ext(name))
+	foreign := w.at.as == other && (r.ask.Deep || languages[path.Ext(w.at.name)]) // no configuration
+	deep, computed := r.ask.Deep, strings.Contains(path.Base(w.text), "*")
+	switch {
+	case !deep && compiled(name), !deep && w.at.as == recipe && (machineCode(r.head(name)) || dependenciesOnly(text)):
+		return false
+	case w.run:
+		return true
+	case languages[ext] && w.text != "*" && (deep || !computed && !foreign), st.Mode()&0o111 != 0, strings.HasPrefix(text, "#!"), programs[ext], machineCode(r.head(name)):
+		return true
+	case languages[ext], data[ext], foreign, w.at.as == other && !strings.Contains(w.text, "/"):
 		return false
 	}
-	st, err := fs.Lstat(r.fsys, name)
-	return err == nil && !st.IsDir()
+	// A pattern of names with another extension than it has is one of data.
+	return strings.ContainsAny(w.text, "/.") && (!computed || ext == strings.ToLower(path.Ext(w.text)))
 }
 
-// text returns a file's text, "" if it cannot be read.
-func (r *walk) text(name string) string {
-	st, err := fs.Stat(r.fsys, name)
-	if err != nil || !st.Mode().IsRegular() || st.Size() > maxFile {
-		return ""
-	}
-	b, err := fs.ReadFile(r.fsys, name)
+// head returns the first bytes of a file.
+func (r *walk) head(name string) string {
+	f, err := r.fsys.Open(name)
 	if err != nil {
 		return ""
 	}
-	return string(b)
+	defer f.Close()
+	head := make([]byte, 8)
+	n, _ := io.ReadFull(f, head) // a short file has a short head
+	return string(head[:n])
 }
 
-// add adds a file that is run. A file that does not exist runs nothing; if it is
-// created later, it is found then.
-func (r *walk) add(name string) bool {
-	if name = path.Clean(name); !fs.ValidPath(name) || !r.isFile(name) && !r.leadsOut(name) {
-		return false
-	}
-	if !slices.Contains(r.found.Files, name) {
-		if len(r.found.Files) >= maxReached {
-			r.not("more files than are followed")
-			return false
-		}
-		r.found.Files = append(r.found.Files, name)
-	}
-	return true
-}
-
-// define adds a file and reads it as a definition that runs in a folder.
-func (r *walk) define(dir, name string) {
-	r.follow(definition{dir: path.Clean(dir), name: path.Clean(name)})
-}
-
-func (r *walk) follow(d definition) {
-	if r.add(d.name) && !slices.Contains(r.todo, d) {
-		r.todo = append(r.todo, d)
-	}
-}
-
-// read reads the present definition.
-func (r *walk) read() {
-	text := r.text(r.at.name)
-	base := path.Base(r.at.name)
+// follow reads a counted file for what it names.
+func (r *walk) follow(name string, w word) {
+	text, ok := r.text(name)
+	base, ext := path.Base(name), strings.ToLower(path.Ext(name))
+	t := file{name: name, as: other}
 	switch {
-	case text == "":
-		if st, err := fs.Stat(r.fsys, r.at.name); err == nil && st.Size() > 0 {
-			r.not("more text than is read")
-		}
 	case base == "package.json":
-		r.scripts(text)
-	case strings.HasSuffix(base, "justfile"), strings.HasSuffix(base, "Justfile"), path.Ext(base) == ".just":
-		r.justfile(text)
-	case r.at.as == asShell, r.at.as == asSourced, r.at.as != asScript && shellScript(base, text):
-		r.line(r.at.dir, r.ownPlace(text))
-	case r.at.as == asScript:
-		r.loaded(text)
-	default:
-		r.makefile(text)
+		t.as = scripts
+	case slices.Contains(trust.BuildFiles("make"), base), ext == ".mk", w.include && w.at.as == recipe:
+		t.as = recipe
+	case slices.Contains(trust.BuildFiles("just"), base), ext == ".just", w.include, shellScript(name, text),
+		w.run && !w.foreign && w.at.as != other && !languages[ext] && !strings.HasPrefix(text, "#!") && (w.at != (file{}) || w.script):
+		t.as = shell
+	}
+	switch {
+	case machineCode(r.head(name)), t.as == other && !r.ask.Deep && data[ext]: // it names nothing that runs
+	case ok:
+		r.base(path.Dir(name))
+		if !slices.Contains(r.texts, t) {
+			r.texts = append(r.texts, t)
+		}
+	case r.ask.Deep || t.as != other:
+		if st, err := fs.Stat(r.fsys, name); err == nil && st.Size() > 0 {
+			r.not("a file, " + name + ", with more text than is read")
+		}
 	}
 }
 
@@ -251,183 +297,15 @@ func (r *walk) read() {
 func shellScript(name, text string) bool {
 	first, _, _ := strings.Cut(text, "\n")
 	return slices.Contains([]string{".sh", ".bash", ".zsh", ".ksh"}, path.Ext(name)) ||
-		strings.HasPrefix(first, "#!") && slices.ContainsFunc(strings.FieldsFunc(first, func(r rune) bool { return r == '/' || r == ' ' }), shellsyntax.Shell)
+		strings.HasPrefix(first, "#!") && slices.ContainsFunc(strings.FieldsFunc(first, func(r rune) bool { return r == '/' || r == ' ' }), func(w string) bool { return shells[w] })
 }
 
-// given replaces what the context of a line defines: the folder's own path, and the
-// variables that name it.
-func (r *walk) given(line string) string {
-	if r.ask.Root != "" && r.ask.Root != "/" {
-		line = strings.ReplaceAll(line, r.ask.Root+"/", under+"/")
-	}
-	line = gitTop().ReplaceAllString(line, under)
-	var b strings.Builder
-	for _, v := range r.ask.Vars {
-		b.WriteString("export " + v + "=" + under + "; ")
-	}
-	return b.String() + line
-}
-
-var (
-	gitTop   = lazyregexp.New("\\$\\(git rev-parse --show-toplevel\\)|`git rev-parse --show-toplevel`")
-	ownPlace = lazyregexp.New(`\$\(\s*dirname\s+(?:--\s+)?(?:"SELF"|SELF)\s*\)|\$\{0%/\*\}|\$\{BASH_SOURCE(?:\[0\])?%/\*\}`)
-	thereNow = lazyregexp.New(`\$\(\s*cd\s+(?:-P\s+)?(?:--\s+)?"?(/workspace[A-Za-z0-9_./-]*)"?\s*(?:>\s*/dev/null\s*(?:2>&1\s*)?|2>\s*/dev/null\s*)?(?:&&|;)\s*pwd(?:\s+-P)?\s*\)`)
-	self     = lazyregexp.New(`\$0\b|\$\{0\}|\$\{BASH_SOURCE(?:\[0\]|\[-1\])?(?::-\$0)?\}|\$BASH_SOURCE\b`)
-	realSelf = lazyregexp.New(`\$\(\s*(?:realpath|readlink\s+-f)\s+(?:--\s+)?(?:"SELF"|SELF)\s*\)`)
-)
-
-// ownPlace replaces the expressions by which a script finds its own folder. In a script
-// that another one sources, $0 is the other one.
-func (r *walk) ownPlace(text string) string {
-	if strings.Contains(text, "SELF") || r.at.as == asSourced && strings.Contains(text, "$0") || codeArg().MatchString(text) {
-		return text
-	}
-	marked := realSelf().ReplaceAllString(self().ReplaceAllString(text, "SELF"), "SELF")
-	marked = ownPlace().ReplaceAllString(marked, path.Dir(path.Join(under, r.at.name)))
-	for range 3 { // they may be nested
-		marked = thereNow().ReplaceAllString(marked, "$1")
-	}
-	return strings.ReplaceAll(marked, "SELF", path.Join(under, r.at.name))
-}
-
-// codeArg matches a call of a shell or awk with code, in which $0 has another meaning.
-var codeArg = lazyregexp.New(`(?m)\b(?:sh|bash|zsh|ksh|dash)\s+(?:-[a-z]+\s+)*-[a-z]*c\b`)
-
-// line follows the commands of a shell's text.
-func (r *walk) line(dir, line string) {
-	cmds, err := command.ParseWith(r.given(line), shellsyntax.Options{Dir: path.Join(under, dir)})
-	if err != nil {
-		r.not("a command line that pawl cannot parse")
-		return
-	}
-	for _, c := range cmds {
-		r.command(c)
-	}
-}
-
-func (r *walk) command(c shellsyntax.Command) {
-	for _, a := range c.Assigns {
-		if name, value, _ := strings.Cut(a, "="); loads(name, value) {
-			r.not("a value of " + name + " by which programs load files")
-		}
-	}
-	if c.Code {
-		r.not("a command whose text is known only when it runs")
-	}
-	if slices.ContainsFunc(c.Via, func(w shellsyntax.Word) bool {
-		return strings.HasPrefix(w.Text, "-C") || strings.HasPrefix(w.Text, "--chdir") || strings.HasPrefix(w.Text, "PATH=")
-	}) {
-		r.not("a wrapper that changes the folder or the programs")
-	}
-	if c.Func || len(c.Words) == 0 {
-		return
-	}
-	if r.run(c, c.Words[0]); c.Words[0].Known {
-		r.program(c, path.Base(c.Words[0].Text), c.Words[1:])
-	}
-}
-
-// loads reports whether a value of a variable makes programs run other files.
-func loads(name, value string) bool {
-	value = strings.Trim(value, `"'`)
-	switch strings.TrimSuffix(name, "+") {
-	case "PATH", "SHELL":
-		return slices.ContainsFunc(strings.Split(value, ":"), func(p string) bool {
-			return !strings.HasPrefix(p, "/") && p != "$PATH" && p != "${PATH}" && name+p != "SHELLbash" && name+p != "SHELLsh" || strings.HasPrefix(p, under)
-		})
-	case "NODE_OPTIONS":
-		return slices.ContainsFunc([]string{"require", "import", "loader", "-r", "$"}, func(s string) bool { return strings.Contains(value, s) })
-	case "BASH_ENV", "ENV", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "RUBYOPT", "RUBYLIB", "PERL5OPT", "PERL5LIB", "MAKEFILES", "MAKEFLAGS", "PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX", "NODE_PATH", "PYTHONSTARTUP", ".SHELLFLAGS", ".RECIPEPREFIX":
-		return value != ""
-	}
-	return false
-}
-
-// run adds a file that a word names to be run. A word without a folder is a program of
-// the system, unless it is an argument.
-func (r *walk) run(c shellsyntax.Command, w shellsyntax.Word) {
-	switch {
-	case !w.Known && !w.Glob:
-		r.not("a file to run, " + written(w) + ", that is known only when it runs")
-	case !w.Known || strings.Contains(w.Text, "/"):
-		r.files(c, w, asProgram)
-	}
-}
-
-func written(w shellsyntax.Word) string {
-	text := strings.NewReplacer("${"+unlistedVar+"}", "$(…)", "${"+targetVar+"}", "$@").Replace(w.Text)
-	return text[:min(len(text), 60)]
-}
-
-// file adds the files that a word names, and follows them.
-func (r *walk) file(c shellsyntax.Command, w shellsyntax.Word) { r.files(c, w, asItIs) }
-
-func (r *walk) files(c shellsyntax.Command, w shellsyntax.Word, as how) {
-	absolute := strings.HasPrefix(w.Text, "/")
-	if !w.Known && !w.Glob || !c.Dir.Known && !absolute {
-		r.not("a file to run, " + written(w) + ", in a folder that is known only when it runs")
-		return
-	}
-	for _, dir := range append([]string{c.Dir.Text}, c.Alt...) {
-		name := path.Join(dir, w.Text)
-		if absolute {
-			name = path.Clean(w.Text)
-		}
-		name, within := strings.CutPrefix(name, under+"/")
-		if !within {
-			continue
-		}
-		names := []string{name}
-		if w.Glob {
-			var err error
-			if names, err = fs.Glob(r.fsys, name); err != nil || strings.ContainsAny(name, "{}") || strings.Contains(name, "**") {
-				r.not("a pattern, " + written(w) + ", that pawl cannot list")
-			}
-		}
-		for _, n := range names {
-			r.ran(definition{inside(".", dir), n, as})
-		}
-	}
-}
-
-// ran adds a file that runs in a folder, and follows it as far as requested.
-func (r *walk) ran(d definition) {
-	if to, err := fs.ReadLink(r.fsys, d.name); err == nil && r.ask.Deep {
-		if dir := path.Dir(d.name); path.Base(dir) == ".bin" {
-			r.bin(path.Dir(path.Dir(dir)), d.name, to)
-		}
-		if to = path.Join(path.Dir(d.name), to); fs.ValidPath(to) {
-			if r.links++; r.links > maxReached {
-				r.not("more links than are followed")
-				return
-			}
-			r.ran(definition{d.dir, to, d.as}) // a program finds files beside it by its real name
-		}
-	}
-	text := r.text(d.name)
-	switch {
-	case d.as == asShell, d.as == asSourced:
-	case shellScript(d.name, text), d.as == asProgram && text != "" && !otherScript(d.name, text) && !machineCode(text):
-		d.as = asShell
-	case r.ask.Deep && (d.as == asScript || otherScript(d.name, text)):
-		d.as = asScript
-	default:
-		r.add(d.name)
-		return
-	}
-	r.follow(d)
-}
-
-// folders returns the folders in which a command runs.
-func (r *walk) folders(c shellsyntax.Command) []string {
-	if !c.Dir.Known {
-		r.not("a folder that is known only when it runs")
-		return nil
-	}
+// above returns the folders that names may be relative to, and those above them.
+func (r *walk) above() []string {
 	var out []string
-	for _, d := range append([]string{c.Dir.Text}, c.Alt...) {
-		if rest, ok := strings.CutPrefix(path.Clean(d)+"/", under+"/"); ok {
-			out = append(out, path.Join(".", rest))
+	for _, b := range r.bases {
+		for ; !slices.Contains(out, b); b = path.Dir(b) {
+			out = append(out, b)
 		}
 	}
 	return out

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
-	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // runTrajectory runs a command and reports its result.
@@ -22,12 +21,15 @@ var (
 	joins = lazyregexp.New(` (?:and|then|until|so|if|but|or|after|before|when|while) |[,:]|\b(?:plan|steps|instructions|todos?)\b`)
 )
 
+// programs begin a command line, where a prompt begins with their names.
+const programs = " apt apt-get brew bundle cargo docker git gradle helm kubectl mvn npm npx pip pip3 pnpm pytest rake rustup terraform yarn "
+
 // claimsRun: one sentence that says to run something, or is a command line.
 func claimsRun(p said) string {
 	if len(p.sentences) != 1 || p.words > longCommand || p.find(joins()) != "" {
 		return ""
 	}
-	if first, _, _ := strings.Cut(p.sentences[0], " "); command.BeginsLine(first) {
+	if first, _, _ := strings.Cut(p.sentences[0], " "); strings.Contains(programs, " "+first+" ") {
 		return p.sentences[0]
 	}
 	return p.find(runs())

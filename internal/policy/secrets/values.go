@@ -69,7 +69,7 @@ func Values(f File) []Value {
 func secretSuffix(name string) bool {
 	name = normalName(name)
 	return slices.ContainsFunc([]string{"token", "key", "secret", "pass", "credential", "credentials", "auth"}, func(s string) bool { return strings.HasSuffix(name, s) }) &&
-		!strings.HasSuffix(name, "publickey")
+		!strings.HasSuffix(name, "publickey") && !strings.HasSuffix(name, "signingkey") // names a key
 }
 
 // assignment takes a line such as `export NAME="value" # why`, `name: value` or

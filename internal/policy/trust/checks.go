@@ -1,9 +1,9 @@
 package trust
 
 import (
+	"maps"
 	"path"
-
-	"github.com/pawl-agent/pawl/internal/policy/command"
+	"slices"
 )
 
 // This file knows which files decide what a check runs, for each kind of project.
@@ -11,11 +11,12 @@ import (
 // definition lists the files that define the checks of a kind of project: those
 // in the project's folder, and those that its tools also read in each folder
 // above.
-type definition struct{ here, above []string }
+type definition struct{ tools, here, above []string }
 
 var definitions = map[string]definition{
 	"go": {here: []string{"go.mod"}, above: []string{"go.work"}},
 	"node": {
+		tools: []string{"npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx"},
 		here: []string{
 			"package.json", ".mocharc.js", ".mocharc.cjs", ".mocharc.mjs", ".mocharc.json", ".mocharc.jsonc", ".mocharc.yml", ".mocharc.yaml",
 			"jest.config.js", "jest.config.cjs", "jest.config.mjs", "jest.config.ts", "jest.config.json",
@@ -29,15 +30,35 @@ var definitions = map[string]definition{
 		},
 	},
 	"python": {
+		tools: []string{"pytest", "py.test", "tox", "nox", "poetry", "pdm", "uv", "hatch", "pipenv"},
 		here:  []string{"tests/conftest.py", "test/conftest.py"},
 		above: []string{"conftest.py", "pytest.ini", ".pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"},
 	},
 	"cargo": {
+		tools: []string{"cargo"},
 		here:  []string{"Cargo.toml", "build.rs"},
 		above: []string{"Cargo.toml", ".cargo/config.toml", ".cargo/config", "rust-toolchain", "rust-toolchain.toml"},
 	},
-	"make": {here: command.Makefile.Files()},
-	"just": {here: append(command.Justfile.Files(), ".env")},
+	"make": {tools: []string{"make", "gmake", "bmake", "MAKE"}, here: []string{"GNUmakefile", "makefile", "Makefile"}},
+	"just": {tools: []string{"just"}, here: []string{"justfile", "Justfile", ".justfile", ".env"}},
+	"js":   {tools: []string{"node", "nodejs", "tsx", "ts-node", "deno"}, above: []string{"package.json"}},
+}
+
+// BuildFiles returns the names under which make or just search for their file, in their
+// order.
+func BuildFiles(tool string) []string {
+	return slices.DeleteFunc(slices.Clone(definitions[tool].here), func(n string) bool { return n == ".env" })
+}
+
+// DefinedFor returns the files that define what tools run, of which a text has the names:
+// those in a folder, and those that the tools also read in each folder above.
+func DefinedFor(said map[string]bool) (here, above []string) {
+	for _, k := range slices.Sorted(maps.Keys(definitions)) {
+		if d := definitions[k]; slices.ContainsFunc(d.tools, func(t string) bool { return said[t] }) {
+			here, above = append(here, d.here...), append(above, d.above...)
+		}
+	}
+	return here, above
 }
 
 // Defining returns the files that decide what a check of a kind of project in a folder

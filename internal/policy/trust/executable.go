@@ -12,19 +12,19 @@ import (
 // This file extracts the parts of a file that decide what runs. A part is omitted only
 // if it is known to decide nothing. A file of unknown format is included as a whole.
 
-// executable returns the lines of a file that decide what runs.
-func executable(s Source) []string {
-	switch path.Base(s.Name) {
+// Executable returns the lines of a file, given its name and text, that decide what runs.
+func Executable(name, text string) []string {
+	switch path.Base(name) {
 	case "package.json":
-		return packageLines(s.Text)
+		return packageLines(text)
 	case "go.mod", "go.work":
-		return linesThat(s.Text, func(l string) bool { return strings.HasPrefix(l, "toolchain") })
+		return linesThat(text, func(l string) bool { return strings.HasPrefix(l, "toolchain") })
 	case "Cargo.toml":
-		return cargoLines(s.Text)
+		return cargoLines(text)
 	case "pyproject.toml", "setup.cfg", "tox.ini":
-		return sectionLines(s.Text, describing)
+		return sectionLines(text, describing)
 	}
-	return strings.Split(s.Text, "\n")
+	return strings.Split(text, "\n")
 }
 
 func linesThat(text string, keep func(string) bool) []string {

@@ -2,12 +2,8 @@ package trust
 
 import (
 	"encoding/json"
-	"path"
-	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
 
@@ -56,61 +52,6 @@ func hookParts(s Source, raw json.RawMessage, kind Kind) []Part {
 		out = append(out, p)
 	}
 	return out
-}
-
-// Named returns the files of a folder that a command line may run, relative to the
-// folder, whether they exist or not. surely are those in the position of a command and
-// the arguments of an interpreter; maybe are all other files that it names, which are
-// often files that it writes.
-func Named(line string) (surely, maybe []string) {
-	for _, v := range []string{"CLAUDE_PROJECT_DIR", "PAWL_PROJECT_DIR"} {
-		for _, form := range []string{`"${` + v + `}"/`, `"$` + v + `"/`, "${" + v + "}/", "$" + v + "/"} {
-			line = strings.ReplaceAll(line, form, "./")
-		}
-	}
-	add := func(to *[]string, name string) {
-		if name = path.Clean(name); filepath.IsLocal(name) && name != "." && !slices.Contains(*to, name) {
-			*to = append(*to, name)
-		}
-	}
-	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(";|&\n()`", r) }) {
-		first, runs, written := true, false, false
-		for _, w := range strings.FieldsFunc(part, func(r rune) bool { return strings.ContainsRune(" \t\"'", r) }) {
-			name, assigns, _ := strings.Cut(w, "=")
-			switch {
-			case strings.Contains(w, ">"):
-				at := strings.LastIndex(w, ">") + 1
-				add(&maybe, w[at:])
-				written = at == len(w)
-				continue
-			case written:
-				add(&maybe, w)
-			case first && assigns != "": // NAME=value before a command
-				add(&maybe, assigns)
-				continue
-			case first || runs:
-				add(&surely, w)
-				for _, b := range command.BuildFileOf(w).Files() {
-					add(&surely, b)
-				}
-				runs = runs || command.RunsArguments(path.Base(w))
-			default:
-				add(&maybe, name)
-				add(&maybe, assigns)
-			}
-			first, written = false, false
-		}
-	}
-	return surely, maybe
-}
-
-// Script reports whether a file that a command line names looks like a program.
-func Script(name, text string, executable bool) bool {
-	switch path.Ext(name) {
-	case ".sh", ".bash", ".zsh", ".fish", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".rb", ".pl", ".php", ".lua", ".ps1", ".awk", ".sed", ".jq", ".bat", ".cmd":
-		return true
-	}
-	return executable || strings.HasPrefix(text, "#!")
 }
 
 // Words returns the words of a command line that could be file names: the texts

@@ -257,7 +257,7 @@ func Define(kind Kind, name string, runs []string, sources []Source) Part {
 			p.Lines = append(p.Lines, s.Name+": cannot be read")
 			continue
 		}
-		lines := executable(s)
+		lines := Executable(s.Name, s.Text)
 		sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
 		p.sums[s.Name] += hex.EncodeToString(sum[:8])
 		fmt.Fprintf(h, "%q %d\n", s.Name, len(lines))

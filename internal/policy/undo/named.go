@@ -11,20 +11,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// NamedPaths are the paths that a command line's words name as targets of changes, relative
-// to the workspace.
-type NamedPaths struct {
-	exact          map[string]bool
-	removed        map[string]bool // files that are removed or moved; new files in their place are not covered
-	removedFolders map[string]bool // folders that are removed or moved with everything in them
-	// movedFrom maps the targets of moves to their sources. After a move, the
-	// target has the source's content, or what another command made of it; any
-	// other content was saved by somebody at that moment. An empty source is
-	// outside the workspace.
-	movedFrom    map[string][]string
-	globs        []string
-	removedGlobs []string
-	known        []string
+// NamedPaths are the paths that a command line's words name, by command.
+type NamedPaths struct{ by []named }
+
+// named is what a command, or a redirection, names in the workspace.
+type named struct {
+	paths  map[string]bool // relative to the workspace
+	bases  map[string]bool // base names under which it puts files into the folders among paths
+	globs  []string
+	writes bool // it may give what it names any content
+	takes  bool // what it names may go, or get the content of what goes
 }
 
 // Workspace has the paths by which command lines name the workspace's files.
@@ -41,172 +37,121 @@ func (p Workspace) Inside(abs string) (string, bool) {
 	return rel, ok && rel != ""
 }
 
-// Known are the paths that programs are known to write or remove. Arguments of unknown
-// programs are not among them.
-func (n NamedPaths) Known() []string { return n.known }
-
 // Paths are the paths that a journal of a large workspace must watch.
 func (n NamedPaths) Paths() []string {
-	return slices.Concat(slices.Collect(maps.Keys(n.exact)), slices.Collect(maps.Keys(n.removed)), slices.Collect(maps.Keys(n.movedFrom)))
+	var out []string
+	for _, x := range n.by {
+		out = slices.AppendSeq(out, maps.Keys(x.paths))
+	}
+	return out
 }
 
 // Covers reports whether the words name the change of a file. gone are the contents of
-// files that no longer exist: any other new file in a removed or moved folder may have
-// been saved by somebody at that moment.
+// files that no longer exist: any other content at a path that is removed or moved may
+// have been saved by somebody at that moment.
 func (n NamedPaths) Covers(e tool.Effect, gone map[tool.Hash]bool) bool {
-	p := e.Path
-	if n.exact[p] || n.removed[p] && e.After == "" {
-		return true
-	}
-	if from, ok := n.movedFrom[p]; ok && (len(from) == 0 || e.After == "" || gone[e.After] || slices.ContainsFunc(from, func(f string) bool { return n.exact[f] })) {
-		return true
-	}
-	for up := path.Dir(p); up != "."; up = path.Dir(up) {
-		if n.removedFolders[up] && (e.After == "" || e.Before == "" && gone[e.After]) {
-			return true
+	return slices.ContainsFunc(n.by, func(x named) bool {
+		at := x.paths[e.Path] || x.paths[path.Dir(e.Path)] && x.bases[path.Base(e.Path)] ||
+			slices.ContainsFunc(x.globs, func(g string) bool { ok, err := path.Match(g, e.Path); return ok && err == nil })
+		if at && x.writes || !x.takes {
+			return at && x.writes
 		}
-	}
-	globs := n.globs
-	if e.After == "" {
-		globs = slices.Concat(globs, n.removedGlobs)
-	}
-	for _, g := range globs {
-		if ok, err := path.Match(g, p); ok && err == nil {
-			return true
+		below := false
+		for up := path.Dir(e.Path); up != "." && !below; up = path.Dir(up) {
+			below = x.paths[up]
 		}
-	}
-	return false
+		return (at || below) && e.After == "" || (at || below && e.Before == "") && gone[e.After]
+	})
 }
 
-// PathsNamedBy collects the paths that commands name. A program that only reads changes none of
-// them. For a program that is known to write, its targets count; for any other program,
-// every argument that is a path.
+// Programs that take away what they name, and those that put files into folders.
+const (
+	takers  = " git mv rm rmdir unlink "
+	putters = " cp install ln mv "
+)
+
+func listed(list, program string) bool {
+	return program != "" && strings.Contains(list, " "+program+" ")
+}
+
+// PathsNamedBy collects the paths that commands name: the files to which they redirect,
+// and, unless a command only reads, each of its words that may be a path.
 func (p Workspace) PathsNamedBy(cmds []shellsyntax.Command) NamedPaths {
-	n := NamedPaths{exact: map[string]bool{}, removed: map[string]bool{}, removedFolders: map[string]bool{}, movedFrom: map[string][]string{}}
+	var n NamedPaths
 	for _, c := range cmds {
-		e := command.Effects(c)
+		program, _ := c.Program()
 		for _, r := range c.Redirects {
 			if r.Writes() {
-				p.add(&n, c, r.Target, false, r.Op != ">>" && r.Op != "&>>")
+				x := named{writes: true, paths: map[string]bool{}}
+				p.add(&x, c, r.Target)
+				n.by = append(n.by, x)
 			}
 		}
-		switch e.Kind {
-		case command.Writes:
-			p.addWrites(&n, c, e)
-		case command.Other:
-			p.addArguments(&n, c)
+		if c.Redirects = nil; command.ReadOnly(c) {
+			continue
 		}
+		x := named{takes: listed(takers, program), writes: !listed(takers, program) || program == "git", paths: map[string]bool{}, bases: map[string]bool{}}
+		foreign := false // it names what is outside, unknown, or made by the line
+		for _, w := range operands(c) {
+			foreign = !p.add(&x, c, w) || foreign
+			if listed(putters, program) && w.Known {
+				x.bases[path.Base(w.Text)] = true
+			}
+		}
+		// What is moved has the content of its source, which the line may have made.
+		if program == "mv" {
+			for at := range x.paths {
+				foreign = foreign || slices.ContainsFunc(n.by, func(o named) bool { return o.writes && o.paths[at] })
+			}
+			x.writes = foreign
+		}
+		n.by = append(n.by, x)
 	}
 	return n
 }
 
-// addWrites adds what a program is known to write and remove.
-func (p Workspace) addWrites(n *NamedPaths, c shellsyntax.Command, e command.Effect) {
-	program, _ := c.Program()
-	deep := e.Recursive || program == "mv"
-	for _, x := range e.Removes {
-		p.addRemoved(n, c, x, deep)
-	}
-	if program == "mv" {
-		p.addMoveTargets(n, c, e)
-		return
-	}
-	moved := e.Removes
-	if program == "cp" || program == "ln" {
-		moved = e.Reads
-	}
-	for _, x := range e.Writes {
-		p.add(n, c, x, deep && program != "cp", true)
-		for _, m := range moved { // into a folder
-			if x.Known && m.Known {
-				m.Text = path.Join(x.Text, path.Base(m.Text))
-				p.add(n, c, m, deep, true)
-			}
-		}
-	}
-}
-
-// addArguments adds each argument of a program of which no writes are known.
-func (p Workspace) addArguments(n *NamedPaths, c shellsyntax.Command) {
-	if len(c.Words) < 2 {
-		return
-	}
-	program, _ := c.Program()
-	args := c.Words[1:]
-	put, deep := command.GitPaths(program, args)
-	for _, x := range args {
-		if strings.HasPrefix(x.Text, "-") {
+// operands returns the words of a command that may be paths, also values of options.
+func operands(c shellsyntax.Command) []shellsyntax.Word {
+	var out []shellsyntax.Word
+	for _, w := range c.Words[min(1, len(c.Words)):] {
+		option, value, has := strings.Cut(w.Text, "=")
+		switch {
+		case has && w.Known && (strings.HasPrefix(w.Text, "-") || option == "of"):
+			w.Text = value
+		case strings.HasPrefix(w.Text, "-"):
 			continue
 		}
-		p.add(n, c, x, deep, put)
+		out = append(out, w)
 	}
+	return out
 }
 
-// addRemoved adds a path that is removed or moved away.
-func (p Workspace) addRemoved(n *NamedPaths, c shellsyntax.Command, x shellsyntax.Word, deep bool) {
-	t := NamedPaths{exact: n.removed, removedFolders: n.removedFolders}
-	p.add(&t, c, x, deep, true)
-	n.known, n.removedGlobs = append(n.known, t.known...), append(n.removedGlobs, t.globs...)
-}
-
-// addMoveTargets adds the targets of a move.
-func (p Workspace) addMoveTargets(n *NamedPaths, c shellsyntax.Command, e command.Effect) {
-	from := NamedPaths{exact: map[string]bool{}, removedFolders: map[string]bool{}}
-	to := NamedPaths{exact: map[string]bool{}, removedFolders: n.removedFolders}
-	for _, m := range e.Removes {
-		p.add(&from, c, m, false, false)
+// add adds a word's paths. ok is false if one of them is not in the workspace, or
+// unknown.
+func (p Workspace) add(x *named, c shellsyntax.Command, w shellsyntax.Word) (ok bool) {
+	glob := isGlob(w)
+	if !w.Known && !glob || w.Text == "" {
+		return false
 	}
-	for _, x := range e.Writes {
-		p.add(&to, c, x, true, true)
-		for _, m := range e.Removes { // into a folder
-			if x.Known && m.Known {
-				m.Text = path.Join(x.Text, path.Base(m.Text))
-				p.add(&to, c, m, true, true)
-			}
-		}
-	}
-	for at := range to.exact {
-		n.movedFrom[at] = append(n.movedFrom[at], slices.Collect(maps.Keys(from.exact))...)
-	}
-	n.known, n.globs = append(n.known, to.known...), append(n.globs, to.globs...)
-}
-
-// add adds a path. known: the program is known to change it.
-func (p Workspace) add(n *NamedPaths, c shellsyntax.Command, x shellsyntax.Word, deep, known bool) {
-	if isGlob(x) {
-		x.Known = true
-		paths, _ := c.Paths(x)
-		for _, at := range paths {
-			if rel, ok := p.Inside(at); ok {
-				n.globs = append(n.globs, rel)
-			}
-		}
-		return
-	}
-	if !x.Known || x.Text == "" {
-		return
-	}
-	paths, _ := c.Paths(x)
+	w.Known = true
+	paths, ok := c.Paths(w)
 	for _, at := range paths {
-		rel, ok := p.Inside(at)
-		// Also add the target of a link in the path.
-		if clean, in, err := p.Resolve(at); err == nil && in && clean != rel {
-			n.exact[clean] = true
-			if known {
-				n.known = append(n.known, clean)
+		rel, inside := p.Inside(at)
+		ok = ok && inside
+		switch {
+		case glob && inside:
+			x.globs = append(x.globs, rel)
+		case !glob:
+			if inside {
+				x.paths[rel] = true
+			}
+			// Also add the target of a link in the path.
+			if clean, in, err := p.Resolve(at); err == nil && in && clean != rel {
+				x.paths[clean] = true
 			}
 		}
-		if !ok {
-			continue
-		}
-		n.exact[rel] = true
-		if deep {
-			n.removedFolders[rel] = true
-		}
-		if known {
-			n.known = append(n.known, rel)
-		}
 	}
+	return ok
 }
 
 // isGlob reports whether a word is a pattern of the kind that path.Match supports.
@@ -219,36 +164,44 @@ type DestroyedPath struct {
 	Folders bool   // it may be a folder, which is removed with everything in it
 }
 
-// Destroys lists what a command is known to remove or overwrite in the workspace. Files
-// that it moves still exist, so they are not listed.
+// Destroys lists what the words of a command that is known to remove or overwrite files
+// name in the workspace. Files that it moves still exist, so they are not listed.
 func (p Workspace) Destroys(c shellsyntax.Command) []DestroyedPath {
-	e := command.Effects(c)
 	program, _ := c.Program()
-	gone, over := e.Removes, []shellsyntax.Word(nil)
-	if e.Kind != command.Writes || program == "mv" {
-		gone = nil
-	}
-	switch program {
-	case "mv", "cp", "install", "tee", "truncate", "dd", "shred":
-		over = slices.Clone(e.Writes)
-	}
-	for _, r := range c.Redirects {
-		if r.Writes() && r.Op != ">>" && r.Op != "&>>" {
-			over = append(over, r.Target)
-		}
+	words, folders := operands(c), false
+	switch {
+	case listed(" rm rmdir unlink ", program):
+		folders = true
+	case listed(" cp install mv ", program):
+		words = words[max(0, len(words)-1):]
+	case program == "git" && len(words) > 0 && listed(" checkout clean restore rm ", words[0].Text):
+		words = words[1:]
+	case program == "sed" && slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool {
+		return strings.HasPrefix(w.Text, "-i") || strings.HasPrefix(w.Text, "--in-place")
+	}):
+	case !listed(" dd shred tee truncate ", program):
+		words = nil
 	}
 	var out []DestroyedPath
-	for i, w := range slices.Concat(gone, over) {
+	add := func(w shellsyntax.Word, folders bool) {
 		glob := isGlob(w)
 		if !w.Known && !glob || w.Text == "" {
-			continue
+			return
 		}
 		w.Known = true
 		paths, _ := c.Paths(w)
 		for _, at := range paths {
 			if rel, ok := p.Inside(path.Clean(at)); ok {
-				out = append(out, DestroyedPath{Path: rel, Glob: glob, Folders: i < len(gone)})
+				out = append(out, DestroyedPath{Path: rel, Glob: glob, Folders: folders})
 			}
+		}
+	}
+	for _, w := range words {
+		add(w, folders)
+	}
+	for _, r := range c.Redirects {
+		if r.Writes() && r.Op != ">>" && r.Op != "&>>" {
+			add(r.Target, false)
 		}
 	}
 	return out

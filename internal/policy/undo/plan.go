@@ -49,6 +49,11 @@ type File struct {
 	Command      string
 	Changes      []int64
 	With         []string // done only together with these files: lines or contents moved between them
+	// Sets, if set, keep it: a file, or a folder with Count files. Newest first.
+	Sets  []string
+	Over  bool // Now is what they replace
+	Count int
+	Bytes int64
 	// Places of a Clash where both sides changed the same lines.
 	Places []Conflict
 	// Diff is what will change, for the preview; the frontend sets it.

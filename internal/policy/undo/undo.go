@@ -55,6 +55,7 @@ type Change struct {
 	unattributed   bool  // for an undo's change: it restored an unattributed one
 	restoredByRedo bool  // a redo restored the file, which somebody had removed
 	undone         bool
+	set            *event.Kept // not a change of one file: what a set keeps
 }
 
 // AppliedUndo is an undo that was executed and can be redone.
@@ -99,6 +100,8 @@ func (f *Fold) Apply(e event.Event) {
 		f.step = e.Seq
 	case event.FileChanged:
 		f.change(e, b)
+	case event.Kept:
+		f.kept(e, b)
 	case event.CallDone:
 		if b.Command != "" {
 			f.ran(b)
@@ -123,7 +126,14 @@ func (f *Fold) change(e event.Event, b event.FileChanged) {
 	if b.Before == b.After && (b.Mode == b.ModeBefore || b.Mode == 0 || b.ModeBefore == 0) {
 		return // the same content was written again
 	}
-	c := Change{FileChanged: b, Seq: e.Seq, Time: e.Time, step: f.step, turn: f.began}
+	if b.Stored { // an event.Kept follows
+		return
+	}
+	f.add(e, b, nil)
+}
+
+func (f *Fold) add(e event.Event, b event.FileChanged, set *event.Kept) {
+	c := Change{FileChanged: b, Seq: e.Seq, Time: e.Time, step: f.step, turn: f.began, set: set}
 	if n := len(f.turns); n > 0 {
 		c.Prompt = f.turns[n-1].Prompt
 	}
@@ -292,6 +302,10 @@ func (f *Fold) Turns() []Turn {
 			continue
 		}
 		rs := files[c.Prompt]
+		if c.set != nil {
+			files[c.Prompt] = append(rs, Restore{Path: c.Path, Before: "kept", Kept: true})
+			continue
+		}
 		i := slices.IndexFunc(rs, func(r Restore) bool { return r.Path == c.Path })
 		if i < 0 {
 			rs = append(rs, Restore{Path: c.Path, Now: c.After, Before: c.Before, Kept: c.Kept || c.Before == ""})

@@ -45,6 +45,7 @@ type Unit struct {
 	Text   string // of the prompt that led to them, its beginning
 	Undone int64  // of ByRedo: the sequence number of the undo's event
 	Files  []Steps
+	Kept   []Change // what sets keep (Change.Of), oldest first
 }
 
 // Select returns the changes of a unit, or ErrNothing or ErrNoRedo.
@@ -56,18 +57,22 @@ func (f *Fold) Select(w Selector) (Unit, error) {
 	if last == nil {
 		return Unit{}, ErrNothing
 	}
-	var cs []Change
+	var cs, kept []Change
 	moved := f.createdGroups(in)
 	for _, c := range f.changes {
 		// A move is undone as a whole, or its content would be lost.
-		if !c.undone && (in(&c) || c.After == "" && moved[c.group]) {
+		switch {
+		case c.undone:
+		case c.set != nil && in(&c):
+			kept = append(kept, c)
+		case c.set == nil && (in(&c) || c.After == "" && moved[c.group]):
 			cs = append(cs, c)
 		}
 	}
 	if w.Prompt == 0 {
 		w.Prompt = last.Prompt
 	}
-	return Unit{Selector: w, Text: f.text(last.Prompt), Files: f.steps(cs, f.lostContents(cs))}, nil
+	return Unit{Selector: w, Text: f.text(last.Prompt), Files: f.steps(cs, f.lostContents(cs)), Kept: kept}, nil
 }
 
 // members returns a function that reports which changes belong to a unit, and
@@ -120,7 +125,7 @@ func (f *Fold) newest(in func(*Change) bool) *Change {
 func (f *Fold) createdGroups(in func(*Change) bool) map[int64]bool {
 	out := map[int64]bool{}
 	for i := range f.changes {
-		if c := &f.changes[i]; !c.undone && c.Before == "" && in(c) {
+		if c := &f.changes[i]; !c.undone && c.Before == "" && c.set == nil && in(c) {
 			out[c.group] = true
 		}
 	}

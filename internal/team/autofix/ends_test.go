@@ -111,14 +111,14 @@ func TestSkipsWhatIsProven(t *testing.T) {
 	t.Parallel()
 	all := llmtest.Use("bash", `{"command":"go test -v -count=1 ./... 2>&1"}`)
 	r := newRig(t, shop, write("price/price.go", total("sum += p")), all, llmtest.Say("done"))
-	r.cfg.Permission.Trust()
+	allowGoTest(t, r)
 	r.fakeGo()
 	r.told(r.run(nil), "done")
 	if v := r.View().Evidence().Verified; v == nil || !v.OK {
 		t.Errorf("%+v", v)
 	}
 	r = newRig(t, shop, write("price/price.go", total("sum += p")), all, write("report/report.go", "package report\n\nfunc R() {}\n"), llmtest.Say("done"))
-	r.cfg.Permission.Trust()
+	allowGoTest(t, r)
 	r.fakeGo()
 	r.told(r.run(nil), "0 "+allOfShop+" → 0", "done")
 }
@@ -493,5 +493,12 @@ func TestCheckHoldsTheWorkspace(t *testing.T) {
 	})
 	if err := <-free; err != nil {
 		t.Error(err)
+	}
+}
+
+func allowGoTest(t *testing.T, r *rig) {
+	t.Helper()
+	if err := r.cfg.Permission.Add(permission.User, []string{"bash(go test *)"}, nil, nil); err != nil {
+		t.Fatal(err)
 	}
 }

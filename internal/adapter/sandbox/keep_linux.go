@@ -1,0 +1,54 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox/kept"
+	"github.com/pawl-agent/pawl/internal/core/process"
+)
+
+// This file keeps what a command ends (SPEC 16.15): package kept.
+
+// keeping makes a change of a file that ends something: with what is kept, or plainly where
+// nothing is. What exceeds the limits is held, and after a yes made plainly.
+func (s *supervisor) keeping(p *place, kept func() error, plain func() error) error {
+	if s.keep == nil {
+		return plain()
+	}
+	err := kept()
+	switch {
+	case !noRoom(err):
+		return err
+	case s.loses.Load():
+		return plain()
+	}
+	r := process.Refusal{Act: process.ActLose, What: p.path, Size: p.st.Size}
+	if s.hold == nil {
+		s.refusals.add(r.Act, r.What)
+		return unix.EACCES
+	}
+	return &lack{r, unix.EACCES}
+}
+
+func noRoom(err error) bool { return errors.Is(err, kept.ErrNoRoom) }
+
+// made notes that the command made a file: its end is no loss.
+func (s *supervisor) made(dir int, name string) {
+	if s.keep != nil {
+		s.keep.Made(dir, name)
+	}
+}
+
+// rewrites keeps the content of an opened file that may change from here on.
+func (s *supervisor) rewrites(fd int, p *place, st *unix.Stat_t, flags int) error {
+	appends := flags&(unix.O_APPEND|unix.O_TRUNC) == unix.O_APPEND
+	return s.keeping(p, func() error { return s.keep.Rewrite(fd, p.path, st, appends) }, func() error { return nil })
+}
+
+func (p *place) kept() kept.Place {
+	return kept.Place{Dir: p.dir, Name: p.name, Path: p.path, There: p.there, St: &p.st}
+}

@@ -1,0 +1,138 @@
+package session_test
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// meeting are commands that meet these things one after the other while they run, and wait.
+// One that is refused any of them ends.
+type meeting []process.Refusal
+
+func (m meeting) Confine(cmd *exec.Cmd, _ process.Confine, hold process.Hold) (process.Confined, error) {
+	cmd.Env = append(cmd.Env, "CONFINED=1")
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	ctx, ended := context.WithCancelCause(context.Background())
+	go func() {
+		for _, r := range m {
+			if _, a := hold(ctx, r); a != process.Allowed {
+				break
+			}
+		}
+		if ctx.Err() == nil {
+			_ = cmd.Process.Kill()
+		}
+	}()
+	return met{plainChild{cmd}, ended}, nil
+}
+
+type met struct {
+	plainChild
+	ended context.CancelCauseFunc
+}
+
+func (m met) Wait() error {
+	defer m.ended(process.ErrWithdrawn)
+	return m.plainChild.Wait()
+}
+
+// SPEC 16.12, 16.14: a command that needs who the person is gets no key: after one question
+// it is ended and runs again as them, if it has changed nothing yet. Else, and where nobody
+// is there, the model is told what to do.
+func TestHeldForThePerson(t *testing.T) {
+	const key, title = "/home/nobody/.ssh/id_ed25519", "let it run as you, outside the sandbox"
+	run := llmtest.Use("bash", `{"command":"sh ./a"}`)
+	behind := llmtest.Use("bash", `{"command":"sh ./a","background":true}`)
+	keys := meeting{{Act: "read", What: key}, {Act: "connect", What: "/tmp/agent"}, {Act: "read", What: key + ".pub"}}
+	for _, c := range []struct {
+		name     string
+		headless bool
+		deny     string
+		needs    meeting
+		turns    []llmtest.Turn
+		answers  []event.Scope
+		exits    string // of the calls; - for one that was killed
+		last     string
+	}{
+		{name: "a key", needs: keys, turns: []llmtest.Turn{run, run}, answers: []event.Scope{event.Once, event.Once}, exits: "00"},
+		{name: "reading", needs: keys, turns: []llmtest.Turn{llmtest.Use("bash", `{"command":"cat a; sleep 0; ! ls nowhere; test -z \"$CONFINED\" || sleep 1000"}`)}, answers: []event.Scope{event.Session}, exits: "0"},
+		{name: "an agent", needs: meeting{{Act: "connect", What: "/tmp/ssh-x/agent.7", Program: "ssh"}}, turns: []llmtest.Turn{run}, answers: []event.Scope{event.Once}, exits: "0"},
+		{name: "a container engine", needs: meeting{{Act: "connect", What: "/run/docker.sock"}}, turns: []llmtest.Turn{run}, answers: []event.Scope{event.Once}, exits: "0"},
+		{name: "gh", needs: meeting{{Act: "read", What: "/home/nobody/.config/gh/hosts.yml"}}, turns: []llmtest.Turn{run}, answers: []event.Scope{event.Once}, exits: "0"},
+		{name: "for the session", needs: keys, turns: []llmtest.Turn{run, run}, answers: []event.Scope{event.Session}, exits: "00"},
+		{name: "no", needs: keys, turns: []llmtest.Turn{run, run}, answers: []event.Scope{event.No, event.No}, exits: "--", last: "[the user did not allow it to run as you"},
+		{name: "after a change", needs: meeting{{Act: "read", What: key, Done: "it changed W/x"}}, turns: []llmtest.Turn{run}, exits: "-", last: `it cannot be begun again: it changed W/x. Call the part that failed by itself, with "needs": ["unconfined"]`},
+		{name: "in the background", needs: keys, turns: []llmtest.Turn{behind, llmtest.Use("bash_output", `{"id":"bg1","wait":60}`)}, exits: "-"},
+		{name: "headless", headless: true, needs: keys, turns: []llmtest.Turn{run}, exits: "-", last: "nobody is here to allow it, a run with --allow 'unconfined(sh ./a)' may do it"},
+		{name: "headless, another repository", headless: true, needs: meeting{{Act: "git", What: "/home/nobody/src/x.git"}}, turns: []llmtest.Turn{run}, exits: "-", last: "[it needs to use the git repository /home/nobody/src/x.git; nobody is here to allow it, a run with --allow 'unconfined(sh ./a)' may do it]"},
+		{name: "a rule forbids it", deny: "unconfined", needs: keys, turns: []llmtest.Turn{run}, exits: "-", last: "the rule unconfined denies it"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, "ask", llmtest.New(append(slices.Clone(c.turns), llmtest.Say("done"))...), func(cfg *session.Config) {
+				starter := shell.NewStarter(shell.StarterOptions{Confiner: c.needs})
+				sh := shell.New(shell.Options{Root: cfg.Dir, SpillDir: t.TempDir(), Starter: starter})
+				t.Cleanup(func() { _ = sh.Close(); _ = starter.Close() })
+				if err := os.WriteFile(filepath.Join(cfg.Dir, "a"), []byte("test -z \"$CONFINED\" || exec sleep 1000"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				cfg.Shell, cfg.Person = sh, !c.headless
+				cfg.Tools = append(cfg.Tools, tools.BashOutput())
+				cfg.Permission = permission.New(permission.Config{Mode: permission.Auto, Root: cfg.Dir, Home: "/home/nobody", Sandbox: permission.Sandbox{ReadOnly: true, Workspace: true}})
+				if c.deny != "" {
+					if err := cfg.Permission.Add(permission.User, nil, nil, []string{c.deny}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			})
+			asked := 0
+			r.run("run them", func(e event.Event) {
+				a, ok := e.Body.(event.Asked)
+				if !ok {
+					return
+				}
+				if len(a.Questions) != 1 || asked >= len(c.answers) {
+					t.Fatalf("asked too often: %+v", a)
+				}
+				q := a.Questions[0]
+				if q.Title != title || q.Reason != cmp.Or(c.needs[0].Program, "it")+" needs "+c.needs[0].What+", with which it acts as you; no file was changed yet, and the command begins again" || (q.Pattern == "") != (c.name == "reading") {
+					t.Errorf("%+v", q)
+				}
+				asked++
+				if _, err := r.Submit(t.Context(), session.Answer{ID: a.ID, Verdicts: []event.Verdict{{Call: q.Call, Scope: c.answers[asked-1]}}}); err != nil {
+					t.Error(err)
+				}
+			})
+			exits, last := "", ""
+			for _, d := range find[event.CallDone](r.log()) {
+				switch {
+				case d.Note == "started bg1":
+				case d.Exit == nil:
+					exits += "-"
+					last = d.Result.Text
+				default:
+					exits += string(rune('0' + *d.Exit))
+				}
+			}
+			if asked != len(c.answers) || exits != c.exits || !strings.Contains(last, c.last) {
+				t.Errorf("asked %d times, exits %s, want %s; %q", asked, exits, c.exits, last)
+			}
+			checkFold(t, stored(t, r.cfg.Store, r.cfg.ID))
+		})
+	}
+}

@@ -1,0 +1,221 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+)
+
+// ReadOnly reports whether all commands of a line are of a closed list of reading
+// programs, in forms whose every word is known. It promises that nothing is changed and
+// that no other program of the folder is run, provided that git runs under ClosedEnv
+// and GitSettings. It does not say which files are read, nor that reading ends.
+//
+// It must be asked about all commands of a line at once: a function or an alias of the
+// line gives a name another meaning.
+func ReadOnly(cmds ...shellsyntax.Command) bool {
+	return len(cmds) > 0 && !slices.ContainsFunc(cmds, func(c shellsyntax.Command) bool { return !reads(c) })
+}
+
+func reads(c shellsyntax.Command) bool {
+	if c.Code || c.Evaluates || c.Func || slices.ContainsFunc(c.Assigns, func(a string) bool { return !setsLooks(a) }) ||
+		slices.ContainsFunc(c.Redirects, func(r shellsyntax.Redirect) bool { return !harmlessFile(r) }) ||
+		slices.ContainsFunc(c.Via, func(w shellsyntax.Word) bool { return !plainWrapper(w) }) {
+		return false
+	}
+	if len(c.Words) == 0 {
+		return true // variables or redirections alone
+	}
+	name, plain := c.Program() // "" if it is not known
+	var args []string
+	for _, w := range c.Words[1:] {
+		// A match of a pattern may begin with a dash, unless the pattern does not allow it.
+		if !w.Known && !(w.Glob && (contains(anyWords, name) || contains(anyFiles, name) && w.Prefix != "" && w.Prefix[0] != '-')) {
+			return false
+		}
+		if strings.HasPrefix(w.Text, "--files0") {
+			return false // it reads files that its words do not name
+		}
+		args = append(args, w.Text)
+	}
+	form := readers[name]
+	return plain && (contains(anyWords, name) || form != nil && form(args))
+}
+
+// contains reports whether a list has a word.
+func contains(list, word string) bool {
+	return word != "" && !strings.Contains(word, " ") && strings.Contains(list, " "+word+" ")
+}
+
+// anyWords are the programs that change and run nothing whatever their words are;
+// anyFiles are those of readers for which that holds of words that are no option.
+const (
+	anyWords = " ls cat head tail wc grep egrep fgrep stat du df pwd echo : true false which cmp uname basename dirname realpath readlink nl cut tr sleep "
+	anyFiles = " rg file diff sort find git "
+)
+
+// readers are the other programs, each with the forms in which it only reads. Options
+// that are not listed are refused, also abbreviated ones.
+var readers = map[string]func(args []string) bool{
+	"rg": func(args []string) bool { // --pre and --hostname-bin run programs, -z unpacks by programs, -L follows links
+		return !slices.ContainsFunc(args, func(a string) bool {
+			return strings.HasPrefix(a, "--pre") || strings.HasPrefix(a, "--host") || strings.HasPrefix(a, "--search-z") || strings.HasPrefix(a, "--fol") || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.ContainsAny(a, "zL")
+		})
+	},
+	"file": options("bhikLN", "", " --brief --mime --mime-type --mime-encoding "),
+	"diff": options("abBdeiNnpqrstuwy", "CU", " --brief --recursive --unified --new-file --text --ignore-all-space --ignore-space-change --ignore-blank-lines --ignore-case --side-by-side --color "),
+	"sort": options("bcCdfghMmnRrsuVz", "kt", " --reverse --numeric-sort --unique --key --field-separator --human-numeric-sort --version-sort --ignore-case --stable --check "),
+	"uniq": func(args []string) bool { // a second file would be written
+		files := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-") && a != "-" })
+		return len(files) <= 1 && !slices.Contains(args, "--") && options("cdDuiz", "", " --count --repeated --unique --ignore-case ")(args)
+	},
+	"date": func(args []string) bool { // a time would set the clock
+		return !slices.ContainsFunc(args, func(a string) bool {
+			return !strings.HasPrefix(a, "+") && !contains(" -u -R -I -Iseconds --utc --iso-8601 ", a) && !strings.HasPrefix(a, "--date=")
+		})
+	},
+	"test": func(args []string) bool { return !slices.Contains(args, "-v") && !slices.Contains(args, "-R") }, // they evaluate a subscript
+	"[":    func(args []string) bool { return !slices.Contains(args, "-v") && !slices.Contains(args, "-R") },
+	"printf": func(args []string) bool {
+		return len(args) > 0 && !strings.HasPrefix(args[0], "-") && !setsVariable(args[0])
+	},
+	"set": func(args []string) bool {
+		return len(args) > 0 && !slices.ContainsFunc(args, func(a string) bool { return a != "pipefail" && !contains(" -e -u -eu -o -x -euo -euxo -ex ", a) })
+	},
+	"cd":      func(args []string) bool { return len(args) <= 1 },
+	"command": func(args []string) bool { return len(args) > 1 && args[0] == "-v" },
+	"sed": func(args []string) bool { // only the printing of lines by their numbers
+		return len(args) > 1 && args[0] == "-n" && strings.HasSuffix(args[1], "p") && strings.Trim(args[1], "0123456789,$p") == "" && options("", "", "")(args[2:])
+	},
+	"find": func(args []string) bool {
+		return !slices.ContainsFunc(args, func(a string) bool {
+			return strings.HasPrefix(a, "-") && !contains(" -name -iname -path -ipath -regex -iregex -type -maxdepth -mindepth -size -mtime -mmin -newer -empty -executable -not -a -and -o -or -prune -print -print0 ", a)
+		})
+	},
+	"git": gitOnlyReads,
+}
+
+// setsVariable reports whether a format of printf, whose -v does too, sets a variable by %n.
+func setsVariable(format string) bool {
+	for _, after := range strings.Split(strings.ReplaceAll(format, "%%", ""), "%")[1:] {
+		if strings.HasPrefix(strings.TrimLeft(after, "-+ #0123456789.*'hlLjzt"), "n") {
+			return true
+		}
+	}
+	return false
+}
+
+// options returns the form of a program that has these options: letters without a value,
+// letters with one, and long ones. A value in the word after a long one is judged as if
+// it were an option or a file.
+func options(letters, valued, long string) func(args []string) bool {
+	return func(args []string) bool {
+		for i := 0; i < len(args); i++ {
+			a := args[i]
+			switch {
+			case a == "-" || !strings.HasPrefix(a, "-"):
+			case a == "--":
+				return true
+			case strings.HasPrefix(a, "--"):
+				if name, _, _ := strings.Cut(a, "="); !contains(long, name) {
+					return false
+				}
+			default:
+				rest := strings.TrimLeft(a[1:], letters)
+				if rest != "" && !strings.Contains(valued, rest[:1]) {
+					return false
+				}
+				if len(rest) == 1 {
+					i++ // its value
+				}
+			}
+		}
+		return true
+	}
+}
+
+// Subcommands of git that only read, and the options that the others of them have.
+const (
+	gitSubs    = " status log whatchanged diff diff-tree diff-index diff-files show rev-parse rev-list ls-files ls-tree cat-file blame annotate shortlog merge-base describe name-rev cherry grep for-each-ref show-ref check-ignore check-attr "
+	gitOptions = " --oneline --stat --shortstat --numstat --name-only --name-status --summary --cached --staged --graph --all --decorate --no-decorate --format --pretty --since --until --after --before" +
+		" --author --grep --max-count --follow --reverse --merges --no-merges --first-parent --no-color --color --abbrev-commit --date --porcelain --short --branch --untracked-files --ignored" +
+		" --show-toplevel --abbrev-ref --verify --git-dir --is-inside-work-tree --others --exclude-standard --modified --deleted --stage --contains --merged --no-merged --word-diff --ignore-all-space" +
+		" --unified --diff-filter --find-renames --no-renames --quiet --exit-code --patch --no-patch --tags --always --dirty --count --no-ext-diff --no-textconv --ignore-case --line-number --files-with-matches --no-index "
+	gitListing = " -a -r -v -vv --all --remotes --list --show-current --contains --merged --no-merged --sort --format "
+)
+
+// gitOnlyReads judges git. Without the options before the subcommand no setting is given, so
+// that pagers, filters and differences shown by programs are those of GitSettings.
+func gitOnlyReads(args []string) bool {
+	if len(args) > 0 && args[0] == "--no-pager" {
+		args = args[1:]
+	}
+	if len(args) > 1 && args[0] == "-C" && args[1] != "" && args[1][0] != '/' && !strings.Contains(args[1], "..") {
+		args = args[2:]
+	}
+	if len(args) == 0 {
+		return false
+	}
+	sub, args := args[0], args[1:]
+	if sub == "stash" && len(args) > 0 && contains(" list show ", args[0]) {
+		sub, args = "log", args[1:]
+	}
+	names := 0
+	for i, a := range args {
+		name, _, _ := strings.Cut(a, "=")
+		switch {
+		case strings.Contains(a, "%G"):
+			return false // it runs the program that checks signatures
+		case a == "--" && contains(gitSubs, sub):
+			return true
+		case !strings.HasPrefix(a, "-"):
+			names++
+		case contains(gitSubs, sub) && !strings.HasPrefix(a, "--"):
+			if strings.Contains(a, "O") {
+				return false // of grep it opens a pager
+			}
+		case contains(gitSubs, sub) && contains(gitOptions, name):
+		case (sub == "branch" || sub == "tag") && contains(gitListing, name), sub == "remote" && i == 0 && a == "-v":
+		default:
+			return false
+		}
+	}
+	switch sub {
+	case "branch", "tag", "remote":
+		return names == 0 || sub != "remote" && slices.Contains(args, "--list")
+	}
+	return contains(gitSubs, sub)
+}
+
+// plainWrapper reports whether a word is a wrapper that runs its command unchanged, or
+// its number.
+func plainWrapper(w shellsyntax.Word) bool {
+	return w.Known && (contains(" timeout nice command ", w.Text) || w.Text != "" && w.Text[0] <= '9' && strings.Trim(w.Text, "0123456789.smh") == "")
+}
+
+// setsLooks reports whether an assignment changes only how output looks.
+func setsLooks(assign string) bool {
+	name, _, _ := strings.Cut(assign, "=")
+	return contains(" LANG LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME TZ NO_COLOR COLUMNS LINES ", name)
+}
+
+// harmlessFile reports whether a redirection reads a file, or throws output away. Bash
+// connects to what is under /dev/tcp and /dev/udp.
+func harmlessFile(r shellsyntax.Redirect) bool {
+	t := r.Target.Text
+	if !r.Target.Known {
+		return false
+	}
+	return r.Op == "<" && !strings.HasPrefix(t, "/dev/tcp/") && !strings.HasPrefix(t, "/dev/udp/") || r.Writes() && SafeDevice(t)
+}
+
+// SafeDevice reports whether a path is a device that anyone may read and to which a write
+// destroys nothing.
+func SafeDevice(p string) bool {
+	if contains(" /dev/null /dev/stdin /dev/stdout /dev/stderr /dev/zero /dev/random /dev/urandom ", p) {
+		return true
+	}
+	n, ok := strings.CutPrefix(p, "/dev/fd/")
+	return ok && n != "" && strings.Trim(n, "0123456789") == ""
+}
