@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -159,11 +160,19 @@ func TestHeldKnowsWhatWasDone(t *testing.T) {
 		if err := os.MkdirAll(filepath.Join(root, ".git/objects"), 0o755); err != nil {
 			t.Fatal(err)
 		}
+		var mu sync.Mutex
 		done := "nothing was asked"
-		p := answering(func(r process.Refusal) (string, process.Answer) { done = r.Done; return "", process.Declined })
+		p := answering(func(r process.Refusal) (string, process.Answer) {
+			mu.Lock()
+			defer mu.Unlock()
+			done = r.Done
+			return "", process.Declined
+		})
 		heldRun(t, open(t, confine.Workspace, root), root, strings.ReplaceAll(line, "KEY", key), p)
+		mu.Lock()
 		if strings.Contains(line, "KEY") && done != want {
 			t.Errorf("%s: %q, want %q", line, done, want)
 		}
+		mu.Unlock()
 	}
 }

@@ -556,6 +556,8 @@ func TestEditor(t *testing.T) {
 	}
 	r.press("ctrl+_")
 	r.until("undone", func(string) bool { return strings.Contains(r.screen(), "› text\n") })
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if !r.term.Mode("2004") {
 		t.Error("pastes are not told apart any more")
 	}
