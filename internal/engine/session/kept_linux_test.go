@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -17,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
@@ -208,8 +210,11 @@ func TestUndoOfRandomCommands(t *testing.T) {
 				r.run("go", r.agree(event.Once, &asked))
 			}
 			p, err := r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByAll})
+			if errors.Is(err, undo.ErrNothing) { // then nothing may have changed
+				p, err = undo.Plan{}, nil
+			}
 			if err != nil {
-				t.Skip(err)
+				t.Fatal(err)
 			}
 			var all undo.Consent
 			for _, f := range p.Files {
@@ -217,7 +222,10 @@ func TestUndoOfRandomCommands(t *testing.T) {
 					all.Confirmed = append(all.Confirmed, f.Path)
 				}
 			}
-			u, err := session.DoPlan(t.Context(), r.Session, p, all)
+			var u changes.Undone
+			if len(p.Files) > 0 {
+				u, err = session.DoPlan(t.Context(), r.Session, p, all)
+			}
 			if d := differences(before, contents(t, r.dir)); len(d) > 0 || err != nil {
 				t.Errorf("%v: %q\nnot restored: %q\nleft %+v", err, lines, d, u.Left)
 			}
