@@ -66,8 +66,8 @@ type watcher struct {
 	dirs        map[int32]*dir
 	changedDirs map[*dir]bool // folders with events; true: the folder was moved
 	unwatchable map[*dir]error
-	lost        bool  // all folders have to be compared
-	failed      error // of the last drain
+	lost        bool // all folders have to be compared
+	foreign     bool // a reading found that not all changes are told
 
 	// The rest belongs to the holder of the journal's turn.
 	recheck    map[*dir]bool // folders to be compared in the next snapshot in any case
@@ -226,8 +226,9 @@ func (w *watcher) forget(d *dir) {
 	delete(w.hardLinked, d)
 }
 
-// drain reads the events that the system has reported.
-func (w *watcher) drain() {
+// drain reads the events that the system has reported. foreign: this or an earlier reading
+// found that it does not report all.
+func (w *watcher) drain() (foreign bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	err := w.n.drain(func(t dirEvent) {
@@ -242,7 +243,8 @@ func (w *watcher) drain() {
 		}
 		w.changedDirs[d] = w.changedDirs[d] || t.moved || t.ended
 	})
-	w.failed, w.lost = err, w.lost || err != nil
+	w.lost, w.foreign = w.lost || err != nil, w.foreign || errors.Is(err, errForeign)
+	return w.foreign
 }
 
 // takeChanged returns the folders with events, and forgets them. all: all folders have to

@@ -561,3 +561,37 @@ func TestMounts(t *testing.T) {
 		}
 	}
 }
+
+// once reports an error at its next drain, and never again.
+type once struct {
+	notifier
+	err error
+}
+
+func (o *once) drain(take func(dirEvent)) error {
+	err := o.err
+	o.err = nil
+	return errors.Join(err, o.notifier.drain(take))
+}
+
+// SPEC 19.1: a layer that is mounted over the workspace while a command runs is told once, to
+// the reading in the background. The next look knows of it.
+func TestForeignMountSeenInTheBackground(t *testing.T) {
+	t.Parallel()
+	root := realTemp(t)
+	put(t, root, "a", "1")
+	told := &once{}
+	j := following(t, root, func(j *Journal) {
+		inner := j.notify
+		j.notify = func(root string) (notifier, int, error) {
+			n, most, err := inner(root)
+			told.notifier = n
+			return told, most, err
+		}
+	})
+	told.err = errForeign
+	j.watcher.drain()
+	if l := see(t, j, ""); l.Partial || !strings.Contains(l.Notice, "does not tell of all changes") {
+		t.Errorf("followed %v; it says %q", l.Partial, l.Notice)
+	}
+}

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"errors"
 	"path"
 	"slices"
 	"strconv"
@@ -22,8 +21,7 @@ func (l *comparison) compare(touched []string) ([]dirDiff, error) {
 	if w == nil {
 		return sweep(l.ctx, all(l.j.index.sorted()), l.root, l.now, l.j.opt.Workers, nil)
 	}
-	w.drain()
-	if errors.Is(w.failed, errForeign) {
+	if w.drain() {
 		l.j.stopFollowing(foreignText)
 		return l.compare(touched)
 	}
