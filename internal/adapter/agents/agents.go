@@ -19,6 +19,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/frontmatter"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // Kind describes how an agent works.
@@ -179,7 +180,7 @@ func read(file string) (k Kind, notes []string, err error) {
 			return k, nil, fmt.Errorf("read-only is %.40q: it must be true or false", s)
 		}
 	}
-	if fields.Text("permissionmode") == "plan" {
+	if mode, err := permission.ParseMode(fields.Text("permissionmode")); err == nil && mode.ReadsOnly() {
 		k.ReadOnly = true
 	} else if mode := fields.Text("permissionmode"); mode != "" {
 		notes = append(notes, fmt.Sprintf("permissionMode %.40q is ignored: an agent has the rights of who started it, or fewer", mode))

@@ -18,7 +18,7 @@ type Question struct {
 	Reason  string `json:"reason"`          // why pawl asks
 	Pattern string `json:"pattern"`         // the rule that "session" and "always" would add
 	Always  bool   `json:"always"`          // whether "always" may be chosen
-	Edits   bool   `json:"edits,omitempty"` // the mode accept-edits would not ask
+	Edits   bool   `json:"edits,omitempty"` // a mode that lets edits go on would not ask
 }
 
 // Asked puts questions to a person: all questions of one step at once.

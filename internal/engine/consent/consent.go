@@ -112,7 +112,7 @@ func (j *Judge) decide(ctx context.Context, p *turn.Pending) permission.Decision
 
 func (j *Judge) decideWithCopy(ctx context.Context, p *turn.Pending) permission.Decision {
 	d := j.Policy(p)
-	if d.Verdict == permission.Deny || eventlog.Query(j.Log, j.Config.Policy.Mode) == permission.Yolo {
+	if d.Verdict == permission.Deny || eventlog.Query(j.Log, j.Config.Policy.Mode).Free() {
 		return d
 	}
 	lost := j.Unrestorable(ctx, p, d.Confine)
@@ -136,6 +136,7 @@ func (j *Judge) allowedAsEdit(ctx context.Context, p *turn.Pending) bool {
 	}
 	policy := j.Config.Policy
 	return eventlog.Query(j.Log, func() bool {
-		return policy.Mode() == permission.Ask4All && policy.Widened().In(permission.AcceptEdits).Decide(Call(p)).Verdict == permission.Allow
+		m := policy.Mode()
+		return !m.Edits() && !m.ReadsOnly() && policy.Widened().In(m.Editing()).Decide(Call(p)).Verdict == permission.Allow
 	})
 }

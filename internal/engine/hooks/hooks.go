@@ -82,7 +82,7 @@ func (h *Hooks) fire(ctx context.Context, in hook.Input, names ...string) ([]ans
 	if len(rules) == 0 {
 		return nil, nil
 	}
-	in.Session, in.Dir, in.Mode = h.c.Session, h.c.Dir, hook.Mode(h.c.Mode())
+	in.Session, in.Dir, in.Mode = h.c.Session, h.c.Dir, permission.Mode(h.c.Mode()).Hook()
 	input, err := json.Marshal(in)
 	if err != nil {
 		return nil, fault.NewInternal(err, "hooks of %s could not be told", in.Event)

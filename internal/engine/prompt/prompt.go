@@ -6,6 +6,8 @@ import (
 	_ "embed" // the text
 	"fmt"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 //go:embed system.md
@@ -13,26 +15,17 @@ var system string
 
 // Facts is what a run adds.
 type Facts struct {
-	Dir   string // the workspace
-	OS    string // linux, darwin
-	Shell string // the shell that the bash tool runs
-	Git   bool   // the workspace is in a git repository
-	Date  string // the day the session began, 2006-01-02
-	Mode  string // the permission mode the session began with
+	Dir   string          // the workspace
+	OS    string          // linux, darwin
+	Shell string          // the shell that the bash tool runs
+	Git   bool            // the workspace is in a git repository
+	Date  string          // the day the session began, 2006-01-02
+	Mode  permission.Mode // the permission mode the session began with
 	// Person: somebody is there to answer.
 	Person bool
 	// Confined: what commands may touch is confined, and $TMPDIR is theirs. Scratch: so are
 	// new files in /tmp.
 	Confined, Scratch bool
-}
-
-// allows says in a sentence what a permission mode allows, "" for one that is not known.
-var allows = map[string]string{
-	"ask":          "reading is free, each change needs a permission",
-	"plan":         "reading is free, changes are refused",
-	"accept-edits": "edits in the workspace and the project's checks are free, other changes need a permission",
-	"auto":         "changes in the workspace are free, others need a permission",
-	"yolo":         "nothing needs a permission",
 }
 
 // System returns the system prompt.
@@ -44,11 +37,7 @@ func System(f Facts) string {
 	if f.Git {
 		b.WriteString(" (a git repository)")
 	}
-	fmt.Fprintf(&b, "\n- System: %s, shell: %s\n- Date: %s\n- Permission mode: %s", f.OS, f.Shell, f.Date, f.Mode)
-	if what := allows[f.Mode]; what != "" {
-		b.WriteString(": " + what)
-	}
-	b.WriteString("\n")
+	fmt.Fprintf(&b, "\n- System: %s, shell: %s\n- Date: %s\n- Permission mode: %s: %s\n", f.OS, f.Shell, f.Date, f.Mode, f.Mode.Told())
 	if f.Confined {
 		b.WriteString(closed(f))
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
-	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
 
@@ -36,7 +35,7 @@ func (s *state) planNotes() []event.Draft {
 	if !s.cfg.Person || s.cfg.child.agent != nil {
 		return nil
 	}
-	in := s.mode() == permission.Plan
+	in := s.mode().ReadsOnly()
 	text := eventlog.Query(s.log, func() string { return s.planning.Note(in) })
 	if text == "" {
 		return nil
@@ -46,7 +45,7 @@ func (s *state) planNotes() []event.Draft {
 
 // keepPlan records the plan that a turn in plan mode ended with.
 func (s *Session) keepPlan(ctx context.Context) error {
-	if !s.cfg.Person || s.cfg.child.agent != nil || s.mode() != permission.Plan {
+	if !s.cfg.Person || s.cfg.child.agent != nil || !s.mode().ReadsOnly() {
 		return nil
 	}
 	text, ok := phase.Proposed(eventlog.Query(s.log, func() string { return s.said }))
@@ -83,8 +82,8 @@ func (op DecidePlan) submit(ctx context.Context, s *Session) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if mode == permission.Plan {
-		return 0, fault.NewConfiguration("", "in the mode plan nothing can be carried out")
+	if mode.ReadsOnly() {
+		return 0, fault.NewConfiguration("", "in the mode %s nothing can be carried out", mode)
 	}
 	steps, err := p.Steps()
 	if err != nil {

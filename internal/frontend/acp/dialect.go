@@ -238,20 +238,11 @@ func (d dialect) commands(custom []slash.Custom) []object {
 	return out
 }
 
-// What the modes permit, in a line.
-var modeDocs = map[permission.Mode]string{
-	permission.Ask4All:     "Asks before changes and commands",
-	permission.Plan:        "Only reads",
-	permission.AcceptEdits: "Edits without asking",
-	permission.Auto:        "Runs commands too, where they are confined",
-	permission.Yolo:        "Asks nothing",
-}
-
 // modes returns the permission modes of version 1.
 func modes(now permission.Mode) object {
 	all := []object{}
 	for _, m := range permission.Modes() {
-		all = append(all, object{"id": string(m), "name": string(m), "description": modeDocs[m]})
+		all = append(all, object{"id": string(m), "name": string(m), "description": m.About()})
 	}
 	return object{"currentModeId": string(now), "availableModes": all}
 }
@@ -289,7 +280,7 @@ func (d dialect) options(mode permission.Mode, inUse string, models []string) []
 		all = append(all, string(m))
 	}
 	return []object{
-		option(modeOption, "Permissions", string(mode), choices(all, func(m string) string { return modeDocs[permission.Mode(m)] })),
+		option(modeOption, "Permissions", string(mode), choices(all, func(m string) string { return permission.Mode(m).About() })),
 		option(modelOption, "Model", inUse, choices(models, func(string) string { return "" })),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // ask is an open question to the program.
@@ -87,7 +88,7 @@ func (t *conversation) ask(a event.Asked) {
 			r.Suggestions = append(r.Suggestions, permissionUpdate{Type: "addRules", Rules: []rule{k.rule}, Behavior: "allow", Destination: "session"})
 		}
 		if q.Edits {
-			r.Suggestions = append(r.Suggestions, permissionUpdate{Type: "setMode", Mode: hook.Mode("accept-edits"), Destination: "session"})
+			r.Suggestions = append(r.Suggestions, permissionUpdate{Type: "setMode", Mode: permission.Default(true).Editing().Hook(), Destination: "session"})
 		}
 		t.put(sh, k, r)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/team/structured"
 )
 
@@ -128,7 +129,7 @@ func (w *writer) init() {
 	v := w.s.View()
 	none := []string{}
 	w.stamped(object{
-		"type": "system", "subtype": "init", "cwd": w.dir, "model": v.Info().Ref(), "permissionMode": hook.Mode(string(v.Mode())),
+		"type": "system", "subtype": "init", "cwd": w.dir, "model": v.Info().Ref(), "permissionMode": v.Mode().Hook(),
 		"tools": w.tools, "mcp_servers": servers, "slash_commands": w.commands(), "skills": none, "plugins": none, "agents": none,
 		"apiKeySource": "none", "output_style": "default", "claude_code_version": w.version,
 	})
@@ -202,7 +203,7 @@ func (w *writer) event(e event.Event) {
 			"compact_metadata": object{"trigger": trigger, "pre_tokens": b.Before, "post_tokens": b.After},
 		})
 	case event.ModeSet:
-		w.stamped(object{"type": "system", "subtype": "status", "status": nil, "permissionMode": hook.Mode(b.Mode)})
+		w.stamped(object{"type": "system", "subtype": "status", "status": nil, "permissionMode": permission.Mode(b.Mode).Hook()})
 	}
 }
 

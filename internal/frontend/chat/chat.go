@@ -166,7 +166,7 @@ type Consent struct {
 	Reason  string // why pawl asks, "" if title and preview show it
 	Rule    string // what an answer for the session or for always would allow, "" for nothing
 	Always  bool   // whether always may be answered
-	Edits   bool   // the mode accept-edits would not ask
+	Edits   bool   // the next wider mode would not ask
 	Diff    bool   // Preview is a diff, not a command or arguments
 }
 

@@ -78,13 +78,9 @@ func (c *Conversation) Ask(q Question) *Form {
 		case s == nil:
 			return false
 		default:
-			return permitsEdits(s.View().Mode())
+			return s.View().Mode().Edits()
 		}
 	})
-}
-
-func permitsEdits(m permission.Mode) bool {
-	return m == permission.AcceptEdits || m == permission.Auto || m == permission.Yolo
 }
 
 func newForm(q Question, edits func() bool) *Form {
@@ -203,7 +199,7 @@ func (f *Form) Allows() string {
 		out += ", a for always"
 	}
 	if calls[0].Edits {
-		out += "; e changes to the mode accept-edits"
+		out += "; e changes to the mode " + string(permission.Default(true).Editing())
 	}
 	return out
 }
@@ -255,7 +251,7 @@ func (f *Form) Choose(key, why string) Effect {
 		f.current = 0
 		return f.skipEdits()
 	case AllEdits:
-		f.mode = string(permission.AcceptEdits)
+		f.mode = string(permission.Default(true).Editing())
 		if f.Refresh() == Complete {
 			return CompleteAndMode
 		}

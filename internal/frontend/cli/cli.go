@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/team/structured"
 )
 
@@ -242,7 +243,7 @@ func addModel(c *cobra.Command, opt *setup.Options, about, who string) {
 // addRights adds the flags for what may be done without a question.
 func addRights(c *cobra.Command, opt *setup.Options) {
 	fs := c.Flags()
-	fs.StringVar(&opt.Mode, "permission-mode", "", "ask, plan, accept-edits, auto or yolo")
+	fs.StringVar(&opt.Mode, "permission-mode", "", permission.ModeNames())
 	fs.StringVar(&opt.Sandbox, "sandbox", "", "how commands are confined: workspace, read-only or off (see doc/sandbox.md)")
 	fs.StringArrayVar(&opt.Allow, "allow", nil, "allow calls that match this rule, such as 'bash(go generate *)' (repeatable)")
 	fs.StringArrayVar(&opt.Deny, "deny", nil, "deny calls that match this rule (repeatable)")

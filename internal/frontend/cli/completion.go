@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -15,18 +14,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
-// modes describes what each permission mode does; the subject is "it".
-var modes = map[permission.Mode]string{
-	permission.Ask4All: "asks before changes and commands", permission.Plan: "only reads", permission.AcceptEdits: "edits without asking, and asks before commands",
-	permission.Auto: "edits, and runs commands in the sandbox without asking", permission.Yolo: "asks nothing",
-}
-
 func permissionModes() []string {
 	var out []string
-	for mode, text := range modes {
-		out = append(out, string(mode)+"\t"+text)
+	for _, m := range permission.Modes() {
+		out = append(out, string(m)+"\t"+m.About())
 	}
-	slices.Sort(out)
 	return out
 }
 

@@ -4,7 +4,7 @@ package cli
 // depends on the machine, such as a Linux kernel, is tested instead of listed.
 func lessOn(system string) []finding {
 	unconfined := finding{
-		what: "confining", is: "there is no sandbox for commands on this system, only on Linux and macOS: the mode auto works like accept-edits here, and a folder's checks, hooks and servers run only if you trust it",
+		what: "confining", is: "there is no sandbox for commands on this system, only on Linux and macOS: each command that changes something asks, and a folder's checks, hooks and servers run only if you trust it",
 		do: "if you need a sandbox, use a virtual machine, a container or a dev container",
 	}
 	unmeasured := "pawl cannot measure free memory and the memory of language servers here: resources.memory_mb and lsp.memory_mb have no effect"

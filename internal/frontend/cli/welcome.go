@@ -37,7 +37,7 @@ func (a *App) welcome(ctx context.Context, dir string, conf settings.Loaded, mod
 		found = append(found, fmt.Sprintf("%s at %s (%s)", l.Provider, l.URL, models(len(l.Models))))
 	}
 	out := []string{"this is your first start; you can use models of " + orNobody(found) + " and offline, the built-in planner"}
-	if text := modes[mode]; text != "" {
+	if text := mode.About(); text != "" {
 		out = append(out, "mode "+string(mode)+": it "+text+"; Shift+Tab or /mode changes the mode, and /undo undoes changes")
 	}
 	out = append(out, fromOthers(folder.Others(dir, a.Env("HOME")))...)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/frontend/swarmrun"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 func workerCommand(a *App) *cobra.Command {
@@ -38,7 +39,7 @@ see doc/swarm.md.`,
 	fs.StringVarP(&w.Options.Model, "model", "m", "", "the model for tasks that do not name one")
 	fs.StringVar(&w.Options.Effort, "effort", "", "reasoning effort: "+strings.Join(catalog.Efforts(), ", "))
 	addRights(c, &w.Options)
-	fs.Lookup("permission-mode").Usage = "plan, accept-edits, auto or yolo; ask denies each call that needs a question"
+	fs.Lookup("permission-mode").Usage = permission.ModeNames() + "; a call that would ask is denied"
 	fs.Lookup("sandbox").Usage = "how commands are confined: workspace (the default; if that is not possible, nothing runs), read-only or off (see doc/sandbox.md)"
 	fs.SetNormalizeFunc(othersWords)
 	return c

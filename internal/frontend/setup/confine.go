@@ -63,7 +63,7 @@ func (e *Environment) Confine(opt *Options, conf settings.Loaded, paths settings
 		if want != "" {
 			return by, "", fault.NewConfiguration("see pawl doctor; to run commands without a sandbox: --sandbox off", "%s requires the sandbox %q, but %s: %v", from, want, what, err)
 		}
-		then := "the mode auto works like accept-edits, a folder's checks need a permission unless you trust the folder, and an allowed command has all your rights"
+		then := "a folder's checks need a permission unless you trust the folder, and an allowed command has all your rights"
 		if errors.Is(err, confine.ErrPolicy) {
 			then = "every command needs a permission, and an allowed command has all your rights"
 			if by.boxes != nil {

@@ -60,8 +60,8 @@ func narrowMode(opt *Options, mode permission.Mode, guards []claudecode.Settings
 	if by := refused[mode]; by != "" && opt.Mode != "" {
 		return "", Usage("the mode %s is refused by %s; choose another --permission-mode", mode, by)
 	} else if by != "" {
-		o.warn(fmt.Sprintf("the mode is accept-edits and not %s, which is refused by %s", mode, by))
-		mode = permission.AcceptEdits
+		o.warn(fmt.Sprintf("the mode is %s and not %s, which is refused by %s", permission.Default(false), mode, by))
+		mode = permission.Default(false)
 	}
 	if wanted := claudecode.Join(guards).Mode; opt.Mode == "" && wanted != "" && mode.Wider(wanted) {
 		o.warn(fmt.Sprintf("the mode is %s, as .claude/settings.json says; --permission-mode changes it", wanted))

@@ -12,7 +12,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/prompt"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // instructions is what the model is told about the project and the person, and where
@@ -65,7 +64,7 @@ func (e *Environment) instructions(ctx context.Context, opt *Options, fr Fronten
 		t.skills = known
 		t.system = prompt.System(prompt.Facts{
 			Dir: dir, OS: runtime.GOOS, Shell: shellName(c.posix), Git: IsRepository(c.dir), Date: e.Now().Format("2006-01-02"),
-			Mode: string(c.perm.Mode()), Person: fr.Person, Confined: c.by.Has.Workspace && c.perm.Mode() != permission.Yolo, Scratch: c.by.Has.Holds,
+			Mode: c.perm.Mode(), Person: fr.Person, Confined: c.by.Has.Workspace && !c.perm.Mode().Free(), Scratch: c.by.Has.Holds,
 		})
 	}
 	t.system += text

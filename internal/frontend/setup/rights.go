@@ -14,14 +14,7 @@ import (
 
 func (e *Environment) permissions(opt *Options, c choices, fr Frontend, o *Opened) (*permission.Policy, error) {
 	conf, paths, dir := c.conf, c.paths, c.dir
-	name := cmp.Or(opt.Mode, conf.User.Mode)
-	if name == "" {
-		name = "accept-edits"
-		if fr.Person {
-			name = "ask"
-		}
-	}
-	mode, err := permission.ParseMode(name)
+	mode, err := permission.ParseMode(cmp.Or(opt.Mode, conf.User.Mode, string(permission.Default(fr.Person))))
 	if err != nil {
 		return nil, Usage("%w", err)
 	}

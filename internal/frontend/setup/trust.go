@@ -16,7 +16,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
-	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -88,7 +87,7 @@ func (e *Environment) folderTrust(opt *Options, c choices, fr Frontend, o *Opene
 	case opt.Trust:
 		t.by = "flag"
 	}
-	parts, err := t.ownParts(c.perm.Mode() != permission.Plan) // the mode plan runs no check
+	parts, err := t.ownParts(!c.perm.Mode().ReadsOnly()) // such a mode runs no check
 	if err != nil {
 		return nil, err
 	}

@@ -5,10 +5,11 @@ import (
 	"fmt"
 
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 func mode() Command {
-	return Command{Name: "mode", Anytime: true, Args: "[MODE]", Doc: "show or set the permission mode: ask, plan, accept-edits, auto, yolo", Run: func(ctx context.Context, h Host, args string) error {
+	return Command{Name: "mode", Anytime: true, Args: "[MODE]", Doc: "show or set the permission mode: " + permission.ModeNames(), Run: func(ctx context.Context, h Host, args string) error {
 		if args != "" {
 			if _, err := h.Session().Submit(ctx, session.SetMode{Mode: args}); err != nil {
 				return err

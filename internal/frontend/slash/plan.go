@@ -37,8 +37,8 @@ func plan() Command {
 			case verb == "reject" && p.Text != "":
 				return reject(ctx, h, rest)
 			}
-			if h.Session().View().Mode() != permission.Plan {
-				if _, err := h.Session().Submit(ctx, session.SetMode{Mode: string(permission.Plan)}); err != nil {
+			if mode := h.Session().View().Mode(); !mode.ReadsOnly() {
+				if _, err := h.Session().Submit(ctx, session.SetMode{Mode: string(mode.Child(true))}); err != nil {
 					return err
 				}
 			}
@@ -84,7 +84,7 @@ func editPlan(ctx context.Context, h Host, p phase.Proposal) error {
 
 func approve(ctx context.Context, h Host, mode string) error {
 	if mode == "" {
-		mode = string(permission.AcceptEdits)
+		mode = string(permission.Default(true).Editing())
 	}
 	_, err := h.Session().Submit(ctx, session.DecidePlan{Approve: true, Mode: mode})
 	return err
@@ -94,7 +94,7 @@ func approve(ctx context.Context, h Host, mode string) error {
 func reject(ctx context.Context, h Host, why string) error {
 	_, err := h.Session().Submit(ctx, session.DecidePlan{Why: why})
 	if err == nil && why == "" {
-		fmt.Fprintln(h.Out(), "the plan is rejected; the mode is still plan: write what you want instead, or change the mode")
+		fmt.Fprintln(h.Out(), "the plan is rejected; the mode is as before: write what you want instead, or change the mode")
 	}
 	return err
 }
@@ -120,9 +120,9 @@ func decide(ctx context.Context, h Host) error {
 			fmt.Fprintln(h.Out(), "the plan waits for your answer: /plan approve, /plan edit, /plan reject WHY")
 			return nil
 		case "y", "yes":
-			return approve(ctx, h, string(permission.AcceptEdits))
+			return approve(ctx, h, string(permission.Default(true).Editing()))
 		case "a", "ask":
-			return approve(ctx, h, string(permission.Ask4All))
+			return approve(ctx, h, string(permission.Default(true)))
 		case "e", "edit":
 			if err := editPlan(ctx, h, p); err != nil {
 				return err

@@ -42,9 +42,9 @@ func confined(s permission.Sandbox, m permission.Mode) string {
 		return "commands do not run in a sandbox: you turned it off"
 	case !s.ReadOnly && !s.Workspace:
 		return "commands do not run in a sandbox: the system has none, or only a part of it (/doctor shows what is missing)"
-	case m == permission.Yolo && !s.Configured:
-		return "commands do not run in a sandbox in the mode yolo; in the other modes they do"
-	case s.Narrow || m == permission.Plan:
+	case m.Free() && !s.Configured:
+		return "commands do not run in a sandbox in the mode " + string(m) + "; in the other modes they do"
+	case s.Narrow || m.ReadsOnly():
 		return "commands run in a read-only sandbox: they change nothing, and cannot read keys or use the network"
 	}
 	return "commands run in a sandbox: they can change only the workspace (except its protected files), cannot read keys, and can reach only the hosts that you allow; a command that only reads cannot change anything"

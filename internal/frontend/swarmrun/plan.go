@@ -22,7 +22,7 @@ const planTries = 3
 // the session.Interrupt.
 func Plan(ctx context.Context, e *setup.Environment, opt setup.Options, work string) (*taskgraph.File, error) {
 	say := func(line string) { fmt.Fprintln(e.Err, plain.Line(line)) }
-	opt.Mode = string(permission.Plan)
+	opt.Mode = string(permission.Mode(opt.Mode).Child(true))
 	o, err := e.Open(ctx, &opt, setup.Frontend{Name: "swarm-plan"})
 	if err != nil {
 		return nil, err

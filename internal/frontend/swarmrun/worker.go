@@ -56,9 +56,7 @@ func (w *worker) work(ctx context.Context, j team.Job) (done team.Done, err erro
 		return done, noKind(j.Task.Agent)
 	}
 	opt.Model = cmp.Or(j.Task.Model, kind.Model, opt.Model)
-	if kind.ReadOnly {
-		opt.Mode = string(permission.Plan)
-	}
+	opt.Mode = string(permission.Mode(opt.Mode).Child(kind.ReadOnly))
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	o, err := w.Open(ctx, &opt, setup.Frontend{Name: "swarm-worker", WorkerTree: true, Configure: func(c *session.Config) {

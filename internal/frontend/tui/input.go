@@ -305,11 +305,10 @@ func (s *screen) nextMode() {
 	if open == nil {
 		return
 	}
-	modes := []permission.Mode{permission.Ask4All, permission.AcceptEdits, permission.Plan, permission.Auto}
-	v := open.View()
+	modes, v := permission.Modes(), open.View()
 	at := slices.Index(modes, v.Mode())
 	for range modes {
-		if at = (at + 1) % len(modes); v.RefusesMode(modes[at]) == nil {
+		if at = (at + 1) % len(modes); !modes[at].Free() && v.RefusesMode(modes[at]) == nil {
 			s.Conversation.SetMode(modes[at])
 			return
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // status returns the line at the bottom: a hint, or what runs, then the session's settings
@@ -45,14 +46,14 @@ func (s *screen) status() styled.Line {
 		}
 		parts = append(parts, styled.Of(styled.Accent, text))
 	}
-	mode := string(open.Mode())
+	mode := open.Mode()
 	role := styled.Dim
-	if mode == "yolo" {
+	if mode.Free() {
 		role = styled.Bad
-	} else if mode != "ask" {
+	} else if mode != permission.Default(true) {
 		role = styled.Accent
 	}
-	parts = append(parts, styled.Of(role, mode), styled.Of(styled.Dim, plain.Line(open.Info().Model)))
+	parts = append(parts, styled.Of(role, string(mode)), styled.Of(styled.Dim, plain.Line(open.Info().Model)))
 	if urgency, percent := open.Urgency(); percent >= 0.5 {
 		role := styled.Dim
 		text := fmt.Sprintf("context %s %.0f %%", gauge(percent), percent)

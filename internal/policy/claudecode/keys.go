@@ -258,16 +258,15 @@ func defaultMode(s *Settings, f *Finding, raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &text); err != nil {
 		return errors.New("it must be the name of a mode")
 	}
-	switch text {
-	case "plan":
-		s.Mode = permission.Plan
-	case "default", "manual":
-		s.Mode = permission.Ask4All
-	case "dontAsk": // what is not allowed before is denied: that is ask where nobody is there
+	mode, err := permission.ParseMode(text)
+	switch {
+	case text == "dontAsk": // what is not allowed before is denied: that is ask where nobody is there
 		s.Mode = permission.Ask4All
 		f.Use, f.Note = Differently, "the mode is ask"
-	case "acceptEdits", "auto", "bypassPermissions", "delegate":
+	case text == "delegate", err == nil && mode.Wider(permission.Ask4All):
 		f.Use, f.Note, f.Allows = Unused, "you choose a mode that asks less: --permission-mode", true
+	case err == nil:
+		s.Mode = mode
 	default:
 		return fmt.Errorf("pawl does not know the mode %q; use plan or default", text)
 	}

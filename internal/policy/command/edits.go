@@ -7,7 +7,7 @@ import (
 )
 
 // Edits reports whether a command is of a program that only changes the files that it names.
-// In the mode accept-edits the sandbox lets it do so without a question.
+// Where pawl's tools edit without a question, the sandbox lets it do so too.
 func Edits(c shellsyntax.Command) bool {
 	name, plain := c.Program()
 	return plain && !c.Code && Transparent(c) && slices.Contains([]string{"mkdir", "touch", "tee", "cp", "mv", "ln", "rm", "rmdir", "sed", "chmod", "gofmt"}, name)

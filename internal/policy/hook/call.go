@@ -33,17 +33,6 @@ type Input struct {
 	Last    string `json:"last_assistant_message,omitempty"`
 }
 
-// modes maps permission modes to the names that hooks expect.
-var modes = map[string]string{"ask": "default", "accept-edits": "acceptEdits", "yolo": "bypassPermissions"}
-
-// Mode returns a permission mode under the name that hooks expect.
-func Mode(m string) string {
-	if n, ok := modes[m]; ok {
-		return n
-	}
-	return m
-}
-
 // Names returns the names of a tool for hooks; hooks are told the first one.
 func Names(t tool.Tool) []string {
 	names := slices.Clone(t.Hooks)

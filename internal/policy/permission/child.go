@@ -21,14 +21,6 @@ func (p *Policy) Child(readOnly bool) *Policy {
 	return &q
 }
 
-// Child returns the mode of a child session while its parent's mode is m.
-func (m Mode) Child(readOnly bool) Mode {
-	if readOnly {
-		return Plan
-	}
-	return m
-}
-
 // Grants lists the rules that a person allowed in this session.
 func (p *Policy) Grants() []string {
 	var out []string

@@ -39,14 +39,14 @@ type Sandbox struct {
 // parts need, and outside the workspace only what a person or one of their rules names.
 func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 	sb := p.cfg.Sandbox
-	if p.mode.free() && !sb.Configured {
+	if p.mode.Free() && !sb.Configured {
 		return process.Free
 	}
 	if p.asksUnconfined(units) {
 		return process.Free
 	}
 	level := process.Workspace
-	if p.mode.readsOnly() || sb.Narrow || !slices.ContainsFunc(units, func(u unit) bool { return !u.readOnly && u.kind != readUnit && (u.kind != hostUnit || u.shell) }) {
+	if p.mode.ReadsOnly() || sb.Narrow || !slices.ContainsFunc(units, func(u unit) bool { return !u.readOnly && u.kind != readUnit && (u.kind != hostUnit || u.shell) }) {
 		level = process.ReadOnly
 	}
 	if level == process.ReadOnly && !sb.ReadOnly || level == process.Workspace && (!sb.Workspace || p.wide) {
@@ -125,7 +125,7 @@ func (p *Policy) asksUnconfined(units []unit) bool {
 		}
 		asked = true
 	}
-	return asked && !p.mode.readsOnly() && !p.cfg.Sandbox.Narrow
+	return asked && !p.mode.ReadsOnly() && !p.cfg.Sandbox.Narrow
 }
 
 // setUnconfined marks a command that asks to run outside the sandbox: only a rule

@@ -73,7 +73,7 @@ const (
 func (p *Policy) Decide(c Call) Decision {
 	p = p.withGitUses(c.Footprint.Git)
 	d := p.decide(c)
-	if p.mode.readsOnly() && d.Verdict == Deny && d.By == "mode" {
+	if p.mode.ReadsOnly() && d.Verdict == Deny && d.By == "mode" {
 		d.Flag = p.beyondPlan(c)
 	}
 	confine := d.Confine
@@ -86,13 +86,13 @@ func (p *Policy) Decide(c Call) Decision {
 // the strictest mode that allows it, or a rule with the mode that asks.
 func (p *Policy) beyondPlan(c Call) string {
 	q := *p
-	for _, m := range [...]Mode{AcceptEdits, Auto} {
+	for _, m := range Modes() {
 		q.mode = m
-		if d := q.decide(c); d.Verdict == Allow && !d.Confine.Asks {
+		if d := q.decide(c); !m.ReadsOnly() && !m.Free() && d.Verdict == Allow && !d.Confine.Asks {
 			return "--permission-mode " + string(m)
 		}
 	}
-	q.mode = Ask4All
+	q.mode = Default(true)
 	if d := q.decide(c); d.Verdict == Ask && d.Flag != "" {
 		return "--permission-mode ask " + d.Flag
 	}
@@ -255,7 +255,7 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 	var granted []unit
 	whole := true
 	started := startedUnits{always: true}
-	bare := p.open != "" && c.Footprint.Shell != "" && !p.mode.free() && p.confine(c, units, nil).Level == process.Unconfined
+	bare := p.open != "" && c.Footprint.Shell != "" && !p.mode.Free() && p.confine(c, units, nil).Level == process.Unconfined
 	for _, u := range units {
 		d := p.judge(u)
 		if bare && d.Verdict == Allow && d.By != "rule" && !u.derived { // a folder that holds keys
@@ -348,7 +348,7 @@ func (p *Policy) judge(u unit) Decision {
 			return denied(r)
 		}
 	}
-	if p.mode.readsOnly() && !u.held && !u.readOnly && (u.kind != hostUnit || u.shell) && u.kind != readUnit {
+	if p.mode.ReadsOnly() && !u.held && !u.readOnly && (u.kind != hostUnit || u.shell) && u.kind != readUnit {
 		return Decision{Verdict: Deny, By: "mode", Reason: "plan mode only reads, and " + u.why}
 	}
 	ask := Decision{Verdict: Ask, Reason: u.why, Pattern: u.pattern, CanAlways: !u.sensitive && u.pattern != ""}
@@ -397,7 +397,7 @@ func (p *Policy) byMode(u unit, ask Decision) Decision {
 	case u.unparsed && !u.held:
 		ask.By, ask.Reason = "syntax", "its command line cannot be parsed, so what it would do cannot be told"
 		return ask
-	case u.unconfined && (!p.mode.free() || p.cfg.Sandbox.Configured):
+	case u.unconfined && (!p.mode.Free() || p.cfg.Sandbox.Configured):
 		ask.By = "sandbox"
 		return ask
 	case u.scratch:
@@ -405,7 +405,7 @@ func (p *Policy) byMode(u unit, ask Decision) Decision {
 	case u.guard == protectedGuard:
 		ask.By = "protected"
 		return ask
-	case u.guard != noGuard && !p.mode.free():
+	case u.guard != noGuard && !p.mode.Free():
 		ask.By = "outside"
 		if u.guard == secretGuard {
 			ask.By = "protected"
@@ -415,7 +415,7 @@ func (p *Policy) byMode(u unit, ask Decision) Decision {
 		return Decision{Verdict: Allow, By: "read-only", Reason: "it only reads"}
 	}
 	is := func(f fact) bool { return p.mode.on(f) == Allow && !p.wide }
-	ok := p.mode.free() || u.derived
+	ok := p.mode.Free() || u.derived
 	switch u.kind {
 	case writeUnit:
 		ok = ok || is(doEdit)

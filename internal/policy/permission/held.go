@@ -48,7 +48,7 @@ func (o Opening) String() string {
 func (o Opening) Flag() string {
 	switch {
 	case o.Act == process.ActChange:
-		return "--permission-mode " + string(Auto)
+		return "--permission-mode " + string(allowing(doChange))
 	case o.Rule == "":
 		return ""
 	}
@@ -69,13 +69,13 @@ func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
 	if p.wide {
 		return Opening{}, Deny
 	}
-	if p.mode.free() { // a sandbox that a person configured holds in it, and it asks nothing
-		if o, v := p.In(Auto).Held(r, git); v == Allow {
+	if p.mode.Free() { // a sandbox that a person configured holds in it, and it asks nothing
+		if o, v := p.In(allowing(doChange)).Held(r, git); v == Allow {
 			return o, v
 		}
 		return Opening{}, Deny
 	}
-	changes := !p.mode.readsOnly() && !p.cfg.Sandbox.Narrow
+	changes := !p.mode.ReadsOnly() && !p.cfg.Sandbox.Narrow
 	switch {
 	case p.ofPerson(r) && changes:
 		return Opening{Act: ActPerson, Opens: r.What}, Ask

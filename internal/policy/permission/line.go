@@ -20,7 +20,7 @@ import (
 
 // held reports whether a command line starts in the sandbox, which holds what it does.
 func (p *Policy) held(f tool.Footprint) bool {
-	return f.Shell != "" && !f.Unconfined && p.cfg.Sandbox.starts(p.mode) && (!p.wide || p.mode.readsOnly())
+	return f.Shell != "" && !f.Unconfined && p.cfg.Sandbox.starts(p.mode) && (!p.wide || p.mode.ReadsOnly())
 }
 
 // confined reports whether a command line that changes something would run in the sandbox.

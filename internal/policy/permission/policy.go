@@ -14,38 +14,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// Mode decides what is allowed if no rule matches.
-type Mode string
-
-// The modes (SPEC 4.15).
-const (
-	Ask4All     Mode = "ask"          // only reading is allowed; anything else needs a question
-	Plan        Mode = "plan"         // only reading is allowed; anything else is denied
-	AcceptEdits Mode = "accept-edits" // as ask, and edits in the workspace and the project's checks
-	Auto        Mode = "auto"         // as accept-edits, and changes by commands in the sandbox
-	Yolo        Mode = "yolo"         // everything except the refusals and protected paths
-)
-
-// Modes lists the modes in the order to show them.
-func Modes() []Mode { return []Mode{Ask4All, Plan, AcceptEdits, Auto, Yolo} }
-
-// ParseMode reads a mode by pawl's names and by those of other products.
-func ParseMode(s string) (Mode, error) {
-	switch strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(strings.TrimSpace(s))) {
-	case "ask", "default", "manual":
-		return Ask4All, nil
-	case "plan", "readonly":
-		return Plan, nil
-	case "acceptedits", "autoedit":
-		return AcceptEdits, nil
-	case "auto":
-		return Auto, nil
-	case "yolo", "bypasspermissions", "dangerouslyskippermissions":
-		return Yolo, nil
-	}
-	return "", fmt.Errorf("unknown permission mode %q: use ask, plan, accept-edits, auto or yolo", s)
-}
-
 // Verdict is what happens to a call. The zero Verdict denies.
 type Verdict int
 
@@ -161,7 +129,7 @@ type Policy struct {
 // New returns a policy without rules.
 func New(cfg Config) *Policy {
 	if cfg.Mode == "" {
-		cfg.Mode = Ask4All
+		cfg.Mode = Default(true)
 	}
 	cfg.Root = clean(cfg.Root)
 	cfg.Home, cfg.RealHome = clean(cfg.Home), clean(cfg.RealHome)
@@ -318,12 +286,6 @@ func (p *Policy) Apply(e event.Event) {
 	}
 }
 
-// Wider reports whether a mode allows more than another one.
-func (m Mode) Wider(than Mode) bool {
-	order := []Mode{Plan, Ask4All, AcceptEdits, Auto, Yolo}
-	return slices.Index(order, m) > slices.Index(order, than)
-}
-
 func (p *Policy) setMode(s string) {
 	m, err := ParseMode(s)
 	switch {
@@ -345,7 +307,7 @@ func (p *Policy) Refuses(m Mode) error {
 
 // Explain returns lines that describe what is in effect, for "pawl permissions".
 func (p *Policy) Explain() []string {
-	out := []string{"mode " + string(p.mode) + ": " + p.mode.about()}
+	out := []string{"mode " + string(p.mode) + ": " + p.mode.About()}
 	for _, l := range []List{Denies, Asks, Allows} {
 		for _, r := range p.rules {
 			if r.List == l {
@@ -359,18 +321,4 @@ func (p *Policy) Explain() []string {
 	return append(out,
 		"always asks: writing "+strings.Join(protectedNames, " ")+", and what is outside the workspace",
 		"always refused: removing the system, the home or the workspace; git hooks and configuration; key files; downloads run as code; disks; shutdown")
-}
-
-func (m Mode) about() string {
-	switch m {
-	case Plan:
-		return "reads only, everything else is denied; with a sandbox any command runs, in one that only reads"
-	case AcceptEdits:
-		return "reads, edits in the workspace and the project's checks are allowed, the rest asks"
-	case Auto:
-		return "as accept-edits, and in the sandbox commands change files of the workspace"
-	case Yolo:
-		return "everything is allowed but what is refused or protected"
-	}
-	return "reads are allowed, everything else asks"
 }
