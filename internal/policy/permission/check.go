@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -56,7 +57,7 @@ func (p *Policy) DecideCheck(c Call, k Check) Decision {
 	switch {
 	case k.Untrusted != "":
 		return k.ask(d, ByUntrusted, k.Untrusted, "--trust")
-	case len(changed) > 0 && !p.mode.Free() && !(d.Verdict == Allow && standing):
+	case len(changed) > 0 && d.Confine.Level == process.Unconfined && !p.mode.Free() && !(d.Verdict == Allow && standing):
 		return k.ask(d, ByRedefined, "this session changed "+strings.Join(changed, ", ")+", which says what this check does", "")
 	case d.Verdict != Ask || d.By != "mode" || p.mode.ReadsOnly():
 	case k.NamedByPerson, p.mode.on(doCheck) == Allow && !p.wide: // in its present state, which is trusted

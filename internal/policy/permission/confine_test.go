@@ -293,3 +293,29 @@ func TestGrantsOpen(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 16.4: a check that the agent redefined asks again, unless it runs confined: then it
+// may do what any command of the agent may.
+func TestRedefinedChecks(t *testing.T) {
+	for _, c := range []struct {
+		sandbox Sandbox
+		mode    Mode
+		changed string
+		want    Verdict
+	}{
+		{Sandbox{}, AcceptEdits, "Makefile", Ask},
+		{Sandbox{}, Auto, "package.json", Ask},
+		{Sandbox{}, Auto, "other.txt", Allow},
+		{Sandbox{ReadOnly: true}, AcceptEdits, "Makefile", Ask}, // it writes, so it runs bare
+		{Sandbox{ReadOnly: true, Workspace: true, Holds: true}, AcceptEdits, "Makefile", Allow},
+		{Sandbox{ReadOnly: true, Workspace: true}, Auto, "sub/package.json", Allow},
+		{Sandbox{}, Yolo, "Makefile", Allow},
+	} {
+		p := New(Config{Root: "/w", Home: "/home/u", Mode: c.mode, Sandbox: c.sandbox})
+		p.Apply(event.Event{Body: event.FileChanged{Path: c.changed, Tool: "write"}})
+		d := p.DecideCheck(line("make check"), Check{Command: "make check", Defined: []string{"Makefile", "package.json"}})
+		if d.Verdict != c.want || c.want == Ask && d.By != ByRedefined {
+			t.Errorf("%+v %s, %s changed: %+v", c.sandbox, c.mode, c.changed, d)
+		}
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -110,13 +109,6 @@ func everyFileOf(fsys fs.FS, at string, deep bool) (string, error) {
 		}
 		one := sha256.New()
 		all := io.MultiReader(strings.NewReader(string(head)), file)
-		if path.Ext(name) == ".d" && !deep {
-			text, err := io.ReadAll(io.LimitReader(all, maxFile+1))
-			if err != nil || dependenciesOnly(string(text)) {
-				return err
-			}
-			all = io.MultiReader(strings.NewReader(string(text)), file)
-		}
 		size, err := io.Copy(one, io.LimitReader(all, left+1))
 		if left -= size; left < 0 {
 			return fmt.Errorf("it has more than %d MB", maxEveryByte>>20)
@@ -127,66 +119,18 @@ func everyFileOf(fsys fs.FS, at string, deep bool) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// compiled reports whether a file has the name of source code that only compilers
-// read (ADR 022). Such a file does not define what a check runs; a check runs the
+// compiled reports whether a file has the name of source code that only compilers read, or
+// of what they write (ADR 022). Such a file does not define what a check runs; a check runs the
 // compiled code as it runs other source code.
 func compiled(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".c", ".h", ".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".inl", ".ipp", ".tpp", ".m", ".mm", ".s", ".asm", ".cu", ".cuh",
-		".f", ".f90", ".f95", ".for", ".go", ".java", ".kt", ".swift", ".cs", ".hs", ".ml", ".mli", ".o", ".obj", ".lo":
+		".f", ".f90", ".f95", ".for", ".go", ".java", ".kt", ".swift", ".cs", ".hs", ".ml", ".mli", ".o", ".obj", ".lo", ".d":
 		return true
 	case ".rs":
 		return path.Base(name) != "build.rs"
 	}
 	return false
-}
-
-var dependency = lazyregexp.New(`^([A-Za-z0-9_./+~@,-]+(?: +[A-Za-z0-9_./+~@,-]+)*) *:((?: +[A-Za-z0-9_./+~@,-]+)*) *$`)
-
-// dependenciesOnly reports whether a makefile only lists the source files that
-// object files depend on, as compilers write it (cc -MMD): it has no commands, and
-// all its targets are source or object files.
-func dependenciesOnly(text string) bool {
-	if len(text) > maxFile {
-		return false
-	}
-	for l := range strings.Lines(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " ")) {
-		if strings.HasPrefix(l, "\t") {
-			return false
-		}
-		if l = strings.TrimSpace(l); l == "" {
-			continue
-		}
-		m := dependency().FindStringSubmatch(l)
-		if m == nil {
-			return false
-		}
-		sources := strings.Fields(m[2])
-		for _, target := range strings.Fields(m[1]) {
-			ext := path.Ext(target)
-			object := ext == ".o" || ext == ".obj" || ext == ".lo" || ext == ".d"
-			if !object && (len(sources) > 0 || !header(target)) {
-				return false
-			}
-		}
-		for _, s := range sources {
-			if !header(s) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// header reports whether a name is that of a source file or of a system file.
-func header(name string) bool {
-	for _, system := range []string{"/usr/", "/opt/", "/nix/store/", "/Library/", "/Applications/"} {
-		if strings.HasPrefix(path.Clean(name), system) {
-			return true
-		}
-	}
-	ext := path.Ext(name)
-	return compiled(name) && ext != ".o" && ext != ".obj" && ext != ".lo"
 }
 
 // machineCode reports whether a file is a compiled program, an object file or an archive

@@ -1,9 +1,7 @@
 package reach
 
 import (
-	"errors"
 	"io/fs"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -19,37 +17,43 @@ func (r *walk) base(dir string) {
 	}
 }
 
-// has reports whether a name may exist; on some file systems case does not count.
-func (r *walk) has(name string) bool {
-	return name == "." || r.list(path.Dir(name))[strings.ToLower(path.Base(name))] != nil
+// list returns the names of a folder.
+func (r *walk) list(dir string) []string {
+	entries, _ := fs.ReadDir(r.fsys, dir) // no folder has no names
+	var out []string
+	for _, e := range entries {
+		out = append(out, path.Join(dir, e.Name()))
+	}
+	return out
 }
 
-func (r *walk) list(dir string) map[string][]string {
-	if names, ok := r.lists[dir]; ok {
-		return names
+// spelled returns a path as the folder spells it, "" if there is none; on some file systems
+// case does not count.
+func (r *walk) spelled(name string) string {
+	if name == "." {
+		return name
 	}
-	names := map[string][]string{}
-	if r.has(dir) {
-		entries, _ := fs.ReadDir(r.fsys, dir) // no folder has no names
-		for _, e := range entries {
-			names[strings.ToLower(e.Name())] = append(names[strings.ToLower(e.Name())], e.Name())
+	dir := path.Dir(name)
+	if _, ok := r.lists[strings.ToLower(dir)+"/"]; !ok {
+		r.lists[strings.ToLower(dir)+"/"] = ""
+		if in := r.spelled(dir); in != "" {
+			for _, n := range r.list(in) {
+				r.lists[strings.ToLower(n)] = n
+			}
 		}
 	}
-	r.lists[dir] = names
-	return names
+	return r.lists[strings.ToLower(path.Clean(name))]
 }
 
-// text returns a file's text; ok is false if it cannot be read or is too long.
-func (r *walk) text(name string) (text string, ok bool) {
-	if text, ok = r.read[name]; ok {
-		return text, text != ""
-	}
-	if st, err := fs.Stat(r.fsys, name); err == nil && st.Mode().IsRegular() && st.Size() <= maxFile {
+// text returns a file's text, "" if it cannot be read or is too long.
+func (r *walk) text(name string) string {
+	text, ok := r.read[name]
+	if st, err := fs.Stat(r.fsys, name); !ok && err == nil && st.Mode().IsRegular() && st.Size() <= maxFile {
 		b, _ := fs.ReadFile(r.fsys, name) // an unreadable one has no text
-		text = unmarked.Replace(string(b))
+		text = string(b)
 	}
 	r.read[name] = text
-	return text, text != ""
+	return text
 }
 
 // all returns every name of the folder, except git's, those of installed packages and
@@ -58,7 +62,7 @@ func (r *walk) all() []string {
 	if r.names != nil {
 		return r.names
 	}
-	r.names, r.named = []string{}, map[string][]string{}
+	r.names = []string{}
 	err := fs.WalkDir(r.fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if d != nil && d.IsDir() && slices.Contains([]string{".git", "node_modules", "__pycache__", ".venv"}, d.Name()) {
 			return fs.SkipDir
@@ -66,147 +70,117 @@ func (r *walk) all() []string {
 		if r.names = append(r.names, name); len(r.names) > maxNames {
 			return fs.ErrInvalid
 		}
-		base := strings.ToLower(path.Base(name))
-		r.named[base] = append(r.named[base], name)
 		return err
 	})
 	if err != nil {
-		r.limit = "the folder is too large to search for the files that a computed name may mean, or cannot be read"
+		r.not("the folder is too large to search for the files that a computed name may mean, or cannot be read")
 	}
 	return r.names
 }
 
 // find counts the files that a word may name.
 func (r *walk) find(i int) {
-	w, bases := r.words[i], append([]string{"."}, r.bases...)
-	if n := len(bases); r.tried[i] == n || r.tried[i] < 0 {
-		return
-	}
-	if strings.Contains(w.text, "*") {
-		r.pattern(w)
-		r.tried[i] = len(bases)
-		return
-	}
-	for _, b := range bases[r.tried[i]:] {
-		if name := path.Join(b, w.text); fs.ValidPath(name) {
-			r.name(name, w)
+	w := r.words[i]
+	if strings.Contains(w.text, "*") || r.wide && strings.ContainsAny(w.text, "/.") {
+		if r.tried[i] == 0 || strings.IndexByte(w.text, '*') > 0 && r.tried[i] <= len(r.bases) {
+			r.anywhere(w)
 		}
-		modules := path.Join(b, "node_modules", packageOf(w.text))
-		if r.ask.Deep && w.run {
+	}
+	for ; r.tried[i] <= len(r.bases); r.tried[i]++ {
+		b := "."
+		if r.tried[i] > 0 {
+			b = r.bases[r.tried[i]-1]
+		}
+		if at := path.Join(b, w.text); fs.ValidPath(at) && !strings.Contains(w.text, "*") {
+			r.name(at, w)
+		}
+		switch l, err := fs.Lstat(r.fsys, path.Join(b, "node_modules", packageOf(w.text))); {
+		case !w.stem:
+		case r.ask.Deep:
 			r.pkg(b, packageOf(w.text))
-		} else if w.script && fs.ValidPath(modules) && r.has(modules) {
-			if l, err := fs.Lstat(r.fsys, modules); err == nil && l.Mode()&fs.ModeSymlink != 0 {
-				r.limit = "it calls " + w.text + ", a package of this folder"
-			}
-		}
-	}
-	r.tried[i] = len(bases)
-	if r.wide {
-		r.tried[i] = -1
-		end := "/" + strings.ToLower(strings.TrimLeft(path.Clean(w.text), "./"))
-		r.all()
-		for _, name := range r.named[path.Base(end)] {
-			if strings.HasSuffix("/"+strings.ToLower(name), end) {
-				r.name(name, w)
-			}
+		case err == nil && l.Mode()&fs.ModeSymlink != 0:
+			r.not("it calls " + w.text + ", a package of this folder")
 		}
 	}
 }
 
-// pattern counts the files that a word with computed parts may name.
-func (r *walk) pattern(w word) {
+// anywhere counts the files that a word with computed parts may name.
+func (r *walk) anywhere(w word) {
 	t := path.Clean(w.text)
-	if i := strings.LastIndex(t, "../"); i > strings.Index(t, "*") {
+	if i := strings.LastIndex(t, "../"); i >= 0 {
 		t = "*" + t[i+2:]
 	}
-	var names []string
-	switch {
-	case strings.HasPrefix(t, "*") || r.wide:
-		names = []string{t, "*/" + t, strings.TrimPrefix(t, "*/")}
-	default:
-		for _, b := range append(slices.Clone(r.bases), ".") {
-			names = append(names, path.Join(b, t))
-		}
-	}
-	for i, n := range names {
-		names[i] = strings.ReplaceAll(regexp.QuoteMeta(n), `\*`, `.*`)
-	}
-	matches := regexp.MustCompile(`(?i)^(?:` + strings.Join(names, "|") + `)$`)
+	t = strings.TrimPrefix(t, "*/")
+	pattern := strings.ReplaceAll(regexp.QuoteMeta(t), `\*`, `.*`)
+	matches := regexp.MustCompile(`(?i)^(?:.*/)?` + pattern + `$`)
 	end := strings.ToLower(t[strings.LastIndexAny(t, "*/")+1:])
-	for _, name := range r.all() {
-		if strings.HasSuffix(strings.ToLower(name), end) && matches.MatchString(name) {
-			r.name(name, w)
+	for _, at := range r.all() {
+		if strings.HasSuffix(strings.ToLower(at), end) && matches.MatchString(at) {
+			r.name(at, w)
 		}
 	}
 }
 
 // name counts a name of the folder, if it exists.
 func (r *walk) name(name string, w word) {
-	if !r.has(name) {
-		if w.script {
-			r.stem(name, w)
-		}
+	if w.stem {
+		r.stem(name, w)
+	}
+	at := r.spelled(name)
+	if at == "" {
 		return
 	}
-	st, err := fs.Stat(r.fsys, name)
-	if err != nil {
-		if l, lerr := fs.Lstat(r.fsys, name); lerr == nil && !l.IsDir() && !errors.Is(err, fs.ErrNotExist) {
-			r.add(name) // a link to outside: it cannot be read, so nothing that runs it is trusted
-		}
-		return
-	}
+	st, err := fs.Stat(r.fsys, at)
 	switch {
+	case err != nil: // a link to outside: it cannot be read, so nothing that runs it is trusted
+		if l, lerr := fs.Lstat(r.fsys, at); lerr == nil && !l.IsDir() {
+			r.add(at)
+		}
 	case st.IsDir():
-		if !strings.Contains(w.text, "*") {
-			r.base(name)
-			if r.ask.Deep && name != "." && (w.script || w.value) {
-				r.folder(name)
+		if at != "." && !strings.Contains(w.text, "*") {
+			r.base(at)
+			if w.stem && r.ask.Deep {
+				r.folder(at)
 			}
-			if w.script {
-				r.stem(name, w)
-			}
-			for _, lower := range slices.Sorted(maps.Keys(r.list(name))) { // it may run each program there
-				if name != "." {
-					r.each(name, r.list(name)[lower], word{text: "*", at: w.at})
-				}
+			for _, n := range r.list(at) { // it may run each program there
+				r.file(n, word{text: "*"})
 			}
 		}
-	case st.Mode().IsRegular() && r.counts(name, st, w):
+	default:
+		r.file(at, w)
+	}
+}
+
+// file counts a file and reads it.
+func (r *walk) file(name string, w word) {
+	if st, err := fs.Stat(r.fsys, name); err == nil && st.Mode().IsRegular() && r.counts(name, w) {
 		r.add(name)
-		r.follow(name, w)
+		r.follow(name)
 	}
 }
 
 // stem counts the files that an interpreter finds by a name without an extension: beside
 // it, and in a folder of that name.
 func (r *walk) stem(name string, w word) {
-	w.text, w.run = "", true
-	dotted := path.Join(path.Dir(name), strings.ReplaceAll(path.Base(name), ".", "/"))
-	for _, at := range slices.Compact([]string{name, dotted}) {
-		for _, lower := range slices.Sorted(maps.Keys(r.list(path.Dir(at)))) {
-			if stem, _, ok := strings.Cut(lower, "."); ok && stem == strings.ToLower(path.Base(at)) {
-				r.each(path.Dir(at), r.list(path.Dir(at))[lower], w)
+	w = word{}
+	for _, at := range slices.Compact([]string{name, path.Join(path.Dir(name), strings.ReplaceAll(path.Base(name), ".", "/"))}) {
+		base := strings.ToLower(path.Base(at))
+		for _, n := range r.list(path.Dir(at)) {
+			if s, ext, ok := strings.Cut(strings.ToLower(path.Base(n)), "."); ok && s == base && (languages["."+ext] || slices.Contains([]string{"sh", "just", "mk"}, ext) || strings.HasSuffix(ext, "so") || ext == "json") {
+				r.file(n, w)
 			}
 		}
-		for _, lower := range slices.Sorted(maps.Keys(r.list(at))) {
-			switch stem, _, _ := strings.Cut(strings.TrimPrefix(lower, "."), "."); stem {
-			case "__init__", "__main__", "index", "main", "mod", "package", "justfile":
-				r.each(at, r.list(at)[lower], w)
+		for _, n := range r.list(at) {
+			switch s, _, _ := strings.Cut(path.Base(n), "."); s {
+			case "__init__", "__main__", "index", "main", "mod", "package":
+				r.file(n, w)
 			}
 		}
-		for p := path.Dir(at); p != path.Dir(name); p = path.Dir(p) { // the packages that a module is in
-			r.each(p, r.list(p)["__init__.py"], w)
+		for p := path.Dir(at); p != path.Dir(name) && p != "."; p = path.Dir(p) { // the packages that a module is in
+			r.file(path.Join(p, "__init__.py"), w)
 		}
-		if st, err := fs.Stat(r.fsys, at); r.ask.Deep && err == nil && st.IsDir() && at != "." {
+		if r.ask.Deep && at != "." && r.isFolder(at) {
 			r.folder(at)
-		}
-	}
-}
-
-func (r *walk) each(dir string, names []string, w word) {
-	for _, n := range names {
-		if st, err := fs.Stat(r.fsys, path.Join(dir, n)); err == nil && st.Mode().IsRegular() {
-			r.name(path.Join(dir, n), w)
 		}
 	}
 }
@@ -216,7 +190,7 @@ func (r *walk) add(name string) {
 	switch {
 	case slices.Contains(r.found.Files, name):
 	case len(r.found.Files) >= maxReached:
-		r.limit = "it has more files than are followed"
+		r.not("it has more files than are followed")
 	default:
 		r.found.Files = append(r.found.Files, name)
 		r.link(name)

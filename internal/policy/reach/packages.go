@@ -25,7 +25,7 @@ func (r *walk) link(name string) {
 		r.pkg(to[:at], packageOf(to[at+len("node_modules/"):]))
 		return
 	}
-	r.name(to, word{run: true, at: r.at}) // a program finds files beside it by its real name
+	r.name(to, word{}) // a program finds files beside it by its real name
 	r.base(path.Dir(to))
 }
 
@@ -49,7 +49,7 @@ func (r *walk) pkg(from, name string) {
 		return
 	}
 	for dir := from; ; dir = path.Dir(dir) {
-		if bin := path.Join(dir, "node_modules/.bin", path.Base(name)); r.has(bin) {
+		if bin := path.Join(dir, "node_modules/.bin", path.Base(name)); r.spelled(bin) != "" {
 			r.add(bin)
 		}
 		if at := path.Join(dir, "node_modules", name); r.isFolder(at) {
@@ -68,7 +68,7 @@ func (r *walk) folder(at string) {
 		return
 	}
 	if len(r.found.Folders) >= maxReached {
-		r.limit = "it has more packages than are followed"
+		r.not("it has more packages than are followed")
 		return
 	}
 	r.found.Folders = append(r.found.Folders, at)
@@ -77,8 +77,7 @@ func (r *walk) folder(at string) {
 		Peers        map[string]string `json:"peerDependencies"`
 		Optional     map[string]string `json:"optionalDependencies"`
 	}
-	text, _ := r.text(path.Join(at, "package.json"))
-	if json.Unmarshal([]byte(text), &p) == nil {
+	if json.Unmarshal([]byte(r.text(path.Join(at, "package.json"))), &p) == nil {
 		for _, needs := range []map[string]string{p.Dependencies, p.Peers, p.Optional} {
 			for _, n := range slices.Sorted(maps.Keys(needs)) {
 				r.pkg(at, n)
