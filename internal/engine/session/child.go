@@ -8,8 +8,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/children"
+	"github.com/pawl-agent/pawl/internal/engine/permission"
 	"github.com/pawl-agent/pawl/internal/engine/questions"
-	"github.com/pawl-agent/pawl/internal/engine/rights"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
@@ -20,7 +20,7 @@ import (
 // the zero value in a session without a parent.
 type parentLink struct {
 	agent     *children.Child // what it is made of
-	rights    *rights.Rights
+	rights    *permission.Rights
 	questions *questions.Questions
 	// interrupted reports whether the turn that it works for has ended; nil: there is none.
 	interrupted func() bool

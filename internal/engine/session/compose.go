@@ -7,13 +7,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/children"
-	"github.com/pawl-agent/pawl/internal/engine/consent"
 	"github.com/pawl-agent/pawl/internal/engine/diagnosed"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/operations"
+	"github.com/pawl-agent/pawl/internal/engine/permission"
 	"github.com/pawl-agent/pawl/internal/engine/questions"
-	"github.com/pawl-agent/pawl/internal/engine/rights"
 	"github.com/pawl-agent/pawl/internal/engine/routing"
 	"github.com/pawl-agent/pawl/internal/engine/side"
 	"github.com/pawl-agent/pawl/internal/engine/spending"
@@ -52,10 +51,10 @@ func (s *Session) compose(ctx context.Context) (err error) {
 		Route: cfg.Route, Person: cfg.Person, Log: s.log, Fold: &s.routing, Record: s.record, Running: s.ops.Context,
 		Model: s.info, Mode: s.mode, Side: s.side, Answers: s.answers,
 	})
-	s.rights = rights.New(rights.Config{
+	s.rights = &permission.Rights{
 		Log: s.log, Policy: s.perm, Record: s.record, Keep: cfg.Keep, Route: s.router.GrantRight,
 		Parent: cfg.child.rights, ReadOnly: agent != nil && agent.ReadOnly,
-	})
+	}
 	s.window = &contextWindow{s.state, s.side}
 	s.tasks = &taskPhases{s.state, s.ops}
 	s.changes = changes.New(s.log, &s.changeFold, changes.Config{
@@ -67,9 +66,9 @@ func (s *Session) compose(ctx context.Context) (err error) {
 		Mode: func() string { return string(s.mode()) }, Record: s.record, Around: s.changes.Around,
 	})
 	s.diagnosed = &diagnosed.Stage{Watch: cfg.CodeWatch, Store: cfg.Store, Log: s.log, Fold: &s.diagnoses, Record: s.record, QueueNote: s.ops.QueueNote}
-	s.consent = consent.New(consent.Config{
-		Log: s.log, Policy: s.perm, Rights: s.rights, Person: cfg.Person, Files: cfg.Files, Env: s.env, Drafts: s.drafts,
-		Unrestorable: s.changes.Unrestorable, Record: s.record, Ask: s.questions.Ask, Hooks: s.hooks.PermissionRequest, Mask: cfg.Mask.String, Spill: s.spill,
+	s.consent = permission.New(permission.Config{
+		Rights: s.rights, Person: cfg.Person, Files: cfg.Files, Env: s.env, Drafts: s.drafts,
+		Unrestorable: s.changes.Unrestorable, Ask: s.questions.Ask, Hooks: s.hooks.PermissionRequest, Mask: cfg.Mask.String, Spill: s.spill,
 	})
 	s.children = children.New(children.Config{
 		Session: cfg.ID, Store: cfg.Store, Log: s.log, Fold: &s.childFold, Now: cfg.Now, NewID: cfg.NewID, Record: s.record,

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/process"
-	"github.com/pawl-agent/pawl/internal/engine/consent"
+	consent "github.com/pawl-agent/pawl/internal/engine/permission"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/verify"
 	"github.com/pawl-agent/pawl/internal/policy/permission"

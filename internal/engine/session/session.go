@@ -22,12 +22,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/children"
-	"github.com/pawl-agent/pawl/internal/engine/consent"
 	"github.com/pawl-agent/pawl/internal/engine/diagnosed"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/operations"
+	"github.com/pawl-agent/pawl/internal/engine/permission"
 	"github.com/pawl-agent/pawl/internal/engine/questions"
-	"github.com/pawl-agent/pawl/internal/engine/rights"
 	"github.com/pawl-agent/pawl/internal/engine/routing"
 	"github.com/pawl-agent/pawl/internal/engine/side"
 	"github.com/pawl-agent/pawl/internal/engine/spending"
@@ -43,7 +42,7 @@ type Session struct {
 	ops *operations.Operations
 
 	questions *questions.Questions
-	rights    *rights.Rights
+	rights    *permission.Rights
 	children  *children.Children
 
 	spending *spending.Account
@@ -52,7 +51,7 @@ type Session struct {
 	router   *routing.Router
 	tasks    *taskPhases
 	answers  *answers.Cache
-	consent  *consent.Judge
+	consent  *permission.Judge
 	counting sync.Once // with the better counter
 
 	changes   *changes.Recorder

@@ -7,13 +7,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
-	"github.com/pawl-agent/pawl/internal/engine/rights"
+	"github.com/pawl-agent/pawl/internal/engine/permission"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 )
 
 // stages lists everything that happens around a request and around a call, in order.
 func (s *Session) stages(tools tool.Set) turn.Stages {
-	seen, permission := &seenGate{s: s}, s.consent.Gate()
+	seen, consent := &seenGate{s: s}, s.consent.Gate()
 	return turn.Stages{
 		Before: append([]turn.Before{
 			s.waitForResources,
@@ -35,12 +35,12 @@ func (s *Session) stages(tools tool.Set) turn.Stages {
 			windowGate{s: s},
 			hooks.Gate{Hooks: s.hooks, Env: s.env}, // what they change is judged by those that follow
 			seen,
-			rights.Inherited{Rights: s.rights}, // what a person allowed the session that started this one
-			permission,
+			permission.Inherited{Rights: s.rights}, // what a person allowed the session that started this one
+			consent,
 		}, s.cfg.Stages.Gates...),
 		// The journal's snapshot comes last, after everything that may refuse the call.
-		Start: append(append([]turn.Starter{seen, permission, holdSecrets{s}}, s.cfg.Stages.Start...), s.changes),
-		After: append([]turn.After{s.changes, s.hooks, s.diagnosed, permission}, s.cfg.Stages.After...),
+		Start: append(append([]turn.Starter{seen, consent, holdSecrets{s}}, s.cfg.Stages.Start...), s.changes),
+		After: append([]turn.After{s.changes, s.hooks, s.diagnosed, consent}, s.cfg.Stages.After...),
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/engine/consent"
+	"github.com/pawl-agent/pawl/internal/engine/permission"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
@@ -59,8 +59,8 @@ func (t *TurnEnd) call(c Check, id string) (*turn.Pending, *check) {
 	return p, k
 }
 
-// Consent implements consent.Checker.
-func (k *check) Consent() *consent.Check { return &k.Check.Check }
+// Consent implements permission.Checker.
+func (k *check) Consent() *permission.Check { return &k.Check.Check }
 
 // run implements tool.Tool.
 func (k *check) run(ctx context.Context, env tool.Env, _ json.RawMessage) (tool.Result, error) {

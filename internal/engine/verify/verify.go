@@ -15,7 +15,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/engine/consent"
+	"github.com/pawl-agent/pawl/internal/engine/permission"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
@@ -30,7 +30,7 @@ type Verifier interface {
 
 // Check is a command whose exit code shows whether the project works.
 type Check struct {
-	consent.Check
+	permission.Check
 	Name    string
 	Timeout time.Duration
 	Part    bool // it checks only what the change can affect
@@ -97,7 +97,7 @@ func New(c Config, of *turn.Loop) *TurnEnd {
 	own := *of
 	own.Stages.Gates = []turn.Gate{turn.Arguments{Env: c.Env}}
 	for _, g := range of.Stages.Gates {
-		if g, ok := g.(*consent.Gate); ok {
+		if g, ok := g.(*permission.Gate); ok {
 			own.Stages.Gates = append(own.Stages.Gates, g)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
-	"github.com/pawl-agent/pawl/internal/engine/consent"
+	"github.com/pawl-agent/pawl/internal/engine/permission"
 	"github.com/pawl-agent/pawl/internal/engine/verify"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
@@ -172,7 +172,7 @@ func (g *Goal) unmet() string { return "the goal " + g.Command + " is not reache
 
 func (g *Goal) check(c checks.Check) verify.Check {
 	return verify.Check{
-		Check: consent.Check{Command: c.Command, Configured: true, NamedByPerson: true},
+		Check: permission.Check{Command: c.Command, Configured: true, NamedByPerson: true},
 		Name:  "goal", Timeout: g.Timeout, Attempt: g.result.Rounds, Env: c.Env,
 		Read: func(output string, exit int) verify.Reading {
 			return verify.Reading(checks.Read(c.Kind, output, exit))

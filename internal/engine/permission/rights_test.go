@@ -1,4 +1,4 @@
-package rights
+package permission
 
 import (
 	"context"
@@ -27,14 +27,14 @@ func newFamily(t *testing.T) *family {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return New(Config{
+		return &Rights{
 			Log: log, Policy: p, Record: log.Append, Parent: up, ReadOnly: readOnly,
 			Keep: func(rule string) error { f.kept = append(f.kept, id+" "+rule); return nil },
 			Route: func(_ context.Context, right, _, _ string) error {
 				f.routed = append(f.routed, id+" "+right)
 				return nil
 			},
-		})
+		}
 	}
 	f.top = of("top", permission.New(permission.Config{Mode: permission.AcceptEdits, Root: "/w", Home: "/home/nobody"}), nil, false)
 	f.mid = of("mid", f.top.Child(false), f.top, false)
@@ -55,7 +55,7 @@ func TestRightsNarrow(t *testing.T) {
 	build := permission.Call{Tool: "bash", Family: "bash", Footprint: tool.Footprint{Shell: "make thing", Unknown: true}}
 	tell := func(r *Rights, b event.Body) {
 		t.Helper()
-		if err := r.cfg.Record(t.Context(), event.Draft{Body: b}); err != nil {
+		if err := r.Record(t.Context(), event.Draft{Body: b}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -87,7 +87,7 @@ func TestRightsNarrow(t *testing.T) {
 		}
 	}
 	step()
-	if mode := eventlog.Query(f.mid.log, f.mid.cfg.Policy.Mode); mode != permission.AcceptEdits {
+	if mode := eventlog.Query(f.mid.Log, f.mid.Policy.Mode); mode != permission.AcceptEdits {
 		t.Errorf("the child's mode is %s", mode)
 	}
 	if fmt.Sprint(f.kept) != "[top bash(make thing)]" {
@@ -109,7 +109,7 @@ func TestInheritedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if f.mid.log.Last() != 1 || f.low.log.Last() != 1 {
-		t.Errorf("%d and %d events", f.mid.log.Last(), f.low.log.Last())
+	if f.mid.Log.Last() != 1 || f.low.Log.Last() != 1 {
+		t.Errorf("%d and %d events", f.mid.Log.Last(), f.low.Log.Last())
 	}
 }

@@ -1,4 +1,4 @@
-package consent
+package permission
 
 import (
 	"slices"
@@ -50,7 +50,7 @@ func (j *Judge) decideCheck(p *turn.Pending, c *Check) permission.Decision {
 	definition := j.definition(c)
 	return eventlog.Query(j.Log, func() permission.Decision {
 		seen, ok := j.allowedAs[c.Command]
-		return j.Config.Policy.DecideCheck(Call(p), permission.Check{Command: c.Command, Configured: c.Configured, NamedByPerson: c.NamedByPerson, Defined: c.Defined, Untrusted: c.Untrusted, AllowedBefore: ok && seen == definition})
+		return j.Rights.Policy.DecideCheck(Call(p), permission.Check{Command: c.Command, Configured: c.Configured, NamedByPerson: c.NamedByPerson, Defined: c.Defined, Untrusted: c.Untrusted, AllowedBefore: ok && seen == definition})
 	})
 }
 

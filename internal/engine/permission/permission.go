@@ -1,12 +1,14 @@
-// Package consent decides which calls of a step may run (SPEC 4.7, 16), and
-// asks a person about those that need it.
+// Package permission holds what one session may do: its policy, within the rights of the
+// session that started it (SPEC 14.1, ADR 013), and asks a person about calls that need
+// their consent (SPEC 4.7, 16). policy/permission decides; this package finds out what it
+// asks, and remembers the answers.
 //
-// It promises that all calls of a step that need consent are one request to the
-// person, with what each of them would do; that a yes holds for what was shown,
-// so a call whose meaning changed because of an earlier call does not run; and
-// that without a person a call that would ask is denied, with a hint what would
-// allow it. It judges nothing itself: policy/permission does.
-package consent
+// It promises that a child session never has more rights than its parent at that moment;
+// that all calls of a step that need consent are one request to the person, with what each
+// of them would do; that a yes holds for what was shown, so a call whose meaning changed
+// because of an earlier call does not run; and that without a person a call that would ask
+// is denied, with a hint what would allow it.
+package permission
 
 import (
 	"context"
@@ -20,22 +22,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// Rights are what the session may do: a *rights.Rights.
-type Rights interface {
-	Decide(c permission.Call) permission.Decision
-	Held(r process.Refusal, git []tool.GitUse) (permission.Opening, permission.Verdict)
-	// Grant records a yes that holds for more than one call.
-	Grant(ctx context.Context, rule string, scope event.Scope) error
-	// GrantRight grants the running turn a right that its route lacks.
-	GrantRight(ctx context.Context, right, by, what string) error
-}
-
-// Config is what consent needs of its session.
+// Config is what the judge needs of its session.
 type Config struct {
-	Log *eventlog.Log
-	// Policy is a fold of Log. Rights asks it about a call of the model.
-	Policy *permission.Policy
-	Rights
+	*Rights
 	Person bool // somebody is there to answer
 	Files  tool.Files
 	// Env returns the environment for computing a call's footprint again.
@@ -45,7 +34,6 @@ type Config struct {
 	// Unrestorable returns the file that a call would destroy without a copy,
 	// "" for none.
 	Unrestorable func(context.Context, *turn.Pending, process.Confine) string
-	Record       func(context.Context, ...event.Draft) error
 	// Ask puts a question to the person and waits for the answer.
 	Ask func(context.Context, event.Asked) (event.Answered, error)
 	// Hooks, if set, runs hooks for a call before the person is asked about it;
@@ -75,8 +63,8 @@ func (j *Judge) Gate() *Gate {
 	return &Gate{Judge: j, allowedChecks: map[string]string{}}
 }
 
-// Policy returns the policy's decision about a call. It asks nobody.
-func (j *Judge) Policy(p *turn.Pending) permission.Decision {
+// Decision returns the policy's decision about a call. It asks nobody.
+func (j *Judge) Decision(p *turn.Pending) permission.Decision {
 	if c := checkOf(p); c != nil {
 		return j.decideCheck(p, c)
 	}
@@ -111,8 +99,8 @@ func (j *Judge) decide(ctx context.Context, p *turn.Pending) permission.Decision
 }
 
 func (j *Judge) decideWithCopy(ctx context.Context, p *turn.Pending) permission.Decision {
-	d := j.Policy(p)
-	if d.Verdict == permission.Deny || eventlog.Query(j.Log, j.Config.Policy.Mode).Free() {
+	d := j.Decision(p)
+	if d.Verdict == permission.Deny || eventlog.Query(j.Log, j.Rights.Policy.Mode).Free() {
 		return d
 	}
 	lost := j.Unrestorable(ctx, p, d.Confine)
@@ -134,7 +122,7 @@ func (j *Judge) allowedAsEdit(ctx context.Context, p *turn.Pending) bool {
 	if p.Footprint.Shell != "" || j.Unrestorable(ctx, p, p.Confine) != "" {
 		return false
 	}
-	policy := j.Config.Policy
+	policy := j.Rights.Policy
 	return eventlog.Query(j.Log, func() bool {
 		m := policy.Mode()
 		return !m.Edits() && !m.ReadsOnly() && policy.Widened().In(m.Editing()).Decide(Call(p)).Verdict == permission.Allow

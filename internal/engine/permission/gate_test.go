@@ -1,4 +1,4 @@
-package consent
+package permission
 
 import (
 	"context"
@@ -17,16 +17,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// asking are rights that ask about every call, and deny the tool deny.
-type asking struct{ Rights }
-
-func (asking) Decide(call permission.Call) permission.Decision {
-	if call.Tool == "deny" {
-		return permission.Decision{Verdict: permission.Deny, Reason: "never", By: "rule"}
-	}
-	return permission.Decision{Verdict: permission.Ask, Reason: "it may", By: "mode"}
-}
-
 // SPEC 4.7: what needs consent is one request for a whole step; without a person
 // it is denied, with what would allow it; what is denied is not asked about.
 func TestOneQuestionForAStep(t *testing.T) {
@@ -37,17 +27,21 @@ func TestOneQuestionForAStep(t *testing.T) {
 		refusals [3]string
 		ends     bool
 	}{
-		{"a person", true, 2, [3]string{"", "The user did not allow it.", "Not allowed, it did not run: never"}, true},
-		{"nobody", false, 0, [3]string{"nobody is there to allow it", "nobody is there to allow it", "Not allowed, it did not run: never"}, false},
+		{"a person", true, 2, [3]string{"", "The user did not allow it.", "Not allowed, it did not run: the rule"}, true},
+		{"nobody", false, 0, [3]string{"nobody is there to allow it", "nobody is there to allow it", "Not allowed, it did not run: the rule"}, false},
 	} {
 		log, err := eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
+		policy := permission.New(permission.Config{Root: "/w"})
+		if err := policy.Add(permission.User, nil, nil, []string{"bash(make deny)"}); err != nil {
+			t.Fatal(err)
+		}
 		requests, questions := 0, 0
 		j := New(Config{
-			Log: log, Policy: permission.New(permission.Config{}), Person: c.person,
-			Rights:       asking{},
+			Rights:       &Rights{Log: log, Policy: policy},
+			Person:       c.person,
 			Drafts:       func() *changes.Drafts { return changes.NewDrafts(nil, false) },
 			Unrestorable: func(context.Context, *turn.Pending, process.Confine) string { return "" },
 			Mask:         func(s string) string { return s },

@@ -1,11 +1,4 @@
-// Package rights holds what one session may do: its permission policy, within the
-// rights of the session that started it (SPEC 14.1, ADR 013).
-//
-// It promises that a child session never has more rights than its parent at that
-// moment: both policies decide, and the narrower decision counts. What a person allows
-// or forbids in the parent holds in the child from its next step on. The rules
-// themselves are in policy/permission.
-package rights
+package permission
 
 import (
 	"context"
@@ -19,8 +12,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// Config is what the rights of a session are made of.
-type Config struct {
+// Rights are what one session may do. They are safe for concurrent use.
+type Rights struct {
 	Log    *eventlog.Log
 	Policy *permission.Policy // a fold of Log
 	Record func(context.Context, ...event.Draft) error
@@ -34,21 +27,12 @@ type Config struct {
 	ReadOnly bool
 }
 
-// Rights are the rights of one session. It is safe for concurrent use.
-type Rights struct {
-	cfg Config
-	log *eventlog.Log
-}
-
-// New makes the rights of a session.
-func New(cfg Config) *Rights { return &Rights{cfg: cfg, log: cfg.Log} }
-
 // Decide returns the policy's decision. A child may do no more than its parent may at
 // this moment.
 func (r *Rights) Decide(c permission.Call) permission.Decision {
-	d := eventlog.Query(r.log, func() permission.Decision { return r.cfg.Policy.Decide(c) })
-	if r.cfg.Parent != nil {
-		d = d.Narrow(r.cfg.Parent.Decide(c))
+	d := eventlog.Query(r.Log, func() permission.Decision { return r.Policy.Decide(c) })
+	if r.Parent != nil {
+		d = d.Narrow(r.Parent.Decide(c))
 	}
 	return d
 }
@@ -56,11 +40,11 @@ func (r *Rights) Decide(c permission.Call) permission.Decision {
 // Held returns the policy's decision about an access that a running command meets. What
 // the parent refuses at this moment is refused.
 func (r *Rights) Held(f process.Refusal, git []tool.GitUse) (o permission.Opening, v permission.Verdict) {
-	r.log.View(func() { o, v = r.cfg.Policy.Held(f, git) })
-	if r.cfg.Parent == nil {
+	r.Log.View(func() { o, v = r.Policy.Held(f, git) })
+	if r.Parent == nil {
 		return o, v
 	}
-	up, most := r.cfg.Parent.Held(f, git)
+	up, most := r.Parent.Held(f, git)
 	if most < v {
 		return up, most
 	}
@@ -70,14 +54,14 @@ func (r *Rights) Held(f process.Refusal, git []tool.GitUse) (o permission.Openin
 // Grant records a person's permission for more than one call. It is granted to the
 // parent too, whose policy would refuse the call otherwise.
 func (r *Rights) Grant(ctx context.Context, rule string, scope event.Scope) error {
-	if err := r.cfg.Record(ctx, event.Draft{Body: event.Granted{Rule: rule, Scope: scope}}); err != nil {
+	if err := r.Record(ctx, event.Draft{Body: event.Granted{Rule: rule, Scope: scope}}); err != nil {
 		return err
 	}
-	if r.cfg.Parent != nil {
-		return r.cfg.Parent.Grant(ctx, rule, scope)
+	if r.Parent != nil {
+		return r.Parent.Grant(ctx, rule, scope)
 	}
-	if scope == event.Always && r.cfg.Keep != nil {
-		return r.cfg.Keep(rule)
+	if scope == event.Always && r.Keep != nil {
+		return r.Keep(rule)
 	}
 	return nil
 }
@@ -85,15 +69,15 @@ func (r *Rights) Grant(ctx context.Context, rule string, scope event.Scope) erro
 // GrantRight grants the running turn a right that its route lacks. An agent has
 // the rights of the turn that it works for.
 func (r *Rights) GrantRight(ctx context.Context, right, by, what string) error {
-	if r.cfg.Parent != nil {
-		return r.cfg.Parent.GrantRight(ctx, right, by, what)
+	if r.Parent != nil {
+		return r.Parent.GrantRight(ctx, right, by, what)
 	}
-	return r.cfg.Route(ctx, right, by, what)
+	return r.Route(ctx, right, by, what)
 }
 
 // Child returns the policy that a child session begins with.
 func (r *Rights) Child(readOnly bool) *permission.Policy {
-	return eventlog.Query(r.log, func() *permission.Policy { return r.cfg.Policy.Child(readOnly) })
+	return eventlog.Query(r.Log, func() *permission.Policy { return r.Policy.Child(readOnly) })
 }
 
 // Inherited is the gate before all gates that check rights. It records what a person
@@ -106,7 +90,7 @@ func (i Inherited) Check(ctx context.Context, _ []*turn.Pending) error {
 }
 
 func (r *Rights) inherit(ctx context.Context) error {
-	up := r.cfg.Parent
+	up := r.Parent
 	if up == nil {
 		return nil
 	}
@@ -115,18 +99,18 @@ func (r *Rights) inherit(ctx context.Context) error {
 	}
 	var grants []string
 	var mode permission.Mode
-	up.log.View(func() { grants, mode = up.cfg.Policy.Grants(), up.cfg.Policy.Mode().Child(r.cfg.ReadOnly) })
+	up.Log.View(func() { grants, mode = up.Policy.Grants(), up.Policy.Mode().Child(r.ReadOnly) })
 	var ds []event.Draft
-	r.log.View(func() {
-		own := r.cfg.Policy.Grants()
+	r.Log.View(func() {
+		own := r.Policy.Grants()
 		for _, g := range grants {
 			if !slices.Contains(own, g) {
 				ds = append(ds, event.Draft{Body: event.Granted{Rule: g, Scope: event.Session}})
 			}
 		}
-		if r.cfg.Policy.Mode() != mode {
+		if r.Policy.Mode() != mode {
 			ds = append(ds, event.Draft{Body: event.ModeSet{Mode: string(mode)}})
 		}
 	})
-	return r.cfg.Record(ctx, ds...)
+	return r.Record(ctx, ds...)
 }
