@@ -35,7 +35,7 @@ func (w *walker) call(sc *scope, x *syntax.CallExpr, rs []*syntax.Redirect) []st
 
 // run removes wrappers from a command, records it and follows what it runs by its words.
 func (w *walker) run(sc *scope, c Command, here []Word) []string {
-	for !w.funcs[c.Name()] && w.unwrap(sc, &c) {
+	for !w.funcs[c.Name()] && w.unwrap(&c) {
 		if len(c.Wrappers) > maxDepth {
 			w.fail(ErrTooLarge)
 			return nil
@@ -63,8 +63,7 @@ func (w *walker) run(sc *scope, c Command, here []Word) []string {
 		in := *sc
 		w.source(&in, args[0].Text)
 	}
-	at := w.emit(sc, c)
-	w.inner(sc, c, at)
+	w.emit(sc, c)
 	if !own {
 		return nil
 	}
@@ -118,9 +117,7 @@ func (w *walker) shell(sc *scope, c Command, args, here []Word) {
 		c.Code = true
 	}
 	child := *sc
-	if child.dirs = slices.Clone(sc.dirs); c.strays {
-		child.dirs = nil
-	}
+	child.dirs = slices.Clone(sc.dirs)
 	at := w.emit(sc, c)
 	if !known || w.err != nil {
 		return

@@ -2,8 +2,8 @@
 // that are literal.
 //
 // It knows the syntax of bash and follows what the line itself runs: substitutions,
-// functions, eval, the code of a shell, what wrappers such as env or xargs start. Programs
-// tells it which programs run others among their words. It evaluates nothing: a word with a
+// functions, eval, the code of a shell, what wrappers such as env or timeout start. Programs
+// tells it which programs those are. It evaluates nothing: a word with a
 // variable, a pattern or braces is unknown, but for $HOME and ~.
 //
 // It promises that every command that is in the text is in the result, in the order of the
@@ -83,10 +83,6 @@ type Command struct {
 	Evaluates bool `json:"evaluates,omitempty"`
 	// Func: it calls a function of the same line, whose commands are listed.
 	Func bool `json:"func,omitempty"`
-
-	dirs   []string // set by wrappers, while the command is parsed
-	moved  bool
-	strays bool // a wrapper may run it in another folder
 }
 
 // Name returns the program's name as written, "" if there is none or it is unknown.

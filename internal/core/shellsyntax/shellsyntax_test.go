@@ -113,7 +113,6 @@ func TestParse(t *testing.T) {
 		"sh <<E\na b\nE":                           "sh; a b",
 		`bash x.sh`:                                "bash x.sh",
 		`exec a`:                                   "[exec] a",
-		`find . -exec sh -c 'a' \;`:                "find . -exec sh -c a ';'; [find] sh -c a @? <[0]; a @? <[0]",
 		`trap 'a' EXIT`:                            "a; trap a EXIT",
 		`IFS=,; x=a,b; c $x`:                       "{IFS=,}; {x=a,b}; c ?$x||",
 		`time a`:                                   "a",

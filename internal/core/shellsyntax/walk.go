@@ -133,13 +133,8 @@ func (w *walker) emit(sc *scope, c Command) int {
 		w.fail(fmt.Errorf("%w: more than %d commands", ErrTooLarge, maxCommands))
 		return 0
 	}
-	dirs := sc.dirs
-	if c.moved {
-		dirs = c.dirs
-	}
-	if c.dirs, c.moved, c.strays = nil, false, false; len(dirs) > 0 {
-		last := len(dirs) - 1
-		c.Dir, c.Alt = Word{Text: dirs[last], Known: true}, slices.Clone(dirs[:last])
+	if last := len(sc.dirs) - 1; last >= 0 {
+		c.Dir, c.Alt = Word{Text: sc.dirs[last], Known: true}, slices.Clone(sc.dirs[:last])
 	} else {
 		c.Dir = Word{Text: "?"}
 	}

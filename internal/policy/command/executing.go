@@ -16,9 +16,6 @@ func Executing(c shellsyntax.Command) []string {
 	for _, n := range c.Wrappers {
 		if row := known(n); !row.has(transparent) {
 			out = append(out, n)
-			if row != nil && row.inner != "" {
-				out = append(out, strings.Fields(row.inner)[0])
-			}
 		}
 	}
 	if len(c.Words) == 0 {
@@ -35,6 +32,8 @@ func Executing(c shellsyntax.Command) []string {
 		}
 	case row.has(barecluster) && len(args) > 0 && args[0].Text != "" && args[0].Text[0] != '-':
 		args = append([]shellsyntax.Word{{Text: "-" + args[0].Text, Known: args[0].Known}}, args[1:]...)
+	case row != nil && row.wraps != nil: // with options that are not listed
+		out = append(out, "\x00")
 	case row != nil && row.executes != nil:
 		out = append(out, row.executes(c)...)
 	}
@@ -58,10 +57,18 @@ func Executing(c shellsyntax.Command) []string {
 	return out
 }
 
-// itselfExecutes is for programs that run the command after them in a special way.
+// itselfExecutes is for programs that run the command after them in a special way: a pattern
+// names them, and what runs code among their words.
 func itselfExecutes(c shellsyntax.Command) []string {
 	name, _ := c.Program()
-	return []string{name}
+	out := []string{name}
+	for _, w := range c.Words[1:] {
+		inner := w.Text[strings.LastIndexByte(w.Text, '/')+1:]
+		if row := known(inner); !w.Known || ExactOnly(inner) || row != nil && row.wraps != nil {
+			out = append(out, "\x00")
+		}
+	}
+	return out
 }
 
 // scriptExecutes is for programs whose scripts may run commands or write files: any but

@@ -20,7 +20,6 @@ type program struct {
 	flags    string                               // flags that make it run something that a pattern does not name
 	check    *check                               // it checks projects
 	wraps    *wrapping                            // it runs the command that its words end with
-	inner    string                               // options that each run a separate command, up to ";" or "+"
 	executes func(c shellsyntax.Command) []string // what Executing returns besides flags
 	loses    func(args []shellsyntax.Word) bool   // it may lose what others made, so it can never be allowed permanently
 }
@@ -32,9 +31,7 @@ const (
 	interpreter traits = 1 << iota // it runs code in a language, or in its own language
 	filter                         // an interpreter that edits or filters: its input is data
 	transparent                    // it runs the command after it unchanged, with the same rights
-	stays                          // as a wrapper it runs the command in its own folder, with its own variables
-	feeds                          // it passes to the command after it names that are not in its words
-	assigns                        // as a wrapper it accepts assignments
+	feeds                          // it runs what its words name with more words, which are not known
 	barecluster                    // its first argument is a cluster of letters, even without a dash
 	exact                          // no wildcard is suggested for it
 	sensitive                      // it can never be allowed permanently
@@ -126,6 +123,12 @@ func Sensitive(c shellsyntax.Command) bool {
 	name, _ := c.Program()
 	p := known(name)
 	return p.has(sensitive) || p != nil && p.loses != nil && p.loses(c.Words[1:])
+}
+
+// Feeds reports whether a program runs what its words name with words that are not known.
+func Feeds(c shellsyntax.Command) bool {
+	name, _ := c.Program()
+	return known(name).has(feeds)
 }
 
 func isOneOf(w shellsyntax.Word, names ...string) bool {

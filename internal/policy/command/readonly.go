@@ -110,25 +110,21 @@ func setsVariable(format string) bool {
 // letters with one, and long ones. A value in the word after a long one is judged as if
 // it were an option or a file.
 func options(letters, valued, long string) func(args []string) bool {
+	u := usage{letters, valued, long}
 	return func(args []string) bool {
 		for i := 0; i < len(args); i++ {
-			a := args[i]
-			switch {
-			case a == "-" || !strings.HasPrefix(a, "-"):
-			case a == "--":
+			if args[i] == "--" {
 				return true
-			case strings.HasPrefix(a, "--"):
-				if name, _, _ := strings.Cut(a, "="); !contains(long, name) {
-					return false
-				}
-			default:
-				rest := strings.TrimLeft(a[1:], letters)
-				if rest != "" && !strings.Contains(valued, rest[:1]) {
-					return false
-				}
-				if len(rest) == 1 {
-					i++ // its value
-				}
+			}
+			if len(args[i]) < 2 || args[i][0] != '-' {
+				continue
+			}
+			next, ok := u.listed(args[i])
+			if !ok {
+				return false
+			}
+			if next {
+				i++
 			}
 		}
 		return true

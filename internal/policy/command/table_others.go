@@ -12,7 +12,7 @@ func otherPrograms(scripts *check) []program {
 		{names: "less", flags: "-P --pager +!"},
 		{names: "more", flags: "-P --pager +!"},
 		{names: "man", flags: "-P --pager +!"},
-		{names: "find", is: feeds, inner: "-exec -execdir -ok -okdir", flags: "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -files0-from"},
+		{names: "find", flags: "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -files0-from"},
 		{names: "fd fdfind", flags: "-x -X --exec --exec-batch"},
 		{names: "mv", is: exact},
 		{names: "ln", is: exact},

@@ -261,9 +261,6 @@ func allowCommand(pat []string, c shellsyntax.Command) bool {
 			}
 		}
 		for _, w := range words {
-			if inner, _ := c.Program(); w.Text == "…" && named(pat, c) && !command.ExactOnly(inner) {
-				continue // the pattern names the program that inserts it
-			}
 			if !w.Known && (w.Prefix == "" || w.Prefix[0] == '-') && !w.Glob {
 				return false // it may be any option
 			}

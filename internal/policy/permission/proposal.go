@@ -15,7 +15,7 @@ import (
 // where the same with other arguments does as little (again); otherwise exactly this line; "" if
 // words are unknown.
 func proposal(c shellsyntax.Command, again bool) string {
-	if len(c.Words) == 0 || c.Code || !c.Words[0].Known {
+	if len(c.Words) == 0 || c.Code || !c.Words[0].Known || command.Feeds(c) {
 		return ""
 	}
 	plain := command.Transparent(c) && len(command.Executing(c)) == 0 && !slices.ContainsFunc(c.Assigns, func(a string) bool {
