@@ -334,12 +334,12 @@ func denyCommand(pat []string, c shellsyntax.Command) bool {
 	// A program that runs others, by whatever option.
 	words, texts := command.Spellings(c)
 	return slices.ContainsFunc(words, func(ws []shellsyntax.Word) bool { return denyWords(pat, ws) }) ||
-		slices.ContainsFunc(texts, func(t string) bool { return denyText(pat, t) })
+		slices.ContainsFunc(texts, func(t string) bool { return denyCode(pat, t) })
 }
 
-// denyText reports whether the literal words at the beginning of a pattern are
+// denyCode reports whether the literal words at the beginning of a pattern are
 // adjacent in a text, as code of a shell or of another language.
-func denyText(pat []string, text string) bool {
+func denyCode(pat []string, text string) bool {
 	var lit []string
 	for _, p := range pat {
 		if strings.ContainsAny(p, "*?") {
@@ -362,47 +362,40 @@ func denyText(pat []string, text string) bool {
 	return false
 }
 
+// denyWords matches the words of a command as one text, in which a star stands for any text,
+// and an unknown word for any words: "curl*evil.com*" is about a word anywhere after curl.
 func denyWords(pat []string, words []shellsyntax.Word) bool {
-	if len(words) == 0 {
+	if len(words) == 0 || !words[0].Known && !strings.HasPrefix(pat[0], "*") {
 		return false
 	}
-	first := words[0]
-	if first.Known {
-		first.Text = fold(path.Base(first.Text))
-	}
 	low := slices.Clone(pat)
-	low[0] = fold(path.Base(low[0]))
-	joined := slices.Clone(low)
-	if strings.Contains(pat[0], "*") { // the star may stand for other words
-		joined[0] = fold(pat[0])
+	if low[0] = fold(low[0]); !strings.Contains(low[0], "*") { // a star may stand for other words
+		low[0] = path.Base(low[0])
 	}
-	// "echo secret*" covers everything that begins so, including further words.
-	if last := low[len(low)-1]; last != "*" && strings.HasSuffix(last, "*") {
-		low = append(low, "*")
-	}
-	ws := append([]shellsyntax.Word{first}, words[1:]...)
-	return looseMatch(low, ws) || joinedMatch(joined, ws)
+	p := strings.Join(low, " ")
+	script, last := strings.CutSuffix(p, " *") // npm run test:* also means test:unit
+	return denyText(p, words) || last && denyText(script+":*", words)
 }
 
-// joinedMatch matches the words as one text, in which a star stands for any text:
-// "curl*evil.com*" is about a word anywhere after curl.
-func joinedMatch(pat []string, words []shellsyntax.Word) bool {
-	p := strings.Join(pat, " ")
-	inWord := slices.ContainsFunc(pat, func(s string) bool { return s != "*" && strings.Contains(s, "*") })
-	if !strings.Contains(p, "*") || !words[0].Known || !inWord && !slices.ContainsFunc(words, func(w shellsyntax.Word) bool { return strings.Contains(w.Text, " ") }) {
-		return false // word by word is the same
-	}
+// denyText matches the words with a pattern. The work is bounded by the product of the
+// lengths.
+func denyText(p string, words []shellsyntax.Word) bool {
 	// reach[j]: the text so far matches the first j bytes of p.
 	reach, next := make([]bool, len(p)+1), make([]bool, len(p)+1)
 	reach[0] = true
-	stars := func(at []bool) {
+	skip := func(at []bool) { // a star matches nothing, a star as a word no word
 		for j := range len(p) {
+			word := at[j] && p[j] == ' ' && strings.HasPrefix(p[j:]+" ", " * ")
 			if at[j] && p[j] == '*' {
 				at[j+1] = true
+				word = j == 0 && strings.HasPrefix(p, "* ")
+			}
+			if word {
+				at[j+2] = true
 			}
 		}
 	}
-	stars(reach)
+	skip(reach)
 	step := func(c byte) {
 		clear(next)
 		for j := range len(p) {
@@ -414,62 +407,29 @@ func joinedMatch(pat []string, words []shellsyntax.Word) bool {
 				next[j+1] = true
 			}
 		}
-		stars(next)
+		skip(next)
 		reach, next = next, reach
 	}
 	for i, w := range words {
+		text := w.Text
 		if i > 0 {
 			step(' ')
-		}
-		for k := 0; w.Known && k < len(w.Text); k++ {
-			step(w.Text[k])
+		} else {
+			text = fold(path.Base(text))
 		}
 		first := slices.Index(reach, true)
-		if first < 0 {
+		switch {
+		case first < 0:
 			return false
-		}
-		for j := first; !w.Known && j <= len(p); j++ { // it may be any text
-			reach[j] = true
+		case w.Known:
+			for k := range len(text) {
+				step(text[k])
+			}
+		default: // it may be any text, and no word
+			for j := max(0, first-1); j <= len(p); j++ {
+				reach[j] = true
+			}
 		}
 	}
 	return reach[len(p)]
-}
-
-// looseMatch is matchWords with unknown words matching any number of words, and
-// an unknown program matching any program.
-func looseMatch(pat []string, words []shellsyntax.Word) bool {
-	// reach[j]: the words so far match the first j of pat.
-	reach := make([]bool, len(pat)+1)
-	reach[0] = true
-	closeStars(pat, reach)
-	for wi, w := range words {
-		next := make([]bool, len(pat)+1)
-		for j, ok := range reach {
-			if !ok {
-				continue
-			}
-			if j < len(pat) && pat[j] == "*" {
-				next[j] = true
-			}
-			switch {
-			case w.Known && j < len(pat) && pat[j] != "*" && wordMatch(pat, j, w.Text):
-				next[j+1] = true
-			case !w.Known && wi > 0:
-				for k := j; k <= len(pat); k++ {
-					next[k] = true
-				}
-			}
-		}
-		closeStars(pat, next)
-		reach = next
-	}
-	return reach[len(pat)]
-}
-
-func closeStars(pat []string, reach []bool) {
-	for j := range pat {
-		if reach[j] && pat[j] == "*" {
-			reach[j+1] = true
-		}
-	}
 }
