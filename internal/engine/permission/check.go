@@ -16,20 +16,7 @@ import (
 
 // Check is what consent to a check depends on.
 type Check struct {
-	Command string
-	// Configured: a person's configuration names the command, so it counts as one of
-	// the project's checks, whatever it is.
-	Configured bool
-	// NamedByPerson: the person named the command with this turn's prompt, which is
-	// their consent as long as its definition does not change.
-	NamedByPerson bool
-	// Defined are the files that define what it does. If the agent changed one
-	// with such a name in this session, pawl asks again (SPEC 16.4).
-	Defined []string
-	// Untrusted is why the folder alone cannot permit the check, "" if the
-	// folder is trusted (SPEC 16.1). If set, a person is asked, whatever the
-	// mode and the rules are; without a person it is not run.
-	Untrusted string
+	permission.Check
 	// Stamp identifies the contents of its definition besides Defined.
 	Stamp string
 }
@@ -49,8 +36,10 @@ func checkOf(p *turn.Pending) *Check {
 func (j *Judge) decideCheck(p *turn.Pending, c *Check) permission.Decision {
 	definition := j.definition(c)
 	return eventlog.Query(j.Log, func() permission.Decision {
+		k := c.Check
 		seen, ok := j.allowedAs[c.Command]
-		return j.Rights.Policy.DecideCheck(Call(p), permission.Check{Command: c.Command, Configured: c.Configured, NamedByPerson: c.NamedByPerson, Defined: c.Defined, Untrusted: c.Untrusted, AllowedBefore: ok && seen == definition})
+		k.AllowedBefore = ok && seen == definition
+		return j.Rights.Policy.DecideCheck(Call(p), k)
 	})
 }
 

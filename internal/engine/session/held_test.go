@@ -178,7 +178,7 @@ func (o *onceChecked) Next(ctx context.Context, t *verify.TurnEnd) (string, erro
 	}
 	o.over = true
 	var err error
-	o.done, err = t.Check(ctx, verify.Check{Check: consent.Check{Command: "sh ./a"}, Name: "a", Timeout: time.Minute})
+	o.done, err = t.Check(ctx, verify.Check{Check: consent.Check{Check: permission.Check{Command: "sh ./a"}}, Name: "a", Timeout: time.Minute})
 	return "", err
 }
 

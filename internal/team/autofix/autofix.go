@@ -22,6 +22,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/verify"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
+	policy "github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // The defaults.
@@ -245,7 +246,7 @@ func (f *verifier) call(c checks.Check) verify.Check {
 		untrusted, stamp = f.Trusted(c)
 	}
 	return verify.Check{
-		Check: permission.Check{Command: c.Command, Configured: c.Own, Defined: c.Defined, Untrusted: untrusted, Stamp: stamp},
+		Check: permission.Check{Check: policy.Check{Command: c.Command, Configured: c.Own, Defined: c.Defined, Untrusted: untrusted}, Stamp: stamp},
 		Name:  c.Name, Timeout: f.Timeout, Part: c.Part, Attempt: len(f.tries), Env: c.Within(f.Timeout),
 		Read: func(output string, exit int) verify.Reading {
 			return verify.Reading(checks.Read(c.Kind, output, exit))
