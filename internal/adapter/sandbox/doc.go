@@ -15,7 +15,7 @@
 // pawl lets a call go on, Landlock decides.
 //
 // On macOS sandbox-exec does it, by a profile of the same policy. pawl tries it
-// before anything relies on it. It promises less there: see doc/sandbox.md.
+// before anything relies on it. It promises less there: see doc/safety.md.
 //
 // It promises, where Start returns no error:
 //   - no file is changed outside the policy's folders, and no protected name in

@@ -248,7 +248,7 @@ func (s *Settings) check(at string) error {
 	}{
 		{": progress", "correct the number", s.Progress.Check()},
 		{": tools", "correct the value", s.Tools.Check()},
-		{"", "correct it; doc/checks.md says what may stand there", s.checkChecks()},
+		{"", "correct it; doc/safety.md says what may stand there", s.checkChecks()},
 		{": lsp", "correct it; doc/lsp.md says what may stand there", s.LSP.check()},
 		{"", "correct it; doc/agents.md says what it means", s.Agents.check()},
 		{"", "correct it; doc/hooks.md says what may stand there", hookable(at, s.Hooks)},

@@ -244,7 +244,7 @@ func addModel(c *cobra.Command, opt *setup.Options, about, who string) {
 func addRights(c *cobra.Command, opt *setup.Options) {
 	fs := c.Flags()
 	fs.StringVar(&opt.Mode, "permission-mode", "", permission.ModeNames())
-	fs.StringVar(&opt.Sandbox, "sandbox", "", "how commands are confined: workspace, read-only or off (see doc/sandbox.md)")
+	fs.StringVar(&opt.Sandbox, "sandbox", "", "how commands are confined: workspace, read-only or off (see doc/safety.md)")
 	fs.StringArrayVar(&opt.Allow, "allow", nil, "allow calls that match this rule, such as 'bash(go generate *)' (repeatable)")
 	fs.StringArrayVar(&opt.Deny, "deny", nil, "deny calls that match this rule (repeatable)")
 }

@@ -203,7 +203,7 @@ func examineConfining(a *App, conf settings.Loaded, paths settings.Paths) findin
 	case err != nil:
 		f.is = err.Error()
 	case warning != "":
-		f.is, f.do = warning, "see doc/sandbox.md"
+		f.is, f.do = warning, "see doc/safety.md"
 	case !by.Confined():
 		f.is = "not in a sandbox, as your configuration sets"
 	case by.Has.Narrow:

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-var pageLink = regexp.MustCompile(`\]\(([a-z-]+\.md)\)`)
+var pageLink = regexp.MustCompile(`\]\(([a-z-]+\.md)(?:#[a-z-]+)?\)`)
 
 // Issue 15: the page of features counts right, and names nothing that is not there.
 func TestFeatures(t *testing.T) {

@@ -26,7 +26,7 @@ func sandboxCommand(a *App) *cobra.Command {
 level workspace, it can also change the workspace, except for files that configure
 tools (.git/hooks, AGENTS.md and others). It has no network, and no access to keys,
 other processes or pawl's own files. Environment variables that look like keys are
-removed. See doc/sandbox.md.
+removed. See doc/safety.md.
 
 The exit code is that of the command; 125 if there is no sandbox, 126 or 127 if the
 command could not be started. At the end, standard error lists what the sandbox

@@ -16,7 +16,7 @@ func lessOn(system string) []finding {
 		return []finding{
 			{
 				what: "confining", is: "pawl was never tested on a Mac: only what pawl doctor tests here is certain; commands in the sandbox cannot reach servers that they start, and protected names are also protected in packages and temporary folders",
-				do: "see doc/sandbox.md; please report what does not work",
+				do: "see doc/safety.md; please report what does not work",
 			},
 			open,
 			{what: "memory", is: unmeasured},

@@ -40,7 +40,7 @@ see doc/swarm.md.`,
 	fs.StringVar(&w.Options.Effort, "effort", "", "reasoning effort: "+strings.Join(catalog.Efforts(), ", "))
 	addRights(c, &w.Options)
 	fs.Lookup("permission-mode").Usage = permission.ModeNames() + "; a call that would ask is denied"
-	fs.Lookup("sandbox").Usage = "how commands are confined: workspace (the default; if that is not possible, nothing runs), read-only or off (see doc/sandbox.md)"
+	fs.Lookup("sandbox").Usage = "how commands are confined: workspace (the default; if that is not possible, nothing runs), read-only or off (see doc/safety.md)"
 	fs.SetNormalizeFunc(othersWords)
 	return c
 }

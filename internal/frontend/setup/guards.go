@@ -102,7 +102,7 @@ func nameless(rules []permission.Rule) error {
 			continue
 		}
 		if _, known := every.Resolve(r.Tool); !known {
-			return Usage("the rule %s %s is about a tool that pawl does not know, so it would guard nothing; doc/permissions.md lists what rules are about", r.List, r.Text)
+			return Usage("the rule %s %s is about a tool that pawl does not know, so it would guard nothing; doc/safety.md lists what rules are about", r.List, r.Text)
 		}
 	}
 	return nil

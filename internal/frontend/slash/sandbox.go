@@ -30,7 +30,7 @@ func sandboxCommand() Command {
 		for _, o := range opened {
 			fmt.Fprintln(h.Out(), plain.Line(o))
 		}
-		fmt.Fprintln(h.Out(), "to set the level for the next session: --sandbox or /config sandbox; see doc/sandbox.md")
+		fmt.Fprintln(h.Out(), "to set the level for the next session: --sandbox or /config sandbox; see doc/safety.md")
 		return nil
 	}}
 }

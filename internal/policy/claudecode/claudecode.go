@@ -149,7 +149,7 @@ func (s *Settings) object(prefix string, all map[string]json.RawMessage) {
 		k, ok := keys[full]
 		switch {
 		case !ok && prefix != "":
-			s.problem(full, errors.New("pawl does not know this key, which may forbid something; remove it, or write it in a form that pawl knows (doc/permissions.md)"))
+			s.problem(full, errors.New("pawl does not know this key, which may forbid something; remove it, or write it in a form that pawl knows (doc/safety.md)"))
 		case !ok:
 			s.Findings = append(s.Findings, Finding{Key: full, Use: Unknown, Guard: resemblesGuard(name), Note: "pawl has no such setting"})
 		case k.inside:

@@ -87,7 +87,7 @@ func (f File) source() permission.Source {
 // means that this is not possible.
 func Translate(list permission.List, text string, f File) ([]permission.Rule, error) {
 	bad := func(err error) error {
-		return fmt.Errorf("pawl cannot keep the rule %q: %w; write it in another form, or remove it (doc/permissions.md)", text, err)
+		return fmt.Errorf("pawl cannot keep the rule %q: %w; write it in another form, or remove it (doc/safety.md)", text, err)
 	}
 	name, spec, brackets := strings.Cut(strings.TrimSpace(text), "(")
 	name = strings.TrimSpace(name)

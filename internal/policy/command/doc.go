@@ -7,5 +7,5 @@
 // It promises that ReadOnly is true only for a closed list of programs in forms whose every
 // word is known to be harmless. What any other program does is not guessed: the sandbox
 // decides that when it happens. It decides nothing about permission and does no I/O. The
-// page for people is doc/permissions.md.
+// page for people is doc/safety.md.
 package command

@@ -11,5 +11,5 @@
 //
 // The order for each part of a call: refusals, deny rules, plan mode, the most
 // specific allow or ask rule, protected and outside paths, the mode. The page
-// for people is doc/permissions.md.
+// for people is doc/safety.md.
 package permission
