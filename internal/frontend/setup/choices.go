@@ -58,7 +58,7 @@ func (e *Environment) choices(ctx context.Context, opt *Options, fr Frontend, o 
 	if !fr.ReadOnly {
 		confined = e.confining(opt, c.conf, c.paths, c.dir, fr.Made)
 	}
-	if permission.Wide(c.dir, e.Env("HOME")) || permission.Wide(c.dir, e.home()) {
+	if e.wide(c.dir) {
 		o.warn(c.dir + " is not the folder of a project: pawl asks before every change here, except in the mode yolo; start pawl in a project's folder")
 	}
 	o.warn(c.conf.Warnings...)
@@ -144,13 +144,18 @@ func (e *Environment) chooseModels(ctx context.Context, opt *Options, fr Fronten
 	return nil
 }
 
+// wide reports whether a folder is not that of a project.
+func (e *Environment) wide(dir string) bool {
+	return permission.Wide(dir, e.Env("HOME")) || permission.Wide(dir, e.home())
+}
+
 // chooseTrust decides what the folder and the plugins may run.
 func (e *Environment) chooseTrust(opt *Options, fr Frontend, c *choices, o *Opened) (err error) {
 	if c.trust, err = e.folderTrust(opt, *c, fr, o); err != nil {
 		return err
 	}
 	c.plugins = e.usePlugins(c.paths, c.dir, o)
-	if c.by.Has.Workspace { // the sandbox confines the folder's checks
+	if c.by.Has.Workspace || e.wide(c.dir) { // the sandbox confines the folder's checks, or there are none of a project
 		return nil
 	}
 	trusted, err := c.trust.allChecks(finderOf(c.conf.User, c.dir, e.Env))

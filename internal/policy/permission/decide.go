@@ -217,7 +217,7 @@ func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
 		u.guard = outsideGuard
 		u.why = "it " + verb + abs + ", which is outside the workspace"
 		u.sensitive = w == writeUnit && systemPath(abs) || secretInside(abs)
-		if dir := abs[:strings.LastIndexByte(abs, '/')+1]; len(dir) > 1 && w == readUnit && !u.sensitive {
+		if dir := abs[:strings.LastIndexByte(abs, '/')+1]; w == readUnit && !u.sensitive && !Wide(dir, p.cfg.Home) && !Wide(dir, p.cfg.RealHome) {
 			u.pattern = rule + dir + "**)"
 		}
 	case secretInside(abs) && !(w == readUnit && secrets.EnvFile(abs)): // its values are masked

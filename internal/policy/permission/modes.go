@@ -40,7 +40,7 @@ const (
 
 var factNames = [numFacts]string{
 	"pawl's tools edit files here", "the project's checks run", "commands change files here", "a command runs without a sandbox",
-	"files elsewhere are read", "files elsewhere are changed", "hosts are connected to", "a command ends a file of which no copy can be kept",
+	"files elsewhere are read", "files elsewhere are changed", "commands connect to hosts", "a command ends a file of which no copy can be kept",
 }
 
 // mode is a row of the table.

@@ -120,7 +120,7 @@ func (p *Policy) refuseRemoval(c shellsyntax.Command) string {
 		}
 		for _, abs := range c.Forms(w) {
 			switch {
-			case abs == p.cfg.Root && verb != "removes ", !p.precious(abs):
+			case abs == p.cfg.Root && (verb != "removes " || base(c) == "find"), !p.precious(abs): // what is in the workspace is kept
 			case !w.Known:
 				return "it " + verb + shorten(w.Text) + ", which is " + abs + " where the variable is empty"
 			default:

@@ -124,3 +124,29 @@ aaaaa grep -n 'PRIVATE KEY' .
 		}
 	}
 }
+
+// SPEC 16.15: what is in the workspace is kept when it is removed, however that is said; the
+// folder itself, its home and the system are not removed.
+func TestEverythingInTheWorkspace(t *testing.T) {
+	for line, refused := range map[string]bool{
+		"find . -delete": false, `find . -exec rm {} \;`: false, "find /w -delete": false, "rm -rf *": false, "rm -rf ./*": false,
+		"rm -rf .": true, "rm -rf /w": true, "find / -delete": true, "find .. -delete": true, "find ~ -exec rm {} +": true, "find /home -delete": true,
+	} {
+		p := New(Config{Root: "/w", Home: "/home/u", Mode: Auto, Sandbox: Sandbox{ReadOnly: true, Workspace: true, Holds: true}})
+		if d := p.Decide(bash(line)); (d.Verdict == Deny) != refused {
+			t.Errorf("%s: %v (%s)", line, d.Verdict, d.Reason)
+		}
+	}
+}
+
+// A question about a file of the home never offers to open the whole home.
+func TestReadRuleOfTheHome(t *testing.T) {
+	for file, want := range map[string]string{
+		"/home/u/notes": "read(/home/u/notes)", "/real/u/notes": "read(/real/u/notes)", "/home/notes": "read(/home/notes)", "/x": "read(/x)", "/home/u/docs/a": "read(/home/u/docs/**)",
+	} {
+		p := New(Config{Root: "/w", Home: "/home/u", RealHome: "/real/u"})
+		if u := p.pathUnit(readUnit, file, false); u.pattern != want {
+			t.Errorf("%s: %s, want %s", file, u.pattern, want)
+		}
+	}
+}
