@@ -22,7 +22,10 @@ type Boxes struct {
 	Temporary bool
 	// Self is pawl's own program, which go commands start to read the person's
 	// build cache (package gocache). "": they use only the sandbox's own.
-	Self           string
+	Self string
+	// Also returns files that are kept as those are which git runs; nil for none. It is set
+	// before the first command starts.
+	Also           func() []string
 	env            func(string) string
 	pruneOnce      sync.Once                      // after the caches
 	spill          string                         // of pawl's own state, what it kept for the model
@@ -115,6 +118,9 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 	}
 	facts, own := b.toolchainsOnce()
 	facts.Kept = b.git.paths(dir + "/x")
+	if b.Also != nil {
+		facts.Kept = append(facts.Kept, b.Also()...)
+	}
 	if c.Root != "" {
 		facts.Root, facts.Lists, facts.Parts, facts.Git, facts.Common = real(c.Root), nil, nil, nil, nil
 	}

@@ -20,14 +20,15 @@ import (
 	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
+	"github.com/pawl-agent/pawl/internal/policy/guidance"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/unknown"
 )
 
 // Project are the files of a folder, and Own is the person's, below the home.
 var (
-	Project = []string{".claude/settings.json", ".claude/settings.local.json"}
-	Own     = ".claude/settings.json"
+	Project = guidance.Hooks[:2]
+	Own     = guidance.Hooks[0]
 )
 
 // maxRules is how many rules of a file are kept: more would slow down every call.

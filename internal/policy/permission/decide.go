@@ -202,7 +202,7 @@ func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
 	}
 	switch {
 	case ruled != "":
-		u.guard, u.sensitive, u.git, u.name = protectedGuard, true, true, ruled
+		u.guard, u.sensitive, u.git, u.name = protectedGuard, true, use.Setting != tool.Instructions, ruled
 		u.why = "it changes " + name + ", " + gitDoes(use.Setting)
 	case w == writeUnit && prot != "":
 		u.guard, u.sensitive = protectedGuard, true
