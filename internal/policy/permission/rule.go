@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
@@ -43,6 +44,8 @@ type Rule struct {
 	// Origin is the rule as it was written, and where, for people; "" for a rule that
 	// was written in this form.
 	Origin string
+
+	agreed time.Time // when a person gave it in this session; zero for others
 
 	words []string // of a bash rule
 	plain string   // Tool, folded
