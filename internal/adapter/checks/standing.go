@@ -3,6 +3,7 @@ package checks
 import (
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ const mostFiles = 20_000
 // was last changed, for permission.Config.Runs: the programs that PATH finds there, and
 // what package reach finds, as for a check. Who renames or writes a file cannot keep the
 // time of its last change, which the kernel sets.
-func Runs(root, path, line string) []permission.Ran {
+func Runs(root, programs, line string) []permission.Ran {
 	dir, err := os.OpenRoot(root)
 	if err != nil {
 		return nil // nothing of it can run either
@@ -28,14 +29,21 @@ func Runs(root, path, line string) []permission.Ran {
 	defer dir.Close()
 	var out []permission.Ran
 	add := func(name string) {
-		for _, stat := range []func(string) (fs.FileInfo, error){dir.Lstat, dir.Stat} { // a link, and where it leads
-			if st, err := stat(name); err == nil {
-				out = append(out, permission.Ran{Path: name, Changed: changedAt(st)})
+		r := permission.Ran{Path: name}
+		later := func(st fs.FileInfo, err error) {
+			if err == nil && changedAt(st).After(r.Changed) {
+				r.Changed = changedAt(st)
 			}
 		}
+		later(dir.Lstat(name)) // a link, and where it leads
+		later(dir.Stat(name))
+		for at := path.Dir(name); at != "." && at != "/"; at = path.Dir(at) { // another folder may have been moved there
+			later(dir.Lstat(at))
+		}
+		out = append(out, r)
 	}
 	lines := []string{line}
-	for _, program := range programsIn(root, path, line) {
+	for _, program := range programsIn(root, programs, line) {
 		add(program)
 		lines = append(lines, "./"+program)
 	}
@@ -54,7 +62,7 @@ func Runs(root, path, line string) []permission.Ran {
 }
 
 // programsIn returns the programs of a line that PATH finds in the workspace.
-func programsIn(root, path, line string) (out []string) {
+func programsIn(root, folders, line string) (out []string) {
 	cmds, err := command.Parse(line, root)
 	if err != nil {
 		return nil // such a line is never allowed by a rule
@@ -64,7 +72,7 @@ func programsIn(root, path, line string) (out []string) {
 			if w.Text == "" || strings.ContainsAny(w.Text, "/\x00") {
 				continue // reach finds it by its path
 			}
-			for _, folder := range filepath.SplitList(path) {
+			for _, folder := range filepath.SplitList(folders) {
 				if !filepath.IsAbs(folder) {
 					folder = filepath.Join(root, folder)
 				}
@@ -100,7 +108,7 @@ func newest(fsys fs.FS, folder string) permission.Ran {
 			return nil // what cannot be read does not run
 		}
 		if left < 0 {
-			out = permission.Ran{Path: folder, Changed: time.Unix(1<<40, 0)} // it cannot be told
+			out = permission.Ran{Path: folder, Changed: time.Unix(1<<33, 0)} // it cannot be told
 			return fs.SkipAll
 		}
 		if d.IsDir() {

@@ -73,9 +73,32 @@ func TestRuns(t *testing.T) {
 	if got := Runs(root, ".venv/bin", "git push"); len(got) == 0 || got[0].Path != ".venv/bin/git" {
 		t.Errorf("a relative folder in PATH: %v", got)
 	}
+	// A folder that is moved there has older files.
+	put(root, "new/run.sh", "")
+	agreed := changedAt(stat(t, filepath.Join(root, "new/run.sh")))
+	for changedAt(stat(t, filepath.Join(root, "new"))).Compare(agreed) <= 0 {
+		if err := os.Rename(filepath.Join(root, "new"), filepath.Join(root, "scripts")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(filepath.Join(root, "scripts"), filepath.Join(root, "new")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := Runs(root, path, "new/run.sh"); len(got) != 1 || !got[0].Changed.After(agreed) {
+		t.Errorf("%v, agreed at %s", got, agreed)
+	}
 	// What its own files define cannot be listed: then every file counts.
 	put(root, "Rakefile", "")
 	if got := Runs(root, path, "rake deploy"); !slices.ContainsFunc(got, func(r permission.Ran) bool { return time.Since(r.Changed) < time.Hour }) {
 		t.Errorf("rake: %v", got)
 	}
+}
+
+func stat(t *testing.T, name string) os.FileInfo {
+	t.Helper()
+	st, err := os.Lstat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
 }

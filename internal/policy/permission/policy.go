@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/process"
@@ -119,7 +118,7 @@ type Policy struct {
 	changed map[string]bool
 	git     []tool.GitUse  // what git runs or reads in the call that is judged
 	runs    func() []Ran   // what its command line runs
-	began   time.Time      // when the session was opened first
+	began   moment         // when the session was opened first
 	wide    bool           // see Wide
 	open    string         // see openTo
 	trusted bool           // see Trust
@@ -155,7 +154,7 @@ func New(cfg Config) *Policy {
 // Copy returns a policy with the same rules, into which other events can be folded.
 func (p *Policy) Copy() *Policy {
 	q := *p
-	q.rules, q.changed = slices.Clone(p.rules), maps.Clone(p.changed)
+	q.rules, q.changed, q.began = slices.Clone(p.rules), maps.Clone(p.changed), 0
 	return &q
 }
 
@@ -252,8 +251,8 @@ func (p *Policy) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Opened:
 		p.setMode(b.Mode)
-		if p.began.IsZero() {
-			p.began = e.Time
+		if p.began == 0 {
+			p.began = at(e.Time)
 		}
 	case event.Resumed:
 		p.setMode(b.Mode)
@@ -266,12 +265,12 @@ func (p *Policy) Apply(e event.Event) {
 		// A rule of a newer version that cannot be read grants nothing.
 		if rs, err := ParseRules(Allows, Granted, b.Rule); err == nil {
 			for _, r := range rs {
-				r.agreed = e.Time
+				r.agreed = at(e.Time)
 				i := slices.IndexFunc(p.rules, func(o Rule) bool { return o.Text == r.Text && o.List == Allows && o.From == Granted })
 				if i < 0 {
 					p.rules = append(p.rules, r)
 				} else {
-					p.rules[i].agreed = e.Time
+					p.rules[i].agreed = r.agreed
 				}
 			}
 		}

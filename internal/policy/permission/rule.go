@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
@@ -45,7 +44,7 @@ type Rule struct {
 	// was written in this form.
 	Origin string
 
-	agreed time.Time // when a person gave it in this session; zero for others
+	agreed moment // when a person gave it in this session; 0 for others
 
 	words []string // of a bash rule
 	plain string   // Tool, folded

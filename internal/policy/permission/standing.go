@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"sync"
 	"time"
 )
@@ -16,8 +17,18 @@ type Ran struct {
 	Changed time.Time
 }
 
+// moment is a time in nanoseconds: of a fold's state only plain values are stored.
+type moment int64
+
+func at(t time.Time) moment {
+	if t.IsZero() {
+		return 0
+	}
+	return moment(t.UnixNano())
+}
+
 // slack is how much older than it is the kernel may record a change.
-const slack = 20 * time.Millisecond
+const slack = moment(20 * time.Millisecond)
 
 // forLine returns the policy for one call, with what its command line runs.
 func (p *Policy) forLine(line string) *Policy {
@@ -34,15 +45,12 @@ func (p *Policy) forLine(line string) *Policy {
 // line is given for what is there when the session begins. One without a pattern is given
 // for everything.
 func (p *Policy) changedSince(r Rule, u unit) string {
-	agreed := r.agreed
-	if agreed.IsZero() {
-		agreed = p.began
-	}
-	if p.runs == nil || agreed.IsZero() || p.mode.free() || r.Bare || u.kind != commandUnit || u.readOnly || r.Tool != unconfined && u.confined {
+	agreed := cmp.Or(r.agreed, p.began)
+	if p.runs == nil || agreed == 0 || p.mode.free() || r.Bare || u.kind != commandUnit || u.readOnly || r.Tool != unconfined && u.confined {
 		return ""
 	}
 	for _, f := range p.runs() {
-		if f.Changed.After(agreed.Add(-slack)) {
+		if at(f.Changed) > agreed-slack {
 			return f.Path
 		}
 	}
