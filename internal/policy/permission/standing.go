@@ -46,7 +46,7 @@ func (p *Policy) forLine(line string) *Policy {
 // for everything.
 func (p *Policy) changedSince(r Rule, u unit) string {
 	agreed := cmp.Or(r.agreed, p.began)
-	if p.runs == nil || agreed == 0 || p.mode.free() || r.Bare || u.kind != commandUnit || u.readOnly || r.Tool != unconfined && u.confined {
+	if p.runs == nil || agreed == 0 || p.mode.Free() || r.Bare || u.kind != commandUnit || u.readOnly || r.Tool != unconfined && u.confined {
 		return ""
 	}
 	for _, f := range p.runs() {
