@@ -84,7 +84,7 @@ func TestEvidence(t *testing.T) {
 	}
 	// SPEC 16.16: what others obey is named, also where the list of files is cut.
 	r.Files = append(r.Files, evidence.File{Path: "web/.npmrc"}, evidence.File{Path: ".kiro/x\x1b.md"}, evidence.File{Path: "Makefile", ByCheck: true})
-	if got := Evidence(r); !strings.HasSuffix(got, "; obeyed by others, so read before you run them: web/.npmrc (npm), .kiro/x\\x1b.md (Kiro)") {
+	if got := Evidence(r); !strings.HasSuffix(got, "; obeyed by others, so read before you run them: web/.npmrc (npm), .kiro/xd (Kiro)") {
 		t.Errorf("%q", got)
 	}
 }
