@@ -22,10 +22,7 @@ type Boxes struct {
 	Temporary bool
 	// Self is pawl's own program, which go commands start to read the person's
 	// build cache (package gocache). "": they use only the sandbox's own.
-	Self string
-	// Also returns files that are kept as those are which git runs; nil for none. It is set
-	// before the first command starts.
-	Also           func() []string
+	Self           string
 	env            func(string) string
 	pruneOnce      sync.Once                      // after the caches
 	spill          string                         // of pawl's own state, what it kept for the model
@@ -39,6 +36,7 @@ type Boxes struct {
 	closed bool
 	open   map[string]*Box
 	temp   string // the folder of temporary caches
+	also   func() []string
 }
 
 var _ process.Confiner = (*Boxes)(nil)
@@ -57,6 +55,13 @@ func NewBoxes(env func(string) string, root, spill string, state ...string) *Box
 		return withToolchains(facts, env), own
 	})
 	return b
+}
+
+// Keep sets what returns more files that are kept as those are which git runs.
+func (b *Boxes) Keep(also func() []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.also = also
 }
 
 // Try reports whether commands can be confined at the levels read-only and workspace.
@@ -118,8 +123,8 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 	}
 	facts, own := b.toolchainsOnce()
 	facts.Kept = b.git.paths(dir + "/x")
-	if b.Also != nil {
-		facts.Kept = append(facts.Kept, b.Also()...)
+	if b.also != nil {
+		facts.Kept = append(facts.Kept, b.also()...)
 	}
 	if c.Root != "" {
 		facts.Root, facts.Lists, facts.Parts, facts.Git, facts.Common = real(c.Root), nil, nil, nil, nil

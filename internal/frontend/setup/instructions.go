@@ -32,7 +32,7 @@ func (e *Environment) instructions(ctx context.Context, opt *Options, fr Fronten
 	t.rules = notesOf(book, memory)
 	o.GitUses = book.uses(o.GitUses)
 	if c.by.boxes != nil {
-		c.by.boxes.Also = book.Files
+		c.by.boxes.Keep(book.Files)
 	}
 	text, warnings, err := book.start(ctx, fr.ReadOnly)
 	if err != nil {
