@@ -4,13 +4,16 @@
 // Files of a project win over a person's own, and .pawl over .claude; a file wins over a
 // built-in kind. They are only text: nothing in them is executed, and no field can widen
 // what an agent may do. An invalid file is skipped with a warning; a permissionMode other
-// than plan is ignored with one.
+// than plan is ignored with one. A file with a limit that pawl cannot keep, or does not
+// know, is invalid, and no other kind takes its name (SPEC 16.17).
 package agents
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +23,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/frontmatter"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/unknown"
 )
 
 // Kind describes how an agent works.
@@ -84,6 +88,8 @@ func Load(folders ...Folder) (kinds []Kind, warnings []string) {
 		for _, file := range files {
 			k, notes, err := read(file)
 			if err != nil {
+				// Nothing takes its place: another kind of this name may do more.
+				known[strings.ToLower(f.Prefix+cmp.Or(k.Name, stem(file)))] = true
 				warnings = append(warnings, fmt.Sprintf("the agent in %s was not read: %v", file, err))
 				continue
 			}
@@ -127,6 +133,17 @@ func list(dir string) ([]string, error) {
 	return files, err
 }
 
+func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)) }
+
+// unkept are limits of an agent that pawl cannot keep.
+var unkept = []string{"disallowedtools", "disallowed-tools", "hooks"}
+
+// keys are the keys of an agent's file, here and in other agents.
+var keys = unknown.Keys{
+	Guards: []string{"tools", "permissionmode", "read-only", "budget", "maxturns", "isolation", "allowed-tools"},
+	Others: append(frontmatter.Descriptive(), "model", "effort", "mcpservers", "skills", "memory", "background", "initialprompt", "temperature"),
+}
+
 func read(file string) (k Kind, notes []string, err error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -149,7 +166,7 @@ func read(file string) (k Kind, notes []string, err error) {
 		Model: fields.Text("model"), File: file,
 	}
 	if k.Name == "" {
-		k.Name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+		k.Name = stem(file)
 	}
 	switch {
 	case !name().MatchString(k.Name):
@@ -159,9 +176,21 @@ func read(file string) (k Kind, notes []string, err error) {
 	case k.Prompt == "":
 		return k, nil, errors.New("it has no text: an agent of this kind would be told nothing")
 	}
-	for _, guard := range []string{"disallowedtools", "disallowed-tools", "hooks"} {
+	for _, guard := range unkept {
 		if _, set := fields[guard]; set {
 			return k, nil, fmt.Errorf("it has %s, which pawl cannot keep to: list the tools that it may use in tools", guard)
+		}
+	}
+	guards, others := keys.Of(maps.Keys(fields))
+	if err := keys.Error("an agent", guards); err != nil {
+		return k, nil, err
+	}
+	if len(others) > 0 {
+		notes = append(notes, fmt.Sprintf("pawl does not know %s, and uses the rest", strings.Join(others, ", ")))
+	}
+	for _, limit := range []string{"maxturns", "isolation"} {
+		if fields.Text(limit) != "" {
+			notes = append(notes, fmt.Sprintf("%s is not kept: use budget, or pawl's own --worktree", limit))
 		}
 	}
 	if names, set := fields.List("tools"); set && len(names) > 0 && !slices.Contains(names, "*") {

@@ -78,6 +78,12 @@ func TestWhatIsLeftOut(t *testing.T) {
 		"infinite":       {"---\nname: a\ndescription: d\nbudget: Inf\n---\nx", "not an amount"},
 		"denied tools":   {"---\nname: a\ndescription: d\ndisallowedTools: Bash\n---\nx", "disallowedtools, which pawl cannot keep"},
 		"hooks":          {"---\nname: a\ndescription: d\nhooks:\n  PreToolUse: []\n---\nx", "hooks, which pawl cannot keep"},
+		"tool":           {"---\nname: a\ndescription: d\ntool: Read\n---\nx", "tool (did you mean tools?) of an agent"},
+		"allowed tools":  {"---\nname: a\ndescription: d\nallowed_tools: Read\n---\nx", "allowed_tools"},
+		"readonly":       {"---\nname: a\ndescription: d\nreadOnly: true\n---\nx", "readonly (did you mean read-only?)"},
+		"permission":     {"---\nname: a\ndescription: d\npermission-mode: plan\n---\nx", "permission-mode"},
+		"sandbox":        {"---\nname: a\ndescription: d\nsandbox: read-only\n---\nx", "sandbox of an agent"},
+		"budgets":        {"---\nname: a\ndescription: d\nbudgets: 1\n---\nx", "budgets"},
 		"read-only":      {"---\nname: a\ndescription: d\nread-only: maybe\n---\nx", "true or false"},
 		"large":          {"---\nname: a\ndescription: d\n---\n" + strings.Repeat("x", maxFile), "longer than"},
 	} {
@@ -91,6 +97,19 @@ func TestWhatIsLeftOut(t *testing.T) {
 	t.Run("wider rights", func(t *testing.T) {
 		kinds, warnings := Load(Folder{Path: folder(t, map[string]string{"a.md": "---\nname: a\ndescription: d\npermissionMode: bypassPermissions\n---\nx"})})
 		if find(kinds, "a").Name == "" || len(warnings) != 1 || !strings.Contains(warnings[0], "ignored") {
+			t.Errorf("%+v %q", kinds, warnings)
+		}
+	})
+	t.Run("its name", func(t *testing.T) { // SPEC 16.17: nothing wider takes the place of a file that is left out
+		theirs := folder(t, map[string]string{"a.md": "---\nname: general\ndescription: d\nhooks: x\n---\nx", "explore.md": "---\n"})
+		mine := folder(t, map[string]string{"b.md": "---\nname: General\ndescription: d\n---\nx"})
+		if kinds, warnings := Load(Folder{Path: theirs}, Folder{Path: mine}); len(kinds) != 0 || len(warnings) != 2 {
+			t.Errorf("%+v %q", kinds, warnings)
+		}
+	})
+	t.Run("what weakens nothing", func(t *testing.T) {
+		kinds, warnings := Load(Folder{Path: folder(t, map[string]string{"a.md": "---\nname: a\ndescription: d\nlicense: MIT\nflavour: mild\nisolation: worktree\n---\nx"})})
+		if find(kinds, "a").Name == "" || len(warnings) != 2 || !strings.Contains(warnings[0], "does not know flavour") || !strings.Contains(warnings[1], "isolation is not kept") {
 			t.Errorf("%+v %q", kinds, warnings)
 		}
 	})

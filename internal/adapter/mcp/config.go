@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
+	"github.com/pawl-agent/pawl/internal/policy/unknown"
 )
 
 // Server is a configured MCP server.
@@ -67,9 +68,60 @@ type Entry struct {
 	Headers  map[string]string `json:"headers,omitempty"`
 	Timeout  int64             `json:"timeout,omitempty"` // milliseconds
 	Disabled bool              `json:"disabled,omitempty"`
+	Enabled  *bool             `json:"enabled,omitempty"` // false: disabled, as opencode and Codex write it
 	Sandbox  string            `json:"sandbox,omitempty"`
 	Hosts    []string          `json:"hosts,omitempty"`
 	OAuth    *OAuth            `json:"oauth,omitempty"`
+}
+
+func (e Entry) off() bool { return e.Disabled || e.Enabled != nil && !*e.Enabled }
+
+// entryKeys are the keys of a server, here and in other agents. Those that permit something,
+// and those that describe the server, are not used.
+var entryKeys = unknown.Keys{
+	Guards: []string{"disabled", "sandbox", "hosts", "enabled", "disabledTools", "enabledTools", "includeTools", "excludeTools", "allowedTools", "tools"},
+	Others: []string{
+		"type", "transport", "command", "args", "env", "cwd", "url", "httpUrl", "headers", "timeout", "oauth",
+		"trust", "alwaysAllow", "autoApprove", "alwaysLoad", "description", "name", "note", "icon", "tags", "envFile", "gallery", "version",
+		"serverUrl", "environment", "env_vars", "http_headers", "env_http_headers", "bearer_token_env_var",
+		"startup_timeout_sec", "startup_timeout_ms", "tool_timeout_sec", "headersHelper", "authProviderType", "targetAudience", "targetServiceAccount",
+	},
+}
+
+// kept are the guards of a server that pawl keeps.
+var kept = []string{"disabled", "sandbox", "hosts", "enabled"}
+
+// unkept returns an error for a key of a server that limits it and that pawl cannot keep
+// or does not know. Such a server is not used.
+func unkept(raw json.RawMessage) error {
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &keys); err != nil {
+		return err
+	}
+	for _, k := range slices.Sorted(maps.Keys(keys)) {
+		same := func(g string) bool { return strings.EqualFold(g, k) }
+		if slices.ContainsFunc(entryKeys.Guards, same) && !slices.ContainsFunc(kept, same) && limits(keys[k]) {
+			return fmt.Errorf("it has %s, which pawl cannot keep to: remove it, and deny its tools with a rule, mcp__SERVER__TOOL", k)
+		}
+	}
+	return entryKeys.Every("an MCP server", maps.Keys(keys))
+}
+
+// limits reports whether a list of tools leaves any out, or has one that must be asked for.
+func limits(list json.RawMessage) bool {
+	var tools []string
+	var modes map[string]struct { // Codex
+		Approval string `json:"approval_mode"`
+	}
+	if json.Unmarshal(list, &modes) == nil {
+		for _, m := range modes {
+			if m.Approval != "approve" {
+				return true
+			}
+		}
+		return false
+	}
+	return json.Unmarshal(list, &tools) != nil || len(tools) > 0 && !slices.Contains(tools, "*")
 }
 
 // OAuth is how a person signs in to a server; the zero value is right for most.
@@ -170,7 +222,11 @@ func parse(file, name string, raw json.RawMessage, project bool, env func(string
 		s.Problem = "its configuration cannot be read: " + err.Error()
 		return s
 	}
-	s.Disabled, s.Sandbox, s.Hosts = e.Disabled, e.Sandbox, e.Hosts
+	s.Disabled, s.Sandbox, s.Hosts = e.off(), e.Sandbox, e.Hosts
+	if err := unkept(raw); err != nil {
+		s.Problem = err.Error()
+		return s
+	}
 	if project {
 		s.Sandbox, s.Hosts = "", nil // a folder cannot decide how it is confined
 	}

@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,7 +38,6 @@ var (
 type foreign struct {
 	Entry
 	Environment map[string]string `json:"environment"` // opencode
-	Enabled     *bool             `json:"enabled"`     // opencode, Codex
 	ServerURL   string            `json:"serverUrl"`   // Windsurf
 	// Only Codex has these.
 	HTTPHeaders    map[string]string `json:"http_headers"`
@@ -49,8 +49,8 @@ type foreign struct {
 
 // Foreign returns the servers in another agent's settings, by name. It reads mcpServers
 // of Claude Code (also those for dir) and Gemini CLI, servers of VS Code, mcp of
-// opencode, and mcp_servers of Codex.
-func Foreign(agent Agent, raw []byte, dir string) (map[string]Entry, error) {
+// opencode, and mcp_servers of Codex. refused are those with a limit that pawl cannot keep.
+func Foreign(agent Agent, raw []byte, dir string) (found map[string]Entry, refused map[string]error, err error) {
 	if agent == Codex {
 		var all map[string]any
 		err := toml.Unmarshal(raw, &all)
@@ -58,7 +58,7 @@ func Foreign(agent Agent, raw []byte, dir string) (map[string]Entry, error) {
 			raw, err = json.Marshal(map[string]any{"mcpServers": all["mcp_servers"]})
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	type named = map[string]json.RawMessage
@@ -71,9 +71,9 @@ func Foreign(agent Agent, raw []byte, dir string) (map[string]Entry, error) {
 		} `json:"projects"`
 	}
 	if err := json.Unmarshal(jsonc.Plain(raw), &all); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := map[string]Entry{}
+	found, refused = map[string]Entry{}, map[string]error{}
 	for _, of := range []named{all.MCP, all.Servers, all.MCPServers, all.Projects[dir].MCPServers} {
 		for name, one := range of {
 			one = envVariable().ReplaceAll(one, []byte("$${$1}"))
@@ -85,12 +85,20 @@ func Foreign(agent Agent, raw []byte, dir string) (map[string]Entry, error) {
 			if json.Unmarshal(one, &f) != nil {
 				continue // not a server: opencode and Gemini have other settings there, too
 			}
-			if e, ok := f.entry(agent); ok {
-				out[name] = e
+			e, ok := f.entry(agent)
+			if !ok {
+				continue
 			}
+			delete(refused, name)
+			delete(found, name)
+			if err := unkept(one); err != nil {
+				refused[name] = err
+				continue
+			}
+			found[name] = e
 		}
 	}
-	return out, nil
+	return found, refused, nil
 }
 
 // entry returns the server in pawl's own form; ok is false if it is not a server.
@@ -126,7 +134,7 @@ func (f foreign) entry(agent Agent) (e Entry, ok bool) {
 	if f.ToolTimeout > 0 {
 		e.Timeout = int64(f.ToolTimeout * 1000)
 	}
-	e.Disabled = e.Disabled || f.Enabled != nil && !*f.Enabled
+	e.Disabled, e.Enabled = e.off(), nil
 	return e, true
 }
 
@@ -146,7 +154,12 @@ func ParseEntry(raw []byte) (Entry, error) {
 	if err := json.Unmarshal(jsonc.Plain(raw), &f); err != nil {
 		return Entry{}, err
 	}
-	f.Sandbox, f.Hosts = "", nil
+	if err := unkept(jsonc.Plain(raw)); err != nil {
+		return Entry{}, err
+	}
+	if f.Sandbox != "" || len(f.Hosts) > 0 {
+		return Entry{}, errors.New("sandbox and hosts are not taken from JSON that was copied: add them to the file by hand")
+	}
 	e, ok := f.entry("")
 	if !ok {
 		return Entry{}, fmt.Errorf("it names neither a command nor an address")

@@ -286,13 +286,13 @@ func TestForeign(t *testing.T) {
 		{"", `{"mcpServers": {"a": {"serverUrl": "https://x/"}}}`, "a http https://x/"},
 		{"", `{}`, ""},
 		{Gemini, `{"mcpServers": {"a": {"httpUrl": "https://x/", "timeout": 5000}, "bad": 5}} // x`, "a http https://x/ 5000ms"},
-		{Gemini, `{"mcpServers": {"a": {"url": "https://x/sse", "headers": {"K": "$V ${W}"}, "trust": true, "includeTools": ["t"]}}, "mcp": {"allowed": ["a"]}}`, "a sse https://x/sse K:${V} ${W}"},
+		{Gemini, `{"mcpServers": {"a": {"url": "https://x/sse", "headers": {"K": "$V ${W}"}, "trust": true, "includeTools": ["*"]}}, "mcp": {"allowed": ["a"]}}`, "a sse https://x/sse K:${V} ${W}"},
 		{Gemini, `{"mcpServers": {"a": {"command": "x", "args": ["--k", "$V"], "cwd": "./d"}}}`, "a stdio x --k ${V}"},
 		{Codex, "model = \"m\"\n[mcp_servers.a]\ncommand = \"npx\"\nargs = [\"-y\", \"p\"]\nenv_vars = [\"L\", { name = \"R\", source = \"remote\" }]\ntool_timeout_sec = 45\nstartup_timeout_sec = 10.5\n[mcp_servers.a.env]\nK = \"v\"\n[mcp_servers.a.tools.search]\napproval_mode = \"approve\"\n", "a stdio npx -y p K=v L=${L} R=${R} 45000ms"},
 		{Codex, "[mcp_servers.a]\nurl = \"https://x/\"\nbearer_token_env_var = \"T\"\nhttp_headers = { \"X\" = \"y\" }\nenv_http_headers = { \"Z\" = \"E\" }\nenabled = false\n", "a http https://x/ Authorization:Bearer ${T} X:y Z:${E} off"},
 		{Codex, "model = \"m\"\n", ""},
 	} {
-		got, err := Foreign(c.agent, []byte(c.raw), "/w")
+		got, _, err := Foreign(c.agent, []byte(c.raw), "/w")
 		if err != nil {
 			t.Error(err)
 		}
@@ -326,16 +326,45 @@ func TestForeign(t *testing.T) {
 		}
 	}
 	for _, a := range []Agent{"", Codex} {
-		if _, err := Foreign(a, []byte("no"), ""); err == nil {
+		if _, _, err := Foreign(a, []byte("no"), ""); err == nil {
 			t.Error("it can be read")
 		}
+	}
+}
+
+// SPEC 16.17: a server with a limit that pawl cannot keep, or with a key that may be a
+// misspelt one, is not used and not copied.
+func TestLimitsOfServers(t *testing.T) {
+	for keys, want := range map[string]string{
+		`"disable": true`: "disable (did you mean disabled?)", `"Disabled ": true`: "Disabled ", `"sandbx": "workspace"`: "sandbx (did you mean sandbox?)",
+		`"excludeTools": ["x"]`: "excludeTools, which pawl cannot keep", `"includeTools": ["x"]`: "includeTools", `"disabledTools": ["x"]`: "disabledTools",
+		`"tools": ["x"]`: "tools", `"tools": {"x": {"approval_mode": "prompt"}}`: "tools", `"blockedTools": []`: "blockedTools", `"readOnly": true`: "readOnly",
+		`"argz": ["--read-only"]`: "argz (did you mean args?)", `"network": "none"`: "network",
+		`"tools": ["*"]`: "", `"tools": {"x": {"approval_mode": "approve"}}`: "", `"excludeTools": []`: "", `"DISABLED": true`: "", `"alwaysAllow": ["x"], "description": "d"`: "",
+	} {
+		text := `{"mcpServers": {"a": {"command": "x", ` + keys + `}}}`
+		for _, project := range []bool{true, false} {
+			all, err := Parse("f", []byte(text), project, os.Getenv)
+			if err != nil || len(all) != 1 || (all[0].Problem == "") != (want == "") || !strings.Contains(all[0].Problem, want) {
+				t.Errorf("%s: %+v, %v", keys, all, err)
+			}
+		}
+		found, refused, err := Foreign("", []byte(text), "")
+		if err != nil || (want == "") != (len(found) == 1) || (want == "") == (len(refused) == 1) {
+			t.Errorf("%s: %v, %v, %v", keys, found, refused, err)
+		}
+	}
+	all, err := Parse("f", []byte(`{"mcpServers": {"a": {"command": "x", "enabled": false}}}`), false, os.Getenv)
+	if err != nil || !all[0].Disabled || all[0].Problem != "" {
+		t.Errorf("%+v, %v", all, err)
 	}
 }
 
 // SPEC 17.1: one server as JSON, as Claude Code's add-json takes it.
 func TestParseEntry(t *testing.T) {
 	for raw, ok := range map[string]bool{
-		`{"type":"http","url":"https://x/"}`: true, `{"command":"x"}`: true, `{"type":"ws","url":"wss://x"}`: false, `{}`: false, `[]`: false, `{"command":"x","sandbox":"off"}`: true,
+		`{"type":"http","url":"https://x/"}`: true, `{"command":"x"}`: true, `{"type":"ws","url":"wss://x"}`: false, `{}`: false, `[]`: false, `{"command":"x","sandbox":"off"}`: false,
+		`{"command":"x","sandbox":"read-only"}`: false, `{"command":"x","excludeTools":["a"]}`: false, `{"command":"x","disable":true}`: false, `{"command":"x","enabled":false}`: true,
 	} {
 		if e, err := ParseEntry([]byte(raw)); (err == nil) != ok || e.Sandbox != "" {
 			t.Errorf("%s: %+v %v", raw, e, err)

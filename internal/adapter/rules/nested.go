@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/guidance"
 )
 
 // Below returns the rules of the folders between the workspace and a file below it: one
@@ -27,7 +29,7 @@ func Below(ctx context.Context, o Options, path string) []Set {
 			continue
 		}
 		dir := filepath.Join(o.Root, rel[:i])
-		c, ok := firstOf(dir, "AGENTS.md", "CLAUDE.md")
+		c, ok := firstOf(dir, guidance.Rules...)
 		if !ok {
 			continue
 		}

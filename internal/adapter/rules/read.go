@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -23,6 +24,19 @@ type loader struct {
 	o        Options
 	roots    map[string]*os.Root
 	warnings []string
+	paths    []string // Set.Read
+}
+
+// maxPaths is how many paths are told as read.
+const maxPaths = 500
+
+// reads adds paths that were read.
+func (l *loader) reads(paths ...string) {
+	for _, p := range paths {
+		if len(l.paths) < maxPaths && !slices.Contains(l.paths, p) {
+			l.paths = append(l.paths, p)
+		}
+	}
 }
 
 func (l *loader) close() {
@@ -166,10 +180,12 @@ func (l *loader) top(c candidate) (File, string, bool) {
 		bound = l.o.Home
 	}
 	raw, id, err := l.slurp(c.path, bound, c.scope == User)
+	l.reads(c.path)
 	if err != nil {
 		l.warn("%s was not read: %s", f.Path, reason(err))
 		return f, "", false
 	}
+	l.reads(id)
 	im := &importer{l: l, file: &f, bound: c.bound, left: ImportLimit, seen: map[string]bool{id: true}}
 	text := im.expand(im.clean(raw, f.Path), c.path, 0)
 	return f, strings.Trim(text, "\n"), true
@@ -224,6 +240,9 @@ func (im *importer) expand(text, path string, depth int) string {
 func (im *importer) one(ref, from string, depth int) string {
 	path := im.locate(ref, from)
 	info, err := os.Lstat(path)
+	if _, there := os.Lstat(filepath.Dir(path)); there == nil || likely(ref) { // @types/node is no file that will be
+		im.l.reads(path)
+	}
 	if err != nil {
 		if likely(ref) {
 			im.l.warn("%s imports %s, which was not read: %s", im.l.show(from), shown(ref), reason(err))
@@ -250,6 +269,7 @@ func (im *importer) one(ref, from string, depth int) string {
 	if err != nil {
 		return no(err)
 	}
+	im.l.reads(id)
 	if im.seen[id] {
 		return ""
 	}

@@ -21,6 +21,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/policy/guidance"
 )
 
 // Separator separates the texts of two files.
@@ -70,6 +72,9 @@ type Set struct {
 	Text     string // of all files, highest priority last; "" for none
 	Files    []File // in the order of the text
 	Warnings []string
+	// Read are the absolute paths, and the real ones, of all files that were read or that an
+	// import names, also where none is there yet: who writes one changes the rules.
+	Read []string
 }
 
 // Load reads the rules of a workspace. It fails only if ctx ends or the
@@ -83,7 +88,7 @@ func Load(ctx context.Context, o Options) (Set, error) {
 	defer l.close()
 	dirs := l.chain(top)
 	var project []candidate
-	for _, name := range [...][]string{{"AGENTS.md", "CLAUDE.md"}, {".pawl/rules.md"}} {
+	for _, name := range [...][]string{guidance.Rules, {guidance.OwnRules}} {
 		for _, dir := range dirs {
 			if c, ok := firstOf(dir, name...); ok {
 				c.bound, c.scope = top, Project
@@ -93,7 +98,7 @@ func Load(ctx context.Context, o Options) (Set, error) {
 	}
 	var all []candidate
 	if len(project) == 0 {
-		if c, ok := firstOf(o.Root, ".agent/rules.md"); ok {
+		if c, ok := firstOf(o.Root, guidance.LegacyRules); ok {
 			c.bound, c.scope = top, Legacy
 			all = append(all, c)
 		}
@@ -176,7 +181,7 @@ func (l *loader) chain(top string) []string {
 	for dir := root; dir != top; {
 		dir = filepath.Dir(dir)
 		if info, err := os.Stat(dir); err != nil || foreign(info, home) {
-			if _, ok := firstOf(dir, "AGENTS.md", "CLAUDE.md", ".pawl/rules.md"); ok {
+			if _, ok := firstOf(dir, append(slices.Clone(guidance.Rules), guidance.OwnRules)...); ok {
 				l.warn("rules in %s were not read: the folder belongs to another user", l.show(dir))
 			}
 			continue
@@ -224,6 +229,7 @@ func (l *loader) read(cs []candidate) (Set, error) {
 	slices.Reverse(texts)
 	slices.Reverse(set.Files)
 	set.Text, set.Warnings = strings.Join(texts, Separator), l.warnings
+	set.Read = l.paths
 	return set, l.ctx.Err()
 }
 

@@ -36,6 +36,7 @@ type Boxes struct {
 	closed bool
 	open   map[string]*Box
 	temp   string // the folder of temporary caches
+	also   func() []string
 }
 
 var _ process.Confiner = (*Boxes)(nil)
@@ -54,6 +55,13 @@ func NewBoxes(env func(string) string, root, spill string, state ...string) *Box
 		return withToolchains(facts, env), own
 	})
 	return b
+}
+
+// Keep sets what returns more files that are kept as those are which git runs.
+func (b *Boxes) Keep(also func() []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.also = also
 }
 
 // Try reports whether commands can be confined at the levels read-only and workspace.
@@ -115,6 +123,9 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 	}
 	facts, own := b.toolchainsOnce()
 	facts.Kept = b.git.paths(dir + "/x")
+	if b.also != nil {
+		facts.Kept = append(facts.Kept, b.also()...)
+	}
 	if c.Root != "" {
 		facts.Root, facts.Lists, facts.Parts, facts.Git, facts.Common = real(c.Root), nil, nil, nil, nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
+	"github.com/pawl-agent/pawl/internal/policy/guidance"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
@@ -29,7 +30,7 @@ var Schema []byte
 func (p Paths) User() string { return filepath.Join(p.Config, "config.json") }
 
 // Project returns the path of a project's configuration file.
-func Project(dir string) string { return filepath.Join(dir, ".pawl", "config.json") }
+func Project(dir string) string { return filepath.Join(dir, filepath.FromSlash(guidance.Settings)) }
 
 // Config is a configuration file with its path.
 type Config struct{ Path string }

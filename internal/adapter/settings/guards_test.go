@@ -36,13 +36,51 @@ func TestGuardsAreRead(t *testing.T) {
 	if l, err := Load(p, dir); err != nil || len(l.Unkept) > 0 || len(l.Guards[0].Problems) != 1 {
 		t.Errorf("%v %+v", err, l)
 	}
-	write(t, filepath.Join(dir, ".pawl", "config.json"), `{"permissions": {"deny": ["bash(a | b)"]}, "hooks": {"Teatime": [{"hooks": [{"command": "x"}]}]}}`)
-	if l, err := Load(p, dir); err != nil || len(l.Unkept) != 1 || len(l.Warnings) != 1 || !strings.Contains(l.Warnings[0], "Teatime") {
-		t.Errorf("%v %+v", err, l)
-	}
-	write(t, filepath.Join(dir, ".pawl", "config.json"), `{"hooks": []}`)
+	write(t, filepath.Join(dir, ".pawl", "config.json"), `{"permissions": {"deny": ["bash(a | b)"]}}`)
 	if l, err := Load(p, dir); err != nil || len(l.Unkept) != 1 {
 		t.Errorf("%v %+v", err, l)
+	}
+}
+
+// SPEC 16.17: a hook that would guard nothing stops the start, in the person's own
+// configuration and in the folder's.
+func TestHooksThatNeverRun(t *testing.T) {
+	for text, want := range map[string]string{
+		`[]`: "hooks",
+		`{"Teatime": [{"hooks": [{"command": "x"}]}]}`:                                  "Teatime of hooks",
+		`{"PreTooluse": [{"hooks": [{"command": "x"}]}]}`:                               "PreTooluse (did you mean PreToolUse?)",
+		`{"pretooluse": []}`:                                                            "pretooluse",
+		`{"PreToolUse": [{"hoks": [{"command": "x"}]}]}`:                                "hoks (did you mean hooks?)",
+		`{"PreToolUse": [{"matchr": "Bash", "hooks": [{"command": "x"}]}]}`:             "matchr",
+		`{"PreToolUse": [{"hooks": [{"comand": "x"}]}]}`:                                "comand",
+		`{"PreToolUse": [{"hooks": [{"command": "x", "sandbx": "off"}]}]}`:              "sandbx",
+		`{"PreToolUse": [{"hooks": [{"type": "prompt", "prompt": "x"}]}]}`:              `type "prompt"`,
+		`{"PreToolUse": [{"hooks": [{"command": " "}]}]}`:                               "no command",
+		`{"PreToolUse": [{"hooks": ["exit 2"]}]}`:                                       "cannot be read",
+		`{"Stop": [{"hooks": [{"command": "x", "async": true}]}]}`:                      "async",
+		`{"PostToolUse": [{"matcher": "(", "hooks": [{"command": "x"}]}]}`:              `matcher "(" cannot be read`,
+		`{"TaskCompleted": [{"hooks": [{"command": "x"}]}]}`:                            "no event of this name",
+		`{"PreToolUse": [{"matcher": "(", "hooks": [{"command": "x", "timeout": 5}]}]}`: "", // runs for every call
+		`{"PostCompact": [{"hooks": [{"command": "x"}]}]}`:                              "", // blocks nothing
+		`{"SessionEnd": [{"hooks": [{"type": "http", "url": "http://x"}]}]}`:            "",
+		`{"Stop": [{"description": "d", "hooks": [{"command": "x", "once": true}]}]}`:   "",
+	} {
+		for _, own := range []bool{true, false} {
+			p, dir := Paths{Config: t.TempDir(), Home: t.TempDir()}, t.TempDir()
+			file := filepath.Join(dir, ".pawl", "config.json")
+			if own {
+				file = p.User()
+			}
+			write(t, file, `{"hooks": `+text+`}`)
+			l, err := Load(p, dir)
+			told := strings.Join(l.Unkept, "\n")
+			if own && err != nil {
+				told = err.Error()
+			}
+			if (told == "") != (want == "") || !strings.Contains(told, want) || want != "" && !strings.Contains(told, file) {
+				t.Errorf("own %v, %s: %q, want %q", own, text, told, want)
+			}
+		}
 	}
 }
 

@@ -217,14 +217,8 @@ func Load(p Paths, dir string, originals ...string) (Loaded, error) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: a project cannot say how commands are confined: \"sandbox\": %q is refused; it stands in your own %s or in --sandbox", project, theirs.Sandbox, user))
 		theirs.Sandbox = ""
 	}
-	hooks, err := hook.Rules(project, theirs.Hooks)
-	if err != nil {
+	if err := hookable(project, theirs.Hooks); err != nil {
 		l.Unkept = append(l.Unkept, project+": "+err.Error())
-	}
-	for _, r := range hooks {
-		if r.InactiveBecause != "" && r.Event.CouldBlock() {
-			l.Warnings = append(l.Warnings, fmt.Sprintf("not kept: the hook %s of %s is not run: %s", r.Name, project, r.InactiveBecause))
-		}
 	}
 	theirs.Hooks = nil // the folder's trust decides
 	l.Project = Permissions{Ask: theirs.Permissions.Ask, Deny: theirs.Permissions.Deny}
@@ -273,8 +267,11 @@ func (s Screen) check() error {
 }
 
 func hookable(at string, raw json.RawMessage) error {
-	_, err := hook.Rules(at, raw)
-	return err
+	rules, err := hook.Rules(at, raw)
+	if err != nil {
+		return err
+	}
+	return hook.Dropped(rules)
 }
 
 func retryable(said string) error {

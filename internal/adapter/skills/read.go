@@ -96,7 +96,11 @@ func (f Folder) each(want func(p string) (base string, ok bool), do func(file)) 
 			warn(p, err)
 			return nil
 		}
-		do(file{path: filepath.Join(f.Root, filepath.FromSlash(p)), base: base, fields: fields, text: strings.TrimSpace(body), raw: text})
+		one := file{path: filepath.Join(f.Root, filepath.FromSlash(p)), base: base, fields: fields, text: strings.TrimSpace(body), raw: text}
+		if others := one.unused(); len(others) > 0 {
+			warnings = append(warnings, fmt.Sprintf("%s: pawl does not know %s, and uses the rest", one.path, strings.Join(others, ", ")))
+		}
+		do(one)
 		return nil
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -152,6 +152,13 @@ func TestAllowedTools(t *testing.T) {
 		"allowed-tools: [Read, 3]":                                  "x.md:2: ",
 		"allowed-tools: R*":                                         "x.md:2: ",
 		"disallowed-tools: Bash":                                    "x.md: it has disallowed-tools, which pawl cannot keep to: use allowed-tools",
+		"allowed_tools: Read":                                       "x.md: pawl does not know allowed_tools (did you mean allowed-tools?) of its front matter, which may forbid something; correct or remove it",
+		"AllowedTools: Read":                                        "x.md: pawl does not know allowedtools (did you mean allowed-tools?) of its front matter, which may forbid something; correct or remove it",
+		"tools: Read":                                               "x.md: it has tools, which pawl cannot keep to: use allowed-tools",
+		"sandbox: true":                                             "x.md: pawl does not know sandbox of its front matter, which may forbid something; correct or remove it",
+		"user_invocable: false":                                     "x.md: pawl does not know user_invocable (did you mean user-invocable?) of its front matter, which may forbid something; correct or remove it",
+		"read-only: true":                                           "x.md: pawl does not know read-only of its front matter, which may forbid something; correct or remove it",
+		"license: MIT\ntags: []":                                    "none",
 		"hooks:\n  PreToolUse: []":                                  "x.md: it has hooks, which pawl cannot keep to: use allowed-tools",
 	} {
 		dir := t.TempDir()

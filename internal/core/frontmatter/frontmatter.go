@@ -132,6 +132,15 @@ func isName(s string) bool {
 	return s != ""
 }
 
+// Descriptive returns the keys, in lower case, that only describe a file, in the agents
+// that read such files.
+func Descriptive() []string {
+	return []string{
+		"name", "description", "title", "version", "author", "authors", "owner", "license", "metadata", "tags", "keywords", "category", "color", "icon", "emoji",
+		"created", "updated", "date", "source", "repository", "homepage", "url", "lang", "language", "compatibility", "priority", "status", "examples", "when_to_use", "when-to-use",
+	}
+}
+
 // Text returns a field as text, "" where it is not there.
 func (f Fields) Text(name string) string {
 	switch v := f[name].(type) {

@@ -70,8 +70,12 @@ type Footprint struct {
 }
 
 // GitUse is a file or a folder that git runs or reads because of a setting of its
-// configuration, whether it is there or not. Path is absolute and real.
+// configuration, or that pawl reads because of its rules (Instructions), whether it is
+// there or not. Path is absolute and real.
 type GitUse struct{ Path, Setting string }
+
+// Instructions is the setting of what rules import.
+const Instructions = "instructions"
 
 // ResolvedPath is a path after all links are followed as the kernel does.
 type ResolvedPath struct {

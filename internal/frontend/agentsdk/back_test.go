@@ -198,7 +198,9 @@ func TestHooksRefused(t *testing.T) {
 		hooks any
 		want  string
 	}{
-		{object{"Teatime": matcher("", "h")}, "no event of this name"},
+		{object{"Teatime": matcher("", "h")}, "does not know Teatime of hooks"},
+		{object{"PreToolUse": []any{object{"hookCallbackId": []string{"h"}}}}, "hookCallbackId (did you mean hookCallbackIds?)"},
+		{object{"PreToolUse": []any{object{"hookCallbackIds": []string{"h"}, "mathcer": "Bash"}}}, "mathcer"},
 		{object{"PreToolUse": "all"}, "cannot be read"},
 		{object{"PreToolUse": []any{object{"hookCallbackIds": "h"}}}, "cannot be read"},
 		{object{"PreToolUse": []any{object{"matcher": 7, "hookCallbackIds": []string{"h"}}}}, "cannot be read"},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/policy/hook"
+	"github.com/pawl-agent/pawl/internal/policy/unknown"
 	"github.com/pawl-agent/pawl/internal/team/structured"
 )
 
@@ -122,10 +123,7 @@ func unknownOptions(of string, all map[string]json.RawMessage, known map[string]
 			unused = append(unused, name)
 		}
 	}
-	if len(bad) > 0 {
-		return nil, fmt.Errorf("pawl does not know %s of %s, which may forbid something", strings.Join(bad, ", "), of)
-	}
-	return unused, nil
+	return unused, unknown.Keys{Others: slices.Sorted(maps.Keys(known))}.Error(of, bad)
 }
 
 // servers keeps what the program says of the tools of its servers. It returns the rules
@@ -175,6 +173,8 @@ type hookMatcher struct {
 	OnFailure string   `json:"onFailure"`         // continue, block
 }
 
+var matcherKeys = unknown.Keys{Guards: []string{"matcher", "hookCallbackIds", "timeout", "onFailure"}}
+
 // hooksOf reads the hooks of initialize. A hook that may be a guard and would never run
 // is refused: it would protect nothing. idle are the events of the others.
 func hooksOf(b *requester, raw map[string]json.RawMessage) (h *Hooks, idle []string, err error) {
@@ -184,7 +184,12 @@ func hooksOf(b *requester, raw map[string]json.RawMessage) (h *Hooks, idle []str
 		if err := json.Unmarshal(raw[e], &matchers); err != nil {
 			return nil, nil, fmt.Errorf("the hooks of %s cannot be read: %w", e, err)
 		}
-		for _, m := range matchers {
+		var keys []map[string]json.RawMessage
+		_ = json.Unmarshal(raw[e], &keys) // it was read above
+		for i, m := range matchers {
+			if err := matcherKeys.Every("a matcher of "+e, maps.Keys(keys[i])); err != nil {
+				return nil, nil, err
+			}
 			if len(m.IDs) == 0 {
 				continue
 			}

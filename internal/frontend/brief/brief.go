@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/policy/guidance"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
@@ -131,7 +132,22 @@ func Evidence(r evidence.Report) string {
 	if len(names) > 5 {
 		names = append(names[:5], fmt.Sprintf("and %d more", len(files)-5))
 	}
-	return "changed " + strings.Join(names, ", ") + "; " + plain.Line(r.Proof())
+	return "changed " + strings.Join(names, ", ") + "; " + plain.Line(r.Proof()) + obeyed(files)
+}
+
+// obeyed names the changed files that another agent or a tool obeys by itself: the person
+// would run or follow them without having read them (SPEC 16.16).
+func obeyed(files []evidence.File) string {
+	var out []string
+	for _, f := range files {
+		if who := guidance.Obeyed(f.Path); who != "" && len(out) < 5 {
+			out = append(out, plain.Line(f.Path)+" ("+who+")")
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return "; obeyed by others, so read before you run them: " + strings.Join(out, ", ")
 }
 
 // Spending describes what a turn cost.

@@ -82,6 +82,11 @@ func TestEvidence(t *testing.T) {
 	if got := Evidence(r); got != "changed a, b, c, d, e, and 1 more; not verified: no check ran after the last change" {
 		t.Errorf("%q", got)
 	}
+	// SPEC 16.16: what others obey is named, also where the list of files is cut.
+	r.Files = append(r.Files, evidence.File{Path: "web/.npmrc"}, evidence.File{Path: ".kiro/x\x1b.md"}, evidence.File{Path: "Makefile", ByCheck: true})
+	if got := Evidence(r); !strings.HasSuffix(got, "; obeyed by others, so read before you run them: web/.npmrc (npm), .kiro/xd (Kiro)") {
+		t.Errorf("%q", got)
+	}
 }
 
 // SPEC 13.3: the closing words say which exit codes prove it, or why nothing

@@ -79,9 +79,15 @@ func (a *App) mcpImport(dir *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			found, err := mcp.Foreign(agentOf(file), raw, here)
+			found, refused, err := mcp.Foreign(agentOf(file), raw, here)
 			if err != nil {
 				return fmt.Errorf("%s: %w", file, err)
+			}
+			for _, name := range slices.Sorted(maps.Keys(refused)) {
+				fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("%s: not copied: %v", name, refused[name])))
+			}
+			if len(found) == 0 && len(refused) > 0 {
+				return nil
 			}
 			return mcpTake(a, file, found)
 		},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/policy/guidance"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -13,11 +14,12 @@ import (
 // no more than the session has. Secrets in them are masked.
 func (e *Environment) kinds(dir string, p settings.Paths, plugins []Plugin, mask func(string) string) ([]agents.Kind, []string) {
 	var folders []agents.Folder
-	for _, path := range []string{filepath.Join(dir, ".pawl", "agents"), filepath.Join(dir, ".claude", "agents"), filepath.Join(p.Config, "agents")} {
-		folders = append(folders, agents.Folder{Path: path})
+	for _, at := range guidance.Agents {
+		folders = append(folders, agents.Folder{Path: filepath.Join(dir, filepath.FromSlash(at))})
 	}
+	folders = append(folders, agents.Folder{Path: filepath.Join(p.Config, "agents")})
 	if home := e.Env("HOME"); home != "" {
-		folders = append(folders, agents.Folder{Path: filepath.Join(home, ".claude", "agents")})
+		folders = append(folders, agents.Folder{Path: filepath.Join(home, filepath.FromSlash(guidance.Agents[1]))})
 	}
 	kinds, warnings := LoadAgents(plugins, folders...)
 	for i := range kinds {

@@ -10,13 +10,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
+	"github.com/pawl-agent/pawl/internal/policy/guidance"
 )
 
 // textFolders returns the folders of skills or of commands (what), in order of
 // precedence. Untrusted folders are included: like rules, their content is only text.
 func (e *Environment) textFolders(dir string, p settings.Paths, what string, plugins []Plugin) []skills.Folder {
 	var out []skills.Folder
-	for _, at := range []string{".pawl", ".agents", ".claude"} {
+	for _, at := range guidance.Texts {
 		out = append(out, skills.Folder{Root: dir, Path: path.Join(at, what)})
 	}
 	out = append(out, skills.Folder{Root: p.Config, Path: what})
@@ -33,7 +34,7 @@ func (e *Environment) textFolders(dir string, p settings.Paths, what string, plu
 	if home == "" || filepath.Clean(home) == dir { // then the folder's own, listed above, are the same
 		return out
 	}
-	for _, at := range []string{".agents", ".claude"} {
+	for _, at := range guidance.Texts[1:] {
 		out = append(out, skills.Folder{Root: home, Path: path.Join(at, what)})
 	}
 	return out

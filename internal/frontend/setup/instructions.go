@@ -28,8 +28,12 @@ type instructions struct {
 }
 
 func (e *Environment) instructions(ctx context.Context, opt *Options, fr Frontend, c choices, w services, o *Opened) (t instructions, err error) {
-	book, memory := &rulebook{e.Rules(c.dir, c.paths), w.mask.String}, e.Memory(c.paths, c.dir, w.mask.String)
-	t.rules = guidance(book, memory)
+	book, memory := &rulebook{o: e.Rules(c.dir, c.paths), mask: w.mask.String}, e.Memory(c.paths, c.dir, w.mask.String)
+	t.rules = notesOf(book, memory)
+	o.GitUses = book.uses(o.GitUses)
+	if c.by.boxes != nil {
+		c.by.boxes.Keep(book.Files)
+	}
 	text, warnings, err := book.start(ctx, fr.ReadOnly)
 	if err != nil {
 		return t, err

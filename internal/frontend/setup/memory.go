@@ -104,8 +104,8 @@ func (k *Memory) Keep(question, model string, a answers.Answered) error {
 // Drop implements answers.Store.
 func (k *Memory) Drop(key string) error { return k.Answers.Drop(key) }
 
-// guidance joins what rules and memory add to a conversation.
-func guidance(b *rulebook, k *Memory) func(context.Context, session.Guidance) []string {
+// notesOf joins what rules and memory add to a conversation.
+func notesOf(b *rulebook, k *Memory) func(context.Context, session.Guidance) []string {
 	return func(ctx context.Context, g session.Guidance) []string {
 		return append(b.notes(ctx, g), k.notes(g)...)
 	}

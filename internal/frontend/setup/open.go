@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
@@ -66,10 +66,11 @@ type Opened struct {
 	Store       event.Store
 	Trust       *Trust // nil for a session that is only read
 	Confinement Confinement
-	Git         *workspace.Git   // pawl's own git
-	GitUses     *sandbox.GitUses // the programs that git's configuration makes git run
-	Warnings    []string
-	Custom      []slash.Custom // the person's own commands
+	Git         *workspace.Git // pawl's own git
+	// GitUses is what git's configuration makes git run, and what pawl's rules import.
+	GitUses  func(files ...string) []tool.GitUse
+	Warnings []string
+	Custom   []slash.Custom // the person's own commands
 
 	model   ModelChoice
 	closers []func() error

@@ -92,7 +92,7 @@ func (s *assembly) tools(conf *session.Config) {
 // rights sets permissions and routing.
 func (s *assembly) rights(conf *session.Config) {
 	conf.Permission, conf.Route = s.chosen.perm, s.chosen.routes
-	conf.GitUses = s.session.GitUses.Of
+	conf.GitUses = s.session.GitUses
 	conf.Keep = func(rule string) error { return settings.Grants{Path: s.chosen.paths.Grants()}.Add(s.chosen.dir, rule) }
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/adapter/checks"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -27,6 +28,7 @@ func (e *Environment) permissions(opt *Options, c choices, fr Frontend, o *Opene
 	}
 	p := permission.New(permission.Config{
 		Mode: mode, Root: dir, Home: e.Env("HOME"), RealHome: e.home(), Spill: paths.Spill(), State: paths.State, Own: ownFolders(paths), POSIX: c.posix, Sandbox: c.by.Has, Readable: c.by.Readable, Scratch: c.by.Scratch,
+		Runs:    func(line string) []permission.Ran { return checks.Runs(dir, e.Env("PATH"), line) },
 		Refused: claudecode.RefusedBy(conf.Guards),
 	})
 	p.AddRules(claudecode.Join(conf.Guards).Rules)

@@ -65,7 +65,7 @@ func (e *Environment) services(ctx context.Context, opt *Options, c choices, o *
 	w.mask = secrets.New(append(held, e.Secrets()...)...)
 	w.mask.Hold(<-c.keys...)
 	starter := o.starter(c.by)
-	o.Confinement, o.Git, o.GitUses = c.by, &workspace.Git{Starter: starter, Confine: c.by.Git()}, sandbox.NewGitUses(e.Env, c.dir)
+	o.Confinement, o.Git, o.GitUses = c.by, &workspace.Git{Starter: starter, Confine: c.by.Git()}, sandbox.NewGitUses(e.Env, c.dir).Of
 	if w.files, err = workspace.Open(c.dir, workspace.Options{Outside: true, Git: o.Git}); err != nil { // the permission gate decides before
 		return w, errors.Join(err, starter.Close())
 	}

@@ -98,7 +98,7 @@ func (r *run) writes(ctx context.Context, from, to string) ([]tool.Write, error)
 	}
 	for _, c := range changes {
 		file := filepath.Join(dir, c.Path)
-		if permission.Protected(c.Path, file, r.o.GitUses.Of(file)) {
+		if permission.Protected(c.Path, file, r.o.GitUses(file)) {
 			refused = append(refused, c.Path)
 			continue
 		}

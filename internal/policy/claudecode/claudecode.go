@@ -18,16 +18,17 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
+	"github.com/pawl-agent/pawl/internal/policy/guidance"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/unknown"
 )
 
 // Project are the files of a folder, and Own is the person's, below the home.
 var (
-	Project = []string{".claude/settings.json", ".claude/settings.local.json"}
-	Own     = ".claude/settings.json"
+	Project = guidance.Hooks[:2]
+	Own     = guidance.Hooks[0]
 )
 
 // maxRules is how many rules of a file are kept: more would slow down every call.
@@ -139,6 +140,9 @@ func (s *Settings) problem(key string, err error) {
 	s.Problems = append(s.Problems, at+": "+err.Error())
 }
 
+// known are the keys that a misspelt one may have meant.
+var known = unknown.Keys{Guards: []string{"permissions", "sandbox", "hooks", "disableAutoMode", "disabledMcpjsonServers", "deniedMcpServers"}}
+
 // object reads the keys of an object whose own name is in prefix, with a final dot.
 func (s *Settings) object(prefix string, all map[string]json.RawMessage) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -148,10 +152,10 @@ func (s *Settings) object(prefix string, all map[string]json.RawMessage) {
 		}
 		k, ok := keys[full]
 		switch {
-		case !ok && prefix != "":
+		case !ok && (prefix != "" || known.MayGuard(name)):
 			s.problem(full, errors.New("pawl does not know this key, which may forbid something; remove it, or write it in a form that pawl knows (doc/safety.md)"))
 		case !ok:
-			s.Findings = append(s.Findings, Finding{Key: full, Use: Unknown, Guard: resemblesGuard(name), Note: "pawl has no such setting"})
+			s.Findings = append(s.Findings, Finding{Key: full, Use: Unknown, Note: "pawl has no such setting"})
 		case k.inside:
 			var below map[string]json.RawMessage
 			if err := json.Unmarshal(raw, &below); err != nil {
@@ -176,17 +180,6 @@ func (s *Settings) key(name string, k key, raw json.RawMessage) {
 		}
 	}
 	s.Findings = append(s.Findings, f)
-}
-
-// resemblesGuard reports whether an unknown key may be a misspelt guard.
-func resemblesGuard(name string) bool {
-	l := strings.ToLower(name)
-	for _, part := range []string{"permission", "sandbox", "hook", "deny", "denied", "disable", "block", "forbid", "restrict"} {
-		if strings.Contains(l, part) {
-			return true
-		}
-	}
-	return false
 }
 
 // Join returns what several files mean together.

@@ -78,7 +78,7 @@ var guards = map[string][][2]string{
 	"permissions.disableBypassPermissionsMode": {{`"disable"`, "refuses yolo"}},
 	"permissions.disableAutoMode":              {{`"disable"`, "refuses auto"}},
 	"disableAutoMode":                          {{`"disable"`, "refuses auto"}},
-	"hooks":                                    {{`{"PreToolUse": [{"hooks": [{"type": "prompt", "prompt": "is it safe?"}]}]}`, "named"}, {`{"Teatime": [{"hooks": [{"command": "x"}]}]}`, "named"}},
+	"hooks":                                    {{`{"PreToolUse": [{"hooks": [{"type": "prompt", "prompt": "is it safe?"}]}]}`, "named"}},
 	"disabledMcpjsonServers":                   {{`["shop"]`, "server shop"}, {`["shop"]`, "denies mcp__shop__buy "}},
 	"deniedMcpServers":                         {{`[{"serverName": "shop"}]`, "server shop"}},
 	"allowedMcpServers":                        {{`[{"serverName": "shop"}]`, "named"}},
@@ -172,6 +172,9 @@ func TestUnknown(t *testing.T) {
 		`{"permissions": {"forbid": ["Bash"]}}`, `{"sandbox": {"jail": true}}`, `{"sandbox": {"network": {"deny": []}}}`, `{"sandbox": {"credentials": {"x": 1}}}`,
 		`{"permissions": []}`, `{"permissions": {"deny": "Bash"}}`, `{"permissions": {"deny": [7]}}`, `{"permissions": {"defaultMode": "careful"}}`,
 		`{"permissions": {"disableBypassPermissionsMode": "yes"}}`, `{"deniedMcpServers": [{"serverUrl": "https://x/*"}]}`, `{"hooks": []}`, `{`, `[]`, ``,
+		`{"denyAll": true}`, `{"permission": {"deny": ["Bash"]}}`, `{"Permissions": {"deny": ["Bash"]}}`, `{"sandBox": {}}`, `{"hook": {}}`, `{"disabledMcpServers": ["x"]}`,
+		`{"hooks": {"Teatime": [{"hooks": [{"command": "x"}]}]}}`, `{"hooks": {"PreTooluse": []}}`, `{"hooks": {"PreToolUse": [{"hoks": []}]}}`,
+		`{"hooks": {"PreToolUse": [{"matchr": "Bash", "hooks": []}]}}`, `{"hooks": {"PreToolUse": [{"hooks": [{"comand": "x"}]}]}}`,
 	} {
 		if s := Read(file(text)); len(s.Problems) == 0 || !strings.Contains(s.Problems[0], ".claude/settings.json") {
 			t.Errorf("%s: %+v", text, s)
@@ -180,9 +183,9 @@ func TestUnknown(t *testing.T) {
 	if s := Read(File{Name: "x", Unread: errors.New("it is a pipe")}); len(s.Problems) != 1 || s.Problems[0] != "x: it is a pipe" {
 		t.Errorf("%+v", s)
 	}
-	// Elsewhere an unknown key is told by the doctor, and named where it may be a guard.
-	s := Read(file(`{"colour": "red", "denyAll": true, "permissions": null}`))
-	if len(s.Problems) > 0 || len(s.Findings) != 2 || len(s.Named()) != 1 || s.Named()[0].Key != "denyAll" {
+	// Elsewhere an unknown key that forbids nothing is told by the doctor.
+	s := Read(file(`{"colour": "red", "permissions": null}`))
+	if len(s.Problems) > 0 || len(s.Findings) != 1 || len(s.Named()) != 0 {
 		t.Errorf("%+v", s)
 	}
 	// One rule that cannot be kept does not hide the others.

@@ -1,14 +1,18 @@
 package confine
 
+import (
+	"slices"
+
+	"github.com/pawl-agent/pawl/internal/policy/guidance"
+)
+
 // Protected are the names of files and folders that configure what runs, at any depth
 // of the workspace (SPEC 16.3), besides .git. The permissions ask about the same ones.
 // A name is here only if it is known that a program runs something of it when a person
 // opens the folder, or starts or uses the program there; files that are run as the
 // project's own code are not. HEAD, which would make a folder a bare git repository, is
 // judged apart.
-var Protected = [...]string{
-	// pawl, and what it reads of others.
-	".pawl", ".claude", ".mcp.json", "AGENTS.md", "CLAUDE.md",
+var Protected = slices.Concat(guidance.Names(), []string{
 	// git: submodule.NAME.update = !command.
 	".gitmodules",
 	// The shell that enters the folder: direnv; mise runs [hooks], _.source and
@@ -22,4 +26,4 @@ var Protected = [...]string{
 	// Editors: tasks of a folder that is opened, file watchers and startup tasks,
 	// initializeCommand on the host, commands of language servers, exrc.
 	".vscode", ".idea", ".devcontainer", ".devcontainer.json", ".zed", ".helix", ".exrc", ".nvimrc", ".nvim.lua",
-}
+})

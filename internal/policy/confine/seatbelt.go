@@ -159,7 +159,7 @@ func (p Policy) seatbeltWrites(line func(string, ...any)) {
 // after which its rules would not fit.
 func protectRules(line func(string, ...any), g string) {
 	at := "^" + regexp.QuoteMeta(g) + "/"
-	for _, n := range slices.Concat(Protected[:], []string{".git"}) {
+	for _, n := range slices.Concat(Protected, []string{".git"}) {
 		line("(deny file-write* (regex %s))", matcher(at+"(.*/)?"+folded(n)+"(/|$)"))
 	}
 	line("(deny file-write* (regex %s))", matcher(at+"(.*/)?"+folded("HEAD")+"$"))

@@ -233,7 +233,7 @@ func matches(e Event, matcher string, names ...string) bool {
 	if matcher == "" || matcher == "*" {
 		return true
 	}
-	re, err := regexp.Compile(`(?i)^(?:` + matcher + `)$`)
+	re, err := pattern(matcher)
 	if err != nil {
 		return e.FailsClosed()
 	}
@@ -243,4 +243,14 @@ func matches(e Event, matcher string, names ...string) bool {
 		}
 	}
 	return false
+}
+
+func pattern(matcher string) (*regexp.Regexp, error) {
+	return regexp.Compile(`(?i)^(?:` + matcher + `)$`)
+}
+
+// readable reports whether a matcher is a pattern.
+func readable(matcher string) bool {
+	_, err := pattern(matcher)
+	return matcher == "*" || err == nil
 }

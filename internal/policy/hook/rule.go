@@ -2,6 +2,7 @@ package hook
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
+	"github.com/pawl-agent/pawl/internal/policy/unknown"
 )
 
 // Rule is a configured hook.
@@ -52,9 +54,18 @@ func Elsewhere() []Event { return slices.Sorted(maps.Keys(elsewhere)) }
 
 // CouldBlock reports whether a hook of the event may be a guard: it can block something,
 // here or in Claude Code, or nobody knows what it does.
-func (e Event) CouldBlock() bool {
-	blocks, known := elsewhere[e]
-	return blocks || !known && (e.blocks() || !slices.Contains(Events, e))
+func (e Event) CouldBlock() bool { return elsewhere[e] || e.blocks() || e.known() != nil }
+
+// Dropped returns an error for a guard among hooks that is never run, nil if there is
+// none: of a configuration in pawl's own form, where nothing of the kind is meant for
+// another agent.
+func Dropped(rules []Rule) error {
+	for _, r := range rules {
+		if r.InactiveBecause != "" && r.Event.CouldBlock() {
+			return fmt.Errorf("the hook %s would never run: %s", r.Name, r.InactiveBecause)
+		}
+	}
+	return nil
 }
 
 // The default and the largest time limits of hooks.
@@ -75,6 +86,27 @@ func (e Event) timeout() time.Duration {
 	return usual
 }
 
+// The keys of a matcher and of a hook, here and in Claude Code.
+var (
+	matcherKeys = unknown.Keys{Guards: []string{"matcher", "hooks"}, Others: []string{"description"}}
+	hookKeys    = unknown.Keys{
+		Guards: []string{"type", "command", "timeout", "sandbox", "async", "if"},
+		Others: []string{"url", "headers", "allowedEnvVars", "prompt", "model", "once", "statusMessage", "asyncRewake", "shell", "description", "name"},
+	}
+)
+
+// known returns an error for an event that nobody has, which may be a misspelt guard.
+func (e Event) known() error {
+	if _, theirs := elsewhere[e]; theirs || slices.Contains(Events, e) {
+		return nil
+	}
+	var keys unknown.Keys
+	for _, one := range append(Elsewhere(), Events...) {
+		keys.Others = append(keys.Others, string(one))
+	}
+	return keys.Error("hooks", []string{string(e)})
+}
+
 // entry is a hook in its configuration.
 type entry struct {
 	Type    string  `json:"type"`
@@ -88,26 +120,40 @@ type entry struct {
 
 // Rules reads the value of "hooks" of a settings file: for each event a list of
 // matchers, each with its hooks. The result includes hooks that pawl does not
-// run, with the reason.
+// run, with the reason. An event or a key that nobody has is an error: the hook would
+// guard nothing.
 func Rules(from string, raw json.RawMessage) ([]Rule, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
 	}
-	var byEvent map[string][]struct {
-		Matcher string            `json:"matcher"`
-		Hooks   []json.RawMessage `json:"hooks"`
-	}
+	var byEvent map[string][]json.RawMessage
 	if err := json.Unmarshal(jsonc.Plain(raw), &byEvent); err != nil {
 		return nil, fmt.Errorf("hooks: %w", err)
 	}
 	var out []Rule
 	for _, name := range slices.Sorted(maps.Keys(byEvent)) {
+		if err := Event(name).known(); err != nil {
+			return nil, err
+		}
 		n := 0
-		for _, m := range byEvent[name] {
+		for _, raw := range byEvent[name] {
+			var keys map[string]json.RawMessage
+			var m struct {
+				Matcher string            `json:"matcher"`
+				Hooks   []json.RawMessage `json:"hooks"`
+			}
+			if err := errors.Join(json.Unmarshal(raw, &keys), json.Unmarshal(raw, &m)); err != nil {
+				return nil, fmt.Errorf("hooks: %s: %w", name, err)
+			}
+			if err := matcherKeys.Every("a matcher of "+name, maps.Keys(keys)); err != nil {
+				return nil, err
+			}
 			for _, h := range m.Hooks {
 				n++
 				r := Rule{Event: Event(name), Matcher: m.Matcher, Name: fmt.Sprintf("%s %d", name, n), From: from, Config: m.Matcher + "\n" + string(h)}
-				r.read(h)
+				if err := r.read(h); err != nil {
+					return nil, err
+				}
 				out = append(out, r)
 			}
 		}
@@ -115,12 +161,16 @@ func Rules(from string, raw json.RawMessage) ([]Rule, error) {
 	return out, nil
 }
 
-// read reads the configuration of one hook.
-func (r *Rule) read(raw json.RawMessage) {
+// read reads the configuration of one hook. The error is about a key that is not known.
+func (r *Rule) read(raw json.RawMessage) error {
 	var e entry
-	if err := json.Unmarshal(raw, &e); err != nil {
+	var keys map[string]json.RawMessage
+	if err := errors.Join(json.Unmarshal(raw, &keys), json.Unmarshal(raw, &e)); err != nil {
 		r.Command, r.InactiveBecause = string(raw), "it cannot be read: "+err.Error()
-		return
+		return nil
+	}
+	if err := hookKeys.Every("the hook "+r.Name, maps.Keys(keys)); err != nil {
+		return err
 	}
 	r.Command, r.Free = e.Command, e.Sandbox == "off"
 	r.Timeout = r.Event.timeout()
@@ -130,6 +180,8 @@ func (r *Rule) read(raw json.RawMessage) {
 	switch {
 	case !slices.Contains(Events, r.Event):
 		r.InactiveBecause = "pawl has no event of this name"
+	case !r.Event.FailsClosed() && !readable(r.Matcher): // before a tool it then runs for each call
+		r.InactiveBecause = fmt.Sprintf("its matcher %q cannot be read", r.Matcher)
 	case e.Type != "" && e.Type != "command":
 		r.InactiveBecause = fmt.Sprintf("it is of the type %q, and pawl runs commands", e.Type)
 	case strings.TrimSpace(e.Command) == "":
@@ -144,6 +196,7 @@ func (r *Rule) read(raw json.RawMessage) {
 			r.Command = string(raw)
 		}
 	}
+	return nil
 }
 
 // Select returns the rules of an event that match any of these names, each

@@ -120,7 +120,9 @@ func (p *Policy) asksUnconfined(units []unit) bool {
 		if u.kind != commandUnit || u.readOnly {
 			continue
 		}
-		if !u.unconfined && !slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List == Allows && r.Tool == unconfined && p.allows(r, u) }) {
+		if !u.unconfined && !slices.ContainsFunc(p.rules, func(r Rule) bool {
+			return r.List == Allows && r.Tool == unconfined && p.allows(r, u) && p.changedSince(r, u) == ""
+		}) {
 			return false
 		}
 		asked = true

@@ -71,7 +71,7 @@ const (
 
 // Decide judges a call.
 func (p *Policy) Decide(c Call) Decision {
-	p = p.withGitUses(c.Footprint.Git)
+	p = p.withGitUses(c.Footprint.Git).forLine(c.Footprint.Shell)
 	d := p.decide(c)
 	if p.mode.ReadsOnly() && d.Verdict == Deny && d.By == "mode" {
 		d.Flag = p.beyondPlan(c)
@@ -202,7 +202,7 @@ func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
 	}
 	switch {
 	case ruled != "":
-		u.guard, u.sensitive, u.git, u.name = protectedGuard, true, true, ruled
+		u.guard, u.sensitive, u.git, u.name = protectedGuard, true, use.Setting != tool.Instructions, ruled
 		u.why = "it changes " + name + ", " + gitDoes(use.Setting)
 	case w == writeUnit && prot != "":
 		u.guard, u.sensitive = protectedGuard, true
@@ -359,10 +359,15 @@ func (p *Policy) judge(u unit) Decision {
 	}
 	allowed, aRule := -1, Rule{}
 	asked, kRule := -1, Rule{}
+	changed := ""
 	for _, r := range p.rules {
 		n := r.specific()
 		switch {
 		case r.List == Allows && n > allowed && p.allows(r, u):
+			if file := p.changedSince(r, u); file != "" {
+				changed = file
+				continue
+			}
 			allowed, aRule = n, r
 		case r.List == Asks && n > asked && p.denies(r, u):
 			asked, kRule = n, r
@@ -375,6 +380,9 @@ func (p *Policy) judge(u unit) Decision {
 		return ask
 	case allowed >= 0:
 		return Decision{Verdict: Allow, By: "rule", Rule: aRule.Text, Reason: "the rule " + aRule.Text + " allows it"}
+	case changed != "" && !u.confined:
+		ask.By, ask.Reason = ByRedefined, u.why+", and "+changed+", which it runs, was changed since you allowed that"
+		return ask
 	}
 	return p.byMode(u, ask)
 }

@@ -67,6 +67,8 @@ func mayMatch(pattern, folder string) bool {
 // gitDoes describes what git does with a file that a setting names.
 func gitDoes(setting string) string {
 	switch {
+	case setting == tool.Instructions:
+		return "which pawl reads as instructions, since the rules import it"
 	case setting == "core.hookspath":
 		return "and git runs this file by itself, such as at your next commit (core.hooksPath)"
 	case setting == gitconfig.Repository:

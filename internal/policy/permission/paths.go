@@ -7,17 +7,17 @@ import (
 	"unicode"
 
 	"github.com/pawl-agent/pawl/internal/policy/confine"
+	"github.com/pawl-agent/pawl/internal/policy/guidance"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // protectedNames are names, at any depth, that need a question in every mode (SPEC
 // 16.3).
-var protectedNames = append([]string{".git"}, confine.Protected[:]...)
+var protectedNames = append([]string{".git"}, confine.Protected...)
 
 // whyProtected describes why a name is protected.
 func whyProtected(name string) string {
-	switch name {
-	case ".git", ".gitmodules", ".pawl", ".claude", ".mcp.json", "agents.md", "claude.md":
+	if strings.HasPrefix(name, ".git") || slices.ContainsFunc(guidance.Names(), func(n string) bool { return strings.EqualFold(n, name) }) {
 		return name + " decides what pawl or git does"
 	}
 	return name + " decides what an editor, a shell or another agent runs"

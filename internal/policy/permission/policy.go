@@ -99,6 +99,9 @@ type Config struct {
 	// Scratch reports whether a path is the session's own in the folder for temporary files
 	// that everybody shares; with write, or a new name there. nil: nothing is.
 	Scratch func(path string, write bool) bool
+	// Runs returns the files of the workspace that a command line is made of. It is called
+	// only if a rule would let the command run where nothing confines it. nil: not known.
+	Runs func(line string) []Ran
 	// Refused are modes that cannot be chosen, each with who refuses it.
 	Refused map[Mode]string
 }
@@ -114,6 +117,8 @@ type Policy struct {
 	// changed are the base names of files the agent changed, folded.
 	changed map[string]bool
 	git     []tool.GitUse  // what git runs or reads in the call that is judged
+	runs    func() []Ran   // what its command line runs
+	began   moment         // when the session was opened first
 	wide    bool           // see Wide
 	open    string         // see openTo
 	trusted bool           // see Trust
@@ -149,7 +154,7 @@ func New(cfg Config) *Policy {
 // Copy returns a policy with the same rules, into which other events can be folded.
 func (p *Policy) Copy() *Policy {
 	q := *p
-	q.rules, q.changed = slices.Clone(p.rules), maps.Clone(p.changed)
+	q.rules, q.changed, q.began = slices.Clone(p.rules), maps.Clone(p.changed), 0
 	return &q
 }
 
@@ -246,6 +251,9 @@ func (p *Policy) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Opened:
 		p.setMode(b.Mode)
+		if p.began == 0 {
+			p.began = at(e.Time)
+		}
 	case event.Resumed:
 		p.setMode(b.Mode)
 	case event.ModeSet:
@@ -257,8 +265,12 @@ func (p *Policy) Apply(e event.Event) {
 		// A rule of a newer version that cannot be read grants nothing.
 		if rs, err := ParseRules(Allows, Granted, b.Rule); err == nil {
 			for _, r := range rs {
-				if !slices.ContainsFunc(p.rules, func(o Rule) bool { return o.Text == r.Text && o.List == Allows && o.From == Granted }) {
+				r.agreed = at(e.Time)
+				i := slices.IndexFunc(p.rules, func(o Rule) bool { return o.Text == r.Text && o.List == Allows && o.From == Granted })
+				if i < 0 {
 					p.rules = append(p.rules, r)
+				} else {
+					p.rules[i].agreed = r.agreed
 				}
 			}
 		}

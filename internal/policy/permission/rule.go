@@ -44,6 +44,8 @@ type Rule struct {
 	// was written in this form.
 	Origin string
 
+	agreed moment // when a person gave it in this session; 0 for others
+
 	words []string // of a bash rule
 	plain string   // Tool, folded
 }

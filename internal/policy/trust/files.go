@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
+	"github.com/pawl-agent/pawl/internal/policy/guidance"
 )
 
 // This file knows the files by which a folder names programs for pawl and other tools:
@@ -23,12 +24,12 @@ type defines struct {
 
 // ServersFile is the file in which a folder names MCP servers for every agent,
 // including pawl.
-const ServersFile = ".mcp.json"
+const ServersFile = guidance.Servers
 
 var files = []defines{
 	{".claude/settings.json", claudeSettings},
 	{".claude/settings.local.json", claudeSettings},
-	{".pawl/config.json", pawlConfig},
+	{guidance.Settings, pawlConfig},
 	{".gemini/settings.json", geminiSettings},
 	{ServersFile, servers("mcpServers")},
 	{".cursor/mcp.json", theirs(servers("mcpServers"))},

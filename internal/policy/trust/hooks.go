@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/policy/guidance"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
 
@@ -13,7 +14,7 @@ import (
 
 // HookFiles are the files, relative to a folder, that configure hooks. pawl
 // runs these hooks where they are trusted.
-var HookFiles = []string{".claude/settings.json", ".claude/settings.local.json", ".pawl/config.json"}
+var HookFiles = guidance.Hooks
 
 // Hooks returns the hooks that one of HookFiles configures. An unreadable file has none.
 func Hooks(s Source) []hook.Rule {

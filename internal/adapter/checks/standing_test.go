@@ -1,0 +1,104 @@
+package checks
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+)
+
+// SPEC 4.15: what a command line runs of the workspace, with the time that no program can
+// set: through make, npm, interpreters, shells and PATH.
+func TestRuns(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	put := func(dir, name, text string) {
+		t.Helper()
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(name, time.Unix(1, 0), time.Unix(1, 0)); err != nil { // what the agent could set
+			t.Fatal(err)
+		}
+	}
+	put(root, "Makefile", "include sub/rules.mk\ndeploy:\n\t./step.sh\n")
+	put(root, "sub/rules.mk", "x:\n")
+	put(root, "step.sh", "#!/bin/sh\n. ./lib.sh\n")
+	put(root, "lib.sh", "")
+	put(root, "package.json", `{"scripts": {"deploy": "node deploy.js"}}`)
+	put(root, "deploy.js", "")
+	put(root, "tool.py", "")
+	put(root, ".venv/bin/git", "#!/bin/sh\nls\n")
+	put(root, ".venv/bin/notrun", "")
+	put(outside, "bin/ls", "#!/bin/sh\n")
+	put(root, "main.go", "package main")
+	if err := os.Symlink(filepath.Join(outside, "bin/ls"), filepath.Join(root, ".venv/bin/linked")); err != nil {
+		t.Fatal(err)
+	}
+	path := strings.Join([]string{filepath.Join(root, ".venv/bin"), filepath.Join(outside, "bin")}, ":")
+	for line, want := range map[string]string{
+		"make deploy":                "Makefile lib.sh step.sh sub/rules.mk",
+		"npm run deploy":             "deploy.js package.json",
+		"./step.sh":                  "lib.sh step.sh",
+		"bash step.sh now":           "lib.sh step.sh",
+		"python3 tool.py":            "tool.py",
+		"git push origin main":       ".venv/bin/git",
+		"env GIT_PAGER=cat git push": ".venv/bin/git",
+		"true && git push":           ".venv/bin/git",
+		"xargs git push":             ".venv/bin/git",
+		"linked":                     ".venv/bin/linked",
+		"ls":                         "",
+	} {
+		var got []string
+		for _, r := range Runs(root, path, line) {
+			if !slices.Contains(got, r.Path) {
+				got = append(got, r.Path)
+			}
+			if time.Since(r.Changed) > time.Hour {
+				t.Errorf("%s: %s was changed at %s", line, r.Path, r.Changed)
+			}
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+	if got := Runs(root, ".venv/bin", "git push"); len(got) == 0 || got[0].Path != ".venv/bin/git" {
+		t.Errorf("a relative folder in PATH: %v", got)
+	}
+	// A folder that is moved there has older files.
+	put(root, "new/run.sh", "")
+	agreed := changedAt(stat(t, filepath.Join(root, "new/run.sh")))
+	for changedAt(stat(t, filepath.Join(root, "new"))).Compare(agreed) <= 0 {
+		if err := os.Rename(filepath.Join(root, "new"), filepath.Join(root, "scripts")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(filepath.Join(root, "scripts"), filepath.Join(root, "new")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := Runs(root, path, "new/run.sh"); len(got) != 1 || !got[0].Changed.After(agreed) {
+		t.Errorf("%v, agreed at %s", got, agreed)
+	}
+	// What its own files define cannot be listed: then every file counts.
+	put(root, "Rakefile", "")
+	if got := Runs(root, path, "rake deploy"); !slices.ContainsFunc(got, func(r permission.Ran) bool { return time.Since(r.Changed) < time.Hour }) {
+		t.Errorf("rake: %v", got)
+	}
+}
+
+func stat(t *testing.T, name string) os.FileInfo {
+	t.Helper()
+	st, err := os.Lstat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}

@@ -1,0 +1,41 @@
+// Package guidance lists the files of a workspace that pawl reads as instructions: rules,
+// skills, commands, agents and settings. The readers take their names from here, and the
+// sandbox and the permissions protect the same names, so that what the agent writes is
+// not obeyed in the next session unless a person agreed (SPEC 16.16). What rules import is
+// in no list: the reader of the rules tells it (adapter/rules, Set.Read).
+package guidance
+
+import (
+	"slices"
+	"strings"
+)
+
+// The names, relative to a folder, that pawl reads.
+const (
+	OwnRules    = ".pawl/rules.md"
+	LegacyRules = ".agent/rules.md" // where a project has no other rules
+	Settings    = ".pawl/config.json"
+	Servers     = ".mcp.json"
+)
+
+var (
+	// Rules are the rules of a folder: the first that exists.
+	Rules = []string{"AGENTS.md", "CLAUDE.md"}
+	// Texts are the folders of skills and commands.
+	Texts = []string{".pawl", ".agents", ".claude"}
+	// Agents are the folders of kinds of agents.
+	Agents = []string{".pawl/agents", ".claude/agents"}
+	// Hooks are the settings that configure hooks.
+	Hooks = []string{".claude/settings.json", ".claude/settings.local.json", Settings}
+)
+
+// Names returns the first part of each path, once.
+func Names() []string {
+	var out []string
+	for _, p := range slices.Concat(Rules, []string{OwnRules, LegacyRules, Settings, Servers}, Texts, Agents, Hooks) {
+		if first, _, _ := strings.Cut(p, "/"); !slices.Contains(out, first) {
+			out = append(out, first)
+		}
+	}
+	return out
+}

@@ -1,0 +1,58 @@
+package permission
+
+import (
+	"cmp"
+	"sync"
+	"time"
+)
+
+// This file binds a standing rule to what it was given for (SPEC 4.15): a rule that lets a
+// command run where nothing confines it holds only while the files that the command is
+// made of are as they were when the person agreed. In the sandbox a changed script has no
+// more rights than the agent, so there a rule holds as it is.
+
+// Ran is a file that a command line is made of: a program, a script, a makefile.
+type Ran struct {
+	Path    string // for people
+	Changed time.Time
+}
+
+// moment is a time in nanoseconds: of a fold's state only plain values are stored.
+type moment int64
+
+func at(t time.Time) moment {
+	if t.IsZero() {
+		return 0
+	}
+	return moment(t.UnixNano())
+}
+
+// slack is how much older than it is the kernel may record a change.
+const slack = moment(20 * time.Millisecond)
+
+// forLine returns the policy for one call, with what its command line runs.
+func (p *Policy) forLine(line string) *Policy {
+	q := *p
+	q.runs = nil
+	if p.cfg.Runs != nil && line != "" {
+		q.runs = sync.OnceValue(func() []Ran { return p.cfg.Runs(line) })
+	}
+	return &q
+}
+
+// changedSince returns a file that a command runs outside the sandbox and that was changed
+// since the person gave the rule, "" for none. A rule of the configuration or the command
+// line is given for what is there when the session begins. One without a pattern is given
+// for everything.
+func (p *Policy) changedSince(r Rule, u unit) string {
+	agreed := cmp.Or(r.agreed, p.began)
+	if p.runs == nil || agreed == 0 || p.mode.Free() || r.Bare || u.kind != commandUnit || u.readOnly || r.Tool != unconfined && u.confined {
+		return ""
+	}
+	for _, f := range p.runs() {
+		if at(f.Changed) > agreed-slack {
+			return f.Path
+		}
+	}
+	return ""
+}
