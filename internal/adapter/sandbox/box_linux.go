@@ -225,7 +225,14 @@ func (b *Box) start(cmd *exec.Cmd, h holding) (*Child, error) {
 // comes when it ends, so it lasts as long as the command.
 func (c *Child) run(b *Box, h holding, started chan<- error) {
 	defer close(c.over)
-	sup, err := restrict(b, h)
+	var sup *supervisor
+	open, err := b.newOpener()
+	if err == nil {
+		sup, err = restrict(b, h, open)
+	}
+	if sup == nil {
+		open.close()
+	}
 	if err == nil {
 		c.sup = sup
 		err = c.cmd.Start()
@@ -261,7 +268,7 @@ func onThread(f func()) {
 const keptCapabilities = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID
 
 // restrict limits the calling thread to the rights of a box's policy for good.
-func restrict(b *Box, h holding) (*supervisor, error) {
+func restrict(b *Box, h holding, open *opener) (*supervisor, error) {
 	if err := dropCapabilities(); err != nil {
 		return nil, &Unsupported{"that root's privileges are gone", "capset: " + err.Error()}
 	}
@@ -282,7 +289,7 @@ func restrict(b *Box, h holding) (*supervisor, error) {
 	case errno != 0:
 		return nil, &Unsupported{"that the network and other processes are out of reach", "seccomp: " + errno.Error()}
 	}
-	return supervise(fd, b, h)
+	return supervise(fd, b, h, open)
 }
 
 // load puts the box's filter on the calling thread.

@@ -283,7 +283,13 @@ func (s *supervisor) keptIn(dir string) []string {
 // judge returns nil if pawl makes the change. errGoOn: Landlock decides alone, since
 // the place is free or has no rule.
 func (s *supervisor) judge(p *place, act confine.Act) error {
-	switch s.change(p.path, act) {
+	v := s.change(p.path, act)
+	if v != confine.Free {
+		if err := s.ruled(p.path, true); err != nil {
+			return err
+		}
+	}
+	switch v {
 	case confine.Made:
 		if s.asks.Load() && confine.Within(s.policy.Load().Root, p.path) && !s.follows(p.path) {
 			return s.lacks(process.ActChange, p.path, unix.EACCES)

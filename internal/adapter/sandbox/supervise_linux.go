@@ -59,6 +59,7 @@ type supervisor struct {
 	// asks: a change of the workspace is not covered yet.
 	asks    atomic.Bool
 	scratch *scratch
+	opener  *opener // nil: no rule is about reading
 	// keep is where what the command ends is kept; nil: nowhere. loses: the person allowed
 	// the end of what cannot be kept.
 	keep  *kept.Set
@@ -81,7 +82,7 @@ type inode struct{ dev, ino uint64 }
 
 // supervise answers on a listener until stop. It must run before the thread
 // makes a call that is notified.
-func supervise(fd int, b *Box, h holding) (*supervisor, error) {
+func supervise(fd int, b *Box, h holding, open *opener) (*supervisor, error) {
 	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		_ = unix.Close(fd)
@@ -91,7 +92,7 @@ func supervise(fd int, b *Box, h holding) (*supervisor, error) {
 	s.base = &b.policy
 	s.policy.Store(s.base)
 	s.asks.Store(h.asks)
-	s.scratch = h.scratch
+	s.scratch, s.opener = h.scratch, open
 	s.keep, _ = h.keep.(*kept.Set)
 	go s.loop()
 	return s, nil
@@ -103,6 +104,7 @@ func (s *supervisor) stop() {
 	_, _ = unix.Write(s.wake, one[:])
 	<-s.done
 	s.calls.Wait()
+	s.opener.close()
 	_ = unix.Close(s.fd)
 	_ = unix.Close(s.wake)
 }
@@ -145,7 +147,7 @@ func (s *supervisor) goesOn(n *notice) bool {
 	} else if n.Nr != unix.SYS_OPENAT {
 		return false
 	}
-	if int(int32(flags))&writing != 0 || s.hold == nil {
+	if int(int32(flags))&writing != 0 || s.hold == nil || s.opener != nil {
 		return false
 	}
 	c := caller{s, n}
