@@ -37,6 +37,7 @@ type Box struct {
 	names      sync.Mutex
 	net        network
 	out        proxy.Options // how its proxy reaches the network
+	opener     *opener       // nil: no rule is about reading
 	most       int           // processes and threads of a command
 }
 
@@ -75,6 +76,10 @@ func Open(p confine.Policy) (*Box, error) {
 	if b.ruleset, err = ruleset(b.policy, v); err != nil {
 		_ = os.RemoveAll(b.temp)
 		return nil, fmt.Errorf("make the sandbox's rules: %w", err)
+	}
+	if b.opener, err = b.newOpener(); err != nil {
+		_ = b.Close()
+		return nil, err
 	}
 	// os looks once per process whether it has pidfds, on the thread that asks
 	// first: it must not be a confined one.
@@ -118,6 +123,7 @@ func (b *Box) Temp() string { return b.temp }
 
 // Close removes the box's temporary folder. Its commands have ended.
 func (b *Box) Close() error {
+	b.opener.close()
 	err := errors.Join(unix.Close(b.ruleset), b.net.proxy.close())
 	if b.temp != "" {
 		err = errors.Join(err, os.RemoveAll(b.temp))
@@ -225,14 +231,7 @@ func (b *Box) start(cmd *exec.Cmd, h holding) (*Child, error) {
 // comes when it ends, so it lasts as long as the command.
 func (c *Child) run(b *Box, h holding, started chan<- error) {
 	defer close(c.over)
-	var sup *supervisor
-	open, err := b.newOpener()
-	if err == nil {
-		sup, err = restrict(b, h, open)
-	}
-	if sup == nil {
-		open.close()
-	}
+	sup, err := restrict(b, h)
 	if err == nil {
 		c.sup = sup
 		err = c.cmd.Start()
@@ -268,7 +267,7 @@ func onThread(f func()) {
 const keptCapabilities = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID
 
 // restrict limits the calling thread to the rights of a box's policy for good.
-func restrict(b *Box, h holding, open *opener) (*supervisor, error) {
+func restrict(b *Box, h holding) (*supervisor, error) {
 	if err := dropCapabilities(); err != nil {
 		return nil, &Unsupported{"that root's privileges are gone", "capset: " + err.Error()}
 	}
@@ -289,7 +288,7 @@ func restrict(b *Box, h holding, open *opener) (*supervisor, error) {
 	case errno != 0:
 		return nil, &Unsupported{"that the network and other processes are out of reach", "seccomp: " + errno.Error()}
 	}
-	return supervise(fd, b, h, open)
+	return supervise(fd, b, h)
 }
 
 // load puts the box's filter on the calling thread.

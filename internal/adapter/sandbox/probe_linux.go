@@ -44,7 +44,7 @@ func Probe() []Proof {
 	defer server.Close()
 	out := make(chan []Proof)
 	onThread(func() {
-		sup, err := restrict(box, holding{}, nil)
+		sup, err := restrict(box, holding{})
 		if err != nil {
 			out <- []Proof{{"sandbox", err}}
 			return

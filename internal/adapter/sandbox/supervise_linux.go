@@ -82,7 +82,7 @@ type inode struct{ dev, ino uint64 }
 
 // supervise answers on a listener until stop. It must run before the thread
 // makes a call that is notified.
-func supervise(fd int, b *Box, h holding, open *opener) (*supervisor, error) {
+func supervise(fd int, b *Box, h holding) (*supervisor, error) {
 	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		_ = unix.Close(fd)
@@ -92,7 +92,7 @@ func supervise(fd int, b *Box, h holding, open *opener) (*supervisor, error) {
 	s.base = &b.policy
 	s.policy.Store(s.base)
 	s.asks.Store(h.asks)
-	s.scratch, s.opener = h.scratch, open
+	s.scratch, s.opener = h.scratch, b.opener
 	s.keep, _ = h.keep.(*kept.Set)
 	go s.loop()
 	return s, nil
@@ -104,7 +104,6 @@ func (s *supervisor) stop() {
 	_, _ = unix.Write(s.wake, one[:])
 	<-s.done
 	s.calls.Wait()
-	s.opener.close()
 	_ = unix.Close(s.fd)
 	_ = unix.Close(s.wake)
 }
@@ -147,10 +146,15 @@ func (s *supervisor) goesOn(n *notice) bool {
 	} else if n.Nr != unix.SYS_OPENAT {
 		return false
 	}
-	if int(int32(flags))&writing != 0 || s.hold == nil || s.opener != nil {
+	c := caller{s, n}
+	switch {
+	case int(int32(flags))&writing != 0:
+		return false
+	case s.opener != nil:
+		return c.openPlain(dirfd, addr, int(int32(flags)))
+	case s.hold == nil:
 		return false
 	}
-	c := caller{s, n}
 	if file, err := c.text(addr); err != nil || !c.shows(dirfd, file) {
 		return false
 	}
@@ -191,6 +195,11 @@ func (s *supervisor) answer(n *notice) {
 	if errors.As(err, &l) {
 		err = l.otherwise
 	}
+	s.reply(n, err)
+}
+
+// reply reports the result of a call to the kernel.
+func (s *supervisor) reply(n *notice, err error) {
 	r := answer{ID: n.ID}
 	var errno unix.Errno
 	switch {

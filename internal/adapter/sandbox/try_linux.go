@@ -30,7 +30,7 @@ func tryKernel(listener bool) error {
 	defer unix.Close(b.ruleset)
 	done := make(chan error, 1)
 	onThread(func() {
-		sup, err := restrict(b, holding{}, nil)
+		sup, err := restrict(b, holding{})
 		if sup != nil {
 			sup.stop()
 		}

@@ -68,8 +68,9 @@ type Confine struct {
 	// Asks: at the level Workspace, its first change of the workspace is asked for while it
 	// waits (Hold); if nobody can be asked, it is refused.
 	Asks bool `json:"asks,omitempty"`
-	// Rules are the person's rules about paths, at every level but unconfined.
-	Rules []PathRule `json:"rules,omitempty"`
+	// Rules are the person's rules about paths, at every level but unconfined. The
+	// configuration has them, so no event does.
+	Rules []PathRule `json:"-"`
 	// Own are folders of pawl's own that its own programs may change as a whole,
 	// protected names too. No person grants them, no command gets them, and no
 	// event holds them.
@@ -83,11 +84,11 @@ type Confine struct {
 // PathRule is a rule about files that a process reads or, with Write, changes. Pattern is
 // absolute. Of rules that ask and allow, the one with the higher Rank decides.
 type PathRule struct {
-	List    PathList `json:"list"`
-	Write   bool     `json:"write,omitempty"`
-	Pattern string   `json:"pattern"`
-	Rank    int      `json:"rank"`
-	Text    string   `json:"text"` // as the person wrote it
+	List    PathList
+	Write   bool
+	Pattern string
+	Rank    int
+	Text    string // as the person wrote it
 }
 
 // PathList is the effect of a PathRule.
@@ -222,7 +223,7 @@ type Refusal struct {
 	// Done is why the process cannot be ended and begun again, such as "it changed /w/a".
 	Done string `json:"-"`
 	// Rule is the person's rule that asks about it or denies it, "" for none.
-	Rule string `json:"rule,omitempty"`
+	Rule string `json:"-"`
 	// Program is the name of the program that wanted it, "" if that is not known.
 	Program string `json:"-"`
 }
