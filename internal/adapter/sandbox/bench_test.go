@@ -40,7 +40,7 @@ func BenchmarkStart(b *testing.B) {
 					b.Fatal(err)
 				}
 				middle := time.Now()
-				c, err := box.Start(exec.Command("/bin/true"))
+				c, err := box.start(exec.Command("/bin/true"), holding{hold: answering(no).hold})
 				if err != nil {
 					b.Fatal(err)
 				}

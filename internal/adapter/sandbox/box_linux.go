@@ -192,13 +192,16 @@ func (b *Box) start(cmd *exec.Cmd, h holding) (*Child, error) {
 	if cmd.SysProcAttr.Pdeathsig == 0 {
 		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	}
-	if cmd.Stdout == nil || cmd.Stderr == nil {
+	if cmd.Stdin == nil || cmd.Stdout == nil || cmd.Stderr == nil {
 		// On the confined thread each would be opened by a notified call.
-		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+		null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 		if err != nil {
 			return nil, err
 		}
 		defer null.Close()
+		if cmd.Stdin == nil {
+			cmd.Stdin = null
+		}
 		if cmd.Stdout == nil {
 			cmd.Stdout = null
 		}
