@@ -284,8 +284,10 @@ func (c caller) openRead(dirfd int32, addr uint64, flags int) error {
 	if !p.there || kind != unix.S_IFREG && kind != unix.S_IFDIR || c.s.base.MayRead(p.path) || unix.Faccessat(p.dir, p.name, unix.R_OK, 0) != nil {
 		return errGoOn
 	}
-	if err := c.s.ruled(p.path, false); err != nil {
-		return err
+	if kind == unix.S_IFREG {
+		if err := c.s.ruled(p.path, false); err != nil {
+			return err
+		}
 	}
 	now := c.s.policy.Load()
 	opened := slices.Concat(now.Reads, now.Opened)

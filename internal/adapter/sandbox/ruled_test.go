@@ -280,10 +280,10 @@ func TestRuledOpensAreOrdinary(t *testing.T) {
 		{"a script of the workspace", "printf '#!/bin/sh\\necho ran\\n' > r; chmod +x r; ./r", "ran\n"},
 		{"a program of the workspace", "cp /bin/echo e; ./e ran", "ran\n"},
 		{"a folder", "ls lib; find lib -name '*.txt'", "secret\nlib/secret/x.txt\n"},
+		{"the names in the folder of a rule", "ls secret; find secret -name '*.pem'", "deep\nx.txt\nsecret/deep/y.pem\n"},
 		{"appended and read", "echo more >> open.txt; cat open.txt; sed -i s/more/less/ open.txt; tail -1 open.txt", "open\nmore\nless\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
 			root := ruledRoot(t)
 			out, _ := ruledRun(t, confine.Workspace, root, c.line, nil, pathRule(process.DeniesPath, false, 9, root, "secret/**"))
 			if out != c.out {
