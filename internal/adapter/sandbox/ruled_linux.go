@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -47,19 +48,27 @@ func (s *supervisor) escapes(a, b *place) bool {
 // opener is a thread of pawl that opens files with the rights of the commands of a box: the
 // same Landlock rules, and root's same few capabilities. So it can open nothing that the
 // command could not.
-type opener struct{ calls chan func() }
+type opener struct {
+	calls chan func()
+	end   chan struct{} // closed by close
+	once  sync.Once
+}
 
 // newOpener starts the opener of a box, nil if no rule is about reading.
 func (b *Box) newOpener() (*opener, error) {
 	if !b.policy.RulesReads() {
 		return nil, nil
 	}
-	o, started := &opener{make(chan func())}, make(chan error, 1)
+	o, started := &opener{calls: make(chan func()), end: make(chan struct{})}, make(chan error, 1)
 	onThread(func() {
-		err := o.restrict(b.ruleset)
-		started <- err
-		for f := range o.calls {
-			f()
+		started <- o.restrict(b.ruleset)
+		for {
+			select {
+			case f := <-o.calls:
+				f()
+			case <-o.end:
+				return
+			}
 		}
 	})
 	if err := <-started; err != nil {
@@ -84,19 +93,20 @@ func (*opener) restrict(ruleset int) error {
 
 func (o *opener) close() {
 	if o != nil {
-		close(o.calls)
+		o.once.Do(func() { close(o.end) })
 	}
 }
 
 // open opens on the opener's thread.
 func (o *opener) open(dir int, file string, how *unix.OpenHow) (fd int, err error) {
 	done := make(chan struct{})
-	o.calls <- func() {
-		defer close(done)
-		fd, err = unix.Openat2(dir, file, how)
+	select {
+	case o.calls <- func() { defer close(done); fd, err = unix.Openat2(dir, file, how) }:
+		<-done
+		return fd, err
+	case <-o.end: // the command has ended
+		return -1, unix.EACCES
 	}
-	<-done
-	return fd, err
 }
 
 // openFlags are the flags that openat2 takes; openat ignores all others.

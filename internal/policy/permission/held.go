@@ -66,7 +66,7 @@ func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
 		return Opening{Act: r.Act, Opens: fmt.Sprintf("%s (%.1f MB)", p.shown(r.What), float64(r.Size)/(1<<20))}, p.mode.on(doLose)
 	}
 	if r.Rule != "" {
-		return p.heldRuled(r), Ask
+		return heldRuled(r), Ask
 	}
 	p = p.withGitUses(git)
 	if p.wide {

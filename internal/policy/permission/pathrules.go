@@ -61,8 +61,8 @@ func (p *Policy) absPattern(pattern string) string {
 	return p.cfg.Root + "/" + pattern
 }
 
-// heldRuled decides about an access that a rule asks about.
-func (p *Policy) heldRuled(r process.Refusal) Opening {
+// heldRuled is an access that a rule asks about: a yes is about all that the rule names.
+func heldRuled(r process.Refusal) Opening {
 	pattern := strings.TrimSuffix(r.Rule[strings.IndexByte(r.Rule, '(')+1:], ")")
 	return Opening{Act: r.Act, Opens: pattern}
 }
