@@ -338,13 +338,17 @@ func (c caller) openOwn(rest string, flags int) error {
 	if err != nil {
 		return err
 	}
+	if !c.s.valid(c.n) { // the number may be another process's by now
+		_ = unix.Close(fd)
+		return unix.EACCES
+	}
 	file, err := realPath(fd)
 	if own := c.proc("/"); err != nil || !strings.HasPrefix(file+"/", own) {
 		return c.openAgain(fd, flags) // a link of it leads elsewhere
 	}
 	defer unix.Close(fd)
 	// What /proc tells of physical memory depends on who opens.
-	if flags&(writing&^unix.O_CREAT) != 0 || strings.HasSuffix(file, "/pagemap") || !c.s.valid(c.n) {
+	if flags&(writing&^unix.O_CREAT) != 0 || strings.HasSuffix(file, "/pagemap") {
 		return unix.EACCES
 	}
 	again, err := unix.Open(self(fd), flags&openFlags&^(unix.O_NOFOLLOW|unix.O_CREAT|unix.O_EXCL)|unix.O_CLOEXEC, 0)

@@ -293,6 +293,21 @@ func TestRuledOpensAreOrdinary(t *testing.T) {
 	}
 }
 
+// SPEC 16.12: the environment of pawl and of its threads, one of which opens for the command,
+// is not shown by any name.
+func TestRuledOpensHideTheOpener(t *testing.T) {
+	t.Setenv("PAWL_TEST_MARK", "MARK"+"55")
+	root := ruledRoot(t)
+	line := `exec env -i PATH=/usr/bin:/bin bash -c 'p=$PPID
+		for n in $(seq $p $((p+80))) self thread-self; do for f in environ task/$n/environ root/proc/$p/environ cwd/../../proc/$p/environ; do cat /proc/$n/$f; done; done
+		cd /proc; cat self/environ thread-self/environ $p/environ ./self/../$p/environ; cd self; cat environ ../thread-self/environ; cat /proc/*/environ
+		ln -s /proc/self $TMPDIR/s; cat $TMPDIR/s/environ; echo end' 2>/dev/null`
+	out, _ := ruledRun(t, confine.Workspace, root, line, nil, pathRule(process.DeniesPath, false, 9, root, "secret/**"))
+	if strings.Contains(out, "MARK55") || !strings.Contains(out, "end") {
+		t.Errorf("shown: %q", out)
+	}
+}
+
 // A path that becomes another one while it is judged: the file that is free is read, the
 // other one never nor by a folder that changes places.
 func TestRuledRace(t *testing.T) {

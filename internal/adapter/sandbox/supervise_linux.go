@@ -65,6 +65,7 @@ type supervisor struct {
 	keep  *kept.Set
 	loses atomic.Bool
 	held
+	umask atomic.Pointer[umask] // of the last caller, nil: not known
 	done  chan struct{}
 	calls sync.WaitGroup
 	// names is held while names in the workspace change. Only pawl changes
@@ -124,6 +125,11 @@ func (s *supervisor) loop() {
 		var n notice
 		if s.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) != nil {
 			continue // whoever asked is dead
+		}
+		if n.Nr == unix.SYS_UMASK {
+			s.umask.Store(nil)
+			s.reply(&n, errGoOn)
+			continue
 		}
 		if s.goesOn(&n) {
 			continue
