@@ -352,3 +352,24 @@ print(n > 0)
 		t.Error(out)
 	}
 }
+
+// A rule holds in a copy of the workspace, and a rule that names a link for where it leads.
+func TestRealRules(t *testing.T) {
+	root, at := real(t.TempDir()), real(t.TempDir())
+	if err := os.Symlink("data", filepath.Join(root, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(root, "data"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range realRules([]process.PathRule{{Pattern: root + "/link/**"}, {Pattern: root + "/**/x"}, {Pattern: root + "/li*"}, {Pattern: "/**/y"}}, root, root) {
+		got = append(got, strings.TrimPrefix(r.Pattern, root))
+	}
+	if want := []string{"/link/**", "/**/x", "/li*", "/**/y", "/data/**"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if r := realRules([]process.PathRule{{Pattern: root + "/a/**"}, {Pattern: "/b"}}, root, at); r[0].Pattern != at+"/a/**" || r[1].Pattern != "/b" {
+		t.Errorf("in a copy: %v", r)
+	}
+}
