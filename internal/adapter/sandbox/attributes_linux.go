@@ -96,6 +96,12 @@ func (c caller) checked(fd int) (int, error) {
 			verdict = confine.Made
 		}
 	}
+	if err == nil && verdict != confine.Free {
+		if ruled := c.s.ruled(file, true); ruled != nil {
+			_ = unix.Close(fd)
+			return -1, ruled
+		}
+	}
 	switch {
 	case err != nil:
 		err = unix.EPERM

@@ -8,15 +8,27 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
 // What a confined command costs more than a plain one, in pairs, since the
 // machine is never quiet: medians of both, their difference and their ratio.
 func BenchmarkStart(b *testing.B) {
-	for _, level := range []confine.Level{confine.ReadOnly, confine.Workspace} {
-		b.Run(level.String(), func(b *testing.B) {
-			box, err := Open(confine.New(level, confine.Facts{Root: real(b.TempDir())}))
+	for _, c := range []struct {
+		name  string
+		level confine.Level
+		rules []process.PathRule
+	}{
+		{"read-only", confine.ReadOnly, nil},
+		{"workspace", confine.Workspace, nil},
+		{"workspace, edits ruled", confine.Workspace, []process.PathRule{{List: process.DeniesPath, Write: true, Pattern: "/w/secret/**", Rank: 1}}},
+		{"workspace, reads ruled", confine.Workspace, []process.PathRule{{List: process.DeniesPath, Pattern: "/w/secret/**", Rank: 1}}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			policy := confine.New(c.level, confine.Facts{Root: real(b.TempDir())})
+			policy.Rules = c.rules
+			box, err := Open(policy)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -28,7 +40,7 @@ func BenchmarkStart(b *testing.B) {
 					b.Fatal(err)
 				}
 				middle := time.Now()
-				c, err := box.Start(exec.Command("/bin/true"))
+				c, err := box.start(exec.Command("/bin/true"), holding{hold: answering(no).hold})
 				if err != nil {
 					b.Fatal(err)
 				}

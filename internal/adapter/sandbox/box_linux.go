@@ -37,6 +37,7 @@ type Box struct {
 	names      sync.Mutex
 	net        network
 	out        proxy.Options // how its proxy reaches the network
+	opener     *opener       // nil: no rule is about reading
 	most       int           // processes and threads of a command
 }
 
@@ -75,6 +76,10 @@ func Open(p confine.Policy) (*Box, error) {
 	if b.ruleset, err = ruleset(b.policy, v); err != nil {
 		_ = os.RemoveAll(b.temp)
 		return nil, fmt.Errorf("make the sandbox's rules: %w", err)
+	}
+	if b.opener, err = b.newOpener(); err != nil {
+		_ = b.Close()
+		return nil, err
 	}
 	// os looks once per process whether it has pidfds, on the thread that asks
 	// first: it must not be a confined one.
@@ -118,6 +123,7 @@ func (b *Box) Temp() string { return b.temp }
 
 // Close removes the box's temporary folder. Its commands have ended.
 func (b *Box) Close() error {
+	b.opener.close()
 	err := errors.Join(unix.Close(b.ruleset), b.net.proxy.close())
 	if b.temp != "" {
 		err = errors.Join(err, os.RemoveAll(b.temp))
@@ -186,13 +192,16 @@ func (b *Box) start(cmd *exec.Cmd, h holding) (*Child, error) {
 	if cmd.SysProcAttr.Pdeathsig == 0 {
 		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	}
-	if cmd.Stdout == nil || cmd.Stderr == nil {
+	if cmd.Stdin == nil || cmd.Stdout == nil || cmd.Stderr == nil {
 		// On the confined thread each would be opened by a notified call.
-		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+		null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 		if err != nil {
 			return nil, err
 		}
 		defer null.Close()
+		if cmd.Stdin == nil {
+			cmd.Stdin = null
+		}
 		if cmd.Stdout == nil {
 			cmd.Stdout = null
 		}

@@ -23,6 +23,7 @@ type Boxes struct {
 	// Self is pawl's own program, which go commands start to read the person's
 	// build cache (package gocache). "": they use only the sandbox's own.
 	Self           string
+	root           string // the workspace
 	env            func(string) string
 	pruneOnce      sync.Once                      // after the caches
 	spill          string                         // of pawl's own state, what it kept for the model
@@ -44,7 +45,7 @@ var _ process.Confiner = (*Boxes)(nil)
 // NewBoxes returns the boxes of a workspace, none of them open; root and state are as for
 // Place. Files in spill can be granted although they are part of the state.
 func NewBoxes(env func(string) string, root, spill string, state ...string) *Boxes {
-	b := &Boxes{env: env, spill: real(spill), open: map[string]*Box{}, git: NewGitUses(env, root), scratch: newScratch()}
+	b := &Boxes{env: env, root: real(root), spill: real(spill), open: map[string]*Box{}, git: NewGitUses(env, root), scratch: newScratch()}
 	b.locateOnce = sync.OnceValues(func() (confine.Facts, string) {
 		facts, own, persons := locate(env, root, state...)
 		b.warm = warm.New(persons, facts.Root)
@@ -206,7 +207,29 @@ func (b *Boxes) policy(level confine.Level, facts confine.Facts, c process.Confi
 	}
 	p = p.Grant(reads, folders, files)
 	p.Reads = append(p.Reads, kept...)
+	p.Rules = realRules(c.Rules, b.root, facts.Root)
 	return p
+}
+
+// realRules returns rules by the paths that files really have: those of the workspace hold
+// for its copy, and a rule that names a link holds for where it leads as well.
+func realRules(rules []process.PathRule, root, at string) []process.PathRule {
+	out := slices.Clone(rules)
+	for i, r := range rules {
+		if rest, ok := strings.CutPrefix(r.Pattern, root+"/"); ok {
+			r.Pattern = at + "/" + rest
+			out[i] = r
+		}
+		fixed := r.Pattern[:strings.IndexAny(r.Pattern+"*", "*?")]
+		if fixed = strings.TrimSuffix(fixed[:strings.LastIndexByte(fixed+"/", '/')], "/"); len(fixed) == 0 {
+			continue
+		}
+		if leads := real(fixed); leads != fixed {
+			r.Pattern = leads + strings.TrimPrefix(r.Pattern, fixed)
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // caches returns the folder of the caches.
@@ -253,7 +276,7 @@ type confinedChild struct{ *Child }
 func (c confinedChild) Refused() []process.Refusal {
 	var out []process.Refusal
 	for _, r := range c.Refusals() {
-		out = append(out, process.Refusal{Act: r.Act, What: r.Target})
+		out = append(out, process.Refusal{Act: r.Act, What: r.Target, Rule: r.Rule})
 	}
 	return out
 }

@@ -88,17 +88,33 @@ func (c caller) times(addr uint64, unit int64) ([]unix.Timespec, error) {
 	return out, nil
 }
 
-// umask returns the caller's umask.
+// umask returns the caller's umask. To ask the kernel takes as long as half of a file's
+// making, so that of the last caller is remembered until somebody sets one.
 func (c caller) umask() uint32 {
+	if last := c.s.umask.Load(); last != nil && last.task == c.n.Task {
+		return last.mask
+	}
+	c.s.umask.Store(nil)
+	m, ok := c.askUmask()
+	if ok {
+		c.s.umask.Store(&umask{c.n.Task, m})
+	}
+	return m
+}
+
+// umask is that of a thread.
+type umask struct{ task, mask uint32 }
+
+func (c caller) askUmask() (mask uint32, ok bool) {
 	b, err := os.ReadFile(c.proc("/status"))
 	if err != nil {
-		return 0o077
+		return 0o077, false
 	}
 	m, err := strconv.ParseUint(field(b, "Umask:"), 8, 32)
 	if err != nil {
-		return 0o077
+		return 0o077, false
 	}
-	return uint32(m)
+	return uint32(m), true
 }
 
 // descriptor opens what one of the caller's descriptors leads to, without the
@@ -283,7 +299,13 @@ func (s *supervisor) keptIn(dir string) []string {
 // judge returns nil if pawl makes the change. errGoOn: Landlock decides alone, since
 // the place is free or has no rule.
 func (s *supervisor) judge(p *place, act confine.Act) error {
-	switch s.change(p.path, act) {
+	v := s.change(p.path, act)
+	if v != confine.Free {
+		if err := s.ruled(p.path, true); err != nil {
+			return err
+		}
+	}
+	switch v {
 	case confine.Made:
 		if s.asks.Load() && confine.Within(s.policy.Load().Root, p.path) && !s.follows(p.path) {
 			return s.lacks(process.ActChange, p.path, unix.EACCES)

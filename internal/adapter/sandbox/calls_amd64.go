@@ -29,7 +29,7 @@ func (c caller) old() error {
 	const here = unix.AT_FDCWD
 	switch c.n.Nr {
 	case unix.SYS_OPEN:
-		return c.open(here, a[0], int(int32(a[1])), uint32(a[2]))
+		return c.opens(here, a[0], int(int32(a[1])), uint32(a[2]))
 	case unix.SYS_CREAT:
 		return c.open(here, a[0], unix.O_CREAT|unix.O_WRONLY|unix.O_TRUNC, uint32(a[1]))
 	case unix.SYS_MKDIR:

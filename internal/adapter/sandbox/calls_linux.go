@@ -21,7 +21,7 @@ func (s *supervisor) make(n *notice) error {
 	case unix.SYS_LISTEN:
 		return c.listen(fd(0), int(fd(1)))
 	case unix.SYS_OPENAT:
-		return c.open(fd(0), a[1], int(int32(a[2])), uint32(a[3]))
+		return c.opens(fd(0), a[1], int(int32(a[2])), uint32(a[3]))
 	case unix.SYS_TRUNCATE:
 		return c.cut(a[0], int64(a[1]))
 	case unix.SYS_MKDIRAT:

@@ -13,6 +13,21 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
+// opens makes a call that opens. With rules about reading none goes on that reads.
+func (c caller) opens(dirfd int32, addr uint64, flags int, mode uint32) error {
+	switch {
+	case c.s.opener == nil || flags&unix.O_PATH != 0:
+		return c.open(dirfd, addr, flags, mode)
+	case flags&writing == 0 || c.s.policy.Load().Level < confine.Workspace:
+		return c.openRuled(dirfd, addr, flags, mode)
+	}
+	err := c.open(dirfd, addr, flags, mode)
+	if errors.Is(err, errGoOn) && flags&unix.O_ACCMODE == unix.O_RDONLY {
+		return c.openRuled(dirfd, addr, flags, mode)
+	}
+	return err
+}
+
 // open opens a file of the workspace for writing and passes it to the caller.
 func (c caller) open(dirfd int32, addr uint64, flags int, mode uint32) error {
 	if flags&unix.O_PATH != 0 {
@@ -69,7 +84,8 @@ func (c caller) list(dirfd int32, addr uint64, flags int) error {
 		return errGoOn
 	}
 	defer unix.Close(fd)
-	if at, err := realPath(fd); err != nil || !slices.Contains(c.s.policy.Load().Lists, at) && !c.s.scratch.owns(at) {
+	at, err := realPath(fd)
+	if err != nil || !slices.Contains(c.s.policy.Load().Lists, at) && !c.s.scratch.owns(at) {
 		return errGoOn
 	}
 	names, err := unix.Open(self(fd), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -94,6 +110,11 @@ func (c caller) openAt(p *place, flags int, mode uint32, temporary bool) error {
 	}
 	if err := c.s.judge(p, act); err != nil {
 		return err
+	}
+	if p.there && flags&unix.O_ACCMODE == unix.O_RDWR {
+		if err := c.s.ruled(p.path, false); err != nil {
+			return err
+		}
 	}
 	switch {
 	case temporary: // it would have no name to judge
@@ -249,6 +270,11 @@ func (c caller) reopen(fd int32, flags int) error {
 	}
 	if err := c.s.only(&p.st); err != nil {
 		return err
+	}
+	if flags&unix.O_ACCMODE != unix.O_WRONLY {
+		if err := c.s.ruled(p.path, false); err != nil {
+			return err
+		}
 	}
 	if err := c.s.rewrites(old, &p, &p.st, flags); err != nil {
 		return err

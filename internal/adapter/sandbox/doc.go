@@ -12,7 +12,8 @@
 // all: the filter hands each such call to pawl, which reads its arguments once,
 // judges them, and makes the change itself on folders that it has opened.
 // Nothing is judged on memory or names that can change afterwards, and where
-// pawl lets a call go on, Landlock decides.
+// pawl lets a call go on, Landlock decides. Where a person's rule is about reading, pawl
+// opens what is read in the same way, and nothing that reads goes on.
 //
 // On macOS sandbox-exec does it, by a profile of the same policy. pawl tries it
 // before anything relies on it. It promises less there: see doc/safety.md.

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox/gocache"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -49,6 +50,7 @@ type world struct {
 	Abstract string
 	Terminal string // of the same person
 	Control  bool   // without the sandbox
+	Ruled    bool   // a rule is about reading, so pawl opens for the commands
 }
 
 func TestMain(m *testing.M) {
@@ -100,9 +102,16 @@ func try() {
 func confineSelf() int {
 	w := worldFromEnv()
 	facts := confine.Facts{Root: w.Root, State: []string{w.Outside}, Hosts: []string{"granted.invalid"}}
-	box, err := Open(confine.New(confine.Hosts, facts))
+	policy := func(l confine.Level) confine.Policy {
+		p := confine.New(l, facts)
+		if w.Ruled {
+			p.Rules = []process.PathRule{{List: process.DeniesPath, Pattern: w.Root + "/**/ruled", Rank: 1}}
+		}
+		return p
+	}
+	box, err := Open(policy(confine.Hosts))
 	if noSockets() != nil && errors.Is(err, ErrMissing) {
-		box, err = Open(confine.New(confine.Workspace, facts))
+		box, err = Open(policy(confine.Workspace))
 	}
 	if err != nil {
 		fmt.Println(err)
@@ -346,9 +355,10 @@ func TestNoEscape(t *testing.T) {
 	if os.Getuid() == 0 {
 		uids = append(uids, free)
 	}
-	for _, uid := range uids {
-		t.Run("uid "+strconv.Itoa(uid), func(t *testing.T) {
+	try := func(uid int, ruled bool) {
+		t.Run(fmt.Sprintf("uid %d, with rules %t", uid, ruled), func(t *testing.T) {
 			w := build(t, uid)
+			w.Ruled = ruled
 			before := state(t, w)
 			got := outcomes(t, w, "confine", as(uid))
 			for _, a := range attemptsOn() {
@@ -363,6 +373,10 @@ func TestNoEscape(t *testing.T) {
 				t.Errorf("changed:\n%s", firstDifference(before, after))
 			}
 		})
+	}
+	for _, uid := range uids {
+		try(uid, false)
+		try(uid, true)
 	}
 }
 

@@ -196,9 +196,11 @@ func search(spans []span) program {
 // compiled returns the program for a policy.
 func compiled(p confine.Policy, held bool) []unix.SockFilter { return rules(p, held).compile() }
 
-// rules returns the filter of a policy. held: the supervisor opens for reading as well.
+// rules returns the filter of a policy. held: the supervisor opens for reading as well;
+// it does so where a rule is about reading.
 func rules(p confine.Policy, held bool) filter {
 	f := filter{}
+	held = held || p.RulesReads()
 	f.each(refused, eperm)
 	f.each(missing, enosys)
 	f.each(oldRefused, eperm)
@@ -209,6 +211,7 @@ func rules(p confine.Policy, held bool) filter {
 		f.each(attributes, tell)
 		f.each(oldAttributes, tell)
 		f.each(changes, tell)
+		f.each([]uint32{unix.SYS_UMASK}, tell) // what new files get
 		f.each(oldChanges, tell)
 		f.opens(writing, held)
 	} else {
@@ -228,11 +231,13 @@ func rules(p confine.Policy, held bool) filter {
 func (f filter) opens(of uint32, all bool) {
 	flags := func(n uint32) func(*program) {
 		return func(b *program) {
+			b.arg(n)
 			if all {
+				b.jump(unix.BPF_JSET, unix.O_PATH, 0, 1) // neither reads nor writes
+				b.ret(allow)
 				b.ret(tell)
 				return
 			}
-			b.arg(n)
 			b.jump(unix.BPF_JSET, of, 0, 1)
 			b.ret(tell)
 			b.ret(allow)

@@ -79,9 +79,10 @@ type question struct {
 	cancel  context.CancelCauseFunc
 }
 
-// subject returns what one question is about: all changes of the workspace are one, and all losses.
+// subject returns what one question is about: all changes of the workspace are one, and all
+// losses, and all that a rule asks about.
 func subject(r process.Refusal) process.Refusal {
-	if r.Act == process.ActChange || r.Act == process.ActLose {
+	if r.Act == process.ActChange || r.Act == process.ActLose || r.Rule != "" {
 		r.What, r.Size = "", 0
 	}
 	return r
@@ -99,14 +100,14 @@ func (s *supervisor) join(r process.Refusal, program string) *question {
 	q := &question{done: make(chan struct{}), waiting: 1, cancel: cancel}
 	s.questions[subject(r)] = q
 	go func() {
-		opened, answer := s.hold(ctx, process.Refusal{Act: r.Act, What: r.What, Size: r.Size, Done: s.lasting(), Program: program})
+		opened, answer := s.hold(ctx, process.Refusal{Act: r.Act, What: r.What, Size: r.Size, Rule: r.Rule, Done: s.lasting(), Program: program})
 		switch {
 		case ctx.Err() != nil:
 		case answer == process.Allowed:
 			s.widen(r, opened)
 			q.ok = true
 		case answer == process.Refused:
-			s.refusals.add(r.Act, r.What)
+			s.refusals.addRuled(r)
 		}
 		close(q.done)
 	}()
@@ -191,6 +192,11 @@ func (s *supervisor) widen(r process.Refusal, opened string) {
 	s.held.mu.Lock()
 	defer s.held.mu.Unlock()
 	p := *s.policy.Load()
+	if r.Rule != "" {
+		p = p.Without(r.Rule)
+		s.policy.Store(&p)
+		return
+	}
 	switch r.Act {
 	case process.ActChange:
 		s.asks.Store(false)
@@ -277,6 +283,11 @@ func (c caller) openRead(dirfd int32, addr uint64, flags int) error {
 	kind := p.st.Mode & unix.S_IFMT
 	if !p.there || kind != unix.S_IFREG && kind != unix.S_IFDIR || c.s.base.MayRead(p.path) || unix.Faccessat(p.dir, p.name, unix.R_OK, 0) != nil {
 		return errGoOn
+	}
+	if kind == unix.S_IFREG {
+		if err := c.s.ruled(p.path, false); err != nil {
+			return err
+		}
 	}
 	now := c.s.policy.Load()
 	opened := slices.Concat(now.Reads, now.Opened)

@@ -56,7 +56,7 @@ func refusedChangesIn(p confine.Policy, dir, output string) []Refusal {
 		if p.Change(path, kind) != confine.Refused {
 			continue // the file's own rights
 		}
-		if r := (Refusal{act, path}); !slices.Contains(out, r) && len(out) < maxRefusals {
+		if r := (Refusal{Act: act, Target: path}); !slices.Contains(out, r) && len(out) < maxRefusals {
 			out = append(out, r)
 		}
 	}
@@ -116,7 +116,7 @@ func refusedReadsIn(p confine.Policy, dir, output string, told []Refusal, readab
 			continue
 		}
 		if !slices.ContainsFunc(told, known) && !slices.ContainsFunc(out, known) && len(out) < maxRefusals {
-			out = append(out, Refusal{process.ActRead, path})
+			out = append(out, Refusal{Act: process.ActRead, Target: path})
 		}
 	}
 	return out

@@ -176,6 +176,9 @@ func (c caller) rename(fromDir int32, from uint64, toDir int32, to uint64, flags
 		return unix.ENOENT
 	}
 	exchange := flags&unix.RENAME_EXCHANGE != 0
+	if c.s.escapes(a, b) || exchange && c.s.escapes(b, a) {
+		return unix.EXDEV
+	}
 	if c.crosses(a, b) || exchange && c.crosses(b, a) {
 		return unix.EXDEV
 	}
@@ -263,6 +266,9 @@ func (c caller) link(fromDir int32, from uint64, toDir int32, to uint64, flags i
 		return errGoOn
 	}
 	if c.between(a, b) {
+		return unix.EXDEV
+	}
+	if c.s.escapes(a, b) {
 		return unix.EXDEV
 	}
 	if err := c.s.only(&a.st); err != nil {

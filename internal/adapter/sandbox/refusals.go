@@ -20,7 +20,10 @@ import (
 // What Landlock or the filter refuses by itself is not listed: reading a file, a
 // kind of socket, everything at the level read-only. A listed refusal need not
 // be why a command failed: programs try more than they need.
-type Refusal struct{ Act, Target string }
+type Refusal struct {
+	Act, Target string
+	Rule        string // the person's, "" for none
+}
 
 func (r Refusal) String() string { return r.Act + " " + r.Target }
 
@@ -34,9 +37,13 @@ type refusals struct {
 }
 
 func (r *refusals) add(act, target string) {
+	r.addRuled(process.Refusal{Act: act, What: target})
+}
+
+func (r *refusals) addRuled(x process.Refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if n := (Refusal{act, target}); len(r.list) < maxRefusals && !slices.Contains(r.list, n) {
+	if n := (Refusal{x.Act, x.What, x.Rule}); len(r.list) < maxRefusals && !slices.Contains(r.list, n) {
 		r.list = append(r.list, n)
 	}
 }

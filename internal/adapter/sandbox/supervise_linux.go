@@ -59,11 +59,13 @@ type supervisor struct {
 	// asks: a change of the workspace is not covered yet.
 	asks    atomic.Bool
 	scratch *scratch
+	opener  *opener // nil: no rule is about reading
 	// keep is where what the command ends is kept; nil: nowhere. loses: the person allowed
 	// the end of what cannot be kept.
 	keep  *kept.Set
 	loses atomic.Bool
 	held
+	umask atomic.Pointer[umask] // of the last caller, nil: not known
 	done  chan struct{}
 	calls sync.WaitGroup
 	// names is held while names in the workspace change. Only pawl changes
@@ -91,7 +93,7 @@ func supervise(fd int, b *Box, h holding) (*supervisor, error) {
 	s.base = &b.policy
 	s.policy.Store(s.base)
 	s.asks.Store(h.asks)
-	s.scratch = h.scratch
+	s.scratch, s.opener = h.scratch, b.opener
 	s.keep, _ = h.keep.(*kept.Set)
 	go s.loop()
 	return s, nil
@@ -124,6 +126,11 @@ func (s *supervisor) loop() {
 		if s.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) != nil {
 			continue // whoever asked is dead
 		}
+		if n.Nr == unix.SYS_UMASK {
+			s.umask.Store(nil)
+			s.reply(&n, errGoOn)
+			continue
+		}
 		if s.goesOn(&n) {
 			continue
 		}
@@ -145,10 +152,15 @@ func (s *supervisor) goesOn(n *notice) bool {
 	} else if n.Nr != unix.SYS_OPENAT {
 		return false
 	}
-	if int(int32(flags))&writing != 0 || s.hold == nil {
+	c := caller{s, n}
+	switch {
+	case int(int32(flags))&writing != 0:
+		return false
+	case s.opener != nil:
+		return c.openPlain(dirfd, addr, int(int32(flags)))
+	case s.hold == nil:
 		return false
 	}
-	c := caller{s, n}
 	if file, err := c.text(addr); err != nil || !c.shows(dirfd, file) {
 		return false
 	}
@@ -189,6 +201,11 @@ func (s *supervisor) answer(n *notice) {
 	if errors.As(err, &l) {
 		err = l.otherwise
 	}
+	s.reply(n, err)
+}
+
+// reply reports the result of a call to the kernel.
+func (s *supervisor) reply(n *notice, err error) {
 	r := answer{ID: n.ID}
 	var errno unix.Errno
 	switch {

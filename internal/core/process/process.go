@@ -68,6 +68,9 @@ type Confine struct {
 	// Asks: at the level Workspace, its first change of the workspace is asked for while it
 	// waits (Hold); if nobody can be asked, it is refused.
 	Asks bool `json:"asks,omitempty"`
+	// Rules are the person's rules about paths, at every level but unconfined. The
+	// configuration has them, so no event does.
+	Rules []PathRule `json:"-"`
 	// Own are folders of pawl's own that its own programs may change as a whole,
 	// protected names too. No person grants them, no command gets them, and no
 	// event holds them.
@@ -78,6 +81,26 @@ type Confine struct {
 	Keep Keep `json:"-"`
 }
 
+// PathRule is a rule about files that a process reads or, with Write, changes. Pattern is
+// absolute. Of rules that ask and allow, the one with the higher Rank decides.
+type PathRule struct {
+	List    PathList
+	Write   bool
+	Pattern string
+	Rank    int
+	Text    string // as the person wrote it
+}
+
+// PathList is the effect of a PathRule.
+type PathList string
+
+// The effects.
+const (
+	DeniesPath PathList = "deny"
+	AsksPath   PathList = "ask"
+	AllowsPath PathList = "allow"
+)
+
 // Keep is where what a confined process removes is kept. It is of the sandbox that keeps it.
 type Keep interface{ KeepsRemoved() }
 
@@ -86,7 +109,15 @@ var Free = Confine{Level: Unconfined}
 
 // Key returns a text that is equal for equal confinements.
 func (c Confine) Key() string {
-	return strings.Join([]string{c.Level.String(), strings.Join(c.Reads, "\x01"), strings.Join(c.Writes, "\x01"), strings.Join(c.Hosts, "\x01"), strings.Join(c.Own, "\x01"), c.Root}, "\x00")
+	return strings.Join([]string{c.Level.String(), strings.Join(c.Reads, "\x01"), strings.Join(c.Writes, "\x01"), strings.Join(c.Hosts, "\x01"), strings.Join(c.Own, "\x01"), c.Root, c.rules()}, "\x00")
+}
+
+func (c Confine) rules() string {
+	var b strings.Builder
+	for _, r := range c.Rules {
+		fmt.Fprintf(&b, "%s %t %d %s\x01", r.List, r.Write, r.Rank, r.Pattern)
+	}
+	return b.String()
 }
 
 // Narrow returns what both allow, since a child process has at most the rights of
@@ -104,10 +135,22 @@ func (c Confine) Narrow(d Confine) Confine {
 	return Confine{
 		Level: min(c.Level, d.Level),
 		Reads: both(slices.Concat(c.Reads, c.Writes), slices.Concat(d.Reads, d.Writes)), Writes: both(c.Writes, d.Writes), Hosts: both(c.Hosts, d.Hosts),
-		Asks: c.Asks || d.Asks,
-		Own:  both(c.Own, d.Own),
-		Keep: cmp.Or(c.Keep, d.Keep),
+		Asks:  c.Asks || d.Asks,
+		Rules: bothRules(c.Rules, d.Rules),
+		Own:   both(c.Own, d.Own),
+		Keep:  cmp.Or(c.Keep, d.Keep),
 	}
+}
+
+// bothRules returns the rules of both. What only one allows is not allowed.
+func bothRules(a, b []PathRule) []PathRule {
+	out := slices.Clone(a)
+	for _, r := range b {
+		if r.List != AllowsPath && !slices.Contains(a, r) {
+			out = append(out, r)
+		}
+	}
+	return slices.DeleteFunc(out, func(r PathRule) bool { return r.List == AllowsPath && !slices.Contains(b, r) })
 }
 
 // Program is a program to run.
@@ -179,6 +222,8 @@ type Refusal struct {
 	Size int64  `json:"size,omitempty"` // of what would be lost
 	// Done is why the process cannot be ended and begun again, such as "it changed /w/a".
 	Done string `json:"-"`
+	// Rule is the person's rule that asks about it or denies it, "" for none.
+	Rule string `json:"-"`
 	// Program is the name of the program that wanted it, "" if that is not known.
 	Program string `json:"-"`
 }
@@ -186,6 +231,9 @@ type Refusal struct {
 func (r Refusal) String() string {
 	if r.Act == ActLose {
 		return "the end of " + r.What + ", of which no copy can be kept"
+	}
+	if r.Rule != "" {
+		return r.Act + " " + r.What + ", about which there is the rule " + r.Rule
 	}
 	return r.Act + " " + r.What
 }

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
@@ -77,6 +78,8 @@ type Policy struct {
 	// Kept are paths that git runs or reads because of its configuration. They are
 	// protected like the configuration, wherever they are.
 	Kept []string
+	// Rules are the person's rules about paths, absolute. They take away from all of this.
+	Rules []process.PathRule
 	// Secrets are paths that nothing readable may contain: keys, pawl's own state.
 	Secrets []string
 	// Loopback allows connections between the sandbox's own processes.

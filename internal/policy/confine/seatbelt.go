@@ -94,6 +94,7 @@ func (p Policy) Seatbelt() string {
 			}
 		}
 	}
+	p.seatbeltRules(line)
 	line("(deny file-write-setugid)")
 	line("(if (defined? 'file-link) (deny file-link))")
 	line("(if (defined? 'file-clone) (deny file-clone))")

@@ -52,7 +52,7 @@ func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 	if level == process.ReadOnly && !sb.ReadOnly || level == process.Workspace && (!sb.Workspace || p.wide) {
 		return process.Free
 	}
-	out := process.Confine{Level: level}
+	out := process.Confine{Level: level, Rules: p.pathRules(granted)}
 	for _, u := range granted {
 		root := beforeGlob(u.path)
 		switch {

@@ -136,7 +136,7 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 	held := p.held(c.Footprint)
 	out := p.lineUnits(cmds, held)
 	for _, l := range c.Footprint.Resolved {
-		if u := p.landUnit(l); !l.Maybe || p.asksAbout(u) || !held && u.guard != noGuard {
+		if u := p.landUnit(l); !l.Maybe || p.asksAbout(u) || !held && (u.guard != noGuard || p.ruled(u)) {
 			out = append(out, u)
 		}
 	}

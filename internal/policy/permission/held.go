@@ -65,6 +65,9 @@ func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
 	if r.Act == process.ActLose {
 		return Opening{Act: r.Act, Opens: fmt.Sprintf("%s (%.1f MB)", p.shown(r.What), float64(r.Size)/(1<<20))}, p.mode.on(doLose)
 	}
+	if r.Rule != "" {
+		return heldRuled(r), Ask
+	}
 	p = p.withGitUses(git)
 	if p.wide {
 		return Opening{}, Deny

@@ -33,9 +33,7 @@ func (p *Policy) lineUnits(cmds []shellsyntax.Command, held bool) []unit {
 	var out []unit
 	for _, c := range cmds {
 		u := p.commandUnit(c)
-		if u.held = held; held {
-			out = append(out, p.ruledWords(c, u.readOnly)...)
-		} else {
+		if u.held = held; !held {
 			u.readOnly = u.readOnly && p.readsPlainly(c) && !searches(c)
 			out = append(out, p.named(c, u.readOnly)...)
 		}
@@ -197,25 +195,10 @@ func patternOf(name string, words []shellsyntax.Word) int {
 	return -1
 }
 
-// ruledWords returns what a rule about paths names, or may name, among the words of a held
-// command: the kernel does not know these rules.
-func (p *Policy) ruledWords(c shellsyntax.Command, reads bool) []unit {
-	if !slices.ContainsFunc(p.rules, func(r Rule) bool {
-		return r.List != Allows && !r.Bare && (r.family() == tool.ReadFamily || r.family() == tool.EditFamily)
-	}) {
-		return nil
-	}
-	out := slices.DeleteFunc(p.named(c, reads), func(u unit) bool { return !p.ruled(u) })
-	if reads && !p.readsPlainly(c) {
-		out = append(out, unit{kind: readUnit, derived: true, held: true, why: "it reads what its words do not name"})
-	}
-	return out
-}
-
 // asksAbout reports whether a person is asked about a file that a held command names: it
-// looks like a secret, and the sandbox lets every command read it; or a rule names it.
+// looks like a secret, and the sandbox lets every command read it.
 func (p *Policy) asksAbout(u unit) bool {
-	return u.guard == secretGuard || p.keyFile(u.path) && !slices.ContainsFunc(p.keys, func(k string) bool { return confine.Within(k, u.path) }) || p.ruled(u)
+	return u.guard == secretGuard || p.keyFile(u.path) && !slices.ContainsFunc(p.keys, func(k string) bool { return confine.Within(k, u.path) })
 }
 
 // ruled reports whether a rule about paths names a unit's file.

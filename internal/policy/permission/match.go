@@ -102,7 +102,7 @@ func (p *Policy) denies(r Rule, u unit) bool {
 	case commandUnit:
 		return denyCommand(r.words, u.cmd)
 	case readUnit, writeUnit:
-		return u.path != "" && (p.pathMatch(r.Pattern, u.path, true) || u.glob && p.pathMatch(r.Pattern, path.Dir(u.path)+"/"+simple(path.Base(u.path)), true))
+		return !u.held && u.path != "" && (p.pathMatch(r.Pattern, u.path, true) || u.glob && p.pathMatch(r.Pattern, path.Dir(u.path)+"/"+simple(path.Base(u.path)), true))
 	case hostUnit:
 		return hostMatch(hostOf(r.Pattern), hostOf(u.host))
 	}
@@ -117,7 +117,7 @@ func (p *Policy) mayBeDenied(u unit) bool {
 		// Any program may run here.
 		return slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List == Denies && r.family() == tool.CommandFamily })
 	}
-	if u.kind != readUnit && u.kind != writeUnit {
+	if u.kind != readUnit && u.kind != writeUnit || u.held { // the sandbox knows
 		return false
 	}
 	unknown := u.path == ""

@@ -4,7 +4,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 	"github.com/pawl-agent/pawl/internal/policy/guidance"
@@ -23,26 +22,8 @@ func whyProtected(name string) string {
 	return name + " decides what an editor, a shell or another agent runs"
 }
 
-// fold makes names equal that some file system treats as equal: case, ignored
-// characters, trailing dots and blanks.
-func fold(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r >= 0x200B && r <= 0x200F, r >= 0x202A && r <= 0x202E, r >= 0x2060 && r <= 0x206F, r == 0xFEFF, r == 0x00AD:
-			return -1
-		case r == 0x212A: // the Kelvin sign
-			return 'k'
-		case r == 0x017F: // the long s
-			return 's'
-		}
-		return unicode.ToLower(r)
-	}, s)
-	s, _, _ = strings.Cut(s, "::$") // a stream of NTFS
-	if t := strings.TrimRight(s, ". "); t != "" {
-		return t
-	}
-	return s
-}
+func fold(s string) string  { return confine.FoldName(s) }
+func fold2(p string) string { return confine.FoldPath(p) }
 
 // protected returns the protected name in a path, or one that a pattern in it may match.
 // A part of only "*" matches any name and so means none: the disk shows whether one that
@@ -98,15 +79,6 @@ func (p *Policy) gitControl(abs string) bool {
 	}
 	base := path.Base(f)
 	return base == ".gitconfig" || strings.HasSuffix(f, "/.config/git/config") || strings.HasSuffix(f, "/.config/git/attributes") || f == "/etc/gitconfig"
-}
-
-// fold2 folds every part of a path.
-func fold2(p string) string {
-	parts := strings.Split(p, "/")
-	for i := range parts {
-		parts[i] = fold(parts[i])
-	}
-	return strings.Join(parts, "/")
 }
 
 // keyFile reports whether a path is a file of keys or a folder of keys. Inside
@@ -246,80 +218,13 @@ func systemPath(abs string) bool {
 // widely: case is ignored, and a match of a wildcard covers everything below
 // it.
 func (p *Policy) pathMatch(pattern, abs string, foldCase bool) bool {
-	switch {
-	case strings.HasPrefix(pattern, "//"):
-		pattern = pattern[1:]
-	case strings.HasPrefix(pattern, "~/") || pattern == "~":
-		if p.cfg.Home == "" {
-			return false
-		}
-		pattern = p.cfg.Home + pattern[1:]
-	case strings.HasPrefix(pattern, "/"):
-	default:
-		if !p.inside(abs) {
-			return false
-		}
-		pattern = strings.TrimPrefix(pattern, "./")
-		if !strings.Contains(strings.TrimSuffix(pattern, "/"), "/") {
-			pattern = "**/" + pattern
-		}
-		pattern = p.cfg.Root + "/" + pattern
+	if !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "~") && !p.inside(abs) {
+		return false
 	}
-	pattern = strings.TrimSuffix(pattern, "/")
-	if foldCase {
-		pattern, abs = fold2(pattern), fold2(abs)
+	if pattern = p.absPattern(pattern); pattern == "" {
+		return false
 	}
-	return matchParts(strings.Split(pattern, "/"), strings.Split(abs, "/"), foldCase)
+	return confine.MatchPath(pattern, abs, foldCase)
 }
 
-// matchParts matches part by part, in time linear in the product of the
-// lengths: a later "**" replaces an earlier one as the place to backtrack to.
-func matchParts(pat, parts []string, wide bool) bool {
-	pi, si, starP, starS := 0, 0, -1, 0
-	for si < len(parts) {
-		switch {
-		case pi < len(pat) && pat[pi] == "**":
-			starP, starS = pi, si
-			pi++
-		case pi < len(pat) && globMatch(pat[pi], parts[si]):
-			pi++
-			si++
-		case pi == len(pat) && (wide || !strings.ContainsAny(pat[pi-1], "*?")):
-			// A folder covers what is below it.
-			return true
-		case starP >= 0:
-			starS++
-			pi, si = starP+1, starS
-		default:
-			return false
-		}
-	}
-	for pi < len(pat) && pat[pi] == "**" {
-		pi++
-	}
-	return pi == len(pat)
-}
-
-// globMatch matches one word against a pattern of "*" and "?".
-func globMatch(pat, s string) bool {
-	pi, si, starP, starS := 0, 0, -1, 0
-	for si < len(s) {
-		switch {
-		case pi < len(pat) && pat[pi] == '*':
-			starP, starS = pi, si
-			pi++
-		case pi < len(pat) && (pat[pi] == s[si] || pat[pi] == '?' || pat[pi] == quotedStar && s[si] == '*'):
-			pi++
-			si++
-		case starP >= 0:
-			starS++
-			pi, si = starP+1, starS
-		default:
-			return false
-		}
-	}
-	for pi < len(pat) && pat[pi] == '*' {
-		pi++
-	}
-	return pi == len(pat)
-}
+func globMatch(pat, s string) bool { return confine.Glob(pat, s) }

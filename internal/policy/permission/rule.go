@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/confine"
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
@@ -238,8 +239,7 @@ func patternWords(s string) ([]string, bool) {
 	return out, quote == 0 && len(out) > 0
 }
 
-// quotedStar stands for a quoted star, which is literal.
-const quotedStar = '\x01'
+const quotedStar = confine.QuotedStar
 
 func putPattern(b *strings.Builder, c byte, quoted bool) {
 	if quoted && c == '*' {
