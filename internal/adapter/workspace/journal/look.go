@@ -21,12 +21,12 @@ func (l *comparison) compare(touched []string) ([]dirDiff, error) {
 	if w == nil {
 		return l.sweep(all(l.j.index.sorted()))
 	}
-	l.p.close() // what it has open is not watched
-	l.p = l.opener()
 	if w.drain() {
 		l.j.stopFollowing(foreignText)
 		return l.compare(touched)
 	}
+	l.p.close() // what it has open is not watched
+	l.p = l.opener()
 	var lost bool
 	l.changedDirs, lost = w.takeChanged()
 	if l.comparedAll = lost || l.verify; l.comparedAll {
