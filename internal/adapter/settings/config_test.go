@@ -131,6 +131,7 @@ func schema(t *testing.T) []byte {
 	}
 	s.Properties["budget"].Properties["preset"].Enum = []any{"quick", "standard", "deep", "unlimited"}
 	s.Properties["store"].Properties["durability"].Enum = []any{"normal", "full"}
+	s.Properties["swarm"].Properties["notes"].Enum = []any{"sqlite", NotesJSON, NotesNATS}
 	s.Properties["screen"].Properties["theme"].Enum = []any{"dark", "light", "contrast", "plain"}
 	b, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {

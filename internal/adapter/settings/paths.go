@@ -65,6 +65,9 @@ func (p Paths) Database() string { return filepath.Join(p.State, "pawl.db") }
 // Swarms returns the path of the data of swarms that is not in their logs.
 func (p Paths) Swarms() string { return filepath.Join(p.State, "swarms.db") }
 
+// SwarmNotes returns the folder of what the workers of swarms learned, as JSON files.
+func (p Paths) SwarmNotes() string { return filepath.Join(p.State, "swarm-notes") }
+
 // Grants returns the path of the permissions that were granted permanently.
 func (p Paths) Grants() string { return filepath.Join(p.State, "grants.json") }
 

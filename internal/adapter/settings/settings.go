@@ -68,6 +68,7 @@ type Settings struct {
 	Screen     Screen  `json:"screen,omitzero"`
 	Search     Search  `json:"search,omitzero"`
 	Kept       Kept    `json:"kept,omitzero"`
+	Swarm      Swarm   `json:"swarm,omitzero"`
 	// ServerState allows a provider to store conversations on its servers, so that
 	// requests need not repeat them (OpenAI's Responses).
 	ServerState bool `json:"server_state,omitempty"`
@@ -87,6 +88,27 @@ func (k Kept) check() error {
 		return errors.New("kept.session_mb and kept.file_mb must not be negative")
 	}
 	return nil
+}
+
+// Swarm configures swarms.
+type Swarm struct {
+	// Notes is where a swarm stores what its workers learned from each other: sqlite (the
+	// default), json, or nats: on the server of --nats, if there is one.
+	Notes string `json:"notes,omitempty"`
+}
+
+// The values of Swarm.Notes besides sqlite.
+const (
+	NotesJSON = "json"
+	NotesNATS = "nats"
+)
+
+func (s Swarm) check() error {
+	switch s.Notes {
+	case "", "sqlite", NotesJSON, NotesNATS:
+		return nil
+	}
+	return fmt.Errorf("swarm.notes is %q: it must be sqlite, json or nats", s.Notes)
 }
 
 // Search configures the service that searches the web; empty: the model's provider, if it
@@ -250,6 +272,7 @@ func (s *Settings) check(at string) error {
 		{": retry_for", "correct it", retryable(s.RetryFor)},
 		{"", "correct it", s.Screen.check()},
 		{"", "correct the number", s.Kept.check()},
+		{"", "correct it", s.Swarm.check()},
 	} {
 		if part.err != nil {
 			return &fault.Error{Category: fault.Configuration, Message: at + part.key, Err: part.err, Hint: part.hint}

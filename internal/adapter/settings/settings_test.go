@@ -142,6 +142,17 @@ func TestScreenSettings(t *testing.T) {
 	}
 }
 
+// SPEC 14.5: a store that does not exist is refused.
+func TestSwarmSettings(t *testing.T) {
+	p, dir := Paths{Config: t.TempDir()}, t.TempDir()
+	for _, bad := range []string{"redis", "JSON", " nats", "none"} {
+		write(t, filepath.Join(p.Config, "config.json"), `{"swarm": {"notes": "`+bad+`"}}`)
+		if _, err := Load(p, dir); err == nil || !strings.Contains(err.Error(), "it must be sqlite, json or nats") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
 // SPEC 17.5, 18.2: an error in the configuration names file, line and what was
 // probably meant.
 func TestErrorsNameTheLine(t *testing.T) {

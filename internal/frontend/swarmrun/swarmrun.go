@@ -21,8 +21,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/pawl-agent/pawl/internal/adapter/settings"
-	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/adapter/taskgraph"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -96,15 +94,11 @@ func (s Swarm) Run(ctx context.Context, g *taskgraph.File) (Result, error) {
 	if err := r.prepare(ctx, g); err != nil {
 		return Result{}, err
 	}
-	paths, err := settings.PathsFrom(s.Env)
+	notes, closeNotes, err := r.openNotes(ctx)
 	if err != nil {
 		return Result{}, err
 	}
-	notes, err := sqlite.OpenKV(ctx, paths.Swarms())
-	if err != nil {
-		return Result{}, err
-	}
-	defer notes.Close()
+	defer closeNotes()
 	ctx, stop := r.watchForCancel(ctx)
 	defer stop()
 	if err := r.shown(ctx, notes); errors.Is(context.Cause(ctx), errCancelled) && r.log.Ended == nil {

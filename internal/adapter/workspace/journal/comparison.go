@@ -241,8 +241,8 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 	if err != nil {
 		return false
 	}
-	if l.w != nil && l.w.ensureWatched(d, f, n) && l.j.index.dirs[d.path] == d {
-		l.saw(d, true) // what was compared before is compared again
+	if l.w != nil {
+		l.w.ensureWatched(d, f, n)
 	}
 	l.saw(d, false)
 	names, err := f.names()
@@ -290,9 +290,15 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 				continue
 			}
 			d.subs = append(d.subs, name)
-			if s := j.index.dirs[rel]; s == nil {
+			s := j.index.dirs[rel]
+			if s == nil {
 				enter = append(enter, fresh{name, off, hidden})
-			} else if deep || s.closed != off {
+				continue
+			}
+			if l.w != nil && s.stamp.ino != st.ino {
+				l.w.noteMoved(s)
+			}
+			if deep || s.closed != off {
 				defer l.relistAs(s, d.rules, off, true)
 			}
 			continue

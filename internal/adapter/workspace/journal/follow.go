@@ -13,10 +13,11 @@ import (
 // way as in a walk. So a needless event is harmless. Changes without an event are found as
 // follows.
 //
-//   - A watch is set with the folder open and before its files are looked at:
-//     earlier changes are seen, later ones are reported.
-//   - If a folder was moved, or is not the one that the index knows, everything
-//     below it is compared and watched anew.
+//   - A watch is set with the folder open and before anything in it is looked at or
+//     opened: earlier changes are seen, later ones are reported.
+//   - If a folder was moved, is not the one that the index knows, or has lost its
+//     watch, everything below it is compared and watched anew. A snapshot that meets
+//     such a folder while it runs leaves that to the next one.
 //   - A folder without a watch, a file that was changed a moment ago, and a file
 //     with several names are compared in each snapshot.
 //   - If events were lost or the mounts changed, the next snapshot is a walk.
@@ -162,50 +163,66 @@ func (j *Journal) notice() string {
 	return ""
 }
 
-// ensureWatched watches a folder, before its files are compared. It reports whether it set
-// a new watch.
-func (w *watcher) ensureWatched(d *dir, f folder, n dirID) bool {
+// ensureWatched watches a folder, before anything in it is compared or opened.
+func (w *watcher) ensureWatched(d *dir, f folder, n dirID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if d.watch != 0 && d.node == n && w.dirs[d.watch] == d {
-		return false
+	if w.watches(d) && d.node == n {
+		return
 	}
 	w.unwatch(d)
 	if len(w.dirs) >= w.maxWatches {
 		w.unwatchable[d] = errNoWatch
-		return false
+		return
 	}
 	wd, err := w.n.watch(f, n)
 	if err != nil {
 		w.unwatchable[d] = err
-		return false
+		return
 	}
 	if other := w.dirs[wd]; other != nil {
 		// The folder is known by another path: it was moved, which the comparison of
 		// the other path will show, or it is mounted twice.
 		w.unwatchable[d] = nil
-		return false
+		return
 	}
 	w.dirs[wd], d.watch, d.node = d, wd, n
-	delete(w.unwatchable, d)
-	return true
+	if _, ok := w.unwatchable[d]; ok {
+		w.unwatchable[d] = nil // until it is compared
+	}
 }
 
-// unwatch removes the watch of a folder, if it is still this folder's.
+// watches reports whether a folder has a watch. The caller holds mu.
+func (w *watcher) watches(d *dir) bool { return d.watch != 0 && w.dirs[d.watch] == d }
+
+// unwatch removes the watch of a folder, if it is still this folder's. What the watch has
+// told and nobody has read yet is lost with it, and it may be that the folder was moved.
 func (w *watcher) unwatch(d *dir) {
-	if d.watch != 0 && w.dirs[d.watch] == d {
+	if w.watches(d) {
 		delete(w.dirs, d.watch)
 		w.n.unwatch(d.watch)
+		w.changedDirs[d] = true
 	}
 	d.watch = 0
 }
 
-// noteUncompared records that a folder could not be compared.
-func (w *watcher) noteUncompared(d *dir) {
+// noteMoved records that another folder than the index knows is at a path.
+func (w *watcher) noteMoved(d *dir) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.unwatch(d)
-	w.unwatchable[d] = nil
+	w.changedDirs[d] = true
+}
+
+// noteCompared records whether a folder could be opened for a comparison.
+func (w *watcher) noteCompared(d *dir, opened bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !opened {
+		w.unwatch(d)
+		w.unwatchable[d] = nil
+	} else if w.watches(d) {
+		delete(w.unwatchable, d)
+	}
 }
 
 // unwatchableDirs returns the folders that are compared in each snapshot.

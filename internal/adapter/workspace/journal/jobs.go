@@ -120,7 +120,7 @@ func (l *comparison) readThese(todo []*fileRead) error {
 	var wg sync.WaitGroup
 	for range min(l.j.opt.Workers, (len(todo)+chunk-1)/chunk) {
 		wg.Go(func() {
-			p := dirOpener{root: l.root}
+			p := l.opener()
 			defer p.close()
 			for l.ctx.Err() == nil {
 				lo := int(next.Add(chunk)) - chunk

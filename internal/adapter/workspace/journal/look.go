@@ -19,17 +19,19 @@ func (l *comparison) compare(touched []string) ([]dirDiff, error) {
 	w := l.startWatching()
 	l.w = w
 	if w == nil {
-		return sweep(l.ctx, all(l.j.index.sorted()), l.root, l.now, l.j.opt.Workers, nil)
+		return l.sweep(all(l.j.index.sorted()))
 	}
 	if w.drain() {
 		l.j.stopFollowing(foreignText)
 		return l.compare(touched)
 	}
+	l.p.close() // what it has open is not watched
+	l.p = l.opener()
 	var lost bool
 	l.changedDirs, lost = w.takeChanged()
 	if l.comparedAll = lost || l.verify; l.comparedAll {
 		l.unwatchable = w.unwatchableDirs()
-		founds, err := sweep(l.ctx, all(l.j.index.sorted()), l.root, l.now, l.j.opt.Workers, w)
+		founds, err := l.sweep(all(l.j.index.sorted()))
 		if err == nil && l.verify && !lost {
 			l.untold(founds)
 		}
@@ -78,7 +80,8 @@ func (l *comparison) compareSome(touched []string) ([]dirDiff, error) {
 	for d := range w.recheck {
 		add(d)
 	}
-	for d := range w.unwatchableDirs() {
+	unwatchable := w.unwatchableDirs()
+	for d := range unwatchable {
 		add(d)
 	}
 	// What pawl wrote and what a command's words name is looked at in any case: a
@@ -96,13 +99,16 @@ func (l *comparison) compareSome(touched []string) ([]dirDiff, error) {
 	var out []dirDiff
 	for len(aims) > 0 {
 		slices.SortFunc(aims, func(a, b dirToCompare) int { return strings.Compare(a.d.path, b.d.path) })
-		founds, err := sweep(l.ctx, aims, l.root, l.now, l.j.opt.Workers, w)
+		founds, err := l.sweep(aims)
 		if err != nil {
 			return nil, err
 		}
 		aims = nil
 		for _, f := range founds {
-			if f.other { // of what is below the index knows only the names
+			_, untold := unwatchable[f.d]
+			if f.other || untold && f.relist {
+				// Of what is below it the index knows only the names; and a folder whose
+				// moves nobody tells of has changed if another one stood in for it.
 				below(f.d)
 			}
 		}

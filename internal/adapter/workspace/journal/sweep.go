@@ -32,18 +32,19 @@ type dirToCompare struct {
 }
 
 // sweep compares the stamps of folders and their files with the system's, and
-// returns the differences. It changes nothing but w's watches, if w is not nil:
-// one system call for each file and three for each folder, on several threads.
-func sweep(ctx context.Context, order []dirToCompare, root folder, now int64, workers int, w *watcher) ([]dirDiff, error) {
+// returns the differences. It changes nothing but the watches: one system call for
+// each file and three for each folder, one more if it is watched, on several threads.
+func (l *comparison) sweep(order []dirToCompare) ([]dirDiff, error) {
 	const chunk = 32 // folders
+	workers := l.j.opt.Workers
 	parts := make([][]dirDiff, workers)
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for i := range min(workers, (len(order)+chunk-1)/chunk) {
 		wg.Go(func() {
-			p := dirOpener{root: root}
+			p := l.opener()
 			defer p.close()
-			for ctx.Err() == nil {
+			for l.ctx.Err() == nil {
 				lo := int(next.Add(chunk)) - chunk
 				if lo >= len(order) {
 					return
@@ -53,7 +54,7 @@ func sweep(ctx context.Context, order []dirToCompare, root folder, now int64, wo
 					if a.linked {
 						f = p.compareLinked(a.d)
 					} else {
-						f = p.compare(a.d, now, w)
+						f = p.compare(a.d, l.now)
 					}
 					if f.news() {
 						parts[i] = append(parts[i], f)
@@ -63,8 +64,8 @@ func sweep(ctx context.Context, order []dirToCompare, root folder, now int64, wo
 		})
 	}
 	wg.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
+	if l.ctx.Err() != nil {
+		return nil, context.Cause(l.ctx)
 	}
 	var out []dirDiff
 	for _, p := range parts {
@@ -74,10 +75,32 @@ func sweep(ctx context.Context, order []dirToCompare, root folder, now int64, wo
 }
 
 // dirOpener opens folders by their paths and keeps the folders above the last one
-// open, since the next one is usually near.
+// open, since the next one is usually near. It watches each folder that it opens
+// before it opens what is in it: so the system tells if the path leads, or led for a
+// moment, to another folder, and everything below is compared again.
 type dirOpener struct {
 	root  folder
+	dirs  map[string]*dir // of the index
+	w     *watcher        // nil: nothing is watched
 	stack []openedDir
+}
+
+func (l *comparison) opener() dirOpener {
+	p := dirOpener{root: l.root, dirs: l.j.index.dirs, w: l.w}
+	p.watch("", l.root)
+	return p
+}
+
+// watch watches an open folder of the index.
+func (p *dirOpener) watch(path string, f folder) {
+	if p.w == nil {
+		return
+	}
+	if d := p.dirs[path]; d != nil {
+		if n, _, err := f.node(); err == nil {
+			p.w.ensureWatched(d, f, n)
+		}
+	}
 }
 
 type openedDir struct {
@@ -119,6 +142,7 @@ func (p *dirOpener) open(path string) (folder, error) {
 		}
 		cur, at, rest = f, join(at, name), tail
 		p.stack = append(p.stack, openedDir{at, f})
+		p.watch(at, f)
 	}
 	return cur, nil
 }
@@ -129,30 +153,26 @@ func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || notFolder(err)
 }
 
-// compare compares one folder with the system. A watch is set before its files
-// are looked at.
-func (p *dirOpener) compare(d *dir, now int64, w *watcher) dirDiff {
+// compare compares one folder with the system. It is watched before its names and
+// files are looked at.
+func (p *dirOpener) compare(d *dir, now int64) dirDiff {
 	out := dirDiff{d: d}
 	f, err := p.open(d.path)
 	if err != nil {
 		out.gone = absent(err)
 		out.unsure = !out.gone
 	}
-	var n dirID
 	var st stamp
 	if err == nil {
-		if n, st, err = f.node(); err != nil {
+		if st, err = f.self(); err != nil {
 			out.unsure = true
 		}
 	}
-	if err != nil {
-		if w != nil && out.unsure {
-			w.noteUncompared(d)
-		}
-		return out
+	if p.w != nil && !out.gone {
+		p.w.noteCompared(d, err == nil)
 	}
-	if w != nil {
-		w.ensureWatched(d, f, n)
+	if err != nil {
+		return out
 	}
 	out.relist = d.racy || st != d.stamp
 	out.other = st.ino != d.stamp.ino
