@@ -124,7 +124,7 @@ func (r *walk) anywhere(w word) {
 // name counts a name of the folder, if it exists.
 func (r *walk) name(name string, w word) {
 	if w.stem {
-		r.stem(name, w)
+		r.stem(name)
 	}
 	at := r.spelled(name)
 	if at == "" {
@@ -161,8 +161,8 @@ func (r *walk) file(name string, w word) {
 
 // stem counts the files that an interpreter finds by a name without an extension: beside
 // it, and in a folder of that name.
-func (r *walk) stem(name string, w word) {
-	w = word{}
+func (r *walk) stem(name string) {
+	w := word{}
 	for _, at := range slices.Compact([]string{name, path.Join(path.Dir(name), strings.ReplaceAll(path.Base(name), ".", "/"))}) {
 		base := strings.ToLower(path.Base(at))
 		for _, n := range r.list(path.Dir(at)) {
