@@ -95,13 +95,13 @@ type Config struct {
 	// Readable returns what a confined command may read on this machine: toolchains
 	// and caches, wherever they are. That takes a while, so it is called only for a
 	// path outside the workspace. nil: what is usual in a system and in Home.
-	Readable func() confine.Policy
+	Readable func() confine.Policy `freeze:"-"`
 	// Scratch reports whether a path is the session's own in the folder for temporary files
 	// that everybody shares; with write, or a new name there. nil: nothing is.
-	Scratch func(path string, write bool) bool
+	Scratch func(path string, write bool) bool `freeze:"-"`
 	// Runs returns the files of the workspace that a command line is made of. It is called
 	// only if a rule would let the command run where nothing confines it. nil: not known.
-	Runs func(line string) []Ran
+	Runs func(line string) []Ran `freeze:"-"`
 	// Refused are modes that cannot be chosen, each with who refuses it.
 	Refused map[Mode]string
 }
