@@ -224,7 +224,8 @@ func base(c shellsyntax.Command) string {
 // isCheck reports whether a person's configuration names a command as one of the project's
 // checks, or evidence knows it as one.
 func (p *Policy) isCheck(c shellsyntax.Command) bool {
-	return p.configured(c) || command.IsCheck(c.String())
+	_, known := command.CheckOf(c)
+	return known || p.configured(c)
 }
 
 func (p *Policy) configured(c shellsyntax.Command) bool {
