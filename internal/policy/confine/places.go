@@ -24,15 +24,20 @@ var toolchains = []string{
 	".m2/repository", ".nvm", ".pyenv", ".rbenv", ".rustup", ".sdkman/candidates", ".tool-versions", ".volta", ".gradle/wrapper", "go/bin", "go/pkg/mod", "go/pkg/sumdb",
 }
 
-// keys are paths with keys. They are not in the lists above; this list makes
-// sure that no folder that contains them is added there.
-var keys = []string{
-	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".pgpass", ".my.cnf",
-	".config/gcloud", ".config/gh", ".config/git/credentials", ".config/op", ".config/pip", ".password-store", ".local/share/keyrings",
+// Identity are files and folders of a home with which programs act as the person.
+var Identity = [...]string{
+	".ssh", ".gnupg", ".config/gh", ".config/glab-cli", ".config/hub", ".docker", ".kube", ".aws", ".azure", ".config/gcloud", ".config/op", ".password-store",
+	".local/share/keyrings", ".git-credentials", ".config/git/credentials", ".pgpass", ".terraform.d/credentials.tfrc.json", ".vault-token", ".config/doctl", ".fly",
+}
+
+// keys are paths with keys, these and others. They are not in the lists above; this list
+// makes sure that no folder that contains them is added there.
+var keys = append(Identity[:],
+	".netrc", ".npmrc", ".pypirc", ".my.cnf", ".config/pip",
 	".mozilla", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".thunderbird",
 	"Library/Keychains", "Library/Cookies", "Library/Application Support/Google/Chrome", "Library/Application Support/Firefox",
 	".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml", ".gradle/gradle.properties", ".bash_history", ".zsh_history",
-}
+)
 
 // closed are the system's own secrets and sockets. A folder below may be a
 // workspace: disks are mounted in /run.

@@ -16,13 +16,6 @@ import (
 // ActPerson is the Opening of a command that runs again as the person, outside the sandbox.
 const ActPerson = "person"
 
-// identity are files and folders of a home with which programs act as the person, and of
-// the system what ssh reads first.
-var identity = [...]string{
-	".ssh", ".gnupg", ".config/gh", ".config/glab-cli", ".config/hub", ".docker", ".kube", ".aws", ".azure", ".config/gcloud", ".config/op", ".password-store",
-	".local/share/keyrings", ".git-credentials", ".config/git/credentials", ".pgpass", ".terraform.d/credentials.tfrc.json", ".vault-token", ".config/doctl", ".fly",
-}
-
 // lookups are sockets that the system's libraries try when they look up names and write
 // logs. Programs do without them.
 var lookups = [...]string{
@@ -37,7 +30,7 @@ func (p *Policy) ofPerson(r process.Refusal) bool {
 	case process.ActRead:
 		return confine.Within("/etc/ssh", r.What) && !strings.HasPrefix(path.Base(r.What), "ssh_host_") && !strings.HasPrefix(path.Base(r.What), "sshd_") ||
 			slices.ContainsFunc([]string{p.cfg.Home, p.cfg.RealHome}, func(home string) bool {
-				return home != "" && slices.ContainsFunc(identity[:], func(k string) bool { return confine.Within(path.Join(home, k), r.What) })
+				return home != "" && slices.ContainsFunc(confine.Identity[:], func(k string) bool { return confine.Within(path.Join(home, k), r.What) })
 			})
 	case process.ActConnect:
 		return strings.HasPrefix(r.What, "/") && !strings.HasPrefix(path.Base(r.What), "wayland-") && !slices.ContainsFunc(lookups[:], func(l string) bool {
