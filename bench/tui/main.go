@@ -108,14 +108,17 @@ func run(pawl, resume string, mux, link bool, replies, messages int, idle time.D
 	hold("idle bytes", float64(t.written()-bytes), 0, "bytes")
 	hold("idle CPU", 100*(t.cpu()-cpu).Seconds()/idle.Seconds(), 0.2, "% of a core")
 
-	before, cpu := t.written(), t.cpu()
-	began := time.Now()
-	if err := t.reply("write"); err != nil {
-		return err
+	share, most := 100.0, int64(0)
+	for range 3 { // what else the machine does only adds: the least is pawl's own
+		before, cpu, began := t.written(), t.cpu(), time.Now()
+		if err := t.reply("write"); err != nil {
+			return err
+		}
+		share = min(share, 100*(t.cpu()-cpu).Seconds()/time.Since(began).Seconds())
+		most = max(most, int64(t.written()-before))
 	}
-	took := time.Since(began)
-	hold("bytes of a reply of 1,000 words", float64(t.written()-before)/1000, 40, "KB")
-	hold("CPU of it", 100*(t.cpu()-cpu).Seconds()/took.Seconds(), 8, "% of a core")
+	hold("bytes of a reply of 1,000 words", float64(most)/1000, 40, "KB")
+	hold("CPU of it, at least", share, 8, "% of a core")
 	keys, err := t.keys()
 	if err != nil {
 		return err
