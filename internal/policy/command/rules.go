@@ -23,6 +23,21 @@ func Transparent(c shellsyntax.Command) bool {
 	return true
 }
 
+// Behind returns the commands that a command may run by its own words, each read from another
+// word on, where it is not known which: after xargs, find -exec, env -C.
+func Behind(c shellsyntax.Command) []shellsyntax.Command {
+	if len(Executing(c)) == 0 {
+		return nil
+	}
+	var out []shellsyntax.Command
+	for i := 1; i < len(c.Words); i++ {
+		inner := c
+		inner.Words = c.Words[i:]
+		out = append(out, inner)
+	}
+	return out
+}
+
 // Spellings returns other ways to read the words of a command, for callers that must
 // find a program anywhere in it: git's aliases and own programs, and, in a command of
 // unknown effect, each word as a program, and each text as a line.

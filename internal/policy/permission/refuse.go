@@ -47,6 +47,9 @@ func (p *Policy) refuse(c Call, cmds []shellsyntax.Command) (Decision, bool) {
 	held := p.held(c.Footprint)
 	for i, cmd := range cmds {
 		why := cmp.Or(p.refuseRemoval(cmd), breaksMachine(cmd))
+		for _, inner := range command.Behind(cmd) {
+			why = cmp.Or(why, p.refuseRemoval(inner), breaksMachine(inner))
+		}
 		if !held { // the kernel keeps these
 			why = cmp.Or(why, p.refuseKeys(cmd), p.refuseGit(cmd))
 		}

@@ -130,6 +130,8 @@ aaaaa grep -n 'PRIVATE KEY' .
 func TestEverythingInTheWorkspace(t *testing.T) {
 	for line, refused := range map[string]bool{
 		"find . -delete": false, `find . -exec rm {} \;`: false, "find /w -delete": false, "rm -rf *": false, "rm -rf ./*": false,
+		"ls | xargs rm -rf /": true, "xargs -0 -n1 rm -r ~ < list": true, "timeout --zap 5 rm -rf /": true, "env -C x rm -rf /home": true, "sudo -D / rm -rf /etc": true, `\time -o f mkfs.ext4 /dev/sda`: true,
+		"ls | xargs rm -rf": false, "ls | xargs grep rm": false,
 		"rm -rf .": true, "rm -rf /w": true, "find / -delete": true, "find .. -delete": true, "find ~ -exec rm {} +": true, "find /home -delete": true,
 	} {
 		p := New(Config{Root: "/w", Home: "/home/u", Mode: Auto, Sandbox: Sandbox{ReadOnly: true, Workspace: true, Holds: true}})
