@@ -31,9 +31,10 @@ func Behind(c shellsyntax.Command) []shellsyntax.Command {
 	}
 	var out []shellsyntax.Command
 	for i := 1; i < len(c.Words); i++ {
-		inner := c
-		inner.Words = c.Words[i:]
-		out = append(out, inner)
+		if inner := c; c.Words[i].Known {
+			inner.Words = c.Words[i:]
+			out = append(out, inner)
+		}
 	}
 	return out
 }

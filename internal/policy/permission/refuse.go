@@ -47,13 +47,14 @@ func (p *Policy) refuse(c Call, cmds []shellsyntax.Command) (Decision, bool) {
 	held := p.held(c.Footprint)
 	for i, cmd := range cmds {
 		why := cmp.Or(p.refuseRemoval(cmd), breaksMachine(cmd))
-		for _, inner := range command.Behind(cmd) {
-			why = cmp.Or(why, p.refuseRemoval(inner), breaksMachine(inner))
+		inner := command.Behind(cmd)
+		for _, c := range inner {
+			why = cmp.Or(why, p.refuseRemoval(c), breaksMachine(c))
 		}
 		if !held { // the kernel keeps these
 			why = cmp.Or(why, p.refuseKeys(cmd), p.refuseGit(cmd))
 		}
-		if why == "" && eatsCode(cmd) && readsDownload(cmds, i) {
+		if why == "" && (eatsCode(cmd) || slices.ContainsFunc(inner, eatsCode)) && readsDownload(cmds, i) {
 			why = "it runs what it downloads, unseen: download to a file, read it, then ask to run it"
 		}
 		if why != "" {
