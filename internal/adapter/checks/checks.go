@@ -43,10 +43,7 @@ type Check struct {
 	Own     bool   // a person's configuration names it
 	// Defined are the files that define what the check does, relative to the workspace.
 	Defined []string
-	// Unlisted is why Defined does not list everything that runs, "" if it does. If it is
-	// set, trust covers every file of the folder.
-	Unlisted string
-	Env      []string // NAME=value
+	Env     []string // NAME=value
 
 	module string // the path of its Go module
 }
@@ -181,8 +178,7 @@ func (f *Finder) own(t *tree, name string) []Check {
 }
 
 func (f *Finder) ownCheck(t *tree, c Configured) Check {
-	found := t.runs(".", c.Command)
-	return Check{Name: c.Name, Command: c.Command, Kind: kindOwn, Unit: c.Command, Own: true, Defined: found.Files, Unlisted: found.Unlisted}
+	return Check{Name: c.Name, Command: c.Command, Kind: kindOwn, Unit: c.Command, Own: true, Defined: t.runs(".", c.Command)}
 }
 
 func within(dir, parent string) bool {

@@ -13,15 +13,11 @@ import (
 // defines the check. An unreadable file has an empty hash.
 type Definition map[string]string
 
-// EveryFile is the name in a definition for all files of the folder, used if the files
-// that a check runs cannot be listed.
-const EveryFile = "every file"
-
 // Unread returns the files that cannot be read, sorted.
 func (d Definition) Unread() []string {
 	var out []string
 	for name, hash := range d {
-		if hash == "" && name != EveryFile {
+		if hash == "" {
 			out = append(out, name)
 		}
 	}
@@ -48,8 +44,7 @@ func (d Definition) Changed(now Definition) []string {
 }
 
 // Goal returns a person's goal, a command line that must pass, as one of their own
-// checks, with its current definition. If not everything that it runs can be listed, the
-// definition contains EveryFile.
+// checks, with its current definition.
 func (f *Finder) Goal(line string) (c Check, definition Definition, err error) {
 	err = f.inTree(func(t *tree) {
 		c = f.ownCheck(t, Configured{Name: "goal", Command: line})
@@ -58,9 +53,6 @@ func (f *Finder) Goal(line string) (c Check, definition Definition, err error) {
 	definition = Definition{}
 	for _, s := range f.sources(c, c.Defined) {
 		definition[s.Name] = trust.Define(trust.Check, s.Name, nil, []trust.Source{s}).Hash
-	}
-	if err == nil && c.Unlisted != "" {
-		definition[EveryFile] = trust.Define(trust.Check, EveryFile, nil, []trust.Source{f.everyFile(c, c.Unlisted)}).Hash
 	}
 	return c, definition, err
 }

@@ -66,12 +66,12 @@ func (t *tree) nodeChecks(u unit) (narrow, wide []Check) {
 		}
 		lines = append(lines, words)
 	}
-	found := t.runs(u.dir, lines...)
+	defined := t.runs(u.dir, lines...)
 	for _, words := range lines {
-		wide = append(wide, Check{Name: words, Command: in(u.dir, words), Kind: kindNode, Defined: found.Files, Unlisted: found.Unlisted})
+		wide = append(wide, Check{Name: words, Command: in(u.dir, words), Kind: kindNode, Defined: defined})
 	}
 	if more := t.related(u); run == "npm" && more != "" {
-		narrow = []Check{{Name: "npm test", Command: in(u.dir, "npm test -- "+more), Kind: kindNode, Part: true, Defined: found.Files, Unlisted: found.Unlisted}}
+		narrow = []Check{{Name: "npm test", Command: in(u.dir, "npm test -- "+more), Kind: kindNode, Part: true, Defined: defined}}
 	}
 	return narrow, wide
 }

@@ -82,18 +82,15 @@ func (t *tree) pythonChecks(u unit) (narrow, wide []Check) {
 	for _, f := range []string{"conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"} {
 		defined = append(defined, path.Join(u.dir, f))
 	}
-	unlisted := ""
-	if !t.walk(u.dir, maxConftestFiles, func(name string) { // pytest reads one in each folder
+	t.walk(u.dir, maxConftestFiles, func(name string) { // pytest reads one in each folder
 		if path.Base(name) == "conftest.py" {
 			defined = appendNames(defined, []string{name})
 		}
-	}) {
-		unlisted = "the project has more files than are searched for conftest.py"
-	}
+	})
 	// Python identifies a compiled file by the source's second and size: one compiled a
 	// moment ago could be mistaken for the edited module.
 	env := []string{"PYTHONDONTWRITEBYTECODE=1"}
-	c := Check{Name: name, Command: in(u.dir, run), Kind: kindPython, Defined: defined, Unlisted: unlisted, Env: env}
+	c := Check{Name: name, Command: in(u.dir, run), Kind: kindPython, Defined: defined, Env: env}
 	wide = []Check{c}
 	if name != "pytest" {
 		return nil, wide

@@ -9,111 +9,92 @@ import (
 )
 
 // SPEC 16.1: a change of what a definition runs is a change of its part, wherever the
-// file is and however it is named: recipes and scripts, by the file that they reach.
-// Where it cannot be told, every file counts.
+// file is: recipes and scripts, by the file that they reach. A part of a name may be
+// computed, or a pattern.
 func TestPartsReach(t *testing.T) {
 	pkg := func(script string) string { return `{"scripts": {"test": "` + script + `", "other": "sh $X"}}` }
 	check := func(recipe string) string { return "check:\n\t" + recipe + "\n" }
 	for _, c := range []struct {
 		main, text, other string
-		every             bool     // it covers every file
 		more              []string // other files, by name and text
 	}{
-		{"Makefile", "D=x\nD=mk\ninclude $(D)/a.mk\ncheck:\n\tx\n", "mk/a.mk", false, nil},
-		{"Makefile", "-include $(D)/rules\ncheck:\n\tx\n", "mk/rules", false, nil},
-		{"Makefile", "-include $(CONFIG)\ncheck:\n\tx\n", "mk/a.mk", true, nil},
-		{"Makefile", "include $(CURDIR)/mk/a.mk\ncheck:\n\tx\n", "mk/a.mk", false, nil},
-		{"Makefile", "include $(wildcard mk/*.mk)\ncheck:\n\tx\n", "mk/a.mk", false, nil},
-		{"Makefile", "-include conf/*\ncheck:\n\tx\n", "conf/a.inc", false, nil},
-		{"Makefile", "include\tmk/a.mk\ncheck:\n\tx\n", "mk/a.mk", false, nil},
-		{"Makefile", "include $(shell cat list)\ncheck:\n\tx\n", "mk/a.mk", true, nil},
-		{"Makefile", "include one.mk\ncheck:\n\tx\n", "mk/a.mk", false, []string{"one.mk", "include mk/a.mk\n"}},
-		{"Makefile", "include $(dir $(lastword $(MAKEFILE_LIST)))mk/a.mk\ncheck:\n\tx\n", "mk/a.mk", false, nil},
-		{"Makefile", check("$(MAKE) -C d"), "d/Makefile", false, nil},
-		{"Makefile", check("cd d && make x"), "d/Makefile", false, nil},
-		{"Makefile", check("make -f mk/a.mk x"), "mk/a.mk", false, nil},
-		{"Makefile", check("for d in $(DIRS); do $(MAKE) -C $$d; done"), "d/Makefile", false, nil},
-		{"Makefile", "V := $(shell sh d/r.sh)\ncheck:\n\tx\n", "d/r.sh", false, nil},
-		{"Makefile", "V != ./d/r.sh\ncheck:\n\tx\n", "d/r.sh", false, nil},
-		{"Makefile", "X := $(file < cmd)\ncheck:\n\t$(X)\n", "cmd", true, nil},
-		{"Makefile", "run = ./d/$(1)\ncheck:\n\t$(call run,x)\n", "d/x", false, nil},
-		{"Makefile", "define run\n./d/x\nendef\ncheck:\n\t$(run)\n", "d/x", false, nil},
-		{"Makefile", "N = D\n$(N) = mk\ninclude $(D)/a.mk\ncheck:\n\tx\n", "mk/a.mk", false, nil},
-		{"Makefile", "load x.so\ncheck:\n\tx\n", "x.so", false, nil},
-		{"Makefile", "$(eval $(file <d/x))\ncheck:\n\tx\n", "d/x", true, nil},
-		{"Makefile", "check: SHELL = ./d/sh\ncheck:\n\tx\n", "d/sh", false, nil},
-		{"Makefile", "export PATH := $(CURDIR)/bin:$(PATH)\ncheck:\n\tgo test\n", "bin/go", true, nil},
-		{"Makefile", "export MAKEFILES = d/x\ncheck:\n\t$(MAKE) all\n", "d/x", false, nil},
-		{"Makefile", "check: ; ./d/r\n", "d/r", false, nil},
-		{"Makefile", "check: d/r\n\tsh $<\n", "d/r", true, nil},
-		{"Makefile", "check:\r\n\tsh d/run\r\n", "d/run", false, nil},
-		{"Makefile", check("cd d && ./r.sh"), "d/r.sh", false, nil},
-		{"Makefile", check("cd a; cd b; ./run"), "a/b/run", false, nil},
-		{"Makefile", check("cd $(shell cat x) && ./run"), "d/run", false, nil},
-		{"Makefile", check("cd a/b && ../../d/run"), "d/run", false, []string{"a/b/.keep", ""}},
-		{"Makefile", check("./s*.sh"), "s1.sh", false, nil},
-		{"Makefile", check("python3.12 -B -m s.t"), "s/t/__main__.py", false, nil},
-		{"Makefile", check("python3 -m s.t"), "s/__init__.py", false, []string{"s/t.py", ""}},
-		{"Makefile", check("python3 d"), "d/__main__.py", false, nil},
-		{"Makefile", check("ruby -r./d/x a.rb"), "d/x.rb", false, nil},
-		{"Makefile", check("perl -Ilib -MX t/a.pl"), "lib/X.pm", false, nil},
-		{"Makefile", check(". ./env && x"), "env", false, nil},
-		{"Makefile", check(". $$X/a"), "d/a", false, nil},
-		{"Makefile", check("$(DIR)/run"), "d/run", false, nil},
-		{"Makefile", check("printf './d/run' | sh"), "d/run", true, nil},
-		{"Makefile", check("cat x | python3 -"), "d/run", true, nil},
-		{"Makefile", check("find d -name '*.sh' -exec sh {} ';'"), "d/a.sh", true, nil},
-		{"Makefile", check("ls d/* | xargs -I% bash %"), "d/run", true, nil},
-		{"Makefile", check("parallel bash ::: d/*"), "d/run", false, nil},
-		{"Makefile", check("while read x; do sh \"$$x\"; done < list"), "d/run", true, nil},
-		{"Makefile", check("for f in d/*; do $$f; done"), "d/run", false, nil},
-		{"Makefile", check("$${RUNNER:-./d/run} x"), "d/run", false, nil},
-		{"Makefile", check("\"./my dir/run.sh\""), "my dir/run.sh", false, nil},
-		{"Makefile", check("./my\\ dir/run.sh"), "my dir/run.sh", false, nil},
-		{"Makefile", check("sh 'd'/\"run\""), "d/run", false, nil},
-		{"Makefile", check("sh $$'d/r\\x75n'"), "d/run", true, nil},
-		{"Makefile", check("sh -c \"bash -c 'sh d/run'\""), "d/run", false, nil},
-		{"Makefile", check("x $$(a $$(b \"$$(sh d/run)\"))"), "d/run", false, nil},
-		{"Makefile", check("echo '#'; sh d/run"), "d/run", false, nil},
-		{"Makefile", check("x --wrapper=d/run"), "d/run", false, nil},
-		{"Makefile", check("go test -exec ./d/r ./..."), "d/r", false, nil},
-		{"Makefile", check("docker run --rm -v $(PWD):/src img /src/d/run"), "d/run", true, nil},
-		{"Makefile", check("cd r && cargo test"), "r/build.rs", false, nil},
-		{"Makefile", check("cd py && pytest"), "py/pytest.ini", false, nil},
-		{"Makefile", check("bundle exec rake"), "Rakefile", true, nil},
-		{"Makefile", check("sh a.sh"), "d/run", false, []string{"a.sh", ". d/lib\n", "d/lib", "helper() { \"$(dirname \"$0\")/d/run\"; }\n"}},
-		{"Makefile", check("sh a.sh"), "d/run", false, []string{"a.sh", "A=(d/run x)\n\"${A[@]}\"\n"}},
-		{"Makefile", check("sh a.sh"), "d/run", false, []string{"a.sh", "trap 'd/run' EXIT\n"}},
-		{"Makefile", check("sh a.sh"), "d/run", false, []string{"a.sh", "eval \"./d/$x\"\n"}},
-		{"Makefile", check("sh a.sh"), "d/run", false, []string{"a.sh", "r() { \"$1\"; }\nr d/$x\n"}},
-		{"Makefile", check("sh a.sh"), "d/go", true, []string{"a.sh", "PATH=\"$PWD/d:$PATH\"\ngo test\n"}},
-		{"Makefile", check("./d"), "e/run.sh", false, []string{"d ->", "e/run.sh"}},
-		{"Makefile", check("./d/run.sh"), "e/run.sh", false, []string{"d ->", "e"}},
-		{"package.json", `{"scripts": {"test": "jest", "pretest": "node d/prep.js"}}`, "d/prep.js", false, nil},
-		{"package.json", `{"scripts": {"test": "run-s test:*", "test:a": "node d/u.js"}}`, "d/u.js", false, nil},
-		{"package.json", `{"scripts": {"test": "jest"}, "jest": {"setupFiles": ["./d/setup.js"]}}`, "d/setup.js", false, nil},
-		{"package.json", pkg("jest"), "d/sh", false, []string{".npmrc", "script-shell=./d/sh\n"}},
-		{"package.json", pkg("jest"), ".yarn/releases/y.cjs", false, []string{".yarnrc.yml", "yarnPath: .yarn/releases/y.cjs\n"}},
-		{"package.json", pkg("node --import ./d/setup.mjs --test"), "d/setup.mjs", false, nil},
-		{"package.json", pkg("node -r ./d/setup --test"), "d/setup.js", false, nil},
-		{"package.json", pkg("node --import $X --test"), "x.mjs", true, nil},
-		{"package.json", pkg("npx ts-node -r ./d/reg d/run"), "d/reg.js", false, nil},
-		{"package.json", pkg("sh $X"), "d/a", true, nil},
-		{"package.json", pkg("cd x && npm test"), "x/package.json", false, nil},
-		{"package.json", pkg("npm --prefix x test"), "x/package.json", false, nil},
-		{"package.json", pkg("npm test --workspaces"), "x/package.json", false, nil},
-		{"package.json", pkg("npm run other"), "x/a", true, nil},
-		{"package.json", pkg("concurrently 'cd d && ./r'"), "d/r", false, nil},
-		{"package.json", pkg("./gradlew test"), "build.gradle", true, nil},
-		{"package.json", pkg("npx turbo run test"), "turbo.json", true, nil},
-		{"justfile", "mod d\ncheck:\n  just d::run\n", "d/mod.just", false, nil},
-		{"justfile", "set shell := ['./d/sh', '-c']\ncheck:\n  x\n", "d/sh", false, nil},
-		{"justfile", "check:\n  {{justfile_directory()}}/d/run\n", "d/run", false, nil},
-		{"justfile", "check:\n  sh {{x}}\n", "d/r", true, nil},
-		{"justfile", "x := `cat d/r`\ncheck:\n  y\n", "d/r", false, nil},
-		{"Cargo.toml", "[package]\nname = \"a\"\nbuild = \"d/b.rs\"\n", "d/b.rs", false, nil},
-		{"Cargo.toml", "[workspace]\nmembers = [\"d\"]\n", "d/build.rs", false, []string{"d/Cargo.toml", "[package]\nname = \"d\"\n"}},
-		{"pytest.ini", "[pytest]\n", "tests/unit/conftest.py", false, nil},
+		{"Makefile", "D=x\nD=mk\ninclude $(D)/a.mk\ncheck:\n\tx\n", "mk/a.mk", nil},
+		{"Makefile", "include $(CURDIR)/mk/a.mk\ncheck:\n\tx\n", "mk/a.mk", nil},
+		{"Makefile", "include $(wildcard mk/*.mk)\ncheck:\n\tx\n", "mk/a.mk", nil},
+		{"Makefile", "-include conf/*\ncheck:\n\tx\n", "conf/a.inc", nil},
+		{"Makefile", "include\tmk/a.mk\ncheck:\n\tx\n", "mk/a.mk", nil},
+		{"Makefile", "include one.mk\ncheck:\n\tx\n", "mk/a.mk", []string{"one.mk", "include mk/a.mk\n"}},
+		{"Makefile", "include $(dir $(lastword $(MAKEFILE_LIST)))mk/a.mk\ncheck:\n\tx\n", "mk/a.mk", nil},
+		{"Makefile", check("$(MAKE) -C d"), "d/Makefile", nil},
+		{"Makefile", check("cd d && make x"), "d/Makefile", nil},
+		{"Makefile", check("make -f mk/a.mk x"), "mk/a.mk", nil},
+		{"Makefile", check("for d in $(DIRS); do $(MAKE) -C $$d; done"), "d/Makefile", nil},
+		{"Makefile", "V := $(shell sh d/r.sh)\ncheck:\n\tx\n", "d/r.sh", nil},
+		{"Makefile", "V != ./d/r.sh\ncheck:\n\tx\n", "d/r.sh", nil},
+		{"Makefile", "X := $(file < cmd)\ncheck:\n\t$(X)\n", "cmd", nil},
+		{"Makefile", "run = ./d/$(1)\ncheck:\n\t$(call run,x)\n", "d/x", nil},
+		{"Makefile", "define run\n./d/x\nendef\ncheck:\n\t$(run)\n", "d/x", nil},
+		{"Makefile", "N = D\n$(N) = mk\ninclude $(D)/a.mk\ncheck:\n\tx\n", "mk/a.mk", nil},
+		{"Makefile", "load x.so\ncheck:\n\tx\n", "x.so", nil},
+		{"Makefile", "$(eval $(file <d/x))\ncheck:\n\tx\n", "d/x", nil},
+		{"Makefile", "check: SHELL = ./d/sh\ncheck:\n\tx\n", "d/sh", nil},
+		{"Makefile", "export PATH := $(CURDIR)/bin:$(PATH)\ncheck:\n\tgo test\n", "bin/go", nil},
+		{"Makefile", "export MAKEFILES = d/x\ncheck:\n\t$(MAKE) all\n", "d/x", nil},
+		{"Makefile", "check: ; ./d/r\n", "d/r", nil},
+		{"Makefile", "check: d/r\n\tsh $<\n", "d/r", nil},
+		{"Makefile", "check:\r\n\tsh d/run\r\n", "d/run", nil},
+		{"Makefile", check("cd d && ./r.sh"), "d/r.sh", nil},
+		{"Makefile", check("cd a; cd b; ./run"), "a/b/run", nil},
+		{"Makefile", check("cd a/b && ../../d/run"), "d/run", []string{"a/b/.keep", ""}},
+		{"Makefile", check("./s*.sh"), "s1.sh", nil},
+		{"Makefile", check("ruby -r./d/x a.rb"), "d/x.rb", nil},
+		{"Makefile", check(". ./env && x"), "env", nil},
+		{"Makefile", check("printf './d/run' | sh"), "d/run", nil},
+		{"Makefile", check("find d -name '*.sh' -exec sh {} ';'"), "d/a.sh", nil},
+		{"Makefile", check("ls d/* | xargs -I% bash %"), "d/run", nil},
+		{"Makefile", check("parallel bash ::: d/*"), "d/run", nil},
+		{"Makefile", check("for f in d/*; do $$f; done"), "d/run", nil},
+		{"Makefile", check("$${RUNNER:-./d/run} x"), "d/run", nil},
+		{"Makefile", check("\"./my dir/run.sh\""), "my dir/run.sh", nil},
+		{"Makefile", check("./my\\ dir/run.sh"), "my dir/run.sh", nil},
+		{"Makefile", check("sh 'd'/\"run\""), "d/run", nil},
+		{"Makefile", check("sh -c \"bash -c 'sh d/run'\""), "d/run", nil},
+		{"Makefile", check("x $$(a $$(b \"$$(sh d/run)\"))"), "d/run", nil},
+		{"Makefile", check("echo '#'; sh d/run"), "d/run", nil},
+		{"Makefile", check("x --wrapper=d/run"), "d/run", nil},
+		{"Makefile", check("go test -exec ./d/r ./..."), "d/r", nil},
+		{"Makefile", check("cd r && cargo test"), "r/build.rs", nil},
+		{"Makefile", check("cd py && pytest"), "py/pytest.ini", nil},
+		{"Makefile", check("bundle exec rake"), "Rakefile", nil},
+		{"Makefile", check("sh a.sh"), "d/run", []string{"a.sh", ". d/lib\n", "d/lib", "helper() { \"$(dirname \"$0\")/d/run\"; }\n"}},
+		{"Makefile", check("sh a.sh"), "d/run", []string{"a.sh", "A=(d/run x)\n\"${A[@]}\"\n"}},
+		{"Makefile", check("sh a.sh"), "d/run", []string{"a.sh", "trap 'd/run' EXIT\n"}},
+		{"Makefile", check("sh a.sh"), "d/run", []string{"a.sh", "eval \"./d/$x\"\n"}},
+		{"Makefile", check("sh a.sh"), "d/run", []string{"a.sh", "r() { \"$1\"; }\nr d/$x\n"}},
+		{"Makefile", check("sh a.sh"), "d/go", []string{"a.sh", "PATH=\"$PWD/d:$PATH\"\ngo test\n"}},
+		{"Makefile", check("./d"), "e/run.sh", []string{"d ->", "e/run.sh"}},
+		{"Makefile", check("./d/run.sh"), "e/run.sh", []string{"d ->", "e"}},
+		{"package.json", `{"scripts": {"test": "jest", "pretest": "node d/prep.js"}}`, "d/prep.js", nil},
+		{"package.json", `{"scripts": {"test": "run-s test:*", "test:a": "node d/u.js"}}`, "d/u.js", nil},
+		{"package.json", `{"scripts": {"test": "jest"}, "jest": {"setupFiles": ["./d/setup.js"]}}`, "d/setup.js", nil},
+		{"package.json", pkg("jest"), "d/sh", []string{".npmrc", "script-shell=./d/sh\n"}},
+		{"package.json", pkg("jest"), ".yarn/releases/y.cjs", []string{".yarnrc.yml", "yarnPath: .yarn/releases/y.cjs\n"}},
+		{"package.json", pkg("node --import ./d/setup.mjs --test"), "d/setup.mjs", nil},
+		{"package.json", pkg("node -r ./d/setup --test"), "d/setup.js", nil},
+		{"package.json", pkg("npx ts-node -r ./d/reg d/run"), "d/reg.js", nil},
+		{"package.json", pkg("cd x && npm test"), "x/package.json", nil},
+		{"package.json", pkg("npm --prefix x test"), "x/package.json", nil},
+		{"package.json", `{"scripts": {"test": "npm test --workspaces"}, "workspaces": ["x*"]}`, "xs/package.json", nil},
+		{"package.json", pkg("concurrently 'cd d && ./r'"), "d/r", nil},
+		{"package.json", pkg("./gradlew test"), "build.gradle", nil},
+		{"package.json", pkg("npx turbo run test"), "turbo.json", nil},
+		{"justfile", "mod d\ncheck:\n  just d::run\n", "d/mod.just", nil},
+		{"justfile", "set shell := ['./d/sh', '-c']\ncheck:\n  x\n", "d/sh", nil},
+		{"justfile", "check:\n  {{justfile_directory()}}/d/run\n", "d/run", nil},
+		{"justfile", "x := `cat d/r`\ncheck:\n  y\n", "d/r", nil},
+		{"Cargo.toml", "[package]\nname = \"a\"\nbuild = \"d/b.rs\"\n", "d/b.rs", nil},
+		{"Cargo.toml", "[workspace]\nmembers = [\"d\"]\n", "d/build.rs", []string{"d/Cargo.toml", "[package]\nname = \"d\"\n"}},
+		{"pytest.ini", "[pytest]\n", "tests/unit/conftest.py", nil},
 	} {
 		t.Run(c.main+" "+c.text, func(t *testing.T) {
 			dir := t.TempDir()
@@ -135,9 +116,6 @@ func TestPartsReach(t *testing.T) {
 				if len(ps) != 1 || ps[0].Hash == "" {
 					t.Fatalf("%+v", ps)
 				}
-				if got := slices.Contains(ps[0].From, "every file"); got != c.every {
-					t.Errorf("every file: %v, want %v: %q", got, c.every, ps[0].Lines)
-				}
 				return ps[0].Hash
 			}
 			was := hash()
@@ -147,8 +125,8 @@ func TestPartsReach(t *testing.T) {
 				t.Errorf("a change of %s is none", c.other)
 			}
 			put(t, dir, "z/source", "changed")
-			if (hash() != now) != c.every {
-				t.Errorf("a change of source: %v, want %v", !c.every, c.every)
+			if hash() != now {
+				t.Error("a change of source is one")
 			}
 		})
 	}
@@ -165,58 +143,15 @@ func TestPartsOfOrdinaryProjects(t *testing.T) {
 		{"justfile", "test *args:\n  cargo test {{args}}\n  @echo {{args}}\n"},
 	} {
 		dir := t.TempDir()
-		put(t, dir, c.main, c.text, "one.mk", "X = 1\n", "scripts/lint.sh", "#!/bin/sh\nset -eu\ngo vet ./...\n", "scripts/gen.js", "", "d/Makefile", "all:\n\tgo build\n")
+		put(t, dir, c.main, c.text, "one.mk", "X = 1\n", "scripts/lint.sh", "#!/bin/sh\nset -eu\ngo vet ./...\n", "scripts/gen.js", "", "main.c", "", "src/a.ts", "", "d/Makefile", "all:\n\tgo build\n")
 		f := &Finder{Root: dir, LookPath: none}
 		cs, err := f.Here()
 		if err != nil || len(cs) == 0 {
 			t.Fatal(cs, err)
 		}
 		for _, p := range f.Parts(cs) {
-			if slices.Contains(p.From, "every file") || p.Hash == "" {
+			if p.Hash == "" || slices.Contains(p.From, "main.c") || slices.Contains(p.From, "src/a.ts") {
 				t.Errorf("%s: %q", c.text, p.Lines)
-			}
-		}
-	}
-}
-
-// If not every file of a folder is read, the folder is not trusted, and the reason
-// names that.
-func TestEveryFileIsBounded(t *testing.T) {
-	dir := t.TempDir()
-	put(t, dir, "Makefile", "include $(X)\ncheck:\n\tx\n")
-	for i := range maxFolders {
-		put(t, dir, "f"+strings.Repeat("x", i%50)+string(rune('a'+i/50%26))+string(rune('a'+i/1300))+"/.keep", "")
-	}
-	f := &Finder{Root: dir, LookPath: none}
-	cs, _ := f.Here()
-	ps := f.Parts(cs)
-	if len(ps) != 1 || ps[0].Hash != "" || !strings.Contains(strings.Join(ps[0].Lines, "\n"), "more than 2000 folders") {
-		t.Errorf("%+v", ps)
-	}
-}
-
-// SPEC 16.1: a library of node that is installed is the check's tool: an edit of
-// the project's source does not ask again. One that is a link is of the project.
-func TestPartsReachInstalled(t *testing.T) {
-	for link, every := range map[bool]bool{false: false, true: true} {
-		dir := t.TempDir()
-		put(t, dir, "package.json", `{"scripts": {"test": "node --import tsx --test"}}`, "packages/tsx/index.mjs", "x", "src/a.js", "x")
-		put(t, dir, "node_modules/other/index.js", "x")
-		if link {
-			if err := os.Symlink("../packages/tsx", filepath.Join(dir, "node_modules/tsx")); err != nil {
-				t.Fatal(err)
-			}
-		} else {
-			put(t, dir, "node_modules/tsx/package.json", "{}")
-		}
-		f := &Finder{Root: dir, LookPath: none}
-		cs, err := f.Here()
-		if err != nil || len(cs) == 0 {
-			t.Fatal(cs, err)
-		}
-		for _, p := range f.Parts(cs) {
-			if got := slices.Contains(p.From, "every file"); got != every || p.Hash == "" {
-				t.Errorf("a link: %v, every file: %v: %q", link, got, p.Lines)
 			}
 		}
 	}

@@ -7,15 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/reach"
 )
-
-// mostFiles is how many files are looked at where a command's own cannot be listed.
-const mostFiles = 20_000
 
 // Runs returns the files of a workspace that a command line is made of, each with when it
 // was last changed, for permission.Config.Runs: the programs that PATH finds there, and
@@ -47,16 +43,8 @@ func Runs(root, programs, line string) []permission.Ran {
 		add(program)
 		lines = append(lines, "./"+program)
 	}
-	found := reach.Of(dir.FS(), reach.Ask{Dir: ".", Lines: lines, Root: root})
-	for _, f := range found.Files {
+	for _, f := range reach.Of(dir.FS(), reach.Ask{Dir: ".", Lines: lines, Root: root}).Files {
 		add(f)
-	}
-	folders := found.Folders
-	if found.Unlisted != "" {
-		folders = []string{"."}
-	}
-	for _, f := range folders {
-		out = append(out, newest(dir.FS(), f))
 	}
 	return out
 }
@@ -97,30 +85,4 @@ func inFolder(root, name string) (string, bool) {
 	}
 	rel, err := filepath.Rel(root, name)
 	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
-}
-
-// newest returns the file of a folder that was changed last.
-func newest(fsys fs.FS, folder string) permission.Ran {
-	out := permission.Ran{Path: folder}
-	left := mostFiles
-	_ = fs.WalkDir(fsys, folder, func(name string, d fs.DirEntry, err error) error {
-		if left--; err != nil {
-			return nil // what cannot be read does not run
-		}
-		if left < 0 {
-			out = permission.Ran{Path: folder, Changed: time.Unix(1<<33, 0)} // it cannot be told
-			return fs.SkipAll
-		}
-		if d.IsDir() {
-			if d.Name() == ".git" {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if st, err := d.Info(); err == nil && changedAt(st).After(out.Changed) {
-			out = permission.Ran{Path: name, Changed: changedAt(st)}
-		}
-		return nil
-	})
-	return out
 }

@@ -18,21 +18,19 @@ func (t *tree) cargoChecks(u unit) (narrow, wide []Check) {
 			break
 		}
 	}
-	words, defined, unlisted := "cargo test", t.buildScripts(u.dir), ""
+	words, defined := "cargo test", t.buildScripts(u.dir)
 	if section(t.read(path.Join(root, "Cargo.toml")), "workspace") != nil {
 		words += " --workspace"
-		if !t.walk(root, maxTestFiles, func(name string) {
+		t.walk(root, maxTestFiles, func(name string) {
 			if path.Base(name) == "Cargo.toml" {
 				defined = appendNames(defined, t.buildScripts(path.Dir(name)))
 			}
-		}) {
-			unlisted = "the workspace has more files than are searched for build scripts"
-		}
+		})
 	}
-	wide = []Check{{Name: "cargo test", Command: in(root, words), Kind: kindCargo, Defined: defined, Unlisted: unlisted}}
+	wide = []Check{{Name: "cargo test", Command: in(root, words), Kind: kindCargo, Defined: defined}}
 	name := strings.Trim(section(t.read(path.Join(u.dir, "Cargo.toml")), "package")["name"], `"'`)
 	if root != u.dir && name != "" {
-		narrow = []Check{{Name: "cargo test", Command: in(root, "cargo test -p "+shellsyntax.Quote(name)), Kind: kindCargo, Part: true, Defined: defined, Unlisted: unlisted}}
+		narrow = []Check{{Name: "cargo test", Command: in(root, "cargo test -p "+shellsyntax.Quote(name)), Kind: kindCargo, Part: true, Defined: defined}}
 	}
 	return narrow, wide
 }
@@ -111,6 +109,5 @@ func targets(text, kind string) []string {
 
 func (t *tree) targetChecks(u unit) []Check {
 	words := u.kind + " " + t.target(u.dir, u.kind)
-	found := t.runs(u.dir, words)
-	return []Check{{Name: words, Command: in(u.dir, words), Kind: u.kind, Defined: found.Files, Unlisted: found.Unlisted}}
+	return []Check{{Name: words, Command: in(u.dir, words), Kind: u.kind, Defined: t.runs(u.dir, words)}}
 }

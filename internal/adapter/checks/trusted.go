@@ -128,43 +128,22 @@ func (f *Finder) Parts(cs []Check) []trust.Part {
 	var out []trust.Part
 	for _, name := range names {
 		var runs, defined []string
-		unlisted := ""
 		for _, c := range by[name] {
 			runs = append(runs, c.Command)
-			unlisted = cmp.Or(unlisted, c.Unlisted)
 			for _, d := range c.Defined {
 				if !slices.Contains(defined, d) {
 					defined = append(defined, d)
 				}
 			}
 		}
-		sources := f.sources(by[name][0], defined)
-		if unlisted != "" {
-			sources = append([]trust.Source{f.everyFile(by[name][0], unlisted)}, sources...)
-		}
-		out = append(out, trust.Define(trust.Check, name, runs, sources))
+		out = append(out, trust.Define(trust.Check, name, runs, f.sources(by[name][0], defined)))
 	}
 	return out
 }
 
-// everyFile returns a source that covers all files, for a check that runs files which
-// cannot be listed.
-func (f *Finder) everyFile(c Check, unlisted string) trust.Source {
-	at := f.Root
-	if filepath.IsAbs(c.Dir) {
-		at = c.Dir
-	}
-	root, err := os.OpenRoot(at)
-	if err != nil {
-		return trust.Source{Name: at, Unread: true}
-	}
-	defer root.Close()
-	return reach.EveryFile(root.FS(), unlisted, false)
-}
-
 // runs finds the files that command lines in a folder are made of.
-func (t *tree) runs(dir string, lines ...string) reach.Found {
-	return reach.Of(t.root.FS(), reach.Ask{Dir: dir, Lines: lines, Root: t.root.Name()})
+func (t *tree) runs(dir string, lines ...string) []string {
+	return reach.Of(t.root.FS(), reach.Ask{Dir: dir, Lines: lines, Root: t.root.Name()}).Files
 }
 
 // sources reads the files that define a check, in the project's folder, in the folders

@@ -165,14 +165,14 @@ func runs(root *os.Root, dir, line string) []trust.Source {
 	if dir != "" {
 		line = "cd " + shellsyntax.Quote(dir) + "; " + line
 	}
-	found := reach.Of(root.FS(), reach.Ask{Lines: []string{line}, Root: root.Name(), Vars: []string{"CLAUDE_PROJECT_DIR", "PAWL_PROJECT_DIR"}, Deep: true})
+	found := reach.Of(root.FS(), reach.Ask{Lines: []string{line}, Root: root.Name(), Deep: true})
 	var out []trust.Source
 	for _, n := range found.Files {
 		if s, there := read(root, n); there {
 			out = append(out, s)
 		}
 	}
-	return append(out, found.Sources(root.FS(), true)...)
+	return append(out, found.Sources(root.FS())...)
 }
 
 // hooks returns the paths of the files in a folder that git would run.

@@ -75,8 +75,6 @@ mise exec -- d/r.sh
 nix-shell --run ./d/r.sh
 uv run d/r.sh
 uvx --from ./d r
-docker run -v .:/w x /w/d/r.sh
-docker compose run x
 make -f d/r.sh
 make SHELL=./d/r.sh hook
 make --eval='x:;./d/r.sh' x
@@ -101,7 +99,6 @@ EDITOR=./d/r.sh git commit
 command -v x; builtin source d/r.sh
 eval ./d/r.sh
 eval "./d/$X.sh"
-cat <<E | bash
 sh -s < d/r.sh
 sh -c "sh \"$0\"" d/r.sh
 bash -c 'source "$1"' x d/r.sh
@@ -152,8 +149,6 @@ crontab d/r.sh
 systemd-run ./d/r.sh
 direnv exec d r.sh
 direnv exec . ./d/r.sh
-pre-commit run
-lefthook run x
 husky d/r.sh
 `), "\n")
 	missed := 0

@@ -52,7 +52,7 @@ func (s *Servers) ownProgram(program string) []trust.Source {
 			out = append(out, src)
 		}
 	}
-	return append(out, found.Sources(root.FS(), true)...)
+	return append(out, found.Sources(root.FS())...)
 }
 
 // configLimit is the largest file that is read to judge what a server runs.

@@ -1,11 +1,13 @@
 package permission
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // Check is what is known of a call that runs one of the project's checks.
@@ -47,12 +49,7 @@ func (p *Policy) DecideCheck(c Call, k Check) Decision {
 	if d.Verdict == Deny {
 		return d
 	}
-	var changed []string
-	for _, f := range k.Defined {
-		if p.redefined(f) {
-			changed = append(changed, f)
-		}
-	}
+	changed := p.redefinitions(k.Defined)
 	standing := d.By == "rule" && !slices.ContainsFunc(p.rules, func(r Rule) bool { return r.From == Granted && r.Text == d.Rule })
 	switch {
 	case k.Untrusted != "":
@@ -67,6 +64,16 @@ func (p *Policy) DecideCheck(c Call, k Check) Decision {
 		d.Confine.Asks = false // what a check writes is part of it
 	}
 	return d
+}
+
+// redefinitions returns the changed files that define a check. What makefiles and scripts run
+// by a computed name is not known: then every definition or script that was changed counts.
+func (p *Policy) redefinitions(defined []string) []string {
+	out := slices.DeleteFunc(slices.Clone(defined), func(f string) bool { return !p.redefined(f) })
+	if len(out) == 0 && slices.ContainsFunc(defined, command.Defines) {
+		out = slices.DeleteFunc(slices.Sorted(maps.Keys(p.changed)), func(f string) bool { return !command.Defines(f) })
+	}
+	return out
 }
 
 // ask turns d into a question about the check, or allows the check if the person

@@ -306,6 +306,11 @@ func TestRedefinedChecks(t *testing.T) {
 		{Sandbox{}, AcceptEdits, "Makefile", Ask},
 		{Sandbox{}, Auto, "package.json", Ask},
 		{Sandbox{}, Auto, "other.txt", Allow},
+		{Sandbox{}, Auto, "tools/computed.sh", Ask}, // it may be run by a name that no text has
+		{Sandbox{}, Auto, "tools/run", Ask},
+		{Sandbox{}, Auto, "sub/rules.mk", Ask},
+		{Sandbox{}, Auto, "main.go", Allow},
+		{Sandbox{ReadOnly: true, Workspace: true, Holds: true}, Auto, "tools/computed.sh", Allow},
 		{Sandbox{ReadOnly: true}, AcceptEdits, "Makefile", Ask}, // it writes, so it runs bare
 		{Sandbox{ReadOnly: true, Workspace: true, Holds: true}, AcceptEdits, "Makefile", Allow},
 		{Sandbox{ReadOnly: true, Workspace: true}, Auto, "sub/package.json", Allow},

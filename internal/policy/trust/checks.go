@@ -31,7 +31,7 @@ var definitions = map[string]definition{
 	},
 	"python": {
 		tools: []string{"pytest", "py.test", "tox", "nox", "poetry", "pdm", "uv", "hatch", "pipenv"},
-		here:  []string{"tests/conftest.py", "test/conftest.py"},
+		here:  []string{"tests/conftest.py", "test/conftest.py", "noxfile.py"},
 		above: []string{"conftest.py", "pytest.ini", ".pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"},
 	},
 	"cargo": {
@@ -39,9 +39,13 @@ var definitions = map[string]definition{
 		here:  []string{"Cargo.toml", "build.rs"},
 		above: []string{"Cargo.toml", ".cargo/config.toml", ".cargo/config", "rust-toolchain", "rust-toolchain.toml"},
 	},
-	"make": {tools: []string{"make", "gmake", "bmake", "MAKE"}, here: []string{"GNUmakefile", "makefile", "Makefile"}},
-	"just": {tools: []string{"just"}, here: []string{"justfile", "Justfile", ".justfile", ".env"}},
-	"js":   {tools: []string{"node", "nodejs", "tsx", "ts-node", "deno"}, above: []string{"package.json"}},
+	"make":    {tools: []string{"make", "gmake", "bmake", "MAKE"}, here: []string{"GNUmakefile", "makefile", "Makefile"}},
+	"just":    {tools: []string{"just"}, here: []string{"justfile", "Justfile", ".justfile", ".env"}},
+	"ruby":    {tools: []string{"rake", "bundle", "rails"}, here: []string{"Rakefile", "rakefile", "Gemfile"}},
+	"jvm":     {tools: []string{"gradle", "gradlew", "mvn", "mvnw", "ant"}, here: []string{"gradlew", "mvnw", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradle.properties", "pom.xml", "build.xml"}},
+	"cmake":   {tools: []string{"cmake", "ctest", "meson"}, here: []string{"CMakeLists.txt", "CMakePresets.json", "meson.build"}},
+	"runners": {tools: []string{"turbo", "nx", "task", "lefthook", "pre-commit", "husky", "compose", "docker-compose"}, here: []string{"turbo.json", "nx.json", "Taskfile.yml", "Taskfile.yaml", "lefthook.yml", ".pre-commit-config.yaml", ".huskyrc", "compose.yaml", "compose.yml", "docker-compose.yml", "Dockerfile"}},
+	"js":      {tools: []string{"node", "nodejs", "tsx", "ts-node", "deno"}, above: []string{"package.json"}},
 }
 
 // BuildFiles returns the names under which make or just search for their file, in their

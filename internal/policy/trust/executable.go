@@ -46,7 +46,7 @@ var plainKeys = map[string]bool{
 	"files": true, "publishConfig": true, "main": true, "module": true, "types": true, "typings": true, "exports": true, "sideEffects": true,
 	"dependencies": true, "devDependencies": true, "peerDependencies": true, "peerDependenciesMeta": true,
 	"optionalDependencies": true, "bundledDependencies": true, "bundleDependencies": true,
-	"engines": true, "os": true, "cpu": true, "browserslist": true, "workspaces": true, "$schema": true,
+	"engines": true, "os": true, "cpu": true, "browserslist": true, "$schema": true,
 }
 
 // packageLines returns the keys of a package.json except the plain ones, with one line
