@@ -21,50 +21,39 @@ type memoKey struct {
 	programs Programs
 }
 
-type memoValue struct {
+type parsed struct {
 	cmds []Command
 	err  error
 }
 
 var memo struct {
 	sync.Mutex
-	values map[memoKey]memoValue
-	keys   [memoLines]memoKey // a ring: the oldest is replaced
-	next   int
+	lines map[memoKey]parsed
 }
 
-func remembered(k memoKey) (memoValue, bool) {
+func remembered(k memoKey) (parsed, bool) {
 	memo.Lock()
 	defer memo.Unlock()
-	v, ok := memo.values[k]
+	v, ok := memo.lines[k]
 	return v, ok
 }
 
 // remember caches a result. Cached slices have no spare capacity, so an append to a
 // field of a command copies it.
-func remember(k memoKey, v memoValue) {
+func remember(k memoKey, v parsed) {
 	if len(v.cmds) > memoResult {
 		return
 	}
 	for i := range v.cmds {
-		v.cmds[i].clip()
+		c := &v.cmds[i]
+		c.Words, c.Via, c.Wrappers = slices.Clip(c.Words), slices.Clip(c.Via), slices.Clip(c.Wrappers)
+		c.Assigns, c.Redirects, c.Alt, c.From = slices.Clip(c.Assigns), slices.Clip(c.Redirects), slices.Clip(c.Alt), slices.Clip(c.From)
 	}
 	k.line = strings.Clone(k.line) // it may be part of a large text
 	memo.Lock()
 	defer memo.Unlock()
-	if _, ok := memo.values[k]; ok { // another goroutine was first
-		return
+	if memo.lines == nil || len(memo.lines) >= memoLines { // a new line is asked about many times, an old one hardly
+		memo.lines = make(map[memoKey]parsed, memoLines)
 	}
-	if memo.values == nil {
-		memo.values = make(map[memoKey]memoValue, memoLines)
-	}
-	delete(memo.values, memo.keys[memo.next])
-	memo.keys[memo.next] = k
-	memo.next = (memo.next + 1) % memoLines
-	memo.values[k] = v
-}
-
-func (c *Command) clip() {
-	c.Words, c.Via, c.Wrappers = slices.Clip(c.Words), slices.Clip(c.Via), slices.Clip(c.Wrappers)
-	c.Assigns, c.Redirects, c.Alt, c.From = slices.Clip(c.Assigns), slices.Clip(c.Redirects), slices.Clip(c.Alt), slices.Clip(c.From)
+	memo.lines[k] = v
 }

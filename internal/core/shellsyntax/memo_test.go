@@ -76,7 +76,7 @@ func TestRememberedIsBounded(t *testing.T) {
 	}
 	memo.Lock()
 	defer memo.Unlock()
-	if n := len(memo.values); n > memoLines {
+	if n := len(memo.lines); n > memoLines {
 		t.Errorf("%d lines are remembered", n)
 	}
 }

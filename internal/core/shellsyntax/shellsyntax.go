@@ -184,59 +184,21 @@ func Parse(line string, o Options, programs Programs) ([]Command, error) {
 }
 
 func parseLine(line string, o Options, programs Programs) ([]Command, error) {
-	if strings.Contains(line, "\x00") {
-		return nil, fmt.Errorf("%w: it holds a NUL", ErrSyntax)
+	if strings.ContainsAny(line, "\x00\r") { // the parser drops carriage returns, bash keeps them
+		return nil, fmt.Errorf("%w: it holds a NUL or a carriage return", ErrSyntax)
 	}
 	if err := bounded(line); err != nil {
 		return nil, err
-	}
-	// The parser drops carriage returns, bash keeps them.
-	returns := strings.Contains(line, "\r")
-	if returns {
-		if strings.Contains(line, carriage) {
-			return nil, fmt.Errorf("%w: it holds a carriage return", ErrSyntax)
-		}
-		line = strings.ReplaceAll(line, "\r", carriage)
 	}
 	w := &walker{opts: o, programs: programs}
 	sc := &scope{}
 	if o.Dir != "" {
 		sc.dirs = []string{o.Dir}
 	}
-	w.source(sc, line)
-	if w.err != nil {
+	if w.source(sc, line); w.err != nil {
 		return nil, w.err
 	}
-	if returns {
-		for i := range w.out {
-			w.out[i].putBack()
-		}
-	}
 	return w.out, nil
-}
-
-// carriage stands for a carriage return while a line is parsed and walked.
-const carriage = "\ue00d"
-
-// putBack restores the carriage returns of a command.
-func (c *Command) putBack() {
-	text := func(s *string) { *s = strings.ReplaceAll(*s, carriage, "\r") }
-	word := func(w *Word) { text(&w.Text); text(&w.Prefix); text(&w.Blank) }
-	for _, words := range [][]Word{c.Words, c.Via} {
-		for i := range words {
-			word(&words[i])
-		}
-	}
-	for i := range c.Assigns {
-		text(&c.Assigns[i])
-	}
-	for i := range c.Redirects {
-		word(&c.Redirects[i].Target)
-	}
-	word(&c.Dir)
-	for i := range c.Alt {
-		text(&c.Alt[i])
-	}
 }
 
 func bounded(line string) error {

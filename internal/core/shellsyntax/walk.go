@@ -95,13 +95,6 @@ func (w *walker) source(sc *scope, src string) {
 	}
 	defer func(old string) { w.src = old }(w.src)
 	w.src = src
-	if err := strange(file); err != nil {
-		w.fail(err)
-		return
-	}
-	if code := quotesThatDoNot(file); code != nil {
-		w.emit(sc, Command{Words: []Word{{Text: w.text(code)}}, Code: true})
-	}
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if f, ok := n.(*syntax.FuncDecl); ok && f.Name != nil {
 			if w.funcs == nil {

@@ -46,13 +46,8 @@ func (w *walker) part(l *literal, p syntax.WordPart, first, last bool) {
 	case *syntax.Lit:
 		w.bare(l, p.Value, first, last)
 	case *syntax.SglQuoted:
-		s, ok := p.Value, true
-		if p.Dollar {
-			s, ok = ansiC(s)
-		}
-		if l.add(s); !ok {
-			l.unknown = true
-		}
+		l.add(p.Value)
+		l.unknown = l.unknown || p.Dollar && strings.Contains(p.Value, `\`) // escapes
 	case *syntax.DblQuoted:
 		l.unknown = l.unknown || p.Dollar // it is translated
 		for _, q := range p.Parts {
@@ -152,47 +147,20 @@ func (w *walker) substitutions(sc *scope, n syntax.Node, c *Command) {
 		case *syntax.ArithmExp:
 			c.Evaluates = true
 		case *syntax.ParamExp:
+			// In double quotes, as in "${x:-'$(date)'}", single quotes are ordinary characters
+			// to bash, and quotes to the parser.
+			if _, quoted, has := strings.Cut(w.text(n), "'"); has && strings.ContainsAny(quoted, "$`") {
+				c.Code = true
+			}
 			c.Evaluates = c.Evaluates || n.Index != nil || n.Slice != nil || n.Excl || n.Exp != nil && (n.Exp.Op == syntax.OtherParamOps || n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull)
 		}
 		return true
 	})
 }
 
-// quotesThatDoNot finds an expansion in double quotes or in a here-document that has
-// single quotes around something that runs, as in "${x:-'$(date)'}". It returns nil if
-// there is none. Bash treats these single quotes as ordinary characters, but the parser
-// treats them as quotes.
-func quotesThatDoNot(file *syntax.File) (found syntax.Node) {
-	within := func(p *syntax.ParamExp) {
-		syntax.Walk(p, func(n syntax.Node) bool {
-			switch n := n.(type) {
-			case *syntax.CmdSubst, *syntax.ProcSubst:
-				return false // quotes start again
-			case *syntax.SglQuoted:
-				if strings.ContainsAny(n.Value, "$`") {
-					found = p
-				}
-			}
-			return found == nil
-		})
-	}
-	quoted := func(parts []syntax.WordPart) {
-		for _, part := range parts {
-			if p, ok := part.(*syntax.ParamExp); ok && found == nil {
-				within(p)
-			}
-		}
-	}
-	syntax.Walk(file, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.DblQuoted:
-			quoted(n.Parts)
-		case *syntax.Redirect:
-			if n.Hdoc != nil {
-				quoted(n.Hdoc.Parts)
-			}
-		}
-		return found == nil
-	})
-	return found
+// unescapeDouble removes the backslashes of a text in double quotes.
+func unescapeDouble(s string) string {
+	return escapes.Replace(s)
 }
+
+var escapes = strings.NewReplacer(`\$`, "$", "\\`", "`", `\"`, `"`, `\\`, `\`, "\\\n", "")

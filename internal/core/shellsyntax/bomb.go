@@ -1,42 +1,6 @@
 package shellsyntax
 
-import (
-	"fmt"
-	"strings"
-
-	"mvdan.cc/sh/v3/syntax"
-)
-
-// strange refuses text that the parser and bash read differently: a carriage return
-// outside quotes.
-func strange(file *syntax.File) error {
-	quoted := map[*syntax.Lit]bool{}
-	quote := func(parts []syntax.WordPart) {
-		for _, p := range parts {
-			if l, ok := p.(*syntax.Lit); ok {
-				quoted[l] = true
-			}
-		}
-	}
-	bad := false
-	syntax.Walk(file, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.DblQuoted:
-			quote(n.Parts)
-		case *syntax.Redirect:
-			if n.Hdoc != nil {
-				quote(n.Hdoc.Parts)
-			}
-		case *syntax.Lit:
-			bad = bad || strings.Contains(n.Value, carriage) && !quoted[n]
-		}
-		return !bad
-	})
-	if bad {
-		return fmt.Errorf("%w: it holds a carriage return outside quotes", ErrSyntax)
-	}
-	return nil
-}
+import "mvdan.cc/sh/v3/syntax"
 
 // bombs reports whether a function's body calls the function in the background or in
 // a pipe. It walks the body once.
