@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/gitconfig"
 )
 
 // closedEnv returns an environment in which a line with read-only commands of git, go and
@@ -20,13 +21,13 @@ func closedEnv(ctx context.Context, env tool.Env, cmds []shellsyntax.Command) (v
 	if !command.Closed(cmds) {
 		return nil, nil, nil
 	}
-	set := command.GitSettings()
+	set := gitconfig.Settings()
 	dirs, ok := command.GitFolders(cmds)
 	if !ok {
 		r := tool.Errorf("git was not run: in which repository it would run cannot be known before; name the folder")
 		return nil, &r, nil
 	}
-	vars = command.ClosedEnv()
+	vars = gitconfig.Env()
 	for _, dir := range dirs {
 		more, shows, bad, err := localPrograms(ctx, env, dir)
 		if bad != nil || err != nil {
@@ -34,7 +35,7 @@ func closedEnv(ctx context.Context, env tool.Env, cmds []shellsyntax.Command) (v
 		}
 		set = append(set, more...)
 		if shows {
-			vars = append(vars, command.GitFunction)
+			vars = append(vars, gitconfig.Function)
 		}
 	}
 	return append(vars, gitConfigEnv(set)...), nil, nil
@@ -52,13 +53,13 @@ func gitConfigEnv(set [][2]string) []string {
 const maxGuards = 500
 
 // localPrograms returns settings that switch off the programs that the configuration of
-// the repository at dir defines (command.GitGuards), and whether any configuration,
+// the repository at dir defines (gitconfig.Guards), and whether any configuration,
 // the person's too, names programs that show differences.
 func localPrograms(ctx context.Context, env tool.Env, dir string) (set [][2]string, shows bool, bad *tool.Result, err error) {
 	q := shellsyntax.Quote(dir)
 	line := "git -C " + q + ` config --show-scope --null --name-only --get-regexp '^(filter|diff|merge)\.' 2>/dev/null; got=$?; ` +
 		"t=$(git -C " + q + ` rev-parse --show-toplevel 2>/dev/null) && [ -f "$t/.gitmodules" ] && git config --show-scope --null --name-only --file "$t/.gitmodules" --get-regexp '^submodule\..*\.ignore$' 2>/dev/null; exit $got`
-	vars := append([]string{"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1"}, gitConfigEnv(command.GitSettings())...)
+	vars := append([]string{"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1"}, gitConfigEnv(gitconfig.Settings())...)
 	ran, err := env.Shell.Run(ctx, tool.Run{Command: line, Timeout: time.Minute, Env: vars})
 	if err != nil {
 		return nil, false, nil, err
@@ -79,7 +80,7 @@ func localPrograms(ctx context.Context, env tool.Env, dir string) (set [][2]stri
 		r := tool.Errorf("git is too old here: 2.31 or newer is needed")
 		return nil, false, &r, nil
 	}
-	set, shows = command.GitGuards(keys, func(i int) bool { return !slices.Contains([]string{"global", "system", "command"}, scopes[i]) })
+	set, shows = gitconfig.Guards(keys, func(i int) bool { return !slices.Contains([]string{"global", "system", "command"}, scopes[i]) })
 	// An incomplete or unexpected output may hide names.
 	if len(set) > maxGuards || ran.Bytes != int64(len(ran.Output)) {
 		r := tool.Errorf("the configuration of the repository at %s defines programs that cannot be switched off (over %d, or with names that are not text): git was not run", dir, maxGuards)

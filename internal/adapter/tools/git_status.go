@@ -7,7 +7,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/gitconfig"
 )
 
 type gitStatusArgs struct{}
@@ -66,10 +66,10 @@ func gitPath(env tool.Env, path string) (string, error) {
 	return clean, nil
 }
 
-// gitSettings are command.GitSettings, and settings for an output that is the same for
+// gitSettings are gitconfig.Settings, and settings for an output that is the same for
 // everybody. They are passed in the environment, where names need no quoting.
 func gitSettings() [][2]string {
-	return append(command.GitSettings(), [][2]string{
+	return append(gitconfig.Settings(), [][2]string{
 		{"core.quotePath", "false"},
 		{"diff.noprefix", "false"},
 		{"diff.mnemonicPrefix", "false"},

@@ -32,7 +32,7 @@ func FuzzReadOnly(f *testing.F) {
 	})
 }
 
-// SPEC 16.6: a line whose git commands only read runs under ClosedEnv; any other keeps its
+// SPEC 16.6: a line whose git commands only read runs under gitconfig.Env; any other keeps its
 // environment.
 func TestClosed(t *testing.T) {
 	for line, want := range map[string]bool{

@@ -9,8 +9,8 @@ import (
 
 // ReadOnly reports whether all commands of a line are of a closed list of reading
 // programs, in forms whose every word is known. It promises that nothing is changed and
-// that no other program of the folder is run, provided that git runs under ClosedEnv
-// and GitSettings. It does not say which files are read, nor that reading ends.
+// that no other program of the folder is run, provided that git runs under
+// gitconfig.Env and gitconfig.Settings. It does not say which files are read, nor that reading ends.
 //
 // It must be asked about all commands of a line at once: a function or an alias of the
 // line gives a name another meaning.
@@ -142,7 +142,7 @@ const (
 )
 
 // gitOnlyReads judges git. Without the options before the subcommand no setting is given, so
-// that pagers, filters and differences shown by programs are those of GitSettings.
+// that pagers, filters and differences shown by programs are those of gitconfig.Settings.
 func gitOnlyReads(args []string) bool {
 	if len(args) > 0 && args[0] == "--no-pager" {
 		args = args[1:]
@@ -214,4 +214,20 @@ func SafeDevice(p string) bool {
 	}
 	n, ok := strings.CutPrefix(p, "/dev/fd/")
 	return ok && n != "" && strings.Trim(n, "0123456789") == ""
+}
+
+// Closed reports whether a line of commands runs under the environment of package gitconfig: it has a
+// git that only reads, and none that changes the repository, which runs the project's own
+// programs by design.
+func Closed(cmds []shellsyntax.Command) bool {
+	closed := false
+	for _, c := range cmds {
+		if name, _ := c.Program(); name == "git" {
+			if c.Redirects = nil; !ReadOnly(c) {
+				return false
+			}
+			closed = true
+		}
+	}
+	return closed
 }

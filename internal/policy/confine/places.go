@@ -33,7 +33,7 @@ var Identity = [...]string{
 // keys are paths with keys, these and others. They are not in the lists above; this list
 // makes sure that no folder that contains them is added there.
 var keys = append(Identity[:],
-	".netrc", ".npmrc", ".pypirc", ".my.cnf", ".config/pip",
+	".netrc", "_netrc", ".npmrc", ".yarnrc.yml", ".pypirc", ".my.cnf", ".s3cfg", ".boto", ".config/pip",
 	".mozilla", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".thunderbird",
 	"Library/Keychains", "Library/Cookies", "Library/Application Support/Google/Chrome", "Library/Application Support/Firefox",
 	".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml", ".gradle/gradle.properties", ".bash_history", ".zsh_history",
@@ -64,4 +64,20 @@ func MayHoldKeys(file string, exists func(string) bool) bool {
 		}
 	}
 	return false
+}
+
+// OfKeys reports whether a path, without regard to case, is one with keys, whichever folder
+// above it is the home.
+func OfKeys(file string) bool {
+	file = FoldPath(file)
+	for home := path.Dir(file); ; home = path.Dir(home) {
+		for _, k := range keys {
+			if Within(path.Join(home, FoldPath(k)), file) {
+				return true
+			}
+		}
+		if home == "/" || home == "." {
+			return false
+		}
+	}
 }

@@ -86,47 +86,21 @@ func (p *Policy) gitControl(abs string) bool {
 // secret-looking files there ask.
 func (p *Policy) keyFile(abs string) bool {
 	f := fold2(abs)
-	base := path.Base(f)
-	dir := path.Base(path.Dir(f))
-	if strings.HasSuffix(base, ".pub") {
-		return false
-	}
+	base, dir := path.Base(f), path.Base(path.Dir(f))
 	switch {
-	case base == "id_rsa" || base == "id_dsa" || base == "id_ecdsa" || base == "id_ed25519" || base == "id_ecdsa_sk" || base == "id_ed25519_sk":
-		return true
-	case f == "/etc/shadow" || f == "/etc/gshadow" || f == "/etc/sudoers" || strings.HasPrefix(f, "/etc/ssh/ssh_host"):
-		return true
-	case strings.HasPrefix(f, "/proc/") && (base == "environ" || base == "mem" || base == "auxv"):
-		return true
-	case p.cfg.State != "" && under(f, fold2(p.cfg.State)) && !(p.cfg.Spill != "" && under(f, fold2(p.cfg.Spill))):
-		return true
-	case p.inside(abs):
+	case strings.HasSuffix(base, ".pub"):
 		return false
-	}
-	switch base {
-	case ".netrc", "_netrc", ".pgpass", ".git-credentials", ".pypirc", ".npmrc", ".vault-token", ".my.cnf", ".yarnrc.yml", ".s3cfg", ".boto", "credentials.tfrc.json", "master.key":
+	case slices.Contains([]string{"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"}, base),
+		f == "/etc/shadow", f == "/etc/gshadow", f == "/etc/sudoers", strings.HasPrefix(f, "/etc/ssh/ssh_host"),
+		strings.HasPrefix(f, "/proc/") && slices.Contains([]string{"environ", "mem", "auxv"}, base),
+		p.cfg.State != "" && under(f, fold2(p.cfg.State)) && !(p.cfg.Spill != "" && under(f, fold2(p.cfg.Spill))):
 		return true
-	case "credentials", "credentials.toml", "credentials.json":
-		return dir == ".aws" || dir == ".cargo" || dir == ".gem" || strings.HasPrefix(dir, ".")
-	case ".ssh", ".gnupg", ".aws", "keyrings", "keychains", "gcloud":
-		return strings.HasSuffix(f, "/"+base) && (base[0] == '.' || dir == "share" || dir == "library" || dir == ".config")
+	case p.inside(abs), dir == ".ssh" && (base == "config" || base == "authorized_keys" || strings.HasPrefix(base, "known_hosts")), dir == ".aws" && base == "config":
+		return false
+	case slices.Contains([]string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk"}, path.Ext(base)):
+		return !strings.HasPrefix(f, "/etc/ssl/certs/") && !strings.HasPrefix(f, "/usr/share/")
 	}
-	switch ext := path.Ext(base); ext {
-	case ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".asc":
-		return !strings.HasPrefix(f, "/etc/ssl/certs/") && !strings.HasPrefix(f, "/usr/share/") && ext != ".asc"
-	}
-	for _, d := range [...]string{"/.ssh/", "/.gnupg/", "/.aws/", "/.config/gcloud/", "/.azure/", "/.kube/", "/.docker/config.json", "/.config/gh/", "/.config/op/", "/.local/share/keyrings/", "/library/keychains/", "/.password-store/", "/.config/hub", "/.terraform.d/"} {
-		if strings.Contains(f+"/", d) {
-			if d == "/.ssh/" && (base == "config" || base == "authorized_keys" || strings.HasPrefix(base, "known_hosts")) {
-				return false
-			}
-			if d == "/.aws/" && base == "config" {
-				return false
-			}
-			return true
-		}
-	}
-	return false
+	return confine.OfKeys(f)
 }
 
 // secretInside reports whether a file of the workspace looks like a secret. Such a file

@@ -52,7 +52,7 @@ func (p *Policy) refuse(c Call, cmds []shellsyntax.Command) (Decision, bool) {
 			why = cmp.Or(why, p.refuseRemoval(c), breaksMachine(c))
 		}
 		if !held { // the kernel keeps these
-			why = cmp.Or(why, p.refuseKeys(cmd), p.refuseGit(cmd))
+			why = cmp.Or(why, p.refuseFiles(cmd))
 		}
 		if why == "" && (eatsCode(cmd) || slices.ContainsFunc(inner, eatsCode)) && readsDownload(cmds, i) {
 			why = "it runs what it downloads, unseen: download to a file, read it, then ask to run it"
@@ -168,54 +168,42 @@ func disk(s string) bool {
 	})
 }
 
-// refuseGit refuses changes of git's hooks and configuration that no kernel holds.
-func (p *Policy) refuseGit(c shellsyntax.Command) string {
-	words := make([]shellsyntax.Word, 0, len(c.Words))
-	for _, r := range c.Redirects {
-		if r.Writes() {
-			words = append(words, r.Target)
-		}
-	}
-	if len(c.Words) > 1 && !p.commandUnit(c).readOnly {
-		if g := command.ParseGit(c.Words[1:]); base(c) == "git" && g.Sub == "config" && command.ConfigWrites(g.Args) {
+// refuseFiles refuses files of keys among the words of a command that no kernel holds, and
+// changes of git's hooks and configuration.
+func (p *Policy) refuseFiles(c shellsyntax.Command) string {
+	if base(c) == "git" {
+		if g := command.ParseGit(c.Words[1:]); g.Sub == "config" && command.ConfigWrites(g.Args) {
 			return "it changes git's configuration, which decides what git runs"
 		}
-		words = append(words, c.Words[1:]...)
 	}
-	for _, w := range words {
+	reads := len(c.Words) > 1 && p.commandUnit(c).readOnly
+	file := func(w shellsyntax.Word, writes bool) string {
 		for _, s := range w.Candidates() {
-			for _, abs := range c.Forms(shellsyntax.Word{Text: s, Known: true}) {
-				if p.gitControl(abs) {
-					return "it writes " + p.shown(abs) + ", which decides what git runs"
-				}
-			}
-		}
-	}
-	return ""
-}
-
-// refuseKeys refuses files of keys among the words of a command that no kernel holds.
-func (p *Policy) refuseKeys(c shellsyntax.Command) string {
-	words := slices.Clone(c.Words)
-	for _, r := range c.Redirects {
-		words = append(words, shellsyntax.Word{Text: "<"}, r.Target)
-	}
-	for i := 1; i < len(words); i++ {
-		if words[i-1].Text == "-i" && strings.HasPrefix(base(c), "s") {
-			continue // ssh, scp and sftp use the key and do not show it
-		}
-		for _, s := range words[i].Candidates() {
 			for _, abs := range c.Forms(shellsyntax.Word{Text: s, Known: true}) {
 				if p.cfg.Home == "" && strings.HasPrefix(abs, "~") {
 					abs = "/home/someone" + strings.TrimPrefix(abs, "~")
 				}
-				if p.keyFile(abs) || p.keyFile(path.Dir(abs)) && path.Base(abs) == "*" {
-					return "it reads " + shorten(words[i].Text) + ", a file of keys"
+				switch {
+				case p.keyFile(abs) || p.keyFile(path.Dir(abs)) && path.Base(abs) == "*":
+					return "it reads " + shorten(w.Text) + ", a file of keys"
+				case writes && p.gitControl(abs):
+					return "it writes " + p.shown(abs) + ", which decides what git runs"
 				}
 			}
 		}
+		return ""
 	}
-	return ""
+	why := ""
+	for i, w := range c.Words[min(1, len(c.Words)):] {
+		if c.Words[i].Text == "-i" && strings.HasPrefix(base(c), "s") {
+			continue // ssh, scp and sftp use the key and do not show it
+		}
+		why = cmp.Or(why, file(w, !reads))
+	}
+	for _, r := range c.Redirects {
+		why = cmp.Or(why, file(r.Target, r.Writes()))
+	}
+	return why
 }
 
 // eatsCode reports whether a command runs its input as code.

@@ -1,16 +1,15 @@
-package command
+package gitconfig
 
-import (
-	"strings"
+import "strings"
 
-	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
-)
+// This file is the environment in which a git that only reads runs nothing of the repository
+// (SPEC 16.6).
 
-// GitSettings returns settings that override what a repository's own configuration
+// Settings returns settings that override what a repository's own configuration
 // could make git run: hooks, fsmonitor, signature programs, other repositories (SPEC
 // 16.6). What has no value for "off" is not here, since git would take an empty value
-// for the name of a program: programs that show differences are in GitGuards.
-func GitSettings() [][2]string {
+// for the name of a program: programs that show differences are in Guards.
+func Settings() [][2]string {
 	return [][2]string{
 		{"core.hooksPath", "/dev/null"},
 		{"core.fsmonitor", "false"},
@@ -29,11 +28,11 @@ func GitSettings() [][2]string {
 	}
 }
 
-// GitGuards returns settings that replace what the keys filter.*, diff.*, merge.* and
+// Guards returns settings that replace what the keys filter.*, diff.*, merge.* and
 // submodule.* of a repository's configuration name, and whether one of the keys is a
 // program that shows differences. own reports whether a key is the repository's: the
 // person's filters and the like remain in force.
-func GitGuards(keys []string, own func(i int) bool) (set [][2]string, shows bool) {
+func Guards(keys []string, own func(i int) bool) (set [][2]string, shows bool) {
 	seen := map[string]bool{}
 	for i, key := range keys {
 		dot := strings.LastIndexByte(key, '.')
@@ -72,12 +71,12 @@ func GitGuards(keys []string, own func(i int) bool) (set [][2]string, shows bool
 // showsDiff is an external diff that runs no program of the repository.
 const showsDiff = `f() { diff -u "$2" "$5"; true; }; f`
 
-// GitFunction is an environment variable by which bash runs git without external diffs
+// Function is an environment variable by which bash runs git without external diffs
 // and text conversion, which no setting switches off. git makes temporary files for them
 // even if the programs are harmless, and a read-only command can make none. Where the
 // function is not used (xargs git diff; a shell that is not bash), the settings of
-// GitGuards still hold.
-const GitFunction = `BASH_FUNC_git%%=() {
+// Guards still hold.
+const Function = `BASH_FUNC_git%%=() {
 	local i=1
 	while [[ ${!i-} == -* ]]; do
 		[[ ${!i} == -C ]] && ((i++))
@@ -92,24 +91,9 @@ const GitFunction = `BASH_FUNC_git%%=() {
 	command git "$@"
 }`
 
-// ClosedEnv returns the environment variables that complete GitSettings: under them, a git
+// Env returns the environment variables that complete Settings: under them, a git
 // that is judged to only read runs nothing and fetches nothing that the folder names.
-func ClosedEnv() []string {
+func Env() []string {
 	return []string{"GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "PAGER=cat"}
 }
 
-// Closed reports whether a line of commands runs under ClosedEnv and GitSettings: it has a
-// git that only reads, and none that changes the repository, which runs the project's own
-// programs by design.
-func Closed(cmds []shellsyntax.Command) bool {
-	closed := false
-	for _, c := range cmds {
-		if name, _ := c.Program(); name == "git" {
-			if c.Redirects = nil; !ReadOnly(c) {
-				return false
-			}
-			closed = true
-		}
-	}
-	return closed
-}
