@@ -96,4 +96,3 @@ const Function = `BASH_FUNC_git%%=() {
 func Env() []string {
 	return []string{"GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "PAGER=cat"}
 }
-
