@@ -11,9 +11,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/pawl-agent/pawl/internal/core/arguments"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/llm"
-	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -161,7 +161,7 @@ func within[T any](ctx context.Context, c *conn, ask func() (T, error)) (T, erro
 func (p Prompt) args(words string) (map[string]string, error) {
 	out := map[string]string{}
 	var free []string
-	for _, w := range shellsyntax.Fields(words, " \t") {
+	for _, w := range arguments.Split(words, " \t") {
 		name, value, ok := strings.Cut(w, "=")
 		if ok && slices.ContainsFunc(p.Args, func(a PromptArg) bool { return a.Name == name }) {
 			out[name] = value

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/arguments"
 	"github.com/pawl-agent/pawl/internal/core/frontmatter"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
-	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
 // Command is a stored prompt that a person sends by its name.
@@ -71,7 +71,7 @@ func (c Command) Prompt(args string) string {
 		runs = append(runs, cmd)
 		return "(the output of `" + cmd + "`)"
 	})
-	given, words := false, shellsyntax.Fields(args, " \t\n")
+	given, words := false, arguments.Split(args, " \t\n")
 	fill := func(s string) string {
 		n := 0
 		if s != "$ARGUMENTS" && len(s) > 2 && s[1] != 'A' {

@@ -79,7 +79,7 @@ const maxNamed = 200
 func namedFiles(files tool.Files, cmds []shellsyntax.Command) []tool.ResolvedPath {
 	var out []tool.ResolvedPath
 	add := func(c shellsyntax.Command, w shellsyntax.Word, write bool) {
-		for _, s := range w.Candidates() {
+		for _, s := range w.Parts() {
 			for _, name := range c.Forms(shellsyntax.Word{Text: s, Known: true}) {
 				if c.Dir.Known && !path.IsAbs(s) && strings.Contains(s, "..") {
 					name = c.Dir.Text + "/" + s // the kernel follows a link before ".."

@@ -50,29 +50,6 @@ func (c Command) Paths(w Word) (paths []string, ok bool) {
 	return paths, true
 }
 
-// Candidates returns the parts of a word that may be paths, including relative ones.
-func (w Word) Candidates() []string {
-	t := w.Text
-	if !w.Known {
-		if t = w.Blank; t == "" {
-			return nil
-		}
-	}
-	if strings.ContainsAny(t, " \n\t") || len(t) > 4096 {
-		return nil
-	}
-	out := []string{t}
-	for i := 0; i < len(t); i++ {
-		if c := t[i]; (c == '=' || c == '@' || c == ':' || c == ',') && !strings.HasPrefix(t[i+1:], "//") {
-			out = append(out, t[i+1:])
-		}
-	}
-	if len(t) > 2 && t[0] == '-' && t[1] != '-' {
-		out = append(out, t[2:])
-	}
-	return out
-}
-
 // Forms returns every absolute path that a word may be, also if unknown
 // variables in it are empty.
 func (c Command) Forms(w Word) []string {
@@ -91,6 +68,37 @@ func (c Command) Forms(w Word) []string {
 	out := []string{path.Join(c.Dir.Text, t)}
 	for _, d := range c.Alt {
 		out = append(out, path.Join(d, t))
+	}
+	return out
+}
+
+// Parts returns the parts of a word that may be paths, as they are written.
+func (w Word) Parts() []string {
+	t := w.Text
+	if !w.Known {
+		if t = w.Blank; t == "" {
+			return nil
+		}
+	}
+	if strings.ContainsAny(t, " \n\t") || len(t) > 4096 {
+		return nil
+	}
+	out := []string{t}
+	for i := 0; i < len(t); i++ {
+		if strings.IndexByte("=@:,", t[i]) >= 0 && !strings.HasPrefix(t[i+1:], "//") {
+			out = append(out, t[i+1:])
+		}
+	}
+	if len(t) > 2 && t[0] == '-' && t[1] != '-' {
+		out = append(out, t[2:])
+	}
+	return out
+}
+
+// Candidates returns every absolute path that a word, or a part of it, may be.
+func (c Command) Candidates(w Word) (out []string) {
+	for _, part := range w.Parts() {
+		out = append(out, c.Forms(Word{Text: part, Known: true})...)
 	}
 	return out
 }

@@ -11,9 +11,9 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/core/arguments"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/process"
-	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
 // programTime is how long a program that prints credentials may run. Nobody can type
@@ -31,7 +31,7 @@ var passedToAWS = strings.Fields(`AWS_PROFILE AWS_REGION AWS_DEFAULT_REGION AWS_
 // have put it.
 func credentialProgram(workspace string) catalog.Program {
 	return func(ctx context.Context, files []string, line string) ([]byte, error) {
-		words := shellsyntax.Fields(line, " \t")
+		words := arguments.Split(line, " \t")
 		if len(words) == 0 {
 			return nil, fault.NewConfiguration("correct credential_process in the AWS config file", "credential_process names no program")
 		}

@@ -49,40 +49,19 @@ func ParseGit(args []shellsyntax.Word) Git {
 // ConfigWrites reports whether the arguments of "git config" change, or may change,
 // anything.
 func ConfigWrites(args []shellsyntax.Word) bool {
-	operands, reads := 0, false
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		if !a.Known {
+	for i, a := range args {
+		name, _, _ := strings.Cut(a.Text, "=")
+		switch {
+		case !a.Known:
 			return true
-		}
-		if operands > 0 { // git takes the word after a name as the value, dash or not
-			operands++
-			continue
-		}
-		name, _, has := strings.Cut(a.Text, "=")
-		switch name {
-		case "--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list", "--get-color", "--get-colorbool":
-			reads = true
-		case "--local", "--global", "--system", "--worktree", "-z", "--null", "--name-only", "--show-origin", "--show-scope", "--includes", "--no-includes", "--bool", "--int", "--path", "--all":
-		case "--type", "--default", "-t":
-			if !has {
-				i++
-			}
-		case "get", "list":
-			if !reads {
-				reads = true
-				continue
-			}
-			operands++
-		default:
-			if strings.HasPrefix(name, "-") {
-				return true
-			}
-			operands++
+		case contains(" --get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool -l --list get list ", name):
+			return false
+		case contains(" --local --global --system --worktree -z --null --name-only --show-origin --show-scope --includes --no-includes --bool --int --path --all --type --default ", name):
+		default: // a name alone is read
+			return strings.HasPrefix(name, "-") || i != len(args)-1
 		}
 	}
-	// "git config user.name" reads; with a value after the name, it writes.
-	return !reads && operands != 1
+	return false
 }
 
 // gitLoses reports whether it is a push that may lose what others pushed.

@@ -198,7 +198,7 @@ func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
 	prot := protected(p.shown(abs))
 	use, ruled := tool.GitUse{}, ""
 	if w == writeUnit && prot == "" {
-		use, ruled = p.gitUse(abs, glob)
+		use, ruled = p.gitUse(abs)
 	}
 	switch {
 	case ruled != "":

@@ -22,16 +22,13 @@ func (p *Policy) withGitUses(git []tool.GitUse) *Policy {
 }
 
 // gitUse returns why git runs or reads a file, and the name that a rule about it must
-// contain, "" for other files. glob: abs has wildcards of the shell.
-func (p *Policy) gitUse(abs string, glob bool) (use tool.GitUse, name string) {
+// contain, "" for other files.
+func (p *Policy) gitUse(abs string) (use tool.GitUse, name string) {
 	file := fold2(abs)
-	if path.Base(file) == "head" && !glob { // a folder with one may be a bare repository
+	if path.Base(file) == "head" { // a folder with one may be a bare repository
 		return tool.GitUse{Path: abs, Setting: gitconfig.Repository}, "head"
 	}
-	i := slices.IndexFunc(p.git, func(u tool.GitUse) bool {
-		at := fold2(u.Path)
-		return under(file, at) || glob && mayMatch(file, at)
-	})
+	i := slices.IndexFunc(p.git, func(u tool.GitUse) bool { return under(file, fold2(u.Path)) })
 	if i < 0 {
 		return use, ""
 	}
@@ -45,23 +42,8 @@ func Protected(file, abs string, git []tool.GitUse) bool {
 }
 
 func (p *Policy) usedByGit(file string) bool {
-	_, name := p.gitUse(file, false)
+	_, name := p.gitUse(file)
 	return name != ""
-}
-
-// mayMatch reports whether a pattern of the shell may match something in a folder, or
-// the folder.
-func mayMatch(pattern, folder string) bool {
-	pats, parts := strings.Split(pattern, "/"), strings.Split(folder, "/")
-	if len(pats) < len(parts) {
-		return false
-	}
-	for i, part := range parts {
-		if !globMatch(simple(pats[i]), part) {
-			return false
-		}
-	}
-	return true
 }
 
 // gitDoes describes what git does with a file that a setting names.

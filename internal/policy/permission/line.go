@@ -158,10 +158,8 @@ func (p *Policy) named(c shellsyntax.Command, reads bool) []unit {
 				out = append(out, u)
 			}
 		}
-		for _, s := range w.Candidates() {
-			for _, abs := range c.Forms(shellsyntax.Word{Text: s, Known: true}) {
-				add(kind, abs, !w.Known)
-			}
+		for _, abs := range c.Candidates(w) {
+			add(kind, abs, !w.Known)
 		}
 	}
 	for _, r := range c.Redirects {

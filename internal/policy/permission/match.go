@@ -143,16 +143,8 @@ func (p *Policy) mayBeDenied(u unit) bool {
 // literal returns the absolute folder at the beginning of a path pattern, ""
 // for a pattern that matches at any depth.
 func (p *Policy) literal(pattern string) string {
-	switch {
-	case strings.HasPrefix(pattern, "//"):
-		pattern = pattern[1:]
-	case strings.HasPrefix(pattern, "~"):
-		pattern = p.cfg.Home + pattern[1:]
-	case strings.HasPrefix(pattern, "/"):
-	case !strings.Contains(strings.TrimSuffix(pattern, "/"), "/"), strings.HasPrefix(pattern, "**"):
+	if pattern = p.absPattern(pattern); strings.HasPrefix(pattern, p.cfg.Root+"/**") {
 		return ""
-	default:
-		pattern = path.Join(p.cfg.Root, pattern)
 	}
 	if i := strings.IndexAny(pattern, "*?"); i >= 0 {
 		pattern = pattern[:i]

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
@@ -21,27 +22,24 @@ func refusal(reason string) (Decision, bool) {
 
 // refuse looks for what is refused in a whole call.
 func (p *Policy) refuse(c Call, cmds []shellsyntax.Command) (Decision, bool) {
+	places := slices.Clone(c.Footprint.Resolved)
 	for _, s := range c.Footprint.Reads {
-		if abs := p.abs(s.Path); p.keyFile(abs) {
-			return refusal("it reads " + p.shown(abs) + ", a file of keys")
-		}
+		places = append(places, tool.ResolvedPath{Path: p.abs(s.Path)})
 	}
 	for _, s := range c.Footprint.Writes {
-		abs := p.abs(s.Path)
-		switch {
-		case p.gitControl(abs):
-			return refusal("it writes " + p.shown(abs) + ", which decides what git runs")
-		case p.keyFile(abs) && !p.inside(abs):
-			return refusal("it writes " + p.shown(abs) + ", a file of keys")
-		}
+		places = append(places, tool.ResolvedPath{Path: p.abs(s.Path), Write: true})
 	}
-	for _, l := range c.Footprint.Resolved {
+	for _, l := range places {
+		does := "reads "
+		if l.Write {
+			does = "writes "
+		}
 		switch {
 		case l.Maybe:
 		case l.Write && p.gitControl(l.Path):
 			return refusal("it writes " + p.shown(l.Path) + ", which decides what git runs")
 		case p.keyFile(l.Path) && !(l.Write && p.inside(l.Path)):
-			return refusal("it reads or writes " + p.shown(l.Path) + ", a file of keys")
+			return refusal("it " + does + p.shown(l.Path) + ", a file of keys")
 		}
 	}
 	held := p.held(c.Footprint)
@@ -178,17 +176,15 @@ func (p *Policy) refuseFiles(c shellsyntax.Command) string {
 	}
 	reads := len(c.Words) > 1 && p.commandUnit(c).readOnly
 	file := func(w shellsyntax.Word, writes bool) string {
-		for _, s := range w.Candidates() {
-			for _, abs := range c.Forms(shellsyntax.Word{Text: s, Known: true}) {
-				if p.cfg.Home == "" && strings.HasPrefix(abs, "~") {
-					abs = "/home/someone" + strings.TrimPrefix(abs, "~")
-				}
-				switch {
-				case p.keyFile(abs) || p.keyFile(path.Dir(abs)) && path.Base(abs) == "*":
-					return "it reads " + shorten(w.Text) + ", a file of keys"
-				case writes && p.gitControl(abs):
-					return "it writes " + p.shown(abs) + ", which decides what git runs"
-				}
+		for _, abs := range c.Candidates(w) {
+			if p.cfg.Home == "" && strings.HasPrefix(abs, "~") {
+				abs = "/home/someone" + strings.TrimPrefix(abs, "~")
+			}
+			switch {
+			case p.keyFile(abs) || p.keyFile(path.Dir(abs)) && path.Base(abs) == "*":
+				return "it reads " + shorten(w.Text) + ", a file of keys"
+			case writes && p.gitControl(abs):
+				return "it writes " + p.shown(abs) + ", which decides what git runs"
 			}
 		}
 		return ""

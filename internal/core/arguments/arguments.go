@@ -1,11 +1,11 @@
-package shellsyntax
+// Package arguments splits what a person typed after a command of pawl. It is no shell: it
+// knows quotes, and no escapes or expansions.
+package arguments
 
 import "strings"
 
-// Fields splits the arguments that a person typed after a command of pawl at any of the
-// given blanks; quotes keep blanks together. It does not know the escapes and
-// expansions of a shell.
-func Fields(s, blanks string) []string {
+// Split splits at any of the given blanks; quotes keep blanks together.
+func Split(s, blanks string) []string {
 	var out []string
 	var b strings.Builder
 	quote, in := rune(0), false
