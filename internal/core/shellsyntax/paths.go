@@ -25,29 +25,20 @@ func (c Command) Program() (base string, plain bool) {
 // kernel does. For a glob the result is the folder that contains all its paths, and
 // "/*". A process substitution is not a path. ok is false if the path is not known.
 func (c Command) Paths(w Word) (paths []string, ok bool) {
-	t := w.Text
-	if w.Proc {
+	switch {
+	case w.Proc:
 		return nil, true
-	}
-	if !w.Known {
-		if !w.Glob {
-			return nil, false
-		}
-		t = w.Prefix[:strings.LastIndexByte(w.Prefix, '/')+1] + "*"
-	}
-	if path.IsAbs(t) {
-		return []string{path.Clean(t)}, true
-	}
-	if !c.Dir.Known {
+	case w.Glob && !w.Known:
+		w = Word{Text: w.Prefix[:strings.LastIndexByte(w.Prefix, '/')+1] + "*", Known: true}
+	case !w.Known:
 		return nil, false
 	}
-	paths = append(paths, path.Join(c.Dir.Text, t))
-	for _, d := range c.Alt {
-		if p := path.Join(d, t); !slices.Contains(paths, p) {
+	for _, p := range c.Forms(w) {
+		if !slices.Contains(paths, p) {
 			paths = append(paths, p)
 		}
 	}
-	return paths, true
+	return paths, len(paths) > 0
 }
 
 // Forms returns every absolute path that a word may be, also if unknown

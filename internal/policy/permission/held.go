@@ -123,7 +123,7 @@ func (p *Policy) heldFile(kind unitKind, file string) (Opening, Verdict) {
 		}
 		return p.judge(u)
 	}
-	if !p.mayOpen(file) || p.hiddenInHome(file) {
+	if !p.mayOpen(file) {
 		return Opening{}, Deny
 	}
 	o := Opening{Act: process.ActWrite, Opens: file}
@@ -139,7 +139,7 @@ func (p *Policy) heldFile(kind unitKind, file string) (Opening, Verdict) {
 	}
 	o.offers(d)
 	folder := path.Dir(file)
-	if strings.Count(folder, "/") < 2 || !p.mayOpen(folder) || p.hiddenInHome(folder) {
+	if strings.Count(folder, "/") < 2 || !p.mayOpen(folder) {
 		return o, Ask
 	}
 	// With a rule about something in it, the folder is more than the file's yes.
@@ -178,27 +178,15 @@ func (u unit) ofCommand() unit {
 	return u
 }
 
-// hiddenInHome reports whether a path is in a hidden folder of the home, or a hidden file
+// mayOpen reports whether a person can be asked to let a confined process change or create a
+// file. Not one that is hidden in a home, which may run when the person logs in, or a program
 // there.
-func (p *Policy) hiddenInHome(file string) bool {
-	return slices.ContainsFunc([]string{p.cfg.Home, p.cfg.RealHome}, func(home string) bool {
-		rest, ok := strings.CutPrefix(file, home+"/.")
-		return home != "" && ok && rest != ""
-	})
-}
-
-// atLogin are files and folders of a home whose contents run, unconfined, when
-// the person logs in or calls a program. pawl does not propose to let a command
-// write there.
-var atLogin = [...]string{
-	".profile", ".login", ".logout", ".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".pam_environment", ".inputrc", ".vimrc", ".emacs",
-	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc",
-	".config/fish", ".config/autostart", ".config/systemd", ".config/environment.d", ".config/nvim", ".local/bin", ".local/share/systemd", ".local/share/applications", "bin", "go/bin", ".cargo/bin", ".cargo/env",
-}
-
-// mayOpen reports whether a person can be asked to let a confined process
-// change or create a file.
 func (p *Policy) mayOpen(file string) bool {
+	inHome := func(name string) bool {
+		return slices.ContainsFunc([]string{p.cfg.Home, p.cfg.RealHome}, func(home string) bool {
+			return home != "" && strings.HasPrefix(fold2(file), fold2(home+"/"+name))
+		})
+	}
 	switch {
 	case p.usedByGit(file),
 		!path.IsAbs(file), path.Clean(file) != file, file == "/", p.inside(file), Wide(file, p.cfg.Home),
@@ -207,9 +195,7 @@ func (p *Policy) mayOpen(file string) bool {
 		p.cfg.State != "" && (under(file, p.cfg.State) || under(p.cfg.State, file)),
 		p.cfg.Root != "" && under(p.cfg.Root, file),
 		systemPath(file) && (p.cfg.Home == "" || !under(file, p.cfg.Home)),
-		slices.ContainsFunc(atLogin[:], func(name string) bool {
-			return p.cfg.Home != "" && under(fold2(file), fold2(path.Join(p.cfg.Home, name)))
-		}):
+		inHome("."), inHome("bin/"), inHome("go/bin/"):
 		return false
 	}
 	return len(p.system.Grant(nil, nil, []string{file}).Opened) > len(p.system.Opened)

@@ -108,12 +108,7 @@ func (p *Policy) keyFile(abs string) bool {
 func secretInside(abs string) bool { return secrets.LooksSecret(abs) }
 
 // under reports whether a path is a folder or below it.
-func under(p, dir string) bool {
-	if dir == "" {
-		return false
-	}
-	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
-}
+func under(p, dir string) bool { return dir != "" && confine.Within(dir, p) }
 
 // inside reports whether an absolute path is in the workspace.
 func (p *Policy) inside(abs string) bool {
