@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
@@ -75,10 +76,10 @@ var readers = map[string]func(args []string) bool{
 			return !strings.HasPrefix(a, "+") && !contains(" -u -R -I -Iseconds --utc --iso-8601 ", a) && !strings.HasPrefix(a, "--date=")
 		})
 	},
-	"test": func(args []string) bool { return !slices.Contains(args, "-v") && !slices.Contains(args, "-R") }, // they evaluate a subscript
-	"[":    func(args []string) bool { return !slices.Contains(args, "-v") && !slices.Contains(args, "-R") },
+	"test": tests,
+	"[":    tests,
 	"printf": func(args []string) bool {
-		return len(args) > 0 && !strings.HasPrefix(args[0], "-") && !setsVariable(args[0])
+		return len(args) > 0 && !strings.HasPrefix(args[0], "-") && !setsVariable().MatchString(args[0])
 	},
 	"set": func(args []string) bool {
 		return len(args) > 0 && !slices.ContainsFunc(args, func(a string) bool { return a != "pipefail" && !contains(" -e -u -eu -o -x -euo -euxo -ex ", a) })
@@ -96,15 +97,12 @@ var readers = map[string]func(args []string) bool{
 	"git": gitOnlyReads,
 }
 
-// setsVariable reports whether a format of printf, whose -v does too, sets a variable by %n.
-func setsVariable(format string) bool {
-	for _, after := range strings.Split(strings.ReplaceAll(format, "%%", ""), "%")[1:] {
-		if strings.HasPrefix(strings.TrimLeft(after, "-+ #0123456789.*'hlLjzt"), "n") {
-			return true
-		}
-	}
-	return false
+func tests(args []string) bool { // these evaluate a subscript
+	return !slices.Contains(args, "-v") && !slices.Contains(args, "-R")
 }
+
+// setsVariable matches a format of printf that, as its -v does, sets a variable.
+var setsVariable = lazyregexp.New(`%[-+ #0-9.*'hlLjzt]*n`)
 
 // options returns the form of a program that has these options: letters without a value,
 // letters with one, and long ones. A value in the word after a long one is judged as if
