@@ -71,7 +71,7 @@ const (
 
 // Decide judges a call.
 func (p *Policy) Decide(c Call) Decision {
-	p = p.withGitUses(c.Footprint.Git).forLine(c.Footprint.Shell)
+	p = p.forCall(c.Footprint.Shell, c.Footprint.Git)
 	d := p.decide(c)
 	if p.mode.ReadsOnly() && d.Verdict == Deny && d.By == "mode" {
 		d.Flag = p.beyondPlan(c)

@@ -13,14 +13,6 @@ import (
 // in .husky is written only with a person's consent, like one in .git/hooks. The
 // adapter that confines commands finds these uses.
 
-// withGitUses returns the policy for one call, with what git runs or reads because of
-// its configuration.
-func (p *Policy) withGitUses(git []tool.GitUse) *Policy {
-	q := *p
-	q.git = git
-	return &q
-}
-
 // gitUse returns why git runs or reads a file, and the name that a rule about it must
 // contain, "" for other files.
 func (p *Policy) gitUse(abs string) (use tool.GitUse, name string) {

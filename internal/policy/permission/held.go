@@ -68,7 +68,7 @@ func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
 	if r.Rule != "" {
 		return heldRuled(r), Ask
 	}
-	p = p.withGitUses(git)
+	p = p.forCall("", git)
 	if p.wide {
 		return Opening{}, Deny
 	}

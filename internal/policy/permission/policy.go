@@ -191,8 +191,8 @@ func (p *Policy) In(m Mode) *Policy {
 	return &q
 }
 
-// Add adds the rules of one source. A project's allow rules are not added; Ignored
-// returns them (SPEC 16.2). The error names the rule that cannot be parsed; then none
+// Add adds the rules of one source. A project's allow rules are not added (SPEC
+// 16.2); Explain lists them. The error names the rule that cannot be parsed; then none
 // is added.
 func (p *Policy) Add(from Source, allow, ask, deny []string) error {
 	var all []Rule
@@ -238,9 +238,6 @@ func (p *Policy) Guarded() func(path string) bool {
 		return slices.ContainsFunc(rules, func(r Rule) bool { return own.pathMatch(r.Pattern, abs, true) })
 	}
 }
-
-// Ignored returns the project's rules that were not added.
-func (p *Policy) Ignored() []Rule { return slices.Clone(p.ignored) }
 
 // Rules returns the rules in effect.
 func (p *Policy) Rules() []Rule { return slices.Clone(p.rules) }

@@ -390,8 +390,8 @@ func TestRuleErrors(t *testing.T) {
 // SPEC 16.2
 func TestProjectOnlyNarrows(t *testing.T) {
 	p := policy(t, Ask4All, Project, []string{"bash", "edit"}, []string{"bash(ls *)"}, []string{"read(secret/**)"})
-	if len(p.Ignored()) != 2 || len(p.Rules()) != 2 {
-		t.Error(p.Ignored(), p.Rules())
+	if len(p.ignored) != 2 || len(p.Rules()) != 2 {
+		t.Error(p.ignored, p.Rules())
 	}
 	if !slices.ContainsFunc(p.Explain(), func(s string) bool { return strings.Contains(s, "not in force: allow bash") }) {
 		t.Error(p.Explain())

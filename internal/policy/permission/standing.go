@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"sync"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // This file binds a standing rule to what it was given for (SPEC 4.15): a rule that lets a
@@ -30,10 +32,11 @@ func at(t time.Time) moment {
 // slack is how much older than it is the kernel may record a change.
 const slack = moment(20 * time.Millisecond)
 
-// forLine returns the policy for one call, with what its command line runs.
-func (p *Policy) forLine(line string) *Policy {
+// forCall returns the policy for one call, with what its command line runs, and what git runs
+// or reads because of its configuration.
+func (p *Policy) forCall(line string, git []tool.GitUse) *Policy {
 	q := *p
-	q.runs = nil
+	q.git, q.runs = git, nil
 	if p.cfg.Runs != nil && line != "" {
 		q.runs = sync.OnceValue(func() []Ran { return p.cfg.Runs(line) })
 	}
