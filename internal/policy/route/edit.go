@@ -36,15 +36,18 @@ var (
 	// asked is a question of where or how something is done in the code. In it, these words
 	// name parts of a program ("how does the client handle errors?"), if they do not point
 	// at something that happened ("where does this error come from?").
-	asked    = lazyregexp.New(`(?m)(?:^|[.?!] )(?:where|which|how (?:does|do|is|are)|what (?:is|are) the) [^.?!\n]*\?`)
+	sentence = lazyregexp.New(`[^.?!\n]+[.?!\n]*`)
+	asked    = lazyregexp.New(`^ *(?:where|which|how (?:does|do|is|are)|what (?:is|are) the) .*\?\n*$`)
 	named    = lazyregexp.New(`\b` + naming)
 	happened = lazyregexp.New(`\b(?:this|these|that|those|my|our|following|get|got|getting|see|seeing) (?:an? |the )?(?:[\w-]+ )?` + naming)
 )
 
-// unnamed removes from a question the words that name parts of a program.
-func unnamed(question string) string {
-	if happened().MatchString(question) {
-		return question
-	}
-	return named().ReplaceAllString(question, "")
+// unnamed removes from questions the words that name parts of a program.
+func unnamed(text string) string {
+	return sentence().ReplaceAllStringFunc(text, func(s string) string {
+		if !asked().MatchString(s) || happened().MatchString(s) {
+			return s
+		}
+		return named().ReplaceAllString(s, "")
+	})
 }
