@@ -113,7 +113,7 @@ var prompts = []session.Prompt{{Text: "change a.txt"}, {Text: "and then?"}}
 type again struct{ n int }
 
 func (a *again) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
-	if err := t.Record(ctx, event.Draft{Body: event.Checked{Name: "go test", Command: "go test ./..."}}); err != nil {
+	if err := t.Record(ctx, event.Draft{Body: event.Checked{Name: "go test", Command: "go test ./...", Exit: new(int)}}); err != nil {
 		return "", err
 	}
 	if a.n++; a.n > 2 {
@@ -131,12 +131,13 @@ func TestSame(t *testing.T) {
 		steer   bool
 		has     event.Body // that the recording has
 	}{
-		"two turns":      {m: scripted(work...), prompts: prompts},
-		"goes on twice":  {m: scripted(work...), prompts: []session.Prompt{{Text: "fix it", Until: &again{}}}, has: event.Prompted{}},
-		"notes of files": {m: scripted(work...), change: withRules, prompts: prompts, has: event.Noted{}},
-		"a small window": {m: small(scripted(work...)), prompts: append(prompts, long("a"), long("b"), long("c"), long("d"), long("e"), long("f")), has: event.Compacted{}},
-		"a person":       {m: scripted(work...), change: func(c *session.Config) { c.Person = true }, prompts: prompts},
-		"steered":        {m: scripted(work...), prompts: prompts, steer: true},
+		"two turns":                   {m: scripted(work...), prompts: prompts},
+		"goes on twice":               {m: scripted(work...), prompts: []session.Prompt{{Text: "fix it", Until: &again{}}}, has: event.Prompted{}},
+		"notes of files":              {m: scripted(work...), change: withRules, prompts: prompts, has: event.Noted{}},
+		"a small window":              {m: small(scripted(work...)), prompts: append(prompts, long("a"), long("b"), long("c"), long("d"), long("e"), long("f")), has: event.Compacted{}},
+		"checks, then a small window": {m: small(scripted(work...)), prompts: []session.Prompt{{Text: "fix it", Until: &again{}}, long("a"), long("b"), long("c"), long("d"), long("e"), long("f")}, has: event.Compacted{}},
+		"a person":                    {m: scripted(work...), change: func(c *session.Config) { c.Person = true }, prompts: prompts},
+		"steered":                     {m: scripted(work...), prompts: prompts, steer: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s *session.Session
@@ -275,5 +276,10 @@ func TestCut(t *testing.T) {
 	}
 	if _, err := playback.Read(seq(es[:3])); err == nil {
 		t.Error("a session without a reply is played")
+	}
+	child := append([]event.Event(nil), es...)
+	child[0].Body = event.Opened{Parent: &event.ParentCall{}}
+	if _, err := playback.Read(seq(child)); err == nil || !strings.Contains(err.Error(), "agent's session") {
+		t.Errorf("an agent's session: %v", err)
 	}
 }

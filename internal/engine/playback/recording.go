@@ -67,6 +67,9 @@ func Read(events iter.Seq2[event.Event, error]) (*Recording, error) {
 		r.events = append(r.events, e)
 		switch b := e.Body.(type) {
 		case event.Opened:
+			if b.Parent != nil {
+				return nil, errors.New("it is an agent's session, whose prompt its parent made")
+			}
 			r.Opened, r.Began = b, e.Time
 		case event.Rebased:
 			if len(r.sent) == 0 {
