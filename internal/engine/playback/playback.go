@@ -9,8 +9,8 @@
 // back: prompts, replies, results, and notes of files and other programs. No tool runs and
 // nothing is sent.
 //
-// It plays up to the first conversation that differs, or to the first thing that a person
-// did beside their prompts.
+// It plays up to the first conversation that differs, or to the first thing that is no
+// prompt, reply or result: what a person did beside their prompts, a limit, an interrupt.
 package playback
 
 import (

@@ -262,11 +262,13 @@ func TestCut(t *testing.T) {
 		}
 	}
 	for want, body := range map[string]event.Body{
-		"interrupted":       event.Interrupted{By: "person"},
-		"changed the mode":  event.ModeSet{Mode: "plan"},
-		"ran a command":     event.PersonRan{Command: "ls"},
-		"without the model": event.Recalled{Text: "kept"},
-		"phase":             event.Phased{Number: 1, By: "person"},
+		"interrupted":         event.Interrupted{By: "person"},
+		"changed the mode":    event.ModeSet{Mode: "plan"},
+		"ran a command":       event.PersonRan{Command: "ls"},
+		"without the model":   event.Recalled{Text: "kept"},
+		"by the model: turns": event.Ended{End: event.EndTurns},
+		"too long":            event.Compacted{Why: "length"},
+		"phase":               event.Phased{Number: 1, By: "person"},
 	} {
 		with := append(append(append([]event.Event(nil), es[:last]...), event.Event{Seq: es[last].Seq, Body: body}), es[last:]...)
 		r := play(t, with, nil)

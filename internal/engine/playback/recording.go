@@ -121,9 +121,6 @@ func Read(events iter.Seq2[event.Event, error]) (*Recording, error) {
 	return r, nil
 }
 
-// Requests is how many requests there are to compare.
-func (r *Recording) Requests() int { return len(r.sent) }
-
 // Person reports whether the session offered its model to ask a person.
 func (r *Recording) Person(asks string) bool {
 	return slices.ContainsFunc(r.Head.Tools, func(t llm.ToolSpec) bool { return t.Name == asks })
@@ -166,8 +163,9 @@ func fact(b event.Body) bool {
 	return false
 }
 
-// unplayable returns why a session cannot be played beyond an event: a person did
-// something beside their prompts. begun: the session has its first head.
+// unplayable returns why a session cannot be played beyond an event: a person, a limit or
+// a server did something that no reply and no result shows. begun: the session has sent
+// its first request.
 func unplayable(b event.Body, begun bool) string {
 	switch b := b.(type) {
 	case event.PersonRan:
@@ -187,8 +185,15 @@ func unplayable(b event.Body, begun bool) string {
 	case event.Phased:
 		return "a plan's phase began"
 	case event.Compacted:
-		if b.Why == window.WhyPerson {
+		switch b.Why {
+		case window.WhyPerson:
 			return "the person compacted the conversation"
+		case window.WhyLength:
+			return "the provider refused a request as too long"
+		}
+	case event.Ended:
+		if b.End != event.EndDone && b.End != event.EndStuck && b.End != event.EndRefused {
+			return "the turn ended otherwise than by the model: " + string(b.End)
 		}
 	case event.Rebased:
 		if begun && b.Why != "compaction" {
