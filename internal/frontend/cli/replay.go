@@ -41,6 +41,7 @@ Exit code: 0 if all requests are the same, 1 if one differs.`,
 		},
 	}
 	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "play in this folder, with its rules, instead of the session's own")
+	c.Flags().StringVar(&f.Effort, "effort", "", "the reasoning effort that the session was begun with, if one was given")
 	c.Flags().StringVar(&write, "write", "", "write this build's requests to this new file")
 	c.Flags().StringVar(&against, "against", "", "compare with the requests that another build wrote")
 	return c
