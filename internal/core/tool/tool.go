@@ -417,6 +417,9 @@ type Tool struct {
 	// Hidden: the tool is not in the model's list of tools, but the model can call
 	// it if it learns its name.
 	Hidden bool
+	// HiddenFrom, if set, reports the families of models (llm.Info.Family) from which the
+	// tool is hidden: they were trained on another form.
+	HiddenFrom func(family string) bool
 	// StandsFor, if set, returns the call that a call of this tool stands for. That
 	// call is checked, asked about and run in its place; ok is false where there
 	// is none.
@@ -442,11 +445,12 @@ func (s Set) Find(name string) (Tool, bool) {
 	return Tool{}, false
 }
 
-// For returns the tools that are offered to a provider's models.
-func (s Set) For(provider string) Set {
+// For returns the tools that a model has.
+func (s Set) For(i llm.Info) Set {
 	out := make(Set, 0, len(s))
 	for _, t := range s {
-		if t.OnlyProvider == "" || t.OnlyProvider == provider {
+		if t.OnlyProvider == "" || t.OnlyProvider == i.Provider {
+			t.Hidden = t.Hidden || t.HiddenFrom != nil && t.HiddenFrom(i.Family)
 			out = append(out, t)
 		}
 	}

@@ -94,7 +94,9 @@ func ToolsOf(all tool.Set, a tool.Agent, agents bool) (out tool.Set, missing []s
 		switch {
 		case a.Tools != nil && !named[t.Spec.Name], t.Delegates && !agents, a.ReadOnly && t.Does() == tool.Edit:
 		default:
-			t.Hidden = t.Hidden && !named[t.Spec.Name] // it may have no tool that calls what is hidden
+			if named[t.Spec.Name] { // it may have no tool that calls what is hidden
+				t.Hidden, t.HiddenFrom = false, nil
+			}
 			out = append(out, t)
 		}
 	}

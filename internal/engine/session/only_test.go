@@ -2,6 +2,8 @@ package session_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -42,7 +44,36 @@ func TestToolOfOneProvider(t *testing.T) {
 		}
 	}
 	set := tool.Set{tools.Read(), tools.GoOverlay()}
-	if got := len(set.For("offline")); got != 2 {
+	if got := len(set.For(llm.Info{Provider: "offline"})); got != 2 {
 		t.Errorf("the built-in model is offered %d tools", got)
+	}
+}
+
+// SPEC 4.9, 20.1: after a change to another family's model, the head offers that family's
+// form of edit, and calls of the other form still run.
+func TestEditFormFollowsTheModel(t *testing.T) {
+	patch, edit := tools.ApplyPatch(), tools.Edit()
+	patch.HiddenFrom = func(family string) bool { return family != "gpt" }
+	edit.HiddenFrom = func(family string) bool { return family == "gpt" }
+	other := llmtest.New(llmtest.Use("edit", args(map[string]string{"path": "a.txt", "old": "one", "new": "two"})), llmtest.Say("done"))
+	other.InfoValue.Provider, other.InfoValue.Family = "other", "gpt"
+	r := newRig(t, "yolo", llmtest.New(), func(c *session.Config) {
+		c.Tools = tool.Set{patch, edit}
+		c.OpenModel = func(string) (llm.Model, error) { return other, nil }
+	})
+	if err := os.WriteFile(filepath.Join(r.cfg.Dir, "a.txt"), []byte("one\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.do(session.SetModel{Ref: "other/script"}); err != nil {
+		t.Fatal(err)
+	}
+	es := r.run("go", nil)
+	if d := find[event.CallDone](es); len(d) != 1 || d[0].Outcome != event.OK {
+		t.Errorf("%+v", d)
+	}
+	for _, q := range other.Requests() {
+		if len(q.Head.Tools) != 1 || q.Head.Tools[0].Name != "apply_patch" {
+			t.Errorf("offered: %v", q.Head.Tools)
+		}
 	}
 }

@@ -207,7 +207,7 @@ func (s *Session) effortWarning() []event.Draft {
 
 func (s *Session) head(why string) []event.Draft {
 	info := s.model.Info()
-	head := llm.Head{Model: info.Model, System: s.cfg.System, Tools: s.tools().For(info.Provider).Specs(), Effort: info.Effort}
+	head := llm.Head{Model: info.Model, System: s.cfg.System, Tools: s.tools().For(info).Specs(), Effort: info.Effort}
 	if s.conv.Rebased() {
 		old := s.conv.Head()
 		head.System = old.System

@@ -57,7 +57,7 @@ func orEnd(do func(context.Context) error) turn.Before {
 // loop puts together the loop of one turn.
 func (s *Session) loop() *turn.Loop {
 	model := s.inUse()
-	tools := s.tools().For(model.Info().Provider)
+	tools := s.tools().For(model.Info())
 	return &turn.Loop{
 		Model: model, Tools: tools, Stages: s.stages(tools), Env: s.runEnv, Locks: s.cfg.Locks, Compaction: s.compaction(),
 		Requests: turn.Requests{

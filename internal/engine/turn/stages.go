@@ -79,6 +79,10 @@ type Pending struct {
 	// Records, if set, is how the call is recorded: pawl itself made it, and it
 	// is not part of the conversation.
 	Records Records
+	// Given, if a gate sets it, is how the call ended in a session that is played again,
+	// and GivenWith what it did: the call does not run.
+	Given     *event.CallDone
+	GivenWith []event.Draft
 
 	fix     string // what was corrected, told to the model before the result
 	mu      sync.Mutex

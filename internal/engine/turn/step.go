@@ -100,6 +100,10 @@ func (l *Loop) run(ctx context.Context, pending []*Pending) error {
 			results[i] <- refuse(p, p.Refused) // the stages around a call have not begun
 			continue
 		}
+		if p.Given != nil {
+			results[i] <- finishedCall{CallDone: *p.Given, p: p}
+			continue
+		}
 		ticket := l.Locks.Reserve(p.Footprint)
 		tickets[i] = ticket
 		early := behindChild
@@ -140,7 +144,7 @@ func (l *Loop) record(ctx context.Context, d finishedCall) error {
 	if d.blocked != nil {
 		drafts = append(drafts, event.Draft{Body: *d.blocked})
 	}
-	drafts = append(drafts, d.shown()...)
+	drafts = append(append(drafts, d.p.GivenWith...), d.shown()...)
 	drafts = append(drafts, event.Draft{Body: d.CallDone})
 	return l.Log.Record(ctx, drafts...)
 }

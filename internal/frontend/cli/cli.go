@@ -185,7 +185,7 @@ the prompt without asking questions, like "pawl run".`,
 		progressCommand(a),
 		runCommand(a), attachCommand(a), demoCommand(a), repairCommand(a), sessionsCommand(a), modelsCommand(a), loginCommand(a), logoutCommand(a),
 		doctorCommand(a), permissionsCommand(a), undoCommand(a), redoCommand(a), diffCommand(a), statesCommand(a), exitCodesTopic(),
-		whyCommand(a), statsCommand(a), rulesCommand(a), memoryCommand(a), versionCommand(a),
+		whyCommand(a), statsCommand(a), replayCommand(a), rulesCommand(a), memoryCommand(a), versionCommand(a),
 		sandboxCommand(a), trustCommand(a), lspCommand(a), mcpCommand(a), hooksCommand(a), pluginCommand(a), swarmCommand(a), workerCommand(a), acpCommand(a),
 		configCommand(a), manCommand(a), flagsTopic(),
 	)

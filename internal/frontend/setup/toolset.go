@@ -12,17 +12,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/subagent"
 )
 
-// toolSet returns the tools in the order in which the model sees them. The model's
-// family determines the form of the edit tool (SPEC 4.9). search reports that a search
+// toolSet returns the tools in the order in which the model sees them. search reports that a search
 // service is configured. Without a person there is nobody to ask, and nobody who confirms
 // what is to be remembered.
 func toolSet(i llm.Info, kinds []agents.Kind, known []skills.Skill, mask func(string) string, search, person bool) tool.Set {
-	set := tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls()}
-	if i.Family == "gpt" {
-		set = append(set, tools.ApplyPatch(), tools.Write())
-	} else {
-		set = append(set, tools.Edit(), tools.MultiEdit(), tools.Write(), tools.ApplyPatch())
-	}
+	set := append(tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls()}, edits()...)
 	set = append(set, tools.Bash(), tools.BashOutput(), tools.BashKill(),
 		tools.GitStatus(), tools.GitLog(), tools.GitDiff(), tools.WebFetch(), tools.Todo())
 	if person {
@@ -39,6 +33,17 @@ func toolSet(i llm.Info, kinds []agents.Kind, known []skills.Skill, mask func(st
 		set = append(set, skills.Tool(known, mask))
 	}
 	return set
+}
+
+// edits returns the tools that change files. A model is offered what its maker's own agent
+// has, which it was trained on: patches for GPT, the replacement of a text for the others
+// (SPEC 4.9, 20.1). It can call the other forms all the same.
+func edits() tool.Set {
+	patches := func(family string) bool { return family == "gpt" }
+	edit, many, patch := tools.Edit(), tools.MultiEdit(), tools.ApplyPatch()
+	edit.HiddenFrom, many.Hidden = patches, true
+	patch.HiddenFrom = func(family string) bool { return !patches(family) }
+	return tool.Set{edit, many, tools.Write(), patch}
 }
 
 // limited sets how long a call of a tool may take, by the tools' names.

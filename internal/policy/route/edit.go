@@ -29,3 +29,25 @@ var asks = lazyregexp.New(`^` + courtesy + `(?:(?:help me|try to|go ahead and|le
 
 // troubled has the words of trouble: a prompt with one of them is no plain question.
 var troubled = lazyregexp.New(`\b(?:bugs?|buggy|broken?|breaks|breaking|crash\w*|fail\w*|errors?|errored|exceptions?|panics?|panicked|wrong\w*|incorrect\w*|unexpected\w*|expected|actual|regress\w*|leak\w*|hangs?|hanging|stuck|freez\w*|frozen|froze|deadlock\w*|\w+n't|(?:do|does|did|is|are|was|ca|wo|have|has|would|could|should)nt|cannot|not|nothing|never|no longer|missing|lost|loses|losing|disappear\w*|vanish\w*|corrupt\w*|invalid|unable|impossible|instead|issues?|problem\w*|trouble\w*|faulty?|flaw\w*|unfortunately|slow\w*|weird\w*|strange\w*|odd|confus\w*|inconsisten\w*|inaccura\w*|mismatch\w*|segfault\w*|segmentation fault|repro\w*|but|however|warnings?|stopped|ignored|blank|vulnerab\w*|typos?|useless|annoying|refuses|twice|duplicated|flak\w+)\b|\b[45]\d\d\b`)
+
+const naming = `(?:errors?|exceptions?|warnings?|failures?|expected|actual|invalid|mismatch(?:es)?)\b`
+
+var (
+	// asked is a question of where or how something is done in the code. In it, these words
+	// name parts of a program ("how does the client handle errors?"), if they do not point
+	// at something that happened ("where does this error come from?").
+	sentence = lazyregexp.New(`[^.?!\n]+[.?!\n]*`)
+	asked    = lazyregexp.New(`^ *(?:where|which|how (?:does|do|is|are)|what (?:is|are) the) .*\?\n*$`)
+	named    = lazyregexp.New(`\b` + naming)
+	happened = lazyregexp.New(`\b(?:this|these|that|those|my|our|following|get|got|getting|see|seeing) (?:an? |the )?(?:[\w-]+ )?` + naming)
+)
+
+// unnamed removes from questions the words that name parts of a program.
+func unnamed(text string) string {
+	return sentence().ReplaceAllStringFunc(text, func(s string) string {
+		if !asked().MatchString(s) || happened().MatchString(s) {
+			return s
+		}
+		return named().ReplaceAllString(s, "")
+	})
+}

@@ -225,3 +225,24 @@ func TestPreferences(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 13.1: words of trouble that name parts of a program make no report of a question
+// about the code; where they point at what happened, the prompt reports it.
+func TestNamesOfTrouble(t *testing.T) {
+	for _, p := range []string{
+		"How does the client handle errors?", "where is the exception hierarchy defined?", "Which of these functions logs the warnings?", "How are expected and actual values compared in the tests?",
+		"What is the mismatch counter for?", "What are the exceptions that the parser raises?", "How does retry work? Which failures are retried?",
+	} {
+		if m := route.Classify(p); m.Route != route.Read {
+			t.Errorf("%q is taken for %+v", p, m)
+		}
+	}
+	for _, p := range []string{
+		"Where does this error come from?", "How do I get the following exception?", "What is the reason for these build failures?", "Why does the client get an exception?", "How does it not work?",
+		"What is wrong?", "How are errors handled? The page is blank after one.", "Where do errors go? I see an invalid date.", "How does the login fail?",
+	} {
+		if m := route.Classify(p); m.Route != "" && m.Route != route.Edit {
+			t.Errorf("%q is taken for %+v", p, m)
+		}
+	}
+}

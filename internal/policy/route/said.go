@@ -45,7 +45,7 @@ func read(prompt string) (p said) {
 	prompt = strings.ReplaceAll(strings.TrimSpace(prompt), "\r\n", "\n")
 	prose := code().ReplaceAllString(prompt, "\n\n")
 	p.reports = failure().MatchString(prompt) || form().MatchString(prose) || len(part().FindAllString(prose, 3)) > 2
-	p.trouble = troubled().FindString(strings.ToLower(quotation().ReplaceAllString(prose, "")))
+	p.trouble = troubled().FindString(unnamed(strings.ToLower(quotation().ReplaceAllString(prose, ""))))
 	prose = pasted().ReplaceAllString(prose, "\n\n")
 	text := strings.ToLower(quotation().ReplaceAllString(part().ReplaceAllString(prose, "\n\n$0"), " ` "))
 	text = strings.NewReplacer("’", "'", "(", " ", ")", " ", "*", "", ",", " , ", "，", " , ", ": ", " : ", " - ", " , ", "—", " , ", "–", " , ").Replace(text)
