@@ -42,6 +42,12 @@ type world struct {
 	answers map[string][]trajectory.Call // by tool and arguments
 }
 
+func (w *world) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answers = map[string][]trajectory.Call{}
+}
+
 func (w *world) expect(c trajectory.Call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -164,7 +170,7 @@ func play(t *testing.T, p pattern, width, limit int) played {
 			waiting = append(waiting, p.round(tell, round)...)
 			round++
 		}
-		w.answers = map[string][]trajectory.Call{}
+		w.forget()
 		var names []string
 		text := ""
 		for _, c := range waiting[:width] {
