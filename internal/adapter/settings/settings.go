@@ -95,6 +95,10 @@ type Swarm struct {
 	// Notes is where a swarm stores what its workers learned from each other: sqlite (the
 	// default), json, or nats: on the server of --nats, if there is one.
 	Notes string `json:"notes,omitempty"`
+	// WorkerTokens and WorkerSteps are what a worker may use for one try of a task; 0: 300,000
+	// tokens and 50 steps.
+	WorkerTokens int64 `json:"worker_tokens,omitempty"`
+	WorkerSteps  int   `json:"worker_steps,omitempty"`
 }
 
 // The values of Swarm.Notes besides sqlite.
@@ -104,6 +108,9 @@ const (
 )
 
 func (s Swarm) check() error {
+	if s.WorkerTokens < 0 || s.WorkerSteps < 0 {
+		return errors.New("swarm.worker_tokens and swarm.worker_steps must not be negative")
+	}
 	switch s.Notes {
 	case "", "sqlite", NotesJSON, NotesNATS:
 		return nil

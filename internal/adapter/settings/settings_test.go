@@ -151,6 +151,10 @@ func TestSwarmSettings(t *testing.T) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
+	write(t, filepath.Join(p.Config, "config.json"), `{"swarm": {"worker_steps": -1}}`)
+	if _, err := Load(p, dir); err == nil || !strings.Contains(err.Error(), "must not be negative") {
+		t.Error(err)
+	}
 }
 
 // SPEC 17.5, 18.2: an error in the configuration names file, line and what was

@@ -75,6 +75,10 @@ type Requested struct {
 	Model   string `json:"model"`
 	// Reserved is what the budget reserved for it, in USD, where prices are known.
 	Reserved *float64 `json:"reserved,omitempty"`
+	// What it has: messages, definitions of tools, and tokens by pawl's count.
+	Messages int `json:"messages,omitempty"`
+	Tools    int `json:"tools,omitempty"`
+	Tokens   int `json:"tokens,omitempty"`
 }
 
 // Retried records that a request failed and is retried after Wait. Shown is true

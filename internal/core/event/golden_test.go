@@ -52,7 +52,7 @@ func full() []event.Body {
 		}},
 		event.Prompted{ID: "1", Source: event.Person, Text: "fix the <test> && run it", Typed: "fix the <test>", Images: []llm.Media{{Type: "image/png", Data: []byte{1}}}, Attached: "== a.go =="},
 		event.Noted{Why: "rules", Text: "AGENTS.md changed"},
-		event.Requested{Attempt: 1, Bytes: 9000, Model: "anthropic/claude-x", Reserved: ptr(0.125)},
+		event.Requested{Attempt: 1, Bytes: 9000, Model: "anthropic/claude-x", Reserved: ptr(0.125), Messages: 3, Tools: 20, Tokens: 2500},
 		event.Retried{
 			Loop:    "and again ",
 			Attempt: 1, Error: event.Fault{Category: "provider", Retryable: true, Message: "529 overloaded"},

@@ -62,6 +62,7 @@ func (s *Session) loop() *turn.Loop {
 		Model: model, Tools: tools, Stages: s.stages(tools), Env: s.runEnv, Locks: s.cfg.Locks, Compaction: s.compaction(),
 		Requests: turn.Requests{
 			Build: s.request, Done: s.spending.Done, CutLoops: s.cutsLoops,
+			Size: s.window.size,
 			Cost: func(u llm.Usage) *float64 { return llm.Cost(s.info().Price, u) },
 		},
 		Retry: turn.Retry{

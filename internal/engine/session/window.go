@@ -56,6 +56,9 @@ func (s *Session) shorten(ctx context.Context, ran tool.Ran) string {
 	return window.Narrow(*r.Gap, limit).Text()
 }
 
+// size returns the size of the request that is built.
+func (s *contextWindow) size() window.Size { return eventlog.Query(s.log, s.conv.Size) }
+
 // maxReplyTokens returns the longest reply that fits the window, 0 if the model's
 // own maximum fits.
 func (s *contextWindow) maxReplyTokens() int {

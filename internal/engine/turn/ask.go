@@ -77,6 +77,10 @@ func (l *Loop) try(ctx context.Context, attempt int) (reply llm.Reply, shown boo
 		size += int64(len(p))
 	}
 	sent := event.Requested{Attempt: attempt, Bytes: size, Model: l.Model.Info().Ref(), Reserved: reserved}
+	if l.Requests.Size != nil {
+		n := l.Requests.Size()
+		sent.Messages, sent.Tools, sent.Tokens = n.Messages, n.Tools, n.Tokens
+	}
 	if err := l.Log.Record(ctx, event.Draft{Body: sent}); err != nil {
 		return llm.Reply{}, false, err
 	}

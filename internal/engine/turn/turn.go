@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
 // RequestResult is the result of a request, for the budget to settle. Replied
@@ -56,6 +57,8 @@ type Requests struct {
 	Build func() (*llm.Request, *float64, error)
 	// Done, if set, gets the result of each request that Build built.
 	Done func(context.Context, RequestResult) error
+	// Size, if set, is what the request has that Build built last.
+	Size func() window.Size
 	// Cost prices a usage.
 	Cost func(llm.Usage) *float64
 	// CutLoops, if set, reports whether a reply that repeats one passage is cut

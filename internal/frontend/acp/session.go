@@ -410,7 +410,7 @@ func (t *openSession) stream(who string, ch chat.Change, whole string) {
 func (t *openSession) note(id string, n chat.Note) {
 	severity := info
 	switch n.Kind {
-	case chat.OfSession, chat.OfRoute, chat.OfTold, chat.OfProgress, chat.OfInterrupt, chat.OfGrant:
+	case chat.OfSession, chat.OfRoute, chat.OfTold, chat.OfProgress, chat.OfInterrupt, chat.OfGrant, chat.OfRequest:
 		return
 	case chat.OfWarning, chat.OfStuck, chat.OfRefusal:
 		severity = warning

@@ -308,6 +308,7 @@ const (
 	OfProgress   NoteKind = "progress" // the state of the run; ephemeral
 	OfFailure    NoteKind = "failure"  // something was not done
 	OfPlan       NoteKind = "plan"     // the plan was approved or rejected
+	OfRequest    NoteKind = "request"  // what a request has; only for those who ask to see it
 )
 
 // TurnEnd is how a turn ended.

@@ -66,6 +66,9 @@ type Config struct {
 	Memory func(ctx context.Context, out io.Writer, words string) error
 	Goal   func(command string) (*until.Goal, error)
 
+	// Verbose: notes about each request are passed on, too.
+	Verbose bool
+
 	// Recent is how many events of a session that is opened again are passed on, the newest
 	// ones; 0: all.
 	Recent int64
@@ -202,6 +205,12 @@ func (c *Conversation) fold(f *Follower, e received, ok bool) ([]Change, error) 
 		return t.running && (e.Seq == 0 || e.Seq > t.from) || e.Seq > t.from && e.Seq <= t.to
 	})
 	c.reported = slices.DeleteFunc(c.reported, func(t reported) bool { return !t.running && t.to <= f.seen })
+	if !c.cfg.Verbose {
+		changes = slices.DeleteFunc(changes, func(ch Change) bool {
+			n, ok := ch.Block.Body.(Note)
+			return ok && n.Kind == OfRequest
+		})
+	}
 	for i := range changes {
 		changes[i].Past, changes[i].Reported = e.Seq != 0 && e.Seq <= c.before, told && isReportedByCommand(changes[i].Block.Body)
 	}

@@ -16,6 +16,7 @@ func (t *Timeline) remark(e event.Event) {
 	case event.Opened:
 		t.note(e, Note{Kind: OfSession, Text: plain.Line(fmt.Sprintf("session %s in %s, %s", e.Session, b.Dir, e.Time.UTC().Format(time.DateTime+" MST")))})
 	case event.Rebased:
+		t.window = b.Info.Window
 		t.note(e, Note{Kind: OfModel, Text: brief.Model(b.Info)})
 	case event.Routed:
 		if text := brief.Route(b); text != "" {

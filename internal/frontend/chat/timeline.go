@@ -25,6 +25,8 @@ type Timeline struct {
 	changes []Change
 
 	request  origin // the current request, after which its streamed blocks are named
+	tokens   int    // that it has
+	window   int    // the model's, in tokens; 0: not known
 	turn     bool   // a turn is running
 	commands int    // how many commands the person has run
 	// commands when the last operation began.
@@ -71,6 +73,9 @@ func (t *Timeline) Apply(e event.Event) []Change {
 	case event.Requested:
 		t.endCountdown(e)
 		t.request = origin{e.Seq, e.Time}
+		if b.Messages > 0 {
+			t.note(e, Note{Kind: OfRequest, Text: t.requestWords(b)})
+		}
 	case event.ReasoningDelta:
 		t.piece(t.streaming(e, "thinking", Thinking{}), b.Text)
 	case event.TextDelta:

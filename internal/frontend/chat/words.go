@@ -187,3 +187,23 @@ func progressedWords(b event.Progressed) string {
 	}
 	return plain.Line(s + "; " + brief.Took(b.Elapsed))
 }
+
+// minTokens is the least change of a request's size that is told.
+const minTokens = 100
+
+// requestWords describes a request: how large it is, and what that is beside the last one.
+func (t *Timeline) requestWords(b event.Requested) string {
+	last := t.tokens
+	t.tokens = b.Tokens
+	words := fmt.Sprintf("request: %s, %s, about %d tokens", brief.Plural(b.Messages, "message", "messages"), brief.Plural(b.Tools, "tool", "tools"), b.Tokens)
+	if t.window > 0 {
+		words += fmt.Sprintf(", %d %% of the window", 100*b.Tokens/t.window)
+	}
+	if d := b.Tokens - last; last > 0 && (d > minTokens || d < -minTokens) {
+		words += fmt.Sprintf(" (%+d)", d)
+	}
+	if b.Attempt > 1 {
+		words += fmt.Sprintf("; attempt %d", b.Attempt)
+	}
+	return words
+}

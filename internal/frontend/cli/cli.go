@@ -125,6 +125,7 @@ type flags struct {
 	worktree string // the name of a linked working tree, "" for none
 	format   string
 	verify   bool
+	verbose  bool
 	print    bool
 	plain    bool
 	goal     goal
@@ -262,6 +263,7 @@ func (f *flags) addRun(c *cobra.Command) {
 	f.addResult(c)
 	f.goal.add(c)
 	fs := c.Flags()
+	fs.BoolVar(&f.verbose, "verbose", false, "show the size of each request: messages, tools, tokens")
 	fs.StringVar(&f.schema, "json-schema", "", "require an answer in JSON that matches this schema (a file or JSON text); ask again at most twice")
 	for name := range needlessFlags {
 		fs.BoolFunc(name, "", func(string) error { return nil }) // it takes any value, as in --debug=api

@@ -115,7 +115,7 @@ func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded
 		return &chat.Opened{Session: o.Session, Close: o.Close, Notes: o.Warnings, Welcome: greeting, Custom: o.Custom, ResumeCommand: again}, nil
 	}
 	return chat.Config{
-		Open: open, Now: a.Now, IDs: f.terminalID(),
+		Open: open, Now: a.Now, IDs: f.terminalID(), Verbose: f.verbose,
 		Sessions: func(ctx context.Context) ([]event.Row, error) {
 			dir, err := a.RealDir(f.Dir)
 			if err != nil {

@@ -25,7 +25,6 @@ var sameFlags = map[string]string{
 
 // needlessFlags ask for what pawl does anyway.
 var needlessFlags = map[string]string{
-	"verbose":                            "progress is on standard error; --output-format stream-json prints every event",
 	"debug":                              "pawl why explains the last problem; --output-format stream-json prints every event",
 	"allow-dangerously-skip-permissions": "a program may change to the mode yolo at any time",
 	"skip-git-repo-check":                "pawl works in any folder",

@@ -92,7 +92,7 @@ func (a *App) headless(ctx context.Context, s *setup.Opened, prompt, piped strin
 	}
 	surviveClosedOutput()
 	r, err := headless.Run(ctx, s.Session, prompt, headless.Options{
-		Trust: s.Trust.Event(), Piped: piped, Custom: s.Custom, Format: format, Verify: f.verify, Until: f.goal.made, Answer: f.shape, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.Timeout, Out: a.Out, Err: said, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
+		Trust: s.Trust.Event(), Piped: piped, Custom: s.Custom, Format: format, Verbose: f.verbose, Verify: f.verify, Until: f.goal.made, Answer: f.shape, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.Timeout, Out: a.Out, Err: said, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
 	if err != nil && format != headless.Text && r.Type != "" { // the result contains the error
 		return &exitError{code: r.ExitCode, err: err, result: true}

@@ -33,6 +33,7 @@ const (
 // Options are the options of a run.
 type Options struct {
 	Format  Format
+	Verbose bool               // what each request has is shown, too
 	Trust   *event.FolderTrust // which programs of the folder do not run; nil: unknown
 	Verify  bool
 	Until   *until.Goal        // nil: the run ends with the model's turn
@@ -60,7 +61,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	start := o.Now()
 	out := bufio.NewWriter(o.Out)
 	defer out.Flush()
-	v := &view{format: o.Format, trust: o.Trust, undo: o.Undo, why: o.Why, out: out, columns: o.Columns, err: o.Err, s: s}
+	v := &view{format: o.Format, verbose: o.Verbose, trust: o.Trust, undo: o.Undo, why: o.Why, out: out, columns: o.Columns, err: o.Err, s: s}
 	from := s.View().Began()
 	if o.Format == Text {
 		from = 0 // the timeline needs all earlier events
@@ -156,6 +157,7 @@ func interrupts(ctx context.Context, o Options) (_ context.Context, stop func())
 // view writes events in one of the formats.
 type view struct {
 	format  Format
+	verbose bool
 	trust   *event.FolderTrust
 	undo    string
 	why     string
@@ -277,6 +279,10 @@ func (v *view) note(b chat.Note) {
 	case chat.OfStuck:
 		if v.why != "" {
 			text += " (evidence: " + plain.Line(v.why) + ")"
+		}
+	case chat.OfRequest:
+		if !v.verbose {
+			return
 		}
 	case chat.OfWarning, chat.OfCompaction, chat.OfRoute, chat.OfProgress:
 	default:

@@ -136,6 +136,8 @@ func (v *view) note(b chat.Note) {
 		}
 	case chat.OfTold:
 		v.line("  [" + b.Text + "]")
+	case chat.OfRequest:
+		v.line("  (" + b.Text + ")")
 	case chat.OfProgress:
 		v.aside("  (" + b.Text + ")")
 	case chat.OfInterrupt:

@@ -23,9 +23,16 @@ func Show(w io.Writer, p undo.Plan) {
 	if p.Note != "" {
 		fmt.Fprintln(w, plain.Text(p.Note))
 	}
+	last := ""
 	for _, f := range p.Files {
 		if passing(f) {
 			continue
+		}
+		if of := origin(f); of != last {
+			last = of
+			if of != "" {
+				fmt.Fprintln(w, plain.Line(of))
+			}
 		}
 		fmt.Fprintln(w, plain.Line(verb(p, f)+f.Path+about(f)))
 		if f.Diff != "" {
@@ -40,6 +47,18 @@ func Show(w io.Writer, p undo.Plan) {
 // passing reports whether a file existed only temporarily: nothing is done or shown for
 // it.
 func passing(f undo.File) bool { return f.Action == undo.Same && f.Now.Hash == "" }
+
+// origin returns when the last change of a file was made, and what for: the heading of
+// the files that follow.
+func origin(f undo.File) string {
+	switch {
+	case f.Step == 0:
+		return ""
+	case f.Description == "":
+		return fmt.Sprintf("step %d:", f.Step)
+	}
+	return fmt.Sprintf("step %d: %s", f.Step, f.Description)
+}
 
 func verb(p undo.Plan, f undo.File) string {
 	do := "put back "

@@ -75,10 +75,10 @@ func TestSettled(t *testing.T) {
 // terminal would obey.
 func TestShow(t *testing.T) {
 	var b bytes.Buffer
-	Show(&b, undo.Plan{Note: "it was stopped", Files: []undo.File{sure, loose, blocked, same, passed, {Path: "made", Action: undo.Delete}, {Path: "both", Action: undo.Beside}}})
+	Show(&b, undo.Plan{Note: "it was stopped", Files: []undo.File{sure, loose, blocked, same, passed, {Path: "made", Action: undo.Delete, Step: 2, Description: "a \x1bnote"}, {Path: "with it", Step: 2, Description: "a \x1bnote"}, {Path: "both", Action: undo.Beside}}})
 	Done(&b, "put back", changes.Undone{Done: []undo.File{sure, same, passed}, Left: []undo.File{blocked, {Path: "half", With: []string{"other"}}}})
 	for _, want := range []string{
-		"it was stopped", "would put back sure\n    --- a/sure", "asks first: loose", "cannot put back blocked: the same lines", "line 3, as it is now", "mine", "theirs",
+		"\nstep 2: a ", "made (removes it: the agent had created it)\nwould put back with it\n", "it was stopped", "would put back sure\n    --- a/sure", "asks first: loose", "cannot put back blocked: the same lines", "line 3, as it is now", "mine", "theirs",
 		"is so already: same", "the agent had created it", "a later edit by someone else is kept", "put back sure", "same was so already",
 		"left as it is: blocked: the same lines", "left as it is: half: it goes only together with other",
 	} {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
@@ -39,7 +40,7 @@ func rewind() Command {
 				return err
 			}
 		}
-		return back(ctx, h, p, what)
+		return back(ctx, h, p, what, len(points)-n+1)
 	}}
 }
 
@@ -74,8 +75,9 @@ func which(ctx context.Context, h Host) (string, error) {
 
 // back resets files, conversation or both to the state before a prompt. Files are reset
 // first and in the session that changed them, so that its log records it. The
-// conversation then continues in a fork, and nothing of the old one is lost.
-func back(ctx context.Context, h Host, p changes.Point, what string) error {
+// conversation then continues in a fork without the left prompts, and nothing of the old
+// one is lost.
+func back(ctx context.Context, h Host, p changes.Point, what string, left int) error {
 	switch what {
 	case "conversation", "files", "both":
 	default:
@@ -96,6 +98,7 @@ func back(ctx context.Context, h Host, p changes.Point, what string) error {
 	if err := h.Switch(ctx, Want{Resume: h.Session().ID(), Fork: true, At: p.Before()}); err != nil {
 		return err
 	}
+	fmt.Fprintf(h.Out(), "left out: %s with what followed; the old session keeps all\n", brief.Plural(left, "prompt", "prompts"))
 	h.Edit(p.Text)
 	return nil
 }

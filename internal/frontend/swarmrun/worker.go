@@ -55,13 +55,18 @@ func (w *worker) work(ctx context.Context, j team.Job) (done team.Done, err erro
 	if !ok && j.Task.Agent != "" {
 		return done, noKind(j.Task.Agent)
 	}
+	conf, _, err := w.Settings() // of this machine
+	if err != nil {
+		return done, fmt.Errorf("%w: %w", team.ErrUnable, err)
+	}
+	limits := conf.User.Swarm
 	opt.Model = cmp.Or(j.Task.Model, kind.Model, opt.Model)
 	opt.Mode = string(permission.Mode(opt.Mode).Child(kind.ReadOnly))
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	o, err := w.Open(ctx, &opt, setup.Frontend{Name: "swarm-worker", WorkerTree: true, Configure: func(c *session.Config) {
 		c.ParentCall = &event.ParentCall{Session: w.swarm, Call: j.Worker, Agent: "swarm"}
-		c.Parent, c.Limits, c.Agents = w.bank, swarm.WorkerLimits(), 0
+		c.Parent, c.Limits, c.Agents = w.bank, swarm.WorkerLimits(limits.WorkerTokens, limits.WorkerSteps), 0
 		w.configure(c, kind)
 		if short := c.Pressure; short != nil && w.held != nil { // another machine may have enough
 			c.Pressure = func() (what, why string) {

@@ -314,7 +314,7 @@ func (p *renderer) note(b chat.Note) {
 		}
 	case chat.OfPlan:
 		role = styled.Accent
-	case chat.OfMode, chat.OfGrant, chat.OfTold, chat.OfUndo:
+	case chat.OfMode, chat.OfGrant, chat.OfTold, chat.OfUndo, chat.OfRequest:
 	default:
 		return
 	}

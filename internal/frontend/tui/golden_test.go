@@ -63,7 +63,7 @@ func told() []any {
 	out := []any{
 		event.Opened{Dir: "/work/it", Mode: "ask"},
 		event.Prompted{Text: "Fix the bug in `Add`,\nplease.", Attached: "== calc.go ==\n"},
-		event.Requested{}, event.ReasoningDelta{Text: "I think about it"}, look,
+		event.Requested{Attempt: 1, Messages: 2, Tools: 20, Tokens: 4100}, event.ReasoningDelta{Text: "I think about it"}, look,
 		event.TextDelta{Text: reply[:180]}, look,
 		event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{
 			{Kind: llm.Reasoning, Text: "I think about it"}, llm.TextPart(reply),

@@ -124,12 +124,19 @@ func (d *Detector) Apply(reply ...Step) Verdict {
 			continue
 		}
 		for i := range fs {
-			if !slices.ContainsFunc(fs[:i], func(f facts) bool { return f.key == fs[i].key }) {
+			if !slices.ContainsFunc(fs[:i], func(f facts) bool { return f.key == fs[i].key }) && !outdone(fs, i) {
 				see(r, &fs[i])
 			}
 		}
 	}
 	return v
+}
+
+// outdone reports whether the same call, made again in the same reply, found something
+// new. Calls of one reply may run at once, so their order says nothing: a number that
+// falls may be answered to them in any order.
+func outdone(fs []facts, i int) bool {
+	return !fs[i].news && slices.ContainsFunc(fs, func(f facts) bool { return f.news && f.action == fs[i].action })
 }
 
 // speaker returns the facts that stand for a reply: those of its most telling

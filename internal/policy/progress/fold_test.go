@@ -426,6 +426,39 @@ func TestSeveralCalls(t *testing.T) {
 	}
 }
 
+// SPEC 6.1: calls of one reply may run at once, so what they are answered comes in any
+// order: one call made again in a reply is no failure if the number fell in another.
+func TestSameCallAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		order   []int // in which the answers of a reply come
+		answer  string
+		stopped bool
+	}{
+		"the largest last":           {[]int{1, 2, 0}, "error: %d bytes left", false},
+		"the largest first":          {[]int{0, 1, 2}, "error: %d bytes left", false},
+		"the largest in the middle":  {[]int{2, 0, 1}, "FAILED - %d tests to go", false},
+		"ten at once":                {[]int{9, 3, 1, 0, 5, 8, 2, 4, 7, 6}, "error: %d bytes left", false},
+		"a number that only changes": {[]int{1, 2, 0}, "error: cannot bind, %d tries", true},
+	} {
+		l := newLive(t)
+		ds := l.until(40, func(i int) (string, []does) {
+			var calls []does
+			for _, k := range c.order {
+				n := 4_000_000 - (i*len(c.order)+k)*400
+				if c.stopped {
+					n = 1000 + (i*7919+k*104729)%97
+				}
+				calls = append(calls, does{tool: "bash", args: `{"command":"./fix-next"}`, bad: true, result: fmt.Sprintf(c.answer, n) + "\nexit code 1"})
+			}
+			return "", calls
+		})
+		if got := slices.ContainsFunc(ds, func(d Decision) bool { return d.Action == Stop }); got != c.stopped || !c.stopped && len(ds) > 0 {
+			t.Errorf("%s: %s", name, names(ds))
+		}
+	}
+}
+
 // SPEC 6.5, the pure part.
 func TestLadder(t *testing.T) {
 	t.Parallel()

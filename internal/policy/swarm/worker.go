@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -8,8 +9,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
-// WorkerLimits are the default limits of one worker on one task (SPEC 14.3).
-func WorkerLimits() budget.Limits { return budget.Limits{Tokens: 300_000, Steps: 50} }
+// WorkerLimits are the limits of one worker on one task; 0 is the default (SPEC 14.3).
+func WorkerLimits(tokens int64, steps int) budget.Limits {
+	return budget.Limits{Tokens: cmp.Or(tokens, 300_000), Steps: cmp.Or(steps, 50)}
+}
 
 // Same is how many identical calls in a row end a worker's task. Kept is how many of
 // its calls are compared.

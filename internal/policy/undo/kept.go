@@ -28,7 +28,7 @@ func (p *Plan) AddKept(cs []Change, blocked func(set, path string) string) {
 		i := slices.IndexFunc(p.Files, func(f File) bool { return f.Path == c.Path && (f.Sets != nil || f.Action != Delete) })
 		switch {
 		case i < 0:
-			f := File{Path: c.Path, Action: PutBack, Command: c.Command}
+			f := File{Path: c.Path, Action: PutBack, Command: c.Command, Step: c.Step, Description: c.Description}
 			// What the plan deletes is out of the way then.
 			if !slices.ContainsFunc(p.Files, func(o File) bool { return o.Path == c.Path && o.Action == Delete }) {
 				if why := blocked(c.set.Set, c.Path); why != "" {

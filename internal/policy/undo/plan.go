@@ -47,6 +47,8 @@ type File struct {
 	Folders      []string // folders above it that are removed too if they are empty
 	Unattributed bool
 	Command      string
+	Step         int    // of the newest change: when in its turn it was made
+	Description  string // and what for
 	Changes      []int64
 	With         []string // done only together with these files: lines or contents moved between them
 	// Sets, if set, keep it: a file, or a folder with Count files. Newest first.
@@ -165,7 +167,7 @@ func (s Steps) NeededContents(now tool.Hash) []tool.Hash {
 // newest first, so that text that someone else wrote between two of them stays. contents
 // holds those of NeededContents that are kept.
 func (s Steps) Decide(now FileState, contents map[tool.Hash][]byte) File {
-	f := File{Path: s.Path, Now: now, Unattributed: s.Unattributed, Command: s.Command, Changes: s.Changes}
+	f := File{Path: s.Path, Now: now, Unattributed: s.Unattributed, Command: s.Command, Step: s.Step, Description: s.Description, Changes: s.Changes}
 	for _, st := range s.steps {
 		f.Had = append(f.Had, st.from)
 	}

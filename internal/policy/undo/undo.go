@@ -48,8 +48,12 @@ type Change struct {
 	Prompt  int64 // the sequence number of the person's prompt that led to it
 	Time    time.Time
 	Command string // the command line that made it, if one did
+	// Step is the number of the reply with its call, counted in the turn, and Description
+	// what it is for, in the model's words. Both are empty for an undo and a redo.
+	Step        int
+	Description string
 
-	step           int64 // the sequence number of the reply with its call
+	reply          int64 // the sequence number of the reply with its call
 	turn           int64 // the prompt that began its turn; Prompt may have joined the turn
 	group          int64 // equal for changes that were recorded at once
 	unattributed   bool  // for an undo's change: it restored an unattributed one
@@ -75,7 +79,8 @@ type Fold struct {
 	lastHasChanges bool          // the last one has changes
 	running        bool          // a turn is running
 	began          int64         // the first prompt of that turn, or of the last one
-	step           int64
+	reply          int64
+	described      described
 	pendingUndo    []Change // the changes of an undo whose event has not come yet
 	redoing        int      // how many of the last changes belong to a redo whose event has not come yet
 	intents        []Intent
@@ -90,14 +95,17 @@ func (f *Fold) Apply(e event.Event) {
 		if b.Source == event.Person || len(f.turns) == 0 {
 			f.turn(Turn{Prompt: e.Seq, Text: clip(b.Text)})
 			if !f.running { // otherwise it joins the turn
-				f.began = e.Seq
+				f.began, f.described = e.Seq, described{}
 			}
 		}
 		f.running = true
 	case event.Ended:
 		f.running = false
 	case event.Replied:
-		f.step = e.Seq
+		f.reply = e.Seq
+		f.described.replied(b)
+	case event.CallAsked:
+		f.described.asked(b)
 	case event.FileChanged:
 		f.change(e, b)
 	case event.Kept:
@@ -133,7 +141,7 @@ func (f *Fold) change(e event.Event, b event.FileChanged) {
 }
 
 func (f *Fold) add(e event.Event, b event.FileChanged, set *event.Kept) {
-	c := Change{FileChanged: b, Seq: e.Seq, Time: e.Time, step: f.step, turn: f.began, set: set}
+	c := Change{FileChanged: b, Seq: e.Seq, Time: e.Time, reply: f.reply, turn: f.began, set: set}
 	if n := len(f.turns); n > 0 {
 		c.Prompt = f.turns[n-1].Prompt
 	}
@@ -148,6 +156,7 @@ func (f *Fold) add(e event.Event, b event.FileChanged, set *event.Kept) {
 		f.redoing++
 	default:
 		f.redoing = 0
+		c.Step, c.Description = f.described.step, f.described.of(b.Call)
 	}
 	if len(f.changes) >= maxChanges+maxChanges/10 {
 		f.forget()
@@ -177,7 +186,7 @@ func (f *Fold) forget() {
 
 // ran records the command line of the changes of a call.
 func (f *Fold) ran(b event.CallDone) {
-	for i := len(f.changes) - 1; i >= 0 && f.changes[i].Seq > f.step; i-- {
+	for i := len(f.changes) - 1; i >= 0 && f.changes[i].Seq > f.reply; i-- {
 		if f.changes[i].Call == b.ID {
 			f.changes[i].Command = b.Command
 		}

@@ -135,7 +135,7 @@ func (f *Fold) createdGroups(in func(*Change) bool) map[int64]bool {
 func (c *Change) command() bool { return c.Command != "" || c.Does == tool.Exec }
 
 func (c *Change) sameCall(o *Change) bool {
-	return c.Call != "" && c.Call == o.Call && c.step == o.step
+	return c.Call != "" && c.Call == o.Call && c.reply == o.reply
 }
 
 // redoUnit returns the unit of a redo: the changes of the newest undo are reverted.
@@ -153,6 +153,8 @@ type Steps struct {
 	Changes      []int64 // their sequence numbers
 	Unattributed bool
 	Command      string // the command line of the newest of them, if a command made it
+	Step         int    // of the newest of them, and its description
+	Description  string
 	// With are files that the writes which created this one removed: it is deleted only
 	// together with their restoration.
 	With []string
@@ -199,7 +201,7 @@ func (f *Fold) steps(cs []Change, lost map[tool.Hash]string) []Steps {
 		s := &out[i]
 		s.Changes = append(s.Changes, c.Seq)
 		s.Unattributed = s.Unattributed || c.Unattributed
-		s.Command = c.Command
+		s.Command, s.Step, s.Description = c.Command, c.Step, c.Description
 		s.restoredByRedo = s.restoredByRedo || c.restoredByRedo
 		s.add(c.FileChanged)
 		if c.Before == "" {
