@@ -21,8 +21,28 @@ import (
 
 // caller is the thread that made the call.
 type caller struct {
-	s *supervisor
-	n *notice
+	s     *supervisor
+	n     *notice
+	apart bool // in a goroutine of its own
+}
+
+// mayWait is called before what may have to wait.
+func (c caller) mayWait() error {
+	if c.apart {
+		return nil
+	}
+	return errLater
+}
+
+// lockNames locks the names in the workspace.
+func (c caller) lockNames() error {
+	switch {
+	case c.apart:
+		c.s.names.Lock()
+	case !c.s.names.TryLock():
+		return errLater
+	}
+	return nil
 }
 
 func (c caller) proc(rest string) string { return "/proc/" + strconv.Itoa(int(c.n.Task)) + rest }

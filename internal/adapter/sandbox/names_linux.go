@@ -43,7 +43,9 @@ func (c caller) ownDescriptor(file string) (int32, bool) {
 
 // mkdir makes a folder.
 func (c caller) mkdir(dirfd int32, addr uint64, mode uint32) error {
-	c.s.names.Lock()
+	if err := c.lockNames(); err != nil {
+		return err
+	}
 	defer c.s.names.Unlock()
 	p, err := c.at(dirfd, addr, false)
 	if err != nil {
@@ -83,7 +85,9 @@ func (c caller) mode(p *place, mode uint32) error {
 
 // mknod makes a FIFO or an empty file.
 func (c caller) mknod(dirfd int32, addr uint64, mode uint32) error {
-	c.s.names.Lock()
+	if err := c.lockNames(); err != nil {
+		return err
+	}
 	defer c.s.names.Unlock()
 	p, err := c.at(dirfd, addr, false)
 	if err != nil {
@@ -106,7 +110,9 @@ func (c caller) mknod(dirfd int32, addr uint64, mode uint32) error {
 }
 
 func (c caller) symlink(target uint64, dirfd int32, addr uint64) error {
-	c.s.names.Lock()
+	if err := c.lockNames(); err != nil {
+		return err
+	}
 	defer c.s.names.Unlock()
 	to, err := c.text(target)
 	if err != nil {
@@ -131,7 +137,9 @@ func (c caller) symlink(target uint64, dirfd int32, addr uint64) error {
 }
 
 func (c caller) unlink(dirfd int32, addr uint64, flags int) error {
-	c.s.names.Lock()
+	if err := c.lockNames(); err != nil {
+		return err
+	}
 	defer c.s.names.Unlock()
 	p, err := c.at(dirfd, addr, false)
 	if err != nil {
@@ -148,13 +156,15 @@ func (c caller) unlink(dirfd int32, addr uint64, flags int) error {
 	if !p.there {
 		return remove()
 	}
-	return c.s.keeping(p, func() error { return c.s.keep.Unlink(p.dir, p.name, p.path, &p.st, flags) }, remove)
+	return c.keeping(p, func() error { return c.s.keep.Unlink(p.dir, p.name, p.path, &p.st, flags) }, remove)
 }
 
 // rename moves a name. A folder stays in its zone: with EXDEV programs copy
 // instead, and each copied name is judged.
 func (c caller) rename(fromDir int32, from uint64, toDir int32, to uint64, flags uint) error {
-	c.s.names.Lock()
+	if err := c.lockNames(); err != nil {
+		return err
+	}
 	defer c.s.names.Unlock()
 	a, err := c.at(fromDir, from, false)
 	if err != nil {
@@ -185,7 +195,7 @@ func (c caller) rename(fromDir int32, from uint64, toDir int32, to uint64, flags
 	if flags&unix.RENAME_WHITEOUT != 0 {
 		return unix.EINVAL
 	}
-	return c.s.keeping(b, func() error { return c.s.keep.Rename(a.kept(), b.kept(), flags) },
+	return c.keeping(b, func() error { return c.s.keep.Rename(a.kept(), b.kept(), flags) },
 		func() error { return unix.Renameat2(a.dir, a.name, b.dir, b.name, flags) })
 }
 
@@ -238,7 +248,9 @@ func (c caller) crosses(a, b *place) bool {
 
 // link makes a second name for a file of the workspace, or of a free folder.
 func (c caller) link(fromDir int32, from uint64, toDir int32, to uint64, flags int) error {
-	c.s.names.Lock()
+	if err := c.lockNames(); err != nil {
+		return err
+	}
 	defer c.s.names.Unlock()
 	if flags&unix.AT_EMPTY_PATH != 0 {
 		return unix.ENOENT // as the kernel answers who has no right to it
