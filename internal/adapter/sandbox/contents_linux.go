@@ -159,7 +159,9 @@ func (c caller) create(p *place, flags int, mode uint32) error {
 		return err
 	}
 	defer unix.Close(fd)
-	_ = unix.Fchmod(fd, mode) // pawl's own umask was taken from it
+	if narrowed(mode) {
+		_ = unix.Fchmod(fd, mode)
+	}
 	c.s.made(fd, "")
 	return c.s.give(c.n, fd, flags)
 }

@@ -52,18 +52,21 @@ func (c caller) mkdir(dirfd int32, addr uint64, mode uint32) error {
 		return err
 	}
 	defer p.close()
-	if p.there && c.s.change(p.path, confine.Create) != confine.Free {
+	if p.there && !c.s.free(p.path) {
 		return unix.EEXIST
 	}
 	if err := c.s.judge(p, confine.Create); err != nil {
 		return err
 	}
 	mode = mode &^ c.umask() & 0o1777
-	if err := unix.Mkdirat(p.dir, p.name, 0o700); err != nil {
+	if err := unix.Mkdirat(p.dir, p.name, mode); err != nil {
 		return err
 	}
 	c.s.made(p.dir, p.name)
-	return c.mode(p, mode)
+	if narrowed(mode) {
+		return c.mode(p, mode)
+	}
+	return nil
 }
 
 // mode sets the mode of a new name.
@@ -106,7 +109,10 @@ func (c caller) mknod(dirfd int32, addr uint64, mode uint32) error {
 		return err
 	}
 	c.s.made(p.dir, p.name)
-	return c.mode(p, mode)
+	if narrowed(mode) {
+		return c.mode(p, mode)
+	}
+	return nil
 }
 
 func (c caller) symlink(target uint64, dirfd int32, addr uint64) error {
@@ -211,11 +217,9 @@ func (c caller) bothWays(a, b *place, flags uint) error {
 	}
 	free := 0
 	for _, x := range all {
-		err := c.s.judge(x.at, x.act)
-		switch {
-		case c.s.change(x.at.path, x.act) == confine.Free:
+		if c.s.free(x.at.path) {
 			free++
-		case err != nil:
+		} else if err := c.s.judge(x.at, x.act); err != nil {
 			return err
 		}
 	}
@@ -237,7 +241,7 @@ func (p *place) arrives() confine.Act {
 // /tmp, and the other is not. What is free changes behind pawl's back, so what would be moved need not
 // be what was looked at; programs copy instead, as between file systems.
 func (c caller) between(a, b *place) bool {
-	return (c.s.change(a.path, confine.Write) == confine.Free) != (c.s.change(b.path, confine.Write) == confine.Free) ||
+	return c.s.free(a.path) != c.s.free(b.path) ||
 		c.s.scratch.owns(a.path) != (c.s.scratch.owns(b.path) || !b.there && c.s.scratches(b, confine.Create))
 }
 
@@ -267,14 +271,14 @@ func (c caller) link(fromDir int32, from uint64, toDir int32, to uint64, flags i
 	defer b.close()
 	// Whoever has a second name can write by it: to link is to write.
 	for p, act := range map[*place]confine.Act{a: confine.Write, b: confine.Create} {
-		if err := c.s.judge(p, act); err != nil && c.s.change(p.path, act) != confine.Free {
+		if err := c.s.judge(p, act); err != nil && !c.s.free(p.path) {
 			return err
 		}
 	}
 	if !a.there {
 		return unix.ENOENT
 	}
-	if c.s.change(a.path, confine.Write) == confine.Free && c.s.change(b.path, confine.Create) == confine.Free {
+	if c.s.free(a.path) && c.s.free(b.path) {
 		return errGoOn
 	}
 	if c.between(a, b) {

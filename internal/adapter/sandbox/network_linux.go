@@ -117,8 +117,8 @@ func (c caller) address(addr, size uint64) ([]byte, error) {
 	if n < 2 || n > 128 {
 		return nil, unix.EINVAL
 	}
-	b, err := c.read(addr, n)
-	if err != nil || len(b) < n {
+	b := make([]byte, n)
+	if c.read(addr, b, false) < n {
 		return nil, unix.EFAULT
 	}
 	return b, nil
