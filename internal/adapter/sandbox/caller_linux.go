@@ -102,22 +102,41 @@ func (c caller) times(addr uint64, unit int64) ([]unix.Timespec, error) {
 	return out, nil
 }
 
-// umask returns the caller's umask. To ask the kernel takes as long as half of a file's
-// making, so that of the last caller is remembered until somebody sets one.
-func (c caller) umask() uint32 {
-	if last := c.s.umask.Load(); last != nil && last.task == c.n.Task {
-		return last.mask
-	}
-	c.s.umask.Store(nil)
-	m, ok := askUmask(c.proc("/status"))
-	if ok {
-		c.s.umask.Store(&umask{c.n.Task, m})
-	}
-	return m
+// umasks are those of the last callers. To ask the kernel takes as long as to make a file, so
+// they are remembered until somebody sets one.
+type umasks struct {
+	mu sync.Mutex
+	of map[uint32]uint32 // by thread
 }
 
-// umask is that of a thread.
-type umask struct{ task, mask uint32 }
+// someCallers is how many umasks are remembered: as many as work side by side, and so few that
+// numbers of threads are not used again meanwhile.
+const someCallers = 16
+
+func (u *umasks) forget() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	clear(u.of)
+}
+
+// umask returns the caller's umask.
+func (c caller) umask() uint32 {
+	u := &c.s.umasks
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if m, ok := u.of[c.n.Task]; ok {
+		return m
+	}
+	m, ok := askUmask(c.proc("/status"))
+	if !ok {
+		return m
+	}
+	if len(u.of) == someCallers {
+		clear(u.of)
+	}
+	u.of[c.n.Task] = m
+	return m
+}
 
 // narrowed reports whether pawl's own umask took something from the mode of what it made.
 func narrowed(mode uint32) bool { return mode&ownUmask() != 0 }

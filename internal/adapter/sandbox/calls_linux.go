@@ -14,7 +14,7 @@ func (c caller) make() error {
 	fd := func(i int) int32 { return int32(a[i]) }
 	switch c.n.Nr {
 	case unix.SYS_UMASK:
-		c.s.umask.Store(nil)
+		c.s.umasks.forget()
 		return errGoOn
 	case unix.SYS_CONNECT:
 		return c.connect(fd(0), a[1], a[2])

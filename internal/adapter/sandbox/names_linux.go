@@ -83,7 +83,7 @@ func (c caller) mode(p *place, mode uint32) error {
 	if c.s.only(&st) != nil {
 		return nil
 	}
-	return unix.Fchmodat(unix.AT_FDCWD, self(fd), mode, 0)
+	return unix.Fchmodat(unix.AT_FDCWD, self(fd), mode|st.Mode&unix.S_ISGID, 0) // of the folder above
 }
 
 // mknod makes a FIFO or an empty file.

@@ -65,9 +65,9 @@ type supervisor struct {
 	keep  *kept.Set
 	loses atomic.Bool
 	held
-	umask atomic.Pointer[umask] // of the last caller, nil: not known
-	done  chan struct{}
-	calls sync.WaitGroup
+	umasks umasks
+	done   chan struct{}
+	calls  sync.WaitGroup
 	// names is held while names in the workspace change. Only pawl changes
 	// them for the box's commands, so what was looked at is what is moved.
 	names    *sync.Mutex
@@ -89,7 +89,7 @@ func supervise(fd int, b *Box, h holding) (*supervisor, error) {
 		_ = unix.Close(fd)
 		return nil, err
 	}
-	s := &supervisor{fd: fd, wake: wake, held: held{hold: h.hold, questions: map[process.Refusal]*question{}}, names: &b.names, net: &b.net, done: make(chan struct{}), linked: map[inode]bool{}, nested: map[string][]string{}}
+	s := &supervisor{fd: fd, wake: wake, held: held{hold: h.hold, questions: map[process.Refusal]*question{}}, names: &b.names, net: &b.net, done: make(chan struct{}), linked: map[inode]bool{}, nested: map[string][]string{}, umasks: umasks{of: map[uint32]uint32{}}}
 	s.base = &b.policy
 	s.policy.Store(s.base)
 	s.asks.Store(h.asks)
