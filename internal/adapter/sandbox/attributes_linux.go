@@ -179,7 +179,7 @@ func (c caller) xattr(fd int, name, value uint64, size int, flags int) error {
 		if size > 1<<16 {
 			return unix.E2BIG
 		}
-		if b, err = c.read(value, size); err != nil || len(b) < size {
+		if b = make([]byte, size); c.read(value, b, false) < size {
 			return unix.EFAULT
 		}
 	}

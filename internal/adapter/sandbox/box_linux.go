@@ -377,7 +377,7 @@ func (c *Child) End() {
 		if c.sup != nil && scope.proven.Load() {
 			c.do <- killDomain
 			close(c.do)
-			<-c.sup.done // nobody has the filter any more
+			c.sup.unused()
 		} else {
 			c.sweep()
 			close(c.do)

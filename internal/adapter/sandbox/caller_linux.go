@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -21,48 +22,61 @@ import (
 
 // caller is the thread that made the call.
 type caller struct {
-	s *supervisor
-	n *notice
+	s     *supervisor
+	n     *notice
+	apart bool // in a goroutine of its own
+}
+
+// mayWait is called before what may have to wait.
+func (c caller) mayWait() error {
+	if c.apart {
+		return nil
+	}
+	return errLater
+}
+
+// lockNames locks the names in the workspace.
+func (c caller) lockNames() error {
+	switch {
+	case c.apart:
+		c.s.names.Lock()
+	case !c.s.names.TryLock():
+		return errLater
+	}
+	return nil
 }
 
 func (c caller) proc(rest string) string { return "/proc/" + strconv.Itoa(int(c.n.Task)) + rest }
 
-// read copies the caller's memory. The next page may be missing, so it returns what it
-// can read.
-func (c caller) read(addr uint64, size int) ([]byte, error) {
-	buf := make([]byte, 0, size)
-	for len(buf) < size {
-		at := addr + uint64(len(buf))
-		want := min(size-len(buf), int(4096-at%4096))
-		part := buf[len(buf) : len(buf)+want]
-		local := []unix.Iovec{{Base: &part[0]}}
-		local[0].SetLen(want)
-		n, err := unix.ProcessVMReadv(int(c.n.Task), local, []unix.RemoteIovec{{Base: uintptr(at), Len: want}}, 0)
-		if n > 0 {
-			buf = buf[:len(buf)+n]
-		}
-		if err != nil || n < want {
-			break
-		}
-		if size == unix.PathMax && bytes.IndexByte(part, 0) >= 0 {
+// read copies the caller's memory into buf. The next page may be missing, so it returns how
+// much it could read: nothing if the caller is gone, whose number may be another's by now.
+// text: no further than to the page with a zero byte.
+func (c caller) read(addr uint64, buf []byte, text bool) int {
+	done := 0
+	for done < len(buf) {
+		at := addr + uint64(done)
+		part := buf[done:min(len(buf), done+int(4096-at%4096))]
+		local := [1]unix.Iovec{{Base: &part[0]}}
+		local[0].SetLen(len(part))
+		n, err := unix.ProcessVMReadv(int(c.n.Task), local[:], []unix.RemoteIovec{{Base: uintptr(at), Len: len(part)}}, 0)
+		done += max(n, 0)
+		if err != nil || n < len(part) || text && bytes.IndexByte(part, 0) >= 0 {
 			break
 		}
 	}
-	if len(buf) == 0 {
-		return nil, unix.EFAULT
+	if !c.s.valid(c.n) {
+		return 0
 	}
-	return buf, nil
+	return done
 }
 
 // text reads a string that ends in a zero byte.
 func (c caller) text(addr uint64) (string, error) {
-	b, err := c.read(addr, unix.PathMax)
-	if err != nil {
-		return "", err
-	}
+	var buf [unix.PathMax]byte
+	b := buf[:c.read(addr, buf[:], true)]
 	i := bytes.IndexByte(b, 0)
 	switch {
-	case i < 0 && len(b) == unix.PathMax:
+	case i < 0 && len(b) == len(buf):
 		return "", unix.ENAMETOOLONG
 	case i < 0:
 		return "", unix.EFAULT
@@ -76,8 +90,8 @@ func (c caller) times(addr uint64, unit int64) ([]unix.Timespec, error) {
 	if addr == 0 {
 		return nil, nil
 	}
-	b, err := c.read(addr, 32)
-	if err != nil || len(b) < 32 {
+	var b [32]byte
+	if c.read(addr, b[:], false) < len(b) {
 		return nil, unix.EFAULT
 	}
 	var out []unix.Timespec
@@ -88,25 +102,55 @@ func (c caller) times(addr uint64, unit int64) ([]unix.Timespec, error) {
 	return out, nil
 }
 
-// umask returns the caller's umask. To ask the kernel takes as long as half of a file's
-// making, so that of the last caller is remembered until somebody sets one.
+// umasks are those of the last callers. To ask the kernel takes as long as to make a file, so
+// they are remembered until somebody sets one.
+type umasks struct {
+	mu sync.Mutex
+	of map[uint32]uint32 // by thread
+}
+
+// someCallers is how many umasks are remembered: as many as work side by side, and so few that
+// numbers of threads are not used again meanwhile.
+const someCallers = 16
+
+func (u *umasks) forget() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	clear(u.of)
+}
+
+// umask returns the caller's umask.
 func (c caller) umask() uint32 {
-	if last := c.s.umask.Load(); last != nil && last.task == c.n.Task {
-		return last.mask
+	u := &c.s.umasks
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if m, ok := u.of[c.n.Task]; ok {
+		return m
 	}
-	c.s.umask.Store(nil)
-	m, ok := c.askUmask()
-	if ok {
-		c.s.umask.Store(&umask{c.n.Task, m})
+	m, ok := askUmask(c.proc("/status"))
+	if !ok {
+		return m
 	}
+	if len(u.of) == someCallers {
+		clear(u.of)
+	}
+	u.of[c.n.Task] = m
 	return m
 }
 
-// umask is that of a thread.
-type umask struct{ task, mask uint32 }
+// narrowed reports whether pawl's own umask took something from the mode of what it made.
+func narrowed(mode uint32) bool { return mode&ownUmask() != 0 }
 
-func (c caller) askUmask() (mask uint32, ok bool) {
-	b, err := os.ReadFile(c.proc("/status"))
+// ownUmask is pawl's own, which nothing in it changes.
+var ownUmask = sync.OnceValue(func() uint32 {
+	if m, ok := askUmask("/proc/self/status"); ok {
+		return m
+	}
+	return 0o777
+})
+
+func askUmask(status string) (mask uint32, ok bool) {
+	b, err := os.ReadFile(status)
 	if err != nil {
 		return 0o077, false
 	}
@@ -191,6 +235,9 @@ func (c caller) find(dirfd int32, file string, follow bool) (*place, error) {
 		if err != nil {
 			return nil, err
 		}
+		if p.dir == dir {
+			dir = -1 // it is the place's
+		}
 		if !follow || !p.there || p.st.Mode&unix.S_IFMT != unix.S_IFLNK {
 			return p, nil
 		}
@@ -210,46 +257,49 @@ func (c caller) find(dirfd int32, file string, follow bool) (*place, error) {
 	return nil, unix.ELOOP
 }
 
-// step opens the folder of a path and looks at its last name.
+// step opens the folder of a path, which is dir itself for a single name, and looks at the
+// last name.
 func step(dir int, file string) (*place, error) {
 	trimmed := strings.TrimRight(file, "/")
 	parent, name := path.Split(trimmed)
 	if trimmed == "" || name == "." || name == ".." {
 		return nil, errGoOn // a folder: it is not opened for writing, moved or removed by that name
 	}
-	if parent == "" {
-		parent = "."
-	}
-	if dir < 0 {
-		dir = unix.AT_FDCWD
-		if !strings.HasPrefix(parent, "/") {
-			return nil, unix.ENOENT
+	p := &place{dir: dir, name: name, folder: trimmed != file}
+	if parent != "" {
+		var err error
+		// Magic links of /proc lead where the caller's would not.
+		p.dir, err = unix.Openat2(dir, parent, &unix.OpenHow{
+			Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_MAGICLINKS,
+		})
+		if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EAGAIN) {
+			return nil, errGoOn
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	// Magic links of /proc lead where the caller's would not.
-	fd, err := unix.Openat2(dir, parent, &unix.OpenHow{
-		Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_MAGICLINKS,
-	})
-	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EAGAIN) {
-		return nil, errGoOn
-	}
-	if err != nil {
-		return nil, err
-	}
-	real, err := realPath(fd)
-	if err != nil {
-		_ = unix.Close(fd)
-		return nil, unix.EACCES
-	}
-	p := &place{dir: fd, name: name, path: path.Join(real, name), folder: trimmed != file}
-	switch err := unix.Fstatat(fd, name, &p.st, unix.AT_SYMLINK_NOFOLLOW); {
-	case err == nil:
-		p.there = true
-	case !errors.Is(err, unix.ENOENT):
-		p.close()
+	if err := p.look(); err != nil {
+		if p.dir != dir {
+			p.close()
+		}
 		return nil, err
 	}
 	return p, nil
+}
+
+// look finds the path of a place, and what is there.
+func (p *place) look() error {
+	real, err := realPath(p.dir)
+	if err != nil {
+		return unix.EACCES
+	}
+	p.path = path.Join(real, p.name)
+	err = unix.Fstatat(p.dir, p.name, &p.st, unix.AT_SYMLINK_NOFOLLOW)
+	if p.there = err == nil; p.there || errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	return err
 }
 
 func readlinkAt(dir int, name string) (string, error) {
@@ -278,6 +328,11 @@ func (s *supervisor) change(file string, act confine.Act) confine.Verdict {
 		}
 	}
 	return v
+}
+
+// free reports whether a place is one where Landlock decides alone.
+func (s *supervisor) free(file string) bool {
+	return s.policy.Load().Change(file, confine.Write) == confine.Free
 }
 
 // keptIn returns what git runs or reads of a repository below the workspace. No

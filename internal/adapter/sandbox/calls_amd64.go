@@ -77,9 +77,9 @@ func (c caller) seconds(addr uint64) ([]unix.Timespec, error) {
 	if addr == 0 {
 		return nil, nil
 	}
-	b, err := c.read(addr, 16)
-	if err != nil || len(b) < 16 {
+	var b [16]byte
+	if c.read(addr, b[:], false) < len(b) {
 		return nil, unix.EFAULT
 	}
-	return []unix.Timespec{{Sec: int64(binary.NativeEndian.Uint64(b))}, {Sec: int64(binary.NativeEndian.Uint64(b[8:]))}}, nil
+	return []unix.Timespec{{Sec: int64(binary.NativeEndian.Uint64(b[:]))}, {Sec: int64(binary.NativeEndian.Uint64(b[8:]))}}, nil
 }

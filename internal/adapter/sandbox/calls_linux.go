@@ -9,11 +9,13 @@ import (
 )
 
 // make makes a notified call.
-func (s *supervisor) make(n *notice) error {
-	c := caller{s, n}
-	a := n.Args
+func (c caller) make() error {
+	a := c.n.Args
 	fd := func(i int) int32 { return int32(a[i]) }
-	switch n.Nr {
+	switch c.n.Nr {
+	case unix.SYS_UMASK:
+		c.s.umasks.forget()
+		return errGoOn
 	case unix.SYS_CONNECT:
 		return c.connect(fd(0), a[1], a[2])
 	case unix.SYS_BIND:

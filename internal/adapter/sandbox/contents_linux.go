@@ -15,10 +15,18 @@ import (
 
 // opens makes a call that opens. With rules about reading none goes on that reads.
 func (c caller) opens(dirfd int32, addr uint64, flags int, mode uint32) error {
+	reads := flags&writing == 0
 	switch {
+	case reads && c.s.opener == nil && c.s.hold != nil && c.shows(dirfd, addr):
+		return errGoOn
 	case c.s.opener == nil || flags&unix.O_PATH != 0:
 		return c.open(dirfd, addr, flags, mode)
-	case flags&writing == 0 || c.s.policy.Load().Level < confine.Workspace:
+	case reads:
+		if err := c.openPlain(dirfd, addr, flags); !errors.Is(err, errGoOn) {
+			return err
+		}
+		return c.openRuled(dirfd, addr, flags, mode)
+	case c.s.policy.Load().Level < confine.Workspace:
 		return c.openRuled(dirfd, addr, flags, mode)
 	}
 	err := c.open(dirfd, addr, flags, mode)
@@ -151,7 +159,9 @@ func (c caller) create(p *place, flags int, mode uint32) error {
 		return err
 	}
 	defer unix.Close(fd)
-	_ = unix.Fchmod(fd, mode) // pawl's own umask was taken from it
+	if narrowed(mode) {
+		_ = unix.Fchmod(fd, mode)
+	}
 	c.s.made(fd, "")
 	return c.s.give(c.n, fd, flags)
 }
@@ -183,7 +193,7 @@ func (c caller) openFile(p *place, flags int) error {
 			return err
 		}
 	}
-	if err := c.s.rewrites(fd, p, &st, flags); err != nil {
+	if err := c.rewrites(fd, p, &st, flags); err != nil {
 		return err
 	}
 	if flags&unix.O_TRUNC != 0 {
@@ -220,6 +230,9 @@ func blocking(fd int) error {
 // openPipe opens a FIFO. Without a reader that would block pawl, so it tries again as
 // long as the caller waits.
 func (c caller) openPipe(p *place, flags int) error {
+	if err := c.mayWait(); err != nil {
+		return err
+	}
 	for {
 		fd, err := unix.Openat(p.dir, p.name, flags&^(unix.O_TRUNC|unix.O_CREAT)|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 		if errors.Is(err, unix.ENXIO) && flags&unix.O_NONBLOCK == 0 {
@@ -276,7 +289,7 @@ func (c caller) reopen(fd int32, flags int) error {
 			return err
 		}
 	}
-	if err := c.s.rewrites(old, &p, &p.st, flags); err != nil {
+	if err := c.rewrites(old, &p, &p.st, flags); err != nil {
 		return err
 	}
 	again, err := unix.Open(self(old), flags&^(unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW)|unix.O_CLOEXEC, 0)
@@ -317,7 +330,7 @@ func (c caller) cut(addr uint64, size int64) error {
 	if err := c.s.only(&st); err != nil {
 		return err
 	}
-	if err := c.s.rewrites(fd, p, &st, 0); err != nil {
+	if err := c.rewrites(fd, p, &st, 0); err != nil {
 		return err
 	}
 	return unix.Ftruncate(fd, size)

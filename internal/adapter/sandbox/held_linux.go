@@ -33,6 +33,9 @@ type lack struct {
 	otherwise error // the answer to the call without a yes
 }
 
+// Is: somebody decides first.
+func (*lack) Is(err error) bool { return err == errLater }
+
 func (l *lack) Error() string { return "not covered: " + l.Refusal.String() }
 
 // lacks returns what is answered to a call that is not covered: a *lack if somebody can
@@ -247,10 +250,15 @@ func (c caller) connectOutside(t *took, to netip.AddrPort) error {
 }
 
 // shows reports whether Landlock shows what a path names, by its words and the folder in
-// which the caller works. What is opened below another folder is the kernel's to refuse: who
+// which the caller works, as most paths of a held command. What the path becomes meanwhile is
+// Landlock's to refuse. What is opened below another folder is the kernel's to refuse: who
 // walks through all folders is not asked about each.
-func (c caller) shows(dirfd int32, file string) bool {
+func (c caller) shows(dirfd int32, addr uint64) bool {
 	s := c.s
+	file, err := c.text(addr)
+	if err != nil {
+		return false
+	}
 	if !strings.HasPrefix(file, "/") {
 		at := "/cwd"
 		if dirfd != unix.AT_FDCWD {

@@ -13,9 +13,19 @@ import (
 
 // This file keeps what a command ends (SPEC 16.15): package kept.
 
+// lasting is the size of a file from which its end or its copy takes long enough to be
+// noticed by the other processes of the command.
+const lasting = 1 << 20
+
 // keeping makes a change of a file that ends something: with what is kept, or plainly where
 // nothing is. What exceeds the limits is held, and after a yes made plainly.
-func (s *supervisor) keeping(p *place, kept func() error, plain func() error) error {
+func (c caller) keeping(p *place, kept func() error, plain func() error) error {
+	s := c.s
+	if p.there && p.st.Size > lasting {
+		if err := c.mayWait(); err != nil {
+			return err
+		}
+	}
 	if s.keep == nil {
 		return plain()
 	}
@@ -44,9 +54,9 @@ func (s *supervisor) made(dir int, name string) {
 }
 
 // rewrites keeps the content of an opened file that may change from here on.
-func (s *supervisor) rewrites(fd int, p *place, st *unix.Stat_t, flags int) error {
+func (c caller) rewrites(fd int, p *place, st *unix.Stat_t, flags int) error {
 	appends := flags&(unix.O_APPEND|unix.O_TRUNC) == unix.O_APPEND
-	return s.keeping(p, func() error { return s.keep.Rewrite(fd, p.path, st, appends) }, func() error { return nil })
+	return c.keeping(p, func() error { return c.s.keep.Rewrite(fd, p.path, st, appends) }, func() error { return nil })
 }
 
 func (p *place) kept() kept.Place {

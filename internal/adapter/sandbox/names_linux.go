@@ -43,25 +43,30 @@ func (c caller) ownDescriptor(file string) (int32, bool) {
 
 // mkdir makes a folder.
 func (c caller) mkdir(dirfd int32, addr uint64, mode uint32) error {
-	c.s.names.Lock()
+	if err := c.lockNames(); err != nil {
+		return err
+	}
 	defer c.s.names.Unlock()
 	p, err := c.at(dirfd, addr, false)
 	if err != nil {
 		return err
 	}
 	defer p.close()
-	if p.there && c.s.change(p.path, confine.Create) != confine.Free {
+	if p.there && !c.s.free(p.path) {
 		return unix.EEXIST
 	}
 	if err := c.s.judge(p, confine.Create); err != nil {
 		return err
 	}
 	mode = mode &^ c.umask() & 0o1777
-	if err := unix.Mkdirat(p.dir, p.name, 0o700); err != nil {
+	if err := unix.Mkdirat(p.dir, p.name, mode); err != nil {
 		return err
 	}
 	c.s.made(p.dir, p.name)
-	return c.mode(p, mode)
+	if narrowed(mode) {
+		return c.mode(p, mode)
+	}
+	return nil
 }
 
 // mode sets the mode of a new name.
@@ -78,12 +83,14 @@ func (c caller) mode(p *place, mode uint32) error {
 	if c.s.only(&st) != nil {
 		return nil
 	}
-	return unix.Fchmodat(unix.AT_FDCWD, self(fd), mode, 0)
+	return unix.Fchmodat(unix.AT_FDCWD, self(fd), mode|st.Mode&unix.S_ISGID, 0) // of the folder above
 }
 
 // mknod makes a FIFO or an empty file.
 func (c caller) mknod(dirfd int32, addr uint64, mode uint32) error {
-	c.s.names.Lock()
+	if err := c.lockNames(); err != nil {
+		return err
+	}
 	defer c.s.names.Unlock()
 	p, err := c.at(dirfd, addr, false)
 	if err != nil {
@@ -102,11 +109,16 @@ func (c caller) mknod(dirfd int32, addr uint64, mode uint32) error {
 		return err
 	}
 	c.s.made(p.dir, p.name)
-	return c.mode(p, mode)
+	if narrowed(mode) {
+		return c.mode(p, mode)
+	}
+	return nil
 }
 
 func (c caller) symlink(target uint64, dirfd int32, addr uint64) error {
-	c.s.names.Lock()
+	if err := c.lockNames(); err != nil {
+		return err
+	}
 	defer c.s.names.Unlock()
 	to, err := c.text(target)
 	if err != nil {
@@ -131,7 +143,9 @@ func (c caller) symlink(target uint64, dirfd int32, addr uint64) error {
 }
 
 func (c caller) unlink(dirfd int32, addr uint64, flags int) error {
-	c.s.names.Lock()
+	if err := c.lockNames(); err != nil {
+		return err
+	}
 	defer c.s.names.Unlock()
 	p, err := c.at(dirfd, addr, false)
 	if err != nil {
@@ -148,13 +162,15 @@ func (c caller) unlink(dirfd int32, addr uint64, flags int) error {
 	if !p.there {
 		return remove()
 	}
-	return c.s.keeping(p, func() error { return c.s.keep.Unlink(p.dir, p.name, p.path, &p.st, flags) }, remove)
+	return c.keeping(p, func() error { return c.s.keep.Unlink(p.dir, p.name, p.path, &p.st, flags) }, remove)
 }
 
 // rename moves a name. A folder stays in its zone: with EXDEV programs copy
 // instead, and each copied name is judged.
 func (c caller) rename(fromDir int32, from uint64, toDir int32, to uint64, flags uint) error {
-	c.s.names.Lock()
+	if err := c.lockNames(); err != nil {
+		return err
+	}
 	defer c.s.names.Unlock()
 	a, err := c.at(fromDir, from, false)
 	if err != nil {
@@ -185,7 +201,7 @@ func (c caller) rename(fromDir int32, from uint64, toDir int32, to uint64, flags
 	if flags&unix.RENAME_WHITEOUT != 0 {
 		return unix.EINVAL
 	}
-	return c.s.keeping(b, func() error { return c.s.keep.Rename(a.kept(), b.kept(), flags) },
+	return c.keeping(b, func() error { return c.s.keep.Rename(a.kept(), b.kept(), flags) },
 		func() error { return unix.Renameat2(a.dir, a.name, b.dir, b.name, flags) })
 }
 
@@ -201,11 +217,9 @@ func (c caller) bothWays(a, b *place, flags uint) error {
 	}
 	free := 0
 	for _, x := range all {
-		err := c.s.judge(x.at, x.act)
-		switch {
-		case c.s.change(x.at.path, x.act) == confine.Free:
+		if c.s.free(x.at.path) {
 			free++
-		case err != nil:
+		} else if err := c.s.judge(x.at, x.act); err != nil {
 			return err
 		}
 	}
@@ -227,7 +241,7 @@ func (p *place) arrives() confine.Act {
 // /tmp, and the other is not. What is free changes behind pawl's back, so what would be moved need not
 // be what was looked at; programs copy instead, as between file systems.
 func (c caller) between(a, b *place) bool {
-	return (c.s.change(a.path, confine.Write) == confine.Free) != (c.s.change(b.path, confine.Write) == confine.Free) ||
+	return c.s.free(a.path) != c.s.free(b.path) ||
 		c.s.scratch.owns(a.path) != (c.s.scratch.owns(b.path) || !b.there && c.s.scratches(b, confine.Create))
 }
 
@@ -238,7 +252,9 @@ func (c caller) crosses(a, b *place) bool {
 
 // link makes a second name for a file of the workspace, or of a free folder.
 func (c caller) link(fromDir int32, from uint64, toDir int32, to uint64, flags int) error {
-	c.s.names.Lock()
+	if err := c.lockNames(); err != nil {
+		return err
+	}
 	defer c.s.names.Unlock()
 	if flags&unix.AT_EMPTY_PATH != 0 {
 		return unix.ENOENT // as the kernel answers who has no right to it
@@ -255,14 +271,14 @@ func (c caller) link(fromDir int32, from uint64, toDir int32, to uint64, flags i
 	defer b.close()
 	// Whoever has a second name can write by it: to link is to write.
 	for p, act := range map[*place]confine.Act{a: confine.Write, b: confine.Create} {
-		if err := c.s.judge(p, act); err != nil && c.s.change(p.path, act) != confine.Free {
+		if err := c.s.judge(p, act); err != nil && !c.s.free(p.path) {
 			return err
 		}
 	}
 	if !a.there {
 		return unix.ENOENT
 	}
-	if c.s.change(a.path, confine.Write) == confine.Free && c.s.change(b.path, confine.Create) == confine.Free {
+	if c.s.free(a.path) && c.s.free(b.path) {
 		return errGoOn
 	}
 	if c.between(a, b) {

@@ -62,6 +62,9 @@ type took struct {
 // take duplicates a socket of the caller. What the number means to the caller
 // may change afterwards; this does not.
 func (c caller) take(number int32) (*took, error) {
+	if err := c.mayWait(); err != nil {
+		return nil, err
+	}
 	pid, err := unix.PidfdOpen(int(c.n.Task), unix.O_EXCL) // PIDFD_THREAD: threads may have descriptors of their own
 	if err != nil {
 		return nil, unix.EACCES
@@ -114,8 +117,8 @@ func (c caller) address(addr, size uint64) ([]byte, error) {
 	if n < 2 || n > 128 {
 		return nil, unix.EINVAL
 	}
-	b, err := c.read(addr, n)
-	if err != nil || len(b) < n {
+	b := make([]byte, n)
+	if c.read(addr, b, false) < n {
 		return nil, unix.EFAULT
 	}
 	return b, nil
@@ -319,7 +322,9 @@ func (c caller) bindUnix(t *took, sa []byte) error {
 	if err != nil {
 		return err
 	}
-	c.s.names.Lock()
+	if err := c.lockNames(); err != nil {
+		return err
+	}
 	defer c.s.names.Unlock()
 	p, err := c.find(unix.AT_FDCWD, file, false)
 	if err != nil {

@@ -116,6 +116,9 @@ const openFlags = unix.O_ACCMODE | unix.O_CREAT | unix.O_EXCL | unix.O_TRUNC | u
 // openRuled opens what a call names, as the kernel would, and gives it to the caller if no
 // rule is against it.
 func (c caller) openRuled(dirfd int32, addr uint64, flags int, mode uint32) error {
+	if err := c.mayWait(); err != nil { // a FIFO for who writes to it
+		return err
+	}
 	file, err := c.text(addr)
 	if err != nil {
 		return err
@@ -158,47 +161,45 @@ func (c caller) openRuled(dirfd int32, addr uint64, flags int, mode uint32) erro
 }
 
 // openPlain opens a file or a folder by its path and without another thread, as most calls
-// need it. It reports whether it answered the call. What the kernel makes up (/proc, /dev,
+// need it; errGoOn: this is not one of them. What the kernel makes up (/proc, /dev,
 // /sys) is not opened here: there it matters who opens.
-func (c caller) openPlain(dirfd int32, addr uint64, flags int) bool {
+func (c caller) openPlain(dirfd int32, addr uint64, flags int) error {
 	file, err := c.text(addr)
 	if err != nil || file == "" || strings.HasPrefix(file, "/proc/") || strings.HasPrefix(file, "/dev/") {
-		return false
+		return errGoOn
 	}
 	dir := unix.AT_FDCWD
 	if file[0] != '/' {
 		if dir, err = c.descriptor(dirfd); err != nil {
-			return false
+			return errGoOn
 		}
 		defer unix.Close(dir)
 	}
 	fd, err := unix.Openat2(dir, file, &unix.OpenHow{Flags: uint64(flags&(unix.O_NOFOLLOW|unix.O_DIRECTORY) | unix.O_PATH | unix.O_CLOEXEC), Resolve: unix.RESOLVE_NO_MAGICLINKS})
 	if errors.Is(err, unix.ENOENT) && file[0] == '/' {
-		c.s.reply(c.n, err)
-		return true
+		return err
 	}
 	if err != nil {
-		return false
+		return errGoOn
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
 	at, err := realPath(fd)
 	if err != nil || unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG && st.Mode&unix.S_IFMT != unix.S_IFDIR ||
 		madeUp(at) || !c.s.base.MayRead(at) {
-		return false
+		return errGoOn
 	}
 	if st.Mode&unix.S_IFMT == unix.S_IFREG {
 		if v, _ := c.s.policy.Load().Ruled(at, false); v != confine.Unruled {
-			return false
+			return errGoOn
 		}
 	}
 	again, err := unix.Open(self(fd), flags&openFlags&^unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err == nil {
-		defer unix.Close(again)
-		err = c.s.give(c.n, again, flags)
+	if err != nil {
+		return err
 	}
-	c.s.reply(c.n, err)
-	return true
+	defer unix.Close(again)
+	return c.s.give(c.n, again, flags)
 }
 
 func madeUp(file string) bool {

@@ -65,9 +65,9 @@ type supervisor struct {
 	keep  *kept.Set
 	loses atomic.Bool
 	held
-	umask atomic.Pointer[umask] // of the last caller, nil: not known
-	done  chan struct{}
-	calls sync.WaitGroup
+	umasks umasks
+	done   chan struct{}
+	calls  sync.WaitGroup
 	// names is held while names in the workspace change. Only pawl changes
 	// them for the box's commands, so what was looked at is what is moved.
 	names    *sync.Mutex
@@ -89,7 +89,7 @@ func supervise(fd int, b *Box, h holding) (*supervisor, error) {
 		_ = unix.Close(fd)
 		return nil, err
 	}
-	s := &supervisor{fd: fd, wake: wake, held: held{hold: h.hold, questions: map[process.Refusal]*question{}}, names: &b.names, net: &b.net, done: make(chan struct{}), linked: map[inode]bool{}, nested: map[string][]string{}}
+	s := &supervisor{fd: fd, wake: wake, held: held{hold: h.hold, questions: map[process.Refusal]*question{}}, names: &b.names, net: &b.net, done: make(chan struct{}), linked: map[inode]bool{}, nested: map[string][]string{}, umasks: umasks{of: map[uint32]uint32{}}}
 	s.base = &b.policy
 	s.policy.Store(s.base)
 	s.asks.Store(h.asks)
@@ -109,10 +109,17 @@ func (s *supervisor) stop() {
 	_ = unix.Close(s.wake)
 }
 
+// errLater is what a call returns that may have to wait. It is made anew, from the beginning,
+// in a goroutine of its own.
+var errLater = errors.New("not at once")
+
+// loop makes the calls one after the other: to start a goroutine for each would take longer
+// than the call. What may have to wait gets one, so the others go on.
 func (s *supervisor) loop() {
 	defer close(s.done)
+	fds := []unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLIN}, {Fd: int32(s.wake), Events: unix.POLLIN}}
+	var n notice
 	for {
-		fds := []unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLIN}, {Fd: int32(s.wake), Events: unix.POLLIN}}
 		if _, err := unix.Poll(fds, -1); errors.Is(err, unix.EINTR) {
 			continue
 		}
@@ -122,51 +129,29 @@ func (s *supervisor) loop() {
 		if fds[0].Revents&unix.POLLIN == 0 {
 			continue
 		}
-		var n notice
+		n = notice{}
 		if s.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) != nil {
 			continue // whoever asked is dead
 		}
-		if n.Nr == unix.SYS_UMASK {
-			s.umask.Store(nil)
-			s.reply(&n, errGoOn)
-			continue
-		}
-		if s.goesOn(&n) {
+		err := caller{s: s, n: &n}.make()
+		if !errors.Is(err, errLater) {
+			s.reply(&n, err)
 			continue
 		}
 		s.calls.Add(1)
-		go func() {
+		go func(n notice) {
 			defer s.calls.Done()
-			s.answer(&n)
-		}()
+			caller{s, &n, true}.answer()
+		}(n)
 	}
 }
 
-// goesOn answers a call that opens for reading by a path that, by its words, Landlock
-// shows. These are most calls of a held command, so no goroutine is started for them.
-// What the path becomes meanwhile is Landlock's to refuse.
-func (s *supervisor) goesOn(n *notice) bool {
-	dirfd, addr, flags := int32(n.Args[0]), n.Args[1], n.Args[2]
-	if uint32(n.Nr) == oldOpen && oldOpen != 0 {
-		dirfd, addr, flags = unix.AT_FDCWD, n.Args[0], n.Args[1]
-	} else if n.Nr != unix.SYS_OPENAT {
-		return false
+// unused waits until no thread has the filter any more.
+func (s *supervisor) unused() {
+	fds := []unix.PollFd{{Fd: int32(s.fd)}}
+	for fds[0].Revents == 0 {
+		_, _ = unix.Poll(fds, -1)
 	}
-	c := caller{s, n}
-	switch {
-	case int(int32(flags))&writing != 0:
-		return false
-	case s.opener != nil:
-		return c.openPlain(dirfd, addr, int(int32(flags)))
-	case s.hold == nil:
-		return false
-	}
-	if file, err := c.text(addr); err != nil || !c.shows(dirfd, file) {
-		return false
-	}
-	r := answer{ID: n.ID, Flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
-	_ = s.ioctl(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
-	return true
 }
 
 func (s *supervisor) ioctl(what uint, arg unsafe.Pointer) error {
@@ -185,23 +170,23 @@ func (s *supervisor) valid(n *notice) bool {
 	return s.ioctl(unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id)) == nil
 }
 
-// answer judges a call, makes it, and reports the result to the kernel.
-func (s *supervisor) answer(n *notice) {
-	err := s.make(n)
+// answer makes a call that may have to wait, and reports the result to the kernel.
+func (c caller) answer() {
+	err := c.make()
 	// A call names at most two places, and one may have become a link meanwhile.
 	var l *lack
 	for range 8 {
 		if !errors.As(err, &l) {
 			break
 		}
-		if err = (caller{s, n}).wait(l); err == nil {
-			err = s.make(n)
+		if err = c.wait(l); err == nil {
+			err = c.make()
 		}
 	}
 	if errors.As(err, &l) {
 		err = l.otherwise
 	}
-	s.reply(n, err)
+	c.s.reply(c.n, err)
 }
 
 // reply reports the result of a call to the kernel.
