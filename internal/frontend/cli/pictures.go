@@ -117,18 +117,19 @@ var clipboards = [][]string{
 const clipboardTime = 5 * time.Second
 
 // clipboard returns the image in the person's clipboard.
-func clipboard(ctx context.Context) (*tui.Picture, error) {
+func (a *App) clipboard(ctx context.Context) (*tui.Picture, error) {
 	ctx, stop := context.WithTimeout(ctx, clipboardTime)
 	defer stop()
 	found := false
 	for _, c := range clipboards {
-		program, err := exec.LookPath(c[0])
+		program, env, err := a.FindProgram(c[0])
 		if err != nil {
 			continue
 		}
 		found = true
 		var out bytes.Buffer
 		cmd := exec.CommandContext(ctx, program, c[1:]...)
+		cmd.Env = env
 		cmd.Stdout = &limited{&out, pictureLimit + 1}
 		cmd.WaitDelay = time.Second
 		if cmd.Run() != nil && out.Len() <= pictureLimit {
