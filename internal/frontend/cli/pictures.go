@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/frontend/tui"
 )
 
@@ -45,7 +46,7 @@ func (a *App) dropped(dir, pasted string) (*tui.Picture, error) {
 	if err != nil || !st.Mode().IsRegular() { // a pipe could be read for ever, and a link leads to a file that nobody named
 		return nil, nil
 	}
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return nil, nil
 	}

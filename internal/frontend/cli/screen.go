@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/history"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -297,12 +298,12 @@ func (a *App) editElsewhere(text string) (string, error) {
 func branch(dir string) string {
 	for {
 		git := filepath.Join(dir, ".git")
-		if text, err := os.ReadFile(git); err == nil { // a linked working tree
+		if text, err := plainfile.Read(git, 8<<10); err == nil { // a linked working tree
 			if to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: "); ok {
 				git = to
 			}
 		}
-		if head, err := os.ReadFile(filepath.Join(git, "HEAD")); err == nil {
+		if head, err := plainfile.Read(filepath.Join(git, "HEAD"), 8<<10); err == nil {
 			name, on := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
 			if !on {
 				return ""
