@@ -24,7 +24,6 @@ import (
 type trap struct {
 	t                         *testing.T
 	clone, home, tools, noted string
-	env                       []string
 }
 
 // planted are files of a clone that programs look for or obey; CANARY becomes a command
