@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/frontmatter"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/unknown"
 )
@@ -145,7 +145,7 @@ var keys = unknown.Keys{
 }
 
 func read(file string) (k Kind, notes []string, err error) {
-	f, err := os.Open(file)
+	f, err := plainfile.Open(file)
 	if err != nil {
 		return k, nil, err
 	}
@@ -153,7 +153,7 @@ func read(file string) (k Kind, notes []string, err error) {
 	if info, err := f.Stat(); err != nil || info.Size() > maxFile {
 		return k, nil, errors.Join(err, fmt.Errorf("it is longer than %d KiB", maxFile>>10))
 	}
-	src, err := os.ReadFile(file)
+	src, err := plainfile.Read(file, maxFile)
 	if err != nil {
 		return k, nil, err
 	}

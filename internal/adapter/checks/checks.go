@@ -10,6 +10,7 @@ package checks
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
@@ -243,7 +245,12 @@ func (t *tree) read(name string) string {
 	if err != nil || !st.Mode().IsRegular() || st.Size() > maxFile {
 		return ""
 	}
-	b, err := t.root.ReadFile(name)
+	f, err := plainfile.OpenIn(t.root, name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err != nil {
 		return ""
 	}

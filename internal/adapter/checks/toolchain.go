@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -72,6 +73,6 @@ func holds(path string, what *regexp.Regexp) bool {
 	if err != nil || !st.Mode().IsRegular() || st.Size() > 1<<20 {
 		return false
 	}
-	text, err := os.ReadFile(path)
+	text, err := plainfile.Read(path, 1<<20)
 	return err == nil && what.Match(text)
 }

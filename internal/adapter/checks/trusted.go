@@ -11,6 +11,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/policy/reach"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
@@ -221,7 +222,7 @@ func source(root *os.Root, name string) (s trust.Source, there bool) {
 	if st, err = root.Stat(name); err != nil || !st.Mode().IsRegular() || st.Size() > maxDefinition {
 		return s, err != nil || !st.IsDir()
 	}
-	file, err := root.Open(name)
+	file, err := plainfile.OpenIn(root, name)
 	if err != nil {
 		return s, true
 	}

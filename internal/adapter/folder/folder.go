@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/reach"
@@ -206,7 +207,7 @@ func read(root *os.Root, name string) (s trust.Source, there bool) {
 	case err != nil, !st.Mode().IsRegular(), st.Size() > maxFile:
 		return s, err != nil || !st.IsDir()
 	}
-	f, err := root.Open(name)
+	f, err := plainfile.OpenIn(root, name)
 	if err != nil {
 		return s, true
 	}

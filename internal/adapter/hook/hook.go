@@ -25,8 +25,10 @@ import (
 type Options struct {
 	Dir   string // the workspace's real path
 	Start process.Starter
+	// Elsewhere returns the folder in which a hook starts that does not need the workspace.
+	Elsewhere func(confined bool) string
 	// Apart are folders through which a person's own hook finds no program, if it is not
-	// confined. It works in the workspace all the same.
+	// confined.
 	Apart []string
 	Own   func(hook.Rule) bool
 	// Confine is how a hook is confined.
@@ -87,13 +89,17 @@ func (h *Hooks) run(ctx context.Context, r hook.Rule, input []byte) hook.Ran {
 	if h.opt.Confine != nil {
 		confine = h.opt.Confine(r)
 	}
+	dir := h.opt.Dir
+	if r.Apart && h.opt.Elsewhere != nil {
+		dir = h.opt.Elsewhere(confine.Level != process.Unconfined)
+	}
 	env := []string{"CLAUDE_PROJECT_DIR=" + h.opt.Dir, "PAWL_PROJECT_DIR=" + h.opt.Dir, process.NoByteCode}
 	if r.Root != "" {
 		env = append(env, "CLAUDE_PLUGIN_ROOT="+r.Root, "PAWL_PLUGIN_ROOT="+r.Root)
 	}
 	begun := time.Now()
 	prog := process.Program{
-		Path: sh, Args: []string{flag, r.Command}, Dir: h.opt.Dir,
+		Path: sh, Args: []string{flag, r.Command}, Dir: dir,
 		Env: env, Stdin: bytes.NewReader(input), Stdout: stdout, Stderr: stderr, Confine: confine,
 	}
 	if confine.Level == process.Unconfined && h.opt.Own != nil && h.opt.Own(r) {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 )
 
 // documentLimit is the largest file that is sent to a server, in bytes. openLimit is how
@@ -47,7 +49,7 @@ func (d *documents) init() { d.open = map[string]*document{} }
 
 // load reads a file for a server. A byte order mark is removed, since no editor sends it.
 func load(path string) (string, stamp, error) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return "", stamp{}, err
 	}
@@ -310,7 +312,7 @@ func (c *client) mention(ctx context.Context, words, except []string, limit int)
 			whole = false
 			continue
 		}
-		b, err := os.ReadFile(p)
+		b, err := plainfile.Read(p, dependentSize)
 		if err != nil || !slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(b, []byte(w)) }) {
 			continue
 		}

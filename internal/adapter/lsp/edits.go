@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -296,7 +296,8 @@ func (d *drafts) at(uri string) (*draft, error) {
 		return f, nil
 	}
 	f := &draft{gone: true}
-	raw, err := os.ReadFile(path)
+	const mostEdited = 64 << 20 // nobody's source is longer
+	raw, err := plainfile.Read(path, mostEdited)
 	switch {
 	case err == nil:
 		f.was, f.existed, f.gone = raw, true, false

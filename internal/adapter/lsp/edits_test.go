@@ -37,7 +37,7 @@ func TestWorkspaceEdits(t *testing.T) {
 		{"renamed onto one", `{"documentChanges":[{"kind":"rename","oldUri":"$A","newUri":"$B"}]}`, "", "exists already"},
 		{"edits that overlap", `{"changes":{"$A":[` + one + `,` + one + `]}}`, "", "overlap"},
 		{"a kind of the future", `{"documentChanges":[{"kind":"chmod","uri":"$A"}]}`, "", "not known"},
-		{"a folder", `{"documentChanges":[{"kind":"delete","uri":"$D"}]}`, "", "is a directory"},
+		{"a folder", `{"documentChanges":[{"kind":"delete","uri":"$D"}]}`, "", "not a regular file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

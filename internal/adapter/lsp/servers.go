@@ -43,6 +43,9 @@ type Options struct {
 	Start process.Starter
 	// Confine is how servers are confined.
 	Confine process.Confine
+	// Apart are folders through which an untrusted server that is not confined finds no
+	// program. It does not start in the workspace either.
+	Apart []string
 	// Trusted reports whether a server may run code that the project names, and be the
 	// project's own copy. nil means that no server may.
 	Trusted func(server string) bool
@@ -327,10 +330,14 @@ func (s *Servers) launch(ctx context.Context, srv *Server, root string) (*client
 	if err != nil {
 		return nil, err
 	}
+	dir, apart := root, []string(nil)
+	if s.opt.Confine.Level == process.Unconfined && !s.opt.Trusted(srv.Name) {
+		dir, apart = filepath.VolumeName(root)+string(filepath.Separator), s.opt.Apart
+	}
 	said := &tail{}
 	// It belongs to the managed server: it continues when the call that started it ends.
 	proc, err := s.opt.Start.Start(context.WithoutCancel(ctx), process.Program{
-		Path: argv[0], Args: argv[1:], Dir: root, Env: slices.Concat(closedGit, []string{process.NoByteCode}, srv.Env), Pipes: true, Stderr: said, Confine: readable(s.opt.Confine, argv[0]),
+		Path: argv[0], Args: argv[1:], Dir: dir, Apart: apart, Env: slices.Concat(closedGit, []string{process.NoByteCode}, srv.Env), Pipes: true, Stderr: said, Confine: readable(s.opt.Confine, argv[0]),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the language server %s: %w", srv.Name, err)

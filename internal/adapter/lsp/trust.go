@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/policy/reach"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
@@ -68,7 +69,7 @@ func source(root, name string) (trust.Source, bool) {
 	if !st.Mode().IsRegular() || st.Size() > configLimit {
 		return src, !st.IsDir()
 	}
-	b, err := os.ReadFile(path)
+	b, err := plainfile.Read(path, configLimit)
 	if err == nil {
 		src.Text, src.Unread = string(b), false
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -173,7 +174,7 @@ func mentions(path, word string) bool {
 	if st, err := os.Stat(path); err != nil || st.Size() > mentionSize {
 		return true
 	}
-	content, err := os.ReadFile(path)
+	content, err := plainfile.Read(path, mentionSize)
 	return err != nil || bytes.Contains(content, []byte(word))
 }
 

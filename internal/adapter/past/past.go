@@ -20,6 +20,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 )
 
 // The limits of what is cheap.
@@ -188,7 +190,7 @@ func (k *copier) target(target string) string {
 
 // file copies a file with its mode and time, by which build tools see what changed.
 func (k *copier) file(name string) error {
-	in, err := k.from.Open(name)
+	in, err := plainfile.OpenIn(k.from, name)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/policy/guidance"
 )
 
@@ -127,7 +128,7 @@ func blank(path string, i fs.FileInfo) bool {
 	if !i.Mode().IsRegular() || i.Size() > blankLimit {
 		return false
 	}
-	text, err := os.ReadFile(path)
+	text, err := plainfile.Read(path, blankLimit)
 	return err == nil && len(bytes.TrimSpace(text)) == 0
 }
 

@@ -28,7 +28,8 @@ const Holds = true
 // folder and nothing else.
 type Box struct {
 	policy  confine.Policy
-	temp    string // "" where nothing may be written
+	temp    string       // "" where nothing may be written
+	drop    func() error // removes it
 	ruleset int
 	filter  []unix.SockFilter
 	// heldFilter hands over what opens for reading, too: something may be allowed while
@@ -64,17 +65,19 @@ func Open(p confine.Policy) (*Box, error) {
 		if err := oneLink(p.Root); err != nil {
 			return nil, err
 		}
-		temp, err := ownTemp()
+		temp, drop, err := ownTemp()
 		if err != nil {
 			return nil, fmt.Errorf("make the sandbox's temporary folder: %w", err)
 		}
-		b.temp = temp
+		b.temp, b.drop = temp, drop
 		b.net.temp, b.net.sockets = temp, newSockets()
 		b.policy.Writes = append(slices.Clone(p.Writes), temp)
 	}
 	var err error
 	if b.ruleset, err = ruleset(b.policy, v); err != nil {
-		_ = os.RemoveAll(b.temp)
+		if b.drop != nil {
+			_ = b.drop()
+		}
 		return nil, fmt.Errorf("make the sandbox's rules: %w", err)
 	}
 	if b.opener, err = b.newOpener(); err != nil {
@@ -126,7 +129,7 @@ func (b *Box) Close() error {
 	b.opener.close()
 	err := errors.Join(unix.Close(b.ruleset), b.net.proxy.close())
 	if b.temp != "" {
-		err = errors.Join(err, os.RemoveAll(b.temp))
+		err = errors.Join(err, b.drop())
 	}
 	return err
 }

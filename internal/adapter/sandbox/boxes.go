@@ -37,6 +37,7 @@ type Boxes struct {
 	closed bool
 	open   map[string]*Box
 	temp   string // the folder of temporary caches
+	drop   func() error
 	also   func() []string
 }
 
@@ -66,8 +67,10 @@ func (b *Boxes) Keep(also func() []string) {
 }
 
 // Try reports whether commands can be confined at the levels read-only and workspace.
-// It confines a thread as the start of a command does.
+// It confines a thread as the start of a command does. In passing it removes what dead
+// sessions left.
 func (b *Boxes) Try() (readOnly, workspace error) {
+	go sweepTemps()
 	facts, _ := b.locateOnce()
 	if err := confine.New(confine.ReadOnly, facts).Validate(); err != nil {
 		return err, err
@@ -239,7 +242,7 @@ func (b *Boxes) caches(own string) (string, error) {
 	}
 	var err error
 	if b.temp == "" {
-		b.temp, err = ownTemp()
+		b.temp, b.drop, err = ownTemp()
 	}
 	return b.temp, err
 }
@@ -255,7 +258,7 @@ func (b *Boxes) Close() error {
 	}
 	clear(b.open)
 	if b.temp != "" {
-		errs = append(errs, os.RemoveAll(b.temp))
+		errs = append(errs, b.drop())
 	}
 	return errors.Join(errs...)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 	"github.com/pawl-agent/pawl/internal/policy/gitconfig"
@@ -371,7 +372,7 @@ func (g *GitUses) parse(file string, read func(string) []gitconfig.Setting) []gi
 	if old, ok := g.parsed[file]; ok && os.SameFile(old.st, st) && old.st.ModTime().Equal(st.ModTime()) && old.st.Size() == st.Size() {
 		return old.settings
 	}
-	f, err := os.Open(file)
+	f, err := plainfile.Open(file)
 	if err != nil {
 		return nil
 	}

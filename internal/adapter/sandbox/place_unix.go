@@ -35,11 +35,3 @@ func oneLink(root string) error {
 	}
 	return nil
 }
-
-func ownTemp() (string, error) {
-	dir, err := filepath.EvalSymlinks(os.TempDir())
-	if err != nil {
-		return "", err
-	}
-	return os.MkdirTemp(dir, "pawl-sandbox-")
-}

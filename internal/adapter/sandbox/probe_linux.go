@@ -17,11 +17,11 @@ import (
 // Probe tries the promises on a thread that is confined like a command's and
 // ends afterwards. It asks the kernel for no version: what is refused is.
 func Probe() []Proof {
-	dir, err := ownTemp()
+	dir, drop, err := ownTemp()
 	if err != nil {
 		return []Proof{{"sandbox", err}}
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = drop() }()
 	work, key := filepath.Join(dir, "work"), filepath.Join(dir, "keys")
 	for _, d := range []string{work, key, filepath.Join(work, ".git/hooks")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {

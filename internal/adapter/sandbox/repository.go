@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -70,7 +71,7 @@ func pointedFolders(root, dot string) (git, common []string) {
 		}
 		return []string{dir}, []string{shared}
 	}
-	config, _ := os.ReadFile(filepath.Join(dir, "config")) // none: nothing points back
+	config, _ := plainfile.Read(filepath.Join(dir, "config"), 1<<20) // none: nothing points back
 	if m := worktreeOf().FindSubmatch(config); m != nil && real(resolveAgainst(dir, string(m[1]))) == real(root) {
 		return []string{dir}, nil
 	}
@@ -125,6 +126,6 @@ func readLine(file string) string {
 	if err != nil || !st.Mode().IsRegular() || st.Size() > 8<<10 {
 		return ""
 	}
-	b, _ := os.ReadFile(file) // "" as where there is none
+	b, _ := plainfile.Read(file, 8<<10) // "" as where there is none
 	return strings.TrimRight(string(b), "\r\n")
 }

@@ -58,7 +58,8 @@ func (t *seatbelt) verify() error {
 type seatbeltBox struct {
 	seatbelt *seatbelt
 	policy   confine.Policy
-	temp     string // "" where nothing may be written
+	temp     string       // "" where nothing may be written
+	drop     func() error // removes it
 	profile  string
 	proxy    *loopbackProxy
 }
@@ -102,7 +103,7 @@ func (t *seatbelt) newBox(p confine.Policy) (_ *seatbeltBox, err error) {
 		if err := oneLink(b.policy.Root); err != nil {
 			return nil, err
 		}
-		if b.temp, err = ownTemp(); err != nil {
+		if b.temp, b.drop, err = ownTemp(); err != nil {
 			return nil, fmt.Errorf("make the sandbox's temporary folder: %w", err)
 		}
 		b.policy.Writes = append(b.policy.Writes, b.temp)
@@ -184,7 +185,7 @@ func (b *seatbeltBox) Loopback() error {
 func (b *seatbeltBox) Close() error {
 	err := b.proxy.close()
 	if b.temp != "" {
-		err = errors.Join(err, os.RemoveAll(b.temp))
+		err = errors.Join(err, b.drop())
 	}
 	return err
 }

@@ -59,22 +59,23 @@ type probeFolder struct {
 	dir string
 	targets
 	servers []io.Closer
-	before  string // contents before the tests
+	drop    func() error // removes the folder
+	before  string       // contents before the tests
 }
 
 func (p *probeFolder) close() {
 	for _, s := range p.servers {
 		_ = s.Close()
 	}
-	_ = os.RemoveAll(p.dir)
+	_ = p.drop()
 }
 
 func (t *seatbelt) newProbeFolder() (*probeFolder, error) {
-	dir, err := ownTemp()
+	dir, drop, err := ownTemp()
 	if err != nil {
 		return nil, err
 	}
-	p := &probeFolder{dir: dir, targets: targets{Work: filepath.Join(dir, "work"), Keys: filepath.Join(dir, "keys"), Outside: filepath.Join(dir, "out"), Parent: os.Getpid()}}
+	p := &probeFolder{dir: dir, drop: drop, targets: targets{Work: filepath.Join(dir, "work"), Keys: filepath.Join(dir, "keys"), Outside: filepath.Join(dir, "out"), Parent: os.Getpid()}}
 	files := map[string]string{
 		"work/free": "free", "work/free2": "free", "work/AGENTS.md": "agents", "work/.git/config": "config", "work/.git/HEAD": "ref: refs/heads/main\n",
 		"work/.git/hooks/pre-commit": "hook", "work/.git/objects/info/x": "", "work/.git/refs/x": "", "work/sub/x": "", "work/bare/x": "",

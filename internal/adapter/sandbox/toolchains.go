@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -172,7 +173,7 @@ func homeLike(dir string) bool {
 
 // interpreter returns the program that a script's first line names, "" for none.
 func interpreter(file string) string {
-	f, err := os.Open(file)
+	f, err := plainfile.Open(file)
 	if err != nil {
 		return ""
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -351,7 +352,7 @@ func readSmall(path string) ([]byte, error) {
 	case st.Size() > maxConfig:
 		return nil, fmt.Errorf("%s is longer than %d bytes", path, maxConfig)
 	}
-	return os.ReadFile(path)
+	return plainfile.Read(path, maxConfig)
 }
 
 // missing reports whether err means that a file does not exist, or that a folder in its

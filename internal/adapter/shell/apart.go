@@ -12,10 +12,10 @@ import (
 // (process.Program.Apart). It goes by what the variables contain, not by a list of the
 // variables that programs obey, which nobody knows in full.
 
-// apart returns an environment without what leads to folders: entries of lists of paths,
+// Apart returns an environment without what leads to folders: entries of lists of paths,
 // and variables of other forms that name a place there. Relative entries of search paths
 // are removed too, since they lead to whatever folder a program works in.
-func apart(env, folders []string) []string {
+func Apart(env, folders []string) []string {
 	var out []string
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
@@ -78,6 +78,14 @@ func LeadsInto(dir, p string) bool {
 	})
 }
 
+// Find finds a program by its bare name in the search path of env, outside of folders.
+func Find(name string, env, folders []string) (string, error) {
+	if len(folders) == 0 {
+		return exec.LookPath(name)
+	}
+	return findApart(name, env, folders)
+}
+
 // findApart finds a program in the search path of env, outside of folders.
 func findApart(name string, env, folders []string) (string, error) {
 	if filepath.IsAbs(name) {
@@ -95,6 +103,9 @@ func findApart(name string, env, folders []string) (string, error) {
 			continue
 		}
 		for _, dir := range filepath.SplitList(value) {
+			if !filepath.IsAbs(dir) {
+				continue // it leads to whatever folder pawl works in
+			}
 			if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil && !leads(found, folders) {
 				return found, nil
 			}

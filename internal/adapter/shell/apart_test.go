@@ -61,7 +61,7 @@ func TestApart(t *testing.T) {
 		} else {
 			in = strings.Replace(in, "=W/", "="+ws+"/", 1)
 		}
-		if got := strings.Join(apart([]string{in}, []string{ws}), " "); got != want {
+		if got := strings.Join(Apart([]string{in}, []string{ws}), " "); got != want {
 			t.Errorf("%s becomes %q, want %q", in, got, want)
 		}
 	}
@@ -97,5 +97,30 @@ func TestNoProgramOfOthers(t *testing.T) {
 	}
 	if out, err := process.Output(t.Context(), s, process.Program{Path: "sh", Args: []string{"-c", "echo $PATH"}, Dir: "/", Apart: []string{ws}, Confine: process.Free}); err != nil || strings.Contains(string(out), ws) {
 		t.Errorf("%s %v", out, err)
+	}
+}
+
+// SPEC 16.16: git and the shell are not found where others write, nor by a relative entry of
+// the search path.
+func TestProgramsApart(t *testing.T) {
+	ws, own := t.TempDir(), t.TempDir()
+	for _, name := range []string{filepath.Join(ws, "git"), filepath.Join(own, "git"), filepath.Join(ws, "only")} {
+		if err := os.WriteFile(name, []byte("#!/bin/sh\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(ws, "only"), filepath.Join(own, "linked")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(ws)
+	s := NewStarter(StarterOptions{Apart: []string{ws}, Env: func() []string { return []string{"PATH=" + ws + "::.:" + own} }})
+	defer s.Close()
+	if got, err := s.program("git"); got != filepath.Join(own, "git") {
+		t.Errorf("git is %s: %v", got, err)
+	}
+	for _, name := range []string{"only", "linked"} {
+		if got, err := s.program(name); err == nil {
+			t.Errorf("found %s as %s", name, got)
+		}
 	}
 }

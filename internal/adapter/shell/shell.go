@@ -128,12 +128,13 @@ func New(o Options) *Shell {
 		o.Jobs = 32
 	}
 	s := &Shell{
-		opt: o, starter: o.Starter, find: sync.OnceValues(findShell),
+		opt: o, starter: o.Starter,
 		live: map[*job]struct{}{}, jobs: map[string]*job{},
 	}
 	if s.starter == nil {
 		s.starter = NewStarter(StarterOptions{Env: o.Env, Allow: o.Allow})
 	}
+	s.find = sync.OnceValues(s.starter.shell)
 	return s
 }
 
@@ -446,9 +447,9 @@ type shellPath struct {
 	args []string
 }
 
-func findShell() (shellPath, error) {
+func (s *Starter) shell() (shellPath, error) {
 	for _, name := range []string{"bash", "/bin/bash", "sh", "/bin/sh"} {
-		p, err := exec.LookPath(name)
+		p, err := s.program(name)
 		if err != nil {
 			continue
 		}

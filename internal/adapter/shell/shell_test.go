@@ -470,7 +470,7 @@ func BenchmarkRun(b *testing.B) {
 
 // BenchmarkProcess is what the system itself takes.
 func BenchmarkProcess(b *testing.B) {
-	sh, err := findShell()
+	sh, err := NewStarter(StarterOptions{}).shell()
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -24,6 +24,9 @@ type StarterOptions struct {
 	Env func() []string
 	// Allow lists variables that pass in addition to the usual ones.
 	Allow []string
+	// Apart are folders through which pawl finds no program that it starts by its bare name,
+	// such as git and the shell: others write there (SPEC 16.16).
+	Apart []string
 	// Confiner confines processes. With nil, those that must be confined are not started.
 	Confiner process.Confiner
 }
@@ -200,14 +203,14 @@ func (r *running) command(p process.Program) (*exec.Cmd, error) {
 	}
 	path := p.Path
 	if len(p.Apart) > 0 {
-		env = apart(env, p.Apart)
+		env = Apart(env, p.Apart)
 		found, err := findApart(path, append(slices.Clone(env), p.Env...), p.Apart)
 		if err != nil {
 			return nil, fmt.Errorf("start %s: %w", p.Path, err)
 		}
 		path = found
 	} else if !strings.ContainsRune(path, filepath.Separator) {
-		found, err := exec.LookPath(path)
+		found, err := r.s.program(path)
 		if err != nil {
 			return nil, fmt.Errorf("start %s: %w", p.Path, err)
 		}
@@ -220,7 +223,16 @@ func (r *running) command(p process.Program) (*exec.Cmd, error) {
 	if !p.Exact && p.Dir != "" {
 		env = append(env, "PWD="+p.Dir)
 	}
-	cmd.Env = append(env, p.Env...)
+	given := p.Env
+	if p.Exact && p.Confine.Level == process.Unconfined { // pawl's own git looks for programs, too
+		given = slices.Clone(given)
+		for i, kv := range given {
+			if strings.HasPrefix(kv, "PATH=") {
+				given[i] = strings.Join(append(Apart([]string{kv}, r.s.opt.Apart), "PATH=")[:1], "")
+			}
+		}
+	}
+	cmd.Env = append(env, given...)
 	if !p.Pipes {
 		return cmd, nil
 	}
@@ -238,6 +250,9 @@ func (r *running) command(p process.Program) (*exec.Cmd, error) {
 	cmd.Stdout = write
 	return cmd, nil
 }
+
+// program finds a program that pawl starts by its bare name.
+func (s *Starter) program(name string) (string, error) { return Find(name, s.opt.Env(), s.opt.Apart) }
 
 // started closes the program's ends of the pipes, and also ours if the start failed.
 func (r *running) started(ok bool) {

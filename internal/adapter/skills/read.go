@@ -19,6 +19,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/frontmatter"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 )
 
 // Folder is a folder to search: Path below Root. No link may lead out of Root.
@@ -119,7 +120,7 @@ func read(root *os.Root, p string) (string, error) {
 	case st.Size() > maxFile:
 		return "", fmt.Errorf("it is longer than %d KB", maxFile>>10)
 	}
-	f, err := root.Open(p)
+	f, err := plainfile.OpenIn(root, p)
 	if err != nil {
 		return "", err
 	}

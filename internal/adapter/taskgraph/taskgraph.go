@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -24,6 +23,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
@@ -42,7 +42,7 @@ type File struct {
 
 // Read reads a graph from a file. name is the file's name in errors.
 func Read(path, name string) (*File, error) {
-	in, err := os.Open(path)
+	in, err := plainfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the task graph: %w", err)
 	}

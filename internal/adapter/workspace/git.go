@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,6 +52,9 @@ func (g *Git) Run(ctx context.Context, dir string, env []string, in io.Reader, a
 		"-c", "core.sshCommand=false", "-c", "protocol.allow=never", "-c", "safe.bareRepository=explicit",
 		"-c", "core.quotePath=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 	}
+	if err := waits(filepath.Join(repository(dir), ".git")); err != nil {
+		return nil, fmt.Errorf("git %s: %w", args[0], err)
+	}
 	out, err := process.Output(ctx, g.Starter, process.Program{
 		Path: "git", Args: append(safe, args...), Dir: dir, Env: append(gitEnv(), env...), Exact: true, Stdin: in, Confine: g.Confine,
 	})
@@ -58,6 +62,19 @@ func (g *Git) Run(ctx context.Context, dir string, env []string, in io.Reader, a
 		return out, ctx.Err()
 	}
 	return out, fmt.Errorf("git %s: %w", args[0], err)
+}
+
+// waits returns an error if git would wait for ever to open a file of its folder.
+func waits(dir string) error {
+	for _, dir := range []string{dir, filepath.Join(dir, "info")} {
+		entries, _ := os.ReadDir(dir) // none: git says what is missing
+		for _, e := range entries {
+			if e.Type()&(fs.ModeNamedPipe|fs.ModeDevice) != 0 {
+				return fmt.Errorf("%s is not a regular file", filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return nil
 }
 
 // gitEnv returns what git needs to find its user's configuration and no more: a

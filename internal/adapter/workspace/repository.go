@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 )
 
 // This file knows which files of a repository git ignores, without a git process for
@@ -54,14 +54,11 @@ const sourceMax = IgnoreMax
 
 func readSource(p string) source {
 	s := source{path: p}
-	f, err := os.OpenFile(p, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := plainfile.Open(p)
 	if err != nil {
 		return s
 	}
 	defer f.Close()
-	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
-		return s
-	}
 	text, err := io.ReadAll(io.LimitReader(f, sourceMax))
 	s.text, s.is = text, err == nil && len(text) < sourceMax
 	return s

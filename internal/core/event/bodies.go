@@ -351,6 +351,7 @@ const (
 	EndStuck       End = "stuck"
 	EndBudget      End = "budget"
 	EndTurns       End = "turns"
+	EndDisk        End = "disk" // there is no room for the log
 	EndPermission  End = "permission"
 	EndInterrupted End = "interrupted"
 	EndTimeout     End = "timeout"

@@ -149,6 +149,9 @@ type Services struct {
 	// Pressure, if set, returns which resource of the machine is short, and
 	// why; both are empty if there is enough.
 	Pressure func() (what, why string)
+	// EndAtFullDisk: a turn that finds too little disk ends at once. Nobody is there who
+	// reads why it waits.
+	EndAtFullDisk bool
 }
 
 // Tuning is the thresholds and counters of a run.

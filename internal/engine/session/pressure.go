@@ -30,6 +30,11 @@ func (s *Session) waitForResources(ctx context.Context) (event.End, error) {
 			return "", nil
 		case what == "":
 			return "", s.warnOfPressure(ctx, "there is room again: the run goes on")
+		case what == "disk" && s.cfg.EndAtFullDisk:
+			return event.EndDisk, &fault.Error{
+				Category: fault.Tool, Message: why,
+				Hint: "make room, then go on with --resume " + s.cfg.ID,
+			}
 		case since.IsZero():
 			since = s.cfg.Now()
 			if err := s.warnOfPressure(ctx, why+": new work waits until there is"); err != nil {

@@ -14,6 +14,7 @@ import (
 // SPEC 15.1: while memory or disk is short no new work begins, it is said why,
 // and it goes on when there is room; where none comes, the turn ends.
 func TestPressure(t *testing.T) {
+	alone := false
 	run := func(short int) ([]event.Event, int) {
 		m := llmtest.New(llmtest.Say("done"))
 		left, slept := short, 0
@@ -25,6 +26,7 @@ func TestPressure(t *testing.T) {
 				}
 				return "", ""
 			}
+			c.EndAtFullDisk = alone
 			c.Now = func() time.Time { return at }
 			c.Sleep = func(_ context.Context, d time.Duration) error {
 				slept++
@@ -62,5 +64,10 @@ func TestPressure(t *testing.T) {
 	}
 	if n := len(find[event.Requested](es)); n != 0 {
 		t.Errorf("%d requests under pressure", n)
+	}
+	alone = true
+	es, slept = run(1 << 30)
+	if end := find[event.Ended](es)[0]; slept != 0 || end.End != event.EndDisk || !strings.Contains(end.Error.Message, "5 MB") {
+		t.Errorf("without a person it waited %d times and ended %+v", slept, end)
 	}
 }

@@ -282,7 +282,7 @@ func (f *filling) Append(ctx context.Context, id string, after int64, ds ...even
 	return f.Store.Append(ctx, id, after, ds...)
 }
 
-// The disk is full at any moment of a run: one sentence, exit code 3, no call
+// The disk is full at any moment of a run: one sentence, its own exit code, no call
 // runs whose start could not be stored, and the session can be taken up.
 func TestDiskFullMidway(t *testing.T) {
 	t.Parallel()
@@ -336,7 +336,7 @@ func runFull(t *testing.T, dir string, under event.Store, n, room int) (code int
 		return 0
 	}
 	code, said := exitCode(err)
-	if text := err.Error(); said || code != 3 || !strings.Contains(text, "no space left") || strings.Contains(text, "\n") {
+	if text := err.Error(); said || code != headless.Full || !strings.Contains(text, "no space left") || strings.Contains(text, "\n") {
 		t.Errorf("full from append %d on: exit code %d: %s %s", n, code, text, errs.String())
 	}
 	return code

@@ -104,6 +104,9 @@ func exitCode(err error) (code int, said bool) {
 	if e := (*setup.UsageError)(nil); errors.As(err, &e) {
 		return 2, false
 	}
+	if headless.DiskFull(err) {
+		return headless.Full, false
+	}
 	switch fault.CategoryOf(err) {
 	case fault.Configuration:
 		return 3, false

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
-	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -53,11 +52,11 @@ lists those that run. See doc/lsp.md.`,
 }
 
 func lspStatus(a *App, dir string) error {
-	s, err := a.LanguageServers(dir, nil)
+	s, stop, err := a.LanguageServers(dir)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer stop()
 	out := wrapped(a.Out, true)
 	found := s.Here()
 	for _, h := range found {
@@ -80,13 +79,11 @@ func hereText(h lsp.Here) string {
 }
 
 func lspTry(ctx context.Context, a *App, dir string, logs bool) error {
-	start := shell.NewStarter(shell.StarterOptions{})
-	defer start.Close()
-	s, err := a.LanguageServers(dir, start)
+	s, stop, err := a.LanguageServers(dir)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer stop()
 	out := wrapped(a.Out, true)
 	bad := false
 	for _, h := range s.Here() {

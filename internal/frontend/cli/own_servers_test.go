@@ -20,8 +20,8 @@ var lookers = map[string]string{
 	"npx": `d=$PWD
 while :; do
 	[ -x "$d/node_modules/.bin/$2" ] && exec "$d/node_modules/.bin/$2"
-	[ "$d" = / ] && break
-	d=$(dirname "$d")
+	[ "$d" ] || break
+	d=${d%/*}
 done`,
 	"python3": `IFS=:
 for d in "$PWD" $PYTHONPATH; do [ -f "$d/$2.py" ] && exec sh "$d/$2.py"; done`,

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/frontend/tui"
 )
 
@@ -45,7 +46,7 @@ func (a *App) dropped(dir, pasted string) (*tui.Picture, error) {
 	if err != nil || !st.Mode().IsRegular() { // a pipe could be read for ever, and a link leads to a file that nobody named
 		return nil, nil
 	}
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return nil, nil
 	}
@@ -117,18 +118,19 @@ var clipboards = [][]string{
 const clipboardTime = 5 * time.Second
 
 // clipboard returns the image in the person's clipboard.
-func clipboard(ctx context.Context) (*tui.Picture, error) {
+func (a *App) clipboard(ctx context.Context) (*tui.Picture, error) {
 	ctx, stop := context.WithTimeout(ctx, clipboardTime)
 	defer stop()
 	found := false
 	for _, c := range clipboards {
-		program, err := exec.LookPath(c[0])
+		program, env, err := a.FindProgram(c[0])
 		if err != nil {
 			continue
 		}
 		found = true
 		var out bytes.Buffer
 		cmd := exec.CommandContext(ctx, program, c[1:]...)
+		cmd.Env = env
 		cmd.Stdout = &limited{&out, pictureLimit + 1}
 		cmd.WaitDelay = time.Second
 		if cmd.Run() != nil && out.Len() <= pictureLimit {

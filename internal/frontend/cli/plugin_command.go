@@ -15,7 +15,6 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/plugin"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
-	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
@@ -96,7 +95,7 @@ func changePlugins(a *App, what string, do func(plugins) error) error {
 	if err != nil {
 		return err
 	}
-	starter := shell.NewStarter(shell.StarterOptions{}) // git reaches the network with the person's own credentials
+	starter := a.OwnStarter() // git reaches the network with the person's own credentials
 	err = do(plugins{a, paths, plugin.Store{Dir: paths.Plugins()}, plugin.Git{Start: starter, Env: a.Env}})
 	return errors.Join(err, starter.Close())
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/history"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -104,7 +105,7 @@ func (a *App) screenOf(ctx context.Context, f *flags, of chat.Config, first stri
 		History: past, Past: entries, FirstPrompt: first,
 		Folder: filepath.Base(dir), Branch: func() string { return branch(dir) }, Files: func(begin string) []string { return filesFrom(dir, begin) },
 		Release: func(do func() error) error { return in.leave(ctx, do) }, Edit: a.editElsewhere,
-		Dropped: func(pasted string) (*tui.Picture, error) { return a.dropped(dir, pasted) }, Clipboard: clipboard,
+		Dropped: func(pasted string) (*tui.Picture, error) { return a.dropped(dir, pasted) }, Clipboard: a.clipboard,
 		Suspend: t.Suspend,
 		Now:     a.Now, After: time.After,
 	})
@@ -263,11 +264,15 @@ func cuts(env func(string) string) bool {
 
 // editElsewhere opens a text in the person's editor, and returns the edited text.
 func (a *App) editElsewhere(text string) (string, error) {
-	f, err := os.CreateTemp("", "pawl-*.md")
+	dir, err := os.MkdirTemp("", "pawl-")
 	if err != nil {
 		return "", err
 	}
-	defer os.Remove(f.Name())
+	defer os.RemoveAll(dir)
+	f, err := os.Create(filepath.Join(dir, "prompt.md"))
+	if err != nil {
+		return "", err
+	}
 	_, err = f.WriteString(text)
 	if cerr := f.Close(); err == nil {
 		err = cerr
@@ -275,8 +280,13 @@ func (a *App) editElsewhere(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command("sh", "-c", cmp.Or(a.Env("VISUAL"), a.Env("EDITOR"), "vi")+` "$1"`, "sh", f.Name())
+	sh, env, err := a.FindProgram("sh")
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command(sh, "-c", cmp.Or(a.Env("VISUAL"), a.Env("EDITOR"), "vi")+` "$1"`, "sh", f.Name())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.In, a.Out, a.Err
+	cmd.Dir, cmd.Env = dir, env // some editors obey files of the folder in which they start
 	if err := cmd.Run(); err != nil {
 		return "", err
 	}
@@ -288,12 +298,12 @@ func (a *App) editElsewhere(text string) (string, error) {
 func branch(dir string) string {
 	for {
 		git := filepath.Join(dir, ".git")
-		if text, err := os.ReadFile(git); err == nil { // a linked working tree
+		if text, err := plainfile.Read(git, 8<<10); err == nil { // a linked working tree
 			if to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: "); ok {
 				git = to
 			}
 		}
-		if head, err := os.ReadFile(filepath.Join(git, "HEAD")); err == nil {
+		if head, err := plainfile.Read(filepath.Join(git, "HEAD"), 8<<10); err == nil {
 			name, on := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
 			if !on {
 				return ""

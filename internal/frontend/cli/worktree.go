@@ -111,7 +111,7 @@ func openTreeGit(ctx context.Context, a *App, f *flags, w *worktree, dir string)
 		return err
 	}
 	if !by.Has.Workspace {
-		by = setup.Confinement{}
+		by = by.Off()
 	}
 	starter, stop := by.Starter()
 	w.done = func() { stop(); _ = os.RemoveAll(beside) }

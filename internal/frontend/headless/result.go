@@ -6,7 +6,10 @@ package headless
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
+	"syscall"
 
+	"github.com/pawl-agent/pawl/internal/adapter/store"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -106,6 +109,7 @@ func Codes() []Code {
 		{9, "unverified", "with --verify: files changed, and no check with tests passed after the last change; also if the project builds but has no tests"},
 		{10, "unmet", "the command of --until did not pass: --max-rounds was reached, the model made no more changes, or the command is not allowed to run"},
 		{Misfit, "misfit", "the answer does not match --json-schema, also after two more tries"},
+		{Full, string(event.EndDisk), "too little space is left on a disk: free some, or see resources.disk_mb"},
 		{124, "timeout", "--timeout was reached"},
 		{129, "interrupted", "ended by SIGHUP"},
 		{130, "interrupted", "ended by SIGINT (Ctrl+C)"},
@@ -113,8 +117,16 @@ func Codes() []Code {
 	}
 }
 
+// Full is the exit code of a run that a full disk ended.
+const Full = 12
+
 // Misfit is the exit code of an answer that does not fit its schema.
 const Misfit = 11
+
+// DiskFull reports whether an error means that a disk is full.
+func DiskFull(err error) bool {
+	return errors.Is(err, store.ErrFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
 
 // hold adds the answer that fits the run's schema, if there is one.
 func (r *Result) hold(form *structured.Answer) {
@@ -131,7 +143,10 @@ func (r *Result) hold(form *structured.Answer) {
 func (r *Result) fail(err error) error {
 	f := turn.Describe(err)
 	r.Outcome, r.ExitCode, r.Error = string(event.EndFailed), 1, &f
-	if fault.CategoryOf(err) == fault.Configuration {
+	switch {
+	case DiskFull(err):
+		r.Outcome, r.ExitCode = string(event.EndDisk), Full
+	case fault.CategoryOf(err) == fault.Configuration:
 		r.Outcome, r.ExitCode = string(event.EndConfig), 3
 	}
 	return err

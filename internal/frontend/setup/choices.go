@@ -151,10 +151,10 @@ func (e *Environment) wide(dir string) bool {
 
 // chooseTrust decides what the folder and the plugins may run.
 func (e *Environment) chooseTrust(opt *Options, fr Frontend, c *choices, o *Opened) (err error) {
+	c.plugins = e.usePlugins(c.paths, c.dir, o)
 	if c.trust, err = e.folderTrust(opt, *c, fr, o); err != nil {
 		return err
 	}
-	c.plugins = e.usePlugins(c.paths, c.dir, o)
 	if c.by.Has.Workspace || e.wide(c.dir) { // the sandbox confines the folder's checks, or there are none of a project
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 // Confinement describes how the commands of a session are confined (SPEC 16.12).
 type Confinement struct {
 	boxes *sandbox.Boxes     // nil: they are not confined
+	apart []string           // see shell.StarterOptions
 	Has   permission.Sandbox // what the sandbox can do here
 	// Readable is what commands may read, confined or not: see permission.Config.
 	Readable func() confine.Policy
@@ -50,7 +51,7 @@ func (e *Environment) Confine(opt *Options, conf settings.Loaded, paths settings
 	}
 	boxes := sandbox.NewBoxes(e.Env, dir, paths.Spill(), paths.State, paths.Config)
 	boxes.Temporary, boxes.Self = opt.NoSession || made, e.Self
-	by.Readable = boxes.Readable
+	by.Readable, by.apart = boxes.Readable, e.apart(dir)
 	switch want {
 	case "off":
 		by.Has.Off = true
@@ -102,10 +103,13 @@ func (by Confinement) Starter() (start *shell.Starter, stop func()) {
 
 func (by Confinement) newStarter() *shell.Starter {
 	if by.boxes == nil {
-		return shell.NewStarter(shell.StarterOptions{})
+		return shell.NewStarter(shell.StarterOptions{Apart: by.apart})
 	}
-	return shell.NewStarter(shell.StarterOptions{Confiner: by.boxes})
+	return shell.NewStarter(shell.StarterOptions{Confiner: by.boxes, Apart: by.apart})
 }
+
+// Off is this confinement without a sandbox.
+func (by Confinement) Off() Confinement { return Confinement{apart: by.apart} }
 
 // Git returns how pawl's own git is confined.
 func (by Confinement) Git() process.Confine {

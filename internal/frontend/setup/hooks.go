@@ -29,22 +29,25 @@ func userHooks(conf settings.Settings) []hook.Rule {
 	return rules
 }
 
-// trustedHooks returns the folder's hooks that a person trusted, and their parts as
-// they were then.
-func (t *Trust) trustedHooks() (rules []hook.Rule, were map[string]trust.Part) {
-	v, err := t.compare(t.hookParts)
+// trustedHooks returns those hooks that a person trusted in this folder, and their parts
+// as they were then.
+func (t *Trust) trustedHooks(all []hook.Rule, parts []trust.Part) (rules []hook.Rule, were map[string]trust.Part) {
+	v, err := t.compare(parts)
 	if err != nil {
 		return nil, nil // it was reported, and nothing is trusted
 	}
 	were = map[string]trust.Part{}
 	for i, j := range v.Parts {
 		if j.Trusted {
-			rules = append(rules, t.hooks[i])
-			were[t.hooks[i].From+t.hooks[i].Name] = j.Part
+			rules = append(rules, all[i])
+			were[all[i].From+all[i].Name] = j.Part
 		}
 	}
 	return rules, were
 }
+
+// waits is why a hook of the person's does not start in a folder that is not trusted.
+const waits = "it would run in this folder outside the sandbox, and the folder is not trusted; to trust it: pawl trust; if the hook does not need the folder, give it \"cwd\": \"apart\""
 
 // hooks returns the runner of a session's hooks; nil if there are none.
 func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.Runner {
@@ -57,7 +60,13 @@ func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.
 			o.warn(fmt.Sprintf("the hook %s of your config.json is not run: %s", r.Name, r.InactiveBecause))
 		}
 	}
-	theirs, were := c.trust.trustedHooks()
+	theirs, were := c.trust.trustedHooks(c.trust.hooks, c.trust.hookParts)
+	mine := c.trust.trustedOwn()
+	for _, r := range c.trust.ownHooks {
+		if _, trusted := mine[r.From+r.Name]; !trusted {
+			o.warn(fmt.Sprintf("the hook %s (%s) is not run: %s", r.Name, r.From, waits))
+		}
+	}
 	if rules = slices.Concat(rules, pluginHooks(c.plugins), theirs); len(rules) == 0 {
 		return nil
 	}
@@ -67,7 +76,7 @@ func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.
 		return !project && r.Root == ""
 	}
 	return hookrun.New(rules, hookrun.Options{
-		Dir: c.dir, Start: starter, Apart: apartFrom(c.dir, home), Own: own,
+		Dir: c.dir, Start: starter, Elsewhere: neutral(c.paths.State, c.dir), Apart: apartFrom(c.dir, home), Own: own,
 		Confine: func(r hook.Rule) process.Confine {
 			if r.Free {
 				return process.Free
@@ -80,10 +89,17 @@ func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.
 		},
 		Changed: func(r hook.Rule) string {
 			if r.Root != "" {
-				return changedHook(c.plugins, r)
+				if why := changedHook(c.plugins, r); why != "" {
+					return why
+				}
 			}
-			was, project := were[r.From+r.Name]
-			if !project {
+			was, judged := were[r.From+r.Name]
+			if slices.Contains(c.trust.ownHooks, r) {
+				if was, judged = mine[r.From+r.Name]; !judged {
+					return waits
+				}
+			}
+			if !judged {
 				return ""
 			}
 			now, err := folder.HookPart(c.dir, r)
@@ -122,6 +138,36 @@ func ownFiles(command, home string) []string {
 	return out
 }
 
+// readOwnHooks reads the person's hooks that depend on the folder, as in a session without
+// flags.
+func (e *Environment) readOwnHooks(t *Trust) error {
+	conf, paths, err := e.Settings()
+	if err != nil {
+		return err
+	}
+	plugins, _ := e.Plugins(paths, t.Dir) // `pawl plugin` reports unreadable ones
+	rules := slices.Concat(userHooks(conf.User), pluginHooks(plugins))
+	if len(rules) == 0 {
+		return nil
+	}
+	by, _, err := e.Confine(&Options{}, conf, paths, t.Dir, true)
+	if err != nil {
+		return err
+	}
+	if by.boxes != nil {
+		defer by.boxes.Close()
+	}
+	t.ownHooks = t.dependentHooks(rules, by)
+	return nil
+}
+
+// trustedOwn returns the parts of those of ownHooks that a person trusted in this folder.
+func (t *Trust) trustedOwn() map[string]trust.Part {
+	parts, _ := t.ownHookParts() // without its part a hook is not trusted
+	_, mine := t.trustedHooks(t.ownHooks[:len(parts)], parts)
+	return mine
+}
+
 // ListedHook is a configured hook.
 type ListedHook struct {
 	hook.Rule
@@ -140,13 +186,23 @@ func (e *Environment) ListHooks(dir string) ([]ListedHook, error) {
 	}
 	var out []ListedHook
 	add := func(r hook.Rule, inert string) { out = append(out, ListedHook{r, cmp.Or(r.InactiveBecause, inert)}) }
+	if err := e.readOwnHooks(t); err != nil {
+		return nil, err
+	}
+	mine := t.trustedOwn()
+	waiting := func(r hook.Rule) string {
+		if _, trusted := mine[r.From+r.Name]; trusted || !slices.Contains(t.ownHooks, r) {
+			return ""
+		}
+		return waits
+	}
 	for _, r := range userHooks(conf.User) {
-		add(r, "")
+		add(r, waiting(r))
 	}
 	plugins, _ := e.Plugins(paths, t.Dir) // `pawl plugin` reports unreadable ones
 	for _, p := range plugins {
 		for i, r := range p.Content.Hooks {
-			add(r, p.WhyNot(p.Content.HookParts[i]))
+			add(r, cmp.Or(p.WhyNot(p.Content.HookParts[i]), waiting(r)))
 		}
 	}
 	rules, parts, err := folder.Hooks(t.Dir)

@@ -36,7 +36,7 @@ func serverTable(c settings.LSP) []lsp.Server {
 func (e *Environment) startLanguageServers(dir string, paths settings.Paths, c settings.LSP, t *Trust, start process.Starter, by process.Confine) *lsp.Servers {
 	return lsp.New(lsp.Options{
 		Asked: func() (time.Time, string) { return restartAsked(paths, dir) },
-		Root:  dir, Table: serverTable(c), Start: start, Confine: by, Trusted: t.server, Find: e.serverProgram, Version: e.Version, Memory: c.MemoryMB << 20, Now: e.Now,
+		Root:  dir, Table: serverTable(c), Start: start, Confine: by, Apart: e.apart(dir), Trusted: t.server, Find: e.serverProgram, Version: e.Version, Memory: c.MemoryMB << 20, Now: e.Now,
 	})
 }
 
@@ -58,25 +58,31 @@ func (t *Trust) server(name string) bool {
 	return err == nil && slices.ContainsFunc(v.Parts, func(j trust.Judged) bool { return j.Kind == trust.LSP && j.Name == name && j.Trusted })
 }
 
-// LanguageServers returns the language servers of a folder without a session. start
-// starts them; nil if none is to be started.
-func (e *Environment) LanguageServers(dir string, start process.Starter) (*lsp.Servers, error) {
+// LanguageServers returns the language servers of a folder without a session, confined as
+// in one. stop ends them.
+func (e *Environment) LanguageServers(dir string) (s *lsp.Servers, stop func(), err error) {
 	root, err := e.RealDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	conf, paths, err := e.SettingsIn(root)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !conf.User.LSP.On() {
-		return nil, Usage("language servers are turned off in your configuration (lsp.enable)")
+		return nil, nil, Usage("language servers are turned off in your configuration (lsp.enable)")
 	}
 	t, _, _, err := e.ReadTrust(root)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return e.startLanguageServers(root, paths, conf.User.LSP, t, start, process.Free), nil
+	by, _, err := e.Confine(&Options{}, conf, paths, root, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	start, free := by.Starter()
+	s = e.startLanguageServers(root, paths, conf.User.LSP, t, start, by.server())
+	return s, func() { _ = s.Close(); free() }, nil
 }
 
 // restartFile returns the file by which one pawl asks other pawls in the folder to

@@ -188,7 +188,7 @@ func (e *Environment) startServers(list []mcp.Server, opt *Options, c choices, s
 	pins.ReadOnly = opt.NoSession
 	with := mcp.Options{
 		Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Changed: c.changedServer,
-		Apart: apartFrom(c.dir, e.Env("HOME")), Neutral: neutral(c.paths.State, c.dir, c.by), Pins: pins, Grants: e.grants(c.paths),
+		Apart: apartFrom(c.dir, e.Env("HOME")), Neutral: neutralServer(c.paths.State, c.dir, c.by), Pins: pins, Grants: e.grants(c.paths),
 		Version: e.Version, Now: e.Now,
 	}
 	if opt.Driver.Servers != nil {

@@ -79,7 +79,7 @@ func (m *MCP) Start(signIn func(ctx context.Context, address string) (string, er
 	starter, free := by.Starter()
 	running = mcp.New(mcp.Options{
 		Root: m.dir, Servers: m.Servers, Start: starter, Confine: by.mcp, Pins: m.Pins(),
-		Apart: apartFrom(m.dir, m.e.Env("HOME")), Neutral: neutral(m.paths.State, m.dir, by), Changed: m.trust.changedServer, Version: m.e.Version, Now: m.e.Now,
+		Apart: apartFrom(m.dir, m.e.Env("HOME")), Neutral: neutralServer(m.paths.State, m.dir, by), Changed: m.trust.changedServer, Version: m.e.Version, Now: m.e.Now,
 		Grants: m.e.grants(m.paths), SignIn: &mcp.SignIn{Show: signIn},
 	})
 	return running, warning, func() { _ = running.Close(); free() }, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -24,9 +25,12 @@ import (
 //     through the workspace.
 //   - Hooks work in the workspace, as in Claude Code: they look at files by relative
 //     paths. One that is confined has the rights of a command there, and keeps the
-//     person's search path. One that is not confined finds nothing through variables; what
-//     its own command looks for in the folder is its own matter (doc/hooks.md).
-//   - Language servers are confined, and need the folder.
+//     person's search path. One that is not confined is a part of trust there, finds
+//     nothing through variables, and may say that it does not need the folder (ADR 043).
+//   - Language servers are confined, and need the folder. Where there is no sandbox, those
+//     that run no code of the folder start like MCP servers; the others are part of trust.
+//   - Programs that pawl starts by a bare name (git, the shell, the editor) are not found
+//     through the workspace.
 
 // apartFrom returns the folders through which the person's programs find nothing: the
 // workspace, and the repository around it. A workspace that contains the home is not
@@ -44,22 +48,82 @@ func apartFrom(dir, home string) []string {
 	return out
 }
 
-// neutral returns the folder in which a person's MCP server starts: one of pawl's own,
+// apart is apartFrom, of a folder and of the one in which pawl was started: the search path
+// of the person may lead there.
+func (e *Environment) apart(dir string) []string {
+	home := e.Env("HOME")
+	var out []string
+	if dir != "" {
+		out = apartFrom(dir, home)
+	}
+	if here, err := filepath.EvalSymlinks(e.Dir); err == nil && here != dir {
+		out = append(out, apartFrom(here, home)...)
+	}
+	return out
+}
+
+// OwnStarter returns a starter of the person's own programs, which are not confined.
+func (e *Environment) OwnStarter() *shell.Starter {
+	return shell.NewStarter(shell.StarterOptions{Apart: e.apart("")})
+}
+
+// FindProgram finds a program of the person by its name, but none that the current folder
+// puts in its place. env is the environment with which it starts.
+func (e *Environment) FindProgram(name string) (path string, env []string, err error) {
+	apart := e.apart("")
+	env = shell.Apart(os.Environ(), apart)
+	path, err = shell.Find(name, env, apart)
+	return path, env, err
+}
+
+// neutral returns the folder in which a program of the person starts: one of pawl's own,
 // where servers may leave files. A confined server cannot read pawl's folders, and a
 // state folder in the workspace is not pawl's alone: the root of the file system has
 // nothing that a program would look for.
-func neutral(state, dir string, by Confinement) func(mcp.Server) (string, error) {
-	return func(s mcp.Server) (string, error) {
+func neutral(state, dir string) func(confined bool) string {
+	return func(confined bool) string {
 		root := filepath.VolumeName(dir) + string(filepath.Separator)
-		if by.mcp(s).Level != process.Unconfined || shell.LeadsInto(dir, state) {
-			return root, nil
+		if confined || shell.LeadsInto(dir, state) {
+			return root
 		}
 		at := filepath.Join(state, "servers")
 		if err := os.MkdirAll(at, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return root, nil // pawl's state cannot be written here
+			return root // pawl's state cannot be written here
 		}
-		return at, nil
+		return at
 	}
+}
+
+// neutralServer is neutral, for an MCP server.
+func neutralServer(state, dir string, by Confinement) func(mcp.Server) (string, error) {
+	at := neutral(state, dir)
+	return func(s mcp.Server) (string, error) { return at(by.mcp(s).Level != process.Unconfined), nil }
+}
+
+// dependentHooks returns the hooks of the person and of plugins that start in the
+// workspace with all rights of the person, each with its part: the folder must be trusted.
+func (t *Trust) dependentHooks(rules []hook.Rule, by Confinement) (out []hook.Rule) {
+	if len(apartFrom(t.Dir, t.home)) == 0 {
+		return nil
+	}
+	for _, r := range rules {
+		if r.InactiveBecause == "" && !r.Apart && (r.Free || by.server().Level == process.Unconfined) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// ownHookParts returns the parts of those hooks, in their order.
+func (t *Trust) ownHookParts() (parts []trust.Part, err error) {
+	for _, r := range t.ownHooks {
+		p, err := folder.HookPart(t.Dir, r)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
 }
 
 // inFolder returns why a person's own server depends on the workspace, "" if it does not:

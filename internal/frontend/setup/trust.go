@@ -47,6 +47,7 @@ type Trust struct {
 	mcp       *trust.Source // the folder's MCP servers as they were read; nil: none
 	hooks     []hook.Rule   // configured by the folder
 	hookParts []trust.Part
+	ownHooks  []hook.Rule // see dependentHooks
 }
 
 // firstHashes are the first hashes of the parts of a folder that is trusted regardless
@@ -79,6 +80,7 @@ func (e *Environment) folderTrust(opt *Options, c choices, fr Frontend, o *Opene
 	}
 	t.personal, t.personalErr = e.ownServers(c.paths, c.dir)
 	t.own = append(t.dependent(t.personal), t.dependent(c.given)...)
+	t.ownHooks = t.dependentHooks(slices.Concat(userHooks(c.conf.User), pluginHooks(c.plugins)), c.by)
 	switch {
 	case fr.Made:
 		t.by = "pawl"
@@ -130,7 +132,8 @@ func (t *Trust) ownParts(checks bool) (parts []trust.Part, err error) {
 	if t.hooks, t.hookParts, err = folder.Hooks(t.Dir); err != nil {
 		return nil, err
 	}
-	return slices.Concat(parts, servers, t.hookParts), nil
+	own, err := t.ownHookParts()
+	return slices.Concat(parts, servers, t.hookParts, own), err
 }
 
 // judgeRest also judges what a folder configures for other agents, so that a person is
@@ -271,8 +274,12 @@ func (t *Trust) everything() (parts []trust.Part, whole bool, err error) {
 		return nil, false, err
 	}
 	own, err := t.ownServerParts()
+	if err != nil {
+		return nil, false, err
+	}
+	hooks, err := t.ownHookParts()
 	parts = append(t.finder.Parts(found), lsp.Parts(t.Dir, t.servers, t.find)...)
-	return slices.Concat(parts, more, own), whole, err
+	return slices.Concat(parts, more, own, hooks), whole, err
 }
 
 // Answer stores a person's answer about parts of the folder, and judges them again.
@@ -316,7 +323,10 @@ func (e *Environment) StoredTrust(dir string) (*Trust, error) {
 // ReadTrust reads and judges all of a folder, "" for the current one. whole is false if
 // it has more projects than are read.
 func (e *Environment) ReadTrust(dir string) (t *Trust, parts []trust.Part, whole bool, err error) {
-	if t, err = e.StoredTrust(dir); err != nil {
+	if t, err = e.StoredTrust(dir); err == nil {
+		err = e.readOwnHooks(t)
+	}
+	if err != nil {
 		return nil, nil, false, err
 	}
 	if parts, whole, err = t.everything(); err != nil {

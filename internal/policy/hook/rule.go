@@ -22,6 +22,8 @@ type Rule struct {
 	Timeout time.Duration
 	// Free: it has "sandbox": "off". Only a person's own hook may.
 	Free bool
+	// Apart: it has "cwd": "apart", so it starts away from the workspace.
+	Apart bool
 	// Root is the folder of the plugin that brings it, "" for none.
 	Root string
 	// Name distinguishes it from the others of its file: its event and its
@@ -90,7 +92,7 @@ func (e Event) timeout() time.Duration {
 var (
 	matcherKeys = unknown.Keys{Guards: []string{"matcher", "hooks"}, Others: []string{"description"}}
 	hookKeys    = unknown.Keys{
-		Guards: []string{"type", "command", "timeout", "sandbox", "async", "if"},
+		Guards: []string{"type", "command", "timeout", "sandbox", "cwd", "async", "if"},
 		Others: []string{"url", "headers", "allowedEnvVars", "prompt", "model", "once", "statusMessage", "asyncRewake", "shell", "description", "name"},
 	}
 )
@@ -114,6 +116,7 @@ type entry struct {
 	URL     string  `json:"url"`
 	Timeout float64 `json:"timeout"` // seconds
 	Sandbox string  `json:"sandbox"`
+	Cwd     string  `json:"cwd"`
 	Async   bool    `json:"async"`
 	If      string  `json:"if"`
 }
@@ -172,7 +175,7 @@ func (r *Rule) read(raw json.RawMessage) error {
 	if err := hookKeys.Every("the hook "+r.Name, maps.Keys(keys)); err != nil {
 		return err
 	}
-	r.Command, r.Free = e.Command, e.Sandbox == "off"
+	r.Command, r.Free, r.Apart = e.Command, e.Sandbox == "off", e.Cwd == "apart"
 	r.Timeout = r.Event.timeout()
 	if e.Timeout > 0 {
 		r.Timeout = min(time.Duration(min(e.Timeout, longest.Seconds())*float64(time.Second)), longest)
@@ -186,6 +189,8 @@ func (r *Rule) read(raw json.RawMessage) error {
 		r.InactiveBecause = fmt.Sprintf("it is of the type %q, and pawl runs commands", e.Type)
 	case strings.TrimSpace(e.Command) == "":
 		r.InactiveBecause = "it has no command"
+	case e.Cwd != "" && e.Cwd != "project" && e.Cwd != "apart":
+		r.InactiveBecause = fmt.Sprintf("its cwd is %q: use project or apart", e.Cwd)
 	case e.Async && r.Event.blocks():
 		r.InactiveBecause = "it is async, and what it says would come too late"
 	case e.If != "" && !r.Event.FailsClosed(): // before a tool it then runs for more calls
@@ -207,7 +212,9 @@ func Select(rules []Rule, e Event, names ...string) []Rule {
 		if r.Event != e || r.InactiveBecause != "" || len(names) > 0 && !matches(e, r.Matcher, names...) {
 			continue
 		}
-		if !slices.ContainsFunc(out, func(o Rule) bool { return o.Command == r.Command && o.Free == r.Free && o.Root == r.Root }) {
+		if !slices.ContainsFunc(out, func(o Rule) bool {
+			return o.Command == r.Command && o.Free == r.Free && o.Apart == r.Apart && o.Root == r.Root
+		}) {
 			out = append(out, r)
 		}
 	}

@@ -319,6 +319,9 @@ func machineCode(head string) bool {
 
 // head returns the first bytes of a file.
 func (r *walk) head(name string) string {
+	if st, err := fs.Stat(r.fsys, name); err != nil || !st.Mode().IsRegular() {
+		return "" // a named pipe would be waited for
+	}
 	f, err := r.fsys.Open(name)
 	if err != nil {
 		return ""

@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitobjects"
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 )
 
 // repo is what the journal knows of the git repository around the workspace. It
@@ -99,7 +100,7 @@ func (r *repo) rules() workspace.Ignore {
 		for range max(i-2, 0) { // the file of a folder further down
 			_, down, _ = strings.Cut(down, "/")
 		}
-		f, err := os.Open(p)
+		f, err := plainfile.Open(p)
 		if err != nil {
 			continue
 		}
@@ -171,7 +172,7 @@ func (r *repo) listed(ctx context.Context, take func(*gitindex.Entry)) (stamp, e
 
 // readIndex opens an index file for read, unless there is none: nothing was ever added.
 func readIndex(path string, read func(f *os.File, size int64) error) (was stamp, err error) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return was, nil
 	}
@@ -187,7 +188,7 @@ func readIndex(path string, read func(f *os.File, size int64) error) (was stamp,
 
 // lastHash returns the stamp of an index file and the hash at its end.
 func lastHash(path string, idLen int) (was stamp, end gitindex.End) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return stamp{}, end
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 )
 
 // This file reads and writes git's index of a tree, in version 2: which files were as
@@ -53,7 +54,7 @@ func writeIndex(path string, files []indexed) error {
 
 // readIndex reads an index that has nothing but files. Others are git's to read.
 func readIndex(path string) (files []indexed, err error) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

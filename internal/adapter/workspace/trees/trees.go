@@ -34,6 +34,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 )
 
 // maxFile is the size limit of a file in a result.
@@ -170,7 +171,7 @@ func (s *Store) borrow(ctx context.Context) error {
 			return err
 		}
 	}
-	if text, err := os.ReadFile(lines[1]); err == nil {
+	if text, err := plainfile.Read(lines[1], workspace.IgnoreMax); err == nil {
 		return os.WriteFile(filepath.Join(s.dir, "info", "exclude"), text, 0o600)
 	}
 	return nil
@@ -234,7 +235,8 @@ func (s *Store) copyIndex(ctx context.Context, to string, env []string) bool {
 	if top != s.root { // the project is a subfolder of a repository, whose index covers the whole
 		return false
 	}
-	text, err := os.ReadFile(from)
+	const mostIndex = 1 << 30
+	text, err := plainfile.Read(from, mostIndex)
 	if err != nil || os.WriteFile(to, text, 0o600) != nil {
 		return false
 	}
