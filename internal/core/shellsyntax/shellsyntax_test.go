@@ -64,7 +64,7 @@ func shown(c Command) string {
 func TestParse(t *testing.T) {
 	for line, want := range map[string]string{
 		`ls -la`:                                   "ls -la",
-		`\rm "r"f 'a b' $'A'`:                      "rm rf 'a b' A",
+		`\rm "r"f 'a b' $'\x41\n'`:                 "rm rf 'a b' 'A\n'",
 		`a"b"'c'd\ e`:                              "'abcd e'",
 		`echo ~ ~/x ~root "~"`:                     "echo /h /h/x ?~root||~root '~'",
 		`echo $HOME "$HOME/x" $X "$X/a"`:           `echo /h /h/x ?$X|| ?"$X/a"||/a`,

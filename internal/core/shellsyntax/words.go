@@ -3,6 +3,7 @@ package shellsyntax
 import (
 	"strings"
 
+	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -46,8 +47,13 @@ func (w *walker) part(l *literal, p syntax.WordPart, first, last bool) {
 	case *syntax.Lit:
 		w.bare(l, p.Value, first, last)
 	case *syntax.SglQuoted:
-		l.add(p.Value)
-		l.unknown = l.unknown || p.Dollar && strings.Contains(p.Value, `\`) // escapes
+		s := p.Value
+		if p.Dollar {
+			text, _, err := expand.Format(&expand.Config{}, s, nil)
+			l.unknown = l.unknown || err != nil || strings.Contains(s, `\c`) || strings.Contains(text, "\x00") // bash reads these differently
+			s = text
+		}
+		l.add(s)
 	case *syntax.DblQuoted:
 		l.unknown = l.unknown || p.Dollar // it is translated
 		for _, q := range p.Parts {
