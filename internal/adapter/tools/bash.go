@@ -19,9 +19,9 @@ import (
 type bashArgs struct {
 	Command     string   `json:"command" doc:"the command line"`
 	Timeout     int      `json:"timeout,omitempty" doc:"seconds after which it is stopped; default 120, at most 600"`
-	Background  bool     `json:"background,omitempty" doc:"return at once and let it run; for servers, watchers and what takes minutes"`
-	Needs       []string `json:"needs,omitempty" doc:"what the sandbox refused before and the command cannot do without: write PATH, read PATH, host NAME or unconfined; the person is asked"`
-	Description string   `json:"description,omitempty" doc:"what it does, in a few words, for the person watching"`
+	Background  bool     `json:"background,omitempty" doc:"return at once; for servers, watchers and what takes minutes"`
+	Needs       []string `json:"needs,omitempty" doc:"what the sandbox refused before: write PATH, read PATH, host NAME or unconfined; the person is asked"`
+	Description string   `json:"description,omitempty" doc:"what it does, in a few words"`
 }
 
 const (
@@ -33,11 +33,26 @@ const (
 	maxCommand = 100_000
 )
 
+// bashAlone is bashArgs where nobody watches, or could be asked for what a command needs.
+type bashAlone struct {
+	Command    string `json:"command" doc:"the command line"`
+	Timeout    int    `json:"timeout,omitempty" doc:"seconds after which it is stopped; default 120, at most 600"`
+	Background bool   `json:"background,omitempty" doc:"return at once; for servers, watchers and what takes minutes"`
+}
+
+// BashAlone returns Bash for a run without a person.
+func BashAlone() tool.Tool {
+	t := Bash()
+	t.Spec.Schema = tool.Schema[bashAlone](t.Spec.Name)
+	t.Example = `{"command":"go test ./...","timeout":300}`
+	return t
+}
+
 // Bash returns the tool that runs a command line.
 func Bash() tool.Tool {
 	t := tool.New("bash",
 		"Run a command line in bash, in the workspace folder. Each call starts afresh: cd and variables do not carry over. "+
-			"There is no terminal and no input, so use flags that need no answer. Output is shown head and tail; the last line says how it ended. "+
+			"There is no terminal and no input, so use flags that need no answer. The last line says how it ended. "+
 			"Prefer read, grep, glob and edit for files. Processes left running are ended with it; for those, use background.",
 		bashFootprint, runBash)
 	t.Facts = tool.Facts{Kind: tool.Exec, Aliases: []string{"exec", "execcommand", "executecommand", "localshell", "runcommand", "runshellcommand", "runterminalcmd", "sh", "shell", "shellcommand", "terminal"}, Family: tool.CommandFamily, Hooks: []string{"Bash"}}
