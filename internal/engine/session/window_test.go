@@ -450,10 +450,7 @@ func TestOddResults(t *testing.T) {
 func TestSeenAfterCompaction(t *testing.T) {
 	m := llmtest.New()
 	n := 0
-	m.Next = func(_ int, q *llm.Request) llmtest.Turn {
-		if isSummary(q) {
-			return llmtest.Say("Done: read.")
-		}
+	next := func() llmtest.Turn {
 		switch n++; {
 		case n == 1:
 			return llmtest.Use("read", `{"files":[{"path":"old.txt"}]}`)
@@ -467,6 +464,14 @@ func TestSeenAfterCompaction(t *testing.T) {
 			return llmtest.Use("write", `{"path":"new.txt","content":"newer"}`, "write", `{"path":"old.txt","content":"older"}`)
 		}
 		return llmtest.Say("written")
+	}
+	m.Next = func(_ int, q *llm.Request) llmtest.Turn {
+		if isSummary(q) {
+			return llmtest.Say("Done: the old and the new text were read, and many pages between them, which say nothing.")
+		}
+		x := next()
+		x.Usage = llm.Usage{Known: true, Input: size(q), Output: 50}
+		return x
 	}
 	r := windowed(t, 128_000, m, func(c *session.Config) {
 		c.Tools = append(c.Tools, tools.Read(), tools.Write())
