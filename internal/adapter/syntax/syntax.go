@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -116,8 +115,7 @@ func (l *Look) parser(name string) find {
 }
 
 // language is a language's own parser: a program that reads a text from its input, runs
-// nothing of it, and ends with exit code Exit and the line where the text is not
-// well-formed.
+// nothing of it, and fails with the line where the text is not well-formed.
 type language struct {
 	extensions string
 	argv       []string
@@ -136,7 +134,7 @@ except Exception: pass`
 const nodeParse = `const vm=require("vm"),s=require("fs").readFileSync(0,"utf8");let e;
 try{new vm.SourceTextModule(s,{identifier:"x"});process.exit(0)}catch(x){e=x}
 try{vm.compileFunction(s.replace(/^#!/,"//"),[],{filename:"x"});process.exit(0)}catch(x){if(!/import statement|export/.test(x.message))e=x}
-if(e instanceof SyntaxError){console.log(((/^x:(\d+)/.exec(e.stack)||[])[1]||1)+": "+e.message);process.exit(9)}`
+if(e instanceof SyntaxError){console.log(((/^x:(\d+)/.exec(e.stack)||[])[1]||"?")+": "+e.message);throw e}`
 
 var languages = [...]language{
 	{extensions: ".py", argv: []string{"python3", "-I", "-S", "-B", "-c", pythonParse}},
@@ -147,11 +145,12 @@ var languages = [...]language{
 // programs is where parsers are looked for: never in what the workspace adds to PATH.
 const programs = "/usr/local/bin:/opt/homebrew/bin:/usr/bin:/bin"
 
-// brokenExits are the exit codes of the parsers above for a text with an error; 2 is that
-// of bash -n.
-var brokenExits = []int{9, 2}
-
-var lineOf = lazyregexp.New(`^(?:\S*: line )?(\d+): (.*)`)
+// lineOf is the form in which the parsers above, and bash -n, tell an error. Of a module
+// node knows the line only when it ends with the error; thrownAt finds it then.
+var (
+	lineOf   = lazyregexp.New(`^(?:\S*: line )?(\d+|\?): (.*)`)
+	thrownAt = lazyregexp.New(`^x:(\d+)`)
+)
 
 func (l *Look) program(ctx context.Context, p *language, text []byte) *tool.Diagnostic {
 	for _, s := range p.skip {
@@ -164,9 +163,8 @@ func (l *Look) program(ctx context.Context, p *language, text []byte) *tool.Diag
 		Apart: []string{l.Root}, Stdin: bytes.NewReader(text), Confine: process.Confine{},
 	}
 	out, err := process.Output(ctx, l.Start, run)
-	failed := (*exec.ExitError)(nil)
-	if !errors.As(err, &failed) || !slices.Contains(brokenExits, failed.ExitCode()) {
-		return nil // it is well-formed, or the parser is not installed or does not run here
+	if failed := (*exec.ExitError)(nil); !errors.As(err, &failed) {
+		return nil // it is well-formed, or the parser is not installed
 	}
 	said := strings.TrimSpace(string(out))
 	if said == "" {
@@ -176,6 +174,9 @@ func (l *Look) program(ctx context.Context, p *language, text []byte) *tool.Diag
 	m := lineOf().FindStringSubmatch(first)
 	if m == nil {
 		return nil
+	}
+	if at := thrownAt().FindStringSubmatch(err.Error()); m[1] == "?" && at != nil {
+		m[1] = at[1]
 	}
 	line, _ := strconv.Atoi(m[1])
 	return &tool.Diagnostic{Line: line, Source: "syntax", Message: m[2]}

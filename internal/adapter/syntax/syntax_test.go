@@ -3,6 +3,7 @@ package syntax
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,7 +29,7 @@ func look(t *testing.T, l *Look, name, before, after string) string {
 	}
 	text := ""
 	for _, d := range l.Broken(t.Context(), []tool.CodeChange{c}) {
-		text += d.Path + ": " + d.Message
+		text += fmt.Sprintf("%s:%d: %s", d.Path, d.Line, d.Message)
 		if d.Line == 0 || d.Severity != tool.SeverityError {
 			t.Errorf("%+v", d)
 		}
@@ -47,13 +48,13 @@ func TestBroken(t *testing.T) {
 	l := &Look{Root: dir, Limit: time.Hour}
 	const fine = "package a\n\nimport \"fmt\"\n\nfunc F() { fmt.Println(1) }\n"
 	for name, c := range map[string][4]string{
-		"brace":               {"a.go", fine, fine + "func G() {\n", "a.go: expected '}', found 'EOF'"},
-		"new":                 {"a.go", "", "package\n", "a.go: expected 'IDENT', found 'EOF'"},
+		"brace":               {"a.go", fine, fine + "func G() {\n", "a.go:6: expected '}', found 'EOF'"},
+		"new":                 {"a.go", "", "package\n", "a.go:1: expected 'IDENT', found 'EOF'"},
 		"fine":                {"a.go", fine, fine + "func G() {}\n", ""},
 		"broken before":       {"a.go", "package a\nfunc {\n", "package a\nfunc {\nvar x\n", ""},
 		"mended":              {"a.go", "package a\nfunc {\n", fine, ""},
-		"not imported":        {"a.go", fine, strings.Replace(fine, "fmt.Println(1)", "fmt.Println(strings.ToUpper(`x`))", 1), "a.go: undefined: strings (the package is not imported)"},
-		"not used":            {"a.go", fine, strings.Replace(fine, "fmt.Println(1)", "", 1), `a.go: "fmt" imported and not used`},
+		"not imported":        {"a.go", fine, strings.Replace(fine, "fmt.Println(1)", "fmt.Println(strings.ToUpper(`x`))", 1), "a.go:5: undefined: strings (the package is not imported)"},
+		"not used":            {"a.go", fine, strings.Replace(fine, "fmt.Println(1)", "", 1), `a.go:3: "fmt" imported and not used`},
 		"imported":            {"a.go", "", "package a\n\nimport \"math/rand/v2\"\n\nvar X = rand.Int()\n", ""},
 		"under a name":        {"a.go", "", "package a\n\nimport str \"strings\"\n\nvar X = str.ToUpper(``)\n", ""},
 		"a name of another":   {"a.go", "", "package a\n\nimport \"github.com/goccy/go-json\"\n\nvar X = json.Marshal\n", ""},
@@ -62,7 +63,7 @@ func TestBroken(t *testing.T) {
 		"for its effects":     {"a.go", "", "package a\n\nimport _ \"embed\"\n", ""},
 		"a dot":               {"a.go", "", "package a\n\nimport . \"strings\"\n\nvar X = ToUpper(``)\n", ""},
 		"C":                   {"a.go", "", "package a\n\nimport \"C\"\n", ""},
-		"json":                {"a.json", `{"a": 1}`, "{\n\"a\": 1 2\n}", "a.json: invalid character '2' after object key:value pair"},
+		"json":                {"a.json", `{"a": 1}`, "{\n\"a\": 1 2\n}", "a.json:2: invalid character '2' after object key:value pair"},
 		"json with comments":  {"tsconfig.json", "", "{\n// why\n\"a\": [1,],\n}", ""},
 		"json that was odd":   {"a.json", "{{name}}", "{{name}} {{more}}", ""},
 		"another language":    {"a.txt", "", "((((", ""},
@@ -118,16 +119,16 @@ func TestParsers(t *testing.T) {
 	t.Parallel()
 	l := &Look{Root: t.TempDir(), Start: &processtest.Plain{}, Limit: time.Hour}
 	for name, c := range map[string]struct{ program, file, before, after, want string }{
-		"sh":               {"bash", "a.sh", "echo 1\n", "echo 1\nif true; then\n", "a.sh: syntax error: unexpected end of file"},
+		"sh":               {"bash", "a.sh", "echo 1\n", "echo 1\nif true; then\n", "a.sh:3: syntax error: unexpected end of file"},
 		"sh fine":          {"bash", "a.sh", "", "if true; then exit 2; fi\n", ""},
 		"sh broken before": {"bash", "a.sh", "if\n", "if\nif\n", ""},
-		"py":               {"python3", "a.py", "x = 1\n", "x = 1\ndef f(:\n", "a.py: invalid syntax"},
-		"py indentation":   {"python3", "a.py", "x = 1\n", "def f():\nreturn 1\n", "a.py: expected an indented block"},
+		"py":               {"python3", "a.py", "x = 1\n", "x = 1\ndef f(:\n", "a.py:2: invalid syntax"},
+		"py indentation":   {"python3", "a.py", "x = 1\n", "def f():\nreturn 1\n", "a.py:2: expected an indented block"},
 		"py fine":          {"python3", "a.py", "", "import sys\nsys.exit(9)\n", ""},
 		"js script":        {"node", "a.js", "", "const a = require('x'); return;\n", ""},
 		"js module":        {"node", "a.js", "", "import a from 'x';\nexport default await a();\n", ""},
-		"js":               {"node", "a.js", "let a\n", "let a\nfunction (\n", "a.js: "},
-		"js in a module":   {"node", "a.js", "", "import a from 'x';\nlet b = ;\n", "a.js: Unexpected token ';'"},
+		"js":               {"node", "a.js", "let a\n", "let a\nfunction (\n", "a.js:2: "},
+		"js in a module":   {"node", "a.js", "", "import a from 'x';\nlet b = ;\n", "a.js:2: Unexpected token ';'"},
 	} {
 		if _, err := exec.LookPath(c.program); err != nil {
 			continue // TestParsersAreApart has what does not need it
