@@ -217,7 +217,7 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 		last = fmt.Sprintf("exit code %d", *ran.Exit)
 		r.Error = *ran.Exit != 0
 	}
-	out := ran.Output
+	out := foldEqual(ran.Output)
 	if ran.Spill != "" && !strings.Contains(out, ran.Spill) {
 		out = strings.TrimSuffix(out, "\n") + "\n[all output: " + ran.Spill + "]\n"
 	}
@@ -232,6 +232,33 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 		}
 	}
 	return r
+}
+
+// foldLeast is how many equal lines in a row are written as one.
+const foldLeast = 4
+
+// foldEqual writes equal lines in a row once, with their number: nothing is lost.
+func foldEqual(s string) string {
+	var b strings.Builder
+	line, times := "", 0
+	flush := func() {
+		if times >= foldLeast && strings.TrimSpace(line) != "" {
+			fmt.Fprintf(&b, "%s[the line above %d more times]\n", line, times-1)
+			return
+		}
+		for range times {
+			b.WriteString(line)
+		}
+	}
+	for l := range strings.Lines(s) {
+		if l != line {
+			flush()
+			line, times = l, 0
+		}
+		times++
+	}
+	flush()
+	return b.String()
 }
 
 // stillRunning says what a command did when it was stopped: more time helps one that
