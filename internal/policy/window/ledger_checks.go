@@ -16,10 +16,10 @@ func (l *ledger) ranCheck(d event.CallDone) {
 		if d.Exit != nil && *d.Exit == 0 {
 			passed = evidence.Count(d.Command, d.Result.Text).Ran
 		}
-		l.checked(d.Command, ended(d.Exit, passed, ""))
+		l.checked(d.Command, ended(d.Exit, passed, ""), d.Exit != nil)
 	case hasCheck(d.Command):
 		// The exit code is that of another command, such as tail: the output has to tell.
-		l.checked(d.Command, "its output ended: "+evidenceOf(d.Result.Text))
+		l.checked(d.Command, "its output ended: "+evidenceOf(d.Result.Text), d.Exit != nil)
 	}
 }
 
@@ -44,14 +44,14 @@ func (l *ledger) checkedAfterTurn(b event.Checked) {
 	case b.Command == "":
 		return // none ran
 	case b.Why != "":
-		l.checked(b.Command, clip(b.Why, maxSaid/2))
+		l.checked(b.Command, clip(b.Why, maxSaid/2), false)
 		return
 	}
 	cause := ""
 	if len(b.Failed) > 0 {
 		cause = b.Failed[0].Cause
 	}
-	l.checked(b.Command, ended(b.Exit, b.Tests, clip(cause, maxSaid/2)))
+	l.checked(b.Command, ended(b.Exit, b.Tests, clip(cause, maxSaid/2)), b.Exit != nil)
 }
 
 // ended says how a check ended: tests is how many passed, if that is known.
@@ -71,8 +71,9 @@ func ended(exit *int, tests int, cause string) string {
 	return how
 }
 
-// checked records a check; the same line once more takes the place of the earlier one.
-func (l *ledger) checked(line, how string) {
+// checked records a check; the same line once more takes the place of the earlier one. Only
+// one that came to its end has checked the files.
+func (l *ledger) checked(line, how string, toItsEnd bool) {
 	r := &ran{line: clip(line, maxSaid/2), how: how, at: l.changes}
 	for i, old := range l.checks {
 		if old.line == r.line {
@@ -82,7 +83,9 @@ func (l *ledger) checked(line, how string) {
 	}
 	l.checks = append(l.checks, r)
 	l.checks = l.checks[max(0, len(l.checks)-maxChecks):]
-	l.checkedAt = l.changes
+	if toItsEnd {
+		l.checkedAt = l.changes
+	}
 }
 
 func (r *ran) text(changes int) string {

@@ -27,11 +27,12 @@ func TestLedgerOfFiles(t *testing.T) {
 		"not checked":        {[]event.Body{changed("a.go", "2", 3, 1), changed("a.go", "3", 1, 1)}, "- a.go (+4 -2; not checked since)\n"},
 		"passed":             {[]event.Body{changed("a.go", "2", 3, 1), ran("go test ./...", &zero)}, "- a.go (+3 -1)\n"},
 		"failed":             {[]event.Body{changed("a.go", "2", 3, 1), ran("go test ./...", &one)}, "- a.go (+3 -1)\n"},
-		"stopped":            {[]event.Body{changed("a.go", "2", 3, 1), ran("npm test", nil)}, "- a.go (+3 -1)\n"},
+		"stopped":            {[]event.Body{changed("a.go", "2", 3, 1), ran("npm test", nil)}, "- a.go (+3 -1; not checked since)\n"},
 		"changed since":      {[]event.Body{changed("a.go", "2", 3, 1), ran("go test ./...", &zero), changed("a.go", "3", 1, 0)}, "- a.go (+4 -1; not checked since)\n"},
 		"one of two":         {[]event.Body{changed("a.go", "2", 3, 1), ran("go vet ./...", &zero), changed("b.go", "3", 1, 0)}, "- a.go (+3 -1)\n- b.go (+1 -0; not checked since)\n"},
 		"no check":           {[]event.Body{changed("a.go", "2", 3, 1), ran("ls", &zero)}, "- a.go (+3 -1; not checked since)\n"},
 		"a check after turn": {[]event.Body{changed("a.go", "2", 3, 1), event.Checked{Command: "go test ./a", Exit: &zero}}, "- a.go (+3 -1)\n"},
+		"not run":            {[]event.Body{changed("a.go", "2", 3, 1), event.Checked{Command: "go test ./a", Why: "not trusted"}}, "- a.go (+3 -1; not checked since)\n"},
 		"removed":            {[]event.Body{changed("a.go", "", 0, 9)}, "- a.go (removed; not checked since)\n"},
 	} {
 		var l ledger
