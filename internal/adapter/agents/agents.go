@@ -50,14 +50,14 @@ func Builtin() []Kind {
 	return []Kind{
 		{
 			Name:        "explore",
-			Description: "Finds out about the code: where something is, how it works, what uses it. Reads only, in a context of its own, and returns what it found.",
-			Prompt:      "You explore code for another agent, which sees nothing but your last message. Search broadly first, then read what matters. End with what was asked: facts with paths and lines, what you looked for and did not find, and nothing that you did not see yourself. You have only tools that read: what is said above about changing, proving and committing is for others.",
+			Description: "Finds out about the code: where something is, how it works, what uses it. Reads only.",
+			Prompt:      "End with what was asked: facts with paths and lines, and what you looked for and did not find.",
 			ReadOnly:    true,
 		},
 		{
 			Name:        "general",
-			Description: "Works on a part of the task by itself, with all tools, and returns what it did.",
-			Prompt:      "You work on a part of a task for another agent, which sees nothing but your last message. Do the whole part and nothing else. End with what you did, which files you changed, how it was checked, and what is left.",
+			Description: "Works on a part of the task by itself, with all tools.",
+			Prompt:      "End with what you did, which files you changed, how it was checked, and what is left.",
 		},
 	}
 }

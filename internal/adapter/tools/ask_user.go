@@ -10,8 +10,8 @@ import (
 )
 
 type askUserArgs struct {
-	Question string   `json:"question" doc:"one question, with what the person needs to know to answer it"`
-	Options  []string `json:"options,omitempty" doc:"answers to choose from, at most 8; another answer is always possible"`
+	Question string   `json:"question" doc:"with what the person needs to know to answer it"`
+	Options  []string `json:"options,omitempty" doc:"at most 8; another answer is always possible"`
 }
 
 const (

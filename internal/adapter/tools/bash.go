@@ -19,9 +19,9 @@ import (
 type bashArgs struct {
 	Command     string   `json:"command" doc:"the command line"`
 	Timeout     int      `json:"timeout,omitempty" doc:"seconds after which it is stopped; default 120, at most 600"`
-	Background  bool     `json:"background,omitempty" doc:"return at once and let it run; for servers, watchers and what takes minutes"`
-	Needs       []string `json:"needs,omitempty" doc:"what the sandbox refused before and the command cannot do without: write PATH, read PATH, host NAME or unconfined; the person is asked"`
-	Description string   `json:"description,omitempty" doc:"what it does, in a few words, for the person watching"`
+	Background  bool     `json:"background,omitempty" doc:"return at once; for servers, watchers and what takes minutes"`
+	Needs       []string `json:"needs,omitempty" doc:"what the sandbox refused before: write PATH, read PATH, host NAME or unconfined; the person is asked"`
+	Description string   `json:"description,omitempty" doc:"what it does, in a few words"`
 }
 
 const (
@@ -33,11 +33,26 @@ const (
 	maxCommand = 100_000
 )
 
+// bashAlone is bashArgs where nobody watches, or could be asked for what a command needs.
+type bashAlone struct {
+	Command    string `json:"command" doc:"the command line"`
+	Timeout    int    `json:"timeout,omitempty" doc:"seconds after which it is stopped; default 120, at most 600"`
+	Background bool   `json:"background,omitempty" doc:"return at once; for servers, watchers and what takes minutes"`
+}
+
+// BashAlone returns Bash for a run without a person.
+func BashAlone() tool.Tool {
+	t := Bash()
+	t.Spec.Schema = tool.Schema[bashAlone](t.Spec.Name)
+	t.Example = `{"command":"go test ./...","timeout":300}`
+	return t
+}
+
 // Bash returns the tool that runs a command line.
 func Bash() tool.Tool {
 	t := tool.New("bash",
 		"Run a command line in bash, in the workspace folder. Each call starts afresh: cd and variables do not carry over. "+
-			"There is no terminal and no input, so use flags that need no answer. Output is shown head and tail; the last line says how it ended. "+
+			"There is no terminal and no input, so use flags that need no answer. The last line says how it ended. "+
 			"Prefer read, grep, glob and edit for files. Processes left running are ended with it; for those, use background.",
 		bashFootprint, runBash)
 	t.Facts = tool.Facts{Kind: tool.Exec, Aliases: []string{"exec", "execcommand", "executecommand", "localshell", "runcommand", "runshellcommand", "runterminalcmd", "sh", "shell", "shellcommand", "terminal"}, Family: tool.CommandFamily, Hooks: []string{"Bash"}}
@@ -202,7 +217,7 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 		last = fmt.Sprintf("exit code %d", *ran.Exit)
 		r.Error = *ran.Exit != 0
 	}
-	out := ran.Output
+	out := foldEqual(ran.Output)
 	if ran.Spill != "" && !strings.Contains(out, ran.Spill) {
 		out = strings.TrimSuffix(out, "\n") + "\n[all output: " + ran.Spill + "]\n"
 	}
@@ -217,6 +232,33 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 		}
 	}
 	return r
+}
+
+// foldLeast is how many equal lines in a row are written as one.
+const foldLeast = 4
+
+// foldEqual writes equal lines in a row once, with their number: nothing is lost.
+func foldEqual(s string) string {
+	var b strings.Builder
+	line, times := "", 0
+	flush := func() {
+		if times >= foldLeast && strings.TrimSpace(line) != "" {
+			fmt.Fprintf(&b, "%s[the line above %d more times]\n", line, times-1)
+			return
+		}
+		for range times {
+			b.WriteString(line)
+		}
+	}
+	for l := range strings.Lines(s) {
+		if l != line {
+			flush()
+			line, times = l, 0
+		}
+		times++
+	}
+	flush()
+	return b.String()
 }
 
 // stillRunning says what a command did when it was stopped: more time helps one that

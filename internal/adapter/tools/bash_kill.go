@@ -13,7 +13,7 @@ type bashKillArgs struct {
 // BashKill returns the tool that ends a background command.
 func BashKill() tool.Tool {
 	t := tool.New("bash_kill",
-		"End a background command with all its processes, and show what it printed since the last look.",
+		"End a background command with all its processes, and show its last output.",
 		func(tool.Env, bashKillArgs) (tool.Footprint, error) { return tool.Footprint{}, nil },
 		func(ctx context.Context, env tool.Env, in bashKillArgs) (tool.Result, error) {
 			if env.Shell == nil {

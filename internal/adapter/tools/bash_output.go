@@ -9,15 +9,14 @@ import (
 
 type bashOutputArgs struct {
 	ID   string `json:"id" doc:"as bash gave it"`
-	Wait int    `json:"wait,omitempty" doc:"seconds to wait for more output or the end; default 0, at most 600"`
+	Wait int    `json:"wait,omitempty" doc:"return as soon as there is something new, at most after so many seconds; up to 600"`
 }
 
 // BashOutput returns the tool that shows what a background command printed since the last
 // call.
 func BashOutput() tool.Tool {
 	t := tool.New("bash_output",
-		"Show what a background command has printed since the last look, and how it ended once it has. "+
-			"With wait it returns as soon as there is something new: better than looking again and again.",
+		"Show what a background command has printed since the last look, and how it ended.",
 		func(tool.Env, bashOutputArgs) (tool.Footprint, error) { return tool.Footprint{}, nil },
 		func(ctx context.Context, env tool.Env, in bashOutputArgs) (tool.Result, error) {
 			if env.Shell == nil {

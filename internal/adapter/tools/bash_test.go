@@ -244,3 +244,30 @@ func TestBashBackground(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 20.3: equal lines of an output are written once, and counted; what differs, few
+// lines, and blank ones stay as they are.
+func TestEqualLinesAreFolded(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"":                         "",
+		"a\n":                      "a\n",
+		"a\na\na\n":                "a\na\na\n",
+		"a\na\na\na\n":             "a\n[the line above 3 more times]\n",
+		"x\na\na\na\na\na\ny":      "x\na\n[the line above 4 more times]\ny",
+		"a\na\na\na":               "a\na\na\na",
+		"a1\na2\na3\na4\n":         "a1\na2\na3\na4\n",
+		"\n\n\n\n\n":               "\n\n\n\n\n",
+		"a\r\na\r\na\r\na\r\n":     "a\r\n[the line above 3 more times]\n",
+		"a\na\na\na\nb\nb\nb\nb\n": "a\n[the line above 3 more times]\nb\n[the line above 3 more times]\n",
+	} {
+		if got := foldEqual(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	exit := 0
+	r := ranResult(tool.Ran{Output: strings.Repeat("warning: again\n", 300), Exit: &exit}, "make", "")
+	if r.Text != "warning: again\n[the line above 299 more times]\nexit code 0" {
+		t.Errorf("%q", r.Text)
+	}
+}

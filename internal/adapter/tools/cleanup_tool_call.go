@@ -9,9 +9,9 @@ import (
 )
 
 type cleanupArgs struct {
-	IDs     []string `json:"tool_call_ids" doc:"handles as shown at the end of long results, such as r12"`
-	Summary string   `json:"summary" doc:"1-2 sentences on what the results showed: they stand in their place"`
-	Reason  string   `json:"reason,omitempty" doc:"why they are not needed, such as: no results"`
+	IDs     []string `json:"tool_call_ids" doc:"handles at the end of long results, such as r12"`
+	Summary string   `json:"summary" doc:"1-2 sentences on what they showed"`
+	Reason  string   `json:"reason,omitempty"`
 }
 
 // handles returns the handles of a list, of which some models give several in one text.
@@ -22,7 +22,7 @@ func handles(ids []string) []string {
 // CleanupToolCall returns the tool that releases results that did not help.
 func CleanupToolCall() tool.Tool {
 	t := tool.New("cleanup_tool_call",
-		"Free context space: results that are not needed any more are replaced by your summary when the conversation is next made shorter. Name them by the handles at their end, such as [r12].",
+		"Free context space: your summary replaces results that are not needed any more when the conversation is next made shorter.",
 		func(tool.Env, cleanupArgs) (tool.Footprint, error) { return tool.Footprint{}, nil },
 		func(ctx context.Context, env tool.Env, in cleanupArgs) (tool.Result, error) {
 			switch {

@@ -8,12 +8,12 @@ import (
 )
 
 type editArgs struct {
-	Path       string `json:"path" doc:"file to edit, relative to the workspace"`
-	Old        string `json:"old,omitempty" doc:"exact text to replace, enough of it to be the only place"`
+	Path       string `json:"path" doc:"relative to the workspace"`
+	Old        string `json:"old,omitempty" doc:"exact text, enough of it to be the only place"`
 	New        string `json:"new" doc:"text to put there; empty deletes"`
 	ReplaceAll bool   `json:"replace_all,omitempty" doc:"replace every match of old"`
-	From       int    `json:"from,omitempty" doc:"instead of old: first line to replace"`
-	To         *int   `json:"to,omitempty" doc:"instead of old: last line to replace; from-1 inserts before from; default from"`
+	From       int    `json:"from,omitempty" doc:"instead of old: first line"`
+	To         *int   `json:"to,omitempty" doc:"last line; from-1 inserts before from; default from"`
 }
 
 // ranged reports whether the call names lines instead of text.

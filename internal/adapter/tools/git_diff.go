@@ -10,8 +10,8 @@ import (
 
 type gitDiffArgs struct {
 	Path   string `json:"path,omitempty" doc:"only this file or folder"`
-	Rev    string `json:"rev,omitempty" doc:"compare with this commit, or two commits as A..B; default the index"`
-	Staged bool   `json:"staged,omitempty" doc:"what is staged, instead of the working tree"`
+	Rev    string `json:"rev,omitempty" doc:"a commit, or two as A..B; default the index"`
+	Staged bool   `json:"staged,omitempty" doc:"what is staged"`
 }
 
 // GitDiff returns the tool that shows changes as a diff.

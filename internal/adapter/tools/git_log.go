@@ -9,7 +9,7 @@ import (
 )
 
 type gitLogArgs struct {
-	Path  string `json:"path,omitempty" doc:"only commits that touch this file or folder"`
+	Path  string `json:"path,omitempty" doc:"only of this file or folder"`
 	Count int    `json:"count,omitempty" doc:"how many; default 20, at most 200"`
 }
 

@@ -16,13 +16,13 @@ const globLimit = 500
 
 type globArgs struct {
 	Pattern string `json:"pattern" doc:"glob with * ? ** [a-z] {a,b}; without a / it matches names in every folder"`
-	Path    string `json:"path,omitempty" doc:"folder to search; default the workspace"`
+	Path    string `json:"path,omitempty" doc:"folder; default the workspace"`
 }
 
 // Glob returns the tool that finds files by name.
 func Glob() tool.Tool {
 	t := tool.New("glob",
-		"Find files by name or path, newest first. Ignored files are left out. Example patterns: *.go, internal/**/*_test.go, *.{ts,tsx}.",
+		"Find files by name or path, newest first. Ignored files are left out.",
 		func(env tool.Env, in globArgs) (tool.Footprint, error) {
 			in = in.split(env)
 			return folderSpan(env, in.Path)

@@ -21,12 +21,12 @@ const (
 
 type grepArgs struct {
 	Pattern    string `json:"pattern" doc:"regular expression (RE2), matched within lines"`
-	Path       string `json:"path,omitempty" doc:"folder or file to search; default the workspace"`
+	Path       string `json:"path,omitempty" doc:"folder or file; default the workspace"`
 	Glob       string `json:"glob,omitempty" doc:"only files that match, such as *.go"`
-	IgnoreCase bool   `json:"ignore_case,omitempty" doc:"upper and lower case are the same"`
+	IgnoreCase bool   `json:"ignore_case,omitempty"`
 	Literal    bool   `json:"literal,omitempty" doc:"pattern is plain text"`
-	Context    int    `json:"context,omitempty" doc:"lines to show around each match"`
-	FilesOnly  bool   `json:"files_only,omitempty" doc:"only the names of files with a match"`
+	Context    int    `json:"context,omitempty" doc:"lines around each match"`
+	FilesOnly  bool   `json:"files_only,omitempty" doc:"only the names of files"`
 }
 
 // Grep returns the tool that searches file contents.

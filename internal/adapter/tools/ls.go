@@ -12,7 +12,7 @@ import (
 )
 
 type lsArgs struct {
-	Path string `json:"path,omitempty" doc:"folder to list; default the workspace"`
+	Path string `json:"path,omitempty" doc:"folder; default the workspace"`
 }
 
 // Ls returns the tool that lists a folder.

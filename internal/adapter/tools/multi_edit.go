@@ -9,22 +9,21 @@ import (
 )
 
 type oneEdit struct {
-	Path       string `json:"path" doc:"file to edit, relative to the workspace"`
-	Old        string `json:"old" doc:"exact text to replace, enough of it to be the only place"`
-	New        string `json:"new" doc:"text to put there; empty deletes"`
-	ReplaceAll bool   `json:"replace_all,omitempty" doc:"replace every match of old"`
+	Path       string `json:"path"`
+	Old        string `json:"old"`
+	New        string `json:"new"`
+	ReplaceAll bool   `json:"replace_all,omitempty"`
 }
 
 type multiEditArgs struct {
-	Edits []oneEdit `json:"edits" doc:"the replacements, made in this order; later ones see the text that earlier ones left"`
+	Edits []oneEdit `json:"edits"`
 }
 
 // MultiEdit returns the tool that makes several replacements in one or more files, all or
 // none.
 func MultiEdit() tool.Tool {
 	t := tool.New("multi_edit",
-		"Make several replacements, in one or several files, all or none: when one does not match, "+
-			"nothing is written. Each works as in edit.",
+		"Make several replacements in one or several files, all or none. Each works as in edit; later ones see the text that earlier ones left.",
 		func(env tool.Env, in multiEditArgs) (fp tool.Footprint, err error) {
 			quotes := map[string][]quote{}
 			for _, e := range in.Edits {

@@ -16,9 +16,9 @@ import (
 const imageLimit = 5 << 20
 
 type readFile struct {
-	Path string `json:"path" doc:"file to read, relative to the workspace"`
+	Path string `json:"path" doc:"relative to the workspace"`
 	From int    `json:"from,omitempty" doc:"first line, 1-based; default 1"`
-	To   int    `json:"to,omitempty" doc:"last line, inclusive; default the last"`
+	To   int    `json:"to,omitempty" doc:"last line; default the last"`
 }
 
 type readArgs struct {

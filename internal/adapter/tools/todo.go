@@ -20,8 +20,7 @@ const (
 // Todo returns the tool that stores the plan.
 func Todo() tool.Tool {
 	t := tool.New("todo",
-		"Write down the plan of a task with several parts, and keep it current: give the whole list each time, one item in_progress, "+
-			"and mark an item done as soon as it is. Not for a task of one or two steps.",
+		"Write down the plan of a task with several parts, and keep it current: the whole list each time, one item in_progress. Not for a task of one or two steps.",
 		func(tool.Env, todoArgs) (tool.Footprint, error) { return tool.Footprint{}, nil },
 		func(ctx context.Context, env tool.Env, in todoArgs) (tool.Result, error) {
 			if env.Todo == nil {

@@ -12,14 +12,14 @@ import (
 )
 
 type writeArgs struct {
-	Path    string  `json:"path" doc:"file to create or replace, relative to the workspace"`
+	Path    string  `json:"path" doc:"relative to the workspace"`
 	Content *string `json:"content" doc:"the whole new content"`
 }
 
 // Write returns the tool that creates or replaces a file.
 func Write() tool.Tool {
 	t := tool.New("write",
-		"Create a file, or replace one whole. Folders are made as needed. An existing file must have been "+
+		"Create a file, or replace one whole. An existing file must have been "+
 			"read whole first; for a change to a part of it use edit.",
 		func(env tool.Env, in writeArgs) (tool.Footprint, error) {
 			sp, err := writeSpan(env, in.Path)

@@ -120,6 +120,15 @@ type CodeChange struct {
 	// Before returns the content before the change: problems that it already had
 	// are not caused by the change. Before is nil where that is not known.
 	Before func(context.Context) ([]byte, error)
+	// After returns the content after the change; nil if the file is gone.
+	After func(context.Context) ([]byte, error)
+}
+
+// Syntax looks whether changes broke the syntax of files, without a language server.
+type Syntax interface {
+	// Broken returns the first error of each file that a change broke: the file was
+	// well-formed before, or is new.
+	Broken(ctx context.Context, cs []CodeChange) []Diagnostic
 }
 
 // CodeAction is a change that a server offers.

@@ -44,6 +44,10 @@ func fieldsOf(t reflect.Type) []field {
 // mustSchema writes the schema of a struct with its properties in the order of
 // the fields. Maps would lose this order, and a model reads the properties in it.
 // It needs only reflection, so it is fast enough for start-up.
+// Schema returns the schema of a struct of arguments, for a tool that offers fewer than it
+// takes. It panics as New does.
+func Schema[In any](tool string) json.RawMessage { return mustSchema(tool, reflect.TypeFor[In]()) }
+
 func mustSchema(tool string, t reflect.Type) json.RawMessage {
 	var b bytes.Buffer
 	if err := writeType(&b, t, "", nil); err != nil {

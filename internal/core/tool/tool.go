@@ -355,8 +355,8 @@ type Ran struct {
 
 // Item is an entry of the plan.
 type Item struct {
-	Text   string `json:"text" doc:"what is to be done"`
-	Status string `json:"status" doc:"pending, in_progress or done" enum:"pending,in_progress,done"`
+	Text   string `json:"text"`
+	Status string `json:"status" enum:"pending,in_progress,done"`
 }
 
 // Todo keeps the plan.

@@ -7,6 +7,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/prompt"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
@@ -14,7 +15,7 @@ import (
 // now gets.
 type Inheritance struct {
 	Model  llm.Model
-	System string // the frozen text: the child's begins with the same
+	System string // the frozen text
 	Tools  tool.Set
 	Shell  tool.Shell // nil: none
 	Agents int        // how deep agents may be nested below the session
@@ -47,7 +48,7 @@ func (c *Children) childOf(call string, a tool.Agent) Child {
 	has := c.cfg.Inherit()
 	out := Child{
 		ID: c.cfg.NewID(), Of: event.ParentCall{Session: c.cfg.Session, Call: call, Agent: a.Kind}, ReadOnly: a.ReadOnly,
-		Model: has.Model, System: has.System, Agents: has.Agents - 1, Limits: budget.Limits{Agents: has.Left},
+		Model: has.Model, System: prompt.ForAgent(has.System, a.ReadOnly), Agents: has.Agents - 1, Limits: budget.Limits{Agents: has.Left},
 	}
 	if has.Shell != nil {
 		out.Shell = &shell{Shell: has.Shell, runs: map[string]bool{}}

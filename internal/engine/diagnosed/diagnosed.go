@@ -9,6 +9,7 @@ package diagnosed
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -22,6 +23,7 @@ import (
 // Stage is the stage after a call.
 type Stage struct {
 	Watch  tool.CodeWatch // nil: there are no servers
+	Syntax tool.Syntax    // nil: nobody looks
 	Store  event.Blobs    // what files held before
 	Log    *eventlog.Log
 	Fold   *Fold // one of Log's
@@ -56,17 +58,23 @@ const serverMissing = "lsp"
 // After implements turn.After.
 func (d *Stage) After(ctx context.Context, r *turn.Ran) error {
 	watch := d.Watch
-	if watch == nil || !r.Started {
+	if watch == nil && d.Syntax == nil || !r.Started {
 		return nil
 	}
-	files := r.Files()
-	found := relevant(watch.Changed(ctx, d.changes(files)))
-	if text := brokenText(found); text != "" {
+	files := d.changes(r.Files())
+	var found []tool.Diagnostic
+	if watch != nil {
+		found = relevant(watch.Changed(ctx, files))
+	}
+	if text := strings.TrimPrefix(brokenText(found)+d.malformed(ctx, files, found), "\n"); text != "" {
 		if r.Result.Command == "" && r.Records == nil {
 			r.Note(text)
 		} else {
 			d.QueueNote(event.Draft{Body: event.Noted{Why: "lsp", Text: text}})
 		}
+	}
+	if watch == nil {
+		return nil
 	}
 	ds := d.outcome(r.Call.ID, found)
 	for _, m := range watch.Missing() {
@@ -115,18 +123,37 @@ func relevant(found []tool.Diagnostic) []tool.Diagnostic {
 	return slices.DeleteFunc(found, func(x tool.Diagnostic) bool { return x.Severity > tool.SeverityWarning })
 }
 
-// changes returns the files of a call, each once, with their contents before it.
+// malformed returns the message about files whose syntax a call broke, "" if there are
+// none. What a language server found is not told twice.
+func (d *Stage) malformed(ctx context.Context, files []tool.CodeChange, found []tool.Diagnostic) string {
+	if d.Syntax == nil {
+		return ""
+	}
+	text := ""
+	for _, b := range d.Syntax.Broken(ctx, files) {
+		if !slices.ContainsFunc(found, func(f tool.Diagnostic) bool { return f.Path == b.Path }) {
+			text += fmt.Sprintf("\n[this change broke %s:%d: %s]", b.Path, b.Line, b.Message)
+		}
+	}
+	return text
+}
+
+// changes returns the files of a call, each once, with their contents before and after it.
 func (d *Stage) changes(files []event.FileChanged) []tool.CodeChange {
 	var out []tool.CodeChange
 	for _, f := range files {
-		if slices.ContainsFunc(out, func(c tool.CodeChange) bool { return c.Path == f.Path }) {
-			continue
+		i := slices.IndexFunc(out, func(c tool.CodeChange) bool { return c.Path == f.Path })
+		if i < 0 {
+			i = len(out)
+			out = append(out, tool.CodeChange{Path: f.Path, Existed: f.Before != ""})
+			if f.Before != "" {
+				out[i].Before = func(ctx context.Context) ([]byte, error) { return d.Store.Get(ctx, string(f.Before)) }
+			}
 		}
-		c := tool.CodeChange{Path: f.Path, Existed: f.Before != ""}
-		if c.Existed {
-			c.Before = func(ctx context.Context) ([]byte, error) { return d.Store.Get(ctx, string(f.Before)) }
+		out[i].After = nil
+		if f.After != "" && fs.FileMode(f.Mode)&fs.ModeSymlink == 0 {
+			out[i].After = func(ctx context.Context) ([]byte, error) { return d.Store.Get(ctx, string(f.After)) }
 		}
-		out = append(out, c)
 	}
 	return out
 }

@@ -1,26 +1,39 @@
-// Package prompt has the system prompt. The text is in system.md; a run adds
-// only facts that are fixed at a rebase (SPEC 5.7).
+// Package prompt has the system prompts: of a session (system.md), of agents that only
+// read (explore.md) and of other agents (agent.md). A run adds only facts that are fixed at
+// a rebase (SPEC 5.7).
 package prompt
 
 import (
-	_ "embed" // the text
+	_ "embed" // the texts
 	"fmt"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-//go:embed system.md
-var system string
+var (
+	//go:embed system.md
+	system string
+	//go:embed explore.md
+	explore string
+	//go:embed agent.md
+	agent string
+)
 
 // Facts is what a run adds.
 type Facts struct {
 	Dir   string          // the workspace
 	OS    string          // linux, darwin
 	Shell string          // the shell that the bash tool runs
-	Git   bool            // the workspace is in a git repository
+	Git   string          // the state of the git repository that the workspace is in, "" if it is in none
 	Date  string          // the day the session began, 2006-01-02
 	Mode  permission.Mode // the permission mode the session began with
+	// Languages are the most used ones; Servers the language servers that answer lsp tools.
+	Languages, Servers []string
+	// Checks are the commands that check the project. Run: pawl runs them after a turn that
+	// changed files.
+	Checks []string
+	Run    bool
 	// Person: somebody is there to answer.
 	Person bool
 	// Confined: what commands may touch is confined, and $TMPDIR is theirs. Scratch: so are
@@ -28,16 +41,29 @@ type Facts struct {
 	Confined, Scratch bool
 }
 
-// System returns the system prompt.
+// System returns the system prompt of a session.
 func System(f Facts) string {
 	var b strings.Builder
 	b.WriteString(system)
-	b.WriteString("\nThis session\n")
-	fmt.Fprintf(&b, "- Workspace: %s", f.Dir)
-	if f.Git {
-		b.WriteString(" (a git repository)")
+	fmt.Fprintf(&b, "\nThis session\n- Workspace: %s\n", f.Dir)
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "- %s: %s\n", name, text)
+		}
 	}
-	fmt.Fprintf(&b, "\n- System: %s, shell: %s\n- Date: %s\n- Permission mode: %s: %s\n", f.OS, f.Shell, f.Date, f.Mode, f.Mode.Told())
+	line("Git", f.Git)
+	line("Languages, by files", strings.Join(f.Languages, ", "))
+	line("Language servers", strings.Join(f.Servers, ", "))
+	if len(f.Checks) > 0 {
+		text := "`" + strings.Join(f.Checks, "`, `") + "`"
+		if f.Run {
+			text += "; they run by themselves after your last change"
+		} else {
+			text += "; nobody runs them but you"
+		}
+		line("Checks of the project", text)
+	}
+	fmt.Fprintf(&b, "- System: %s, shell: %s, date: %s\n- Permission mode: %s: %s\n", f.OS, f.Shell, f.Date, f.Mode, f.Mode.Told())
 	if f.Confined {
 		b.WriteString(closed(f))
 	}
@@ -45,6 +71,23 @@ func System(f Facts) string {
 		b.WriteString("- Nobody is there to answer: decide by yourself, and say at the end what you decided. What would need a permission is denied.\n")
 	}
 	return b.String()
+}
+
+// ForAgent returns the system prompt of an agent, made of that of the session that starts
+// it: its own beginning, and the same facts and rules. A prompt that is not pawl's own
+// stays as it is.
+func ForAgent(of string, readOnly bool) string {
+	rest, ok := strings.CutPrefix(of, system)
+	if !ok {
+		rest, ok = strings.CutPrefix(of, agent) // an agent starts one
+	}
+	switch {
+	case !ok:
+		return of
+	case readOnly:
+		return explore + rest
+	}
+	return agent + rest
 }
 
 // closed says what the sandbox keeps from commands, and the way there is.
@@ -55,7 +98,7 @@ func closed(f Facts) string {
 	}
 	out += " Closed are keys and agents, files elsewhere but for toolchains and libraries, and the network but for granted hosts.\n"
 	if f.Person {
-		out += "- A command that needs the user's keys (push over ssh, signing, gh, docker) is offered to them to run as them: run it as a call of its own. Where a registry wants a key, say \"needs\": [\"unconfined\"].\n"
+		out += "- A command that needs the user's keys (push over ssh, signing, gh, docker) is offered to them: run it as a call of its own. Where a registry wants a key, say \"needs\": [\"unconfined\"].\n"
 	}
 	return out
 }

@@ -41,7 +41,7 @@ func thinker(calls int) func(n int, body []byte) llmtest.Turn {
 	n := 0
 	return func(_ int, body []byte) llmtest.Turn {
 		if !strings.Contains(string(body), `"tools":[`) {
-			return llmtest.Turn{Reasoning: "what matters?", Text: "Done: looked at pages."}
+			return llmtest.Turn{Reasoning: "what matters?", Text: "Done: looked at pages, one by one from the first to the last, and found no door."}
 		}
 		if n++; n%calls == 0 {
 			return llmtest.Turn{Reasoning: "that is all", Text: "all read"}

@@ -65,7 +65,7 @@ func (s *Session) compose(ctx context.Context) (err error) {
 		Runner: cfg.Hooks, Session: cfg.ID, Dir: cfg.Dir, Child: agent != nil, Source: startOf(s.log.Began() > 0),
 		Mode: func() string { return string(s.mode()) }, Record: s.record, Around: s.changes.Around,
 	})
-	s.diagnosed = &diagnosed.Stage{Watch: cfg.CodeWatch, Store: cfg.Store, Log: s.log, Fold: &s.diagnoses, Record: s.record, QueueNote: s.ops.QueueNote}
+	s.diagnosed = &diagnosed.Stage{Watch: cfg.CodeWatch, Syntax: cfg.Syntax, Store: cfg.Store, Log: s.log, Fold: &s.diagnoses, Record: s.record, QueueNote: s.ops.QueueNote}
 	s.consent = permission.New(permission.Config{
 		Rights: s.rights, Person: cfg.Person, Files: cfg.Files, Env: s.env, Drafts: s.drafts,
 		Unrestorable: s.changes.Unrestorable, Ask: s.questions.Ask, Hooks: s.hooks.PermissionRequest, Mask: cfg.Mask.String, Spill: s.spill,

@@ -139,6 +139,7 @@ type Services struct {
 	// changes and reports what they broke.
 	Code      tool.Code
 	CodeWatch tool.CodeWatch
+	Syntax    tool.Syntax // looks at changed files; nil: nobody does
 	// Symbols, if set, finds what a person mentions by its name.
 	Symbols tool.Symbols
 	// Hooks, if set, runs a person's hooks.

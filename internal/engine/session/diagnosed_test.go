@@ -12,7 +12,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/syntax"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -213,6 +215,34 @@ func TestDiagnosticsComeWithTheResult(t *testing.T) {
 	// SPEC 13: it proves nothing.
 	if got := r.View().Evidence(); got.Verified != nil {
 		t.Errorf("evidence: %+v", got)
+	}
+}
+
+// SPEC 12.2, 20.2: without a language server too a result says what a change broke, once;
+// beside a command it comes as a note.
+func TestBrokenSyntaxComesWithTheResult(t *testing.T) {
+	write := func(text string) string { return args(j{"path": "a.go", "content": text}) }
+	m := llmtest.New(
+		llmtest.Use("write", write("package a\n\nfunc F() {\n")),
+		llmtest.Use("edit", args(j{"path": "a.go", "old": "F()", "new": "G()"})),
+		llmtest.Use("edit", args(j{"path": "a.go", "old": "{\n", "new": "{}\n"})),
+		llmtest.Use("bash", args(j{"command": "echo '}' >> a.go"})),
+		llmtest.Use("bash", args(j{"command": "rm a.go; ln -s '((' a.go"})),
+		llmtest.Say("done"),
+	)
+	r := newRig(t, "yolo", m, journaled(t, journal.Options{}), func(c *session.Config) {
+		c.Syntax = &syntax.Look{Root: c.Dir, Limit: time.Hour}
+	})
+	es := r.run("go", nil)
+	dones := find[event.CallDone](es)
+	for i, want := range []string{"\n[this change broke a.go:3: expected '}', found 'EOF']", "", "", "", ""} {
+		if text := dones[i].Result.Text; !strings.HasSuffix(text, want) || want == "" && strings.Contains(text, "broke") {
+			t.Errorf("call %d: %q", i, text)
+		}
+	}
+	noted := slices.DeleteFunc(find[event.Noted](es), func(n event.Noted) bool { return n.Why != "lsp" })
+	if len(noted) != 1 || noted[0].Text != "[this change broke a.go:4: expected declaration, found '}']" {
+		t.Errorf("%+v", noted)
 	}
 }
 

@@ -71,7 +71,7 @@ func exclusiveRig(t *testing.T, h *held) *rig {
 		_ = h.pass(t.Context())
 		switch {
 		case isSummary(r):
-			return llmtest.Say("Done: looked.")
+			return llmtest.Say("Done: looked at pages, one by one from the first to the last, and found no door.")
 		case n == 0:
 			return llmtest.Use("write", args(j{"path": "a.txt", "content": "one\n"}), "write", args(j{"path": "b.txt", "content": "two\n"}))
 		case n < 20:

@@ -58,7 +58,7 @@ func everything(t *testing.T) (*rig, *llmtest.Model) {
 	n := 0
 	m.Next = func(_ int, r *llm.Request) llmtest.Turn {
 		if isSummary(r) {
-			return llmtest.Say("Learned: the pages are dull.")
+			return llmtest.Say("Learned: the pages are dull, all of them, and no door is behind any of the walls.")
 		}
 		n++
 		switch last := r.Messages[len(r.Messages)-1].Text(); {

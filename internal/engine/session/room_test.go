@@ -25,7 +25,7 @@ func TestModelCleansUp(t *testing.T) {
 	m.Next = func(_ int, r *llm.Request) llmtest.Turn {
 		switch n++; {
 		case isSummary(r):
-			return llmtest.Say("Learned: nothing.")
+			return llmtest.Say("Learned: nothing yet, but all of the pages up to here were looked at for a door.")
 		case n <= 12:
 			return llmtest.Use("look", fmt.Sprintf(`{"n":%d}`, n+100))
 		case n == 13:

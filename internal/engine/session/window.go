@@ -117,9 +117,29 @@ func (s *Session) compaction() *turn.Compaction {
 	return c
 }
 
-// summary asks the model for the summary of a plan.
+// summary asks the model for the summary of a plan. A poor one is refused once.
 func (s *contextWindow) summary(ctx context.Context, p window.Plan) (string, error) {
-	reply, err := s.side.Complete(ctx, side.Request{By: side.BySummary, Body: *p.Ask, Input: p.Input})
+	text, err := s.summarize(ctx, *p.Ask, p.Input)
+	if err != nil {
+		return "", err
+	}
+	why := p.Poor(text)
+	if why == "" {
+		return text, nil
+	}
+	again, input := p.AskAgain(text, why)
+	if text, err = s.summarize(ctx, again, input); err != nil {
+		return "", err
+	}
+	if why = p.Poor(text); why != "" {
+		return "", fault.NewLLM("%s wrote notes twice that nobody can go on with: %s", s.info().Ref(), why)
+	}
+	return text, nil
+}
+
+// summarize sends a request for a summary.
+func (s *contextWindow) summarize(ctx context.Context, r llm.Request, input int64) (string, error) {
+	reply, err := s.side.Complete(ctx, side.Request{By: side.BySummary, Body: r, Input: input})
 	if err != nil {
 		return "", err
 	}

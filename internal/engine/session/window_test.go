@@ -104,7 +104,7 @@ func TestThousandCalls(t *testing.T) {
 			t.Errorf("call %d: %d tokens in, %d out", n, u.Input, r.Tail.MaxTokens)
 		}
 		if isSummary(r) {
-			return llmtest.Turn{Text: fmt.Sprintf("Done: looked at %d pages.", n), Usage: u}
+			return llmtest.Turn{Text: fmt.Sprintf("Done: looked at %d pages, one by one from the first to the last, and found no door.", n), Usage: u}
 		}
 		if n++; n > calls {
 			return llmtest.Turn{Text: "all read", Usage: u}
@@ -181,7 +181,7 @@ func readOn(t *testing.T, calls int) func(int, *llm.Request) llmtest.Turn {
 	n := 0
 	return func(_ int, r *llm.Request) llmtest.Turn {
 		if isSummary(r) {
-			return llmtest.Say("Learned: the pages are dull.")
+			return llmtest.Say("Learned: the pages are dull, all of them, and no door is behind any of the walls.")
 		}
 		if n++; n > calls {
 			return llmtest.Say("read")
@@ -251,7 +251,7 @@ func TestContextLength(t *testing.T) {
 		m.Next = func(_ int, r *llm.Request) llmtest.Turn {
 			switch n++; {
 			case isSummary(r):
-				return llmtest.Say("Learned: nothing.")
+				return llmtest.Say("Learned: nothing yet, but all of the pages up to here were looked at for a door.")
 			case n <= 20:
 				return llmtest.Use("look", fmt.Sprintf(`{"n":%d}`, n+100))
 			case refused == 0, twice:
@@ -450,10 +450,7 @@ func TestOddResults(t *testing.T) {
 func TestSeenAfterCompaction(t *testing.T) {
 	m := llmtest.New()
 	n := 0
-	m.Next = func(_ int, q *llm.Request) llmtest.Turn {
-		if isSummary(q) {
-			return llmtest.Say("Done: read.")
-		}
+	next := func() llmtest.Turn {
 		switch n++; {
 		case n == 1:
 			return llmtest.Use("read", `{"files":[{"path":"old.txt"}]}`)
@@ -468,6 +465,14 @@ func TestSeenAfterCompaction(t *testing.T) {
 		}
 		return llmtest.Say("written")
 	}
+	m.Next = func(_ int, q *llm.Request) llmtest.Turn {
+		if isSummary(q) {
+			return llmtest.Say("Done: the old and the new text were read, and many pages between them, which say nothing.")
+		}
+		x := next()
+		x.Usage = llm.Usage{Known: true, Input: size(q), Output: 50}
+		return x
+	}
 	r := windowed(t, 128_000, m, func(c *session.Config) {
 		c.Tools = append(c.Tools, tools.Read(), tools.Write())
 		c.Permission = policy(t, "accept-edits", c.Dir)
@@ -481,5 +486,52 @@ func TestSeenAfterCompaction(t *testing.T) {
 	done := find[event.CallDone](r.run("write", nil))
 	if done[0].Outcome != event.OK || done[1].Outcome != event.Denied || r.file("new.txt") != "newer" || r.file("old.txt") != "old\n" {
 		t.Errorf("%s: %s\n%s: %s", done[0].Outcome, done[0].Result.Text, done[1].Outcome, done[1].Result.Text)
+	}
+}
+
+// SPEC 9.6: a poor summary is refused once, with the reason; after a second one the log
+// stands for it, and what was noted before is not lost.
+func TestPoorSummaryIsMadeAgain(t *testing.T) {
+	const good = "Learned: the pages 1 to 20 of looking are about doors, and the cellar door is on page 7 of them."
+	for name, c := range map[string]struct {
+		say  []string
+		by   string
+		text string
+	}{
+		"good":        {[]string{good}, window.ByModel, good},
+		"poor, good":  {[]string{"ok", good}, window.ByModel, good},
+		"poor twice":  {[]string{"ok", "All is well."}, window.ByLedger, ""},
+		"poor, empty": {[]string{"ok", " "}, window.ByLedger, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := llmtest.New()
+			on := readOn(t, 20)
+			var asked []*llm.Request
+			m.Next = func(n int, r *llm.Request) llmtest.Turn {
+				if isSummary(r) {
+					asked = append(asked, r)
+					return llmtest.Say(c.say[len(asked)-1])
+				}
+				return on(n, r)
+			}
+			r := windowed(t, 200_000, m)
+			r.run("read the pages", nil)
+			if _, err := r.do(session.Compact{}); err != nil {
+				t.Fatal(err)
+			}
+			if len(asked) != len(c.say) {
+				t.Fatalf("%d requests", len(asked))
+			}
+			if len(asked) > 1 {
+				ms := asked[1].Messages
+				if len(ms) != 3 || ms[1].Text() != "ok" || !strings.Contains(ms[2].Text(), "have 1 words") {
+					t.Errorf("%+v", ms)
+				}
+			}
+			cs := find[event.Compacted](stored(t, r.cfg.Store, r.cfg.ID))
+			if len(cs) != 1 || cs[0].By != c.by || cs[0].Summary != c.text || (cs[0].Error == nil) != (c.by == window.ByModel) {
+				t.Errorf("%+v", cs)
+			}
+		})
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
-	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -94,7 +93,7 @@ func withoutDenied(list []mcp.Server, guards []claudecode.Settings) []mcp.Server
 // nameless returns an error for a rule that denies or asks about a tool which neither
 // pawl nor another agent has: the rule would guard nothing.
 func nameless(rules []permission.Rule) error {
-	every := append(toolSet(llm.Info{Search: true}, nil, nil, nil, true, true), tools.Lsp()...)
+	every := append(toolSet(offer{search: true, person: true, git: true}), tools.Lsp()...)
 	every = append(every, subagent.Tool(nil))
 	for _, r := range rules {
 		name := tool.PlainName(r.Tool)

@@ -2,7 +2,6 @@ package setup
 
 import (
 	"context"
-	"runtime"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
@@ -49,10 +48,6 @@ func (e *Environment) instructions(ctx context.Context, opt *Options, fr Fronten
 		t.kinds, warnings = e.kinds(c.dir, c.paths, c.plugins, w.mask.String)
 		o.warn(warnings...)
 	}
-	dir := c.dir
-	if fr.WorkerTree {
-		dir = "the current folder" // the prompts of all workers begin alike, for the provider's cache (SPEC 14.4)
-	}
 	t.system = opt.SystemPrompt
 	commands := fr.Commands || fr.Person
 	var known []skills.Skill
@@ -66,10 +61,7 @@ func (e *Environment) instructions(ctx context.Context, opt *Options, fr Fronten
 	}
 	if t.system == "" {
 		t.skills = known
-		t.system = prompt.System(prompt.Facts{
-			Dir: dir, OS: runtime.GOOS, Shell: shellName(c.posix), Git: IsRepository(c.dir), Date: e.Now().Format("2006-01-02"),
-			Mode: c.perm.Mode(), Person: fr.Person, Confined: c.by.Has.Workspace && !c.perm.Mode().Free(), Scratch: c.by.Has.Holds,
-		})
+		t.system = prompt.System(e.facts(ctx, fr, c, w, o.Git))
 	}
 	t.system += text
 	if opt.AppendPrompt != "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/symbols"
+	"github.com/pawl-agent/pawl/internal/adapter/syntax"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
@@ -136,8 +137,14 @@ func (by Confinement) server() process.Confine {
 	return process.Confine{}
 }
 
-// languageServers adds language servers and their tools, if there are any.
+// languageServers adds language servers and their tools, if there are any, and the look at
+// the syntax of changed files, which needs none.
 func (s *assembly) languageServers(conf *session.Config) {
+	look := &syntax.Look{Root: s.chosen.dir, Limit: 2 * time.Second}
+	if s.chosen.by.boxes != nil {
+		look.Start = s.work.starter
+	}
+	conf.Syntax = look
 	conf.FolderTools = codeTools(s.work.servers)
 	conf.Symbols = symbols.New(s.work.files, s.work.servers)
 	if s.work.servers != nil {

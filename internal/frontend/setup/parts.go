@@ -75,7 +75,10 @@ func (s *assembly) models(conf *session.Config) {
 
 // tools sets the session's tools.
 func (s *assembly) tools(conf *session.Config) {
-	conf.Tools = toolSet(s.session.model.Info, s.told.kinds, s.told.skills, s.work.mask.String, s.work.search != nil, s.front.Person)
+	conf.Tools = toolSet(offer{
+		model: s.session.model.Info, kinds: s.told.kinds, skills: s.told.skills, mask: s.work.mask.String,
+		search: s.work.search != nil, person: s.front.Person, git: IsRepository(s.chosen.dir),
+	})
 	limits, _ := s.chosen.conf.User.Tools.Timeouts() // the settings were checked when they were read
 	limited(conf.Tools, limits)
 	conf.Agents = s.chosen.conf.User.Agents.Levels()

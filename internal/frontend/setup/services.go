@@ -29,6 +29,7 @@ type services struct {
 	id      string
 	model   llm.Model
 	files   *workspace.Workspace
+	starter *shell.Starter
 	shell   *shell.Shell
 	journal *journal.Journal
 	kept    tool.Keeper // nil: no sandbox here keeps anything
@@ -65,6 +66,7 @@ func (e *Environment) services(ctx context.Context, opt *Options, c choices, o *
 	w.mask = secrets.New(append(held, e.Secrets()...)...)
 	w.mask.Hold(<-c.keys...)
 	starter := o.starter(c.by)
+	w.starter = starter
 	o.Confinement, o.Git, o.GitUses = c.by, &workspace.Git{Starter: starter, Confine: c.by.Git()}, sandbox.NewGitUses(e.Env, c.dir).Of
 	if w.files, err = workspace.Open(c.dir, workspace.Options{Outside: true, Git: o.Git}); err != nil { // the permission gate decides before
 		return w, errors.Join(err, starter.Close())

@@ -12,25 +12,43 @@ import (
 	"github.com/pawl-agent/pawl/internal/team/subagent"
 )
 
-// toolSet returns the tools in the order in which the model sees them. search reports that a search
-// service is configured. Without a person there is nobody to ask, and nobody who confirms
-// what is to be remembered.
-func toolSet(i llm.Info, kinds []agents.Kind, known []skills.Skill, mask func(string) string, search, person bool) tool.Set {
+// offer is what the tools of a session depend on.
+type offer struct {
+	model  llm.Info
+	kinds  []agents.Kind
+	skills []skills.Skill
+	mask   func(string) string
+	search bool // a search service is configured
+	person bool // somebody can be asked, and confirms what is to be remembered
+	git    bool // the workspace is in a repository
+}
+
+// toolSet returns the tools in the order in which the model sees them: those that the run
+// can use.
+func toolSet(o offer) tool.Set {
 	set := append(tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls()}, edits()...)
-	set = append(set, tools.Bash(), tools.BashOutput(), tools.BashKill(),
-		tools.GitStatus(), tools.GitLog(), tools.GitDiff(), tools.WebFetch(), tools.Todo())
-	if person {
+	if o.person {
+		set = append(set, tools.Bash())
+	} else {
+		set = append(set, tools.BashAlone())
+	}
+	set = append(set, tools.BashOutput(), tools.BashKill())
+	if o.git {
+		set = append(set, tools.GitStatus(), tools.GitLog(), tools.GitDiff())
+	}
+	set = append(set, tools.WebFetch(), tools.Todo())
+	if o.person {
 		set = append(set, tools.AskUser(), tools.Remember())
 	}
 	set = append(set, tools.CleanupToolCall(), tools.GoOverlay())
-	if search || i.Search {
+	if o.search || o.model.Search {
 		set = append(set, tools.WebSearch())
 	}
-	if len(kinds) > 0 {
-		set = append(set, subagent.Tool(kinds))
+	if len(o.kinds) > 0 {
+		set = append(set, subagent.Tool(o.kinds))
 	}
-	if known = skills.ForModel(known); len(known) > 0 {
-		set = append(set, skills.Tool(known, mask))
+	if known := skills.ForModel(o.skills); len(known) > 0 {
+		set = append(set, skills.Tool(known, o.mask))
 	}
 	return set
 }

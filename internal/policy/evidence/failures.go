@@ -90,7 +90,7 @@ func (c Check) outcome() string {
 // passed.
 func (c Check) details() string {
 	var fresh, failing, before, otherwise, hangs, hung []string
-	unrun := map[string][]string{}
+	unrun := map[string][]Failure{}
 	var whys []string
 	for _, x := range c.Failures {
 		switch {
@@ -98,7 +98,7 @@ func (c Check) details() string {
 			if unrun[x.Unrun] == nil {
 				whys = append(whys, x.Unrun)
 			}
-			unrun[x.Unrun] = append(unrun[x.Unrun], x.Label())
+			unrun[x.Unrun] = append(unrun[x.Unrun], x)
 		case x.Before && x.Hangs:
 			hung = append(hung, x.Label())
 		case x.Before:
@@ -115,16 +115,39 @@ func (c Check) details() string {
 	}
 	s := list("newly failing", fresh) + list("failing", failing) + list("failing, and before in another way", otherwise) + list("still running", hangs) + list("failed as before", before) + list("still running as before", hung)
 	for _, why := range whys {
-		if n := len(unrun[why]); n > 3 {
-			s += fmt.Sprintf("; could not run: %d, %s", n, why)
-		} else {
-			s += list("could not run", unrun[why]) + ", " + why
+		if len(unrun[why]) > 3 {
+			s += fmt.Sprintf("; could not run: %s, %s", Counted(unrun[why]), why)
+			continue
 		}
+		var labels []string
+		for _, x := range unrun[why] {
+			labels = append(labels, x.Label())
+		}
+		s += list("could not run", labels) + ", " + why
 	}
 	if len(c.Failures) > 0 && c.Tests > 0 {
 		s += fmt.Sprintf("; passed: %d %s", c.Tests, plural(c.Tests, "test"))
 	}
 	return s
+}
+
+// Counted says how many tests, and how many packages or files as a whole, some failures
+// are.
+func Counted(xs []Failure) string {
+	tests := 0
+	for _, x := range xs {
+		if x.Name != "" {
+			tests++
+		}
+	}
+	var out []string
+	if tests > 0 {
+		out = append(out, fmt.Sprintf("%d %s", tests, plural(tests, "test")))
+	}
+	if n := len(xs) - tests; n > 0 {
+		out = append(out, fmt.Sprintf("%d %s or %s", n, plural(n, "package"), plural(n, "file")))
+	}
+	return strings.Join(out, " and ")
 }
 
 func plural(n int, noun string) string {

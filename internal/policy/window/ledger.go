@@ -11,7 +11,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // ledger is what must survive any compaction, taken from the log and never from
@@ -25,6 +24,9 @@ type ledger struct {
 	failures  []*failure
 	files     map[string]*changed
 	changes   int
+	checks    []*ran
+	checkedAt int      // changes when the last check ran
+	words     []string // what the model said beside its calls, and at the ends of turns
 	since     []string // files changed since the last command
 	plan      []tool.Item
 	asked     map[string]string // questions without an answer yet
@@ -41,9 +43,14 @@ func (l *ledger) prompt(i int) (event.Source, string) {
 type changed struct {
 	path           string
 	hash           tool.Hash
-	added, removed int    // lines, by all changes together
-	last           int    // the number of its last change among all changes
-	check          string // the last check after that, and how it ended
+	added, removed int // lines, by all changes together
+	last           int // the number of its last change among all changes
+}
+
+// ran is a command line with a check.
+type ran struct {
+	line, how string
+	at        int // how many changes were made before
 }
 
 // failure is something that failed, with its evidence.
@@ -60,11 +67,18 @@ const (
 	maxFailures  = 200
 	maxDecisions = 200
 	maxKept      = 100
+	maxChecks    = 20
+	maxWords     = 60
 	maxSaid      = 400 // bytes of one entry
 )
 
 func (l *ledger) apply(b event.Body) {
 	switch b := b.(type) {
+	case event.Replied:
+		if text := clip(b.Reply.Message.Text(), maxSaid*3/2); text != "" {
+			l.words = append(l.words, text)
+			l.words = l.words[max(0, len(l.words)-maxWords):]
+		}
 	case event.Prompted:
 		if l.prompts.len() == 0 {
 			l.images = b.Images
@@ -103,7 +117,7 @@ func (l *ledger) apply(b event.Body) {
 	case event.FileChanged:
 		l.change(b)
 	case event.Checked:
-		l.checked(b.Command, b.Exit)
+		l.checkedAfterTurn(b)
 	case event.Stuck:
 		l.fail(&failure{key: "stuck:" + b.Fingerprint, what: "going in circles (" + b.Rule + ")", evidence: clip(strings.Join(b.Evidence, "; "), maxSaid)})
 	}
@@ -144,7 +158,7 @@ func (l *ledger) change(b event.FileChanged) {
 		l.files[b.Path] = f
 	}
 	f.hash = b.After
-	f.added, f.removed, f.check = f.added+b.Added, f.removed+b.Removed, ""
+	f.added, f.removed = f.added+b.Added, f.removed+b.Removed
 	l.changes++
 	f.last = l.changes
 	l.since = latest(l.since, b.Path)
@@ -172,8 +186,8 @@ func (l *ledger) done(c llm.Call, d event.CallDone) {
 	}
 	target := targetOf(c, d)
 	key := name + "\x00" + target
-	if command.IsCheck(d.Command) {
-		l.checked(d.Command, d.Exit)
+	if d.Command != "" {
+		l.ranCheck(d)
 	}
 	after := l.since
 	if d.Command != "" {
@@ -185,27 +199,13 @@ func (l *ledger) done(c llm.Call, d event.CallDone) {
 			f.solved = f.solved || f.key == key
 		}
 	case event.Failed, event.TimedOut, event.UnknownDone:
-		f := &failure{key: key, what: name + " `" + target + "`", evidence: evidence(d)}
+		f := &failure{key: key, what: name + " `" + target + "`", evidence: evidenceOf(d.Result.Text)}
 		if d.Command != "" {
 			f.after = after
 		}
 		l.fail(f)
 	case event.Denied:
 		l.decide("not allowed: " + name + " `" + target + "`: " + clip(d.Result.Text, 160))
-	}
-}
-
-// checked records how a check ended with the files as they are.
-func (l *ledger) checked(line string, exit *int) {
-	how := "did not end"
-	switch {
-	case exit != nil && *exit == 0:
-		how = "passed"
-	case exit != nil:
-		how = fmt.Sprintf("exit code %d", *exit)
-	}
-	for _, f := range l.files {
-		f.check = "then `" + clip(line, maxSaid/4) + "`: " + how
 	}
 }
 
@@ -232,22 +232,26 @@ func targetOf(c llm.Call, d event.CallDone) string {
 	if d.Command != "" {
 		return clip(d.Command, maxSaid/2)
 	}
-	var args map[string]json.RawMessage
-	if json.Unmarshal(c.Args, &args) == nil {
-		for _, k := range []string{"path", "command", "pattern", "url", "id"} {
-			var s string
-			if json.Unmarshal(args[k], &s) == nil && s != "" {
-				return clip(s, maxSaid/2)
-			}
-		}
-	}
-	return clip(string(c.Args), 120)
+	return cmp.Or(worked(c.Args), clip(string(c.Args), 120))
 }
 
-// evidence is the part of the output that shows a failure: the first line that
-// looks like an error, and the last lines.
-func evidence(d event.CallDone) string {
-	lines := strings.Split(strings.TrimSpace(d.Result.Text), "\n")
+// worked returns on what a call worked, by its arguments.
+func worked(args json.RawMessage) string {
+	var in struct {
+		Path, Command, Pattern, URL, ID string
+		Files                           []struct{ Path string }
+	}
+	_ = json.Unmarshal(args, &in) // what has another type stays empty
+	for _, f := range in.Files {
+		in.Path += " " + f.Path
+	}
+	return clip(cmp.Or(in.Path, in.Command, in.Pattern, in.URL, in.ID), maxSaid/2)
+}
+
+// evidenceOf is the part of an output that shows a failure: the first line that looks
+// like an error, and the last lines.
+func evidenceOf(output string) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
 	out := ""
 	for _, s := range lines[:max(0, len(lines)-2)] {
 		low := strings.ToLower(s)
@@ -276,9 +280,10 @@ func (f *failure) line() string {
 	return s
 }
 
-// text returns the ledger with at most this number of tokens.
-func (l *ledger) text(tokens int) string {
-	var open, solved, decisions, files, plan []string
+// text returns the ledger with at most this number of tokens. The last texts of the model
+// that the conversation still shows are not repeated.
+func (l *ledger) text(tokens, shown int) string {
+	var open, solved, decisions, files, plan, checks, words []string
 	for _, f := range l.failures {
 		if f.solved {
 			solved = append(solved, f.line())
@@ -295,7 +300,16 @@ func (l *ledger) text(tokens int) string {
 		if f.hash != "" {
 			what = fmt.Sprintf("+%d -%d", f.added, f.removed)
 		}
-		files = append(files, fmt.Sprintf("- %s (%s; %s)", f.path, what, cmp.Or(f.check, "not checked since")))
+		if f.last > l.checkedAt {
+			what += "; not checked since"
+		}
+		files = append(files, fmt.Sprintf("- %s (%s)", f.path, what))
+	}
+	for _, r := range l.checks {
+		checks = append(checks, r.text(l.changes))
+	}
+	for _, w := range l.words[:max(0, len(l.words)-shown)] {
+		words = append(words, "- "+w)
 	}
 	for _, i := range l.plan {
 		plan = append(plan, fmt.Sprintf("- [%s] %s", i.Status, clip(i.Text, maxSaid)))
@@ -308,9 +322,11 @@ func (l *ledger) text(tokens int) string {
 		part  int // percent
 	}{
 		{"Plan", plan, 15},
-		{"Tried, failed, and not solved yet: do not try the same again", open, 35},
-		{"Decided, or said by the user", decisions, 20},
-		{"Files changed, newest last", files, 15},
+		{"Tried, failed, and not solved yet: do not try the same again", open, 25},
+		{"Decided, or said by the user", decisions, 15},
+		{"Checks that ran, newest last", checks, 10},
+		{"Files changed, newest last", files, 10},
+		{"Your own words, newest last", words, 10},
 		{"Noted of results that were let go of", l.kept, 10},
 		{"Failed before something else worked", solved, 5},
 	} {

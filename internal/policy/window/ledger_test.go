@@ -25,13 +25,14 @@ func TestLedgerOfFiles(t *testing.T) {
 		want   string
 	}{
 		"not checked":        {[]event.Body{changed("a.go", "2", 3, 1), changed("a.go", "3", 1, 1)}, "- a.go (+4 -2; not checked since)\n"},
-		"passed":             {[]event.Body{changed("a.go", "2", 3, 1), ran("go test ./...", &zero)}, "- a.go (+3 -1; then `go test ./...`: passed)\n"},
-		"failed":             {[]event.Body{changed("a.go", "2", 3, 1), ran("go test ./...", &one)}, "- a.go (+3 -1; then `go test ./...`: exit code 1)\n"},
-		"stopped":            {[]event.Body{changed("a.go", "2", 3, 1), ran("npm test", nil)}, "- a.go (+3 -1; then `npm test`: did not end)\n"},
+		"passed":             {[]event.Body{changed("a.go", "2", 3, 1), ran("go test ./...", &zero)}, "- a.go (+3 -1)\n"},
+		"failed":             {[]event.Body{changed("a.go", "2", 3, 1), ran("go test ./...", &one)}, "- a.go (+3 -1)\n"},
+		"stopped":            {[]event.Body{changed("a.go", "2", 3, 1), ran("npm test", nil)}, "- a.go (+3 -1; not checked since)\n"},
 		"changed since":      {[]event.Body{changed("a.go", "2", 3, 1), ran("go test ./...", &zero), changed("a.go", "3", 1, 0)}, "- a.go (+4 -1; not checked since)\n"},
-		"one of two":         {[]event.Body{changed("a.go", "2", 3, 1), ran("go vet ./...", &zero), changed("b.go", "3", 1, 0)}, "- a.go (+3 -1; then `go vet ./...`: passed)\n- b.go (+1 -0; not checked since)\n"},
+		"one of two":         {[]event.Body{changed("a.go", "2", 3, 1), ran("go vet ./...", &zero), changed("b.go", "3", 1, 0)}, "- a.go (+3 -1)\n- b.go (+1 -0; not checked since)\n"},
 		"no check":           {[]event.Body{changed("a.go", "2", 3, 1), ran("ls", &zero)}, "- a.go (+3 -1; not checked since)\n"},
-		"a check after turn": {[]event.Body{changed("a.go", "2", 3, 1), event.Checked{Command: "go test ./a", Exit: &zero}}, "- a.go (+3 -1; then `go test ./a`: passed)\n"},
+		"a check after turn": {[]event.Body{changed("a.go", "2", 3, 1), event.Checked{Command: "go test ./a", Exit: &zero}}, "- a.go (+3 -1)\n"},
+		"not run":            {[]event.Body{changed("a.go", "2", 3, 1), event.Checked{Command: "go test ./a", Why: "not trusted"}}, "- a.go (+3 -1; not checked since)\n"},
 		"removed":            {[]event.Body{changed("a.go", "", 0, 9)}, "- a.go (removed; not checked since)\n"},
 	} {
 		var l ledger
@@ -41,7 +42,7 @@ func TestLedgerOfFiles(t *testing.T) {
 				l.done(llm.Call{Name: d.Tool}, d)
 			}
 		}
-		if got := l.text(1000); !strings.Contains(got, "## Files changed, newest last\n"+c.want) {
+		if got := l.text(1000, 0); !strings.Contains(got, "## Files changed, newest last\n"+c.want) {
 			t.Errorf("%s:\n%s, want\n%s", name, got, c.want)
 		}
 	}

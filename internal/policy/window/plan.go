@@ -12,7 +12,7 @@ import (
 const (
 	partKept    = 25 // the newest steps, unchanged
 	partSaid    = 12 // the user's prompts
-	partLedger  = 10
+	partLedger  = 12
 	partSummary = 10
 	partRecord  = 25 // of the older messages, as input of the summary
 	goal        = 60 // above it, results in the kept steps are dropped too
@@ -32,9 +32,11 @@ type Plan struct {
 	intro    string // the beginning of the message that replaces the older ones
 	ledger   string
 	images   []llm.Media
-	fallback string // the summary without a model
-	space    int    // the most counted tokens that summary may have
-	target   int    // the most counted tokens that the messages may have afterwards
+	fallback string   // the summary without a model
+	facts    []string // words of what was done, some of which a summary names
+	size     int      // counted tokens of the messages that the summary replaces
+	space    int      // the most counted tokens that summary may have
+	target   int      // the most counted tokens that the messages may have afterwards
 	before   int64
 	conv     unpacked
 }
@@ -69,19 +71,19 @@ func (c *Conversation) Plan(why, focus string) Plan {
 		size += a.tokens
 	}
 	p.intro = c.ledger.said(kept, body*partSaid/100)
-	p.ledger = c.ledger.text(body * partLedger / 100)
+	p.ledger = c.ledger.text(body*partLedger/100, u.texts(older))
 	_, n := head(p.intro+p.ledger, -1)
 	freed := size - n - p.space
 	if older == 0 || float64(freed) < c.minFreed() && why != WhyPerson || freed <= 0 {
 		return p // the oldest results are dropped instead
 	}
-	p.Summarise, p.older = true, older
+	p.Summarise, p.older, p.size, p.facts = true, older, size, u.facts(older)
 	if kept < c.ledger.prompts.len() {
 		if is := c.ledger.images; len(is)*imageTokens <= body/10 {
 			p.images = is
 		}
 	}
-	p.fallback = u.fallback(older, p.space)
+	p.fallback, _ = Cut(c.compact.summary, p.space*4/10, func() string { return "cut to make room" })
 	p.ask(body)
 	return p
 }
@@ -184,36 +186,6 @@ func record(m llm.Message, most int) string {
 	return b.String()
 }
 
-// fallback is the summary without a model: the notes so far, and the agent's
-// last text before the kept steps.
-func (c unpacked) fallback(older, tokens int) string {
-	var said []string
-	left := tokens * 6 / 10
-	for i := older - 1; i >= 0; i-- {
-		if c.messages[i].Role != llm.Assistant {
-			continue
-		}
-		s := clip(c.messages[i].Text(), 300)
-		if s == "" {
-			continue
-		}
-		_, n := head(s, -1)
-		if left -= n + 2; left < 0 {
-			break
-		}
-		said = append(said, "- "+s)
-	}
-	out := ""
-	if c.compact.summary != "" {
-		out, _ = Cut(c.compact.summary, tokens*4/10, func() string { return "cut to make room" })
-		out = strings.TrimRight(out, "\n") + "\n"
-	}
-	for i := len(said) - 1; i >= 0; i-- {
-		out += said[i] + "\n"
-	}
-	return out
-}
-
 // Compacted returns the event: with a model's summary, or without one; then failed is the
 // reason (nil: none was asked for).
 func (p Plan) Compacted(summary string, failed *event.Fault) event.Compacted {
@@ -221,9 +193,8 @@ func (p Plan) Compacted(summary string, failed *event.Fault) event.Compacted {
 	e := event.Compacted{Why: p.Why, Focus: p.Focus, By: ByPointers, Before: p.before, Error: failed}
 	if p.Summarise {
 		e.Older, e.By = p.older, ByModel
-		title := "Notes"
 		if strings.TrimSpace(summary) == "" {
-			summary, title = p.fallback, "What you said"
+			summary = p.fallback
 			e.By = ByLedger
 		}
 		if cut, ok := Cut(summary, p.space*3/2, func() string { return "too long" }); ok {
@@ -234,7 +205,7 @@ func (p Plan) Compacted(summary string, failed *event.Fault) event.Compacted {
 		for _, i := range p.images {
 			m.Parts = append(m.Parts, llm.Part{Kind: llm.Image, Media: i.Type, Data: i.Data})
 		}
-		m.Parts = append(m.Parts, llm.TextPart(p.text(title, summary)))
+		m.Parts = append(m.Parts, llm.TextPart(p.text(summary)))
 		e.Start = []llm.Message{m}
 	}
 	after := c.after(e)
@@ -255,7 +226,7 @@ func (p Plan) Compacted(summary string, failed *event.Fault) event.Compacted {
 	return e
 }
 
-func (p Plan) text(title, summary string) string {
+func (p Plan) text(summary string) string {
 	var b strings.Builder
 	b.WriteString("[The conversation was made shorter to fit the context window. This stands for what was left out; what came last follows as it was. Files that are not shown below must be read again before they are changed.]\n\n# What the user asked, word for word\n")
 	b.WriteString(p.intro)
@@ -263,7 +234,7 @@ func (p Plan) text(title, summary string) string {
 		fmt.Fprintf(&b, "\n# From the log\n%s", p.ledger)
 	}
 	if s := strings.TrimRight(summary, "\n"); s != "" {
-		fmt.Fprintf(&b, "\n# %s\n%s\n", title, s)
+		fmt.Fprintf(&b, "\n# Notes\n%s\n", s)
 	}
 	b.WriteString("\n[Go on from here.]")
 	return b.String()

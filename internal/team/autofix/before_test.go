@@ -81,7 +81,7 @@ func TestRedBefore(t *testing.T) {
 	r.reason(all + ", exit code 1; failed as before: TestOld (example.com/red/a); passed: 2 tests")
 	es := r.run(nil)
 	r.told(es, "0 "+all+" → 1", "asked", "done") // all is as it was
-	contains(t, prompts(es)[0], "\nTestFile (example.com/red/a)\n    a_test.go:12: the data is \"broken\\n\", <nil>\n", "Not yours to fix: 1 failed in the same way before.")
+	contains(t, prompts(es)[0], "\nTestFile (example.com/red/a)\n    a_test.go:12: the data is \"broken\\n\", <nil>\n", "Not yours to fix: 1 test failed in the same way before.")
 	if strings.Contains(prompts(es)[0], "TestOld") {
 		t.Errorf("it asks for more: %s", prompts(es)[0])
 	}
@@ -142,7 +142,7 @@ func TestModulesMissing(t *testing.T) {
 		write("ok/new.go", "package ok\n\nimport _ \"github.com/nobody/new\"\n"), llmtest.Say("done"), llmtest.Say("so be it"),
 	)
 	r.told(r.run(nil), "0 go test ./... → 1", "done")
-	r.reason("go test ./..., exit code 1; could not run: 4, modules missing; passed: 1 test")
+	r.reason("go test ./..., exit code 1; could not run: 4 packages or files, modules missing; passed: 1 test")
 	es := r.run(nil)
 	if ps := prompts(es); len(ps) != 1 {
 		t.Fatalf("%q", story(es))

@@ -206,7 +206,7 @@ func TestTypeScript(t *testing.T) {
 		"2 npm run typecheck → 0", "2 npm test → 0", "done",
 	)
 	ps := prompts(es)
-	contains(t, ps[0], "`npm run typecheck` fails with exit code 2", "error TS2322", "Not yours to fix: 1 failed in the same way before.")
+	contains(t, ps[0], "`npm run typecheck` fails with exit code 2", "error TS2322", "Not yours to fix: 1 test failed in the same way before.")
 	contains(t, ps[1], "`npm test` fails with exit code 1", "cart > sums prices (src/cart.test.ts)")
 	contains(t, ps[1], "1. Before it, src/cart.ts: “src/cart.ts(4,5): error TS2322")
 	if proof := r.View().Evidence(); proof.Verified == nil || !proof.Verified.OK || len(proof.Checks) != 2 {

@@ -113,23 +113,23 @@ func evidenceOf(t try, room int) string {
 
 // others names what fails and is not the turn's doing.
 func others(r evidence.Report) string {
-	before, unrun := 0, 0
+	var before, unrun []evidence.Failure
 	for _, c := range r.Checks {
 		for _, x := range c.Failures {
 			switch {
 			case x.Unrun != "":
-				unrun++
+				unrun = append(unrun, x)
 			case x.Before:
-				before++
+				before = append(before, x)
 			}
 		}
 	}
 	var out []string
-	if before > 0 {
-		out = append(out, fmt.Sprintf("%d failed in the same way before", before))
+	if len(before) > 0 {
+		out = append(out, evidence.Counted(before)+" failed in the same way before")
 	}
-	if unrun > 0 {
-		out = append(out, fmt.Sprintf("%d could not run", unrun))
+	if len(unrun) > 0 {
+		out = append(out, evidence.Counted(unrun)+" could not run")
 	}
 	return strings.Join(out, ", ")
 }

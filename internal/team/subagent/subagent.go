@@ -38,8 +38,8 @@ const most = 400
 
 // Arguments is the tool's arguments.
 type Arguments struct {
-	Description string `json:"description" doc:"the task in a few words, shown to the user"`
-	Prompt      string `json:"prompt" doc:"the whole task: the agent knows nothing of this conversation. Say what to find out or to do, what is known, and what to report"`
+	Description string `json:"description" doc:"the task in a few words"`
+	Prompt      string `json:"prompt" doc:"the whole task, what is known, and what to report: the agent knows nothing of this conversation"`
 	Agent       string `json:"agent,omitempty" doc:"the kind of agent; general if absent"`
 	Background  bool   `json:"background,omitempty" doc:"go on meanwhile: you are told when it has ended"`
 }
@@ -74,7 +74,7 @@ func kindOf(args json.RawMessage) string {
 
 func doc(kinds []agents.Kind) string {
 	var b strings.Builder
-	b.WriteString("Hand a part of the task to an agent with a context of its own. It returns its last message: what it read on the way costs you nothing. Use it to explore much, or for parts that do not depend on each other: several calls in one step run at once. It may ask no more than you, and what it changes counts as yours. Kinds of agents:")
+	b.WriteString("Hand a part of the task to an agent with a context of its own; you get its last message. Use it to explore much, or for parts that do not depend on each other: several calls in one reply run at once. What it changes counts as yours. Kinds of agents:")
 	for _, k := range kinds {
 		about := strings.Join(strings.Fields(k.Description), " ")
 		if r := []rune(about); len(r) > most {

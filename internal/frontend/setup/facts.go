@@ -1,0 +1,99 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/engine/prompt"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
+)
+
+const (
+	// stateLimit is how long a session's start waits for the state of the repository.
+	stateLimit = 500 * time.Millisecond
+	// checksShown is how many of a project's checks the model is told of at the start.
+	checksShown = 5
+)
+
+// facts returns what the model needs to know about the session's folder. The prompts of
+// workers have nothing of theirs, since they begin alike (SPEC 14.4).
+func (e *Environment) facts(ctx context.Context, fr Frontend, c choices, w services, git *workspace.Git) prompt.Facts {
+	f := prompt.Facts{
+		Dir: c.dir, OS: runtime.GOOS, Shell: shellName(c.posix), Date: e.Now().Format("2006-01-02"),
+		Mode: c.perm.Mode(), Person: fr.Person, Confined: c.by.Has.Workspace && !c.perm.Mode().Free(), Scratch: c.by.Has.Holds,
+	}
+	isGit := IsRepository(c.dir)
+	if isGit {
+		f.Git = "a repository"
+	}
+	if fr.WorkerTree {
+		f.Dir = "the current folder"
+		return f
+	}
+	if fr.ReadOnly {
+		return f
+	}
+	if isGit {
+		limited, cancel := context.WithTimeout(ctx, stateLimit)
+		defer cancel()
+		s := git.State(limited, c.dir)
+		f.Git, f.Languages = w.mask.String(gitLine(s)), s.Languages
+	}
+	if w.servers != nil {
+		for _, h := range w.servers.Here() {
+			if h.Program != "" && !h.Untrusted {
+				f.Servers = append(f.Servers, h.Name)
+			}
+		}
+	}
+	if !c.perm.Mode().ReadsOnly() {
+		f.Checks, f.Run = e.projectChecks(c)
+	}
+	return f
+}
+
+// gitLine tells the state of a repository in a line. Subjects of commits are quoted: they
+// are data.
+func gitLine(s workspace.State) string {
+	parts := []string{"a repository"}
+	if s.Branch != "" {
+		parts[0] = "branch " + s.Branch
+	}
+	switch {
+	case s.Changed == 0:
+		parts = append(parts, "nothing changed")
+	case s.Changed > 0:
+		parts = append(parts, fmt.Sprintf("changed or untracked files: %d", s.Changed))
+	}
+	if len(s.Commits) > 0 {
+		parts = append(parts, fmt.Sprintf("last commits: %q", s.Commits))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// projectChecks returns the commands that check the project in the workspace's folder, and
+// whether pawl runs them after a turn.
+func (e *Environment) projectChecks(c choices) (commands []string, run bool) {
+	finder := finderOf(c.conf.User, c.dir, e.Env)
+	if c.trust != nil && c.trust.finder != nil {
+		finder, run = c.trust.finder, true
+	}
+	found, err := finder.Here()
+	if err != nil {
+		return nil, false // the checks at the turn's end say why
+	}
+	for _, k := range found {
+		if !slices.Contains(commands, k.Command) {
+			commands = append(commands, k.Command)
+		}
+	}
+	if t := c.trust.Event(); t != nil {
+		run = run && !slices.ContainsFunc(c.trust.Verdict.Inert(), func(j trust.Judged) bool { return j.Kind == trust.Check })
+	}
+	return commands[:min(len(commands), checksShown)], run
+}
