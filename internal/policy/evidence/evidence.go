@@ -78,6 +78,8 @@ type Report struct {
 	// written. pawl's own checks do not count.
 	Changes int
 	Denials []event.Blocked
+	// Git is what the turn left in git and not in the workspace: see event.Ended.
+	Git []event.GitFile
 }
 
 // Changed returns the files that were changed, except by pawl's own checks.
@@ -107,6 +109,7 @@ type Fold struct {
 	past     []event.Baseline // of this turn
 	changes  int
 	denials  []event.Blocked
+	git      []event.GitFile
 	open     map[string]*writing // calls without a result
 	mine     []string            // files of the turn that a person's running command changed
 
@@ -138,7 +141,7 @@ func (f *Fold) Apply(e event.Event) {
 		}
 		f.asked = b.Source == event.Autofix
 	case event.Ended:
-		f.turn, f.checking, f.open = false, false, nil
+		f.turn, f.checking, f.open, f.git = false, false, nil, b.Git
 	case event.CallAsked:
 		if f.open == nil {
 			f.open = map[string]*writing{}
@@ -371,7 +374,7 @@ func readOnly(line string) bool {
 func (f *Fold) Report() Report {
 	g := *f
 	g.checks = f.explained()
-	r := Report{Checks: g.checks, Attempts: f.attempts, Changes: f.changes, Denials: f.denials}
+	r := Report{Checks: g.checks, Attempts: f.attempts, Changes: f.changes, Denials: f.denials, Git: f.git}
 	for _, x := range f.files {
 		if x.Before != x.After {
 			r.Files = append(r.Files, x)
