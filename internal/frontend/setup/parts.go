@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/guidance"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/window"
@@ -110,8 +111,12 @@ func Runs(root string, git []tool.GitUse) func(abs string) string {
 		}
 		rel = filepath.ToSlash(rel)
 		who := guidance.Obeyed(rel)
-		if who == "" && permission.Protected(rel, filepath.ToSlash(abs), git) {
+		switch {
+		case who != "":
+		case permission.Protected(rel, filepath.ToSlash(abs), git):
 			who = "protected"
+		case command.Defines(rel):
+			who = "defines what runs"
 		}
 		return who
 	}

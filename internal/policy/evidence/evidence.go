@@ -78,7 +78,7 @@ type Report struct {
 	// written. pawl's own checks do not count.
 	Changes int
 	Denials []event.Blocked
-	// Git is what the turn left in git and not in the workspace: see event.Ended.
+	// Git is what the turn left in git and did not change in the workspace: see event.Ended.
 	Git []event.GitFile
 }
 
@@ -374,12 +374,15 @@ func readOnly(line string) bool {
 func (f *Fold) Report() Report {
 	g := *f
 	g.checks = f.explained()
-	r := Report{Checks: g.checks, Attempts: f.attempts, Changes: f.changes, Denials: f.denials, Git: f.git}
+	r := Report{Checks: g.checks, Attempts: f.attempts, Changes: f.changes, Denials: f.denials}
 	for _, x := range f.files {
 		if x.Before != x.After {
 			r.Files = append(r.Files, x)
 		}
 	}
+	r.Git = slices.DeleteFunc(slices.Clone(f.git), func(g event.GitFile) bool { // named among the files
+		return slices.ContainsFunc(r.Files, func(x File) bool { return x.Path == g.Path })
+	})
 	r.Verified, r.Built, r.Unverified = g.verdict()
 	return r
 }
