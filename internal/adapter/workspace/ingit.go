@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha1"
@@ -28,8 +29,9 @@ import (
 // the differences to the last commit before the turn.
 
 const (
-	mostRefs    = 2000 // that are files of their own
-	mostTips    = 50   // changed ones that are looked at
+	mostRefs    = 2000     // that are files of their own
+	mostTips    = 50       // changed ones that are looked at
+	mostPacked  = 64 << 20 // bytes of packed references in which the last commit is looked for
 	mostContent = 16 << 20
 	inGitTime   = 10 * time.Second
 )
@@ -61,6 +63,7 @@ type gitMoment struct {
 	base   string            // the last commit, "" for none
 	refs   map[string]string // the commits by what names them
 	packed string
+	large  bool // packed is too large to be read, and only its version
 }
 
 func (m gitMoment) same(o gitMoment) bool {
@@ -89,7 +92,7 @@ func gitMomentOf(root string) gitMoment {
 	if st, err := os.Stat(filepath.Join(shared, "packed-refs")); err == nil && st.Size() < sourceMax {
 		m.packed = string(readSource(filepath.Join(shared, "packed-refs")).text)
 	} else if err == nil {
-		m.packed = versionOf(filepath.Join(shared, "packed-refs"))
+		m.packed, m.large = versionOf(filepath.Join(shared, "packed-refs")), true
 	}
 	for _, name := range []string{"HEAD", "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "MERGE_AUTOSTASH", "AUTO_MERGE", "FETCH_HEAD"} {
 		m.ref(name, filepath.Join(own, name))
@@ -114,10 +117,7 @@ func gitMomentOf(root string) gitMoment {
 	default:
 		name := strings.TrimPrefix(head, "ref: ")
 		if m.base = m.refs[name]; m.base == "" {
-			before, _, _ := strings.Cut(m.packed, " "+name+"\n")
-			if id := before[strings.LastIndexByte(before, '\n')+1:]; before != m.packed && isID(id) {
-				m.base = id
-			}
+			m.base = packedRef(filepath.Join(shared, "packed-refs"), name)
 		}
 		m.refs["HEAD"] = head
 	}
@@ -129,6 +129,24 @@ func (m *gitMoment) ref(name, file string) {
 	if isID(id) {
 		m.refs[name] = id
 	}
+}
+
+// packedRef returns the commit of a packed reference, "" for none.
+func packedRef(file, name string) string {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
+		return ""
+	}
+	for lines := bufio.NewScanner(io.LimitReader(f, mostPacked)); lines.Scan(); {
+		if id, of, _ := strings.Cut(lines.Text(), " "); of == name && isID(id) {
+			return id
+		}
+	}
+	return ""
 }
 
 func isID(s string) bool {
@@ -158,7 +176,7 @@ func (m gitMoment) tips(before gitMoment) (ids, words []string) {
 			add(id, name)
 		}
 	}
-	if m.packed != before.packed {
+	if m.packed != before.packed && !m.large && !before.large {
 		was := map[string]bool{}
 		for line := range strings.SplitSeq(before.packed, "\n") {
 			was[line] = true
@@ -184,15 +202,18 @@ func refWords(name string) string {
 // sides returns what the index and the changed references have that the last commit before
 // did not have.
 func (g *Git) sides(ctx context.Context, before, now gitMoment) []gitnext.Side {
+	var out []gitnext.Side
+	if now.packed != before.packed && (now.large || before.large) {
+		out = append(out, gitnext.Side{In: "packed-refs", Why: "too large to be looked at"})
+	}
 	base := before.base
 	if base == "" {
-		out, err := g.Run(ctx, now.top, nil, strings.NewReader(""), "hash-object", "-t", "tree", "--stdin")
+		tree, err := g.Run(ctx, now.top, nil, strings.NewReader(""), "hash-object", "-t", "tree", "--stdin")
 		if err != nil {
 			return []gitnext.Side{{In: "git", Why: "not looked at: " + err.Error()}}
 		}
-		base = strings.TrimSpace(string(out))
+		base = strings.TrimSpace(string(tree))
 	}
-	var out []gitnext.Side
 	if now.index != before.index {
 		out = append(out, g.side(ctx, now.top, "in the index", "diff-index", "--cached", base))
 	}

@@ -34,6 +34,7 @@ func TestInGit(t *testing.T) {
 		{"a repository in the index", "git init -q n; git -C n commit -q --allow-empty -m n", "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),n; git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),none", "n in the index"},
 		{"the first commit", "rm -rf .git; git init -q", "plant Makefile; git commit -qm x", "Makefile in the index"},
 		{"without a branch", "git checkout -q --detach", "git update-ref HEAD $(commit Makefile)", "Makefile HEAD"},
+		{"more packed branches than are read", "git pack-refs --all; for i in $(seq 20000); do echo \"$(printf %040d $i) refs/heads/none/$i\"; done >> .git/packed-refs", "plant Makefile; git commit -qm x; git update-ref HEAD $(commit .envrc)", ".envrc HEAD, Makefile in the index"},
 		{"a linked worktree", "git worktree add -q ../t; cd ../t", "plant Makefile; git update-ref refs/heads/b $(commit .envrc)", ".envrc branch b, Makefile in the index"},
 		{"an index that was changed in place", "", "touch -r .git/index ../time; cp .git/index ../i; GIT_INDEX_FILE=../i plant Makefile; cat ../i > .git/index; touch -r ../time .git/index", "Makefile in the index"},
 		{"another name for the same", "", "plant .HUSKY/pre-commit; plant x/MAKEFILE", ".HUSKY/pre-commit in the index, x/MAKEFILE in the index"},
