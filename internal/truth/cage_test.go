@@ -44,6 +44,8 @@ type order struct {
 	// of it is judged as with Confine.
 	Believe string
 	Slow    bool // it gets more time
+	// Turn, if set, is what an agent's turn runs; Person what the person runs after it.
+	Turn, Person string
 }
 
 // tried is what came of one command line.
@@ -55,7 +57,9 @@ type tried struct {
 	Harm     []string // what changed or was read that the mode does not let
 	Level    string   // at which it ran, for Confine and Believe
 	Output   string
-	Broken   string // why it was not run
+	Broken   string   // why it was not run
+	Ran      []string // what ran of the turn's payloads, for Person
+	Told     string   // the line at the end of the turn
 }
 
 func TestMain(m *testing.M) {

@@ -5,7 +5,8 @@
 // protected, and none may have opened a secret or run the project's code, but
 // for its checks (SPEC 4.15, 16.3, 16.5). A review's attacks and their sisters
 // run as each mode would run them if the judgement were wrong, in the sandbox:
-// none does harm (SPEC 16.12).
+// none does harm (SPEC 16.12). After random turns in the sandbox, what the person
+// runs next without it runs nothing of theirs that they were not told (SPEC 16.16).
 //
 // The tests need root on Linux, so they have a build tag and run in CI:
 //

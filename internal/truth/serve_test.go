@@ -179,6 +179,12 @@ func serve(wires *tripwires) error {
 		if err := in.Decode(&o); err != nil {
 			return nil
 		}
+		if o.Turn != "" {
+			if err := out.Encode(personsNext(shell, o)); err != nil {
+				return err
+			}
+			continue
+		}
 		if o.Plain != w.plain {
 			if w, err = w.again(o.Plain); err != nil {
 				return err

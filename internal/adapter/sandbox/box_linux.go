@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -36,6 +37,7 @@ type Box struct {
 	// a command runs that its Landlock rules do not show.
 	heldFilter func() []unix.SockFilter
 	names      sync.Mutex
+	moves      atomic.Int64 // of folders
 	net        network
 	out        proxy.Options // how its proxy reaches the network
 	opener     *opener       // nil: no rule is about reading

@@ -317,6 +317,9 @@ func (s *supervisor) change(file string, act confine.Act) confine.Verdict {
 	if v != confine.Made {
 		return v
 	}
+	if act != confine.Write && act != confine.Remove && confine.Completes(file, holds(filepath.Dir(file))) {
+		return confine.Refused
+	}
 	for _, g := range slices.Concat(p.Granted, p.Opened, []string{p.Root}) {
 		for dir := filepath.Dir(file); confine.Within(g, dir); dir = filepath.Dir(dir) {
 			if confine.GitChange(dir, file, act) && isRepository(dir) || confine.Keeps(s.keptIn(dir), file, act) {
@@ -336,10 +339,16 @@ func (s *supervisor) free(file string) bool {
 }
 
 // keptIn returns what git runs or reads of a repository below the workspace. No
-// confined command can make one, so each folder is looked at once.
+// confined command can make one, so each folder is looked at once, and again after a
+// folder was moved.
 func (s *supervisor) keptIn(dir string) []string {
+	moves := s.moves.Load()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.nestedAt != moves {
+		clear(s.nested)
+		s.nestedAt = moves
+	}
 	kept, known := s.nested[dir]
 	if known {
 		return kept

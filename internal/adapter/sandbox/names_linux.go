@@ -3,7 +3,9 @@
 package sandbox
 
 import (
+	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -132,7 +134,7 @@ func (c caller) symlink(target uint64, dirfd int32, addr uint64) error {
 	if err := c.s.judge(p, confine.Point); err != nil {
 		return err
 	}
-	if c.s.policy.Load().LeadsFree(filepath.Dir(p.path), to, real) {
+	if c.s.policy.Load().LeadsFree(filepath.Dir(p.path), to, real) || c.s.leadsToScratch(p.path, to) {
 		return unix.EACCES
 	}
 	if err := unix.Symlinkat(to, p.dir, p.name); err != nil {
@@ -195,11 +197,14 @@ func (c caller) rename(fromDir int32, from uint64, toDir int32, to uint64, flags
 	if c.s.escapes(a, b) || exchange && c.s.escapes(b, a) {
 		return unix.EXDEV
 	}
-	if c.crosses(a, b) || exchange && c.crosses(b, a) {
+	if c.crosses(a, b) || exchange && c.crosses(b, a) || c.strays(a, b) || exchange && c.strays(b, a) {
 		return unix.EXDEV
 	}
 	if flags&unix.RENAME_WHITEOUT != 0 {
 		return unix.EINVAL
+	}
+	if a.isFolder() || b.isFolder() {
+		defer c.s.moves.Add(1)
 	}
 	return c.keeping(b, func() error { return c.s.keep.Rename(a.kept(), b.kept(), flags) },
 		func() error { return unix.Renameat2(a.dir, a.name, b.dir, b.name, flags) })
@@ -231,11 +236,16 @@ func (c caller) bothWays(a, b *place, flags uint) error {
 
 // arrives returns the act that moving a place is at its target.
 func (p *place) arrives() confine.Act {
-	if p.st.Mode&unix.S_IFMT == unix.S_IFLNK {
+	switch p.st.Mode & unix.S_IFMT {
+	case unix.S_IFLNK:
 		return confine.Point
+	case unix.S_IFDIR:
+		return confine.Arrive
 	}
 	return confine.Create
 }
+
+func (p *place) isFolder() bool { return p.there && p.st.Mode&unix.S_IFMT == unix.S_IFDIR }
 
 // between reports whether one of two names is in a free folder, or the session's own in
 // /tmp, and the other is not. What is free changes behind pawl's back, so what would be moved need not
@@ -247,7 +257,22 @@ func (c caller) between(a, b *place) bool {
 
 // crosses reports whether a folder would leave its zone.
 func (c caller) crosses(a, b *place) bool {
-	return a.st.Mode&unix.S_IFMT == unix.S_IFDIR && c.s.policy.Load().Zone(a.path) != c.s.policy.Load().Zone(b.path)
+	return a.isFolder() && c.s.policy.Load().Zone(a.path) != c.s.policy.Load().Zone(b.path)
+}
+
+// strays reports whether what moves would lead elsewhere from its new place, where nobody
+// guards what it leads to: a link to the session's own files in /tmp, or a repository whose
+// configuration names files beside it.
+func (c caller) strays(a, b *place) bool {
+	root := c.s.policy.Load().Root
+	switch {
+	case !a.there || path.Dir(a.path) == path.Dir(b.path):
+		return false
+	case a.st.Mode&unix.S_IFMT == unix.S_IFLNK:
+		to, err := readlinkAt(a.dir, a.name)
+		return err != nil || c.s.leadsToScratch(b.path, to)
+	}
+	return a.isFolder() && slices.ContainsFunc(c.s.keptIn(a.path), func(k string) bool { return confine.Within(root, k) && !confine.Within(a.path, k) })
 }
 
 // link makes a second name for a file of the workspace, or of a free folder.

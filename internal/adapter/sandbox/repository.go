@@ -78,14 +78,15 @@ func pointedFolders(root, dot string) (git, common []string) {
 	return nil, nil
 }
 
-// isRepository reports whether a folder of any name is one that git would use: a
-// bare repository, a submodule's or a worktree's.
-func isRepository(dir string) bool {
-	there := func(name string) bool {
+// isRepository reports whether a folder is a repository, of any name.
+func isRepository(dir string) bool { return confine.IsRepository(holds(dir)) }
+
+// holds returns what tells which names are in a folder.
+func holds(dir string) func(name string) bool {
+	return func(name string) bool {
 		_, err := os.Lstat(filepath.Join(dir, name))
 		return err == nil
 	}
-	return there("HEAD") && (there("objects") && there("refs") || there("commondir"))
 }
 
 // repositoryOf returns the repository to which a file or folder belongs as git's own, ""

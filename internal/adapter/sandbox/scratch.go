@@ -94,6 +94,28 @@ func (s *scratch) claim(file string) bool {
 	return true
 }
 
+// reaches reports whether a link in the folder dir leads to what the session made in the
+// folder, or may make there: any name is free there, so a repository or the configuration
+// of a tool would come to the workspace by it.
+func (s *scratch) reaches(dir, target string) bool {
+	if s == nil {
+		return false
+	}
+	if !filepath.IsAbs(target) {
+		target = dir + "/" + target
+	}
+	target = real(target)
+	if confine.Within(target, s.dir) {
+		return true
+	}
+	name, ok := s.top(target)
+	if !ok {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(s.dir, name))
+	return err != nil || s.owns(target)
+}
+
 // used reports whether the session has made anything.
 func (s *scratch) used() bool {
 	if s == nil {

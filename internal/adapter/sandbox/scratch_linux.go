@@ -29,6 +29,11 @@ func (s *supervisor) scratches(p *place, act confine.Act) bool {
 	case s.scratch.owns(p.path):
 		return true
 	}
-	making := !p.there && (act == confine.Create || act == confine.Point)
+	making := !p.there && (act == confine.Create || act == confine.Point || act == confine.Arrive)
 	return making && s.scratch != nil && filepath.Dir(p.path) == s.scratch.dir && s.scratch.claim(p.path)
+}
+
+// leadsToScratch reports whether a link of the workspace would lead to what the session makes in /tmp.
+func (s *supervisor) leadsToScratch(link, target string) bool {
+	return s.change(link, confine.Point) == confine.Made && s.scratch.reaches(filepath.Dir(link), target)
 }

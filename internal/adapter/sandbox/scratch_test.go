@@ -39,21 +39,22 @@ func shared(t *testing.T) *scratch {
 func TestScratch(t *testing.T) {
 	n := 0
 	for line, want := range map[string]string{
-		"echo x > T/a; echo y >> T/a; cat T/a; grep x T/a":                                                                 "x\ny\nx\n",
-		"echo x | tee T/a; mv T/a T/b; cat T/b; rm T/b; ls T/b 2>/dev/null || echo gone":                                   "x\nx\ngone\n",
-		"mkdir -p T/d/e && echo x > T/d/e/f && (cd T/d && cat e/f && ls) && find T/d && rm -r T/d":                         "x\ne\nT/d\nT/d/e\nT/d/e/f\n",
-		"mkdir T/d; echo x > T/d/f; grep -r x T/d; chmod 700 T/d/f; stat -c %a T/d/f":                                      "T/d/f:x\n700\n",
-		"echo x > w; mv w T/w; cat T/w; mv T/w back; cat back; test ! -e T/w":                                              "x\nx\n",
-		"cp w0 T/c; cmp w0 T/c && ln T/c T/c2 && ln -s c T/l && cat T/l":                                                   "zero\n",
-		"f=$(mktemp T/x.XXXX); echo x > $f; cat $f; truncate -s 0 $f; wc -c < $f":                                          "x\n0\n",
-		`python3 -c 'open("T/p","w").write("py"); import os; os.rename("T/p","T/q"); print(open("T/q").read())'`:           "py\n",
+		"echo x > T/a; echo y >> T/a; cat T/a; grep x T/a":                                                       "x\ny\nx\n",
+		"echo x | tee T/a; mv T/a T/b; cat T/b; rm T/b; ls T/b 2>/dev/null || echo gone":                         "x\nx\ngone\n",
+		"mkdir -p T/d/e && echo x > T/d/e/f && (cd T/d && cat e/f && ls) && find T/d && rm -r T/d":               "x\ne\nT/d\nT/d/e\nT/d/e/f\n",
+		"mkdir T/d; echo x > T/d/f; grep -r x T/d; chmod 700 T/d/f; stat -c %a T/d/f":                            "T/d/f:x\n700\n",
+		"echo x > w; mv w T/w; cat T/w; mv T/w back; cat back; test ! -e T/w":                                    "x\nx\n",
+		"cp w0 T/c; cmp w0 T/c && ln T/c T/c2 && ln -s c T/l && cat T/l":                                         "zero\n",
+		"f=$(mktemp T/x.XXXX); echo x > $f; cat $f; truncate -s 0 $f; wc -c < $f":                                "x\n0\n",
+		`python3 -c 'open("T/p","w").write("py"); import os; os.rename("T/p","T/q"); print(open("T/q").read())'`: "py\n",
+		"git init -q T/r; for at in T/r T/later T/.; do ln -s $at l 2>/dev/null || echo no; done; ln -s T/theirs l && mkdir d && ln -s $(python3 -c 'import os; print(os.path.relpath(\"T/r\", \"d\"))') d/l 2>/dev/null || echo no": "no\nno\nno\nno\n",
 		"cat T/theirs 2>/dev/null || echo no; cat T/theirdir/f 2>/dev/null || echo no":                                     "no\nno\n",
 		"(echo x > T/theirs) 2>/dev/null || echo no; (echo x >> T/theirdir/g) 2>/dev/null || echo no":                      "no\nno\n",
 		"rm -f T/theirs 2>/dev/null || echo no; mv T/theirdir T/mine 2>/dev/null || echo no":                               "no\nno\n",
 		"echo x > T/a; mv -f T/a T/theirs 2>/dev/null || echo no; ln T/theirs T/b 2>/dev/null || echo no":                  "no\nno\n",
 		"ln -s theirs T/l; cat T/l 2>/dev/null || echo no; (echo x > T/l) 2>/dev/null || echo no":                          "no\nno\n",
 		"mkdir T/d; ln -s ../theirdir T/d/l; cat T/d/l/f 2>/dev/null || echo no; cat T/d/../theirs 2>/dev/null || echo no": "no\nno\n",
-		"ls T >/dev/null 2>&1 || echo no":                                                                                  "no\n",
+		"ls T >/dev/null 2>&1 || echo no": "no\n",
 	} {
 		n++
 		t.Run(strconv.Itoa(n), func(t *testing.T) {

@@ -77,6 +77,9 @@ type supervisor struct {
 	mu     sync.Mutex
 	linked map[inode]bool      // files to which the sandbox made its own second names
 	nested map[string][]string // see keptIn
+	// moves counts the folders that the box's commands moved; nested is as of nestedAt.
+	moves    *atomic.Int64
+	nestedAt int64
 }
 
 type inode struct{ dev, ino uint64 }
@@ -89,7 +92,7 @@ func supervise(fd int, b *Box, h holding) (*supervisor, error) {
 		_ = unix.Close(fd)
 		return nil, err
 	}
-	s := &supervisor{fd: fd, wake: wake, held: held{hold: h.hold, questions: map[process.Refusal]*question{}}, names: &b.names, net: &b.net, done: make(chan struct{}), linked: map[inode]bool{}, nested: map[string][]string{}, umasks: umasks{of: map[uint32]uint32{}}}
+	s := &supervisor{fd: fd, wake: wake, held: held{hold: h.hold, questions: map[process.Refusal]*question{}}, names: &b.names, moves: &b.moves, net: &b.net, done: make(chan struct{}), linked: map[inode]bool{}, nested: map[string][]string{}, umasks: umasks{of: map[uint32]uint32{}}}
 	s.base = &b.policy
 	s.policy.Store(s.base)
 	s.asks.Store(h.asks)

@@ -3,6 +3,7 @@
 package workspace
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"syscall"
@@ -16,6 +17,16 @@ func linkCount(info fs.FileInfo) uint64 {
 		return uint64(st.Nlink)
 	}
 	return 1
+}
+
+// versionOf returns what distinguishes a file from what it is after any change: nobody can
+// set the time of a change. "" for none.
+func versionOf(file string) string {
+	var st unix.Stat_t
+	if unix.Stat(file, &st) != nil {
+		return ""
+	}
+	return fmt.Sprint(st.Dev, st.Ino, st.Size, st.Mtim.Nano(), st.Ctim.Nano())
 }
 
 // keepOwner sets f's owner to that of the file it will replace, if possible. It reports

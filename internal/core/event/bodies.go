@@ -372,12 +372,6 @@ type Stuck struct {
 // StuckRecovery is the Stuck.Level of a message to the model that blocks nothing.
 const StuckRecovery = "recovery"
 
-// Ended closes a turn.
-type Ended struct {
-	End   End    `json:"end"`
-	Error *Fault `json:"error,omitempty"`
-}
-
 // Warned tells the person that a soft limit was passed. What is the limit's name,
 // such as budget.usd.
 type Warned struct {

@@ -113,7 +113,7 @@ func full() []event.Body {
 			Level: "block", Rule: "identical", Text: "You are going in circles: <again>", Evidence: []string{"call 3: bash go test → FAIL"},
 			Fingerprint: "identical:9f", Steps: []int{2, 3, 4}, Call: "bash:0011",
 		},
-		event.Ended{End: event.EndProvider, Error: &event.Fault{Category: "provider", Retryable: true, Message: "gave up"}},
+		event.Ended{End: event.EndProvider, Error: &event.Fault{Category: "provider", Retryable: true, Message: "gave up"}, Git: []event.GitFile{{Path: ".husky/pre-commit", In: "in the index", By: "git", More: 2}}},
 		event.Ticked{},
 		event.Warned{What: "budget.usd", Text: "80 % of the budget of $5.00 is spent"},
 		event.Extended{What: "budget.usd", To: 10},

@@ -117,6 +117,9 @@ type TopLevel struct {
 	FolderTools func() tool.Set
 	// Route is how a person's prompts are classified.
 	Route route.Config
+	// InGit, if set, is called when a turn begins. What it returns is called when the turn
+	// ends, and returns what the turn left in git: see event.Ended.
+	InGit func() func(context.Context) []event.GitFile
 	// Prefer, if set, keeps a person's preference for later sessions.
 	Prefer func(text string) error
 	// Answers, if set, is the cache of answers.

@@ -16,10 +16,15 @@ import (
 
 // turn runs a turn to its recorded end.
 func (s *Session) turn(r *operations.Run, of Prompt) {
+	inGit := func(context.Context) []event.GitFile { return nil }
+	if s.cfg.InGit != nil {
+		inGit = s.cfg.InGit()
+	}
 	stop := s.spending.LimitTime(r.Context(), r.Cancel)
 	end, err := s.runTurn(r.Context(), of)
 	stop()
-	s.finish(context.WithoutCancel(r.Context()), end, err)
+	ctx := context.WithoutCancel(r.Context())
+	s.finish(ctx, end, err, inGit(ctx))
 }
 
 // runTurn runs the turn to its end, without a model if none is needed.
@@ -48,14 +53,14 @@ func (s *Session) runTurn(ctx context.Context, of Prompt) (event.End, error) {
 
 // finish records how a turn ended, even if the context is cancelled. A log that
 // cannot be written was reported already, and its readers have ended.
-func (s *Session) finish(ctx context.Context, end event.End, err error) {
+func (s *Session) finish(ctx context.Context, end event.End, err error, git []event.GitFile) {
 	var ds []event.Draft
 	if why := (*operations.Interruption)(nil); errors.As(err, &why) {
 		ds = append(ds, event.Draft{Body: event.Interrupted{By: why.By}})
 	}
 	s.changes.Verify(ctx)
 	_, _ = s.spending.Warn(ctx), s.tasks.recordPendingNotes(ctx) // a log that cannot be written fails below as well
-	ended := event.Ended{End: end}
+	ended := event.Ended{End: end, Git: git}
 	if err != nil {
 		f := turn.Describe(err)
 		ended.Error = &f

@@ -123,7 +123,7 @@ func Took(d time.Duration) string {
 func Evidence(r evidence.Report) string {
 	files := r.Changed()
 	if len(files) == 0 {
-		return ""
+		return strings.TrimPrefix(inGit(r.Git), "; ")
 	}
 	var names []string
 	for _, f := range files {
@@ -132,22 +132,46 @@ func Evidence(r evidence.Report) string {
 	if len(names) > 5 {
 		names = append(names[:5], fmt.Sprintf("and %d more", len(files)-5))
 	}
-	return "changed " + strings.Join(names, ", ") + "; " + plain.Line(r.Proof()) + obeyed(files)
+	return "changed " + strings.Join(names, ", ") + "; " + plain.Line(r.Proof()) + obeyed(files) + inGit(r.Git)
 }
 
 // obeyed names the changed files that another agent or a tool obeys by itself: the person
 // would run or follow them without having read them (SPEC 16.16).
 func obeyed(files []evidence.File) string {
 	var out []string
+	more := 0
 	for _, f := range files {
-		if who := guidance.Obeyed(f.Path); who != "" && len(out) < 5 {
+		switch who := guidance.Obeyed(f.Path); {
+		case who == "":
+		case len(out) < 20:
 			out = append(out, plain.Line(f.Path)+" ("+who+")")
+		default:
+			more++
 		}
 	}
 	if len(out) == 0 {
 		return ""
 	}
+	if more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
 	return "; obeyed by others, so read before you run them: " + strings.Join(out, ", ")
+}
+
+// inGit names what the turn left in git and not in the workspace: the person's next git
+// command would write it, and somebody runs or obeys it then (SPEC 16.16).
+func inGit(files []event.GitFile) string {
+	var out []string
+	for _, f := range files {
+		out = append(out, strings.TrimLeft(plain.Line(fmt.Sprintf("%s (%s; %s)", f.Path, f.By, f.In)), " "))
+		if f.More > 0 {
+			out = append(out, fmt.Sprintf("and %d more", f.More))
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return "; git holds what is not in the workspace: look (git diff HEAD) before a git stash, checkout or reset writes it: " + strings.Join(out, ", ")
 }
 
 // Spending describes what a turn cost.

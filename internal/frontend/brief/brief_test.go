@@ -87,6 +87,15 @@ func TestEvidence(t *testing.T) {
 	if got := Evidence(r); !strings.HasSuffix(got, "; obeyed by others, so read before you run them: web/.npmrc (npm), .kiro/xd (Kiro)") {
 		t.Errorf("%q", got)
 	}
+	// What git holds is named, also where no file was changed.
+	r.Git = []event.GitFile{{Path: ".husky/x\x1b[2J", In: "in the index", By: "git"}, {Path: "Makefile", In: "branch b", By: "make", More: 3}, {In: "branch c", By: "not looked at"}}
+	want := "git holds what is not in the workspace: look (git diff HEAD) before a git stash, checkout or reset writes it: .husky/x (git; in the index), Makefile (make; branch b), and 3 more, (not looked at; branch c)"
+	if got := Evidence(evidence.Report{Git: r.Git}); got != want {
+		t.Errorf("%q", got)
+	}
+	if got := Evidence(r); !strings.HasSuffix(got, "; "+want) {
+		t.Errorf("%q", got)
+	}
 }
 
 // SPEC 13.3: the closing words say which exit codes prove it, or why nothing

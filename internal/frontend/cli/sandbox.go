@@ -13,8 +13,13 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
 func sandboxCommand(a *App) *cobra.Command {
@@ -73,6 +78,8 @@ func runSandboxed(ctx context.Context, a *App, l confine.Level, dir string, g op
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.In, a.Out, a.Err
 	cmd.Dir = root
 	cmd.Env = append(shell.WithoutSecrets(os.Environ()), env...)
+	git := &workspace.Git{}
+	inGit := git.InGit(root, func() func(string) string { return setup.Runs(root, sandbox.NewGitUses(a.Env, root).Of()) })()
 	child, err := box.Start(cmd)
 	switch {
 	case errors.Is(err, sandbox.ErrMissing):
@@ -89,6 +96,9 @@ func runSandboxed(ctx context.Context, a *App, l confine.Level, dir string, g op
 	for _, line := range refusedLines(policy, child.Refusals(), err != nil) {
 		fmt.Fprintln(a.Err, plain.Line("pawl: "+line))
 	}
+	if line := a.leftInGit(ctx, root, git, inGit); line != "" && l >= confine.Workspace {
+		fmt.Fprintln(a.Err, "pawl: "+line)
+	}
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
@@ -100,6 +110,22 @@ func runSandboxed(ctx context.Context, a *App, l confine.Level, dir string, g op
 		return &exitError{code: 1, err: err}
 	}
 	return nil
+}
+
+// leftInGit names what the command left in git and not in the workspace, "" for nothing.
+func (a *App) leftInGit(ctx context.Context, root string, git *workspace.Git, end func(context.Context) []event.GitFile) string {
+	conf, paths, err := a.Settings()
+	if err != nil {
+		return err.Error()
+	}
+	by, _, err := a.Confine(&setup.Options{}, conf, paths, root, true)
+	if err != nil {
+		return err.Error()
+	}
+	starter, stop := by.Starter()
+	defer stop()
+	git.Starter, git.Confine = starter, by.Git()
+	return brief.Evidence(evidence.Report{Git: end(ctx)})
 }
 
 // forward passes signals to a command, which decides when it ends.

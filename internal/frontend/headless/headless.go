@@ -339,7 +339,7 @@ func (v *view) last(s *session.Session, r Result) error {
 	}
 	_, spent := s.View().Spent()
 	if line := brief.Evidence(s.View().Evidence()); line != "" {
-		if v.undo != "" {
+		if v.undo != "" && len(r.Files) > 0 {
 			line += "; to undo it: " + plain.Line(v.undo)
 		}
 		fmt.Fprintln(v.err, "pawl: "+line)

@@ -2,14 +2,19 @@ package setup
 
 import (
 	mathrand "math/rand/v2"
+	"path/filepath"
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/tokenizer"
 	"github.com/pawl-agent/pawl/internal/adapter/web"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/guidance"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
@@ -96,7 +101,28 @@ func (s *assembly) tools(conf *session.Config) {
 func (s *assembly) rights(conf *session.Config) {
 	conf.Permission, conf.Route = s.chosen.perm, s.chosen.routes
 	conf.GitUses = s.session.GitUses
+	conf.InGit = s.session.Git.InGit(s.chosen.dir, func() func(string) string { return Runs(s.chosen.dir, s.session.GitUses()) })
 	conf.Keep = func(rule string) error { return settings.Grants{Path: s.chosen.paths.Grants()}.Add(s.chosen.dir, rule) }
+}
+
+// Runs returns what tells who runs or obeys a file of a workspace.
+func Runs(root string, git []tool.GitUse) func(abs string) string {
+	return func(abs string) string {
+		rel, err := filepath.Rel(root, abs)
+		if err != nil {
+			rel = abs
+		}
+		rel = filepath.ToSlash(rel)
+		who := guidance.Obeyed(rel)
+		switch {
+		case who != "":
+		case permission.Protected(rel, filepath.ToSlash(abs), git):
+			who = "protected"
+		case command.Defines(rel):
+			who = "defines what runs"
+		}
+		return who
+	}
 }
 
 // progress sets the configuration of stuck detection and of the context window.

@@ -16,6 +16,7 @@ const (
 	Create            // a new name, or one that replaces another file
 	Remove            // the name is removed
 	Point             // as Create, and the name becomes a symbolic link
+	Arrive            // as Create, and the name becomes a folder that brings what is in it
 )
 
 // Verdict is the decision about a change.
@@ -30,8 +31,8 @@ const (
 	Free
 )
 
-// installed are folders of other people's packages. No tool is configured by
-// files in them, and packages contain files of any name.
+// installed are folders of other people's packages, which contain files of any name: no
+// tool is configured by those. Git is: it takes a .git there for a repository, too.
 var installed = [...]string{"node_modules", "vendor"}
 
 // What ordinary use of git writes in a .git. Everything else is protected:
@@ -127,20 +128,17 @@ func names(folder, file string) []string {
 }
 
 func isProtected(parts []string, act Act) bool {
+	theirs := false
 	for i, name := range parts {
-		if foreign(name) {
-			return false
-		}
-		for _, n := range Protected {
-			if strings.EqualFold(n, name) {
-				return true
-			}
-		}
 		if strings.EqualFold(name, ".git") {
 			return isProtectedGit(parts[i+1:], act)
 		}
+		theirs = theirs || foreign(name)
+		if !theirs && slices.ContainsFunc(Protected, func(n string) bool { return strings.EqualFold(n, name) }) {
+			return true
+		}
 	}
-	return len(parts) > 0 && parts[len(parts)-1] == "HEAD"
+	return !theirs && len(parts) > 0 && parts[len(parts)-1] == "HEAD"
 }
 
 // isProtectedGit judges a path below a .git, nil for the .git itself.
@@ -149,9 +147,15 @@ func isProtectedGit(parts []string, act Act) bool {
 		return true // the person's git would write through the link
 	}
 	if slices.Contains(gitFolders[:], parts[0]) {
-		// A folder without objects or refs is not a repository: git would look
-		// for another one. Alternates are folders that git reads.
-		return len(parts) == 1 && act == Remove || path.Join(parts...) == "objects/info/alternates"
+		switch path.Join(parts[1:]...) {
+		case "": // without objects or refs it is no repository: git would look for another one
+			return act == Remove || act == Arrive
+		case "info":
+			return act == Arrive && parts[0] == "objects" // it may hold alternates
+		case "info/alternates", "info/http-alternates": // folders that git reads
+			return parts[0] == "objects"
+		}
+		return false
 	}
 	name := path.Join(parts...)
 	if name == "HEAD" {
@@ -178,15 +182,31 @@ func (p Policy) Zone(file string) string {
 		}
 		parts := names(g, file)
 		switch {
+		case gitInside(file):
+			z += " git"
 		case slices.ContainsFunc(parts, foreign):
 			z += " installed"
-		case slices.ContainsFunc(parts, func(s string) bool { return strings.EqualFold(s, ".git") }):
-			z += " git"
 		default:
 			z += " guarded"
 		}
 	}
 	return z
+}
+
+// IsRepository reports whether a folder of any name is one that git would use, such as a
+// bare repository, a submodule's or a worktree's. has tells which names are in it.
+func IsRepository(has func(name string) bool) bool {
+	return has("HEAD") && (has("objects") && has("refs") || has("commondir"))
+}
+
+// Completes reports whether a new name would make the folder a repository, in whichever
+// order its parts come. A .git is none of these: it cannot be made at all.
+func Completes(file string, has func(name string) bool) bool {
+	switch name := path.Base(file); name {
+	case "HEAD", "objects", "refs", "commondir":
+		return !strings.EqualFold(path.Base(path.Dir(file)), ".git") && !IsRepository(has) && IsRepository(func(n string) bool { return n == name || has(n) })
+	}
+	return false
 }
 
 // gitOwn are the folders that git keeps in a repository.

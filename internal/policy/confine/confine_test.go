@@ -2,6 +2,7 @@ package confine
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +52,8 @@ func TestChange(t *testing.T) {
 		{".git/refs", Remove, Refused}, {".git/logs", Create, Made}, {".git/logs/HEAD", Create, Made}, {".git/logs/HEAD", Point, Refused},
 		{".git/COMMIT_EDITMSG", Point, Refused}, {"link", Point, Made}, {"CLAUDE.md", Point, Refused}, {".git/refs/heads/HEAD", Create, Made}, {".git/objects/info/alternates", Create, Refused},
 		{"sub/.git/hooks/x", Create, Refused}, {"node_modules/p/AGENTS.md", Create, Made}, {"vendor/x/.vscode/a", Create, Made},
+		{"vendor/x/.git", Create, Refused}, {"node_modules/p/.git/config", Create, Refused}, {"vendor/.vscode/.git", Arrive, Refused}, {"vendor/x/.git/objects/a", Create, Made}, {"vendor/x/HEAD", Create, Made},
+		{".git/objects", Arrive, Refused}, {".git/objects/info", Arrive, Refused}, {".git/objects/info", Create, Made}, {".git/objects/ab", Arrive, Made}, {".git/objects/info/http-alternates", Create, Refused},
 		{".git/hooks/node_modules/x", Create, Refused}, {"../x", Create, Refused}, {"", Remove, Refused},
 		{"../../u/wx/a", Create, Refused}, {"/tmp/pawl-1/AGENTS.md", Create, Free}, {"/tmp/pawl-2/a", Create, Refused}, {"/etc/passwd", Write, Refused},
 	} {
@@ -63,6 +66,21 @@ func TestChange(t *testing.T) {
 		}
 		if got := New(ReadOnly, facts).Change(file, c.act); got != Refused {
 			t.Errorf("read-only: Change(%s) = %d", c.file, got)
+		}
+	}
+}
+
+// SPEC 16.16: a folder becomes a repository by its last part, whichever that is.
+func TestCompletes(t *testing.T) {
+	for _, c := range []struct {
+		file, there string
+		want        bool
+	}{
+		{"a/refs", "HEAD objects", true}, {"a/objects", "HEAD refs config", true}, {"a/HEAD", "objects refs", true}, {"a/commondir", "HEAD", true}, {"a/HEAD", "commondir", true},
+		{"a/refs", "HEAD", false}, {"a/refs", "HEAD objects refs", false}, {"a/config", "HEAD objects", false}, {"a/HEAD", "objects", false}, {"a/.git/refs", "HEAD objects", false},
+	} {
+		if got := Completes(c.file, func(n string) bool { return slices.Contains(strings.Fields(c.there), n) }); got != c.want {
+			t.Errorf("%s beside %s: %v", c.file, c.there, got)
 		}
 	}
 }

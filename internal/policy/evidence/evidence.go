@@ -78,6 +78,8 @@ type Report struct {
 	// written. pawl's own checks do not count.
 	Changes int
 	Denials []event.Blocked
+	// Git is what the turn left in git and did not change in the workspace: see event.Ended.
+	Git []event.GitFile
 }
 
 // Changed returns the files that were changed, except by pawl's own checks.
@@ -107,6 +109,7 @@ type Fold struct {
 	past     []event.Baseline // of this turn
 	changes  int
 	denials  []event.Blocked
+	git      []event.GitFile
 	open     map[string]*writing // calls without a result
 	mine     []string            // files of the turn that a person's running command changed
 
@@ -138,7 +141,7 @@ func (f *Fold) Apply(e event.Event) {
 		}
 		f.asked = b.Source == event.Autofix
 	case event.Ended:
-		f.turn, f.checking, f.open = false, false, nil
+		f.turn, f.checking, f.open, f.git = false, false, nil, b.Git
 	case event.CallAsked:
 		if f.open == nil {
 			f.open = map[string]*writing{}
@@ -377,6 +380,9 @@ func (f *Fold) Report() Report {
 			r.Files = append(r.Files, x)
 		}
 	}
+	r.Git = slices.DeleteFunc(slices.Clone(f.git), func(g event.GitFile) bool { // named among the files
+		return slices.ContainsFunc(r.Files, func(x File) bool { return x.Path == g.Path })
+	})
 	r.Verified, r.Built, r.Unverified = g.verdict()
 	return r
 }
