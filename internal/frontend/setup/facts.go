@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
@@ -15,20 +16,19 @@ import (
 
 const (
 	// stateLimit is how long a session's start waits for the state of the repository.
-	stateLimit = 500 * time.Millisecond
+	stateLimit = 200 * time.Millisecond
 	// checksShown is how many of a project's checks the model is told of at the start.
 	checksShown = 5
 )
 
 // facts returns what the model needs to know about the session's folder. The prompts of
 // workers have nothing of theirs, since they begin alike (SPEC 14.4).
-func (e *Environment) facts(ctx context.Context, fr Frontend, c choices, w services, git *workspace.Git) prompt.Facts {
+func (e *Environment) facts(fr Frontend, c choices, w services) prompt.Facts {
 	f := prompt.Facts{
 		Dir: c.dir, OS: runtime.GOOS, Shell: shellName(c.posix), Date: e.Now().Format("2006-01-02"),
 		Mode: c.perm.Mode(), Person: fr.Person, Confined: c.by.Has.Workspace && !c.perm.Mode().Free(), Scratch: c.by.Has.Holds,
 	}
-	isGit := IsRepository(c.dir)
-	if isGit {
+	if IsRepository(c.dir) {
 		f.Git = "a repository"
 	}
 	if fr.WorkerTree {
@@ -38,10 +38,8 @@ func (e *Environment) facts(ctx context.Context, fr Frontend, c choices, w servi
 	if fr.ReadOnly {
 		return f
 	}
-	if isGit {
-		limited, cancel := context.WithTimeout(ctx, stateLimit)
-		defer cancel()
-		s := git.State(limited, c.dir)
+	if w.state != nil {
+		s := w.state()
 		f.Git, f.Languages = w.mask.String(gitLine(s)), s.Languages
 	}
 	if w.servers != nil {
@@ -55,6 +53,18 @@ func (e *Environment) facts(ctx context.Context, fr Frontend, c choices, w servi
 		f.Checks, f.Run = e.projectChecks(c)
 	}
 	return f
+}
+
+// beside starts to look at the repository while the rest of a session is opened, since git
+// takes longer for it than all of that. What it returns waits for the state.
+func beside(ctx context.Context, look func(context.Context) workspace.State) func() workspace.State {
+	found := make(chan workspace.State, 1)
+	go func() {
+		limited, cancel := context.WithTimeout(ctx, stateLimit)
+		defer cancel()
+		found <- look(limited)
+	}()
+	return sync.OnceValue(func() workspace.State { return <-found })
 }
 
 // gitLine tells the state of a repository in a line. Subjects of commits are quoted: they

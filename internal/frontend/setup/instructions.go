@@ -61,7 +61,7 @@ func (e *Environment) instructions(ctx context.Context, opt *Options, fr Fronten
 	}
 	if t.system == "" {
 		t.skills = known
-		t.system = prompt.System(e.facts(ctx, fr, c, w, o.Git))
+		t.system = prompt.System(e.facts(fr, c, w))
 	}
 	t.system += text
 	if opt.AppendPrompt != "" {

@@ -29,7 +29,7 @@ func (e *Environment) Open(ctx context.Context, opt *Options, fr Frontend) (_ *O
 		return nil, err
 	}
 	o.Trust = c.trust
-	w, err := e.services(ctx, opt, c, o)
+	w, err := e.services(ctx, opt, fr, c, o)
 	if err != nil {
 		return nil, err
 	}

@@ -38,9 +38,10 @@ type services struct {
 	outside session.Outside // nil: there are no MCP servers
 	hooks   hooks.Runner    // nil: there are none
 	search  *web.Search     // nil: none is configured
+	state   func() workspace.State
 }
 
-func (e *Environment) services(ctx context.Context, opt *Options, c choices, o *Opened) (w services, err error) {
+func (e *Environment) services(ctx context.Context, opt *Options, fr Frontend, c choices, o *Opened) (w services, err error) {
 	if opt.NoSession {
 		o.onClose(func() error { return errors.Join(os.RemoveAll(c.paths.Spill()), os.RemoveAll(c.paths.Kept())) }) // when nothing writes there any more
 	}
@@ -68,6 +69,9 @@ func (e *Environment) services(ctx context.Context, opt *Options, c choices, o *
 	starter := o.starter(c.by)
 	w.starter = starter
 	o.Confinement, o.Git, o.GitUses = c.by, &workspace.Git{Starter: starter, Confine: c.by.Git()}, sandbox.NewGitUses(e.Env, c.dir).Of
+	if opt.SystemPrompt == "" && !fr.WorkerTree && !fr.ReadOnly && IsRepository(c.dir) {
+		w.state = beside(ctx, func(ctx context.Context) workspace.State { return o.Git.State(ctx, c.dir) })
+	}
 	if w.files, err = workspace.Open(c.dir, workspace.Options{Outside: true, Git: o.Git}); err != nil { // the permission gate decides before
 		return w, errors.Join(err, starter.Close())
 	}

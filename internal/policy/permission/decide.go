@@ -195,7 +195,7 @@ func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
 	}
 	u.why = "it " + verb + name
 	u.pattern = rule + p.shown(abs) + ")"
-	prot := protected(p.shown(abs))
+	prot := protectedBy(p.shown(abs), glob)
 	use, ruled := tool.GitUse{}, ""
 	if w == writeUnit && prot == "" {
 		use, ruled = p.gitUse(abs)

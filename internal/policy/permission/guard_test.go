@@ -113,3 +113,28 @@ func TestGuarded(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 16.3: a pattern that may match any name is not taken for a protected one: the reason
+// of a question is true.
+func TestPatternsOfAnyName(t *testing.T) {
+	for _, text := range []string{
+		"npx tape 'test/**/*.js'", "gofmt -l *.go", "eslint \"src/**/*.ts\"", "prettier --check '**/*.{js,md}'", "rg -l x -g '**/*.md'",
+		"go test ./... -run '.*'", "mocha **", "ls *", "npx tape test/**/*.js", "cp -r src/* out/",
+	} {
+		for _, sandbox := range []Sandbox{{}, {ReadOnly: true, Workspace: true, Holds: true}} {
+			for _, mode := range Modes() {
+				p := New(Config{Root: "/w", Home: "/home/u", Mode: mode, Sandbox: sandbox})
+				d := p.Decide(line(text))
+				if low := strings.ToLower(d.Reason); d.By == "protected" || d.By == "refusal" || strings.Contains(low, "agents.md") || strings.Contains(low, "decides what") {
+					t.Errorf("%s in %s, %+v: %+v", text, mode, sandbox, d)
+				}
+			}
+		}
+	}
+	for _, text := range []string{"rm AGENTS.m?", "tee .g*/config", "touch .vsc*/x"} { // these may be
+		p := New(Config{Root: "/w", Home: "/home/u", Mode: AcceptEdits})
+		if d := p.Decide(line(text)); d.Verdict != Ask && d.Verdict != Deny || !strings.Contains(d.Reason, "decides what") {
+			t.Errorf("%s: %+v", text, d)
+		}
+	}
+}

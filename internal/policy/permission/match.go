@@ -208,7 +208,7 @@ const anywhere = "//**"
 func namesProtected(pattern string, u unit) bool {
 	name := u.name
 	if name == "" {
-		name = protected(u.path)
+		name = protectedBy(u.path, u.glob)
 	}
 	return slices.ContainsFunc(strings.Split(pattern, "/"), func(c string) bool {
 		return fold(c) == name

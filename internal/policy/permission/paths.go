@@ -25,18 +25,17 @@ func whyProtected(name string) string {
 func fold(s string) string  { return confine.FoldName(s) }
 func fold2(p string) string { return confine.FoldPath(p) }
 
-// protected returns the protected name in a path, or one that a pattern in it may match.
-// A part of only "*" matches any name and so means none: the disk shows whether one that
-// is protected is there (package resolve).
-func protected(p string) string {
+// protected returns the protected name in a path.
+func protected(p string) string { return protectedBy(p, false) }
+
+// protectedBy also returns one that a pattern of the shell may match. A part of only "*" matches
+// any name and so means none.
+func protectedBy(p string, glob bool) string {
 	for c := range strings.SplitSeq(p, "/") {
 		f := fold(c)
-		if strings.Trim(f, "*") == "" {
-			continue
-		}
 		for _, n := range protectedNames {
 			n = strings.ToLower(n)
-			if f == n || strings.ContainsAny(f, "*?[") && (n[0] != '.' || f[0] == '.') && globMatch(simple(f), n) {
+			if f == n || glob && strings.Trim(f, "*") != "" && strings.ContainsAny(f, "*?[") && (n[0] != '.' || f[0] == '.') && globMatch(simple(f), n) {
 				return n
 			}
 		}
