@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
@@ -60,4 +61,25 @@ func Spellings(c shellsyntax.Command) (words [][]shellsyntax.Word, texts []strin
 		}
 	}
 	return words, texts
+}
+
+// Edits reports whether a command is of a program that only changes the files that it names.
+// Where pawl's tools edit without a question, the sandbox lets it do so too.
+func Edits(c shellsyntax.Command) bool {
+	name, plain := c.Program()
+	return plain && !c.Code && Transparent(c) && slices.Contains([]string{"mkdir", "touch", "tee", "cp", "mv", "ln", "rm", "rmdir", "sed", "chmod", "gofmt"}, name)
+}
+
+// SafeVariable reports whether no program obeys a variable, since its name is one
+// letter or in small letters, or whether it only changes how output looks or how a
+// build is made, but never what runs.
+func SafeVariable(name string) bool {
+	switch name {
+	case "CGO_ENABLED", "GOOS", "GOARCH", "GOARM", "GOAMD64", "GOMAXPROCS", "GOGC", "GOMEMLIMIT", "GOTRACEBACK", "GO111MODULE",
+		"CI", "TZ", "LANG", "LANGUAGE", "TERM", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "COLORTERM",
+		"NODE_ENV", "RUST_BACKTRACE", "RUST_LOG", "CARGO_TERM_COLOR", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED",
+		"DEBIAN_FRONTEND", "GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "DEBUG", "VERBOSE", "HUSKY":
+		return true
+	}
+	return strings.HasPrefix(name, "LC_") || len(name) == 1 && name != "_" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz") == "" && name != "histchars"
 }

@@ -3,6 +3,8 @@ package permission
 import (
 	"maps"
 	"slices"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
 // This file derives the rights of an agent's session from those of the session
@@ -15,7 +17,7 @@ import (
 func (p *Policy) Child(readOnly bool) *Policy {
 	q := *p
 	q.rules, q.ignored, q.checks = slices.Clone(p.rules), slices.Clone(p.ignored), slices.Clone(p.checks)
-	q.changed, q.turn = maps.Clone(p.changed), narrowing{}
+	q.changed, q.turn = maps.Clone(p.changed), event.Routed{}
 	q.parentLimits, q.limits = append(slices.Clip(p.parentLimits), p.limits...), nil
 	q.cfg.Mode, q.mode = p.mode.Child(readOnly), p.mode.Child(readOnly)
 	return &q

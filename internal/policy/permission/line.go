@@ -238,17 +238,14 @@ func (p *Policy) landUnit(l tool.ResolvedPath) unit {
 	}
 	u := p.pathUnit(kind, l.Path, false)
 	u.derived = true
-	if named := p.shownPath(l.Named); named != p.shown(l.Path) && l.Named != "" && u.guard != noGuard {
-		u.why += " (" + named + " leads there)"
+	named := l.Named
+	if path.IsAbs(named) {
+		named = p.shown(path.Clean(named))
+	}
+	if named != p.shown(l.Path) && named != "" && u.guard != noGuard {
+		u.why += " (" + shorten(named) + " leads there)"
 	}
 	return u
-}
-
-func (p *Policy) shownPath(named string) string {
-	if path.IsAbs(named) {
-		return shorten(p.shown(path.Clean(named)))
-	}
-	return shorten(named)
 }
 
 func shorten(s string) string {

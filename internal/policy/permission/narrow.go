@@ -8,63 +8,39 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
-// narrowing is how the route of the running turn limits the rights of mode and rules
-// (SPEC 13.1). The zero value limits nothing. It applies until a person's next prompt:
-// prompts by checks or hooks do not change it.
-type narrowing struct {
-	route event.Routed
-}
-
-func (n *narrowing) apply(b event.Body) {
-	switch b := b.(type) {
-	case event.Prompted:
-		if b.Source == event.Person {
-			n.route = event.Routed{}
-		}
-	case event.Routed:
-		n.route = b
-	}
-}
-
-// lacks reports whether the turn lacks a right.
-func (n *narrowing) lacks(right string) bool {
-	return right != "" && len(n.route.Rights) > 0 && !slices.Contains(n.route.Rights, right)
-}
-
-// narrow limits a decision by the turn's route: a call beyond its rights is
+// narrow limits a decision by the turn's route (SPEC 13.1): a call beyond its rights is
 // asked about instead of allowed. It never widens a decision. What asks anyway keeps its
 // reason, unless the person said not to change anything: the route may be wrong.
 func (p *Policy) narrow(c Call, d Decision) Decision {
-	if len(p.turn.route.Rights) == 0 || d.Verdict == Deny {
+	if len(p.turn.Rights) == 0 || d.Verdict == Deny {
 		return d
 	}
 	need, what := p.needs(c)
 	switch {
-	case !p.turn.lacks(need):
+	case need == "" || slices.Contains(p.turn.Rights, need):
 		return d
 	case d.Verdict == Allow && p.held(c.Footprint): // asked when it changes something
 		d.Confine.Asks = d.Confine.Level == process.Workspace
 		return d
-	case d.Verdict == Ask && !p.turn.route.Explicit: // asked anyway
+	case d.Verdict == Ask && !p.turn.Explicit: // asked anyway
 	case d.Verdict == Ask:
-		d.Reason = p.turn.describe() + ", and " + d.Reason
+		d.Reason = routeTold(p.turn) + ", and " + d.Reason
 	default:
-		d = Decision{Verdict: Ask, By: "route", Reason: p.turn.describe() + ", and " + what}
+		d = Decision{Verdict: Ask, By: "route", Reason: routeTold(p.turn) + ", and " + what}
 	}
-	d.MissingRight, d.Explicit = need, p.turn.route.Explicit
+	d.MissingRight, d.Explicit = need, p.turn.Explicit
 	return d
 }
 
 // Widened returns the policy as it is without the turn's route.
 func (p *Policy) Widened() *Policy {
 	q := *p
-	q.turn = narrowing{}
+	q.turn = event.Routed{}
 	return &q
 }
 
-// describe returns how the turn's request was classified, and why.
-func (n *narrowing) describe() string {
-	r := n.route
+// routeTold returns how the turn's request was classified, and why.
+func routeTold(r event.Routed) string {
 	switch {
 	case r.Explicit && r.By == "flag":
 		return "this turn has the route " + r.Route + ", as was asked for"

@@ -124,8 +124,8 @@ type Policy struct {
 	trusted bool           // see Trust
 	system  confine.Policy // what every confined command may read
 	keys    []string       // what no confined command may read
-	// turn is how the route of the running turn limits the rights, folded.
-	turn narrowing
+	// turn is the route of the running turn, which limits the rights, folded.
+	turn event.Routed
 	// limits are the tool lists of commands and skills for the running turn, folded;
 	// parentLimits are those of the turn that this session works for.
 	limits, parentLimits limits
@@ -277,8 +277,12 @@ func (p *Policy) Apply(e event.Event) {
 				return o.From == Granted && slices.ContainsFunc(rs, func(r Rule) bool { return r.Text == o.Text })
 			})
 		}
-	case event.Prompted, event.Routed:
-		p.turn.apply(b)
+	case event.Prompted:
+		if b.Source == event.Person { // prompts by checks or hooks do not change it
+			p.turn = event.Routed{}
+		}
+	case event.Routed:
+		p.turn = b
 	case event.Narrowed:
 		p.limits = p.limits.with(b)
 	case event.Ended:
