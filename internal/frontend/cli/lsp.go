@@ -100,7 +100,7 @@ func lspTry(ctx context.Context, a *App, dir string, logs bool) error {
 			fmt.Fprintln(out, plain.Line(fmt.Sprintf("ok    %-14s ready after %s, %d MB; %s", h.Name, a.Now().Sub(began).Round(time.Millisecond), st.Memory>>20, strings.Join(st.Can, ", "))))
 		}
 		if logs {
-			writeLogs(out, s.Logs(), h.Name)
+			writeLogs(out, s.Logs(), h.Name, fmt.Sprint(err))
 		}
 	}
 	if bad {
@@ -109,13 +109,16 @@ func lspTry(ctx context.Context, a *App, dir string, logs bool) error {
 	return nil
 }
 
-func writeLogs(out io.Writer, logs map[string][]string, name string) {
+// writeLogs writes what a server printed, without what the line before it has.
+func writeLogs(out io.Writer, logs map[string][]string, name, said string) {
 	for of, lines := range logs {
 		if !strings.HasPrefix(of, name+" ") {
 			continue
 		}
 		for _, l := range lines {
-			fmt.Fprintln(out, plain.Line("        "+l))
+			if !strings.Contains(said, l) {
+				fmt.Fprintln(out, plain.Line("        "+l))
+			}
 		}
 	}
 }
