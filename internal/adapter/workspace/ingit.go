@@ -75,19 +75,7 @@ func gitMomentOf(root string) gitMoment {
 	if top == "" {
 		return gitMoment{}
 	}
-	own := filepath.Join(top, ".git")
-	if st, err := os.Stat(own); err == nil && !st.IsDir() {
-		to, _ := strings.CutPrefix(firstLine(own), "gitdir: ")
-		if own = to; !filepath.IsAbs(to) {
-			own = filepath.Join(top, to)
-		}
-	}
-	shared := own
-	if to := firstLine(filepath.Join(own, "commondir")); to != "" {
-		if shared = to; !filepath.IsAbs(to) {
-			shared = filepath.Join(own, to)
-		}
-	}
+	own, shared := gitFolders(top)
 	m := gitMoment{top: top, index: versionOf(filepath.Join(own, "index")), refs: map[string]string{}}
 	if st, err := os.Stat(filepath.Join(shared, "packed-refs")); err == nil && st.Size() < sourceMax {
 		m.packed = string(readSource(filepath.Join(shared, "packed-refs")).text)
@@ -111,15 +99,8 @@ func gitMomentOf(root string) gitMoment {
 			m.refs["stash "+strconv.Itoa(i)] = fields[1]
 		}
 	}
-	switch head := firstLine(filepath.Join(own, "HEAD")); {
-	case isID(head):
-		m.base = head
-	default:
-		name := strings.TrimPrefix(head, "ref: ")
-		if m.base = m.refs[name]; m.base == "" {
-			m.base = packedRef(filepath.Join(shared, "packed-refs"), name)
-		}
-		m.refs["HEAD"] = head
+	if _, m.base = head(own, shared); m.refs["HEAD"] == "" {
+		m.refs["HEAD"] = firstLine(filepath.Join(own, "HEAD"))
 	}
 	return m
 }

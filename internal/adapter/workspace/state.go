@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"crypto/sha1"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,10 +12,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitobjects"
 )
 
 // State is what a repository looks like when a session begins. What could not be found
@@ -40,21 +41,14 @@ func (g *Git) State(ctx context.Context, dir string) State {
 		return s
 	}
 	own, common := gitFolders(repo)
-	var all sync.WaitGroup
-	all.Go(func() { s.Branch, s.Changed = g.status(ctx, dir, own, common) })
-	all.Go(func() {
-		if out, err := g.Run(ctx, dir, nil, nil, "log", fmt.Sprintf("-%d", stateCommits), "--no-show-signature", "--format=%h %s"); err == nil {
-			for l := range strings.Lines(string(out)) {
-				s.Commits = append(s.Commits, oneLine(l))
-			}
-		}
-	})
+	branch, id := head(own, common)
+	s.Branch, s.Commits = oneLine(branch), commits(filepath.Join(common, "objects"), id)
+	s.Changed = g.changed(ctx, dir, own, common)
 	below := ""
 	if rel, err := filepath.Rel(repo, dir); err == nil && rel != "." {
 		below = filepath.ToSlash(rel) + "/"
 	}
 	s.Languages = languages(filepath.Join(own, "index"), below)
-	all.Wait()
 	return s
 }
 
@@ -62,16 +56,16 @@ func (g *Git) State(ctx context.Context, dir string) State {
 // with other trees.
 func gitFolders(repo string) (own, common string) {
 	own = filepath.Join(repo, ".git")
-	if b, err := os.ReadFile(own); err == nil { // a file that names it
-		own = strings.TrimSpace(strings.TrimPrefix(string(b), "gitdir:"))
-		if !filepath.IsAbs(own) {
-			own = filepath.Join(repo, own)
+	if st, err := os.Stat(own); err == nil && !st.IsDir() { // a file that names it
+		to, _ := strings.CutPrefix(firstLine(own), "gitdir: ")
+		if own = to; !filepath.IsAbs(to) {
+			own = filepath.Join(repo, to)
 		}
 	}
 	common = own
-	if b, err := os.ReadFile(filepath.Join(own, "commondir")); err == nil {
-		if common = strings.TrimSpace(string(b)); !filepath.IsAbs(common) {
-			common = filepath.Join(own, common)
+	if to := firstLine(filepath.Join(own, "commondir")); to != "" {
+		if common = to; !filepath.IsAbs(to) {
+			common = filepath.Join(own, to)
 		}
 	}
 	return own, common
@@ -92,24 +86,49 @@ func filters(own, common string) bool {
 	return false
 }
 
-// status returns the branch, and how many files are changed or untracked, if they can be
-// counted without running a program of the repository.
-func (g *Git) status(ctx context.Context, dir, own, common string) (branch string, changed int) {
+// head returns the branch of a repository's tree and its last commit, "" for none.
+func head(own, common string) (branch, id string) {
+	at := firstLine(filepath.Join(own, "HEAD"))
+	if isID(at) {
+		return "none (detached)", at
+	}
+	name := strings.TrimPrefix(at, "ref: ")
+	if id = firstLine(filepath.Join(common, filepath.FromSlash(name))); !filepath.IsLocal(name) || !isID(id) {
+		id = packedRef(filepath.Join(common, "packed-refs"), name)
+	}
+	return strings.TrimPrefix(name, "refs/heads/"), id
+}
+
+// commits returns the newest commits, read without a process, each as a line.
+func commits(objects, id string) (out []string) {
+	r := gitobjects.New(objects, len(id)/2)
+	defer r.Close()
+	for isID(id) && len(out) < stateCommits {
+		raw, _ := hex.DecodeString(id)
+		text, err := r.Commit(raw)
+		if err != nil {
+			break
+		}
+		header, message, _ := strings.Cut(string(text), "\n\n")
+		subject, _, _ := strings.Cut(strings.TrimLeft(message, "\n"), "\n")
+		out = append(out, oneLine(id[:10]+" "+subject))
+		_, parents, _ := strings.Cut(header, "\nparent ")
+		id, _, _ = strings.Cut(parents, "\n")
+	}
+	return out
+}
+
+// changed returns how many files are changed or untracked, -1 if they cannot be counted
+// without running a program of the repository.
+func (g *Git) changed(ctx context.Context, dir, own, common string) int {
 	if filters(own, common) {
-		out, _ := g.Run(ctx, dir, nil, nil, "branch", "--show-current")
-		return oneLine(string(out)), -1
+		return -1
 	}
-	out, err := g.Run(ctx, dir, nil, nil, "status", "--porcelain", "--branch", "--untracked-files=normal", "--ignore-submodules=all")
-	head, files, _ := strings.Cut(string(out), "\n")
-	head, ok := strings.CutPrefix(head, "## ")
-	if err != nil || !ok {
-		return "", -1
+	out, err := g.Run(ctx, dir, nil, nil, "status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all")
+	if err != nil {
+		return -1
 	}
-	head = strings.TrimPrefix(head, "No commits yet on ")
-	if head, _, _ = strings.Cut(head, "..."); strings.HasPrefix(head, "HEAD (") {
-		head = "none (detached)"
-	}
-	return oneLine(head), strings.Count(files, "\n")
+	return strings.Count(string(out), "\n")
 }
 
 // oneLine returns a text of the repository as one short line: anybody may have written it.

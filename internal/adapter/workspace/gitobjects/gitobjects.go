@@ -1,5 +1,5 @@
 // Package gitobjects reads objects of a git repository without git: those that are
-// files of their own (Open), and blobs wherever they are, also in packs and as
+// files of their own (Open), and blobs and commits wherever they are, also in packs and as
 // differences (Reader). A Reader's error for what it does not find, does not know or
 // what does not match its name means that git is asked: it returns nothing that is
 // not the blob.
@@ -84,15 +84,20 @@ func (r *Reader) Close() {
 }
 
 // Blob returns a blob.
-func (r *Reader) Blob(id []byte) ([]byte, error) {
-	kind, body, err := r.object(id, 0)
+func (r *Reader) Blob(id []byte) ([]byte, error) { return r.read(id, blob, "blob") }
+
+// Commit returns the text of a commit.
+func (r *Reader) Commit(id []byte) ([]byte, error) { return r.read(id, commit, "commit") }
+
+func (r *Reader) read(id []byte, want kind, name string) ([]byte, error) {
+	is, body, err := r.object(id, 0)
 	if err != nil {
 		return nil, err
 	}
 	h := r.hasher()
-	fmt.Fprintf(h, "blob %d\x00", len(body))
+	fmt.Fprintf(h, "%s %d\x00", name, len(body))
 	h.Write(body)
-	if kind != blob || !bytes.Equal(h.Sum(nil), id) {
+	if is != want || !bytes.Equal(h.Sum(nil), id) {
 		return nil, ErrAskGit
 	}
 	return body, nil
@@ -119,8 +124,8 @@ const (
 func (r *Reader) object(id []byte, depth int) (kind, []byte, error) {
 	name := hex.EncodeToString(id)
 	for _, dir := range r.dirs {
-		if body, err := loose(dir, name); err == nil {
-			return blob, body, nil
+		if k, body, err := loose(dir, name); err == nil {
+			return k, body, nil
 		}
 	}
 	r.openPacks()
@@ -134,17 +139,19 @@ func (r *Reader) object(id []byte, depth int) (kind, []byte, error) {
 	return 0, nil, ErrAskGit
 }
 
-// loose reads a blob that is a file.
-func loose(dir, name string) ([]byte, error) {
+// loose reads a blob or a commit that is a file.
+func loose(dir, name string) (kind, []byte, error) {
 	o, err := Open(dir, name)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	defer o.Close()
-	if o.Kind != "blob" {
-		return nil, ErrAskGit
+	k := map[string]kind{"blob": blob, "commit": commit}[o.Kind]
+	if k == 0 {
+		return 0, nil, ErrAskGit
 	}
-	return whole(o, o.Size)
+	body, err := whole(o, o.Size)
+	return k, body, err
 }
 
 // whole reads exactly n bytes, to the end.
