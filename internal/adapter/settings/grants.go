@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/atomicfile"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -16,17 +17,31 @@ import (
 // user, is keyed by a project's real path, and is never in a repository (SPEC 4.15).
 type Grants struct{ Path string }
 
-// List returns the rules granted for a project.
-func (g Grants) List(dir string) ([]string, error) {
-	all, err := g.load()
+// Grant is a rule, and when the person agreed to it last: it holds outside the sandbox
+// while what a command runs is as it was then. The time is zero in a file of an older pawl.
+type Grant struct {
+	Rule   string    `json:"rule"`
+	Agreed time.Time `json:"agreed,omitzero"`
+}
+
+// UnmarshalJSON also reads the form without a time.
+func (g *Grant) UnmarshalJSON(b []byte) error {
+	if err := json.Unmarshal(b, &g.Rule); err == nil {
+		return nil
+	}
+	type plain Grant
+	return json.Unmarshal(b, (*plain)(g))
+}
+
+// List returns what is granted for a project.
+func (g Grants) List(dir string) ([]Grant, error) {
+	all, err := g.All()
 	return all[dir], err
 }
 
-// All returns the rules of every project, by its path.
-func (g Grants) All() (map[string][]string, error) { return g.load() }
-
-func (g Grants) load() (map[string][]string, error) {
-	all := map[string][]string{}
+// All returns what is granted for every project, by its path.
+func (g Grants) All() (map[string][]Grant, error) {
+	all := map[string][]Grant{}
 	raw, err := os.ReadFile(g.Path)
 	if missing(err) {
 		return all, nil
@@ -40,15 +55,13 @@ func (g Grants) load() (map[string][]string, error) {
 	return all, nil
 }
 
-// Add stores a rule for a project, or several rules separated by commas.
-func (g Grants) Add(dir, rule string) error {
-	return g.change(dir, func(rules []string) []string {
+// Add stores a rule for a project, or several rules separated by commas, as agreed now.
+func (g Grants) Add(dir, rule string, now time.Time) error {
+	return g.change(dir, func(grants []Grant) []Grant {
 		for _, r := range each(rule) {
-			if !slices.Contains(rules, r) {
-				rules = append(rules, r)
-			}
+			grants = append(slices.DeleteFunc(grants, func(g Grant) bool { return g.Rule == r }), Grant{r, now})
 		}
-		return rules
+		return grants
 	})
 }
 
@@ -56,14 +69,14 @@ func (g Grants) Add(dir, rule string) error {
 // whether one was found. A rule that was granted together with others is removed alone.
 func (g Grants) Revoke(dir, rule string) (bool, error) {
 	found, gone := false, each(rule)
-	err := g.change(dir, func(rules []string) []string {
-		var left []string
-		for _, granted := range rules {
-			for _, r := range each(granted) {
+	err := g.change(dir, func(grants []Grant) []Grant {
+		var left []Grant
+		for _, granted := range grants {
+			for _, r := range each(granted.Rule) {
 				if slices.Contains(gone, r) {
 					found = true
 				} else {
-					left = append(left, r)
+					left = append(left, Grant{r, granted.Agreed})
 				}
 			}
 		}
@@ -86,8 +99,8 @@ func each(text string) []string {
 	return out
 }
 
-func (g Grants) change(dir string, edit func([]string) []string) error {
-	all, err := g.load()
+func (g Grants) change(dir string, edit func([]Grant) []Grant) error {
+	all, err := g.All()
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func write(t *testing.T, path, text string) {
@@ -199,16 +200,48 @@ func TestRevokeOneOfSeveral(t *testing.T) {
 		{"Edit(x.md), read(/a b/**)", true, nil},
 	} {
 		found, err := g.Revoke("/w", c.rule)
-		left, _ := g.List("/w")
+		left := rulesOf(g)
 		if err != nil || found != c.found || !slices.Equal(left, c.left) {
 			t.Errorf("%s: %v %v, left %q", c.rule, found, err, left)
 		}
 	}
-	if err := g.Add("/w", "edit(y), bash(z *)"); err != nil {
+	if err := g.Add("/w", "edit(y), bash(z *)", time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if left, _ := g.List("/w"); !slices.Equal(left, []string{"edit(y)", "bash(z *)"}) {
+	if left := rulesOf(g); !slices.Equal(left, []string{"edit(y)", "bash(z *)"}) {
 		t.Errorf("%q", left)
+	}
+}
+
+func rulesOf(g Grants) (out []string) {
+	grants, _ := g.List("/w")
+	for _, g := range grants {
+		out = append(out, g.Rule)
+	}
+	return out
+}
+
+// SPEC 4.15: a permanent permission is stored with the time of the person's last yes.
+func TestGrantsHaveTheirTime(t *testing.T) {
+	g := Grants{Path: filepath.Join(t.TempDir(), "grants.json")}
+	write(t, g.Path, `{"/w": ["bash(old)"], "/v": [{"rule": "edit(a)", "agreed": "2026-01-02T03:04:05.000000006Z"}]}`)
+	for i, rule := range []string{"bash(make *)", "unconfined(make deploy), bash(make *)", "bash(make *)"} {
+		if err := g.Add("/w", rule, time.Unix(int64(i), 7)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := g.Revoke("/v", "bash(none)"); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int64{"bash(old)": time.Time{}.UnixNano(), "unconfined(make deploy)": 1e9 + 7, "bash(make *)": 2e9 + 7}
+	grants, err := g.List("/w")
+	for _, g := range grants {
+		if g.Agreed.UnixNano() != want[g.Rule] {
+			t.Errorf("%+v", g)
+		}
+	}
+	if other, _ := g.List("/v"); err != nil || len(grants) != len(want) || len(other) != 1 || other[0].Agreed.Nanosecond() != 6 {
+		t.Errorf("%+v, %+v, %v", grants, other, err)
 	}
 }
 

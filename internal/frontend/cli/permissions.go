@@ -40,7 +40,9 @@ func permissionsCommand(a *App) *cobra.Command {
 			say("allow", conf.User.Permissions.Allow)
 			for _, dir := range slices.Sorted(maps.Keys(all)) {
 				fmt.Fprintln(a.Out, plain.Line("always allowed in "+dir+":"))
-				say("allow", all[dir])
+				for _, g := range all[dir] {
+					say("allow", []string{g.Rule})
+				}
 			}
 			return nil
 		},
@@ -70,9 +72,13 @@ func permissionsCommand(a *App) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			var rules []string
+			for _, g := range granted {
+				rules = append(rules, g.Rule)
+			}
 			found, err := grants.Revoke(dir, args[0])
 			if err == nil && !found {
-				err = usageError("no permanent permission %q in %s%s; to list them: pawl permissions", args[0], dir, meant(args[0], granted, ""))
+				err = usageError("no permanent permission %q in %s%s; to list them: pawl permissions", args[0], dir, meant(args[0], rules, ""))
 			}
 			if err == nil {
 				fmt.Fprintln(a.Out, plain.Line("revoked "+args[0]+" in "+dir))

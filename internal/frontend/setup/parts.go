@@ -102,7 +102,9 @@ func (s *assembly) rights(conf *session.Config) {
 	conf.Permission, conf.Route = s.chosen.perm, s.chosen.routes
 	conf.GitUses = s.session.GitUses
 	conf.InGit = s.session.Git.InGit(s.chosen.dir, func() func(string) string { return Runs(s.chosen.dir, s.session.GitUses()) })
-	conf.Keep = func(rule string) error { return settings.Grants{Path: s.chosen.paths.Grants()}.Add(s.chosen.dir, rule) }
+	conf.Keep = func(rule string) error {
+		return settings.Grants{Path: s.chosen.paths.Grants()}.Add(s.chosen.dir, rule, s.env.Now())
+	}
 }
 
 // Runs returns what tells who runs or obeys a file of a workspace.

@@ -37,7 +37,6 @@ func (e *Environment) permissions(opt *Options, c choices, fr Frontend, o *Opene
 		allow, ask, deny []string
 	}{
 		{permission.User, conf.User.Permissions.Allow, conf.User.Permissions.Ask, conf.User.Permissions.Deny},
-		{permission.User, grants, nil, nil},
 		{permission.Project, nil, conf.Project.Ask, conf.Project.Deny},
 		{permission.Flag, append(c.beside, opt.Allow...), opt.Ask, opt.Deny},
 	} {
@@ -46,6 +45,15 @@ func (e *Environment) permissions(opt *Options, c choices, fr Frontend, o *Opene
 				return nil, Usage("%w", err)
 			}
 			return nil, err
+		}
+	}
+	for _, g := range grants {
+		rules, err := permission.ParseRules(permission.Allows, permission.User, g.Rule)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rules {
+			p.AddRules([]permission.Rule{r.AgreedAt(g.Agreed)})
 		}
 	}
 	return p, nameless(p.Rules())

@@ -45,7 +45,7 @@ type Rule struct {
 	// was written in this form.
 	Origin string
 
-	agreed moment // when a person gave it in this session; 0 for others
+	agreed moment // when a person gave it; 0: not known
 
 	words []string // of a bash rule
 	plain string   // Tool, folded

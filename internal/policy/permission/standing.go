@@ -29,6 +29,9 @@ func at(t time.Time) moment {
 	return moment(t.UnixNano())
 }
 
+// AgreedAt returns the rule as a person gave it at a time, in an earlier session.
+func (r Rule) AgreedAt(t time.Time) Rule { r.agreed = at(t); return r }
+
 // slack is how much older than it is the kernel may record a change.
 const slack = moment(20 * time.Millisecond)
 

@@ -38,6 +38,11 @@ func TestRulesAreBoundToContent(t *testing.T) {
 		{"agreed after it", []string{"session bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 1005, Allow, process.Unconfined},
 		{"changed after it", []string{"session bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 1015, Ask, process.Unconfined},
 		{"agreed again", []string{"bash(./deploy.sh)", "session bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 1005, Allow, process.Unconfined},
+		{"always, long before", []string{"always bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 905, Ask, process.Unconfined}, // between two sessions
+		{"always, unchanged since", []string{"always bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 899, Allow, process.Unconfined},
+		{"always, in the sandbox", []string{"always bash(./deploy.sh)"}, true, Auto, "./deploy.sh", false, 905, Allow, process.Workspace},
+		{"always, outside it", []string{"always unconfined(./deploy.sh)"}, true, Auto, "./deploy.sh", true, 905, Ask, process.Unconfined},
+		{"always, and agreed again", []string{"always bash(./deploy.sh)", "session bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 905, Allow, process.Unconfined},
 		{"everything", []string{"bash"}, false, Auto, "./deploy.sh", false, 1005, Allow, process.Unconfined},
 		{"yolo", []string{"bash(./deploy.sh)"}, false, Yolo, "./deploy.sh", false, 1005, Allow, process.Unconfined},
 	} {
@@ -54,6 +59,10 @@ func TestRulesAreBoundToContent(t *testing.T) {
 				if len(r) > 8 && r[:8] == "session " {
 					p.Apply(event.Event{Time: time.Unix(1001, 0), Body: event.Granted{Rule: r[8:], Scope: event.Session}})
 					p.Apply(event.Event{Time: time.Unix(1010, 0), Body: event.Granted{Rule: r[8:], Scope: event.Session}})
+				} else if text, always := strings.CutPrefix(r, "always "); always {
+					rule, perr := ParseRule(Allows, User, text)
+					p.AddRules([]Rule{rule.AgreedAt(time.Unix(900, 0))})
+					err = perr
 				} else {
 					err = p.Add(Flag, []string{r}, nil, nil)
 				}
