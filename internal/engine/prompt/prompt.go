@@ -41,6 +41,24 @@ type Facts struct {
 	Confined, Scratch bool
 }
 
+// The names of what a system prompt says of the repository.
+const (
+	git       = "Git"
+	languages = "Languages, by files"
+)
+
+// Repository returns what a system prompt says of the repository.
+func Repository(system string) (state string, used []string) {
+	for l := range strings.Lines(system) {
+		if text, ok := strings.CutPrefix(l, "- "+git+": "); ok && state == "" {
+			state = strings.TrimSuffix(text, "\n")
+		} else if text, ok := strings.CutPrefix(l, "- "+languages+": "); ok && used == nil {
+			used = strings.Split(strings.TrimSuffix(text, "\n"), ", ")
+		}
+	}
+	return state, used
+}
+
 // System returns the system prompt of a session.
 func System(f Facts) string {
 	var b strings.Builder
@@ -51,8 +69,8 @@ func System(f Facts) string {
 			fmt.Fprintf(&b, "- %s: %s\n", name, text)
 		}
 	}
-	line("Git", f.Git)
-	line("Languages, by files", strings.Join(f.Languages, ", "))
+	line(git, f.Git)
+	line(languages, strings.Join(f.Languages, ", "))
 	line("Language servers", strings.Join(f.Servers, ", "))
 	if len(f.Checks) > 0 {
 		text := "`" + strings.Join(f.Checks, "`, `") + "`"

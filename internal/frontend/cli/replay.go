@@ -132,7 +132,7 @@ func (a *App) play(ctx context.Context, f *flags, dir string, rec *playback.Reco
 		}
 		return "no-key-is-needed-to-play-a-session"
 	}
-	e.Now = func() time.Time { return rec.Began }
+	e.Now, e.Recorded = func() time.Time { return rec.Began }, rec.Head.System
 	s, err := e.Open(ctx, &f.Options, setup.Frontend{
 		Name: rec.Opened.Front, Person: rec.Person(tools.AskUser().Spec.Name), Configure: play.Configure,
 	})

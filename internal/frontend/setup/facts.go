@@ -38,6 +38,9 @@ func (e *Environment) facts(fr Frontend, c choices, w services) prompt.Facts {
 	if fr.ReadOnly {
 		return f
 	}
+	if e.Recorded != "" {
+		f.Git, f.Languages = prompt.Repository(e.Recorded)
+	}
 	if w.state != nil {
 		s := w.state()
 		f.Git, f.Languages = w.mask.String(gitLine(s)), s.Languages

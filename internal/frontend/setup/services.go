@@ -69,7 +69,7 @@ func (e *Environment) services(ctx context.Context, opt *Options, fr Frontend, c
 	starter := o.starter(c.by)
 	w.starter = starter
 	o.Confinement, o.Git, o.GitUses = c.by, &workspace.Git{Starter: starter, Confine: c.by.Git()}, sandbox.NewGitUses(e.Env, c.dir).Of
-	if opt.SystemPrompt == "" && !fr.WorkerTree && !fr.ReadOnly && IsRepository(c.dir) {
+	if opt.SystemPrompt == "" && e.Recorded == "" && !fr.WorkerTree && !fr.ReadOnly && IsRepository(c.dir) {
 		w.state = beside(ctx, func(ctx context.Context) workspace.State { return o.Git.State(ctx, c.dir) })
 	}
 	if w.files, err = workspace.Open(c.dir, workspace.Options{Outside: true, Git: o.Git}); err != nil { // the permission gate decides before
