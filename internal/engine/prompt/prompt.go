@@ -41,22 +41,33 @@ type Facts struct {
 	Confined, Scratch bool
 }
 
-// The names of what a system prompt says of the repository.
+// The names of facts in a system prompt.
 const (
 	git       = "Git"
 	languages = "Languages, by files"
+	servers   = "Language servers"
+	checks    = "Checks of the project"
+	byThem    = "; they run by themselves after your last change"
 )
 
-// Repository returns what a system prompt says of the repository.
-func Repository(system string) (state string, used []string) {
+// Recall sets what the system prompt of an earlier session says of the repository and of its
+// programs, which differs from day to day.
+func (f *Facts) Recall(system string) {
+	f.Git, f.Languages, f.Servers, f.Checks, f.Run = "", nil, nil, nil, false
 	for l := range strings.Lines(system) {
-		if text, ok := strings.CutPrefix(l, "- "+git+": "); ok && state == "" {
-			state = strings.TrimSuffix(text, "\n")
-		} else if text, ok := strings.CutPrefix(l, "- "+languages+": "); ok && used == nil {
-			used = strings.Split(strings.TrimSuffix(text, "\n"), ", ")
+		name, text, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(l, "\n"), "- "), ": ")
+		switch name {
+		case git:
+			f.Git = text
+		case languages:
+			f.Languages = strings.Split(text, ", ")
+		case servers:
+			f.Servers = strings.Split(text, ", ")
+		case checks:
+			text, _, _ = strings.Cut(text, "`;")
+			f.Checks, f.Run = strings.Split(strings.Trim(text, "`"), "`, `"), strings.HasSuffix(l, byThem+"\n")
 		}
 	}
-	return state, used
 }
 
 // System returns the system prompt of a session.
@@ -71,15 +82,15 @@ func System(f Facts) string {
 	}
 	line(git, f.Git)
 	line(languages, strings.Join(f.Languages, ", "))
-	line("Language servers", strings.Join(f.Servers, ", "))
+	line(servers, strings.Join(f.Servers, ", "))
 	if len(f.Checks) > 0 {
 		text := "`" + strings.Join(f.Checks, "`, `") + "`"
 		if f.Run {
-			text += "; they run by themselves after your last change"
+			text += byThem
 		} else {
 			text += "; nobody runs them but you"
 		}
-		line("Checks of the project", text)
+		line(checks, text)
 	}
 	fmt.Fprintf(&b, "- System: %s, shell: %s, date: %s\n- Permission mode: %s: %s\n", f.OS, f.Shell, f.Date, f.Mode, f.Mode.Told())
 	if f.Confined {

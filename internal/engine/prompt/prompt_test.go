@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -42,5 +43,20 @@ func TestForAgent(t *testing.T) {
 	}
 	if got := ForAgent("Answer in rhymes.", true); got != "Answer in rhymes." {
 		t.Errorf("a person's own prompt became %q", got)
+	}
+}
+
+// SPEC 20.5: a session that is played again tells of the repository what the first one told.
+func TestRecall(t *testing.T) {
+	for _, was := range []Facts{
+		{Dir: "/w"},
+		{Dir: "/w", Git: `branch a: b; last commits: ["1 - Git: x"]`, Languages: []string{"Go (4)", "C++ (1)"}, Servers: []string{"gopls", "clangd"}},
+		{Dir: "/w", Git: "a repository", Checks: []string{"go test ./..."}},
+		{Dir: "/w", Checks: []string{"npm test", "sh -c 'a; b'"}, Run: true},
+	} {
+		now := Facts{Dir: "/w", Git: "branch main", Checks: []string{"make"}, Servers: []string{"pyright"}}
+		if now.Recall(System(was)); !reflect.DeepEqual(now, was) {
+			t.Errorf("%+v, want %+v", now, was)
+		}
 	}
 }

@@ -37,8 +37,8 @@ type Environment struct {
 	// Self is the path of this program, which commands in the sandbox may start again;
 	// "": unknown.
 	Self string
-	// Recorded is the system prompt of a session that is played again: of the repository this
-	// one tells the model the same. "": it tells how the repository is now.
+	// Recorded is the system prompt of a session that is played again: of the repository and
+	// its programs this one tells the model the same. "": it tells how they are now.
 	Recorded string
 
 	shared *shared

@@ -39,7 +39,8 @@ func (e *Environment) facts(fr Frontend, c choices, w services) prompt.Facts {
 		return f
 	}
 	if e.Recorded != "" {
-		f.Git, f.Languages = prompt.Repository(e.Recorded)
+		f.Recall(e.Recorded)
+		return f
 	}
 	if w.state != nil {
 		s := w.state()
