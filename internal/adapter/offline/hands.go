@@ -318,38 +318,6 @@ func (h *hands) Remove(path string) error {
 	return nil
 }
 
-// edit is one replacement of several that belong together.
-type edit struct{ path, old, new string }
-
-// EditAll makes edits in several files with one call: all or none.
-func (h *hands) EditAll(edits []edit) error {
-	type one struct {
-		Path string `json:"path"`
-		Old  string `json:"old"`
-		New  string `json:"new"`
-	}
-	var list []one
-	next := map[string]string{}
-	for _, e := range edits {
-		c, ok := next[e.path]
-		if !ok {
-			c = h.seen[e.path]
-		}
-		if strings.Count(c, e.old) != 1 {
-			return fmt.Errorf("%s: the text to replace is there %d times, not once", e.path, strings.Count(c, e.old))
-		}
-		next[e.path] = strings.Replace(c, e.old, e.new, 1)
-		list = append(list, one{e.path, e.old, e.new})
-	}
-	if _, err := h.one("multi_edit", map[string]any{"edits": list}); err != nil {
-		return err
-	}
-	for _, e := range edits {
-		h.changed(e.path, next[e.path])
-	}
-	return nil
-}
-
 // note keeps a path's content from before its first change.
 func (h *hands) note(path string) {
 	if _, ok := h.origin[path]; ok {
