@@ -216,11 +216,11 @@ func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
 	case !p.inside(abs):
 		u.guard = outsideGuard
 		u.why = "it " + verb + abs + ", which is outside the workspace"
-		u.sensitive = w == writeUnit && systemPath(abs) || secretInside(abs)
+		u.sensitive = w == writeUnit && systemPath(abs) || secrets.LooksSecret(abs)
 		if dir := abs[:strings.LastIndexByte(abs, '/')+1]; w == readUnit && !u.sensitive && !Wide(dir, p.cfg.Home) && !Wide(dir, p.cfg.RealHome) {
 			u.pattern = rule + dir + "**)"
 		}
-	case secretInside(abs) && !(w == readUnit && secrets.EnvFile(abs)): // its values are masked
+	case secrets.LooksSecret(abs) && !(w == readUnit && secrets.EnvFile(abs)): // its values are masked
 		u.guard, u.sensitive = secretGuard, true
 		u.why = "it " + verb + name + ", which looks like it holds secrets"
 	default:

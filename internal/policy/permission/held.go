@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/host"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // Opening is an access that a running command's confinement does not cover and that a
@@ -190,7 +191,7 @@ func (p *Policy) mayOpen(file string) bool {
 	switch {
 	case p.usedByGit(file),
 		!path.IsAbs(file), path.Clean(file) != file, file == "/", p.inside(file), Wide(file, p.cfg.Home),
-		p.gitControl(file), p.keyFile(file), secretInside(file), protected(file) != "",
+		p.gitControl(file), p.keyFile(file), secrets.LooksSecret(file), protected(file) != "",
 		slices.Contains(strings.Split(fold2(file), "/"), ".git"),
 		p.cfg.State != "" && (under(file, p.cfg.State) || under(p.cfg.State, file)),
 		p.cfg.Root != "" && under(p.cfg.Root, file),

@@ -209,7 +209,7 @@ func (p *Policy) ruled(u unit) bool {
 func secretGlob(full string) bool {
 	base := path.Base(full)
 	fixed := strings.NewReplacer("*", "", "?", "").Replace(full)
-	return strings.HasPrefix(base, "id_") || secretInside(fixed) && !secrets.EnvFile(fixed)
+	return strings.HasPrefix(base, "id_") || secrets.LooksSecret(fixed) && !secrets.EnvFile(fixed)
 }
 
 func base(c shellsyntax.Command) string {

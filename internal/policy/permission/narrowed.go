@@ -1,7 +1,6 @@
 package permission
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -62,9 +61,13 @@ func (p *Policy) withinTools(c Call, d Decision) Decision {
 	if d.Verdict == Deny || c.Footprint.AsksPerson || c.Mention {
 		return d
 	}
+	named := c.Tool
+	if c.Footprint.Shell != "" {
+		named += "(" + shorten(c.Footprint.Shell) + ")"
+	}
 	for _, l := range append(slices.Clip(p.parentLimits), p.limits...) {
 		if !p.covers(l, c) {
-			return Decision{Verdict: Deny, By: "allowed-tools", Reason: l.describe() + ", and " + c.named() + " is none of them. Do not try it another way; say what is needed"}
+			return Decision{Verdict: Deny, By: "allowed-tools", Reason: l.describe() + ", and " + named + " is none of them. Do not try it another way; say what is needed"}
 		}
 	}
 	return d
@@ -81,14 +84,6 @@ func (l limit) describe() string {
 		out += " (allowed-tools in " + l.File + ")"
 	}
 	return out
-}
-
-// named describes the call, for a sentence.
-func (c Call) named() string {
-	if c.Footprint.Shell != "" {
-		return fmt.Sprintf("%s(%s)", c.Tool, shorten(c.Footprint.Shell))
-	}
-	return c.Tool
 }
 
 // covers reports whether the rules of a list cover every part of a call.

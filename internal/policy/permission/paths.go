@@ -102,10 +102,6 @@ func (p *Policy) keyFile(abs string) bool {
 	return confine.OfKeys(f)
 }
 
-// secretInside reports whether a file of the workspace looks like a secret. Such a file
-// needs a question, and can never be allowed permanently.
-func secretInside(abs string) bool { return secrets.LooksSecret(abs) }
-
 // under reports whether a path is a folder or below it.
 func under(p, dir string) bool { return dir != "" && confine.Within(dir, p) }
 
@@ -136,7 +132,7 @@ func (p *Policy) abs(s string) string {
 func (p *Policy) readable(abs string) bool {
 	at := beforeGlob(abs)
 	switch {
-	case !path.IsAbs(at), ofProcess(abs), p.keyFile(at), secretInside(abs), slices.ContainsFunc(p.keys, func(k string) bool { return confine.Within(k, at) }):
+	case !path.IsAbs(at), ofProcess(abs), p.keyFile(at), secrets.LooksSecret(abs), slices.ContainsFunc(p.keys, func(k string) bool { return confine.Within(k, at) }):
 		return false
 	case p.system.MayRead(at):
 		return true
@@ -149,7 +145,7 @@ func (p *Policy) readable(abs string) bool {
 
 // scratch reports whether a path is the session's own in /tmp, or will be when it is made.
 func (p *Policy) scratch(abs string) bool {
-	return p.cfg.Scratch != nil && !p.keyFile(abs) && !secretInside(abs) && p.cfg.Scratch(abs, true)
+	return p.cfg.Scratch != nil && !p.keyFile(abs) && !secrets.LooksSecret(abs) && p.cfg.Scratch(abs, true)
 }
 
 // ofProcess reports whether a path tells of another process, such as its command line.

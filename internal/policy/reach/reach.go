@@ -22,6 +22,7 @@
 package reach
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -38,9 +39,10 @@ import (
 
 // Limits of what is followed.
 const (
-	maxReached = 200     // files, and folders
+	maxReached = 200     // files, and packages
+	maxBases   = 100     // folders that names may be relative to
 	maxFile    = 1 << 20 // the longest file that is read, in bytes
-	maxNames   = 20_000  // the names in the texts
+	maxNames   = 10_000  // the names in the texts
 	maxHashed  = 64 << 20
 )
 
@@ -69,16 +71,24 @@ type walk struct {
 	fsys  fs.FS
 	ask   Ask
 	found Found
-	bases []string            // folders that names may be relative to
-	names []string            // the names in the texts
-	known map[string]bool     // those of names
-	tried []int               // by name, how many bases it was looked up in
-	lists map[string][]string // the names of a folder
+	bases []string           // folders that names may be relative to
+	names []string           // the names in the texts
+	known map[string]bool    // those of names
+	tried []int              // by name, how many bases it was looked up in
+	lists map[string]listing // by folder
+}
+
+// listing is what is in a folder: paths, by their lower-case form, and by what stands before
+// the first dot of their name.
+type listing struct {
+	names []string
+	lower map[string]string
+	stems map[string][]string
 }
 
 // Of returns what runs in a folder for a.
 func Of(fsys fs.FS, a Ask) Found {
-	r := &walk{fsys: fsys, ask: a, known: map[string]bool{}, lists: map[string][]string{}}
+	r := &walk{fsys: fsys, ask: a, known: map[string]bool{}, lists: map[string]listing{}}
 	r.base(path.Clean(a.Dir))
 	for _, l := range a.Lines {
 		r.read(l)
@@ -109,7 +119,7 @@ func Of(fsys fs.FS, a Ask) Found {
 func (r *walk) size() int { return len(r.found.Files) + len(r.bases) + len(r.names) }
 
 func (r *walk) base(dir string) {
-	if !slices.Contains(r.bases, dir) && len(r.bases) < maxReached {
+	if !slices.Contains(r.bases, dir) && len(r.bases) < maxBases {
 		r.bases = append(r.bases, dir)
 	}
 }
@@ -192,7 +202,7 @@ func (r *walk) met(at string) {
 		r.file(at)
 	case st.IsDir():
 		r.base(at)
-		for _, n := range r.list(at) {
+		for _, n := range r.list(at).names {
 			if r.program(n) {
 				r.file(n)
 			}
@@ -212,15 +222,14 @@ func (r *walk) program(name string) bool {
 // of that name. source: also in languages other than the shell's.
 func (r *walk) loaded(at string, source bool) {
 	for _, at := range slices.Compact([]string{at, path.Join(path.Dir(at), strings.ReplaceAll(path.Base(at), ".", "/"))}) {
-		for _, n := range r.list(path.Dir(at)) {
-			if stem, ext, ok := strings.Cut(path.Base(n), "."); ok && stem == path.Base(at) && (ext == "just" || source && (languages["."+ext] || ext == "json" || strings.HasSuffix(ext, "so"))) {
+		for _, n := range r.list(path.Dir(at)).stems[path.Base(at)] {
+			if _, ext, ok := strings.Cut(path.Base(n), "."); ok && (ext == "just" || source && (languages["."+ext] || ext == "json" || strings.HasSuffix(ext, "so"))) {
 				r.file(n)
 			}
 		}
-		for _, n := range r.list(at) {
-			switch stem, ext, _ := strings.Cut(path.Base(n), "."); stem {
-			case "__init__", "__main__", "index", "main", "mod", "package":
-				if r.ask.Deep || ext == "just" {
+		for _, stem := range [...]string{"__init__", "__main__", "index", "main", "mod", "package"} {
+			for _, n := range r.list(at).stems[stem] {
+				if r.ask.Deep || path.Ext(n) == ".just" {
 					r.file(n)
 				}
 			}
@@ -254,32 +263,33 @@ func (r *walk) installed(base, n string) {
 	}
 }
 
-// list returns the paths of what is in a folder.
-func (r *walk) list(dir string) []string {
-	if _, ok := r.lists[dir]; !ok {
-		r.lists[dir] = nil
+// list returns what is in a folder.
+func (r *walk) list(dir string) listing {
+	l, known := r.lists[dir]
+	if !known {
+		r.lists[dir] = l // also where dir is looked for below itself
+		l = listing{lower: map[string]string{}, stems: map[string][]string{}}
 		if dir == "." || r.spelled(dir) != "" {
 			entries, _ := fs.ReadDir(r.fsys, dir) // no folder has no names
 			for _, e := range entries {
-				r.lists[dir] = append(r.lists[dir], path.Join(dir, e.Name()))
+				at := path.Join(dir, e.Name())
+				stem, _, _ := strings.Cut(e.Name(), ".")
+				l.names, l.lower[strings.ToLower(at)], l.stems[stem] = append(l.names, at), at, append(l.stems[stem], at)
+			}
+			for _, at := range l.names {
+				l.lower[at] = at
 			}
 		}
+		r.lists[dir] = l
 	}
-	return r.lists[dir]
+	return l
 }
 
 // spelled returns a path as the folder spells it, "" if there is none: on some file systems
 // case does not count.
 func (r *walk) spelled(at string) string {
-	names := r.list(path.Dir(at))
-	if slices.Contains(names, at) {
-		return at
-	}
-	i := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, at) })
-	if i < 0 {
-		return ""
-	}
-	return names[i]
+	l := r.list(path.Dir(at))
+	return cmp.Or(l.lower[at], l.lower[strings.ToLower(at)])
 }
 
 func set(words string) map[string]bool {
