@@ -278,9 +278,12 @@ func TestLoopSpreadOverTheTurn(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := llmtest.New()
-			m.Next = func(n int, _ *llm.Request) llmtest.Turn {
-				if n > 200 {
+			m, n := llmtest.New(), -1
+			m.Next = func(_ int, r *llm.Request) llmtest.Turn {
+				if len(r.Head.Tools) == 0 { // what a compaction asks for is no step of the loop
+					return llmtest.Say("Goal: find the fault in the long output.\nLearned: the file big.txt has only words; the command prints the same lines each time, and none of them names the fault.")
+				}
+				if n++; n > 200 {
 					return llmtest.Say("nobody saw it")
 				}
 				return c.next(n)
