@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/checks"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/engine/prompt"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
@@ -93,13 +94,11 @@ func gitLine(s workspace.State) string {
 // projectChecks returns the commands that check the project in the workspace's folder, and
 // whether pawl runs them after a turn.
 func (e *Environment) projectChecks(c choices) (commands []string, run bool) {
-	finder := finderOf(c.conf.User, c.dir, e.Env)
+	var found []checks.Check
 	if c.trust != nil && c.trust.finder != nil {
-		finder, run = c.trust.finder, true
-	}
-	found, err := finder.Here()
-	if err != nil {
-		return nil, false // the checks at the turn's end say why
+		found, run = c.trust.here, true
+	} else {
+		found, _ = finderOf(c.conf.User, c.dir, e.Env).Here() // an error has no checks
 	}
 	for _, k := range found {
 		if !slices.Contains(commands, k.Command) {

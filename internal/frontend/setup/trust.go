@@ -30,6 +30,7 @@ type Trust struct {
 	as      string
 	store   settings.Trust
 	finder  *checks.Finder // nil: no checks are run
+	here    []checks.Check // what it found at the start
 	servers []lsp.Server   // the language servers that may be started
 	find    func(program string) (string, error)
 	// by is who trusts the folder regardless of stored answers: "flag", "pawl", or "".
@@ -118,11 +119,10 @@ func (e *Environment) folderTrust(opt *Options, c choices, fr Frontend, o *Opene
 // language servers, MCP servers and hooks.
 func (t *Trust) ownParts(checks bool) (parts []trust.Part, err error) {
 	if t.finder != nil && checks {
-		found, err := t.finder.Here()
-		if err != nil {
+		if t.here, err = t.finder.Here(); err != nil {
 			return nil, err
 		}
-		parts = t.finder.Parts(found)
+		parts = t.finder.Parts(t.here)
 	}
 	parts = append(parts, lsp.Parts(t.Dir, t.servers, t.find)...)
 	servers, err := t.readServers()
