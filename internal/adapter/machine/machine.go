@@ -29,7 +29,7 @@ type Machine struct {
 }
 
 // fresh is how long a measurement is used.
-const fresh = time.Second
+const fresh = 200 * time.Millisecond
 
 // New watches the memory and the disks that have the folders.
 func New(l Limits, now func() time.Time, folders ...string) *Machine {

@@ -170,14 +170,14 @@ func (b *Box) environ(env []string) []string {
 
 // Child is a confined command.
 type Child struct {
-	cmd     *exec.Cmd
-	policy  confine.Policy
-	do      chan func() // run on the confined thread
-	over    chan struct{}
-	end     sync.Once
-	tooMany bool
-	watch   *watch
-	sup     *supervisor
+	cmd    *exec.Cmd
+	policy confine.Policy
+	do     chan func() // run on the confined thread
+	over   chan struct{}
+	end    sync.Once
+	excess error // why the watch ended it
+	watch  *watch
+	sup    *supervisor
 }
 
 // Start starts a command in the box. Its standard input and output are passed on
@@ -231,7 +231,7 @@ func (b *Box) start(cmd *exec.Cmd, h holding) (*Child, error) {
 	scope.confirm()
 	// Where it dumps core, a handler of the machine may take it.
 	_ = unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
-	c.watch = c.startWatch(b.most)
+	c.watch = c.startWatch(b.most, h.short)
 	return c, nil
 }
 
@@ -342,8 +342,8 @@ func (c *Child) Wait() error {
 	}
 	c.End()
 	err := c.cmd.Wait()
-	if c.tooMany {
-		return ErrProcesses
+	if c.excess != nil {
+		return c.excess
 	}
 	return err
 }

@@ -22,7 +22,10 @@ type Boxes struct {
 	Temporary bool
 	// Self is pawl's own program, which go commands start to read the person's
 	// build cache (package gocache). "": they use only the sandbox's own.
-	Self           string
+	Self string
+	// Short returns what the machine is short of, memory or disk, and why that is known;
+	// "" if nothing. Commands that used it up are ended. nil: nothing is.
+	Short          func() (what, why string)
 	root           string // the workspace
 	env            func(string) string
 	pruneOnce      sync.Once                      // after the caches
@@ -107,7 +110,7 @@ func (b *Boxes) Confine(cmd *exec.Cmd, c process.Confine, hold process.Hold) (pr
 		return nil, fmt.Errorf("%w: %w", process.ErrUnconfined, err)
 	}
 	cmd.Env = append(cmd.Env, env...)
-	child, err := box.start(cmd, holding{hold: hold, asks: c.Asks, keep: c.Keep, scratch: b.scratch})
+	child, err := box.start(cmd, holding{hold: hold, asks: c.Asks, keep: c.Keep, scratch: b.scratch, short: b.Short})
 	if errors.Is(err, ErrMissing) {
 		return nil, fmt.Errorf("%w: %w", process.ErrUnconfined, err)
 	}
@@ -270,6 +273,7 @@ type holding struct {
 	asks    bool
 	keep    process.Keep // nil: nothing is kept
 	scratch *scratch     // the session's
+	short   func() (what, why string)
 }
 
 // confinedChild makes a Child a process.Confined.

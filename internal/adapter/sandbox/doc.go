@@ -34,13 +34,15 @@
 //     terminal;
 //   - no privilege is won by a set-uid program, and root keeps of its
 //     capabilities those to use its own files;
-//   - after Wait nothing of it runs, and more than MaxProcesses end all of it.
+//   - after Wait nothing of it runs, and more than MaxProcesses end all of it;
+//   - where Boxes.Short is set, a command that used up the machine's memory or disk
+//     is ended (Linux).
 //
 // It refuses to run what it cannot confine. An error of Start and the list of
 // Probe name the promise that does not hold, and why: a partial sandbox never
 // looks whole.
 //
-// What it does not keep from a command: time and memory, covert channels, what
+// What it does not keep from a command: time, covert channels, what
 // the descriptors given to it as standard input and output lead to, and what a
 // person later does with the files that it wrote.
 package sandbox

@@ -5,6 +5,7 @@ package sandbox
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -143,20 +144,26 @@ func (c *Child) sweep() {
 	}
 }
 
-// watch ends a child that has too many processes. Root is not bound by
-// RLIMIT_NPROC, and for others it counts what runs outside as well.
+// watch ends a child that has too many processes, or that uses up the machine's memory or
+// disk. Root is not bound by RLIMIT_NPROC, and for others it counts what runs outside as
+// well. RLIMIT_DATA and RLIMIT_FSIZE would refuse what reserves far more than it uses:
+// sanitizers and sparse files.
 type watch struct {
 	child *Child
 	most  int
-	low   int // the fewest threads that the machine had
+	short func() (what, why string) // nil: nobody knows
+	low   int                       // the fewest threads that the machine had
 	mu    sync.Mutex
 	timer *time.Timer // nil: it is over
 }
 
 const watchEvery = 50 * time.Millisecond
 
-func (c *Child) startWatch(most int) *watch {
-	w := &watch{child: c, most: most}
+// guilty is how much of what is short a child must hold or have written to be ended for it.
+const guilty = 64 << 20
+
+func (c *Child) startWatch(most int, short func() (what, why string)) *watch {
+	w := &watch{child: c, most: most, short: short}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.timer = time.AfterFunc(watchEvery, w.look)
@@ -169,20 +176,66 @@ func (w *watch) look() {
 	if w.timer == nil {
 		return
 	}
-	// The count of the whole machine is one small read.
+	if err := w.excess(); err != nil {
+		w.child.excess = err
+		w.child.sweep()
+		w.timer = nil
+		return
+	}
+	w.timer.Reset(watchEvery)
+}
+
+// excess returns why the child must end, nil if it need not. What is known of the whole
+// machine is asked first: that is a small read.
+func (w *watch) excess() error {
 	now := tasks()
 	if first := w.low == 0; first || now >= w.low+w.most/4 {
 		if _, threads := w.child.members(); threads > w.most {
-			w.child.tooMany = true
-			w.child.sweep()
-			w.timer = nil
-			return
+			return ErrProcesses
 		}
 	}
 	if w.low == 0 || now < w.low {
 		w.low = now
 	}
-	w.timer.Reset(watchEvery)
+	if w.short == nil {
+		return nil
+	}
+	what, why := w.short()
+	if what == "" {
+		return nil
+	}
+	used, verb := int64(0), "held"
+	pids, _ := w.child.members()
+	for _, pid := range pids {
+		if what == "memory" {
+			used += resident(pid)
+		} else {
+			used += written(pid)
+			verb = "had written"
+		}
+	}
+	if used < guilty {
+		return nil
+	}
+	return fmt.Errorf("%w: %s; it %s %d MB and was killed", ErrExhausted, why, verb, used>>20)
+}
+
+// resident returns the memory of a process that its end gives back.
+func resident(pid int) int64 {
+	b, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	return number(b, "RssAnon:")<<10 + number(b, "RssShmem:")<<10
+}
+
+// written returns how much a process has written, with the children that it waited for.
+func written(pid int) int64 {
+	b, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/io")
+	return max(number(b, "wchar:"), number(b, "write_bytes:"))
+}
+
+// number returns a number of a file with fields.
+func number(fields []byte, name string) int64 {
+	n, _ := strconv.ParseInt(strings.TrimSuffix(field(fields, name), " kB"), 10, 64)
+	return n
 }
 
 func (w *watch) stop() {

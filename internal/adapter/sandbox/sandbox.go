@@ -21,6 +21,9 @@ func (l *Unsupported) Error() string {
 
 func (*Unsupported) Unwrap() error { return ErrMissing }
 
+// ErrExhausted is the end of a command that used up the machine's memory or disk.
+var ErrExhausted = errors.New("the command used up the machine")
+
 // ErrProcesses is the end of a command that had more than MaxProcesses.
 var ErrProcesses = fmt.Errorf("the command had more than %d processes and threads and was killed", MaxProcesses)
 

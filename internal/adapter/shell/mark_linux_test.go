@@ -265,3 +265,16 @@ func TestStartedWhileParentsEnd(t *testing.T) {
 		})
 	}
 }
+
+// SPEC 15.1: where memory runs out all at once, the kernel ends a command and what it
+// started, before pawl.
+func TestEndedFirst(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, Options{})
+	ran := run(t, s, "cat /proc/self/oom_score_adj; (exec -c cat /proc/self/oom_score_adj)")
+	for _, line := range strings.Fields(ran.Output) {
+		if n, err := strconv.Atoi(line); err != nil || n < 500 {
+			t.Errorf("the kernel ends it with a score of %q", line)
+		}
+	}
+}

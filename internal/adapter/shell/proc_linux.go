@@ -130,9 +130,11 @@ func branded(cmd *exec.Cmd, m mark) error {
 	return nil
 }
 
-// brand sets the mark as a resource limit of a process. If pawl itself runs as a command
+// brand sets the mark as a resource limit of a process, and makes it one to end where
+// memory runs out. If pawl itself runs as a command
 // of another pawl, the hard limit is set already, and only the soft one changes.
 func brand(pid int, m mark) {
+	endFirst(pid)
 	n, err := strconv.ParseUint(m.limit, 10, 64)
 	if err != nil {
 		return
@@ -140,6 +142,16 @@ func brand(pid int, m mark) {
 	var was unix.Rlimit
 	if unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &was) == nil && was.Max >= ceiling {
 		_ = unix.Prlimit(pid, unix.RLIMIT_RTTIME, &unix.Rlimit{Cur: n, Max: ceiling}, nil)
+	}
+}
+
+// endFirst makes the kernel end a process and its children before pawl where memory runs
+// out all at once.
+func endFirst(pid int) {
+	file := "/proc/" + strconv.Itoa(pid) + "/oom_score_adj"
+	b, _ := os.ReadFile(file)
+	if n, err := strconv.Atoi(string(bytes.TrimSpace(b))); err == nil && n < 500 {
+		_ = os.WriteFile(file, []byte("500"), 0)
 	}
 }
 

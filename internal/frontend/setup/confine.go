@@ -51,6 +51,7 @@ func (e *Environment) Confine(opt *Options, conf settings.Loaded, paths settings
 	}
 	boxes := sandbox.NewBoxes(e.Env, dir, paths.Spill(), paths.State, paths.Config)
 	boxes.Temporary, boxes.Self = opt.NoSession || made, e.Self
+	boxes.Short = pressure(conf.User.Resources, e.Now, dir)
 	by.Readable, by.apart = boxes.Readable, e.apart(dir)
 	switch want {
 	case "off":
