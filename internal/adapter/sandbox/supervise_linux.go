@@ -157,13 +157,19 @@ func (s *supervisor) unused() {
 	}
 }
 
+// ioctl asks or tells the kernel. A signal makes it begin again, so that no call stays
+// without its answer; only receiving returns, since whoever asked may be dead.
 func (s *supervisor) ioctl(what uint, arg unsafe.Pointer) error {
-	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(s.fd), uintptr(what), uintptr(arg))
-	runtime.KeepAlive(arg)
-	if errno != 0 {
-		return errno
+	for {
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(s.fd), uintptr(what), uintptr(arg))
+		runtime.KeepAlive(arg)
+		switch {
+		case errno == 0:
+			return nil
+		case errno != unix.EINTR || what == unix.SECCOMP_IOCTL_NOTIF_RECV:
+			return errno
+		}
 	}
-	return nil
 }
 
 // valid reports whether a call still waits: its thread lives, so the number of
@@ -213,11 +219,29 @@ func (s *supervisor) reply(n *notice, err error) {
 // errGiven means that the call was answered with a descriptor.
 var errGiven = errors.New("answered")
 
-// give answers an open call with a file that pawl opened.
+// give answers an open call with a file that pawl opened. A signal in the middle would make
+// the kernel answer the call with the descriptor 0 and install none: Go's runtime sends such
+// signals to its own threads.
 func (s *supervisor) give(n *notice, fd int, flags int) error {
 	g := gift{ID: n.ID, Flags: unix.SECCOMP_ADDFD_FLAG_SEND, From: uint32(fd), NewFlags: uint32(flags & unix.O_CLOEXEC)}
-	if err := s.ioctl(unix.SECCOMP_IOCTL_NOTIF_ADDFD, unsafe.Pointer(&g)); err != nil {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var before unix.Sigset_t
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &allSignals, &before); err != nil {
+		return err
+	}
+	err := s.ioctl(unix.SECCOMP_IOCTL_NOTIF_ADDFD, unsafe.Pointer(&g))
+	_ = unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil) // it was valid
+	if err != nil {
 		return err
 	}
 	return errGiven
 }
+
+// allSignals is never changed.
+var allSignals = func() (all unix.Sigset_t) {
+	for i := range all.Val {
+		all.Val[i] = ^all.Val[i]
+	}
+	return all
+}()
