@@ -180,7 +180,9 @@ func (f *Finder) own(t *tree, name string) []Check {
 }
 
 func (f *Finder) ownCheck(t *tree, c Configured) Check {
-	return Check{Name: c.Name, Command: c.Command, Kind: kindOwn, Unit: c.Command, Own: true, Defined: t.runs(".", c.Command)}
+	return once(&t.owns, c.Name+"\x00"+c.Command, func() Check {
+		return Check{Name: c.Name, Command: c.Command, Kind: kindOwn, Unit: c.Command, Own: true, Defined: t.runs(".", c.Command)}
+	})
 }
 
 func within(dir, parent string) bool {
@@ -225,6 +227,26 @@ type tree struct {
 	// goEnv makes go test name each test: otherwise a package in which every test was
 	// skipped looks like one that passed.
 	goEnv []string
+
+	// What was found of a folder, or of a command, is not looked for again: one turn may
+	// change 100,000 files in a folder.
+	lists             map[string][]fs.DirEntry
+	kinds             map[string][]string
+	python, embedding map[string]bool
+	owns              map[string]Check
+}
+
+// once returns what is remembered of k, or finds it.
+func once[K comparable, V any](known *map[K]V, k K, find func() V) V {
+	if v, ok := (*known)[k]; ok {
+		return v
+	}
+	v := find()
+	if *known == nil {
+		*known = map[K]V{}
+	}
+	(*known)[k] = v
+	return v
 }
 
 // maxFile is the longest file that is read, in bytes.
@@ -259,11 +281,13 @@ func (t *tree) read(name string) string {
 
 // list returns the entries of a folder, sorted by name; nil if it cannot be read.
 func (t *tree) list(dir string) []fs.DirEntry {
-	es, err := fs.ReadDir(t.root.FS(), dir)
-	if err != nil {
-		return nil
-	}
-	return es
+	return once(&t.lists, dir, func() []fs.DirEntry {
+		es, err := fs.ReadDir(t.root.FS(), dir)
+		if err != nil {
+			return nil
+		}
+		return es
+	})
 }
 
 var errEnough = errors.New("enough")

@@ -16,10 +16,12 @@ const maxConftestFiles = 50_000
 
 // isPython reports whether a folder is the root of a Python project with tests.
 func (t *tree) isPython(dir string) bool {
-	if base := path.Base(dir); base == "tests" || base == "test" {
-		return t.pythonRoot(dir) && t.pytestConfigured(dir)
-	}
-	return t.pytestConfigured(dir) || len(t.pythonTests(dir)) > 0
+	return once(&t.python, dir, func() bool {
+		if base := path.Base(dir); base == "tests" || base == "test" {
+			return t.pythonRoot(dir) && t.pytestConfigured(dir)
+		}
+		return t.pytestConfigured(dir) || len(t.pythonTests(dir)) > 0
+	})
 }
 
 // pythonRoot reports whether a folder contains the configuration of a Python project.

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -33,6 +34,10 @@ func language(name string) string {
 
 // kindsIn returns the kinds of projects whose root is this folder.
 func (t *tree) kindsIn(dir string) []string {
+	return once(&t.kinds, dir, func() []string { return t.findKinds(dir) })
+}
+
+func (t *tree) findKinds(dir string) []string {
 	var out []string
 	at := func(name string) bool { return t.isFile(path.Join(dir, name)) }
 	if at("go.mod") {
@@ -129,14 +134,21 @@ func (t *tree) embedded(name string, us []unit) bool {
 		return false
 	}
 	for _, dir := range up(name) {
-		for _, e := range t.list(dir) {
-			if strings.HasSuffix(e.Name(), ".go") && strings.Contains(t.read(path.Join(dir, e.Name())), "//go:embed ") {
-				return true
-			}
+		if t.embeds(dir) {
+			return true
 		}
 		if dir == us[i].dir {
 			break
 		}
 	}
 	return false
+}
+
+// embeds reports whether Go files of a folder embed files.
+func (t *tree) embeds(dir string) bool {
+	return once(&t.embedding, dir, func() bool {
+		return slices.ContainsFunc(t.list(dir), func(e fs.DirEntry) bool {
+			return strings.HasSuffix(e.Name(), ".go") && strings.Contains(t.read(path.Join(dir, e.Name())), "//go:embed ")
+		})
+	})
 }
