@@ -49,7 +49,6 @@ func (t *Terminal) reflow(width int) {
 				break
 			}
 		}
-		first := len(out)
 		if cursor >= len(cells) && cursor > 0 { // after the last character of a row it stays right of it
 			cursor = max(len(cells), 1) - 1
 		}
@@ -58,16 +57,17 @@ func (t *Terminal) reflow(width int) {
 			if n < len(cells) && n > 0 && cells[n].text == "" { // not within a wide one
 				n--
 			}
+			switch {
+			case cursor < 0:
+			case cursor < n || n == len(cells): // it stays with its character
+				row, col, cursor = len(out), cursor, -1
+			default:
+				cursor -= n
+			}
 			out = append(out, line{cells: append([]cell(nil), cells[:n]...), wrapped: n < len(cells)})
 			cells = cells[n:]
 			if len(cells) == 0 {
 				break
-			}
-		}
-		if cursor >= 0 {
-			row, col = first+cursor/width, cursor%width
-			if row >= len(out) {
-				row, col = len(out)-1, width-1
 			}
 		}
 	}

@@ -77,24 +77,38 @@ func (p *Painter) Resize(width int) {
 	if !p.Reflows {
 		return
 	}
-	if at := min(p.caret.Column, p.rowWidth(p.caret.Row)); at > 0 {
-		p.rowsAbove = (at - 1) / width // after the last character of a row it stays right of it
-		if at < p.rowWidth(p.caret.Row) {
-			p.rowsAbove = at / width
-		}
-	} else {
-		p.rowsAbove = 0
-	}
+	_, p.rowsAbove = rewrap(p.row(p.caret.Row), width, p.caret.Column)
 	for _, r := range p.rows[:min(p.caret.Row, len(p.rows))] {
-		p.rowsAbove += max(1, (ansi.StringWidth(r)+width-1)/width)
+		rows, _ := rewrap(r, width, 0)
+		p.rowsAbove += rows
 	}
 }
 
-func (p *Painter) rowWidth(row int) int {
-	if row >= len(p.rows) {
-		return 0
+func (p *Painter) row(i int) string {
+	if i >= len(p.rows) {
+		return ""
 	}
-	return ansi.StringWidth(p.rows[row])
+	return p.rows[i]
+}
+
+// rewrap returns how many rows a text takes after the terminal has wrapped it, and in which
+// of them the cursor is that was in a column: it stays with its character, and right of the
+// last one. A wide character is not broken at the margin, so the text's width does not say it.
+func rewrap(text string, width, column int) (rows, cursor int) {
+	rows = 1
+	col, at := 0, 0
+	for text = ansi.Strip(text); text != ""; {
+		cluster, w := ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
+		text = text[len(cluster):]
+		if col+w > width {
+			rows, col = rows+1, 0
+		}
+		if at <= column {
+			cursor = rows - 1
+		}
+		col, at = col+w, at+w
+	}
+	return rows, cursor
 }
 
 // Frame writes finished lines above the live area, and what changed in the live area.

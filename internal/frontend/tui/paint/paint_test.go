@@ -218,3 +218,33 @@ func TestAlone(t *testing.T) {
 		t.Errorf("the cursor is hidden: %v; %v", hidden, term.Err())
 	}
 }
+
+// A window that gets narrower breaks a row before a wide character that does not fit, so
+// the row may take more rows than its width says; none of them stays behind, and the
+// cursor's row is found again.
+//
+// SPEC 18.4, 18.5
+func TestNarrowerWindowBreaksBeforeWideCharacters(t *testing.T) {
+	wide := "x" + strings.Repeat("漢", 19) + "y" // 40 columns, and three rows of 20
+	for name, at := range map[string]struct {
+		live  []string
+		caret Caret
+	}{
+		"a row above the cursor":      {[]string{"word", wide, ""}, Caret{Row: 2}},
+		"two of them":                 {[]string{wide, wide, "> "}, Caret{Row: 2, Column: 2}},
+		"the cursor's row, its end":   {[]string{"one", wide}, Caret{Row: 1, Column: 40}},
+		"the cursor's row, in it":     {[]string{"one", wide}, Caret{Row: 1, Column: 39}},
+		"a picture of several points": {[]string{"x" + strings.Repeat("👩‍👧", 19) + "y", "> "}, Caret{Row: 1, Column: 2}},
+		"colours take no columns":     {[]string{"\x1b[1;92m" + wide + "\x1b[m", ""}, Caret{Row: 1}},
+	} {
+		term := emulator.New(43, 12)
+		p := New(term, 43)
+		p.Frame([]string{"done"}, at.live, at.caret)
+		term.Resize(20, 12)
+		p.Resize(20)
+		p.Frame(nil, []string{"end"}, Caret{})
+		if got, want := term.Text(), "done\nend\n"; got != want {
+			t.Errorf("%s: the terminal has\n%s\nwant\n%s", name, got, want)
+		}
+	}
+}
