@@ -229,9 +229,19 @@ func (c *Conversation) Interrupt(by string) {
 // Press handles the interrupt key (SPEC 10.3); input: there is text in the
 // input. It cancels what is to be cancelled; the frontend does the rest.
 func (c *Conversation) Press(input bool) lifecycle.Action {
+	return c.press(lifecycle.Situation{Input: input})
+}
+
+// PressInView is Press while a view covers the conversation.
+func (c *Conversation) PressInView() lifecycle.Action {
+	return c.press(lifecycle.Situation{View: true})
+}
+
+func (c *Conversation) press(at lifecycle.Situation) lifecycle.Action {
 	now := c.cfg.Now()
 	c.mu.Lock()
-	action := c.interrupts.Press(now, lifecycle.Situation{Running: c.busy() && (!c.watchesOnly() || c.runsSwarm()), Input: input})
+	at.Running = c.busy() && (!c.watchesOnly() || c.runsSwarm())
+	action := c.interrupts.Press(now, at)
 	c.mu.Unlock()
 	if action == lifecycle.Cancel {
 		c.Interrupt("person")
@@ -321,6 +331,9 @@ func (c *Conversation) do(ctx context.Context, e *entry) error {
 		c.emitBlock(TakenBack{Texts: []string{e.typedText()}})
 		err = nil
 	}
+	if err == nil && c.interruptedLate(ctx, e, seq) {
+		return nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e.sent = err == nil && seq == 0
@@ -328,6 +341,25 @@ func (c *Conversation) do(ctx context.Context, e *entry) error {
 		c.announce(e, false)
 	}
 	return err
+}
+
+// interruptedLate carries out an interrupt that came while the session took a prompt, when
+// there was nothing yet that it could end. It reports whether the prompt was taken back.
+func (c *Conversation) interruptedLate(ctx context.Context, e *entry, seq int64) bool {
+	interrupt := session.Interrupt{}
+	if !errors.As(context.Cause(ctx), &interrupt) {
+		return false
+	}
+	s := c.Session()
+	if seq > 0 {
+		_, _ = s.Submit(c.ctx, interrupt) // an interrupt cannot fail
+		return false
+	}
+	if _, err := s.Submit(c.ctx, session.Withdraw{ID: e.id}); err != nil {
+		return false // it was delivered
+	}
+	c.emitBlock(TakenBack{Texts: []string{e.typedText()}})
+	return true
 }
 
 // announce emits a Queued block. Callers hold mu.

@@ -24,6 +24,11 @@ const doublePress = 600 * time.Millisecond
 
 // key handles a key wherever it was pressed.
 func (s *screen) key(ctx context.Context, k keys.Press) {
+	if k.Name == "ctrl+c" {
+		s.interrupt()
+		return
+	}
+	s.cleared = false
 	if s.pager != nil {
 		s.pager.handleKey(s, k)
 		return
@@ -34,9 +39,6 @@ func (s *screen) key(ctx context.Context, k keys.Press) {
 		return
 	case "ctrl+t":
 		s.pager = &pager{title: "the states", fresh: s.stateLines}
-		return
-	case "ctrl+c":
-		s.interrupt()
 		return
 	case "ctrl+v":
 		s.pastePicture(ctx)
@@ -242,10 +244,17 @@ func (s *screen) keep(text string) {
 // interrupt is Ctrl+C (SPEC 10.3).
 func (s *screen) interrupt() {
 	s.editor.EndSearch(false)
-	switch s.Conversation.Press(!s.editor.Empty()) {
+	press := func() lifecycle.Action { return s.Conversation.Press(!s.editor.Empty()) }
+	if s.pager != nil {
+		press = s.Conversation.PressInView
+	}
+	switch press() {
+	case lifecycle.CloseView:
+		s.closePager()
 	case lifecycle.Clear:
 		s.keep(s.editor.Take())
 		s.insertMode()
+		s.cleared = true
 		s.hint = "cleared; Up brings it back"
 	case lifecycle.Confirm:
 		s.hint = "press Ctrl+C again to leave"

@@ -98,6 +98,11 @@ func (s *screen) drawPager() {
 	s.painter.ShowModal(append(out, s.Theme.Render(styled.Of(styled.Dim, foot).Cut(s.Width))), caret)
 }
 
+func (s *screen) closePager() {
+	s.pager = nil
+	s.painter.CloseModal()
+}
+
 func contains(l styled.Line, words string) bool {
 	return strings.Contains(strings.ToLower(l.String()), strings.ToLower(words))
 }
@@ -128,9 +133,8 @@ func (p *pager) handleKey(s *screen, k keys.Press) {
 		return
 	}
 	switch k.Name {
-	case "q", "esc", "ctrl+o", "ctrl+c", "ctrl+d":
-		s.pager = nil
-		s.painter.CloseModal()
+	case "q", "esc", "ctrl+o", "ctrl+d":
+		s.closePager()
 	case "up", "k":
 		p.top--
 	case "down", "j", "enter":

@@ -119,6 +119,7 @@ type screen struct {
 	letterTimer  <-chan time.Time // then the typed letter answers the question
 	hint         string           // shown until the next key
 	escapedAt    time.Time
+	cleared      bool      // Ctrl+C put what was typed into the history, and no other key came since
 	ctrlX        bool      // Ctrl+X was pressed
 	typedAt      time.Time // when the last key was pressed
 	unfocused    bool      // the terminal's window does not have the focus
@@ -307,7 +308,7 @@ func (s *screen) event(ctx context.Context, e any) bool {
 		s.typedAt = s.Now()
 		return true
 	case keys.Paste:
-		s.hint = ""
+		s.hint, s.cleared = "", false
 		if s.pager != nil {
 			return false
 		}
@@ -374,8 +375,11 @@ func (s *screen) closeTerminal() {
 	for _, l := range s.renderer.takeFinished() {
 		last = append(last, s.Theme.Render(l))
 	}
-	if text := s.editor.Text(); text != "" && s.ended != nil {
+	text := s.editor.Text()
+	if text != "" && s.ended != nil {
 		s.keep(text)
+	}
+	if text != "" && s.ended != nil || s.cleared {
 		last = append(last, s.Theme.Render(styled.Of(styled.Dim, "what you were typing is in the history: Up brings it back")))
 	}
 	if again := s.Conversation.ResumeCommand(); again != "" {

@@ -325,6 +325,56 @@ func TestThreeInterrupts(t *testing.T) {
 	}
 }
 
+// Three interrupts in a row end the program, and what was being typed is in the history and
+// that is said, whatever comes between them: what ran ends or does not, or a view is open.
+//
+// SPEC 10.3, 18.3
+func TestThreeInterruptsInAnyOrder(t *testing.T) {
+	for name, press := range map[string]func(*rig){
+		"it runs on": func(r *rig) {
+			r.swarm = func(string) {} // an interrupt does not end it
+			r.start("")
+			r.see("esc interrupts")
+			r.say("typed")
+			r.press("ctrl+c", "ctrl+c", "ctrl+c")
+		},
+		"it ends after the first": func(r *rig) {
+			r.start("")
+			r.say("go")
+			r.press("enter")
+			r.see("esc interrupts")
+			r.say("typed")
+			r.press("ctrl+c")
+			r.until("rest", func(string) bool { return !strings.Contains(r.screen(), "esc interrupts") })
+			r.press("ctrl+c", "ctrl+c")
+		},
+		"nothing ran": func(r *rig) {
+			r.start("")
+			r.see("session s1")
+			r.say("typed")
+			r.press("ctrl+c", "ctrl+c", "ctrl+c")
+		},
+		"a view is open": func(r *rig) {
+			r.start("")
+			r.see("session s1")
+			r.say("typed")
+			r.press("ctrl+t", "ctrl+c", "ctrl+c", "ctrl+c")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, llmtest.New(llmtest.Turn{Wait: make(chan struct{})}))
+			r.clock.stand()
+			press(r)
+			if e := r.left(); e.By != "SIGINT" {
+				t.Errorf("it ended by %q", e.By)
+			}
+			if !strings.Contains(r.text(), "what you were typing is in the history") || strings.Contains(r.text(), "› typed") {
+				t.Errorf("it closes with\n%s", r.text())
+			}
+		})
+	}
+}
+
 // SPEC 18.2, 18.4
 func TestLongOutput(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"seq 10000; exit 3"}`), llmtest.Say("all done")))

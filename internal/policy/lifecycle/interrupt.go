@@ -9,17 +9,19 @@ type Action int
 
 // The effects of successive interrupts (SPEC 10.3).
 const (
-	Cancel  Action = iota // cancel what runs
-	Clear                 // clear the input
-	Confirm               // announce that the next one exits
-	Exit                  // exit in an orderly way
-	Abort                 // exit at once
+	Cancel    Action = iota // cancel what runs
+	Clear                   // clear the input
+	Confirm                 // announce that the next one exits
+	Exit                    // exit in an orderly way
+	Abort                   // exit at once
+	CloseView               // close the view that covers the conversation
 )
 
 // Situation is the state at the time of an interrupt.
 type Situation struct {
 	Running bool // a model's request or a tool is running
 	Input   bool // the input has text
+	View    bool // a view covers the conversation
 }
 
 // InterruptPolicy decides the effect of an interrupt. The zero value is ready.
@@ -41,6 +43,9 @@ func (p *InterruptPolicy) Press(now time.Time, s Situation) Action {
 		return Abort
 	}
 	switch {
+	case s.View:
+		p.confirmed = false
+		return CloseView
 	case s.Running:
 		p.confirmed = false
 		return Cancel

@@ -19,6 +19,9 @@ func TestLadder(t *testing.T) {
 		"text then empty":       {{0, text, Clear}, {1000, empty, Confirm}, {2000, empty, Exit}},
 		"three at once":         {{0, run, Cancel}, {200, run, Cancel}, {500, run, Abort}},
 		"three not fast enough": {{0, run, Cancel}, {200, run, Cancel}, {501, run, Cancel}},
+		"in a view":             {{0, Situation{View: true, Running: true}, CloseView}, {1000, run, Cancel}},
+		"three, one in a view":  {{0, Situation{View: true}, CloseView}, {200, run, Cancel}, {400, text, Abort}},
+		"a view opens between":  {{0, run, Cancel}, {200, text, Clear}, {400, Situation{View: true}, Abort}},
 		"text asks anew":        {{0, empty, Confirm}, {1000, text, Clear}, {2000, empty, Confirm}},
 	} {
 		var l InterruptPolicy
