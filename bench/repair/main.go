@@ -1,7 +1,7 @@
 // Command repair measures the repair of failing Go tests on planted bugs. It
 // prints rates and asserts none.
 //
-//	go run ./bench/repair [-set quixbugs|planted|fresh|all] [-n N] [-run TEXT,…] [-v] [-check] [-swarm PAWL]
+//	go run ./bench/repair [-set quixbugs|planted|fresh|all | -dir FOLDER] [-n N] [-run TEXT,…] [-v] [-check] [-swarm PAWL]
 //
 // A case is a correct program, a bug, a small visible test and a larger hidden
 // one. The hidden test is copied in after the repair and decides whether it is
@@ -21,6 +21,7 @@ import (
 	"embed"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"sort"
@@ -37,23 +38,32 @@ func main() {
 	set := flag.String("set", "all", "quixbugs, planted, fresh or all")
 	n := flag.Int("n", 0, "run the first N cases of each set only")
 	only := flag.String("run", "", "run the cases whose name contains one of these texts")
+	dir := flag.String("dir", "", "repair the cases of this folder instead")
 	verbose := flag.Bool("v", false, "print what is tried, and what passes")
 	check := flag.Bool("check", false, "check the cases instead of repairing them")
 	program := flag.String("swarm", "", "have this pawl program repair all cases as one swarm on 4 worker processes over NATS, and fail where one is not")
 	flag.Parse()
-	if err := run(*set, *n, *only, *verbose, *check, *program); err != nil {
+	if err := run(*dir, *set, *n, *only, *verbose, *check, *program); err != nil {
 		fmt.Fprintln(os.Stderr, "repair:", err)
 		os.Exit(1)
 	}
 }
 
-func run(set string, n int, only string, verbose, check bool, program string) error {
+func run(dir, set string, n int, only string, verbose, check bool, program string) error {
 	var together []*bugCase
-	for _, name := range []string{"quixbugs", "planted", "fresh"} {
-		if set != "all" && set != name {
+	var from fs.FS = data
+	if dir != "" {
+		from, set = os.DirFS(dir), "."
+	}
+	for _, name := range []string{"quixbugs", "planted", "fresh", "."} {
+		if set != name && (set != "all" || name == ".") {
 			continue
 		}
-		cases, err := load(data, "testdata/"+name)
+		at := "testdata/" + name
+		if name == "." {
+			at = name
+		}
+		cases, err := load(from, at)
 		if err != nil {
 			return err
 		}
@@ -146,7 +156,7 @@ func (t *tally) add(c *bugCase, r result) {
 		t.failed[word]++
 	}
 	t.kinds[c.kind] = k
-	fmt.Printf("%-30s %-19s %5.1fs %3d runs %4d tried %3d pass  %s\n", c.name, word, r.took.Seconds(),
+	fmt.Printf("%-30s %-19s %-16s %5.1fs %3d runs %4d tried %3d pass  %s\n", c.name, word, r.report.Edit.Operator, r.took.Seconds(),
 		r.report.Runs, r.report.Tried, len(r.report.Plausible), strings.TrimSpace(strings.ReplaceAll(r.report.Edit.New, "\n", " ")))
 }
 

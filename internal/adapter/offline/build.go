@@ -33,13 +33,11 @@ type builder struct {
 	only   string // the packages to look at, as patterns of the go command; "" is all
 	builds int
 
-	module string // the module's path, once read
 	done   []string
 	notes  []string
 	tried  bool
 	last   checked
-	first  checked
-	std    []string
+	listed map[string][]string // what go list returned, by pattern
 }
 
 // checked is the result of one check of the build. Stage 0 is go build, 1 is
@@ -91,7 +89,7 @@ func (b *builder) fix() (buildState, error) {
 	if err != nil {
 		return buildBroken, err
 	}
-	b.first, b.last = now, now
+	b.last, b.listed = now, map[string][]string{}
 	if now.stage == 2 {
 		return buildClean, nil
 	}

@@ -61,7 +61,7 @@ func TestBuildRepairs(t *testing.T) {
 		},
 		"unused variable": {
 			files: []string{"x.go", "package x\n\nfunc f() (int, error) { return 1, nil }\n\nfunc A(m map[int]int) {\n\tn, err := f()\n\tfor i, v := range m {\n\t\tif w, ok := m[v]; ok {\n\t\t}\n\t}\n\tif e := m[0]; true {\n\t}\n\t_ = n\n}\n"},
-			want:  map[string]string{"x.go": "\tn, err := f()\n\t_ = err\n\tfor _, v := range m {\n\t\tif _, ok := m[v]; ok {\n\t\t}\n\t}\n\tif e := m[0]; true {\n\t\t_ = e\n\t}\n"},
+			want:  map[string]string{"x.go": "\tn, err := f()\n\t_ = err\n\tfor _, v := range m {\n\t\tif _, ok := m[v]; ok {\n\t\t}\n\t}\n\tif _ = m[0]; true {\n\t}\n"},
 			says:  []string{"did not guess"},
 		},
 		"misspelt import path": {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
 )
 
 // This file turns compile errors into edits of source text.
@@ -92,91 +94,69 @@ func (s *source) dropImport(e buildError) []fix {
 	return nil
 }
 
-// blank keeps an unused variable and what computes it: `_ = x` right after the
-// declaration, or `_` in its place where no statement can follow.
+// blank keeps what computes an unused variable: with `_ = x` after the statement that
+// declares it, or with `_` in its place where no statement can follow.
 func (s *source) blank(e buildError, name string) []fix {
 	id := s.ident(e, name)
 	if id == nil {
 		return nil
 	}
+	out := []fix{}
+	add := func(text, words string) {
+		out = append(out, fix{
+			files: map[string]string{s.path: text}, words: "unused variable `" + name + "` at " + e.where() + " " + words,
+			note: "I did not guess what the unused variable was for: please look.",
+		})
+	}
+	var st ast.Stmt
 	nodes := s.nodesAt(id.Pos())
-	words := "unused variable `" + name + "` at " + e.where() + " kept with `_ = " + name + "`"
-	note := "I did not guess what the unused variable was for: please look."
-	for i := len(nodes) - 1; i > 0; i-- {
-		st, ok := nodes[i].(ast.Stmt)
-		if !ok {
-			continue
+	for i, n := range nodes {
+		if x, ok := n.(ast.Stmt); ok {
+			st = x
 		}
-		switch parent := nodes[i-1].(type) {
-		case *ast.BlockStmt, *ast.CaseClause, *ast.CommClause:
-			if r, ok := st.(*ast.RangeStmt); ok {
-				return s.blankRange(r, id, note)
-			}
-			if len(s.text) > s.at(st.End()) && s.inList(parent, st) {
-				line := s.text[strings.LastIndexByte(s.text[:s.at(st.Pos())], '\n')+1:]
-				indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+		if d, ok := n.(*ast.DeclStmt); ok || i > 0 && statements(nodes[i-1]) != nil && slices.Contains(statements(nodes[i-1]), st) {
+			if _, assigns := st.(*ast.AssignStmt); d != nil || assigns {
 				end := s.at(st.End())
-				return []fix{{files: map[string]string{s.path: s.splice(end, end, "\n"+indent+"_ = "+name)}, words: words, note: note}}
+				add(s.splice(end, end, "\n"+indentOf(s.text, s.at(st.Pos()))+"_ = "+name), "kept with `_ = "+name+"`")
 			}
-		case *ast.IfStmt, *ast.ForStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt:
-			body := bodyOf(parent)
-			if as, ok := st.(*ast.AssignStmt); ok && len(as.Lhs) > 1 {
-				return []fix{{files: map[string]string{s.path: s.splice(s.at(id.Pos()), s.at(id.End()), "_")}, words: "unused variable `" + name + "` at " + e.where() + " made `_`", note: note}}
-			}
-			if _, ok := parent.(*ast.TypeSwitchStmt); ok || body == nil {
-				return nil
-			}
-			if _, ok := parent.(*ast.SwitchStmt); ok {
-				return nil // nothing may come before its first case
-			}
-			at := s.at(body.Lbrace) + 1
-			line := s.text[strings.LastIndexByte(s.text[:s.at(parent.Pos())], '\n')+1:]
-			indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
-			return []fix{{files: map[string]string{s.path: s.splice(at, at, "\n"+indent+"\t_ = "+name)}, words: words, note: note}}
 		}
 	}
-	return nil
-}
-
-// inList: st is one of the statements of parent, not a case's expression or a
-// comm clause's operation.
-func (s *source) inList(parent ast.Node, st ast.Stmt) bool {
-	switch p := parent.(type) {
-	case *ast.BlockStmt:
-		return slices.Contains(p.List, st)
-	case *ast.CaseClause:
-		return slices.Contains(p.Body, st)
-	case *ast.CommClause:
-		return slices.Contains(p.Body, st)
+	from, to, tok := s.at(id.Pos()), s.at(id.End()), token.NoPos
+	switch x := st.(type) {
+	case *ast.AssignStmt:
+		if !slices.ContainsFunc(x.Lhs, func(l ast.Expr) bool { return l != id && !isBlank(l) }) {
+			tok = x.TokPos
+		}
+	case *ast.RangeStmt:
+		if x.Key == id && (x.Value == nil || isBlank(x.Value)) || x.Value == id && isBlank(x.Key) {
+			tok = x.TokPos
+		}
 	}
-	return false
+	text := s.text
+	if tok.IsValid() {
+		text = text[:s.at(tok)] + "=" + text[s.at(tok)+2:]
+	}
+	add(text[:from]+"_"+text[to:], "made `_`")
+	return out
 }
 
-func bodyOf(n ast.Node) *ast.BlockStmt {
+// statements returns the list that a node holds.
+func statements(n ast.Node) []ast.Stmt {
 	switch x := n.(type) {
-	case *ast.IfStmt:
+	case *ast.BlockStmt:
+		return x.List
+	case *ast.CaseClause:
 		return x.Body
-	case *ast.ForStmt:
-		return x.Body
-	case *ast.SwitchStmt:
+	case *ast.CommClause:
 		return x.Body
 	}
 	return nil
 }
 
-func (s *source) blankRange(r *ast.RangeStmt, id *ast.Ident, note string) []fix {
-	from, to, new := s.at(id.Pos()), s.at(id.End()), "_"
-	switch {
-	case r.Value == nil || isBlank(r.Value) && r.Key == id:
-		from, to, new = s.at(r.Key.Pos()), s.at(r.Range), ""
-	case r.Value == id:
-		from, to, new = s.at(r.Key.End()), s.at(r.Value.End()), ""
-		if isBlank(r.Key) {
-			from, to = s.at(r.Key.Pos()), s.at(r.Range)
-		}
-	}
-	where := s.file + ":" + itoa(s.fset.Position(id.Pos()).Line)
-	return []fix{{files: map[string]string{s.path: s.splice(from, to, new)}, words: "unused loop variable `" + id.Name + "` at " + where + " dropped", note: note}}
+// indentOf returns the white space before a position on its line.
+func indentOf(text string, at int) string {
+	line := text[strings.LastIndexByte(text[:at], '\n')+1 : at]
+	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 }
 
 func isBlank(e ast.Expr) bool {
@@ -184,43 +164,23 @@ func isBlank(e ast.Expr) bool {
 	return ok && id.Name == "_"
 }
 
-// addImport adds an import to the first import block, or makes one.
+// addImport adds an import to the first import declaration, or makes one.
 func (s *source) addImport(p string) string {
 	q := strconv.Quote(p)
-	for _, d := range s.ast.Decls {
-		g, ok := d.(*ast.GenDecl)
-		if !ok || g.Tok != token.IMPORT {
-			continue
-		}
-		if !g.Lparen.IsValid() {
-			from, to := s.at(g.Pos()), s.at(g.End())
-			spec := strings.TrimSpace(strings.TrimPrefix(s.text[from:to], "import"))
-			list := []string{spec, q}
-			slices.Sort(list)
-			return s.splice(from, to, "import (\n\t"+strings.Join(list, "\n\t")+"\n)")
-		}
-		// In order within the first group of its block.
-		at := s.at(g.Lparen) + 1
-		last := 0
-		for _, sp := range g.Specs {
-			im := sp.(*ast.ImportSpec)
-			line := s.fset.Position(im.Pos()).Line
-			if last != 0 && line != last+1 {
-				break
-			}
-			last = line
-			if im.Path.Value > q {
-				break
-			}
-			at = s.at(im.End())
-			if im.Comment != nil {
-				at = s.at(im.Comment.End())
-			}
-		}
-		return s.splice(at, at, "\n\t"+q)
-	}
 	at := s.at(s.ast.Name.End())
-	return s.splice(at, at, "\n\nimport "+q)
+	text := s.splice(at, at, "\n\nimport "+q)
+	for _, d := range s.ast.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT {
+			from, to := s.at(g.Pos()), s.at(g.End())
+			if at = s.at(g.Lparen) + 1; g.Lparen.IsValid() {
+				text = s.splice(at, at, "\n\t"+q)
+			} else {
+				text = s.splice(from, to, "import (\n\t"+q+"\n\t"+strings.TrimSpace(s.text[from+len("import"):to])+"\n)")
+			}
+			break
+		}
+	}
+	return repair.Formatted(s.text, text) // which also sorts the imports
 }
 
 // imports returns the local name of each import and its path.

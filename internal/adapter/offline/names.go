@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
+	"github.com/pawl-agent/pawl/internal/core/editdistance"
 )
 
 // This file finds what an undefined name may mean: another name in scope, a
@@ -46,39 +49,6 @@ func (b *builder) rename(f *source, e buildError, name, to string) []fix {
 		text = text[:p.from] + to + text[p.to:]
 	}
 	return only(f, text, "`"+name+"` at "+e.where()+" is now `"+to+"`, the nearest name there is")
-}
-
-// siblings parses the other files of a file's package; tests see all, others
-// do not see the tests.
-func (b *builder) siblings(f *source) ([]*source, error) {
-	dir := path.Dir(f.path)
-	files, err := b.h.List(path.Join(dir, "*.go"))
-	if err != nil {
-		return nil, err
-	}
-	var want, all []string
-	for _, p := range files {
-		if path.Dir(p) != dir || strings.HasSuffix(p, "_test.go") && !strings.HasSuffix(f.path, "_test.go") {
-			continue
-		}
-		all = append(all, p)
-		if _, ok := b.h.seen[p]; !ok {
-			want = append(want, p)
-		}
-	}
-	if len(want) > 0 {
-		if _, err := b.h.ReadAll(want); err != nil {
-			return nil, err
-		}
-	}
-	var out []*source
-	for _, p := range all {
-		s := parse(p, path.Join(path.Dir(f.file), path.Base(p)), b.h.seen[p])
-		if s != nil && s.ast.Name.Name == f.ast.Name.Name {
-			out = append(out, s)
-		}
-	}
-	return out, nil
 }
 
 // undefined repairs `undefined: name` and `undefined: pkg.Name`.
@@ -124,17 +94,11 @@ func (b *builder) undefined(f *source, e buildError, name string) ([]fix, error)
 			}
 		}
 	}
-	sibs, err := b.siblings(f)
+	look, err := b.look(f)
 	if err != nil {
 		return nil, err
 	}
-	names := f.locals(id.Pos())
-	slices.Reverse(names) // inner names first
-	for _, s := range sibs {
-		names = append(names, s.topLevel()...)
-	}
-	names = append(names, sortedKeys(f.imports())...)
-	names = append(names, strings.Fields(universe)...)
+	names := look.Visible(f.at(id.Pos()))
 	for _, n := range nearest(name, names) {
 		out = append(out, b.rename(f, e, name, n)...)
 	}
@@ -192,176 +156,74 @@ func declared(doc string) []string {
 // member repairs `x.Name undefined (type T has no field or method Name)` and
 // `unknown field Name in struct literal of type T`.
 func (b *builder) member(f *source, e buildError) ([]fix, error) {
-	var name, typ string
-	if rest, ok := strings.CutPrefix(e.msg, "unknown field "); ok {
-		name, typ, ok = strings.Cut(rest, " in struct literal of type ")
-		if !ok {
-			return nil, nil
-		}
+	name, literal := strings.CutPrefix(e.msg, "unknown field ")
+	if literal {
+		name, _, _ = strings.Cut(name, " ")
 	} else {
-		expr, rest, ok := strings.Cut(e.msg, " undefined (type ")
-		if !ok {
-			return nil, nil
-		}
-		name = expr[strings.LastIndexByte(expr, '.')+1:]
-		typ, _, _ = strings.Cut(rest, " has no field or method ")
+		name, _, _ = strings.Cut(name, " undefined (type ")
+		name = last(name)
 	}
-	typ, _, _ = strings.Cut(typ, ", but does have ")
-	var first []string
-	if _, hint, ok := strings.Cut(e.msg, ", but does have "); ok {
-		hint = strings.TrimRight(hint, ")")
-		hint = strings.TrimPrefix(strings.TrimPrefix(hint, "field "), "method ")
-		if identifier(hint) {
-			first = append(first, hint)
-		}
-	}
-	return b.oneOf(f, e, name, first, func() ([]string, error) { return b.membersOf(f, typ) })
-}
-
-// membersOf lists fields and methods of a type as the compiler writes it.
-func (b *builder) membersOf(f *source, typ string) ([]string, error) {
-	typ = strings.TrimLeft(strings.TrimSpace(typ), "*")
-	typ, _, _ = strings.Cut(typ, "[")
-	typ, _, _ = strings.Cut(typ, " ")
-	if i := strings.LastIndexByte(typ, '.'); i >= 0 {
-		pkg, name := typ[:i], typ[i+1:]
-		p := f.imports()[path.Base(pkg)]
-		if p == "" {
-			p = pkg
-		}
-		out, exit, err := b.h.Run(in(b.dir, "go doc -all "+quote(p+"."+name)))
-		if err != nil || exit != 0 {
-			return nil, err
-		}
-		return documented(out), nil
-	}
-	if !identifier(typ) {
+	id := f.ident(e, name)
+	if id == nil {
 		return nil, nil
 	}
-	sibs, err := b.siblings(f)
+	return b.oneOf(f, e, name, nil, func() ([]string, error) {
+		look, err := b.look(f)
+		if err != nil {
+			return nil, err
+		}
+		return look.Members(f.at(id.Pos())), nil
+	})
+}
+
+// look type-checks the package of a file.
+func (b *builder) look(f *source) (*repair.Look, error) {
+	return repair.LookAt(known{b.h}, b.dir, f.path)
+}
+
+// known reads no file twice.
+type known struct{ *hands }
+
+func (k known) ReadAll(paths []string) (map[string]string, error) {
+	if _, err := k.hands.ReadAll(slices.DeleteFunc(slices.Clone(paths), func(p string) bool { _, ok := k.seen[p]; return ok })); err != nil {
+		return nil, err
+	}
+	return k.seen, nil
+}
+
+// list returns the import paths that the go command lists, asked for once.
+func (b *builder) list(pattern string) ([]string, error) {
+	if out, ok := b.listed[pattern]; ok {
+		return out, nil
+	}
+	out, exit, err := b.h.Run(in(b.dir, "go list -e "+pattern))
 	if err != nil {
 		return nil, err
 	}
-	var out []string
-	types := []string{typ}
-	for i := 0; i < len(types) && i < 16; i++ {
-		for _, s := range sibs {
-			names, embedded := s.members(types[i])
-			out = append(out, names...)
-			for _, t := range embedded {
-				if !slices.Contains(types, t) {
-					types = append(types, t)
-				}
-			}
+	b.listed[pattern] = nil
+	for p := range strings.FieldsSeq(out) {
+		if exit == 0 && !strings.Contains(p, "internal/") && !strings.HasPrefix(p, "vendor/") || pattern != "std" {
+			b.listed[pattern] = append(b.listed[pattern], p)
 		}
 	}
-	return out, nil
-}
-
-// documented reads fields and methods off `go doc -all pkg.Type`.
-func documented(doc string) []string {
-	var out []string
-	inside := false
-	for l := range strings.SplitSeq(doc, "\n") {
-		switch {
-		case strings.HasPrefix(l, "type ") && strings.HasSuffix(l, "{"):
-			inside = true
-		case l == "}":
-			inside = false
-		case inside && strings.HasPrefix(l, "\t"):
-			w := strings.TrimSpace(l)
-			if i := strings.IndexAny(w, " (,"); i > 0 && identifier(w[:i]) {
-				out = append(out, w[:i])
-			}
-		case strings.HasPrefix(l, "func ("):
-			if _, rest, ok := strings.Cut(l, ") "); ok {
-				if i := strings.IndexByte(rest, '('); i > 0 {
-					out = append(out, rest[:i])
-				}
-			}
-		}
-	}
-	return out
-}
-
-// standard lists the standard library's import paths, asked for once.
-func (b *builder) standard() ([]string, error) {
-	if b.std != nil {
-		return b.std, nil
-	}
-	out, exit, err := b.h.Run(in(b.dir, "go list std"))
-	if err != nil {
-		return nil, err
-	}
-	b.std = []string{}
-	if exit == 0 {
-		for p := range strings.FieldsSeq(out) {
-			if !strings.Contains(p, "internal") && !strings.HasPrefix(p, "vendor/") {
-				b.std = append(b.std, p)
-			}
-		}
-	}
-	return b.std, nil
-}
-
-// modulePath reads the module's path, once.
-func (b *builder) modulePath() error {
-	if b.module != "" {
-		return nil
-	}
-	text, err := b.h.Read(path.Join(b.dir, "go.mod"))
-	if err != nil {
-		return err
-	}
-	for l := range strings.SplitSeq(text, "\n") {
-		if m, ok := strings.CutPrefix(strings.TrimSpace(l), "module "); ok {
-			b.module = strings.Trim(strings.TrimSpace(m), `"`)
-			break
-		}
-	}
-	return nil
-}
-
-// local lists the import paths of the module's own packages, of all or of
-// those whose folder has the name.
-func (b *builder) local(name string) ([]string, error) {
-	if err := b.modulePath(); err != nil {
-		return nil, err
-	}
-	files, err := b.h.List(path.Join(b.dir, "**", name, "*.go"))
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, f := range files {
-		if skipped(f) || strings.HasSuffix(f, "_test.go") {
-			continue
-		}
-		p := b.module
-		if d := strings.Trim(strings.TrimPrefix(path.Dir(f), b.dir), "/."); d != "" {
-			p += "/" + d
-		}
-		out = append(out, p)
-	}
-	slices.Sort(out)
-	return slices.Compact(out), nil
+	return b.listed[pattern], nil
 }
 
 // packagesNamed lists the import paths whose package is called name: the
 // module's own first. A package that is known to have the member goes first
 // among the standard library's.
 func (b *builder) packagesNamed(name, member string) ([]string, error) {
-	local, err := b.local(name)
+	local, err := b.list("./...")
 	if err != nil {
 		return nil, err
 	}
-	std, err := b.standard()
+	std, err := b.list("std")
 	if err != nil {
 		return nil, err
 	}
 	var out, more []string
 	for _, p := range local {
-		if baseName(p) == name && p != b.module {
+		if baseName(p) == name {
 			out = append(out, p)
 		}
 	}
@@ -398,11 +260,11 @@ func (b *builder) importPath(f *source, e buildError) ([]fix, error) {
 			wrong, _ = strconv.Unquote(im.Path.Value)
 		}
 	}
-	local, err := b.local("")
+	local, err := b.list("./...")
 	if err != nil {
 		return nil, err
 	}
-	std, err := b.standard()
+	std, err := b.list("std")
 	if err != nil {
 		return nil, err
 	}
@@ -418,4 +280,41 @@ func (b *builder) importPath(f *source, e buildError) ([]fix, error) {
 		}
 	}
 	return out, nil
+}
+
+// nearest orders the names that a misspelt one may mean, nearest first. Names
+// given earlier win among equals, so callers put inner scopes first.
+func nearest(name string, names []string) []string {
+	type scored struct {
+		name string
+		d    int
+	}
+	limit := 1
+	if n := len(name); n > 3 {
+		limit = 2
+		if n > 8 {
+			limit = 3
+		}
+	}
+	var got []scored
+	seen := map[string]bool{name: true, "": true, "_": true}
+	for _, n := range names {
+		if seen[n] {
+			continue
+		}
+		seen[n] = true
+		d := editdistance.Distance(strings.ToLower(name), strings.ToLower(n))
+		if len(name) < 3 && len(n) < 3 && d > 0 {
+			continue // x is not a misspelt y
+		}
+		if d <= limit && d < max(len(name), len(n))-1 || d == 0 {
+			got = append(got, scored{n, d})
+		}
+	}
+	slices.SortStableFunc(got, func(a, b scored) int { return a.d - b.d })
+	var out []string
+	for _, g := range got {
+		out = append(out, g.name)
+	}
+	return out
 }

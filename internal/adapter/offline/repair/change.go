@@ -1,9 +1,6 @@
 package repair
 
-import (
-	"go/format"
-	"strings"
-)
+import "strings"
 
 // change is a candidate as it is made in the tree: old, which occurs once in
 // before, becomes new.
@@ -16,12 +13,8 @@ type change struct {
 
 // change writes a candidate as whole lines, formatted where the file is.
 func (c *candidate) change() change {
-	before, after := c.fn.file.text, c.patched()
-	if f, err := format.Source([]byte(before)); err == nil && string(f) == before {
-		if f, err := format.Source([]byte(after)); err == nil {
-			after = string(f)
-		}
-	}
+	before := c.fn.file.text
+	after := Formatted(before, c.patched())
 	a, b := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {

@@ -133,11 +133,12 @@ func (m *module) open(dir string) (*pkg, error) {
 	}
 	m.load[dir] = true
 	p := &pkg{dir: dir, path: m.importPath(dir), bad: map[string]bool{}}
+	texts, err := readAll(m.hands, m.dirs[dir])
+	if err != nil {
+		return nil, fmt.Errorf("read the package in %s: %w", m.pattern(dir), err)
+	}
 	for _, f := range m.dirs[dir] {
-		text, err := m.hands.Read(f)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", f, err)
-		}
+		text := texts[f]
 		if !builds(f, text) {
 			continue
 		}
@@ -170,6 +171,24 @@ func (m *module) open(dir string) (*pkg, error) {
 	}
 	m.pkgs[dir] = p
 	return p, nil
+}
+
+// readAll reads files, in fewer calls where the hands can.
+func readAll(h Hands, paths []string) (map[string]string, error) {
+	if many, ok := h.(interface {
+		ReadAll(paths []string) (map[string]string, error)
+	}); ok {
+		return many.ReadAll(paths)
+	}
+	out := map[string]string{}
+	for _, p := range paths {
+		text, err := h.Read(p)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p, err)
+		}
+		out[p] = text
+	}
+	return out, nil
 }
 
 // check type-checks files; every error goes to bad and is otherwise ignored.
