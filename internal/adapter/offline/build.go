@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
 )
 
 // Limits of one build repair: each try costs a build.
@@ -44,7 +46,7 @@ type builder struct {
 // the type check of the tests, 2 is a clean build.
 type checked struct {
 	stage int
-	errs  []buildError
+	errs  []repair.BuildError
 	exit  int
 	out   string
 }
@@ -71,13 +73,13 @@ func (b *builder) check() (checked, error) {
 	}
 	// A package that is named, and that has tests only, is nothing to build.
 	if exit != 0 && (b.only == "" || !strings.Contains(out, "no non-test Go files in ")) {
-		return checked{errs: readBuild(out, false), exit: exit, out: out}, nil
+		return checked{errs: repair.ReadBuild(out, false), exit: exit, out: out}, nil
 	}
 	out, exit, err = b.h.Run(in(b.dir, "go vet "+b.packages()))
 	if err != nil {
 		return checked{}, err
 	}
-	if errs := readBuild(out, true); exit != 0 && len(errs) > 0 {
+	if errs := repair.ReadBuild(out, true); exit != 0 && len(errs) > 0 {
 		return checked{stage: 1, errs: errs, exit: exit, out: out}, nil
 	}
 	return checked{stage: 2, out: out}, nil // what else vet finds is not a build error
@@ -94,14 +96,14 @@ func (b *builder) fix() (buildState, error) {
 		return buildClean, nil
 	}
 	if len(now.errs) > 0 {
-		b.h.Say(fmt.Sprintf("The build is broken: %s. The first: %s: %s", count(len(now.errs), "error"), now.errs[0].where(), now.errs[0].msg))
+		b.h.Say(fmt.Sprintf("The build is broken: %s. The first: %s: %s", count(len(now.errs), "error"), now.errs[0].Where(), now.errs[0].Msg))
 	}
 	given := map[string]bool{} // errors that no fix helped, as file and message
 	for b.builds < maxBuilds {
 		if b.last.stage == 2 {
 			return buildFixed, nil
 		}
-		i := slices.IndexFunc(ranked(b.last.errs), func(e buildError) bool { return !given[e.file+": "+e.msg] })
+		i := slices.IndexFunc(ranked(b.last.errs), func(e repair.BuildError) bool { return !given[e.File+": "+e.Msg] })
 		if i < 0 {
 			break
 		}
@@ -111,7 +113,7 @@ func (b *builder) fix() (buildState, error) {
 			return buildBroken, err
 		}
 		if !ok {
-			given[e.file+": "+e.msg] = true
+			given[e.File+": "+e.Msg] = true
 		}
 	}
 	if b.last.stage == 2 {
@@ -122,28 +124,28 @@ func (b *builder) fix() (buildState, error) {
 
 // ranked puts the errors first that explain the most: an unused import or
 // variable is often only a consequence of a misspelt name.
-func ranked(errs []buildError) []buildError {
-	weight := func(e buildError) int {
+func ranked(errs []repair.BuildError) []repair.BuildError {
+	weight := func(e repair.BuildError) int {
 		switch {
-		case strings.Contains(e.msg, "is not in std"), strings.Contains(e.msg, "provides package"), strings.Contains(e.msg, "providing package"):
+		case strings.Contains(e.Msg, "is not in std"), strings.Contains(e.Msg, "provides package"), strings.Contains(e.Msg, "providing package"):
 			return 0
-		case strings.Contains(e.msg, "undefined") || strings.Contains(e.msg, "unknown field") || strings.Contains(e.msg, "not exported"):
+		case strings.Contains(e.Msg, "undefined") || strings.Contains(e.Msg, "unknown field") || strings.Contains(e.Msg, "not exported"):
 			return 1
-		case strings.Contains(e.msg, "declared and not used"):
+		case strings.Contains(e.Msg, "declared and not used"):
 			return 2
-		case strings.Contains(e.msg, "imported and not used"), strings.Contains(e.msg, "imported as"):
+		case strings.Contains(e.Msg, "imported and not used"), strings.Contains(e.Msg, "imported as"):
 			return 3
 		}
 		return 4
 	}
 	out := slices.Clone(errs)
-	slices.SortStableFunc(out, func(a, b buildError) int { return weight(a) - weight(b) })
+	slices.SortStableFunc(out, func(a, b repair.BuildError) int { return weight(a) - weight(b) })
 	return out
 }
 
 // try tries one error's fixes in turn until the build is better: first those
 // that the language server offers, then those from the compiler's message.
-func (b *builder) try(e buildError) (bool, error) {
+func (b *builder) try(e repair.BuildError) (bool, error) {
 	if done, err := b.quickFix(e); done || err != nil {
 		return done, err
 	}
@@ -159,7 +161,7 @@ func (b *builder) try(e buildError) (bool, error) {
 		before := map[string]string{}
 		for _, p := range sortedKeys(f.files) {
 			before[p] = b.h.seen[p]
-			old, new := narrow(b.h.seen[p], f.files[p])
+			old, new := repair.Narrow(b.h.seen[p], f.files[p])
 			if err := b.h.Edit(p, old, new); err != nil {
 				return false, err
 			}
@@ -188,16 +190,16 @@ func (b *builder) try(e buildError) (bool, error) {
 
 // better reports whether a try removed error e and caused no new error where it
 // changed the text.
-func better(before, after checked, e buildError) bool {
+func better(before, after checked, e repair.BuildError) bool {
 	if after.stage != before.stage {
 		return after.stage > before.stage
 	}
 	same := func(c checked) (n, dir int) {
 		for _, x := range c.errs {
-			if x.file == e.file && x.msg == e.msg {
+			if x.File == e.File && x.Msg == e.Msg {
 				n++
 			}
-			if path.Dir(x.file) == path.Dir(e.file) {
+			if path.Dir(x.File) == path.Dir(e.File) {
 				dir++
 			}
 		}
@@ -210,10 +212,10 @@ func better(before, after checked, e buildError) bool {
 	}
 	known := map[string]bool{}
 	for _, x := range before.errs {
-		known[x.file+x.msg] = true
+		known[x.File+x.Msg] = true
 	}
 	for _, x := range after.errs {
-		if x.file == e.file && x.line == e.line && !known[x.file+x.msg] {
+		if x.File == e.File && x.Line == e.Line && !known[x.File+x.Msg] {
 			return false
 		}
 	}
@@ -222,11 +224,11 @@ func better(before, after checked, e buildError) bool {
 
 // fixes returns the ways to remove an error, likeliest first; nil if the error
 // cannot be repaired without knowing the intent.
-func (b *builder) fixes(e buildError) ([]fix, error) {
-	if strings.HasPrefix(e.file, "/") || strings.HasPrefix(e.file, "..") {
+func (b *builder) fixes(e repair.BuildError) ([]fix, error) {
+	if strings.HasPrefix(e.File, "/") || strings.HasPrefix(e.File, "..") {
 		return nil, nil // not the project's
 	}
-	f, err := b.load(e.file)
+	f, err := b.load(e.File)
 	if err != nil {
 		return nil, err
 	}
@@ -234,18 +236,18 @@ func (b *builder) fixes(e buildError) ([]fix, error) {
 		return nil, nil
 	}
 	switch {
-	case strings.HasSuffix(e.msg, "imported and not used") || strings.Contains(e.msg, " imported as ") && strings.HasSuffix(e.msg, "and not used"):
+	case strings.HasSuffix(e.Msg, "imported and not used") || strings.Contains(e.Msg, " imported as ") && strings.HasSuffix(e.Msg, "and not used"):
 		return f.dropImport(e), nil
-	case strings.HasPrefix(e.msg, "declared and not used: "):
-		return f.blank(e, strings.TrimPrefix(e.msg, "declared and not used: ")), nil
+	case strings.HasPrefix(e.Msg, "declared and not used: "):
+		return f.blank(e, strings.TrimPrefix(e.Msg, "declared and not used: ")), nil
 	case f.importsAt(e):
 		return b.importPath(f, e)
-	case strings.HasPrefix(e.msg, "undefined: "):
-		return b.undefined(f, e, strings.TrimPrefix(e.msg, "undefined: "))
-	case strings.HasPrefix(e.msg, "name ") && strings.Contains(e.msg, " not exported by package "):
-		name, pkg, _ := strings.Cut(strings.TrimPrefix(e.msg, "name "), " not exported by package ")
+	case strings.HasPrefix(e.Msg, "undefined: "):
+		return b.undefined(f, e, strings.TrimPrefix(e.Msg, "undefined: "))
+	case strings.HasPrefix(e.Msg, "name ") && strings.Contains(e.Msg, " not exported by package "):
+		name, pkg, _ := strings.Cut(strings.TrimPrefix(e.Msg, "name "), " not exported by package ")
 		return b.undefined(f, e, pkg+"."+name)
-	case strings.Contains(e.msg, " undefined (type "), strings.HasPrefix(e.msg, "unknown field "):
+	case strings.Contains(e.Msg, " undefined (type "), strings.HasPrefix(e.Msg, "unknown field "):
 		return b.member(f, e)
 	}
 	return nil, nil
@@ -304,7 +306,7 @@ func (b *builder) report() string {
 	left := "error"
 	if len(b.last.errs) > 0 {
 		e := ranked(b.last.errs)[0]
-		left = count(len(b.last.errs), "error") + " left, such as " + e.where() + ": " + e.msg
+		left = count(len(b.last.errs), "error") + " left, such as " + e.Where() + ": " + e.Msg
 	} else if l := lastLine(b.last.out); l != "" {
 		left = l
 	}

@@ -33,13 +33,13 @@ func (s *source) splice(from, to int, new string) string {
 }
 
 // ident finds the identifier at a position that has the given name.
-func (s *source) ident(e buildError, name string) *ast.Ident {
-	off := s.offset(e.line, e.col)
+func (s *source) ident(e repair.BuildError, name string) *ast.Ident {
+	off := s.offset(e.Line, e.Col)
 	var best *ast.Ident
 	ast.Inspect(s.ast, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && id.Name == name {
 			at := s.at(id.Pos())
-			if at == off || best == nil && s.fset.Position(id.Pos()).Line == e.line {
+			if at == off || best == nil && s.fset.Position(id.Pos()).Line == e.Line {
 				best = id
 			}
 		}
@@ -66,7 +66,7 @@ func only(s *source, text, words string) []fix {
 }
 
 // dropImport removes an import that nothing uses.
-func (s *source) dropImport(e buildError) []fix {
+func (s *source) dropImport(e repair.BuildError) []fix {
 	for _, d := range s.ast.Decls {
 		g, ok := d.(*ast.GenDecl)
 		if !ok || g.Tok != token.IMPORT {
@@ -74,7 +74,7 @@ func (s *source) dropImport(e buildError) []fix {
 		}
 		for _, sp := range g.Specs {
 			im := sp.(*ast.ImportSpec)
-			if s.fset.Position(im.Pos()).Line != e.line {
+			if s.fset.Position(im.Pos()).Line != e.Line {
 				continue
 			}
 			from, to := s.at(im.Pos()), s.at(im.End())
@@ -96,7 +96,7 @@ func (s *source) dropImport(e buildError) []fix {
 
 // blank keeps what computes an unused variable: with `_ = x` after the statement that
 // declares it, or with `_` in its place where no statement can follow.
-func (s *source) blank(e buildError, name string) []fix {
+func (s *source) blank(e repair.BuildError, name string) []fix {
 	id := s.ident(e, name)
 	if id == nil {
 		return nil
@@ -104,7 +104,7 @@ func (s *source) blank(e buildError, name string) []fix {
 	out := []fix{}
 	add := func(text, words string) {
 		out = append(out, fix{
-			files: map[string]string{s.path: text}, words: "unused variable `" + name + "` at " + e.where() + " " + words,
+			files: map[string]string{s.path: text}, words: "unused variable `" + name + "` at " + e.Where() + " " + words,
 			note: "I did not guess what the unused variable was for: please look.",
 		})
 	}
@@ -211,9 +211,9 @@ func baseName(p string) string {
 
 // importsAt reports whether an error is about an import that an import line of
 // the file names.
-func (s *source) importsAt(e buildError) bool {
+func (s *source) importsAt(e repair.BuildError) bool {
 	for _, im := range s.ast.Imports {
-		if p, err := strconv.Unquote(im.Path.Value); err == nil && s.fset.Position(im.Pos()).Line == e.line && strings.Contains(e.msg, p) {
+		if p, err := strconv.Unquote(im.Path.Value); err == nil && s.fset.Position(im.Pos()).Line == e.Line && strings.Contains(e.Msg, p) {
 			return true
 		}
 	}

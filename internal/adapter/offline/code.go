@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
 )
 
 // This file asks language servers, through the session's tools. Only they know
@@ -162,12 +164,12 @@ var quickFixes = []string{"Add import", "Delete import", "Remove import", "Remov
 
 // quickFix applies what the language server offers for an error, if that
 // improves the build (SPEC 12.2).
-func (b *builder) quickFix(e buildError) (bool, error) {
-	p := path.Join(b.dir, e.file)
+func (b *builder) quickFix(e repair.BuildError) (bool, error) {
+	p := path.Join(b.dir, e.File)
 	if !b.h.serves("lsp_code_action") {
 		return false, nil
 	}
-	offered, err := b.h.server("lsp_code_action", map[string]any{"path": p, "line": e.line})
+	offered, err := b.h.server("lsp_code_action", map[string]any{"path": p, "line": e.Line})
 	if err != nil {
 		return false, nil // it offers nothing: the compiler's message is used instead
 	}
@@ -181,7 +183,7 @@ func (b *builder) quickFix(e buildError) (bool, error) {
 			return false, err
 		}
 		b.tried = true
-		if _, err := b.h.server("lsp_code_action", map[string]any{"path": p, "line": e.line, "title": title}); err != nil {
+		if _, err := b.h.server("lsp_code_action", map[string]any{"path": p, "line": e.Line, "title": title}); err != nil {
 			continue
 		}
 		now, err := b.h.Read(p)
@@ -196,7 +198,7 @@ func (b *builder) quickFix(e buildError) (bool, error) {
 		}
 		if better(b.last, after, e) {
 			b.last = after
-			b.done = append(b.done, "the language server's fix at "+e.where()+": "+title)
+			b.done = append(b.done, "the language server's fix at "+e.Where()+": "+title)
 			return true, nil
 		}
 		if err := b.h.restore(p, &before); err != nil {

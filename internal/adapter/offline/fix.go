@@ -77,10 +77,10 @@ func fixModule(h *hands, t target) fixed {
 		h.Say(strings.TrimSpace(b.report() + " " + stopWords(err)))
 		return fixTold
 	}
-	r := readTests(out)
+	r := repair.ReadTests(out)
 	switch {
 	case exit == 0 && state == buildFixed:
-		h.Say(b.report() + fmt.Sprintf(" `%s` passes too: exit code 0, %s.", command, count(len(r.passed), "package")))
+		h.Say(b.report() + fmt.Sprintf(" `%s` passes too: exit code 0, %s.", command, count(len(r.Passed), "package")))
 		return fixTold
 	case exit == 0:
 		return fixWhole
@@ -92,9 +92,9 @@ func fixModule(h *hands, t target) fixed {
 }
 
 // fixTests runs generate and validate, and reports the result.
-func fixTests(h *hands, t target, r testRun) {
-	if n := len(r.failures); n > 0 {
-		h.Say("It builds, and " + count(n, "test") + " fail" + map[bool]string{true: "s"}[n == 1] + ": " + names(r.failures) + ". I look for the cause.")
+func fixTests(h *hands, t target, r repair.TestRun) {
+	if n := len(r.Failures); n > 0 {
+		h.Say("It builds, and " + count(n, "test") + " fail" + map[bool]string{true: "s"}[n == 1] + ": " + names(r.Failures) + ". I look for the cause.")
 	}
 	rep, err := repair.Tests(h, repair.Options{Dir: t.dir, Packages: strings.Fields(t.only)})
 	if err != nil {
@@ -121,10 +121,10 @@ func fixTests(h *hands, t target, r testRun) {
 	}
 }
 
-func names(fs []failure) string {
+func names(fs []repair.Failure) string {
 	var out []string
 	for _, f := range fs {
-		if n := f.name; n != "" && !slices.Contains(out, n) {
+		if n := f.Name; n != "" && !slices.Contains(out, n) {
 			out = append(out, n)
 		}
 	}
@@ -245,14 +245,14 @@ func sharedLead(outs []string) int {
 	return n
 }
 
-func tellNoRepair(rep repair.Report, r testRun) string {
+func tellNoRepair(rep repair.Report, r repair.TestRun) string {
 	why := sentence(orWords(rep.Why, "no small change made the tests pass"))
 	s := fmt.Sprintf("I could not repair this (%s): %s", rep.Outcome, why)
 	if rep.Tried > 0 {
 		s += fmt.Sprintf(" I tried %s and changed nothing in the end.", count(rep.Tried, "candidate"))
 	}
-	if len(r.failures) > 0 {
-		s += " What fails: " + r.failures[0].words()
+	if len(r.Failures) > 0 {
+		s += " What fails: " + words(r.Failures[0])
 		if !strings.HasSuffix(s, ".") {
 			s += "."
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
@@ -371,35 +372,8 @@ func (h *hands) restore(path string, want *string) error {
 			have = c
 		}
 	}
-	old, new := narrow(have, *want)
+	old, new := repair.Narrow(have, *want)
 	return h.Edit(path, old, new)
-}
-
-// narrow finds the smallest run of lines that differs between two texts,
-// widened until it is unique in the first.
-func narrow(from, to string) (old, new string) {
-	a, b := strings.SplitAfter(from, "\n"), strings.SplitAfter(to, "\n")
-	head := 0
-	for head < len(a) && head < len(b) && a[head] == b[head] {
-		head++
-	}
-	tail := 0
-	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
-	for {
-		old = strings.Join(a[head:len(a)-tail], "")
-		new = strings.Join(b[head:len(b)-tail], "")
-		if strings.Count(from, old) == 1 && old != "" || head == 0 && tail == 0 {
-			return old, new
-		}
-		if head > 0 {
-			head--
-		}
-		if tail > 0 {
-			tail--
-		}
-	}
 }
 
 func putBackWords(left []string) string {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
@@ -107,7 +108,7 @@ func (h *hands) undo(left []change) {
 		if was == now {
 			continue
 		}
-		old, new := narrow(now, was)
+		old, new := repair.Narrow(now, was)
 		if h.Edit(p, old, new) == nil {
 			done = append(done, p)
 		}

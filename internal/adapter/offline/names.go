@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
 // This file finds what an undefined name may mean: another name in scope, a
@@ -17,7 +18,7 @@ import (
 // rename replaces an identifier at every place where the build complains of it
 // in the same words. The compiler reports one error a line, so all of the same
 // role on such a line are meant.
-func (b *builder) rename(f *source, e buildError, name, to string) []fix {
+func (b *builder) rename(f *source, e repair.BuildError, name, to string) []fix {
 	type place struct{ from, to int }
 	var places []place
 	lead := f.ident(e, name)
@@ -26,12 +27,12 @@ func (b *builder) rename(f *source, e buildError, name, to string) []fix {
 	}
 	selected := f.selected()
 	for _, x := range b.last.errs {
-		if x.file != e.file || x.msg != e.msg {
+		if x.File != e.File || x.Msg != e.Msg {
 			continue
 		}
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			id, ok := n.(*ast.Ident)
-			if !ok || id.Name != name || selected[id] != selected[lead] || f.fset.Position(id.Pos()).Line != x.line {
+			if !ok || id.Name != name || selected[id] != selected[lead] || f.fset.Position(id.Pos()).Line != x.Line {
 				return true
 			}
 			if p := (place{f.at(id.Pos()), f.at(id.End())}); !slices.Contains(places, p) {
@@ -48,11 +49,11 @@ func (b *builder) rename(f *source, e buildError, name, to string) []fix {
 	for _, p := range places {
 		text = text[:p.from] + to + text[p.to:]
 	}
-	return only(f, text, "`"+name+"` at "+e.where()+" is now `"+to+"`, the nearest name there is")
+	return only(f, text, "`"+name+"` at "+e.Where()+" is now `"+to+"`, the nearest name there is")
 }
 
 // undefined repairs `undefined: name` and `undefined: pkg.Name`.
-func (b *builder) undefined(f *source, e buildError, name string) ([]fix, error) {
+func (b *builder) undefined(f *source, e repair.BuildError, name string) ([]fix, error) {
 	name, hint, _ := strings.Cut(name, " (but have ")
 	if pkg, member, ok := strings.Cut(name, "."); ok {
 		var first []string
@@ -111,7 +112,7 @@ func (b *builder) undefined(f *source, e buildError, name string) ([]fix, error)
 }
 
 // oneOf makes the renames of a misspelt name to the nearest of a list.
-func (b *builder) oneOf(f *source, e buildError, name string, first []string, list func() ([]string, error)) ([]fix, error) {
+func (b *builder) oneOf(f *source, e repair.BuildError, name string, first []string, list func() ([]string, error)) ([]fix, error) {
 	names, err := list()
 	if err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func (b *builder) oneOf(f *source, e buildError, name string, first []string, li
 
 // exported lists what a package offers, as go doc shows it.
 func (b *builder) exported(importPath string) ([]string, error) {
-	out, exit, err := b.h.Run(in(b.dir, "go doc -short "+quote(importPath)))
+	out, exit, err := b.h.Run(in(b.dir, "go doc -short "+shellsyntax.Quote(importPath)))
 	if err != nil || exit != 0 {
 		return nil, err
 	}
@@ -155,8 +156,8 @@ func declared(doc string) []string {
 
 // member repairs `x.Name undefined (type T has no field or method Name)` and
 // `unknown field Name in struct literal of type T`.
-func (b *builder) member(f *source, e buildError) ([]fix, error) {
-	name, literal := strings.CutPrefix(e.msg, "unknown field ")
+func (b *builder) member(f *source, e repair.BuildError) ([]fix, error) {
+	name, literal := strings.CutPrefix(e.Msg, "unknown field ")
 	if literal {
 		name, _, _ = strings.Cut(name, " ")
 	} else {
@@ -253,10 +254,10 @@ func (b *builder) packagesNamed(name, member string) ([]string, error) {
 }
 
 // importPath repairs an import of a package that does not exist.
-func (b *builder) importPath(f *source, e buildError) ([]fix, error) {
+func (b *builder) importPath(f *source, e repair.BuildError) ([]fix, error) {
 	wrong := ""
 	for _, im := range f.ast.Imports {
-		if f.fset.Position(im.Pos()).Line == e.line {
+		if f.fset.Position(im.Pos()).Line == e.Line {
 			wrong, _ = strconv.Unquote(im.Path.Value)
 		}
 	}

@@ -5,25 +5,19 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
 // This file finds out what kind of project the workspace is, through the
 // tools alone.
-
-// quote writes a word for the shell.
-func quote(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./@%+=:,") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
 
 // in makes a command line that runs in a folder of the workspace.
 func in(dir, command string) string {
 	if dir == "" || dir == "." {
 		return command
 	}
-	return "cd " + quote(dir) + " && " + command
+	return "cd " + shellsyntax.Quote(dir) + " && " + command
 }
 
 // modules returns the folders with a go.mod, the root ("") first.

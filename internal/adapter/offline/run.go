@@ -3,6 +3,8 @@ package offline
 import (
 	"fmt"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
 )
 
 // planRun runs a command and explains its outcome.
@@ -37,29 +39,29 @@ func explain(command, out string, exit int) string {
 		say("The command could not be found (exit code 127): %s", lastLine(out))
 		return b.String()
 	}
-	switch r := readTests(out); {
-	case r.tests && exit == 0:
-		say("`%s` passed: %s, exit code 0.", command, count(len(r.passed), "package"))
-	case r.tests:
+	switch r := repair.ReadTests(out); {
+	case r.Tests && exit == 0:
+		say("`%s` passed: %s, exit code 0.", command, count(len(r.Passed), "package"))
+	case r.Tests:
 		say("`%s` failed with exit code %d.", command, exit)
-		for _, p := range r.unbuilt {
+		for _, p := range r.Unbuilt {
 			say("\n%s does not compile.", p)
 		}
-		for i, e := range readBuild(out, false) {
-			if len(r.unbuilt) == 0 || i == 3 {
+		for i, e := range repair.ReadBuild(out, false) {
+			if len(r.Unbuilt) == 0 || i == 3 {
 				break
 			}
-			say("\n  %s: %s", e.where(), e.msg)
+			say("\n  %s: %s", e.Where(), e.Msg)
 		}
-		for i, f := range r.failures {
+		for i, f := range r.Failures {
 			if i == 8 {
-				say("\nand %d more.", len(r.failures)-i)
+				say("\nand %d more.", len(r.Failures)-i)
 				break
 			}
-			say("\n%s", f.words())
+			say("\n%s", words(f))
 		}
-		if len(r.passed) > 0 {
-			say("\n%s passed.", upper(count(len(r.passed), "package")))
+		if len(r.Passed) > 0 {
+			say("\n%s passed.", upper(count(len(r.Passed), "package")))
 		}
 	case exit == 0:
 		say("`%s` succeeded, exit code 0.", command)
@@ -72,8 +74,8 @@ func explain(command, out string, exit int) string {
 		say("`%s` did not end in time and was stopped.", command)
 	default:
 		say("`%s` failed with exit code %d.", command, exit)
-		if errs := readBuild(out, false); len(errs) > 0 {
-			say(" The first error: %s: %s", errs[0].where(), errs[0].msg)
+		if errs := repair.ReadBuild(out, false); len(errs) > 0 {
+			say(" The first error: %s: %s", errs[0].Where(), errs[0].Msg)
 			if len(errs) > 1 {
 				say(" (and %d more)", len(errs)-1)
 			}
@@ -86,17 +88,17 @@ func explain(command, out string, exit int) string {
 	return b.String()
 }
 
-func (f failure) words() string {
-	name := f.name
+func words(f repair.Failure) string {
+	name := f.Name
 	if name == "" {
 		name = "A test"
 	}
-	s := name + " in " + f.pkg
+	s := name + " in " + f.Pkg
 	switch {
-	case f.panicked:
-		s += " panicked: " + f.said
-	case f.said != "":
-		s += " failed at " + f.where + ": " + f.said
+	case f.Panicked:
+		s += " panicked: " + f.Said
+	case f.Said != "":
+		s += " failed at " + f.Where + ": " + f.Said
 	default:
 		s += " failed."
 	}

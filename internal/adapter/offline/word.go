@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
 )
 
 // renameWord is the textual form, for a file that is not Go.
@@ -21,7 +23,7 @@ func renameWord(h *hands, in intent) {
 		h.Decline(fmt.Sprintf("%s does not contain `%s`; nothing was changed.", in.file, in.old))
 		return
 	}
-	old, new := narrow(text, now)
+	old, new := repair.Narrow(text, now)
 	if err := h.Edit(in.file, old, new); err != nil {
 		h.Stop(err)
 		return

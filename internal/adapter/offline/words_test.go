@@ -77,24 +77,8 @@ func TestTellRepair(t *testing.T) {
 	if strings.Contains(got, "not sure") || strings.Contains(got, "differ") {
 		t.Error(got)
 	}
-	got = tellNoRepair(repair.Report{Outcome: repair.NotFixed, Why: "nothing passed", Tried: 9}, testRun{failures: []failure{{pkg: "p", name: "TestX"}}})
+	got = tellNoRepair(repair.Report{Outcome: repair.NotFixed, Why: "nothing passed", Tried: 9}, repair.TestRun{Failures: []repair.Failure{{Pkg: "p", Name: "TestX"}}})
 	contains(t, got, "could not repair", "Nothing passed.", "9 candidates", "TestX in p failed.", "ANTHROPIC_API_KEY")
-}
-
-func TestReadTests(t *testing.T) {
-	out := "--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/one (0.00s)\n        a_test.go:9: got 1\nFAIL\nFAIL\texample.com/x/a\t0.01s\n" +
-		"ok  \texample.com/x/b\t0.01s\npanic: runtime error: index out of range [recovered]\n\tpanic: again\ngoroutine 1 [running]:\nFAIL\texample.com/x/c\t0.01s\n" +
-		"FAIL\texample.com/x/d [build failed]\nFAIL\n"
-	r := readTests(out)
-	if len(r.passed) != 1 || len(r.failed) != 2 || len(r.unbuilt) != 1 || len(r.failures) != 2 {
-		t.Fatalf("%+v", r)
-	}
-	if f := r.failures[0]; f.name != "TestA/one" || f.where != "a_test.go:9" || f.said != "got 1" {
-		t.Errorf("%+v", f)
-	}
-	if f := r.failures[1]; !f.panicked || f.pkg != "example.com/x/c" {
-		t.Errorf("%+v", f)
-	}
 }
 
 // Whatever a tool answers, a plan ends in words: nothing of it is trusted.

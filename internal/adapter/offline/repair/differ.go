@@ -34,15 +34,8 @@ func (w *work) compare(s *spectrum, plausible []*candidate) (classes []class, in
 		byID[x.id] = x
 	}
 	c.Variants = append(c.Variants, 0)
-	files, err := w.m.runtimeFiles(s.pkg, c)
-	if err != nil {
-		return nil, 0, nil, err
-	}
 	over, _ := w.m.variants(cs, w.hooks(s, cs))
-	for f, text := range over {
-		files[f] = text
-	}
-	out, err := w.probe(s.pkg, files)
+	out, err := w.probe(s.pkg, over, c)
 	if errors.Is(err, errBuild) {
 		return alone(cs), 0, nil, nil // no comparison is possible: no evidence
 	}

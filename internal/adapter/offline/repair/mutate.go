@@ -35,24 +35,6 @@ func (c *candidate) body(m *module) string {
 
 func (m *module) offset(p token.Pos) int { return m.fset.File(p).Offset(p) }
 
-// operator is one kind of change. apply looks at one node and puts what it
-// would try.
-type operator struct {
-	name  string
-	apply func(s *mutator, n ast.Node)
-}
-
-// operators returns the table; the order decides between equal scores.
-func operators() []operator {
-	var all []operator
-	for _, family := range [][]operator{
-		compareOps(), arithmeticOps(), variableOps(), callOps(), guardOps(), loopOps(), sliceOps(), statementOps(),
-	} {
-		all = append(all, family...)
-	}
-	return all
-}
-
 // mutator collects an operator's changes of one function, with the nodes around the
 // current one and the types.
 type mutator struct {
@@ -94,7 +76,7 @@ func mutate(m *module, fn *function) []candidate {
 // put proposes a change of the text between two positions.
 func (s *mutator) put(prior float64, from, to token.Pos, text string) {
 	a, b := s.m.offset(from), s.m.offset(to)
-	if s.src[a:b] == text {
+	if s.src[a:b] == text || prior <= 0 {
 		return
 	}
 	c := candidate{fn: s.fn, from: a, to: b, text: text, op: s.op, prior: prior, at: s.at}
@@ -240,6 +222,24 @@ func element(t types.Type) types.Type {
 	return nil
 }
 
+// elementOf returns what an index of a slice or map yields, nil of anything else.
+func elementOf(t types.Type) types.Type {
+	if m, ok := t.Underlying().(*types.Map); ok {
+		return m.Elem()
+	}
+	return element(t)
+}
+
+func isMap(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Map)
+	return ok
+}
+
+func isLen(e ast.Expr) bool {
+	c, ok := e.(*ast.CallExpr)
+	return ok && isIdent(c.Fun, "len") && len(c.Args) == 1
+}
+
 // hasLen reports whether len applies.
 func hasLen(t types.Type) bool {
 	if t == nil {
@@ -315,22 +315,6 @@ func (s *mutator) results() []types.Type {
 	return out
 }
 
-// zeros writes a return statement with zero values, "" when that cannot be.
-func (s *mutator) zeros() string {
-	var parts []string
-	for _, t := range s.results() {
-		if t == nil {
-			return ""
-		}
-		z := s.zero(t)
-		if z == "" {
-			return ""
-		}
-		parts = append(parts, z)
-	}
-	return strings.TrimSpace("return " + strings.Join(parts, ", "))
-}
-
 // constant reports an integer literal and its value.
 func constant(e ast.Expr) (string, bool) {
 	l, ok := e.(*ast.BasicLit)
@@ -344,39 +328,4 @@ func constant(e ast.Expr) (string, bool) {
 func isIdent(e ast.Expr, name string) bool {
 	id, ok := e.(*ast.Ident)
 	return ok && id.Name == name
-}
-
-// fragment is an expression of the function that may stand elsewhere too.
-type fragment struct {
-	text string
-	typ  types.Type
-	pos  token.Pos
-}
-
-// fragments returns the function's index, selector and slice expressions with
-// their types, each text once.
-func (s *mutator) fragments() []fragment {
-	if s.frags != nil {
-		return s.frags
-	}
-	seen := map[string]bool{}
-	s.frags = []fragment{}
-	ast.Inspect(s.fn.decl.Body, func(n ast.Node) bool {
-		e, ok := n.(ast.Expr)
-		if !ok {
-			return true
-		}
-		switch e.(type) {
-		case *ast.IndexExpr, *ast.SelectorExpr:
-		default:
-			return true
-		}
-		tv := s.info.Types[e]
-		if t := s.typ(e); t != nil && tv.IsValue() && !seen[s.text(e)] {
-			seen[s.text(e)] = true
-			s.frags = append(s.frags, fragment{s.text(e), t, e.Pos()})
-		}
-		return true
-	})
-	return s.frags
 }

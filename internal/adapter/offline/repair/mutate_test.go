@@ -190,14 +190,31 @@ func TestRuntimeParses(t *testing.T) {
 	}
 }
 
-func TestReadVerdict(t *testing.T) {
-	t.Parallel()
-	v := readVerdict("--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/x_y (0.00s)\n        a_test.go:3: no\npanic: oh [recovered]\n\ngoroutine 7 [running]:\nm.F(...)\n\t/tmp/m/f.go:12 +0x1d\nFAIL\texample.com/m\t0.01s\nok  \texample.com/m/b\t0.1s\nFAIL\texample.com/m/c [build failed]\nFAIL\n")
-	want := verdict{
-		failed: []string{"example.com/m"}, broken: []string{"example.com/m/c"},
-		names: []string{"example.com/m: TestA", "example.com/m: TestA/x_y"}, stack: []place{{"/tmp/m/f.go", 12}},
+func TestReadTests(t *testing.T) {
+	out := "--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/one (0.00s)\n        a_test.go:9: got 1\nFAIL\nFAIL\texample.com/x/a\t0.01s\n" +
+		"ok  \texample.com/x/b\t0.01s\npanic: runtime error: index out of range [recovered]\n\tpanic: again\ngoroutine 1 [running]:\nFAIL\texample.com/x/c\t0.01s\n" +
+		"FAIL\texample.com/x/d [build failed]\nFAIL\n"
+	r := ReadTests(out)
+	if len(r.Passed) != 1 || len(r.Failed) != 2 || len(r.Unbuilt) != 1 || len(r.Failures) != 2 {
+		t.Fatalf("%+v", r)
 	}
-	if !reflect.DeepEqual(v, want) {
-		t.Errorf("%+v", v)
+	if f := r.Failures[0]; f.Name != "TestA/one" || f.Where != "a_test.go:9" || f.Said != "got 1" {
+		t.Errorf("%+v", f)
+	}
+	if f := r.Failures[1]; !f.Panicked || f.Pkg != "example.com/x/c" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// The lines of a panic are read with the tests that fail, and the packages that do not
+// build.
+func TestReadStack(t *testing.T) {
+	t.Parallel()
+	r := ReadTests("--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/x_y (0.00s)\n        a_test.go:3: no\npanic: oh [recovered]\n\ngoroutine 7 [running]:\nm.F(...)\n\t/tmp/m/f.go:12 +0x1d\nFAIL\texample.com/m\t0.01s\nok  \texample.com/m/b\t0.1s\nFAIL\texample.com/m/c [build failed]\nFAIL\n")
+	if want := []place{{"/tmp/m/f.go", 12}}; !reflect.DeepEqual(r.stack, want) {
+		t.Errorf("%+v", r.stack)
+	}
+	if want := []string{"example.com/m: TestA/x_y"}; !reflect.DeepEqual(r.names(), want) || !reflect.DeepEqual(r.Unbuilt, []string{"example.com/m/c"}) {
+		t.Errorf("%+v", r)
 	}
 }

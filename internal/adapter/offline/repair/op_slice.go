@@ -2,125 +2,71 @@ package repair
 
 import (
 	"go/ast"
-	"go/token"
 	"go/types"
 )
 
-// sliceOps vary slices: which part, in which order, of what.
-func sliceOps() []operator {
-	return []operator{
-		{"slice bound", sliceBound},
-		{"part of a slice", part},
-		{"append order", appended},
-		{"returned slice", returnedSlice},
-		{"wrong index", wrongIndex},
-	}
-}
-
-// sliceBound drops, adds or swaps a bound.
-func sliceBound(s *mutator, n ast.Node) {
-	x, ok := n.(*ast.SliceExpr)
-	if !ok || x.Slice3 {
+// sliceBound drops or swaps a bound.
+func sliceBound(s *mutator, x *ast.SliceExpr) {
+	if x.Slice3 || x.Low == nil && x.High == nil {
 		return
 	}
-	of := s.text(x.X)
-	switch {
-	case x.Low == nil && x.High != nil:
-		s.put(.3, x.Lbrack, x.End(), "["+s.text(x.High)+":]")
-	case x.Low != nil && x.High == nil:
-		s.put(.3, x.Lbrack, x.End(), "[:"+s.text(x.Low)+"]")
-		if s.simple(x.X) {
-			s.put(.15, x.Lbrack, x.End(), "["+s.text(x.Low)+":len("+of+")-1]")
+	text := func(e ast.Expr) string {
+		if e == nil {
+			return ""
 		}
-	case x.Low != nil && x.High != nil:
+		return s.text(e)
+	}
+	s.put(.25, x.Lbrack, x.End(), "["+text(x.High)+":"+text(x.Low)+"]")
+	if x.Low != nil && x.High != nil {
 		s.put(.2, x.Lbrack, x.End(), "["+s.text(x.Low)+":]")
 		s.put(.2, x.Lbrack, x.End(), "[:"+s.text(x.High)+"]")
-	}
-	for _, v := range s.vars(x.Pos()) {
-		if !isInt(v.Type()) {
-			continue
-		}
-		if x.Low == nil && x.High != nil {
-			s.put(.15, x.Lbrack+1, x.Lbrack+1, v.Name())
-		}
-		if x.High == nil && x.Low != nil {
-			s.put(.15, x.Rbrack, x.Rbrack, v.Name())
-		}
 	}
 }
 
 // part takes the head or the tail of a slice or string.
 func part(s *mutator, n ast.Node) {
-	e, ok := n.(ast.Expr)
-	if !ok || !s.value(e) {
+	e, t, role, ok := s.plain(n)
+	if _, call := n.(*ast.CallExpr); !ok || call || !s.value(e) || element(t) == nil && !isString(t) {
 		return
 	}
-	switch e.(type) {
-	case *ast.Ident, *ast.SelectorExpr, *ast.IndexExpr:
-	default:
+	prior := map[string]float64{"argument": .3, "assigned": .12, "result": .12, "field": .12}[role]
+	if p, ok := s.parent(0).(*ast.CallExpr); ok && isIdent(p.Fun, "append") {
+		prior = .12
+	} else if ok && isLen(p) {
 		return
 	}
-	t := s.typ(e)
-	if element(t) == nil && !isString(t) || !s.info.Types[e].IsValue() || s.info.Types[e].Value != nil {
-		return
-	}
-	prior := .12
-	switch p := s.parent(0).(type) {
-	case *ast.CallExpr:
-		if p.Fun == e || isLen(p) {
-			return
-		}
-		if !isIdent(p.Fun, "append") {
-			prior = .3
-		}
-	case *ast.IndexExpr, *ast.SliceExpr, *ast.SelectorExpr, *ast.BinaryExpr:
-		return
-	case *ast.RangeStmt:
-		return
-	}
-	x := s.text(e)
-	s.replace(prior, e, x+"[1:]")
-	s.replace(prior, e, x+"[:len("+x+")-1]")
-	for _, v := range s.vars(e.Pos()) {
-		if isInt(v.Type()) {
-			s.replace(prior*.6, e, x+"["+v.Name()+":]")
-			s.replace(prior*.6, e, x+"[:"+v.Name()+"]")
-			s.replace(prior*.4, e, x+"["+v.Name()+"+1:]")
-		}
+	s.parts(prior, prior*.6, e)
+}
+
+// parts writes a slice without its ends, and cut at a number in scope.
+func (s *mutator) parts(ends, cut float64, e ast.Expr) {
+	x := s.operand(e)
+	s.replace(ends, e, x+"[1:]")
+	s.replace(ends*.9, e, x+"[:len("+x+")-1]")
+	for _, v := range s.varsOf(e.Pos(), types.Typ[types.Int]) {
+		s.replace(cut, e, x+"["+v.Name()+":]")
+		s.replace(cut*.9, e, x+"[:"+v.Name()+"]")
+		s.replace(cut*.8, e, x+"["+v.Name()+"+1:]")
 	}
 }
 
 // appended changes the order of two slices that are put together, or what is
 // put to them.
-func appended(s *mutator, n ast.Node) {
-	c, ok := n.(*ast.CallExpr)
-	if !ok || !isIdent(c.Fun, "append") || len(c.Args) != 2 {
-		return
-	}
+func appended(s *mutator, c *ast.CallExpr) {
 	elem := element(s.typ(c))
-	if elem == nil {
+	if !isIdent(c.Fun, "append") || len(c.Args) != 2 || elem == nil {
 		return
 	}
 	a, b := s.text(c.Args[0]), s.text(c.Args[1])
 	if c.Ellipsis.IsValid() {
 		s.replace(.4, c, "append("+b+", "+a+"...)")
-		return
-	}
-	slice := s.name(s.typ(c))
-	s.replace(.25, c, "append("+slice+"{"+b+"}, "+a+"...)")
-	for _, v := range s.vars(c.Pos()) {
-		if types.Identical(v.Type(), elem) && v.Name() != b {
-			s.replace(.2, c.Args[1], v.Name())
-		}
+	} else {
+		s.replace(.25, c, "append("+s.name(s.typ(c))+"{"+b+"}, "+a+"...)")
 	}
 }
 
 // returnedSlice returns something else than nothing, or more than one part.
-func returnedSlice(s *mutator, n ast.Node) {
-	r, ok := n.(*ast.ReturnStmt)
-	if !ok {
-		return
-	}
+func returnedSlice(s *mutator, r *ast.ReturnStmt) {
 	res := s.results()
 	if len(res) != len(r.Results) {
 		return
@@ -130,63 +76,82 @@ func returnedSlice(s *mutator, n ast.Node) {
 		if elem == nil {
 			continue
 		}
-		t := s.name(res[i])
+		t, text := s.name(res[i]), s.text(e)
 		lit, isLit := e.(*ast.CompositeLit)
-		if isIdent(e, "nil") || isLit && len(lit.Elts) == 0 {
-			for _, v := range s.vars(r.Pos()) {
-				if types.Identical(v.Type(), elem) {
-					s.replace(.35, e, t+"{"+v.Name()+"}")
-				}
-			}
-			if slicesOf(res[i]) {
-				s.replace(.35, e, t+"{{}}")
-			}
-			continue
+		nothing := isIdent(e, "nil") || isLit && len(lit.Elts) == 0
+		if nothing && element(elem) != nil {
+			s.replace(.35, e, t+"{{}}")
 		}
 		if isLit && len(lit.Elts) == 1 {
 			s.replace(.15, e, "nil")
 		}
 		for _, v := range s.vars(r.Pos()) {
-			if !types.Identical(v.Type(), res[i]) || v.Name() == s.text(e) {
-				continue
-			}
-			s.replace(.25, e, "append("+v.Name()+", "+s.text(e)+"...)")
-			s.replace(.25, e, "append("+s.text(e)+", "+v.Name()+"...)")
-		}
-		for _, v := range s.vars(r.Pos()) {
-			if types.Identical(v.Type(), elem) {
-				s.replace(.15, e, "append("+s.text(e)+", "+v.Name()+")")
+			switch {
+			case types.Identical(v.Type(), elem) && nothing:
+				s.replace(.35, e, t+"{"+v.Name()+"}")
+			case types.Identical(v.Type(), elem):
+				s.replace(.15, e, "append("+text+", "+v.Name()+")")
+			case types.Identical(v.Type(), res[i]) && v.Name() != text && !nothing:
+				s.replace(.25, e, "append("+v.Name()+", "+text+"...)")
+				s.replace(.25, e, "append("+text+", "+v.Name()+"...)")
 			}
 		}
 	}
 }
 
-// wrongIndex indexes from the other end, or at the ends.
-func wrongIndex(s *mutator, n ast.Node) {
-	x, ok := n.(*ast.IndexExpr)
-	if !ok || s.typ(x.X) == nil || !isInt(s.typ(x.Index)) || !s.simple(x.X) {
+// wrongIndex indexes from the other end, or at the other end.
+func wrongIndex(s *mutator, x *ast.IndexExpr) {
+	t := s.typ(x.X)
+	if t == nil || !isInt(s.typ(x.Index)) || !s.simple(x.X) || !hasLen(t) || isMap(t) {
 		return
 	}
-	if _, isMap := s.typ(x.X).Underlying().(*types.Map); isMap {
-		return
-	}
-	if !hasLen(s.typ(x.X)) {
-		return
-	}
-	of, at := s.text(x.X), s.text(x.Index)
+	end := "len(" + s.text(x.X) + ")-1"
 	if v, ok := constant(x.Index); ok && v == "0" {
-		s.replace(.3, x.Index, "len("+of+")-1")
-		return
-	}
-	if b, ok := x.Index.(*ast.BinaryExpr); ok && b.Op == token.SUB && at == "len("+of+")-1" {
+		s.replace(.3, x.Index, end)
+	} else if s.text(x.Index) == end {
 		s.replace(.3, x.Index, "0")
-		return
-	}
-	s.replace(.12, x.Index, "len("+of+")-1-"+s.operand(x.Index))
-	for _, v := range s.vars(x.Pos()) {
-		if isInt(v.Type()) && v.Name() != at {
+	} else {
+		s.replace(.12, x.Index, end+"-"+s.operand(x.Index))
+		for _, v := range s.varsOf(x.Pos(), types.Typ[types.Int]) {
 			s.replace(.2, x.Index, v.Name()+"-1")
 			s.replace(.2, x.Index, v.Name()+"+1")
 		}
+	}
+}
+
+// endless adds a condition to a loop without one.
+func endless(s *mutator, f *ast.ForStmt) {
+	if f.Cond != nil || f.Init != nil || f.Post != nil {
+		return
+	}
+	used := names(f.Body)
+	for _, t := range s.tests(f.Pos(), used) {
+		prior := .1
+		if t.mentions(used) {
+			prior = .3
+		}
+		s.put(prior, f.For+3, f.Body.Lbrace, " "+t.no+" ")
+	}
+}
+
+// ranged goes over a part of a slice, over another length, or by index.
+func ranged(s *mutator, r *ast.RangeStmt) {
+	t := s.typ(r.X)
+	if element(t) != nil || isString(t) {
+		s.parts(.25, .25, r.X)
+	}
+	for _, v := range s.vars(r.Pos()) {
+		if isInt(t) && hasLen(v.Type()) {
+			s.replace(.25, r.X, "len("+v.Name()+")")
+		}
+	}
+	// for _, x := range s is written where for x := range s was meant.
+	k, _ := r.Key.(*ast.Ident)
+	v, _ := r.Value.(*ast.Ident)
+	switch {
+	case k != nil && v != nil && k.Name == "_":
+		s.put(.25, k.Pos(), v.End(), v.Name)
+	case k != nil && r.Value == nil && element(t) != nil && k.Name != "_":
+		s.replace(.25, k, "_, "+k.Name)
 	}
 }

@@ -7,42 +7,218 @@ import (
 	"strings"
 )
 
-// statementOps add a statement that was forgotten, or change the order of two.
-// None takes one away.
-func statementOps() []operator {
-	return []operator{
-		{"statement order", ordered},
-		{"statement in the wrong block", moved},
-		{"missing update", missingUpdate},
-		{"missing mark", missingMark},
-		{"missing append", missingAppend},
-		{"missing count", missingCount},
-		{"missing link", missingLink},
-		{"missing delete", missingDelete},
-	}
+// test is a condition that is true when something usual is missing, and its reverse.
+type test struct {
+	yes, no string
+	vars    []string
 }
 
-// listed reports whether a node is a statement of a list.
-func (s *mutator) listed(n ast.Node) bool {
-	if _, ok := n.(ast.Stmt); !ok {
-		return false
-	}
-	switch n.(type) {
-	case *ast.CaseClause, *ast.CommClause:
-		return false
-	}
-	switch p := s.parent(0).(type) {
-	case *ast.BlockStmt, *ast.CaseClause:
-		return true
-	case *ast.CommClause:
-		return p.Comm != n
+// mentions reports whether a variable of the condition is one of the names.
+func (t test) mentions(names map[string]bool) bool {
+	for _, v := range t.vars {
+		if names[v] {
+			return true
+		}
 	}
 	return false
 }
 
-// list returns the statement list that holds the node.
-func (s *mutator) list() []ast.Stmt {
-	switch p := s.parent(0).(type) {
+// tests returns the conditions on the variables that are in scope.
+func (s *mutator) tests(pos token.Pos, used map[string]bool) []test {
+	var out []test
+	var ints, sized []string
+	for _, v := range s.vars(pos) {
+		n, one := v.Name(), []string{v.Name()}
+		switch t := v.Type(); {
+		case nilable(t):
+			out = append(out, test{n + " == nil", n + " != nil", one})
+		case hasLen(t):
+			sized = append(sized, n)
+			out = append(out, test{"len(" + n + ") == 0", "len(" + n + ") > 0", one})
+		case isInt(t):
+			ints = append(ints, n)
+			out = append(out, test{n + " == 0", n + " != 0", one}, test{n + " < 0", n + " >= 0", one})
+		case isBool(t):
+			out = append(out, test{"!" + n, n, one}, test{n, "!" + n, one})
+		}
+	}
+	for _, i := range ints {
+		for _, l := range sized {
+			if used[i] || used[l] || len(ints)*len(sized) <= 4 {
+				out = append(out, test{i + " >= len(" + l + ")", i + " < len(" + l + ")", []string{i, l}})
+			}
+		}
+	}
+	return out
+}
+
+// names returns the identifiers in a node.
+func names(n ast.Node) map[string]bool {
+	out := map[string]bool{}
+	ast.Inspect(n, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			out[id.Name] = true
+		}
+		return true
+	})
+	return out
+}
+
+// clause adds a clause to a condition.
+func clause(s *mutator, n ast.Node) {
+	var cond ast.Expr
+	var body ast.Node
+	ends := func(string, float64) {} // adds a clause that ends the matter
+	switch x := n.(type) {
+	case *ast.IfStmt:
+		cond, body = x.Cond, x.Body
+		ends = func(c string, prior float64) { s.replace(prior, cond, c+" || "+s.text(cond)) }
+	case *ast.ForStmt:
+		cond, body = x.Cond, x.Body
+	}
+	if cond == nil {
+		return
+	}
+	left := s.text(cond)
+	if b, ok := cond.(*ast.BinaryExpr); ok && b.Op == token.LOR {
+		left = "(" + left + ")"
+	}
+	used, inBody := names(cond), names(body)
+	for _, t := range s.tests(cond.Pos(), used) {
+		prior := .12
+		if t.mentions(used) || t.mentions(inBody) {
+			prior = .2
+		}
+		if _, loop := n.(*ast.ForStmt); !loop && used[t.vars[0]] {
+			prior = .22
+		}
+		s.replace(prior, cond, t.no+" && "+left)
+		ends(t.yes, prior)
+	}
+	ast.Inspect(cond, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.SelectorExpr: // a pointer whose field is read may be missing
+			if nilable(s.typ(x.X)) {
+				s.replace(.4, cond, s.text(x.X)+" != nil && "+left)
+				ends(s.text(x.X)+" == nil", .4)
+			}
+		case *ast.IndexExpr:
+			if isInt(s.typ(x.Index)) && hasLen(s.typ(x.X)) {
+				s.replace(.4, cond, s.text(x.Index)+" < len("+s.text(x.X)+") && "+left)
+				s.replace(.3, cond, s.text(x.Index)+" >= 0 && "+left)
+			}
+		}
+		return true
+	})
+	ast.Inspect(body, func(n ast.Node) bool { // a field that the body goes through
+		if x, ok := n.(*ast.SelectorExpr); ok && nilable(s.typ(x.X)) {
+			if _, nested := x.X.(*ast.SelectorExpr); nested {
+				s.replace(.25, cond, s.text(x.X)+" != nil && "+left)
+			}
+		}
+		return true
+	})
+}
+
+// guard leaves a function, or a turn of a loop, before it uses what is not
+// there.
+func guard(s *mutator, st ast.Stmt) {
+	var used ast.Node = st
+	switch x := st.(type) {
+	case *ast.IfStmt:
+		used = x.Cond
+	case *ast.RangeStmt:
+		used = x.X
+	case *ast.BlockStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt:
+		return
+	}
+	var conds []string
+	add := func(e ast.Expr, form string) {
+		if s.simple(e) {
+			conds = append(conds, strings.ReplaceAll(form, "$", s.text(e)))
+		}
+	}
+	ast.Inspect(used, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.SelectorExpr:
+			if nilable(s.typ(x.X)) {
+				add(x.X, "$ == nil")
+			}
+		case *ast.StarExpr:
+			if nilable(s.typ(x.X)) {
+				add(x.X, "$ == nil")
+			}
+		case *ast.IndexExpr:
+			if t := s.typ(x.X); hasLen(t) && !isMap(t) && s.simple(x.X) {
+				add(x.X, "len($) == 0")
+				if s.info.Types[x.Index].Value == nil {
+					add(x.X, s.text(x.Index)+" >= len($)")
+					add(x.X, s.text(x.Index)+" < 0")
+				}
+			}
+		case *ast.SliceExpr:
+			if hasLen(s.typ(x.X)) {
+				add(x.X, "len($) == 0")
+			}
+		case *ast.BinaryExpr:
+			if (x.Op == token.QUO || x.Op == token.REM) && s.info.Types[x.Y].Value == nil {
+				add(x.Y, "$ == 0")
+			}
+		}
+		return true
+	})
+	exits := s.exits()
+	for _, c := range conds {
+		for _, x := range exits {
+			s.insert(.22, st, "if "+c+" {\n\t"+x+"\n}")
+		}
+	}
+}
+
+// exits returns the statements that leave: with zero values, to the next turn of a
+// loop, or with one of the package's own errors.
+func (s *mutator) exits() []string {
+	var out, zeros []string
+	res := s.results()
+	for _, t := range res {
+		if t == nil || s.zero(t) == "" {
+			zeros = nil
+			break
+		}
+		zeros = append(zeros, s.zero(t))
+	}
+	if len(zeros) == len(res) {
+		out = append(out, strings.TrimSpace("return "+strings.Join(zeros, ", ")))
+	}
+	if s.loop() != nil {
+		out = append(out, "continue")
+	}
+	if n := len(zeros); n > 0 && res[n-1].String() == "error" {
+		own := s.globals(res[n-1])
+		for _, name := range own[:min(len(own), 4)] {
+			out = append(out, "return "+strings.Join(append(zeros[:n-1:n-1], name), ", "))
+		}
+	}
+	return out
+}
+
+// simple reports an expression without a call.
+func (s *mutator) simple(e ast.Expr) bool {
+	ok := true
+	ast.Inspect(e, func(n ast.Node) bool {
+		if c, call := n.(*ast.CallExpr); call && !isLen(c) {
+			ok = false
+		}
+		return ok
+	})
+	return ok
+}
+
+// statements returns the list that a node holds.
+func statements(n ast.Node) []ast.Stmt {
+	switch p := n.(type) {
 	case *ast.BlockStmt:
 		return p.List
 	case *ast.CaseClause:
@@ -53,58 +229,40 @@ func (s *mutator) list() []ast.Stmt {
 	return nil
 }
 
-// indent returns the white space before a node on its line.
-func (s *mutator) indent(n ast.Node) string {
-	at := s.m.offset(n.Pos())
-	from := strings.LastIndexByte(s.src[:at], '\n') + 1
-	line := s.src[from:at]
-	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
-}
-
 // insert puts lines before a statement.
 func (s *mutator) insert(prior float64, before ast.Stmt, text string) {
 	in := s.indent(before)
 	s.put(prior, before.Pos(), before.Pos(), strings.ReplaceAll(text, "\n", "\n"+in)+"\n"+in)
 }
 
-// insertAfter puts lines after a statement.
-func (s *mutator) insertAfter(prior float64, after ast.Stmt, text string) {
-	in := s.indent(after)
-	s.put(prior, after.End(), after.End(), "\n"+in+strings.ReplaceAll(text, "\n", "\n"+in))
+// indent returns the white space before a node on its line.
+func (s *mutator) indent(n ast.Node) string {
+	at := s.m.offset(n.Pos())
+	line := s.src[strings.LastIndexByte(s.src[:at], '\n')+1 : at]
+	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 }
 
-// place proposes text before a statement, and after it where it is the last
+// place proposes a line before a statement, and after it where it is the last
 // and does not leave.
 func (s *mutator) place(prior float64, st ast.Stmt, text string) {
 	s.insert(prior, st, text)
-	list := s.list()
-	if len(list) == 0 || list[len(list)-1] != st {
-		return
-	}
+	list := statements(s.parent(0))
 	switch st.(type) {
 	case *ast.ReturnStmt, *ast.BranchStmt:
-		return
+	default:
+		if list[len(list)-1] == st {
+			s.put(prior, st.End(), st.End(), "\n"+s.indent(st)+text)
+		}
 	}
-	s.insertAfter(prior, st, text)
 }
 
 // ordered swaps a statement with the next one.
-func ordered(s *mutator, n ast.Node) {
-	st, ok := n.(ast.Stmt)
-	if !ok || !s.listed(n) {
-		return
-	}
-	list := s.list()
-	for i, x := range list {
-		if x != st || i+1 >= len(list) {
-			continue
+func ordered(s *mutator, st ast.Stmt) {
+	list := statements(s.parent(0))
+	for i, x := range list[:len(list)-1] {
+		if x == st {
+			s.swap(.35*movable(st)*movable(list[i+1]), st, list[i+1])
 		}
-		next := list[i+1]
-		a, b := movable(st), movable(next)
-		if a == 0 || b == 0 {
-			return
-		}
-		s.swap(.35*a*b, st, next)
 	}
 }
 
@@ -119,86 +277,26 @@ func movable(st ast.Stmt) float64 {
 	return 0
 }
 
-// moved takes the last statement of a block out of it, to just after, or the
-// statement after a block into it.
-func moved(s *mutator, n ast.Node) {
-	st, ok := n.(ast.Stmt)
-	if !ok || !s.listed(n) {
-		return
-	}
-	var body *ast.BlockStmt
-	switch x := st.(type) {
-	case *ast.ForStmt:
-		body = x.Body
-	case *ast.RangeStmt:
-		body = x.Body
-	case *ast.IfStmt:
-		if x.Else == nil {
-			body = x.Body
-		}
-	}
-	if body == nil || len(body.List) == 0 {
-		return
-	}
-	last := body.List[len(body.List)-1]
-	switch last.(type) {
-	case *ast.AssignStmt, *ast.ExprStmt, *ast.IncDecStmt, *ast.ReturnStmt:
-		if len(body.List) > 1 {
-			prev := body.List[len(body.List)-2]
-			tail := s.src[s.m.offset(last.End()):s.m.offset(st.End())]
-			s.put(.2, prev.End(), st.End(), tail+"\n"+s.indent(st)+s.text(last))
-		}
-	}
-	list := s.list()
-	for i, x := range list {
-		if x == st && i+1 < len(list) && movable(list[i+1]) == 1 {
-			next := list[i+1]
-			in := s.indent(last)
-			tail := s.src[s.m.offset(last.End()):s.m.offset(st.End())]
-			if leaves(body) {
-				continue
-			}
-			s.put(.2, last.End(), next.End(), "\n"+in+s.text(next)+tail)
-		}
-	}
-}
-
 // assigned reports whether a variable is assigned to in a node.
 func (s *mutator) assigned(v *types.Var, in ast.Node) bool {
 	found := false
 	ast.Inspect(in, func(n ast.Node) bool {
-		check := func(e ast.Expr) {
-			if id, ok := e.(*ast.Ident); ok && s.info.Uses[id] == v {
-				found = true
-			}
-		}
+		var to []ast.Expr
 		switch x := n.(type) {
 		case *ast.AssignStmt:
-			for _, l := range x.Lhs {
-				check(l)
-			}
+			to = x.Lhs
 		case *ast.IncDecStmt:
-			check(x.X)
+			to = []ast.Expr{x.X}
 		case *ast.RangeStmt:
-			if x.Tok == token.ASSIGN {
-				check(x.Key)
-			}
+			to = []ast.Expr{x.Key}
 		case *ast.UnaryExpr:
 			if x.Op == token.AND {
-				check(x.X)
+				to = []ast.Expr{x.X}
 			}
 		}
-		return !found
-	})
-	return found
-}
-
-// uses reports whether a variable is mentioned in a node.
-func (s *mutator) uses(v *types.Var, in ast.Node) bool {
-	found := false
-	ast.Inspect(in, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && s.info.Uses[id] == v {
-			found = true
+		for _, e := range to {
+			id, ok := e.(*ast.Ident)
+			found = found || ok && s.info.Uses[id] == v
 		}
 		return !found
 	})
@@ -206,27 +304,20 @@ func (s *mutator) uses(v *types.Var, in ast.Node) bool {
 }
 
 // missingUpdate carries a value to the next turn of a loop: a variable from
-// outside that the loop uses and never changes.
-func missingUpdate(s *mutator, n ast.Node) {
-	st, ok := n.(ast.Stmt)
-	if !ok || !s.listed(n) {
-		return
-	}
+// outside that the loop never changes.
+func missingUpdate(s *mutator, st ast.Stmt) {
 	loop := s.loop()
 	if loop == nil {
 		return
 	}
 	for _, v := range s.vars(loop.Pos()) {
-		if s.assigned(v, loop) || !s.uses(v, s.fn.decl.Body) {
+		prior := .2
+		switch {
+		case s.assigned(v, loop) || !names(s.fn.decl.Body)[v.Name()]:
 			continue
-		}
-		prior := .12
-		if nilable(v.Type()) {
+		case nilable(v.Type()):
 			prior = .3
-		} else if s.assigned(v, s.fn.decl.Body) || s.declared(v) {
-			prior = .2
-		}
-		if s.param(v) && !nilable(v.Type()) {
+		case !s.declared(v):
 			prior = .05
 		}
 		for _, w := range s.varsOf(st.Pos(), v.Type()) {
@@ -242,96 +333,42 @@ func (s *mutator) declared(v *types.Var) bool {
 	return v.Pos() > s.fn.decl.Body.Pos() && v.Pos() < s.fn.decl.Body.End()
 }
 
-// param reports a parameter.
-func (s *mutator) param(v *types.Var) bool { return !s.declared(v) }
-
-// missingMark adds a statement that puts a key into a set, where the function looks the
-// key up and never adds it.
-func missingMark(s *mutator, n ast.Node) {
-	st, ok := n.(ast.Stmt)
-	if !ok || !s.listed(n) {
-		return
-	}
-	type use struct{ m, k, val string }
-	var reads []use
-	seen := map[use]bool{}
-	written := map[string]bool{}
-	ast.Inspect(s.fn.decl.Body, func(n ast.Node) bool {
-		switch x := n.(type) {
-		case *ast.AssignStmt:
-			for _, l := range x.Lhs {
-				if ix, ok := l.(*ast.IndexExpr); ok {
-					written[s.text(ix)] = true
-				}
-			}
-		case *ast.IndexExpr:
-			t := s.typ(x.X)
-			if t == nil || !s.simple(x) {
-				return true
-			}
-			val := ""
-			switch u := t.Underlying().(type) {
-			case *types.Map:
-				if isBool(u.Elem()) {
-					val = "true"
-				} else if st, ok := u.Elem().Underlying().(*types.Struct); ok && st.NumFields() == 0 {
-					val = "struct{}{}"
-				}
-			case *types.Slice:
-				if isBool(u.Elem()) {
-					val = "true"
-				}
-			}
-			u := use{s.text(x.X), s.text(x.Index), val}
-			if val != "" && !seen[u] {
-				seen[u] = true
-				reads = append(reads, u)
-			}
-		}
-		return true
-	})
-	for _, u := range reads {
-		if written[u.m+"["+u.k+"]"] {
+// missingMark adds a key to a set where the function looks it up and never adds it, or
+// deletes it from a map.
+func missingMark(s *mutator, st ast.Stmt) {
+	body := s.src[s.m.offset(s.fn.decl.Body.Pos()):s.m.offset(s.fn.decl.Body.End())]
+	for _, ix := range s.indices() {
+		t, set, key := s.typ(ix.X), s.text(ix.X), s.text(ix.Index)
+		if t == nil || !s.simple(ix) {
 			continue
 		}
-		s.place(.3, st, u.m+"["+u.k+"] = "+u.val)
-	}
-	// The set's other keys in scope.
-	for _, u := range reads {
-		for _, v := range s.vars(st.Pos()) {
-			if v.Name() != u.k {
-				s.markVar(st, u.m, u.val, v)
+		mark := func(prior float64, k string) {
+			switch elem := elementOf(t); {
+			case elem != nil && isBool(elem):
+				s.place(prior, st, set+"["+k+"] = true")
+			case elem != nil && s.zero(elem) == "struct{}{}":
+				s.place(prior, st, set+"["+k+"] = struct{}{}")
 			}
 		}
-	}
-}
-
-func (s *mutator) markVar(st ast.Stmt, m, val string, v *types.Var) {
-	for _, o := range s.vars(st.Pos()) {
-		if o.Name() != m {
-			continue
+		if !strings.Contains(body, set+"["+key+"] = ") {
+			mark(.3, key)
 		}
-		if t, ok := o.Type().Underlying().(*types.Map); ok && types.Identical(t.Key(), v.Type()) {
-			s.place(.12, st, m+"["+v.Name()+"] = "+val)
+		if m, ok := t.Underlying().(*types.Map); ok {
+			for _, v := range s.varsOf(st.Pos(), m.Key()) {
+				mark(.12, v.Name())
+			}
+			s.place(.1, st, "delete("+set+", "+key+")")
 		}
 	}
 }
 
 // missingAppend keeps an element that is in hand.
-func missingAppend(s *mutator, n ast.Node) {
-	st, ok := n.(ast.Stmt)
-	if !ok || !s.listed(n) {
-		return
-	}
-	if _, decl := st.(*ast.DeclStmt); decl {
-		return
-	}
+func missingAppend(s *mutator, st ast.Stmt) {
 	for _, v := range s.vars(st.Pos()) {
-		e := element(v.Type())
+		e, prior := element(v.Type()), .1
 		if e == nil {
 			continue
 		}
-		prior := .1
 		if s.declared(v) {
 			prior = .2
 		}
@@ -339,105 +376,68 @@ func missingAppend(s *mutator, n ast.Node) {
 			if w != v && types.Identical(w.Type(), e) {
 				s.place(prior, st, v.Name()+" = append("+v.Name()+", "+w.Name()+")")
 			}
-			if w != v && types.Identical(w.Type(), v.Type()) && !s.param(v) {
+			if w != v && types.Identical(w.Type(), v.Type()) && s.declared(v) {
 				s.place(prior*.4, st, v.Name()+" = append("+v.Name()+", "+w.Name()+"...)")
 			}
 		}
 	}
 }
 
-// missingCount counts something up or down, or starts a count again.
-func missingCount(s *mutator, n ast.Node) {
-	st, ok := n.(ast.Stmt)
-	if !ok || !s.listed(n) {
-		return
-	}
-	if _, decl := st.(*ast.DeclStmt); decl {
-		return
-	}
+// missingCount counts something up or down, or starts it again.
+func missingCount(s *mutator, st ast.Stmt) {
 	for _, v := range s.vars(st.Pos()) {
-		switch {
-		case isInt(v.Type()) && s.declared(v):
+		switch t := v.Type(); {
+		case !s.declared(v):
+			if s.fn.decl.Recv != nil {
+				for _, f := range s.fields(t, types.Typ[types.Int]) {
+					s.place(.12, st, v.Name()+"."+f+"++")
+					s.place(.12, st, v.Name()+"."+f+"--")
+				}
+			}
+		case isInt(t):
 			s.place(.12, st, v.Name()+"++")
 			s.place(.08, st, v.Name()+"--")
-			if s.loop() != nil {
-				s.place(.08, st, v.Name()+" = 0")
+			fallthrough
+		default:
+			if zero := s.zero(t); zero != "" && s.loop() != nil || isBool(t) {
+				s.place(.08, st, v.Name()+" = "+zero)
 			}
-		case isBool(v.Type()) && s.declared(v):
-			s.place(.1, st, v.Name()+" = true")
-			s.place(.1, st, v.Name()+" = false")
-		case isString(v.Type()) && s.declared(v) && s.loop() != nil:
-			s.place(.08, st, v.Name()+` = ""`)
-		case element(v.Type()) != nil && s.declared(v) && s.loop() != nil:
-			s.place(.08, st, v.Name()+" = nil")
+			if isBool(t) {
+				s.place(.1, st, v.Name()+" = true")
+			}
 		}
 	}
-	if r := s.receiver(); r != nil {
-		for _, f := range s.fields(r.Type(), types.Typ[types.Int]) {
-			s.place(.12, st, r.Name()+"."+f+"++")
-			s.place(.12, st, r.Name()+"."+f+"--")
-		}
-	}
-}
-
-// receiver returns the method's receiver, nil in a function.
-func (s *mutator) receiver() *types.Var {
-	f := s.fn.decl
-	if f.Recv == nil || len(f.Recv.List) == 0 || len(f.Recv.List[0].Names) == 0 {
-		return nil
-	}
-	v, _ := s.info.Defs[f.Recv.List[0].Names[0]].(*types.Var)
-	return v
 }
 
 // missingLink sets a pointer field that the function knows to something in
 // scope.
-func missingLink(s *mutator, n ast.Node) {
-	st, ok := n.(ast.Stmt)
-	if !ok || !s.listed(n) {
-		return
-	}
+func missingLink(s *mutator, st ast.Stmt) {
 	for _, f := range s.fragments() {
-		if !strings.Contains(f.text, ".") || strings.Contains(f.text, "(") {
+		root, _, isField := strings.Cut(f.text, ".")
+		if _, ptr := f.typ.Underlying().(*types.Pointer); !ptr || !isField || strings.Contains(f.text, "(") {
 			continue
 		}
-		if _, ptr := f.typ.Underlying().(*types.Pointer); !ptr {
-			continue
-		}
-		if root := strings.FieldsFunc(f.text, func(r rune) bool { return r == '.' || r == '[' })[0]; !s.visible(st.Pos(), root) {
-			continue
-		}
-		for _, v := range s.varsOf(st.Pos(), f.typ) {
-			s.place(.1, st, f.text+" = "+v.Name())
+		for _, v := range s.vars(st.Pos()) {
+			if v.Name() != root {
+				continue
+			}
+			for _, w := range s.varsOf(st.Pos(), f.typ) {
+				s.place(.1, st, f.text+" = "+w.Name())
+			}
 		}
 	}
 }
 
-func (s *mutator) visible(pos token.Pos, name string) bool {
-	for _, v := range s.vars(pos) {
-		if v.Name() == name {
-			return true
-		}
-	}
-	return false
-}
-
-// missingDelete takes out of a map what the function looked up in it.
-func missingDelete(s *mutator, n ast.Node) {
-	st, ok := n.(ast.Stmt)
-	if !ok || !s.listed(n) {
-		return
-	}
+// indices returns the index expressions of the function, each text once.
+func (s *mutator) indices() []*ast.IndexExpr {
+	var out []*ast.IndexExpr
 	seen := map[string]bool{}
 	ast.Inspect(s.fn.decl.Body, func(n ast.Node) bool {
-		ix, ok := n.(*ast.IndexExpr)
-		if !ok || s.typ(ix.X) == nil || !s.simple(ix) {
-			return true
-		}
-		if _, isMap := s.typ(ix.X).Underlying().(*types.Map); isMap && !seen[s.text(ix)] {
+		if ix, ok := n.(*ast.IndexExpr); ok && !seen[s.text(ix)] {
 			seen[s.text(ix)] = true
-			s.place(.1, st, "delete("+s.text(ix.X)+", "+s.text(ix.Index)+")")
+			out = append(out, ix)
 		}
 		return true
 	})
+	return out
 }

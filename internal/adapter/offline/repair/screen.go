@@ -1,11 +1,9 @@
 package repair
 
 import (
-	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"path"
 	"sort"
 	"strconv"
 	"strings"
@@ -147,87 +145,32 @@ func (w *work) batch(cs []*candidate) int {
 // screen runs candidates against a package's tests, the failing ones first,
 // and returns those that pass. tried counts those that ran.
 func (w *work) screen(s *spectrum, cs []*candidate) (passed []*candidate, tried int, err error) {
-	for range 6 {
-		if len(cs) == 0 {
-			return nil, 0, nil
-		}
-		c := probeConfig{Mode: "screen", Tests: s.tests, Failing: s.failing, Seconds: s.seconds}
-		for _, x := range cs {
-			c.Variants = append(c.Variants, x.id)
-		}
-		files, err := w.m.runtimeFiles(s.pkg, c)
-		if err != nil {
-			return nil, 0, err
-		}
-		over, spans := w.m.variants(cs, nil)
-		for f, text := range over {
-			files[f] = text
-		}
-		out, err := w.probe(s.pkg, files)
-		if errors.Is(err, errBuild) {
-			rest := dropLines(cs, spans, compileErrors(out))
-			if len(rest) == len(cs) && len(cs) > 40 {
-				return w.halves(s, cs) // too much for one command, perhaps
-			}
-			if len(rest) == len(cs) {
-				return nil, 0, err
-			}
-			cs = rest
-			continue
-		}
-		if err != nil {
-			return nil, 0, err
-		}
-		byID := map[string]*candidate{}
-		for _, x := range cs {
-			byID[strconv.Itoa(x.id)] = x
-		}
-		for line := range strings.Lines(out) {
-			f := strings.Fields(line)
-			if len(f) == 0 {
-				continue
-			}
-			switch f[0] {
-			case "PAWLP":
-				for _, id := range f[1:] {
-					if x := byID[id]; x != nil {
-						passed = append(passed, x)
-					}
-				}
-			case "PAWLE":
-				tried, _ = strconv.Atoi(f[len(f)-1]) // our own output
-			}
-		}
-		return passed, tried, nil
+	byID := map[string]*candidate{}
+	c := probeConfig{Mode: "screen", Tests: s.tests, Failing: s.failing, Seconds: s.seconds}
+	for _, x := range cs {
+		c.Variants = append(c.Variants, x.id)
+		byID[strconv.Itoa(x.id)] = x
 	}
-	return nil, 0, errBuild
-}
-
-// halves screens candidates in two commands.
-func (w *work) halves(s *spectrum, cs []*candidate) ([]*candidate, int, error) {
-	a, n, err := w.screen(s, cs[:len(cs)/2])
+	over, _ := w.m.variants(cs, nil)
+	out, err := w.probe(s.pkg, over, c)
 	if err != nil {
 		return nil, 0, err
 	}
-	b, k, err := w.screen(s, cs[len(cs)/2:])
-	return append(a, b...), n + k, err
-}
-
-// dropLines leaves out the candidates that the compiler complains about.
-func dropLines(cs []*candidate, spans []span, lines map[string][]int) []*candidate {
-	bad := map[int]bool{}
-	for _, s := range spans {
-		for _, n := range lines[path.Base(s.file)] {
-			if n >= s.from && n <= s.to {
-				bad[s.id] = true
+	for line := range strings.Lines(out) {
+		f := strings.Fields(line)
+		if len(f) == 0 {
+			continue
+		}
+		switch f[0] {
+		case "PAWLP":
+			for _, id := range f[1:] {
+				if x := byID[id]; x != nil {
+					passed = append(passed, x)
+				}
 			}
+		case "PAWLE":
+			tried, _ = strconv.Atoi(f[len(f)-1]) // our own output
 		}
 	}
-	var out []*candidate
-	for _, c := range cs {
-		if !bad[c.id] {
-			out = append(out, c)
-		}
-	}
-	return out
+	return passed, tried, nil
 }

@@ -3,10 +3,13 @@ package repair
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
 // errRuns means that the commands that may be run are used up.
@@ -44,10 +47,7 @@ func (w *work) spectrum(p *pkg, stack []place) (*spectrum, error) {
 	}
 	s := &spectrum{pkg: p, tests: testNames(p), seconds: w.opt.Timeout, sus: map[*function][]suspect{}}
 	var all []statement
-	files, err := w.m.runtimeFiles(p, probeConfig{Mode: "hits", Tests: s.tests, Seconds: w.opt.Timeout})
-	if err != nil {
-		return nil, err
-	}
+	files := map[string]string{}
 	for _, q := range reach {
 		var add map[string]string
 		add, all = w.m.hits(q, all, maxStatements-4096)
@@ -58,7 +58,7 @@ func (w *work) spectrum(p *pkg, stack []place) (*spectrum, error) {
 	if len(all) > maxStatements {
 		return nil, fmt.Errorf("%w: one package is too large", errBuild)
 	}
-	out, err := w.probe(p, files)
+	out, err := w.probe(p, files, probeConfig{Mode: "hits", Tests: s.tests, Seconds: w.opt.Timeout})
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +134,13 @@ func (w *work) panicked(st statement, stack []place) bool {
 }
 
 // probe runs our probe among a package's tests, with files laid over the tree.
-func (w *work) probe(p *pkg, files map[string]string) (string, error) {
-	out, _, err := w.with(files, w.gotest("-vet=off -count=1 -v -timeout=280s -run='^TestPawlProbe$' "+quote(w.m.pattern(p.dir))))
+func (w *work) probe(p *pkg, files map[string]string, c probeConfig) (string, error) {
+	runtime, err := w.m.runtimeFiles(p, c)
+	if err != nil {
+		return "", err
+	}
+	maps.Copy(files, runtime)
+	out, _, err := w.with(files, w.gotest("-vet=off -count=1 -v -timeout=280s -run='^TestPawlProbe$' "+shellsyntax.Quote(w.m.pattern(p.dir))))
 	if err != nil {
 		return out, err
 	}

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"go/parser"
 	"go/types"
+	"path"
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
 // Tests finds the failing tests of a module and tries to repair the code that they
@@ -63,13 +66,13 @@ func (w *work) repair() (Report, error) {
 		return r, err
 	}
 	r.Command, r.Exit = all, exit
-	v := readVerdict(out)
+	v := ReadTests(out)
 	if exit == 0 {
 		r.Outcome, r.Why = NothingFailing, "all tests pass"
 		return r, nil
 	}
-	r.Tests = v.names
-	if len(v.failed) == 0 {
+	r.Tests = v.names()
+	if len(v.Failed) == 0 {
 		r.Outcome, r.Why = BuildFails, "the tests do not build"
 		return r, nil
 	}
@@ -97,9 +100,9 @@ func (w *work) repair() (Report, error) {
 func one[T any](x T) []T { return []T{x} }
 
 // localise runs the tests of the failing packages one by one.
-func (w *work) localise(v verdict) ([]*spectrum, error) {
+func (w *work) localise(v TestRun) ([]*spectrum, error) {
 	var specs []*spectrum
-	for _, imp := range v.failed {
+	for _, imp := range v.Failed {
 		dir, ok := w.m.folderOf(imp)
 		if !ok {
 			continue
@@ -161,7 +164,7 @@ func (w *work) search(r *Report, specs []*spectrum) ([]*candidate, error) {
 }
 
 // choose compares what passes, and leaves the best that holds in the tree.
-func (w *work) choose(r *Report, specs []*spectrum, plausible []*candidate, v verdict) error {
+func (w *work) choose(r *Report, specs []*spectrum, plausible []*candidate, v TestRun) error {
 	for _, c := range plausible {
 		r.Plausible = append(r.Plausible, c.change().edit)
 	}
@@ -198,13 +201,13 @@ func (w *work) choose(r *Report, specs []*spectrum, plausible []*candidate, v ve
 
 // validate makes a change in the tree and runs the tests: those that failed,
 // then all. It puts back what does not hold.
-func (w *work) validate(r *Report, e change, specs []*spectrum, v verdict) (bool, error) {
+func (w *work) validate(r *Report, e change, specs []*spectrum, v TestRun) (bool, error) {
 	w.h.Say(fmt.Sprintf("Trying %s:%d: %s", e.path, e.edit.Line, strings.TrimSpace(e.edit.New)))
 	if err := w.apply(e); err != nil {
 		return false, err
 	}
 	for _, s := range specs {
-		cmd := w.gotest("-count=1 -timeout=" + strconv.Itoa(w.opt.Timeout) + "s -run='^(" + strings.Join(s.failing, "|") + ")$' " + quote(w.m.pattern(s.pkg.dir)))
+		cmd := w.gotest("-count=1 -timeout=" + strconv.Itoa(w.opt.Timeout) + "s -run='^(" + strings.Join(s.failing, "|") + ")$' " + shellsyntax.Quote(w.m.pattern(s.pkg.dir)))
 		_, exit, err := w.run(cmd)
 		if err != nil {
 			return false, err
@@ -213,7 +216,7 @@ func (w *work) validate(r *Report, e change, specs []*spectrum, v verdict) (bool
 			return false, w.revert(e)
 		}
 	}
-	vet, _, err := w.run(w.govet(quote(w.m.pattern(folder(e.path)))))
+	vet, _, err := w.run(w.goIn("vet", shellsyntax.Quote(w.m.pattern(folder(e.path)))))
 	if err != nil {
 		return false, err
 	}
@@ -227,8 +230,8 @@ func (w *work) validate(r *Report, e change, specs []*spectrum, v verdict) (bool
 	}
 	r.Command, r.Exit = all, exit
 	if exit != 0 {
-		now := readVerdict(out)
-		if len(now.failed) > 0 || len(now.broken) != len(v.broken) {
+		now := ReadTests(out)
+		if len(now.Failed) > 0 || len(now.Unbuilt) != len(v.Unbuilt) {
 			return false, w.revert(e)
 		}
 	}
@@ -237,15 +240,9 @@ func (w *work) validate(r *Report, e change, specs []*spectrum, v verdict) (bool
 
 // blames reports whether vet complains about a changed line.
 func blames(out string, e change) bool {
-	lines := strings.Count(e.edit.New, "\n")
-	for file, at := range compileErrors(out) {
-		if !strings.HasSuffix(e.path, file) {
-			continue
-		}
-		for _, n := range at {
-			if n >= e.edit.Line && n < e.edit.Line+max(1, lines) {
-				return true
-			}
+	for _, x := range ReadBuild(out, false) {
+		if strings.HasSuffix(e.path, path.Base(x.File)) && x.Line >= e.edit.Line && x.Line < e.edit.Line+max(1, strings.Count(e.edit.New, "\n")) {
+			return true
 		}
 	}
 	return false

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
 // work is one repair's use of the Hands: it counts commands and knows what to
@@ -30,34 +32,19 @@ func (w *work) run(command string) (string, int, error) {
 }
 
 // gotest writes a go test command for the module's folder.
-func (w *work) gotest(args string) string {
-	if w.opt.Dir == "" {
-		return "go test " + args
-	}
-	return "go test -C " + quote(w.opt.Dir) + " " + args
-}
+func (w *work) gotest(args string) string { return w.goIn("test", args) }
 
-func (w *work) govet(args string) string {
-	if w.opt.Dir == "" {
-		return "go vet " + args
+func (w *work) goIn(verb, args string) string {
+	if w.opt.Dir != "" {
+		args = "-C " + shellsyntax.Quote(w.opt.Dir) + " " + args
 	}
-	return "go vet -C " + quote(w.opt.Dir) + " " + args
-}
-
-// quote makes one word of a shell command.
-func quote(s string) string {
-	for _, r := range s {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./", r)) {
-			return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-		}
-	}
-	return s
+	return "go " + verb + " " + args
 }
 
 func quoteAll(words []string) string {
 	quoted := make([]string, len(words))
 	for i, s := range words {
-		quoted[i] = quote(s)
+		quoted[i] = shellsyntax.Quote(s)
 	}
 	return strings.Join(quoted, " ")
 }
