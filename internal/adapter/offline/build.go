@@ -7,9 +7,12 @@ import (
 	"go/token"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
 // Limits of one build repair: each try costs a build.
@@ -28,7 +31,8 @@ const (
 )
 
 // builder repairs the build of one module: it handles the compiler's errors one
-// kind after the other, tries small fixes, and keeps what improves the build.
+// kind after the other, tries small fixes beside the files, and makes what improves the
+// build.
 type builder struct {
 	h      *hands
 	dir    string // of the module, in the workspace
@@ -37,7 +41,6 @@ type builder struct {
 
 	done   []string
 	notes  []string
-	tried  bool
 	last   checked
 	listed map[string][]string // what go list returned, by pattern
 }
@@ -65,9 +68,10 @@ func (b *builder) packages() string {
 	return b.only
 }
 
-func (b *builder) check() (checked, error) {
+// check builds the module as it would be with some files.
+func (b *builder) check(with map[string]string) (checked, error) {
 	b.builds++
-	out, exit, err := runGo(b.h, in(b.dir, "go build -o /dev/null "+b.packages()))
+	out, exit, err := b.run("build", "-o /dev/null", with)
 	if err != nil {
 		return checked{}, err
 	}
@@ -75,8 +79,7 @@ func (b *builder) check() (checked, error) {
 	if exit != 0 && (b.only == "" || !strings.Contains(out, "no non-test Go files in ")) {
 		return checked{errs: repair.ReadBuild(out, false), exit: exit, out: out}, nil
 	}
-	out, exit, err = b.h.Run(in(b.dir, "go vet "+b.packages()))
-	if err != nil {
+	if out, exit, err = b.run("vet", "", with); err != nil {
 		return checked{}, err
 	}
 	if errs := repair.ReadBuild(out, true); exit != 0 && len(errs) > 0 {
@@ -85,9 +88,32 @@ func (b *builder) check() (checked, error) {
 	return checked{stage: 2, out: out}, nil // what else vet finds is not a build error
 }
 
+// overlaid is how the compiler names a file that go_overlay lays over the workspace.
+var overlaid = lazyregexp.New(`[^ \n]*pawl-overlay-[0-9]+/([0-9]+)\.go`)
+
+// run runs a go command in the module, as it would be with some files.
+func (b *builder) run(verb, flags string, with map[string]string) (string, int, error) {
+	if b.dir != "" {
+		verb += " -C " + shellsyntax.Quote(b.dir)
+	}
+	command := strings.Join(strings.Fields("go "+verb+" "+flags+" "+b.packages()), " ")
+	if len(with) == 0 {
+		return runGo(b.h, command)
+	}
+	out, exit, err := b.h.Overlay(command, with)
+	paths := sortedKeys(with)
+	return overlaid().ReplaceAllStringFunc(out, func(name string) string {
+		n, err := strconv.Atoi(overlaid().FindStringSubmatch(name)[1])
+		if err != nil || n >= len(paths) {
+			return name
+		}
+		return strings.TrimPrefix(strings.TrimPrefix(paths[n], b.dir), "/")
+	}), exit, err
+}
+
 // fix builds, repairs, builds again.
 func (b *builder) fix() (buildState, error) {
-	now, err := b.check()
+	now, err := b.check(nil)
 	if err != nil {
 		return buildBroken, err
 	}
@@ -157,33 +183,25 @@ func (b *builder) try(e repair.BuildError) (bool, error) {
 		if n == maxPerError || b.builds >= maxBuilds {
 			break
 		}
-		b.tried = true
-		before := map[string]string{}
+		after, err := b.check(f.files)
+		if err != nil {
+			return false, err
+		}
+		if !better(b.last, after, e) {
+			continue
+		}
 		for _, p := range sortedKeys(f.files) {
-			before[p] = b.h.seen[p]
 			old, new := repair.Narrow(b.h.seen[p], f.files[p])
 			if err := b.h.Edit(p, old, new); err != nil {
 				return false, err
 			}
 		}
-		after, err := b.check()
-		if err != nil {
-			return false, err
+		b.last = after
+		b.done = append(b.done, f.words)
+		if f.note != "" && !slices.Contains(b.notes, f.note) {
+			b.notes = append(b.notes, f.note)
 		}
-		if better(b.last, after, e) {
-			b.last = after
-			b.done = append(b.done, f.words)
-			if f.note != "" && !slices.Contains(b.notes, f.note) {
-				b.notes = append(b.notes, f.note)
-			}
-			return true, nil
-		}
-		for _, p := range sortedKeys(before) {
-			was := before[p]
-			if err := b.h.restore(p, &was); err != nil {
-				return false, err
-			}
-		}
+		return true, nil
 	}
 	return false, nil
 }
@@ -286,11 +304,10 @@ func parse(p, file, text string) *source {
 
 // stopped returns why the repair ended in the middle, and puts back.
 func (b *builder) stopped(err error) string {
-	left := b.h.putBack()
-	if !b.tried {
+	if len(b.h.order) == 0 {
 		return stopWords(err)
 	}
-	return stopWords(err) + " " + putBackWords(left)
+	return stopWords(err) + " " + putBackWords(b.h.putBack())
 }
 
 // report describes what was done to the build and whether it works now.
@@ -311,11 +328,11 @@ func (b *builder) report() string {
 		left = l
 	}
 	if len(b.done) == 0 {
-		words := putBackWords(b.h.putBack())
-		if !b.tried {
-			words = ""
+		words := ""
+		if len(b.h.order) > 0 {
+			words = putBackWords(b.h.putBack()) + " "
 		}
-		return strings.TrimSpace("The build fails (exit code "+itoa(b.last.exit)+") and I know no safe fix: "+left+". "+words) + " " + beyond("")
+		return "The build fails (exit code " + itoa(b.last.exit) + ") and I know no safe fix: " + left + ". " + words + beyond("")
 	}
 	b.h.settle()
 	return "The build is better but not whole: " + strings.Join(b.done, "; ") + ". It still fails with exit code " + itoa(b.last.exit) + ", " + left + ". " + beyond("The rest is beyond the built-in model, which has no weights")

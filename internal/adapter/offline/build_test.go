@@ -105,7 +105,7 @@ func TestBuildBeyond(t *testing.T) {
 		"a type error":                   {[]string{"x.go", "package x\n\nfunc A() int { return \"one\" }\n"}, []string{"no safe fix", "x.go:3", "OPENAI_API_KEY"}},
 		"a syntax error":                 {[]string{"x.go", "package x\n\nfunc A( {\n}\n"}, []string{"no safe fix", "x.go:3"}},
 		"a name that is near to nothing": {[]string{"x.go", "package x\n\nfunc A() int { return wibbleWobble }\n"}, []string{"no safe fix", "wibbleWobble"}},
-		"near names of the wrong type":   {[]string{"x.go", "package x\n\nfunc Total(names []string) int { return nams }\n"}, []string{"no safe fix", "put back"}},
+		"near names of the wrong type":   {[]string{"x.go", "package x\n\nfunc Total(names []string) int { return nams }\n"}, []string{"no safe fix", "nams"}},
 		"no module":                      {[]string{"x.txt", "hello"}, []string{"no go.mod"}},
 	} {
 		t.Run(name, func(t *testing.T) {

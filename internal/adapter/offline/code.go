@@ -182,7 +182,6 @@ func (b *builder) quickFix(e repair.BuildError) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		b.tried = true
 		if _, err := b.h.server("lsp_code_action", map[string]any{"path": p, "line": e.Line, "title": title}); err != nil {
 			continue
 		}
@@ -192,7 +191,7 @@ func (b *builder) quickFix(e repair.BuildError) (bool, error) {
 		}
 		b.h.seen[p] = before
 		b.h.changed(p, now)
-		after, err := b.check()
+		after, err := b.check(nil)
 		if err != nil {
 			return false, err
 		}

@@ -144,7 +144,7 @@ func (m *Model) advance(ctx context.Context, r *llm.Request) (*run, error) {
 	}
 	steps := stepsOf(r.Messages[at+1:])
 	earlier := r.Messages[:firstOf(r.Messages, at)]
-	job := job{prompt: promptText(r.Messages, at), before: unfinished(earlier), tools: r.Head.Tools}
+	job := job{prompt: promptText(r.Messages, at), tools: r.Head.Tools}
 	for n := lastPrompt(earlier); n >= 0 && goOn(job.prompt); n = lastPrompt(earlier) {
 		job.prompt = promptText(earlier, n) // "continue" means what was asked before
 		earlier = earlier[:firstOf(earlier, n)]

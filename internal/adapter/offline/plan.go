@@ -17,7 +17,6 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // job is what a plan starts from. Nothing else may influence it.
 type job struct {
 	prompt  string
-	before  []change // what an earlier plan left half done
 	tools   []llm.ToolSpec
 	restart bool // the history did not fit: begin again
 }
@@ -136,9 +135,6 @@ func perform(h *hands, j job) {
 	}
 	in := understand(j.prompt)
 	task, worker := swarm.ReadPrompt(j.prompt)
-	if len(j.before) > 0 && in.kind == intentFix {
-		h.undo(j.before)
-	}
 	switch in.kind {
 	case intentRun:
 		planRun(h, in)

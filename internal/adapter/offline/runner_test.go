@@ -219,11 +219,17 @@ func (r *runner) bash(command string) string {
 	return s + fmt.Sprintf("exit code %d", cmd.ProcessState.ExitCode())
 }
 
+// goHead is what stands before the further flags of a go command.
+var goHead = regexp.MustCompile(`^(cd \S+ && )?go (test|vet|build)( -C ('[^']*'|\S+))?`)
+
 // overlay runs a go command with files laid over the workspace.
 func (r *runner) overlay(command string, with []struct{ Path, Content string }) string {
-	dir, replace := r.t.TempDir(), map[string]string{}
+	dir, replace := filepath.Join(r.t.TempDir(), "pawl-overlay-1"), map[string]string{}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		r.t.Fatal(err)
+	}
 	for i, f := range with {
-		to := filepath.Join(dir, fmt.Sprint(i))
+		to := filepath.Join(dir, fmt.Sprint(i)+".go")
 		if err := os.WriteFile(to, []byte(f.Content), 0o644); err != nil {
 			r.t.Fatal(err)
 		}
@@ -236,7 +242,8 @@ func (r *runner) overlay(command string, with []struct{ Path, Content string }) 
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return r.bash(strings.Replace(command, "go test ", "go test -overlay="+filepath.Join(dir, "overlay.json")+" ", 1))
+	head := goHead.FindString(command)
+	return r.bash(head + " -overlay=" + filepath.Join(dir, "overlay.json") + command[len(head):])
 }
 
 // put writes files into the workspace: pairs of name and content.

@@ -28,8 +28,8 @@ type overlayFile struct {
 }
 
 // goCommand matches the part of a command line after which -overlay is inserted; -C must
-// stay the first flag.
-var goCommand = lazyregexp.New(`^(?:cd [A-Za-z0-9_./-]+ && )?go (?:test|vet|build)(?: -C (?:[A-Za-z0-9_./-]+|'[^']*'))?(?: |$)`)
+// stay the first flag. A folder is written as shellsyntax.Quote writes it.
+var goCommand = lazyregexp.New(`^(?:cd [\w./:=@%+,\x{80}-\x{10FFFF}-]+ && )?go (?:test|vet|build)(?: -C (?:[\w./:=@%+,\x{80}-\x{10FFFF}-]+|'[^']*'))?(?: |$)`)
 
 // GoOverlay returns the tool that runs a go command on the workspace with some files
 // replaced. The replacements are in a temporary folder while the command runs. It is the
