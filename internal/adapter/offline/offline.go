@@ -54,7 +54,7 @@ func New() *Model { return &Model{live: map[string]*run{}} }
 // window is larger than any session, since a plan keeps what it needs.
 func Info() llm.Info {
 	return llm.Info{
-		Provider: "offline", Model: "offline", API: "offline", From: "this process",
+		Provider: "offline", Model: "offline", API: llm.PlannerAPI, From: "this process",
 		Family: "other", Window: 100_000_000, Price: &llm.Price{},
 	}
 }

@@ -325,6 +325,13 @@ type Info struct {
 	Bound bool `json:"bound,omitempty"`
 }
 
+// PlannerAPI is the API of a model that is a program without weights, in this process.
+const PlannerAPI = "offline"
+
+// Planner reports whether the model is such a program: it needs results as they were,
+// writes no prose, and answers no question beside its task.
+func (i Info) Planner() bool { return i.API == PlannerAPI }
+
 // Ref returns the name of the model on a command line: provider/model.
 func (i Info) Ref() string {
 	if i.Provider == i.Model {

@@ -192,7 +192,7 @@ func (s *Router) narrows(by string) bool { return s.Person || by == "flag" }
 // denied anyway, no route is narrower.
 func (s *Router) worthAsking() bool {
 	m := s.Mode()
-	return s.Route.Model && s.Person && m.Edits() && s.Model().API != "offline"
+	return s.Route.Model && s.Person && m.Edits() && !s.Model().Planner()
 }
 
 // GrantRight adds to the running turn a right that its route lacks.

@@ -34,7 +34,7 @@ func (op Aside) submit(ctx context.Context, s *Session) (int64, error) {
 	switch {
 	case text == "":
 		return 0, fault.NewConfiguration("", "the question is empty")
-	case s.info().API == "offline":
+	case s.info().Planner():
 		return 0, fault.NewConfiguration("", "the built-in model plans and runs; it answers no questions")
 	}
 	id := s.cfg.NewID()

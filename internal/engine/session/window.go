@@ -111,8 +111,8 @@ func (s *Session) compaction() *turn.Compaction {
 		},
 		Summary: s.window.summary,
 	}
-	if s.info().API == "offline" {
-		c.Summary = nil // it plans and runs; it does not write prose
+	if s.info().Planner() {
+		c.Summary = nil
 	}
 	return c
 }

@@ -22,7 +22,7 @@ import (
 // Model describes the model, where it runs, and its price: the first line of every run
 // (SPEC 5.5).
 func Model(i llm.Info) string {
-	if i.Provider == "offline" {
+	if i.Planner() {
 		return "model offline: the built-in planner (not a language model), in this process, free"
 	}
 	return fmt.Sprintf("model %s from %s, %s%s", plain.Line(i.Ref()), plain.Line(i.From), Effort(i), PriceOf(i))
@@ -48,7 +48,7 @@ func PriceOf(i llm.Info) string {
 // ModelShort is a shorter Model, which a person reads before each prompt.
 func ModelShort(i llm.Info) string {
 	switch {
-	case i.Provider == "offline":
+	case i.Planner():
 		return "offline, the built-in planner, free"
 	case i.Price == nil || i.Price.Input == 0 && i.Price.Output == 0:
 		return fmt.Sprintf("%s from %s, %s%s", plain.Line(i.Ref()), plain.Line(i.From), Effort(i), Price(i.Price))

@@ -43,7 +43,7 @@ func TestMoney(t *testing.T) {
 	if got := Model(llm.Info{Provider: "p", Model: "m", From: "gateway", Price: &llm.Price{Input: 3, Output: 15}, ListPrice: true}); got != "model p/m from gateway, list price $3 in / $15 out per million tokens" {
 		t.Errorf("%q", got)
 	}
-	if got := Model(llm.Info{Provider: "offline", Model: "offline"}); !strings.Contains(got, "not a language model") {
+	if got := Model(llm.Info{Provider: "offline", Model: "offline", API: llm.PlannerAPI}); !strings.Contains(got, "not a language model") {
 		t.Errorf("%q", got)
 	}
 }

@@ -123,7 +123,7 @@ func (e *Environment) resolveModel(ref string, conf settings.Loaded) (ModelChoic
 	if err != nil {
 		return ModelChoice{}, err
 	}
-	if c.Info.Provider == "offline" {
+	if c.Info.Planner() {
 		return offlineChoice(c.Why), nil
 	}
 	return ModelChoice{

@@ -218,8 +218,7 @@ func (c *Conversation) rebased(b event.Rebased) {
 	}
 	c.head, c.info = b.Head, b.Info
 	c.headN = countHead(c.count(), b.Head)
-	// The offline model needs results unchanged.
-	c.clean.offered = b.Info.API != "offline" && slices.ContainsFunc(b.Head.Tools, func(t llm.ToolSpec) bool { return t.Name == CleanTool })
+	c.clean.offered = !b.Info.Planner() && slices.ContainsFunc(b.Head.Tools, func(t llm.ToolSpec) bool { return t.Name == CleanTool })
 	c.rebases++
 	c.asked = [2]int{}
 }

@@ -13,7 +13,7 @@ import (
 
 // HasUnseenImages reports whether the conversation has images that its model does not take.
 func (c *Conversation) HasUnseenImages() bool {
-	return c.hasImages && !c.info.Images && c.info.API != "offline"
+	return c.hasImages && !c.info.Images && !c.info.Planner()
 }
 
 // noteImages notes that the conversation has images.
