@@ -213,15 +213,8 @@ func isPath(l string) bool {
 	return l != "" && l[0] != '[' && !strings.HasPrefix(strings.ToLower(l), "no files match")
 }
 
-// hit is a line that a search found.
-type hit struct {
-	path string
-	line int
-	text string
-}
-
 // Grep searches for lines; more reports that not all are listed.
-func (h *hands) Grep(pattern string) (out []hit, more bool, err error) {
+func (h *hands) Grep(pattern string) (out []spot, more bool, err error) {
 	text, err := h.one("grep", map[string]any{"pattern": pattern})
 	if err != nil {
 		return nil, false, err
@@ -238,7 +231,7 @@ func (h *hands) Grep(pattern string) (out []hit, more bool, err error) {
 		switch {
 		case len(lines) > 0 && path != "":
 			for _, n := range lines {
-				out = append(out, hit{path, n, strings.TrimRight(content, "\r")})
+				out = append(out, spot{path: path, line: n, text: strings.TrimRight(content, "\r")})
 			}
 		case strings.Contains(l, ", too many to show."):
 			more = true

@@ -20,7 +20,7 @@ func planRename(h *hands, in intent) {
 	textual := ext != "" && ext != ".go"
 	if !h.serves("lsp_rename") {
 		if textual {
-			renameWord(h, in)
+			planReplace(h, in)
 			return
 		}
 		h.Decline("I cannot rename `" + in.old + "`: which places mean the same thing only a language server knows, and this session has none (" + noServer + "). Nothing was changed; a text in one file I can change: replace X with Y in FILE.")
@@ -40,7 +40,7 @@ func planRename(h *hands, in intent) {
 	case errors.Is(err, errNotAll):
 		h.Decline("I cannot rename `" + in.old + "`: it may be in a project whose language server was not asked, so nothing was changed. Say which file it is in, as in `rename " + last(in.old) + " to " + in.new + " in FILE`; `pawl lsp doctor` says which servers work.")
 	case errors.Is(err, errUnknown) && textual:
-		renameWord(h, in)
+		planReplace(h, in)
 	case errors.Is(err, errUnknown):
 		h.Decline("No language server knows `" + in.old + "` here, so nothing was changed.")
 	case len(h.order) == 0:

@@ -4,24 +4,27 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
 )
 
-// planReplace replaces a text in one file, then checks whether the project still builds
-// and passes its tests.
+// planReplace replaces a text in one file, or a word of a file that no language server
+// knows, then checks whether the project still builds and passes its tests.
 func planReplace(h *hands, in intent) {
 	text, err := h.Read(in.file)
 	if err != nil {
 		h.Stop(err)
 		return
 	}
-	n := strings.Count(text, in.old)
+	now, n := strings.ReplaceAll(text, in.old, in.new), strings.Count(text, in.old)
+	did := "Replaced `%s` with `%s` in %s, %s."
+	if in.kind == intentRename {
+		now, n = replaceWord(text, in.old, in.new)
+		did = "Renamed the word `%s` to `%s` in %s, %s: a textual change."
+	}
 	if in.old == "" || n == 0 {
 		h.Decline(fmt.Sprintf("%s does not contain `%s`; nothing was changed.", in.file, in.old))
 		return
-	}
-	args := map[string]any{"path": in.file, "old": in.old, "new": in.new}
-	if n > 1 {
-		args["replace_all"] = true
 	}
 	v := &verifier{h: h}
 	if strings.HasSuffix(in.file, ".go") {
@@ -30,12 +33,12 @@ func planReplace(h *hands, in intent) {
 			return
 		}
 	}
-	if _, err := h.one("edit", args); err != nil {
+	old, new := repair.Narrow(text, now)
+	if err := h.Edit(in.file, old, new); err != nil {
 		h.Stop(err)
 		return
 	}
-	h.changed(in.file, strings.ReplaceAll(text, in.old, in.new))
-	h.Say(v.after(fmt.Sprintf("Replaced `%s` with `%s` in %s, %s.", in.old, in.new, in.file, count(n, "place"))))
+	h.Say(v.after(fmt.Sprintf(did, in.old, in.new, in.file, count(n, "place"))))
 }
 
 // verifier compares a project before and after a change.

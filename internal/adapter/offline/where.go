@@ -3,17 +3,9 @@ package offline
 import (
 	"errors"
 	"fmt"
-	"path"
+	"regexp"
 	"strings"
 )
-
-// place is a line to quote.
-type place struct {
-	path string
-	line int
-	text string
-	what string // "function", … where it is known
-}
 
 // planWhere reports where a name is defined and used, and quotes the lines: from the
 // language server, otherwise from a search of the text.
@@ -55,22 +47,17 @@ func whereServed(h *hands, in intent) error {
 	if err != nil {
 		return err
 	}
-	var defs, uses []place
 	listed := map[string]bool{}
-	for _, d := range lines(found, listed) {
-		defs = append(defs, place{d.path, d.line, d.text, d.kind})
-	}
+	defs, uses := lines(found, listed), []spot(nil)
 	for _, n := range symbols {
 		used, more, err := h.places("lsp_references", n)
 		if err != nil {
 			return err
 		}
 		notAll = notAll || more
-		for _, u := range lines(used, listed) {
-			uses = append(uses, place{path: u.path, line: u.line, text: u.text})
-		}
+		uses = append(uses, lines(used, listed)...)
 	}
-	h.Say(tellWhere(in, defs, uses, len(defs)+len(uses)))
+	h.Say(tellWhere(in, defs, uses))
 	if notAll {
 		h.Say("The language server gave more than one answer lists, so this is not all.")
 	}
@@ -98,25 +85,25 @@ func whereText(h *hands, in intent, why string) {
 		h.Stop(err)
 		return
 	}
-	var defs, uses []place
+	var defs, uses []spot
+	define := definition(last(in.name))
 	for _, x := range hits {
-		p := place{path: x.path, line: x.line, text: x.text}
-		if definesIn(x.path, x.text, last(in.name)) {
-			defs = append(defs, p)
+		if define.MatchString(x.text) {
+			defs = append(defs, x)
 		} else {
-			uses = append(uses, p)
+			uses = append(uses, x)
 		}
 	}
 	h.Say(why)
-	h.Say(tellWhere(in, defs, uses, len(hits)))
+	h.Say(tellWhere(in, defs, uses))
 	if more {
 		h.Say("There are more matches than one search lists, so this is not all.")
 	}
 }
 
-func tellWhere(in intent, defs, uses []place, hits int) string {
+func tellWhere(in intent, defs, uses []spot) string {
 	var b strings.Builder
-	quoteAll := func(ps []place, limit int) {
+	quoteAll := func(ps []spot, limit int) {
 		for i, p := range ps {
 			if i == limit {
 				fmt.Fprintf(&b, "\n  and %d more", len(ps)-i)
@@ -125,14 +112,14 @@ func tellWhere(in intent, defs, uses []place, hits int) string {
 			fmt.Fprintf(&b, "\n  %s:%d: %s", p.path, p.line, clip(strings.TrimSpace(p.text)))
 		}
 	}
-	if hits == 0 {
+	if len(defs)+len(uses) == 0 {
 		return "`" + in.name + "` appears nowhere in the files that I can search here."
 	}
 	switch {
 	case len(defs) == 0:
 		fmt.Fprintf(&b, "I found no definition of `%s` here.", in.name)
 	case len(defs) == 1:
-		fmt.Fprintf(&b, "`%s` is defined at %s:%d%s:", in.name, defs[0].path, defs[0].line, brackets(defs[0].what))
+		fmt.Fprintf(&b, "`%s` is defined at %s:", in.name, defs[0].where())
 		quoteAll(defs, 1)
 	default:
 		fmt.Fprintf(&b, "`%s` is defined in %s:", in.name, count(len(defs), "place"))
@@ -149,13 +136,6 @@ func tellWhere(in intent, defs, uses []place, hits int) string {
 	return b.String()
 }
 
-func brackets(s string) string {
-	if s == "" {
-		return ""
-	}
-	return " (" + s + ")"
-}
-
 // clip shortens a line for quoting, at a rune's end.
 func clip(s string) string {
 	if r := []rune(s); len(r) > 160 {
@@ -164,37 +144,10 @@ func clip(s string) string {
 	return s
 }
 
-// definesIn reports whether a line looks like a definition, by the words before
-// the name.
-func definesIn(file, line, name string) bool {
-	i := -1
-	for i = range wordsIn(line, name) {
-		break
-	}
-	if i < 0 {
-		return false
-	}
-	before := strings.Fields(strings.NewReplacer("(", " ( ", "*", " ", "&", " ").Replace(line[:i]))
-	after := strings.TrimSpace(line[i+len(name):])
-	if len(before) > 0 {
-		switch before[len(before)-1] {
-		case "def", "class", "function", "fn", "struct", "enum", "trait", "type", "interface", "module", "mod",
-			"const", "let", "var", "val", "fun", "func", "static", "macro_rules!", "#define", "typedef", "namespace",
-			"object", "protocol", "record", "sub", "defmodule", "union":
-			return true
-		}
-	}
-	switch path.Ext(file) {
-	case ".go":
-		return strings.HasPrefix(line, "func (") && len(before) > 2 && strings.HasSuffix(before[len(before)-1], ")") && strings.HasPrefix(after, "(")
-	case ".py", ".rb":
-		return len(before) == 0 && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") &&
-			strings.HasPrefix(after, "=") && !strings.HasPrefix(after, "==")
-	case ".sh", ".bash":
-		return len(before) == 0 && (strings.HasPrefix(after, "()") || strings.HasPrefix(after, "="))
-	case ".c", ".h", ".cc", ".cpp", ".hpp", ".java", ".cs":
-		return len(before) > 0 && before[0] != "return" && before[0] != "else" && !strings.Contains(line[:i], "=") &&
-			!strings.Contains(line[:i], "(") && !strings.Contains(line[:i], ".") && strings.HasPrefix(after, "(") && !strings.HasSuffix(after, ";")
-	}
-	return false
+// definition matches a line that looks like a definition of a name, by the words around
+// it: in most languages a keyword, a method of Go, a variable or function of a script.
+func definition(name string) *regexp.Regexp {
+	q := regexp.QuoteMeta(name)
+	return regexp.MustCompile(`(?:^|` + notWord + `)(?:def|class|function|fn|struct|enum|trait|type|interface|module|mod|const|let|var|val|fun|func|static|#define|namespace|object|protocol|record|sub|defmodule|union)\s+[*&]?` + q +
+		`(?:$|` + notWord + `)|^func \([^)]*\) ` + q + `[(\[]|^` + q + `(?:\(\)\s*\{|\s*=(?:[^=]|$))`)
 }

@@ -1,36 +1,12 @@
 package offline
 
 import (
-	"fmt"
 	"iter"
 	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
 )
-
-// renameWord is the textual form, for a file that is not Go.
-func renameWord(h *hands, in intent) {
-	text, err := h.Read(in.file)
-	if err != nil {
-		h.Stop(err)
-		return
-	}
-	now, n := replaceWord(text, in.old, in.new)
-	if n == 0 {
-		h.Decline(fmt.Sprintf("%s does not contain `%s`; nothing was changed.", in.file, in.old))
-		return
-	}
-	old, new := repair.Narrow(text, now)
-	if err := h.Edit(in.file, old, new); err != nil {
-		h.Stop(err)
-		return
-	}
-	h.settle()
-	h.Say(fmt.Sprintf("Renamed the word `%s` to `%s` in %s, %s. This was a textual change, not verified.", in.old, in.new, in.file, count(n, "place")))
-}
 
 // replaceWord replaces a word where it is not part of a longer one.
 func replaceWord(text, old, new string) (string, int) {
