@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -110,7 +111,7 @@ func fixTests(h *hands, t target, r repair.TestRun) {
 		h.settle()
 		h.Say(tellRepair(rep))
 	case repair.NothingFailing:
-		h.Say("Nothing fails any more: " + orDash(rep.Why))
+		h.Say("Nothing fails any more: " + cmp.Or(rep.Why, "the tests pass now."))
 	default:
 		left := h.putBack()
 		s := tellNoRepair(rep, r)
@@ -134,13 +135,6 @@ func names(fs []repair.Failure) string {
 	return strings.Join(out, ", ")
 }
 
-func orDash(s string) string {
-	if s == "" {
-		return "the tests pass now."
-	}
-	return s
-}
-
 // tellRepair reports what was wrong, what was changed, what proves it, and how
 // far that proof goes.
 func tellRepair(rep repair.Report) string {
@@ -150,7 +144,7 @@ func tellRepair(rep repair.Report) string {
 	if e.Func != "" {
 		where = "`" + e.Func + "` (" + where + ")"
 	}
-	fmt.Fprintf(&b, "The likely cause is in %s: %s.\n\n```diff\n", where, orWords(e.Operator, "one expression was wrong"))
+	fmt.Fprintf(&b, "The likely cause is in %s: %s.\n\n```diff\n", where, cmp.Or(e.Operator, "one expression was wrong"))
 	for l := range strings.SplitSeq(strings.TrimRight(e.Old, "\n"), "\n") {
 		fmt.Fprintf(&b, "- %s\n", l)
 	}
@@ -246,7 +240,7 @@ func sharedLead(outs []string) int {
 }
 
 func tellNoRepair(rep repair.Report, r repair.TestRun) string {
-	why := sentence(orWords(rep.Why, "no small change made the tests pass"))
+	why := sentence(cmp.Or(rep.Why, "no small change made the tests pass"))
 	s := fmt.Sprintf("I could not repair this (%s): %s", rep.Outcome, why)
 	if rep.Tried > 0 {
 		s += fmt.Sprintf(" I tried %s and changed nothing in the end.", count(rep.Tried, "candidate"))
@@ -279,13 +273,6 @@ func testWords(full []string) string {
 	default:
 		return strings.Join(tests[:3], ", ") + " and " + itoa(n-3) + " more pass, and so does all the rest"
 	}
-}
-
-func orWords(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 func sentence(s string) string {

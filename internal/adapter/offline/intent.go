@@ -1,9 +1,11 @@
 package offline
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
@@ -99,7 +101,7 @@ func tokens(s string) []word {
 			continue
 		}
 		if end, ok := closing[rs[i]]; ok {
-			if j := indexRune(rs[i+1:], end); j > 0 {
+			if j := slices.Index(rs[i+1:], end); j > 0 {
 				out = append(out, word{string(rs[i+1 : i+1+j]), true})
 				i += j + 2
 				continue
@@ -120,34 +122,16 @@ func tokens(s string) []word {
 	return out
 }
 
-func indexRune(rs []rune, r rune) int {
-	for i, x := range rs {
-		if x == r {
-			return i
-		}
-	}
-	return -1
-}
-
 // polite drops polite words before a request.
 func polite(ts []word) []word {
-	skip := map[string]bool{"please": true, "can": true, "could": true, "you": true, "would": true, "now": true, "just": true, "then": true, "ok": true, "and": true, "pls": true}
-	for len(ts) > 0 && !ts[0].quoted && skip[strings.ToLower(ts[0].text)] {
+	for len(ts) > 0 && is(ts[0], "please", "pls", "can", "could", "would", "you", "now", "just", "then", "ok", "and") {
 		ts = ts[1:]
 	}
 	return ts
 }
 
 func is(t word, words ...string) bool {
-	if t.quoted {
-		return false
-	}
-	for _, w := range words {
-		if strings.EqualFold(t.text, w) {
-			return true
-		}
-	}
-	return false
+	return !t.quoted && slices.Contains(words, strings.ToLower(t.text))
 }
 
 // asRename: rename [the] [function] X to Y [in FILE].
@@ -216,10 +200,10 @@ func inFile(ts []word) string {
 
 // asWhere: where is X defined; who calls X; find the usages of X.
 func asWhere(text, _ string, words []string) (intent, bool) {
-	asked := has(words, "where") || has(words, "who") || has(words, "which") || has(words, "what") || has(words, "find") || has(words, "show") || has(words, "locate") || has(words, "list")
+	asked := hasAny(words, "where", "who", "which", "what", "find", "show", "locate", "list")
 	def := hasAny(words, "defined", "definition", "declared", "declaration", "implemented", "implementation", "comes", "live", "lives", "located", "definitions")
 	use := hasAny(words, "used", "uses", "usage", "usages", "use", "references", "reference", "referenced", "called", "calls", "callers", "caller", "call")
-	if !asked && !(def || use) || !(def || use || has(words, "where")) || hasAny(words, "fix", "repair", "add", "write") {
+	if !asked && !(def || use) || !(def || use || hasAny(words, "where")) || hasAny(words, "fix", "repair", "add", "write") {
 		return intent{}, false
 	}
 	in := intent{kind: intentWhere, callers: use && !def}
@@ -250,15 +234,7 @@ func stopWord(w string) bool {
 }
 
 func looksLikeCode(w string) bool {
-	if strings.ContainsAny(w, "._") || strings.HasSuffix(w, "()") {
-		return true
-	}
-	for i, r := range w {
-		if i > 0 && unicode.IsUpper(r) {
-			return true
-		}
-	}
-	return w != "" && unicode.IsUpper([]rune(w)[0])
+	return strings.ContainsAny(w, "._") || strings.HasSuffix(w, "()") || strings.ContainsFunc(w, unicode.IsUpper)
 }
 
 func identifier(s string) bool {
@@ -290,10 +266,10 @@ func asFix(_, low string, words []string) (intent, bool) {
 	if verb && (subject || len(words) == 1) {
 		return intent{kind: intentFix}, true
 	}
-	if has(words, "make") && hasAny(words, "compile", "build", "pass", "green", "work", "succeed") {
+	if hasAny(words, "make") && hasAny(words, "compile", "build", "pass", "green", "work", "succeed") {
 		return intent{kind: intentFix}, true
 	}
-	if has(words, "get") && hasAny(words, "passing", "green", "compiling", "building", "working") {
+	if hasAny(words, "get") && hasAny(words, "passing", "green", "compiling", "building", "working") {
 		return intent{kind: intentFix}, true
 	}
 	if strings.Contains(low, "checks failed") || strings.Contains(low, "the checks fail") {
@@ -306,6 +282,9 @@ func asFix(_, low string, words []string) (intent, bool) {
 	}
 	return intent{}, false
 }
+
+// furtherWords begin what is asked besides a command.
+var furtherWords = lazyregexp.New(`(?i) and (?:tell me|explain|report|show|say|summarize)|,? please| for me| again|, then| to (?:see|check)`)
 
 // asRun: run `CMD`, run the tests, go test ./..., does it build?
 func asRun(text, low string, words []string) (intent, bool) {
@@ -324,10 +303,8 @@ func asRun(text, low string, words []string) (intent, bool) {
 		if !strings.HasSuffix(rest, "...") {
 			rest = strings.TrimSuffix(rest, ".")
 		}
-		for _, tail := range []string{" and tell me", " and explain", " and report", " and show", " and say", " and summarize", " for me", " please", " again", ", please", ", then", " to see", " to check"} {
-			if i := strings.Index(strings.ToLower(rest), tail); i >= 0 {
-				rest = strings.TrimSpace(rest[:i])
-			}
+		if at := furtherWords().FindStringIndex(rest); at != nil {
+			rest = strings.TrimSpace(rest[:at[0]])
 		}
 		switch w := fields(strings.ToLower(rest)); {
 		case len(w) == 0:
@@ -362,20 +339,6 @@ func asRun(text, low string, words []string) (intent, bool) {
 	return intent{}, false
 }
 
-func has(words []string, w string) bool {
-	for _, x := range words {
-		if x == w {
-			return true
-		}
-	}
-	return false
-}
-
 func hasAny(words []string, ws ...string) bool {
-	for _, w := range ws {
-		if has(words, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ws, func(w string) bool { return slices.Contains(words, w) })
 }

@@ -273,14 +273,8 @@ func (m *module) dispatch(fn *function, cs []*candidate, explore bool) []inserti
 		self = f.Name.Name
 		if f.Recv != nil {
 			self = "(" + text(f.Recv.List[0].Type) + ")." + f.Name.Name
-		} else if f.Type.TypeParams != nil {
-			var tp []string
-			for _, p := range f.Type.TypeParams.List {
-				for _, id := range p.Names {
-					tp = append(tp, id.Name)
-				}
-			}
-			self += "[" + strings.Join(tp, ", ") + "]"
+		} else {
+			self += typeParams(f)
 		}
 		if len(args) > 0 {
 			params = ", " + strings.Join(args, ", ")
@@ -293,14 +287,8 @@ func (m *module) dispatch(fn *function, cs []*candidate, explore bool) []inserti
 			call := "pawlV" + strconv.Itoa(c.id)
 			if recv > 0 {
 				call = args[0] + "." + call
-			} else if f.Type.TypeParams != nil {
-				var tp []string
-				for _, p := range f.Type.TypeParams.List {
-					for _, id := range p.Names {
-						tp = append(tp, id.Name)
-					}
-				}
-				call += "[" + strings.Join(tp, ", ") + "]"
+			} else {
+				call += typeParams(f)
 			}
 			dots := ""
 			if variadic {
@@ -323,4 +311,18 @@ func (m *module) dispatch(fn *function, cs []*candidate, explore bool) []inserti
 		}
 	}
 	return ins
+}
+
+// typeParams returns a generic function's type parameters, as an instance names them.
+func typeParams(f *ast.FuncDecl) string {
+	if f.Type.TypeParams == nil {
+		return ""
+	}
+	var names []string
+	for _, p := range f.Type.TypeParams.List {
+		for _, id := range p.Names {
+			names = append(names, id.Name)
+		}
+	}
+	return "[" + strings.Join(names, ", ") + "]"
 }

@@ -18,7 +18,7 @@ type operator struct {
 func operators() []operator {
 	return append(swaps(), []operator{
 		// Conditions.
-		{"emptiness", on(emptiness)},
+		{"comparison", on(emptiness)},
 		{"negated condition", negated},
 		{"dropped clause", on(dropped)},
 		{"returned boolean", on(returnedBool)},

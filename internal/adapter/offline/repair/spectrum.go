@@ -140,7 +140,7 @@ func (w *work) probe(p *pkg, files map[string]string, c probeConfig) (string, er
 		return "", err
 	}
 	maps.Copy(files, runtime)
-	out, _, err := w.with(files, w.gotest("-vet=off -count=1 -v -timeout=280s -run='^TestPawlProbe$' "+shellsyntax.Quote(w.m.pattern(p.dir))))
+	out, _, err := w.run(w.goIn("test", "-vet=off -count=1 -v -timeout=280s -run='^TestPawlProbe$'", shellsyntax.Quote(w.m.pattern(p.dir))), files)
 	if err != nil {
 		return out, err
 	}

@@ -32,7 +32,7 @@ func Tests(h Hands, opt Options) (Report, error) {
 	if opt.Dir == "." {
 		opt.Dir = ""
 	}
-	w := &work{h: h, opt: opt, applied: map[string]string{}}
+	w := &work{h: h, opt: opt}
 	r, err := w.repair()
 	r.Runs = w.runs
 	if errors.Is(err, errRuns) {
@@ -42,7 +42,7 @@ func Tests(h Hands, opt Options) (Report, error) {
 		r.Outcome, r.Why, err = NotFixed, "the tests do not build, or do not end, with what a repair adds to them", nil
 	}
 	if r.Outcome != Fixed && r.Outcome != Uncertain || err != nil {
-		err = errors.Join(err, w.restore())
+		err = errors.Join(err, w.revert())
 	}
 	return r, err
 }
@@ -59,9 +59,9 @@ func (w *work) repair() (Report, error) {
 		p, _ := cfg.Check(m.path+"/pawlrt", m.fset, one(tree), nil) // a constant
 		m.std[m.path+"/pawlrt"] = p
 	}
-	all := w.gotest("-count=1 -timeout=" + strconv.Itoa(w.opt.Timeout) + "s " + quoteAll(w.opt.Packages))
+	all := w.everything()
 	w.h.Say("Running the tests.")
-	out, exit, err := w.run(all)
+	out, exit, err := w.run(all, nil)
 	if err != nil {
 		return r, err
 	}
@@ -207,24 +207,24 @@ func (w *work) validate(r *Report, e change, specs []*spectrum, v TestRun) (bool
 		return false, err
 	}
 	for _, s := range specs {
-		cmd := w.gotest("-count=1 -timeout=" + strconv.Itoa(w.opt.Timeout) + "s -run='^(" + strings.Join(s.failing, "|") + ")$' " + shellsyntax.Quote(w.m.pattern(s.pkg.dir)))
-		_, exit, err := w.run(cmd)
+		cmd := w.goIn("test", "-count=1", "-timeout="+strconv.Itoa(w.opt.Timeout)+"s", "-run='^("+strings.Join(s.failing, "|")+")$'", shellsyntax.Quote(w.m.pattern(s.pkg.dir)))
+		_, exit, err := w.run(cmd, nil)
 		if err != nil {
 			return false, err
 		}
 		if exit != 0 {
-			return false, w.revert(e)
+			return false, w.revert()
 		}
 	}
-	vet, _, err := w.run(w.goIn("vet", shellsyntax.Quote(w.m.pattern(folder(e.path)))))
+	vet, _, err := w.run(w.goIn("vet", shellsyntax.Quote(w.m.pattern(folder(e.path)))), nil)
 	if err != nil {
 		return false, err
 	}
 	if blames(vet, e) {
-		return false, w.revert(e)
+		return false, w.revert()
 	}
-	all := w.gotest("-count=1 -timeout=" + strconv.Itoa(w.opt.Timeout) + "s " + quoteAll(w.opt.Packages))
-	out, exit, err := w.run(all)
+	all := w.everything()
+	out, exit, err := w.run(all, nil)
 	if err != nil {
 		return false, err
 	}
@@ -232,7 +232,7 @@ func (w *work) validate(r *Report, e change, specs []*spectrum, v TestRun) (bool
 	if exit != 0 {
 		now := ReadTests(out)
 		if len(now.Failed) > 0 || len(now.Unbuilt) != len(v.Unbuilt) {
-			return false, w.revert(e)
+			return false, w.revert()
 		}
 	}
 	return true, nil
