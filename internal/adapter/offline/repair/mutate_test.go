@@ -218,3 +218,70 @@ func TestReadStack(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// Every row of the table proposes something somewhere: a row that never applies is no
+// operator. SPEC 5.2
+func TestEveryOperator(t *testing.T) {
+	t.Parallel()
+	const code = `package m
+
+import "math"
+
+const low, high = 1, 2
+
+var errNone error
+
+type pair struct {
+	next *pair
+	a, b int
+}
+
+func trim(s string) string { return s }
+
+func (p *pair) all(xs []int, grid [][]int, name string, other string, ok bool) ([]int, int, error) {
+	seen, total, mean := map[string]bool{}, 0, 0.0
+	for {
+		if len(xs) == 0 || !ok {
+			break
+		}
+		xs = xs[1:]
+	}
+	for i := range xs {
+		if x := xs[i]; x > low && !seen[name] {
+			total += x - 1
+			continue
+		}
+		total := grid[i][total] / 2 * max(i, high)
+		mean = float64(total / len(xs))
+	}
+	p.next.a, p.b = p.b, p.a
+	name = trim(trim(other))
+	mean = math.Floor(mean) - 1
+	xs = append(xs, total)
+	_ = equal(name, other)
+	return xs, total, nil
+}
+
+func equal(a, b string) bool { return true }
+`
+	d := newDisk(t, map[string]string{"f.go": code})
+	m, err := openModule(d, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	proposed := map[string]bool{}
+	for _, fn := range p.funcs {
+		for _, c := range mutate(m, fn) {
+			proposed[c.op] = true
+		}
+	}
+	for _, op := range operators() {
+		if !proposed[op.name] {
+			t.Errorf("%q proposes nothing", op.name)
+		}
+	}
+}
