@@ -47,7 +47,7 @@ func talkOf(t *testing.T, m llm.Model, files map[string]string, served bool) *ta
 	ids := 0
 	c := session.Config{
 		Store: memory.New(time.Now), ID: "s", Dir: r.dir, Frontend: "test", Version: "test", Model: m,
-		Tools: tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls(), tools.Edit(), tools.MultiEdit(), tools.Write(), tools.ApplyPatch(), tools.Bash()},
+		Tools: tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls(), tools.Edit(), tools.MultiEdit(), tools.Write(), tools.ApplyPatch(), tools.Bash(), tools.GoOverlay()},
 		Files: ws, Shell: sh, Locks: turn.NewLocks(8),
 		Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: r.dir, Home: "/home/nobody"}),
 		Mask:       secrets.New(), SpillDir: t.TempDir(), Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },

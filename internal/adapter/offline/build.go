@@ -89,7 +89,7 @@ func (b *builder) check(with map[string]string) (checked, error) {
 }
 
 // overlaid is how the compiler names a file that go_overlay lays over the workspace.
-var overlaid = lazyregexp.New(`[^ \n]*pawl-overlay-[0-9]+/([0-9]+)\.go`)
+var overlaid = lazyregexp.New(`[^ \n]*pawl-overlay-[0-9]+[/\\]([0-9]+)\.go`)
 
 // run runs a go command in the module, as it would be with some files.
 func (b *builder) run(verb, flags string, with map[string]string) (string, int, error) {
