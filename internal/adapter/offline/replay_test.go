@@ -277,7 +277,7 @@ func TestDenied(t *testing.T) {
 	edited := false
 	r.deny = func(c llm.Call) string {
 		edited = edited || c.Name == "edit"
-		if edited && c.Name == "bash" {
+		if edited && (c.Name == "bash" || c.Name == "go_overlay") {
 			return "Denied: commands are not allowed."
 		}
 		return ""
@@ -287,23 +287,22 @@ func TestDenied(t *testing.T) {
 	same(t, before, r.tree())
 }
 
-// A turn that was cut short in a trial leaves a change: the next repair takes
-// it back first.
-func TestLeftover(t *testing.T) {
+// SPEC 5.2: a fix is tried beside the files, so that a turn that is cut short anywhere
+// leaves no trial in them.
+func TestTrialsStayOutside(t *testing.T) {
 	r := workspace(t, "go.mod", mod, "x.go", "package x\n\nfunc Total(names []string) int { return nams }\n")
 	before := r.tree()
-	m := New()
-	defer m.Close()
-	ms := []llm.Message{user("fix the build")}
-	for r.get("x.go") == before["x.go"] {
-		reply := ask1(t, m, ms).Message
-		ms = append(ms, reply, r.results(reply))
+	tried := false
+	r.deny = func(c llm.Call) string {
+		tried = tried || c.Name == "go_overlay" && strings.Contains(string(c.Args), "return names")
+		same(t, before, r.tree())
+		return ""
 	}
-	last := &ms[len(ms)-1]
-	last.Parts = append(last.Parts, llm.TextPart("[Request interrupted by user]"))
-	ms, end := r.turn(m, ms, "fix the build")
-	contains(t, said(ms), "cut short with trial changes in x.go")
-	contains(t, end, "no safe fix")
+	_, last := r.do("fix the build")
+	contains(t, last, "no safe fix")
+	if !tried {
+		t.Error("nothing was tried")
+	}
 	same(t, before, r.tree())
 }
 
