@@ -26,6 +26,11 @@ type Event struct {
 	Body       Body
 }
 
+// Appender appends to the log of one session.
+type Appender interface {
+	Append(ctx context.Context, ds ...Draft) error
+}
+
 // Draft is an event that has no sequence number yet.
 type Draft struct {
 	Cause int64

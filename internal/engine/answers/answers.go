@@ -34,25 +34,19 @@ type Config struct {
 	Model  func() string // the reference of the model in use
 	Limit  func() int    // how many bytes of the next result are shown
 	Now    func() time.Time
-	Record func(context.Context, ...event.Draft) error
+	Log    *eventlog.Log
+	Fold   *Fold // one of Log's
 }
 
 // Cache answers a session's questions from a store.
 type Cache struct {
 	cfg  Config
-	log  *eventlog.Log // its View guards the fold
-	fold fold
+	log  *eventlog.Log
+	fold *Fold // read in a View of the log
 }
 
-// New returns a cache. Its Fold is one of the log's; Use sets the log before
-// anything is asked.
-func New(cfg Config) *Cache { return &Cache{cfg: cfg} }
-
-// Use sets the log.
-func (c *Cache) Use(log *eventlog.Log) { c.log = log }
-
-// Fold returns the fold of the session's questions.
-func (c *Cache) Fold() event.Fold { return &c.fold }
+// New returns a cache.
+func New(cfg Config) *Cache { return &Cache{cfg: cfg, log: cfg.Log, fold: cfg.Fold} }
 
 // Preference returns the turn's only prompt so far in one line, "" if there are
 // more. Callers must be in a View.
@@ -87,9 +81,9 @@ type CachedCall struct {
 // much cheaper than asking the model.
 const maxCalls = 30
 
-// fold folds the first turn of a session, if it is a question: later answers
+// Fold folds the first turn of a session, if it is a question: later answers
 // depend on the conversation.
-type fold struct {
+type Fold struct {
 	question   string
 	isQuestion bool // it was classified as a question
 	spoiled    bool // the turn did more than read
@@ -104,7 +98,7 @@ type fold struct {
 }
 
 // Apply implements event.Fold.
-func (a *fold) Apply(e event.Event) {
+func (a *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Prompted:
 		if a.question != "" || b.Source != event.Person || len(b.Images) > 0 || b.Attached != "" {
@@ -136,7 +130,7 @@ func (a *fold) Apply(e event.Event) {
 	}
 }
 
-func (a *fold) callDone(b event.CallDone) {
+func (a *Fold) callDone(b event.CallDone) {
 	i := slices.IndexFunc(a.open, func(c event.CallAsked) bool { return c.ID == b.ID })
 	if i < 0 || b.Outcome != event.OK || b.Spill != "" || !b.Repeatable || len(a.calls) == maxCalls {
 		a.spoiled = true
@@ -148,8 +142,8 @@ func (a *fold) callDone(b event.CallDone) {
 }
 
 // reusable returns the question if its answer may come from the cache or be stored there.
-func (c *Cache) reusable() (fold, bool) {
-	a := eventlog.Query(c.log, func() fold { return c.fold })
+func (c *Cache) reusable() (Fold, bool) {
+	a := eventlog.Query(c.log, func() Fold { return *c.fold })
 	return a, c.cfg.Store != nil && a.isQuestion && !a.spoiled
 }
 
@@ -174,7 +168,7 @@ func (c *Cache) Recall(ctx context.Context) (bool, error) {
 		}
 	}
 	now := c.cfg.Now()
-	return true, c.cfg.Record(ctx, event.Draft{Body: event.Recalled{
+	return true, c.log.Append(ctx, event.Draft{Body: event.Recalled{
 		Key: key, Text: found.Text, Age: now.Sub(found.Given), Took: now.Sub(start),
 	}})
 }
@@ -202,7 +196,7 @@ func (c *Cache) Keep(ctx context.Context) error {
 		return nil
 	}
 	// The turn is done: a failure to write the cache does not change that.
-	return c.cfg.Record(ctx, event.Draft{Body: event.Warned{What: "cache", Text: "the answer was not kept: " + err.Error()}})
+	return c.log.Append(ctx, event.Draft{Body: event.Warned{What: "cache", Text: "the answer was not kept: " + err.Error()}})
 }
 
 // repeatCall repeats a call that only reads, and returns its text as the model
@@ -242,9 +236,9 @@ func (c *Cache) StorePreference(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	if err := c.cfg.Prefer(text); err != nil {
-		return false, c.cfg.Record(ctx, event.Draft{Body: event.Warned{What: "memory", Text: "the preference was not kept: " + err.Error()}})
+		return false, c.log.Append(ctx, event.Draft{Body: event.Warned{What: "memory", Text: "the preference was not kept: " + err.Error()}})
 	}
-	return true, c.cfg.Record(ctx,
+	return true, c.log.Append(ctx,
 		event.Draft{Body: event.Remembered{Text: text, Sort: "preference"}},
 		event.Draft{Body: event.Recalled{Text: "Kept for every session of this folder: " + text + " (/memory lists and forgets)"}},
 	)

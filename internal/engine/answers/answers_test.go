@@ -1,7 +1,6 @@
 package answers
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -26,16 +25,12 @@ func TestPreferenceOfItsOwnTurn(t *testing.T) {
 		"joined by more":    {[]event.Body{event.Prompted{Source: event.Person, Text: text}, profile, event.Prompted{Source: event.Person, Text: "and fix it"}}, false},
 	} {
 		kept := ""
-		var log *eventlog.Log
-		cache := New(Config{
-			Prefer: func(text string) error { kept = text; return nil }, Now: time.Now,
-			Record: func(ctx context.Context, ds ...event.Draft) error { return log.Append(ctx, ds...) },
-		})
-		log, err := eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}, cache.Fold())
+		fold := &Fold{}
+		log, err := eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}, fold)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cache.Use(log)
+		cache := New(Config{Prefer: func(text string) error { kept = text; return nil }, Now: time.Now, Log: log, Fold: fold})
 		for _, b := range c.events {
 			if err := log.Append(t.Context(), event.Draft{Body: b}); err != nil {
 				t.Fatal(err)

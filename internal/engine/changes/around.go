@@ -25,7 +25,7 @@ func (r *Recorder) Around(ctx context.Context, call string, run func()) ([]event
 	if err != nil {
 		return nil, err
 	}
-	if err := r.cfg.Record(context.WithoutCancel(ctx), ds...); err != nil {
+	if err := r.log.Append(context.WithoutCancel(ctx), ds...); err != nil {
 		return nil, err
 	}
 	return fileChanges(ds), r.tracker.checkpointAfter(r)

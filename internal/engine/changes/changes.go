@@ -42,9 +42,6 @@ type Config struct {
 	// ReadOnly: nothing is recovered, since another process may still be writing.
 	ReadOnly bool
 	Now      func() time.Time
-
-	// Record appends to the log, with the running operation as the cause.
-	Record func(context.Context, ...event.Draft) error
 	// CatchUp reads what other processes appended. It is an error if one of
 	// them is running a turn.
 	CatchUp func(context.Context) error
@@ -125,7 +122,7 @@ func (r *Recorder) warnOfLimit(text string) error {
 	if eventlog.Query(r.log, func() bool { return r.fold.limits[withoutFigures(b.Text)] }) {
 		return nil
 	}
-	return r.cfg.Record(context.Background(), event.Draft{Body: b})
+	return r.log.Append(context.Background(), event.Draft{Body: b})
 }
 
 func withoutFigures(text string) string {

@@ -47,12 +47,27 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
+// mortal is a store that a process dies of when cut returns an error.
+type mortal struct {
+	event.Store
+	cut func([]event.Draft) error
+}
+
+func (m mortal) Append(ctx context.Context, session string, after int64, ds ...event.Draft) ([]event.Event, error) {
+	if m.cut != nil {
+		if err := m.cut(ds); err != nil {
+			return nil, err
+		}
+	}
+	return m.Store.Append(ctx, session, after, ds...)
+}
+
 // open opens the log anew, as after the death of a process.
 func (r *rig) open(cut func([]event.Draft) error) {
 	r.t.Helper()
 	fold := &changes.Fold{}
 	var err error
-	if r.log, err = eventlog.Open(r.t.Context(), eventlog.Config{Store: r.store, Session: "s", Now: time.Now}, fold); err != nil {
+	if r.log, err = eventlog.Open(r.t.Context(), eventlog.Config{Store: mortal{r.store, cut}, Session: "s", Now: time.Now}, fold); err != nil {
 		r.t.Fatal(err)
 	}
 	r.rec = changes.New(r.log, fold, changes.Config{
@@ -62,14 +77,6 @@ func (r *rig) open(cut func([]event.Draft) error) {
 				return nil, nil, &fault.Error{Kind: fault.ErrBusy, Message: cannot + " while a turn runs"}
 			}
 			return ctx, func() {}, r.log.CatchUp(ctx)
-		},
-		Record: func(ctx context.Context, ds ...event.Draft) error {
-			if cut != nil {
-				if err := cut(ds); err != nil {
-					return err
-				}
-			}
-			return r.log.Append(ctx, ds...)
 		},
 	})
 }
@@ -231,7 +238,7 @@ func TestRecoverByKind(t *testing.T) {
 			t.Fatal(err)
 		}
 		rec := changes.New(log, fold, changes.Config{
-			Session: "s", Dir: r.dir, Store: r.store, Files: r.files, Now: time.Now, CatchUp: log.CatchUp, Record: log.Append,
+			Session: "s", Dir: r.dir, Store: r.store, Files: r.files, Now: time.Now, CatchUp: log.CatchUp,
 			Journal: &afterDeath{found: tool.Snapshot{Tag: "s/c1", Effects: []tool.Effect{{Path: "made.txt", After: "h"}}}},
 		})
 		ds, _ := rec.Recover(t.Context(), []llm.Call{call})

@@ -50,7 +50,7 @@ func (r *Recorder) After(ctx context.Context, ran *turn.Ran) error {
 	c, keeping := r.comparisonOf(ran.Pending), r.takeKeeping(ran.Pending)
 	if c == nil {
 		if ds := r.finishKept(keeping, ran.Call.ID, nil); len(ds) > 0 {
-			return r.cfg.Record(context.WithoutCancel(ctx), ds...)
+			return r.log.Append(context.WithoutCancel(ctx), ds...)
 		}
 		return nil
 	}
@@ -70,7 +70,7 @@ func (r *Recorder) After(ctx context.Context, ran *turn.Ran) error {
 	}
 	ds = r.finishKept(keeping, ran.Call.ID, ds)
 	cs := fileChanges(ds)
-	if err := r.cfg.Record(context.WithoutCancel(ctx), append(ds, notRestorable(r.removedOf(ctx, c.ignored), cs)...)...); err != nil {
+	if err := r.log.Append(context.WithoutCancel(ctx), append(ds, notRestorable(r.removedOf(ctx, c.ignored), cs)...)...); err != nil {
 		return err
 	}
 	ran.Changed(cs...)

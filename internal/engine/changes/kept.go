@@ -141,7 +141,7 @@ func (r *Recorder) putBackKept(ctx context.Context, p undo.Plan, files []undo.Fi
 	}
 	if len(done) > 0 {
 		_, after := p.Record(done)
-		errs = append(errs, r.cfg.Record(context.WithoutCancel(ctx), after...))
+		errs = append(errs, r.log.Append(context.WithoutCancel(ctx), after...))
 	}
 	return out, errors.Join(errs...)
 }

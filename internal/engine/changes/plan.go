@@ -116,7 +116,7 @@ func (h *History) recover(ctx context.Context) (string, error) {
 			said = append(said, w.Text)
 		}
 	}
-	return strings.Join(said, "\n"), h.r.cfg.Record(ctx, ds...)
+	return strings.Join(said, "\n"), h.r.log.Append(ctx, ds...)
 }
 
 // current returns the present state of a file. The content is nil if it is too

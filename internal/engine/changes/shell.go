@@ -135,7 +135,7 @@ func (r *Recorder) RunForPerson(ctx context.Context, c tool.Run, done func(tool.
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("run %q: %w", c.Command, err)
 	}
-	err = r.cfg.Record(context.WithoutCancel(ctx), append(ds, event.Draft{Body: done(ran)})...)
+	err = r.log.Append(context.WithoutCancel(ctx), append(ds, event.Draft{Body: done(ran)})...)
 	if err == nil && r.tracker != nil {
 		err = r.tracker.checkpointAfter(r)
 	}

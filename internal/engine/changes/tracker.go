@@ -117,7 +117,7 @@ func (t *tracker) recordOthers(ctx context.Context, r *Recorder, touched []strin
 	}
 	if id, call, ok := strings.Cut(l.Tag, "/"); ok && id == r.cfg.Session {
 		// There was no snapshot after that command: pawl died, or it failed.
-		return r.cfg.Record(context.WithoutCancel(ctx), r.storeEffects(ctx, call, r.unrecorded(ctx, l.Effects), nil)...)
+		return r.log.Append(context.WithoutCancel(ctx), r.storeEffects(ctx, call, r.unrecorded(ctx, l.Effects), nil)...)
 	}
 	return nil // somebody else's change, not part of this session
 }
@@ -193,7 +193,7 @@ func (t *tracker) recordForJobs(ctx context.Context, es []tool.Effect) ([]event.
 		// A change that its own words name is attributed to it, as for a
 		// foreground command.
 		ds := j.r.finishKept(j.keeping, j.call, j.r.storeEffects(ctx, j.call, byJob[j], &j.named))
-		if err := j.r.cfg.Record(context.WithoutCancel(ctx), ds...); err != nil {
+		if err := j.r.log.Append(context.WithoutCancel(ctx), ds...); err != nil {
 			return all, err
 		}
 		all = append(all, fileChanges(ds)...)

@@ -62,7 +62,7 @@ func (r *Recorder) putBack(ctx context.Context, p undo.Plan, do []undo.File) err
 		return err
 	}
 	if len(ws) == 0 { // every file already is as wanted
-		return r.cfg.Record(ctx, after...)
+		return r.log.Append(ctx, after...)
 	}
 	_, err = r.write(ctx, r.cfg.Files, w, ws, after...)
 	if stale := (*tool.StaleError)(nil); errors.As(err, &stale) {

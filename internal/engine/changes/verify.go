@@ -128,7 +128,7 @@ func (t *tracker) verify(ctx context.Context, r *Recorder) error {
 		byWindow[w] = append(byWindow[w], e)
 	}
 	for _, w := range order {
-		if err := w.r.cfg.Record(context.WithoutCancel(ctx), w.r.storeEffects(ctx, w.call, byWindow[w], nil)...); err != nil {
+		if err := w.r.log.Append(context.WithoutCancel(ctx), w.r.storeEffects(ctx, w.call, byWindow[w], nil)...); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,7 @@ func (r *Recorder) write(ctx context.Context, files tool.Files, w event.Writing,
 		}
 		w.Files = append(w.Files, cs...)
 	}
-	if err := r.cfg.Record(ctx, event.Draft{Body: w}); err != nil {
+	if err := r.log.Append(ctx, event.Draft{Body: w}); err != nil {
 		return nil, err
 	}
 	cs, err := r.writeFiles(ctx, files, ws)
@@ -44,7 +44,7 @@ func (r *Recorder) write(ctx context.Context, files tool.Files, w event.Writing,
 	default: // changes that could not be rolled back
 		ds = append(ds, r.partialUndo(w, ds)...)
 	}
-	return cs, errors.Join(err, r.cfg.Record(context.WithoutCancel(ctx), ds...))
+	return cs, errors.Join(err, r.log.Append(context.WithoutCancel(ctx), ds...))
 }
 
 // Apply writes whole files without a call, as one change.

@@ -45,7 +45,7 @@ type Child struct {
 
 // childOf returns the configuration of an agent's session.
 func (c *Children) childOf(call string, a tool.Agent) Child {
-	has := c.cfg.Inherit()
+	has := c.cfg.Parent.Inherit()
 	out := Child{
 		ID: c.cfg.NewID(), Of: event.ParentCall{Session: c.cfg.Session, Call: call, Agent: a.Kind}, ReadOnly: a.ReadOnly,
 		Model: has.Model, System: prompt.ForAgent(has.System, a.ReadOnly), Agents: has.Agents - 1, Limits: budget.Limits{Agents: has.Left},
@@ -55,7 +55,7 @@ func (c *Children) childOf(call string, a tool.Agent) Child {
 	}
 	note := func(format string, args ...any) { out.Notes = append(out.Notes, fmt.Sprintf(format, args...)) }
 	if a.Model != "" {
-		if m, err := c.cfg.OpenModel(a.Model); err == nil {
+		if m, err := c.cfg.Parent.OpenModel(a.Model); err == nil {
 			out.Model = m
 		} else {
 			note("the model %s of the agent %s cannot be used (%v): it runs on %s", a.Model, a.Kind, err, out.Model.Info().Ref())

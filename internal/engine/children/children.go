@@ -6,7 +6,7 @@
 // of files and the detection of loops read only the parent's log. This also holds after
 // a crash (recover.go). No child outlives the turn that started it, and no process of a
 // child outlives the child. child.go defines how a child is configured. The package
-// knows the session's log, not the session: Config.Open opens a child.
+// knows the session's log, not the session: Config.Parent opens a child.
 package children
 
 import (
@@ -38,29 +38,31 @@ type Config struct {
 	Fold    *Fold // one of Log's
 	Now     func() time.Time
 	NewID   func() string
-	Record  func(context.Context, ...event.Draft) error
+	Parent  Parent
+	Turn    Turn
+}
 
+// Parent is the session that starts children.
+type Parent interface {
 	// Inherit returns what a child that begins now gets from the session.
-	Inherit func() Inheritance
+	Inherit() Inheritance
 	// OpenModel opens another model. It fails if the session's budget cannot be
 	// enforced with it.
-	OpenModel func(ref string) (llm.Model, error)
+	OpenModel(ref string) (llm.Model, error)
 	// Open opens a child.
-	Open func(context.Context, Child) (Session, error)
-
-	Turn Turn
+	Open(context.Context, Child) (Session, error)
 }
 
 // Turn is what children in the background need from the running turn.
-type Turn struct {
-	Context func() context.Context
+type Turn interface {
+	Context() context.Context
 	// QueueNote queues a note for the model's next request. HasNote reports whether a note of
 	// that kind is queued.
-	QueueNote func(event.Draft) bool
-	HasNote   func(why string) bool
-	// Waiting reports whether a prompt waits. Queued gets a token when one is queued.
-	Waiting func() bool
-	Queued  <-chan struct{}
+	QueueNote(event.Draft) bool
+	HasNote(why string) bool
+	// HasPrompt reports whether a prompt waits. Queued gets a token when one is queued.
+	HasPrompt() bool
+	Queued() <-chan struct{}
 }
 
 // Children are the children of one session.
@@ -93,7 +95,7 @@ type callAgents struct {
 func (c callAgents) Run(ctx context.Context, a tool.Agent) (tool.AgentRun, error) {
 	child := c.childOf(c.call, a)
 	started := event.AgentStarted{Call: c.call, Child: child.ID, Agent: a.Kind, Title: a.Title, Background: a.Report != nil}
-	if err := c.cfg.Record(ctx, event.Draft{Body: started}); err != nil {
+	if err := c.cfg.Log.Append(ctx, event.Draft{Body: started}); err != nil {
 		return tool.AgentRun{}, err
 	}
 	run := tool.AgentRun{Session: child.ID, Notes: child.Notes}
@@ -134,14 +136,14 @@ func (c *Children) MustContinue(ctx context.Context) bool {
 		ended, running := c.ended, len(c.cancels)
 		c.mu.Unlock()
 		switch {
-		case c.cfg.Turn.HasNote(note), ctx.Err() != nil && running > 0, c.cfg.Turn.Waiting() && running > 0:
+		case c.cfg.Turn.HasNote(note), ctx.Err() != nil && running > 0, c.cfg.Turn.HasPrompt() && running > 0:
 			return true
 		case running == 0:
 			return false
 		}
 		select {
 		case <-ended:
-		case <-c.cfg.Turn.Queued:
+		case <-c.cfg.Turn.Queued():
 		case <-ctx.Done():
 		}
 	}
@@ -161,7 +163,7 @@ func (c *Children) Stop(cause error) {
 func (c *Children) run(ctx context.Context, child Child, a tool.Agent, run *tool.AgentRun) error {
 	began := c.cfg.Now()
 	m := &mirror{Children: c, child: child, running: map[string]bool{}, live: true}
-	s, err := c.cfg.Open(ctx, child)
+	s, err := c.cfg.Parent.Open(ctx, child)
 	ended := event.AgentEnded{Call: child.Of.Call, Child: child.ID, End: event.EndFailed}
 	if err == nil {
 		var reply string
@@ -183,7 +185,7 @@ func (c *Children) run(ctx context.Context, child Child, a tool.Agent, run *tool
 	}
 	ended.Calls = m.calls
 	run.End, run.Calls, run.Files, run.Took = string(ended.End), m.calls, m.files, c.cfg.Now().Sub(began)
-	if rerr := c.cfg.Record(context.WithoutCancel(ctx), event.Draft{Body: ended}); rerr != nil {
+	if rerr := c.cfg.Log.Append(context.WithoutCancel(ctx), event.Draft{Body: ended}); rerr != nil {
 		return rerr
 	}
 	if c.cfg.Log.Broken() == nil {

@@ -30,6 +30,7 @@ type parent struct {
 	// for before its end, or until it is interrupted.
 	plays []event.Body
 	hold  chan struct{}
+	lends Inheritance
 
 	mu     sync.Mutex
 	told   []event.Draft
@@ -39,7 +40,7 @@ type parent struct {
 
 func newParent(t *testing.T, store *memory.Store) *parent {
 	t.Helper()
-	p := &parent{t: t, store: store}
+	p := &parent{t: t, store: store, lends: Inheritance{Model: llmtest.New(), System: "be good", Agents: 1, Left: 7}}
 	fold := &Fold{}
 	log, err := eventlog.Open(t.Context(), eventlog.Config{Store: store, Session: "p", Now: time.Now}, fold)
 	if err != nil {
@@ -47,39 +48,48 @@ func newParent(t *testing.T, store *memory.Store) *parent {
 	}
 	p.log = log
 	p.Children = New(Config{
-		Session: "p", Store: store, Log: log, Fold: fold, Now: time.Now, Record: log.Append,
+		Session: "p", Store: store, Log: log, Fold: fold, Now: time.Now,
 		NewID: func() string {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.ids++
 			return fmt.Sprint("c", p.ids)
 		},
-		Inherit:   func() Inheritance { return Inheritance{Model: llmtest.New(), System: "be good", Agents: 1, Left: 7} },
-		OpenModel: func(ref string) (llm.Model, error) { return nil, errors.New("there is no " + ref) },
-		Open: func(_ context.Context, c Child) (Session, error) {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			p.opened = append(p.opened, c)
-			return &played{p, c}, nil
-		},
-		Turn: Turn{
-			Context: t.Context,
-			QueueNote: func(d event.Draft) bool {
-				p.mu.Lock()
-				defer p.mu.Unlock()
-				p.told = append(p.told, d)
-				return true
-			},
-			HasNote: func(string) bool {
-				p.mu.Lock()
-				defer p.mu.Unlock()
-				return len(p.told) > 0
-			},
-			Waiting: func() bool { return false }, Queued: make(chan struct{}),
-		},
+		Parent: p, Turn: p,
 	})
 	return p
 }
+
+func (p *parent) Inherit() Inheritance { return p.lends }
+
+func (p *parent) OpenModel(ref string) (llm.Model, error) {
+	return nil, errors.New("there is no " + ref)
+}
+
+func (p *parent) Open(_ context.Context, c Child) (Session, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.opened = append(p.opened, c)
+	return &played{p, c}, nil
+}
+
+func (p *parent) Context() context.Context { return p.t.Context() }
+
+func (p *parent) QueueNote(d event.Draft) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.told = append(p.told, d)
+	return true
+}
+
+func (p *parent) HasNote(string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.told) > 0
+}
+
+func (p *parent) HasPrompt() bool         { return false }
+func (p *parent) Queued() <-chan struct{} { return nil }
 
 // played is a child that does what its parent's plays are.
 type played struct {
@@ -309,9 +319,7 @@ func TestWhatAChildIsMadeOf(t *testing.T) {
 			if strings.HasSuffix(c.name, "without a price") {
 				m.InfoValue.Price = nil
 			}
-			p.cfg.Inherit = func() Inheritance {
-				return Inheritance{Model: m, System: "be good", Tools: all, Agents: c.deep, Left: 7}
-			}
+			p.lends = Inheritance{Model: m, System: "be good", Tools: all, Agents: c.deep, Left: 7}
 			c.agent.About = "Be quick."
 			got := p.childOf("call", c.agent)
 			var tools []string

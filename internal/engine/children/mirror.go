@@ -145,5 +145,5 @@ func (m *mirror) record(b event.Body) error {
 	if m.seq <= told {
 		return nil
 	}
-	return m.cfg.Record(context.Background(), event.Draft{Body: b})
+	return m.cfg.Log.Append(context.Background(), event.Draft{Body: b})
 }

@@ -46,7 +46,7 @@ func (c *Children) Recover(ctx context.Context) (Recovered, error) {
 			}
 			ended.Calls = m.calls
 		}
-		if err := c.cfg.Record(ctx, event.Draft{Body: ended}); err != nil {
+		if err := c.cfg.Log.Append(ctx, event.Draft{Body: ended}); err != nil {
 			return out, err
 		}
 		if a.Background {
@@ -62,7 +62,7 @@ func (c *Children) Recover(ctx context.Context) (Recovered, error) {
 func (m *mirror) reopen(ctx context.Context, a event.AgentStarted) error {
 	m.child = m.childOf(a.Call, tool.Agent{Kind: a.Agent})
 	m.child.ID, m.child.Recovering = a.Child, true
-	s, err := m.cfg.Open(ctx, m.child)
+	s, err := m.cfg.Parent.Open(ctx, m.child)
 	if err != nil {
 		return err
 	}

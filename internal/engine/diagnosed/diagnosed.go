@@ -27,7 +27,6 @@ type Stage struct {
 	Store  event.Blobs    // what files held before
 	Log    *eventlog.Log
 	Fold   *Fold // one of Log's
-	Record func(context.Context, ...event.Draft) error
 	// QueueNote queues a note for the model's next request.
 	QueueNote func(event.Draft) bool
 }
@@ -83,7 +82,7 @@ func (d *Stage) After(ctx context.Context, r *turn.Ran) error {
 	if len(ds) == 0 {
 		return nil
 	}
-	return d.Record(context.WithoutCancel(ctx), ds...)
+	return d.Log.Append(context.WithoutCancel(ctx), ds...)
 }
 
 // outcome records the servers' outcome if it differs from the one before.
@@ -111,7 +110,7 @@ func (d *Stage) RemainingErrors(ctx context.Context) ([]tool.Diagnostic, error) 
 	}
 	watch.Wait(ctx)
 	if ds := d.outcome("", relevant(watch.Changed(ctx, nil))); len(ds) > 0 {
-		if err := d.Record(ctx, ds...); err != nil {
+		if err := d.Log.Append(ctx, ds...); err != nil {
 			return nil, err
 		}
 	}

@@ -10,11 +10,14 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -44,6 +47,7 @@ type Log struct {
 	// order of the store. Views do not wait for it: the disk does not block
 	// readers.
 	appending sync.Mutex
+	cause     atomic.Int64
 
 	mu     sync.Mutex // guards the folds and what follows
 	folds  []event.Fold
@@ -63,9 +67,34 @@ type Commenter interface {
 	Comment(event.Event) (event.Body, bool)
 }
 
+// Reader is a fold whose Apply reads other folds, which must have applied the event by
+// then.
+type Reader interface {
+	Reads() []event.Fold
+}
+
+// checkOrder returns an error if a fold comes before one that it reads.
+func checkOrder(folds []event.Fold) error {
+	for i, f := range folds {
+		r, ok := f.(Reader)
+		if !ok {
+			continue
+		}
+		for _, read := range r.Reads() {
+			if !slices.Contains(folds[:i], read) {
+				return fault.NewInternal(nil, "the fold %T reads %T, which is not before it in the list of folds", f, read)
+			}
+		}
+	}
+	return nil
+}
+
 // Open reads a log into the folds: from its beginning, or from where a snapshot
 // of them ends. A new session has an empty log.
 func Open(ctx context.Context, cfg Config, folds ...event.Fold) (*Log, error) {
+	if err := checkOrder(folds); err != nil {
+		return nil, err
+	}
 	l := &Log{cfg: cfg, folds: folds, subs: map[*subscriber]struct{}{}}
 	l.live.mask = cfg.Mask
 	l.snapshots = newSnapshots(cfg)
@@ -91,6 +120,10 @@ func (l *Log) apply(e event.Event) {
 	}
 }
 
+// SetCause sets the cause of what is appended from now on without one: the sequence
+// number of what the running operation began with, 0 for none.
+func (l *Log) SetCause(seq int64) { l.cause.Store(seq) }
+
 // Append masks drafts, stores them, folds them and only then shows them. After
 // one failed write nothing more is accepted, so that nothing is done that the
 // log does not know.
@@ -98,9 +131,9 @@ func (l *Log) Append(ctx context.Context, ds ...event.Draft) error {
 	if len(ds) == 0 {
 		return nil
 	}
-	masked := make([]event.Draft, len(ds))
+	masked, cause := make([]event.Draft, len(ds)), l.cause.Load()
 	for i, d := range ds {
-		masked[i] = event.Draft{Cause: d.Cause, Body: l.Masked(d.Body)}
+		masked[i] = event.Draft{Cause: cmp.Or(d.Cause, cause), Body: l.Masked(d.Body)}
 	}
 	l.appending.Lock()
 	defer l.appending.Unlock()
@@ -218,7 +251,7 @@ func (l *Log) View(read func()) {
 }
 
 // Query returns the result of read, which runs in a View.
-func Query[T any](l *Log, read func() T) (v T) {
+func Query[T any](l interface{ View(func()) }, read func() T) (v T) {
 	l.View(func() { v = read() })
 	return v
 }

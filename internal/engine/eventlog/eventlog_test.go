@@ -47,6 +47,36 @@ func opened(t *testing.T, st event.Log, folds ...event.Fold) *Log {
 
 func note(text string) event.Draft { return event.Draft{Body: event.Noted{Why: "x", Text: text}} }
 
+// dependent is a fold that reads others.
+type dependent struct {
+	seen
+	of []event.Fold
+}
+
+func (r *dependent) Reads() []event.Fold { return r.of }
+
+// SPEC 10.4: a fold reads only folds that have applied the same event.
+func TestFoldsReadThoseBeforeThem(t *testing.T) {
+	a, b := &seen{}, &seen{}
+	for name, c := range map[string]struct {
+		folds []event.Fold
+		opens bool
+	}{
+		"after both":     {[]event.Fold{a, b, &dependent{of: []event.Fold{a, b}}}, true},
+		"before one":     {[]event.Fold{a, &dependent{of: []event.Fold{a, b}}, b}, false},
+		"one is missing": {[]event.Fold{b, &dependent{of: []event.Fold{a}}}, false},
+	} {
+		if _, err := Open(t.Context(), Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}, c.folds...); (err == nil) != c.opens {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	self := &dependent{}
+	self.of = []event.Fold{self}
+	if _, err := Open(t.Context(), Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}, self); err == nil {
+		t.Error("a fold reads itself")
+	}
+}
+
 // SPEC 10.4: what is stored, folded and shown is the same, masked, and the next
 // process folds it again.
 func TestAppendStoresFoldsAndShows(t *testing.T) {

@@ -39,9 +39,8 @@ type Config struct {
 	Child bool
 	// Source is how the session starts: startup or resume.
 	Source string
-	Mode   func() string
-	// Record stores events.
-	Record func(context.Context, ...event.Draft) error
+	Mode   func() permission.Mode
+	Log    event.Appender
 	// Around records the changes that run makes to the workspace as those of a call.
 	Around func(ctx context.Context, call string, run func()) ([]event.FileChanged, error)
 }
@@ -82,7 +81,7 @@ func (h *Hooks) fire(ctx context.Context, in hook.Input, names ...string) ([]ans
 	if len(rules) == 0 {
 		return nil, nil
 	}
-	in.Session, in.Dir, in.Mode = h.c.Session, h.c.Dir, permission.Mode(h.c.Mode()).Hook()
+	in.Session, in.Dir, in.Mode = h.c.Session, h.c.Dir, h.c.Mode().Hook()
 	input, err := json.Marshal(in)
 	if err != nil {
 		return nil, fault.NewInternal(err, "hooks of %s could not be told", in.Event)
@@ -109,7 +108,7 @@ func (h *Hooks) fire(ctx context.Context, in hook.Input, names ...string) ([]ans
 			}
 		}
 	}
-	if err := h.c.Record(context.WithoutCancel(ctx), ds...); err != nil {
+	if err := h.c.Log.Append(context.WithoutCancel(ctx), ds...); err != nil {
 		return nil, err
 	}
 	for _, a := range out {

@@ -6,7 +6,7 @@
 // log, and everything recorded between them has the start as its cause. A waiting
 // prompt is run, joins the running turn, or is taken back: it is never lost. Close
 // leaves nothing running. The package knows the session's log, not the session: what a
-// turn does is Config.Turn.
+// turn does is Prompt.Turn.
 package operations
 
 import (
@@ -14,7 +14,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -27,21 +26,17 @@ type Config struct {
 	Session string // its id
 	Log     *eventlog.Log
 	Fold    *Fold // one of Log's
-	Record  func(context.Context, ...event.Draft) error
 	// CatchUp reads what other processes appended. It returns an error if one of them
 	// runs a turn.
 	CatchUp func(context.Context) error
-	// Cause is the sequence number of the operation that runs, 0 for none. Record
-	// stores it as the cause of each event. Only this package sets it.
-	Cause *atomic.Int64
-	// Turn runs the turn of a prompt that waited and returns after its end is recorded.
-	Turn func(*Run)
 }
 
 // Prompt is a waiting prompt.
 type Prompt struct {
 	ID     string // to take it back; "" if that is not possible
 	Drafts []event.Draft
+	// Turn runs the turn that the prompt begins after it has waited, to its recorded end.
+	Turn func(*Run)
 }
 
 // Fold holds which turn or operation is open. The zero value is ready.
@@ -81,6 +76,7 @@ type Run struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	cause  int64
+	turn   func(*Run)    // of a prompt that waited
 	pause  bool          // before the next request
 	done   chan struct{} // closed after all of it has ended
 }
@@ -138,7 +134,7 @@ func (o *Operations) Start(ctx context.Context, p Prompt, cannot string, run fun
 		r.cancel(nil)
 		return nil, err
 	}
-	if err := o.cfg.Record(context.WithoutCancel(ctx), p.Drafts...); err != nil {
+	if err := o.log.Append(context.WithoutCancel(ctx), p.Drafts...); err != nil {
 		o.finish(r)
 		return nil, err
 	}
@@ -154,7 +150,7 @@ func (o *Operations) Start(ctx context.Context, p Prompt, cannot string, run fun
 // runWaiting runs one turn after another until no prompt waits.
 func (o *Operations) runWaiting(r *Run) {
 	for ; r != nil; r = o.next(r) {
-		o.cfg.Turn(r)
+		r.turn(r)
 	}
 }
 
@@ -245,7 +241,7 @@ func (o *Operations) next(ended *Run) *Run {
 	defer close(ended.done)
 	broken := o.log.Broken()
 	o.mu.Lock()
-	o.cfg.Cause.Store(0)
+	o.log.SetCause(0)
 	if len(o.queue) == 0 || broken != nil {
 		o.running = nil
 		o.mu.Unlock()
@@ -254,10 +250,11 @@ func (o *Operations) next(ended *Run) *Run {
 	p := o.queue[0]
 	o.queue = o.queue[1:]
 	r := newRun(context.WithoutCancel(ended.ctx), turnRuns)
+	r.turn = p.Turn
 	o.running = r
 	o.mu.Unlock()
 	// This is done after an interrupt in between as well: the turn then records it.
-	if o.cfg.Record(context.WithoutCancel(r.ctx), p.Drafts...) != nil {
+	if o.log.Append(context.WithoutCancel(r.ctx), p.Drafts...) != nil {
 		return o.next(r)
 	}
 	o.setCause(r)
@@ -271,7 +268,7 @@ func (o *Operations) setCause(r *Run) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	r.cause = began
-	o.cfg.Cause.Store(began)
+	o.log.SetCause(began)
 }
 
 // Exclusive reserves the session for its caller until done is called. An interrupt ends
@@ -299,7 +296,7 @@ func (o *Operations) Operate(ctx context.Context, op event.OpStarted, cannot, wh
 		r.cancel(nil)
 		return 0, err
 	}
-	if err := o.cfg.Record(context.WithoutCancel(ctx), event.Draft{Body: op}); err != nil {
+	if err := o.log.Append(context.WithoutCancel(ctx), event.Draft{Body: op}); err != nil {
 		o.finish(r)
 		return 0, err
 	}
@@ -312,7 +309,7 @@ func (o *Operations) Operate(ctx context.Context, op event.OpStarted, cannot, wh
 			f := turn.Describe(err)
 			ended.Error = &f
 		}
-		if o.cfg.Record(context.WithoutCancel(r.ctx), event.Draft{Body: ended}) != nil {
+		if o.log.Append(context.WithoutCancel(r.ctx), event.Draft{Body: ended}) != nil {
 			o.log.EndReaders(false)
 		}
 		o.finish(r)
@@ -393,7 +390,7 @@ func (o *Operations) RecordAnytime(ctx context.Context, ds ...event.Draft) (int6
 	} else if !errors.Is(err, fault.ErrBusy) {
 		return 0, err
 	}
-	err := o.cfg.Record(ctx, ds...)
+	err := o.log.Append(ctx, ds...)
 	return o.log.Last(), err
 }
 

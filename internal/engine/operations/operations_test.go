@@ -1,14 +1,12 @@
 package operations
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,10 +22,9 @@ import (
 // end.
 type house struct {
 	*Operations
-	t     *testing.T
-	log   *eventlog.Log
-	cause atomic.Int64
-	gate  chan struct{}
+	t    *testing.T
+	log  *eventlog.Log
+	gate chan struct{}
 
 	mu  sync.Mutex
 	ran []string // how each turn ended
@@ -42,15 +39,8 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	h.log = log
-	h.Operations = New(Config{Session: "s", Log: log, Fold: fold, Record: h.record, CatchUp: func(context.Context) error { return nil }, Cause: &h.cause, Turn: h.turn})
+	h.Operations = New(Config{Session: "s", Log: log, Fold: fold, CatchUp: func(context.Context) error { return nil }})
 	return h
-}
-
-func (h *house) record(ctx context.Context, ds ...event.Draft) error {
-	for i := range ds {
-		ds[i].Cause = cmp.Or(ds[i].Cause, h.cause.Load())
-	}
-	return h.log.Append(ctx, ds...)
 }
 
 func (h *house) turn(r *Run) {
@@ -62,17 +52,17 @@ func (h *house) turn(r *Run) {
 	}
 	for _, p := range h.TakePrompts() { // what joins
 		end += "+" + p.ID
-		_ = h.record(context.Background(), p.Drafts...)
+		_ = h.log.Append(context.Background(), p.Drafts...)
 	}
 	h.mu.Lock()
 	h.ran = append(h.ran, end)
 	h.mu.Unlock()
-	_ = h.record(context.Background(), event.Draft{Body: event.Ended{End: event.EndDone}})
+	_ = h.log.Append(context.Background(), event.Draft{Body: event.Ended{End: event.EndDone}})
 }
 
 func (h *house) prompt(id string) *Run {
 	h.t.Helper()
-	r, err := h.Start(h.t.Context(), Prompt{ID: id, Drafts: []event.Draft{{Body: event.Prompted{ID: id}}}}, "", h.turn)
+	r, err := h.Start(h.t.Context(), Prompt{ID: id, Drafts: []event.Draft{{Body: event.Prompted{ID: id}}}, Turn: h.turn}, "", h.turn)
 	if err != nil {
 		h.t.Fatal(err)
 	}

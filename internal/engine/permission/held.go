@@ -143,7 +143,7 @@ func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
 	if len(ds) == 0 {
 		return nil
 	}
-	return g.Record(context.WithoutCancel(ctx), ds...)
+	return g.Log.Append(context.WithoutCancel(ctx), ds...)
 }
 
 // held returns the policy's decision about an access. A path that leads elsewhere than its

@@ -16,7 +16,6 @@ import (
 type Rights struct {
 	Log    *eventlog.Log
 	Policy *permission.Policy // a fold of Log
-	Record func(context.Context, ...event.Draft) error
 	// Keep, if set, stores a grant given for always.
 	Keep func(rule string) error
 	// Route grants the running turn a right that its route lacks.
@@ -54,7 +53,7 @@ func (r *Rights) Held(f process.Refusal, git []tool.GitUse) (o permission.Openin
 // Grant records a person's permission for more than one call. It is granted to the
 // parent too, whose policy would refuse the call otherwise.
 func (r *Rights) Grant(ctx context.Context, rule string, scope event.Scope) error {
-	if err := r.Record(ctx, event.Draft{Body: event.Granted{Rule: rule, Scope: scope}}); err != nil {
+	if err := r.Log.Append(ctx, event.Draft{Body: event.Granted{Rule: rule, Scope: scope}}); err != nil {
 		return err
 	}
 	if r.Parent != nil {
@@ -112,5 +111,5 @@ func (r *Rights) inherit(ctx context.Context) error {
 			ds = append(ds, event.Draft{Body: event.ModeSet{Mode: string(mode)}})
 		}
 	})
-	return r.Record(ctx, ds...)
+	return r.Log.Append(ctx, ds...)
 }

@@ -28,7 +28,7 @@ func newFamily(t *testing.T) *family {
 			t.Fatal(err)
 		}
 		return &Rights{
-			Log: log, Policy: p, Record: log.Append, Parent: up, ReadOnly: readOnly,
+			Log: log, Policy: p, Parent: up, ReadOnly: readOnly,
 			Keep: func(rule string) error { f.kept = append(f.kept, id+" "+rule); return nil },
 			Route: func(_ context.Context, right, _, _ string) error {
 				f.routed = append(f.routed, id+" "+right)
@@ -55,7 +55,7 @@ func TestRightsNarrow(t *testing.T) {
 	build := permission.Call{Tool: "bash", Family: "bash", Footprint: tool.Footprint{Shell: "make thing", Unknown: true}}
 	tell := func(r *Rights, b event.Body) {
 		t.Helper()
-		if err := r.Record(t.Context(), event.Draft{Body: b}); err != nil {
+		if err := r.Log.Append(t.Context(), event.Draft{Body: b}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -166,7 +166,7 @@ func prompt(b event.Prompted, more verify.Verifier) session.Prompt {
 // Next implements verify.Verifier: the prompt with which the recorded turn went on.
 func (p *Play) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
 	more, facts := p.goOn()
-	return more, t.Record(ctx, facts...) // without the lock: the log asks for the time
+	return more, t.Log.Append(ctx, facts...) // without the lock: the log asks for the time
 }
 
 // goOn returns the next prompt of the turn, and what was found before it.

@@ -113,7 +113,7 @@ var prompts = []session.Prompt{{Text: "change a.txt"}, {Text: "and then?"}}
 type again struct{ n int }
 
 func (a *again) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
-	if err := t.Record(ctx, event.Draft{Body: event.Checked{Name: "go test", Command: "go test ./...", Exit: new(int)}}); err != nil {
+	if err := t.Log.Append(ctx, event.Draft{Body: event.Checked{Name: "go test", Command: "go test ./...", Exit: new(int)}}); err != nil {
 		return "", err
 	}
 	if a.n++; a.n > 2 {

@@ -20,7 +20,7 @@ import (
 type Config struct {
 	Person bool // somebody is there to answer
 	NewID  func() string
-	Record func(context.Context, ...event.Draft) error
+	Log    event.Appender
 	// Asked, if set, is called with each question that the person is shown.
 	Asked func(event.Asked)
 	// Parent asks the questions of an agent, whose kind is Agent. nil: the session asks
@@ -80,7 +80,7 @@ func (q *Questions) Ask(ctx context.Context, about event.Asked) (event.Answered,
 		delete(q.open, about.ID)
 		q.mu.Unlock()
 	}()
-	if err := q.cfg.Record(ctx, event.Draft{Body: about}); err != nil {
+	if err := q.cfg.Log.Append(ctx, event.Draft{Body: about}); err != nil {
 		return event.Answered{}, err
 	}
 	if q.cfg.Asked != nil {
@@ -88,7 +88,7 @@ func (q *Questions) Ask(ctx context.Context, about event.Asked) (event.Answered,
 	}
 	select {
 	case a := <-ch:
-		return a, q.cfg.Record(ctx, event.Draft{Body: a})
+		return a, q.cfg.Log.Append(ctx, event.Draft{Body: a})
 	case <-ctx.Done():
 		return event.Answered{}, q.unanswered(ctx, about.ID)
 	}
@@ -102,13 +102,13 @@ func (q *Questions) unanswered(ctx context.Context, id string) error {
 	if !errors.Is(why, process.ErrWithdrawn) {
 		return why
 	}
-	return errors.Join(why, q.cfg.Record(context.WithoutCancel(ctx), event.Draft{Body: event.Answered{ID: id, Text: why.Error()}}))
+	return errors.Join(why, q.cfg.Log.Append(context.WithoutCancel(ctx), event.Draft{Body: event.Answered{ID: id, Text: why.Error()}}))
 }
 
 // askParent lets the parent ask. The question and the answer are in the agent's own log too,
 // so that the person's time is not counted as the agent's.
 func (q *Questions) askParent(ctx context.Context, about event.Asked) (event.Answered, error) {
-	if err := q.cfg.Record(ctx, event.Draft{Body: about}); err != nil {
+	if err := q.cfg.Log.Append(ctx, event.Draft{Body: about}); err != nil {
 		return event.Answered{}, err
 	}
 	theirs := about
@@ -124,5 +124,5 @@ func (q *Questions) askParent(ctx context.Context, about event.Asked) (event.Ans
 		return a, err
 	}
 	a.ID = about.ID
-	return a, q.cfg.Record(ctx, event.Draft{Body: a})
+	return a, q.cfg.Log.Append(ctx, event.Draft{Body: a})
 }

@@ -23,7 +23,7 @@ type diary struct {
 	n     int
 }
 
-func (d *diary) record(_ context.Context, ds ...event.Draft) error {
+func (d *diary) Append(_ context.Context, ds ...event.Draft) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, dr := range ds {
@@ -48,7 +48,7 @@ func (d *diary) last() string {
 }
 
 func of(d *diary, up *Questions, agent string) *Questions {
-	return New(Config{Person: true, Record: d.record, Parent: up, Agent: agent, NewID: func() string {
+	return New(Config{Person: true, Log: d, Parent: up, Agent: agent, NewID: func() string {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.n++
@@ -153,7 +153,7 @@ func TestAWithdrawnQuestionIsClosed(t *testing.T) {
 // SPEC 4.7: where nobody is there, nothing is asked and nothing is recorded.
 func TestNobodyIsAsked(t *testing.T) {
 	var d diary
-	q := New(Config{Record: d.record})
+	q := New(Config{Log: &d})
 	if _, err := q.Ask(t.Context(), event.Asked{Text: "may I?"}); !errors.Is(err, tool.ErrNobody) || len(d.lines) != 0 {
 		t.Error(err, d.lines)
 	}

@@ -54,30 +54,21 @@ func (r *Fold) Apply(e event.Event) {
 // are not routed. Call it in a View of the log.
 func (r *Fold) Current() event.Routed { return r.current }
 
-// Config is what a router needs of its session.
-type Config struct {
-	Route  route.Config
-	Person bool // somebody is there to answer
-	Log    *eventlog.Log
-	Fold   *Fold // one of Log's
-	Record func(context.Context, ...event.Draft) error
-	// Running is the context of the turn that runs.
-	Running func() context.Context
+// Router routes the prompts of one session.
+type Router struct {
+	Route   route.Config
+	Person  bool // somebody is there to answer
+	Log     *eventlog.Log
+	Fold    *Fold           // one of Log's
 	Model   func() llm.Info // in use
 	Mode    func() permission.Mode
 	Side    *side.Requests
 	Answers *answers.Cache
 }
 
-// Router routes the prompts of one session.
-type Router struct{ Config }
-
-// New makes a router.
-func New(c Config) *Router { return &Router{c} }
-
 // Next routes the prompts of a person that the next request is the first to contain
 // (SPEC 13.1). Messages of checks, hooks and parents are not routed (SPEC 13.2).
-func (s *Router) Next() error {
+func (s *Router) Next(ctx context.Context) error {
 	if s.Route.Mode == "" || s.Route.Mode == route.Off {
 		return nil
 	}
@@ -90,7 +81,7 @@ func (s *Router) Next() error {
 	if len(waiting) == 0 {
 		return nil
 	}
-	ctx, next := s.Running(), now
+	next := now
 	for _, p := range waiting {
 		r, err := s.classify(ctx, p, next)
 		if err != nil {
@@ -102,7 +93,7 @@ func (s *Router) Next() error {
 	if text := note(now, next); text != "" && s.narrows(next.By) && !s.Answers.IsPreference(preference, next) {
 		ds = append(ds, event.Draft{Body: event.Noted{Why: whyRoute, Text: text}})
 	}
-	return s.Record(ctx, ds...)
+	return s.Log.Append(ctx, ds...)
 }
 
 // wider returns the one of two routes that has more rights, for a prompt that joins a
@@ -207,5 +198,5 @@ func (s *Router) GrantRight(ctx context.Context, right, by, what string) error {
 	}
 	r := s.routed(name, by, what, false)
 	r.Path = append(slices.Clone(now.Path), r.Path[1:]...)
-	return s.Record(ctx, event.Draft{Body: r})
+	return s.Log.Append(ctx, event.Draft{Body: r})
 }

@@ -14,7 +14,7 @@ import (
 // and what it does not say it leaves.
 func TestAPromptThatJoins(t *testing.T) {
 	of := func(name, by string, explicit bool) event.Routed {
-		return (&Router{Config{Person: true}}).routed(name, by, "", explicit)
+		return (&Router{Person: true}).routed(name, by, "", explicit)
 	}
 	for name, c := range map[string]struct{ now, next, want event.Routed }{
 		"the first":                      {event.Routed{}, of(route.Read, "pattern", false), of(route.Read, "pattern", false)},

@@ -8,8 +8,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/children"
+	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/engine/permission"
 	"github.com/pawl-agent/pawl/internal/engine/questions"
+	"github.com/pawl-agent/pawl/internal/engine/spending"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
@@ -26,11 +28,6 @@ type parentLink struct {
 	interrupted func() bool
 }
 
-// interrupted reports whether the running turn, or one that it works for, was told to end.
-func (s *Session) interrupted() bool {
-	return s.ops.Interrupted() || s.cfg.child.interrupted != nil && s.cfg.child.interrupted()
-}
-
 // kind is what kind of agent it is.
 func (p parentLink) kind() string {
 	if p.agent == nil {
@@ -39,16 +36,29 @@ func (p parentLink) kind() string {
 	return p.agent.Of.Agent
 }
 
-// lend returns what a child that starts now gets from the session.
-func (s *Session) lend() children.Inheritance {
+// parent is what an agent gets from the session that starts it.
+type parent struct {
+	*state
+	ops       *operations.Operations
+	questions *questions.Questions
+	rights    *permission.Rights
+	spending  *spending.Account
+}
+
+// interrupted reports whether the running turn, or one that it works for, was told to end.
+func (s *parent) interrupted() bool {
+	return s.ops.Interrupted() || s.cfg.child.interrupted != nil && s.cfg.child.interrupted()
+}
+
+// Inherit implements children.Parent.
+func (s *parent) Inherit() children.Inheritance {
 	l := children.Inheritance{Tools: s.tools(), Shell: s.cfg.Shell, Agents: s.cfg.Agents, Left: s.spending.AgentsLeft()}
 	s.log.View(func() { l.Model, l.System = s.model, s.conv.Head().System })
 	return l
 }
 
-// openAllowed opens another model. It fails if the session's budget cannot be enforced
-// with it.
-func (s *Session) openAllowed(ref string) (llm.Model, error) {
+// OpenModel implements children.Parent.
+func (s *parent) OpenModel(ref string) (llm.Model, error) {
 	if s.cfg.OpenModel == nil {
 		return nil, fmt.Errorf("this session opens no other model")
 	}
@@ -59,9 +69,9 @@ func (s *Session) openAllowed(ref string) (llm.Model, error) {
 	return m, s.cfg.Limits.Allow(m.Info())
 }
 
-// openChild opens the session of an agent: like this one, except for the
-// agent's own settings.
-func (s *Session) openChild(ctx context.Context, a children.Child) (children.Session, error) {
+// Open implements children.Parent: the session of an agent is like this one, except for
+// the agent's own settings.
+func (s *parent) Open(ctx context.Context, a children.Child) (children.Session, error) {
 	c := s.cfg
 	c.ID, c.Frontend, c.ParentCall, c.TopLevel = a.ID, "agent", &a.Of, TopLevel{}
 	c.child = parentLink{agent: &a, rights: s.rights, questions: s.questions, interrupted: s.interrupted}

@@ -1,14 +1,10 @@
 package session
 
 import (
-	"context"
-
-	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/children"
 	"github.com/pawl-agent/pawl/internal/engine/diagnosed"
-	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/engine/permission"
@@ -20,60 +16,52 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// compose opens the log with its folds, and makes the parts of the session that
-// act on it. It records nothing.
-func (s *Session) compose(ctx context.Context) (err error) {
-	cfg, agent := s.cfg, s.cfg.child.agent
-	s.questions = questions.New(questions.Config{
-		Person: cfg.Person, NewID: cfg.NewID, Record: s.record, Asked: func(a event.Asked) { s.hooks.Asked(a) }, Parent: cfg.child.questions, Agent: cfg.child.kind(),
+// compose makes the parts of a session that act on its log, each from parts that are
+// made before it. It records nothing.
+func compose(st *state) *Session {
+	cfg, agent := st.cfg, st.cfg.child.agent
+	ops := operations.New(operations.Config{Session: cfg.ID, Log: st.log, Fold: &st.operation, CatchUp: st.catchUp})
+	recorder := changes.New(st.log, &st.changeFold, changes.Config{
+		Session: cfg.ID, Dir: cfg.Dir, Store: cfg.Store, Files: cfg.Files, Shell: cfg.Shell, Journal: cfg.Journal, Kept: cfg.Kept,
+		Locks: cfg.Locks, Agent: agent != nil, ReadOnly: cfg.ReadOnly, Now: cfg.Now, CatchUp: st.catchUp, Exclusive: ops.Exclusive,
 	})
-	s.spending = spending.New(spending.Config{
+	hook := hooks.New(hooks.Config{
+		Runner: cfg.Hooks, Session: cfg.ID, Dir: cfg.Dir, Child: agent != nil, Source: startOf(st.log.Began() > 0),
+		Mode: st.mode, Log: st.log, Around: recorder.Around,
+	})
+	person := questions.New(questions.Config{
+		Person: cfg.Person, NewID: cfg.NewID, Log: st.log, Asked: hook.Asked, Parent: cfg.child.questions, Agent: cfg.child.kind(),
+	})
+	account := spending.New(spending.Config{
 		Session: cfg.ID, Limits: cfg.Limits, Parent: cfg.Parent, Person: cfg.Person && agent == nil, Timeout: cfg.Timeout,
-		Now: cfg.Now, Sleep: cfg.Sleep, Record: s.record, Ask: s.questions.Ask,
+		Now: cfg.Now, Sleep: cfg.Sleep, Log: st.log, Meter: &st.meter, Ask: person.Ask,
 	})
-	s.answers = answers.New(answers.Config{
-		Store: cfg.Answers, Prefer: cfg.Prefer, Tools: cfg.Tools, Files: cfg.Files, Masked: turn.Results{Mask: cfg.Mask.String}.Masked, Now: cfg.Now, Record: s.record,
-		Model: func() string { return s.info().Ref() }, Limit: func() int { return window.Bytes(s.window.resultCap()) },
+	beside := &side.Requests{Model: st.inUse, Spending: account, Log: st.log}
+	win := &contextWindow{st, beside}
+	cache := answers.New(answers.Config{
+		Store: cfg.Answers, Prefer: cfg.Prefer, Tools: cfg.Tools, Files: cfg.Files, Masked: turn.Results{Mask: cfg.Mask.String}.Masked, Now: cfg.Now,
+		Log: st.log, Fold: &st.answered, Model: func() string { return st.info().Ref() }, Limit: func() int { return window.Bytes(win.resultCap()) },
 	})
-	if s.log, err = eventlog.Open(ctx, eventlog.Config{
-		Store: cfg.Store, Session: cfg.ID, Mask: cfg.Mask, Now: cfg.Now, Lost: s.machines.storage.Lost, Snapshots: snapshots(cfg),
-	}, allFolds(s.state, s.spending, s.answers)...); err != nil {
-		return err
+	router := &routing.Router{
+		Route: cfg.Route, Person: cfg.Person, Log: st.log, Fold: &st.routing, Model: st.info, Mode: st.mode, Side: beside, Answers: cache,
 	}
-	s.spending.Use(s.log)
-	s.answers.Use(s.log)
-	s.ops = operations.New(operations.Config{
-		Session: cfg.ID, Log: s.log, Fold: &s.operation, Record: s.record, CatchUp: s.catchUp, Cause: &s.cause,
-		Turn: func(r *operations.Run) { s.turn(r, Prompt{}) },
-	})
-	s.side = &side.Requests{Model: s.inUse, Spending: s.spending, Record: s.record}
-	s.router = routing.New(routing.Config{
-		Route: cfg.Route, Person: cfg.Person, Log: s.log, Fold: &s.routing, Record: s.record, Running: s.ops.Context,
-		Model: s.info, Mode: s.mode, Side: s.side, Answers: s.answers,
-	})
-	s.rights = &permission.Rights{
-		Log: s.log, Policy: s.perm, Record: s.record, Keep: cfg.Keep, Route: s.router.GrantRight,
+	rights := &permission.Rights{
+		Log: st.log, Policy: st.perm, Keep: cfg.Keep, Route: router.GrantRight,
 		Parent: cfg.child.rights, ReadOnly: agent != nil && agent.ReadOnly,
 	}
-	s.window = &contextWindow{s.state, s.side}
-	s.tasks = &taskPhases{s.state, s.ops}
-	s.changes = changes.New(s.log, &s.changeFold, changes.Config{
-		Session: cfg.ID, Dir: cfg.Dir, Store: cfg.Store, Files: cfg.Files, Shell: cfg.Shell, Journal: cfg.Journal, Kept: cfg.Kept,
-		Locks: cfg.Locks, Agent: agent != nil, ReadOnly: cfg.ReadOnly, Now: cfg.Now, Record: s.record, CatchUp: s.catchUp, Exclusive: s.ops.Exclusive,
+	agents := children.New(children.Config{
+		Session: cfg.ID, Store: cfg.Store, Log: st.log, Fold: &st.childFold, Now: cfg.Now, NewID: cfg.NewID,
+		Parent: &parent{state: st, ops: ops, questions: person, rights: rights, spending: account}, Turn: ops,
 	})
-	s.hooks = hooks.New(hooks.Config{
-		Runner: cfg.Hooks, Session: cfg.ID, Dir: cfg.Dir, Child: agent != nil, Source: startOf(s.log.Began() > 0),
-		Mode: func() string { return string(s.mode()) }, Record: s.record, Around: s.changes.Around,
-	})
-	s.diagnosed = &diagnosed.Stage{Watch: cfg.CodeWatch, Syntax: cfg.Syntax, Store: cfg.Store, Log: s.log, Fold: &s.diagnoses, Record: s.record, QueueNote: s.ops.QueueNote}
-	s.consent = permission.New(permission.Config{
-		Rights: s.rights, Person: cfg.Person, Files: cfg.Files, Env: s.env, Drafts: s.drafts,
-		Unrestorable: s.changes.Unrestorable, Ask: s.questions.Ask, Hooks: s.hooks.PermissionRequest, Mask: cfg.Mask.String, Spill: s.spill,
-	})
-	s.children = children.New(children.Config{
-		Session: cfg.ID, Store: cfg.Store, Log: s.log, Fold: &s.childFold, Now: cfg.Now, NewID: cfg.NewID, Record: s.record,
-		Inherit: s.lend, OpenModel: s.openAllowed, Open: s.openChild,
-		Turn: children.Turn{Context: s.ops.Context, QueueNote: s.ops.QueueNote, HasNote: s.ops.HasNote, Waiting: s.ops.HasPrompt, Queued: s.ops.Queued()},
-	})
-	return nil
+	calls := &abilities{state: st, changes: recorder, children: agents, questions: person, side: beside, window: win}
+	return &Session{
+		state: st, ops: ops, questions: person, rights: rights, children: agents,
+		spending: account, side: beside, window: win, router: router, tasks: &taskPhases{st, ops}, answers: cache,
+		changes: recorder, hooks: hook, abilities: calls,
+		diagnosed: &diagnosed.Stage{Watch: cfg.CodeWatch, Syntax: cfg.Syntax, Store: cfg.Store, Log: st.log, Fold: &st.diagnoses, QueueNote: ops.QueueNote},
+		consent: permission.New(permission.Config{
+			Rights: rights, Person: cfg.Person, Files: cfg.Files, Env: calls.env, Drafts: st.drafts,
+			Unrestorable: recorder.Unrestorable, Ask: person.Ask, Hooks: hook.PermissionRequest, Mask: cfg.Mask.String, Spill: st.spill,
+		}),
+	}
 }

@@ -6,22 +6,35 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/engine/children"
+	"github.com/pawl-agent/pawl/internal/engine/questions"
+	"github.com/pawl-agent/pawl/internal/engine/side"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
+// abilities makes what calls may use.
+type abilities struct {
+	*state
+	changes   *changes.Recorder
+	children  *children.Children
+	questions *questions.Questions
+	side      *side.Requests
+	window    *contextWindow
+}
+
 // env returns the abilities of a call. Its writes are recorded here, so that no
 // tool can forget undo.
-func (s *Session) env(p *turn.Pending) tool.Env {
+func (s *abilities) env(p *turn.Pending) tool.Env {
 	call := p.Call.ID
 	e := tool.Env{
 		Files: s.changes.Files(s.cfg.Files, p),
 		Shell: s.changes.Shell(p), Web: s.cfg.Web, Search: s.searcher(),
-		Todo:    planner{s},
-		Notes:   notes{s},
-		Cleaner: contextCleaner{s},
-		Rights:  narrower{s},
-		Ask:     asker{s},
+		Todo:    planner{s.state},
+		Notes:   notes{s.state},
+		Cleaner: contextCleaner{s.state},
+		Rights:  narrower{s.state},
+		Ask:     asker{s.questions},
 		Code:    s.cfg.Code,
 		GitUses: s.cfg.GitUses, Denied: s.denied,
 		Out: func(out string) {
@@ -36,7 +49,7 @@ func (s *Session) env(p *turn.Pending) tool.Env {
 }
 
 // drafts are the files as they are, to try changes on.
-func (s *Session) drafts() *changes.Drafts {
+func (s *state) drafts() *changes.Drafts {
 	d := changes.NewDrafts(s.cfg.Files, s.cfg.AutoCorrect)
 	d.Code = s.cfg.Code
 	return d
@@ -44,7 +57,7 @@ func (s *Session) drafts() *changes.Drafts {
 
 // runEnv is env for running the call: its files are only those that were
 // judged, even if a path leads elsewhere by now (SPEC 16.8).
-func (s *Session) runEnv(p *turn.Pending) tool.Env {
+func (s *abilities) runEnv(p *turn.Pending) tool.Env {
 	e := s.env(p)
 	if b, ok := s.cfg.Files.(interface {
 		Only(reads, writes []tool.Span) tool.Files
@@ -55,21 +68,21 @@ func (s *Session) runEnv(p *turn.Pending) tool.Env {
 	return e
 }
 
-type planner struct{ s *Session }
+type planner struct{ s *state }
 
 // Set implements tool.Todo.
 func (p planner) Set(ctx context.Context, items []tool.Item) error {
 	return p.s.record(context.WithoutCancel(ctx), event.Draft{Body: event.Planned{Items: items}})
 }
 
-type narrower struct{ s *Session }
+type narrower struct{ s *state }
 
 // Narrow implements tool.Rights.
 func (n narrower) Narrow(ctx context.Context, by string, rules []string, file string) error {
 	return n.s.record(context.WithoutCancel(ctx), event.Draft{Body: event.Narrowed{By: by, Rules: rules, File: file}})
 }
 
-type notes struct{ s *Session }
+type notes struct{ s *state }
 
 // Remember implements tool.Notes.
 func (n notes) Remember(ctx context.Context, note string) error {
@@ -81,10 +94,10 @@ func (n notes) Remember(ctx context.Context, note string) error {
 	return n.s.record(context.WithoutCancel(ctx), event.Draft{Body: event.Remembered{Text: note}})
 }
 
-type asker struct{ s *Session }
+type asker struct{ *questions.Questions }
 
 // Question implements tool.Asker.
 func (a asker) Question(ctx context.Context, text string, options []string) (string, error) {
-	ans, err := a.s.questions.Ask(ctx, event.Asked{Text: text, Options: options})
+	ans, err := a.Ask(ctx, event.Asked{Text: text, Options: options})
 	return ans.Text, err
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/freeze"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 )
 
 // Folded is the folds of a session, for tests of their snapshots.
@@ -11,8 +12,10 @@ type Folded struct {
 	Folds []event.Fold
 	Roots []any // their state
 
-	s     *state
-	codec *freeze.Codec
+	agent    *lifecycle.Agent
+	activity *lifecycle.Activity
+	machines *machines
+	codec    *freeze.Codec
 }
 
 // Fresh returns those of a session as they are before its first event.
@@ -27,8 +30,13 @@ func Fresh(cfg Config) (*Folded, error) {
 		case r.Root() != nil:
 			f.Roots = append(f.Roots, r.Root())
 		}
-		if m, ok := x.(machinesFold); ok {
-			f.s = m.s
+		switch x := x.(type) {
+		case *lifecycle.Agent:
+			f.agent = x
+		case *lifecycle.Activity:
+			f.activity = x
+		case *machinesFold:
+			f.machines = x.machines
 		}
 	}
 	var err error
@@ -60,10 +68,9 @@ func (f *Folded) Set(data []byte) error {
 
 // touch makes the machines that are made when somebody first asks.
 func (f *Folded) touch() {
-	f.s.agent.State()
-	f.s.activity.State()
-	m := &f.s.machines
-	m.app.State()
-	m.window.State()
-	m.storage.State()
+	f.agent.State()
+	f.activity.State()
+	f.machines.app.State()
+	f.machines.window.State()
+	f.machines.storage.State()
 }

@@ -51,7 +51,7 @@ func (g *seenGate) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	if len(p.Footprint.Writes) == 0 {
 		return nil
 	}
-	if err := p.Measure(g.s.env(p)); err != nil {
+	if err := p.Measure(g.s.abilities.env(p)); err != nil {
 		return &turn.Refusal{Outcome: event.Failed, Text: err.Error()}
 	}
 	return g.check(ctx, p)

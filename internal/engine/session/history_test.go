@@ -80,7 +80,7 @@ func (h *history) turn() {
 
 // write is a call of a file tool, of one file or several.
 func (h *history) write(id string) {
-	env := h.s.env(&turn.Pending{Call: llm.Call{ID: id}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "write"}}})
+	env := h.s.abilities.env(&turn.Pending{Call: llm.Call{ID: id}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "write"}}})
 	var ws []tool.Write
 	used := map[string]bool{}
 	for range 1 + h.rnd.IntN(3) {
@@ -298,7 +298,7 @@ func TestEveryDeath(t *testing.T) {
 		return h
 	}
 	write := func(h *history) {
-		env := h.s.env(&turn.Pending{Call: llm.Call{ID: "1"}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "multi_edit"}}})
+		env := h.s.abilities.env(&turn.Pending{Call: llm.Call{ID: "1"}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "multi_edit"}}})
 		_, _ = env.Files.WriteAll(ctx, []tool.Write{
 			{Path: "a", Data: []byte("one\n2\n3\n"), Expect: hashOf("1\n2\n3\n")},
 			{Path: "new/deep/c", Data: []byte("c\n")},

@@ -338,7 +338,7 @@ func (l *life) turn() {
 
 func (l *life) write(id string) {
 	ctx := context.Background()
-	env := l.s.env(&turn.Pending{Call: llm.Call{ID: id}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "write"}}})
+	env := l.s.abilities.env(&turn.Pending{Call: llm.Call{ID: id}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "write"}}})
 	var ws []tool.Write
 	used := map[string]bool{}
 	before := l.files()
@@ -376,9 +376,9 @@ func (l *life) bash(id, command string, background bool) (*turn.Pending, func(co
 	must(err)
 	t := tools.Bash()
 	p := &turn.Pending{Call: llm.Call{ID: id, Name: "bash", Args: args}, Args: args, Tool: t, Confine: proc.Free}
-	p.Footprint, err = t.Footprint(l.s.env(p), args)
+	p.Footprint, err = t.Footprint(l.s.abilities.env(p), args)
 	must(err)
-	env := l.s.env(p)
+	env := l.s.abilities.env(p)
 	return p, func(ctx context.Context) (tool.Result, error) {
 		if no := l.s.changes.Start(ctx, p); no != nil {
 			return tool.Result{}, errors.New(no.Text)
@@ -574,7 +574,7 @@ func (l *life) jobEnds() {
 	l.jobGo(true)
 	t := tools.BashOutput()
 	args := []byte(fmt.Sprintf(`{"id":%q,"wait":20}`, l.job))
-	env := l.s.env(&turn.Pending{Call: llm.Call{ID: id, Name: "bash_output", Args: args}, Args: args, Tool: t})
+	env := l.s.abilities.env(&turn.Pending{Call: llm.Call{ID: id, Name: "bash_output", Args: args}, Args: args, Tool: t})
 	if _, err := t.Run(context.Background(), env, args); err != nil {
 		l.fail("%v", err)
 	}

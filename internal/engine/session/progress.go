@@ -31,11 +31,6 @@ func (g *stuckGate) Check(_ context.Context, step []*turn.Pending) error {
 	return nil
 }
 
-// cutsLoops reports whether a reply that repeats one passage is cut off.
-func (s *Session) cutsLoops() bool {
-	return eventlog.Query(s.log, s.progress.CutsLoops)
-}
-
 // Answers to the question whether a run that goes in circles should continue.
 const (
 	goOn     = "go on"

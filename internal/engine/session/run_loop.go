@@ -23,8 +23,8 @@ func (s *Session) runLoop(ctx context.Context, of Prompt) (event.End, error) {
 	}
 	said := func() string { return eventlog.Query(s.log, func() string { return s.said }) }
 	t := verify.New(verify.Config{
-		Tools: s.cfg.Tools, Shell: s.cfg.Shell != nil, Files: s.cfg.Files, Env: s.env, Person: s.cfg.Person,
-		Evidence: s.proof, Record: s.record, Content: s.cfg.Store.Get, Spill: s.spill, Now: s.cfg.Now, RemainingErrors: s.diagnosed.RemainingErrors, LastReply: said,
+		Tools: s.cfg.Tools, Shell: s.cfg.Shell != nil, Files: s.cfg.Files, Env: s.abilities.env, Person: s.cfg.Person,
+		Evidence: s.proof, Log: s.log, Content: s.cfg.Store.Get, Spill: s.spill, Now: s.cfg.Now, RemainingErrors: s.diagnosed.RemainingErrors, LastReply: said,
 	}, loop)
 	defer s.children.Stop(operations.Interrupted("the turn's end"))
 	for round := 0; ; {

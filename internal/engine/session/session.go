@@ -54,6 +54,7 @@ type Session struct {
 	consent  *permission.Judge
 	counting sync.Once // with the better counter
 
+	abilities *abilities
 	changes   *changes.Recorder
 	hooks     *hooks.Hooks
 	diagnosed *diagnosed.Stage
@@ -63,18 +64,21 @@ type Session struct {
 // else the existing one.
 func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	cfg.ReadOnly = cfg.ReadOnly || cfg.Owner != nil
-	s := &Session{state: newState(cfg)}
-	if s.release, err = reserve(cfg); err != nil {
+	release, err := reserve(cfg)
+	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			s.release()
+			release()
 		}
 	}()
-	if err := s.compose(ctx); err != nil {
+	st, err := openState(ctx, cfg)
+	if err != nil {
 		return nil, err
 	}
+	s := compose(st)
+	s.release = release
 	if s.mirrors() {
 		s.mirror()
 		return s, nil

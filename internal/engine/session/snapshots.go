@@ -5,9 +5,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fsm"
-	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
-	"github.com/pawl-agent/pawl/internal/engine/spending"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 )
 
@@ -23,7 +21,7 @@ func snapshots(cfg Config) *eventlog.Snapshots {
 		Fresh: func() []event.Fold {
 			cfg := cfg
 			cfg.Permission = base.Copy()
-			return allFolds(newState(cfg), spending.New(spending.Config{}), answers.New(answers.Config{}))
+			return newFolds(cfg).list(nil)
 		},
 	}
 	s.Known = append(s.Known, (*fsm.InvalidTransitionError)(nil))
@@ -43,9 +41,4 @@ func (v *View) Fold(ctx context.Context, folds ...event.Fold) error {
 func (v *View) FoldTo(ctx context.Context, until int64, how eventlog.Snapshots, folds ...event.Fold) error {
 	how.Program, how.ReadOnly = v.s.cfg.Program, v.s.cfg.ReadOnly || v.s.mirrors()
 	return eventlog.FoldTo(ctx, v.s.cfg.Store, v.s.cfg.ID, until, how, folds...)
-}
-
-// allFolds lists the folds of a session's log.
-func allFolds(s *state, acc *spending.Account, cache *answers.Cache) []event.Fold {
-	return append(s.folds(), acc.Fold(), cache.Fold())
 }

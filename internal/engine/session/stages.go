@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/permission"
@@ -28,12 +27,12 @@ func (s *Session) stages(tools tool.Set) turn.Stages {
 		// The order of SPEC 4.3.
 		Gates: append([]turn.Gate{
 			turn.Exists{Tools: tools},
-			turn.Arguments{Env: s.env},
+			turn.Arguments{Env: s.abilities.env},
 			turn.Repeated{},
 			&stuckGate{s: s},
 			s.spending,
 			windowGate{s: s},
-			hooks.Gate{Hooks: s.hooks, Env: s.env}, // what they change is judged by those that follow
+			hooks.Gate{Hooks: s.hooks, Env: s.abilities.env}, // what they change is judged by those that follow
 			seen,
 			permission.Inherited{Rights: s.rights}, // what a person allowed the session that started this one
 			consent,
@@ -59,16 +58,11 @@ func (s *Session) loop() *turn.Loop {
 	model := s.inUse()
 	tools := s.tools().For(model.Info())
 	return &turn.Loop{
-		Model: model, Tools: tools, Stages: s.stages(tools), Env: s.runEnv, Locks: s.cfg.Locks, Compaction: s.compaction(),
-		Requests: turn.Requests{
-			Build: s.request, Done: s.spending.Done, CutLoops: s.cutsLoops,
-			Size: s.window.size,
-			Cost: func(u llm.Usage) *float64 { return llm.Cost(s.info().Price, u) },
-		},
+		Model: model, Tools: tools, Stages: s.stages(tools), Env: s.abilities.runEnv, Locks: s.cfg.Locks, Compaction: compaction{s}, Requests: requests{s},
 		Retry: turn.Retry{
 			For: s.cfg.RetryFor, TimeLeft: s.spending.TimeLeft, Longer: s.waitLonger, Fallback: s.fallbackChain(model), Jitter: s.cfg.Jitter,
 		},
-		Log:     turn.Log{Record: s.recordAndCount, Live: s.log.Publish},
+		Log:     countingLog{s},
 		Results: s.results(),
 		Clock:   turn.Clock{Now: s.cfg.Now, Sleep: s.cfg.Sleep},
 

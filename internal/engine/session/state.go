@@ -1,15 +1,14 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"sync/atomic"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/children"
 	"github.com/pawl-agent/pawl/internal/engine/diagnosed"
@@ -17,6 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/engine/routing"
 	"github.com/pawl-agent/pawl/internal/engine/side"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/hints"
@@ -33,15 +33,18 @@ import (
 type state struct {
 	cfg Config
 	log *eventlog.Log // its View guards the folds, the model, and what is reserved
+	*folds
 
-	// cause is the sequence number of what runs began with, 0 for none.
-	cause atomic.Int64
+	model   llm.Model
+	builder *window.Builder
+	denied  func(path string) bool // tool.Env.Denied
+}
 
+// folds is what the events of a session come to.
+type folds struct {
 	turnState
 	operation operations.Fold
-	model     llm.Model
 	conv      window.Conversation
-	builder   *window.Builder
 	seen      edits.Seen
 	perm      *permission.Policy
 	evidence  evidence.Fold
@@ -57,7 +60,8 @@ type state struct {
 	planning  phase.Planning
 	images    imageWarning
 
-	denied func(path string) bool // tool.Env.Denied
+	meter    budget.Meter
+	answered answers.Fold
 
 	childFold  children.Fold
 	diagnoses  diagnosed.Fold
@@ -65,21 +69,31 @@ type state struct {
 	changeFold changes.Fold
 }
 
-func newState(cfg Config) *state {
-	s := &state{cfg: cfg, model: cfg.Model, perm: cfg.Permission, denied: cfg.Permission.Guarded(), progress: progress.NewFold(cfg.Progress)}
-	s.conv.Configure(cfg.Window)
-	return s
+// openState opens the log of a session with its folds.
+func openState(ctx context.Context, cfg Config) (*state, error) {
+	s := &state{cfg: cfg, folds: newFolds(cfg), model: cfg.Model, denied: cfg.Permission.Guarded()}
+	var err error
+	s.log, err = eventlog.Open(ctx, eventlog.Config{
+		Store: cfg.Store, Session: cfg.ID, Mask: cfg.Mask, Now: cfg.Now, Lost: s.machines.storage.Lost, Snapshots: snapshots(cfg),
+	}, s.list(cfg.Fold)...)
+	return s, err
 }
 
-// folds lists the session's folds. A fold that reads others comes after them.
-func (s *state) folds() []event.Fold {
+func newFolds(cfg Config) *folds {
+	f := &folds{perm: cfg.Permission, progress: progress.NewFold(cfg.Progress)}
+	f.conv.Configure(cfg.Window)
+	return f
+}
+
+// list lists the folds, and more if that is not nil.
+func (f *folds) list(more event.Fold) []event.Fold {
 	fs := []event.Fold{
-		&s.operation, &s.turnState, &s.changeFold, &s.guidance, &s.memory, &s.routing, &s.outside, &s.diagnoses, &s.sideFold, &s.planning, &s.images,
-		&s.conv, &s.seen, s.perm, &s.evidence, s.progress, &s.hints, &s.agent, &s.activity,
-		&s.childFold, machinesFold{s}, milestones{s},
+		&f.operation, &f.turnState, &f.changeFold, &f.guidance, &f.memory, &f.routing, &f.outside, &f.diagnoses, &f.sideFold, &f.planning, &f.images,
+		&f.conv, &f.seen, f.perm, &f.evidence, f.progress, &f.hints, &f.agent, &f.activity, &f.meter, &f.answered, &f.childFold,
+		&machinesFold{&f.machines, &f.conv, f.progress}, milestones{&f.machines.pace, f.progress, &f.evidence},
 	}
-	if s.cfg.Fold != nil {
-		fs = append(fs, s.cfg.Fold)
+	if more != nil {
+		fs = append(fs, more)
 	}
 	return fs
 }
@@ -101,11 +115,6 @@ func (s *state) known(f tool.Footprint) tool.Footprint {
 
 // record appends events; the running operation is their cause unless they have another.
 func (s *state) record(ctx context.Context, ds ...event.Draft) error {
-	if cause := s.cause.Load(); cause != 0 {
-		for i := range ds {
-			ds[i].Cause = cmp.Or(ds[i].Cause, cause)
-		}
-	}
 	return s.log.Append(ctx, ds...)
 }
 

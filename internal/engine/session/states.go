@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fsm"
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/window"
@@ -18,20 +19,26 @@ type machines struct {
 	pace    progress.Pace
 }
 
-type machinesFold struct{ s *state }
+// machinesFold folds the machines. It reads two other folds.
+type machinesFold struct {
+	*machines
+	conv     *window.Conversation
+	progress *progress.Fold
+}
 
-// Apply implements event.Fold.
-func (f machinesFold) Apply(e event.Event) { f.s.machines.apply(e, &f.s.conv, f.s.progress) }
+// Reads implements eventlog.Reader.
+func (f *machinesFold) Reads() []event.Fold { return []event.Fold{f.conv, f.progress} }
 
 // Root implements eventlog.Rooted.
-func (f machinesFold) Root() any { return &f.s.machines }
+func (f *machinesFold) Root() any { return f.machines }
 
-func (m *machines) apply(e event.Event, conv *window.Conversation, p *progress.Fold) {
-	m.calls.Apply(e)
-	m.app.Apply(e)
-	m.storage.Apply(e)
-	m.window.Set(conv.Percent(), conv.Blocked())
-	m.pace.Apply(e, p)
+// Apply implements event.Fold.
+func (f *machinesFold) Apply(e event.Event) {
+	f.calls.Apply(e)
+	f.app.Apply(e)
+	f.storage.Apply(e)
+	f.window.Set(f.conv.Percent(), f.conv.Blocked())
+	f.pace.Apply(e, f.progress)
 }
 
 // States is where every machine of a session is.
@@ -49,7 +56,11 @@ type States struct {
 
 // milestones shows how far the turn has come, where it is time to say so
 // (SPEC 6.6).
-type milestones struct{ s *state }
+type milestones struct {
+	pace     *progress.Pace
+	progress *progress.Fold
+	evidence *evidence.Fold
+}
 
 // Apply implements event.Fold: the other folds have counted.
 func (milestones) Apply(event.Event) {}
@@ -59,11 +70,11 @@ func (milestones) Root() any { return nil }
 
 // Comment implements eventlog.Commenter.
 func (m milestones) Comment(e event.Event) (event.Body, bool) {
-	b, due := m.s.machines.pace.Milestone(e, m.s.progress)
+	b, due := m.pace.Milestone(e, m.progress)
 	if !due {
 		return nil, false
 	}
-	b.Files = len(m.s.evidence.Report().Files)
+	b.Files = len(m.evidence.Report().Files)
 	return b, true
 }
 

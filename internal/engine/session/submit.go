@@ -60,7 +60,8 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*operatio
 	if ctx.Err() != nil { // interrupted before it began
 		return nil, context.Cause(ctx)
 	}
-	return s.ops.Start(ctx, operations.Prompt{ID: p.ID, Drafts: s.promptDrafts(p)}, cannot, func(r *operations.Run) { s.turn(r, p) })
+	alone := func(r *operations.Run) { s.turn(r, Prompt{}) } // where it has waited, it joins what waits with it
+	return s.ops.Start(ctx, operations.Prompt{ID: p.ID, Drafts: s.promptDrafts(p), Turn: alone}, cannot, func(r *operations.Run) { s.turn(r, p) })
 }
 
 // attach reads what a person's prompt mentions. Piped and pasted text is data: mentions
@@ -71,7 +72,7 @@ func (s *Session) attach(ctx context.Context, p Prompt) Prompt {
 		p.attached = mention.Reader{
 			Resources: other,
 			Symbols:   s.cfg.Symbols, MaxBytes: window.Bytes(eventlog.Query(s.log, s.conv.PromptCap)),
-			Files: s.cfg.Files, Tools: s.cfg.Tools, Env: s.env, Decide: s.consent.Mentioned, Masked: s.results().Masked,
+			Files: s.cfg.Files, Tools: s.cfg.Tools, Env: s.abilities.env, Decide: s.consent.Mentioned, Masked: s.results().Masked,
 		}.Attach(ctx, window.Typed(p.Text, p.Pasted))
 	}
 	if len(p.Pasted) > 0 || p.Piped != "" {

@@ -10,8 +10,10 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
 // turn runs a turn to its recorded end.
@@ -29,7 +31,7 @@ func (s *Session) turn(r *operations.Run, of Prompt) {
 
 // runTurn runs the turn to its end, without a model if none is needed.
 func (s *Session) runTurn(ctx context.Context, of Prompt) (event.End, error) {
-	if err := s.router.Next(); err != nil {
+	if err := s.router.Next(ctx); err != nil {
 		return turn.EndOf(err)
 	}
 	for _, known := range []func(context.Context) (bool, error){s.answers.StorePreference, s.answers.Recall} {
@@ -70,40 +72,58 @@ func (s *Session) finish(ctx context.Context, end event.End, err error, git []ev
 	}
 }
 
-// request adds waiting prompts to the turn, reserves the budget and builds the
-// next request.
-func (s *Session) request() (*llm.Request, *float64, error) {
-	for _, p := range s.ops.TakePrompts() {
-		if err := s.record(context.Background(), p.Drafts...); err != nil {
+// requests are the requests of the loop.
+type requests struct{ *Session }
+
+// Build implements turn.Requests: it adds waiting prompts to the turn, and routes them.
+func (s requests) Build(ctx context.Context) (*llm.Request, *float64, error) {
+	joined := s.ops.TakePrompts()
+	for _, p := range joined {
+		if err := s.record(context.WithoutCancel(ctx), p.Drafts...); err != nil {
 			return nil, nil, err
 		}
 	}
-	if err := s.paused(s.ops.Context()); err != nil { // asked for while a request was tried again
+	if err := s.paused(ctx); err != nil { // asked for while a request was tried again
 		return nil, nil, err
 	}
-	if err := s.router.Next(); err != nil {
-		return nil, nil, err
+	if len(joined) > 0 {
+		if err := s.router.Next(ctx); err != nil {
+			return nil, nil, err
+		}
 	}
+	var r *llm.Request
+	var err error
 	room := s.window.maxReplyTokens()
-	r, err := s.window.build(llm.Tail{MaxTokens: room})
+	s.log.View(func() { r, err = s.builder.Request(llm.Tail{MaxTokens: room}) })
 	if err != nil {
 		return nil, nil, err
 	}
-	maxTokens, usd, err := s.spending.Begin(s.ops.Context(), s.info(), r)
+	maxTokens, usd, err := s.spending.Begin(ctx, s.info(), r)
 	if err != nil {
 		return nil, nil, err
 	}
 	if maxTokens > 0 && (room == 0 || maxTokens < room) {
-		if r, err = s.window.build(llm.Tail{MaxTokens: maxTokens}); err != nil {
-			s.spending.Refund()
-			return nil, nil, err
-		}
+		s.log.View(func() { s.builder.SetTail(r, llm.Tail{MaxTokens: maxTokens}) })
 	}
 	return r, usd, nil
 }
 
+// Done implements turn.Requests.
+func (s requests) Done(ctx context.Context, r turn.RequestResult) error {
+	return s.spending.Done(ctx, r)
+}
+
+// Size implements turn.Requests.
+func (s requests) Size() window.Size { return eventlog.Query(s.log, s.conv.Size) }
+
+// Cost implements turn.Requests.
+func (s requests) Cost(u llm.Usage) *float64 { return llm.Cost(s.info().Price, u) }
+
+// CutLoops implements turn.Requests.
+func (s requests) CutLoops() bool { return eventlog.Query(s.log, s.progress.CutsLoops) }
+
 // spill stores a result that is too long for the model.
-func (s *Session) spill(_ context.Context, call, text string) (string, error) {
+func (s *state) spill(_ context.Context, call, text string) (string, error) {
 	dir := filepath.Join(s.cfg.SpillDir, s.cfg.ID)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err

@@ -56,9 +56,6 @@ func (s *Session) shorten(ctx context.Context, ran tool.Ran) string {
 	return window.Narrow(*r.Gap, limit).Text()
 }
 
-// size returns the size of the request that is built.
-func (s *contextWindow) size() window.Size { return eventlog.Query(s.log, s.conv.Size) }
-
 // maxReplyTokens returns the longest reply that fits the window, 0 if the model's
 // own maximum fits.
 func (s *contextWindow) maxReplyTokens() int {
@@ -70,55 +67,60 @@ func (s *contextWindow) maxReplyTokens() int {
 }
 
 // compaction is how the loop makes room.
-func (s *Session) compaction() *turn.Compaction {
-	c := &turn.Compaction{
-		Due: func() (why string, spiral bool) {
-			s.log.View(func() { why, spiral = s.conv.Due(), s.conv.Spiral() })
-			return why, spiral
-		},
-		Dedup: func() (c event.Compacted, ok bool) {
-			s.log.View(func() { c, ok = s.conv.Dedup() })
-			return c, ok
-		},
-		Begin: func(ctx context.Context, why, focus string) error {
-			return s.hooks.Compacting(ctx, why == window.WhyPerson, focus)
-		},
-		Plan: func(why, focus string) window.Plan {
-			return eventlog.Query(s.log, func() window.Plan { return s.conv.Plan(why, focus) })
-		},
-		Rebase: func() event.Rebased {
-			return eventlog.Query(s.log, func() event.Rebased {
-				return event.Rebased{Why: "compaction", Info: s.conv.Info(), Head: s.conv.Head()}
-			})
-		},
-		After: func(ctx context.Context) error {
-			if spans := eventlog.Query(s.log, s.conv.StillSeen); len(spans) > 0 {
-				if err := s.record(ctx, event.Draft{Body: event.FileSeen{Spans: spans}}); err != nil {
-					return err
-				}
-			}
-			if err := s.tasks.repeatPlanNote(ctx); err != nil {
-				return err
-			}
-			if err := s.recordRuleNotes(ctx); err != nil {
-				return err
-			}
-			again, err := s.hooks.Started(ctx, "compact")
-			if err != nil {
-				return err
-			}
-			return s.record(ctx, again...)
-		},
-		Summary: s.window.summary,
-	}
-	if s.info().Planner() {
-		c.Summary = nil
-	}
-	return c
+type compaction struct{ *Session }
+
+// Due implements turn.Compaction.
+func (c compaction) Due() (why string, spiral bool) {
+	c.log.View(func() { why, spiral = c.conv.Due(), c.conv.Spiral() })
+	return why, spiral
 }
 
-// summary asks the model for the summary of a plan. A poor one is refused once.
-func (s *contextWindow) summary(ctx context.Context, p window.Plan) (string, error) {
+// Dedup implements turn.Compaction.
+func (c compaction) Dedup() (e event.Compacted, ok bool) {
+	c.log.View(func() { e, ok = c.conv.Dedup() })
+	return e, ok
+}
+
+// Begin implements turn.Compaction.
+func (c compaction) Begin(ctx context.Context, why, focus string) error {
+	return c.hooks.Compacting(ctx, why == window.WhyPerson, focus)
+}
+
+// Plan implements turn.Compaction. A planner writes no prose.
+func (c compaction) Plan(why, focus string) (window.Plan, bool) {
+	return eventlog.Query(c.log, func() window.Plan { return c.conv.Plan(why, focus) }), !c.info().Planner()
+}
+
+// Rebase implements turn.Compaction.
+func (c compaction) Rebase() event.Rebased {
+	return eventlog.Query(c.log, func() event.Rebased {
+		return event.Rebased{Why: "compaction", Info: c.conv.Info(), Head: c.conv.Head()}
+	})
+}
+
+// After implements turn.Compaction.
+func (c compaction) After(ctx context.Context) error {
+	if spans := eventlog.Query(c.log, c.conv.StillSeen); len(spans) > 0 {
+		if err := c.record(ctx, event.Draft{Body: event.FileSeen{Spans: spans}}); err != nil {
+			return err
+		}
+	}
+	if err := c.tasks.repeatPlanNote(ctx); err != nil {
+		return err
+	}
+	if err := c.recordRuleNotes(ctx); err != nil {
+		return err
+	}
+	again, err := c.hooks.Started(ctx, "compact")
+	if err != nil {
+		return err
+	}
+	return c.record(ctx, again...)
+}
+
+// Summary implements turn.Compaction. A poor one is refused once.
+func (c compaction) Summary(ctx context.Context, p window.Plan) (string, error) {
+	s := c.window
 	text, err := s.summarize(ctx, *p.Ask, p.Input)
 	if err != nil {
 		return "", err
@@ -153,10 +155,17 @@ func (s *contextWindow) summarize(ctx context.Context, r llm.Request, input int6
 	return text, nil
 }
 
-// recordAndCount is record for the loop. Once the conversation is so long that
-// counts matter, the better counter is loaded after a request was sent, and
-// counts in the background.
-func (s *Session) recordAndCount(ctx context.Context, ds ...event.Draft) error {
+// countingLog is the log of the loop. Once the conversation is so long that counts
+// matter, the better counter is loaded after a request was sent, and counts in the
+// background.
+type countingLog struct{ s *Session }
+
+// Publish implements turn.Log.
+func (l countingLog) Publish(b event.Body) { l.s.log.Publish(b) }
+
+// Append implements turn.Log.
+func (l countingLog) Append(ctx context.Context, ds ...event.Draft) error {
+	s := l.s
 	if err := s.record(ctx, ds...); err != nil {
 		return err
 	}
@@ -198,7 +207,7 @@ func (s *contextWindow) recordHints(ctx context.Context) error {
 }
 
 // contextCleaner lets a call release results.
-type contextCleaner struct{ s *Session }
+type contextCleaner struct{ s *state }
 
 // Clean implements tool.ContextCleaner.
 func (r contextCleaner) Clean(ctx context.Context, handles []string, summary, reason string) (tool.Cleaned, error) {
@@ -249,12 +258,4 @@ func (g windowGate) Check(_ context.Context, step []*turn.Pending) error {
 		}
 	}
 	return nil
-}
-
-// build builds the next request.
-func (s *contextWindow) build(t llm.Tail) (*llm.Request, error) {
-	var r *llm.Request
-	var err error
-	s.log.View(func() { r, err = s.builder.Request(t) })
-	return r, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/spending"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
 // life is one process that has the session's log open.
@@ -27,19 +28,18 @@ type life struct {
 func begin(t *testing.T, store event.Store, session string, m llm.Model, parent spending.Parent) (*life, []string) {
 	t.Helper()
 	l := &life{fold: &Fold{}}
-	record := func(ctx context.Context, ds ...event.Draft) error { return l.log.Append(ctx, ds...) }
-	l.account = spending.New(spending.Config{Session: session, Now: time.Now, Record: record, Parent: parent})
-	log, err := eventlog.Open(t.Context(), eventlog.Config{Store: store, Session: session, Now: time.Now}, l.fold, l.account.Fold())
+	meter := &budget.Meter{}
+	log, err := eventlog.Open(t.Context(), eventlog.Config{Store: store, Session: session, Now: time.Now}, l.fold, meter)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.log = log
-	l.account.Use(log)
+	l.account = spending.New(spending.Config{Session: session, Now: time.Now, Log: log, Meter: meter, Parent: parent})
 	lost := l.fold.Lost()
 	if err := log.Append(t.Context(), lost...); err != nil {
 		t.Fatal(err)
 	}
-	l.Model, l.Spending, l.Record = func() llm.Model { return m }, l.account, record
+	l.Model, l.Spending, l.Log = func() llm.Model { return m }, l.account, log
 	return l, names(lost)
 }
 

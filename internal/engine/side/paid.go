@@ -37,7 +37,7 @@ func (p paid) Search(ctx context.Context, query string) (tool.SearchResult, erro
 	found, err := p.Searcher.Search(ctx, query)
 	usd := p.usd
 	charged := event.Charged{By: bySearch, Request: id, Model: p.Host(), Usage: llm.Usage{Known: true, Searches: 1}, USD: &usd, Guess: err != nil}
-	if rerr := errors.Join(p.by.Record(done, event.Draft{Body: charged}), settle(done, charged)); rerr != nil {
+	if rerr := errors.Join(p.by.Log.Append(done, event.Draft{Body: charged}), settle(done, charged)); rerr != nil {
 		return tool.SearchResult{}, rerr
 	}
 	return found, err

@@ -53,7 +53,7 @@ func OnlyThought(r *llm.Reply) bool {
 type Requests struct {
 	Model    func() llm.Model // in use
 	Spending *spending.Account
-	Record   func(context.Context, ...event.Draft) error
+	Log      event.Appender
 
 	sent atomic.Int64 // the number of the last request
 }
@@ -62,7 +62,7 @@ type Requests struct {
 // spent it. It returns the request's ID.
 func (s *Requests) open(ctx context.Context, r event.SideRequest) (string, error) {
 	r.ID = strconv.FormatInt(s.sent.Add(1), 10)
-	return r.ID, s.Record(ctx, event.Draft{Body: r})
+	return r.ID, s.Log.Append(ctx, event.Draft{Body: r})
 }
 
 // Complete reserves what a request may cost, records it, sends it, records what it
@@ -124,7 +124,7 @@ func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) 
 	if reply != nil {
 		ends = append(ends, turn.Notice(reply)...)
 	}
-	if rerr := errors.Join(s.Record(done, ends...), settle(done, cost...)); rerr != nil {
+	if rerr := errors.Join(s.Log.Append(done, ends...), settle(done, cost...)); rerr != nil {
 		return nil, rerr
 	}
 	if ctx.Err() != nil {

@@ -16,6 +16,19 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
+// watched is a log that shows what is appended.
+type watched struct {
+	event.Appender
+	see func(event.Body)
+}
+
+func (w watched) Append(ctx context.Context, ds ...event.Draft) error {
+	for _, d := range ds {
+		w.see(d.Body)
+	}
+	return w.Appender.Append(ctx, ds...)
+}
+
 // SPEC 8.1: whatever becomes of a request beside the conversation, it is recorded
 // before it goes out and again with what it cost, and what was set aside for it is
 // free again.
@@ -36,25 +49,22 @@ func TestWhatBecomesOfARequest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fold := &Fold{}
 			m := llmtest.New(c.turn)
-			acc := spending.New(spending.Config{Session: "s", Limits: budget.Limits{USD: 1}, Now: time.Now})
-			log, err := eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}, fold, acc.Fold())
+			meter := &budget.Meter{}
+			log, err := eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}, fold, meter)
 			if err != nil {
 				t.Fatal(err)
 			}
-			acc.Use(log)
+			acc := spending.New(spending.Config{Session: "s", Limits: budget.Limits{USD: 1}, Now: time.Now, Log: log, Meter: meter})
 			kinds := ""
 			var cost event.Charged
-			r := Requests{Model: func() llm.Model { return m }, Spending: acc, Record: func(ctx context.Context, ds ...event.Draft) error {
-				for _, d := range ds {
-					kinds += " " + d.Body.Kind()
-					if b, ok := d.Body.(event.Charged); ok {
-						cost = b
-					} else if len(m.Requests()) > 0 {
-						t.Error("recorded after it went out")
-					}
+			r := Requests{Model: func() llm.Model { return m }, Spending: acc, Log: watched{log, func(b event.Body) {
+				kinds += " " + b.Kind()
+				if b, ok := b.(event.Charged); ok {
+					cost = b
+				} else if len(m.Requests()) > 0 {
+					t.Error("recorded after it went out")
 				}
-				return log.Append(ctx, ds...)
-			}}
+			}}}
 			ask := llm.Request{Head: llm.Head{Model: "scripted"}, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart("what is it?")}}}, Tail: llm.Tail{MaxTokens: 20}}
 			reply, err := r.Complete(t.Context(), Request{By: "route", Body: ask, Input: 100})
 			if (err != nil) != c.fails || (reply == nil) != c.fails || kinds != " "+c.want {

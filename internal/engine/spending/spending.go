@@ -29,6 +29,12 @@ type Parent interface {
 	Settle(ctx context.Context, grant int, cs ...event.Charged) error
 }
 
+// Log is what an account needs of the session's log.
+type Log interface {
+	event.Appender
+	View(func())
+}
+
 // Config is the configuration of an account.
 type Config struct {
 	Session string // its id
@@ -39,7 +45,8 @@ type Config struct {
 	Timeout time.Duration
 	Now     func() time.Time
 	Sleep   func(context.Context, time.Duration) error
-	Record  func(context.Context, ...event.Draft) error
+	Log     Log           // its View guards the account
+	Meter   *budget.Meter // one of Log's folds
 	Ask     func(context.Context, event.Asked) (event.Answered, error)
 }
 
@@ -47,9 +54,9 @@ type Config struct {
 // its own and those of its children. Its methods are safe for concurrent use.
 type Account struct {
 	cfg Config
-	log *eventlog.Log // its View guards the fields below
+	log Log
 
-	meter budget.Meter
+	meter *budget.Meter
 	pool  budget.Pool
 	freed chan struct{} // closed when a reservation is released
 
@@ -63,15 +70,8 @@ type Account struct {
 	asking chan struct{} // holds a token while a person is asked
 }
 
-// New returns an account. Its Fold is one of the log's; Use sets the log before
-// anything is spent.
-func New(cfg Config) *Account { return &Account{cfg: cfg} }
-
-// Use sets the log.
-func (acc *Account) Use(log *eventlog.Log) { acc.log = log }
-
-// Fold returns the fold of the spending.
-func (acc *Account) Fold() event.Fold { return &acc.meter }
+// New returns an account.
+func New(cfg Config) *Account { return &Account{cfg: cfg, log: cfg.Log, meter: cfg.Meter} }
 
 // Spent returns what the session and its running or last turn spent.
 func (acc *Account) Spent() (session, turn budget.Spent) {
@@ -150,7 +150,7 @@ func (acc *Account) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, er
 		var err error
 		var freed chan struct{}
 		acc.log.View(func() {
-			g, err = acc.pool.Reserve(&acc.meter, acc.cfg.Limits, a)
+			g, err = acc.pool.Reserve(acc.meter, acc.cfg.Limits, a)
 			if acc.freed == nil {
 				acc.freed = make(chan struct{})
 			}
@@ -205,7 +205,7 @@ func (acc *Account) Settle(ctx context.Context, grant int, cs ...event.Charged) 
 		c.Child = true
 		ds = append(ds, event.Draft{Body: c})
 	}
-	if err := acc.cfg.Record(ctx, ds...); err != nil {
+	if err := acc.log.Append(ctx, ds...); err != nil {
 		return err
 	}
 	return acc.Warn(ctx)
@@ -235,7 +235,7 @@ func (acc *Account) Done(ctx context.Context, o turn.RequestResult) error {
 			c.Usage = llm.Usage{Known: true, Input: input, Output: budget.Guess(o.Got)}
 		}
 		c.USD = llm.Cost(info.Price, c.Usage)
-		if err := acc.cfg.Record(ctx, event.Draft{Body: c}); err != nil {
+		if err := acc.log.Append(ctx, event.Draft{Body: c}); err != nil {
 			return errors.Join(err, settle(ctx))
 		}
 	}
@@ -256,7 +256,7 @@ func (acc *Account) Warn(ctx context.Context) error {
 			ds = append(ds, event.Draft{Body: w})
 		}
 	})
-	return acc.cfg.Record(ctx, ds...)
+	return acc.log.Append(ctx, ds...)
 }
 
 // extend asks the person to raise the limit of err. It returns nil if the limit was
@@ -292,7 +292,7 @@ func (acc *Account) extend(ctx context.Context, err error) error {
 	if !ok {
 		return err
 	}
-	return acc.cfg.Record(ctx, event.Draft{Body: event.Extended{What: string(limit.Kind), To: to}})
+	return acc.log.Append(ctx, event.Draft{Body: event.Extended{What: string(limit.Kind), To: to}})
 }
 
 // Check implements turn.Gate: it stops a step whose calls pass a limit. They
@@ -328,7 +328,7 @@ func (acc *Account) LimitTime(ctx context.Context, end func(error)) (stop func()
 				return
 			}
 			// The folds learn the time from events.
-			if acc.cfg.Record(ctx, event.Draft{Body: event.Ticked{}}) != nil {
+			if acc.log.Append(ctx, event.Draft{Body: event.Ticked{}}) != nil {
 				return
 			}
 			var err error

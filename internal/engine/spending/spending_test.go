@@ -1,7 +1,6 @@
 package spending_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -17,17 +16,14 @@ import (
 // account opens an account on a log of its own.
 func account(t *testing.T, id string, usd float64, parent spending.Parent) (*spending.Account, *eventlog.Log) {
 	t.Helper()
-	var log *eventlog.Log
-	acc := spending.New(spending.Config{
-		Session: id, Limits: budget.Limits{USD: usd}, Parent: parent, Now: time.Now,
-		Record: func(ctx context.Context, ds ...event.Draft) error { return log.Append(ctx, ds...) },
-	})
-	log, err := eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: id, Now: time.Now}, acc.Fold())
+	meter := &budget.Meter{}
+	log, err := eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: id, Now: time.Now}, meter)
 	if err != nil {
 		t.Fatal(err)
 	}
-	acc.Use(log)
-	return acc, log
+	return spending.New(spending.Config{
+		Session: id, Limits: budget.Limits{USD: usd}, Parent: parent, Now: time.Now, Log: log, Meter: meter,
+	}), log
 }
 
 // SPEC 8.1: a child's request is reserved with its parent and charged to it, once,

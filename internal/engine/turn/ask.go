@@ -59,15 +59,12 @@ func (l *Loop) ask(ctx context.Context) (llm.Reply, error) {
 
 // try sends one request and records its result.
 func (l *Loop) try(ctx context.Context, attempt int) (reply llm.Reply, shown bool, err error) {
-	r, reserved, err := l.Requests.Build()
+	r, reserved, err := l.Requests.Build(ctx)
 	if err != nil {
 		return llm.Reply{}, false, err
 	}
 	var came RequestResult
 	defer func() {
-		if l.Requests.Done == nil {
-			return
-		}
 		if derr := l.Requests.Done(context.WithoutCancel(ctx), came); err == nil {
 			err = derr
 		}
@@ -76,12 +73,11 @@ func (l *Loop) try(ctx context.Context, attempt int) (reply llm.Reply, shown boo
 	for _, p := range r.Body {
 		size += int64(len(p))
 	}
-	sent := event.Requested{Attempt: attempt, Bytes: size, Model: l.Model.Info().Ref(), Reserved: reserved}
-	if l.Requests.Size != nil {
-		n := l.Requests.Size()
-		sent.Messages, sent.Tools, sent.Tokens = n.Messages, n.Tools, n.Tokens
+	n := l.Requests.Size()
+	sent := event.Requested{
+		Attempt: attempt, Bytes: size, Model: l.Model.Info().Ref(), Reserved: reserved, Messages: n.Messages, Tools: n.Tools, Tokens: n.Tokens,
 	}
-	if err := l.Log.Record(ctx, event.Draft{Body: sent}); err != nil {
+	if err := l.Log.Append(ctx, event.Draft{Body: sent}); err != nil {
 		return llm.Reply{}, false, err
 	}
 	start := l.Clock.Now()
@@ -95,7 +91,7 @@ func (l *Loop) try(ctx context.Context, attempt int) (reply llm.Reply, shown boo
 	for _, c := range reply.Message.Calls() {
 		drafts = append(drafts, event.Draft{Body: l.asked(c)})
 	}
-	if err := l.Log.Record(context.WithoutCancel(ctx), drafts...); err != nil {
+	if err := l.Log.Append(context.WithoutCancel(ctx), drafts...); err != nil {
 		return llm.Reply{}, shown, err
 	}
 	came.Replied = &whole
@@ -152,12 +148,12 @@ func (l *Loop) stream(ctx context.Context, r *llm.Request) (reply llm.Reply, got
 		switch d.Kind {
 		case llm.DeltaText:
 			shown = shown || d.Text != ""
-			l.Log.Live(event.TextDelta{Text: d.Text})
+			l.Log.Publish(event.TextDelta{Text: d.Text})
 		case llm.DeltaReasoning:
 			shown = shown || d.Text != ""
-			l.Log.Live(event.ReasoningDelta{Text: d.Text})
+			l.Log.Publish(event.ReasoningDelta{Text: d.Text})
 		case llm.DeltaCall:
-			l.Log.Live(event.CallDelta{Index: d.Index, Name: d.Name, Text: d.Text})
+			l.Log.Publish(event.CallDelta{Index: d.Index, Name: d.Name, Text: d.Text})
 		case llm.Done:
 			reply = *d.Reply
 			if empty(reply) {

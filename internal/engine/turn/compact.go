@@ -11,25 +11,25 @@ import (
 
 // Compaction is what the loop needs to make room in the window (SPEC 9.6): the
 // policy plans, the loop asks the model for the summary.
-type Compaction struct {
+type Compaction interface {
 	// Due returns why a compaction is due before the next request, "" if none
 	// is; and whether compacting has not helped, so that the turn must end.
-	Due func() (why string, spiral bool)
+	Due() (why string, spiral bool)
 	// Dedup returns a compaction that drops older reads that were repeated, and
 	// results that the model released.
-	Dedup func() (e event.Compacted, ok bool)
-	// Begin, if set, is called before; its error keeps the conversation as it is.
-	Begin func(ctx context.Context, why, focus string) error
-	// Plan makes the plan.
-	Plan func(why, focus string) window.Plan
+	Dedup() (e event.Compacted, ok bool)
+	// Begin is called before; its error keeps the conversation as it is.
+	Begin(ctx context.Context, why, focus string) error
+	// Plan makes the plan. If ask is false, no model is asked, and the ledger is
+	// the summary.
+	Plan(why, focus string) (p window.Plan, ask bool)
 	// Summary asks the model for the summary. Its cost is recorded and settled
-	// when it returns, also with an error. If it is nil, no model is asked, and
-	// the ledger is the summary.
-	Summary func(ctx context.Context, p window.Plan) (string, error)
+	// when it returns, also with an error.
+	Summary(ctx context.Context, p window.Plan) (string, error)
 	// Rebase returns the new head. After records what a shorter conversation
 	// must be told again.
-	Rebase func() event.Rebased
-	After  func(context.Context) error
+	Rebase() event.Rebased
+	After(context.Context) error
 }
 
 // ErrNothingToCompact means that nothing can be dropped.
@@ -55,9 +55,9 @@ func (l *Loop) compactIfDue(ctx context.Context) error {
 			return nil
 		}
 		if e.Why != window.WhyClean { // all that was shown still is, further down
-			return l.Log.Record(ctx, event.Draft{Body: e})
+			return l.Log.Append(ctx, event.Draft{Body: e})
 		}
-		if err := l.Log.Record(ctx, event.Draft{Body: e}, event.Draft{Body: l.Compaction.Rebase()}); err != nil {
+		if err := l.Log.Append(ctx, event.Draft{Body: e}, event.Draft{Body: l.Compaction.Rebase()}); err != nil {
 			return err
 		}
 		return l.Compaction.After(ctx)
@@ -81,7 +81,7 @@ func (l *Loop) tooLong(ctx context.Context, attempt int, err error, shown bool) 
 		return false, errSpiral
 	}
 	again := event.Retried{Attempt: attempt, Error: Describe(err), Shown: shown}
-	if rerr := l.Log.Record(ctx, event.Draft{Body: again}); rerr != nil {
+	if rerr := l.Log.Append(ctx, event.Draft{Body: again}); rerr != nil {
 		return false, rerr
 	}
 	_, cerr := l.Compact(ctx, window.WhyLength, "")
@@ -96,20 +96,18 @@ func (l *Loop) tooLong(ctx context.Context, attempt int, err error, shown bool) 
 // shorter.
 func (l *Loop) Compact(ctx context.Context, why, focus string) (event.Compacted, error) {
 	c := l.Compaction
-	if c.Begin != nil {
-		if err := c.Begin(ctx, why, focus); err != nil {
-			return event.Compacted{}, err
-		}
+	if err := c.Begin(ctx, why, focus); err != nil {
+		return event.Compacted{}, err
 	}
-	p := c.Plan(why, focus)
+	p, ask := c.Plan(why, focus)
 	var text string
 	var failed *event.Fault
-	if p.Summarise && c.Summary != nil {
+	if p.Summarise && ask {
 		say := event.Warned{What: "window", Text: "the context window is getting full: what was said first is summed up"}
 		if why == window.WhyPerson {
 			say.Text = "what was said first is summed up"
 		}
-		if err := l.Log.Record(ctx, event.Draft{Body: say}); err != nil {
+		if err := l.Log.Append(ctx, event.Draft{Body: say}); err != nil {
 			return event.Compacted{}, err
 		}
 		var err error
@@ -128,7 +126,7 @@ func (l *Loop) Compact(ctx context.Context, why, focus string) (event.Compacted,
 		return e, ErrNothingToCompact
 	}
 	ctx = context.WithoutCancel(ctx)
-	if err := l.Log.Record(ctx, event.Draft{Body: e}, event.Draft{Body: c.Rebase()}); err != nil {
+	if err := l.Log.Append(ctx, event.Draft{Body: e}, event.Draft{Body: c.Rebase()}); err != nil {
 		return e, err
 	}
 	if err := c.After(ctx); err != nil {

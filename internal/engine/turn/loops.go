@@ -39,7 +39,7 @@ type repetitionGuard struct{ text, reasoning progress.Repetition }
 
 // guard returns nil if no reply is cut off.
 func (l *Loop) guard() *repetitionGuard {
-	if l.Requests.CutLoops == nil || len(l.Stages.Before) == 0 || !l.Requests.CutLoops() {
+	if len(l.Stages.Before) == 0 || !l.Requests.CutLoops() {
 		return nil
 	}
 	certain := progress.Repetition{Evidence: progress.Certain}
@@ -80,7 +80,7 @@ func fromLineStart(passage string) string {
 // error is why the turn must end.
 func (l *Loop) onLoop(ctx context.Context, attempt int, loop *loopError, shown bool) error {
 	cut := event.Retried{Attempt: attempt, Error: Describe(loop), Shown: shown, Loop: fromLineStart(loop.passage)}
-	if err := l.Log.Record(ctx, event.Draft{Body: cut}); err != nil {
+	if err := l.Log.Append(ctx, event.Draft{Body: cut}); err != nil {
 		return err
 	}
 	end, err := l.Stages.before(ctx)

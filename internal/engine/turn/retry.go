@@ -91,7 +91,7 @@ func (l *Loop) retry(ctx context.Context, p *retryState, r event.Retried, err er
 			}
 		}
 	}
-	if err := l.Log.Record(ctx, event.Draft{Body: r}); err != nil {
+	if err := l.Log.Append(ctx, event.Draft{Body: r}); err != nil {
 		return nil, err
 	}
 	return nil, l.countDown(ctx, r.Attempt, r.Wait)
@@ -127,7 +127,7 @@ func (l *Loop) countDown(ctx context.Context, attempt int, left time.Duration) e
 			return context.Cause(ctx)
 		}
 		if left -= step; left > 0 {
-			l.Log.Live(event.Waiting{Attempt: attempt, Left: left})
+			l.Log.Publish(event.Waiting{Attempt: attempt, Left: left})
 		}
 	}
 	return nil

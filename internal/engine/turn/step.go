@@ -65,7 +65,7 @@ func (l *Loop) Step(ctx context.Context, pending []*Pending) (event.End, error) 
 		return EndOf(broken)
 	case no:
 		mark := event.Interrupted{By: "permission"}
-		if err := l.Log.Record(context.WithoutCancel(ctx), event.Draft{Body: mark}); err != nil {
+		if err := l.Log.Append(context.WithoutCancel(ctx), event.Draft{Body: mark}); err != nil {
 			return event.EndFailed, err
 		}
 		return event.EndPermission, nil
@@ -117,7 +117,7 @@ func (l *Loop) run(ctx context.Context, pending []*Pending) error {
 			if early {
 				// If the log cannot be written, recording the result fails too
 				// and reports it.
-				_ = l.Log.Record(context.WithoutCancel(ctx), d.shown()...)
+				_ = l.Log.Append(context.WithoutCancel(ctx), d.shown()...)
 				d.seen = nil
 				ticket.Release()
 			}
@@ -138,7 +138,7 @@ func (l *Loop) run(ctx context.Context, pending []*Pending) error {
 func (l *Loop) record(ctx context.Context, d finishedCall) error {
 	ctx = context.WithoutCancel(ctx)
 	if d.p.Records != nil {
-		return l.Log.Record(ctx, d.p.Records.Done(d.ran)...)
+		return l.Log.Append(ctx, d.p.Records.Done(d.ran)...)
 	}
 	var drafts []event.Draft
 	if d.blocked != nil {
@@ -146,7 +146,7 @@ func (l *Loop) record(ctx context.Context, d finishedCall) error {
 	}
 	drafts = append(append(drafts, d.p.GivenWith...), d.shown()...)
 	drafts = append(drafts, event.Draft{Body: d.CallDone})
-	return l.Log.Record(ctx, drafts...)
+	return l.Log.Append(ctx, drafts...)
 }
 
 // shown returns the events for the lines that the call showed.
@@ -213,7 +213,7 @@ func (l *Loop) invoke(ctx context.Context, p *Pending) (finishedCall, *Refusal) 
 	if p.Records != nil {
 		started = p.Records.Started()
 	}
-	if err := l.Log.Record(context.WithoutCancel(ctx), started...); err != nil {
+	if err := l.Log.Append(context.WithoutCancel(ctx), started...); err != nil {
 		return finishedCall{}, &Refusal{Outcome: event.Failed, Text: "[The session's log could not be written: the call did not run.]"}
 	}
 	limit := p.Tool.Timeout

@@ -40,7 +40,7 @@ type Loop struct {
 	Log      Log
 	Results  Results
 	// Compaction, if set, makes room in the context window.
-	Compaction *Compaction
+	Compaction Compaction
 	// Env returns a call's abilities; its writes are recorded.
 	Env   func(*Pending) tool.Env
 	Locks *Locks
@@ -52,19 +52,19 @@ type Loop struct {
 }
 
 // Requests is how requests to the model are made and paid.
-type Requests struct {
+type Requests interface {
 	// Build builds the next request and reserves its budget.
-	Build func() (*llm.Request, *float64, error)
-	// Done, if set, gets the result of each request that Build built.
-	Done func(context.Context, RequestResult) error
-	// Size, if set, is what the request has that Build built last.
-	Size func() window.Size
+	Build(context.Context) (*llm.Request, *float64, error)
+	// Done gets the result of each request that Build built.
+	Done(context.Context, RequestResult) error
+	// Size is what the request has that Build built last.
+	Size() window.Size
 	// Cost prices a usage.
-	Cost func(llm.Usage) *float64
-	// CutLoops, if set, reports whether a reply that repeats one passage is cut
-	// off while it arrives (SPEC 6.3): the request is sent again after the
-	// stages before a request.
-	CutLoops func() bool
+	Cost(llm.Usage) *float64
+	// CutLoops reports whether a reply that repeats one passage is cut off while
+	// it arrives (SPEC 6.3): the request is sent again after the stages before a
+	// request.
+	CutLoops() bool
 }
 
 // Retry is what follows a request that failed.
@@ -85,10 +85,10 @@ type Retry struct {
 }
 
 // Log is where the loop records what it does.
-type Log struct {
-	Record func(context.Context, ...event.Draft) error
-	// Live shows an event that is not stored.
-	Live func(event.Body)
+type Log interface {
+	event.Appender
+	// Publish shows an event that is not stored.
+	Publish(event.Body)
 }
 
 // Results is what the model is shown of a result: no secrets, and limited text.
@@ -145,7 +145,7 @@ func (l *Loop) Run(ctx context.Context) (event.End, error) {
 				return EndOf(errCut)
 			}
 			note := event.Noted{Why: "length", Text: "[Your reply was cut at the output limit. Go on from where it stops, in smaller pieces.]"}
-			if err := l.Log.Record(ctx, event.Draft{Body: note}); err != nil {
+			if err := l.Log.Append(ctx, event.Draft{Body: note}); err != nil {
 				return event.EndFailed, err
 			}
 			continue

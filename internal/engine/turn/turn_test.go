@@ -56,27 +56,8 @@ func newBench(m llm.Model, tools ...tool.Tool) *bench {
 	env := func(*Pending) tool.Env { return tool.Env{Out: func(string) {}} }
 	b.Loop = Loop{
 		Model: m, Tools: tools, Env: env, Locks: NewLocks(8),
-		Stages: Stages{Gates: []Gate{Exists{Tools: tools}, Arguments{Env: env}, Repeated{}}},
-		Requests: Requests{Cost: func(llm.Usage) *float64 { return nil }, Build: func() (*llm.Request, *float64, error) {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			r, err := window.NewBuilder(&b.conv, nil).Request(llm.Tail{})
-			return r, nil, err
-		}},
-		Log: Log{Record: func(_ context.Context, ds ...event.Draft) error {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			for _, d := range ds {
-				b.events = append(b.events, d.Body)
-				b.conv.Apply(event.Event{Body: d.Body})
-			}
-			return nil
-		},
-			Live: func(e event.Body) {
-				b.mu.Lock()
-				defer b.mu.Unlock()
-				b.live = append(b.live, e)
-			}},
+		Stages:   Stages{Gates: []Gate{Exists{Tools: tools}, Arguments{Env: env}, Repeated{}}},
+		Requests: b, Log: b,
 		Results: Results{
 			Mask: func(s string) string { return s }, Cap: func(string) int { return 250 },
 			Spill: func(_ context.Context, call, text string) (string, error) {
@@ -92,6 +73,34 @@ func newBench(m llm.Model, tools ...tool.Tool) *bench {
 		}},
 	}
 	return b
+}
+
+func (b *bench) Build(context.Context) (*llm.Request, *float64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r, err := window.NewBuilder(&b.conv, nil).Request(llm.Tail{})
+	return r, nil, err
+}
+
+func (b *bench) Done(context.Context, RequestResult) error { return nil }
+func (b *bench) Size() window.Size                         { return window.Size{} }
+func (b *bench) Cost(llm.Usage) *float64                   { return nil }
+func (b *bench) CutLoops() bool                            { return false }
+
+func (b *bench) Append(_ context.Context, ds ...event.Draft) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, d := range ds {
+		b.events = append(b.events, d.Body)
+		b.conv.Apply(event.Event{Body: d.Body})
+	}
+	return nil
+}
+
+func (b *bench) Publish(e event.Body) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.live = append(b.live, e)
 }
 
 func (b *bench) results() []event.CallDone {
@@ -426,20 +435,27 @@ func TestCutReplies(t *testing.T) {
 	}
 }
 
+// fullDisk is a log that takes nothing of running calls.
+type fullDisk struct {
+	*bench
+	err error
+}
+
+func (f fullDisk) Append(ctx context.Context, ds ...event.Draft) error {
+	if _, ok := ds[0].Body.(event.CallStarted); ok {
+		return f.err
+	}
+	if _, ok := ds[len(ds)-1].Body.(event.CallDone); ok {
+		return f.err
+	}
+	return f.bench.Append(ctx, ds...)
+}
+
 func TestBrokenLogEndsTheTurn(t *testing.T) {
 	read := fileTool("look", false, func(context.Context, string) (tool.Result, error) { return tool.Text("x"), nil })
 	b := newBench(llmtest.New(llmtest.Use("look", `{"path":"a"}`)), read)
 	full := errors.New("disk full")
-	record := b.Log.Record
-	b.Log.Record = func(ctx context.Context, ds ...event.Draft) error {
-		if _, ok := ds[0].Body.(event.CallStarted); ok {
-			return full
-		}
-		if _, ok := ds[len(ds)-1].Body.(event.CallDone); ok {
-			return full
-		}
-		return record(ctx, ds...)
-	}
+	b.Log = fullDisk{b, full}
 	if end, err := b.Run(t.Context()); end != event.EndFailed || !errors.Is(err, full) {
 		t.Errorf("%v %v", end, err)
 	}

@@ -71,7 +71,7 @@ type Config struct {
 	Person bool // somebody is there to answer
 	// Evidence returns what the log proves about the turn so far.
 	Evidence func() evidence.Report
-	Record   func(context.Context, ...event.Draft) error
+	Log      event.Appender
 	// Content returns a stored content of a file.
 	Content func(ctx context.Context, hash string) ([]byte, error)
 	// Spill keeps a text in a file and returns its name.
@@ -106,12 +106,12 @@ func New(c Config, of *turn.Loop) *TurnEnd {
 
 // Skip records why no check is run.
 func (t *TurnEnd) Skip(ctx context.Context, why string) error {
-	return t.Record(ctx, event.Draft{Body: event.Checked{Why: why}})
+	return t.Log.Append(ctx, event.Draft{Body: event.Checked{Why: why}})
 }
 
 // Warn shows the person a warning.
 func (t *TurnEnd) Warn(ctx context.Context, what, text string) error {
-	return t.Record(ctx, event.Draft{Body: event.Warned{What: what, Text: text}})
+	return t.Log.Append(ctx, event.Draft{Body: event.Warned{What: what, Text: text}})
 }
 
 // Consent asks the person, once, about all of these checks that need it; those

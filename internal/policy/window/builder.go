@@ -103,6 +103,14 @@ func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
 	return r, nil
 }
 
+// SetTail replaces the tail of the last request.
+func (b *Builder) SetTail(r *llm.Request, tail llm.Tail) {
+	r.Tail = tail
+	if b.codec != nil {
+		r.Body[len(r.Body)-1] = b.codec.Tail(tail)
+	}
+}
+
 // packed returns the messages of now, to be unpacked when somebody asks for them.
 func (c *Conversation) packed() func() []llm.Message {
 	past, tail, blind := c.past.copied(), c.tail, c.HasUnseenImages()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -202,6 +203,10 @@ func TestWideStep(t *testing.T) {
 			second, err := b.Request(llm.Tail{})
 			if err != nil {
 				t.Fatal(err)
+			}
+			anew, err := b.Request(llm.Tail{MaxTokens: 7})
+			if b.SetTail(second, llm.Tail{MaxTokens: 7}); err != nil || !slices.EqualFunc(second.Body, anew.Body, bytes.Equal) || second.Tail != anew.Tail {
+				t.Errorf("%d calls: with another tail it is not as if built with it: %v", n, err)
 			}
 			marks := bytes.Count(bytes.Join(second.Body, nil), []byte(marker))
 			if want := map[bool]int{true: 2, false: 1}[2*n+1 > lookback]; marks != want {

@@ -60,7 +60,7 @@ func (f *verifier) compare(ctx context.Context, t *verify.TurnEnd, c checks.Chec
 	if f.copy == nil {
 		copied, err := copyBefore(ctx, t)
 		if err != nil {
-			return t.Record(ctx, event.Draft{Body: event.Baseline{Of: c.Command, Units: run.Units, Why: err.Error()}})
+			return t.Log.Append(ctx, event.Draft{Body: event.Baseline{Of: c.Command, Units: run.Units, Why: err.Error()}})
 		}
 		f.copy = copied
 	}

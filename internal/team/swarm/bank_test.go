@@ -1,7 +1,6 @@
 package swarm
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -19,17 +18,12 @@ import (
 func TestReservationsOutliveTheCoordinator(t *testing.T) {
 	store := memory.New(time.Now)
 	open := func() (*spending.Account, *side.Fold, Bank) {
-		var log *eventlog.Log
-		acc := spending.New(spending.Config{
-			Session: "s", Limits: budget.Limits{USD: 1}, Now: time.Now,
-			Record: func(ctx context.Context, ds ...event.Draft) error { return log.Append(ctx, ds...) },
-		})
-		flight := &side.Fold{}
-		var err error
-		if log, err = eventlog.Open(t.Context(), eventlog.Config{Store: store, Session: "s", Now: time.Now}, acc.Fold(), flight); err != nil {
+		meter, flight := &budget.Meter{}, &side.Fold{}
+		log, err := eventlog.Open(t.Context(), eventlog.Config{Store: store, Session: "s", Now: time.Now}, meter, flight)
+		if err != nil {
 			t.Fatal(err)
 		}
-		acc.Use(log)
+		acc := spending.New(spending.Config{Session: "s", Limits: budget.Limits{USD: 1}, Now: time.Now, Log: log, Meter: meter})
 		return acc, flight, Bank{Account: acc, Log: log}
 	}
 	ask := budget.Ask{Price: &llm.Price{Input: 1, Output: 1}, Input: 50_000, MaxOutput: 50_000, Child: true} // 0.10 USD

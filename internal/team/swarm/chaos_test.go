@@ -209,31 +209,33 @@ func (c *chaos) work(ctx context.Context, j Job) (done Done, err error) {
 	return done, nil
 }
 
+// payments is the log as the account writes it.
+type payments struct{ *chaos }
+
+func (c payments) Append(ctx context.Context, ds ...event.Draft) error {
+	if c.dead() {
+		return errKilled
+	}
+	err := c.log.Append(ctx, ds...)
+	for _, d := range ds {
+		if b, ok := d.Body.(event.Charged); ok && err == nil {
+			c.mu.Lock()
+			c.paid += *b.USD
+			c.mu.Unlock()
+		}
+	}
+	return err
+}
+
 // live runs a coordinator until it ends or dies.
 func (c *chaos) live(s *swarm.Schedule) error {
-	c.account = spending.New(spending.Config{
-		Session: "s", Limits: budget.Limits{USD: 5}, Now: time.Now,
-		Record: func(ctx context.Context, ds ...event.Draft) error {
-			if c.dead() {
-				return errKilled
-			}
-			err := c.log.Append(ctx, ds...)
-			for _, d := range ds {
-				if b, ok := d.Body.(event.Charged); ok && err == nil {
-					c.mu.Lock()
-					c.paid += *b.USD
-					c.mu.Unlock()
-				}
-			}
-			return err
-		},
-	})
-	log, err := eventlog.Open(c.t.Context(), eventlog.Config{Store: c.store, Session: "s", Now: c.now}, s, c.account.Fold())
+	meter := &budget.Meter{}
+	log, err := eventlog.Open(c.t.Context(), eventlog.Config{Store: c.store, Session: "s", Now: c.now}, s, meter)
 	if err != nil {
 		return err
 	}
 	c.log = log
-	c.account.Use(log)
+	c.account = spending.New(spending.Config{Session: "s", Limits: budget.Limits{USD: 5}, Now: time.Now, Log: payments{c}, Meter: meter})
 	c.mu.Lock()
 	c.left = 2 * forever
 	if c.deaths > 0 {
