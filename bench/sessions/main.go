@@ -138,7 +138,7 @@ func fill(path string, works []string, n, mb int) (int64, error) {
 	for i := range n {
 		ds := []event.Draft{
 			{Body: event.Opened{Dir: works[i%len(works)], Pawl: "bench", Mode: "ask", Front: "line"}},
-			{Body: event.Rebased{Why: "start", Info: llm.Info{Provider: "anthropic", Model: "m"}}},
+			{Body: event.Rebased{Why: event.RebasedStart, Info: llm.Info{Provider: "anthropic", Model: "m"}}},
 			{Body: event.Prompted{Source: event.Person, Text: fmt.Sprintf("task %d of many", i)}},
 		}
 		for k := range 5 {

@@ -253,7 +253,7 @@ func run(size, calls, wide int, at float64) sums {
 		}
 	}
 	for n := s.compacted; n < 3; n++ { // what is known after three of them
-		apply(c.Plan(window.WhyPerson, "").Compacted("", nil))
+		apply(c.Plan(event.CompactedPerson, "").Compacted("", nil))
 	}
 	said, err := json.Marshal(c.Messages())
 	check(err)

@@ -44,7 +44,7 @@ func (c *Counts) Apply(e event.Event) {
 	case event.Compacted:
 		add(&c.compacts, b.By)
 	case event.Warned:
-		add(&c.warnings, b.What)
+		add(&c.warnings, string(b.What))
 	case event.Checked:
 		add(&c.checks, checkOutcome(b))
 	case event.Asked:

@@ -40,9 +40,9 @@ type Resumed struct {
 
 // Rebased freezes the head of the requests that follow (SPEC 9.4).
 type Rebased struct {
-	Why  string   `json:"why"` // start, model, compaction, …
-	Info llm.Info `json:"info"`
-	Head llm.Head `json:"head"`
+	Why  RebasedWhy `json:"why"`
+	Info llm.Info   `json:"info"`
+	Head llm.Head   `json:"head"`
 }
 
 // Prompted starts a turn.
@@ -60,13 +60,9 @@ type Prompted struct {
 // Noted appends a message by pawl to the conversation (status, rules, recovery).
 // It is part of the next request.
 type Noted struct {
-	Why  string `json:"why"`
-	Text string `json:"text"`
+	Why  NotedWhy `json:"why"`
+	Text string   `json:"text"`
 }
-
-// ToolsNote is the Noted.Why for what a person should know, too, of tools that
-// join from outside.
-const ToolsNote = "tools"
 
 // Requested records that a request is sent; Attempt counts from 1.
 type Requested struct {
@@ -250,7 +246,7 @@ type Phased struct {
 	Text     string        `json:"text,omitempty"`
 	Expected time.Duration `json:"expected,omitempty"` // 0: not given
 	Failed   bool          `json:"failed,omitempty"`   // for a closing one
-	By       string        `json:"by"`                 // person, plan
+	By       Author        `json:"by"`
 	// Plan is all phases of a plan file that is in force from here on; the first
 	// of them has the number Number.
 	Plan []PhaseStep `json:"plan,omitempty"`
@@ -372,11 +368,10 @@ type Stuck struct {
 // StuckRecovery is the Stuck.Level of a message to the model that blocks nothing.
 const StuckRecovery = "recovery"
 
-// Warned tells the person that a soft limit was passed. What is the limit's name,
-// such as budget.usd.
+// Warned tells the person that a soft limit was passed, or what they should know.
 type Warned struct {
-	What string `json:"what"`
-	Text string `json:"text"`
+	What WarnedWhat `json:"what"`
+	Text string     `json:"text"`
 }
 
 // Extended records that a person raised a hard limit when it was reached. To is
@@ -423,7 +418,7 @@ type SideRequest struct {
 // with Start, which replaces the Older oldest messages. The log keeps the replaced
 // messages, and replay needs no model.
 type Compacted struct {
-	Why   string        `json:"why"`             // full, length (a provider refused the request), person, dedup, cleanup
+	Why   CompactedWhy  `json:"why"`
 	Focus string        `json:"focus,omitempty"` // what the person wants to keep
 	By    string        `json:"by"`              // model, ledger (without a model), pointers (only results were dropped)
 	Older int           `json:"older"`

@@ -28,9 +28,8 @@ type Asked struct {
 	// itself asks.
 	From      string     `json:"from,omitempty"`
 	Questions []Question `json:"questions,omitempty"`
-	// Why is the subject of a question by pawl itself (budget, stuck, pause, …);
-	// empty if a call or the model asks.
-	Why string `json:"why,omitempty"`
+	// Why is the subject of a question by pawl itself; empty if a call or the model asks.
+	Why AskedWhy `json:"why,omitempty"`
 	// Text and Options are those of a question by the model (ask_user) or by pawl.
 	Text    string   `json:"text,omitempty"`
 	Options []string `json:"options,omitempty"`
@@ -72,19 +71,13 @@ type Revoked struct {
 	Rule string `json:"rule"`
 }
 
-// ByStuck is the Blocked.By of a call that stuck detection blocked.
-const ByStuck = "stuck"
-
-// ByNobody is the Blocked.By of a call that needed consent where nobody can be asked.
-const ByNobody = "headless"
-
 // Blocked is a call that was denied; the run's result lists these calls.
 type Blocked struct {
-	Call   string `json:"call"`
-	Tool   string `json:"tool"`
-	What   string `json:"what"`
-	Reason string `json:"reason"`
-	By     string `json:"by"` // rule, mode, refusal, person, headless, gate
+	Call   string    `json:"call"`
+	Tool   string    `json:"tool"`
+	What   string    `json:"what"`
+	Reason string    `json:"reason"`
+	By     BlockedBy `json:"by"`
 }
 
 // Narrowed records that a command or a skill leaves the running turn only the tools

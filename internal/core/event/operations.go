@@ -6,14 +6,14 @@ import "errors"
 // is not a turn: a person's command, a compaction, an undo, a change of the model.
 // Text is the text of the request.
 type OpStarted struct {
-	Op   string `json:"op"` // command, compact, model, undo, redo
+	Op   OpName `json:"op"`
 	Text string `json:"text,omitempty"`
 }
 
 // OpDone ends it: its cause is the OpStarted. Its effects are recorded before it,
 // in their own events.
 type OpDone struct {
-	Op      string  `json:"op"`
+	Op      OpName  `json:"op"`
 	Outcome Outcome `json:"outcome"` // ok, nothing, failed, cancelled, unknown
 	Error   *Fault  `json:"error,omitempty"`
 }

@@ -28,7 +28,7 @@ type AsideAnswered struct {
 // plan mode or as a person edited it. The newest one holds.
 type PlanWritten struct {
 	Text string `json:"text"`
-	By   string `json:"by"` // model, person
+	By   Author `json:"by"`
 }
 
 // PlanDecided is what a person said of the plan: approved, or rejected.

@@ -196,7 +196,7 @@ func (c *Cache) Keep(ctx context.Context) error {
 		return nil
 	}
 	// The turn is done: a failure to write the cache does not change that.
-	return c.log.Append(ctx, event.Draft{Body: event.Warned{What: "cache", Text: "the answer was not kept: " + err.Error()}})
+	return c.log.Append(ctx, event.Draft{Body: event.Warned{What: event.WarnedCache, Text: "the answer was not kept: " + err.Error()}})
 }
 
 // repeatCall repeats a call that only reads, and returns its text as the model
@@ -236,7 +236,7 @@ func (c *Cache) StorePreference(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	if err := c.cfg.Prefer(text); err != nil {
-		return false, c.log.Append(ctx, event.Draft{Body: event.Warned{What: "memory", Text: "the preference was not kept: " + err.Error()}})
+		return false, c.log.Append(ctx, event.Draft{Body: event.Warned{What: event.WarnedMemory, Text: "the preference was not kept: " + err.Error()}})
 	}
 	return true, c.log.Append(ctx,
 		event.Draft{Body: event.Remembered{Text: text, Sort: "preference"}},

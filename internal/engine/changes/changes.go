@@ -104,7 +104,7 @@ func (f *Fold) Apply(e event.Event) {
 			clear(f.recent)
 		}
 	case event.Warned:
-		if b.What == journalWarning {
+		if b.What == event.WarnedJournal {
 			if f.limits == nil {
 				f.limits = map[string]bool{}
 			}
@@ -113,12 +113,9 @@ func (f *Fold) Apply(e event.Event) {
 	}
 }
 
-// journalWarning is the Warned.What for a limit of the journal.
-const journalWarning = "journal"
-
 // warnOfLimit tells the person what is not recorded, each limit once in a session.
 func (r *Recorder) warnOfLimit(text string) error {
-	b := r.log.Masked(event.Warned{What: journalWarning, Text: text}).(event.Warned)
+	b := r.log.Masked(event.Warned{What: event.WarnedJournal, Text: text}).(event.Warned)
 	if eventlog.Query(r.log, func() bool { return r.fold.limits[withoutFigures(b.Text)] }) {
 		return nil
 	}

@@ -183,5 +183,5 @@ func notRestorable(ignored []string, cs []event.FileChanged) []event.Draft {
 	if len(parts) == 0 {
 		return nil
 	}
-	return []event.Draft{{Body: event.Warned{What: undo.NotRestorable, Text: "cannot be undone: " + strings.Join(parts, ", ")}}}
+	return []event.Draft{{Body: event.Warned{What: event.WarnedLost, Text: "cannot be undone: " + strings.Join(parts, ", ")}}}
 }

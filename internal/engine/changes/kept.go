@@ -51,7 +51,7 @@ func (r *Recorder) finishKept(k tool.Keeping, call string, ds []event.Draft) []e
 	}
 	set, err := k.Finish(r.logged(ds))
 	if err != nil {
-		return append(ds, event.Draft{Body: event.Warned{What: journalWarning, Text: "what a command removed cannot be put back by undo: " + err.Error()}})
+		return append(ds, event.Draft{Body: event.Warned{What: event.WarnedJournal, Text: "what a command removed cannot be put back by undo: " + err.Error()}})
 	}
 	for i, d := range ds {
 		if c, ok := d.Body.(event.FileChanged); ok && len(set.Items) > 0 && !(c.Kept && c.Before != "") && set.Covers(r.absolute(c.Path)) {

@@ -149,7 +149,7 @@ func (r *Recorder) recoverWrites(ctx context.Context) []event.Draft {
 		done = append(done, r.partialUndo(i.Writing, done)...)
 		ds = append(ds, done...)
 		if text := fate.Explain(i); text != "" {
-			ds = append(ds, event.Draft{Body: event.Warned{What: "undo", Text: text}})
+			ds = append(ds, event.Draft{Body: event.Warned{What: event.WarnedUndo, Text: text}})
 		}
 	}
 	return ds

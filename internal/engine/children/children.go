@@ -59,7 +59,7 @@ type Turn interface {
 	// QueueNote queues a note for the model's next request. HasNote reports whether a note of
 	// that kind is queued.
 	QueueNote(event.Draft) bool
-	HasNote(why string) bool
+	HasNote(why event.NotedWhy) bool
 	// HasPrompt reports whether a prompt waits. Queued gets a token when one is queued.
 	HasPrompt() bool
 	Queued() <-chan struct{}
@@ -79,9 +79,6 @@ type Children struct {
 func New(cfg Config) *Children {
 	return &Children{cfg: cfg, cancels: map[string]context.CancelCauseFunc{}, ended: make(chan struct{})}
 }
-
-// note is Noted.Why of the result of an agent in the background.
-const note = "agent"
 
 // For returns the agents of one call.
 func (c *Children) For(call string) tool.Agents { return callAgents{c, call} }
@@ -117,7 +114,7 @@ func (c *Children) background(child Child, a tool.Agent, run tool.AgentRun) {
 		if err := c.run(ctx, child, a, &run); err != nil && run.Error == "" {
 			run.Error = err.Error()
 		}
-		c.cfg.Turn.QueueNote(event.Draft{Body: event.Noted{Why: note, Text: a.Report(run)}})
+		c.cfg.Turn.QueueNote(event.Draft{Body: event.Noted{Why: event.NotedAgent, Text: a.Report(run)}})
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		cancel(nil)
@@ -136,7 +133,7 @@ func (c *Children) MustContinue(ctx context.Context) bool {
 		ended, running := c.ended, len(c.cancels)
 		c.mu.Unlock()
 		switch {
-		case c.cfg.Turn.HasNote(note), ctx.Err() != nil && running > 0, c.cfg.Turn.HasPrompt() && running > 0:
+		case c.cfg.Turn.HasNote(event.NotedAgent), ctx.Err() != nil && running > 0, c.cfg.Turn.HasPrompt() && running > 0:
 			return true
 		case running == 0:
 			return false

@@ -82,7 +82,7 @@ func (p *parent) QueueNote(d event.Draft) bool {
 	return true
 }
 
-func (p *parent) HasNote(string) bool {
+func (p *parent) HasNote(event.NotedWhy) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.told) > 0

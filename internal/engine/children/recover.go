@@ -25,7 +25,7 @@ func (r Recovered) Note() []event.Draft {
 	if len(r.notes) == 0 {
 		return nil
 	}
-	return []event.Draft{{Body: event.Noted{Why: note, Text: strings.Join(r.notes, "\n")}}}
+	return []event.Draft{{Body: event.Noted{Why: event.NotedAgent, Text: strings.Join(r.notes, "\n")}}}
 }
 
 // Recover closes the children that ran when pawl died, and records what they had done.

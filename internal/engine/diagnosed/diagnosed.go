@@ -51,9 +51,6 @@ const foundKept = 50
 // brokenShown is how many diagnostics the model is shown at once.
 const brokenShown = 10
 
-// serverMissing is event.Warned.What of a language server that is not installed.
-const serverMissing = "lsp"
-
 // After implements turn.After.
 func (d *Stage) After(ctx context.Context, r *turn.Ran) error {
 	watch := d.Watch
@@ -69,7 +66,7 @@ func (d *Stage) After(ctx context.Context, r *turn.Ran) error {
 		if r.Result.Command == "" && r.Records == nil {
 			r.Note(text)
 		} else {
-			d.QueueNote(event.Draft{Body: event.Noted{Why: "lsp", Text: text}})
+			d.QueueNote(event.Draft{Body: event.Noted{Why: event.NotedLSP, Text: text}})
 		}
 	}
 	if watch == nil {
@@ -77,7 +74,7 @@ func (d *Stage) After(ctx context.Context, r *turn.Ran) error {
 	}
 	ds := d.outcome(r.Call.ID, found)
 	for _, m := range watch.Missing() {
-		ds = append(ds, event.Draft{Body: event.Warned{What: serverMissing, Text: m}})
+		ds = append(ds, event.Draft{Body: event.Warned{What: event.WarnedLSP, Text: m}})
 	}
 	if len(ds) == 0 {
 		return nil

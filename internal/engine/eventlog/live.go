@@ -92,7 +92,7 @@ func (l *streamMasker) before(b event.Body) (out []event.Body) {
 	case event.CallDone:
 		out = l.endOutput(b.ID)
 	case event.Checked, event.Baseline:
-		out = append(l.endOutput("check"), l.endOutput("")...)
+		out = append(l.endOutput(event.CheckCall), l.endOutput("")...)
 	case event.PersonRan:
 		out = l.endOutput("")
 	case event.OpDone:

@@ -186,7 +186,7 @@ const maxResponse = 256 << 10
 func refused(p *turn.Pending, at, why string) *turn.Refusal {
 	return &turn.Refusal{
 		Outcome: event.Denied, Text: "Not allowed, it did not run: a " + at + " hook says: " + why,
-		Blocked: &event.Blocked{Call: p.Call.ID, Tool: p.Tool.Spec.Name, What: p.Tool.About(p.Args).Title, Reason: why, By: "hook"},
+		Blocked: &event.Blocked{Call: p.Call.ID, Tool: p.Tool.Spec.Name, What: p.Tool.About(p.Args).Title, Reason: why, By: event.ByHook},
 	}
 }
 

@@ -104,7 +104,7 @@ func (h *Hooks) fire(ctx context.Context, in hook.Input, names ...string) ([]ans
 		ds = append(ds, event.Draft{Body: rec})
 		for _, say := range []string{a.PersonMessage, a.Broken} {
 			if say != "" && ctx.Err() == nil {
-				ds = append(ds, event.Draft{Body: event.Warned{What: "hook", Text: say}})
+				ds = append(ds, event.Draft{Body: event.Warned{What: event.WarnedHook, Text: say}})
 			}
 		}
 	}
@@ -168,5 +168,5 @@ func ended(why string) error {
 }
 
 func note(e hook.Event, text string) event.Draft {
-	return event.Draft{Body: event.Noted{Why: "hook", Text: "[" + string(e) + " hook: " + text + "]"}}
+	return event.Draft{Body: event.Noted{Why: event.NotedHook, Text: "[" + string(e) + " hook: " + text + "]"}}
 }

@@ -145,7 +145,7 @@ func (h *Hooks) Stop(ctx context.Context, last string, round int) (goOn string, 
 	}
 	why := denied(as)
 	if why != "" && round >= maxGoOn {
-		return "", h.c.Log.Append(ctx, event.Draft{Body: event.Warned{What: "hook", Text: fmt.Sprintf("hooks had the turn go on %d times in a row; it ends now. The last said: %s", maxGoOn, short(why))}})
+		return "", h.c.Log.Append(ctx, event.Draft{Body: event.Warned{What: event.WarnedHook, Text: fmt.Sprintf("hooks had the turn go on %d times in a row; it ends now. The last said: %s", maxGoOn, short(why))}})
 	}
 	return why, nil
 }

@@ -43,7 +43,7 @@ type Prompt struct {
 type Fold struct {
 	began int64 // the sequence number of the newest prompt or operation
 	turn  bool
-	op    string
+	op    event.OpName
 }
 
 // Apply implements event.Fold.
@@ -68,7 +68,7 @@ func (f *Fold) Began() int64 { return f.began }
 func (f *Fold) Turn() bool { return f.turn }
 
 // Op returns the open operation, "" for none.
-func (f *Fold) Op() string { return f.op }
+func (f *Fold) Op() event.OpName { return f.op }
 
 // Run is the exclusive operation that runs.
 type Run struct {
@@ -457,7 +457,7 @@ func (o *Operations) TakeNotes() []event.Draft {
 }
 
 // HasNote reports whether a note of this kind is queued.
-func (o *Operations) HasNote(why string) bool {
+func (o *Operations) HasNote(why event.NotedWhy) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.ContainsFunc(o.pendingNotes, func(d event.Draft) bool { n, ok := d.Body.(event.Noted); return ok && n.Why == why })

@@ -166,13 +166,13 @@ func (g *Gate) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	case checkOf(p) != nil && !g.allowed[p]:
 		return denial(p, d)
 	case d.Verdict == permission.Deny:
-		return p.Deny(d.Reason, d.By)
+		return p.Deny(d.Reason, event.BlockedBy(d.By))
 	case !g.allowed[p]:
-		return p.Deny(d.Reason+"; a call before it changed what it does. Call it again to have it asked about", d.By)
+		return p.Deny(d.Reason+"; a call before it changed what it does. Call it again to have it asked about", event.BlockedBy(d.By))
 	}
 	for _, now := range places(p.Footprint) {
 		if !slices.Contains(g.places[p], now) {
-			return p.Deny("it leads elsewhere than when it was allowed ("+d.Reason+"). Call it again to have it asked about", d.By)
+			return p.Deny("it leads elsewhere than when it was allowed ("+d.Reason+"). Call it again to have it asked about", event.BlockedBy(d.By))
 		}
 	}
 	return nil
@@ -205,7 +205,7 @@ func denial(p *turn.Pending, d permission.Decision) *turn.Refusal {
 	if d.Flag != "" {
 		why += "; a run with " + d.Flag + " may do it"
 	}
-	return p.Deny(why, d.By)
+	return p.Deny(why, event.BlockedBy(d.By))
 }
 
 // nobodyToAsk returns the reason why a call that needs consent is denied if no person is
@@ -228,7 +228,7 @@ func refusedByPerson(p *turn.Pending, v event.Verdict) *turn.Refusal {
 	if v.Why != "" {
 		reason = "The user did not allow it and says: " + v.Why
 	}
-	r := p.Deny(reason, "person")
+	r := p.Deny(reason, event.ByPerson)
 	r.EndTurn = v.Why == ""
 	return r
 }

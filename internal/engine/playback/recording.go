@@ -13,7 +13,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/hints"
-	"github.com/pawl-agent/pawl/internal/policy/phase"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
@@ -149,8 +148,8 @@ func (r *Recording) outside() session.Outside {
 
 // ownNote reports whether pawl makes a note by itself from what is in the log. All others
 // say what other programs, files and agents told it.
-func ownNote(why string) bool {
-	return why == "length" || why == "route" || why == phase.ModeNote || strings.HasPrefix(why, window.WhyStatus) || strings.HasPrefix(why, hints.Why)
+func ownNote(why event.NotedWhy) bool {
+	return why == event.NotedLength || why == event.NotedRoute || why == event.NotedPlan || strings.HasPrefix(string(why), window.WhyStatus) || strings.HasPrefix(string(why), hints.Why)
 }
 
 // fact reports whether an event is what a call or a check did or showed, which the
@@ -176,7 +175,7 @@ func unplayable(b event.Body, begun bool) string {
 		return "changes were undone"
 	case event.Asked:
 		if b.Why != "" {
-			return "pawl asked the person about " + b.Why
+			return "pawl asked the person about " + string(b.Why)
 		}
 	case event.Recalled:
 		return "an answer came without the model"
@@ -186,9 +185,9 @@ func unplayable(b event.Body, begun bool) string {
 		return "a plan's phase began"
 	case event.Compacted:
 		switch b.Why {
-		case window.WhyPerson:
+		case event.CompactedPerson:
 			return "the person compacted the conversation"
-		case window.WhyLength:
+		case event.CompactedLength:
 			return "the provider refused a request as too long"
 		}
 	case event.Ended:

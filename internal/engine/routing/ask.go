@@ -5,14 +5,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/side"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
-
-// byRoute is Charged.By of the request that asks a model for a route.
-const byRoute = "route"
 
 // The limits of the request that asks a model for a route: a person must not wait long
 // for it, and the answer is one word.
@@ -62,7 +60,7 @@ func (s *Router) askRoute(ctx context.Context, prompt string) (name, why string,
 		Tail:     llm.Tail{MaxTokens: routeTokens},
 	}
 	reply, err := s.Side.Complete(ctx, side.Request{
-		By: byRoute, Body: ask, Input: budget.Guess(int64(len(question) + len(ask.Messages[0].Text()))), Limit: routeTime,
+		By: event.ChargedRoute, Body: ask, Input: budget.Guess(int64(len(question) + len(ask.Messages[0].Text()))), Limit: routeTime,
 	})
 	if broken := s.Log.Broken(); broken != nil {
 		return "", "", broken

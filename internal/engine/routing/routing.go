@@ -22,9 +22,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
-// whyRoute is Noted.Why of a note on a prompt's route.
-const whyRoute = "route"
-
 // Fold holds what is needed to route a person's prompts. The zero value is ready.
 type Fold struct {
 	open    bool             // a turn runs
@@ -91,7 +88,7 @@ func (s *Router) Next(ctx context.Context) error {
 	}
 	ds := []event.Draft{{Body: next}}
 	if text := note(now, next); text != "" && s.narrows(next.By) && !s.Answers.IsPreference(preference, next) {
-		ds = append(ds, event.Draft{Body: event.Noted{Why: whyRoute, Text: text}})
+		ds = append(ds, event.Draft{Body: event.Noted{Why: event.NotedRoute, Text: text}})
 	}
 	return s.Log.Append(ctx, ds...)
 }

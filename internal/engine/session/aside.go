@@ -17,9 +17,6 @@ import (
 // in it.
 type Aside struct{ Text string }
 
-// byAside is Charged.By of a question beside the conversation.
-const byAside = "btw"
-
 // The limits of such a question.
 const (
 	asideTokens = 4096
@@ -67,5 +64,5 @@ func (s *Session) askAside(ctx context.Context, text string) (*llm.Reply, error)
 	if most := s.info().MaxOutput; most > 0 {
 		r.Tail.MaxTokens = min(asideTokens, most)
 	}
-	return s.side.Complete(ctx, side.Request{By: byAside, Body: r, Input: input, Limit: asideTime, Cached: true})
+	return s.side.Complete(ctx, side.Request{By: event.ChargedAside, Body: r, Input: input, Limit: asideTime, Cached: true})
 }

@@ -25,7 +25,7 @@ func (s *Session) fallbackChain(inUse llm.Model) func(context.Context, event.Ret
 				err = s.cfg.Limits.Allow(m.Info())
 			}
 			if err != nil {
-				note := event.Warned{What: "fallback", Text: "the fallback model " + ref + " cannot be used: " + err.Error()}
+				note := event.Warned{What: event.WarnedFallback, Text: "the fallback model " + ref + " cannot be used: " + err.Error()}
 				if err := s.record(ctx, event.Draft{Body: note}); err != nil {
 					return nil, err
 				}
@@ -49,7 +49,7 @@ func (s *Session) fallbackChain(inUse llm.Model) func(context.Context, event.Ret
 
 func (s *Session) continueWith(ctx context.Context, m llm.Model, why event.Retried) error {
 	why.Model = m.Info().Ref()
-	return s.switchModel(ctx, m, "fallback", event.Draft{Body: why})
+	return s.switchModel(ctx, m, event.RebasedFallback, event.Draft{Body: why})
 }
 
 // Answers to the question whether to wait.
@@ -64,7 +64,7 @@ const (
 func (s *Session) waitLonger(ctx context.Context, why event.Retried) (bool, error) {
 	if s.cfg.Person {
 		a, err := s.questions.Ask(ctx, event.Asked{
-			Why: "wait", Options: []string{waitForIt, stopNow},
+			Why: event.AskedWait, Options: []string{waitForIt, stopNow},
 			Text: fmt.Sprintf("%s. Wait %s and try again?", why.Error.Message, why.Wait.Round(time.Second)),
 		})
 		return err == nil && a.Text == waitForIt, err

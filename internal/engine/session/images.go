@@ -15,8 +15,6 @@ type imageWarning struct {
 	told bool   // the person was warned about it
 }
 
-const warnedImages = "images"
-
 // Apply implements event.Fold.
 func (b *imageWarning) Apply(e event.Event) {
 	switch body := e.Body.(type) {
@@ -25,7 +23,7 @@ func (b *imageWarning) Apply(e event.Event) {
 			b.ref, b.told = ref, false
 		}
 	case event.Warned:
-		b.told = b.told || body.What == warnedImages
+		b.told = b.told || body.What == event.WarnedImages
 	}
 }
 
@@ -37,6 +35,6 @@ func (s *Session) warnImagesUnseen(ctx context.Context) error {
 		return nil
 	}
 	ref := s.info().Ref()
-	return s.record(ctx, event.Draft{Body: event.Warned{What: warnedImages, Text: fmt.Sprintf(
+	return s.record(ctx, event.Draft{Body: event.Warned{What: event.WarnedImages, Text: fmt.Sprintf(
 		`it is not known that %s takes images: it is told of them in words. If it does: pawl config set 'models."%s".images' true`, ref, ref)}})
 }

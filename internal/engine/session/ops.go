@@ -87,15 +87,6 @@ type Undo struct {
 	Done func(changes.Undone, error)
 }
 
-// OpStarted.Op of the operations that have a start and an end.
-const (
-	opModel   = "model"
-	opCommand = "command"
-	opCompact = "compact"
-	opUndo    = "undo"
-	opRedo    = "redo"
-)
-
 func (op Interrupt) submit(_ context.Context, s *Session) (int64, error) {
 	s.ops.Interrupt(op.By)
 	return 0, nil

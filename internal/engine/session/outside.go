@@ -67,7 +67,7 @@ func (s *state) offered(ctx context.Context, wait bool) []event.Draft {
 	s.outside.set.Store(&set)
 	var ds []event.Draft
 	for _, n := range notes {
-		ds = append(ds, event.Draft{Body: event.Noted{Why: event.ToolsNote, Text: n}})
+		ds = append(ds, event.Draft{Body: event.Noted{Why: event.NotedTools, Text: n}})
 	}
 	return ds
 }
@@ -92,7 +92,7 @@ func (s *Session) refreshTools(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	var drafts []event.Draft
-	s.log.View(func() { drafts = s.head("tools") })
+	s.log.View(func() { drafts = s.head(event.RebasedTools) })
 	if err := s.record(ctx, append(drafts, notes...)...); err != nil || len(drafts) == 0 {
 		return err
 	}

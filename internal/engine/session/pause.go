@@ -21,7 +21,7 @@ func (Pause) submit(_ context.Context, s *Session) (int64, error) {
 	if !s.Busy() || !s.ops.SetPause(true) {
 		return 0, fault.NewConfiguration("", "no turn is running: there is nothing to pause")
 	}
-	s.log.Publish(event.Warned{What: "pause", Text: "the turn pauses before the next request"})
+	s.log.Publish(event.Warned{What: event.WarnedPause, Text: "the turn pauses before the next request"})
 	return 0, nil
 }
 
@@ -30,7 +30,7 @@ func (s *Session) paused(ctx context.Context) error {
 	if !s.ops.SetPause(false) {
 		return nil
 	}
-	a, err := s.questions.Ask(ctx, event.Asked{Why: "pause", Text: "Paused. Go on?", Options: []string{goOn, stopHere}})
+	a, err := s.questions.Ask(ctx, event.Asked{Why: event.AskedPause, Text: "Paused. Go on?", Options: []string{goOn, stopHere}})
 	switch {
 	case err != nil:
 		return err
@@ -39,5 +39,5 @@ func (s *Session) paused(ctx context.Context) error {
 	case a.Text == goOn || a.Text == "":
 		return nil
 	}
-	return s.record(ctx, event.Draft{Body: event.Noted{Why: "pause", Text: "[The user says: " + a.Text + "]"}})
+	return s.record(ctx, event.Draft{Body: event.Noted{Why: event.NotedPause, Text: "[The user says: " + a.Text + "]"}})
 }

@@ -34,7 +34,7 @@ func (s *taskPhases) change(ctx context.Context, op Phase) (int64, error) {
 	}
 	// The model is told at its next request: no text may be between a reply and
 	// its results.
-	told := event.Draft{Body: event.Noted{Why: "phase", Text: note}}
+	told := event.Draft{Body: event.Noted{Why: event.NotedPhase, Text: note}}
 	running := s.ops.QueueNote(told)
 	ds := []event.Draft{{Body: b}}
 	if !running {
@@ -49,7 +49,7 @@ func (s *taskPhases) repeatPlanNote(ctx context.Context) error {
 	if note == "" {
 		return nil
 	}
-	return s.record(ctx, event.Draft{Body: event.Noted{Why: "phase", Text: note}})
+	return s.record(ctx, event.Draft{Body: event.Noted{Why: event.NotedPhase, Text: note}})
 }
 
 // recordPendingNotes records what the model still must be told, and warns the person, once,

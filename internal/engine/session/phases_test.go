@@ -220,7 +220,7 @@ func TestPhaseThatTakesLong(t *testing.T) {
 	es = append(es, r.run("again", nil)...)
 	var said []string
 	for _, w := range find[event.Warned](es) {
-		said = append(said, w.What+": "+w.Text)
+		said = append(said, string(w.What)+": "+w.Text)
 	}
 	if len(said) != 1 || !strings.Contains(said[0], "phase 1 (quick) takes longer than expected: 12m0s so far, 10m0s") {
 		t.Errorf("%q", said)

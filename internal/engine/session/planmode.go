@@ -40,7 +40,7 @@ func (s *state) planNotes() []event.Draft {
 	if text == "" {
 		return nil
 	}
-	return []event.Draft{{Body: event.Noted{Why: phase.ModeNote, Text: text}}}
+	return []event.Draft{{Body: event.Noted{Why: event.NotedPlan, Text: text}}}
 }
 
 // keepPlan records the plan that a turn in plan mode ended with.
@@ -52,7 +52,7 @@ func (s *Session) keepPlan(ctx context.Context) error {
 	if !ok || text == s.View().Proposal().Text {
 		return nil
 	}
-	return s.record(ctx, event.Draft{Body: event.PlanWritten{Text: text, By: "model"}})
+	return s.record(ctx, event.Draft{Body: event.PlanWritten{Text: text, By: event.AuthorModel}})
 }
 
 func (op WritePlan) submit(ctx context.Context, s *Session) (int64, error) {
@@ -63,7 +63,7 @@ func (op WritePlan) submit(ctx context.Context, s *Session) (int64, error) {
 	if _, err := (phase.Proposal{Text: text}).Steps(); err != nil {
 		return 0, fault.NewConfiguration("write a heading \"## Phase 1: …\" for each phase, or a numbered list", "the plan cannot be used: %v", err)
 	}
-	return s.ops.RecordAnytime(ctx, event.Draft{Body: event.PlanWritten{Text: text + "\n", By: "person"}})
+	return s.ops.RecordAnytime(ctx, event.Draft{Body: event.PlanWritten{Text: text + "\n", By: event.AuthorPerson}})
 }
 
 func (op DecidePlan) submit(ctx context.Context, s *Session) (int64, error) {
@@ -97,7 +97,7 @@ func (op DecidePlan) submit(ctx context.Context, s *Session) (int64, error) {
 		return 0, err
 	}
 	text := "Implement the plan, phase by phase. It is approved."
-	if p.By == "person" {
+	if p.By == event.AuthorPerson {
 		text = "Implement the plan, phase by phase. It is approved as I edited it:\n\n" + strings.TrimSpace(p.Text)
 	}
 	if op.Why != "" {

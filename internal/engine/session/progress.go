@@ -23,7 +23,7 @@ func (g *stuckGate) Check(_ context.Context, step []*turn.Pending) error {
 				continue
 			}
 			if blocked, why := g.s.progress.Blocked(p.Tool.Spec.Name, g.s.recorded(p.Call.Args)); blocked {
-				p.Refused = p.Deny(why, progress.BlockedBy)
+				p.Refused = p.Deny(why, event.ByStuck)
 				p.Refused.Text = why
 			}
 		}
@@ -51,14 +51,14 @@ func (s *Session) escalate(ctx context.Context) (event.End, error) {
 	if d.Action != progress.Stop {
 		return "", nil
 	}
-	a, err := s.questions.Ask(ctx, event.Asked{Why: "stuck", Text: stuck.Text + " Go on all the same?", Options: []string{goOn, stopHere}})
+	a, err := s.questions.Ask(ctx, event.Asked{Why: event.AskedStuck, Text: stuck.Text + " Go on all the same?", Options: []string{goOn, stopHere}})
 	switch {
 	case errors.Is(err, tool.ErrNobody):
 	case err != nil:
 		return turn.EndOf(err)
 	case a.Text != stopHere && a.Text != "":
 		// A person's answer resets stuck detection, and the model is told.
-		note := event.Noted{Why: "stuck", Text: "[The user says: " + a.Text + "]"}
+		note := event.Noted{Why: event.NotedStuck, Text: "[The user says: " + a.Text + "]"}
 		return "", s.record(ctx, event.Draft{Body: note})
 	}
 	return event.EndStuck, &fault.Error{Category: fault.LLM, Message: stuck.Text, Hint: "go on with another instruction"}

@@ -119,7 +119,7 @@ func TestResumeWithEverything(t *testing.T) {
 
 	notes := map[string]bool{}
 	for _, n := range find[event.Noted](log) {
-		notes[n.Why] = true
+		notes[string(n.Why)] = true
 	}
 	for kind, n := range map[string]int{
 		"route": len(find[event.Routed](log)), "cleaned": len(find[event.Cleaned](log)), "compacted": len(find[event.Compacted](log)),

@@ -93,7 +93,7 @@ func TestAdvice(t *testing.T) {
 	var why []string
 	events := r.run("look", nil)
 	for _, b := range find[event.Noted](events) {
-		why = append(why, b.Why)
+		why = append(why, string(b.Why))
 	}
 	if fmt.Sprint(why) != "[window.moderate window.aggressive window.critical]" || len(find[event.Compacted](events)) > 0 {
 		t.Errorf("%v", why)

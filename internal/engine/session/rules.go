@@ -17,9 +17,6 @@ type Guidance struct {
 	Seen   []string // one file of each folder met since the last time
 }
 
-// whyRules is Noted.Why of a note on rules.
-const whyRules = "rules"
-
 // guidance folds what Guidance needs.
 type guidance struct {
 	notes []string
@@ -36,7 +33,7 @@ const manyFolders = 20
 func (g *guidance) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Noted:
-		if b.Why == whyRules {
+		if b.Why == event.NotedRules {
 			g.notes = append(g.notes, b.Text)
 		}
 	case event.FileSeen:
@@ -85,7 +82,7 @@ func (s *Session) recordRuleNotes(ctx context.Context) error {
 	})
 	var ds []event.Draft
 	for _, text := range s.cfg.Rules(ctx, g) {
-		ds = append(ds, event.Draft{Body: event.Noted{Why: whyRules, Text: text}})
+		ds = append(ds, event.Draft{Body: event.Noted{Why: event.NotedRules, Text: text}})
 	}
 	return s.record(ctx, ds...)
 }

@@ -115,7 +115,7 @@ func (s *Session) begin(ctx context.Context) error {
 		drafts = append(drafts, event.Draft{Body: *s.cfg.Trust})
 	}
 	if agent := s.cfg.child.agent; agent == nil || !agent.Recovering {
-		drafts = append(drafts, s.rebase("start")...)
+		drafts = append(drafts, s.rebase(event.RebasedStart)...)
 	}
 	if err := s.record(ctx, drafts...); err != nil {
 		return err
@@ -190,7 +190,7 @@ func (s *Session) delegates(name string) bool {
 
 // rebase freezes a new head if the stored one no longer fits: another model, or
 // other tools. The system prompt of a session stays the same.
-func (s *Session) rebase(why string) []event.Draft {
+func (s *Session) rebase(why event.RebasedWhy) []event.Draft {
 	notes := s.offered(context.Background(), false)
 	return append(append(s.head(why), s.effortWarning()...), notes...)
 }
@@ -206,10 +206,10 @@ func (s *Session) effortWarning() []event.Draft {
 	if info.Effort != "" {
 		text = fmt.Sprintf("%s does not take the reasoning effort %s: %s is asked for", info.Ref(), want, info.Effort)
 	}
-	return []event.Draft{{Body: event.Warned{What: "effort", Text: text}}}
+	return []event.Draft{{Body: event.Warned{What: event.WarnedEffort, Text: text}}}
 }
 
-func (s *Session) head(why string) []event.Draft {
+func (s *Session) head(why event.RebasedWhy) []event.Draft {
 	info := s.model.Info()
 	head := llm.Head{Model: info.Model, System: s.cfg.System, Tools: s.tools().For(info).Specs(), Effort: info.Effort}
 	if s.conv.Rebased() {
@@ -219,8 +219,8 @@ func (s *Session) head(why string) []event.Draft {
 		if was.Ref() == info.Ref() && was.API == info.API && was.Bound == info.Bound && sameTools(old.Tools, head.Tools) && old.Effort == head.Effort {
 			return nil
 		}
-		if why == "start" {
-			why = "resume"
+		if why == event.RebasedStart {
+			why = event.RebasedResume
 		}
 	}
 	return []event.Draft{{Body: event.Rebased{Why: why, Info: info, Head: head}}}

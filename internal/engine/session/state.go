@@ -146,4 +146,4 @@ func (s *state) catchUp(ctx context.Context) error {
 }
 
 // changesFiles reports whether something is open that may change files.
-func (s *state) changesFiles() bool { return s.operation.Turn() || s.operation.Op() == opCommand }
+func (s *state) changesFiles() bool { return s.operation.Turn() || s.operation.Op() == event.OpCommand }

@@ -93,11 +93,11 @@ func (s *state) promptDrafts(p Prompt) []event.Draft {
 	prompt := event.Prompted{ID: p.ID, Source: p.Source, Text: text, Typed: strings.ToValidUTF8(p.typed, "\uFFFD"), Images: p.Images}
 	var out, behind []event.Draft
 	if s.log.Masked(prompt).(event.Prompted).Text != text || p.masked {
-		out = append(out, event.Draft{Body: event.Warned{What: "secret", Text: "something in the prompt looks like a key: it is masked, and the model does not see it"}})
+		out = append(out, event.Draft{Body: event.Warned{What: event.WarnedSecret, Text: "something in the prompt looks like a key: it is masked, and the model does not see it"}})
 	}
 	if a := p.attached; a != nil {
 		for _, note := range a.Notes {
-			out = append(out, event.Draft{Body: event.Warned{What: "mention", Text: note}})
+			out = append(out, event.Draft{Body: event.Warned{What: event.WarnedMention, Text: note}})
 			a.Text += "[" + note + "]\n"
 		}
 		prompt.Images = append(slices.Clone(prompt.Images), a.Images...)
@@ -118,7 +118,7 @@ func (s *state) promptDrafts(p Prompt) []event.Draft {
 }
 
 func (op SetModel) submit(ctx context.Context, s *Session) (int64, error) {
-	started := event.OpStarted{Op: opModel, Text: op.Ref}
+	started := event.OpStarted{Op: event.OpModel, Text: op.Ref}
 	return s.ops.Operate(ctx, started, "the model cannot be changed", "the model is changed", func(ctx context.Context) error {
 		m, err := s.cfg.OpenModel(op.Ref)
 		if err != nil {
@@ -127,12 +127,12 @@ func (op SetModel) submit(ctx context.Context, s *Session) (int64, error) {
 		if err := s.cfg.Limits.Allow(m.Info()); err != nil {
 			return err
 		}
-		return s.switchModel(ctx, m, "model")
+		return s.switchModel(ctx, m, event.RebasedModel)
 	})
 }
 
 // switchModel continues with another model: a rebase, after first.
-func (s *Session) switchModel(ctx context.Context, m llm.Model, why string, first ...event.Draft) error {
+func (s *Session) switchModel(ctx context.Context, m llm.Model, why event.RebasedWhy, first ...event.Draft) error {
 	var old llm.Model
 	drafts := first
 	s.log.View(func() {
@@ -151,9 +151,9 @@ func (op Undo) submit(ctx context.Context, s *Session) (int64, error) {
 	if _, _, err := changes.Choose(op.Plan, op.Consent); err != nil {
 		return 0, err
 	}
-	started := event.OpStarted{Op: opUndo, Text: op.Plan.Text}
+	started := event.OpStarted{Op: event.OpUndo, Text: op.Plan.Text}
 	if op.Plan.Kind == undo.ByRedo {
-		started.Op = opRedo
+		started.Op = event.OpRedo
 	}
 	return s.ops.Operate(ctx, started, "nothing can be undone", "changes are looked at, or put back", func(ctx context.Context) error {
 		done, err := s.changes.Undo(ctx, op.Plan, op.Consent)
@@ -174,7 +174,7 @@ func (op RunCommand) submit(ctx context.Context, s *Session) (int64, error) {
 	if s.cfg.Shell == nil {
 		return 0, fault.NewConfiguration("", "this session has no shell")
 	}
-	started := event.OpStarted{Op: opCommand, Text: op.Command}
+	started := event.OpStarted{Op: event.OpCommand, Text: op.Command}
 	return s.ops.Operate(ctx, started, "a command cannot be run", "a command runs", func(ctx context.Context) error {
 		if s.cfg.Locks != nil { // no other session of the workspace writes meanwhile
 			ticket := s.cfg.Locks.Reserve(tool.Footprint{Unknown: true})

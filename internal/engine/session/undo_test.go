@@ -122,7 +122,7 @@ func TestUndoIsAnOperation(t *testing.T) {
 			t.Fatal(err)
 		}
 		done, err := r.Await(t.Context(), started)
-		if err != nil || done.Op != c.op || done.Outcome != event.OK {
+		if err != nil || done.Op != event.OpName(c.op) || done.Outcome != event.OK {
 			t.Errorf("%s: %+v %v", c.op, done, err)
 		}
 		var kinds []string

@@ -70,7 +70,7 @@ func (s *contextWindow) maxReplyTokens() int {
 type compaction struct{ *Session }
 
 // Due implements turn.Compaction.
-func (c compaction) Due() (why string, spiral bool) {
+func (c compaction) Due() (why event.CompactedWhy, spiral bool) {
 	c.log.View(func() { why, spiral = c.conv.Due(), c.conv.Spiral() })
 	return why, spiral
 }
@@ -82,19 +82,19 @@ func (c compaction) Dedup() (e event.Compacted, ok bool) {
 }
 
 // Begin implements turn.Compaction.
-func (c compaction) Begin(ctx context.Context, why, focus string) error {
-	return c.hooks.Compacting(ctx, why == window.WhyPerson, focus)
+func (c compaction) Begin(ctx context.Context, why event.CompactedWhy, focus string) error {
+	return c.hooks.Compacting(ctx, why == event.CompactedPerson, focus)
 }
 
 // Plan implements turn.Compaction. A planner writes no prose.
-func (c compaction) Plan(why, focus string) (window.Plan, bool) {
+func (c compaction) Plan(why event.CompactedWhy, focus string) (window.Plan, bool) {
 	return eventlog.Query(c.log, func() window.Plan { return c.conv.Plan(why, focus) }), !c.info().Planner()
 }
 
 // Rebase implements turn.Compaction.
 func (c compaction) Rebase() event.Rebased {
 	return eventlog.Query(c.log, func() event.Rebased {
-		return event.Rebased{Why: "compaction", Info: c.conv.Info(), Head: c.conv.Head()}
+		return event.Rebased{Why: event.RebasedCompaction, Info: c.conv.Info(), Head: c.conv.Head()}
 	})
 }
 
@@ -141,7 +141,7 @@ func (c compaction) Summary(ctx context.Context, p window.Plan) (string, error) 
 
 // summarize sends a request for a summary.
 func (s *contextWindow) summarize(ctx context.Context, r llm.Request, input int64) (string, error) {
-	reply, err := s.side.Complete(ctx, side.Request{By: side.BySummary, Body: r, Input: input})
+	reply, err := s.side.Complete(ctx, side.Request{By: event.ChargedCompaction, Body: r, Input: input})
 	if err != nil {
 		return "", err
 	}
@@ -229,9 +229,9 @@ func (r contextCleaner) Clean(ctx context.Context, handles []string, summary, re
 
 // submit compacts the conversation for a person. Prompts that come meanwhile wait.
 func (op Compact) submit(ctx context.Context, s *Session) (int64, error) {
-	started := event.OpStarted{Op: opCompact, Text: op.Focus}
+	started := event.OpStarted{Op: event.OpCompact, Text: op.Focus}
 	return s.ops.Operate(ctx, started, "the conversation cannot be compacted", "the conversation is compacted", func(ctx context.Context) error {
-		_, err := s.loop().Compact(ctx, window.WhyPerson, op.Focus)
+		_, err := s.loop().Compact(ctx, event.CompactedPerson, op.Focus)
 		return err
 	})
 }
@@ -253,7 +253,7 @@ func (g windowGate) Check(_ context.Context, step []*turn.Pending) error {
 	for _, p := range step {
 		if p.Refused == nil {
 			p.Refused = &turn.Refusal{Outcome: event.Denied, Text: text, Blocked: &event.Blocked{
-				Call: p.Call.ID, Tool: p.Call.Name, What: p.Call.Name, Reason: "the context window is full", By: "gate",
+				Call: p.Call.ID, Tool: p.Call.Name, What: p.Call.Name, Reason: "the context window is full", By: event.ByWindow,
 			}}
 		}
 	}

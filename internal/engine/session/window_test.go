@@ -263,7 +263,7 @@ func TestContextLength(t *testing.T) {
 		r := windowed(t, 0, m)
 		events := r.run("read", nil)
 		cs, end := find[event.Compacted](events), find[event.Ended](events)[0]
-		if len(cs) != 1 || cs[0].Why != window.WhyLength || cs[0].After >= cs[0].Before {
+		if len(cs) != 1 || cs[0].Why != event.CompactedLength || cs[0].After >= cs[0].Before {
 			t.Fatalf("%+v", cs)
 		}
 		if !twice && (end.End != event.EndDone || refused != 1) || twice && (end.End != event.EndProvider || refused != 2) {
@@ -372,7 +372,7 @@ func TestCompactByHand(t *testing.T) {
 		}
 		switch b := e.Body.(type) {
 		case event.Compacted:
-			if b.Why != window.WhyPerson || b.Focus != "the dull ones" {
+			if b.Why != event.CompactedPerson || b.Focus != "the dull ones" {
 				t.Errorf("%+v", b)
 			}
 			order = append(order, "compacted")

@@ -124,10 +124,10 @@ func TestSeveralInFlight(t *testing.T) {
 		"two of a kind, the other ended":     {map[string]string{"a": "btw", "b": "btw"}, []string{"b"}, nil, []string{"btw"}},
 		"three of a kind, none":              {map[string]string{"a": "btw", "b": "btw", "c": "btw"}, nil, nil, []string{"btw", "btw", "btw"}},
 		"the turn compacts":                  {map[string]string{"a": "btw"}, nil, []event.Draft{compacted}, []string{"btw"}},
-		"the turn compacts by a summary":     {map[string]string{"a": "btw", "b": BySummary}, []string{"b"}, []event.Draft{compacted}, []string{"btw"}},
-		"it compacts while one is asked for": {map[string]string{"a": BySummary}, nil, []event.Draft{compacted}, []string{BySummary}},
-		"a title, a summary and a search":    {map[string]string{"a": "title", "b": BySummary, "c": bySearch}, []string{"b"}, []event.Draft{compacted}, []string{"title", bySearch}},
-		"all of them end":                    {map[string]string{"a": "title", "b": BySummary, "c": bySearch}, []string{"c", "a", "b"}, []event.Draft{compacted}, nil},
+		"the turn compacts by a summary":     {map[string]string{"a": "btw", "b": event.ChargedCompaction}, []string{"b"}, []event.Draft{compacted}, []string{"btw"}},
+		"it compacts while one is asked for": {map[string]string{"a": event.ChargedCompaction}, nil, []event.Draft{compacted}, []string{event.ChargedCompaction}},
+		"a title, a summary and a search":    {map[string]string{"a": "title", "b": event.ChargedCompaction, "c": bySearch}, []string{"b"}, []event.Draft{compacted}, []string{"title", bySearch}},
+		"all of them end":                    {map[string]string{"a": "title", "b": event.ChargedCompaction, "c": bySearch}, []string{"c", "a", "b"}, []event.Draft{compacted}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := memory.New(time.Now)

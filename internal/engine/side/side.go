@@ -24,9 +24,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
-// BySummary is the By of a summary.
-const BySummary = "compaction"
-
 // Request is a request outside of the conversation.
 type Request struct {
 	By       string // Charged.By
@@ -144,7 +141,7 @@ func (f *Fold) Apply(e event.Event) {
 	case event.Charged:
 		f.close(func(r event.SideRequest) bool { return r.ID == b.Request && (r.ID != "" || r.By == b.By) })
 	case event.Compacted: // in old logs
-		f.close(func(r event.SideRequest) bool { return r.ID == "" && r.By == BySummary })
+		f.close(func(r event.SideRequest) bool { return r.ID == "" && r.By == event.ChargedCompaction })
 	}
 }
 

@@ -222,7 +222,7 @@ func (acc *Account) Done(ctx context.Context, o turn.RequestResult) error {
 	var input int64
 	var most *float64
 	acc.log.View(func() { info, input, most = acc.info, acc.input, acc.most })
-	c := event.Charged{By: "broken_reply", Model: info.Ref(), Usage: o.Usage, Guess: true}
+	c := event.Charged{By: event.ChargedBroken, Model: info.Ref(), Usage: o.Usage, Guess: true}
 	switch {
 	case o.Replied != nil:
 		c.Usage, c.USD, c.Guess = o.Replied.Reply.Usage, o.Replied.Cost, false
@@ -284,7 +284,7 @@ func (acc *Account) extend(ctx context.Context, err error) error {
 		return nil
 	}
 	text, options := limit.Question()
-	a, aerr := acc.cfg.Ask(ctx, event.Asked{Why: "budget", Text: text, Options: options})
+	a, aerr := acc.cfg.Ask(ctx, event.Asked{Why: event.AskedBudget, Text: text, Options: options})
 	if aerr != nil {
 		return aerr
 	}

@@ -3,12 +3,15 @@ package turn
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
 
 // ask gets the next reply and records it together with the calls that it asks
@@ -101,7 +104,7 @@ func (l *Loop) try(ctx context.Context, attempt int) (reply llm.Reply, shown boo
 // Notice takes the notice out of a reply, as an event.
 func Notice(r *llm.Reply) (ds []event.Draft) {
 	if r.Notice != "" {
-		ds = append(ds, event.Draft{Body: event.Warned{What: "model", Text: r.Notice}})
+		ds = append(ds, event.Draft{Body: event.Warned{What: event.WarnedModel, Text: r.Notice}})
 		r.Notice = ""
 	}
 	return ds
@@ -189,8 +192,8 @@ func empty(r llm.Reply) bool {
 	return true
 }
 
-// uniqueIDs sets new ids on calls without an id, and on calls with the id of another
-// call of the reply: results are matched by id.
+// uniqueIDs sets new ids on calls without an id, with the id of another call of the
+// reply, or with one of pawl's own: results and output are matched by id.
 func uniqueIDs(m *llm.Message) {
 	seen := map[string]bool{}
 	n := 0
@@ -199,9 +202,9 @@ func uniqueIDs(m *llm.Message) {
 			continue
 		}
 		id := p.Call.ID
-		for id == "" || seen[id] {
+		for own(id) || seen[id] {
 			n++
-			id = "call_" + p.Call.ID + string(rune('a'+n%26)) + itoa(n)
+			id = "call_" + p.Call.ID + string(rune('a'+n%26)) + strconv.Itoa(n)
 		}
 		seen[id] = true
 		if id != p.Call.ID {
@@ -213,11 +216,10 @@ func uniqueIDs(m *llm.Message) {
 	}
 }
 
-func itoa(n int) string {
-	if n < 10 {
-		return string(rune('0' + n))
-	}
-	return itoa(n/10) + string(rune('0'+n%10))
+// own reports whether pawl gives this id to what it runs by itself: a command of the
+// person (""), a check, or the hooks of an event.
+func own(id string) bool {
+	return id == "" || id == event.CheckCall || strings.HasPrefix(id, event.CheckCall+"-") || slices.Contains(hook.Events, hook.Event(id))
 }
 
 // Describe returns an error in the form for events.

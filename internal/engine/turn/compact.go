@@ -14,15 +14,15 @@ import (
 type Compaction interface {
 	// Due returns why a compaction is due before the next request, "" if none
 	// is; and whether compacting has not helped, so that the turn must end.
-	Due() (why string, spiral bool)
+	Due() (why event.CompactedWhy, spiral bool)
 	// Dedup returns a compaction that drops older reads that were repeated, and
 	// results that the model released.
 	Dedup() (e event.Compacted, ok bool)
 	// Begin is called before; its error keeps the conversation as it is.
-	Begin(ctx context.Context, why, focus string) error
+	Begin(ctx context.Context, why event.CompactedWhy, focus string) error
 	// Plan makes the plan. If ask is false, no model is asked, and the ledger is
 	// the summary.
-	Plan(why, focus string) (p window.Plan, ask bool)
+	Plan(why event.CompactedWhy, focus string) (p window.Plan, ask bool)
 	// Summary asks the model for the summary. Its cost is recorded and settled
 	// when it returns, also with an error.
 	Summary(ctx context.Context, p window.Plan) (string, error)
@@ -54,7 +54,7 @@ func (l *Loop) compactIfDue(ctx context.Context) error {
 		if !ok {
 			return nil
 		}
-		if e.Why != window.WhyClean { // all that was shown still is, further down
+		if e.Why != event.CompactedCleanup { // all that was shown still is, further down
 			return l.Log.Append(ctx, event.Draft{Body: e})
 		}
 		if err := l.Log.Append(ctx, event.Draft{Body: e}, event.Draft{Body: l.Compaction.Rebase()}); err != nil {
@@ -84,7 +84,7 @@ func (l *Loop) tooLong(ctx context.Context, attempt int, err error, shown bool) 
 	if rerr := l.Log.Append(ctx, event.Draft{Body: again}); rerr != nil {
 		return false, rerr
 	}
-	_, cerr := l.Compact(ctx, window.WhyLength, "")
+	_, cerr := l.Compact(ctx, event.CompactedLength, "")
 	if errors.Is(cerr, ErrNothingToCompact) {
 		return false, nil
 	}
@@ -94,7 +94,7 @@ func (l *Loop) tooLong(ctx context.Context, attempt int, err error, shown bool) 
 // Compact shortens the conversation and records it. After an error the
 // conversation is unchanged; ErrNothingToCompact means that it cannot be
 // shorter.
-func (l *Loop) Compact(ctx context.Context, why, focus string) (event.Compacted, error) {
+func (l *Loop) Compact(ctx context.Context, why event.CompactedWhy, focus string) (event.Compacted, error) {
 	c := l.Compaction
 	if err := c.Begin(ctx, why, focus); err != nil {
 		return event.Compacted{}, err
@@ -103,8 +103,8 @@ func (l *Loop) Compact(ctx context.Context, why, focus string) (event.Compacted,
 	var text string
 	var failed *event.Fault
 	if p.Summarise && ask {
-		say := event.Warned{What: "window", Text: "the context window is getting full: what was said first is summed up"}
-		if why == window.WhyPerson {
+		say := event.Warned{What: event.WarnedWindow, Text: "the context window is getting full: what was said first is summed up"}
+		if why == event.CompactedPerson {
 			say.Text = "what was said first is summed up"
 		}
 		if err := l.Log.Append(ctx, event.Draft{Body: say}); err != nil {
@@ -122,7 +122,7 @@ func (l *Loop) Compact(ctx context.Context, why, focus string) (event.Compacted,
 	}
 	e := p.Compacted(text, failed)
 	nothing := len(e.Start) == 0 && len(e.Pointers) == 0
-	if nothing && why != window.WhyFull {
+	if nothing && why != event.CompactedFull {
 		return e, ErrNothingToCompact
 	}
 	ctx = context.WithoutCancel(ctx)

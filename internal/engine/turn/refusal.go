@@ -34,7 +34,7 @@ func (p *Pending) Title() string {
 
 // Deny returns the refusal of a call that is not allowed; the run's result
 // lists it. by is the rule, the mode or the person that denied it.
-func (p *Pending) Deny(reason, by string) *Refusal {
+func (p *Pending) Deny(reason string, by event.BlockedBy) *Refusal {
 	return &Refusal{
 		Outcome: event.Denied, Text: "Not allowed, it did not run: " + reason,
 		Blocked: &event.Blocked{Call: p.Call.ID, Tool: p.Tool.Spec.Name, What: p.Title(), Reason: reason, By: by},

@@ -144,7 +144,7 @@ func (l *Loop) Run(ctx context.Context) (event.End, error) {
 			if cut++; cut > maxCut {
 				return EndOf(errCut)
 			}
-			note := event.Noted{Why: "length", Text: "[Your reply was cut at the output limit. Go on from where it stops, in smaller pieces.]"}
+			note := event.Noted{Why: event.NotedLength, Text: "[Your reply was cut at the output limit. Go on from where it stops, in smaller pieces.]"}
 			if err := l.Log.Append(ctx, event.Draft{Body: note}); err != nil {
 				return event.EndFailed, err
 			}

@@ -435,6 +435,30 @@ func TestCutReplies(t *testing.T) {
 	}
 }
 
+// SPEC 4.8: no call of a model has the id of something that pawl runs by itself, so that
+// neither its output nor its result is taken for that; other ids stay as they are.
+func TestIDsOfPawlsOwn(t *testing.T) {
+	look := fileTool("look", false, func(context.Context, string) (tool.Result, error) { return tool.Text("x"), nil })
+	ids := []string{"check", "check-1", "check-12", "Stop", "PostToolUse", "", "checked", "Check", "0"}
+	var calls []llm.Call
+	for _, id := range ids {
+		calls = append(calls, llm.Call{ID: id, Name: "look", Args: json.RawMessage(`{"path":"a"}`)})
+	}
+	b := newBench(llmtest.New(llmtest.Turn{Calls: calls}, llmtest.Say("done")), look)
+	if end, err := b.Run(t.Context()); end != event.EndDone || err != nil {
+		t.Fatal(end, err)
+	}
+	b.oneResultEach(t)
+	for i, d := range b.results() {
+		if pawls := i < 6; own(d.ID) || (d.ID == ids[i]) == pawls {
+			t.Errorf("the id %q became %q", ids[i], d.ID)
+		}
+	}
+	if len(b.results()) != len(ids) {
+		t.Errorf("%d results", len(b.results()))
+	}
+}
+
 // fullDisk is a log that takes nothing of running calls.
 type fullDisk struct {
 	*bench

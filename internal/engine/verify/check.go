@@ -24,9 +24,6 @@ import (
 // which pawl makes by itself. It is recorded as Checking and Checked, since it
 // is not a part of the conversation.
 
-// checkCall is the id of a check in questions and streamed output.
-const checkCall = "check"
-
 // worthKeeping is how many bytes must be left out of an output so that the
 // whole is stored too.
 const worthKeeping = 200
@@ -203,7 +200,7 @@ func (k *check) read(refused []process.Refusal) {
 		where = "all output: " + g.File
 	} else if g != nil {
 		where = g.Where
-	} else if spill, err := k.t.Spill(context.Background(), checkCall, whole); err == nil {
+	} else if spill, err := k.t.Spill(context.Background(), event.CheckCall, whole); err == nil {
 		where = "all output: " + spill
 	}
 	if where != "" {

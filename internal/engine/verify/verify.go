@@ -110,7 +110,7 @@ func (t *TurnEnd) Skip(ctx context.Context, why string) error {
 }
 
 // Warn shows the person a warning.
-func (t *TurnEnd) Warn(ctx context.Context, what, text string) error {
+func (t *TurnEnd) Warn(ctx context.Context, what event.WarnedWhat, text string) error {
 	return t.Log.Append(ctx, event.Draft{Body: event.Warned{What: what, Text: text}})
 }
 
@@ -123,7 +123,7 @@ func (t *TurnEnd) Consent(ctx context.Context, cs []Check) error {
 	}
 	var step []*turn.Pending
 	for i, c := range cs {
-		p, _ := t.call(c, fmt.Sprintf("%s-%d", checkCall, i+1))
+		p, _ := t.call(c, fmt.Sprintf("%s-%d", event.CheckCall, i+1))
 		step = append(step, p)
 	}
 	err := t.loop.Stages.Check(ctx, step)
@@ -138,7 +138,7 @@ func (t *TurnEnd) Consent(ctx context.Context, cs []Check) error {
 // stopped, is not an error: its Why is the reason. An error is the end of ctx,
 // or a log that cannot be written.
 func (t *TurnEnd) Check(ctx context.Context, c Check) (event.Checked, error) {
-	p, k := t.call(c, checkCall)
+	p, k := t.call(c, event.CheckCall)
 	_, err := t.loop.Step(ctx, []*turn.Pending{p})
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)

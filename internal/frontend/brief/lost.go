@@ -5,7 +5,6 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
-	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
 // Lost collects what a turn destroyed that no undo can restore (SPEC 11.1). The zero
@@ -29,7 +28,7 @@ func (l *Lost) Apply(b event.Body) bool {
 	case event.Ended:
 		l.running = false
 	case event.Warned:
-		if b.What == undo.NotRestorable {
+		if b.What == event.WarnedLost {
 			l.files = append(l.files, plain.Line(strings.TrimPrefix(b.Text, cannot)))
 			return true
 		}

@@ -14,7 +14,7 @@ func phased(fold *phase.Fold, e event.Event) []Phase {
 	var out []Phase
 	by := "model"
 	if b, ok := e.Body.(event.Phased); ok {
-		by = b.By
+		by = string(b.By)
 		for i, s := range b.Plan {
 			out = append(out, Phase{State: Planned, Number: b.Number + i, Total: b.Number + len(b.Plan) - 1, Text: plain.Line(s.Text), By: by})
 		}

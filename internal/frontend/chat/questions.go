@@ -10,7 +10,7 @@ import (
 )
 
 func (t *Timeline) asked(e event.Event, b event.Asked) {
-	q := Question{ID: b.ID, From: plain.Line(b.From), Why: b.Why, Text: plain.Text(b.Text)}
+	q := Question{ID: b.ID, From: plain.Line(b.From), Why: string(b.Why), Text: plain.Text(b.Text)}
 	for _, o := range b.Options {
 		q.Options = append(q.Options, plain.Line(o))
 	}

@@ -132,7 +132,7 @@ func (t *Timeline) Apply(e event.Event) []Change {
 		t.end(e, isAside)
 	case event.PlanWritten:
 		steps, _ := phase.Proposal{Text: b.Text}.Steps()
-		t.addWhole(e, Document{Text: plain.Text(b.Text), By: b.By, Phases: len(steps)})
+		t.addWhole(e, Document{Text: plain.Text(b.Text), By: string(b.By), Phases: len(steps)})
 	case event.Planned:
 		items := make([]tool.Item, len(b.Items))
 		for i, it := range b.Items {
@@ -352,7 +352,7 @@ func (t *Timeline) output(e event.Event, b event.OutputDelta) {
 			p = t.command(e)
 			t.add(p)
 		}
-	case "check":
+	case event.CheckCall:
 		p = t.find(isCheck)
 	default:
 		p = t.openCall(b.Call)

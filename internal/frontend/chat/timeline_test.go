@@ -251,7 +251,7 @@ func TestAnyLogIsFolded(t *testing.T) {
 // A call's kind tells that it asked, whatever its tool is called; a question of
 // pawl's own is nobody's call.
 func TestACallThatAsks(t *testing.T) {
-	for why, want := range map[string]bool{"": true, "budget": false} {
+	for why, want := range map[event.AskedWhy]bool{"": true, "budget": false} {
 		var line Timeline
 		es := []event.Event{
 			{Seq: 1, Body: event.CallAsked{ID: "a", Tool: "mcp__x__survey", Does: tool.Note, Title: "survey"}},

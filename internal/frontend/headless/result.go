@@ -214,7 +214,7 @@ func resultOf(s *session.Session, run session.Outcome, o Options) Result {
 		r.Files = append(r.Files, f.Path)
 	}
 	for _, d := range proof.Denials {
-		r.Denials = append(r.Denials, Denial{Tool: d.Tool, What: d.What, Reason: d.Reason, By: d.By})
+		r.Denials = append(r.Denials, Denial{Tool: d.Tool, What: d.What, Reason: d.Reason, By: string(d.By)})
 	}
 	met := false
 	if o.Until != nil {

@@ -58,7 +58,7 @@ func showPlan(h Host, p phase.Proposal) {
 		fmt.Fprintln(h.Out(), "there is no plan yet; /plan TASK asks the model to write one without changing files")
 		return
 	}
-	by := map[string]string{"model": "written by the model", "person": "as you edited it"}[p.By]
+	by := map[string]string{"model": "written by the model", "person": "as you edited it"}[string(p.By)]
 	state := "it waits for your answer: /plan approve, /plan edit, /plan reject WHY"
 	if !p.Undecided {
 		state = "it was decided; /todo shows the progress of its phases"

@@ -250,7 +250,7 @@ func (m *Meter) Warnings(l Limits) []event.Warned {
 		if v <= 0 || used < soft*v || m.warned[k] {
 			continue
 		}
-		out = append(out, event.Warned{What: string(k), Text: fmt.Sprintf(
+		out = append(out, event.Warned{What: event.WarnedWhat(k), Text: fmt.Sprintf(
 			"%.0f %% of the budget of %s is used: %s", math.Floor(100*used/v), k.format(v), k.format(used),
 		)})
 	}

@@ -89,7 +89,7 @@ func (s *Seen) Apply(e event.Event) {
 	case event.CallDone:
 		s.removed = "" // ids of calls may repeat in the next step
 	case event.Rebased:
-		if b.Why == "compaction" {
+		if b.Why == event.RebasedCompaction {
 			for _, f := range s.files {
 				*f = file{Last: f.Last}
 			}

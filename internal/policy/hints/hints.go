@@ -72,7 +72,7 @@ func (f *Fold) Apply(e event.Event) {
 	case event.Ended:
 		f.turn = false
 	case event.Noted:
-		if kind, ok := strings.CutPrefix(b.Why, Why); ok {
+		if kind, ok := strings.CutPrefix(string(b.Why), Why); ok {
 			if f.given == nil {
 				f.given = map[string]bool{}
 			}
@@ -100,7 +100,7 @@ func (f *Fold) Due() []event.Noted {
 			continue
 		}
 		if text := h.text(f); text != "" {
-			out = append(out, event.Noted{Why: Why + h.kind, Text: "[Hint: " + text + "]"})
+			out = append(out, event.Noted{Why: event.NotedWhy(Why + h.kind), Text: "[Hint: " + text + "]"})
 		}
 	}
 	return out

@@ -12,9 +12,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
-// Overdue is the event.Warned.What of a phase that takes longer than expected.
-const Overdue = "phase"
-
 // Fold derives the phases of a session from its events. The zero value is
 // ready.
 type Fold struct {
@@ -41,7 +38,7 @@ func (f *Fold) Apply(e event.Event) (opened bool) {
 	case event.FileChanged:
 		f.list.Changed(b.Path)
 	case event.Warned:
-		if b.What == Overdue && f.list.open != nil {
+		if b.What == event.WarnedPhase && f.list.open != nil {
 			f.list.open.warned = true
 		}
 	case event.Blocked:
@@ -107,7 +104,7 @@ func (f *Fold) Warning() (event.Warned, bool) {
 		return event.Warned{}, false
 	}
 	took := f.at.Sub(o.Started).Round(time.Second)
-	return event.Warned{What: Overdue, Text: fmt.Sprintf("phase %d (%s) takes longer than expected: %v so far, %v were expected",
+	return event.Warned{What: event.WarnedPhase, Text: fmt.Sprintf("phase %d (%s) takes longer than expected: %v so far, %v were expected",
 		o.Number, normalize.OneLine(o.Description, 80), took, o.Expected)}, true
 }
 

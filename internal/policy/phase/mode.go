@@ -2,9 +2,6 @@ package phase
 
 import "github.com/pawl-agent/pawl/internal/core/event"
 
-// ModeNote is Noted.Why of what the model is told of plan mode.
-const ModeNote = "plan"
-
 const (
 	modeBegins = "[Plan mode: you can read and explore, and nothing can be changed. Where a change is wanted, explore until you know what it takes, ask what only the person can decide, and end with the plan: the heading \"# Plan: TITLE\", a few sentences on what and why, and a heading \"## Phase N: TITLE\" for each phase in order, with the files that it touches, what is done there, and how it is verified. The person approves, edits or rejects it; do not ask for that yourself. A mere question is answered without a plan.]"
 	modeEnds   = "[Plan mode is over: changes are possible again.]"
@@ -22,7 +19,7 @@ func (p *Planning) Apply(e event.Event) {
 	p.Proposal.Apply(e)
 	switch b := e.Body.(type) {
 	case event.Noted:
-		if b.Why == ModeNote {
+		if b.Why == event.NotedPlan {
 			p.told = b.Text == modeBegins
 		}
 	case event.Compacted:

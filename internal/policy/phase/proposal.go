@@ -10,8 +10,8 @@ import (
 // Proposal is the plan of the task as a document: what the model wrote in plan mode,
 // what a person made of it, and what they said of it. The zero value is ready.
 type Proposal struct {
-	Text string // Markdown, "" for none
-	By   string // who wrote it last: model, person
+	Text string       // Markdown, "" for none
+	By   event.Author // who wrote it last
 	// Undecided: nobody has approved or rejected it yet.
 	Undecided bool
 }

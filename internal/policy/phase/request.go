@@ -47,7 +47,7 @@ func (f *Fold) Status() Status {
 // the model's own plan. told is empty if nothing changes. A request that is not
 // valid is refused.
 func (f *Fold) Judge(w Request, items []tool.Item) (_ event.Phased, told string, _ error) {
-	b := event.Phased{Number: w.Number, Text: onOneLine(w.Text), Expected: w.Expected, By: "person"}
+	b := event.Phased{Number: w.Number, Text: onOneLine(w.Text), Expected: w.Expected, By: event.AuthorPerson}
 	refuse := func(format string, args ...any) (event.Phased, string, error) {
 		return b, "", fault.NewConfiguration("", format, args...)
 	}
@@ -60,7 +60,7 @@ func (f *Fold) Judge(w Request, items []tool.Item) (_ event.Phased, told string,
 		if w.Failed {
 			how = "given up"
 		}
-		return event.Phased{Failed: w.Failed, By: "person"}, fmt.Sprintf("[The user says that phase %d is %s: %s]", open.Number, how, open.Description), nil
+		return event.Phased{Failed: w.Failed, By: event.AuthorPerson}, fmt.Sprintf("[The user says that phase %d is %s: %s]", open.Number, how, open.Description), nil
 	case len(w.Plan) > 0:
 		return f.planFileEvent(w.Plan)
 	}
@@ -102,7 +102,7 @@ func (f *Fold) planFileEvent(plan []event.PhaseStep) (event.Phased, string, erro
 		return event.Phased{}, "", nil
 	}
 	n, _ := f.Next()
-	b := event.Phased{Number: n, Text: steps[0].Text, Expected: steps[0].Expected, By: "plan", Plan: steps}
+	b := event.Phased{Number: n, Text: steps[0].Text, Expected: steps[0].Expected, By: event.AuthorPlan, Plan: steps}
 	if err := f.Check(n, b.Expected); err != nil {
 		return b, "", fault.NewConfiguration("", "%v", err)
 	}

@@ -76,7 +76,7 @@ func (f *Fold) Apply(e event.Event) {
 		a.blocked, _ = f.escalation.Blocked(blockKey(b.Tool, a.c.args))
 		f.open[b.ID] = a
 	case event.Blocked:
-		if a := f.open[b.Call]; a != nil && b.By == BlockedBy {
+		if a := f.open[b.Call]; a != nil && b.By == event.ByStuck {
 			a.blocked = true
 		}
 	case event.FileSeen:
@@ -98,7 +98,7 @@ func (f *Fold) Apply(e event.Event) {
 			f.diagnosed(b)
 		}
 	case event.Rebased:
-		if b.Why == "compaction" {
+		if b.Why == event.RebasedCompaction {
 			f.judged(f.d.Compacted())
 		}
 	case event.Stuck:
@@ -110,9 +110,6 @@ func (f *Fold) Apply(e event.Event) {
 		f.settle()
 	}
 }
-
-// BlockedBy is the event.Blocked.By of a call that the escalation blocks.
-const BlockedBy = event.ByStuck
 
 func (f *Fold) person(text string) {
 	f.d.Person(text)

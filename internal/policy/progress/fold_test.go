@@ -61,7 +61,7 @@ func (l *live) step(said string, calls ...does) Decision {
 		l.add(event.CallAsked{ID: id, Tool: c.tool, Args: json.RawMessage(c.args)})
 		if blocked, why := l.f.Blocked(c.tool, json.RawMessage(c.args)); blocked {
 			if i%2 == 0 { // with or without it, the fold knows
-				l.add(event.Blocked{Call: id, Tool: c.tool, Reason: why, By: BlockedBy})
+				l.add(event.Blocked{Call: id, Tool: c.tool, Reason: why, By: event.ByStuck})
 			}
 			l.add(event.CallDone{ID: id, Tool: c.tool, Outcome: event.Denied, Result: llm.Result{Text: why, Error: true}})
 			continue

@@ -32,7 +32,7 @@ func (l *running) apply(f *Fold, e event.Event) {
 			l.looped(f, b.Loop)
 		}
 	case event.Asked:
-		if b.Why == "pause" || b.Why == "budget" || b.Why == "wait" {
+		if b.Why == event.AskedPause || b.Why == event.AskedBudget || b.Why == event.AskedWait {
 			l.asks = map[string][]string{b.ID: b.Options}
 		}
 	case event.Ended:

@@ -49,7 +49,7 @@ func note(what string, paths []string) event.Draft {
 	if names == "" {
 		names = "no file: all was so already"
 	}
-	return event.Draft{Body: event.Noted{Why: "undo", Text: "[The user has " + what + " changes with pawl's undo, in " + names + ". Read a file again before you change it.]"}}
+	return event.Draft{Body: event.Noted{Why: event.NotedUndo, Text: "[The user has " + what + " changes with pawl's undo, in " + names + ". Read a file again before you change it.]"}}
 }
 
 // PartialUndo returns what is recorded when an undo or a redo was interrupted after these

@@ -29,10 +29,6 @@ type Selector struct {
 	Prompt int64  // the sequence number of its event
 }
 
-// NotRestorable is the event.Warned.What for something that a command destroyed
-// and that no undo can restore.
-const NotRestorable = "not-restorable"
-
 // ErrNothing: no change of that kind is in effect.
 var ErrNothing = errors.New("there is nothing to undo")
 

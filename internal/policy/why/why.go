@@ -100,7 +100,7 @@ func (f *Fold) Apply(e event.Event) {
 			f.blocked = map[string]bool{}
 		}
 		f.blocked[b.Call] = true
-		f.add(e, Denial, cut(b.What)+" was not allowed: "+b.Reason, "decided by: "+b.By, "asked for: "+f.what(b.Call, b.Tool))
+		f.add(e, Denial, cut(b.What)+" was not allowed: "+b.Reason, "decided by: "+string(b.By), "asked for: "+f.what(b.Call, b.Tool))
 	case event.CallDone:
 		f.done(e, b)
 	case event.Stuck:
@@ -110,9 +110,9 @@ func (f *Fold) Apply(e event.Event) {
 		}
 	case event.Warned:
 		switch {
-		case strings.HasPrefix(b.What, "budget."):
+		case strings.HasPrefix(string(b.What), "budget."):
 			f.add(e, Budget, b.Text)
-		case b.What == "fallback":
+		case b.What == event.WarnedFallback:
 			f.add(e, Retry, b.Text)
 		}
 	case event.Extended:

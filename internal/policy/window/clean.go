@@ -15,10 +15,6 @@ import (
 // calls; the number of a result in its session is unique.
 const CleanTool = "cleanup_tool_call"
 
-// WhyClean is the reason of a compaction that drops released results, together with reads
-// that were repeated.
-const WhyClean = "cleanup"
-
 const (
 	handleFrom = 500 // tokens by Estimate: replay must not depend on the counter
 	longList   = 150 // lines of a listing that is too long

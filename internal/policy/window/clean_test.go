@@ -119,7 +119,7 @@ func TestCleanup(t *testing.T) {
 	if got := fmt.Sprint(c.Handles(5)); got != "[r1 r4 r5 r6]" {
 		t.Error(got)
 	}
-	e := c.Plan(WhyFull, "").Compacted("", nil)
+	e := c.Plan(event.CompactedFull, "").Compacted("", nil)
 	feed(c, at, e)
 	if int64(c.Tokens()) != e.After || recount(c) != c.headN+c.bodyN {
 		t.Errorf("it said %d tokens, there are %d, recounted %d", e.After, c.Tokens(), recount(c))
@@ -156,7 +156,7 @@ func TestCleanupFrees(t *testing.T) {
 	}
 	feed(c, at, event.Cleaned{Results: rs, Summary: "dull too"})
 	e, ok := c.Dedup()
-	if !ok || e.Why != WhyClean || len(e.Pointers) != len(rs)+1 {
+	if !ok || e.Why != event.CompactedCleanup || len(e.Pointers) != len(rs)+1 {
 		t.Fatalf("%v %+v", ok, e)
 	}
 	feed(c, at, e)
@@ -183,7 +183,7 @@ func TestStatus(t *testing.T) {
 		feed(&c, &at, small(16_384), event.Prompted{Source: event.Person, Text: "go"})
 		for i := 0; c.Percent() < 97; i++ {
 			if n, due := c.Status(); due {
-				said = append(said, strings.TrimPrefix(n.Why, WhyStatus))
+				said = append(said, strings.TrimPrefix(string(n.Why), WhyStatus))
 				if conf.Status == "" && !strings.Contains(n.Text, "tools remaining") {
 					t.Errorf("%q", n.Text)
 				}
@@ -195,7 +195,7 @@ func TestStatus(t *testing.T) {
 			work(&c, &at, i, 1000)
 		}
 		if n, due := c.Status(); due {
-			said = append(said, strings.TrimPrefix(n.Why, WhyStatus))
+			said = append(said, strings.TrimPrefix(string(n.Why), WhyStatus))
 		}
 		return said
 	}
@@ -220,7 +220,7 @@ func TestStatus(t *testing.T) {
 	if _, due := c.Status(); due {
 		t.Error("told before a compaction was tried")
 	}
-	feed(&c, &at, c.Plan(WhyFull, "").Compacted("", nil))
+	feed(&c, &at, c.Plan(event.CompactedFull, "").Compacted("", nil))
 	if n, due := c.Status(); !due || !strings.Contains(n.Text, "STOP TOOL USE NOW") {
 		t.Errorf("%.0f %%: %v %q", c.Percent(), due, n.Text)
 	}
@@ -243,7 +243,7 @@ func TestCompactionOff(t *testing.T) {
 	if !c.Blocked() || c.Due() != "" {
 		t.Errorf("%.1f %% and not blocked", c.Percent())
 	}
-	feed(&c, &at, c.Plan(WhyPerson, "").Compacted("", nil))
+	feed(&c, &at, c.Plan(event.CompactedPerson, "").Compacted("", nil))
 	if c.Blocked() || c.Percent() > 80 {
 		t.Errorf("%.1f %% after a compaction by hand", c.Percent())
 	}
@@ -331,7 +331,7 @@ func TestAnotherCounter(t *testing.T) {
 		t.Errorf("%d tokens, were %d: the request in flight was counted by the other", got, was)
 	}
 	w = c.Recount(Estimate{})
-	feed(c, at, c.Plan(WhyPerson, "").Compacted("", nil))
+	feed(c, at, c.Plan(event.CompactedPerson, "").Compacted("", nil))
 	if w.Run(); c.ApplyRecount(w) {
 		t.Error("adopted over a rebase")
 	}

@@ -11,13 +11,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// The reasons for a compaction.
-const (
-	WhyFull   = "full"   // the window is 90 % full
-	WhyLength = "length" // a provider refused the request as too long
-	WhyPerson = "person" // a person asked for it
-)
-
 // Who makes the summary of a compaction.
 const (
 	ByModel    = "model"
@@ -63,7 +56,7 @@ func (k *compactions) apply(b event.Body) {
 		}
 	case event.Compacted:
 		k.dedupAt = 0
-		if b.Why == WhyDedup || b.Why == WhyClean {
+		if b.Why == event.CompactedDedup || b.Why == event.CompactedCleanup {
 			return
 		}
 		k.count++
@@ -79,7 +72,7 @@ func (k *compactions) apply(b event.Body) {
 		if b.By != ByPointers {
 			k.summary = b.Summary
 		}
-		if b.Why == WhyLength && b.Before > 0 && (k.refusedSize == 0 || int(b.Before) < k.refusedSize) {
+		if b.Why == event.CompactedLength && b.Before > 0 && (k.refusedSize == 0 || int(b.Before) < k.refusedSize) {
 			k.refusedSize = int(b.Before)
 		}
 	}
@@ -111,7 +104,7 @@ func (k *compactions) fresh(s string) bool {
 // compacted applies a compaction: Start replaces the oldest messages, and
 // pointers replace results.
 func (c *Conversation) compacted(b event.Compacted) {
-	if b.Why != WhyDedup && b.Why != WhyClean {
+	if b.Why != event.CompactedDedup && b.Why != event.CompactedCleanup {
 		c.compact.at = c.now
 	}
 	c.lastTier = ""
@@ -188,8 +181,8 @@ func (c *Conversation) StillSeen() []tool.Span {
 	return out
 }
 
-// Due returns why a compaction is due before the next request: WhyFull, or "" if none is.
-func (c *Conversation) Due() string {
+// Due returns why a compaction is due before the next request: event.CompactedFull, or "" if none is.
+func (c *Conversation) Due() event.CompactedWhy {
 	p, d := c.Percent(), c.conf.filled()
 	switch {
 	case c.conf.off(), p < d.CompactAt, !c.compact.grown:
@@ -197,7 +190,7 @@ func (c *Conversation) Due() string {
 	case p < d.Critical && c.compact.count > 0 && c.now.Sub(c.compact.at) < c.conf.minInterval():
 		return ""
 	}
-	return WhyFull
+	return event.CompactedFull
 }
 
 // Spiral reports whether compaction does not help: the window was filled again

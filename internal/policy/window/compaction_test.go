@@ -98,7 +98,7 @@ func TestAnySequence(t *testing.T) {
 			if rapid.IntRange(0, 3).Draw(t, "compact") > 0 {
 				return
 			}
-			why := rapid.SampledFrom([]string{WhyFull, WhyLength, WhyPerson}).Draw(t, "why")
+			why := rapid.SampledFrom([]event.CompactedWhy{event.CompactedFull, event.CompactedLength, event.CompactedPerson}).Draw(t, "why")
 			p := live.Plan(why, "")
 			e := p.Compacted(rapid.SampledFrom([]string{"", "the notes", strings.Repeat("long notes ", 3000)}).Draw(t, "summary"), nil)
 			apply(e)
@@ -269,10 +269,10 @@ func TestCooldownAndSpiral(t *testing.T) {
 		if c.Spiral() {
 			t.Fatalf("a spiral after %d compactions", n)
 		}
-		if c.Due() != WhyFull {
+		if c.Due() != event.CompactedFull {
 			t.Fatalf("%.0f %%: nothing due", c.Percent())
 		}
-		feed(&c, &at, c.Plan(WhyFull, "").Compacted("notes", nil))
+		feed(&c, &at, c.Plan(event.CompactedFull, "").Compacted("notes", nil))
 		if c.Due() != "" {
 			t.Fatal("due again at once")
 		}
@@ -307,7 +307,7 @@ func TestPointers(t *testing.T) {
 		feed(&c, &at, gives(fmt.Sprint(i), "read", strings.Repeat(fmt.Sprintf("text of %d\n", i), 900)))
 	}
 	was := c.Percent()
-	e := c.Plan(WhyFull, "").Compacted("", nil)
+	e := c.Plan(event.CompactedFull, "").Compacted("", nil)
 	feed(&c, &at, e)
 	if e.By != ByPointers || len(e.Pointers) == 0 || e.Older != 0 || c.Percent() > 90 || was < 95 {
 		t.Errorf("%.0f %% → %.0f %%: %+v", was, c.Percent(), e)
@@ -348,14 +348,14 @@ func TestStillSeen(t *testing.T) {
 	seenOld := event.FileSeen{Call: "c0", Spans: []tool.Span{{Path: "old.go", Hash: "1"}}}
 	feed(&old, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"}, event.Requested{Attempt: 1}, asks("c0", "read", `{}`), seenOld, gives("c0", "read", "text"))
 	fill(t, &old, &at, 1)
-	feed(&old, &at, old.Plan(WhyFull, "").Compacted("notes", nil))
+	feed(&old, &at, old.Plan(event.CompactedFull, "").Compacted("notes", nil))
 	if got := old.StillSeen(); len(got) != 0 {
 		t.Errorf("what is gone counts as seen: %+v", got)
 	}
 	seen(fmt.Sprint("c", i+1), "kept.go", "1")
 	seen(fmt.Sprint("c", i+2), "changed.go", "1")
 	feed(&c, &at, event.FileChanged{Tool: "bash", Path: "changed.go", After: "2"})
-	feed(&c, &at, c.Plan(WhyFull, "").Compacted("notes", nil))
+	feed(&c, &at, c.Plan(event.CompactedFull, "").Compacted("notes", nil))
 	if got := c.StillSeen(); len(got) != 1 || got[0].Path != "kept.go" {
 		t.Errorf("%+v", got)
 	}
@@ -369,10 +369,10 @@ func TestAsk(t *testing.T) {
 		at := time.Unix(0, 0)
 		feed(&c, &at, small(window), event.Prompted{Source: event.Person, Text: "go " + strings.Repeat("very ", 5000)})
 		i := fill(t, &c, &at, 0)
-		feed(&c, &at, c.Plan(WhyFull, "").Compacted("the port is 8642", nil))
+		feed(&c, &at, c.Plan(event.CompactedFull, "").Compacted("the port is 8642", nil))
 		at = at.Add(180 * time.Second)
 		fill(t, &c, &at, i)
-		p := c.Plan(WhyFull, "the port")
+		p := c.Plan(event.CompactedFull, "the port")
 		if !p.Summarise {
 			continue // a window of 4,096 with such a prompt
 		}
@@ -397,7 +397,7 @@ func TestLearnsTheWindow(t *testing.T) {
 	if c.Percent() != 0 || c.Due() != "" {
 		t.Fatalf("%.0f %% of an unknown window", c.Percent())
 	}
-	e := c.Plan(WhyLength, "").Compacted("notes", nil)
+	e := c.Plan(event.CompactedLength, "").Compacted("notes", nil)
 	feed(&c, &at, e)
 	if e.After*10 > e.Before*8 || c.Limit() != int(e.Before) || c.Percent() == 0 {
 		t.Errorf("%d → %d tokens, limit %d", e.Before, e.After, c.Limit())

@@ -137,7 +137,7 @@ func (c *Conversation) Apply(e event.Event) {
 		c.push(m, about{tokens: countMessage(c.count(), m), kind: prompt})
 	case event.Noted:
 		c.note(b.Text)
-		if t, ok := strings.CutPrefix(b.Why, WhyStatus); ok {
+		if t, ok := strings.CutPrefix(string(b.Why), WhyStatus); ok {
 			c.lastTier = Tier(t)
 		}
 	case event.Cleaned:

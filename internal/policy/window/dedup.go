@@ -9,10 +9,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-// WhyDedup is the reason of a compaction that only replaces reads that a newer
-// read covers.
-const WhyDedup = "dedup"
-
 // again is by how much of the limit the conversation must grow before it is
 // examined again.
 const again = 0.03
@@ -45,12 +41,12 @@ func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 		return event.Compacted{}, false
 	}
 	c.compact.dedupAt = c.bodyN
-	e = event.Compacted{Why: WhyDedup, By: ByPointers, Before: int64(c.Tokens())}
+	e = event.Compacted{Why: event.CompactedDedup, By: ByPointers, Before: int64(c.Tokens())}
 	newer := map[string][]lines{}
 	u := c.unpacked()
 	cleaned, freed := u.pointers(0)
 	if len(cleaned) > 0 {
-		e.Why, e.Pointers = WhyClean, cleaned
+		e.Why, e.Pointers = event.CompactedCleanup, cleaned
 	}
 	ms := u.messages
 	if len(c.tail.Parts) > 0 {

@@ -51,7 +51,7 @@ func TestKeepsNoCompactedImages(t *testing.T) {
 				feed(&conv, &at, event.Requested{}, event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("seen")}}}})
 			}
 			older := conv.past.len()
-			feed(&conv, &at, event.Compacted{Why: WhyFull, Older: older, Start: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart("what was")}}}})
+			feed(&conv, &at, event.Compacted{Why: event.CompactedFull, Older: older, Start: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart("what was")}}}})
 			runtime.GC()
 			for i, p := range held {
 				if want := c.first && i == 0; (p.Value() != nil) != want {

@@ -20,7 +20,8 @@ const (
 
 // Plan is a compaction without its summary.
 type Plan struct {
-	Why, Focus string
+	Why   event.CompactedWhy
+	Focus string
 	// Summarise is false where only results are dropped: no model is asked.
 	Summarise bool
 	// Ask is the one request for the summary: no tools, and a reply of at most
@@ -44,25 +45,25 @@ type Plan struct {
 // Plan makes the plan of a compaction: which steps are kept, what replaces the
 // older ones, and the request for the summary. It changes nothing. The
 // conversation must not change before Compacted is called.
-func (c *Conversation) Plan(why, focus string) Plan {
+func (c *Conversation) Plan(why event.CompactedWhy, focus string) Plan {
 	u := c.unpacked()
 	if c.info.Bound {
 		c.unthought(u.messages, u.about) // it goes with the compaction
 	}
 	limit := c.Limit()
-	if why == WhyLength && (limit == 0 || c.Tokens() < limit) {
+	if why == event.CompactedLength && (limit == 0 || c.Tokens() < limit) {
 		limit = c.Tokens() * 9 / 10 // the provider's window is smaller than expected
 	}
 	if limit == 0 {
 		limit = unknownWindow
 	}
-	if at := c.conf.filled().CompactAt; why == WhyFull && at < 90 {
+	if at := c.conf.filled().CompactAt; why == event.CompactedFull && at < 90 {
 		limit = int(float64(limit) * at / 90) // an earlier compaction leaves less
 	}
 	body := max(c.calib.to(limit)-c.headN, c.calib.to(limit)/4, 400)
 	p := Plan{Why: why, Focus: focus, conv: u, before: int64(c.Tokens()), space: body * partSummary / 100, target: body * goal / 100}
 	keep := body * partKept / 100
-	if why == WhyPerson {
+	if why == event.CompactedPerson {
 		keep = min(keep, c.bodyN*partKept/100) // even if the window is not full at all
 	}
 	older, kept := u.boundary(keep)
@@ -74,7 +75,7 @@ func (c *Conversation) Plan(why, focus string) Plan {
 	p.ledger = c.ledger.text(body*partLedger/100, u.texts(older))
 	_, n := head(p.intro+p.ledger, -1)
 	freed := size - n - p.space
-	if older == 0 || float64(freed) < c.minFreed() && why != WhyPerson || freed <= 0 {
+	if older == 0 || float64(freed) < c.minFreed() && why != event.CompactedPerson || freed <= 0 {
 		return p // the oldest results are dropped instead
 	}
 	p.Summarise, p.older, p.size, p.facts = true, older, size, u.facts(older)

@@ -22,7 +22,7 @@ func (c *Conversation) Status() (n event.Noted, due bool) {
 	case !always && !c.conf.off() && !c.compact.unhelpful:
 		return event.Noted{}, false
 	}
-	return event.Noted{Why: WhyStatus + string(t), Text: c.statusText(t)}, true
+	return event.Noted{Why: event.NotedWhy(WhyStatus + string(t)), Text: c.statusText(t)}, true
 }
 
 // statusText is the message as the specification words it, without symbols.

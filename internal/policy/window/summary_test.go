@@ -64,7 +64,7 @@ func TestOwnWordsOnce(t *testing.T) {
 	fill(t, &c, &at, 1)
 	feed(&c, &at, event.Requested{Attempt: 1},
 		event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("The port is 8642.")}}}})
-	feed(&c, &at, c.Plan(WhyFull, "").Compacted("Done: read on.", nil))
+	feed(&c, &at, c.Plan(event.CompactedFull, "").Compacted("Done: read on.", nil))
 	if text := all(c.Messages()); strings.Count(text, "The port is 8642.") != 1 {
 		t.Error(text)
 	}

@@ -25,10 +25,10 @@ func TestThinkingOverARebase(t *testing.T) {
 		"other tools":             {head("m", true), head("m", true, llm.ToolSpec{Name: "t"}), false},
 		"another model":           {head("m", true), head("n", false), false},
 		"neither binds it":        {head("m", false), head("n", false), false},
-		"a compaction":            {head("m", true), event.Compacted{Why: WhyFull, Older: 1, Start: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart("notes")}}}}, false},
-		"a dedup":                 {head("m", true), event.Compacted{Why: WhyDedup}, false},
-		"released results":        {head("m", true), event.Compacted{Why: WhyClean}, false},
-		"not bound, a compaction": {head("m", false), event.Compacted{Why: WhyFull, Older: 1}, true},
+		"a compaction":            {head("m", true), event.Compacted{Why: event.CompactedFull, Older: 1, Start: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart("notes")}}}}, false},
+		"a dedup":                 {head("m", true), event.Compacted{Why: event.CompactedDedup}, false},
+		"released results":        {head("m", true), event.Compacted{Why: event.CompactedCleanup}, false},
+		"not bound, a compaction": {head("m", false), event.Compacted{Why: event.CompactedFull, Older: 1}, true},
 		"not bound, other tools":  {head("m", false), head("m", false, llm.ToolSpec{Name: "t"}), true},
 	} {
 		var k Conversation

@@ -255,7 +255,7 @@ func (r *run) shorter() {
 	if rapid.IntRange(0, 5).Draw(r.t, "compact") > 0 {
 		return
 	}
-	why := rapid.SampledFrom([]string{window.WhyFull, window.WhyLength, window.WhyPerson}).Draw(r.t, "why")
+	why := rapid.SampledFrom([]event.CompactedWhy{event.CompactedFull, event.CompactedLength, event.CompactedPerson}).Draw(r.t, "why")
 	r.apply(r.conv.Plan(why, "").Compacted(rapid.SampledFrom([]string{"", "the notes"}).Draw(r.t, "summary"), nil))
 	if rapid.Bool().Draw(r.t, "guided") {
 		r.apply(event.Noted{Why: "rules", Text: "[rules: be good]"})
@@ -299,7 +299,7 @@ func anything(t *rapid.T, api provider.API) {
 		case 3:
 			r.apply(event.PersonRan{Command: "ls", Output: text(t)})
 		case 4:
-			r.apply(r.conv.Plan(window.WhyPerson, "").Compacted("", nil))
+			r.apply(r.conv.Plan(event.CompactedPerson, "").Compacted("", nil))
 		case 5:
 			r.apply(prompted(t), event.Recalled{Text: "as before"})
 		}

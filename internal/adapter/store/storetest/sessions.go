@@ -22,7 +22,7 @@ func rowOf(t *testing.T, s event.Store, id string) event.Row {
 }
 
 func rebased(model string) event.Draft {
-	return event.Draft{Body: event.Rebased{Why: "start", Info: llm.Info{Provider: "p", Model: model}}}
+	return event.Draft{Body: event.Rebased{Why: event.RebasedStart, Info: llm.Info{Provider: "p", Model: model}}}
 }
 
 func row(t *testing.T, s event.Store) {
