@@ -53,12 +53,10 @@ func (sh confinedShell) confine(c tool.Run) tool.Run {
 	return c
 }
 
-// Run implements tool.Shell.
 func (sh confinedShell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 	return sh.Shell.Run(ctx, sh.confine(c))
 }
 
-// Start implements tool.Shell.
 func (sh confinedShell) Start(ctx context.Context, c tool.Run) (string, error) {
 	return sh.Shell.Start(ctx, sh.confine(c))
 }
@@ -75,7 +73,6 @@ func (sh *recordedShell) POSIX() bool {
 	return ok && p.POSIX()
 }
 
-// Start implements tool.Shell.
 func (sh *recordedShell) Start(ctx context.Context, c tool.Run) (string, error) {
 	if cmds := sh.p.Footprint.Commands; len(cmds) > 0 && command.ReadOnly(cmds...) {
 		return sh.Shell.Start(ctx, c)
@@ -99,13 +96,11 @@ func (sh *recordedShell) Start(ctx context.Context, c tool.Run) (string, error) 
 	return id, nil
 }
 
-// Output implements tool.Shell.
 func (sh *recordedShell) Output(ctx context.Context, id string, wait time.Duration) (tool.Ran, error) {
 	ran, err := sh.Shell.Output(ctx, id, wait)
 	return sh.recordJob(ctx, id, ran, err)
 }
 
-// Kill implements tool.Shell.
 func (sh *recordedShell) Kill(ctx context.Context, id string) (tool.Ran, error) {
 	ran, err := sh.Shell.Kill(ctx, id)
 	return sh.recordJob(ctx, id, ran, err)

@@ -158,7 +158,6 @@ type recordedFiles struct {
 	p *turn.Pending
 }
 
-// Write implements tool.Files.
 func (f *recordedFiles) Write(ctx context.Context, path string, data []byte, expect tool.Hash) (tool.Change, error) {
 	cs, err := f.WriteAll(ctx, []tool.Write{{Path: path, Data: data, Expect: expect}})
 	if err != nil {
@@ -167,7 +166,6 @@ func (f *recordedFiles) Write(ctx context.Context, path string, data []byte, exp
 	return cs[0], nil
 }
 
-// WriteAll implements tool.Files.
 func (f *recordedFiles) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
 	f.r.RecordBackground(ctx) // changes by background commands come before
 	by := f.p.Tool

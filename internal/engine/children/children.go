@@ -88,7 +88,6 @@ type callAgents struct {
 	call string
 }
 
-// Run implements tool.Agents.
 func (c callAgents) Run(ctx context.Context, a tool.Agent) (tool.AgentRun, error) {
 	child := c.childOf(c.call, a)
 	started := event.AgentStarted{Call: c.call, Child: child.ID, Agent: a.Kind, Title: a.Title, Background: a.Report != nil}

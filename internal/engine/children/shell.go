@@ -15,7 +15,6 @@ type shell struct {
 	runs map[string]bool
 }
 
-// Start implements tool.Shell.
 func (sh *shell) Start(ctx context.Context, c tool.Run) (string, error) {
 	id, err := sh.Shell.Start(ctx, c)
 	if err == nil {

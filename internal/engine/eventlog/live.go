@@ -60,18 +60,7 @@ func (l *streamMasker) masked(b event.Body) []event.Body {
 
 // unlessEmpty returns b, or nothing if all of its text is held back until more comes.
 func unlessEmpty(b event.Body, came string) []event.Body {
-	text := ""
-	switch d := b.(type) {
-	case event.TextDelta:
-		text = d.Text
-	case event.ReasoningDelta:
-		text = d.Text
-	case event.CallDelta:
-		text = d.Text
-	case event.OutputDelta:
-		text = d.Text
-	}
-	if text == "" && came != "" {
+	if pieceSize(b) == 0 && came != "" {
 		return nil
 	}
 	return []event.Body{b}

@@ -20,7 +20,7 @@ func (s *Session) Coordination() Coordination { return Coordination{s} }
 
 // Append stores events.
 func (c Coordination) Append(ctx context.Context, ds ...event.Draft) error {
-	return c.s.record(ctx, ds...)
+	return c.s.log.Append(ctx, ds...)
 }
 
 // Show shows an event that is not stored.
@@ -42,7 +42,7 @@ func (c Coordination) Apply(ctx context.Context, by, text string, ws []tool.Writ
 		return nil, err
 	}
 	defer done()
-	if err := s.record(ctx, event.Draft{Body: event.Prompted{Source: event.Person, Text: text}}); err != nil {
+	if err := s.log.Append(ctx, event.Draft{Body: event.Prompted{Source: event.Person, Text: text}}); err != nil {
 		return nil, err
 	}
 	began := s.log.Last()
@@ -52,5 +52,5 @@ func (c Coordination) Apply(ctx context.Context, by, text string, ws []tool.Writ
 		f := turn.Describe(err)
 		end = event.Ended{End: event.EndFailed, Error: &f}
 	}
-	return cs, errors.Join(err, s.record(context.WithoutCancel(ctx), event.Draft{Cause: began, Body: end}))
+	return cs, errors.Join(err, s.log.Append(context.WithoutCancel(ctx), event.Draft{Cause: began, Body: end}))
 }

@@ -51,7 +51,7 @@ func (op Aside) submit(ctx context.Context, s *Session) (int64, error) {
 		default:
 			out.Error = &event.Fault{Category: string(fault.LLM), Message: "the model gave no answer in words; ask it in the conversation, where it has its tools"}
 		}
-		_ = s.record(context.WithoutCancel(ctx), event.Draft{Body: out}) // a log that cannot be written has ended its readers
+		_ = s.log.Append(context.WithoutCancel(ctx), event.Draft{Body: out}) // a log that cannot be written has ended its readers
 	})
 	return n, nil
 }

@@ -36,7 +36,7 @@ func (p parentLink) kind() string {
 	return p.agent.Of.Agent
 }
 
-// parent is what an agent gets from the session that starts it.
+// parent implements children.Parent: what an agent gets from the session that starts it.
 type parent struct {
 	*state
 	ops       *operations.Operations
@@ -50,14 +50,12 @@ func (s *parent) interrupted() bool {
 	return s.ops.Interrupted() || s.cfg.child.interrupted != nil && s.cfg.child.interrupted()
 }
 
-// Inherit implements children.Parent.
 func (s *parent) Inherit() children.Inheritance {
 	l := children.Inheritance{Tools: s.tools(), Shell: s.cfg.Shell, Agents: s.cfg.Agents, Left: s.spending.AgentsLeft()}
 	s.log.View(func() { l.Model, l.System = s.model, s.conv.Head().System })
 	return l
 }
 
-// OpenModel implements children.Parent.
 func (s *parent) OpenModel(ref string) (llm.Model, error) {
 	if s.cfg.OpenModel == nil {
 		return nil, fmt.Errorf("this session opens no other model")
@@ -93,13 +91,11 @@ func (s *parent) Open(ctx context.Context, a children.Child) (children.Session, 
 // childSession is a session in the form for its parent's children.
 type childSession struct{ *Session }
 
-// Run implements children.Session.
 func (c childSession) Run(ctx context.Context, prompt string, see func(event.Event) error) (string, event.Ended, error) {
 	out, err := c.RunPrompt(ctx, Prompt{Source: event.Parent, Text: prompt}, Observer{See: see})
 	return out.Reply, out.Ended, err
 }
 
-// Spent implements children.Session.
 func (c childSession) Spent() budget.Spent {
 	all, _ := c.spending.Spent()
 	return all

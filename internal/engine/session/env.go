@@ -70,34 +70,44 @@ func (s *abilities) runEnv(p *turn.Pending) tool.Env {
 
 type planner struct{ s *state }
 
-// Set implements tool.Todo.
 func (p planner) Set(ctx context.Context, items []tool.Item) error {
-	return p.s.record(context.WithoutCancel(ctx), event.Draft{Body: event.Planned{Items: items}})
+	return p.s.log.Append(context.WithoutCancel(ctx), event.Draft{Body: event.Planned{Items: items}})
 }
 
 type narrower struct{ s *state }
 
-// Narrow implements tool.Rights.
 func (n narrower) Narrow(ctx context.Context, by string, rules []string, file string) error {
-	return n.s.record(context.WithoutCancel(ctx), event.Draft{Body: event.Narrowed{By: by, Rules: rules, File: file}})
+	return n.s.log.Append(context.WithoutCancel(ctx), event.Draft{Body: event.Narrowed{By: by, Rules: rules, File: file}})
 }
 
 type notes struct{ s *state }
 
-// Remember implements tool.Notes.
 func (n notes) Remember(ctx context.Context, note string) error {
 	if n.s.cfg.Notes != nil {
 		if err := n.s.cfg.Notes.Remember(ctx, note); err != nil {
 			return err
 		}
 	}
-	return n.s.record(context.WithoutCancel(ctx), event.Draft{Body: event.Remembered{Text: note}})
+	return n.s.log.Append(context.WithoutCancel(ctx), event.Draft{Body: event.Remembered{Text: note}})
 }
 
 type asker struct{ *questions.Questions }
 
-// Question implements tool.Asker.
 func (a asker) Question(ctx context.Context, text string, options []string) (string, error) {
 	ans, err := a.Ask(ctx, event.Asked{Text: text, Options: options})
 	return ans.Text, err
+}
+
+// searcher returns who searches the web: the one that is configured, else the
+// model's provider; nil if it does not.
+func (s *abilities) searcher() tool.Searcher {
+	switch {
+	case s.cfg.Search != nil && s.cfg.SearchUSD > 0:
+		return s.side.Paid(s.cfg.Search, s.cfg.SearchUSD)
+	case s.cfg.Search != nil:
+		return s.cfg.Search
+	case s.info().Search:
+		return s.side.Search()
+	}
+	return nil
 }

@@ -26,7 +26,7 @@ func (s *Session) fallbackChain(inUse llm.Model) func(context.Context, event.Ret
 			}
 			if err != nil {
 				note := event.Warned{What: event.WarnedFallback, Text: "the fallback model " + ref + " cannot be used: " + err.Error()}
-				if err := s.record(ctx, event.Draft{Body: note}); err != nil {
+				if err := s.log.Append(ctx, event.Draft{Body: note}); err != nil {
 					return nil, err
 				}
 				continue

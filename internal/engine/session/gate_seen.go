@@ -46,7 +46,6 @@ func (g *seenGate) noteChangedFiles(p *turn.Pending) {
 	}
 }
 
-// Start implements turn.Starter.
 func (g *seenGate) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	if len(p.Footprint.Writes) == 0 {
 		return nil

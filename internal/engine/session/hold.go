@@ -18,7 +18,6 @@ const maxHeldFile = 256 << 10
 // forms, and those of the folder since the session began.
 type holdSecrets struct{ s *Session }
 
-// Start implements turn.Starter.
 func (h holdSecrets) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	var names []string
 	for _, sp := range p.Footprint.Reads {

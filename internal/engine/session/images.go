@@ -15,7 +15,6 @@ type imageWarning struct {
 	told bool   // the person was warned about it
 }
 
-// Apply implements event.Fold.
 func (b *imageWarning) Apply(e event.Event) {
 	switch body := e.Body.(type) {
 	case event.Rebased:
@@ -35,6 +34,6 @@ func (s *Session) warnImagesUnseen(ctx context.Context) error {
 		return nil
 	}
 	ref := s.info().Ref()
-	return s.record(ctx, event.Draft{Body: event.Warned{What: event.WarnedImages, Text: fmt.Sprintf(
+	return s.log.Append(ctx, event.Draft{Body: event.Warned{What: event.WarnedImages, Text: fmt.Sprintf(
 		`it is not known that %s takes images: it is told of them in words. If it does: pawl config set 'models."%s".images' true`, ref, ref)}})
 }

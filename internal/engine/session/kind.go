@@ -39,7 +39,6 @@ type outsideOfKind struct {
 	kind tool.Agent
 }
 
-// Offer is part of Outside.
 func (o outsideOfKind) Offer(ctx context.Context, m llm.Info, wait bool) (tool.Set, []string) {
 	all, notes := o.Outside.Offer(ctx, m, wait)
 	set, _ := children.ToolsOf(all, o.kind, false)

@@ -93,7 +93,7 @@ func (s *Session) refreshTools(ctx context.Context) error {
 	}
 	var drafts []event.Draft
 	s.log.View(func() { drafts = s.head(event.RebasedTools) })
-	if err := s.record(ctx, append(drafts, notes...)...); err != nil || len(drafts) == 0 {
+	if err := s.log.Append(ctx, append(drafts, notes...)...); err != nil || len(drafts) == 0 {
 		return err
 	}
 	s.log.View(s.setBuilder)

@@ -39,5 +39,5 @@ func (s *Session) paused(ctx context.Context) error {
 	case a.Text == goOn || a.Text == "":
 		return nil
 	}
-	return s.record(ctx, event.Draft{Body: event.Noted{Why: event.NotedPause, Text: "[The user says: " + a.Text + "]"}})
+	return s.log.Append(ctx, event.Draft{Body: event.Noted{Why: event.NotedPause, Text: "[The user says: " + a.Text + "]"}})
 }

@@ -49,7 +49,7 @@ func (s *taskPhases) repeatPlanNote(ctx context.Context) error {
 	if note == "" {
 		return nil
 	}
-	return s.record(ctx, event.Draft{Body: event.Noted{Why: event.NotedPhase, Text: note}})
+	return s.log.Append(ctx, event.Draft{Body: event.Noted{Why: event.NotedPhase, Text: note}})
 }
 
 // recordPendingNotes records what the model still must be told, and warns the person, once,
@@ -61,5 +61,5 @@ func (s *taskPhases) recordPendingNotes(ctx context.Context) error {
 			ds = append(ds, event.Draft{Body: w})
 		}
 	})
-	return s.record(ctx, ds...)
+	return s.log.Append(ctx, ds...)
 }

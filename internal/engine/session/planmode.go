@@ -52,7 +52,7 @@ func (s *Session) keepPlan(ctx context.Context) error {
 	if !ok || text == s.View().Proposal().Text {
 		return nil
 	}
-	return s.record(ctx, event.Draft{Body: event.PlanWritten{Text: text, By: event.AuthorModel}})
+	return s.log.Append(ctx, event.Draft{Body: event.PlanWritten{Text: text, By: event.AuthorModel}})
 }
 
 func (op WritePlan) submit(ctx context.Context, s *Session) (int64, error) {

@@ -53,5 +53,5 @@ func (s *Session) waitForResources(ctx context.Context) (event.End, error) {
 }
 
 func (s *Session) warnOfPressure(ctx context.Context, text string) error {
-	return s.record(ctx, event.Draft{Body: event.Warned{What: event.WarnedPressure, Text: text}})
+	return s.log.Append(ctx, event.Draft{Body: event.Warned{What: event.WarnedPressure, Text: text}})
 }

@@ -15,7 +15,6 @@ import (
 // stuckGate blocks calls that belong to a detected loop (SPEC 6.5).
 type stuckGate struct{ s *Session }
 
-// Check implements turn.Gate.
 func (g *stuckGate) Check(_ context.Context, step []*turn.Pending) error {
 	g.s.log.View(func() {
 		for _, p := range step {
@@ -45,7 +44,7 @@ func (s *Session) escalate(ctx context.Context) (event.End, error) {
 		return "", nil
 	}
 	stuck := d.Event()
-	if err := s.record(ctx, event.Draft{Body: stuck}); err != nil {
+	if err := s.log.Append(ctx, event.Draft{Body: stuck}); err != nil {
 		return event.EndFailed, err
 	}
 	if d.Action != progress.Stop {
@@ -59,7 +58,7 @@ func (s *Session) escalate(ctx context.Context) (event.End, error) {
 	case a.Text != stopHere && a.Text != "":
 		// A person's answer resets stuck detection, and the model is told.
 		note := event.Noted{Why: event.NotedStuck, Text: "[The user says: " + a.Text + "]"}
-		return "", s.record(ctx, event.Draft{Body: note})
+		return "", s.log.Append(ctx, event.Draft{Body: note})
 	}
 	return event.EndStuck, &fault.Error{Category: fault.LLM, Message: stuck.Text, Hint: "go on with another instruction"}
 }

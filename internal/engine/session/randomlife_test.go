@@ -208,7 +208,7 @@ func (r *randomSession) record(bs ...event.Body) error {
 	for _, b := range bs {
 		ds = append(ds, event.Draft{Body: b})
 	}
-	return r.s.record(context.Background(), ds...)
+	return r.s.log.Append(context.Background(), ds...)
 }
 
 // prompt records a person's prompt, and reports whether that went well.

@@ -29,7 +29,6 @@ type guidance struct {
 // those met last.
 const manyFolders = 20
 
-// Apply implements event.Fold.
 func (g *guidance) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Noted:
@@ -84,5 +83,5 @@ func (s *Session) recordRuleNotes(ctx context.Context) error {
 	for _, text := range s.cfg.Rules(ctx, g) {
 		ds = append(ds, event.Draft{Body: event.Noted{Why: event.NotedRules, Text: text}})
 	}
-	return s.record(ctx, ds...)
+	return s.log.Append(ctx, ds...)
 }

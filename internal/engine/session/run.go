@@ -118,41 +118,26 @@ func (o *Outcome) apply(b event.Body) bool {
 // When ctx ends first, the operation is interrupted and Await waits for its
 // end.
 func (s *Session) Await(ctx context.Context, started int64) (event.OpDone, error) {
-	var done event.OpDone
-	err := s.follow(ctx, started, func(e event.Event) (bool, error) {
-		b, ok := e.Body.(event.OpDone)
-		if ok && e.Cause == started {
-			done = b
-			return true, nil
-		}
-		return false, nil
-	})
-	return done, err
-}
-
-// follow shows the events caused by this sequence number, until last reports
-// the end. When ctx ends first, it interrupts.
-func (s *Session) follow(ctx context.Context, cause int64, last func(event.Event) (bool, error)) error {
-	events := s.Events(context.WithoutCancel(ctx), cause)
+	events := s.Events(context.WithoutCancel(ctx), started)
 	defer context.AfterFunc(ctx, func() {
 		if s.mirrors() {
 			_, _ = s.Submit(context.WithoutCancel(ctx), Interrupt{By: interruptedBy(ctx)}) // if the owner is gone, nothing runs
 			return
 		}
-		s.ops.InterruptRun(cause, interruptedBy(ctx))
+		s.ops.InterruptRun(started, interruptedBy(ctx))
 	})()
 	for e, err := range events {
 		if err != nil {
-			return err
+			return event.OpDone{}, err
 		}
-		if end, err := last(e); end || err != nil {
-			return err
+		if done, ok := e.Body.(event.OpDone); ok && e.Cause == started {
+			return done, nil
 		}
 	}
 	if err := s.log.Broken(); err != nil {
-		return err
+		return event.OpDone{}, err
 	}
-	return fault.NewInternal(nil, "session %s was closed", s.cfg.ID)
+	return event.OpDone{}, fault.NewInternal(nil, "session %s was closed", s.cfg.ID)
 }
 
 // interruptedBy returns who ended a context: the Interrupt that is its cause, or else the caller.

@@ -60,7 +60,7 @@ func (s *Session) runLoop(ctx context.Context, of Prompt) (event.End, error) {
 		case prompt == "":
 			return end, nil
 		}
-		if err := s.record(ctx, s.promptDrafts(Prompt{Source: source, Text: prompt})...); err != nil {
+		if err := s.log.Append(ctx, s.promptDrafts(Prompt{Source: source, Text: prompt})...); err != nil {
 			return event.EndFailed, err
 		}
 	}

@@ -117,7 +117,7 @@ func (s *Session) begin(ctx context.Context) error {
 	if agent := s.cfg.child.agent; agent == nil || !agent.Recovering {
 		drafts = append(drafts, s.rebase(event.RebasedStart)...)
 	}
-	if err := s.record(ctx, drafts...); err != nil {
+	if err := s.log.Append(ctx, drafts...); err != nil {
 		return err
 	}
 	return recovered()

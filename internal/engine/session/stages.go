@@ -62,7 +62,7 @@ func (s *Session) loop() *turn.Loop {
 		Retry: turn.Retry{
 			For: s.cfg.RetryFor, TimeLeft: s.spending.TimeLeft, Longer: s.waitLonger, Fallback: s.fallbackChain(model), Jitter: s.cfg.Jitter,
 		},
-		Log:     countingLog{s},
+		Log:     countingLog{s.log, s},
 		Results: s.results(),
 		Clock:   turn.Clock{Now: s.cfg.Now, Sleep: s.cfg.Sleep},
 

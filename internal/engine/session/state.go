@@ -113,11 +113,6 @@ func (s *state) known(f tool.Footprint) tool.Footprint {
 	return f
 }
 
-// record appends events; the running operation is their cause unless they have another.
-func (s *state) record(ctx context.Context, ds ...event.Draft) error {
-	return s.log.Append(ctx, ds...)
-}
-
 func (s *state) inUse() llm.Model {
 	return eventlog.Query(s.log, func() llm.Model { return s.model })
 }
@@ -147,3 +142,25 @@ func (s *state) catchUp(ctx context.Context) error {
 
 // changesFiles reports whether something is open that may change files.
 func (s *state) changesFiles() bool { return s.operation.Turn() || s.operation.Op() == event.OpCommand }
+
+// turnState folds the state of a turn: its open calls, the plan, and the model's text.
+type turnState struct {
+	open []llm.Call // calls without a result, in the order asked
+	plan []tool.Item
+	said string // the newest words of the model
+}
+
+func (c *turnState) Apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.Replied:
+		c.open = append(c.open, b.Reply.Message.Calls()...)
+		c.said = b.Reply.Message.Text()
+	case event.CallDone:
+		// By its place and not by its id: some models count from 0 in each step.
+		if len(c.open) > 0 {
+			c.open = c.open[1:]
+		}
+	case event.Planned:
+		c.plan = b.Items
+	}
+}

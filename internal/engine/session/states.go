@@ -26,13 +26,10 @@ type machinesFold struct {
 	progress *progress.Fold
 }
 
-// Reads implements eventlog.Reader.
 func (f *machinesFold) Reads() []event.Fold { return []event.Fold{f.conv, f.progress} }
 
-// Root implements eventlog.Rooted.
 func (f *machinesFold) Root() any { return f.machines }
 
-// Apply implements event.Fold.
 func (f *machinesFold) Apply(e event.Event) {
 	f.calls.Apply(e)
 	f.app.Apply(e)
@@ -65,10 +62,8 @@ type milestones struct {
 // Apply implements event.Fold: the other folds have counted.
 func (milestones) Apply(event.Event) {}
 
-// Root implements eventlog.Rooted.
 func (milestones) Root() any { return nil }
 
-// Comment implements eventlog.Commenter.
 func (m milestones) Comment(e event.Event) (event.Body, bool) {
 	b, due := m.pace.Milestone(e, m.progress)
 	if !due {

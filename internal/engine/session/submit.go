@@ -139,7 +139,7 @@ func (s *Session) switchModel(ctx context.Context, m llm.Model, why event.Rebase
 		old, s.model = s.model, m
 		drafts = append(drafts, s.rebase(why)...)
 	})
-	if err := s.record(ctx, drafts...); err != nil {
+	if err := s.log.Append(ctx, drafts...); err != nil {
 		s.log.View(func() { s.model = old })
 		return err
 	}

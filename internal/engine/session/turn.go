@@ -67,19 +67,19 @@ func (s *Session) finish(ctx context.Context, end event.End, err error, git []ev
 		f := turn.Describe(err)
 		ended.Error = &f
 	}
-	if s.record(ctx, append(ds, event.Draft{Body: ended})...) != nil {
+	if s.log.Append(ctx, append(ds, event.Draft{Body: ended})...) != nil {
 		s.log.EndReaders(false)
 	}
 }
 
-// requests are the requests of the loop.
+// requests implements turn.Requests.
 type requests struct{ *Session }
 
 // Build implements turn.Requests: it adds waiting prompts to the turn, and routes them.
 func (s requests) Build(ctx context.Context) (*llm.Request, *float64, error) {
 	joined := s.ops.TakePrompts()
 	for _, p := range joined {
-		if err := s.record(context.WithoutCancel(ctx), p.Drafts...); err != nil {
+		if err := s.log.Append(context.WithoutCancel(ctx), p.Drafts...); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -108,18 +108,14 @@ func (s requests) Build(ctx context.Context) (*llm.Request, *float64, error) {
 	return r, usd, nil
 }
 
-// Done implements turn.Requests.
 func (s requests) Done(ctx context.Context, r turn.RequestResult) error {
 	return s.spending.Done(ctx, r)
 }
 
-// Size implements turn.Requests.
 func (s requests) Size() window.Size { return eventlog.Query(s.log, s.conv.Size) }
 
-// Cost implements turn.Requests.
 func (s requests) Cost(u llm.Usage) *float64 { return llm.Cost(s.info().Price, u) }
 
-// CutLoops implements turn.Requests.
 func (s requests) CutLoops() bool { return eventlog.Query(s.log, s.progress.CutsLoops) }
 
 // spill stores a result that is too long for the model.

@@ -66,22 +66,19 @@ func (s *contextWindow) maxReplyTokens() int {
 	return fits
 }
 
-// compaction is how the loop makes room.
+// compaction implements turn.Compaction.
 type compaction struct{ *Session }
 
-// Due implements turn.Compaction.
 func (c compaction) Due() (why event.CompactedWhy, spiral bool) {
 	c.log.View(func() { why, spiral = c.conv.Due(), c.conv.Spiral() })
 	return why, spiral
 }
 
-// Dedup implements turn.Compaction.
 func (c compaction) Dedup() (e event.Compacted, ok bool) {
 	c.log.View(func() { e, ok = c.conv.Dedup() })
 	return e, ok
 }
 
-// Begin implements turn.Compaction.
 func (c compaction) Begin(ctx context.Context, why event.CompactedWhy, focus string) error {
 	return c.hooks.Compacting(ctx, why == event.CompactedPerson, focus)
 }
@@ -91,17 +88,15 @@ func (c compaction) Plan(why event.CompactedWhy, focus string) (window.Plan, boo
 	return eventlog.Query(c.log, func() window.Plan { return c.conv.Plan(why, focus) }), !c.info().Planner()
 }
 
-// Rebase implements turn.Compaction.
 func (c compaction) Rebase() event.Rebased {
 	return eventlog.Query(c.log, func() event.Rebased {
 		return event.Rebased{Why: event.RebasedCompaction, Info: c.conv.Info(), Head: c.conv.Head()}
 	})
 }
 
-// After implements turn.Compaction.
 func (c compaction) After(ctx context.Context) error {
 	if spans := eventlog.Query(c.log, c.conv.StillSeen); len(spans) > 0 {
-		if err := c.record(ctx, event.Draft{Body: event.FileSeen{Spans: spans}}); err != nil {
+		if err := c.log.Append(ctx, event.Draft{Body: event.FileSeen{Spans: spans}}); err != nil {
 			return err
 		}
 	}
@@ -115,7 +110,7 @@ func (c compaction) After(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.record(ctx, again...)
+	return c.log.Append(ctx, again...)
 }
 
 // Summary implements turn.Compaction. A poor one is refused once.
@@ -158,15 +153,14 @@ func (s *contextWindow) summarize(ctx context.Context, r llm.Request, input int6
 // countingLog is the log of the loop. Once the conversation is so long that counts
 // matter, the better counter is loaded after a request was sent, and counts in the
 // background.
-type countingLog struct{ s *Session }
+type countingLog struct {
+	*eventlog.Log
+	s *Session
+}
 
-// Publish implements turn.Log.
-func (l countingLog) Publish(b event.Body) { l.s.log.Publish(b) }
-
-// Append implements turn.Log.
 func (l countingLog) Append(ctx context.Context, ds ...event.Draft) error {
 	s := l.s
-	if err := s.record(ctx, ds...); err != nil {
+	if err := s.log.Append(ctx, ds...); err != nil {
 		return err
 	}
 	for _, d := range ds {
@@ -203,13 +197,12 @@ func (s *contextWindow) recordHints(ctx context.Context) error {
 			ds = append(ds, event.Draft{Body: n})
 		}
 	})
-	return s.record(ctx, ds...)
+	return s.log.Append(ctx, ds...)
 }
 
 // contextCleaner lets a call release results.
 type contextCleaner struct{ s *state }
 
-// Clean implements tool.ContextCleaner.
 func (r contextCleaner) Clean(ctx context.Context, handles []string, summary, reason string) (tool.Cleaned, error) {
 	var out tool.Cleaned
 	r.s.log.View(func() {
@@ -222,7 +215,7 @@ func (r contextCleaner) Clean(ctx context.Context, handles []string, summary, re
 	if len(out.Unknown) > 0 || len(out.Marked) == 0 {
 		return out, nil
 	}
-	return out, r.s.record(context.WithoutCancel(ctx), event.Draft{Body: event.Cleaned{
+	return out, r.s.log.Append(context.WithoutCancel(ctx), event.Draft{Body: event.Cleaned{
 		Results: out.Marked, Summary: summary, Reason: reason,
 	}})
 }
@@ -239,7 +232,6 @@ func (op Compact) submit(ctx context.Context, s *Session) (int64, error) {
 // windowGate blocks calls whose results could not be shown (SPEC 4.2).
 type windowGate struct{ s *Session }
 
-// Check implements turn.Gate.
 func (g windowGate) Check(_ context.Context, step []*turn.Pending) error {
 	text := ""
 	g.s.log.View(func() {

@@ -57,6 +57,6 @@ func BenchmarkWrite(b *testing.B) {
 	recorded := s.changes.Files(ws, &turn.Pending{Tool: tool.Tool{Spec: llm.ToolSpec{Name: "write"}}})
 	run(b, "recorded", func(w []tool.Write) error { _, err := recorded.WriteAll(ctx, w); return err })
 	run(b, "event", func([]tool.Write) error {
-		return s.record(ctx, event.Draft{Body: event.Writing{Tool: "write", Files: []event.FileChanged{{Tool: "write", Path: "a", Kept: true}}}})
+		return s.log.Append(ctx, event.Draft{Body: event.Writing{Tool: "write", Files: []event.FileChanged{{Tool: "write", Path: "a", Kept: true}}}})
 	})
 }

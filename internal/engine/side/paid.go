@@ -23,7 +23,6 @@ type paid struct {
 	usd float64
 }
 
-// Search implements tool.Searcher.
 func (p paid) Search(ctx context.Context, query string) (tool.SearchResult, error) {
 	g, settle, err := p.by.Spending.ReserveWithParent(ctx, budget.Ask{Price: &llm.Price{}, MaxOutput: 1, Fixed: p.usd, Child: true})
 	if err != nil {

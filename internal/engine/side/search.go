@@ -28,13 +28,11 @@ func (s *Requests) Search() tool.Searcher { return search{s} }
 
 type search struct{ by *Requests }
 
-// Host implements tool.Searcher.
 func (s search) Host() string {
 	host, _, _ := strings.Cut(s.by.Model().Info().From, ":")
 	return host
 }
 
-// Search implements tool.Searcher.
 func (s search) Search(ctx context.Context, query string) (tool.SearchResult, error) {
 	info := s.by.Model().Info()
 	r := llm.Request{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -39,11 +40,15 @@ func (g Exists) Check(_ context.Context, step []*Pending) error {
 	return nil
 }
 
+// shorten returns at most n bytes from the start, and never half a rune.
 func shorten(s string, n int) string {
-	if len(s) > n {
-		return cutHead(s, n) + "…"
+	if len(s) <= n {
+		return s
 	}
-	return s
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
 }
 
 // nearest returns the names of n tools: those that do what tools of that name do

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -13,6 +14,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
+
+// defaultTimeout bounds a tool that names no limit of its own.
+const defaultTimeout = 2 * time.Minute
 
 // finishedCall is a finished call that is not recorded yet.
 type finishedCall struct {

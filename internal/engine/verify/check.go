@@ -56,10 +56,8 @@ func (t *TurnEnd) call(c Check, id string) (*turn.Pending, *check) {
 	return p, k
 }
 
-// Consent implements permission.Checker.
 func (k *check) Consent() *permission.Check { return &k.Check.Check }
 
-// run implements tool.Tool.
 func (k *check) run(ctx context.Context, env tool.Env, _ json.RawMessage) (tool.Result, error) {
 	start := k.t.Now()
 	c := tool.Run{Command: k.Command, Timeout: k.Timeout, Env: k.Env, Out: env.Out}
@@ -76,7 +74,6 @@ func (k *check) run(ctx context.Context, env tool.Env, _ json.RawMessage) (tool.
 	return r, err
 }
 
-// Started implements turn.Records.
 func (k *check) Started() []event.Draft {
 	if k.Past != nil {
 		return []event.Draft{{Body: event.Checking{Name: k.Name, Command: k.Command, Part: k.Part, Attempt: k.Attempt, Before: true}}}
@@ -85,7 +82,6 @@ func (k *check) Started() []event.Draft {
 	return []event.Draft{{Body: event.Checking{Name: k.Name, Command: k.Command, Part: k.Part, Attempt: k.Attempt}}}
 }
 
-// Done implements turn.Records.
 func (k *check) Done(r turn.Ran) []event.Draft {
 	if k.Past != nil {
 		k.baseline(r)
