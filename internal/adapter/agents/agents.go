@@ -10,6 +10,7 @@ package agents
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -108,6 +109,17 @@ func Load(folders ...Folder) (kinds []Kind, warnings []string) {
 	return kinds, warnings
 }
 
+// Before returns some kinds, and those of others that have other names.
+func Before(first, others []Kind) []Kind {
+	out := slices.Clone(first)
+	for _, k := range others {
+		if !slices.ContainsFunc(first, func(f Kind) bool { return strings.EqualFold(f.Name, k.Name) }) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
 // list returns the Markdown files of a folder and its subfolders, sorted by name. If
 // there are too many, it returns the first maxFiles and an error.
 func list(dir string) ([]string, error) {
@@ -138,6 +150,9 @@ func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), f
 // unkept are limits of an agent that pawl cannot keep.
 var unkept = []string{"disallowedtools", "disallowed-tools", "hooks"}
 
+// limits are told and not kept.
+var limits = []string{"maxturns", "isolation"}
+
 // keys are the keys of an agent's file, here and in other agents.
 var keys = unknown.Keys{
 	Guards: []string{"tools", "permissionmode", "read-only", "budget", "maxturns", "isolation", "allowed-tools"},
@@ -161,12 +176,39 @@ func read(file string) (k Kind, notes []string, err error) {
 	if err != nil {
 		return k, nil, err
 	}
-	k = Kind{
-		Name: fields.Text("name"), Description: fields.Text("description"), Prompt: strings.TrimSpace(body),
-		Model: fields.Text("model"), File: file,
+	k, notes, err = kind(fields, body, stem(file))
+	k.File = file
+	return k, notes, err
+}
+
+// Defined returns the kind that a program defines, as JSON with the keys of a file and
+// prompt for its text. A limit that pawl cannot keep is an error.
+func Defined(name string, raw json.RawMessage) (Kind, []string, error) {
+	var given map[string]any
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return Kind{}, nil, err
 	}
-	if k.Name == "" {
-		k.Name = stem(file)
+	fields := frontmatter.Fields{}
+	for key, value := range given {
+		if key = strings.ToLower(key); value != nil && key != "prompt" {
+			fields[key] = value
+		}
+	}
+	for _, limit := range limits {
+		if _, set := fields[limit]; set {
+			return Kind{}, nil, fmt.Errorf("it has %s, which pawl cannot keep to", limit)
+		}
+	}
+	delete(fields, "name")
+	prompt, _ := given["prompt"].(string) // one without a text is refused
+	return kind(fields, prompt, name)
+}
+
+// kind reads a kind of agent; otherwise is its name if the fields have none.
+func kind(fields frontmatter.Fields, body, otherwise string) (k Kind, notes []string, err error) {
+	k = Kind{
+		Name: cmp.Or(fields.Text("name"), otherwise), Description: fields.Text("description"), Prompt: strings.TrimSpace(body),
+		Model: fields.Text("model"),
 	}
 	switch {
 	case !name().MatchString(k.Name):
@@ -188,7 +230,7 @@ func read(file string) (k Kind, notes []string, err error) {
 	if len(others) > 0 {
 		notes = append(notes, fmt.Sprintf("pawl does not know %s, and uses the rest", strings.Join(others, ", ")))
 	}
-	for _, limit := range []string{"maxturns", "isolation"} {
+	for _, limit := range limits {
 		if fields.Text(limit) != "" {
 			notes = append(notes, fmt.Sprintf("%s is not kept: use budget, or pawl's own --worktree", limit))
 		}

@@ -301,7 +301,7 @@ func (p *managedServer) status() Status {
 	case p.starting != nil:
 		st.State = "starting"
 	case p.broken != nil:
-		st.State, st.Why = "failed", p.broken.Error()
+		st.State, st.Why, st.Err = "failed", p.broken.Error(), p.broken
 	}
 	if a != nil {
 		st.Tools = a.Tools()

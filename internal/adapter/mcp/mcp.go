@@ -192,6 +192,7 @@ type Status struct {
 	Tools  int      // tools that are offered
 	Held   []string // tools that are not offered, and why
 	Why    string   // why it failed
+	Err    error    // the error of which Why is the text, nil if it is another reason
 	Log    []string // its last output
 }
 

@@ -18,11 +18,13 @@ import (
 	"io"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/agents"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
+	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/team/structured"
 )
 
@@ -37,6 +39,12 @@ type Setup struct {
 	Servers *Servers
 	// Ask and Deny are permission rules.
 	Ask, Deny []string
+	// Settings are given in Claude Code's form: what they forbid holds.
+	Settings []claudecode.File
+	// MCP are more servers, as in .mcp.json; "" for none.
+	MCP string
+	// Agents are kinds of agents.
+	Agents []agents.Kind
 }
 
 // Options of a conversation.
@@ -55,8 +63,15 @@ type Options struct {
 	// Custom, if set, lists what a prompt may call by /NAME: before the session is open
 	// too, if the program asks then.
 	Custom func() []slash.Custom
-	// Ask: the program answers questions about permissions.
-	Ask bool
+	// Models, if set, lists the models that can be chosen.
+	Models func() []string
+	// Kinds, if set, lists the kinds of agents that pawl itself knows.
+	Kinds func() []agents.Kind
+	// Ask: the program answers questions about permissions. Silent: not in the mode that
+	// it began with, which denies what would be asked.
+	Ask, Silent bool
+	// HookEvents: the hooks that ran are told as well.
+	HookEvents bool
 	// Partial: replies are streamed in pieces as well.
 	Partial bool
 
@@ -74,6 +89,8 @@ type conversation struct {
 	ctx context.Context
 	w   *writer
 
+	silent bool // Silent, or the mode that the program chose later
+
 	setup  Setup
 	unkept error // why the last initialize failed, nil if it did not
 	s      *session.Session
@@ -81,7 +98,8 @@ type conversation struct {
 
 	accepted chan error // of the prompt that is being submitted
 	sending  bool
-	prompts  []session.Prompt // that wait for the one before to be submitted
+	prompts  []queued         // that wait for what comes before them
+	withheld []session.Prompt // that start no turn: they come with the next prompt
 
 	submitted        int                  // prompts whose Prompted was not seen yet
 	forms            []*structured.Answer // of them, if answers have a form
@@ -123,12 +141,13 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 		open: map[string]ask{}, answers: map[string]*pendingAnswer{}, changes: map[int64]string{}, compacts: map[int64]bool{},
 		requester: newRequester(), outgoingRequests: map[string]*outgoing{},
 	}
-	t.setup.Answer = o.Answer
+	t.setup.Answer, t.silent = o.Answer, o.Silent
 	t.w = newWriter(o.Out, o.Version, o.Partial)
+	t.w.hooks = o.HookEvents
 	lines := make(chan line)
 	if o.Prompt != "" {
 		close(lines)
-		t.prompt(session.Prompt{Text: o.Prompt, Piped: o.Piped})
+		t.prompt(queued{Prompt: session.Prompt{Text: o.Prompt, Piped: o.Piped}})
 	} else {
 		go read(own, o.In, lines)
 	}
@@ -233,6 +252,9 @@ func (t *conversation) session() (*session.Session, error) {
 	t.model = s.View().Info().Ref()
 	t.w.opened(s)
 	t.w.commands = t.names
+	for _, k := range t.kinds() {
+		t.w.agents = append(t.w.agents, fmt.Sprint(k["name"]))
+	}
 	events := s.Events(t.ctx, 0) // before anything runs: pieces of a reply are told once
 	go func() {
 		for e, err := range events {
@@ -246,22 +268,43 @@ func (t *conversation) session() (*session.Session, error) {
 	return s, nil
 }
 
-// prompt submits a prompt. Its hooks may take long: only the next prompt waits for
-// them.
-func (t *conversation) prompt(p session.Prompt) {
-	if t.signal != "" {
-		return
+// queued is a prompt of the program. Of one that joins, the turn that runs has the result.
+type queued struct {
+	session.Prompt
+	joins bool
+}
+
+// waits reports whether a prompt comes after something that is not finished: each prompt
+// has a turn, and a result, of its own.
+func (t *conversation) waits(p queued) bool {
+	return t.sending || len(t.compacts) > 0 || !p.joins && (t.running || t.submitted > 0)
+}
+
+// next submits the prompts whose time has come.
+func (t *conversation) next() {
+	for len(t.prompts) > 0 && !t.waits(t.prompts[0]) {
+		p := t.prompts[0]
+		t.prompts = t.prompts[1:]
+		t.submit(p.Prompt)
 	}
-	if t.sending {
+}
+
+// prompt takes a prompt, and submits it when its time has come.
+func (t *conversation) prompt(p queued) {
+	if t.signal == "" {
 		t.prompts = append(t.prompts, p)
-		return
+		t.next()
 	}
+}
+
+// submit submits a prompt. Its hooks may take long: only the next prompt waits for them.
+func (t *conversation) submit(p session.Prompt) {
 	s, err := t.session()
 	if err != nil {
 		t.refused(err)
 		return
 	}
-	if name, focus, ok := slash.Cut(p.Text); ok && name == compact {
+	if name, focus, ok := slash.Cut(p.Text); ok && name == compact && !verbatim(p) {
 		t.compact(s, focus)
 		return
 	}
@@ -274,13 +317,19 @@ func (t *conversation) prompt(p session.Prompt) {
 	}
 	custom := t.custom()
 	go func() {
-		p, err := slash.Expand(t.ctx, s, custom, p)
+		var err error
+		if !verbatim(p) {
+			p, err = slash.Expand(t.ctx, s, custom, p)
+		}
 		if err == nil {
 			_, err = s.Submit(t.ctx, p)
 		}
 		t.accepted <- err
 	}()
 }
+
+// verbatim reports whether a prompt is data as a whole: nothing in it is expanded.
+func verbatim(p session.Prompt) bool { return len(p.Pasted) == 1 && p.Pasted[0] == p.Text }
 
 // custom lists what a prompt may call.
 func (t *conversation) custom() []slash.Custom {
@@ -300,11 +349,7 @@ func (t *conversation) submitDone(err error) {
 		}
 		t.refused(err)
 	}
-	if len(t.prompts) > 0 {
-		p := t.prompts[0]
-		t.prompts = t.prompts[1:]
-		t.prompt(p)
-	}
+	t.next()
 }
 
 // compact is pawl's only slash command that a program may send: the others are prompts.
@@ -334,6 +379,7 @@ func (t *conversation) compacted(cause int64, done event.OpDone) {
 	default:
 		t.w.commandOutput("Compacted.")
 	}
+	t.next()
 }
 
 // refused ends a prompt that could not start a turn. The result of a turn that runs
@@ -407,6 +453,7 @@ func (t *conversation) handle(e event.Event) {
 			t.failed(err)
 		}
 		t.refusals = nil
+		t.next()
 	}
 }
 

@@ -62,8 +62,12 @@ const askTool = "AskUserQuestion"
 // spend more, to go on in circles, to wait long) are answered with no: the program set
 // the limits, and the result reports that one was reached.
 func (t *conversation) ask(a event.Asked) {
-	if !t.Ask || a.Why != "" {
-		t.answer(session.Answer{ID: a.ID, Verdicts: refuse(a.Questions)})
+	if !t.Ask || t.silent || a.Why != "" {
+		why := ""
+		if t.silent {
+			why = "nobody is asked in this mode: do what is possible without it"
+		}
+		t.answer(session.Answer{ID: a.ID, Verdicts: refuse(a.Questions, why)})
 		return
 	}
 	sh := &pendingAnswer{answer: session.Answer{ID: a.ID}}
@@ -230,10 +234,10 @@ func (t *conversation) withdraw() {
 }
 
 // refuse answers all questions with no.
-func refuse(qs []event.Question) []event.Verdict {
+func refuse(qs []event.Question, why string) []event.Verdict {
 	var out []event.Verdict
 	for _, q := range qs {
-		out = append(out, event.Verdict{Call: q.Call, Scope: event.No})
+		out = append(out, event.Verdict{Call: q.Call, Scope: event.No, Why: why})
 	}
 	return out
 }

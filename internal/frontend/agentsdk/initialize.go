@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/adapter/agents"
+	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/unknown"
 	"github.com/pawl-agent/pawl/internal/team/structured"
@@ -16,29 +18,6 @@ import (
 // This file reads initialize, in which the program sets the session up. Programs do not
 // look at the answer, so an error in it must end the run: otherwise a run would go on
 // without the hooks and rules that the program relies on (SPEC 16.17).
-
-// option is what pawl does with a key of initialize.
-type option int
-
-const (
-	kept     option = iota + 1 // it is in force
-	needless                   // it guards nothing, and pawl works without it
-	left                       // it guards nothing, and the program is told that it is not used
-)
-
-// options are the keys of initialize. A key that is not among them ends the run: it may
-// be a guard.
-var options = map[string]option{
-	"subtype": kept, "hooks": kept, "sdkMcpServers": kept, "sdkMcpServerConfigs": kept, "disallowedTools": kept,
-	"jsonSchema": kept, "systemPrompt": kept, "appendSystemPrompt": kept,
-
-	"sdkMcpServerManifests": needless, "sdkMcpServerManifestsOrigin": needless, "systemPromptSnapshot": needless, "excludeDynamicSections": needless,
-	"title": needless, "promptSuggestions": needless, "agentProgressSummaries": needless, "forwardSubagentText": needless, "forwardNestedSubagentToolCalls": needless,
-	"supportedDialogKinds": needless, "perTaskStopAffordance": needless, "rapidFollowupPreempt": needless, "offersBypassSwitchBack": needless, "keepsBypassHeld": needless,
-	"workspaceTrust": needless, "webSearchIsolationExemptMcpServers": needless, "codeRunningMcpTools": needless,
-
-	"agents": left, "skills": left, "planModeInstructions": left, "appendSubagentSystemPrompt": left,
-}
 
 // serverOptions are the keys of a server in sdkMcpServerConfigs.
 var serverOptions = map[string]option{
@@ -71,21 +50,39 @@ func (t *conversation) initialize(raw json.RawMessage) (any, error) {
 	if set.Ask, err = set.servers(r.Configs); err != nil {
 		return nil, err
 	}
+	for _, given := range []struct {
+		name string
+		text json.RawMessage
+	}{{"settings", r.Settings}, {"managedSettings", r.Managed}} {
+		if text := asObject(given.text); text != nil {
+			set.Settings = append(set.Settings, claudecode.File{Name: given.name, Text: text, Given: true})
+		}
+	}
+	for _, f := range set.Settings {
+		if err := claudecode.Read(f).Err(); err != nil {
+			return nil, err
+		}
+	}
+	if given(r.MCP) {
+		set.MCP = string(encode(map[string]any{"mcpServers": r.MCP}))
+	}
+	if set.Agents, err = t.agentsOf(r.Agents); err != nil {
+		return nil, err
+	}
 	if given(r.Schema) {
 		if set.Answer, err = structured.New(r.Schema); err != nil {
 			return nil, err
 		}
 	}
 	t.setup = set
-	if len(unused) > 0 {
-		t.say("not used, of what initialize sets: %s", strings.Join(unused, ", "))
+	for _, name := range unused {
+		t.say("%s of initialize is not used: %s", name, noteOf(name))
 	}
 	if len(idle) > 0 {
 		t.say("pawl has no event for these hooks of the program, which can block nothing: %s", strings.Join(idle, ", "))
 	}
-	none := []struct{}{}
 	return map[string]any{
-		"commands": t.commands(), "agents": none, "models": none, "account": struct{}{},
+		"commands": t.commands(), "agents": t.kinds(), "models": t.models(), "account": struct{}{},
 		"output_style": "default", "available_output_styles": []string{"default"},
 	}, nil
 }
@@ -99,6 +96,61 @@ type initializeRequest struct {
 	Servers      []string                              `json:"sdkMcpServers"`
 	Configs      map[string]map[string]json.RawMessage `json:"sdkMcpServerConfigs"`
 	Denied       []string                              `json:"disallowedTools"`
+	Settings     json.RawMessage                       `json:"settings"`
+	Managed      json.RawMessage                       `json:"managedSettings"`
+	MCP          json.RawMessage                       `json:"mcpServers"`
+	Agents       map[string]json.RawMessage            `json:"agents"`
+}
+
+// asObject returns settings, which may be a text with JSON; nil if there are none.
+func asObject(raw json.RawMessage) []byte {
+	var text string
+	switch {
+	case !given(raw):
+		return nil
+	case json.Unmarshal(raw, &text) == nil:
+		return []byte(text)
+	}
+	return raw
+}
+
+// agentsOf reads the kinds of agents that the program defines.
+func (t *conversation) agentsOf(all map[string]json.RawMessage) (out []agents.Kind, err error) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		k, notes, err := agents.Defined(name, all[name])
+		if err != nil {
+			return nil, fmt.Errorf("agents: %s: %w", name, err)
+		}
+		for _, n := range notes {
+			t.say("agents: %s: %s", name, n)
+		}
+		out = append(out, k)
+	}
+	return out, nil
+}
+
+// kinds lists the agents that a model may start.
+func (t *conversation) kinds() []object {
+	all := t.setup.Agents
+	if t.Kinds != nil {
+		all = agents.Before(all, t.Kinds())
+	}
+	out := []object{}
+	for _, k := range all {
+		out = append(out, object{"name": k.Name, "description": k.Description, "model": k.Model})
+	}
+	return out
+}
+
+// models lists the models that set_model takes.
+func (t *conversation) models() []object {
+	out := []object{}
+	if t.Models != nil {
+		for _, ref := range t.Models() {
+			out = append(out, object{"value": ref, "displayName": ref, "description": ""})
+		}
+	}
+	return out
 }
 
 // given reports whether a value says anything.

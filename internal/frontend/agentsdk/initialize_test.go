@@ -17,8 +17,9 @@ import (
 var sample = map[string]any{
 	"subtype": "initialize", "hooks": object{"PreToolUse": matcher("Write", "h")}, "sdkMcpServers": []string{"shop"}, "jsonSchema": object{"type": "object"},
 	"sdkMcpServerConfigs": object{"shop": object{"tools": []object{{"name": "buy", "permission_policy": "always_deny"}}}}, "disallowedTools": []string{"Bash(rm:*)"},
-	"systemPrompt": []string{"be brief"}, "appendSystemPrompt": "x", "sdkMcpServerManifests": object{"shop": object{}}, "agents": object{"a": object{}},
+	"systemPrompt": []string{"be brief"}, "appendSystemPrompt": "x", "sdkMcpServerManifests": object{"shop": object{}}, "agents": object{"a": object{"description": "d", "prompt": "p"}},
 	"sdkMcpServerManifestsOrigin": "host_per_send", "skills": []string{"x"}, "planModeInstructions": "x", "appendSubagentSystemPrompt": "x", "title": "x",
+	"settings": `{"permissions": {"deny": ["Read(x)"]}}`, "managedSettings": object{"disableAutoMode": "disable"}, "mcpServers": object{"a": object{"command": "b"}},
 	"supportedDialogKinds": []string{"x"}, "webSearchIsolationExemptMcpServers": []string{"x"}, "codeRunningMcpTools": []string{"x"},
 }
 
@@ -66,7 +67,8 @@ func TestOptionsOfInitialize(t *testing.T) {
 		}
 	}
 	for name, value := range map[string]any{
-		"settings": object{"permissions": object{}}, "managedSettings": object{"x": 1}, "toolAliases": object{"Bash": "mcp__x"}, "plugins": []string{"x"}, "fence": true, "hooksV2": object{"a": 1},
+		"settings": object{"permissions": object{"deny": []string{"Bsh(x)"}}}, "managedSettings": object{"permissions": object{"x": 1}}, "agents": object{"a": object{"description": "d", "prompt": "p", "maxTurns": 3}},
+		"toolAliases": object{"Bash": "mcp__x"}, "plugins": []string{"x"}, "fence": true, "hooksV2": object{"a": 1},
 	} {
 		p := converse(t, llmtest.New(), nil)
 		p.ask("init", object{"subtype": "initialize", name: value})

@@ -3,17 +3,21 @@ package agentsdk
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // lineLimit is the longest line: a prompt with images.
@@ -58,8 +62,13 @@ func read(ctx context.Context, r io.Reader, to chan<- line) {
 type message struct {
 	Type string `json:"type"` // user, control_request, control_response, …
 
-	UUID    string `json:"uuid"` // user
-	Message struct {
+	UUID     string            `json:"uuid"`            // user
+	Composed bool              `json:"client_composed"` // the person did not type its text
+	Priority string            `json:"priority"`        // now, next, later
+	Query    *bool             `json:"shouldQuery"`     // false: it waits for the next prompt
+	Inline   []string          `json:"inline_pastes"`   // parts of the text that were pasted
+	Pasted   []json.RawMessage `json:"pasted_content"`  // more of them
+	Message  struct {
 		Role    string          `json:"role"`
 		Content json.RawMessage `json:"content"` // a string, or blocks
 	} `json:"message"`
@@ -120,7 +129,7 @@ func (t *conversation) read(l line) error {
 		if t.unkept != nil {
 			return t.unprepared()
 		}
-		t.prompt(p)
+		t.user(m, p)
 	case "control_request":
 		return t.request(m.RequestID, m.Request)
 	case "control_response":
@@ -133,6 +142,24 @@ func (t *conversation) read(l line) error {
 		t.say("line %d of the input is of an unknown type, %q: nothing was done with it", l.number, m.Type)
 	}
 	return nil
+}
+
+// user takes a prompt of the program.
+func (t *conversation) user(m message, p session.Prompt) {
+	p.Pasted = append(p.Pasted, m.Inline...)
+	if m.Query != nil && !*m.Query {
+		t.withheld = append(t.withheld, p)
+		return
+	}
+	for _, before := range slices.Backward(t.withheld) {
+		p.Text = before.Text + "\n\n" + p.Text
+		p.Images, p.Pasted = append(before.Images, p.Images...), append(before.Pasted, p.Pasted...)
+	}
+	t.withheld = nil
+	if m.Composed {
+		p.Pasted = []string{p.Text}
+	}
+	t.prompt(queued{Prompt: p, joins: m.Priority == "now" || m.Priority == "next"})
 }
 
 // inputError returns an error about the input.
@@ -153,34 +180,61 @@ func promptOf(m message) (session.Prompt, error) {
 	if m.Message.Role != "user" {
 		return p, fmt.Errorf("a message of the role %q cannot be sent; the role of a prompt is user", m.Message.Role)
 	}
-	if json.Unmarshal(m.Message.Content, &p.Text) == nil {
-		return p, some(p)
+	for _, raw := range m.Pasted {
+		var text string
+		if json.Unmarshal(raw, &text) == nil {
+			p.Pasted = append(p.Pasted, text)
+		} else if texts, _, err := content(raw); err != nil {
+			return p, err
+		} else {
+			p.Pasted = append(p.Pasted, texts...)
+		}
 	}
+	if err := json.Unmarshal(m.Message.Content, &p.Text); err != nil {
+		texts, images, err := content(m.Message.Content)
+		if err != nil {
+			return p, err
+		}
+		p.Text, p.Images = strings.Join(texts, "\n\n"), images
+	}
+	p.Text = strings.Join(append([]string{p.Text}, p.Pasted...), "\n\n")
+	return p, some(p)
+}
+
+// content reads the blocks of a message.
+func content(raw json.RawMessage) (texts []string, images []llm.Media, err error) {
 	var blocks []struct {
 		Type   string `json:"type"`
 		Text   string `json:"text"`
+		Title  string `json:"title"` // document
 		Source struct {
 			Type  string `json:"type"`
 			Media string `json:"media_type"`
-			Data  []byte `json:"data"`
+			Data  string `json:"data"`
 		} `json:"source"`
 	}
-	if err := json.Unmarshal(m.Message.Content, &blocks); err != nil {
-		return p, fmt.Errorf("the content of the message is neither a text nor a list of blocks: %w", err)
+	if err := json.Unmarshal(raw, &blocks); err != nil {
+		return nil, nil, fmt.Errorf("the content of the message is neither a text nor a list of blocks: %w", err)
 	}
-	var texts []string
 	for _, b := range blocks {
 		switch {
 		case b.Type == "text":
 			texts = append(texts, b.Text)
 		case b.Type == "image" && b.Source.Type == "base64":
-			p.Images = append(p.Images, llm.Media{Type: b.Source.Media, Data: b.Source.Data})
+			data, err := base64.StdEncoding.DecodeString(b.Source.Data)
+			if err != nil {
+				return nil, nil, fmt.Errorf("an image is not base64: %w", err)
+			}
+			images = append(images, llm.Media{Type: b.Source.Media, Data: data})
+		case b.Type == "document" && b.Source.Type == "text":
+			texts = append(texts, strings.TrimSpace(b.Title+"\n\n"+b.Source.Data))
+		case b.Type == "document":
+			return nil, nil, fmt.Errorf("pawl takes no document of the type %q; one of text, or a file that the prompt names with @FILE", cmp.Or(b.Source.Media, b.Source.Type))
 		default:
-			return p, fmt.Errorf("pawl takes no block of the type %q; text and image (base64) exist", b.Type)
+			return nil, nil, fmt.Errorf("pawl takes no block of the type %q; text, document (text) and image (base64) exist", b.Type)
 		}
 	}
-	p.Text = strings.Join(texts, "\n\n")
-	return p, some(p)
+	return texts, images, nil
 }
 
 func some(p session.Prompt) error {
@@ -228,6 +282,12 @@ func (t *conversation) request(id string, raw json.RawMessage) error {
 		}
 	case "mcp_message":
 		err = t.setup.Servers.sent(r.Server, r.MCPSays)
+	case "mcp_status":
+		done = object{"mcpServers": t.w.servers()}
+	case "list_models":
+		done = object{"models": t.models()}
+	case "get_context_usage":
+		done, err = t.window()
 	default:
 		err = fmt.Errorf("pawl has no request %q", r.Subtype)
 	}
@@ -236,6 +296,23 @@ func (t *conversation) request(id string, raw json.RawMessage) error {
 		return t.unprepared()
 	}
 	return nil
+}
+
+// window describes what fills the model's context.
+func (t *conversation) window() (any, error) {
+	s, err := t.session()
+	if err != nil {
+		return nil, err
+	}
+	none, r := []object{}, s.View().Window()
+	parts := []object{}
+	for _, p := range r.Parts {
+		parts = append(parts, object{"name": p.Name, "tokens": p.Tokens, "color": "", "kind": "used"})
+	}
+	return object{
+		"categories": parts, "totalTokens": r.Tokens, "maxTokens": r.Limit, "rawMaxTokens": r.Limit, "percentage": r.Percent,
+		"gridRows": none, "model": s.View().Info().Ref(), "memoryFiles": none, "mcpTools": none, "agents": none,
+	}, nil
 }
 
 // commands describes what a prompt may call.
@@ -256,11 +333,21 @@ func (t *conversation) names() []string {
 	return out
 }
 
+// DontAsk is the SDK's mode in which what would be asked is denied.
+const DontAsk = "dontAsk"
+
 // change sets the permission mode.
 func (t *conversation) change(mode string) error {
+	silent := mode == DontAsk
+	if silent {
+		mode = string(permission.Ask4All)
+	}
 	s, err := t.session()
 	if err == nil {
 		_, err = s.Submit(t.ctx, session.SetMode{Mode: mode})
+	}
+	if err == nil {
+		t.silent = silent
 	}
 	return err
 }

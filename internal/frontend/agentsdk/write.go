@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -36,6 +36,9 @@ type writer struct {
 	models   map[string]*modelUsage
 	session  string
 	lines    int
+	hooks    bool // the hooks that ran are told
+	tasks    map[string]*task
+	agents   []string // that a model may start
 }
 
 // turnTotals sums up the running turn.
@@ -69,7 +72,7 @@ type modelUsage struct {
 }
 
 func newWriter(out io.Writer, version string, partial bool) *writer {
-	w := &writer{enc: json.NewEncoder(out), version: version, models: map[string]*modelUsage{}, calls: map[string]event.CallAsked{}, commands: func() []string { return []string{} }}
+	w := &writer{enc: json.NewEncoder(out), version: version, models: map[string]*modelUsage{}, calls: map[string]event.CallAsked{}, tasks: map[string]*task{}, agents: []string{}, commands: func() []string { return []string{} }}
 	w.enc.SetEscapeHTML(false)
 	if partial {
 		w.stream = &streamed{}
@@ -116,21 +119,11 @@ func (w *writer) init() {
 		return
 	}
 	w.turn.named = true
-	servers := []object{}
-	seen := map[string]bool{}
-	for _, t := range w.tools {
-		if rest, ok := strings.CutPrefix(t, "mcp__"); ok {
-			if name, _, _ := strings.Cut(rest, "__"); !seen[name] {
-				seen[name] = true
-				servers = append(servers, object{"name": name, "status": "connected"})
-			}
-		}
-	}
 	v := w.s.View()
 	none := []string{}
 	w.stamped(object{
 		"type": "system", "subtype": "init", "cwd": w.dir, "model": v.Info().Ref(), "permissionMode": v.Mode().Hook(),
-		"tools": w.tools, "mcp_servers": servers, "slash_commands": w.commands(), "skills": none, "plugins": none, "agents": none,
+		"tools": w.tools, "mcp_servers": w.servers(), "slash_commands": w.commands(), "skills": none, "plugins": none, "agents": w.agents,
 		"apiKeySource": "none", "output_style": "default", "claude_code_version": w.version,
 	})
 }
@@ -163,6 +156,7 @@ func (w *writer) name(tool string) string {
 // event writes an event for the program. Most events write nothing.
 func (w *writer) event(e event.Event) {
 	w.configured(e.Body)
+	w.beside(e.Body)
 	switch b := e.Body.(type) {
 	case event.Requested:
 		w.init()
@@ -274,7 +268,11 @@ func (w *writer) done(b event.CallDone) {
 		}
 		content = blocks
 	}
-	w.stamped(object{"type": "user", "parent_tool_use_id": nil, "message": object{"role": "user", "content": []object{
+	var whole any = b.Result.Text // for programs that show it
+	if b.Does == tool.Exec && b.Exit != nil {
+		whole = object{"stdout": b.Result.Text, "stderr": "", "interrupted": b.Outcome == event.Cancelled, "isImage": false}
+	}
+	w.stamped(object{"type": "user", "parent_tool_use_id": nil, "tool_use_result": whole, "message": object{"role": "user", "content": []object{
 		{"type": "tool_result", "tool_use_id": b.ID, "content": content, "is_error": b.Result.Error},
 	}}})
 }

@@ -226,6 +226,7 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.BoolVar(&f.Fork, "fork-session", false, "with --continue or --resume: continue in a copy of the session")
 	fs.SetNormalizeFunc(othersWords)
 	addAutofix(c, &f.Options)
+	addGiven(c, &f.Options)
 	fs.StringVar(&f.Plan, "plan", "", "read the phases of the task from this Markdown file (see doc/phases.md)")
 	exclude(c, "continue", "resume", "no-session")
 	exclude(c, "yolo", "full-auto", "permission-mode")

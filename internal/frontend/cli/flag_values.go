@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
@@ -31,7 +32,7 @@ var valueChecks = map[string]func(value string) error{
 	"max-rounds":      checkRounds,
 	"metrics-addr":    func(s string) error { _, _, err := net.SplitHostPort(s); return err },
 	"output-format":   oneOf(string(headless.Text), string(headless.JSON), string(headless.Stream), claudeStream),
-	"permission-mode": func(s string) error { _, err := permission.ParseMode(s); return err },
+	"permission-mode": checkMode,
 	"retry-for":       func(s string) error { _, err := settings.RetryFor(s); return err },
 	"route":           func(s string) error { _, err := route.ParseMode(s); return err },
 	"sandbox":         oneOf("workspace", "read-only", "off"),
@@ -46,7 +47,7 @@ var valueChecks = map[string]func(value string) error{
 func checkFlags(c *cobra.Command, _ []string) error {
 	var wrong error
 	c.Flags().Visit(func(f *pflag.Flag) {
-		if ours := sameWords[f.Name][f.Value.String()]; ours != "" {
+		if ours, other := sameWords[f.Name][f.Value.String()]; other {
 			_ = f.Value.Set(ours) // a string takes any value
 		}
 		values := []string{f.Value.String()}
@@ -73,6 +74,16 @@ func checkFlags(c *cobra.Command, _ []string) error {
 		return usageError("--max-rounds and --tests-may-change need --until")
 	}
 	return nil
+}
+
+// checkMode checks the name of a mode. In dontAsk a run without a person is as in ask, and
+// a program that drives pawl is not asked.
+func checkMode(s string) error {
+	if s == agentsdk.DontAsk {
+		return nil
+	}
+	_, err := permission.ParseMode(s)
+	return err
 }
 
 // checkValue returns what is wrong with a flag's value. If a flag's default is empty,

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
+	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
 )
 
 // This file handles habits from other agents: their flags, and how they accept a
@@ -58,7 +60,7 @@ func meantFlag(c *cobra.Command, err error) string {
 	if !ok {
 		return ""
 	}
-	if hint := otherFlags[name]; hint != "" {
+	if hint := cmp.Or(otherFlags[name], agentsdk.RefusedFlags()[name]); hint != "" {
 		return "; in pawl: " + hint
 	}
 	var names []string

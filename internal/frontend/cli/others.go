@@ -25,8 +25,12 @@ var sameFlags = map[string]string{
 
 // needlessFlags ask for what pawl does anyway.
 var needlessFlags = map[string]string{
-	"debug":                              "pawl why explains the last problem; --output-format stream-json prints every event",
 	"allow-dangerously-skip-permissions": "a program may change to the mode yolo at any time",
+	"await-initialize":                   "nothing begins before the first prompt",
+	"initialize-fields":                  "nothing begins before the first prompt",
+	"managed-settings-in-initialize":     "initialize is read before the first prompt",
+	"thinking-display":                   "thinking is shown as the provider sends it",
+	"debug":                              "pawl why explains the last problem; --output-format stream-json prints every event",
 	"skip-git-repo-check":                "pawl works in any folder",
 	"stream":                             "replies are printed as they arrive",
 }
@@ -36,7 +40,7 @@ var sameWords = map[string]map[string]string{
 	"sandbox":         {"workspace-write": "workspace", "danger-full-access": "off", "readonly": "read-only"},
 	"permission-mode": {"suggest": "ask", "full-auto": "auto", "on-request": "ask", "untrusted": "ask"},
 	"output-format":   {"plain": "text", "jsonl": "stream-json", "streaming-json": "stream-json"},
-	"effort":          {"off": "minimal", "none": "minimal"},
+	"effort":          {"off": "minimal", "none": "minimal", "disabled": "minimal", "adaptive": ""}, // "": as the model has it
 }
 
 const (
@@ -51,12 +55,9 @@ const (
 // otherFlags maps flags of other agents to pawl's replacement.
 var otherFlags = map[string]string{
 	// Claude Code
-	"--strict-mcp-config": "pawl mcp remove NAME removes a server",
-	"--tmux":              "start pawl in tmux yourself",
-	"--debug-file":        "pawl sessions export --format jsonl has every event",
-	"--tools":             "--deny 'TOOL' removes a tool", "--settings": "pawl config path prints the file; PAWL_HOME chooses another folder for it",
-	"--agents": "write them into .claude/agents or .pawl/agents", "--agent": "--permission-mode plan only reads; agents are defined in .claude/agents", "--plugin-dir": "pawl plugin add FOLDER installs a plugin", "--ide": "start pawl in the editor's terminal",
-	"--max-thinking-tokens": "--effort LEVEL", "--from-pr": "pipe the pull request into pawl: gh pr diff | pawl run \"…\"",
+	"--tmux":   "start pawl in tmux yourself",
+	"--agents": "write them into .claude/agents or .pawl/agents", "--ide": "start pawl in the editor's terminal",
+	"--from-pr":                   "pipe the pull request into pawl: gh pr diff | pawl run \"…\"",
 	"--append-system-prompt-file": "--append-system-prompt \"$(cat FILE)\"", "--system-prompt-file": "--system-prompt \"$(cat FILE)\"",
 	"--disable-slash-commands": "only a person can use slash commands, in a conversation", "--teleport": "sessions are on this machine: pawl sessions list", "--remote": "sessions are on this machine: pawl sessions list",
 	// Codex

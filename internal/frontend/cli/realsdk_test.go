@@ -7,11 +7,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
 
 // SPEC 17.6: the real Agent SDK drives pawl: two turns, a permission, a change of
@@ -85,5 +88,42 @@ func TestRealAgentSDKInside(t *testing.T) {
 	}
 	if b, err := os.ReadFile(filepath.Join(dir, "open.txt")); string(b) != "7\n" {
 		t.Errorf("%q %v", b, err)
+	}
+}
+
+// SPEC 16.17: every option of the package has a row in the table that decides what becomes
+// of it, and every event of its hooks is known. A new one needs a decision.
+func TestRealAgentSDKOptions(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join(os.Getenv("PAWL_SDK"), "sdk.d.ts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, found := strings.Cut(string(raw), "export declare type Options = {")
+	body, _, closed := strings.Cut(body, "\n};")
+	if !found || !closed {
+		t.Fatal("the package declares its options in another way")
+	}
+	body = regexp.MustCompile(`(?s)/\*.*?\*/`).ReplaceAllString(body, "")
+	n := 0
+	for _, m := range regexp.MustCompile(`(?m)^    (\w+)\??:`).FindAllStringSubmatch(body, -1) {
+		n++
+		if agentsdk.Table[m[1]].Use == 0 {
+			t.Errorf("the option %s has no row", m[1])
+		}
+	}
+	if n < len(agentsdk.Table)/2 {
+		t.Errorf("only %d options were found", n)
+	}
+	_, events, _ := strings.Cut(string(raw), "export declare const HOOK_EVENTS: readonly [")
+	events, _, _ = strings.Cut(events, "]")
+	known := slices.Concat(hook.Events, hook.Elsewhere())
+	names := regexp.MustCompile(`'(\w+)'`).FindAllStringSubmatch(events, -1)
+	for _, m := range names {
+		if !slices.Contains(known, hook.Event(m[1])) {
+			t.Errorf("the event %s of hooks is not known", m[1])
+		}
+	}
+	if len(names) < 10 {
+		t.Errorf("only %d events were found", len(names))
 	}
 }

@@ -48,6 +48,10 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 	if f.driven() {
 		return a.driven(ctx, f, args)
 	}
+	f.silent() // a run asks nobody
+	for _, l := range f.sdk.left {
+		fmt.Fprintln(wrapped(a.Err, false), "pawl: "+l)
+	}
 	if err := f.notAnOverride(args); err != nil {
 		return err
 	}

@@ -5,16 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/adapter/agents"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // This file runs pawl under the Claude Agent SDK (ADR 021, doc/sdk.md).
@@ -24,13 +27,12 @@ type sdkFlags struct {
 	input   string
 	asks    string
 	partial bool
-	sources string
+	hooks   bool
+	nobody  bool     // --permission-prompts none
+	left    []string // flags that are not used, each with the reason
 }
 
-const (
-	inputFormat = "input-format"
-	allSources  = "all" // --setting-sources was not given
-)
+const inputFormat = "input-format"
 
 // claudeStream is the output format with Claude Code's schema.
 const claudeStream = "claude-stream-json"
@@ -40,8 +42,65 @@ func (s *sdkFlags) add(c *cobra.Command) {
 	fs.StringVar(&s.input, inputFormat, "text", "text, or stream-json: read messages in the format of the Claude Agent SDK from standard input")
 	fs.StringVar(&s.asks, "permission-prompt-tool", "", "stdio: ask the program on standard input for permissions")
 	fs.BoolVar(&s.partial, "include-partial-messages", false, "with claude-stream-json: also print the parts of a reply as they arrive")
-	fs.StringVar(&s.sources, "setting-sources", allSources, "")
-	_ = fs.MarkHidden("setting-sources")
+	fs.BoolVar(&s.hooks, "include-hook-events", false, "")
+	fs.Func("permission-prompts", "", func(who string) error {
+		if s.nobody = who == "none"; !s.nobody && who != "host" {
+			return errors.New("use host or none")
+		}
+		return nil
+	})
+	hidden := []string{"include-hook-events", "permission-prompts"}
+	for flag, note := range agentsdk.LeftFlags() {
+		name := strings.TrimPrefix(flag, "--")
+		if fs.Lookup(name) != nil {
+			continue
+		}
+		fs.Func(name, "", func(string) error {
+			s.left = append(s.left, flag+" is not used: "+note)
+			return nil
+		})
+		hidden = append(hidden, name)
+	}
+	for _, name := range hidden {
+		_ = fs.MarkHidden(name)
+	}
+}
+
+// addGiven adds the flags by which a program hands over settings, servers and tools.
+func addGiven(c *cobra.Command, opt *setup.Options) {
+	fs := c.Flags()
+	fs.StringArrayVar(&opt.Settings, "settings", nil, "")
+	fs.StringArrayVar(&opt.Settings, "managed-settings", nil, "")
+	fs.BoolVar(&opt.StrictMCP, "strict-mcp-config", false, "")
+	fs.Func("tools", "", func(list string) error {
+		if list != "default" {
+			opt.Tools = append([]string{}, strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })...)
+		}
+		return nil
+	})
+	fs.Func("max-thinking-tokens", "", func(n string) (err error) {
+		opt.Effort, err = thinking(n)
+		return err
+	})
+	for _, name := range []string{"settings", "managed-settings", "strict-mcp-config", "tools", "max-thinking-tokens"} {
+		_ = fs.MarkHidden(name)
+	}
+}
+
+// thinking returns the effort that thinks within a number of tokens.
+func thinking(tokens string) (string, error) {
+	n, err := strconv.Atoi(tokens)
+	switch {
+	case err != nil || n < 0:
+		return "", errors.New("it must be a number of tokens")
+	case n == 0:
+		return "minimal", nil
+	case n < 8192:
+		return "low", nil
+	case n < 31999:
+		return "medium", nil
+	}
+	return "high", nil
 }
 
 // driven reports whether a program drives the conversation, or reads it in Claude
@@ -53,12 +112,13 @@ func (f *flags) driven() bool {
 // driven runs a conversation that a program drives.
 func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 	o := agentsdk.Options{
-		In: a.In, Out: a.Out, Err: wrapped(a.Err, false), Ask: f.sdk.asks == "stdio", Partial: f.sdk.partial,
+		In: a.In, Out: a.Out, Err: wrapped(a.Err, false), Ask: f.sdk.asks == "stdio" && !f.sdk.nobody, Partial: f.sdk.partial, HookEvents: f.sdk.hooks,
 		Answer: f.shape, Version: Version, Timeout: f.Timeout, Now: a.Now, Signals: a.Signals(),
 	}
 	if err := f.asDriven(args); err != nil {
 		return err
 	}
+	o.Silent = f.silent() // before the session is opened
 	if f.sdk.input == "text" {
 		var err error
 		if o.Prompt, o.Piped, err = a.prompt(args); err != nil {
@@ -99,8 +159,15 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 		}
 		return slices.Concat(s.Custom, slash.Prompts(s.Session))
 	}
-	if f.sdk.sources != allSources {
-		fmt.Fprintln(o.Err, "pawl: --setting-sources is ignored: pawl reads its own settings; see pawl config path")
+	o.Models = func() (out []string) {
+		for _, ref := range a.knownModels(ctx) {
+			out = append(out, strings.Split(ref, "\t")[0])
+		}
+		return out
+	}
+	o.Kinds = func() []agents.Kind { return a.kindsHere(&f.Options) }
+	for _, l := range f.sdk.left {
+		fmt.Fprintln(o.Err, "pawl: "+l)
 	}
 	surviveClosedOutput()
 	code, err := agentsdk.Run(ctx, o)
@@ -118,6 +185,27 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 		return err
 	}
 	return &exitError{code: code}
+}
+
+// silent reports whether nobody is asked, as the mode says. It replaces that mode's name
+// by pawl's.
+func (f *flags) silent() bool {
+	if f.Mode != agentsdk.DontAsk {
+		return false
+	}
+	f.Mode = string(permission.Ask4All)
+	return true
+}
+
+// kindsHere lists the kinds of agents of the folder that a run works in.
+func (a *App) kindsHere(opt *setup.Options) []agents.Kind {
+	_, paths, err := a.Settings()
+	dir, err2 := a.RealDir(opt.Dir)
+	if err != nil || err2 != nil {
+		return nil // opening the session reports it
+	}
+	kinds, _ := a.AgentKinds(dir, paths)
+	return kinds
 }
 
 // asDriven checks that the flags can be combined.

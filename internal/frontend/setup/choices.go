@@ -27,6 +27,7 @@ type choices struct {
 	dir      string
 	beside   []string     // rules that allow reading the folders of --add-dir
 	given    []mcp.Server // from --mcp-config, or from the editor
+	strict   bool         // only those, and no configured ones
 	paths    settings.Paths
 	conf     settings.Loaded
 	plan     []event.PhaseStep
@@ -115,8 +116,13 @@ func (e *Environment) readFolder(opt *Options, fr Frontend) (c choices, err erro
 	if opt.TrustedAs != "" {
 		originals = append(originals, opt.TrustedAs)
 	}
-	c.conf, err = settings.Load(c.paths, c.dir, originals...)
+	if c.conf, err = settings.Load(c.paths, c.dir, originals...); err != nil {
+		return c, err
+	}
 	c.conf.User.Effort = cmp.Or(opt.Effort, c.conf.User.Effort)
+	c.strict = opt.StrictMCP
+	given, err := e.givenSettings(opt, c.dir)
+	c.conf.Guards = append(c.conf.Guards, given...)
 	return c, err
 }
 

@@ -110,6 +110,9 @@ type Options struct {
 	Autofix, NoAutofix         bool
 	MetricsAddr                string
 	MCPConfig                  []string        // files, or JSON
+	StrictMCP                  bool            // no other servers than these
+	Settings                   []string        // of Claude Code: files, or JSON
+	Tools                      []string        // the only tools of pawl; nil: all
 	Servers                    json.RawMessage // of an editor, in the same format
 	Driver                     agentsdk.Setup  // what the program that drives pawl provides
 }

@@ -2,16 +2,16 @@ package setup
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
-	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
-	"github.com/pawl-agent/pawl/internal/team/subagent"
 )
 
 // This file keeps the guards that a folder, or another agent's settings, have
@@ -30,6 +30,12 @@ func (e *Environment) keepGuards(opt *Options, c choices, o *Opened) error {
 		}
 	}
 	for _, g := range c.conf.Guards {
+		if g.File.Given {
+			for _, idle := range g.Idle() {
+				o.warn(g.File.Name + ": " + idle)
+			}
+			continue
+		}
 		var named []string
 		for _, f := range g.Named() {
 			named = append(named, f.String())
@@ -50,6 +56,30 @@ func (e *Environment) keepGuards(opt *Options, c choices, o *Opened) error {
 		}
 	}
 	return nil
+}
+
+// givenSettings reads settings in Claude Code's form that were handed over for this run.
+// They count like a folder's: what they forbid holds, and what they permit is left out.
+func (e *Environment) givenSettings(opt *Options, dir string) (out []claudecode.Settings, err error) {
+	files := slices.Clone(opt.Driver.Settings)
+	for _, text := range opt.Settings {
+		f := claudecode.File{Name: "--settings", Text: []byte(text), Given: true}
+		if !strings.HasPrefix(strings.TrimSpace(text), "{") {
+			if f.Text, err = os.ReadFile(e.Path(text)); err != nil {
+				return nil, Usage("--settings: cannot read the file: %w", err)
+			}
+		}
+		files = append(files, f)
+	}
+	for _, f := range files {
+		f.Root = filepath.ToSlash(dir)
+		s := claudecode.Read(f)
+		if err := s.Err(); err != nil {
+			return nil, Usage("%w", err)
+		}
+		out = append(out, s)
+	}
+	return out, nil
 }
 
 // narrowMode returns the mode in which a session begins: the guards can make it narrower
@@ -93,8 +123,7 @@ func withoutDenied(list []mcp.Server, guards []claudecode.Settings) []mcp.Server
 // nameless returns an error for a rule that denies or asks about a tool which neither
 // pawl nor another agent has: the rule would guard nothing.
 func nameless(rules []permission.Rule) error {
-	every := append(toolSet(offer{search: true, person: true, git: true}), tools.Lsp()...)
-	every = append(every, subagent.Tool(nil))
+	every := everyTool()
 	for _, r := range rules {
 		name := tool.PlainName(r.Tool)
 		if r.List == permission.Allows || strings.HasPrefix(r.Tool, "mcp_") || permission.IsFamily(r.Tool) || claudecode.Absent(r.Tool) || name == "skill" {

@@ -46,6 +46,7 @@ func (e *Environment) instructions(ctx context.Context, opt *Options, fr Fronten
 	memory.rules = text
 	if !fr.ReadOnly && c.conf.User.Agents.Levels() > 0 {
 		t.kinds, warnings = e.kinds(c.dir, c.paths, c.plugins, w.mask.String)
+		t.kinds = agents.Before(opt.Driver.Agents, t.kinds)
 		o.warn(warnings...)
 	}
 	t.system = opt.SystemPrompt

@@ -145,7 +145,7 @@ func (s *assembly) languageServers(conf *session.Config) {
 		look.Start = s.work.starter
 	}
 	conf.Syntax = look
-	conf.FolderTools = codeTools(s.work.servers)
+	conf.FolderTools = codeTools(s.work.servers, s.opt.Tools)
 	conf.Symbols = symbols.New(s.work.files, s.work.servers)
 	if s.work.servers != nil {
 		conf.Code, conf.CodeWatch = s.work.servers, s.work.servers

@@ -77,8 +77,11 @@ func (e *Environment) mcpServers(c choices, o *Opened) (list []mcp.Server, held 
 	if c.trust == nil {
 		return nil, nil
 	}
-	list, warnings := e.configuredServers(c.trust, c.plugins)
-	o.warn(warnings...)
+	if !c.strict {
+		var warnings []string
+		list, warnings = e.configuredServers(c.trust, c.plugins)
+		o.warn(warnings...)
+	}
 	c.trust.inert(c.given)
 	for _, g := range c.given {
 		if g.Problem != "" {
@@ -96,7 +99,11 @@ func (e *Environment) mcpServers(c choices, o *Opened) (list []mcp.Server, held 
 // givenServers returns the MCP servers that the user names for this run, by
 // --mcp-config or in their editor. They count as the user's own.
 func (e *Environment) givenServers(opt *Options, dir string) (out []mcp.Server, err error) {
-	for _, config := range opt.MCPConfig {
+	configs := opt.MCPConfig
+	if opt.Driver.MCP != "" {
+		configs = append(slices.Clone(configs), opt.Driver.MCP)
+	}
+	for _, config := range configs {
 		from, raw := "--mcp-config", []byte(config)
 		if !strings.HasPrefix(strings.TrimSpace(config), "{") {
 			from = config

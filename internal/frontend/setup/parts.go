@@ -84,6 +84,7 @@ func (s *assembly) tools(conf *session.Config) {
 		model: s.session.model.Info, kinds: s.told.kinds, skills: s.told.skills, mask: s.work.mask.String,
 		search: s.work.search != nil, person: s.front.Person, git: IsRepository(s.chosen.dir),
 	})
+	conf.Tools, _ = only(conf.Tools, s.opt.Tools)    // the names were checked at the start
 	limits, _ := s.chosen.conf.User.Tools.Timeouts() // the settings were checked when they were read
 	limited(conf.Tools, limits)
 	conf.Agents = s.chosen.conf.User.Agents.Levels()

@@ -56,6 +56,9 @@ func (e *Environment) permissions(opt *Options, c choices, fr Frontend, o *Opene
 			p.AddRules([]permission.Rule{r.AgreedAt(g.Agreed)})
 		}
 	}
+	if _, err := only(nil, opt.Tools); err != nil {
+		return nil, err
+	}
 	return p, nameless(p.Rules())
 }
 

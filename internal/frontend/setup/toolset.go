@@ -1,6 +1,8 @@
 package setup
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
@@ -9,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/team/subagent"
 )
 
@@ -53,6 +56,34 @@ func toolSet(o offer) tool.Set {
 	return set
 }
 
+// everyTool returns all tools of pawl.
+func everyTool() tool.Set {
+	every := append(toolSet(offer{search: true, person: true, git: true}), tools.Lsp()...)
+	return append(every, subagent.Tool(nil), skills.Tool(nil, strings.Clone))
+}
+
+// alike are tools that come with another one: further forms of it, and what it needs.
+var alike = map[string][]string{"bash": {"bash_output", "bash_kill"}, "edit": {"multi_edit", "apply_patch"}}
+
+// only returns the tools of a set that names choose, by pawl's names or another agent's;
+// nil chooses all. A name that nobody knows is an error.
+func only(set tool.Set, names []string) (tool.Set, error) {
+	if names == nil {
+		return set, nil
+	}
+	every, chosen := everyTool(), map[string]bool{}
+	for _, n := range names {
+		t, known := every.Resolve(n)
+		if !known && !claudecode.Absent(n) && !strings.HasPrefix(n, "mcp__") {
+			return nil, Usage("--tools: pawl does not know the tool %q", n)
+		}
+		for _, name := range append(alike[t.Spec.Name], t.Spec.Name) {
+			chosen[name] = true
+		}
+	}
+	return slices.DeleteFunc(set, func(t tool.Tool) bool { return !chosen[t.Spec.Name] }), nil
+}
+
 // edits returns the tools that change files. A model is offered what its maker's own agent
 // has, which it was trained on: patches for GPT, the replacement of a text for the others
 // (SPEC 4.9, 20.1). It can call the other forms all the same.
@@ -75,13 +106,14 @@ func limited(set tool.Set, limits map[string]time.Duration) {
 
 // codeTools returns a function that returns the tools of language servers, or nil if
 // none of these fits the folder's present files (SPEC 12.2). It starts nothing.
-func codeTools(servers *lsp.Servers) func() tool.Set {
+func codeTools(servers *lsp.Servers, names []string) func() tool.Set {
 	if servers == nil {
 		return nil
 	}
 	return func() tool.Set {
 		if servers.Offered() {
-			return tools.Lsp()
+			set, _ := only(tools.Lsp(), names) // the names were checked at the start
+			return set
 		}
 		return nil
 	}

@@ -18,6 +18,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
 	"github.com/pawl-agent/pawl/internal/policy/guidance"
@@ -39,8 +40,9 @@ type File struct {
 	Name   string // for people: .claude/settings.json, ~/.claude/settings.json
 	Text   []byte
 	Unread error // why it could not be read
-	// Own: it is the person's, and not a project's.
-	Own bool
+	// Own: it is the person's, and not a project's. Given: it was handed over for this
+	// run, and nothing in it is part of what a folder is trusted with.
+	Own, Given bool
 	// Root is the folder of the session; Beside is where the person's own file is.
 	Root, Beside string
 }
@@ -118,6 +120,25 @@ func Read(f File) Settings {
 // not kept.
 func (s Settings) Named() []Finding {
 	return slices.DeleteFunc(slices.Clone(s.Findings), func(f Finding) bool { return !f.Guard })
+}
+
+// Err returns why a file that was handed over cannot be kept, nil if it can.
+func (s Settings) Err() error {
+	if len(s.Problems) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(s.Problems, "\n"))
+}
+
+// Idle returns the keys that are not used, each with the reason.
+func (s Settings) Idle() []string {
+	var out []string
+	for _, f := range s.Findings {
+		if f.Use == Unused || f.Use == Unknown || f.Guard {
+			out = append(out, f.String())
+		}
+	}
+	return out
 }
 
 // LeftOut returns the keys that permit something, which pawl does not use.

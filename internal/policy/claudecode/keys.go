@@ -260,6 +260,8 @@ func defaultMode(s *Settings, f *Finding, raw json.RawMessage) error {
 	}
 	mode, err := permission.ParseMode(text)
 	switch {
+	case text == "dontAsk" && s.File.Given:
+		return errors.New("use --permission-mode dontAsk")
 	case text == "dontAsk": // what is not allowed before is denied: that is ask where nobody is there
 		s.Mode = permission.Ask4All
 		f.Use, f.Note = Differently, "the mode is ask"
@@ -320,6 +322,9 @@ func hooks(s *Settings, f *Finding, raw json.RawMessage) error {
 	all, err := hook.Rules(s.File.Name, raw)
 	if err != nil {
 		return err
+	}
+	if s.File.Given && len(all) > 0 {
+		return errors.New("pawl runs no hooks of settings that are handed over: give them to the SDK as hooks, or write them into your own configuration (pawl config path)")
 	}
 	var lost []string
 	for _, r := range all {

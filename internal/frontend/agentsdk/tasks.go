@@ -1,0 +1,108 @@
+package agentsdk
+
+import (
+	"cmp"
+	"errors"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/mcp"
+	"github.com/pawl-agent/pawl/internal/core/event"
+)
+
+// This file tells the program of what works beside the conversation: agents, hooks and
+// MCP servers.
+
+// task is an agent that runs.
+type task struct {
+	started event.AgentStarted
+	calls   int
+	took    int64 // milliseconds of its calls
+}
+
+// beside writes what an event says of agents and hooks.
+func (w *writer) beside(body event.Body) {
+	about := func(subtype, id string, t *task, more object) {
+		o := object{"type": "system", "subtype": subtype, "task_id": id, "tool_use_id": t.started.Call}
+		for k, v := range more {
+			o[k] = v
+		}
+		w.stamped(o)
+	}
+	usage := func(t *task) object {
+		return object{"total_tokens": 0, "tool_uses": t.calls, "duration_ms": t.took}
+	}
+	switch b := body.(type) {
+	case event.AgentStarted:
+		t := &task{started: b}
+		w.tasks[b.Child] = t
+		about("task_started", b.Child, t, object{"description": cmp.Or(b.Title, b.Agent), "subagent_type": b.Agent, "task_type": "local_agent", "is_backgrounded": b.Background})
+	case event.AgentCalled:
+		if t := w.tasks[b.Child.Session]; t != nil {
+			t.calls, t.took = t.calls+1, t.took+b.Done.Took.Milliseconds()
+			about("task_progress", b.Child.Session, t, object{"description": cmp.Or(t.started.Title, t.started.Agent), "last_tool_name": w.name(b.Done.Tool), "usage": usage(t)})
+		}
+	case event.AgentEnded:
+		if t := w.tasks[b.Child]; t != nil {
+			delete(w.tasks, b.Child)
+			status, summary := "completed", string(b.End)
+			switch {
+			case b.End == event.EndInterrupted:
+				status = "stopped"
+			case b.Error != nil:
+				status, summary = "failed", b.Error.Message
+			case b.End != event.EndDone:
+				status = "failed"
+			}
+			about("task_notification", b.Child, t, object{"status": status, "summary": summary, "output_file": "", "usage": usage(t)})
+		}
+	case event.HookRan:
+		if w.hooks {
+			w.hook(b)
+		}
+	}
+}
+
+// hook writes that a hook ran.
+func (w *writer) hook(b event.HookRan) {
+	id := w.uuid()
+	of := object{"type": "system", "subtype": "hook_started", "hook_id": id, "hook_name": b.Event, "hook_event": b.Event}
+	w.stamped(of)
+	outcome := "success"
+	if b.Broken != "" {
+		outcome = "error"
+	}
+	w.stamped(object{
+		"type": "system", "subtype": "hook_response", "hook_id": id, "hook_name": b.Event, "hook_event": b.Event,
+		"output": strings.TrimSpace(b.Reason + "\n" + b.Context), "stdout": "", "stderr": b.Broken, "exit_code": b.Exit, "outcome": outcome,
+	})
+}
+
+// servers lists the session's MCP servers, those that failed as well.
+func (w *writer) servers() []object {
+	out := []object{}
+	if w.s == nil {
+		return out
+	}
+	of, ok := w.s.View().Outside().(interface{ Status() []mcp.Status })
+	if !ok {
+		return out
+	}
+	for _, s := range of.Status() {
+		status := "pending"
+		signIn := (*mcp.SignInError)(nil)
+		switch {
+		case errors.As(s.Err, &signIn):
+			status = "needs-auth"
+		case s.State == "failed":
+			status = "failed"
+		case s.State == "runs", s.Tools > 0:
+			status = "connected"
+		}
+		o := object{"name": s.Server.Name, "status": status}
+		if s.Why != "" {
+			o["error"] = s.Why
+		}
+		out = append(out, o)
+	}
+	return out
+}
