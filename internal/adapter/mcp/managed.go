@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
@@ -167,11 +168,24 @@ func (p *managedServer) start(done chan struct{}, wait time.Duration) {
 
 // withLog adds the last output of the server, which usually contains the reason.
 func (p *managedServer) withLog(err error) error {
-	if last := p.log.lines(3); len(last) > 0 {
+	if last := telling(p.log.lines(60)); len(last) > 0 {
 		return fmt.Errorf("%w; it printed: %s", err, cut(strings.Join(last, " | "), 600))
 	}
 	return err
 }
+
+// telling returns the three lines of a log to show: from the first one that calls itself
+// an error, since a runtime prints its stack behind it, or the last ones.
+func telling(log []string) []string {
+	const most = 3
+	at := slices.IndexFunc(log, func(l string) bool { return isError().MatchString(l) })
+	if at < 0 {
+		at = max(0, len(log)-most)
+	}
+	return log[at:min(len(log), at+most)]
+}
+
+var isError = lazyregexp.New(`(?i)(\b|[a-z])(error|exception)\b|\b(panic|fatal)\b`)
 
 // judge compares the server's descriptions with the accepted ones. Without accepted ones
 // it accepts them as they are: the person configured the server, or trusted the folder

@@ -24,6 +24,7 @@ func (s *Servers) Tools() (set tool.Set, left []string) {
 		if a == nil {
 			continue
 		}
+		about := p.about(a)
 		for _, m := range p.make(a) {
 			if p.held(m.item.Key()) != "" {
 				continue
@@ -39,10 +40,23 @@ func (s *Servers) Tools() (set tool.Set, left []string) {
 				continue
 			}
 			taken[folded(t.Spec.Name)] = t.Spec.Name
+			if about != "" { // with the first one
+				t.Spec.Doc, about = strings.TrimSpace(t.Spec.Doc+"\n"+about), ""
+			}
 			set = append(set, t)
 		}
 	}
 	return set, left
+}
+
+// about returns what a server says of all its tools, marked as its text. Like the
+// descriptions, it is what was accepted.
+func (p *managedServer) about(a *Accepted) string {
+	text := strings.TrimSpace(visible(a.Instructions))
+	if text == "" {
+		return ""
+	}
+	return cut("The MCP server "+p.srv.Name+" says of all its tools: "+text, maxDoc)
 }
 
 // ownFirst lists the servers, the person's own before a folder's.

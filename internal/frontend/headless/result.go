@@ -26,6 +26,9 @@ type Result struct {
 	Type    string `json:"type"` // result
 	Outcome string `json:"outcome"`
 	Text    string `json:"text"`
+	// Answer and SessionID are Text and Session under the names of other agents.
+	Answer    string `json:"result"`
+	SessionID string `json:"session_id"`
 	// Structured is the answer that fits the run's JSON schema; Misfit is why there is
 	// none.
 	Structured json.RawMessage `json:"structured_output,omitempty"`
@@ -195,8 +198,8 @@ func resultOf(s *session.Session, run session.Outcome, o Options) Result {
 	_, spent := v.Spent()
 	proof := v.Evidence()
 	r := Result{
-		Type: "result", Outcome: string(run.Ended.End), ExitCode: CodeOf(run.Ended.End, run.By), Error: run.Ended.Error, Text: run.Reply, Cached: run.Cached,
-		Session: s.ID(), Model: v.Info().Ref(), Phases: phasesOf(v.Phases()), Trust: o.Trust,
+		Type: "result", Outcome: string(run.Ended.End), ExitCode: CodeOf(run.Ended.End, run.By), Error: run.Ended.Error, Text: run.Reply, Answer: run.Reply, Cached: run.Cached,
+		Session: s.ID(), SessionID: s.ID(), Model: v.Info().Ref(), Phases: phasesOf(v.Phases()), Trust: o.Trust,
 		Turns: spent.Replies, Calls: spent.Calls, Usage: spent.Usage, CostUSD: spent.Cost(), CostUpTo: spent.Most(),
 		Verified: proof.Verified, Checks: append([]evidence.Check{}, proof.Checks...), FixAttempts: proof.Attempts,
 		Files: []string{}, Denials: []Denial{}, Git: proof.Git,
