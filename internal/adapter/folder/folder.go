@@ -127,7 +127,7 @@ func Hooks(dir string) ([]hook.Rule, []trust.Part, error) {
 		return nil, nil, err
 	}
 	defer root.Close()
-	rules := hookRules(root)
+	rules := slices.DeleteFunc(hookRules(root), inactive)
 	parts := make([]trust.Part, len(rules))
 	for i, r := range rules {
 		parts[i] = hookPart(root, r)
@@ -145,12 +145,24 @@ func HookPart(dir string, r hook.Rule) (trust.Part, error) {
 	return hookPart(root, r), nil
 }
 
-// hookRules returns the hooks that pawl runs if they are trusted.
+// IdleHooks returns the hooks of the folder that pawl never runs, trusted or not.
+func IdleHooks(dir string) ([]hook.Rule, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return slices.DeleteFunc(hookRules(root), func(r hook.Rule) bool { return !inactive(r) }), nil
+}
+
+func inactive(r hook.Rule) bool { return r.InactiveBecause != "" }
+
+// hookRules returns the hooks that the folder configures.
 func hookRules(root *os.Root) []hook.Rule {
 	var out []hook.Rule
 	for _, name := range trust.HookFiles {
 		if s, there := read(root, name); there {
-			out = append(out, slices.DeleteFunc(trust.Hooks(s), func(r hook.Rule) bool { return r.InactiveBecause != "" })...)
+			out = append(out, trust.Hooks(s)...)
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package setup
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,10 +15,12 @@ import (
 	hookrun "github.com/pawl-agent/pawl/internal/adapter/hook"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/core/jsonc"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
+	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
@@ -217,7 +220,25 @@ func (e *Environment) ListHooks(dir string) ([]ListedHook, error) {
 		}
 		add(rules[i], why)
 	}
-	return out, nil
+	idle, err := folder.IdleHooks(t.Dir)
+	for _, r := range append(idle, othersHooks(conf.Guards)...) {
+		add(r, "it is in another agent's settings; copy it to your own configuration: pawl config path")
+	}
+	return out, err
+}
+
+// othersHooks returns the hooks of the person's own settings of another agent.
+func othersHooks(guards []claudecode.Settings) (out []hook.Rule) {
+	for _, g := range guards {
+		var of struct {
+			Hooks json.RawMessage `json:"hooks"`
+		}
+		if g.File.Own && json.Unmarshal(jsonc.Plain(g.File.Text), &of) == nil {
+			rules, _ := hook.Rules(g.File.Name, of.Hooks) // pawl doctor names what is wrong
+			out = append(out, rules...)
+		}
+	}
+	return out
 }
 
 // hooks adds the user's hooks, and the folder's trusted ones.
