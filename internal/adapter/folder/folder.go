@@ -46,7 +46,7 @@ func Look(dir string) ([]trust.Part, error) {
 			}
 		}
 	}
-	for _, r := range hookRules(root) {
+	for _, r := range runnable(root) {
 		out = append(out, hookPart(root, r))
 	}
 	for _, at := range trust.GitHooks {
@@ -127,7 +127,7 @@ func Hooks(dir string) ([]hook.Rule, []trust.Part, error) {
 		return nil, nil, err
 	}
 	defer root.Close()
-	rules := slices.DeleteFunc(hookRules(root), inactive)
+	rules := runnable(root)
 	parts := make([]trust.Part, len(rules))
 	for i, r := range rules {
 		parts[i] = hookPart(root, r)
@@ -154,6 +154,9 @@ func IdleHooks(dir string) ([]hook.Rule, error) {
 	defer root.Close()
 	return slices.DeleteFunc(hookRules(root), func(r hook.Rule) bool { return !inactive(r) }), nil
 }
+
+// runnable returns the hooks that pawl runs if they are trusted.
+func runnable(root *os.Root) []hook.Rule { return slices.DeleteFunc(hookRules(root), inactive) }
 
 func inactive(r hook.Rule) bool { return r.InactiveBecause != "" }
 

@@ -108,3 +108,27 @@ func TestIdentity(t *testing.T) {
 		t.Error("a folder that is not there has an identity")
 	}
 }
+
+// SPEC 16.1: a hook that pawl never runs is no part of what a folder is trusted with.
+func TestIdleHooksAreNoPart(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, ".claude"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	hooks := `{"hooks": {"PreToolUse": [{"hooks": [{"type": "prompt", "prompt": "safe?"}, {"type": "command", "command": "true"}]}]}}`
+	if err := os.WriteFile(filepath.Join(dir, ".claude", "settings.json"), []byte(hooks), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rules, parts, err := Hooks(dir)
+	if err != nil || len(rules) != 1 || len(parts) != 1 || rules[0].Command != "true" {
+		t.Errorf("%v %v %v", rules, parts, err)
+	}
+	all, err := Look(dir)
+	if n := slices.IndexFunc(all, func(p trust.Part) bool { return p.Kind == trust.Hook && strings.Contains(fmt.Sprint(p), "safe?") }); n >= 0 || err != nil {
+		t.Errorf("%v %v", all, err)
+	}
+	idle, err := IdleHooks(dir)
+	if err != nil || len(idle) != 1 || idle[0].InactiveBecause == "" {
+		t.Errorf("%v %v", idle, err)
+	}
+}
