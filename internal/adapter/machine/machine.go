@@ -31,8 +31,11 @@ type Machine struct {
 // fresh is how long a measurement is used.
 const fresh = 200 * time.Millisecond
 
-// New watches the memory and the disks that have the folders.
+// New watches the memory and the disks that have the folders; now may be nil.
 func New(l Limits, now func() time.Time, folders ...string) *Machine {
+	if now == nil {
+		now = time.Now
+	}
 	return &Machine{limits: l, folders: folders, now: now, memory: memory, disk: disk}
 }
 
