@@ -109,6 +109,8 @@ type Call struct {
 	Kind   tool.Kind
 	Target string
 	Title  string // the tool and its most informative argument
+	// Arguments are all of them in one line, if the title has none.
+	Arguments string
 	// Started: it passed its gates and is running.
 	Started bool
 	// AsksPerson: it asked the person a question, which is a separate block.

@@ -17,6 +17,9 @@ type Excerpt struct {
 const (
 	excerptHead = 4
 	excerptTail = 8
+	// firstLines is how much of the output of a call that succeeded is shown. One line
+	// more is shown whole: its fold would take as much.
+	firstLines = 3
 )
 
 // Failed reports whether a call ran and failed, as a command or another program:
@@ -29,6 +32,30 @@ func (c Call) Failed() bool {
 // Refused reports whether a call did not run.
 func (c Call) Refused() bool {
 	return c.Outcome == event.Denied || c.Outcome == event.Invalid || c.Outcome == event.Cancelled
+}
+
+// Shown returns the part of a finished call's output that a person sees without asking
+// for more: of one that failed the beginning and the end, of one that ran or searched
+// something the first lines. What a person reads by name, and a diff, are shown by its title.
+func (c Call) Shown() (x Excerpt) {
+	switch {
+	case c.Refused() || c.Outcome == event.UnknownDone:
+	case c.Failed():
+		return Printed(c.Output, false)
+	case c.Outcome == event.OK && c.Diff == "" && (c.Command != "" || c.Kind == tool.Exec || c.Kind == tool.Search || c.Kind == tool.Wait || c.Arguments != ""):
+		all := Printed(c.Output, true).Head
+		if len(all) > firstLines+1 {
+			x.Between = int64(len(all) - firstLines)
+			for _, l := range all[firstLines:] {
+				if n, ok := tool.Missing(l); ok {
+					x.Between, x.Spilled = x.Between+n-1, true
+				}
+			}
+			all = all[:firstLines]
+		}
+		x.Head = all
+	}
+	return x
 }
 
 // Printed returns a command's output without the line of the exit code, which its title

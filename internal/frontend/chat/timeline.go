@@ -316,7 +316,7 @@ func (t *Timeline) call(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.CallAsked:
 		t.add(&part{call: b.ID, Block: Block{ID: id("call", e.Seq), Began: e.Time, Body: Call{
-			Tool: plain.Line(b.Tool), Kind: b.Does, Target: plain.Line(b.Target), Title: plain.Line(b.Title),
+			Tool: plain.Line(b.Tool), Kind: b.Does, Target: plain.Line(b.Target), Title: plain.Line(b.Title), Arguments: argumentWords(b),
 		}}})
 	case event.CallStarted:
 		if p := t.openCall(b.ID); p != nil {

@@ -1,11 +1,15 @@
 package chat
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
@@ -61,6 +65,25 @@ func outcomeWords(d event.CallDone) string {
 	return plain.Line(s)
 }
 
+// argumentWords returns the arguments of a call whose title is only the tool's name, such
+// as those of MCP servers.
+func argumentWords(b event.CallAsked) string {
+	var args map[string]json.RawMessage
+	if b.Does == tool.Note || b.Title != b.Tool && b.Title != "" || json.Unmarshal(b.Args, &args) != nil {
+		return ""
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		value := string(args[name])
+		var text string
+		if json.Unmarshal(args[name], &text) == nil && text != "" && !strings.ContainsAny(text, ",:\"") {
+			value = text
+		}
+		out = append(out, name+": "+plain.Cut(value, 80))
+	}
+	return plain.Line(plain.Cut(strings.Join(out, ", "), 240))
+}
+
 // compactionLines returns the lines that report a compaction; the second one, if any, is the
 // reason why the model did not write the summary.
 func compactionLines(b event.Compacted) []string {
@@ -71,10 +94,14 @@ func compactionLines(b event.Compacted) []string {
 	return out
 }
 
-// firstLine returns the first line of a result that is not just the name of the
-// file of the lines below it.
+// firstLine returns the first line of a result that says what happened: not a note to the
+// model about how its call was read, which is in brackets, nor just the name of the file
+// of the lines below it.
 func firstLine(text string) string {
 	first, rest, _ := strings.Cut(text, "\n")
+	for strings.HasPrefix(first, "[") && strings.HasSuffix(first, "]") && strings.TrimSpace(rest) != "" {
+		first, rest, _ = strings.Cut(rest, "\n")
+	}
 	if strings.HasPrefix(first, "== ") && strings.HasSuffix(first, " ==") && rest != "" {
 		first, _, _ = strings.Cut(rest, "\n")
 	}

@@ -34,6 +34,12 @@ func TestOutcomeWords(t *testing.T) {
 	if got := outcomeWords(event.CallDone{Outcome: event.Failed, Result: llm.Result{Text: "== a.txt ==\nerror: a.txt does not exist"}}); got != "failed: a.txt does not exist" {
 		t.Errorf("%q", got)
 	}
+	if got := outcomeWords(event.CallDone{Outcome: event.Failed, Result: llm.Result{Text: "[arguments read as: file_path → path]\n== a.txt ==\nerror: that text is there twice"}}); got != "failed: that text is there twice" {
+		t.Errorf("%q", got)
+	}
+	if got := outcomeWords(event.CallDone{Outcome: event.Failed, Result: llm.Result{Text: "[1, 2]"}}); got != "failed: [1, 2]" {
+		t.Errorf("%q", got)
+	}
 	two := 2
 	for want, d := range map[string]event.CallDone{
 		"12 matches":             {Outcome: event.OK, Note: "12 matches"},

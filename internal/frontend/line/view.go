@@ -345,20 +345,25 @@ func (v *view) done(i int, b chat.Call) {
 	if b.AsksPerson && b.Outcome == event.OK {
 		return // question and answer stand there
 	}
-	v.outcome(waits, b.Title, b.Summary)
-	if b.Failed() {
-		v.outputExcerpt(b.Output)
+	if b.Arguments != "" {
+		if waits {
+			v.print("  " + b.Arguments)
+		} else {
+			b.Title += "  " + b.Arguments
+		}
 	}
+	v.outcome(waits, b.Title, b.Summary)
+	v.excerpt(b.Shown())
 }
 
-// outputExcerpt shows the beginning and the end of a failed call's output.
-func (v *view) outputExcerpt(output string) {
-	x := chat.Printed(output, false)
+// excerpt shows a part of an output.
+func (v *view) excerpt(x chat.Excerpt) {
 	for _, l := range x.Head {
 		v.line("    " + l)
 	}
 	if x.Between > 0 {
-		v.line(fmt.Sprintf("    … %d lines between", x.Between))
+		between := map[bool]string{true: "    … %d lines between", false: "    … +%d lines"}
+		v.line(fmt.Sprintf(between[len(x.Tail) > 0], x.Between))
 	}
 	for _, l := range x.Tail {
 		v.line("    " + l)
@@ -387,7 +392,7 @@ func (v *view) check(c chat.Change, b chat.Check) {
 	case chat.Finished:
 		v.outcome(v.hanging, b.Title, b.Summary)
 		if b.Exit == nil || *b.Exit != 0 {
-			v.outputExcerpt(b.Output)
+			v.excerpt(chat.Printed(b.Output, false))
 		}
 	}
 }

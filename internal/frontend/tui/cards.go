@@ -19,6 +19,7 @@ import (
 const (
 	promptHead = 12 // lines of a long prompt that are shown
 	diffLines  = 40
+	outputRows = 3 // of a line of an output
 )
 
 var inset = styled.Of(styled.Text, "  ")
@@ -41,7 +42,7 @@ func (p *renderer) card(ch chat.Change) {
 		failed := b.Exit == nil || *b.Exit != 0
 		p.callTitle(b.Title, b.Summary, failed, false)
 		if failed {
-			p.output(b.Output)
+			p.output(chat.Printed(b.Output, p.whole))
 		}
 	case chat.Retry:
 		p.retry(b)
@@ -203,15 +204,21 @@ func (p *renderer) call(b chat.Call) {
 	p.beginCard(aCall)
 	refused := b.Refused()
 	failed := b.Outcome != event.OK || b.Exit != nil && *b.Exit != 0
-	p.callTitle(b.Title, b.Summary, failed, refused)
+	title := b.Title
+	if b.Arguments != "" {
+		title += "  " + b.Arguments
+	}
+	p.callTitle(title, b.Summary, failed, refused)
 	switch {
 	case refused && !p.whole:
 	case p.whole && b.Diff == "":
-		p.output(b.Output)
-	case b.Failed():
-		p.output(b.Output)
-	case b.Diff != "" && !p.previewed(b.Title):
-		p.diff(b.Diff, diffLines)
+		p.output(chat.Printed(b.Output, true))
+	case b.Diff != "" && !b.Failed():
+		if !p.previewed(b.Title) {
+			p.diff(b.Diff, diffLines)
+		}
+	default:
+		p.output(b.Shown())
 	}
 }
 
@@ -220,23 +227,35 @@ func (p *renderer) previewed(title string) bool {
 	return slices.ContainsFunc(p.previews, func(t string) bool { return t == title || strings.HasPrefix(t, title+" ") })
 }
 
-// output shows the beginning and the end of an output.
-func (p *renderer) output(text string) {
-	x := chat.Printed(text, p.whole)
-	show := func(ls []string) {
-		for _, l := range ls {
-			p.put(styled.Of(styled.Dim, "  "+styled.Tabs(l)))
-		}
+// output shows a part of an output.
+func (p *renderer) output(x chat.Excerpt) {
+	for _, l := range x.Head {
+		p.outputLine(l)
 	}
-	show(x.Head)
 	if x.Between > 0 {
 		shows := "all"
 		if x.Spilled {
 			shows = "more"
 		}
-		p.put(styled.Of(styled.Accent, fmt.Sprintf("  … %d lines between; Ctrl+O shows %s", x.Between, shows)))
+		text := fmt.Sprintf("  … +%d lines; Ctrl+O shows %s", x.Between, shows)
+		if len(x.Tail) > 0 {
+			text = fmt.Sprintf("  … %d lines between; Ctrl+O shows %s", x.Between, shows)
+		}
+		p.put(styled.Of(styled.Accent, text))
 	}
-	show(x.Tail)
+	for _, l := range x.Tail {
+		p.outputLine(l)
+	}
+}
+
+// outputLine shows a line of an output. One that takes more than a few rows is cut: a tool
+// may print a file in one line.
+func (p *renderer) outputLine(text string) {
+	l := styled.Of(styled.Dim, "  "+styled.Tabs(text))
+	if most := outputRows * p.width; !p.whole && p.width > 0 && l.Width() > most {
+		l = l.Cut(most)
+	}
+	p.put(l)
 }
 
 // diff shows a unified diff, of a long one only the first most lines; 0 shows all.

@@ -56,6 +56,13 @@ func told() []any {
 	failed.Command, failed.Exit, failed.Took, failed.Does = "go test ./...", &one, 3*time.Second, tool.Exec
 	denied := done("c3", "bash", "Not allowed, it did not run: rm -rf / destroys\nmore", event.Denied)
 	denied.Does = tool.Exec
+	ran := done("c6", "bash", strings.Repeat("a line\n", 499)+"the end\nexit code 0", event.OK)
+	ran.Command, ran.Note, ran.Does = "seq 1 500", "exit code 0, 0s, 500 lines", tool.Exec
+	sum := call("c7", "mcp__everything__get-sum", "mcp__everything__get-sum", tool.Exec)
+	sum.Args = json.RawMessage(`{"b":3,"a":2}`)
+	summed := done("c7", "mcp__everything__get-sum", "The sum of 2 and 3 is 5."+strings.Repeat(" and a long line", 60), event.OK)
+	misread := done("c8", "edit", "[arguments read as: file_path → path]\nthe old text is there twice", event.Failed)
+	misread.Does = tool.Edit
 	var output []any
 	for i := range 12 {
 		output = append(output, event.OutputDelta{Call: "c2", Text: fmt.Sprintf("ok  package %d\n", i)})
@@ -75,6 +82,9 @@ func told() []any {
 	}
 	out = append(out, output...)
 	return append(out, event.OutputDelta{Call: "c2", Text: "half a li"}, look, failed,
+		call("c6", "bash", "bash seq 1 500", tool.Exec), event.CallStarted{ID: "c6"}, ran,
+		sum, event.CallStarted{ID: "c7"}, summed,
+		call("c8", "edit", "edit calc.go", tool.Edit), event.CallStarted{ID: "c8"}, misread,
 		call("c3", "bash", "bash rm -rf /", tool.Exec), denied,
 		call("c5", "write", "write new.txt", tool.Edit),
 		event.Asked{ID: "q1", Questions: []event.Question{{Call: "c5", Tool: "write", Title: "write new.txt (new, +1)", Preview: asked.Diff, Reason: "it is outside", Pattern: "edit(new.txt)", Always: true}}},
