@@ -152,7 +152,10 @@ type Question struct {
 	Why     string
 	Text    string
 	Options []string
-	Calls   []Consent // calls that need consent
+	// Items, if there are any, are what a person picks from: the answer is the ID of one, or
+	// empty. Only a frontend that has called Conversation.CanPick gets them.
+	Items []slash.Item
+	Calls []Consent // calls that need consent
 	// Answer and Verdicts are the person's answer; both are empty if there is none.
 	Answer   string
 	Verdicts []event.Verdict

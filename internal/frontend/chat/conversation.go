@@ -59,6 +59,7 @@ type Config struct {
 	// and Rules are those of the folder.
 	Sessions func(context.Context) ([]event.Row, error)
 	About    func(context.Context, event.Row) string
+	Models   func(context.Context) []slash.Item
 	// Pawl runs a subcommand of pawl in the folder, without input. Secrets in its output are
 	// masked.
 	Pawl   func(ctx context.Context, out io.Writer, args ...string) error
@@ -104,6 +105,7 @@ type Conversation struct {
 	questions     []Question
 	openAsks      map[string]chan<- Answered // of slash commands
 	openEdits     map[string]chan<- editResult
+	picks         bool // the frontend shows the items of a question
 	planWritten   bool // a plan was written in the running turn
 	ids           int
 	interrupts    lifecycle.InterruptPolicy

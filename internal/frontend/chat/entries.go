@@ -418,6 +418,9 @@ func (c *Conversation) Answer(id string, a Answered) {
 	c.submit(session.Answer{ID: id, Text: a.Text, Verdicts: a.Verdicts})
 }
 
+// Pick answers a question that has items with the ID of one, or with "" for none.
+func (c *Conversation) Pick(id, item string) { c.Answer(id, Answered{Text: item}) }
+
 // SetMode changes the permission mode from the next check on.
 func (c *Conversation) SetMode(mode permission.Mode) {
 	c.submit(session.SetMode{Mode: string(mode)})

@@ -99,6 +99,14 @@ func (h *host) About(ctx context.Context, r event.Row) (age, about string) {
 	return brief.Age(h.c.cfg.Now().Sub(r.Updated)), about
 }
 
+// Models implements slash.Host.
+func (h *host) Models(ctx context.Context) []slash.Item {
+	if h.c.cfg.Models == nil {
+		return nil
+	}
+	return h.c.cfg.Models(ctx)
+}
+
 // Pawl implements slash.Host.
 func (h *host) Pawl(ctx context.Context, args ...string) error {
 	if h.c.cfg.Pawl == nil {
@@ -215,11 +223,38 @@ func (c *Conversation) Edited(id, text string, err error) {
 	}
 }
 
+// CanPick says that the frontend shows the items of a question.
+func (c *Conversation) CanPick() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.picks = true
+}
+
+// Pick implements slash.Host.
+func (h *host) Pick(ctx context.Context, title string, items []slash.Item) (id string, ok bool, err error) {
+	h.c.mu.Lock()
+	ok = h.c.picks
+	h.c.mu.Unlock()
+	if !ok || len(items) == 0 {
+		return "", false, nil
+	}
+	shown := slices.Clone(items)
+	for i, it := range shown {
+		shown[i] = slash.Item{ID: it.ID, Group: plain.Line(it.Group), Text: plain.Line(it.Text), About: plain.Line(it.About), More: plain.Text(it.More)}
+	}
+	id, err = h.ask(ctx, Question{Text: plain.Text(title), Items: shown})
+	return id, true, err
+}
+
 // Ask implements slash.Host and Person.
 func (h *host) Ask(ctx context.Context, question string) (string, error) {
+	return h.ask(ctx, Question{Text: plain.Text(question)})
+}
+
+func (h *host) ask(ctx context.Context, q Question) (string, error) {
 	c := h.c
 	h.out.end()
-	q := Question{ID: c.id("ask"), Why: AskedByCommand, Text: plain.Text(question)}
+	q.ID, q.Why = c.id("ask"), AskedByCommand
 	answer := make(chan Answered, 1)
 	block := Block{ID: q.ID, Open: true, Ephemeral: true, Body: q}
 	c.mu.Lock()

@@ -123,6 +123,7 @@ func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded
 			}
 			return allOwn(ctx, cur.Store, dir)
 		},
+		Models: func(ctx context.Context) []slash.Item { return modelItems(ctx, a) },
 		About:  func(ctx context.Context, r event.Row) string { return aboutSession(ctx, cur.Store, r) },
 		Pawl:   func(ctx context.Context, out io.Writer, args ...string) error { return runInside(ctx, a, f, out, args) },
 		Rules:  func() []string { return cur.View().Rules() },

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
 
 func modelsCommand(a *App) *cobra.Command {
@@ -74,4 +75,31 @@ func priceAt(a *App, ref string, conf settings.Loaded) string {
 		return brief.Price(nil)
 	}
 	return brief.PriceOf(c.Info)
+}
+
+// modelItems lists the models for a picker: by provider, those that can be used first.
+func modelItems(ctx context.Context, a *App) (out []slash.Item) {
+	conf, _, err := a.Settings()
+	if err != nil {
+		return nil
+	}
+	all := catalog.Usable(a.Want("", conf))
+	for _, l := range all {
+		if l.Usable && l.Model != "" {
+			ref := l.Provider + "/" + l.Model
+			out = append(out, slash.Item{ID: ref, Group: l.Provider, Text: ref, About: brief.Price(l.Price)})
+		}
+	}
+	for _, l := range a.Probe(ctx) {
+		for _, m := range l.Models {
+			ref := l.Provider + "/" + m
+			out = append(out, slash.Item{ID: ref, Group: l.Provider, Text: ref, About: priceAt(a, ref, conf), More: "at " + l.URL})
+		}
+	}
+	for _, l := range all {
+		if !l.Usable {
+			out = append(out, slash.Item{Group: "not usable yet", Text: l.Provider, About: l.Why, More: l.Why})
+		}
+	}
+	return out
 }

@@ -9,7 +9,13 @@ import (
 )
 
 func help() Command {
-	return Command{Name: "help", Anytime: true, Doc: "list the commands", Run: func(_ context.Context, h Host, _ string) error {
+	return Command{Name: "help", Anytime: true, Doc: "list the commands", Run: func(ctx context.Context, h Host, _ string) error {
+		if name, ok, err := h.Pick(ctx, "commands", commandItems(h.Custom())); ok {
+			if err == nil && name != "" {
+				h.Edit("/" + name + " ")
+			}
+			return err
+		}
 		for _, c := range All() {
 			fmt.Fprintf(h.Out(), "  %-26s %s\n", strings.TrimSpace("/"+c.Name+" "+c.Args), c.Doc)
 		}
@@ -24,4 +30,24 @@ func help() Command {
 		fmt.Fprintf(h.Out(), "  %-26s %s\n", "a line that ends in \\", "continues in the next line")
 		return nil
 	}}
+}
+
+// commandItems lists the commands by their groups, with how many each has.
+func commandItems(custom []Custom) (out []Item) {
+	for _, g := range groups() {
+		name := fmt.Sprintf("%s (%d)", g.name, len(g.commands))
+		for _, c := range g.commands {
+			out = append(out, Item{ID: c.Name, Group: name, Text: "/" + c.Name, About: c.Doc, More: strings.TrimSpace("/" + c.Name + " " + c.Args)})
+		}
+	}
+	first := len(out)
+	for _, c := range custom {
+		if !Builtin(c.Name) {
+			out = append(out, Item{ID: c.Name, Text: "/" + c.Name, About: c.Doc, More: strings.TrimSpace("/" + c.Name + " " + c.Args)})
+		}
+	}
+	for i := range out[first:] {
+		out[first+i].Group = fmt.Sprintf("from files and servers (%d)", len(out)-first)
+	}
+	return out
 }

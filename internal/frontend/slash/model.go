@@ -13,6 +13,13 @@ import (
 func model() Command {
 	return Command{Name: "model", Anytime: true, Args: "[PROVIDER/MODEL]", Doc: "list the models, or change the model", Run: func(ctx context.Context, h Host, args string) error {
 		if args == "" {
+			id, ok, err := h.Pick(ctx, "models; in use: "+brief.Model(h.Session().View().Info()), h.Models(ctx))
+			if ok && (err != nil || id == "") {
+				return err
+			}
+			args = id
+		}
+		if args == "" {
 			fmt.Fprintln(h.Out(), "in use: "+plain.Line(brief.Model(h.Session().View().Info())))
 			return h.Pawl(ctx, "models")
 		}

@@ -1,18 +1,20 @@
 package slash
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// shownSessions is how many sessions are listed: the cost of each must be read from its
+// shownSessions is how many sessions are described: the cost of each must be read from its
 // events.
 const shownSessions = 30
 
 func resume() Command {
-	return Command{Name: "resume", Args: "[ID]", Doc: "list this folder's sessions, or continue one", Run: func(ctx context.Context, h Host, args string) error {
+	return Command{Name: "resume", Args: "[ID]", Doc: "pick one of this folder's sessions, or continue one", Run: func(ctx context.Context, h Host, args string) error {
 		if args != "" {
 			return h.Switch(ctx, Want{Resume: args})
 		}
@@ -20,19 +22,32 @@ func resume() Command {
 		if err != nil {
 			return err
 		}
-		more := max(0, len(rows)-shownSessions)
-		for _, r := range rows[:len(rows)-more] {
-			here := ""
-			if r.ID == h.Session().ID() {
-				here = "  (this one)"
+		var items []Item
+		for i, r := range rows {
+			it := Item{ID: r.ID, Text: cmp.Or(r.Title, "(no prompt)")}
+			if i < shownSessions {
+				it.About, it.More = h.About(ctx, r)
 			}
-			when, about := h.About(ctx, r)
-			fmt.Fprintln(h.Out(), plain.Line(fmt.Sprintf("  %s  %9s  %s%s", r.ID, when, r.Title, here)))
-			if about != "" {
+			if r.ID == h.Session().ID() {
+				it.About += "  (this one)"
+			}
+			it.More = strings.TrimSpace(it.More + "\n" + r.Dir)
+			items = append(items, it)
+		}
+		if id, ok, err := h.Pick(ctx, "sessions of this folder", items); ok {
+			if err != nil || id == "" || id == h.Session().ID() {
+				return err
+			}
+			return h.Switch(ctx, Want{Resume: id})
+		}
+		for _, it := range items[:min(len(items), shownSessions)] {
+			when, here, _ := strings.Cut(it.About, "  ")
+			fmt.Fprintln(h.Out(), strings.TrimRight(plain.Line(fmt.Sprintf("  %s  %9s  %s  %s", it.ID, when, it.Text, here)), " "))
+			if about, _, more := strings.Cut(it.More, "\n"); more {
 				fmt.Fprintln(h.Out(), plain.Line("      "+about))
 			}
 		}
-		if more > 0 {
+		if more := len(items) - shownSessions; more > 0 {
 			fmt.Fprintf(h.Out(), "  and %d older sessions; pawl sessions list --limit 0 lists all\n", more)
 		}
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,15 @@ func rewind() Command {
 			return err
 		}
 		number, what, _ := strings.Cut(args, " ")
+		if number == "" && len(points) > 0 {
+			id, ok, err := h.Pick(ctx, "go back to before a prompt", pointItems(points))
+			switch {
+			case ok && (err != nil || id == ""):
+				return err
+			case ok:
+				number = id
+			}
+		}
 		if number == "" {
 			list(h, points)
 			if len(points) == 0 {
@@ -42,6 +52,19 @@ func rewind() Command {
 		}
 		return back(ctx, h, p, what, len(points)-n+1)
 	}}
+}
+
+// pointItems lists the prompts, the newest first.
+func pointItems(points []changes.Point) (out []Item) {
+	for i, p := range slices.Backward(points) {
+		it := Item{ID: strconv.Itoa(i + 1), Text: short(p.Text, 70), About: p.Time.Local().Format("15:04"), More: "no file was changed after it"}
+		if len(p.Files) > 0 {
+			it.About += "  " + brief.Plural(len(p.Files), "file", "files")
+			it.More = "changed " + strings.Join(p.Files, ", ")
+		}
+		out = append(out, it)
+	}
+	return out
 }
 
 func list(h Host, points []changes.Point) {
@@ -69,6 +92,14 @@ func short(s string, most int) string {
 }
 
 func which(ctx context.Context, h Host) (string, error) {
+	what, ok, err := h.Pick(ctx, "what goes back", []Item{
+		{ID: "both", Text: "conversation and files"},
+		{ID: "conversation", Text: "conversation", More: "the files stay as they are"},
+		{ID: "files", Text: "files", More: "the conversation goes on"},
+	})
+	if ok {
+		return what, err
+	}
 	in, err := choice.Of(func(q string) (string, error) { return h.Ask(ctx, q) }, "what goes back: [c]onversation, [f]iles, [b]oth, or Enter to stay: ", "c, f or b", "c", "conversation", "f", "files", "b", "both")
 	return map[string]string{"c": "conversation", "f": "files", "b": "both"}[in], err
 }

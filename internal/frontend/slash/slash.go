@@ -35,6 +35,9 @@ type Host interface {
 	Sessions(ctx context.Context) ([]event.Row, error)
 	// About returns a session's age, and a description of its model, mode and cost.
 	About(ctx context.Context, r event.Row) (age, about string)
+	// Models returns the models to pick from, by provider, the usable ones first. The ID of one
+	// that cannot be used is empty.
+	Models(ctx context.Context) []Item
 	// Newest returns the n-th newest item of a kind (what) in the conversation: a
 	// reply, a code block of a reply, a command, or the output of a command. It returns
 	// "" if there are fewer.
@@ -52,6 +55,9 @@ type Host interface {
 	Goal(command string) (*until.Goal, error)
 	// Ask asks the person and waits for the answer, which may be empty.
 	Ask(ctx context.Context, question string) (string, error)
+	// Pick lets the person pick one of these, and returns its ID; "" if they pick none. ok is
+	// false where nobody can pick: then the command lists them.
+	Pick(ctx context.Context, title string, items []Item) (id string, ok bool, err error)
 	// Edit inserts a text into the person's input.
 	Edit(text string)
 	// Editor opens a text in the person's editor, and returns the saved text.
@@ -64,6 +70,15 @@ type Host interface {
 	Out() io.Writer
 	// Quit ends the conversation when the command has ended.
 	Quit()
+}
+
+// Item is one of the things that a person may pick.
+type Item struct {
+	ID    string
+	Group string // items of a group follow each other
+	Text  string
+	About string // after the text
+	More  string // shown while it is selected
 }
 
 // Act is an action that only a frontend can perform.
@@ -126,14 +141,29 @@ type Command struct {
 	Meanwhile func(args string) session.Op
 }
 
-// All returns the commands, in the order of the help.
-func All() []Command {
-	return []Command{
-		help(), model(), mode(), permissions(), rules(), trustCommand(), sandboxCommand(), lspCommand(), mcpCommand(), hooksCommand(),
-		status(), statesCommand(), plan(), todo(), phaseCommand(), untilCommand(), pause(), btw(), why(), statistics(), cost(), budgetCommand(),
-		contextCommand(), compact(), memory(), initCommand(), review(), diff(), undoCommand(), redo(), rewind(), resume(), fork(),
-		clearCommand(), export(), copyCommand(), theme(), keys(), configCommand(), doctor(), quit(),
+// group is the commands that concern one thing.
+type group struct {
+	name     string
+	commands []Command
+}
+
+func groups() []group {
+	return []group{
+		{"model, rights and servers", []Command{help(), model(), mode(), permissions(), rules(), trustCommand(), sandboxCommand(), lspCommand(), mcpCommand(), hooksCommand()}},
+		{"the work", []Command{status(), statesCommand(), plan(), todo(), phaseCommand(), untilCommand(), pause(), btw(), why(), statistics(), cost(), budgetCommand()}},
+		{"what the model knows", []Command{contextCommand(), compact(), memory(), initCommand(), review()}},
+		{"changes", []Command{diff(), undoCommand(), redo(), rewind()}},
+		{"sessions", []Command{resume(), fork(), clearCommand(), export(), copyCommand()}},
+		{"pawl", []Command{theme(), keys(), configCommand(), doctor(), quit()}},
 	}
+}
+
+// All returns the commands, in the order of the help.
+func All() (out []Command) {
+	for _, g := range groups() {
+		out = append(out, g.commands...)
+	}
+	return out
 }
 
 // Find returns the command with this name, or with this unique prefix.

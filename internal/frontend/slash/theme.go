@@ -11,10 +11,19 @@ import (
 )
 
 func theme() Command {
-	return Command{Name: "theme", Anytime: true, Args: "[NAME]", Doc: "list the themes, or change the theme", Run: func(_ context.Context, h Host, args string) error {
+	return Command{Name: "theme", Anytime: true, Args: "[NAME]", Doc: "list the themes, or change the theme", Run: func(ctx context.Context, h Host, args string) error {
 		var names []string
+		var items []Item
 		for _, t := range styled.Themes() {
 			names = append(names, t.Name)
+			items = append(items, Item{ID: t.Name, Text: t.Name, More: "for good: pawl config set screen.theme " + t.Name})
+		}
+		if args == "" {
+			id, ok, err := h.Pick(ctx, "themes", items)
+			if ok && (err != nil || id == "") {
+				return err
+			}
+			args = id
 		}
 		all := strings.Join(names, ", ")
 		switch {

@@ -403,6 +403,9 @@ func (p *renderer) command(ch chat.Change, b chat.Command) {
 func (p *renderer) question(ch chat.Change, b chat.Question) {
 	switch ch.What {
 	case chat.Added:
+		if len(b.Items) > 0 {
+			return // the picker shows it
+		}
 		p.beginCard(aNote)
 		if b.From != "" {
 			p.wrapped(styled.Warn, "the agent "+b.From+" asks:")
@@ -449,6 +452,9 @@ func (p *renderer) consent(i, n int, c chat.Consent) {
 }
 
 func (p *renderer) answered(b chat.Question) {
+	if len(b.Items) > 0 {
+		return // what it leads to is shown
+	}
 	p.beginCard(aNote)
 	switch {
 	case len(b.Verdicts) == 0 && b.Answer == "":

@@ -34,6 +34,12 @@ func (s *screen) frame() {
 		s.painter.Frame(done, nil, paint.Caret{}) // the painter keeps done until the pager closes
 		return
 	}
+	if p := s.picking(); p != nil {
+		s.drawPicker(p)
+		s.painter.Frame(done, nil, paint.Caret{})
+		return
+	}
+	s.painter.CloseModal() // of a picker whose question is over
 	lines, caret := s.liveArea()
 	rows := make([]string, len(lines))
 	for i, l := range lines {

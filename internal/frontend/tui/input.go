@@ -33,6 +33,10 @@ func (s *screen) key(ctx context.Context, k keys.Press) {
 		s.pager.handleKey(s, k)
 		return
 	}
+	if p := s.picking(); p != nil {
+		s.pick(p, k)
+		return
+	}
 	switch k.Name {
 	case "ctrl+o":
 		s.unfold(ctx)
@@ -245,12 +249,16 @@ func (s *screen) keep(text string) {
 func (s *screen) interrupt() {
 	s.editor.EndSearch(false)
 	press := func() lifecycle.Action { return s.Conversation.Press(!s.editor.Empty()) }
-	if s.pager != nil {
+	if s.pager != nil || s.picking() != nil {
 		press = s.Conversation.PressInView
 	}
 	switch press() {
 	case lifecycle.CloseView:
-		s.closePager()
+		if s.pager != nil {
+			s.closePager()
+		} else if p := s.picking(); p != nil {
+			s.picked(p, "")
+		}
 	case lifecycle.Clear:
 		s.keep(s.editor.Take())
 		s.insertMode()

@@ -199,6 +199,8 @@ func (s *screen) questionLines(room int) (out []styled.Line) {
 		role = styled.Dim
 	}
 	switch n := a.form.Position(); {
+	case len(q.Items) > 0: // the picker opens when the person comes to it
+		out = append(out, styled.Of(styled.Warn, "? "+plain.Line(q.Text)))
 	case len(calls) == 0 || len(q.Calls) == 1: // the card above shows it
 	case n == 0:
 		out = append(out, styled.Of(styled.Warn, fmt.Sprintf("? these %d calls", len(calls))))

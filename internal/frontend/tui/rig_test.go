@@ -269,7 +269,7 @@ func (r *rig) start(resume string) {
 	if r.owner != nil {
 		ids = "w-"
 	}
-	talk := chat.Begin(ctx, chat.Config{IDs: ids, Open: r.open, Now: r.clock.Now, Recent: r.recent, Rules: func() []string { return nil }}, slash.Want{Resume: resume})
+	talk := chat.Begin(ctx, chat.Config{IDs: ids, Open: r.open, Now: r.clock.Now, Recent: r.recent, Rules: func() []string { return nil }, Sessions: twoSessions}, slash.Want{Resume: resume})
 	r.talk = talk
 	go func() {
 		defer close(done)
@@ -418,4 +418,9 @@ func allowing(cfg permission.Config) *permission.Policy {
 		panic(err)
 	}
 	return p
+}
+
+// twoSessions are the sessions of the folder.
+func twoSessions(context.Context) ([]event.Row, error) {
+	return []event.Row{{ID: "s1", Title: "begin", Dir: "/work/it"}, {ID: "s9", Title: "mend the parser", Dir: "/work/it"}}, nil
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/history"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/editor"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
@@ -129,7 +130,8 @@ type screen struct {
 	menu         *menu
 	symbolSearch *symbolSearch // the last one
 	pager        *pager
-	kitty        bool // its keyboard protocol is on
+	picker       *picker // see picking
+	kitty        bool    // its keyboard protocol is on
 	branch       string
 	anyEntered   bool            // something was entered
 	queuedIDs    map[string]bool // of entered texts that the session has queued
@@ -161,6 +163,7 @@ func Run(ctx context.Context, cfg Config) (Exit, error) {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	s.Conversation.CanPick()
 	go s.follow(ctx)
 	s.openTerminal()
 	closed := false
@@ -311,6 +314,10 @@ func (s *screen) event(ctx context.Context, e any) bool {
 		s.hint, s.cleared = "", false
 		if s.pager != nil {
 			return false
+		}
+		if p := s.picking(); p != nil {
+			p.search(p.filter + plain.Line(shortened(e.Text, maxFilter)))
+			return true
 		}
 		s.paste(e.Text)
 		s.typedAt = s.Now()

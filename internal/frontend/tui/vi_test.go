@@ -72,7 +72,8 @@ func TestViRewinds(t *testing.T) {
 	r.press("esc")
 	r.see("NORMAL")
 	r.press("esc")
-	r.see("/rewind")
+	r.see("go back to before a prompt")
+	r.see("❯ first")
 }
 
 // The status line tells the mode and what was typed of a command; a question's

@@ -1,0 +1,127 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
+)
+
+// The picker finds an item by words of whatever is shown of it, moves within its list and
+// no further, and fits into any window.
+//
+// SPEC 18.3, 18.5
+func TestPicker(t *testing.T) {
+	var items []slash.Item
+	for i := range 40 {
+		items = append(items, slash.Item{ID: fmt.Sprint(i), Group: fmt.Sprintf("group %d", i/20), Text: fmt.Sprintf("item %d 漢字", i), About: "about it", More: strings.Repeat("more of it ", 40)})
+	}
+	items[3].More = "unlike the parser"
+	items[7] = slash.Item{ID: "seven", Group: "group 0", Text: "The Parser", About: "2h", More: "/work/it"}
+	items[8] = slash.Item{Group: "group 0", Text: "cannot be picked"}
+	for name, c := range map[string]struct {
+		keys string
+		want string
+		done bool
+	}{
+		"the first":               {"enter", "0", true},
+		"down and up":             {"down down up enter", "1", true},
+		"not above the first":     {"up up enter", "0", true},
+		"not below the last":      {"end down down enter", "39", true},
+		"a page":                  {"pgdown enter", "18", true},
+		"a name before a mention": {"t h e space p a r s e r enter", "seven", true},
+		"words in any order":      {"p a r s space t h e space 2 h enter", "seven", true},
+		"the folder":              {"/ w o r k enter", "seven", true},
+		"nothing fits":            {"z z z enter", "", false},
+		"taken back":              {"z backspace enter", "0", true},
+		"cleared":                 {"z z z ctrl+u end enter", "39", true},
+		"none":                    {"down esc", "", true},
+		"what is only shown":      {"c a n n o t enter", "", false},
+		"a search starts on top":  {"end i t e m enter", "0", true},
+		"keys of the screen stay": {"ctrl+o shift+tab ctrl+t enter", "0", true},
+	} {
+		p := newPicker("q", "things", items)
+		p.lines(80, 24)
+		id, done := "", false
+		for k := range strings.FieldsSeq(c.keys) {
+			press := keys.Press{Name: k}
+			if k == "space" {
+				press.Text = " "
+			} else if len(k) == 1 {
+				press.Text = k
+			}
+			id, done = p.handleKey(press)
+		}
+		if id != c.want || done != c.done {
+			t.Errorf("%s: %q (%v), want %q (%v)", name, id, done, c.want, c.done)
+		}
+	}
+	for _, size := range [][2]int{{120, 40}, {80, 24}, {40, 20}, {20, 6}, {1, 1}} {
+		p := newPicker("q", "things", items)
+		for range items {
+			lines, caret := p.lines(size[0], size[1])
+			it, _ := p.selected()
+			seen := ""
+			for _, l := range lines {
+				seen += l.String() + "\n"
+				if l.Width() > size[0] {
+					t.Fatalf("%v: a row of %d columns: %s", size, l.Width(), l.String())
+				}
+			}
+			if len(lines) > size[1] || caret.Row >= len(lines) || caret.Column >= size[0] {
+				t.Fatalf("%v: %d rows, the caret at %+v", size, len(lines), caret)
+			}
+			if size[0] > 20 && !strings.Contains(seen, "❯ "+it.Text) {
+				t.Fatalf("%v: the selected item %q is not seen:\n%s", size, it.Text, seen)
+			}
+			p.handleKey(keys.Press{Name: "down"})
+		}
+	}
+}
+
+// A session is found by its title; Esc and Ctrl+C close the list and nothing else.
+//
+// SPEC 10.3, 18.3
+func TestPickSession(t *testing.T) {
+	r := newRig(t, llmtest.New())
+	r.start("")
+	r.see("session s1")
+	for _, leave := range []string{"esc", "ctrl+c"} {
+		r.say("/resume ")
+		r.press("enter")
+		r.see("sessions of this folder: type to search")
+		r.press(leave)
+		r.until("closed", func(seen string) bool { return !strings.Contains(seen, "type to search") })
+	}
+	r.say("/resume ")
+	r.press("enter")
+	r.see("sessions of this folder: type to search")
+	r.say("pars")
+	r.see("❯ mend the parser")
+	if seen := r.text(); strings.Contains(seen, "this one") {
+		t.Errorf("it is not filtered:\n%s", seen)
+	}
+	r.press("enter")
+	r.see("session s9")
+	r.say("a draft")
+	r.see("› a draft")
+}
+
+// A command that is picked stands in the prompt, and each group says how many it has.
+//
+// SPEC 18.3
+func TestPickCommand(t *testing.T) {
+	r := newRig(t, llmtest.New())
+	r.start("")
+	r.see("session s1")
+	r.say("/help")
+	r.press("enter")
+	r.see("commands: type to search")
+	r.see("model, rights and servers (10)")
+	r.say("undo")
+	r.press("enter")
+	r.see("› /undo")
+}
