@@ -1,0 +1,146 @@
+// One stream of events for all tabs of a browser: a browser opens six connections to a
+// server and no more, so a stream for each tab would make the seventh tab hang.
+//
+// The tab that a person looks at has the stream; it takes it from the tab that had it,
+// since a browser may freeze a tab that nobody sees. The others get its events over a
+// channel. If that tab is closed, another one takes its place. A stream that nobody has
+// looked at for a while is closed, and goes on from its cursor when somebody looks again.
+
+const lock = 'pawl-stream';
+const longHidden = 5 * 60_000;
+const slowest = 15_000;
+
+// follow opens the stream. kinds: the events that it has; on(kind, data): called with
+// each; up(state): 'up', 'down' (it is tried again), or 'denied'; busy(): a reason to
+// keep a hidden stream open.
+export function follow({ address, kinds, on, up, busy }) {
+  const channel = new BroadcastChannel(lock);
+  let source = null; // the EventSource of the tab that has the stream
+  let release = null; // gives the lock back
+  let cursor = '';
+  let wait = 500;
+  let timer = 0;
+  let hiddenTimer = 0;
+  let over = false;
+  let state = '';
+
+  const tell = (s) => {
+    if (s === state) return;
+    state = s;
+    up(s);
+  };
+
+  const got = (kind, data, id) => {
+    if (id) cursor = id;
+    on(kind, data);
+  };
+
+  function open() {
+    if (over || source || !release) return;
+    const from = cursor ? address + (address.includes('?') ? '&' : '?') + 'after=' + encodeURIComponent(cursor) : address;
+    const s = new EventSource(from);
+    source = s;
+    if (!cursor) channel.postMessage({ fresh: true });
+    s.onopen = () => {
+      wait = 500;
+      tell('up');
+      channel.postMessage({ state: 'up' });
+    };
+    s.onerror = () => { // its own retry would ask from where it began
+      if (source !== s) return;
+      shut();
+      tell('down');
+      channel.postMessage({ state: 'down' });
+      timer = setTimeout(open, wait * (0.75 + Math.random() / 2));
+      wait = Math.min(wait * 2, slowest);
+    };
+    for (const kind of kinds) {
+      s.addEventListener(kind, (e) => {
+        if (source !== s) return;
+        const data = JSON.parse(e.data);
+        got(kind, data, e.lastEventId);
+        channel.postMessage({ kind, data, id: e.lastEventId });
+      });
+    }
+  }
+
+  function shut() {
+    clearTimeout(timer);
+    source?.close();
+    source = null;
+  }
+
+  // lead waits until this tab has the stream, or takes it at once.
+  async function lead(steal) {
+    if (!navigator.locks) { // only without TLS beyond this machine, which pawl refuses
+      release = () => {};
+      open();
+      return;
+    }
+    try {
+      await navigator.locks.request(lock, steal ? { steal: true } : {}, () => new Promise((done) => {
+        release = done;
+        open();
+      }));
+    } catch (e) {
+      if (e.name !== 'AbortError') throw e;
+      release = null; // another tab took it
+      shut();
+      if (!over) lead(false);
+    }
+  }
+
+  const seen = () => {
+    clearTimeout(hiddenTimer);
+    if (document.visibilityState === 'visible') {
+      if (!release) lead(true);
+      else if (!source) {
+        clearTimeout(timer);
+        wait = 500;
+        open();
+      }
+    } else if (release) {
+      channel.postMessage({ hidden: true });
+      hiddenTimer = setTimeout(() => { if (release && !busy?.()) shut(); }, longHidden);
+    }
+  };
+
+  channel.onmessage = ({ data: m }) => {
+    if (over) return;
+    if (m.hidden) {
+      if (document.visibilityState === 'visible' && !release) lead(true);
+    } else if (m.ask) {
+      if (release) channel.postMessage({ state: state || 'down' });
+    } else if (m.state) {
+      if (!release) tell(m.state);
+    } else if (m.fresh) {
+      if (cursor) on('reset', {}); // its stream does not begin where this tab's ended
+    } else if (!release) got(m.kind, m.data, m.id);
+  };
+
+  document.addEventListener('visibilitychange', seen);
+  addEventListener('online', () => { if (release && !source) { clearTimeout(timer); wait = 500; open(); } });
+  addEventListener('pageshow', (e) => { if (e.persisted) seen(); });
+  lead(document.visibilityState === 'visible');
+  channel.postMessage({ ask: true });
+
+  return {
+    // now tries again at once.
+    now() {
+      if (release && !source) {
+        clearTimeout(timer);
+        wait = 500;
+        open();
+      }
+    },
+    cursor: () => cursor,
+    leads: () => release !== null,
+    close() {
+      over = true;
+      shut();
+      channel.close();
+      release?.();
+      document.removeEventListener('visibilitychange', seen);
+    },
+  };
+}
