@@ -1,0 +1,153 @@
+// The page of `pawl serve`: pairing, the list of sessions, and one session.
+
+import { h, button, id, say, swap } from './dom.js';
+import { api, events, whenDenied } from './api.js';
+import { follow } from './stream.js';
+import { list } from './list.js';
+import { session } from './session.js';
+import { pairing, codeInAddress } from './pair.js';
+import { create, settings } from './settings.js';
+import { alerts } from './alerts.js';
+import { failed } from './dialog.js';
+
+let hello = null;
+let side = null;
+let open = null; // the session that is shown
+let stream = null;
+let early = null; // events that came while the session was loading
+
+const app = id('app');
+
+whenDenied(() => { if (hello) pair('This device is not known any more. Pair it again.'); });
+start();
+
+async function start() {
+  const code = codeInAddress();
+  if (code) {
+    try {
+      await api.pair(code);
+    } catch (e) {
+      return pair(e.message);
+    }
+  }
+  try {
+    hello = await api.hello();
+  } catch (e) {
+    if (e.status === 401) return pair('');
+    swap(id('main'), h('div', { class: 'empty' }, h('p', null, e.message), e.hint && h('p', null, e.hint), button({ class: 'main' }, 'Try again', start)));
+    return;
+  }
+  await shell();
+}
+
+function pair(message) {
+  stream?.close();
+  stream = null;
+  hello = null;
+  open = null;
+  document.title = 'Pair this device · pawl';
+  document.body.classList.remove('asking');
+  app.className = 'at-pair';
+  swap(id('banner'));
+  swap(app, pairing(message, start));
+  app.querySelector('input').focus();
+}
+
+async function shell() {
+  side = list({ maySteer: hello.rights === 'steer', create: () => create(api, hello, (s) => { location.hash = `#/s/${encodeURIComponent(s)}`; }), settings: () => settings(api, hello) });
+  alerts.begin(() => side?.waiting() ?? 0);
+  swap(app, side.e, nothing());
+  stream = follow({ ...events, on: heard, up: connection, busy: () => alerts.sound() });
+  addEventListener('hashchange', route);
+  try {
+    side.set((await api.sessions()).sessions);
+    alerts.title(side.waiting());
+  } catch (e) {
+    if (!e.quiet) failed(e);
+  }
+  await route();
+}
+
+const nothing = () => h('main', { id: 'main', tabindex: '-1', 'aria-label': 'Session' }, h('div', { class: 'empty' }, h('p', null, 'Choose a session.')));
+
+async function route() {
+  if (!side) return;
+  const m = /^#\/s\/(.+)$/.exec(location.hash);
+  const name = m ? decodeURIComponent(m[1]) : '';
+  if (open?.name === name && name) return;
+  document.body.classList.remove('asking');
+  side.select(name);
+  app.className = name ? 'at-session' : 'at-list';
+  if (!name) {
+    open = null;
+    document.title = 'pawl';
+    swap(app, side.e, nothing());
+    side.focus();
+    return;
+  }
+  const s = session({ name, api, rights: hello.rights, leave: () => { location.hash = ''; }, gone: (e) => { location.hash = ''; failed(e); } });
+  open = s;
+  swap(app, side.e, s.e);
+  s.focus();
+  await reload(s);
+}
+
+// reload loads a session. Blocks take care of their own order; a state that came
+// meanwhile is newer than the one that was asked for.
+async function reload(s) {
+  early = [];
+  try {
+    await s.load();
+  } catch (e) {
+    if (!e.quiet) failed(e);
+  } finally {
+    const states = early;
+    early = null;
+    if (open === s) states.forEach((x) => s.set(x));
+  }
+}
+
+function heard(kind, data) {
+  switch (kind) {
+    case 'sessions':
+      side.set(data.sessions);
+      alerts.title(side.waiting());
+      return;
+    case 'state':
+      if (data.status === 'waiting') alerts.asked(data);
+      break;
+    case 'bye':
+      say('pawl ended');
+      return;
+    case 'reset':
+      api.sessions().then((d) => side.set(d.sessions), () => {});
+      if (open && (!data.session || data.session === open.name)) reload(open);
+      return;
+  }
+  if (!open || data.session !== open.name) return;
+  if (kind === 'state') {
+    early?.push(data);
+    open.set(data);
+  } else if (kind === 'block') open.block(data);
+  else if (kind === 'piece') open.piece(data);
+  else if (kind === 'gone') open.gone(data.id);
+  else if (kind === 'takenback') open.put(data.text);
+}
+
+let downSince = 0;
+
+function connection(state) {
+  if (state === 'up') {
+    clearTimeout(downSince);
+    if (id('banner').firstChild) {
+      swap(id('banner'));
+      say('Connected again');
+    }
+    return;
+  }
+  clearTimeout(downSince);
+  downSince = setTimeout(() => {
+    swap(id('banner'), h('div', { class: 'lost' }, h('span', null, 'Connection lost. Trying again…'), button({}, 'Now', () => stream?.now())));
+    api.hello().catch(() => {}); // says whether the device is still known
+  }, 1200);
+}
