@@ -1,48 +1,59 @@
 // How somebody who looks elsewhere is told that pawl asks: the title always, a sound and
 // a notification if they want it.
 
-const soundKey = 'pawl-sound';
-let waitingNow = () => 0;
+import { address } from './words.js';
+
 let context = null;
+let name = 'pawl';
+let waiting = 0;
 const told = new Set(); // questions
 
+const is = (what) => localStorage.getItem(what) === 'on';
+const set = (what, on) => localStorage.setItem(what, on ? 'on' : 'off');
+
+function title() {
+  document.title = (waiting ? `(${waiting}) ` : '') + name;
+}
+
 export const alerts = {
-  begin(waiting) {
-    waitingNow = waiting;
-    addEventListener('hashchange', () => alerts.title(waitingNow()));
+  // page is called with the name of what is shown, waits with how many sessions wait.
+  page(shown) {
+    name = shown;
+    title();
   },
-  title(n) {
-    const rest = document.title.replace(/^\(\d+\) /, '');
-    document.title = n ? `(${n}) ${rest}` : rest;
-    navigator.setAppBadge?.(n).catch(() => {});
+  waits(n) {
+    waiting = n;
+    title();
+    navigator.setAppBadge?.(n).catch(() => {}); // only an installed page has one
   },
   // asked is called with the state of a session that waits.
   asked(state) {
     const fresh = (state.questions ?? []).filter((q) => !told.has(q.id));
     fresh.forEach((q) => told.add(q.id));
-    if (fresh.length && alerts.sound()) beep();
+    if (!fresh.length) return;
+    if (alerts.sound()) beep();
+    if (alerts.notices() && document.visibilityState === 'hidden') {
+      const n = new Notification(state.title || 'pawl', { body: 'waits for your answer', tag: state.session, icon: '/icon.svg' });
+      n.onclick = () => {
+        window.focus();
+        location.hash = address(state.session);
+        n.close();
+      };
+    }
   },
-  sound: () => localStorage.getItem(soundKey) === 'on',
+  sound: () => is('pawl-sound'),
   setSound(on) {
-    localStorage.setItem(soundKey, on ? 'on' : 'off');
+    set('pawl-sound', on);
     if (on) beep();
     return on;
   },
-  canPush: () => 'serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window && isSecureContext,
-  pushes: () => localStorage.getItem('pawl-push') === 'on' && Notification.permission === 'granted',
-  async setPush(on, key, api) {
-    const worker = await navigator.serviceWorker.register('/sw.js');
-    const old = await worker.pushManager.getSubscription();
-    if (!on) {
-      await old?.unsubscribe();
-      localStorage.setItem('pawl-push', 'off');
-      return false;
-    }
-    if (await Notification.requestPermission() !== 'granted') throw new Error('The browser does not allow notifications of this page. Its settings for the site can change that.');
-    const now = old ?? await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
-    await api.push(now.toJSON());
-    localStorage.setItem('pawl-push', 'on');
-    return true;
+  // Phones show none for a page.
+  canNotify: () => 'Notification' in window && isSecureContext && !matchMedia('(pointer: coarse)').matches,
+  notices: () => alerts.canNotify() && is('pawl-notices') && Notification.permission === 'granted',
+  async setNotices(on) {
+    if (on && await Notification.requestPermission() !== 'granted') throw new Error('The browser does not allow notifications of this page. Its settings for the site can change that.');
+    set('pawl-notices', on);
+    return on;
   },
 };
 

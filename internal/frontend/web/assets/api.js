@@ -59,9 +59,8 @@ export const api = {
   undo: (s, hash) => ask('POST', of(s, '/undo'), { hash }),
   stats: (s) => ask('GET', of(s, '/stats')),
   swarm: (s) => ask('GET', of(s, '/swarm')),
-  push: (subscription) => ask('POST', '/api/push', subscription),
   devices: () => ask('GET', '/api/devices'),
   revoke: (id) => ask('DELETE', `/api/devices/${encodeURIComponent(id)}`),
 };
 
-export const events = { address: '/api/events', kinds: ['sessions', 'state', 'block', 'piece', 'gone', 'takenback', 'reset', 'bye'] };
+export const events = { address: '/api/events', kinds: ['sessions', 'state', 'block', 'piece', 'gone', 'reset', 'bye'] };

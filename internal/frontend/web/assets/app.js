@@ -9,6 +9,7 @@ import { pairing, codeInAddress } from './pair.js';
 import { create, settings } from './settings.js';
 import { alerts } from './alerts.js';
 import { failed } from './dialog.js';
+import { address } from './words.js';
 
 let hello = null;
 let side = null;
@@ -18,6 +19,7 @@ let early = null; // events that came while the session was loading
 
 const app = id('app');
 
+addEventListener('hashchange', route);
 whenDenied(() => { if (hello) pair('This device is not known any more. Pair it again.'); });
 start();
 
@@ -45,7 +47,7 @@ function pair(message) {
   stream = null;
   hello = null;
   open = null;
-  document.title = 'Pair this device · pawl';
+  alerts.page('Pair this device · pawl');
   document.body.classList.remove('asking');
   app.className = 'at-pair';
   swap(id('banner'));
@@ -54,18 +56,20 @@ function pair(message) {
 }
 
 async function shell() {
-  side = list({ maySteer: hello.rights === 'steer', create: () => create(api, hello, (s) => { location.hash = `#/s/${encodeURIComponent(s)}`; }), settings: () => settings(api, hello) });
-  alerts.begin(() => side?.waiting() ?? 0);
+  side = list({ maySteer: hello.rights === 'steer', create: () => create(api, hello, (s) => { location.hash = address(s); }), settings: () => settings(api, hello) });
   swap(app, side.e, nothing());
-  stream = follow({ ...events, on: heard, up: connection, busy: () => alerts.sound() });
-  addEventListener('hashchange', route);
+  stream = follow({ ...events, cursor: hello.cursor, on: heard, up: connection, busy: () => alerts.sound() || alerts.notices() });
   try {
-    side.set((await api.sessions()).sessions);
-    alerts.title(side.waiting());
+    listed(await api.sessions());
   } catch (e) {
     if (!e.quiet) failed(e);
   }
   await route();
+}
+
+function listed(d) {
+  side.set(d.sessions);
+  alerts.waits(side.waiting());
 }
 
 const nothing = () => h('main', { id: 'main', tabindex: '-1', 'aria-label': 'Session' }, h('div', { class: 'empty' }, h('p', null, 'Choose a session.')));
@@ -80,7 +84,7 @@ async function route() {
   app.className = name ? 'at-session' : 'at-list';
   if (!name) {
     open = null;
-    document.title = 'pawl';
+    alerts.page('pawl');
     swap(app, side.e, nothing());
     side.focus();
     return;
@@ -94,24 +98,26 @@ async function route() {
 
 // reload loads a session. Blocks take care of their own order; a state that came
 // meanwhile is newer than the one that was asked for.
-async function reload(s) {
+async function reload(s, again) {
   early = [];
   try {
-    await s.load();
+    await s.load(again);
   } catch (e) {
     if (!e.quiet) failed(e);
   } finally {
     const states = early;
     early = null;
-    if (open === s) states.forEach((x) => s.set(x));
+    if (open === s) {
+      states.forEach((x) => s.set(x));
+      alerts.page(`${s.title()} · pawl`);
+    }
   }
 }
 
 function heard(kind, data) {
   switch (kind) {
     case 'sessions':
-      side.set(data.sessions);
-      alerts.title(side.waiting());
+      listed(data);
       return;
     case 'state':
       if (data.status === 'waiting') alerts.asked(data);
@@ -120,18 +126,18 @@ function heard(kind, data) {
       say('pawl ended');
       return;
     case 'reset':
-      api.sessions().then((d) => side.set(d.sessions), () => {});
-      if (open && (!data.session || data.session === open.name)) reload(open);
+      api.sessions().then(listed, () => {}); // a failure is shown as a lost connection
+      if (open && (!data.session || data.session === open.name)) reload(open, true);
       return;
   }
   if (!open || data.session !== open.name) return;
   if (kind === 'state') {
     early?.push(data);
     open.set(data);
+    alerts.page(`${data.title || 'New session'} · pawl`);
   } else if (kind === 'block') open.block(data);
   else if (kind === 'piece') open.piece(data);
   else if (kind === 'gone') open.gone(data.id);
-  else if (kind === 'takenback') open.put(data.text);
 }
 
 let downSince = 0;

@@ -105,7 +105,7 @@ export function composer({ session, send, withdraw, interrupt, failed }) {
       running = busy;
       stop.hidden = !busy;
       go.title = busy ? 'Send: delivered before the next step' : 'Send';
-      box.placeholder = busy ? 'Message, delivered before the next step' : 'Message';
+      box.placeholder = busy && !touch ? 'Message, delivered before the next step' : 'Message';
       hint.textContent = touch ? '' : 'Enter sends, Shift+Enter begins a line' + (busy ? ', Esc interrupts' : '');
       hint.hidden = touch;
       queue.hidden = !queued.length;

@@ -34,15 +34,12 @@ export function failed(err) {
 
 // choose lets a person take one of some values.
 export function choose(title, values, now, does) {
-  dialog(title, (close) => h('div', { class: 'options', role: 'radiogroup', 'aria-label': title }, values.map((v) => h('label', { class: 'tick' },
-    h('input', { type: 'radio', name: 'choice', value: v.id, checked: v.id === now, on: { change: async () => {
-      try {
-        await does(v.id);
-        close();
-      } catch (e) {
-        close();
-        failed(e);
-      }
-    } } }),
-    h('span', null, v.name ?? v.id, v.about && h('span', { class: 'dim' }, ` ${v.about}`))))));
+  dialog(title, (close) => h('ul', { class: 'actions' }, values.map((v) => h('li', null, button({ 'aria-current': v === now ? 'true' : null }, v, async () => {
+    close();
+    try {
+      await does(v);
+    } catch (e) {
+      failed(e);
+    }
+  })))));
 }

@@ -4,7 +4,7 @@ import { s } from './dom.js';
 
 const paths = {
   send: ['M12 19V5', 'M5 12l7-7 7 7'],
-  stop: ['M7 7h10v10H7z'],
+  stop: ['M6 6h12v12H6z', 'M10 10h4v4h-4z'],
   image: ['M4 5h16v14H4z', 'M4 16l5-5 4 4 3-3 4 4', 'M15 9h.01'],
   camera: ['M4 8h4l2-3h4l2 3h4v11H4z', 'M12 16.5a3.2 3.2 0 1 0 0-6.4 3.2 3.2 0 0 0 0 6.4z'],
   back: ['M15 5l-7 7 7 7'],

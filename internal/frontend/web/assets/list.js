@@ -2,7 +2,7 @@
 
 import { h, button, id, swap } from './dom.js';
 import { icon } from './icons.js';
-import { age } from './words.js';
+import { address, age } from './words.js';
 
 const groups = [['waiting', 'Waiting for you'], ['running', 'Running'], ['idle', 'Idle']];
 
@@ -29,7 +29,7 @@ export function list({ create, settings, maySteer }) {
 
   function row(r) {
     const said = group(r) === 'waiting' ? (r.asks || 'asks you something') : [r.place, r.updated && age(r.updated), r.cost].filter(Boolean).join(' · ');
-    return h('li', null, h('a', { href: `#/s/${encodeURIComponent(r.id)}`, 'aria-current': r.id === current ? 'page' : null },
+    return h('li', null, h('a', { href: address(r.id), 'aria-current': r.id === current ? 'page' : null },
       h('span', { class: 'title' }, h('span', { class: `dot ${group(r)}` }), h('bdi', null, r.title || 'New session')),
       h('span', { class: `about${group(r) === 'waiting' ? ' asks' : ''}` }, h('bdi', null, said))));
   }

@@ -16,7 +16,7 @@ export function session({ name, api, rights, leave, gone }) {
   const facts = h('dl', { class: 'facts', 'aria-label': 'About the session' });
   const working = h('p', { class: 'working', hidden: true }, h('span', { class: 'dot running' }), h('span'));
   const line = timeline({ load: (before, n) => api.blocks(name, before, n), failed });
-  line.live.append(h('div', { class: 'timeline' }, working));
+  line.live.append(working);
   const ask = sheet({ answer: (q, body) => api.answer(name, q.id, body), may: () => rights !== 'watch', failed });
   const write = composer({
     session: name, failed,
@@ -42,16 +42,16 @@ export function session({ name, api, rights, leave, gone }) {
       state.model && fact('Model', state.model),
       state.mode && fact('Mode', state.mode),
       state.phase && fact('Phase', state.phase),
-      state.window?.size > 0 && h('div', null, h('dt', null, 'Window'), h('dd', null,
+      state.window?.size > 0 && h('div', { class: 'named' }, h('dt', null, 'Window'), h('dd', null,
         s('svg', { class: `meter${full >= 85 ? ' full' : ''}`, viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, s('rect', { width: Math.min(full, 100), height: 10 })),
         ` ${full} %`, words(` of ${tokens(state.window.size)} tokens`))),
       state.cost && fact('Cost', state.cost));
     const busy = state.status === 'running' || state.status === 'waiting';
     working.hidden = state.status !== 'running';
     working.lastChild.textContent = state.doing || 'Working…';
-    write.set({ busy, queued: state.queue ?? [], may: steers && !state.closed });
+    write.set({ busy, queued: state.queue ?? [], may: steers });
     ask.set(state.questions ?? []);
-    if (before && before.status !== state.status) say(`Session ${words_of[state.status] ?? state.status}`);
+    if (before && before.status !== state.status && state.status !== 'waiting') say(`Session ${words_of[state.status] ?? state.status}`);
   }
 
   const fact = (name, value) => h('div', null, h('dt', null, name), h('dd', null, h('bdi', null, value)));
@@ -67,12 +67,12 @@ export function session({ name, api, rights, leave, gone }) {
         }
       }));
       return h('ul', { class: 'actions' },
-        steers && state?.models?.length > 0 && item('Change the model…', () => choose('Model', state.models, state.model_id ?? state.model, (id) => api.model(name, id))),
-        steers && state?.modes?.length > 0 && item('Change the mode…', () => choose('Mode', state.modes, state.mode, (id) => api.mode(name, id))),
+        steers && item('Change the model…', model),
+        steers && state?.modes?.length > 0 && item('Change the mode…', () => choose('Mode', state.modes, state.mode, (mode) => api.mode(name, mode))),
         steers && item('Undo the last changes…', undo),
         item('Pictures: cost, window, tools…', () => look('Pictures', pictures(api, name))),
         state?.swarm && item('The swarm’s tasks…', () => look('The swarm', board(api, name))),
-        steers && item('Stop the session…', stop));
+        steers && !state?.closed && item('Stop the session…', stop));
     });
   }
 
@@ -96,6 +96,21 @@ export function session({ name, api, rights, leave, gone }) {
     })]);
   }
 
+  function model() {
+    const input = h('input', { type: 'text', value: state?.model ?? '', autocapitalize: 'off', spellcheck: 'false' });
+    dialog('Change the model', () => h('label', { class: 'field' }, 'Name of the model, as pawl models lists it', input),
+      (close) => [button({}, 'Cancel', close), button({ class: 'main' }, 'Change', async () => {
+        try {
+          await api.model(name, input.value.trim());
+        } catch (err) {
+          failed(err);
+        } finally {
+          close();
+        }
+      })]);
+    input.select();
+  }
+
   function stop() {
     dialog('Stop the session?', () => h('p', null, 'What runs is interrupted and the session is closed. It can be resumed later.'),
       (close) => [button({}, 'Let it run', close), button({ class: 'danger' }, 'Stop', async () => {
@@ -109,9 +124,10 @@ export function session({ name, api, rights, leave, gone }) {
       })]);
   }
 
-  async function load() {
+  // load loads it, or again: who reads older blocks then stays there.
+  async function load(again) {
     try {
-      const [next] = await Promise.all([api.session(name), line.reload()]);
+      const [next] = await Promise.all([api.session(name), again ? line.again() : line.reload()]);
       set(next);
     } catch (err) {
       if (err.status === 404) gone(err);
@@ -123,7 +139,7 @@ export function session({ name, api, rights, leave, gone }) {
     e, load, set, name,
     block: line.block, gone: line.gone, count: line.count,
     piece(p) { if (!line.piece(p)) line.reload().catch(failed); },
-    put: write.put,
+    title: () => title.textContent,
     focus: () => title.focus(),
   };
 }

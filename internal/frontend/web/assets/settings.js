@@ -8,15 +8,13 @@ import { age } from './words.js';
 // create asks where a new session works.
 export function create(api, hello, opened) {
   const folder = h('select', null, (hello.folders ?? []).map((f) => h('option', { value: f }, f)));
-  const tree = h('input', { type: 'checkbox' });
   const prompt = h('textarea', { rows: '3', maxlength: '200000' });
   dialog('New session', () => [
     h('label', { class: 'field' }, 'Folder', folder),
-    h('label', { class: 'tick' }, tree, h('span', null, 'In a worktree of its own')),
     h('label', { class: 'field' }, 'What is to be done?', prompt),
   ], (close) => [button({}, 'Cancel', close), button({ class: 'main' }, 'Begin', async () => {
     try {
-      const s = await api.create({ folder: folder.value, worktree: tree.checked, text: prompt.value.trim() });
+      const s = await api.create({ folder: folder.value, text: prompt.value.trim() });
       close();
       opened(s.id);
     } catch (e) {
@@ -42,7 +40,7 @@ export function settings(api, hello) {
   dialog('Settings', () => [
     h('p', null, `This device, ${hello.device}, ${rightsInWords[hello.rights]}.`),
     tick('A sound when pawl asks', alerts.sound(), (on) => alerts.setSound(on)),
-    hello.push_key && alerts.canPush() && tick('A notification when pawl asks, also when this page is closed', alerts.pushes(), (on) => alerts.setPush(on, hello.push_key, api)),
+    alerts.canNotify() && tick('A notification when pawl asks and this page is open somewhere', alerts.notices(), (on) => alerts.setNotices(on)),
     h('h3', null, 'Devices'), devices,
     h('p', { class: 'dim' }, `pawl ${hello.version}`),
   ]);

@@ -12,12 +12,12 @@ const slowest = 15_000;
 
 // follow opens the stream. kinds: the events that it has; on(kind, data): called with
 // each; up(state): 'up', 'down' (it is tried again), or 'denied'; busy(): a reason to
-// keep a hidden stream open.
-export function follow({ address, kinds, on, up, busy }) {
+// keep a hidden stream open; cursor: where it begins.
+export function follow({ address, kinds, cursor, on, up, busy }) {
   const channel = new BroadcastChannel(lock);
   let source = null; // the EventSource of the tab that has the stream
   let release = null; // gives the lock back
-  let cursor = '';
+  let took = null; // called with the cursor of the tab that had the stream
   let wait = 500;
   let timer = 0;
   let hiddenTimer = 0;
@@ -37,10 +37,8 @@ export function follow({ address, kinds, on, up, busy }) {
 
   function open() {
     if (over || source || !release) return;
-    const from = cursor ? address + (address.includes('?') ? '&' : '?') + 'after=' + encodeURIComponent(cursor) : address;
-    const s = new EventSource(from);
+    const s = new EventSource(`${address}?after=${encodeURIComponent(cursor)}`);
     source = s;
-    if (!cursor) channel.postMessage({ fresh: true });
     s.onopen = () => {
       wait = 500;
       tell('up');
@@ -70,25 +68,45 @@ export function follow({ address, kinds, on, up, busy }) {
     source = null;
   }
 
-  // lead waits until this tab has the stream, or takes it at once.
+  // lead waits until this tab has the stream, or takes it at once, to go on from where the
+  // other tab ended.
   async function lead(steal) {
     if (!navigator.locks) { // only without TLS beyond this machine, which pawl refuses
       release = () => {};
-      open();
-      return;
+      return open();
     }
+    const other = steal && (await navigator.locks.query()).held.some((l) => l.name === lock);
     try {
-      await navigator.locks.request(lock, steal ? { steal: true } : {}, () => new Promise((done) => {
-        release = done;
+      await navigator.locks.request(lock, steal ? { steal: true } : {}, async () => {
+        const done = new Promise((d) => { release = d; });
+        if (other) await handed();
         open();
-      }));
+        await done;
+      });
     } catch (e) {
       if (e.name !== 'AbortError') throw e;
       release = null; // another tab took it
       shut();
+      channel.postMessage({ left: cursor });
       if (!over) lead(false);
     }
   }
+
+  // handed waits for the cursor of the tab that had the stream. A frozen tab says none:
+  // what the others lack is not known then, and they load it again.
+  const handed = () => new Promise((done) => {
+    const late = setTimeout(() => {
+      took = null;
+      channel.postMessage({ lost: true });
+      done();
+    }, 200);
+    took = (c) => {
+      clearTimeout(late);
+      took = null;
+      cursor = c;
+      done();
+    };
+  });
 
   const seen = () => {
     clearTimeout(hiddenTimer);
@@ -113,8 +131,10 @@ export function follow({ address, kinds, on, up, busy }) {
       if (release) channel.postMessage({ state: state || 'down' });
     } else if (m.state) {
       if (!release) tell(m.state);
-    } else if (m.fresh) {
-      if (cursor) on('reset', {}); // its stream does not begin where this tab's ended
+    } else if (m.left !== undefined) {
+      took?.(m.left);
+    } else if (m.lost) {
+      on('reset', { session: '' });
     } else if (!release) got(m.kind, m.data, m.id);
   };
 

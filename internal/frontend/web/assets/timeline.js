@@ -170,6 +170,14 @@ export function timeline({ load, failed }) {
     }
   }
 
+  // again loads what may have changed, unless somebody reads older blocks: they load it
+  // when they come back to the end.
+  async function again() {
+    if (stuck || shown.size === 0) return reload();
+    after = true;
+    settle();
+  }
+
   const later = (f) => {
     if (!early) return false;
     early.push(f);
@@ -211,7 +219,7 @@ export function timeline({ load, failed }) {
   }
 
   return {
-    e: stage, live, reload, block, piece, gone,
+    e: stage, live, reload, again, block, piece, gone,
     toEnd() { stuck = true; newest(); },
     count: () => shown.size,
   };

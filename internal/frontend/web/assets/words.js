@@ -10,3 +10,6 @@ export function age(time, now = Date.now()) {
 
 export const tokens = (n) => (n >= 1e6 ? `${(n / 1e6).toFixed(1)}M` : n >= 1e3 ? `${Math.round(n / 1e3)}k` : String(n));
 export const percent = (used, size) => (size ? Math.round((used / size) * 100) : 0);
+
+// address is the part of the page's address that names a session.
+export const address = (session) => `#/s/${encodeURIComponent(session)}`;
