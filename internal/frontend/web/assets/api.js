@@ -57,10 +57,8 @@ export const api = {
   stop: (s) => ask('POST', of(s, '/stop'), {}),
   undoPlan: (s) => ask('GET', of(s, '/undo')),
   undo: (s, hash) => ask('POST', of(s, '/undo'), { hash }),
-  stats: (s) => ask('GET', of(s, '/stats')),
-  swarm: (s) => ask('GET', of(s, '/swarm')),
   devices: () => ask('GET', '/api/devices'),
   revoke: (id) => ask('DELETE', `/api/devices/${encodeURIComponent(id)}`),
 };
 
-export const events = { address: '/api/events', kinds: ['sessions', 'state', 'block', 'piece', 'gone', 'reset', 'bye'] };
+export const events = { address: '/api/events', kinds: ['sessions', 'state', 'block', 'piece', 'gone', 'takenback', 'reset', 'bye'] };

@@ -127,7 +127,7 @@ function heard(kind, data) {
       return;
     case 'reset':
       api.sessions().then(listed, () => {}); // a failure is shown as a lost connection
-      if (open && (!data.session || data.session === open.name)) reload(open, true);
+      if (open) reload(open, true);
       return;
   }
   if (!open || data.session !== open.name) return;
@@ -138,6 +138,7 @@ function heard(kind, data) {
   } else if (kind === 'block') open.block(data);
   else if (kind === 'piece') open.piece(data);
   else if (kind === 'gone') open.gone(data.id);
+  else if (kind === 'takenback' && document.visibilityState === 'visible') open.put(data.text);
 }
 
 let downSince = 0;

@@ -7,7 +7,6 @@ import { sheet } from './question.js';
 import { composer } from './composer.js';
 import { choose, dialog, failed } from './dialog.js';
 import { percent, tokens } from './words.js';
-import { board, pictures } from './pictures.js';
 
 // session shows one. api: what may be asked of the server; rights: watch, answer, steer.
 export function session({ name, api, rights, leave, gone }) {
@@ -17,7 +16,7 @@ export function session({ name, api, rights, leave, gone }) {
   const working = h('p', { class: 'working', hidden: true }, h('span', { class: 'dot running' }), h('span'));
   const line = timeline({ load: (before, n) => api.blocks(name, before, n), failed });
   line.live.append(working);
-  const ask = sheet({ answer: (q, body) => api.answer(name, q.id, body), may: () => rights !== 'watch', failed });
+  const ask = sheet({ answer: (q, body) => api.answer(name, q.id, body), may: () => rights !== 'watch' && !state?.read_only, failed });
   const write = composer({
     session: name, failed,
     send: async (text, images, key) => { await api.prompt(name, { id: key, text, images }); line.toEnd(); },
@@ -49,12 +48,14 @@ export function session({ name, api, rights, leave, gone }) {
     const busy = state.status === 'running' || state.status === 'waiting';
     working.hidden = state.status !== 'running';
     working.lastChild.textContent = state.doing || 'Working…';
-    write.set({ busy, queued: state.queue ?? [], may: steers });
+    write.set({ busy, queued: state.queue ?? [], may: may() });
     ask.set(state.questions ?? []);
     if (before && before.status !== state.status && state.status !== 'waiting') say(`Session ${words_of[state.status] ?? state.status}`);
   }
 
   const fact = (name, value) => h('div', null, h('dt', null, name), h('dd', null, h('bdi', null, value)));
+
+  const may = () => steers && !state?.read_only;
 
   function menu() {
     dialog(state?.title || 'Session', (close) => {
@@ -67,16 +68,13 @@ export function session({ name, api, rights, leave, gone }) {
         }
       }));
       return h('ul', { class: 'actions' },
-        steers && item('Change the model…', model),
-        steers && state?.modes?.length > 0 && item('Change the mode…', () => choose('Mode', state.modes, state.mode, (mode) => api.mode(name, mode))),
-        steers && item('Undo the last changes…', undo),
-        item('Pictures: cost, window, tools…', () => look('Pictures', pictures(api, name))),
-        state?.swarm && item('The swarm’s tasks…', () => look('The swarm', board(api, name))),
-        steers && !state?.closed && item('Stop the session…', stop));
+        !may() && h('li', null, 'This device only watches.'),
+        may() && item('Change the model…', model),
+        may() && state?.modes?.length > 0 && item('Change the mode…', () => choose('Mode', state.modes, state.mode, (mode) => api.mode(name, mode))),
+        may() && item('Undo the last changes…', undo),
+        may() && !state?.closed && item('Stop the session…', stop));
     });
   }
-
-  const look = async (title, content) => { const c = await content; dialog(title, () => c); };
 
   async function undo() {
     const plan = await api.undoPlan(name);
@@ -137,8 +135,9 @@ export function session({ name, api, rights, leave, gone }) {
 
   return {
     e, load, set, name,
-    block: line.block, gone: line.gone, count: line.count,
-    piece(p) { if (!line.piece(p)) line.reload().catch(failed); },
+    block: line.block, gone: line.gone,
+    piece(p) { if (!line.piece(p)) line.again().catch(failed); },
+    put: write.put,
     title: () => title.textContent,
     focus: () => title.focus(),
   };

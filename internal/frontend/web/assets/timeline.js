@@ -59,7 +59,7 @@ export function timeline({ load, failed }) {
   function draw(entry, b) {
     const open = [...entry.e.querySelectorAll('details')].map((d) => d.open);
     entry.e.classList.toggle('mine', b.kind === 'prompt');
-    swap(entry.e, nodes(b.html ?? ''));
+    swap(entry.e, b.kind === 'prompt' && h('h2', { class: 'words' }, 'You'), nodes(b.html ?? ''));
     if (open.length) entry.e.querySelectorAll('details').forEach((d, i) => { if (i < open.length) d.open = open[i]; });
     entry.text = null;
     entry.length = 0;
@@ -221,6 +221,5 @@ export function timeline({ load, failed }) {
   return {
     e: stage, live, reload, again, block, piece, gone,
     toEnd() { stuck = true; newest(); },
-    count: () => shown.size,
   };
 }

@@ -74,9 +74,6 @@ func newFake(t *testing.T) *fake {
 	mux.HandleFunc("GET /api/s/{id}/undo", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, 200, object{"hash": "h1", "said": "2 files go back to what they were before the last prompt.", "files": []object{{"path": "cart.go", "said": "+3 -1"}, {"path": "cart_test.go", "said": "+12"}}})
 	})
-	mux.HandleFunc("GET /api/s/{id}/stats", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, 200, object{"lines": []object{{"name": "Cost", "points": []object{{"x": 1, "y": 0.01, "label": "$0.01"}, {"x": 2, "y": 0.04, "label": "$0.04"}, {"x": 3, "y": 0.06, "label": "$0.06"}}, "marks": []object{{"x": 2}}}}, "bars": []object{{"name": "Calls by tool", "of": []object{{"name": "bash", "y": 7}, {"name": "edit", "y": 3}}}}})
-	})
 	mux.HandleFunc("GET /api/devices", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, 200, object{"devices": []object{{"id": "d1", "name": "Test", "rights": f.rights, "this": true, "seen": "2026-11-23T10:00:00Z"}}})
 	})

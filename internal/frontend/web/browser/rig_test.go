@@ -192,6 +192,14 @@ func (p *tab) well() {
 	}
 }
 
+// scheme makes the page light or dark.
+func (p *tab) scheme(name string) {
+	p.t.Helper()
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
 // picture leaves a picture in the folder that PAWL_SCREENSHOTS names.
 func (p *tab) picture(name string) {
 	p.t.Helper()
@@ -200,9 +208,7 @@ func (p *tab) picture(name string) {
 		return
 	}
 	for _, scheme := range []string{"dark", "light"} {
-		if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
-			p.t.Fatal(err)
-		}
+		p.scheme(scheme)
 		raw, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
 		if err != nil {
 			p.t.Fatal(err)
