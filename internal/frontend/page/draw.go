@@ -65,6 +65,10 @@ func (p *writer) draw(b chat.Block) {
 		p.left++
 		return
 	}
+	if b.Open {
+		p.running(b)
+		return
+	}
 	switch b := b.Body.(type) {
 	case chat.Prompt:
 		p.prompt(b, at)
@@ -140,6 +144,10 @@ func (p *writer) prompt(b chat.Prompt, at moment) {
 	}
 	if b.Joined {
 		d.Attached = joined(d.Attached, "delivered while it worked")
+	}
+	if p.single {
+		p.putSaid(d)
+		return
 	}
 	p.turn = true
 	p.putPrompt(d)
@@ -250,7 +258,8 @@ func (p *writer) lines(in []string) []string {
 	return out
 }
 
-func (p *writer) question(b chat.Question) {
+// asked is a question in one line.
+func asked(b chat.Question) string {
 	text := b.Text
 	if len(b.Calls) > 0 {
 		var titles []string
@@ -259,6 +268,10 @@ func (p *writer) question(b chat.Question) {
 		}
 		text = strings.Join(titles, ", ")
 	}
+	return "asked: " + strings.TrimSpace(text)
+}
+
+func (p *writer) question(b chat.Question) {
 	var said []string
 	if b.Answer != "" {
 		said = append(said, b.Answer)
@@ -273,7 +286,7 @@ func (p *writer) question(b chat.Question) {
 	if len(said) == 0 {
 		said = []string{"not answered"}
 	}
-	p.note("asked", "asked: "+strings.TrimSpace(text), said...)
+	p.note("asked", asked(b), said...)
 }
 
 func (p *writer) plan(b chat.Plan) {

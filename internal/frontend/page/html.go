@@ -111,6 +111,14 @@ func (p *writer) putPrompt(d prompt) {
 	p.put("</p>\n")
 }
 
+// putSaid writes a prompt that is no heading of a section.
+func (p *writer) putSaid(d prompt) {
+	p.put(`<div class="prompt" dir="auto">`)
+	p.passage(d.Text)
+	p.put("</div>\n")
+	p.when(d.Attached != "", "<p class=\"dim\">%</p>\n", d.Attached)
+}
+
 func (p *writer) passage(d passage) {
 	p.put("%", d.Head)
 	p.when(d.Gap != "", `<span class="gap">%</span>%`, d.Gap, d.Tail)
@@ -142,14 +150,8 @@ func (p *writer) putCard(c card) {
 	p.title(c)
 	p.put("</summary>")
 	if len(c.Diff) > 0 || c.DiffGap != "" {
-		p.put("\n" + `<pre class="diff" tabindex="0" role="group" aria-label="change">`)
-		for _, l := range c.Diff {
-			p.put(`<span class="l`)
-			p.when(l.Class != "", " %", l.Class)
-			p.put(`">%</span>`, l.Text)
-		}
-		p.when(c.DiffGap != "", `<span class="gap">%</span>`, c.DiffGap)
-		p.put("</pre>")
+		p.put("\n")
+		p.putDiff(c.Diff, c.DiffGap)
 	}
 	if c.Output != nil {
 		p.put("\n" + `<pre tabindex="0" role="group" aria-label="output">`)
@@ -157,6 +159,17 @@ func (p *writer) putCard(c card) {
 		p.put("</pre>")
 	}
 	p.put("\n</details>\n")
+}
+
+func (p *writer) putDiff(lines []diffLine, gap string) {
+	p.put(`<pre class="diff" tabindex="0" role="group" aria-label="change">`)
+	for _, l := range lines {
+		p.put(`<span class="l`)
+		p.when(l.Class != "", " %", l.Class)
+		p.put(`">%</span>`, l.Text)
+	}
+	p.when(gap != "", `<span class="gap">%</span>`, gap)
+	p.put("</pre>")
 }
 
 func (p *writer) title(c card) {
@@ -190,8 +203,9 @@ func (p *writer) putPlan(steps []step) {
 func (p *writer) putEnd(d end) {
 	p.put(`<div class="end %"><p><strong>%</strong>`, d.Class, d.Text)
 	p.when(d.Proof != "", " · <bdi>%</bdi>", d.Proof)
-	p.put(`</p><p class="dim">%</p><details><summary>The way it took: % states</summary><p class="path">%</p></details></div>
-`, d.Spent, d.States, strings.Join(d.Path, " → "))
+	p.put(`</p><p class="dim">%</p>`, d.Spent)
+	p.when(d.States > 0, `<details><summary>The way it took: % states</summary><p class="path">%</p></details>`, d.States, strings.Join(d.Path, " → "))
+	p.put("</div>\n")
 }
 
 func (p *writer) nodes(ns []node) {

@@ -79,6 +79,7 @@ type writer struct {
 	err      error
 
 	folds, entries int
+	single         bool // one block, for Fragment
 }
 
 func (p *writer) event(e event.Event) error {

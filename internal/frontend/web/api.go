@@ -23,18 +23,17 @@ import "time"
 //	POST   /api/s/{id}/stop          {} → {}                                  steer
 //	GET    /api/s/{id}/undo          UndoPlan                                 steer
 //	POST   /api/s/{id}/undo          {hash} → {}; 409: the plan is another now steer
-//	GET    /api/s/{id}/stats         Stats
-//	GET    /api/s/{id}/swarm         Swarm
 //	GET    /api/events?after=CURSOR  server-sent events, one stream a browser
 //
-// Events have an id, the cursor to go on from, except piece:
+// Each event has an id: the cursor to go on from.
 //
 //	sessions   {sessions: []Row}: the whole list
 //	state      State: a session's, whole
 //	block      Block: new, or as it is now; with its text so far while it is open
 //	piece      Piece: more text of an open block
 //	gone       Gone: a block is not there any more (a reply that broke off)
-//	reset      {session}: something was missed; load it again ("": everything)
+//	takenback  TakenBack: a prompt that waited, after an interrupt
+//	reset      {}: something was missed; load all that is shown again
 //	bye        {}: pawl serve ends
 //
 // Who begins takes Hello.Cursor as the first CURSOR: what comes after that answer is
@@ -93,6 +92,37 @@ type Row struct {
 	Updated time.Time `json:"updated"`
 }
 
+// Paired are the devices.
+type Paired struct {
+	Devices []Device `json:"devices"`
+}
+
+// Begun is a new session.
+type Begun struct {
+	ID string `json:"id"`
+}
+
+// Withdrawn names a prompt that waits.
+type Withdrawn struct {
+	ID string `json:"id"`
+}
+
+// Chosen is a mode or a model.
+type Chosen struct {
+	Mode  string `json:"mode,omitempty"`
+	Model string `json:"model,omitempty"`
+}
+
+// Undo names the plan that was shown.
+type Undo struct {
+	Hash string `json:"hash"`
+}
+
+// List is the list of sessions.
+type List struct {
+	Sessions []Row `json:"sessions"`
+}
+
 // Want is a new session.
 type Want struct {
 	Folder string `json:"folder"` // one of Hello.Folders
@@ -113,8 +143,10 @@ type State struct {
 	Cost      string     `json:"cost,omitempty"`
 	Queue     []Waiting  `json:"queue"`
 	Questions []Question `json:"questions"`
-	Swarm     bool       `json:"swarm,omitempty"`
-	Closed    bool       `json:"closed,omitempty"` // no pawl has it open: a prompt opens it here
+	// Closed: no pawl has it open, and a prompt opens it here. ReadOnly: it is open
+	// where operations are not accepted.
+	Closed   bool `json:"closed,omitempty"`
+	ReadOnly bool `json:"read_only,omitempty"`
 }
 
 // Window is the model's window, in tokens.
@@ -211,6 +243,12 @@ type Gone struct {
 	ID      string `json:"id"`
 }
 
+// TakenBack is a prompt that was not delivered: it belongs in the input.
+type TakenBack struct {
+	Session string `json:"session"`
+	Text    string `json:"text"`
+}
+
 // UndoPlan is what an undo of the last changes would do.
 type UndoPlan struct {
 	Hash  string     `json:"hash"`
@@ -222,52 +260,4 @@ type UndoPlan struct {
 type UndoFile struct {
 	Path string `json:"path"`
 	Said string `json:"said"`
-}
-
-// Stats are series for pictures.
-type Stats struct {
-	Lines []Line `json:"lines"`
-	Bars  []Bars `json:"bars"`
-}
-
-// Line is a value over requests. Marks are where the run was warned.
-type Line struct {
-	Name   string  `json:"name"`
-	Points []Point `json:"points"`
-	Marks  []Point `json:"marks,omitempty"`
-}
-
-// Point is a value; Label is it in words.
-type Point struct {
-	X     int     `json:"x"`
-	Y     float64 `json:"y"`
-	Label string  `json:"label,omitempty"`
-}
-
-// Bars are values by name.
-type Bars struct {
-	Name string `json:"name"`
-	Of   []Bar  `json:"of"`
-}
-
-// Bar is a value.
-type Bar struct {
-	Name  string  `json:"name"`
-	Y     float64 `json:"y"`
-	Label string  `json:"label,omitempty"`
-}
-
-// Swarm is a swarm's board.
-type Swarm struct {
-	Goal  string `json:"goal"`
-	Said  string `json:"said"`
-	Tasks []Task `json:"tasks"`
-}
-
-// Task is a task of a swarm.
-type Task struct {
-	Title   string `json:"title"`
-	State   string `json:"state"`
-	Machine string `json:"machine,omitempty"`
-	Cost    string `json:"cost,omitempty"`
 }

@@ -1,0 +1,343 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
+)
+
+// This file judges requests: by their host, their origin, the device and its rights.
+
+type server struct {
+	cfg      Config
+	hub      *hub
+	sessions *sessions
+	mux      *http.ServeMux
+	origins  *http.CrossOriginProtection
+	cookie   string // its name has the port, since cookies do not tell ports apart
+	viewers  viewers
+}
+
+func newServer(ctx context.Context, c Config, port int) *server {
+	h := newHub()
+	s := &server{
+		cfg: c, hub: h, mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(), cookie: fmt.Sprintf("pawl-%d", port),
+		sessions: &sessions{cfg: c, hub: h, ctx: ctx, live: map[string]*live{}, tried: map[string]time.Time{}},
+		viewers:  viewers{of: map[string]int{}},
+	}
+	s.mux.Handle("GET /", http.FileServerFS(assets()))
+	s.mux.HandleFunc("POST /api/pair", s.pair)
+	s.mux.HandleFunc("GET /api/events", s.events)
+	get(s, "/api/hello", Watch, s.hello)
+	get(s, "/api/devices", Watch, s.devices)
+	get(s, "/api/sessions", Watch, func(r *request) (List, error) {
+		rows, err := s.sessions.rows(r.Context())
+		return List{rows}, err
+	})
+	get(s, "/api/s/{id}", Watch, func(r *request) (State, error) { return s.sessions.state(r.Context(), r.PathValue("id")) })
+	get(s, "/api/s/{id}/blocks", Watch, s.blocks)
+	get(s, "/api/s/{id}/undo", Steer, s.undoPlan)
+	act(s, "DELETE /api/devices/{device}", Watch, "revoke", s.revoke)
+	act(s, "POST /api/sessions", Steer, "begin", s.begin)
+	act(s, "POST /api/s/{id}/prompt", Steer, "prompt", func(r *request, p Prompt) (struct{}, error) {
+		r.detail = p.ID
+		l, err := s.sessions.opened(r.Context(), r.PathValue("id"))
+		if err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, l.prompt(r.Context(), p)
+	})
+	onLive(s, "answer", Answer, func(r *request, l *live, a Reply) error {
+		for _, v := range a.Verdicts {
+			r.detail += v.Scope + " "
+		}
+		return l.answer(r.Context(), a)
+	})
+	onLive(s, "withdraw", Steer, func(r *request, l *live, w Withdrawn) error { return l.withdraw(r.Context(), w.ID) })
+	onLive(s, "interrupt", Steer, func(r *request, l *live, _ struct{}) error { return l.interrupt(r.Context()) })
+	onLive(s, "stop", Steer, func(r *request, l *live, _ struct{}) error { return l.stop(r.Context()) })
+	onLive(s, "mode", Steer, func(r *request, l *live, m Chosen) error { r.detail = m.Mode; return l.mode(r.Context(), m.Mode) })
+	onLive(s, "model", Steer, func(r *request, l *live, m Chosen) error { r.detail = m.Model; return l.model(r.Context(), m.Model) })
+	onLive(s, "undo", Steer, func(r *request, l *live, u Undo) error { return l.undo(r.Context(), u.Hash) })
+	return s
+}
+
+// policy lets the page load and run what pawl serves, and nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// ServeHTTP implements http.Handler.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-cache")
+	site := r.Header.Get("Sec-Fetch-Site")
+	switch api := strings.HasPrefix(r.URL.Path, "/api/"); {
+	case !s.knows(r.Host):
+		problem(w, http.StatusMisdirectedRequest, fault.NewConfiguration("where a proxy passes this name on: pawl serve --allow-host NAME", "pawl serve does not answer to this name"))
+	case s.origins.Check(r) != nil, api && site != "" && site != "same-origin" && site != "none":
+		problem(w, http.StatusForbidden, errors.New("this request comes from another page"))
+	case api && r.Method != http.MethodGet && !isJSON(r):
+		problem(w, http.StatusUnsupportedMediaType, errors.New("the API takes application/json"))
+	default:
+		if api {
+			h.Set("Cache-Control", "no-store")
+		}
+		if strings.HasSuffix(r.URL.Path, ".webmanifest") {
+			h.Set("Content-Type", "application/manifest+json")
+		}
+		s.mux.ServeHTTP(w, r)
+	}
+}
+
+// knows reports whether a request names this server. Another name is that of a page that
+// had its name lead here. With ssh -L the port is another one.
+func (s *server) knows(host string) bool {
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		name, port = strings.Trim(host, "[]"), ""
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); port != "" && err != nil {
+		return false
+	}
+	return slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, name) ||
+		slices.ContainsFunc(s.cfg.Hosts, func(h string) bool { return strings.EqualFold(h, name) || strings.EqualFold(h, host) })
+}
+
+func isJSON(r *http.Request) bool {
+	if r.Method == http.MethodDelete {
+		return true // it has no body, and no form can send one
+	}
+	t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && t == "application/json"
+}
+
+// request is a request of a known device.
+type request struct {
+	*http.Request
+	device device
+	detail string // for the list of acts
+}
+
+var rightsOf = map[Rights]int{Watch: 1, Answer: 2, Steer: 3}
+
+// Valid reports whether these are rights that a device can have.
+func (r Rights) Valid() bool { return rightsOf[r] > 0 }
+
+// from returns the device that a request comes from, if it has a right. Else it answers.
+func (s *server) from(w http.ResponseWriter, r *http.Request, right Rights) (*request, bool) {
+	c, err := r.Cookie(s.cookie)
+	if err == nil {
+		if d, ok := s.cfg.Devices.of(c.Value); ok {
+			if rightsOf[d.Rights] >= rightsOf[right] {
+				return &request{Request: r, device: d}, true
+			}
+			problem(w, http.StatusForbidden, fault.NewConfiguration("pair it again with a code of: pawl serve --rights "+string(right), "this device may not do that"))
+			return nil, false
+		}
+	}
+	problem(w, http.StatusUnauthorized, fault.NewConfiguration("scan the QR code of pawl serve", "this device is not paired"))
+	return nil, false
+}
+
+// Sizes of bodies, in bytes.
+const (
+	mostBody   = 64 << 10
+	mostPrompt = 24 << 20 // with its images
+)
+
+func get[T any](s *server, path string, right Rights, do func(*request) (T, error)) {
+	s.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+		q, ok := s.from(w, r, right)
+		if !ok {
+			return
+		}
+		out, err := do(q)
+		answered(w, out, err)
+	})
+}
+
+// act is a request that changes something. Who did it is told.
+func act[In, Out any](s *server, pattern string, right Rights, what string, do func(*request, In) (Out, error)) {
+	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		q, ok := s.from(w, r, right)
+		if !ok {
+			return
+		}
+		var in In
+		if r.Method != http.MethodDelete && !body(w, r, &in) {
+			return
+		}
+		out, err := do(q, in)
+		a := Act{Time: s.cfg.Now().UTC(), Device: q.device.ID, Session: r.PathValue("id"), What: what, Detail: plain.Cut(plain.Line(strings.TrimSpace(q.detail)), 200)}
+		if err != nil {
+			a.Error = plain.Line(err.Error())
+		}
+		s.cfg.Done(a)
+		answered(w, out, err)
+	})
+}
+
+// onLive is an act on a session that is open.
+func onLive[In any](s *server, what string, right Rights, do func(*request, *live, In) error) {
+	act(s, "POST /api/s/{id}/"+what, right, what, func(r *request, in In) (struct{}, error) {
+		l := s.sessions.of(r.PathValue("id"))
+		if l == nil {
+			return struct{}{}, errNotOpen
+		}
+		return struct{}{}, do(r, l, in)
+	})
+}
+
+// body reads a request's body, or answers that it cannot be read. Who sends it slowly
+// does not keep the connection.
+func body(w http.ResponseWriter, r *http.Request, into any) bool {
+	most := int64(mostBody)
+	if _, ok := into.(*Prompt); ok {
+		most = mostPrompt
+	}
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(3 * slowest)) // a test's recorder has none
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, most))
+	err := d.Decode(into)
+	if err == nil {
+		if _, more := d.Token(); !errors.Is(more, io.EOF) {
+			err = cmp.Or(more, errors.New("there is more than one value"))
+		}
+	}
+	_ = rc.SetReadDeadline(time.Time{})
+	if err == nil {
+		return true
+	}
+	status := http.StatusBadRequest
+	if big := (*http.MaxBytesError)(nil); errors.As(err, &big) {
+		status = http.StatusRequestEntityTooLarge
+	}
+	problem(w, status, fmt.Errorf("the request cannot be read: %w", err))
+	return false
+}
+
+func answered(w http.ResponseWriter, out any, err error) {
+	switch {
+	case err == nil:
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(out) // who has left needs none
+	case errors.Is(err, errNoSession), errors.Is(err, ErrNoDevice):
+		problem(w, http.StatusNotFound, err)
+	case errors.Is(err, errAnswered), errors.Is(err, errNotOpen), errors.Is(err, errElsewhere), errors.Is(err, errPlan):
+		problem(w, http.StatusConflict, err)
+	default:
+		problem(w, http.StatusUnprocessableEntity, err)
+	}
+}
+
+func problem(w http.ResponseWriter, status int, err error) {
+	out := Problem{Error: plain.Line(err.Error())}
+	if f := (*fault.Error)(nil); errors.As(err, &f) {
+		out = Problem{Error: plain.Line(f.Message), Hint: plain.Line(f.Hint)}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(out)
+}
+
+func (s *server) pair(w http.ResponseWriter, r *http.Request) {
+	var in Pairing
+	if !body(w, r, &in) {
+		return
+	}
+	d, token, err := s.cfg.Devices.pair(in.Code, cmp.Or(strings.TrimSpace(in.Device), browser(r.UserAgent())))
+	if err != nil {
+		problem(w, http.StatusForbidden, err)
+		return
+	}
+	s.cfg.Done(Act{Time: s.cfg.Now().UTC(), Device: d.ID, What: "pair", Detail: string(d.Rights)})
+	http.SetCookie(w, &http.Cookie{
+		Name: s.cookie, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: strings.HasPrefix(r.Header.Get("Origin"), "https:"), MaxAge: int((365 * 24 * time.Hour).Seconds()),
+	})
+	answered(w, struct{}{}, nil)
+}
+
+// browser names a device by its User-Agent, whatever that says.
+func browser(agent string) string {
+	name, system := "a browser", ""
+	for _, b := range [][2]string{{"Firefox/", "Firefox"}, {"Edg/", "Edge"}, {"Chrome/", "Chrome"}, {"CriOS/", "Chrome"}, {"Safari/", "Safari"}} {
+		if strings.Contains(agent, b[0]) {
+			name = b[1]
+			break
+		}
+	}
+	for _, o := range [][2]string{{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Macintosh", "macOS"}, {"Windows", "Windows"}, {"Linux", "Linux"}} {
+		if strings.Contains(agent, o[0]) {
+			system = " on " + o[1]
+			break
+		}
+	}
+	return name + system
+}
+
+func (s *server) hello(r *request) (Hello, error) {
+	cursor := s.hub.cursor() // before all that the page loads after this
+	folders, err := s.sessions.folders(r.Context())
+	return Hello{Version: s.cfg.Version, Rights: r.device.Rights, Device: r.device.Name, Folders: folders, Cursor: cursor}, err
+}
+
+func (s *server) devices(r *request) (Paired, error) {
+	list, err := s.cfg.Devices.List()
+	for i := range list {
+		list[i].This = list[i].ID == r.device.ID
+	}
+	return Paired{list}, err
+}
+
+func (s *server) revoke(r *request, _ struct{}) (struct{}, error) {
+	id := r.PathValue("device")
+	r.detail = id
+	if id != r.device.ID && r.device.Rights != Steer {
+		return struct{}{}, fault.NewConfiguration("pawl serve revoke "+id, "this device may only revoke itself")
+	}
+	return struct{}{}, s.cfg.Devices.Revoke(id)
+}
+
+func (s *server) begin(r *request, w Want) (Begun, error) {
+	r.detail = w.Folder
+	l, err := s.sessions.begin(r.Context(), w)
+	if err != nil {
+		return Begun{}, err
+	}
+	if w.Text != "" {
+		err = l.prompt(r.Context(), Prompt{ID: "first-" + l.id, Text: w.Text})
+	}
+	return Begun{l.id}, err
+}
+
+const mostAtOnce = 200
+
+func (s *server) blocks(r *request) (Blocks, error) {
+	n, err := strconv.Atoi(cmp.Or(r.FormValue("n"), "100"))
+	if err != nil || n < 1 {
+		return Blocks{}, errors.New("n is how many blocks are wanted")
+	}
+	id := r.PathValue("id")
+	if _, err := s.sessions.row(r.Context(), id); err != nil && s.sessions.of(id) == nil {
+		return Blocks{}, err
+	}
+	return s.sessions.blocks(r.Context(), id, r.FormValue("before"), min(n, mostAtOnce))
+}
