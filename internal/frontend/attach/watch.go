@@ -172,3 +172,6 @@ func (o *Owner) Submit(ctx context.Context, op session.Op) (int64, error) {
 func (o *Owner) lostError() error {
 	return fault.NewConfiguration("", "the pawl that had session %s open is gone", o.hello.Session)
 }
+
+// Leave ends the connection of an owner whose events are not read.
+func (o *Owner) Leave() { _ = o.conn.Close() }

@@ -187,7 +187,7 @@ the prompt without asking questions, like "pawl run".`,
 	root.Flags().BoolVar(&f.plain, "plain", false, "show the conversation line by line, not on a full screen: for screen readers and logs")
 	root.AddCommand(
 		progressCommand(a),
-		runCommand(a), attachCommand(a), demoCommand(a), repairCommand(a), sessionsCommand(a), modelsCommand(a), loginCommand(a), logoutCommand(a),
+		runCommand(a), attachCommand(a), serveCommand(a), demoCommand(a), repairCommand(a), sessionsCommand(a), modelsCommand(a), loginCommand(a), logoutCommand(a),
 		doctorCommand(a), permissionsCommand(a), undoCommand(a), redoCommand(a), diffCommand(a), statesCommand(a), exitCodesTopic(),
 		whyCommand(a), statsCommand(a), replayCommand(a), rulesCommand(a), memoryCommand(a), versionCommand(a),
 		sandboxCommand(a), trustCommand(a), lspCommand(a), mcpCommand(a), hooksCommand(a), pluginCommand(a), swarmCommand(a), workerCommand(a), acpCommand(a),
