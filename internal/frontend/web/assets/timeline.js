@@ -24,6 +24,7 @@ export function timeline({ load, failed }) {
   let loading = false;
   let stuck = true; // the end is in view, and stays there
   let generation = 0;
+  let top = 0; // where it was scrolled to
   let frame = 0;
   let early = null; // changes that came while the newest blocks were loading
 
@@ -33,13 +34,22 @@ export function timeline({ load, failed }) {
     if (frame) return;
     frame = requestAnimationFrame(() => {
       frame = 0;
-      if (stuck) scroller.scrollTop = scroller.scrollHeight;
-      down.hidden = stuck && !after;
+      bottom();
     });
   }
 
+  function bottom() {
+    if (stuck) scroller.scrollTop = scroller.scrollHeight;
+    top = scroller.scrollTop;
+    down.hidden = stuck && !after;
+  }
+
   scroller.addEventListener('scroll', () => {
-    stuck = atEnd() && !after;
+    // A scroll is told late: more text may stand below by then. Only a move upwards is a
+    // person who leaves the end.
+    if (atEnd()) stuck = !after;
+    else if (scroller.scrollTop < top) stuck = false;
+    top = scroller.scrollTop;
     down.hidden = stuck;
     if (scroller.scrollTop < 400 && before && !loading) more();
     if (after && atEnd()) newest();
@@ -115,14 +125,14 @@ export function timeline({ load, failed }) {
       const got = await load(first, page);
       if (mine !== generation) return;
       const height = scroller.scrollHeight;
-      const top = scroller.scrollTop;
+      const place = scroller.scrollTop;
       const entries = got.blocks.filter((b) => !shown.has(b.id)).map((b) => [b.id, make(b)]);
       older.after(...entries.map(([, x]) => x.e));
       const rest = [...shown];
       shown.clear();
       for (const [id, x] of [...entries, ...rest]) shown.set(id, x);
       before = got.more;
-      scroller.scrollTop = top + scroller.scrollHeight - height; // what was read stays in place
+      scroller.scrollTop = place + scroller.scrollHeight - height; // what was read stays in place
       trim(true);
       down.hidden = stuck && !after;
     } catch (e) {
@@ -196,7 +206,7 @@ export function timeline({ load, failed }) {
       if (stuck) trim(false);
       else if (shown.size > most + page) trim(true);
     }
-    settle();
+    bottom(); // at once: a block that became shorter moves the page, which is no person's scroll
   }
 
   // piece adds streamed text; false if pieces before it are missing.
