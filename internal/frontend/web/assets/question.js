@@ -27,8 +27,11 @@ export function sheet({ answer, may, failed }) {
 
   function draw(fresh) {
     const q = questions[0];
-    document.body.classList.toggle('asking', Boolean(q));
-    const had = e.contains(document.activeElement);
+    const active = document.activeElement;
+    const had = e.contains(active);
+    // A small screen has no room for the composer, unless somebody writes in it. That is
+    // decided once: nothing may move under a finger.
+    if (fresh) document.body.classList.toggle('asking', Boolean(q) && !(active?.tagName === 'TEXTAREA' && active.value));
     e.hidden = !q;
     if (!q) {
       swap(e);
@@ -50,7 +53,7 @@ export function sheet({ answer, may, failed }) {
     e.querySelectorAll('.answers button').forEach((b) => b.setAttribute('aria-disabled', 'true'));
     setTimeout(() => e.querySelectorAll('.answers button').forEach((b) => b.removeAttribute('aria-disabled')), rest);
     if (fresh) say(`pawl asks: ${title}`);
-    if (had || !fresh) e.querySelector('h2').focus();
+    if (had || !fresh || !document.activeElement?.checkVisibility()) e.querySelector('h2').focus();
   }
 
   function call(c, named) {
