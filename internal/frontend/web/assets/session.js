@@ -95,7 +95,7 @@ export function session({ name, api, rights, leave, gone }) {
   }
 
   function model() {
-    const input = h('input', { type: 'text', value: state?.model ?? '', autocapitalize: 'off', spellcheck: 'false' });
+    const input = h('input', { type: 'text', placeholder: 'provider/model', autocapitalize: 'off', spellcheck: 'false' });
     dialog('Change the model', () => h('label', { class: 'field' }, 'Name of the model, as pawl models lists it', input),
       (close) => [button({}, 'Cancel', close), button({ class: 'main' }, 'Change', async () => {
         try {
@@ -106,7 +106,7 @@ export function session({ name, api, rights, leave, gone }) {
           close();
         }
       })]);
-    input.select();
+    input.focus();
   }
 
   function stop() {
