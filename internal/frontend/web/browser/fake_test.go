@@ -13,26 +13,26 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unicode/utf16"
 )
 
 // fake is a server that speaks the page's API with a session that the test scripts.
 type fake struct {
 	*httptest.Server
-	mu        sync.Mutex
-	wake      chan struct{} // closed at each change
-	events    []sent        // a cursor is a position in it
-	rows      []object
-	states    map[string]object
-	blocks    map[string][]object
-	asked     []string // requests that change something, with their bodies
-	paths     []string // all requests
-	streams   int      // open now
-	most      int      // at once
-	down      bool     // it breaks every stream and refuses new ones
-	rights    string
-	paired    bool
-	connected chan struct{} // a stream began
+	mu      sync.Mutex
+	wake    chan struct{} // closed at each change
+	events  []sent        // a cursor is a position in it
+	rows    []object
+	states  map[string]object
+	blocks  map[string][]object
+	asked   []string // requests that change something, with their bodies
+	paths   []string // all requests
+	streams int      // open now
+	down    bool     // it breaks every stream and refuses new ones
+	rights  string
+	paired  bool
+	changed chan struct{} // a stream began or ended
 }
 
 type object = map[string]any
@@ -47,7 +47,7 @@ type sent struct {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 func newFake(t *testing.T) *fake {
-	f := &fake{wake: make(chan struct{}), states: map[string]object{}, blocks: map[string][]object{}, rights: "steer", paired: true, connected: make(chan struct{}, 100)}
+	f := &fake{wake: make(chan struct{}), states: map[string]object{}, blocks: map[string][]object{}, rights: "steer", paired: true, changed: make(chan struct{}, 1000)}
 	mux := http.NewServeMux()
 	mux.Handle("GET /", http.FileServerFS(os.DirFS("../assets")))
 	mux.HandleFunc("POST /api/pair", f.pair)
@@ -142,7 +142,6 @@ func (f *fake) page(w http.ResponseWriter, r *http.Request) {
 func (f *fake) stream(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	f.streams++
-	f.most = max(f.most, f.streams)
 	at := len(f.events)
 	if n, err := strconv.Atoi(r.FormValue("after")); err == nil {
 		at = n
@@ -152,11 +151,12 @@ func (f *fake) stream(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		f.streams--
 		f.mu.Unlock()
+		f.changed <- struct{}{}
 	}()
 	w.Header().Set("Content-Type", "text/event-stream")
 	c := http.NewResponseController(w)
 	_ = c.Flush() // the browser may have gone: the context says so
-	f.connected <- struct{}{}
+	f.changed <- struct{}{}
 	for {
 		f.mu.Lock()
 		if f.down {
@@ -321,8 +321,21 @@ func (f *fake) did() []string {
 	return slices.Clone(f.asked)
 }
 
-func (f *fake) openStreams() (now, most int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.streams, f.most
+// wait waits until so many streams are open.
+func (f *fake) wait(t *testing.T, streams int) {
+	t.Helper()
+	late := time.After(*patience)
+	for {
+		f.mu.Lock()
+		now := f.streams
+		f.mu.Unlock()
+		if now == streams {
+			return
+		}
+		select {
+		case <-f.changed:
+		case <-late:
+			t.Fatalf("%d streams are open, not %d", now, streams)
+		}
+	}
 }
