@@ -204,7 +204,7 @@ func (p *writer) putEnd(d end) {
 	p.put(`<div class="end %"><p><strong>%</strong>`, d.Class, d.Text)
 	p.when(d.Proof != "", " · <bdi>%</bdi>", d.Proof)
 	p.put(`</p><p class="dim">%</p>`, d.Spent)
-	p.when(d.States > 0, `<details><summary>The way it took: % states</summary><p class="path">%</p></details>`, d.States, strings.Join(d.Path, " → "))
+	p.when(!p.single, `<details><summary>The way it took: % states</summary><p class="path">%</p></details>`, d.States, strings.Join(d.Path, " → "))
 	p.put("</div>\n")
 }
 

@@ -22,6 +22,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/golden"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
 // written makes the page of some events.
@@ -154,6 +156,11 @@ func TestHostileContent(t *testing.T) {
 			}
 			page := written(t, slices.Concat(bodies, toldOf(text), bodies))
 			harmless(t, page)
+			fragments := fragmentsOf(slices.Concat(bodies, toldOf(text)), text)
+			harmlessPart(t, fragments)
+			if i == 0 && strings.Count(fragments, "&lt;script&gt;alert(1)&lt;/script&gt;") < 40 {
+				t.Error("the text is hardly in the fragments: this test sees nothing")
+			}
 			if i == 0 && strings.Count(page, "&lt;script&gt;alert(1)&lt;/script&gt;") < 40 {
 				t.Error("the text is hardly in it: this test sees nothing")
 			}
@@ -196,7 +203,28 @@ var elements = map[string]string{
 	"br": "", "hr": "", "blockquote": "", "strong": "", "em": "", "table": "", "thead": "", "tbody": "", "tr": "", "th": "scope class", "td": "class",
 }
 
+// fragmentsOf draws every block of a session each time it changes, and a diff.
+func fragmentsOf(bodies []event.Body, diff string) string {
+	var out strings.Builder
+	var t chat.Timeline
+	_ = passed(bodies)(func(e event.Event) error { // which returns only what this does
+		for _, c := range t.Apply(e) {
+			out.WriteString(Fragment(c.Block))
+		}
+		return nil
+	})
+	out.WriteString(DiffFragment(plain.Text(diff)))
+	return out.String()
+}
+
 func harmless(t *testing.T, page string) {
+	t.Helper()
+	if styles, policies := harmlessPart(t, page); styles != 1 || policies != 1 {
+		t.Errorf("%d styles, %d policies", styles, policies)
+	}
+}
+
+func harmlessPart(t *testing.T, page string) (styles, policies int) {
 	t.Helper()
 	for _, r := range page {
 		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' || r == unicode.ReplacementChar && !strings.Contains(page, "bad utf8")) {
@@ -207,7 +235,6 @@ func harmless(t *testing.T, page string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	styles, policies := 0, 0
 	for n := range root.Descendants() {
 		switch {
 		case n.Type == html.CommentNode:
@@ -245,9 +272,7 @@ func harmless(t *testing.T, page string) {
 			}
 		}
 	}
-	if styles != 1 || policies != 1 {
-		t.Errorf("%d styles, %d policies", styles, policies)
-	}
+	return styles, policies
 }
 
 // refill sets the strings that are set, but for those that say what something is.

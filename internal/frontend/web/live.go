@@ -190,7 +190,7 @@ func (l *live) state() State {
 	v := l.Session.View()
 	w := v.Window()
 	out := State{
-		Session: l.id, Status: "running", Model: brief.ModelShort(v.Info()), Mode: string(v.Mode()), Window: Window{Used: w.Tokens, Size: w.Window},
+		Session: l.id, Status: "running", Model: plain.Line(v.Info().Ref()), Mode: string(v.Mode()), Window: Window{Used: w.Tokens, Size: w.Window},
 		Queue: []Waiting{}, Questions: []Question{}, ReadOnly: !l.Steers,
 	}
 	for _, m := range permission.Modes() {
