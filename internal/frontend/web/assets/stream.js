@@ -17,6 +17,7 @@ export function follow({ address, kinds, cursor, on, up, busy }) {
   const channel = new BroadcastChannel(lock);
   let source = null; // the EventSource of the tab that has the stream
   let release = null; // gives the lock back
+  let queued = false; // this tab waits for the stream
   let took = null; // called with the cursor of the tab that had the stream
   let wait = 500;
   let timer = 0;
@@ -75,9 +76,12 @@ export function follow({ address, kinds, cursor, on, up, busy }) {
       release = () => {};
       return open();
     }
+    if (!steal && queued) return;
+    queued ||= !steal;
     const other = steal && (await navigator.locks.query()).held.some((l) => l.name === lock);
     try {
       await navigator.locks.request(lock, steal ? { steal: true } : {}, async () => {
+        if (!steal) queued = false;
         const done = new Promise((d) => { release = d; });
         if (other) await handed();
         open();
@@ -135,7 +139,7 @@ export function follow({ address, kinds, cursor, on, up, busy }) {
       took?.(m.left);
     } else if (m.lost) {
       on('reset', { session: '' });
-    } else if (!release) got(m.kind, m.data, m.id);
+    } else if (!source) got(m.kind, m.data, m.id);
   };
 
   document.addEventListener('visibilitychange', seen);

@@ -272,17 +272,23 @@ func TestOfflineAndBack(t *testing.T) {
 func TestSevenTabs(t *testing.T) {
 	f, p := session(t, sizes[1])
 	tabs := []*tab{p}
-	for range 7 {
+	notes := 0
+	note := func() {
+		f.block("s1", object{"id": fmt.Sprint("n", notes), "kind": "note", "html": fmt.Sprintf(`<div class="note"><p>note %d</p></div>`, notes)})
+		notes++
+	}
+	for range 7 { // each takes the stream over, while something happens
+		note()
 		n := p.another(sizes[1])
 		n.open(f.URL + "/#/s/s1")
+		note()
 		n.shows(".plan", "Add a test")
+		note()
 		tabs = append(tabs, n)
 	}
-	for i := range 3 {
-		f.block("s1", object{"id": fmt.Sprint("n", i), "kind": "note", "html": fmt.Sprintf(`<div class="note"><p>note %d</p></div>`, i)})
-	}
+	note()
 	for _, n := range tabs {
-		n.until(`[0, 1, 2].every((i) => [...document.querySelectorAll('.note')].filter((e) => e.textContent === 'note ' + i).length === 1)`)
+		n.until(fmt.Sprintf(`[...Array(%d).keys()].every((i) => [...document.querySelectorAll('.note')].filter((e) => e.textContent === 'note ' + i).length === 1)`, notes))
 		n.well()
 	}
 	f.wait(t, 1)
