@@ -15,27 +15,23 @@ let hello = null;
 let side = null;
 let open = null; // the session that is shown
 let stream = null;
+let downSince = 0;
 let early = null; // events that came while the session was loading
 
 const app = id('app');
 
-addEventListener('hashchange', route);
+addEventListener('hashchange', () => (location.hash.startsWith('#code=') ? location.reload() : route()));
 whenDenied(() => { if (hello) pair('This device is not known any more. Pair it again.'); });
 start();
 
 async function start() {
   const code = codeInAddress();
-  if (code) {
-    try {
-      await api.pair(code);
-    } catch (e) {
-      return pair(e.message);
-    }
-  }
+  let wrong = '';
+  if (code) await api.pair(code).catch((e) => { wrong = e.message; });
   try {
     hello = await api.hello();
   } catch (e) {
-    if (e.status === 401) return pair('');
+    if (e.status === 401) return pair(wrong);
     swap(id('main'), h('div', { class: 'empty' }, h('p', null, e.message), e.hint && h('p', null, e.hint), button({ class: 'main' }, 'Try again', start)));
     return;
   }
@@ -46,7 +42,9 @@ function pair(message) {
   stream?.close();
   stream = null;
   hello = null;
+  side = null;
   open = null;
+  clearTimeout(downSince);
   alerts.page('Pair this device · pawl');
   document.body.classList.remove('asking');
   app.className = 'at-pair';
@@ -140,8 +138,6 @@ function heard(kind, data) {
   else if (kind === 'gone') open.gone(data.id);
   else if (kind === 'takenback' && document.visibilityState === 'visible') open.put(data.text);
 }
-
-let downSince = 0;
 
 function connection(state) {
   if (state === 'up') {
