@@ -306,7 +306,7 @@ func leasesOf(b *testing.B, board *leases.Board, first, n, atOnce int) (failed i
 		free <- struct{}{}
 		all.Go(func() {
 			defer func() { <-free }()
-			r, err := board.Do(b.Context(), leases.Offer{Fence: int64(first + i), Job: leases.Job{Worker: fmt.Sprint("w", i), Prompt: strings.Repeat("p", 4000), Task: task("t")}})
+			r, err := board.Do(b.Context(), leases.Offer{Fence: int64(first + i), Begin: given(leases.Job{Worker: fmt.Sprint("w", i), Prompt: strings.Repeat("p", 4000), Task: task("t")})})
 			if err != nil || r.Error != "" {
 				bad.Add(1)
 			}
@@ -384,7 +384,9 @@ func BenchmarkResult(b *testing.B) {
 				mu.Lock()
 				from := tip
 				mu.Unlock()
-				done, err := away.Do(b.Context(), swarm.Job{Worker: "w" + id, Fence: int64(1 + i*n + k), Base: from, Task: task(id), Saw: func(judge.Call, *judge.Failure) string { return "" }})
+				done, err := away.Do(b.Context(), func(string) (swarm.Job, error) {
+					return swarm.Job{Worker: "w" + id, Fence: int64(1 + i*n + k), Base: from, Task: task(id)}, nil
+				}, func(judge.Call, *judge.Failure) string { return "" })
 				if err != nil {
 					b.Error(err)
 					return
@@ -401,4 +403,9 @@ func BenchmarkResult(b *testing.B) {
 		all.Wait()
 		f.report("results of a project of 200 files, fetched, checked and merged", n)
 	}
+}
+
+// given is an Offer.Begin that gives a job to whoever asks.
+func given(j leases.Job) func(string) (leases.Job, error) {
+	return func(string) (leases.Job, error) { return j, nil }
 }

@@ -163,7 +163,7 @@ func (nothing) Checkout(context.Context, string, string) (string, error) { retur
 func (nothing) Commit(_ context.Context, name, _, _ string) (string, error) {
 	return "commit of " + name, nil
 }
-func (nothing) Check(context.Context, string, string) error { return nil }
+func (nothing) Check(context.Context, string, string) ([]string, error) { return nil, nil }
 func (nothing) Merge(_ context.Context, _, theirs, _ string) (string, []string, error) {
 	return "merge of " + theirs, nil, nil
 }
@@ -320,9 +320,9 @@ func queued(dir string, check bool, n int) error {
 	for done := 0; done < n/10; {
 		var ds []event.Draft
 		for range min(16, n/10-done) { // as 16 workers would record it
-			t, ok := s.Next()
-			if !ok {
-				return errors.New("nothing is ready")
+			t, err := s.Next("", false)
+			if err != nil {
+				return err
 			}
 			fence := s.Fence()
 			if err := log.Append(ctx, event.Draft{Body: event.TaskTaken{Task: t.ID, Worker: "w", Fence: fence, Base: s.Tip()}}); err != nil {
@@ -348,8 +348,8 @@ func queued(dir string, check bool, n int) error {
 		return err
 	}
 	resume := time.Since(begin)
-	a, _ := s.Next()
-	b, _ := again.Next()
+	a, _ := s.Next("", false)
+	b, _ := again.Next("", false)
 	fmt.Printf("%d tasks: queued in %.2f s, taken up again with %d events in %.2f s (aim ≤ 10 s together)\n", n, queue.Seconds(), log.Last(), resume.Seconds())
 	if a.ID != b.ID || again.Len() != n || again.Count(swarm.Merged) != n/10 || !slices.Equal(again.Verify, s.Verify) {
 		return errors.New("what was taken up again is not what was there")

@@ -70,6 +70,8 @@ func (TaskReturned) Kind() string   { return "task_returned" }
 func (TaskMerged) Kind() string     { return "task_merged" }
 func (TaskConflicted) Kind() string { return "task_conflicted" }
 func (SwarmEnded) Kind() string     { return "swarm_ended" }
+func (SwarmPaused) Kind() string    { return "swarm_paused" }
+func (SwarmResumed) Kind() string   { return "swarm_resumed" }
 
 // Events that are shown and never stored.
 
@@ -88,6 +90,6 @@ var bodies = []Body{
 	Warned{}, Extended{}, Charged{}, SideRequest{}, Writing{}, Redone{}, Checking{}, Checked{}, Baseline{}, Phased{}, Routed{},
 	Cleaned{}, Recalled{}, Forgotten{}, Progressed{}, FolderTrust{}, HookRan{}, OpStarted{}, OpDone{}, AgentStarted{}, AgentCalled{}, AgentEnded{}, Diagnosed{},
 	LimitSet{}, Revoked{}, AsideAsked{}, AsideAnswered{}, PlanWritten{}, PlanDecided{},
-	SwarmPlanned{}, TaskTaken{}, TaskReturned{}, TaskMerged{}, TaskConflicted{}, SwarmEnded{}, TextDelta{}, ReasoningDelta{}, CallDelta{}, Waiting{},
+	SwarmPlanned{}, TaskTaken{}, TaskReturned{}, TaskMerged{}, TaskConflicted{}, SwarmEnded{}, SwarmPaused{}, SwarmResumed{}, TextDelta{}, ReasoningDelta{}, CallDelta{}, Waiting{},
 	OutputDelta{}, TaskCalled{},
 }

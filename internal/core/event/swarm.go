@@ -36,9 +36,10 @@ type TaskTaken struct {
 	Worker string `json:"worker"`
 	// Fence is higher than that of every earlier lease. A result with another
 	// fence belongs to a lease that has ended.
-	Fence int64     `json:"fence"`
-	Until time.Time `json:"until"`          // when the lease ends unless it is renewed
-	Base  string    `json:"base,omitempty"` // the commit that the worker starts from
+	Fence   int64     `json:"fence"`
+	Until   time.Time `json:"until"`             // when the lease ends unless it is renewed
+	Base    string    `json:"base,omitempty"`    // the commit that the worker starts from
+	Machine string    `json:"machine,omitempty"` // where the worker runs; empty: on the swarm's own machine
 }
 
 // TaskReturned ends a lease.
@@ -51,6 +52,8 @@ type TaskReturned struct {
 	Session string      `json:"session,omitempty"` // the worker's log
 	Model   string      `json:"model,omitempty"`
 	Error   string      `json:"error,omitempty"`
+	Fault   TaskFault   `json:"fault,omitempty"` // whose fault it is that the task is not done
+	Files   []string    `json:"files,omitempty"` // those that the result changes
 	Checks  []TaskCheck `json:"checks,omitempty"`
 	USD     *float64    `json:"usd,omitempty"` // nil: unknown
 	Tokens  int64       `json:"tokens,omitempty"`
@@ -62,19 +65,37 @@ type TaskCheck struct {
 	Exit    *int          `json:"exit,omitempty"` // nil: it did not run to its end
 	Took    time.Duration `json:"took"`
 	Output  string        `json:"output,omitempty"` // the last part of the output
+	// Missing is a program of the line that the machine does not have.
+	Missing string `json:"missing,omitempty"`
 }
 
 // TaskEnd is how a lease ended.
 type TaskEnd string
 
-// The ends of a lease.
+// The ends of a lease. Only failed and stopped are a fault of the task.
 const (
 	TaskDone    TaskEnd = "done"    // the acceptance checks passed
 	TaskFailed  TaskEnd = "failed"  // they did not, or the worker gave up
 	TaskExpired TaskEnd = "expired" // the worker did not report in time
-	TaskStopped TaskEnd = "stopped" // by a person, or since workers went in circles together
-	// TaskReleased: the swarm was interrupted. It does not count as a try.
+	TaskStopped TaskEnd = "stopped" // since workers went in circles together
+	// TaskReleased: the task goes back to the queue, for a reason outside it.
 	TaskReleased TaskEnd = "released"
+)
+
+// TaskFault says whose fault it is that a lease ended without a result.
+type TaskFault string
+
+// The faults. Only that of the task uses up one of its tries.
+const (
+	FaultTask        TaskFault = "task"
+	FaultBudget      TaskFault = "budget"      // the swarm's budget is used up
+	FaultProvider    TaskFault = "provider"    // the model's provider did not answer
+	FaultNetwork     TaskFault = "network"     // files did not come through
+	FaultMachine     TaskFault = "machine"     // no key for the model, no room on the disk
+	FaultTool        TaskFault = "tool"        // the machine lacks a program of an acceptance check
+	FaultLost        TaskFault = "lost"        // the worker was not heard of any more
+	FaultCoordinator TaskFault = "coordinator" // the swarm's own process was interrupted or killed
+	FaultDrained     TaskFault = "drained"     // the worker was told to stop
 )
 
 // TaskMerged: a result is in the merged tree.
@@ -108,3 +129,14 @@ const (
 	SwarmIncomplete SwarmEnd = "incomplete" // tasks failed, or were never begun
 	SwarmCancelled  SwarmEnd = "cancelled"
 )
+
+// SwarmPaused: nothing can go on until something outside the tasks changes. A
+// SwarmResumed comes before what is taken next.
+type SwarmPaused struct {
+	Fault  TaskFault `json:"fault"`
+	Error  string    `json:"error"`
+	Commit string    `json:"commit,omitempty"` // of the tree that was merged until then
+}
+
+// SwarmResumed: what failed outside the tasks is tried anew.
+type SwarmResumed struct{}

@@ -120,7 +120,7 @@ func (t *Timeline) Apply(e event.Event) []Change {
 		t.answered(e, b)
 	case event.AgentStarted, event.AgentCalled, event.AgentEnded:
 		t.agent(e)
-	case event.SwarmPlanned, event.TaskTaken, event.TaskReturned, event.TaskMerged, event.TaskConflicted, event.SwarmEnded:
+	case event.SwarmPlanned, event.TaskTaken, event.TaskReturned, event.TaskMerged, event.TaskConflicted, event.SwarmEnded, event.SwarmPaused, event.SwarmResumed:
 		t.swarmed(e)
 	case event.TaskCalled:
 		t.workerCalled(b)

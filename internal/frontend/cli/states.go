@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fsm"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 	"github.com/pawl-agent/pawl/internal/policy/route"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
 // statesCommand draws the state tables that control pawl.
@@ -72,8 +73,8 @@ func drawStates(w io.Writer, format, name string) error {
 	return nil
 }
 
-// drawn returns the tables: the state tables, and the graph of routes.
-func drawn() []*fsm.Table { return append(lifecycle.Tables(), route.Table()) }
+// drawn returns the tables: the state tables, the graph of routes, and the states of a task.
+func drawn() []*fsm.Table { return append(lifecycle.Tables(), route.Table(), swarm.Table()) }
 
 func tableNames(tables []*fsm.Table) string {
 	names := make([]string, len(tables))

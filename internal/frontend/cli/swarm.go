@@ -54,6 +54,7 @@ func (f *swarmFlags) add(c *cobra.Command) {
 	addServer(c, &f.swarm.Server)
 	fs.StringSliceVar(&f.swarm.Server.Labels, "labels", nil, "with --nats: use only workers that have all of these labels")
 	fs.BoolVar(&f.swarm.TrustWorkers, "worker-checks", false, "with --nats: rely on the workers' own check results; the merged result is always verified here")
+	fs.BoolVar(&f.swarm.WritePart, "write-partial", false, "if the result is not whole, write what is merged and passes its checks")
 	fs.SetNormalizeFunc(othersWords)
 }
 

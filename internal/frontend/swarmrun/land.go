@@ -1,6 +1,7 @@
 package swarmrun
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -15,18 +16,28 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// land writes a verified result to the person's files, as one change. If the files
-// changed meanwhile, the result is merged with them and verified again. If that fails,
-// nothing is written.
+// land writes a verified result to the person's files, as one change; with WritePart
+// also what is merged of one that is not whole. If the files changed meanwhile, the
+// result is merged with them and verified again. If that fails, nothing is written.
 func (r *run) land(ctx context.Context) error {
-	if r.log.Ended == nil || r.log.Ended.Outcome != event.SwarmVerified {
-		return nil
-	}
-	if r.log.written {
+	base, tip := cmp.Or(r.log.landed, r.log.Base), r.log.Tip()
+	text, checks := r.log.landingText(), []string(nil)
+	switch {
+	case r.log.written:
 		r.say("the result was written to your files before")
 		return nil
+	case r.log.Ended != nil && r.log.Ended.Outcome == event.SwarmVerified:
+		for _, c := range r.log.Ended.Checks {
+			checks = append(checks, c.Command)
+		}
+	case r.WritePart && tip != base && (r.log.Ended == nil || r.log.Ended.Outcome == event.SwarmIncomplete):
+		text, checks = r.log.partText(), r.log.Accepted()
+		if err := r.passes(ctx, tip, checks); err != nil {
+			return err
+		}
+	default:
+		return nil
 	}
-	base, tip := r.log.Base, r.log.Ended.Commit
 	now, err := r.trees.SnapshotOn(ctx, base)
 	if err != nil {
 		return err
@@ -44,7 +55,7 @@ func (r *run) land(ctx context.Context) error {
 		if len(conflicts) > 0 {
 			return fault.NewConfiguration("undo or stash your changes of these files, then resume the swarm", "nothing was written: you changed the same lines as the swarm in %s", strings.Join(conflicts, ", "))
 		}
-		if err := r.verifyAgain(ctx, to); err != nil {
+		if err := r.passes(ctx, to, checks); err != nil {
 			return err
 		}
 	}
@@ -52,7 +63,7 @@ func (r *run) land(ctx context.Context) error {
 	if err != nil || len(ws) == 0 {
 		return err
 	}
-	cs, err := r.o.Coordination().Apply(ctx, setup.SwarmFront, r.log.landingText(), ws)
+	cs, err := r.o.Coordination().Apply(ctx, setup.SwarmFront, text, ws)
 	if err != nil {
 		return fmt.Errorf("write the result to your files: %w", err)
 	}
@@ -60,17 +71,16 @@ func (r *run) land(ctx context.Context) error {
 	return nil
 }
 
-// verifyAgain runs the merged tree's checks again after the person's own changes were
-// merged in.
-func (r *run) verifyAgain(ctx context.Context, commit string) error {
+// passes returns an error if a tree does not pass its checks.
+func (r *run) passes(ctx context.Context, commit string, checks []string) error {
 	dir, err := r.trees.Checkout(ctx, "landing", commit)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = r.trees.Remove(context.WithoutCancel(ctx), "landing") }() // the next checkout removes it as well
-	for _, c := range r.log.Ended.Checks {
-		if k := r.here.check(ctx, dir, c.Command); k.Exit == nil || *k.Exit != 0 {
-			return fault.NewConfiguration("undo or stash your changes, then resume the swarm", "nothing was written: your files changed meanwhile, and with them the result does not pass %s:\n%s", k.Command, k.Output)
+	for _, line := range checks {
+		if k := r.here.check(ctx, dir, line); k.Exit == nil || *k.Exit != 0 {
+			return fault.NewConfiguration("undo or stash your changes, then resume the swarm", "nothing was written: with your files as they are now, the result does not pass %s:\n%s", k.Command, k.Output)
 		}
 	}
 	return nil

@@ -15,8 +15,9 @@ type Log struct {
 	Dir string // the person's folder
 
 	front   string
-	written bool // the result is in the person's files, or was there
-	landing bool // the open turn writes it
+	written bool   // the result is in the person's files, or was there
+	landed  string // the commit that was written last: the result, or a part of it
+	landing string // the commit that the open turn writes; "" for none
 }
 
 // Apply implements event.Fold.
@@ -26,15 +27,24 @@ func (l *Log) Apply(e event.Event) {
 	case event.Opened:
 		l.front, l.Dir = b.Front, b.Dir
 	case event.Prompted:
-		l.landing = l.Ended != nil && b.Text == l.landingText()
+		l.landing = ""
+		if l.Ended != nil && b.Text == l.landingText() || b.Text == l.partText() {
+			l.landing = l.Tip()
+		}
 	case event.Ended:
-		l.written = l.written || l.landing && b.End == event.EndDone
-		l.landing = false
+		if l.landing != "" && b.End == event.EndDone {
+			l.landed = l.landing
+			l.written = l.written || l.Ended != nil && l.Ended.Outcome == event.SwarmVerified
+		}
+		l.landing = ""
 	}
 }
 
 // landingText returns the text under which the log records the writing of the result.
 func (l *Log) landingText() string { return "write the verified result of the swarm: " + l.Goal }
+
+// partText is the same for what is merged of a result that is not whole.
+func (l *Log) partText() string { return "write the merged part of the result of the swarm: " + l.Goal }
 
 // Over reports whether nothing is left to do: the swarm has ended, and a verified
 // result is written.
@@ -49,6 +59,8 @@ func (l *Log) HowEnded() (why, again string) {
 		again = resume(l.ID)
 	}
 	switch {
+	case l.Ended == nil && l.Paused != nil:
+		return "it is paused: " + l.Paused.Error, again
 	case l.Ended == nil:
 		return "it does not run any more", again
 	case l.Ended.Outcome != event.SwarmVerified:

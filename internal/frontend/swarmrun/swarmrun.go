@@ -49,8 +49,10 @@ type Swarm struct {
 	Server  Server
 	// TrustWorkers: the results of acceptance checks on other machines are accepted.
 	TrustWorkers bool
-	Lease        time.Duration // how long a worker on another machine may be silent; 0: 30 s
-	Show         Show
+	// WritePart: what is merged is written even if the result is not whole.
+	WritePart bool
+	Lease     time.Duration // how long a worker on another machine may be silent; 0: 30 s
+	Show      Show
 }
 
 // Show shows the session of a swarm. It calls run at most once, and returns after run
@@ -112,10 +114,26 @@ func (s Swarm) Run(ctx context.Context, g *taskgraph.File) (Result, error) {
 	}
 	end := Result{Report: team.ReportOf(&r.log.Schedule)}
 	if end.Outcome != event.SwarmVerified {
-		end.NotWritten = "nothing was written to your files: the result is " + string(end.Outcome)
+		end.NotWritten = r.notWritten(end.Report)
 		return end, nil
 	}
 	return end, removeTrees(r.home)
+}
+
+// notWritten says why the whole result was not written, and what to do next.
+func (r *run) notWritten(end team.Report) string {
+	text := "nothing was written to your files: the result is " + string(end.Outcome)
+	if r.log.landed != "" {
+		text = "only a part was written to your files: the result is " + string(end.Outcome)
+	}
+	if end.Outcome != team.Paused {
+		return text
+	}
+	text += ": " + end.Error + "; go on with: " + resume(r.log.ID)
+	if end.Fault == event.FaultBudget {
+		text += " and a larger budget"
+	}
+	return text
 }
 
 // prepare opens what the swarm needs, and records the plan of a new swarm.
@@ -168,7 +186,7 @@ func (r *run) drive(ctx context.Context, notes kv.Store) error {
 	if err := team.Run(ctx, team.Config{
 		Log: r, Schedule: &r.log.Schedule, Trees: r.trees, Slots: r.Workers,
 		Saw:  func(c swarm.Call) { r.o.Coordination().Show(event.TaskCalled{Worker: c.Worker, What: c.What}) },
-		Work: r.here.work, Check: r.here.check, Now: r.Now, Lease: leaseHere, Notes: notes, ID: r.log.ID, Workers: workers,
+		Work: r.here.work, Check: r.here.check, Now: r.Now, Lease: leaseHere, Notes: notes, ID: r.log.ID, Workers: workers, Say: r.say,
 	}); err != nil {
 		return err
 	}
@@ -273,6 +291,9 @@ func lineOf(b event.Body) string {
 		return fmt.Sprintf("  %s: taken by %s", b.Task, b.Worker)
 	case event.TaskReturned:
 		text := fmt.Sprintf("  %s: %s by %s", b.Task, b.Outcome, b.Worker)
+		if b.Fault != "" && b.Fault != event.FaultTask {
+			text += fmt.Sprintf(" (%s)", b.Fault)
+		}
 		if b.Error != "" {
 			text += ": " + b.Error
 		}
@@ -283,6 +304,8 @@ func lineOf(b event.Body) string {
 		return fmt.Sprintf("  %s: conflict in %v, merged by hand as task %s", b.Task, b.Files, b.By)
 	case event.SwarmEnded:
 		return "swarm: " + string(b.Outcome)
+	case event.SwarmPaused:
+		return "swarm: paused: " + b.Error
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +20,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/spending"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
@@ -30,8 +33,6 @@ const (
 	checkTime   = 10 * time.Minute
 	checkOutput = 4 << 10
 )
-
-var errRepeats = errors.New("the worker made the same call over and over with the same result")
 
 // worker does tasks and runs checks on this machine.
 type worker struct {
@@ -57,28 +58,29 @@ func (w *worker) work(ctx context.Context, j team.Job) (done team.Done, err erro
 	}
 	conf, _, err := w.Settings() // of this machine
 	if err != nil {
-		return done, fmt.Errorf("%w: %w", team.ErrUnable, err)
+		return done, team.Outside(event.FaultMachine, err)
 	}
 	limits := conf.User.Swarm
 	opt.Model = cmp.Or(j.Task.Model, kind.Model, opt.Model)
 	opt.Mode = string(permission.Mode(opt.Mode).Child(kind.ReadOnly))
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
+	bank := &limitedBank{Parent: w.bank}
 	o, err := w.Open(ctx, &opt, setup.Frontend{Name: "swarm-worker", WorkerTree: true, Configure: func(c *session.Config) {
 		c.ParentCall = &event.ParentCall{Session: w.swarm, Call: j.Worker, Agent: "swarm"}
-		c.Parent, c.Limits, c.Agents = w.bank, swarm.WorkerLimits(limits.WorkerTokens, limits.WorkerSteps), 0
+		c.Parent, c.Limits, c.Agents = bank, swarm.WorkerLimits(limits.WorkerTokens, limits.WorkerSteps), 0
 		w.configure(c, kind)
 		if short := c.Pressure; short != nil && w.held != nil { // another machine may have enough
 			c.Pressure = func() (what, why string) {
 				if what, why = short(); what != "" {
-					giveUp(fmt.Errorf("%w: %s", team.ErrUnable, why))
+					giveUp(team.Outside(event.FaultMachine, errors.New(why)))
 				}
 				return what, why
 			}
 		}
 	}})
 	if err != nil {
-		return done, fmt.Errorf("%w: %w", team.ErrUnable, err)
+		return done, team.Outside(event.FaultMachine, err)
 	}
 	defer o.Close()
 	done.Session, done.Model = o.ID(), o.View().Info().Ref()
@@ -89,23 +91,65 @@ func (w *worker) work(ctx context.Context, j team.Job) (done team.Done, err erro
 	if spent.Unknown == 0 && o.View().Info().Price != nil {
 		done.USD = &spent.USD
 	}
-	if unable := context.Cause(ctx); errors.Is(unable, team.ErrUnable) {
-		return done, unable
+	if cause := context.Cause(ctx); team.FaultOf(cause) != event.FaultTask {
+		return done, cause
 	}
 	if err != nil {
 		return done, err
 	}
-	switch out.Ended.End {
-	case event.EndFailed, event.EndConfig, event.EndInterrupted, event.EndRefused:
-		if why := out.Ended.Error; why != nil && out.Ended.End == event.EndConfig && done.Tokens == 0 { // no free space, no key
-			return done, fmt.Errorf("%w: %s", team.ErrUnable, why.Message)
-		} else if why != nil {
-			return done, errors.New(why.Message)
-		}
-		return done, fmt.Errorf("the worker's turn ended as %s", out.Ended.End)
+	if err := faultOfEnd(out.Ended, bank.limit()); err != nil {
+		return done, err
 	}
 	done.Refers = activity.References(j.Task.ID, done.Reply)
 	return done, nil // the checks decide whether the task is done
+}
+
+// faultOfEnd returns the error for how a worker's turn ended, and whose fault it is; nil
+// if the checks decide, as after its own limits. limit is the swarm's budget, if it is
+// used up.
+func faultOfEnd(e event.Ended, limit error) error {
+	why := fmt.Errorf("the worker's turn ended as %s", e.End)
+	if e.Error != nil {
+		why = errors.New(e.Error.Message)
+	}
+	switch e.End {
+	case event.EndBudget:
+		if limit != nil {
+			return team.Outside(event.FaultBudget, limit)
+		}
+		return nil
+	case event.EndProvider:
+		return team.Outside(event.FaultProvider, why)
+	case event.EndConfig, event.EndDisk: // no key, a model that is not there, no free space
+		return team.Outside(event.FaultMachine, why)
+	case event.EndFailed, event.EndInterrupted, event.EndRefused:
+		return why
+	}
+	return nil
+}
+
+// limitedBank is the swarm's account, as one worker sees it: it tells the limit of the
+// swarm from those of the worker.
+type limitedBank struct {
+	spending.Parent
+	mu      sync.Mutex
+	reached error
+}
+
+func (b *limitedBank) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error) {
+	g, err := b.Parent.Reserve(ctx, a)
+	if limit := (*budget.LimitError)(nil); errors.As(err, &limit) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.reached = err
+	}
+	return g, err
+}
+
+func (b *limitedBank) limit() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.reached
 }
 
 // watch returns a function that reports a worker's calls to the swarm, and passes the
@@ -123,7 +167,7 @@ func watch(o *setup.Opened, j team.Job, activity *swarm.Activity) func(event.Eve
 			}
 		}
 		if repeats.Apply(call.Key) {
-			return errRepeats
+			return fmt.Errorf("the worker made the same call over and over with the same result: %s", call.What)
 		}
 		return nil
 	}
@@ -133,8 +177,8 @@ func watch(o *setup.Opened, j team.Job, activity *swarm.Activity) func(event.Eve
 // tree if commands can be confined; otherwise it runs as if the person ran it.
 func (w *worker) check(ctx context.Context, dir, line string) event.TaskCheck {
 	start := w.Now()
-	ran, err := w.runCheck(ctx, dir, line)
-	k := event.TaskCheck{Command: line, Took: w.Now().Sub(start), Exit: ran.Exit, Output: ran.Output}
+	ran, missing, err := w.runCheck(ctx, dir, line)
+	k := event.TaskCheck{Command: line, Missing: missing, Took: w.Now().Sub(start), Exit: ran.Exit, Output: ran.Output}
 	if err != nil {
 		k.Exit, k.Output = nil, err.Error()
 	}
@@ -144,14 +188,14 @@ func (w *worker) check(ctx context.Context, dir, line string) event.TaskCheck {
 	return k
 }
 
-func (w *worker) runCheck(ctx context.Context, dir, line string) (tool.Ran, error) {
+func (w *worker) runCheck(ctx context.Context, dir, line string) (_ tool.Ran, missing string, err error) {
 	conf, paths, err := w.SettingsIn(dir)
 	if err != nil {
-		return tool.Ran{}, err
+		return tool.Ran{}, "", err
 	}
 	by, _, err := w.Confine(&w.opt, conf, paths, dir, false)
 	if err != nil {
-		return tool.Ran{}, err
+		return tool.Ran{}, "", err
 	}
 	starter, stop := by.Starter()
 	defer stop()
@@ -169,5 +213,24 @@ func (w *worker) runCheck(ctx context.Context, dir, line string) (tool.Ran, erro
 	case by.Has.Narrow:
 		level.Level = process.ReadOnly
 	}
-	return sh.Run(ctx, tool.Run{Command: line, Confine: level})
+	ran, err := sh.Run(ctx, tool.Run{Command: line, Confine: level})
+	if err != nil || ran.Exit == nil || *ran.Exit != notFound {
+		return ran, "", err
+	}
+	// The shell says whether it is a program of this machine that it lacks. One with a
+	// path may be what the task was to make.
+	commands, err := command.Parse(line, dir)
+	for _, c := range commands {
+		name := c.Name()
+		if err != nil || c.Func || strings.HasPrefix(name, "-") || strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789._+-") != "" {
+			continue
+		}
+		if found, err := sh.Run(ctx, tool.Run{Command: "command -v " + name, Confine: level}); err == nil && found.Exit != nil && *found.Exit != 0 {
+			return ran, name, nil
+		}
+	}
+	return ran, "", nil
 }
+
+// notFound is the exit code of a shell for a program that it does not find.
+const notFound = 127

@@ -19,6 +19,7 @@ const (
 	Taken      State = "taken"      // a worker has a lease on it
 	Returned   State = "returned"   // its result waits for the merge
 	Conflicted State = "conflicted" // another task merges its result by hand
+	Parked     State = "parked"     // put aside until the swarm is resumed: what is outside it must change
 	Merged     State = "merged"
 	Failed     State = "failed"  // after all tries
 	Skipped    State = "skipped" // a task that it waits for failed
@@ -27,26 +28,33 @@ const (
 // Final reports whether the state is final.
 func (s State) Final() bool { return s == Merged || s == Failed || s == Skipped }
 
-// Tries is how often a task is tried before it counts as failed. An expired lease is a
-// try too: a task that kills every worker must end at some point.
+// Tries is how often a task may fail by its own fault before it counts as failed. Of
+// these it may be stopped, since its worker went in circles, only once.
 const Tries = 3
 
 // TaskProgress is one task with its state and results.
 type TaskProgress struct {
 	event.Task
-	State  State
-	Tries  int                  // leases that ended without a result
-	Lease  event.TaskTaken      // the newest; in force while State is Taken
-	Result event.TaskReturned   // the newest
-	Commit string               // the merged tree, once it is Merged
-	By     string               // the task that merges its result by hand
-	Failed []event.TaskReturned // earlier results that did not count, newest last
+	State State
+	Tries int // leases that ended without a result, by its own fault
+	// Setbacks counts the leases that ended for a reason outside it, since the swarm was
+	// started or resumed.
+	Setbacks int
+	Lease    event.TaskTaken      // the newest; in force while State is Taken
+	Result   event.TaskReturned   // the newest
+	Commit   string               // the merged tree, once it is Merged
+	By       string               // the task that merges its result by hand
+	Failed   []event.TaskReturned // earlier results that did not count, newest last
+	Files    []string             // that a task with Resolves merges by hand
 
 	missing int   // tasks that it waits for and that are not merged
 	needed  []int // tasks that wait for it
 	path    int   // size of the longest path from its start to the end of all work
 	place   int   // in the heap of ready tasks; -1 outside
 	order   int   // its index in the plan
+
+	stopped  bool            // once before
+	failedOn map[string]bool // machines
 }
 
 // Schedule is a fold: the tasks of a swarm, their states, and which may be taken next.
@@ -56,6 +64,7 @@ type Schedule struct {
 	Base   string
 	Verify []string
 	Ended  *event.SwarmEnded
+	Paused *event.SwarmPaused // nil after it was resumed
 
 	tasks []*TaskProgress
 	index map[string]int
@@ -69,6 +78,10 @@ type Schedule struct {
 	// Tasks whose cost is not known, at least in part.
 	unpriced int
 	tokens   int64
+
+	spent    *event.TaskReturned // the budget was used up
+	outage   outage
+	machines map[string]*machine
 }
 
 // Apply applies an event of the swarm's log. An event that contradicts the state, such
@@ -92,11 +105,16 @@ func (s *Schedule) Apply(e event.Event) {
 	case event.TaskConflicted:
 		if t := s.task(b.Task); t != nil && t.State == Returned && s.task(b.By) != nil {
 			t.By = b.By
+			s.task(b.By).Files = b.Files
 			s.unqueue(t)
 			s.set(t, Conflicted)
 		}
 	case event.SwarmEnded:
 		s.Ended = &b
+	case event.SwarmPaused:
+		s.Paused = &b
+	case event.SwarmResumed:
+		s.resumed()
 	}
 }
 
@@ -180,19 +198,21 @@ func (s *Schedule) returned(b event.TaskReturned) {
 		s.unpriced++
 	}
 	t.Result = b
-	switch {
-	case b.Outcome == event.TaskDone:
+	s.judge(t, b)
+	switch b.Outcome {
+	case event.TaskDone:
 		s.merge = append(s.merge, s.index[t.ID])
 		s.set(t, Returned)
 		return
-	case b.Outcome == event.TaskReleased:
-		s.set(t, Ready)
+	case event.TaskReleased, event.TaskExpired:
+		s.setBack(t, b)
 		return
-	case b.Outcome != event.TaskStopped:
-		t.Tries++
-		t.Failed = append(t.Failed, b)
 	}
-	if b.Outcome == event.TaskStopped || t.Tries >= Tries {
+	t.Tries++
+	t.Failed = append(t.Failed, b)
+	twice := t.stopped && b.Outcome == event.TaskStopped
+	t.stopped = t.stopped || b.Outcome == event.TaskStopped
+	if twice || t.Tries >= Tries {
 		s.fail(t)
 		return
 	}
@@ -292,15 +312,6 @@ func (s *Schedule) Spent() (usd float64, tokens int64, known bool) {
 	return s.usd, s.tokens, s.unpriced == 0
 }
 
-// Next returns the task that a worker takes next: the ready task with the longest path
-// to the end of all work.
-func (s *Schedule) Next() (TaskProgress, bool) {
-	if len(s.ready) == 0 || s.Ended != nil {
-		return TaskProgress{}, false
-	}
-	return *s.ready[0], true
-}
-
 // Fence returns the fence of the next lease.
 func (s *Schedule) Fence() int64 { return s.fence + 1 }
 
@@ -319,14 +330,19 @@ func (s *Schedule) Accepts(id string, fence int64) error {
 	return nil
 }
 
-// Merge returns the result that is merged next. Results are merged in the order of
-// their return, which agrees with the graph's dependencies: a task is only taken after
-// all tasks that it waits for are merged.
-func (s *Schedule) Merge() (TaskProgress, bool) {
-	if len(s.merge) == 0 || s.Ended != nil {
-		return TaskProgress{}, false
+// Accepted returns the acceptance checks of all merged tasks: what each had to pass, all
+// must pass together.
+func (s *Schedule) Accepted() (lines []string) {
+	known := map[string]bool{}
+	for _, t := range s.tasks {
+		for _, line := range t.Accept {
+			if t.State == Merged && !known[line] {
+				known[line] = true
+				lines = append(lines, line)
+			}
+		}
 	}
-	return *s.tasks[s.merge[0]], true
+	return lines
 }
 
 // Taken returns the tasks that workers have a lease on, the oldest lease first.
@@ -339,10 +355,10 @@ func (s *Schedule) Taken() []TaskProgress {
 	return out
 }
 
-// Over reports whether the work has ended: no task can be taken, is worked on or waits
-// for its merge.
+// Over reports whether the work has ended: no task can be taken, is worked on, waits for
+// its merge or is put aside.
 func (s *Schedule) Over() bool {
-	return s.Ended != nil || s.count[Ready]+s.count[Taken]+s.count[Returned] == 0
+	return s.Ended != nil || s.count[Ready]+s.count[Taken]+s.count[Returned]+s.count[Parked] == 0
 }
 
 // Resolve returns the task that merges a task's result, a diff, by hand: its id is new,
@@ -361,17 +377,11 @@ func (s *Schedule) Resolve(of TaskProgress, files []string, diff string) event.T
 	}
 }
 
-// queue is a heap of ready tasks, the longest path first; among equal ones the one that
-// was planned first.
+// queue is a heap of ready tasks.
 type queue []*TaskProgress
 
-func (q queue) Len() int { return len(q) }
-func (q queue) Less(i, j int) bool {
-	if q[i].path != q[j].path {
-		return q[i].path > q[j].path
-	}
-	return q[i].order < q[j].order
-}
+func (q queue) Len() int           { return len(q) }
+func (q queue) Less(i, j int) bool { return before(q[i], q[j]) }
 func (q queue) Swap(i, j int) {
 	q[i], q[j] = q[j], q[i]
 	q[i].place, q[j].place = i, j

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fsm"
 )
 
 type rig struct {
@@ -15,29 +16,50 @@ type rig struct {
 		Helper()
 		Fatalf(string, ...any)
 	}
-	s   Schedule
-	log []event.Event
+	s     Schedule
+	log   []event.Event
+	fault event.TaskFault // of what is released
 }
 
 func (r *rig) record(b event.Body) {
+	r.t.Helper()
+	before := r.s.Tasks()
 	e := event.Event{Seq: int64(len(r.log) + 1), Body: b}
 	r.log = append(r.log, e)
 	r.s.Apply(e)
+	for i, t := range before {
+		if now := r.s.tasks[i]; now.State != t.State && !Table().Allows(fsm.State(t.State), fsm.State(now.State)) {
+			r.t.Fatalf("%s went from %s to %s", t.ID, t.State, now.State)
+		}
+	}
 }
 
 func (r *rig) take(worker string) TaskProgress {
 	r.t.Helper()
-	p, ok := r.s.Next()
-	if !ok {
-		r.t.Fatalf("no task is ready")
+	return r.takeOn("", worker)
+}
+
+func (r *rig) takeOn(machine, worker string) TaskProgress {
+	r.t.Helper()
+	p, err := r.s.Next(machine, false)
+	if err != nil {
+		r.t.Fatalf("no task for %s: %v", machine, err)
 	}
-	r.record(event.TaskTaken{Task: p.ID, Worker: worker, Fence: r.s.Fence(), Base: r.s.Tip()})
+	r.record(event.TaskTaken{Task: p.ID, Worker: worker, Fence: r.s.Fence(), Base: r.s.Tip(), Machine: machine})
 	p, _ = r.s.Task(p.ID)
 	return p
 }
 
 func (r *rig) give(p TaskProgress, end event.TaskEnd) {
-	r.record(event.TaskReturned{Task: p.ID, Worker: p.Lease.Worker, Fence: p.Lease.Fence, Outcome: end, Commit: "c-" + p.ID})
+	r.t.Helper()
+	b := event.TaskReturned{Task: p.ID, Worker: p.Lease.Worker, Fence: p.Lease.Fence, Outcome: end, Commit: "c-" + p.ID}
+	switch end {
+	case event.TaskExpired:
+		b.Fault = event.FaultLost
+	case event.TaskReleased:
+		b.Fault = r.fault
+	}
+	r.record(b)
 }
 
 func (r *rig) finish(p TaskProgress) {
@@ -66,7 +88,7 @@ func TestLongestWayFirst(t *testing.T) {
 			t.Fatalf("%s is taken, want %s", p.ID, want)
 		}
 	}
-	if p, ok := r.s.Next(); ok {
+	if p, err := r.s.Next("", false); err == nil {
 		t.Errorf("%s is ready: it waits for a", p.ID)
 	}
 }
@@ -140,6 +162,8 @@ func TestConflictIsATask(t *testing.T) {
 
 	r.give(r.take("w"), event.TaskDone)
 	third := conflict("b")
+	r.give(r.take("w"), event.TaskStopped) // once more, with what was seen
+	r.want(map[string]State{"b": Conflicted, third: Ready})
 	r.give(r.take("w"), event.TaskStopped)
 	r.want(map[string]State{"b": Failed, third: Failed})
 }
@@ -169,16 +193,20 @@ func TestAnyLife(t *testing.T) {
 		merged := map[string]int{}
 		var leases []TaskProgress // also those that are over
 		for step := 0; !r.s.Over(); step++ {
+			if _, stalled := r.s.Stalled(); stalled && r.s.Count(Taken)+r.s.Count(Returned) == 0 {
+				r.record(event.SwarmResumed{})
+			}
 			if step > 500 {
 				t.Fatalf("no end")
 			}
 			next := rapid.IntRange(0, 5).Draw(t, "step")
+			r.fault = rapid.SampledFrom([]event.TaskFault{event.FaultProvider, event.FaultMachine, event.FaultTool, event.FaultDrained, event.FaultNetwork, event.FaultBudget}).Draw(t, "fault")
 			if step > 300 { // what is drawn need not lead anywhere
 				next = []int{0, 2, 4}[step%3]
 			}
 			switch next {
 			case 0, 1:
-				if p, ok := r.s.Next(); ok {
+				if p, err := r.s.Next("", false); err == nil {
 					for _, id := range p.After {
 						if merged[id] == 0 {
 							t.Fatalf("%s is ready before %s is merged", p.ID, id)
@@ -193,7 +221,7 @@ func TestAnyLife(t *testing.T) {
 						p = taken[0]
 					}
 					before, _ := r.s.Task(p.ID)
-					r.give(p, rapid.SampledFrom([]event.TaskEnd{event.TaskDone, event.TaskDone, event.TaskFailed, event.TaskExpired, event.TaskReleased}).Draw(t, "end"))
+					r.give(p, rapid.SampledFrom([]event.TaskEnd{event.TaskDone, event.TaskDone, event.TaskDone, event.TaskFailed, event.TaskStopped, event.TaskExpired, event.TaskReleased}).Draw(t, "end"))
 					after, _ := r.s.Task(p.ID)
 					if before.Lease.Fence != p.Lease.Fence && after.State != before.State {
 						t.Fatalf("an old lease moved %s from %s to %s", p.ID, before.State, after.State)

@@ -17,6 +17,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/adapter/nats/leases"
@@ -41,10 +42,11 @@ type RemoteWorkers struct {
 	once     sync.Once
 	checking chan struct{}
 
-	mu     sync.Mutex
-	root   *sentCommit
-	sent   map[string]*sentCommit // by commit
-	unable map[string]int         // machines that could not begin a task
+	last atomic.Int64 // lease
+
+	mu   sync.Mutex
+	root *sentCommit
+	sent map[string]*sentCommit // by commit
 }
 
 // sentCommit is a commit that workers can fetch.
@@ -60,57 +62,58 @@ const (
 )
 
 // Do implements swarm.Workers.
-func (a *RemoteWorkers) Do(ctx context.Context, j swarm.Job) (swarm.Done, error) {
+func (a *RemoteWorkers) Do(ctx context.Context, begin swarm.Begin, saw swarm.Saw) (swarm.Done, error) {
 	a.once.Do(func() { a.checking = make(chan struct{}, runtime.NumCPU()) })
-	root, base, err := a.send(ctx, j.Base)
-	if err != nil {
-		return swarm.Done{}, fmt.Errorf("send the files to the workers: %w", err)
-	}
-	job := leases.Job{Worker: j.Worker, Task: j.Task, Prompt: j.Prompt, Model: a.Model, Root: root.commit, RootBundle: root.bundle, Base: base.commit}
-	if j.Task.Agent != "" {
-		if job.Agent, err = a.Agent(j.Task.Agent); err != nil {
-			return swarm.Done{}, err
+	// What all tasks need is sent before a worker waits for it. An error shows again when
+	// one does.
+	_, _, _ = a.send(ctx, a.Base)
+	var j swarm.Job
+	var base *sentCommit
+	r, err := a.Board.Do(ctx, leases.Offer{Fence: a.last.Add(1), Saw: saw, Begin: func(machine string) (job leases.Job, err error) {
+		if j, err = begin(machine); err != nil {
+			if aside := (*swarm.AsideError)(nil); errors.As(err, &aside) {
+				err = fmt.Errorf("%w: %s", leases.ErrAside, aside.Why)
+			} else if errors.Is(err, judge.ErrElsewhere) {
+				err = leases.ErrElsewhere
+			}
+			return job, err
 		}
-	}
-	if base.commit != root.commit {
-		job.BaseBundle = base.bundle
-	}
-	r, err := a.Board.Do(ctx, leases.Offer{Fence: j.Fence, Job: job, Saw: j.Saw})
+		job, base, err = a.job(ctx, j)
+		return job, err
+	}})
 	if errors.Is(err, leases.ErrLost) {
-		err = errors.Join(swarm.ErrLost, err)
+		err = swarm.Outside(event.FaultLost, err)
 	}
 	done := reportedResult(r)
 	if err != nil {
 		return done, err
 	}
 	if r.Error != "" {
-		err := fmt.Errorf("on %s: %s", r.Machine, clip(r.Error, maxWords))
-		if r.Unable && done.Tokens == 0 && a.retryElsewhere(j.Task.ID) {
-			err = fmt.Errorf("%w: %w", swarm.ErrElsewhere, err)
-		}
-		return done, err
+		return done, &swarm.FaultError{Of: swarm.Known(r.Fault), Err: fmt.Errorf("on %s: %s", r.Machine, clip(r.Error, maxWords))}
 	}
-	if done.Commit, err = a.accept(ctx, j, base.commit, r); err != nil {
+	if done.Commit, done.Files, err = a.accept(ctx, j, base.commit, r); err != nil {
 		return done, fmt.Errorf("the result of %s: %w", r.Machine, err)
 	}
 	done.Checks, err = a.check(ctx, j, done)
 	return done, err
 }
 
-// mostUnable is how many machines may be unable to begin a task, before that counts as
-// a try: it may be the task.
-const mostUnable = 3
-
-// retryElsewhere reports whether a task that a machine could not begin is given to another
-// one for free.
-func (a *RemoteWorkers) retryElsewhere(task string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.unable == nil {
-		a.unable = map[string]int{}
+// job returns a task in the form for a worker.
+func (a *RemoteWorkers) job(ctx context.Context, j swarm.Job) (leases.Job, *sentCommit, error) {
+	root, base, err := a.send(ctx, j.Base)
+	if err != nil {
+		return leases.Job{}, nil, swarm.Outside(event.FaultNetwork, fmt.Errorf("send the files to the workers: %w", err))
 	}
-	a.unable[task]++
-	return a.unable[task] <= mostUnable
+	job := leases.Job{Worker: j.Worker, Task: j.Task, Prompt: j.Prompt, Model: a.Model, Root: root.commit, RootBundle: root.bundle, Base: base.commit}
+	if j.Task.Agent != "" {
+		if job.Agent, err = a.Agent(j.Task.Agent); err != nil {
+			return job, nil, err
+		}
+	}
+	if base.commit != root.commit {
+		job.BaseBundle = base.bundle
+	}
+	return job, base, nil
 }
 
 // reportedResult returns the valid parts of what a worker reports about its work.
@@ -183,24 +186,24 @@ func (a *RemoteWorkers) bundle(ctx context.Context, commit, on string) (*sentCom
 }
 
 // accept checks a worker's result and returns it as a commit on the task's base.
-func (a *RemoteWorkers) accept(ctx context.Context, j swarm.Job, base string, r leases.Result) (string, error) {
+func (a *RemoteWorkers) accept(ctx context.Context, j swarm.Job, base string, r leases.Result) (commit string, files []string, err error) {
 	if r.Commit == "" {
-		return j.Base, nil
+		return j.Base, nil, nil
 	}
 	in, err := a.Board.Get(ctx, r.Bundle, trees.MaxBundle)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer in.Close()
-	files, err := a.Trees.Unbundle(ctx, in, trees.MaxBundle, base)
+	tree, err := a.Trees.Unbundle(ctx, in, trees.MaxBundle, base)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	commit, err := a.Trees.CommitOn(ctx, files, j.Base, j.Task.ID)
-	if err != nil {
-		return "", err
+	if commit, err = a.Trees.CommitOn(ctx, tree, j.Base, j.Task.ID); err != nil {
+		return "", nil, err
 	}
-	return commit, a.Trees.Check(ctx, j.Base, commit)
+	files, err = a.Trees.Check(ctx, j.Base, commit)
+	return commit, files, err
 }
 
 // check runs the acceptance checks here: a worker's report proves nothing. As many run
@@ -220,11 +223,7 @@ func (a *RemoteWorkers) check(ctx context.Context, j swarm.Job, done swarm.Done)
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, a.Trees.Remove(context.WithoutCancel(ctx), j.Worker)) }()
-	checks, ok := swarm.Passes(ctx, a.Check, dir, j.Task.Accept)
-	if !ok {
-		return checks, swarm.ErrAcceptance
-	}
-	return checks, nil
+	return swarm.Passes(ctx, a.Check, dir, j.Task.Accept)
 }
 
 // trusted returns nil if a worker reports that all checks of the task succeeded.

@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,27 +51,25 @@ func (h *Worker) Do(ctx context.Context, held *leases.Held) (r leases.Result) {
 		}
 	}()
 	if err := h.do(ctx, held, &r); err != nil {
-		r.Error = err.Error()
+		r.Error, r.Fault = cmp.Or(err.Error(), "no reason"), swarm.FaultOf(err)
 	}
 	return r
 }
 
 func (h *Worker) do(ctx context.Context, held *leases.Held, r *leases.Result) (err error) {
 	job := held.Job
-	r.Unable = true // until the work begins, it is of this machine
 	s, err := h.store(ctx, held.Run())
 	if err != nil {
-		return err
+		return swarm.Outside(event.FaultMachine, err)
 	}
 	if err := s.fetch(ctx, held); err != nil {
-		return fmt.Errorf("fetch the files: %w", err)
+		return swarm.Outside(event.FaultNetwork, fmt.Errorf("fetch the files: %w", err))
 	}
 	tree := fmt.Sprintf("w%d", held.Fence)
 	dir, err := s.Checkout(ctx, tree, job.Base)
 	if err != nil {
-		return err
+		return swarm.Outside(event.FaultMachine, err)
 	}
-	r.Unable = false
 	defer func() { err = errors.Join(err, s.Remove(context.WithoutCancel(ctx), tree)) }()
 	done, err := h.Work(ctx, swarm.Job{
 		Worker: job.Worker, Fence: held.Fence, Base: job.Base, Task: job.Task, Dir: dir, Prompt: job.Prompt,
@@ -78,20 +77,17 @@ func (h *Worker) do(ctx context.Context, held *leases.Held, r *leases.Result) (e
 	}, held)
 	r.Reply, r.Session, r.Model, r.USD, r.Tokens, r.Refers = done.Reply, done.Session, done.Model, done.USD, done.Tokens, done.Refers
 	if err != nil {
-		r.Unable = errors.Is(err, swarm.ErrUnable)
 		return err
 	}
 	commit, err := s.Commit(ctx, tree, job.Base, job.Task.ID)
 	if err != nil {
-		r.Unable = true
-		return err
+		return swarm.Outside(event.FaultMachine, err)
 	}
 	if err := h.checkResult(ctx, s, job.Base, commit); err != nil {
 		return err
 	}
-	checks, ok := swarm.Passes(ctx, h.Check, dir, job.Task.Accept)
-	if r.Checks = checks; !ok {
-		return swarm.ErrAcceptance
+	if r.Checks, err = swarm.Passes(ctx, h.Check, dir, job.Task.Accept); err != nil {
+		return err
 	}
 	if commit == job.Base {
 		return nil
@@ -102,7 +98,7 @@ func (h *Worker) do(ctx context.Context, held *leases.Held, r *leases.Result) (e
 	}
 	defer os.Remove(file)
 	if r.Bundle, err = held.Put(ctx, file); err != nil {
-		return err
+		return swarm.Outside(event.FaultNetwork, fmt.Errorf("send the result: %w", err))
 	}
 	r.Commit = commit
 	return nil

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
@@ -64,7 +65,16 @@ func (m *memTrees) Commit(_ context.Context, name, base, _ string) (string, erro
 	return m.commit(maps.Clone(m.trees[name]), base), nil
 }
 
-func (m *memTrees) Check(context.Context, string, string) error { return nil }
+func (m *memTrees) Check(_ context.Context, base, commit string) (files []string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for f, text := range m.commits[commit] {
+		if m.commits[base][f] != text {
+			files = append(files, f)
+		}
+	}
+	return files, nil
+}
 
 func (m *memTrees) Merge(_ context.Context, ours, theirs, _ string) (string, []string, error) {
 	m.mu.Lock()
@@ -279,24 +289,26 @@ func runs(t *testing.T, few int) int {
 func TestChaos(t *testing.T) {
 	whole, seeds := 0, runs(t, 200)
 	for seed := range seeds {
-		c := &chaos{t: t, random: rand.New(rand.NewPCG(7, uint64(seed))), store: memory.New(time.Now), clock: time.Unix(1_800_000_000, 0)}
-		c.trees = newMemTrees(func() bool { return c.roll(60) == 0 })
-		c.deaths = c.random.IntN(4)
-		var s *swarm.Schedule
-		for life := 0; ; life++ {
-			s = &swarm.Schedule{}
-			err := c.live(s)
-			if err == nil {
-				break
+		synctest.Test(t, func(t *testing.T) { // rests take no time
+			c := &chaos{t: t, random: rand.New(rand.NewPCG(7, uint64(seed))), store: memory.New(time.Now), clock: time.Unix(1_800_000_000, 0)}
+			c.trees = newMemTrees(func() bool { return c.roll(60) == 0 })
+			c.deaths = c.random.IntN(4)
+			var s *swarm.Schedule
+			for life := 0; ; life++ {
+				s = &swarm.Schedule{}
+				err := c.live(s)
+				if err == nil && s.Paused == nil {
+					break
+				}
+				if err != nil && !errors.Is(err, errKilled) && !errors.Is(err, syscall.ENOSPC) || life > 20 {
+					t.Fatalf("seed %d: %v", seed, err)
+				}
 			}
-			if !errors.Is(err, errKilled) && !errors.Is(err, syscall.ENOSPC) || life > 20 {
-				t.Fatalf("seed %d: %v", seed, err)
+			c.judge(seed, s)
+			if s.Ended.Outcome == event.SwarmVerified {
+				whole++
 			}
-		}
-		c.judge(seed, s)
-		if s.Ended.Outcome == event.SwarmVerified {
-			whole++
-		}
+		})
 	}
 	t.Logf("%d of %d swarms came to a good end", whole, seeds)
 	if whole < seeds/4 {

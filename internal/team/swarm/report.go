@@ -14,7 +14,9 @@ import (
 type Report struct {
 	Goal    string            `json:"goal,omitempty"`
 	Outcome event.SwarmEnd    `json:"outcome,omitempty"` // empty: it has not ended
+	Fault   event.TaskFault   `json:"fault,omitempty"`   // why it is paused
 	Error   string            `json:"error,omitempty"`
+	Aside   []string          `json:"aside,omitempty"` // machines that get no more tasks, and why
 	Base    string            `json:"base"`
 	Commit  string            `json:"commit"`
 	Counts  map[string]int    `json:"counts"`
@@ -24,6 +26,9 @@ type Report struct {
 	Checks  []event.TaskCheck `json:"checks,omitempty"` // of the merged tree
 	Tasks   []TaskReport      `json:"tasks"`
 }
+
+// Paused is the outcome of a swarm that waits to be resumed.
+const Paused event.SwarmEnd = "paused"
 
 // TaskReport is one task of a report.
 type TaskReport struct {
@@ -48,6 +53,10 @@ func ReportOf(s *swarm.Schedule) Report {
 	if s.Ended != nil {
 		r.Outcome, r.Error, r.Checks = s.Ended.Outcome, s.Ended.Error, s.Ended.Checks
 	}
+	if p := s.Paused; p != nil && s.Ended == nil {
+		r.Outcome, r.Fault, r.Error = Paused, p.Fault, p.Error
+	}
+	r.Aside = s.AllAside()
 	for _, t := range s.Tasks() {
 		r.Counts[string(t.State)]++
 		r.Tasks = append(r.Tasks, TaskReport{
@@ -86,9 +95,16 @@ func (r Report) Markdown() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %s | %s |\n", cell(t.ID), t.State, t.Worker, cell(t.Model), t.Tries, cost, checked(t.Checks))
 	}
+	for _, why := range r.Aside {
+		fmt.Fprintf(&b, "\n%s.\n", why)
+	}
 	for _, t := range r.Tasks {
 		if t.Error != "" && t.State != swarm.Merged {
-			fmt.Fprintf(&b, "\n## %s failed\n%s\n", t.ID, t.Error)
+			what := "failed"
+			if t.State != swarm.Failed {
+				what = "is " + string(t.State)
+			}
+			fmt.Fprintf(&b, "\n## %s %s\n%s\n", t.ID, what, t.Error)
 			for _, k := range t.Checks {
 				if k.Exit == nil || *k.Exit != 0 {
 					fmt.Fprintf(&b, "\n    %s\n    %s\n", k.Command, strings.ReplaceAll(strings.TrimSpace(k.Output), "\n", "\n    "))

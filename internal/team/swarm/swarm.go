@@ -34,8 +34,9 @@ type Trees interface {
 	// Commit makes a commit of a tree's files on top of base. It returns base if
 	// nothing changed.
 	Commit(ctx context.Context, name, base, message string) (commit string, err error)
-	// Check returns an error for a commit with changes that no result may contain.
-	Check(ctx context.Context, base, commit string) error
+	// Check returns the files that a commit changes, and an error for changes that no
+	// result may contain.
+	Check(ctx context.Context, base, commit string) (files []string, err error)
 	// Merge merges theirs into ours, or returns the files in conflict.
 	Merge(ctx context.Context, ours, theirs, message string) (commit string, conflicts []string, err error)
 	// Diff returns a commit's changes as text.
@@ -51,6 +52,8 @@ type Config struct {
 	Slots    int // how many workers work at once
 	// Work runs a job in its tree. An error means that the worker could not work on it.
 	Work func(context.Context, Job) (Done, error)
+	// Say, if set, is called with messages for a person.
+	Say func(string)
 	// Workers, if set, runs tasks instead of Work on this machine.
 	Workers Workers
 	// Check runs a command line in a tree and returns its result.
@@ -67,16 +70,26 @@ type Config struct {
 }
 
 // Causes of a worker's end.
-var (
-	errCircles = errors.New("the same call was made over and over by several workers with the same result")
-	errOver    = errors.New("the swarm was interrupted")
-)
+var errOver = errors.New("the swarm was interrupted")
+
+// circlesError is the end of a worker that went in circles with others.
+type circlesError struct{ what string }
+
+func (e *circlesError) Error() string {
+	return "the same call was made over and over by several workers, with the same result each time: " + e.what
+}
 
 type coordinator struct {
 	cfg     Config
 	workers Workers
-	results chan event.TaskReturned
+	results chan result
 	working sync.WaitGroup
+	open    int // goroutines that will send a result
+	rested  int // the number of the failure that was rested for
+	rest    <-chan time.Time
+
+	taking sync.Mutex // one worker takes a task at a time; guards asked
+	asked  int        // workers that were asked and took nothing yet
 
 	mu      sync.Mutex // guards what follows; workers report their calls
 	lessons swarm.Lessons
@@ -85,13 +98,27 @@ type coordinator struct {
 	stop    map[string]context.CancelCauseFunc
 	loop    string // what all workers are told once
 	told    map[string]bool
+	waited  map[string]int // how often a machine found only tasks that others should take
+	said    map[string]bool
+}
+
+// result is what became of asking a worker.
+type result struct {
+	event.TaskReturned
+	taken bool  // false: it took no task
+	err   error // of the log
 }
 
 // Run runs tasks until none is left that can be run, and verifies the merged tree. The
 // log must contain a plan. When ctx ends, workers are stopped and their tasks are
-// released, and a later Run goes on.
+// released, and a later Run goes on. If nothing can go on until something outside the
+// tasks changes, such as the budget, Run records that the swarm is paused and returns; a
+// later Run tries it anew.
 func Run(ctx context.Context, cfg Config) error {
-	c := &coordinator{cfg: cfg, workers: cfg.Workers, results: make(chan event.TaskReturned), stop: map[string]context.CancelCauseFunc{}, told: map[string]bool{}}
+	c := &coordinator{
+		cfg: cfg, workers: cfg.Workers, results: make(chan result),
+		stop: map[string]context.CancelCauseFunc{}, told: map[string]bool{}, waited: map[string]int{}, said: map[string]bool{},
+	}
 	if c.workers == nil {
 		c.workers = localWorkers{cfg}
 	}
@@ -101,66 +128,102 @@ func Run(ctx context.Context, cfg Config) error {
 	if err := c.notes.load(ctx, &c.lessons); err != nil {
 		return err
 	}
-	if err := c.endOldLeases(ctx); err != nil {
+	if err := c.goOn(ctx); err != nil {
 		return err
 	}
-	free := max(1, cfg.Slots)
 	for {
 		if err := c.merge(ctx); err != nil {
-			return c.abort(ctx, cancel, free, err)
+			return c.abort(ctx, cancel, err)
 		}
-		for free > 0 {
-			job, ok, err := c.take(ctx)
-			if err != nil {
-				return c.abort(ctx, cancel, free, err)
-			}
-			if !ok {
-				break
-			}
-			free--
-			c.working.Go(func() { c.results <- c.work(working, job) })
+		for range c.ask() {
+			c.open++
+			c.working.Go(func() { c.results <- c.work(working) })
 		}
-		if c.ended() {
-			return c.verify(ctx)
+		if c.open == 0 {
+			over, why, stalled := c.state()
+			switch {
+			case stalled:
+				return c.cfg.Log.Append(ctx, event.Draft{Body: why})
+			case over:
+				return c.verify(ctx)
+			}
 		}
 		select {
 		case r := <-c.results:
-			free++
+			c.open--
 			if err := c.returned(ctx, r); err != nil {
-				return c.abort(ctx, cancel, free, err)
+				return c.abort(ctx, cancel, err)
 			}
+		case <-c.rest:
+			c.rest = nil
 		case <-ctx.Done():
-			return c.abort(ctx, cancel, free, context.Cause(ctx))
+			return c.abort(ctx, cancel, context.Cause(ctx))
 		}
 	}
 }
 
+// ask returns how many more workers are asked to take a task: no more than there are
+// tasks that they could take.
+func (c *coordinator) ask() int {
+	var rest time.Duration
+	var n, failures int
+	c.taking.Lock()
+	defer c.taking.Unlock()
+	c.cfg.Log.View(func() {
+		rest, failures = c.cfg.Schedule.Rest()
+		n = c.cfg.Schedule.Offers(c.asked)
+	})
+	if failures > c.rested {
+		c.rest = time.After(rest)
+		c.say(fmt.Sprintf("nothing is begun for %s, since what all workers need failed", rest))
+	}
+	if c.rested = failures; c.rest != nil {
+		return 0
+	}
+	n = max(0, min(n, max(1, c.cfg.Slots)-c.open))
+	c.asked += n
+	return n
+}
+
+func (c *coordinator) state() (over bool, why event.SwarmPaused, stalled bool) {
+	c.cfg.Log.View(func() {
+		why, stalled = c.cfg.Schedule.Stalled()
+		over = c.cfg.Schedule.Over()
+	})
+	return over, why, stalled
+}
+
+func (c *coordinator) say(line string) {
+	if c.cfg.Say != nil {
+		c.cfg.Say(line)
+	}
+}
+
 // abort stops all workers, records their results if possible, and returns the cause.
-func (c *coordinator) abort(ctx context.Context, cancel context.CancelCauseFunc, free int, why error) error {
+func (c *coordinator) abort(ctx context.Context, cancel context.CancelCauseFunc, why error) error {
 	cancel(errOver)
 	if cause := context.Cause(ctx); cause != nil && errors.Is(why, context.Canceled) {
 		why = cause // the error of what was cut short is less useful
 	}
-	for range max(1, c.cfg.Slots) - free {
+	for ; c.open > 0; c.open-- {
 		why = errors.Join(why, c.returned(ctx, <-c.results))
 	}
 	c.working.Wait()
 	return why
 }
 
-// endOldLeases ends the leases that an earlier coordinator died with. Where its workers were
-// in its process this counts as a try, since the task itself may have killed that.
-func (c *coordinator) endOldLeases(ctx context.Context) error {
-	end, why := event.TaskExpired, "the worker died"
-	if c.cfg.Workers != nil {
-		end, why = event.TaskReleased, "the coordinator died"
-	}
+// goOn ends the leases that an earlier coordinator died with, and tries anew what failed
+// outside the tasks.
+func (c *coordinator) goOn(ctx context.Context) error {
 	var ds []event.Draft
 	c.cfg.Log.View(func() {
 		for _, t := range c.cfg.Schedule.Taken() {
 			ds = append(ds, event.Draft{Body: event.TaskReturned{
-				Task: t.ID, Worker: t.Lease.Worker, Fence: t.Lease.Fence, Outcome: end, Error: why,
+				Task: t.ID, Worker: t.Lease.Worker, Fence: t.Lease.Fence, Outcome: event.TaskReleased, Fault: event.FaultCoordinator, Error: "the process of the swarm died",
 			}})
+		}
+		if c.cfg.Schedule.Held() {
+			ds = append(ds, event.Draft{Body: event.SwarmResumed{}})
 		}
 	})
 	if len(ds) == 0 {
@@ -169,91 +232,11 @@ func (c *coordinator) endOldLeases(ctx context.Context) error {
 	return c.cfg.Log.Append(ctx, ds...)
 }
 
-func (c *coordinator) ended() (over bool) {
-	c.cfg.Log.View(func() { over = c.cfg.Schedule.Over() })
-	return over
-}
-
-// lease is a task that is being worked on.
-type lease struct {
-	event.TaskTaken
-	task   event.Task
-	prompt string
-}
-
-func (c *coordinator) take(ctx context.Context) (l lease, ok bool, err error) {
-	c.mu.Lock()
-	c.cfg.Log.View(func() {
-		s := c.cfg.Schedule
-		var t swarm.TaskProgress
-		if t, ok = s.Next(); !ok {
-			return
-		}
-		l = lease{task: t.Task, prompt: swarm.Prompt(s, &c.lessons, t), TaskTaken: event.TaskTaken{
-			Task: t.ID, Worker: fmt.Sprintf("w%d", s.Fence()), Fence: s.Fence(), Until: c.cfg.Now().Add(c.cfg.Lease), Base: s.Tip(),
-		}}
-	})
-	c.mu.Unlock()
-	if !ok {
-		return l, false, nil
-	}
-	return l, true, c.cfg.Log.Append(ctx, event.Draft{Body: l.TaskTaken})
-}
-
-// work runs a task and checks its result. It returns no error: a failure is part of the
-// result.
-func (c *coordinator) work(ctx context.Context, l lease) event.TaskReturned {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	c.mu.Lock()
-	c.stop[l.Worker] = stop
-	c.mu.Unlock()
-	r := event.TaskReturned{Task: l.Task, Worker: l.Worker, Fence: l.Fence, Outcome: event.TaskFailed}
-	err := c.try(ctx, l, &r)
-	c.mu.Lock()
-	c.circles.Leave(l.Worker)
-	delete(c.stop, l.Worker)
-	c.mu.Unlock()
-	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, errOver):
-		r.Outcome, r.Error = event.TaskReleased, cause.Error()
-	case errors.Is(cause, errCircles):
-		r.Outcome, r.Error = event.TaskStopped, cause.Error()
-	case errors.Is(err, ErrLost):
-		r.Outcome, r.Error = event.TaskExpired, err.Error()
-	case errors.Is(err, ErrElsewhere):
-		r.Outcome, r.Error = event.TaskReleased, err.Error()
-	case err != nil:
-		r.Error = err.Error()
-	}
-	return r
-}
-
-func (c *coordinator) try(ctx context.Context, l lease, r *event.TaskReturned) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the worker broke: %v", p)
-		}
-	}()
-	done, err := c.workers.Do(ctx, Job{Worker: l.Worker, Fence: l.Fence, Base: l.Base, Task: l.task, Prompt: l.prompt, Saw: c.saw})
-	r.Session, r.Model, r.USD, r.Tokens, r.Checks = done.Session, done.Model, done.USD, done.Tokens, done.Checks
-	c.mu.Lock()
-	for _, ref := range done.Refers {
-		c.lessons.AddReferences(ref)
-		c.notes.keep(noteFound, ref)
-	}
-	c.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	if r.Outcome = event.TaskDone; done.Commit != l.Base {
-		r.Commit = done.Commit
-	}
-	return nil
-}
-
 // returned records a result, even after ctx has ended, since it was paid for.
-func (c *coordinator) returned(ctx context.Context, r event.TaskReturned) error {
+func (c *coordinator) returned(ctx context.Context, r result) error {
+	if !r.taken {
+		return r.err
+	}
 	c.mu.Lock()
 	if r.Outcome == event.TaskFailed {
 		for _, k := range r.Checks {
@@ -264,7 +247,18 @@ func (c *coordinator) returned(ctx context.Context, r event.TaskReturned) error 
 	}
 	broken := c.notes.err
 	c.mu.Unlock()
-	return errors.Join(broken, c.cfg.Log.Append(context.WithoutCancel(ctx), event.Draft{Body: r}))
+	if err := errors.Join(broken, c.cfg.Log.Append(context.WithoutCancel(ctx), event.Draft{Body: r.TaskReturned})); err != nil {
+		return err
+	}
+	var aside []string
+	c.cfg.Log.View(func() { aside = c.cfg.Schedule.AllAside() })
+	for _, why := range aside {
+		if !c.said[why] {
+			c.said[why] = true
+			c.say(why)
+		}
+	}
+	return nil
 }
 
 // fail adds a failure to the lessons. The caller holds c.mu.
@@ -276,44 +270,50 @@ func (c *coordinator) fail(f swarm.Failure) {
 // merge merges all results that wait for it. One that cannot be merged becomes a
 // task of its own.
 func (c *coordinator) merge(ctx context.Context) error {
-	for {
+	for more := true; more; {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		var t swarm.TaskProgress
-		var ok bool
-		var tip string
-		c.cfg.Log.View(func() { t, ok = c.cfg.Schedule.Merge(); tip = c.cfg.Schedule.Tip() })
-		if !ok {
-			return nil
-		}
-		if t.Result.Commit == "" { // nothing changed
-			if err := c.cfg.Log.Append(ctx, event.Draft{Body: event.TaskMerged{Task: t.ID, Commit: tip}}); err != nil {
-				return err
-			}
-			continue
-		}
-		commit, conflicts, err := c.cfg.Trees.Merge(ctx, tip, t.Result.Commit, t.ID)
-		if err != nil {
-			return fmt.Errorf("merge the result of task %s: %w", t.ID, err)
-		}
-		ds := []event.Draft{{Body: event.TaskMerged{Task: t.ID, Commit: commit}}}
-		if commit == "" {
-			diff, err := c.cfg.Trees.Diff(ctx, t.Lease.Base, t.Result.Commit)
-			if err != nil {
-				return fmt.Errorf("show the result of task %s: %w", t.ID, err)
-			}
-			var by event.Task
-			c.cfg.Log.View(func() { by = c.cfg.Schedule.Resolve(t, conflicts, diff) })
-			ds = []event.Draft{
-				{Body: event.SwarmPlanned{Tasks: []event.Task{by}}},
-				{Body: event.TaskConflicted{Task: t.ID, Files: conflicts, By: by.ID}},
-			}
-		}
-		if err := c.cfg.Log.Append(ctx, ds...); err != nil {
+		var err error
+		if more, err = c.mergeNext(ctx); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// mergeNext merges one result. No task is taken meanwhile: it would begin from a tree
+// that is out of date at once.
+func (c *coordinator) mergeNext(ctx context.Context) (more bool, err error) {
+	c.taking.Lock()
+	defer c.taking.Unlock()
+	var t swarm.TaskProgress
+	var tip string
+	c.cfg.Log.View(func() { t, more = c.cfg.Schedule.Merge(); tip = c.cfg.Schedule.Tip() })
+	if !more {
+		return false, nil
+	}
+	if t.Result.Commit == "" { // nothing changed
+		return true, c.cfg.Log.Append(ctx, event.Draft{Body: event.TaskMerged{Task: t.ID, Commit: tip}})
+	}
+	commit, conflicts, err := c.cfg.Trees.Merge(ctx, tip, t.Result.Commit, t.ID)
+	if err != nil {
+		return false, fmt.Errorf("merge the result of task %s: %w", t.ID, err)
+	}
+	ds := []event.Draft{{Body: event.TaskMerged{Task: t.ID, Commit: commit}}}
+	if commit == "" {
+		diff, err := c.cfg.Trees.Diff(ctx, t.Lease.Base, t.Result.Commit)
+		if err != nil {
+			return false, fmt.Errorf("show the result of task %s: %w", t.ID, err)
+		}
+		var by event.Task
+		c.cfg.Log.View(func() { by = c.cfg.Schedule.Resolve(t, conflicts, diff) })
+		ds = []event.Draft{
+			{Body: event.SwarmPlanned{Tasks: []event.Task{by}}},
+			{Body: event.TaskConflicted{Task: t.ID, Files: conflicts, By: by.ID}},
+		}
+	}
+	return true, c.cfg.Log.Append(ctx, ds...)
 }
 
 // saw receives a worker's call, and returns a message to the worker. Workers that
@@ -334,7 +334,7 @@ func (c *coordinator) saw(call swarm.Call, f *swarm.Failure) (tell string) {
 		clear(c.told)
 	case found && c.told[call.Worker]:
 		if stop := c.stop[call.Worker]; stop != nil {
-			stop(errCircles)
+			stop(&circlesError{l.What})
 		}
 	}
 	if c.loop == "" || c.told[call.Worker] {
@@ -357,16 +357,8 @@ func (c *coordinator) verify(ctx context.Context) error {
 			end.Outcome = event.SwarmIncomplete
 			end.Error = fmt.Sprintf("%d of %d tasks were merged", s.Count(swarm.Merged), s.Len())
 		}
-		if len(lines) == 0 { // what each task had to pass, all must pass together
-			known := map[string]bool{}
-			for _, t := range s.Tasks() {
-				for _, line := range t.Accept {
-					if t.State == swarm.Merged && !known[line] {
-						known[line] = true
-						lines = append(lines, line)
-					}
-				}
-			}
+		if len(lines) == 0 {
+			lines = s.Accepted()
 		}
 	})
 	if ended {
@@ -376,14 +368,14 @@ func (c *coordinator) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	checks, ok := Passes(ctx, c.cfg.Check, dir, lines)
+	checks, failed := Passes(ctx, c.cfg.Check, dir, lines)
 	if err := c.cfg.Trees.Remove(context.WithoutCancel(ctx), "verify"); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if end.Checks = checks; !ok && end.Outcome == event.SwarmVerified {
+	if end.Checks = checks; failed != nil && end.Outcome == event.SwarmVerified {
 		end.Outcome, end.Error = event.SwarmUnverified, "the merged tree does not pass its checks"
 	}
 	if err := c.cfg.Log.Append(ctx, event.Draft{Body: end}); err != nil {

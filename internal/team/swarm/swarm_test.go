@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
@@ -330,27 +333,148 @@ func TestInterruptedAnywhere(t *testing.T) {
 	}
 }
 
-// A coordinator that died leaves leases behind: its successor takes the tasks
-// back, and a task that kills every time is given up.
+// SPEC 14.2: a coordinator that died leaves leases behind. Its successor takes the tasks
+// back, however often that happens, and no try is used up.
 func TestDeath(t *testing.T) {
 	r := newRig(t, nil)
 	r.plan(makes("a"))
-	for i := range swarm.Tries {
+	for i := range 5 {
 		if err := r.log.Append(t.Context(), event.Draft{Body: event.TaskTaken{Task: "a", Worker: fmt.Sprint("w", i), Fence: int64(i + 1), Base: r.base}}); err != nil {
 			t.Fatal(err)
 		}
 		r.open()
-		r.cfg.Work = func(context.Context, Job) (Done, error) { t.Error("it is tried once more"); return Done{}, nil }
-		if i < swarm.Tries-1 {
-			if err := r.log.Append(t.Context(), event.Draft{Body: event.TaskReturned{Task: "a", Fence: int64(i + 1), Outcome: event.TaskExpired}}); err != nil {
-				t.Fatal(err)
-			}
+		stopped, stop := context.WithCancel(t.Context())
+		stop()
+		if err := Run(stopped, r.cfg); i < 4 && err == nil {
+			t.Fatal("it was not interrupted")
 		}
 	}
 	if err := Run(t.Context(), r.cfg); err != nil {
 		t.Fatal(err)
 	}
-	r.ended(event.SwarmIncomplete)
+	r.ended(event.SwarmVerified)
+	if p, _ := r.schedule.Task("a"); p.Tries != 0 || p.State != swarm.Merged {
+		t.Errorf("a is %s after %d tries", p.State, p.Tries)
+	}
+}
+
+// SPEC 14.2: a budget that is used up, a provider that is down or a tool that is missing
+// pauses the swarm, and says why; what was done stays, and the next run goes on.
+func TestPauseAndResume(t *testing.T) {
+	for name, why := range map[string]error{
+		"budget":   Outside(event.FaultBudget, errors.New("it is over")),
+		"provider": Outside(event.FaultProvider, errors.New("it is over")),
+		"machine":  Outside(event.FaultMachine, errors.New("it is over")),
+		"disk":     fmt.Errorf("it is over: %w", syscall.ENOSPC),
+		"tool":     nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, nil)
+			var asked atomic.Int32
+			synctest.Test(t, func(t *testing.T) {
+				r.plan(makes("one"), makes("two"), makes("three"), makes("four", "three"))
+				work, check := r.cfg.Work, r.cfg.Check
+				r.cfg.Slots = 2
+				r.cfg.Work = func(ctx context.Context, j Job) (Done, error) {
+					if asked.Add(1); j.Task.ID != "one" && why != nil {
+						return Done{}, why
+					}
+					return work(ctx, j)
+				}
+				r.cfg.Check = func(ctx context.Context, dir, line string) event.TaskCheck {
+					k := check(ctx, dir, line)
+					if line != "one" && why == nil {
+						exit := 127
+						k.Exit, k.Missing = &exit, "cargo, it is over"
+					}
+					return k
+				}
+				if err := Run(t.Context(), r.cfg); err != nil {
+					t.Fatal(err)
+				}
+				if p := r.schedule.Paused; p == nil || !strings.Contains(p.Error, "it is over") || r.schedule.Ended != nil {
+					t.Fatalf("it paused as %+v, and ended as %+v", p, r.schedule.Ended)
+				}
+				if n := asked.Load(); n > 30 {
+					t.Errorf("%d workers were asked in vain", n)
+				}
+				if rep := ReportOf(r.schedule); rep.Outcome != Paused || rep.Counts["merged"] != 1 || !strings.Contains(rep.Markdown(), "it is over") {
+					t.Errorf("%+v", rep)
+				}
+				r.cfg.Work, r.cfg.Check = work, check
+				if err := Run(t.Context(), r.cfg); err != nil {
+					t.Fatal(err)
+				}
+				r.ended(event.SwarmVerified)
+				for _, p := range r.schedule.Tasks() {
+					if p.Tries != 0 {
+						t.Errorf("%s used up %d tries", p.ID, p.Tries)
+					}
+				}
+			})
+		})
+	}
+}
+
+// SPEC 14.2: a provider that is down for two minutes ends no swarm.
+func TestProviderComesBack(t *testing.T) {
+	r := newRig(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		r.plan(graph(8)...)
+		work, began := r.cfg.Work, time.Now()
+		r.cfg.Work = func(ctx context.Context, j Job) (Done, error) {
+			if time.Since(began) < 2*time.Minute {
+				return Done{}, Outside(event.FaultProvider, errors.New("connection refused"))
+			}
+			return work(ctx, j)
+		}
+		if err := Run(t.Context(), r.cfg); err != nil {
+			t.Fatal(err)
+		}
+		r.ended(event.SwarmVerified)
+	})
+}
+
+// SPEC 14.2: 20 tasks that append to one file, with 16 workers: each conflict costs one
+// more task, not a chain of them.
+func TestOneFileForAll(t *testing.T) {
+	r := newRig(t, map[string]string{"log": "first\n"})
+	synctest.Test(t, func(t *testing.T) {
+		var tasks []event.Task
+		for i := range 20 {
+			tasks = append(tasks, makes(fmt.Sprintf("t%02d", i)))
+		}
+		r.plan(tasks...)
+		r.cfg.Slots = 16
+		var requests atomic.Int32
+		random := rand.New(rand.NewPCG(1, 2))
+		var mu sync.Mutex
+		r.cfg.Work = func(_ context.Context, j Job) (Done, error) {
+			for range 4 {
+				mu.Lock()
+				think := time.Duration(300+random.IntN(1700)) * time.Millisecond
+				mu.Unlock()
+				time.Sleep(think)
+				requests.Add(1)
+			}
+			id := strings.ReplaceAll(cmp.Or(j.Task.Resolves, j.Task.ID), "merge-1-", "")
+			text, err := os.ReadFile(filepath.Join(j.Dir, "log"))
+			return Done{}, errors.Join(err, put(j.Dir, "log", string(text)+id+"\n"), put(j.Dir, id, "x"))
+		}
+		if err := Run(t.Context(), r.cfg); err != nil {
+			t.Fatal(err)
+		}
+		r.ended(event.SwarmVerified)
+		if n := requests.Load(); n > 2*20*4 {
+			t.Errorf("%d requests, %d of one worker", n, 20*4)
+		} else {
+			t.Logf("%d requests, %d of one worker", n, 20*4)
+		}
+		lines := strings.Fields(r.files()["log"])
+		if slices.Sort(lines); len(slices.Compact(lines)) != 21 {
+			t.Errorf("the file holds %q", lines)
+		}
+	})
 }
 
 // SPEC 14.3: workers that go in circles together are told, and stopped when
@@ -394,8 +518,13 @@ func TestCirclesAreToldThenStopped(t *testing.T) {
 	}
 	one, _ := r.schedule.Task("deaf1")
 	two, _ := r.schedule.Task("deaf2")
-	if one.State != swarm.Failed && two.State != swarm.Failed { // who is left alone is in no loop of several
+	if len(one.Failed)+len(two.Failed) == 0 { // who is left alone is in no loop of several
 		t.Errorf("%s and %s: nobody is stopped", one.State, two.State)
+	}
+	for _, f := range append(one.Failed, two.Failed...) {
+		if f.Outcome != event.TaskStopped || !strings.Contains(f.Error, "curl api") {
+			t.Errorf("it was not told what was seen: %+v", f)
+		}
 	}
 	if p, _ := r.schedule.Task("listens"); p.State != swarm.Merged {
 		t.Errorf("listens is %s: %s", p.State, p.Result.Error)

@@ -8,25 +8,27 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// ErrLost is matched by the error for a worker that stopped answering. Its task counts
-// as tried, since the task itself may have killed it.
-var ErrLost = errors.New("the worker was lost")
+// AsideError is why a machine gets no more tasks of a swarm.
+type AsideError struct{ Why string }
 
-// ErrUnable is matched by the error for a worker whose machine could not begin a task:
-// no key for its model, no space on its disk. Another one may be able to.
-var ErrUnable = errors.New("the worker's machine could not begin the task")
+func (e *AsideError) Error() string { return e.Why }
 
-// ErrElsewhere is matched by the error for a task that another worker should begin, and
-// that does not count as a try.
-var ErrElsewhere = errors.New("another worker takes it")
+// Begin gives the next task to a worker that is free, on a machine ("" is this one). It
+// is called until it gives one. Of its errors, swarm.ErrElsewhere and an *AsideError are
+// about the machine: a worker on another one may begin.
+type Begin func(machine string) (Job, error)
+
+// Saw must be called with each call of a worker, and with its error if it failed. A text
+// that it returns is a message to the worker.
+type Saw func(swarm.Call, *swarm.Failure) (tell string)
 
 // Workers runs tasks: on this machine, or on others.
 type Workers interface {
-	// Do runs a task. If err is nil, Done.Commit is a commit in Trees that Check
-	// accepted, and the acceptance checks succeeded. Done has the cost also with an
-	// error. When ctx ends Do returns soon, and what the worker does after that does
-	// not count.
-	Do(context.Context, Job) (Done, error)
+	// Do waits for a worker that is free, begins a task and runs it. If err is nil,
+	// Done.Commit is a commit in Trees that Check accepted, and the acceptance checks
+	// succeeded. Done has the cost also with an error. When ctx ends Do returns soon, and
+	// what the worker does after that does not count.
+	Do(ctx context.Context, begin Begin, saw Saw) (Done, error)
 }
 
 // Job is one task for one worker.
@@ -37,9 +39,7 @@ type Job struct {
 	Task   event.Task
 	Dir    string // its tree, the worker's workspace, where it has one
 	Prompt string
-	// Saw must be called with each call of the worker, and with its error if it failed.
-	// A text that it returns is a message to the worker.
-	Saw func(swarm.Call, *swarm.Failure) (tell string)
+	Saw    Saw
 }
 
 // Done is the result of a task.
@@ -51,6 +51,7 @@ type Done struct {
 	Tokens  int64
 	Refers  []swarm.Reference // what it found that others may need
 	Commit  string            // the base where nothing changed
+	Files   []string          // that it changes
 	Checks  []event.TaskCheck // the acceptance checks, until one failed
 }
 
@@ -58,9 +59,14 @@ type Done struct {
 type localWorkers struct{ cfg Config }
 
 // Do implements Workers.
-func (h localWorkers) Do(ctx context.Context, j Job) (done Done, err error) {
-	if j.Dir, err = h.cfg.Trees.Checkout(ctx, j.Worker, j.Base); err != nil {
+func (h localWorkers) Do(ctx context.Context, begin Begin, saw Saw) (done Done, err error) {
+	j, err := begin("")
+	if err != nil {
 		return done, err
+	}
+	j.Saw = saw
+	if j.Dir, err = h.cfg.Trees.Checkout(ctx, j.Worker, j.Base); err != nil {
+		return done, Outside(event.FaultMachine, err)
 	}
 	defer func() { err = errors.Join(err, h.cfg.Trees.Remove(context.WithoutCancel(ctx), j.Worker)) }()
 	if done, err = h.cfg.Work(ctx, j); err != nil {
@@ -70,27 +76,25 @@ func (h localWorkers) Do(ctx context.Context, j Job) (done Done, err error) {
 	if done.Commit, err = h.cfg.Trees.Commit(ctx, j.Worker, j.Base, j.Task.ID); err != nil {
 		return done, err
 	}
-	if err = h.cfg.Trees.Check(ctx, j.Base, done.Commit); err != nil {
+	if done.Files, err = h.cfg.Trees.Check(ctx, j.Base, done.Commit); err != nil {
 		return done, err
 	}
-	checks, ok := Passes(ctx, h.cfg.Check, j.Dir, j.Task.Accept)
-	if done.Checks = checks; !ok {
-		return done, ErrAcceptance
-	}
-	return done, nil
+	checks, err := Passes(ctx, h.cfg.Check, j.Dir, j.Task.Accept)
+	done.Checks = checks
+	return done, err
 }
 
 // ErrAcceptance is the error for a result whose acceptance checks do not succeed.
 var ErrAcceptance = errors.New("an acceptance check did not succeed")
 
 // Passes runs command lines in a tree until one fails.
-func Passes(ctx context.Context, check func(ctx context.Context, dir, line string) event.TaskCheck, dir string, lines []string) (checks []event.TaskCheck, ok bool) {
+func Passes(ctx context.Context, check func(ctx context.Context, dir, line string) event.TaskCheck, dir string, lines []string) (checks []event.TaskCheck, err error) {
 	for _, line := range lines {
 		k := check(ctx, dir, line)
 		checks = append(checks, k)
 		if k.Exit == nil || *k.Exit != 0 {
-			return checks, false
+			return checks, unaccepted(checks)
 		}
 	}
-	return checks, ctx.Err() == nil
+	return checks, context.Cause(ctx)
 }

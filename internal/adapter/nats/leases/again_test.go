@@ -41,7 +41,7 @@ func TestCoordinatorStartedAgain(t *testing.T) {
 		defer mu.Unlock()
 		left = append(left, run)
 	}})
-	go func() { _, _ = dead.Do(t.Context(), Offer{Fence: 1, Job: Job{Task: event.Task{ID: "a"}}}) }()
+	go func() { _, _ = dead.Do(t.Context(), Offer{Fence: 1, Begin: given(Job{Task: event.Task{ID: "a"}})}) }()
 	<-began
 	first.Close() // kill -9
 	if r.board, err = Open(t.Context(), r.dial(), cfg); err != nil {

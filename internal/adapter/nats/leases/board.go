@@ -77,17 +77,21 @@ type Board struct {
 
 // Offer is a task for any worker.
 type Offer struct {
-	Fence int64
-	Job   Job
+	Fence int64 // the number of the lease on this Board
+	// Begin returns the task, when a worker takes the offer. If its error matches
+	// ErrElsewhere or ErrAside, the offer goes to another worker. Any other error ends it.
+	Begin func(machine string) (Job, error)
 	Saw   func(swarm.Call, *swarm.Failure) (tell string)
 }
 
 // lease is an offer and the worker that took it.
 type lease struct {
 	Offer
+	Job    Job             // once it is taken
 	ctx    context.Context // ends with the lease
-	worker string          // "" until it is taken
+	worker string          // "" until one takes it
 	taken  chan struct{}   // closed when it is taken
+	failed chan error      // gets the error of Begin
 	life   chan struct{}   // gets a value for each message of the worker
 	done   chan Result
 	asked  map[uint64]*asked
@@ -321,7 +325,6 @@ func (b *Board) note(l *lease, who *member, q *question) (op *asked, refused str
 		return nil, "it was given up or finished"
 	case l.worker == "" && q.Kind == kindTake:
 		l.worker = who.id
-		close(l.taken)
 	case l.worker != who.id:
 		return nil, "it is not this worker's"
 	}
@@ -352,6 +355,9 @@ func (b *Board) note(l *lease, who *member, q *question) (op *asked, refused str
 const maxAsked = 200_000
 
 func (b *Board) answer(l *lease, q *question) answer {
+	if q.Kind == kindTake {
+		return b.take(l, q)
+	}
 	body, err := b.serve(l, q)
 	if err != nil {
 		return answer{State: stateFail, Why: err.Error()}
@@ -359,10 +365,34 @@ func (b *Board) answer(l *lease, q *question) answer {
 	return answer{State: stateDone, Body: body}
 }
 
+// take gives the task of an offer to a worker. A worker that may not have it leaves the
+// offer to the others.
+func (b *Board) take(l *lease, q *question) answer {
+	job, err := l.Begin(q.Worker)
+	if err == nil {
+		l.Job = job
+		close(l.taken)
+		return answer{State: stateDone, Body: encode(job)}
+	}
+	a := answer{State: stateOver, Why: err.Error()}
+	switch {
+	case errors.Is(err, ErrAside):
+		a.State = stateAside
+	case errors.Is(err, ErrElsewhere):
+		a.State = stateElsewhere
+	default:
+		l.failed <- err
+		return a
+	}
+	b.mu.Lock()
+	l.worker = ""
+	clear(l.asked)
+	b.mu.Unlock()
+	return a
+}
+
 func (b *Board) serve(l *lease, q *question) (json.RawMessage, error) {
 	switch q.Kind {
-	case kindTake:
-		return encode(l.Job), nil
 	case kindBeat:
 		return nil, nil
 	case kindSaw:
@@ -405,7 +435,7 @@ func (b *Board) serve(l *lease, q *question) (json.RawMessage, error) {
 func (b *Board) Do(ctx context.Context, o Offer) (Result, error) {
 	lctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l := &lease{
-		Offer: o, ctx: lctx, taken: make(chan struct{}), life: make(chan struct{}, 1), done: make(chan Result, 1),
+		Offer: o, ctx: lctx, taken: make(chan struct{}), failed: make(chan error, 1), life: make(chan struct{}, 1), done: make(chan Result, 1),
 		asked: map[uint64]*asked{}, grants: map[int]budget.Grant{},
 	}
 	b.mu.Lock()
@@ -424,6 +454,8 @@ func (b *Board) wait(ctx context.Context, l *lease) (Result, error) {
 		select {
 		case <-l.taken:
 			taken = true
+		case err := <-l.failed:
+			return Result{}, err
 		case <-again.C: // a server that stopped may have lost the offer
 			b.offer(ctx, l)
 		case <-ctx.Done():

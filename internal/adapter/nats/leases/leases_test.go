@@ -145,7 +145,7 @@ func (r *rig) worker(cfg WorkerConfig) (end func()) {
 func (r *rig) do(fence int64) (Result, error) {
 	ctx, cancel := context.WithTimeout(r.t.Context(), 3*time.Minute)
 	defer cancel()
-	return r.board.Do(ctx, Offer{Fence: fence, Job: Job{Worker: fmt.Sprint("w", fence), Task: event.Task{ID: fmt.Sprint("t", fence)}}})
+	return r.board.Do(ctx, Offer{Fence: fence, Begin: given(Job{Worker: fmt.Sprint("w", fence), Task: event.Task{ID: fmt.Sprint("t", fence)}})})
 }
 
 // SPEC 14.6: tasks reach workers, each one worker, and results come back.
@@ -180,7 +180,7 @@ func tasks(t *testing.T, url string) {
 	for fence := int64(1); fence <= n; fence++ {
 		all.Go(func() {
 			res, err := r.board.Do(t.Context(), Offer{
-				Fence: fence, Job: Job{Worker: fmt.Sprint("w", fence), Task: event.Task{ID: fmt.Sprint("t", fence)}},
+				Fence: fence, Begin: given(Job{Worker: fmt.Sprint("w", fence), Task: event.Task{ID: fmt.Sprint("t", fence)}}),
 				Saw: func(c swarm.Call, f *swarm.Failure) string {
 					if f.Worker != c.Worker {
 						t.Errorf("a failure in the name of %s", f.Worker)
@@ -464,7 +464,7 @@ func TestWorkerStopsItself(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	result := make(chan error, 1)
 	go func() {
-		_, err := r.board.Do(ctx, Offer{Fence: 1})
+		_, err := r.board.Do(ctx, Offer{Fence: 1, Begin: given(Job{})})
 		result <- err
 	}()
 	<-began
@@ -641,4 +641,9 @@ func TestDoubleDelivery(t *testing.T) {
 	if n.Load() != 1 {
 		t.Errorf("it was worked on %d times", n.Load())
 	}
+}
+
+// given is an Offer.Begin that gives a job to whoever asks.
+func given(j Job) func(string) (Job, error) {
+	return func(string) (Job, error) { return j, nil }
 }

@@ -39,13 +39,17 @@ import (
 )
 
 // Protocol is the version of the messages between Board and workers.
-const Protocol = 1
+const Protocol = 2
 
 // Errors of leases.
 var (
 	ErrLost    = errors.New("the worker was not heard of any more")
 	ErrOver    = errors.New("the lease is over")
 	ErrRefused = errors.New("refused")
+	// ErrElsewhere is matched by the error for a task that another worker should take,
+	// ErrAside by that for a worker that gets no more tasks.
+	ErrElsewhere = errors.New("another worker takes it")
+	ErrAside     = errors.New("set aside")
 )
 
 // Subjects that all swarms share: workers ask for work on one, and swarms announce it
@@ -145,6 +149,9 @@ const (
 	stateWait state = "wait" // ask the same question again
 	stateOver state = "over" // the lease is over
 	stateFail state = "fail" // why is in Why
+	// To a question for a task: another worker should take it, or this one gets no more.
+	stateElsewhere state = "elsewhere"
+	stateAside     state = "aside"
 )
 
 type answer struct {
@@ -200,7 +207,7 @@ type Agent struct {
 // Result is a worker's report about its work.
 type Result struct {
 	Error   string            `json:"error,omitempty"`  // why the task is not done
-	Unable  bool              `json:"unable,omitempty"` // Error is about the worker's machine, not the task
+	Fault   event.TaskFault   `json:"fault,omitempty"`  // whose fault that is
 	Commit  string            `json:"commit,omitempty"` // empty if nothing changed
 	Bundle  string            `json:"bundle,omitempty"` // the object that contains the commit
 	Reply   string            `json:"reply,omitempty"`

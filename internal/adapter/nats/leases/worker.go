@@ -1,6 +1,7 @@
 package leases
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"encoding/json"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
 // WorkerConfig is the configuration of a worker.
@@ -40,12 +43,15 @@ const (
 	askFor     = 5 * time.Second // one wait for an answer
 	askAgain   = 50 * time.Millisecond
 	takeWithin = time.Minute
+	elsewhere  = 300 * time.Millisecond // when an offer that is not for this worker comes again
+	handBack   = 5 * time.Second // how long a worker that was told to stop tries to say so
 )
 
 // Causes of the end of a worker's lease.
 var (
 	errSilence = fmt.Errorf("%w: the swarm was not reached for as long as it lasts", ErrOver)
 	errEnded   = errors.New("the worker ended")
+	errAside   = errors.New("this machine was set aside")
 
 	errSwarmEnded = fmt.Errorf("%w: the swarm has ended, or its coordinator was started again", ErrOver)
 )
@@ -265,7 +271,17 @@ func (j *joined) offer(ctx context.Context, m jetstream.Msg) {
 	if err == nil {
 		err = json.Unmarshal(body, &h.Job)
 	}
-	if err != nil && !errors.Is(err, ErrOver) {
+	switch {
+	case err == nil, errors.Is(err, ErrOver):
+	case errors.Is(err, ErrElsewhere):
+		_ = m.NakWithDelay(elsewhere)
+		return
+	case errors.Is(err, ErrAside):
+		_ = m.Nak()
+		j.cfg.Say(fmt.Sprintf("swarm %s: %v", j.swarm, err))
+		j.end(errAside)
+		return
+	default:
 		_ = m.Nak() // another worker may reach the Board
 		return
 	}
@@ -285,6 +301,16 @@ func (j *joined) work(ctx context.Context, h *Held, began time.Time) {
 	defer beating.Wait()
 	defer end(errEnded)
 	r := j.cfg.Do(ctx, h)
+	why := context.Cause(ctx)
+	if why != nil && !errors.Is(why, ErrOver) {
+		// This worker was told to stop: the task goes to another one at once.
+		if r.Error != "" {
+			r = Result{Error: "the worker was told to stop", Fault: event.FaultDrained, Session: r.Session, Model: r.Model, USD: r.USD, Tokens: r.Tokens}
+		}
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), handBack)
+		defer cancel()
+	}
 	if ctx.Err() == nil {
 		j.rest(h, r)
 		if _, err := h.ask(ctx, kindDone, encode(r)); err == nil {
@@ -292,7 +318,7 @@ func (j *joined) work(ctx context.Context, h *Held, began time.Time) {
 			return
 		}
 	}
-	j.cfg.Say(fmt.Sprintf("swarm %s: the result of %s is not wanted: %v", j.swarm, h.Job.Task.ID, context.Cause(ctx)))
+	j.cfg.Say(fmt.Sprintf("swarm %s: the result of %s is not wanted: %v", j.swarm, h.Job.Task.ID, cmp.Or(why, context.Cause(ctx))))
 }
 
 // Rests of a worker whose machine is unable to work: each is twice as long as the one
@@ -307,7 +333,7 @@ const (
 func (w *server) rest(h *Held, r Result) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !r.Unable {
+	if r.Fault != event.FaultMachine && r.Fault != event.FaultNetwork {
 		w.rests = 0
 		return
 	}
@@ -373,6 +399,10 @@ func (h *Held) ask(ctx context.Context, k kind, body json.RawMessage) (json.RawM
 				return nil, fmt.Errorf("%w: %s", ErrOver, a.Why)
 			case stateFail:
 				return nil, errors.New(a.Why)
+			case stateElsewhere:
+				return nil, ErrElsewhere
+			case stateAside:
+				return nil, fmt.Errorf("%w: %s", ErrAside, a.Why)
 			}
 			continue // the Board needs more time
 		}

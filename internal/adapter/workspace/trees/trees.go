@@ -271,10 +271,14 @@ func (s *Store) Diff(ctx context.Context, from, to string) (string, error) {
 	return out, err
 }
 
-// Check refuses a commit that contains what no result may contain.
-func (s *Store) Check(ctx context.Context, base, commit string) error {
-	_, err := s.Changes(ctx, base, commit)
-	return err
+// Check returns the files that a commit changes. It refuses one that contains what no
+// result may contain.
+func (s *Store) Check(ctx context.Context, base, commit string) (files []string, err error) {
+	changes, err := s.Changes(ctx, base, commit)
+	for _, c := range changes {
+		files = append(files, c.Path)
+	}
+	return files, err
 }
 
 func kind(mode string) string {

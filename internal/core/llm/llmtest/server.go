@@ -91,7 +91,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Events returns the stream of the nth reply. A reply that waits has no end.
 func Events(n int, t Turn) []string {
-	out := []string{fmt.Sprintf(`{"type":"message_start","message":{"id":"msg_%d","type":"message","role":"assistant","model":"claude-script","content":[],"stop_reason":null,"usage":{"input_tokens":10,"output_tokens":1}}}`, n)}
+	used := t.Usage
+	if !used.Known {
+		used.Input, used.Output = 10, 20
+	}
+	out := []string{fmt.Sprintf(`{"type":"message_start","message":{"id":"msg_%d","type":"message","role":"assistant","model":"claude-script","content":[],"stop_reason":null,"usage":{"input_tokens":%d,"output_tokens":1}}}`, n, used.Input)}
 	block := func(i int, start string, deltas ...string) {
 		out = append(out, fmt.Sprintf(`{"type":"content_block_start","index":%d,"content_block":%s}`, i, start))
 		for _, d := range deltas {
@@ -128,7 +132,7 @@ func Events(n int, t Turn) []string {
 		return out
 	}
 	return append(out,
-		fmt.Sprintf(`{"type":"message_delta","delta":{"stop_reason":%q},"usage":{"output_tokens":20}}`, stop),
+		fmt.Sprintf(`{"type":"message_delta","delta":{"stop_reason":%q},"usage":{"output_tokens":%d}}`, stop, used.Output),
 		`{"type":"message_stop"}`)
 }
 
