@@ -226,7 +226,7 @@ func ofSwarm(a *App, c *cobra.Command, do func(ctx context.Context, l *swarmrun.
 func swarmStatusCommand(a *App) *cobra.Command {
 	c := &cobra.Command{Use: "status [ID]", Short: "Show the progress of a swarm (default: the newest of this folder)"}
 	return ofSwarm(a, c, func(_ context.Context, l *swarmrun.Log) error {
-		r := team.ReportOf(&l.Schedule)
+		r := l.Report()
 		state := string(r.Outcome)
 		if state == "" {
 			state = "not ended; if it does not run: pawl swarm resume " + l.ID
@@ -247,7 +247,7 @@ func swarmReportCommand(a *App) *cobra.Command {
 	c.Flags().BoolVar(&markdown, "markdown", false, "print as Markdown (the default)")
 	exclude(c, "json", "markdown")
 	return ofSwarm(a, c, func(_ context.Context, l *swarmrun.Log) error {
-		return printSwarm(a.Out, team.ReportOf(&l.Schedule), asJSON)
+		return printSwarm(a.Out, l.Report(), asJSON)
 	})
 }
 

@@ -127,5 +127,5 @@ func (r *run) cancelled(ctx context.Context) (Result, error) {
 	if err := r.cancel(ctx, strings.TrimSpace(string(text)) == keepTrees); err != nil {
 		return Result{}, err
 	}
-	return Result{Report: team.ReportOf(&r.log.Schedule), NotWritten: "cancelled: nothing was written to your files; " + treesLeft(r.home)}, nil
+	return Result{Report: r.log.Report(), NotWritten: "cancelled: nothing was written to your files; " + treesLeft(r.home)}, nil
 }

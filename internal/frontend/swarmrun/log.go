@@ -5,7 +5,9 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
+	team "github.com/pawl-agent/pawl/internal/team/swarm"
 )
 
 // Log is the state of a swarm, folded from its log.
@@ -14,31 +16,33 @@ type Log struct {
 	ID  string
 	Dir string // the person's folder
 
+	meter   budget.Meter
 	front   string
 	written bool   // the result is in the person's files, or was there
 	landed  string // the commit that was written last: the result, or a part of it
-	landing string // the commit that the open turn writes; "" for none
+	landing bool   // the open turn writes the merged tree
 }
 
 // Apply implements event.Fold.
 func (l *Log) Apply(e event.Event) {
 	l.Schedule.Apply(e)
+	l.meter.Apply(e)
 	switch b := e.Body.(type) {
 	case event.Opened:
 		l.front, l.Dir = b.Front, b.Dir
 	case event.Prompted:
-		l.landing = ""
-		if l.Ended != nil && b.Text == l.landingText() || b.Text == l.partText() {
-			l.landing = l.Tip()
-		}
+		l.landing = l.Ended != nil && b.Text == l.landingText() || b.Text == l.partText()
 	case event.Ended:
-		if l.landing != "" && b.End == event.EndDone {
-			l.landed = l.landing
+		if l.landing && b.End == event.EndDone {
+			l.landed = l.Tip()
 			l.written = l.written || l.Ended != nil && l.Ended.Outcome == event.SwarmVerified
 		}
-		l.landing = ""
+		l.landing = false
 	}
 }
+
+// Report returns the report of the swarm.
+func (l *Log) Report() team.Report { return team.ReportOf(&l.Schedule, l.meter.Session()) }
 
 // landingText returns the text under which the log records the writing of the result.
 func (l *Log) landingText() string { return "write the verified result of the swarm: " + l.Goal }

@@ -90,11 +90,11 @@ type Worker struct {
 
 // Serve does tasks until ctx ends.
 func (w Worker) Serve(ctx context.Context) (err error) {
-	home, err := w.makeHome()
+	home, remove, err := makeHome(w.Env)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	git, free, err := w.confine(home)
 	if err != nil {
 		return err
@@ -130,24 +130,6 @@ func (w Worker) Serve(ctx context.Context) (err error) {
 	return leases.Serve(ctx, nc, leases.WorkerConfig{
 		Name: w.Name, Version: w.Version, Labels: w.Server.Labels, Slots: w.Slots, Do: hand.Do, Left: hand.Left, Mask: secret.mask, Say: say,
 	})
-}
-
-// makeHome creates the folder of this process's trees. It is outside pawl's own state,
-// which no command may read.
-func (w Worker) makeHome() (string, error) {
-	data, err := dataHome(w.Env)
-	if err != nil {
-		return "", err
-	}
-	data = filepath.Join(data, "pawl-workers")
-	if err := os.MkdirAll(data, 0o700); err != nil {
-		return "", err
-	}
-	home, err := os.MkdirTemp(data, "w-")
-	if err != nil {
-		return "", err
-	}
-	return setup.RealPath(home)
 }
 
 // confine makes sure that what other machines send runs confined, unless the person

@@ -112,7 +112,7 @@ func (s Swarm) Run(ctx context.Context, g *taskgraph.File) (Result, error) {
 		r.say("go on with: " + resume(r.log.ID))
 		return Result{}, err
 	}
-	end := Result{Report: team.ReportOf(&r.log.Schedule)}
+	end := Result{Report: r.log.Report()}
 	if end.Outcome != event.SwarmVerified {
 		end.NotWritten = r.notWritten(end.Report)
 		return end, nil

@@ -1,6 +1,7 @@
 package swarmrun
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -40,5 +41,45 @@ func TestRemoveTreesFails(t *testing.T) {
 	}
 	if err := removeTrees(filepath.Join(home, "below a file")); err == nil {
 		t.Error("no error")
+	}
+}
+
+// SPEC 14.6: what a worker left that was killed is removed at the next start; folders of
+// workers that live, and others, stay.
+func TestCopiesOfDeadWorkers(t *testing.T) {
+	data := t.TempDir()
+	env := func(name string) string {
+		if name == "XDG_DATA_HOME" {
+			return data
+		}
+		return ""
+	}
+	live, remove, err := makeHome(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	workers := filepath.Dir(live)
+	for _, f := range []string{"w-dead/" + lockFile, "w-dead/swarms/s/git/HEAD", "w-starts/tree", "mine/" + lockFile} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(workers, f)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(workers, f), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, removeSecond, err := makeHome(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, there := range map[string]bool{filepath.Base(live): true, "w-dead": false, "w-starts": true, "mine": true} {
+		if _, err := os.Stat(filepath.Join(workers, name)); (err == nil) != there {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := errors.Join(remove(), removeSecond()); err != nil {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(workers, "w-*")); len(left) != 1 {
+		t.Errorf("left %v", left)
 	}
 }

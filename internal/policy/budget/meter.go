@@ -24,6 +24,10 @@ type Meter struct {
 	old      map[Kind]bool    // extensions by an earlier process
 	warned   map[Kind]bool
 
+	// longest is the longest reply of a child of late, in tokens: each shorter one lowers
+	// it by a quarter.
+	longest int64
+
 	running bool // a turn is running
 	clock   clock
 	size    size
@@ -152,6 +156,9 @@ func (m *Meter) charged(b event.Charged) {
 			m.all.unbounded++
 		}
 		return
+	}
+	if b.Child && b.Requests == 1 && b.Usage.Known {
+		m.longest = max(b.Usage.Output, m.longest*3/4)
 	}
 	m.add(b.Usage, m.all.Usage == llm.Usage{})
 	if b.USD != nil {

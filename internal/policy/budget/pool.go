@@ -42,11 +42,17 @@ const (
 	usefulReply = 4096
 	// unknownReply is used for a longest reply that is not known.
 	unknownReply = 16384
+	// often is how much longer than the longest reply of late a child's next one may be.
+	often = 4
 )
 
 // Reserve decides whether a request may be sent, and how long its reply may be.
 // Errors are ErrWait, *StepsError, *LimitError, or a *fault.Error of category
 // configuration if a cost is not known.
+//
+// A child's reply is reserved by what such replies used of late, and its request is
+// limited to that: if each could have the longest reply of its model, few would fit
+// beside each other.
 //
 // While other requests are in flight, twice all reservations must fit. So even
 // if every reply costs twice its reservation, the limit is only passed by a
@@ -62,14 +68,25 @@ func (p *Pool) Reserve(m *Meter, l Limits, a Ask) (Grant, error) {
 	if output <= 0 {
 		output = unknownReply
 	}
-	longest := output
+	longest, useful := output, min(usefulReply, output)
+	if a.Child {
+		expected := unknownReply
+		if m.longest > 0 {
+			expected = max(usefulReply, often*int(m.longest))
+		}
+		expected = min(expected, output)
+		useful = max(min(minReply, expected), expected/2)
+		if m.Limit(l, Tokens) > 0 || m.Limit(l, USD) > 0 {
+			output = expected
+		}
+	}
 	var err error
 	if v := m.Limit(l, Tokens); v > 0 {
 		held := int64(0)
 		for _, g := range p.held {
 			held += g.Tokens
 		}
-		if output, err = p.fit(remaining{Tokens, v, m.all.of(Tokens), float64(held)}, float64(a.Input), 1, output); err != nil {
+		if output, err = p.fit(remaining{Tokens, v, m.all.of(Tokens), float64(held)}, float64(a.Input), 1, output, useful); err != nil {
 			return Grant{}, err
 		}
 	}
@@ -86,7 +103,7 @@ func (p *Pool) Reserve(m *Meter, l Limits, a Ask) (Grant, error) {
 		}
 		in, out := float64(a.Input)*inputPrice(a.Price)/1e6+a.Fixed, a.Price.Output/1e6
 		if in > 0 || out > 0 { // a free model spends nothing
-			if output, err = p.fit(remaining{USD, v, m.all.of(USD), held}, in, out, output); err != nil {
+			if output, err = p.fit(remaining{USD, v, m.all.of(USD), held}, in, out, output, useful); err != nil {
 				return Grant{}, err
 			}
 		}
@@ -121,8 +138,9 @@ type remaining struct {
 }
 
 // fit returns the longest reply, in tokens, that still fits: at most output, at
-// the price each per token, in addition to input.
-func (p *Pool) fit(r remaining, input, each float64, output int) (int, error) {
+// the price each per token, in addition to input. Beside others, one that is not useful
+// waits.
+func (p *Pool) fit(r remaining, input, each float64, output, useful int) (int, error) {
 	left := r.limit - r.used - input
 	if len(p.held) > 0 {
 		left = (r.limit-r.used)/2 - r.held - input
@@ -132,7 +150,7 @@ func (p *Pool) fit(r remaining, input, each float64, output int) (int, error) {
 		longest = int(max(0, left/each))
 	}
 	switch least := min(minReply, output); {
-	case len(p.held) > 0 && (left < 0 || longest < min(usefulReply, output)):
+	case len(p.held) > 0 && (left < 0 || longest < min(useful, output)):
 		return 0, ErrWait
 	case left < 0 || longest < least:
 		return 0, &LimitError{Kind: r.kind, Limit: r.limit, Used: r.used, Need: r.used + input + each*float64(min(usefulReply, output)) - r.limit}

@@ -168,3 +168,40 @@ func TestHalfTheRoomBesideOthers(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 8.1: what a child's request sets aside comes from what such requests used so far,
+// so that a limit does not make children wait for each other; the request is limited to
+// it, so the limit holds still. A long reply makes room for longer ones.
+func TestChildrenFitBesideEachOther(t *testing.T) {
+	price := &llm.Price{Input: 3, Output: 15, CacheWrite: 3.75}
+	ask := Ask{Price: price, Child: true, Input: 1000, MaxOutput: 64_000}
+	var m Meter
+	var p Pool
+	reply := func(output int64) {
+		cost := float64(output) * 15 / 1e6
+		apply(&m, event.Charged{By: "child", Child: true, Requests: 1, USD: &cost, Usage: llm.Usage{Known: true, Output: output}})
+	}
+	apply(&m, event.Prompted{})
+	reply(30)
+	n := 0
+	for ; n < 100; n++ {
+		g, err := p.Reserve(&m, Limits{USD: 2}, ask)
+		if err != nil {
+			break
+		}
+		if g.MaxTokens < 2048 || *g.USD < float64(g.MaxTokens)*15/1e6 {
+			t.Fatalf("a reply of at most %d tokens, for which $%.4f is set aside", g.MaxTokens, *g.USD)
+		}
+	}
+	if n < 15 {
+		t.Errorf("%d children fit beside each other", n)
+	}
+	p = Pool{}
+	reply(10_000)
+	if g, err := p.Reserve(&m, Limits{USD: 2}, ask); err != nil || g.MaxTokens != 40_000 {
+		t.Errorf("after a long reply: %+v, %v", g, err)
+	}
+	if g, err := p.Reserve(&m, Limits{}, ask); err != nil || g.MaxTokens != 0 {
+		t.Errorf("without a limit: %+v, %v", g, err)
+	}
+}

@@ -59,14 +59,15 @@ func (l *Lessons) AddFailure(f Failure) {
 		l.failures = slices.Delete(l.failures, oldest, oldest+1)
 		l.kept[f.Worker]--
 	}
-	f.Text = normalize.OneLine(f.Text, 300)
+	f.Text = Line(normalize.OneLine(f.Text, maxLine))
+	f.Tool, f.Target, f.Category = Line(f.Tool), Line(f.Target), Line(f.Category)
 	l.failures = append(l.failures, f)
 }
 
 // AddReferences adds references. One that is known already becomes the newest.
 func (l *Lessons) AddReferences(refs ...Reference) {
 	for _, r := range refs {
-		if r.Value == "" {
+		if r.Value, r.Note = Line(r.Value), Line(r.Note); r.Value == "" {
 			continue
 		}
 		l.references = slices.DeleteFunc(l.references, func(o Reference) bool { return o.Value == r.Value })

@@ -76,12 +76,12 @@ func Prompt(s *Schedule, l *Lessons, t TaskProgress) string {
 		last := t.Failed[n-1]
 		fmt.Fprintf(&b, "# An earlier try of your task\nIt ended as %s", last.Outcome)
 		if last.Error != "" {
-			fmt.Fprintf(&b, ": %s", last.Error)
+			fmt.Fprintf(&b, ": \"%s\"", Line(last.Error))
 		}
 		b.WriteString("\n")
 		for _, c := range last.Checks {
 			if c.Exit == nil || *c.Exit != 0 {
-				fmt.Fprintf(&b, "`%s` did not succeed:\n    %s\n", c.Command, strings.ReplaceAll(strings.TrimRight(c.Output, "\n"), "\n", "\n    "))
+				fmt.Fprintf(&b, "`%s` did not succeed:\n%s\n", Line(c.Command), block(c.Output))
 			}
 		}
 		b.WriteByte('\n')
@@ -144,7 +144,7 @@ func conflictGoal(of TaskProgress, files []string, diff string) string {
 	fmt.Fprintf(&b, "The result of task %s conflicts with what was merged since it began.\n", of.ID)
 	b.WriteString("Your tree is the merged one. Bring the change below into it, so that both intentions hold.\n")
 	if len(files) > 0 {
-		fmt.Fprintf(&b, "Files in conflict: %s\n", strings.Join(files, ", "))
+		fmt.Fprintf(&b, "Files in conflict: %s\n", Line(strings.Join(files, ", ")))
 	}
 	fmt.Fprintf(&b, "\nWhat that task was to do:\n%s\n", strings.TrimSpace(of.Goal))
 	cut := ""

@@ -138,7 +138,7 @@ func chaos(t *testing.T, seed uint64, cluster bool, lease time.Duration) bool {
 				servers[1+random.IntN(2)].Shutdown()
 			}
 		case <-until:
-			t.Fatalf("seed %d: it does not end: %s", seed, swarm.ReportOf(r.schedule).Markdown())
+			t.Fatalf("seed %d: it does not end: %s", seed, swarm.ReportOf(r.schedule, budget.Spent{}).Markdown())
 		}
 	}
 }
@@ -201,7 +201,7 @@ func (r *rig) settled() bool {
 	}
 	enough := r.schedule.Count(judge.Merged) >= 5
 	if !enough {
-		t.Logf("with a lease of %s: %s", r.lease, swarm.ReportOf(r.schedule).Markdown())
+		t.Logf("with a lease of %s: %s", r.lease, swarm.ReportOf(r.schedule, budget.Spent{}).Markdown())
 	}
 	if err := r.board.Close(context.Background()); err != nil {
 		t.Logf("close: %v", err)

@@ -368,9 +368,6 @@ func (c *chaos) judge(seed int, s *swarm.Schedule) {
 	if diff := charged - c.paid; diff > 1e-9 || diff < -1e-9 || spent.USD-charged > 1e-9 || charged-spent.USD > 1e-9 {
 		c.t.Errorf("seed %d: %v was paid, %v is in the log, %v counts", seed, c.paid, charged, spent.USD)
 	}
-	if usd, _, _ := s.Spent(); usd > c.paid+1e-9 {
-		c.t.Errorf("seed %d: the results say that %v was spent, of %v", seed, usd, c.paid)
-	}
 	// All that is left can be set aside: nothing is held any more.
 	rest := int64((5 - spent.USD) * 1e6 * 0.99)
 	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)

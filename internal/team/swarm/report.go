@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
@@ -21,7 +22,8 @@ type Report struct {
 	Commit  string            `json:"commit"`
 	Counts  map[string]int    `json:"counts"`
 	USD     float64           `json:"usd"`
-	Known   bool              `json:"usd_known"` // false: more may have been spent
+	Known   bool              `json:"usd_known"`          // false: more may have been spent
+	Most    *float64          `json:"usd_most,omitempty"` // up to this; nil: not known
 	Tokens  int64             `json:"tokens"`
 	Checks  []event.TaskCheck `json:"checks,omitempty"` // of the merged tree
 	Tasks   []TaskReport      `json:"tasks"`
@@ -46,10 +48,11 @@ type TaskReport struct {
 	Error   string            `json:"error,omitempty"`
 }
 
-// ReportOf returns the report of a schedule.
-func ReportOf(s *swarm.Schedule) Report {
+// ReportOf returns the report of a schedule. spent is what the swarm's account says: the
+// tasks' own sums lack what workers spent that were lost.
+func ReportOf(s *swarm.Schedule, spent budget.Spent) Report {
 	r := Report{Goal: s.Goal, Base: s.Base, Commit: s.Tip(), Counts: map[string]int{}}
-	r.USD, r.Tokens, r.Known = s.Spent()
+	r.USD, r.Tokens, r.Known, r.Most = spent.USD, spent.Tokens(), spent.Cost() != nil, spent.Most()
 	if s.Ended != nil {
 		r.Outcome, r.Error, r.Checks = s.Ended.Outcome, s.Ended.Error, s.Ended.Checks
 	}
@@ -125,6 +128,8 @@ func (r Report) cost() string {
 	switch {
 	case r.Known:
 		return fmt.Sprintf("$%.4f", r.USD)
+	case r.Most != nil:
+		return fmt.Sprintf("$%.4f, up to $%.4f", r.USD, *r.Most)
 	case r.USD > 0:
 		return fmt.Sprintf("$%.4f or more", r.USD)
 	}

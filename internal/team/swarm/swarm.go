@@ -330,7 +330,7 @@ func (c *coordinator) saw(call swarm.Call, f *swarm.Failure) (tell string) {
 	l, found := c.circles.Apply(call)
 	switch {
 	case found && !l.Again:
-		c.loop = fmt.Sprintf("[%d workers made the same call %d times together, with the same result each time: %s. Do not make it again: find another way, or say in your result why there is none.]", len(l.Workers), l.Times, l.What)
+		c.loop = fmt.Sprintf("[%d workers made the same call %d times together, with the same result each time: %s. Do not make it again: find another way, or say in your result why there is none.]", len(l.Workers), l.Times, swarm.Line(l.What))
 		clear(c.told)
 	case found && c.told[call.Worker]:
 		if stop := c.stop[call.Worker]; stop != nil {

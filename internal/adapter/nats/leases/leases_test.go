@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -498,12 +499,15 @@ func TestMoney(t *testing.T) {
 	if err != nil || g.MaxTokens != 1000 || g.USD == nil {
 		t.Fatalf("%+v, %v", g, err)
 	}
-	minus := -1.0
+	minus, huge, above := -1.0, 1e12, 1.01
 	for what, err := range map[string]error{
-		"another grant": h.Settle(t.Context(), g.ID+100),
-		"negative USD":  h.Settle(t.Context(), g.ID, event.Charged{USD: &minus}),
-		"negative use":  h.Settle(t.Context(), g.ID, event.Charged{Usage: llm.Usage{Input: -5}}),
-		"negative ask":  func() error { _, err := h.Reserve(t.Context(), budget.Ask{Input: -1}); return err }(),
+		"another grant":             h.Settle(t.Context(), g.ID+100),
+		"negative USD":              h.Settle(t.Context(), g.ID, event.Charged{USD: &minus}),
+		"a huge cost":               h.Settle(t.Context(), g.ID, event.Charged{USD: &huge}),
+		"above the grant, in parts": h.Settle(t.Context(), g.ID, event.Charged{USD: &above}, event.Charged{USD: new(float64)}),
+		"a huge use":                h.Settle(t.Context(), g.ID, event.Charged{Usage: llm.Usage{Output: math.MaxInt64, CacheRead: math.MaxInt64}}),
+		"negative use":              h.Settle(t.Context(), g.ID, event.Charged{Usage: llm.Usage{Input: -5}}),
+		"negative ask":              func() error { _, err := h.Reserve(t.Context(), budget.Ask{Input: -1}); return err }(),
 		"negative price": func() error {
 			_, err := h.Reserve(t.Context(), budget.Ask{Price: &llm.Price{Input: -1}})
 			return err

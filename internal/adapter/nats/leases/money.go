@@ -64,14 +64,47 @@ func (b *Board) settle(l *lease, q *question) error {
 		return nil
 	}
 	b.mu.Lock()
-	_, held := l.grants[s.Grant]
-	delete(l.grants, s.Grant)
+	g, held := l.grants[s.Grant]
+	above := held && exceeds(g, s.Charged)
+	if !above {
+		delete(l.grants, s.Grant)
+	}
 	b.mu.Unlock()
-	if !held {
+	switch {
+	case !held:
 		return fmt.Errorf("%w: nothing was set aside under %d", ErrRefused, s.Grant)
+	case above: // it counts as the whole reservation when the lease ends
+		b.say("money", "worker %s says that a request cost more than was set aside for it: refused", q.Worker)
+		return fmt.Errorf("%w: more than was set aside under %d", ErrRefused, s.Grant)
 	}
 	return b.cfg.Bank.Settle(l.ctx, s.Grant, s.Charged...)
 }
+
+// exceeds reports whether a settlement is above its grant. The size of a request is
+// estimated before it is sent, so an honest one may be off, as far as the pool allows for:
+// twice the reservation.
+func exceeds(g budget.Grant, cs []event.Charged) bool {
+	usd, tokens := 0.0, int64(0)
+	for _, c := range cs {
+		if c.USD != nil {
+			usd += *c.USD
+		}
+		for _, n := range []int64{c.Usage.Input, c.Usage.Output, c.Usage.CacheRead, c.Usage.CacheWrite} {
+			if n > 2*g.Tokens {
+				return true // also where the sum would overflow
+			}
+			tokens += n
+		}
+	}
+	most := dearest * float64(g.Tokens)
+	if g.USD != nil {
+		most = *g.USD
+	}
+	return usd > 2*most || tokens > 2*g.Tokens
+}
+
+// dearest is more than any provider takes for a token, in USD: where no price is known.
+const dearest = 0.01
 
 // unknownCost returns what a lost worker's request may have cost: the whole
 // reservation.

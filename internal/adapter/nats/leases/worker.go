@@ -44,7 +44,7 @@ const (
 	askAgain   = 50 * time.Millisecond
 	takeWithin = time.Minute
 	elsewhere  = 300 * time.Millisecond // when an offer that is not for this worker comes again
-	handBack   = 5 * time.Second // how long a worker that was told to stop tries to say so
+	handBack   = 5 * time.Second        // how long a worker that was told to stop tries to say so
 )
 
 // Causes of the end of a worker's lease.
