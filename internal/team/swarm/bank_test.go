@@ -26,7 +26,7 @@ func TestReservationsOutliveTheCoordinator(t *testing.T) {
 		acc := spending.New(spending.Config{Session: "s", Limits: budget.Limits{USD: 1}, Now: time.Now, Log: log, Meter: meter})
 		return acc, flight, Bank{Account: acc, Log: log}
 	}
-	ask := budget.Ask{Price: &llm.Price{Input: 1, Output: 1}, Input: 50_000, MaxOutput: 50_000, Child: true} // 0.10 USD
+	ask := budget.Ask{Price: &llm.Price{Input: 1, Output: 1}, Input: 90_000, MaxOutput: 10_000, Child: true} // 0.10 USD
 	_, flight, bank := open()
 	paid, lost := budget.Grant{}, budget.Grant{}
 	for _, g := range []*budget.Grant{&paid, &lost} {
