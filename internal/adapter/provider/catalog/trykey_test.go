@@ -10,7 +10,7 @@ import (
 )
 
 // Keys are tried where that is free, in each API's own way; what comes back is
-// said as far as it is known, and never the key. SPEC 16.7, 18.6
+// said as far as it is known, and never the key. SPEC 16.7, 3.3
 func TestTryKey(t *testing.T) {
 	const good, bad = "sk-good-0123456789abcdef", "sk-bad-0123456789abcdef"
 	held := func(r *http.Request) string {
