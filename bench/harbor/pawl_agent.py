@@ -1,5 +1,5 @@
 """pawl as an agent of Harbor, for Terminal-Bench and the other sets of tasks that Harbor
-runs: see doc/benchmarks.md.
+runs: see bench/harbor/README.md.
 
 Keyword arguments (`--agent-kwarg NAME=VALUE`):
 

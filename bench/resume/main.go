@@ -11,7 +11,7 @@
 // nothing but the log is there; "again" is every later one.
 //
 // -whole only folds the whole log, in this process, as after an update: no
-// snapshot is kept. -markdown prints the table of doc/scale.md, with both. -dir keeps
+// snapshot is kept. -markdown prints the table of bench/scale/README.md, with both. -dir keeps
 // the home and the workspace there, for others to measure (bench/tui -again). -cpu and
 // -heap write profiles of taking it up in this process; the heap is
 // that of the open session.

@@ -1,6 +1,6 @@
-// Command scale makes the measured tables of doc/scale.md:
+// Command scale makes the measured tables of bench/scale/README.md:
 //
-//	go run ./bench/scale [-sizes 50,50000,500000] [-calls 10000] [-sessions 10000] [-mb 2000] [-into doc/scale.md]
+//	go run ./bench/scale [-sizes 50,50000,500000] [-calls 10000] [-sessions 10000] [-mb 2000] [-into bench/scale/README.md]
 //
 // It builds pawl as it is released, and the benchmarks cost, search, resume and
 // sessions, runs them one after the other and prints their tables. With -into it

@@ -8,7 +8,7 @@ import (
 
 // The page has a place for each table, and only that is replaced. SPEC 19
 func TestReplaced(t *testing.T) {
-	page, err := os.ReadFile("../../doc/scale.md")
+	page, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

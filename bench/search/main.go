@@ -9,7 +9,7 @@
 // prints the least time and processor's time of each, with their ratios: the
 // machine may be busy. Early is a search that has enough after 500 matches; first is the time
 // to the first result: of rg to its first line, of pawl of a search for one. -dir
-// searches a folder that is there; -markdown prints the table of doc/scale.md.
+// searches a folder that is there; -markdown prints the table of bench/scale/README.md.
 package main
 
 import (

@@ -7,7 +7,7 @@
 // runs pawl in one of the folders: the start of a new session and of --continue
 // up to their end, `sessions list`, `sessions list --all` and `sessions show`, beside the
 // same with a log that has one session. Best and median of the runs, the first one
-// apart. -markdown prints the table of doc/scale.md. Everything is deleted afterwards.
+// apart. -markdown prints the table of bench/scale/README.md. Everything is deleted afterwards.
 package main
 
 import (

@@ -342,7 +342,7 @@ func problem(s *Server, missing []string) string {
 			}
 		}
 	case inside:
-		return "it is a part of a program, which has to drive pawl itself (see doc/sdk.md)"
+		return "it is a part of a program, which has to drive pawl itself (see doc/programs.md)"
 	default:
 		return fmt.Sprintf("its type %q is not known: stdio, http or sse", s.Transport)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -168,13 +169,14 @@ func TestSchemaIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile("../../../doc/configuration.md")
-	if err != nil {
-		t.Fatal(err)
+	texts := map[string]bool{`{"$schema": "x"}`: true, `{"modle": "x"}`: false, `{"budget": {"usd": "5"}}`: false, `{"mode": "wild"}`: false}
+	for _, example := range examples(t) {
+		texts[example] = true
+		if err := decode("a page", jsonc.Plain([]byte(example)), new(Settings)); err != nil {
+			t.Errorf("%s: %v", example, err)
+		}
 	}
-	_, example, _ := strings.Cut(string(page), "```jsonc\n")
-	example, _, _ = strings.Cut(example, "```")
-	for text, ok := range map[string]bool{example: true, `{"$schema": "x"}`: true, `{"modle": "x"}`: false, `{"budget": {"usd": "5"}}`: false, `{"mode": "wild"}`: false} {
+	for text, ok := range texts {
 		var v any
 		if err := json.Unmarshal(jsonc.Plain([]byte(text)), &v); err != nil {
 			t.Fatal(err)
@@ -183,7 +185,29 @@ func TestSchemaIsCurrent(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if err := decode("doc/configuration.md", jsonc.Plain([]byte(example)), new(Settings)); err != nil {
-		t.Error(err)
+}
+
+// examples are the settings that the pages show: every block of JSON with comments,
+// and those of hooks.
+func examples(t *testing.T) (out []string) {
+	t.Helper()
+	pages, err := filepath.Glob("../../../doc/*.md")
+	if err != nil {
+		t.Fatal(err)
 	}
+	for _, page := range pages {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile("(?ms)^```(jsonc?)\n(.*?)^```").FindAllStringSubmatch(string(b), -1) {
+			if m[1] == "jsonc" || strings.Contains(m[2], `"hooks"`) {
+				out = append(out, m[2])
+			}
+		}
+	}
+	if len(out) < 7 {
+		t.Fatalf("only %d examples were found", len(out))
+	}
+	return out
 }

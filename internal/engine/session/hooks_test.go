@@ -47,10 +47,10 @@ func on(event, matcher, command string) string {
 	return string(b)
 }
 
-// examples are the settings in doc/hooks.md.
+// examples are the settings in doc/extending.md.
 func examples(t *testing.T) []string {
 	t.Helper()
-	doc, err := os.ReadFile("../../../doc/hooks.md")
+	doc, err := os.ReadFile("../../../doc/extending.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 // Package acp lets an editor drive pawl over the Agent Client Protocol: JSON-RPC, a
-// message on each line, on standard input and output (ADR 023, doc/acp.md). It speaks
+// message on each line, on standard input and output (ADR 023, doc/programs.md). It speaks
 // version 1 and the published preview of version 2; the editor's first request decides
 // which.
 //

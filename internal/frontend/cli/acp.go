@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
 
-// This file runs pawl as the agent of an editor (ADR 023, doc/acp.md).
+// This file runs pawl as the agent of an editor (ADR 023, doc/programs.md).
 
 func acpCommand(a *App) *cobra.Command {
 	f := &flags{}
@@ -22,7 +22,7 @@ func acpCommand(a *App) *cobra.Command {
 		Use:   "acp",
 		Short: "Serve an editor (Agent Client Protocol)",
 		Long: `Serve an editor over the Agent Client Protocol, on standard input and output.
-The editor starts it; doc/acp.md describes its settings.`,
+The editor starts it; doc/programs.md describes its settings.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error { return a.serveEditor(c.Context(), f) },
 	}

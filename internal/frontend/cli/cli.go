@@ -218,7 +218,7 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.StringSliceVar(&f.AddDirs, "add-dir", nil, "allow reading in this folder, too; writing there needs a permission (repeatable)")
 	fs.StringArrayVar(&f.MCPConfig, "mcp-config", nil, "MCP servers for this session: a file like .mcp.json, or JSON text (repeatable)")
 	fs.StringVar(&f.SessionID, "session-id", "", "the id of the new session: 8 to 64 letters, digits and hyphens")
-	fs.StringVar(&f.Route, "route", "", "how prompts are classified: auto, off, read, edit, run or profile (see doc/routes.md)")
+	fs.StringVar(&f.Route, "route", "", "how prompts are classified: auto, off, read, edit, run or profile (see doc/tasks.md)")
 	fs.StringVar(&f.MetricsAddr, "metrics-addr", "", "serve Prometheus metrics on this address, such as 127.0.0.1:9464")
 	fs.BoolVar(&f.NoSession, "no-session", false, "do not save this session")
 	fs.BoolVarP(&f.Continue, "continue", "c", false, "continue the newest session of this folder")
@@ -227,7 +227,7 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.SetNormalizeFunc(othersWords)
 	addAutofix(c, &f.Options)
 	addGiven(c, &f.Options)
-	fs.StringVar(&f.Plan, "plan", "", "read the phases of the task from this Markdown file (see doc/phases.md)")
+	fs.StringVar(&f.Plan, "plan", "", "read the phases of the task from this Markdown file (see doc/tasks.md)")
 	exclude(c, "continue", "resume", "no-session")
 	exclude(c, "yolo", "full-auto", "permission-mode")
 }
@@ -258,7 +258,7 @@ func addRights(c *cobra.Command, opt *setup.Options) {
 // themselves.
 func (f *flags) addWorktree(c *cobra.Command) {
 	fs := c.Flags()
-	fs.StringVarP(&f.worktree, "worktree", "w", "", "work in a git worktree, on its own branch (see doc/worktrees.md)")
+	fs.StringVarP(&f.worktree, "worktree", "w", "", "work in a git worktree, on its own branch (see doc/conversation.md)")
 	fs.Lookup("worktree").NoOptDefVal = anyTree
 }
 
@@ -280,7 +280,7 @@ func (f *flags) addResult(c *cobra.Command) {
 	fs := c.Flags()
 	fs.IntVar(&f.MaxTurns, "max-turns", 0, "stop after this many model replies")
 	fs.DurationVar(&f.Timeout, "timeout", 0, "stop after this long, such as 90s or 10m")
-	fs.StringVar(&f.format, "output-format", "text", "text, json, stream-json or claude-stream-json (see doc/sdk.md)")
+	fs.StringVar(&f.format, "output-format", "text", "text, json, stream-json or claude-stream-json (see doc/programs.md)")
 	fs.BoolFunc("json", "the same as --output-format stream-json", func(string) error { f.format = "stream-json"; return nil })
 	_ = fs.MarkHidden("json")
 	fs.BoolVar(&f.Trust, "trust", false, "for this run, trust the programs that this folder configures, such as its checks (see pawl trust)")

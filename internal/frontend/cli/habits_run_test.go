@@ -15,7 +15,6 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
-	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // habit is a command line of the page for those who come from another agent.
@@ -24,29 +23,13 @@ type habit struct {
 	args []string
 }
 
-// habits reads the command lines of a column of the page's tables.
+// habits are the command lines that the page says work.
 func habits(t *testing.T) (out []habit) {
 	t.Helper()
-	page, err := os.ReadFile("../../../doc/coming-from.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(page)) {
-		cells := strings.Split(strings.ReplaceAll(line, `\|`, "¦"), "|")
-		if len(cells) != 4 || notHere(cells[2]) {
-			continue
-		}
-		for _, m := range inTicks.FindAllStringSubmatch(cells[2], -1) {
-			cmds, err := command.Parse(m[1], "/")
-			if err != nil || len(cmds) != 1 {
-				t.Fatalf("%s: %v", m[1], err)
-			}
-			h := habit{line: m[1]}
-			for _, w := range cmds[0].Words[1:] {
-				h.args = append(h.args, w.Text)
-			}
-			if !slices.ContainsFunc(out, func(o habit) bool { return o.line == h.line }) {
-				out = append(out, h)
+	for _, part := range taken(t) {
+		for _, m := range inTicks.FindAllStringSubmatch(part, -1) {
+			if !slices.ContainsFunc(out, func(o habit) bool { return o.line == m[1] }) {
+				out = append(out, habit{line: m[1], args: words(t, m[1])})
 			}
 		}
 	}

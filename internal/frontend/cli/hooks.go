@@ -27,7 +27,7 @@ func hooksCommand(a *App) *cobra.Command {
 		Long: `Hooks are programs that pawl runs at certain points of a session: before and after
 a tool call, when you send a prompt, when a turn ends. They are configured in your
 config.json and, if the folder is trusted, in its .claude/settings.json and
-.pawl/config.json. See doc/hooks.md.`,
+.pawl/config.json. See doc/extending.md.`,
 	}
 	var dir string
 	var asJSON bool
@@ -47,7 +47,7 @@ config.json and, if the folder is trusted, in its .claude/settings.json and
 			}
 			out := wrapped(a.Out, true)
 			if len(all) == 0 {
-				fmt.Fprintln(out, "no hooks are configured; see doc/hooks.md")
+				fmt.Fprintln(out, "no hooks are configured; see doc/extending.md")
 			}
 			for _, h := range all {
 				fmt.Fprintln(out, plain.Line(hookLine(h)))

@@ -29,7 +29,7 @@ func pluginCommand(a *App) *cobra.Command {
 		Long: `Plugins add skills, commands, agents, hooks and MCP servers from git repositories, in
 the format of Claude Code. Adding a plugin runs nothing: pawl copies the files of one
 commit, and asks you whether the plugin's hooks and servers may run.
-See doc/plugins.md.`,
+See doc/extending.md.`,
 	}
 	list := &cobra.Command{
 		Use: "list", Short: "List the installed plugins", Args: exactly(0),

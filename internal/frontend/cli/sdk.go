@@ -20,7 +20,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// This file runs pawl under the Claude Agent SDK (ADR 021, doc/sdk.md).
+// This file runs pawl under the Claude Agent SDK (ADR 021, doc/programs.md).
 
 // sdkFlags are the flags of a run that a program drives.
 type sdkFlags struct {

@@ -3,31 +3,11 @@ package cli
 import (
 	"bytes"
 	"context"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/pawl-agent/pawl/internal/core/golden"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
-
-const statesHead = `# States
-
-The state machines of pawl, generated from the code with ` + "`pawl states --format mermaid`" + `.
-Do not edit this page: ` + "`go test ./internal/frontend/cli -run TestStatesPage -update`" + ` writes it.
-
-`
-
-// SPEC 2.5: the diagrams in doc/ are those of the code.
-func TestStatesPage(t *testing.T) {
-	page := filepath.Join("..", "..", "..", "doc", "states.md")
-	var b bytes.Buffer
-	b.WriteString(statesHead)
-	if err := drawStates(&b, "mermaid", ""); err != nil {
-		t.Fatal(err)
-	}
-	golden.File(t, page, b.String())
-}
 
 // SPEC 2.5: pawl states draws every table, or the one asked for, and says what
 // there is where it is asked for another.

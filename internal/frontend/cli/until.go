@@ -21,7 +21,7 @@ type goal struct {
 
 func (g *goal) add(c *cobra.Command) {
 	fs := c.Flags()
-	fs.StringVar(&g.command, "until", "", "work until this command passes, such as 'go test ./...' (see doc/until.md)")
+	fs.StringVar(&g.command, "until", "", "work until this command passes, such as 'go test ./...' (see doc/tasks.md)")
 	fs.IntVar(&g.rounds, "max-rounds", until.Rounds, "with --until: how often to ask the model to continue")
 	fs.BoolVar(&g.tests, "tests-may-change", false, "with --until: accept the result even if the run changed existing tests")
 }

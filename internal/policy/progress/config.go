@@ -51,7 +51,7 @@ type Config struct {
 	Compactions int `json:"compactions"`
 }
 
-// Default returns the configuration behind the figures of doc/progress.md.
+// Default returns the configuration that doc/progress.md documents.
 func Default() Config {
 	return Config{
 		Enable: true, StuckThreshold: 3, OscillationWindow: 4, ProgressCheckInterval: 10,

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/policy/command"
+)
+
+var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```")
+
+// SPEC 17.5, 17.6: each command line of pawl's on a page, in a block or within a
+// sentence, is one that the program's own flags and words take.
+func TestCommandLinesOfPages(t *testing.T) {
+	var pages []string
+	for _, pattern := range []string{"*.md", "doc/*.md", "bench/*/README.md"} {
+		found, err := filepath.Glob(filepath.Join("../../..", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, found...)
+	}
+	lines := 0
+	check := func(page, text string) {
+		cmds, err := command.Parse(text, "/")
+		if err != nil {
+			t.Errorf("%s: %v:\n%s", page, err, text)
+			return
+		}
+		for _, c := range cmds {
+			if len(c.Words) == 0 || c.Words[0].Text != "pawl" {
+				continue
+			}
+			lines++
+			args := []string{}
+			for _, w := range c.Words[1:] {
+				args = append(args, w.Text)
+			}
+			if err := parsed(t, args); err != nil {
+				t.Errorf("%s: pawl %s: %v", page, strings.Join(args, " "), err)
+			}
+		}
+	}
+	for _, page := range pages {
+		if filepath.Base(page) == "spec.md" { // it also says what is not built yet
+			continue
+		}
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range shellBlock.FindAllStringSubmatch(string(b), -1) {
+			check(page, m[1])
+		}
+		for _, m := range inTicks.FindAllStringSubmatch(string(b), -1) {
+			if strings.HasPrefix(m[1], "pawl ") {
+				check(page, m[1])
+			}
+		}
+	}
+	if lines < 200 {
+		t.Errorf("only %d command lines were found", lines)
+	}
+}
