@@ -3,39 +3,39 @@ module github.com/pawl-agent/pawl
 go 1.26.0
 
 require (
-	github.com/bluekeyes/go-gitdiff v0.9.0
-	github.com/bmatcuk/doublestar/v4 v4.10.4
-	github.com/charmbracelet/ultraviolet v0.0.0-20260811164956-006e29f97886
+	github.com/bluekeyes/go-gitdiff v0.9.0 // reads unified diffs
+	github.com/bmatcuk/doublestar/v4 v4.10.4 // glob patterns
+	github.com/charmbracelet/ultraviolet v0.0.0-20260811164956-006e29f97886 // the screen (ADR 011), with x/ansi and cancelreader
 	github.com/charmbracelet/x/ansi v0.11.9
-	github.com/ergochat/readline v0.1.3
-	github.com/goccy/go-yaml v1.19.2
-	github.com/google/go-cmp v0.7.0
-	github.com/google/jsonschema-go v0.4.3
-	github.com/klauspost/compress v1.20.3
-	github.com/modelcontextprotocol/go-sdk v1.8.0
+	github.com/ergochat/readline v0.1.3 // the plain line; gives the input back at the interrupt key
+	github.com/goccy/go-yaml v1.19.2 // front matter, task graphs; errors have line numbers
+	github.com/google/go-cmp v0.7.0 // tests
+	github.com/google/jsonschema-go v0.4.3 // schemas of arguments, settings and answers
+	github.com/klauspost/compress v1.20.3 // zstd of blobs and large events
+	github.com/modelcontextprotocol/go-sdk v1.8.0 // MCP's protocol, framing and sign-in (ADR 014)
 	github.com/muesli/cancelreader v0.2.2
 	github.com/nats-io/jwt/v2 v2.8.2
-	github.com/nats-io/nats-server/v2 v2.15.2
-	github.com/nats-io/nats.go v1.55.0
+	github.com/nats-io/nats-server/v2 v2.15.2 // tests: servers inside the test process; pawl does not link it
+	github.com/nats-io/nats.go v1.55.0 // swarms on several machines (ADR 019)
 	github.com/nats-io/nkeys v0.4.16
-	github.com/pelletier/go-toml/v2 v2.4.3
-	github.com/rogpeppe/go-internal v1.16.0
-	github.com/sourcegraph/jsonrpc2 v0.2.3
-	github.com/spf13/cobra v1.10.2
+	github.com/pelletier/go-toml/v2 v2.4.3 // pawl mcp import codex; reads no time zones at the start
+	github.com/rogpeppe/go-internal v1.16.0 // writes unified diffs; testscript
+	github.com/sourcegraph/jsonrpc2 v0.2.3 // requests and answers of language servers and editors
+	github.com/spf13/cobra v1.10.2 // the command line
 	github.com/spf13/pflag v1.0.9
-	github.com/tiktoken-go/tokenizer v0.10.0
-	github.com/zalando/go-keyring v0.2.8
-	go.uber.org/goleak v1.3.0
-	golang.org/x/net v0.62.0
-	golang.org/x/oauth2 v0.35.0
+	github.com/tiktoken-go/tokenizer v0.10.0 // tests: the reference of our token counts (ADR 004)
+	github.com/zalando/go-keyring v0.2.8 // the system's keyring
+	go.uber.org/goleak v1.3.0 // tests
+	golang.org/x/net v0.62.0 // HTML, web pages in every encoding of browsers
+	golang.org/x/oauth2 v0.35.0 // sign-ins, tokens of service accounts
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
-	golang.org/x/text v0.43.0
+	golang.org/x/text v0.43.0 // names of files that differ in their Unicode form
 	modernc.org/libc v1.77.1
-	modernc.org/sqlite v1.60.1
-	mvdan.cc/sh/v3 v3.14.1
-	pgregory.net/rapid v1.3.0
-	rsc.io/qr v0.2.0
+	modernc.org/sqlite v1.60.1 // the log, in pure Go (ADR 001)
+	mvdan.cc/sh/v3 v3.14.1 // syntax of the shell
+	pgregory.net/rapid v1.3.0 // tests
+	rsc.io/qr v0.2.0 // the QR code of pawl serve; no modules of its own, 53 KB
 )
 
 require (

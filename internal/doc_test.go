@@ -159,3 +159,19 @@ func TestLinksOfPages(t *testing.T) {
 		t.Errorf("only %d links were found", checked)
 	}
 }
+
+// Issue 31.9: the pages for people stay few and short. What is new takes the place of
+// what it makes needless; figures go to the ADRs and bench, the rest to help texts.
+func TestPagesStayFew(t *testing.T) {
+	const mostPages, mostWords = 25, 20_000
+	pages, words := 0, 0
+	for path, text := range sources(t, ".md") {
+		if filepath.ToSlash(filepath.Dir(path)) == "doc" && path != "doc/spec.md" {
+			pages, words = pages+1, words+len(strings.Fields(text))
+		}
+	}
+	if pages > mostPages || words > mostWords {
+		t.Errorf("doc has %d pages with %d words; at most %d and %d", pages, words, mostPages, mostWords)
+	}
+	t.Logf("%d pages, %d words", pages, words)
+}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/policy/command"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```")
@@ -63,5 +64,28 @@ func TestCommandLinesOfPages(t *testing.T) {
 	}
 	if lines < 200 {
 		t.Errorf("only %d command lines were found", lines)
+	}
+}
+
+// SPEC 4.15: the page's table of modes is that of the code.
+func TestPageOfModes(t *testing.T) {
+	page, err := os.ReadFile("../../../doc/safety.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := regexp.MustCompile(` {2,}`)
+	for _, line := range permission.Table() {
+		cells := columns.Split(line, -1)
+		if len(cells) != 6 {
+			continue // what is said below the table
+		}
+		if cells[0] == "" {
+			for i, mode := range cells[1:] {
+				cells[i+1] = "`" + mode + "`"
+			}
+		}
+		if row := strings.TrimSpace("| "+strings.Join(cells, " | ")) + " |\n"; !strings.Contains(string(page), strings.Replace(row, "|  |", "| |", 1)) {
+			t.Errorf("doc/safety.md lacks the row %s", row)
+		}
 	}
 }
