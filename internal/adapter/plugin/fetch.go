@@ -81,7 +81,7 @@ func (g Git) open(ctx context.Context, s Source, dir string) (*repository, error
 	defer cancel()
 	r := &repository{git: g, dir: dir}
 	if _, err := r.run(ctx, "none", nil, "init", "--quiet", "--bare", "--template=", dir); errors.Is(err, exec.ErrNotFound) {
-		return nil, fault.NewConfiguration("install git", "git is not installed, which fetches plugins")
+		return nil, fault.NewConfiguration("install git", "plugins need git, which is not installed")
 	} else if err != nil {
 		return nil, err
 	}

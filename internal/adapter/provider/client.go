@@ -58,7 +58,7 @@ func New(cfg Config) (*Client, error) {
 	u, err := url.Parse(cfg.BaseURL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, fault.NewConfiguration(setTo(cfg.URLName, "http(s)://host[:port][/path]"),
-			"the base URL %q is not an address of a server", Clean(cfg.BaseURL))
+			"the base URL %q is not valid", Clean(cfg.BaseURL))
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fault.NewConfiguration(setTo(cfg.URLName, "http(s)://host[:port][/path]"),

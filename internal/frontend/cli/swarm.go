@@ -101,7 +101,7 @@ denied. The report goes to stdout, progress to stderr. See doc/swarm.md.`,
 func swarmResumeCommand(a *App) *cobra.Command {
 	f := &swarmFlags{}
 	c := &cobra.Command{
-		Use: "resume [flags] [ID]", Short: "Continue a swarm that was interrupted, or whose result was not written (default: the newest of this folder)", Args: atMostOne,
+		Use: "resume [flags] [ID]", Short: "Continue a swarm that was interrupted or not written (default: the newest of this folder)", Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(c); err != nil {
 				return err
@@ -147,7 +147,7 @@ func swarmPlanCommand(a *App) *cobra.Command {
 	var output string
 	var force bool
 	c := &cobra.Command{
-		Use: "plan [flags] PROMPT…", Short: "Let the model divide a piece of work into a task graph, in a file that you can read and edit", Args: atLeastOne,
+		Use: "plan [flags] PROMPT…", Short: "Let the model divide a piece of work into a task graph that you can edit", Args: atLeastOne,
 		Long: `Let the model read the project in plan mode and divide a piece of work into tasks.
 The graph is checked, shown and written to a file. Read the file before
 "pawl swarm run FILE", which runs its command lines without a question.`,
@@ -280,7 +280,7 @@ On a terminal, it shows the screen with the swarm's tasks as a tree.`,
 
 func swarmCancelCommand(a *App) *cobra.Command {
 	keep := false
-	c := &cobra.Command{Use: "cancel [ID]", Short: "Cancel a swarm without writing its result to your files (default: the newest of this folder)"}
+	c := &cobra.Command{Use: "cancel [ID]", Short: "Cancel a swarm; its result is not written (default: the newest of this folder)"}
 	c.Flags().BoolVar(&keep, "keep-trees", false, "keep the workers' copies of the files and the merged result, and print where they are")
 	return ofSwarm(a, c, func(ctx context.Context, l *swarmrun.Log) error {
 		ctx, stop := untilSignal(ctx, a.Signals)

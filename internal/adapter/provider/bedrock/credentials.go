@@ -116,7 +116,7 @@ func (s Source) find(ctx context.Context) (keys, error) {
 		}
 	} else if s.get("AWS_PROFILE") != "" {
 		return keys{}, fault.NewConfiguration("name another one with AWS_PROFILE, or make it with aws configure --profile "+name,
-			"AWS has no profile %q", name)
+			"there is no AWS profile %q", name)
 	}
 	if file, role := s.get("AWS_WEB_IDENTITY_TOKEN_FILE"), s.get("AWS_ROLE_ARN"); file != "" && role != "" {
 		return s.webIdentity(ctx, file, role)
@@ -129,7 +129,7 @@ func (s Source) find(ctx context.Context) (keys, error) {
 	}
 	return keys{}, fault.NewConfiguration(
 		"set AWS_BEARER_TOKEN_BEDROCK to a Bedrock API key, set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or sign in with aws configure or aws sso login and set AWS_PROFILE",
-		"there are no credentials of AWS")
+		"no AWS credentials were found")
 }
 
 func (s Source) profile() string {
@@ -181,7 +181,7 @@ func (s Source) role(ctx context.Context, name string, p section, all map[string
 		return keys{}, outside(name, "assumes a role that asks for a code")
 	}
 	if depth >= mostRoles {
-		return keys{}, fault.NewConfiguration("correct source_profile in AWS's file config", "AWS's profile %q leads to itself", name)
+		return keys{}, fault.NewConfiguration("correct source_profile in the AWS config file", "the AWS profile %q refers to itself", name)
 	}
 	var with keys
 	found, err := false, error(nil)
@@ -189,7 +189,7 @@ func (s Source) role(ctx context.Context, name string, p section, all map[string
 	case from != "":
 		source, ok := all[from]
 		if !ok {
-			return keys{}, fault.NewConfiguration("correct source_profile in AWS's file config", "AWS has no profile %q, from which %q assumes its role", from, name)
+			return keys{}, fault.NewConfiguration("correct source_profile in the AWS config file", "there is no AWS profile %q, which is the source_profile of %q", from, name)
 		}
 		with, found, err = s.ofProfile(ctx, from, source, all, depth+1)
 	case p["credential_source"] == "Environment":

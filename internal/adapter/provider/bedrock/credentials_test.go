@@ -82,9 +82,9 @@ func TestCredentials(t *testing.T) {
 		{name: "half of it", env: map[string]string{"AWS_ACCESS_KEY_ID": "AKIAENV"}, files: map[string]string{".aws/credentials": "[default]\naws_access_key_id = AKIAFILE\naws_secret_access_key = s\n"}, id: "AKIAFILE"},
 		{name: "a profile", env: map[string]string{"AWS_PROFILE": "work"}, files: map[string]string{".aws/credentials": "# keys\n[default]\naws_access_key_id=AKIAD\naws_secret_access_key=s\n[work]\r\naws_access_key_id = AKIAWORK # mine\r\naws_secret_access_key = s\r\n"}, id: "AKIAWORK"},
 		{name: "in the file config", env: map[string]string{"AWS_PROFILE": "work"}, files: map[string]string{".aws/config": "[profile work]\naws_access_key_id=AKIAC\naws_secret_access_key=s\ns3 =\n  aws_access_key_id=AKIANESTED\n"}, id: "AKIAC"},
-		{name: "a section of another service", env: map[string]string{"AWS_PROFILE": "work"}, files: map[string]string{".aws/config": "[services work]\naws_access_key_id=AKIAC\naws_secret_access_key=s\n"}, err: `no profile "work"`},
+		{name: "a section of another service", env: map[string]string{"AWS_PROFILE": "work"}, files: map[string]string{".aws/config": "[services work]\naws_access_key_id=AKIAC\naws_secret_access_key=s\n"}, err: `no AWS profile "work"`},
 		{name: "other files", env: map[string]string{"AWS_SHARED_CREDENTIALS_FILE": "HOME/c"}, files: map[string]string{"c": "[default]\naws_access_key_id=AKIAO\naws_secret_access_key=s"}, id: "AKIAO"},
-		{name: "no such profile", env: map[string]string{"AWS_PROFILE": "gone"}, err: `no profile "gone"`},
+		{name: "no such profile", env: map[string]string{"AWS_PROFILE": "gone"}, err: `no AWS profile "gone"`},
 		{name: "sso", env: map[string]string{"AWS_PROFILE": "sso"}, files: map[string]string{
 			".aws/config": "[profile sso]\nsso_session = corp\nsso_account_id = 123\nsso_role_name = Dev\n[sso-session corp]\nsso_start_url = https://corp.awsapps.com/start\nsso_region = eu-west-1\n",
 			cache("corp"): signedIn,
@@ -115,8 +115,8 @@ func TestCredentials(t *testing.T) {
 		{name: "a role of a container", env: map[string]string{"AWS_PROFILE": "r", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/x"}, files: map[string]string{
 			".aws/config": "[profile r]\nrole_arn=arn:r\ncredential_source=EcsContainer\n",
 		}, net: map[string]string{"GET 169.254.170.2/x": `{"AccessKeyId":"ASIAC","SecretAccessKey":"s","Token":"t","Expiration":"2026-11-22T13:00:00Z"}`, "POST sts.us-west-2.amazonaws.com/": assumed}, id: "ASIAROLE", signed: "Credential=ASIAC/"},
-		{name: "roles in a circle", env: map[string]string{"AWS_PROFILE": "a"}, files: map[string]string{".aws/config": "[profile a]\nrole_arn=arn:a\nsource_profile=b\n[profile b]\nrole_arn=arn:b\nsource_profile=a\n"}, err: "leads to itself"},
-		{name: "a role of nobody", env: map[string]string{"AWS_PROFILE": "a"}, files: map[string]string{".aws/config": "[profile a]\nrole_arn=arn:a\nsource_profile=gone\n"}, err: `no profile "gone"`},
+		{name: "roles in a circle", env: map[string]string{"AWS_PROFILE": "a"}, files: map[string]string{".aws/config": "[profile a]\nrole_arn=arn:a\nsource_profile=b\n[profile b]\nrole_arn=arn:b\nsource_profile=a\n"}, err: "refers to itself"},
+		{name: "a role of nobody", env: map[string]string{"AWS_PROFILE": "a"}, files: map[string]string{".aws/config": "[profile a]\nrole_arn=arn:a\nsource_profile=gone\n"}, err: `no AWS profile "gone"`},
 		{name: "a role without a source", env: map[string]string{"AWS_PROFILE": "a"}, files: map[string]string{".aws/config": "[profile a]\nrole_arn=arn:a\n"}, err: "export-credentials"},
 		{name: "a role with a code", env: map[string]string{"AWS_PROFILE": "a"}, files: map[string]string{".aws/config": "[profile a]\nrole_arn=arn:a\nsource_profile=default\nmfa_serial=arn:mfa\n"}, err: "asks for a code"},
 		{name: "a role that is refused", env: map[string]string{"AWS_PROFILE": "r"}, files: map[string]string{
@@ -135,8 +135,8 @@ func TestCredentials(t *testing.T) {
 			"GET 169.254.169.254/latest/meta-data/iam/security-credentials/":     "role\n",
 			"GET 169.254.169.254/latest/meta-data/iam/security-credentials/role": `{"AccessKeyId":"ASIAI","SecretAccessKey":"s","Token":"t","Expiration":"2026-11-22T13:00:00Z"}`,
 		}, id: "ASIAI", header: "X-Aws-Ec2-Metadata-Token: imds-token"},
-		{name: "an instance's service that is switched off", env: map[string]string{"AWS_EC2_METADATA_DISABLED": "true"}, net: map[string]string{"PUT 169.254.169.254/latest/api/token": "x"}, err: "no credentials of AWS"},
-		{name: "a token that would break a header", net: map[string]string{"PUT 169.254.169.254/latest/api/token": "a\r\nHost: evil"}, err: "no credentials of AWS"},
+		{name: "an instance's service that is switched off", env: map[string]string{"AWS_EC2_METADATA_DISABLED": "true"}, net: map[string]string{"PUT 169.254.169.254/latest/api/token": "x"}, err: "no AWS credentials were found"},
+		{name: "a token that would break a header", net: map[string]string{"PUT 169.254.169.254/latest/api/token": "a\r\nHost: evil"}, err: "no AWS credentials were found"},
 		{name: "nothing", err: "AWS_BEARER_TOKEN_BEDROCK"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

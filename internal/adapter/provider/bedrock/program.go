@@ -22,7 +22,7 @@ func (s Source) program(ctx context.Context, name, line string) (keys, error) {
 	for _, f := range s.files() {
 		path, err := filepath.Abs(f.path)
 		if err != nil {
-			return keys{}, fault.NewConfiguration("set AWS_CONFIG_FILE to a whole path", "AWS's file %s has no path", f.path)
+			return keys{}, fault.NewConfiguration("set AWS_CONFIG_FILE to an absolute path", "the path of the AWS file %s is not known", f.path)
 		}
 		files = append(files, path)
 	}

@@ -98,17 +98,17 @@ func (s Source) sso(ctx context.Context, name string, p section, all map[string]
 	sum := sha1.Sum([]byte(file))
 	raw, err := readSmall(filepath.Join(s.home(), ".aws", "sso", "cache", hex.EncodeToString(sum[:])+".json"))
 	if err != nil {
-		return keys{}, fault.NewConfiguration("run "+login, "nobody is signed in to AWS's profile %q", name)
+		return keys{}, fault.NewConfiguration("run "+login, "you are not signed in to the AWS profile %q", name)
 	}
 	var cached struct {
 		AccessToken string `json:"accessToken"`
 		ExpiresAt   string `json:"expiresAt"`
 	}
 	if json.Unmarshal(raw, &cached) != nil || cached.AccessToken == "" {
-		return keys{}, fault.NewConfiguration("run "+login, "nobody is signed in to AWS's profile %q", name)
+		return keys{}, fault.NewConfiguration("run "+login, "you are not signed in to the AWS profile %q", name)
 	}
 	if at, err := time.Parse(time.RFC3339, strings.Replace(cached.ExpiresAt, "UTC", "Z", 1)); err != nil || !s.Now().Before(at) {
-		return keys{}, fault.NewConfiguration("run "+login, "the sign-in to AWS's profile %q has expired", name)
+		return keys{}, fault.NewConfiguration("run "+login, "the sign-in to the AWS profile %q has expired", name)
 	}
 	q := url.Values{"role_name": {p["sso_role_name"]}, "account_id": {p["sso_account_id"]}}
 	body, status, err := s.ask(ctx, http.MethodGet, "https://portal.sso."+region+"."+domain(region)+"/federation/credentials?"+q.Encode(),

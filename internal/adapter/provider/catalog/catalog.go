@@ -226,7 +226,7 @@ func choose(r row, name, why string, w Want) (Choice, error) {
 		c.BaseURL, c.Info.API = azureBase(c.BaseURL, c.version), azureAPI(r, c.version)
 	}
 	if c.BaseURL == "" {
-		return c, fault.NewConfiguration("set "+strings.Join(r.urls, " or ")+" to its address", "where %s is, is not known", r.name)
+		return c, fault.NewConfiguration("set "+strings.Join(r.urls, " or ")+" to its address", "the address of %s is not known", r.name)
 	}
 	var key string
 	key, c.KeyName = keyOf(r, w.Env)

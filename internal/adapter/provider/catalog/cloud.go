@@ -177,7 +177,7 @@ func (c *Choice) onBedrock(w Want) error {
 		region = parts[3] // the region of the inference profile
 	}
 	if region == "" {
-		return fault.NewConfiguration("set AWS_REGION to the region whose models you use, for example us-east-1", "which region of AWS serves %s is not known", c.Info.Ref())
+		return fault.NewConfiguration("set AWS_REGION to the region whose models you use, for example us-east-1", "no AWS region is set for %s", c.Info.Ref())
 	}
 	base, ok := bedrock.Address(region)
 	if !ok {
@@ -202,7 +202,7 @@ func (c *Choice) onVertex(w Want) error {
 	c.Info.API = vertex.APIName(model)
 	at := vertex.Place{Project: vertex.ProjectOf(w.Env), Region: vertex.RegionOf(w.Env)}
 	if at.Project == "" {
-		return fault.NewConfiguration("set ANTHROPIC_VERTEX_PROJECT_ID or GOOGLE_CLOUD_PROJECT to it", "which project of Google Cloud pays for %s is not known", c.Info.Ref())
+		return fault.NewConfiguration("set ANTHROPIC_VERTEX_PROJECT_ID or GOOGLE_CLOUD_PROJECT", "no Google Cloud project is set for %s", c.Info.Ref())
 	}
 	base, ok := vertex.Address(at.Region)
 	if !ok {

@@ -25,7 +25,7 @@ func Resolve(w Want) (Choice, error) {
 	}
 	if get(w.Env, "PAWL_BASE_URL") != "" {
 		return Choice{}, fault.NewConfiguration("set PAWL_MODEL to its name, or give -m "+compatible+"/MODEL",
-			"PAWL_BASE_URL is set, and which model to ask for there is not")
+			"PAWL_BASE_URL is set, but no model")
 	}
 	if r, _, name, ok := switched(w.Env); ok {
 		return whole(r, name+" is set", w)
@@ -51,7 +51,7 @@ func Resolve(w Want) (Choice, error) {
 	if silent != nil {
 		_, name := keyOf(*silent, w.Env)
 		return Choice{}, fault.NewConfiguration("set PAWL_MODEL="+silent.name+"/MODEL, or give it with -m",
-			"%s, and which of %s's models to use is not said", why(name), silent.name)
+			"%s, but no model of %s is chosen", why(name), silent.name)
 	}
 	none := fault.NewConfiguration(
 		"set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY; or sign in with pawl login openrouter; or name a local model, -m ollama/MODEL; or use the built-in planner, -m offline; `pawl models` lists all",
@@ -104,7 +104,7 @@ func whole(r row, why string, w Want) (Choice, error) {
 	model := defaultModel(r, w.Env)
 	if model == "" {
 		return Choice{}, fault.NewConfiguration("name one: -m "+r.name+"/MODEL; `pawl models` lists what a local server has",
-			"which of %s's models to use is not said", r.name)
+			"no model of %s is chosen", r.name)
 	}
 	return choose(r, model, why, w)
 }

@@ -291,7 +291,7 @@ func refused(f *file, err error) error {
 // machine returns a token from the service of a machine at Google.
 func (s Source) machine(ctx context.Context) (token, error) {
 	none := fault.NewConfiguration("run "+login+", or set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account",
-		"there are no credentials of Google Cloud")
+		"no Google Cloud credentials were found")
 	host := s.get("GCE_METADATA_HOST")
 	if host == "" {
 		host = "169.254.169.254"

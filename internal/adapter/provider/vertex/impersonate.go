@@ -27,9 +27,9 @@ func (s Source) impersonate(ctx context.Context, client *http.Client, f *file, p
 	}
 	switch {
 	case f.Source == nil:
-		return token{}, fault.NewConfiguration("run "+login, "%s holds no credentials with which to be another account", path)
+		return token{}, fault.NewConfiguration("run "+login, "%s has no credentials for impersonating an account", path)
 	case u == nil || u.Scheme != "https" || !strings.HasPrefix(host, "iamcredentials.") || !strings.HasSuffix(host, ".googleapis.com"):
-		return token{}, fault.NewConfiguration("run "+login, "%s names no address of Google for the account that it stands for", path)
+		return token{}, fault.NewConfiguration("run "+login, "%s names no Google address for the account to impersonate", path)
 	}
 	own, err := s.of(ctx, f.Source, path)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s Source) impersonate(ctx context.Context, client *http.Client, f *file, p
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.Impersonate, bytes.NewReader(ask))
 	if err != nil {
-		return token{}, fault.NewConfiguration("run "+login, "%s names no address of Google for the account that it stands for", path)
+		return token{}, fault.NewConfiguration("run "+login, "%s names no Google address for the account to impersonate", path)
 	}
 	req.Header.Set("Authorization", "Bearer "+own.access)
 	req.Header.Set("Content-Type", "application/json")

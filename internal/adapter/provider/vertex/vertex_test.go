@@ -192,7 +192,7 @@ func TestCredentials(t *testing.T) {
 			return good(nil)
 		}}},
 		{name: "a machine at Google", net: google{flavor: "Google"}, used: "Bearer ya29.machine-token-0123456789"},
-		{name: "somebody else answers there", net: google{flavor: "Evil"}, err: "no credentials of Google Cloud"},
+		{name: "somebody else answers there", net: google{flavor: "Evil"}, err: "no Google Cloud credentials were found"},
 		{name: "nothing", err: "gcloud auth application-default login"},
 		{name: "the sign-in has ended", file: person, net: google{token: func(url.Values) (int, string) {
 			return 400, `{"error":"invalid_grant","error_description":"Token has been expired 1//refresh-token-01"}`
@@ -204,10 +204,10 @@ func TestCredentials(t *testing.T) {
 		{name: "another account", file: other("https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/b@x.iam:generateAccessToken", person), used: "Bearer ya29.other-token-0123456789", net: google{token: good, other: 200}},
 		{name: "another account, by a service account", file: other("https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/b@x.iam:generateAccessToken", account), used: "Bearer ya29.other-token-0123456789", net: google{token: good, other: 200}},
 		{name: "another account that is refused", file: other("https://iamcredentials.googleapis.com/v1/x", person), err: "HTTP 403", net: google{token: good, other: 403}},
-		{name: "another account elsewhere", file: other("https://iamcredentials.googleapis.com.evil.example/v1/x", person), err: "names no address of Google"},
-		{name: "another account without https", file: other("http://iamcredentials.googleapis.com/v1/x", person), err: "names no address of Google"},
-		{name: "another account of Google's else", file: other("https://storage.googleapis.com/evil", person), err: "names no address of Google"},
-		{name: "another account by nothing", file: other("https://iamcredentials.googleapis.com/v1/x", nil), err: "holds no credentials"},
+		{name: "another account elsewhere", file: other("https://iamcredentials.googleapis.com.evil.example/v1/x", person), err: "names no Google address"},
+		{name: "another account without https", file: other("http://iamcredentials.googleapis.com/v1/x", person), err: "names no Google address"},
+		{name: "another account of Google's else", file: other("https://storage.googleapis.com/evil", person), err: "names no Google address"},
+		{name: "another account by nothing", file: other("https://iamcredentials.googleapis.com/v1/x", nil), err: "has no credentials"},
 		{name: "accounts in a row", file: other("https://iamcredentials.googleapis.com/v1/x", map[string]string{"type": "impersonated_service_account"}), err: `type "impersonated_service_account"`},
 		{name: "federation", file: map[string]string{"type": "external_account"}, err: `type "external_account"`},
 		{name: "no JSON", file: nil, usual: true, net: google{flavor: "Google"}, used: "Bearer ya29.machine-token-0123456789"},

@@ -104,7 +104,7 @@ func (s *Store) strayWAL() error {
 		return nil
 	}
 	return fault.NewConfiguration("put the log back beside it, or move that file away too",
-		"%s-wal belongs to a log that is not there any more, and holds its last events", s.path)
+		"%s-wal has the last events of a log that is missing", s.path)
 }
 
 // place gives tmp the name path, unless another process was first. On a file system
