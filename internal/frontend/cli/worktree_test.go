@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/filelock"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
@@ -27,7 +28,7 @@ func TestWorktreeOfTwo(t *testing.T) {
 	said := &bytes.Buffer{}
 	home := t.TempDir()
 	t.Setenv("HOME", home) // git reads its user's configuration
-	a := &App{Environment: setup.Environment{Dir: root, Err: said, Env: func(k string) string { return map[string]string{"HOME": home, "PATH": os.Getenv("PATH")}[k] }}}
+	a := &App{Environment: setup.Environment{Dir: root, Err: said, Now: time.Now, Env: func(k string) string { return map[string]string{"HOME": home, "PATH": os.Getenv("PATH")}[k] }}}
 	enter := func() (func(), string) {
 		f := &flags{worktree: "two"}
 		leave, err := a.inWorktree(t.Context(), f)
