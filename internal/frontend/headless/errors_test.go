@@ -475,4 +475,14 @@ func TestInterruptBeforeThePromptIsAccepted(t *testing.T) {
 			}
 		})
 	}
+
+	// The time limit is no interrupt there either.
+	h := slow{make(chan struct{})}
+	a := newAgent(t, llmtest.New(llmtest.Say("never")), nil, func(cfg *session.Config) { cfg.Hooks = h })
+	o := opts(JSON, &bytes.Buffer{}, &bytes.Buffer{})
+	o.Timeout = time.Nanosecond
+	r, err := Run(t.Context(), a.Session, "do it", o)
+	if err != nil || r.ExitCode != 124 || r.Outcome != string(event.EndTimeout) || r.Error == nil || r.Error.Category != string(fault.Cancellation) {
+		t.Errorf("%+v, %v", r, err)
+	}
 }

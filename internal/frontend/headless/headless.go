@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -97,7 +99,10 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 		if !errors.As(context.Cause(ctx), &by) {
 			return Result{}, err
 		}
-		run.Ended.End, run.By, err = event.EndInterrupted, by.By, nil // before the prompt was accepted
+		// Before the prompt was accepted. It ends as it would in the turn.
+		end, why := turn.EndOf(operations.Interrupted(by.By))
+		f := turn.Describe(why)
+		run.Ended.End, run.Ended.Error, run.By, err = end, &f, by.By, nil
 	}
 	r := resultOf(s, run, o)
 	r.DurationMS = o.Now().Sub(start).Milliseconds()
