@@ -101,7 +101,7 @@ var otherCommands = map[string]string{
 	"init": "write AGENTS.md; pawl rules shows what is read", "apply": "changes are made at once; pawl diff shows them and pawl undo undoes them", "review": "pawl \"review my changes\"",
 	"agents": "agents are defined in .claude/agents or .pawl/agents", "agent": "agents are defined in .claude/agents or .pawl/agents", "plugins": "pawl plugin", "extensions": "pawl plugin", "skills": "skills are files in .agents/skills, .claude/skills or .pawl/skills",
 	"export": "pawl sessions export, --html for a page", "import": "pawl sessions import FILE", "share": "pawl sessions export --html writes a page that you can share", "web": "pawl is in the terminal; pawl acp is for editors", "logs": "pawl why, pawl sessions show", "update-providers": "the list of models is part of pawl; add your own with pawl config", "uninstall": "remove the binary; pawl config path and pawl doctor print its folders",
-	"commit": commits, "serve": "pawl run --output-format stream-json is for programs", "session": "pawl sessions", "cost": "pawl stats", "model": "pawl models", "settings": "pawl config", "completions": "pawl completion bash, zsh or fish",
+	"commit": commits, "session": "pawl sessions", "cost": "pawl stats", "model": "pawl models", "settings": "pawl config", "completions": "pawl completion bash, zsh or fish",
 }
 
 var subcommands = strings.Fields("add add-json remove rm list ls get set show serve login logout status install uninstall enable disable update new delete start stop run help import reset")

@@ -4,9 +4,7 @@
 //
 // It promises that the goal stays the one that the person named. The files that
 // define it are compared with their content at the start, and tests that the run
-// changed prove nothing (SPEC 16.4): then the model is asked to restore them. If
-// the files that the goal runs cannot be listed, and the run changed a file that
-// may be one of them, exit code 0 is not enough: the outcome reports that.
+// changed prove nothing (SPEC 16.4): then the model is asked to restore them.
 // It stops after a number of rounds, and sooner if the model makes no more
 // changes. The limits of money, time and loops end it as they end any turn.
 package until
