@@ -95,7 +95,9 @@ func (a *App) serve(ctx context.Context, listen string, rights web.Rights, hosts
 	}()
 	return web.Serve(ctx, l, web.Config{
 		Version: a.Version, Store: st, State: paths.State, Devices: devices, Hosts: hosts, Now: a.Now, Done: acted(acts),
-		Follow: func(ctx context.Context, row event.Row) (*web.Opened, error) { return a.followed(ctx, paths.State, row) },
+		Follow: func(ctx context.Context, row event.Row) (*web.Opened, error) {
+			return a.followed(ctx, paths.State, row)
+		},
 		Open: func(ctx context.Context, dir, id string) (*web.Opened, error) {
 			o, err := a.Open(ctx, &setup.Options{Dir: dir, Resume: id}, setup.Frontend{Name: "serve", Person: true})
 			if err != nil {
