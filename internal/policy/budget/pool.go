@@ -2,6 +2,7 @@ package budget
 
 import (
 	"errors"
+	"math/bits"
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -72,7 +73,9 @@ func (p *Pool) Reserve(m *Meter, l Limits, a Ask) (Grant, error) {
 	if a.Child {
 		expected := unknownReply
 		if m.longest > 0 {
-			expected = max(usefulReply, often*int(m.longest))
+			// A power of two, so that it seldom changes: how much a model may think comes
+			// from it, and where that changes, the provider's cache is lost.
+			expected = 1 << bits.Len(uint(max(usefulReply, often*int(m.longest))-1))
 		}
 		expected = min(expected, output)
 		useful = max(min(minReply, expected), expected/2)

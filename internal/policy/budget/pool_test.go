@@ -197,10 +197,18 @@ func TestChildrenFitBesideEachOther(t *testing.T) {
 		t.Errorf("%d children fit beside each other", n)
 	}
 	p = Pool{}
-	reply(10_000)
-	if g, err := p.Reserve(&m, Limits{USD: 2}, ask); err != nil || g.MaxTokens != 40_000 {
+	reply(5_000)
+	if g, err := p.Reserve(&m, Limits{USD: 2}, ask); err != nil || g.MaxTokens != 32_768 {
 		t.Errorf("after a long reply: %+v, %v", g, err)
 	}
+	p = Pool{}
+	for range 10 { // shorter replies make it shorter again, in few steps
+		reply(1500)
+	}
+	if g, err := p.Reserve(&m, Limits{USD: 2}, ask); err != nil || g.MaxTokens != 8192 {
+		t.Errorf("after short replies: %+v, %v", g, err)
+	}
+	p = Pool{}
 	if g, err := p.Reserve(&m, Limits{}, ask); err != nil || g.MaxTokens != 0 {
 		t.Errorf("without a limit: %+v, %v", g, err)
 	}
