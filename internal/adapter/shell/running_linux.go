@@ -24,7 +24,7 @@ func stillRunning(f family) []tool.Running {
 	begin := time.Now()
 	before := map[int]int{}
 	for _, pid := range members(f) {
-		before[pid], _, _ = work(pid)
+		before[pid], _, _, _ = work(pid)
 	}
 	time.Sleep(observed)
 	parents := map[int]bool{}
@@ -36,8 +36,11 @@ func stillRunning(f family) []tool.Running {
 	took := time.Since(begin).Seconds()
 	var out []tool.Running
 	for _, pid := range slices.Sorted(maps.Keys(before)) {
-		now, name, ok := work(pid)
+		now, name, runs, ok := work(pid)
 		cpu := int(100 * float64(now-before[pid]) / ticks / took)
+		if runs { // it may have got no CPU meanwhile, on a busy machine
+			cpu = max(cpu, 1)
+		}
 		if ok && (!parents[pid] || cpu > 0) {
 			out = append(out, tool.Running{Name: name, CPU: cpu})
 		}
@@ -45,18 +48,18 @@ func stillRunning(f family) []tool.Running {
 	return out
 }
 
-// work returns the CPU time of a process and its name.
-func work(pid int) (spent int, name string, ok bool) {
+// work returns the CPU time of a process and its name, and whether it runs now, or could.
+func work(pid int) (spent int, name string, runs, ok bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	i, j := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	if err != nil || i < 0 || j < i {
-		return 0, "", false
+		return 0, "", false, false
 	}
 	f := bytes.Fields(b[j+1:])
 	if len(f) < 13 {
-		return 0, "", false
+		return 0, "", false, false
 	}
 	user, _ := strconv.Atoi(string(f[11]))
 	system, _ := strconv.Atoi(string(f[12]))
-	return user + system, string(bytes.ToValidUTF8(b[i+1:j], []byte("?"))), true
+	return user + system, string(bytes.ToValidUTF8(b[i+1:j], []byte("?"))), f[0][0] == 'R', true
 }
