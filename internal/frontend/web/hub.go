@@ -40,7 +40,7 @@ func newHub() *hub {
 	return &hub{epoch: rand.Text()[:8], wake: make(chan struct{})}
 }
 
-// publish adds an event.
+// publish adds an event, until end.
 func (h *hub) publish(kind string, v any) {
 	data, err := json.Marshal(v) // which escapes line ends and < > &
 	if err != nil {
@@ -48,6 +48,9 @@ func (h *hub) publish(kind string, v any) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.over {
+		return // a session that ends with the server has nobody to tell
+	}
 	h.frames = append(h.frames, frame{kind, data})
 	h.size += len(data)
 	drop := 0

@@ -356,3 +356,17 @@ func TestUndo(t *testing.T) {
 		t.Error("an undo was done twice")
 	}
 }
+
+// SPEC 21.1: a session that ends while the server ends tells nobody, and breaks nothing.
+func TestPublishAfterTheEnd(t *testing.T) {
+	h := newHub()
+	h.publish("state", 1)
+	h.end()
+	h.publish("state", 2)
+	h.end()
+	frames, _, _, over, wake := h.since(0)
+	<-wake
+	if len(frames) != 1 || !over {
+		t.Errorf("%d frames, over %v", len(frames), over)
+	}
+}
