@@ -294,31 +294,31 @@ func (j *joined) offer(ctx context.Context, m jetstream.Msg) {
 }
 
 func (j *joined) work(ctx context.Context, h *Held, began time.Time) {
-	ctx, end := context.WithCancelCause(ctx)
+	task, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	var beating sync.WaitGroup
-	beating.Go(func() { j.beat(ctx, h, began, end) })
+	beating.Go(func() { j.beat(task, h, began, end) })
 	defer beating.Wait()
 	defer end(errEnded)
-	r := j.cfg.Do(ctx, h)
-	why := context.Cause(ctx)
+	r := j.cfg.Do(task, h)
+	why, telling := context.Cause(task), task
 	if why != nil && !errors.Is(why, ErrOver) {
 		// This worker was told to stop: the task goes to another one at once.
 		if r.Error != "" {
 			r = Result{Error: "the worker was told to stop", Fault: event.FaultDrained, Session: r.Session, Model: r.Model, USD: r.USD, Tokens: r.Tokens}
 		}
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), handBack)
+		telling, cancel = context.WithTimeout(context.WithoutCancel(task), handBack)
 		defer cancel()
 	}
-	if ctx.Err() == nil {
+	if telling.Err() == nil {
 		j.rest(h, r)
-		if _, err := h.ask(ctx, kindDone, encode(r)); err == nil {
+		if _, err := h.ask(telling, kindDone, encode(r)); err == nil {
 			j.cfg.Say(fmt.Sprintf("swarm %s: sent the result of %s", j.swarm, h.Job.Task.ID))
 			return
 		}
 	}
-	j.cfg.Say(fmt.Sprintf("swarm %s: the result of %s is not wanted: %v", j.swarm, h.Job.Task.ID, cmp.Or(why, context.Cause(ctx))))
+	j.cfg.Say(fmt.Sprintf("swarm %s: the result of %s is not wanted: %v", j.swarm, h.Job.Task.ID, cmp.Or(why, context.Cause(telling))))
 }
 
 // Rests of a worker whose machine is unable to work: each is twice as long as the one
