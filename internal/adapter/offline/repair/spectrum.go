@@ -72,7 +72,7 @@ func (w *work) spectrum(p *pkg, stack []place) (*spectrum, error) {
 		case "PAWLF":
 			s.failing = append(s.failing, strings.Join(f[1:], " "))
 		case "PAWLS":
-			if ms, err := strconv.Atoi(f[len(f)-1]); err == nil {
+			if ms, err := strconv.Atoi(strings.TrimSuffix(f[len(f)-1], "ms")); err == nil {
 				s.seconds = min(w.opt.Timeout, 2+len(s.tests)*ms/250)
 			}
 		case "PAWLN":
