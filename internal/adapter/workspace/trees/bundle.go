@@ -47,7 +47,8 @@ func (s *Store) Bundle(ctx context.Context, commit, without string) (path string
 	}
 	s.snapshots.Lock()
 	defer s.snapshots.Unlock()
-	if _, err := s.git(ctx, nil, "update-ref", bundleRef, commit); err != nil {
+	// Not ended in the middle: git would leave its lock, and no other bundle could be made.
+	if _, err := s.git(context.WithoutCancel(ctx), nil, "update-ref", bundleRef, commit); err != nil {
 		return "", errors.Join(err, os.Remove(f.Name()))
 	}
 	args := []string{"bundle", "create", "--quiet", f.Name(), bundleRef}
