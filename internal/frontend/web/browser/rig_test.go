@@ -45,7 +45,7 @@ func onBoth(t *testing.T, f func(t *testing.T, s size)) {
 }
 
 func program(t *testing.T) string {
-	for _, name := range []string{os.Getenv("PAWL_CHROMIUM"), "chromium", "chromium-headless-shell"} {
+	for _, name := range []string{os.Getenv("PAWL_CHROMIUM"), "chromium"} {
 		if path, err := exec.LookPath(name); name != "" && err == nil {
 			return path
 		}
